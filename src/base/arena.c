@@ -1,0 +1,88 @@
+/* Chunked bump allocator. Chunks come from calloc: large ones are fresh pages of the system. */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 64 * 1024, ALIGNMENT = _Alignof(max_align_t) };
+
+struct arena_chunk {
+    struct arena_chunk *next;
+    _Alignas(max_align_t) uint8_t bytes[];
+};
+
+__attribute__((weak)) _Noreturn void memory_exhausted(size_t bytes)
+{
+    (void)bytes;
+    abort();
+}
+
+static struct arena_chunk *chunk_new(size_t bytes)
+{
+    struct arena_chunk *chunk = NULL;
+    if (bytes <= SIZE_MAX - sizeof *chunk)
+        chunk = calloc(1, sizeof *chunk + bytes);
+    if (!chunk)
+        memory_exhausted(bytes);
+    return chunk;
+}
+
+void *arena_alloc(struct arena *a, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2)
+        memory_exhausted(bytes);
+    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (bytes > (size_t)(a->end - a->at)) {
+        bool alone = bytes >= CHUNK / 4;
+        struct arena_chunk *chunk = chunk_new(alone ? bytes : CHUNK);
+        chunk->next = a->chunks;
+        a->chunks = chunk;
+        if (alone)
+            return chunk->bytes;
+        a->at = chunk->bytes;
+        a->end = chunk->bytes + CHUNK;
+    }
+    void *here = a->at;
+    a->at += bytes;
+    return here;
+}
+
+void *arena_array(struct arena *a, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        memory_exhausted(SIZE_MAX);
+    return arena_alloc(a, count * size);
+}
+
+char *arena_copy(struct arena *a, const char *text, size_t len)
+{
+    char *copy = arena_alloc(a, len + 1);
+    if (len)
+        memcpy(copy, text, len);
+    return copy;
+}
+
+char *arena_printf(struct arena *a, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = arena_alloc(a, (size_t)(len < 0 ? 0 : len) + 1);
+    if (len > 0)
+        vsnprintf(text, (size_t)len + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+void arena_deinit(struct arena *a)
+{
+    for (struct arena_chunk *next, *chunk = a->chunks; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    *a = (struct arena){0};
+}

@@ -1,0 +1,32 @@
+/* Bump allocation with one lifetime: everything in an arena is freed at once.
+ *
+ * Returned memory is zeroed and aligned for any type. Requests of CHUNK size and more get pages of
+ * their own, untouched until used. Exhausted memory does not return: see memory_exhausted(). */
+#ifndef MONARC_BASE_ARENA_H
+#define MONARC_BASE_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena_chunk;
+
+struct arena {
+    struct arena_chunk *chunks;
+    uint8_t *at, *end;
+};
+
+#define ARENA_NEW(a, T, n) ((T *)arena_array((a), (n), sizeof(T)))
+
+void *arena_alloc(struct arena *a, size_t bytes);
+void *arena_array(struct arena *a, size_t count, size_t size);
+char *arena_copy(struct arena *a, const char *text, size_t len); /* adds a NUL */
+char *arena_printf(struct arena *a, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void arena_deinit(struct arena *a);
+
+/* Called when the system has no memory left. The default aborts; cli replaces it with one line and
+ * an exit status (a weak symbol, so that nothing here has to hold a mutable hook). */
+_Noreturn void memory_exhausted(size_t bytes);
+
+#endif

@@ -1,0 +1,75 @@
+/* Formatting of the one-line errors. */
+#include "base/err.h"
+
+#include "base/cursor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void keep_to_one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            *text = '?';
+}
+
+/* Appends to e->line, truncating. */
+static void append(struct err *e, const char *format, va_list args)
+{
+    size_t used = strlen(e->line);
+    vsnprintf(e->line + used, sizeof e->line - used, format, args);
+}
+
+static void PRINTF_LIKE(2, 3) start(struct err *e, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    e->line[0] = '\0';
+    append(e, format, args);
+    va_end(args);
+}
+
+bool err_set(struct err *e, const char *format, ...)
+{
+    if (!e)
+        return false;
+    va_list args;
+    va_start(args, format);
+    e->line[0] = '\0';
+    append(e, format, args);
+    va_end(args);
+    keep_to_one_line(e->line);
+    return false;
+}
+
+bool err_in(struct err *e, const char *input, const char *format, ...)
+{
+    if (!e)
+        return false;
+    va_list args;
+    va_start(args, format);
+    start(e, "%.500s: ", input);
+    append(e, format, args);
+    va_end(args);
+    keep_to_one_line(e->line);
+    return false;
+}
+
+bool err_at(struct err *e, const struct cursor *in, const char *format, ...)
+{
+    if (!e)
+        return false;
+    va_list args;
+    va_start(args, format);
+    start(e, "%.500s: at offset %zu: ", in->name, cursor_offset(in));
+    append(e, format, args);
+    va_end(args);
+    keep_to_one_line(e->line);
+    return false;
+}
+
+bool err_errno(struct err *e, const char *input, int errno_value)
+{
+    return err_in(e, input, "%s", strerror(errno_value));
+}

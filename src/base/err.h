@@ -1,0 +1,31 @@
+/* One error: which input, where in it, and what was expected, as one sentence.
+ *
+ * The caller owns the struct; a function that can fail takes it as its last parameter and returns
+ * false. Nobody below cli prints it. The line reads `INPUT: at offset N: SENTENCE`, with the parts
+ * that are known. */
+#ifndef MONARC_BASE_ERR_H
+#define MONARC_BASE_ERR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MUST_CHECK        __attribute__((warn_unused_result))
+#define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
+
+struct err {
+    char line[1024]; /* the whole message, no newline; "" while there is no error */
+};
+
+struct cursor;
+
+/* Each records the message and returns false, so that a caller can write `return err_set(...)`.
+ * Control bytes in names are shown as `?`: a message is always one line. `e` may be NULL. */
+bool err_set(struct err *e, const char *format, ...) PRINTF_LIKE(2, 3);
+bool err_in(struct err *e, const char *input, const char *format, ...) PRINTF_LIKE(3, 4);
+bool err_at(struct err *e, const struct cursor *in, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* `INPUT: strerror(errno_value)`. */
+bool err_errno(struct err *e, const char *input, int errno_value);
+
+#endif

@@ -1,0 +1,29 @@
+/* Whole files in, whole files out. */
+#ifndef MONARC_BASE_FILE_H
+#define MONARC_BASE_FILE_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+struct file_buffer {
+    uint8_t *at;
+    size_t len, cap;
+};
+
+/* Reads all of `path` ("-": standard input) into `b`, which keeps its memory from call to call.
+ * Regular files, pipes and devices are read to their end, whatever size they claim; a directory is
+ * an error. */
+MUST_CHECK bool file_read(const char *path, struct file_buffer *b, struct err *e);
+void file_buffer_deinit(struct file_buffer *b);
+
+static inline struct bytes file_bytes(const struct file_buffer *b)
+{
+    return (struct bytes){b->at, b->len};
+}
+
+/* Replaces `path` by `bytes` wholly or not at all: written beside it, synced, renamed. The old
+ * file's permissions are kept. What is not a regular file ("-", a pipe, a device) is written to
+ * directly. */
+MUST_CHECK bool file_replace(const char *path, struct bytes bytes, struct err *e);
+
+#endif

@@ -1,0 +1,56 @@
+/* Buffered text output with the number formats of reports.
+ *
+ * An `out` writes to a file descriptor, or grows in memory when `fd` is -1. A failed write is kept
+ * in `error` (an errno) and everything after it is dropped; out_close() reports it once. */
+#ifndef MONARC_BASE_OUT_H
+#define MONARC_BASE_OUT_H
+
+#include "base/err.h"
+
+#include <string.h>
+
+struct out {
+    char *at;
+    size_t len, cap;
+    int fd;
+    int error;
+};
+
+void out_init(struct out *o, int fd);
+void out_deinit(struct out *o);
+void out_flush(struct out *o);
+
+/* Flushes and says whether everything arrived; `name` is what the message calls the output. */
+MUST_CHECK bool out_finish(struct out *o, const char *name, struct err *e);
+
+/* Room for `n` more bytes at o->at + o->len. */
+void out_room(struct out *o, size_t n);
+
+void out_bytes(struct out *o, const char *text, size_t len);
+void out_printf(struct out *o, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static inline void out_str(struct out *o, const char *text)
+{
+    out_bytes(o, text, strlen(text));
+}
+
+static inline void out_char(struct out *o, char c)
+{
+    if (o->len == o->cap)
+        out_room(o, 1);
+    o->at[o->len++] = c;
+}
+
+void out_spaces(struct out *o, size_t n);
+
+/* printf's `%*.*f`, to the last digit, an order of magnitude faster. */
+void out_fixed(struct out *o, double value, int width, int decimals);
+
+/* printf's `%*lu` and, for out_u64_left, `%-*lu`. */
+void out_u64(struct out *o, uint64_t value, int width);
+void out_u64_left(struct out *o, uint64_t value, int width);
+
+/* Text in a field: `%-*.*s` (left) with both width and maximum. Counts bytes, as printf does. */
+void out_field(struct out *o, const char *text, int width);
+
+#endif

@@ -1,0 +1,16 @@
+/* Stable merge sort that hands a context to the comparator.
+ *
+ * It splits at n/2 from the top and takes from the left half on a tie, exactly as glibc's qsort does;
+ * GNU gprof's output depends on that wherever its comparators are not a strict order. */
+#ifndef MONARC_BASE_SORT_H
+#define MONARC_BASE_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int sort_compare(uint32_t left, uint32_t right, const void *context);
+
+/* Sorts indices. */
+void sort_u32(uint32_t *items, size_t len, sort_compare *compare, const void *context);
+
+#endif

@@ -1,0 +1,52 @@
+/* Growable arrays owned by whoever holds them.
+ *
+ *     VEC(struct arc) arcs = {0};
+ *     vec_push(&arcs, (struct arc){...});
+ *     vec_free(&arcs);
+ *
+ * Memory comes from realloc, which moves large arrays by remapping pages, not by copying them. */
+#ifndef MONARC_BASE_VEC_H
+#define MONARC_BASE_VEC_H
+
+#include "base/arena.h"
+
+#include <stdlib.h>
+
+#define VEC(T)                                                                                     \
+    struct {                                                                                       \
+        T *at;                                                                                     \
+        size_t len, cap;                                                                           \
+    }
+
+/* Makes room for at least `n` elements in all. Never returns on exhausted memory. */
+#define vec_reserve(v, n) vec_reserve_bytes((void **)&(v)->at, &(v)->cap, (n), sizeof *(v)->at)
+
+#define vec_push(v, value)                                                                         \
+    do {                                                                                           \
+        if ((v)->len == (v)->cap)                                                                  \
+            vec_reserve((v), (v)->len + 1);                                                        \
+        (v)->at[(v)->len++] = (value);                                                             \
+    } while (0)
+
+#define vec_free(v)                                                                                \
+    do {                                                                                           \
+        free((v)->at);                                                                             \
+        (v)->at = NULL;                                                                            \
+        (v)->len = (v)->cap = 0;                                                                   \
+    } while (0)
+
+static inline void vec_reserve_bytes(void **at, size_t *cap, size_t want, size_t size)
+{
+    if (want <= *cap)
+        return;
+    size_t grown = *cap + *cap / 2 + 8;
+    if (grown < want)
+        grown = want;
+    void *moved = grown > SIZE_MAX / size ? NULL : realloc(*at, grown * size);
+    if (!moved)
+        memory_exhausted(grown);
+    *at = moved;
+    *cap = grown;
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* Sorting is stable; the map finds what it was given; arenas zero what they hand out. */
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/sort.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static int by_tens(uint32_t left, uint32_t right, const void *context)
+{
+    (void)context;
+    return (left / 10 > right / 10) - (left / 10 < right / 10);
+}
+
+static void test_sort_is_stable(void **state)
+{
+    (void)state;
+    enum { N = 10007 };
+    uint32_t *items = calloc(N, sizeof *items);
+    for (uint32_t i = 0; i < N; i++)
+        items[i] = i % 10 + (i * 7919u % (N / 10)) * 10;
+    sort_u32(items, N, by_tens, NULL);
+    for (uint32_t i = 1; i < N; i++)
+        assert_true(items[i - 1] / 10 <= items[i] / 10);
+    free(items);
+
+    uint32_t few[] = {31, 12, 11, 30, 19};
+    static const uint32_t expected[] = {12, 11, 19, 31, 30};
+    sort_u32(few, 5, by_tens, NULL);
+    assert_memory_equal(few, expected, sizeof few);
+}
+
+static void test_map(void **state)
+{
+    (void)state;
+    struct map m = {0};
+    assert_null(map_find(&m, 1, 2));
+    for (uint32_t i = 0; i < 100000; i++) {
+        bool is_new;
+        assert_int_equal(*map_at(&m, i * 16, i % 7, i, &is_new), i);
+        assert_true(is_new);
+    }
+    for (uint32_t i = 0; i < 100000; i++) {
+        bool is_new;
+        assert_int_equal(*map_find(&m, i * 16, i % 7), i);
+        assert_int_equal(*map_at(&m, i * 16, i % 7, 0, &is_new), i);
+        assert_false(is_new);
+    }
+    assert_null(map_find(&m, 16, 2));
+    assert_int_equal(m.len, 100000);
+    map_deinit(&m);
+}
+
+static void test_arena(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    for (size_t n = 0; n < 100000; n = n * 3 + 1) {
+        uint8_t *p = arena_alloc(&a, n);
+        assert_int_equal((uintptr_t)p % 16, 0);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(p[i], 0);
+        memset(p, 0xff, n);
+    }
+    assert_string_equal(arena_printf(&a, "%s-%d", "x", 7), "x-7");
+    assert_string_equal(arena_copy(&a, "hello", 4), "hell");
+    arena_deinit(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sort_is_stable),
+        cmocka_unit_test(test_map),
+        cmocka_unit_test(test_arena),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
