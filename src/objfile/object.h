@@ -28,6 +28,7 @@ struct object_symbol {
     uint32_t section; /* ELF section index, for object_section(); 0 for absolute symbols */
     uint8_t type;     /* enum object_symbol_type */
     uint8_t binding;  /* enum object_symbol_binding */
+    bool is_mapping;  /* $a, $t, $d, $x: marks code or data, names nothing */
 };
 
 struct object_section {
