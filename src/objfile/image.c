@@ -111,7 +111,7 @@ bool image_open(const char *path, struct image *out, enum object_failure *why, s
     uint8_t start[16];
     ssize_t n = pread(fd, start, sizeof start, 0);
     elf_version(EV_CURRENT);
-    return start_image(out, elf_begin(fd, ELF_C_READ, NULL), path,
+    return start_image(out, elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL), path,
                        (struct bytes){start, n > 0 ? (size_t)n : 0}, why, e);
 }
 
