@@ -120,7 +120,7 @@ static bool has_debug_sections(const struct image *image)
 
 bool object_has_debug_info(struct object *o)
 {
-    return has_debug_sections(&o->self) || has_debug_sections(&o->debug);
+    return has_debug_sections(&o->self) || has_debug_sections(debug_file(o));
 }
 
 const struct object_section *object_sections(const struct object *o, size_t *len)

@@ -294,13 +294,31 @@ static void read_tables(struct object *o, struct table *tables, size_t len,
     arena_deinit(&scratch);
 }
 
-void symbols_read(struct object *o)
+/* .gnu_debugdata holds what .dynsym does not: together they are the table. */
+static bool read_mini(struct object *o)
 {
     struct table tables[2];
-    if (open_table(&tables[0], o, &o->self, SHT_SYMTAB))
-        read_tables(o, tables, 1, SYMBOLS_SYMTAB);
-    if (o->symbols_len || o->no_separate_debug)
+    if (!open_table(&tables[0], o, mini_debug(o), SHT_SYMTAB))
+        return false;
+    size_t len = 1 + open_table(&tables[1], o, &o->self, SHT_DYNSYM);
+    read_tables(o, tables, len, SYMBOLS_GNU_DEBUGDATA);
+    return o->symbols_len;
+}
+
+static bool read_one(struct object *o, const struct image *image, uint32_t type,
+                     enum object_symbol_source source)
+{
+    struct table table;
+    if (open_table(&table, o, image, type))
+        read_tables(o, &table, 1, source);
+    return o->symbols_len;
+}
+
+void symbols_read(struct object *o)
+{
+    if (read_one(o, &o->self, SHT_SYMTAB, SYMBOLS_SYMTAB) || o->no_separate_debug)
         return;
-    if (open_table(&tables[0], o, &o->self, SHT_DYNSYM))
-        read_tables(o, tables, 1, SYMBOLS_DYNSYM);
+    if (read_one(o, debug_file(o), SHT_SYMTAB, SYMBOLS_DEBUG_FILE) || read_mini(o))
+        return;
+    read_one(o, &o->self, SHT_DYNSYM, SYMBOLS_DYNSYM);
 }
