@@ -8,6 +8,7 @@
 #include <libiberty/libiberty.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DEMANGLE = 256, NO_DEMANGLE, INLINE_FILE_NAMES };
 
@@ -244,6 +245,17 @@ static const char *find_unsupported(const struct gprof_options *o)
                                               : o->unsupported;
 }
 
+/* In the place where getopt has just said what was wrong. */
+static void show_usage_on_stderr(void)
+{
+    struct out out;
+    struct err ignored;
+    out_init(&out, STDERR_FILENO);
+    out_str(&out, usage);
+    (void)!out_finish(&out, "standard error", &ignored);
+    out_deinit(&out);
+}
+
 int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct selection *selection,
                    struct out *out, struct err *e)
 {
@@ -265,7 +277,7 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
         if (take_selection(&p, code, optarg) || take_setting(o, code, optarg, e))
             continue;
         if (!e->line[0])
-            err_set(e, "Try '%s --help' for the options.", o->whoami);
+            show_usage_on_stderr();
         return 1;
     }
     if ((o->styles & STYLE_FUNCTION_ORDER) && (o->styles & STYLE_FILE_ORDER)) {
