@@ -1,7 +1,8 @@
-/* What a binary says: an opened ELF file, its symbols and sections. (libelf, libdw and libiberty are
- * used in this room and nowhere else.)
+/* What a binary says: an opened ELF file, its symbols, sections and lines. (libelf, libdw and
+ * libiberty are used in this room and nowhere else.)
  *
- * An object owns all it returns until object_close(). */
+ * An object owns all it returns until object_close(). One thread at a time may use an object.
+ * docs/objfile.md says where symbols and debug information are looked for, and in which order. */
 #ifndef MONARC_OBJFILE_OBJECT_H
 #define MONARC_OBJFILE_OBJECT_H
 
@@ -11,23 +12,35 @@
 struct object;
 
 struct object_options {
-    const char *debug_dir;  /* beside /usr/lib/debug; NULL: none */
-    bool no_separate_debug; /* look at the file itself only, as GNU gprof 2.40 does */
+    const char *debug_dir;  /* directories beside /usr/lib/debug, separated by ':'; NULL: none */
+    bool no_separate_debug; /* .symtab of the file itself or no symbols, as GNU gprof 2.40 does */
 };
 
-enum object_symbol_type { SYMBOL_NOTYPE, SYMBOL_OBJECT, SYMBOL_FUNC, SYMBOL_IFUNC, SYMBOL_OTHER };
-enum object_symbol_binding { BIND_LOCAL, BIND_GLOBAL, BIND_WEAK, BIND_UNIQUE };
+enum object_symbol_type {
+    SYMBOL_NOTYPE,
+    SYMBOL_OBJECT,
+    SYMBOL_FUNC,
+    SYMBOL_IFUNC,
+    SYMBOL_TLS,    /* `address` is an offset into the thread's block, not an address */
+    SYMBOL_COMMON, /* `address` is an alignment; only in relocatable files */
+    SYMBOL_OTHER
+};
+enum object_symbol_binding { BIND_LOCAL, BIND_GLOBAL, BIND_WEAK, BIND_UNIQUE, BIND_OTHER };
 
-/* One symbol-table entry, in table order. Sections, files, TLS and undefined symbols are left out.
- * Addresses are link-time addresses with the machine's conventions removed (the Thumb bit cleared,
- * microMIPS likewise, ppc64 ELFv1 descriptors followed to the code), 32-bit ones zero-extended. */
+/* One symbol-table entry, in table order. Sections, files and undefined symbols are left out.
+ * Addresses are link-time addresses (section-relative in relocatable files) with the machine's
+ * conventions removed (the Thumb bit cleared, microMIPS likewise, ppc64 ELFv1 descriptors followed
+ * to the code), 32-bit ones zero-extended. */
 struct object_symbol {
     const char *name; /* linkage name */
     uint64_t address;
     uint64_t size;
-    uint32_t section; /* ELF section index, for object_section(); 0 for absolute symbols */
-    uint8_t type;     /* enum object_symbol_type */
-    uint8_t binding;  /* enum object_symbol_binding */
+    uint32_t section;   /* ELF section index, for object_section(); 0 for absolute symbols */
+    uint8_t type;       /* enum object_symbol_type */
+    uint8_t binding;    /* enum object_symbol_binding */
+    bool is_mapping;    /* a note to tools ($a, $t, $d, $x, .L...), never the name of a routine */
+    bool is_descriptor; /* ppc64 ELFv1: the entry named a descriptor; address and section are those
+                         * of the code it leads to (BFD calls that `.name`) */
 };
 
 struct object_section {
@@ -39,18 +52,26 @@ struct object_section {
 
 enum object_symbol_source {
     SYMBOLS_NONE,
-    SYMBOLS_SYMTAB,      /* .symtab of the file itself */
-    SYMBOLS_DEBUG_FILE,  /* .symtab of a separate debug file */
-    SYMBOLS_GNU_DEBUGDATA,
+    SYMBOLS_SYMTAB,        /* .symtab of the file itself */
+    SYMBOLS_DEBUG_FILE,    /* .symtab of a separate debug file */
+    SYMBOLS_GNU_DEBUGDATA, /* .gnu_debugdata, then .dynsym, which it complements */
     SYMBOLS_DYNSYM,
 };
 
 /* How object_open() failed, for commands that answer differently. */
-enum object_failure { OBJECT_OK, OBJECT_UNREADABLE, OBJECT_NOT_ELF, OBJECT_BROKEN };
+enum object_failure {
+    OBJECT_OK,
+    OBJECT_UNREADABLE, /* the system would not let us: missing, forbidden, a directory */
+    OBJECT_NOT_ELF,    /* something else: a script, an archive, a core dump, another format */
+    OBJECT_BROKEN,     /* ELF, but cut short or nonsense */
+};
 
-/* NULL on failure, with *why (may be NULL) and a message. */
+/* NULL on failure, with *why (may be NULL) and a message. `options` may be NULL. */
 struct object *object_open(const char *path, const struct object_options *options,
                            enum object_failure *why, struct err *e);
+/* The same over an ELF image in memory, which must stay there; it has no separate debug file. */
+struct object *object_open_memory(struct bytes image, const char *name, enum object_failure *why,
+                                  struct err *e);
 void object_close(struct object *o);
 
 const char *object_path(const struct object *o);
@@ -58,18 +79,21 @@ uint8_t object_word(const struct object *o); /* 4 or 8: the size of a pointer (x
 bool object_is_big_endian(const struct object *o);
 uint16_t object_machine(const struct object *o);   /* EM_... of <elf.h> */
 uint16_t object_file_type(const struct object *o); /* ET_... of <elf.h>: ET_DYN for PIE */
-bool object_has_debug_info(struct object *o);      /* .debug_info or .debug_line, here or separate */
+bool object_has_debug_info(struct object *o); /* .debug_info or .debug_line, here or separate */
 struct bytes object_build_id(const struct object *o); /* empty where there is none */
 
-/* The best symbol table there is, and which it was. */
+/* The best symbol table there is, and which it was (`source` may be NULL). */
 const struct object_symbol *object_symbols(struct object *o, size_t *len,
                                            enum object_symbol_source *source);
+
+/* The letter `nm` prints for a symbol (BFD's symbol class): what GNU gprof chooses symbols by. */
+char object_symbol_class(const struct object *o, const struct object_symbol *s);
 
 const struct object_section *object_sections(const struct object *o, size_t *len);
 const struct object_section *object_section(const struct object *o, uint32_t index); /* or NULL */
 
 /* Whether a dynamic or static symbol of that name is referenced or defined (for `doctor`: is
- * `mcount` or `__fentry__` there?). */
+ * `mcount` or `__fentry__` there?). Looks at the file itself only. */
 bool object_mentions(struct object *o, const char *symbol);
 
 /* Where an address comes from: file as DWARF names it (directory joined) and line, 0 if unknown.
@@ -77,7 +101,8 @@ bool object_mentions(struct object *o, const char *symbol);
 bool object_line(struct object *o, uint64_t address, const char **file, uint32_t *line);
 
 /* A readable name for a linkage name, or NULL if it is not mangled. The style is one of libiberty's
- * names ("auto", "gnu-v3", "rust", "dlang", "gnat", "java"); malloc'ed, the caller frees it. */
+ * names ("none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust"), or NULL for whatever of C++,
+ * Rust and D the name announces itself to be. malloc'ed, the caller frees it. */
 char *demangle(const char *linkage_name, const char *style);
 bool demangle_style_known(const char *style);
 

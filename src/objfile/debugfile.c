@@ -1,0 +1,141 @@
+/* Finding the separate debug file of a stripped program, by build-id and by .gnu_debuglink.
+ *
+ * Takes nothing on trust: a file counts only if it carries the program's build-id or, where one of
+ * the two has none, if its CRC is the one the link asks for. Asks no network.
+ * Specification: "Debugging Information in Separate Files" in GDB's manual. */
+#include "objfile/private.h"
+
+#include "base/cursor.h"
+
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static const char SYSTEM_DIR[] = "/usr/lib/debug";
+
+/* What is sought. */
+struct wanted {
+    const struct object *object;
+    struct bytes build_id;
+    const char *link; /* file name of .gnu_debuglink, or NULL */
+    uint32_t crc;
+};
+
+static bool crc_matches(const struct image *image, uint32_t expected)
+{
+    enum { PIECE = 256 * 1024 };
+    uint8_t *piece = malloc(PIECE);
+    if (!piece)
+        memory_exhausted(PIECE);
+    unsigned long crc = crc32(0, NULL, 0);
+    ssize_t n;
+    for (off_t at = 0; (n = pread(image->fd, piece, PIECE, at)) > 0; at += n)
+        crc = crc32(crc, piece, (unsigned)n);
+    free(piece);
+    return n == 0 && crc == expected;
+}
+
+static bool belongs(const struct wanted *w, const struct image *candidate)
+{
+    const struct image *self = &w->object->self;
+    if ((candidate->device == self->device && candidate->inode == self->inode) ||
+        candidate->header.e_machine != self->header.e_machine ||
+        candidate->header.e_ident[EI_CLASS] != self->header.e_ident[EI_CLASS] ||
+        candidate->header.e_ident[EI_DATA] != self->header.e_ident[EI_DATA])
+        return false;
+    struct bytes id = image_build_id(candidate);
+    if (id.len && w->build_id.len)
+        return id.len == w->build_id.len && !memcmp(id.at, w->build_id.at, id.len);
+    return w->link && crc_matches(candidate, w->crc);
+}
+
+static bool try_path(const struct wanted *w, const char *path, struct image *out)
+{
+    if (!image_open(path, out, NULL, NULL))
+        return false;
+    if (belongs(w, out))
+        return true;
+    image_close(out);
+    return false;
+}
+
+/* Calls try(dir, ...) for each of the directories `debug_dir` lists, then the system's. */
+static bool try_each_dir(const struct wanted *w, const char *below, struct arena *scratch,
+                         struct image *out)
+{
+    for (const char *at = w->object->debug_dir; at && *at;) {
+        size_t len = strcspn(at, ":");
+        if (len && try_path(w, arena_printf(scratch, "%.*s/%s", (int)len, at, below), out))
+            return true;
+        at += len + (at[len] == ':');
+    }
+    return try_path(w, arena_printf(scratch, "%s/%s", SYSTEM_DIR, below), out);
+}
+
+static bool try_build_id(const struct wanted *w, struct arena *scratch, struct image *out)
+{
+    enum { LONGEST = 64 };
+    struct bytes id = w->build_id;
+    if (id.len < 2 || id.len > LONGEST)
+        return false;
+    char hex[2 * LONGEST + 1];
+    for (size_t i = 0; i < id.len; i++)
+        snprintf(hex + 2 * i, 3, "%02x", id.at[i]);
+    return try_each_dir(w, arena_printf(scratch, ".build-id/%.2s/%s.debug", hex, hex + 2), scratch,
+                        out);
+}
+
+/* Beside the program, in .debug beside it, and under its absolute directory in each debug dir. */
+static bool try_link_from(const struct wanted *w, const char *program, struct arena *scratch,
+                          struct image *out)
+{
+    const char *dir = dirname(arena_copy(scratch, program, strlen(program)));
+    return try_path(w, arena_printf(scratch, "%s/%s", dir, w->link), out) ||
+           try_path(w, arena_printf(scratch, "%s/.debug/%s", dir, w->link), out) ||
+           (dir[0] == '/' &&
+            try_each_dir(w, arena_printf(scratch, "%s/%s", dir + 1, w->link), scratch, out));
+}
+
+static bool try_link(const struct wanted *w, struct arena *scratch, struct image *out)
+{
+    if (!w->link)
+        return false;
+    if (try_link_from(w, w->object->path, scratch, out))
+        return true;
+    char *real = realpath(w->object->path, NULL);
+    bool found = real && try_link_from(w, real, scratch, out);
+    free(real);
+    return found;
+}
+
+/* .gnu_debuglink: a file name, its NUL, padding to 4, the CRC in the program's byte order. A name
+ * with a directory in it is not one that any tool writes; it is not followed. */
+static void read_link(struct wanted *w)
+{
+    const struct image *self = &w->object->self;
+    size_t index = image_find(self, 0, ".gnu_debuglink");
+    struct bytes link = index ? image_bytes(self, index) : (struct bytes){0};
+    size_t len = link.len ? strnlen((const char *)link.at, link.len) : 0;
+    size_t crc_at = (len + 4) & ~(size_t)3;
+    if (!len || memchr(link.at, '/', len) || crc_at + 4 > link.len)
+        return;
+    w->link = (const char *)link.at;
+    w->crc = bytes_u32(link.at + crc_at, image_is_big_endian(self));
+}
+
+const struct image *debug_file(struct object *o)
+{
+    if (!o->debug_sought) {
+        o->debug_sought = true;
+        struct wanted w = {.object = o, .build_id = image_build_id(&o->self)};
+        read_link(&w);
+        struct arena scratch = {0};
+        if (!try_build_id(&w, &scratch, &o->debug))
+            try_link(&w, &scratch, &o->debug);
+        arena_deinit(&scratch);
+    }
+    return &o->debug;
+}
