@@ -72,8 +72,9 @@ static bool walk(struct reading *r)
 
 static bool probe(struct bytes in, const struct format_hint *hint)
 {
+    uint32_t version;
     enum byte_order order;
-    return gmon_has_version(in, hint, GMON_OUT_VERSION_SHARED, &order);
+    return gmon_version(in, hint, &version, &order) && version == GMON_OUT_VERSION_SHARED;
 }
 
 static bool read(struct bytes in, const char *name, const struct format_hint *hint,
@@ -82,10 +83,7 @@ static bool read(struct bytes in, const char *name, const struct format_hint *hi
     struct cursor at = cursor_over(in, name);
     enum byte_order order;
     out->format = PROFILE_SPROF;
-    if (!gmon_check_header(&at, hint, GMON_OUT_VERSION_SHARED, &order, out, e))
-        return false;
-    at.at += GMON_OUT_HEADER_BYTES;
-    return reading_run(at, order, hint, walk, out, e);
+    return gmon_open(&at, hint, true, &order, out, e) && reading_run(at, order, hint, walk, out, e);
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
