@@ -92,7 +92,8 @@ static inline __attribute__((always_inline)) void add_rows(struct merge_index *i
                                                            const size_t key_words)
 {
     size_t words = key_words + 1, next = 0, before_jump = 0;
-    for (const uint64_t *row = from, *end = from + n * words; row < end; row += words) {
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *row = from + i * words;
         size_t here = find_near(rows, next, row, key_words);
         if (here == NOWHERE)
             here = find_near(rows, before_jump, row, key_words);
