@@ -10,6 +10,7 @@
 bool reading_fail(struct reading *r, const struct cursor *where, enum read_failure what,
                   uint64_t seen, uint64_t of, const char *format, ...)
 {
+    r->in.at = where->at; /* how far whole records went */
     if (!r->out)
         return false;
     r->out->failure.what = what;

@@ -176,7 +176,7 @@ bool merger_add(struct merger *m, const struct profile *from, struct err *e)
     if (from->arcs.len > UINT32_MAX - sum->arcs.len ||
         from->blocks.len > UINT32_MAX - sum->blocks.len)
         return err_set(e, "more than %u arcs or blocks are too many to merge", UINT32_MAX);
-    if (!(same_ranges(sum, from) && sum->histograms.len) && !check_mergeable(sum, from, e))
+    if (!check_mergeable(sum, from, e))
         return false;
     if (is_empty(sum))
         take_identity(sum, from);
