@@ -26,6 +26,7 @@ struct command {
     const char *synopsis; /* after `monarc NAME `: "[OPTION...] PROGRAM [PROFILE...]" */
     const char *summary;  /* one line for the list of commands, no full stop */
     const char *details;  /* paragraphs for --help and the man page, examples included */
+    bool is_lookalike;    /* prints and fails in another program's words: errors go out verbatim */
     const struct option_row *options;
     size_t options_len;
 

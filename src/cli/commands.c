@@ -1,7 +1,9 @@
 /* The table of commands, in the order in which --help lists them. */
 #include "cli/command.h"
 
+extern const struct command command_gprof;
+
 const struct command *const commands[] = {
-    NULL,
+    &command_gprof,
 };
-const size_t commands_len = 0;
+const size_t commands_len = sizeof commands / sizeof *commands;

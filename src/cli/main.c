@@ -75,6 +75,8 @@ int main(int argc, char **argv)
 
     const struct command *command = argc > 0 ? command_named(base_name(argv[0])) : NULL;
     int skip = 0;
+    if (command && !command->is_lookalike)
+        command = NULL;
     if (!command && argc > 1) {
         command = command_named(argv[1]);
         skip = 1;
@@ -88,6 +90,6 @@ int main(int argc, char **argv)
     }
     out_deinit(&out);
     if (e.line[0])
-        fprintf(stderr, "monarc: %s\n", e.line);
+        fprintf(stderr, command && command->is_lookalike ? "%s\n" : "monarc: %s\n", e.line);
     return status;
 }

@@ -1,0 +1,128 @@
+/* From histogram bins to functions, by two sets of rules. */
+#include "analysis/attribute.h"
+
+static void start(struct attribution *t, const struct profile *p, const struct functions *f,
+                  struct arena *a)
+{
+    *t = (struct attribution){.self = ARENA_NEW(a, double, f->len),
+                              .dimension = "seconds",
+                              .abbreviation = 's'};
+    if (!p->histograms.len)
+        return;
+    const struct histogram *h = &p->histograms.at[0];
+    t->has_histogram = true;
+    t->rate = h->rate;
+    t->dimension = h->dimension;
+    t->abbreviation = h->abbreviation;
+    t->scale = h->bins ? (double)((h->high - h->low) / 2) / h->bins : 0;
+}
+
+static uint64_t minimum(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t maximum(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The first function at or after `from` that ends at or after `address`. */
+static uint32_t first_reaching(const struct functions *f, uint32_t from, uint64_t address)
+{
+    while (from < f->len && f->at[from].last < address)
+        from++;
+    return from;
+}
+
+/* Splits `count` hits among the functions that overlap [low, high). */
+static double split(struct attribution *t, const struct functions *f, uint32_t from, uint64_t low,
+                    uint64_t high, double count)
+{
+    uint64_t covered = 0;
+    for (uint32_t i = from; i < f->len && f->at[i].start < high; i++)
+        covered += minimum(high - 1, f->at[i].last) - maximum(low, f->at[i].start) + 1;
+    if (!covered)
+        return 0;
+    for (uint32_t i = from; i < f->len && f->at[i].start < high; i++) {
+        uint64_t bytes = minimum(high - 1, f->at[i].last) - maximum(low, f->at[i].start) + 1;
+        t->self[i] += count * (double)bytes / (double)covered;
+    }
+    return count;
+}
+
+static void attribute_histogram(struct attribution *t, const struct histogram *h,
+                                const struct functions *f)
+{
+    uint64_t range = h->high > h->low ? h->high - h->low : 0;
+    uint32_t function = 0;
+    for (uint32_t i = 0; i < h->bins; i++) {
+        double count = (double)histogram_get(h, i);
+        if (count == 0)
+            continue;
+        uint64_t low = h->low + (uint64_t)((unsigned __int128)range * i / h->bins);
+        uint64_t high = h->low + (uint64_t)((unsigned __int128)range * (i + 1u) / h->bins);
+        high = high > low ? high : low + 1;
+        function = first_reaching(f, function, low);
+        t->total += count;
+        t->unattributed += count - split(t, f, function, low, high, count);
+    }
+}
+
+void attribute_native(struct attribution *t, const struct profile *p, const struct functions *f,
+                      struct arena *a)
+{
+    start(t, p, f, a);
+    for (size_t i = 0; i < p->histograms.len; i++)
+        attribute_histogram(t, &p->histograms.at[i], f);
+}
+
+/* Where function i begins, in units of two bytes; the end of the last one for i == len. */
+static uint64_t unit_start(const struct functions *f, uint32_t i)
+{
+    if (i < f->len)
+        return f->at[i].start / 2;
+    const struct function *last = &f->at[f->len - 1];
+    return last->last >= last->start ? last->last / 2 + 1 : last->start / 2;
+}
+
+/* Credits the functions that overlap units [low, high); returns the first that the next bin must
+ * look at. */
+static uint32_t credit_gnu(struct attribution *t, const struct functions *f,
+                           const struct selection *s, uint32_t from, uint64_t low, uint64_t high,
+                           double count)
+{
+    uint32_t next = from;
+    for (uint32_t i = from; i < f->len; next = ++i) {
+        uint64_t begin = unit_start(f, i), end = unit_start(f, i + 1);
+        if (high < begin)
+            break;
+        if (low >= end || maximum(low, begin) >= minimum(high, end))
+            continue;
+        double overlap = (double)(minimum(high, end) - maximum(low, begin));
+        double credit = overlap * count / t->scale;
+        if (selection_admits(s, ASK_FLAT, i))
+            t->self[i] += credit;
+        else
+            t->total -= credit;
+    }
+    return next ? next - 1 : 0;
+}
+
+void attribute_gnu(struct attribution *t, const struct profile *p, const struct functions *f,
+                   const struct selection *s, struct arena *a)
+{
+    start(t, p, f, a);
+    for (size_t k = 0; k < p->histograms.len; k++) {
+        const struct histogram *h = &p->histograms.at[k];
+        uint32_t function = 0;
+        for (uint32_t i = 0; i < h->bins; i++) {
+            double count = (double)histogram_get(h, i);
+            if (count == 0)
+                continue;
+            t->total += count;
+            function = credit_gnu(t, f, s, function, h->low / 2 + (uint64_t)(t->scale * i),
+                                  h->low / 2 + (uint64_t)(t->scale * (i + 1.0)), count);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/* The functions of a program, by address: what samples and arcs are booked on.
+ *
+ * A table is sorted by start address, starts are unique, and ranges do not overlap. It is made by one
+ * of two sets of rules: ours (functions_native), or GNU gprof's (functions_gnu), which keeps and
+ * drops other symbols and stretches each one to the next. Names and files point into the object or
+ * the arena; both must outlive the table. */
+#ifndef MONARC_ANALYSIS_FUNCTIONS_H
+#define MONARC_ANALYSIS_FUNCTIONS_H
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/err.h"
+#include "objfile/object.h"
+
+#define NO_FUNCTION UINT32_MAX
+
+struct function {
+    uint64_t start, last; /* first and last address that belong to it */
+    const char *name;     /* linkage name */
+    const char *file;     /* NULL until functions_locate(), and where unknown */
+    uint32_t line;        /* likewise 0 */
+    uint32_t symbol;      /* its place in the object's symbol table; order of creation */
+    bool is_function;     /* typed as one, or the table is native */
+    bool is_static;
+};
+
+struct functions {
+    struct function *at;
+    uint32_t len;
+    bool is_located;
+
+    /* For functions_find(): buckets of 2^shift bytes from the first start; each holds the index of
+     * the last function that starts at or before the bucket's first byte. */
+    uint32_t *bucket;
+    size_t buckets;
+    uint8_t shift;
+};
+
+struct gnu_symbol_rules {
+    bool no_static;      /* -a */
+    bool only_functions; /* -D */
+};
+
+/* Builds the table in `a`. An object without usable symbols yields an empty table. */
+void functions_native(struct functions *f, struct object *o, struct arena *a);
+void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbol_rules *rules,
+                   struct arena *a);
+
+/* From text in nm's format, `ADDRESS TYPE NAME` a line (GNU gprof's -S). Lines of other shapes and
+ * symbols of types other than T and t are passed over. */
+void functions_from_map(struct functions *f, struct bytes text, const struct object *o,
+                        struct arena *a);
+
+/* GNU's last step: sorts by address, keeps one entry per address by GNU's preferences, gives entries
+ * without a `last` the address before the next one, the final one `last_address`, and indexes. */
+void functions_finish(struct functions *f, uint64_t last_address, struct arena *a);
+
+/* Fills file and line of every function from the object's debug information, once. */
+void functions_locate(struct functions *f, struct object *o);
+
+/* The function that owns `address`, or NO_FUNCTION. */
+uint32_t functions_find(const struct functions *f, uint64_t address);
+
+/* Makes the buckets; the builders above call it. */
+void functions_index(struct functions *f, struct arena *a);
+
+#endif

@@ -1,0 +1,90 @@
+/* The call graph: arcs between functions, cycles, and time passed from callees to callers.
+ *
+ * gprof's model: a callee's time is split among its callers by how often each called it. Members of
+ * a cycle (functions that call each other around) share one entry to which outside callers attach;
+ * nothing flows between members. Amounts of time are in samples.
+ *
+ * Nodes 0 .. functions-1 are the functions of the table; node functions+c-1 is cycle c. Everything
+ * lives in the arena given to graph_build(). */
+#ifndef MONARC_ANALYSIS_GRAPH_H
+#define MONARC_ANALYSIS_GRAPH_H
+
+#include "analysis/attribute.h"
+#include "analysis/functions.h"
+#include "analysis/symspec.h"
+#include "model/profile.h"
+
+#define NO_ARC  UINT32_MAX
+#define NO_NODE UINT32_MAX
+
+/* Calls from one function to another, all call sites together. */
+struct graph_arc {
+    uint32_t caller, callee;
+    uint32_t next_callee; /* next arc with this caller */
+    uint32_t next_caller; /* next arc with this callee */
+    uint64_t count;
+    double self, children; /* the callee's time, and its callees', that flow along this arc */
+};
+
+struct graph_node {
+    uint64_t calls;      /* from other functions; of a cycle: from outside it */
+    uint64_t self_calls; /* from itself; of a cycle: between its members */
+    double self;         /* own samples; of a cycle: its members' */
+    double children;     /* what flows up from callees */
+    double fraction;     /* part of this node's time that is passed on (GNU's filters reduce it) */
+    double shown_self, shown_children; /* the two above times `fraction` */
+    uint32_t callees, callers; /* first arcs, or NO_ARC; graph_sort_arcs() orders the lists */
+    uint32_t cycle;            /* number from 1, or 0: in none */
+    uint32_t head;             /* the node that stands for it: itself, or its cycle's */
+    uint32_t next_member;      /* in its cycle; of a cycle: the first; NO_NODE ends */
+    uint32_t order;            /* topological: callees have lower numbers than callers */
+    uint32_t rank;             /* from 1: the number in brackets */
+    bool is_shown;
+};
+
+struct graph {
+    const struct functions *functions;
+    struct graph_node *nodes;
+    uint32_t len, cycles; /* len counts functions and cycles */
+    struct graph_arc *arcs;
+    uint32_t arcs_len;
+    uint32_t *ranked;         /* nodes in order of rank */
+    double shown_total;       /* sum of shown_self: what percentages refer to */
+    uint64_t unknown_callers; /* calls whose caller lies in no function */
+    uint64_t unknown_callees; /* calls to no function; they are in no node */
+};
+
+struct graph_rules {
+    bool is_gnu; /* drop arcs with an unknown end; book calls to untyped labels on the function before */
+};
+
+/* Builds the whole graph. `t` may be of a profile without histograms. `s` filters as GNU's symspecs
+ * do; pass an empty resolved selection for none. */
+void graph_build(struct graph *g, const struct functions *f, const struct profile *p,
+                 const struct attribution *t, const struct selection *s, struct graph_rules rules,
+                 struct arena *a);
+
+/* Puts the callers' list of a node in ascending, the callees' in descending order of importance:
+ * calls to itself, calls within the cycle by count, then others by time and count. */
+void graph_sort_callers(struct graph *g, uint32_t node);
+void graph_sort_callees(struct graph *g, uint32_t node);
+
+/* Puts the members of a cycle in descending order of time, then calls. */
+void graph_sort_members(struct graph *g, uint32_t cycle_node);
+
+static inline bool graph_is_cycle(const struct graph *g, uint32_t node)
+{
+    return node >= g->functions->len;
+}
+
+/* Whether the arc joins two members of one cycle or a function with itself. */
+static inline bool graph_arc_is_internal(const struct graph *g, const struct graph_arc *arc)
+{
+    uint32_t cycle = g->nodes[arc->caller].cycle;
+    return arc->caller == arc->callee || (cycle && cycle == g->nodes[arc->callee].cycle);
+}
+
+/* By linkage name, equal names equal: a number per function, for sorting. */
+uint32_t *functions_name_order(const struct functions *f, struct arena *a);
+
+#endif

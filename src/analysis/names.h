@@ -1,0 +1,20 @@
+/* Names of functions as people read them: demangled once, when first asked for. */
+#ifndef MONARC_ANALYSIS_NAMES_H
+#define MONARC_ANALYSIS_NAMES_H
+
+#include "analysis/functions.h"
+
+struct names {
+    const struct functions *functions;
+    const char *style; /* as demangle() takes it; NULL: linkage names are shown */
+    const char **shown;
+    struct arena *arena;
+};
+
+void names_init(struct names *n, const struct functions *f, const char *style, struct arena *a);
+
+/* The demangled name, or the linkage name where it is not mangled. As BFD does, dots and dollars in
+ * front and a version after `@` are set aside while demangling. */
+const char *names_get(struct names *n, uint32_t function);
+
+#endif

@@ -1,0 +1,275 @@
+/* Parsing symspecs and matching them against the function table. */
+#include "analysis/symspec.h"
+
+#include "base/vec.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct spec {
+    const char *file; /* base name as given, then the path it resolved to */
+    bool has_file;
+    uint32_t line;
+    const char *name;
+};
+
+struct address_range {
+    struct address_range *next;
+    uint64_t start, last;
+};
+
+/* Where a spec has matched so far. Neighbouring functions that match become one range. */
+struct matches {
+    uint32_t previous; /* function index, or NO_FUNCTION */
+    uint32_t entry;    /* the open range: index into the table it goes to */
+    struct match_entry {
+        struct match_entry *next;
+        uint32_t entry;
+    } *entries; /* newest first */
+};
+
+struct symspec {
+    struct symspec *next; /* the one added before */
+    enum question question;
+    bool exclude;
+    bool is_arc;
+    struct spec left, right;
+    struct matches left_matches, right_matches;
+};
+
+struct arc_targets {
+    struct address_range **of; /* by entry */
+};
+
+static struct spec parse_spec(const char *text, size_t len, struct arena *a)
+{
+    struct spec spec = {0};
+    char *copy = arena_copy(a, text, len), *colon = strrchr(copy, ':'), *rest = copy;
+    if (colon) {
+        *colon = '\0';
+        spec.has_file = colon > copy;
+        spec.file = copy;
+        rest = colon + 1;
+    } else if (strchr(copy, '.')) {
+        spec.has_file = true;
+        spec.file = copy;
+        return spec;
+    }
+    if (isdigit((unsigned char)*rest))
+        spec.line = (uint32_t)atoi(rest);
+    else if (*rest)
+        spec.name = rest;
+    return spec;
+}
+
+void selection_add(struct selection *s, const char *text, enum question q, bool exclude)
+{
+    struct symspec *id = ARENA_NEW(s->arena, struct symspec, 1);
+    const char *slash = strchr(text, '/');
+    *id = (struct symspec){.next = s->newest, .question = q, .exclude = exclude};
+    id->is_arc = slash != NULL;
+    id->left = parse_spec(text, slash ? (size_t)(slash - text) : strlen(text), s->arena);
+    if (slash)
+        id->right = parse_spec(slash + 1, strlen(slash + 1), s->arena);
+    id->left_matches.previous = id->right_matches.previous = NO_FUNCTION;
+    s->newest = id;
+    s->specs++;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* A file of the program and the earliest symbol that lies in it. */
+struct candidate {
+    const char *path;
+    uint32_t first_symbol;
+};
+
+/* The path whose base name was given. If several files share it, the one that appears last in the
+ * symbol table wins. NULL: there is none. */
+static const char *resolve_file(const char *name, const struct functions *f)
+{
+    VEC(struct candidate) found = {0};
+    for (uint32_t i = 0; i < f->len; i++) {
+        const char *path = f->at[i].file;
+        if (!path || strcmp(base_name(path), name))
+            continue;
+        size_t k = 0;
+        while (k < found.len && strcmp(found.at[k].path, path))
+            k++;
+        if (k == found.len)
+            vec_push(&found, ((struct candidate){path, f->at[i].symbol}));
+        else if (f->at[i].symbol < found.at[k].first_symbol)
+            found.at[k].first_symbol = f->at[i].symbol;
+    }
+    struct candidate best = {0};
+    for (size_t k = 0; k < found.len; k++)
+        if (!best.path || found.at[k].first_symbol > best.first_symbol)
+            best = found.at[k];
+    vec_free(&found);
+    return best.path;
+}
+
+static bool spec_matches(const struct spec *spec, const struct function *f)
+{
+    if (spec->name && (spec->name[0] != f->name[0] || strcmp(spec->name, f->name)))
+        return false;
+    if (spec->has_file && (!spec->file || !f->file || strcmp(spec->file, f->file)))
+        return false;
+    return !spec->line || spec->line == f->line;
+}
+
+/* Adds function `i` to the table, into the range before it where both match without a gap. */
+static void extend(struct matches *m, const struct function *f, uint32_t i, struct functions *table,
+                   struct arena *a)
+{
+    if (m->previous == NO_FUNCTION || m->previous + 1 != i) {
+        struct match_entry *entry = ARENA_NEW(a, struct match_entry, 1);
+        *entry = (struct match_entry){m->entries, table->len};
+        m->entries = entry;
+        m->entry = table->len;
+        table->at[table->len] = *f;
+        table->at[table->len].symbol = table->len;
+        table->len++;
+    }
+    table->at[m->entry].last = f->last;
+    m->previous = i;
+}
+
+static bool range_contains(const struct address_range *r, uint64_t address)
+{
+    for (; r; r = r->next)
+        if (address >= r->start && address <= r->last)
+            return true;
+    return false;
+}
+
+/* Notes what each range of the left side may call. */
+static void link_arcs(struct selection *s, const struct symspec *id, const struct functions *right)
+{
+    struct address_range **of = s->callees[id->question][id->exclude]->of;
+    for (struct match_entry *l = id->left_matches.entries; l; l = l->next)
+        for (struct match_entry *r = id->right_matches.entries; r; r = r->next) {
+            const struct function *target = &right->at[r->entry];
+            struct address_range *range = ARENA_NEW(s->arena, struct address_range, 1);
+            *range = (struct address_range){of[l->entry], target->start, target->last};
+            of[l->entry] = range;
+        }
+}
+
+static void resolve_files(struct selection *s, struct functions *f, struct object *o)
+{
+    for (struct symspec *id = s->newest; id; id = id->next) {
+        if (id->left.has_file || id->right.has_file || id->left.line || id->right.line)
+            functions_locate(f, o);
+        if (id->left.has_file)
+            id->left.file = resolve_file(id->left.file, f);
+        if (id->right.has_file)
+            id->right.file = resolve_file(id->right.file, f);
+    }
+}
+
+/* One side of one spec matches one function. */
+struct match {
+    struct symspec *id;
+    uint32_t function;
+    bool is_right;
+};
+
+struct match_list {
+    VEC(struct match) all;
+    uint32_t left[QUESTIONS][2], right; /* how many go where */
+};
+
+/* Which first letters of names can match at all; false if some spec does not ask for a name. */
+static bool first_letters(const struct selection *s, bool letters[256])
+{
+    for (const struct symspec *id = s->newest; id; id = id->next) {
+        if (!id->left.name || (id->is_arc && !id->right.name))
+            return false;
+        letters[(unsigned char)id->left.name[0]] = true;
+        if (id->is_arc)
+            letters[(unsigned char)id->right.name[0]] = true;
+    }
+    return true;
+}
+
+static void match_all(const struct selection *s, const struct functions *f, struct match_list *list)
+{
+    bool letters[256] = {0}, is_narrow = first_letters(s, letters);
+    for (uint32_t i = 0; i < f->len; i++) {
+        if (is_narrow && !letters[(unsigned char)f->at[i].name[0]])
+            continue;
+        for (struct symspec *id = s->newest; id; id = id->next) {
+            if (spec_matches(&id->left, &f->at[i])) {
+                vec_push(&list->all, ((struct match){id, i, false}));
+                list->left[id->question][id->exclude]++;
+            }
+            if (id->is_arc && spec_matches(&id->right, &f->at[i])) {
+                vec_push(&list->all, ((struct match){id, i, true}));
+                list->right++;
+            }
+        }
+    }
+}
+
+static void make_tables(struct selection *s, const struct functions *f)
+{
+    struct match_list list = {0};
+    match_all(s, f, &list);
+    struct functions right = {.at = ARENA_NEW(s->arena, struct function, list.right)};
+    for (int q = 0; q < QUESTIONS; q++)
+        for (int x = 0; x < 2; x++) {
+            uint32_t n = list.left[q][x];
+            s->table[q][x].at = ARENA_NEW(s->arena, struct function, n);
+            s->callees[q][x] = ARENA_NEW(s->arena, struct arc_targets, 1);
+            s->callees[q][x]->of = ARENA_NEW(s->arena, struct address_range *, n);
+        }
+    for (const struct match *m = list.all.at; m < list.all.at + list.all.len; m++)
+        extend(m->is_right ? &m->id->right_matches : &m->id->left_matches, &f->at[m->function],
+               m->function, m->is_right ? &right : &s->table[m->id->question][m->id->exclude],
+               s->arena);
+    for (struct symspec *id = s->newest; id; id = id->next)
+        if (id->is_arc)
+            link_arcs(s, id, &right);
+    vec_free(&list.all);
+}
+
+void selection_resolve(struct selection *s, struct functions *f, struct object *o)
+{
+    resolve_files(s, f, o);
+    make_tables(s, f);
+    s->member = ARENA_NEW(s->arena, uint16_t, f->len);
+    for (int q = 0; q < QUESTIONS; q++)
+        for (int x = 0; x < 2; x++) {
+            struct functions *table = &s->table[q][x];
+            functions_finish(table, 0, s->arena);
+            s->is_empty[q][x] = !table->len;
+            for (uint32_t i = 0; table->len && i < f->len; i++)
+                if (functions_find(table, f->at[i].start) != NO_FUNCTION)
+                    s->member[i] |= (uint16_t)(1u << (2 * q + x));
+        }
+}
+
+static bool arc_is_listed(const struct selection *s, bool exclude, const struct function *caller,
+                          const struct function *callee)
+{
+    const struct functions *table = &s->table[ASK_ARCS][exclude];
+    uint32_t entry = functions_find(table, caller->start);
+    return entry != NO_FUNCTION &&
+           range_contains(s->callees[ASK_ARCS][exclude]->of[table->at[entry].symbol],
+                          callee->start);
+}
+
+bool selection_admits_arc(const struct selection *s, const struct functions *f, uint32_t caller,
+                          uint32_t callee)
+{
+    const struct function *from = &f->at[caller], *to = &f->at[callee];
+    if (!s->is_empty[ASK_ARCS][0])
+        return arc_is_listed(s, false, from, to);
+    return s->is_empty[ASK_ARCS][1] || !arc_is_listed(s, true, from, to);
+}

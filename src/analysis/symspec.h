@@ -1,0 +1,60 @@
+/* Symspecs: GNU gprof's way of naming functions and arcs on the command line.
+ *
+ *     symspec = spec [ "/" spec ]            function or arc
+ *     spec    = name | LINE | file.c | [file.c] ":" [ name | LINE ]
+ *
+ * A spec without a colon is a file if it has a dot, a line if it begins with a digit, and else a
+ * linkage name. Each spec goes into one of twelve tables: for six questions (is it in the graph? in
+ * the flat profile? ...) what is included and what is excluded. GNU's semantics, kept here: includes
+ * beat excludes; a table that matches nothing counts as empty, that is, as "everything"; of two arc
+ * specs with the same caller only the last one counts. */
+#ifndef MONARC_ANALYSIS_SYMSPEC_H
+#define MONARC_ANALYSIS_SYMSPEC_H
+
+#include "analysis/functions.h"
+
+enum question { ASK_GRAPH, ASK_ARCS, ASK_FLAT, ASK_TIME, ASK_ANNOTATE, ASK_COUNTS, QUESTIONS };
+
+struct symspec; /* one, parsed */
+
+struct selection {
+    struct arena *arena;
+    struct symspec *newest;
+    size_t specs;
+
+    /* Per function, once resolved: bit (2 * question) included, bit (2 * question + 1) excluded. */
+    uint16_t *member;
+    bool is_empty[QUESTIONS][2];             /* the table matched nothing */
+    struct functions table[QUESTIONS][2];    /* merged ranges; `symbol` indexes `callees` */
+    struct arc_targets *callees[QUESTIONS][2]; /* of arc specs: what each range may call */
+};
+
+/* Adds one spec to the include or exclude table of a question. The text must outlive `s`. */
+void selection_add(struct selection *s, const char *text, enum question q, bool exclude);
+
+/* Matches all specs against the functions. Asks the object for files and lines only if a spec names
+ * any. */
+void selection_resolve(struct selection *s, struct functions *f, struct object *o);
+
+static inline bool selection_includes(const struct selection *s, enum question q, uint32_t function)
+{
+    return s->member[function] >> (2 * q) & 1;
+}
+
+static inline bool selection_excludes(const struct selection *s, enum question q, uint32_t function)
+{
+    return s->member[function] >> (2 * q + 1) & 1;
+}
+
+/* Included, or nothing is included in particular and it is not excluded. */
+static inline bool selection_admits(const struct selection *s, enum question q, uint32_t function)
+{
+    return selection_includes(s, q, function) ||
+           (s->is_empty[q][0] && !selection_excludes(s, q, function));
+}
+
+/* The same for an arc, by the ASK_ARCS tables. */
+bool selection_admits_arc(const struct selection *s, const struct functions *f, uint32_t caller,
+                          uint32_t callee);
+
+#endif

@@ -1,0 +1,175 @@
+/* `monarc gprof`: GNU gprof 2.40's reports, options, messages and exit statuses. */
+#include "cli/gprof.h"
+
+#include "analysis/attribute.h"
+#include "analysis/functions.h"
+#include "analysis/graph.h"
+#include "analysis/names.h"
+#include "base/file.h"
+#include "cli/command.h"
+#include "report/gprof_text.h"
+
+#include <string.h>
+
+enum { GNU_FAILED = 1 };
+
+/* Everything one invocation holds. */
+struct gprof {
+    struct gprof_options options;
+    struct arena arena;
+    struct selection selection;
+    struct object *image;
+    struct functions functions;
+    struct profile profile;
+    struct attribution time;
+    struct graph graph;
+    struct names names;
+};
+
+static bool open_image(struct gprof *g, struct err *e)
+{
+    const struct gprof_options *o = &g->options;
+    enum object_failure why;
+    struct err reason;
+    g->image = object_open(o->image, &(struct object_options){.no_separate_debug = true}, &why,
+                           &reason);
+    if (!g->image && why == OBJECT_UNREADABLE) {
+        *e = reason;
+        return false;
+    }
+    if (!g->image)
+        return err_set(e, "%s: %s: not in executable format", o->whoami, o->image);
+    return true;
+}
+
+static bool read_map(struct gprof *g, struct err *e)
+{
+    struct file_buffer text = {0};
+    bool ok = file_read(g->options.symbol_map, &text, e);
+    if (ok)
+        functions_from_map(&g->functions, file_bytes(&text), g->image, &g->arena);
+    file_buffer_deinit(&text);
+    return ok && (g->functions.len || err_set(e, "%s: file `%s' has no symbols",
+                                              g->options.whoami, g->options.symbol_map));
+}
+
+static bool read_functions(struct gprof *g, struct err *e)
+{
+    const struct gprof_options *o = &g->options;
+    size_t len;
+    enum object_symbol_source source;
+    object_symbols(g->image, &len, &source);
+    if (!len || source != SYMBOLS_SYMTAB)
+        return err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
+    if (o->symbol_map)
+        return read_map(g, e);
+    functions_gnu(&g->functions, g->image,
+                  &(struct gnu_symbol_rules){o->no_static, o->only_functions}, &g->arena);
+    return g->functions.len ||
+           err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
+}
+
+/* What a profile allows, unless reports were asked for; less what was mentioned as unwanted. */
+static unsigned choose_styles(const struct gprof *g)
+{
+    unsigned styles = g->options.styles;
+    if (styles)
+        return styles;
+    if (g->time.has_histogram)
+        styles |= STYLE_FLAT;
+    if (g->profile.arc_records)
+        styles |= STYLE_GRAPH;
+    return (styles ? styles : STYLE_COUNTS) & ~g->options.mentioned;
+}
+
+/* The index names the files of static functions; only those it lists are looked up. */
+static void locate_static_functions(struct gprof *g)
+{
+    for (uint32_t i = 0; i < g->functions.len; i++) {
+        struct function *f = &g->functions.at[i];
+        const struct graph_node *n = &g->graph.nodes[i];
+        if (f->is_static && (n->calls || n->self != 0 || g->options.show_all))
+            object_line(g->image, f->start, &f->file, &f->line);
+    }
+}
+
+static void print(struct gprof *g, unsigned styles, struct out *out)
+{
+    bool has_graph = g->profile.arc_records;
+    struct gprof_report r = {.functions = &g->functions,
+                             .time = &g->time,
+                             .selection = &g->selection,
+                             .graph = has_graph ? &g->graph : NULL,
+                             .names = &g->names,
+                             .bsd = g->options.traditional,
+                             .brief = g->options.brief,
+                             .show_all = g->options.show_all,
+                             .full_paths = g->options.full_paths,
+                             .width = g->options.width,
+                             .has_output = g->options.file_info};
+    bool wants_graph = has_graph && (styles & STYLE_GRAPH);
+    if (wants_graph && r.bsd)
+        gprof_graph(&r, out);
+    if (styles & STYLE_FLAT)
+        gprof_flat(&r, out);
+    if (wants_graph && !r.bsd)
+        gprof_graph(&r, out);
+    if (wants_graph) {
+        locate_static_functions(g);
+        gprof_index(&r, out);
+    }
+}
+
+static bool report(struct gprof *g, struct out *out, struct err *e)
+{
+    const struct gprof_options *o = &g->options;
+    if (!open_image(g, e) || !read_functions(g, e))
+        return false;
+    selection_resolve(&g->selection, &g->functions, g->image);
+    if (o->format == 'p')
+        return err_set(e, "%s: sorry, file format `prof' is not yet supported", o->whoami);
+    if (!gprof_read_profiles(o, g->image, &g->profile, out, e))
+        return false;
+
+    attribute_gnu(&g->time, &g->profile, &g->functions, &g->selection, &g->arena);
+    if (g->profile.arc_records)
+        graph_build(&g->graph, &g->functions, &g->profile, &g->time, &g->selection,
+                    (struct graph_rules){.is_gnu = true}, &g->arena);
+    unsigned styles = choose_styles(g);
+    if ((styles & STYLE_FLAT) && !g->time.has_histogram)
+        return err_set(e, "%s: gmon.out file is missing histogram", o->whoami);
+    if ((styles & STYLE_GRAPH) && !g->profile.arc_records)
+        return err_set(e, "%s: gmon.out file is missing call-graph data", o->whoami);
+    names_init(&g->names, &g->functions, o->traditional ? NULL : o->demangle, &g->arena);
+    print(g, styles, out);
+    return true;
+}
+
+static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+{
+    (void)self;
+    struct gprof g = {0};
+    g.selection.arena = &g.arena;
+    int status = as_gprof_parse(argc, argv, &g.options, &g.selection, out, e);
+    if (status == AS_GPROF_RUN && g.options.unsupported) {
+        err_set(e, "%s: option %s is not supported yet", argv[0], g.options.unsupported);
+        status = GNU_FAILED;
+    }
+    if (status == AS_GPROF_RUN)
+        status = report(&g, out, e) ? 0 : GNU_FAILED;
+    profile_deinit(&g.profile);
+    if (g.image)
+        object_close(g.image);
+    arena_deinit(&g.arena);
+    return status;
+}
+
+const struct command command_gprof = {
+    .name = "gprof",
+    .synopsis = "[GPROF-OPTION...] [PROGRAM [PROFILE...]]",
+    .summary = "Print the reports of GNU gprof, byte for byte",
+    .details = "All options are GNU gprof's; `monarc gprof -h` lists them. Started under the name\n"
+               "`gprof`, monarc does the same.\n",
+    .is_lookalike = true,
+    .run = run,
+};

@@ -1,0 +1,286 @@
+/* GNU gmon.out, versions 0 and 1, read and written. The bytes: docs/formats/gmon.md, gmon0.md.
+ *
+ * Reading accepts any number of records in any order. Writing puts histograms first, then arcs,
+ * then blocks; what does not fit a field is written as several records, since readers sum them. The
+ * names and lines that blocks of version 0 carry are skipped. */
+#include "format/gmon.h"
+
+#include "format/reading.h"
+#include "format/writing.h"
+#include "monarc/gmon_out.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct arc_layout ARC = {.is_tagged = true};
+
+static bool read_blocks_1(struct reading *r, const struct cursor *where, uint32_t n)
+{
+    struct cursor *in = &r->in;
+    if (in->failed || cursor_left(in) / (2 * in->word) < n)
+        return reading_fail(r, where, READ_SHORT_BLOCKS, 0, n,
+                            "list claims %" PRIu32 " blocks, %zu bytes remain", n, cursor_left(in));
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t address = cursor_word(in);
+        reading_block(r, address, cursor_word(in));
+    }
+    return true;
+}
+
+static void skip_text(struct cursor *in)
+{
+    const uint8_t *nul = memchr(in->at, 0, cursor_left(in));
+    if (nul && !in->failed)
+        in->at = nul + 1;
+    else
+        in->failed = true;
+}
+
+/* Version 0: 8-byte fields whatever the pointer size, and names between them. */
+static bool read_blocks_0(struct reading *r, const struct cursor *where, uint32_t n)
+{
+    struct cursor *in = &r->in;
+    skip_text(in);
+    for (uint32_t i = 0; i < n && !in->failed; i++) {
+        uint64_t count = cursor_u64(in), address = cursor_u64(in);
+        skip_text(in);
+        skip_text(in);
+        cursor_u32(in);
+        if (!in->failed)
+            reading_block(r, address, count);
+    }
+    return !in->failed || reading_fail(r, where, READ_SHORT_BLOCKS, 0, n,
+                                       "the file ends within a list of %" PRIu32 " blocks", n);
+}
+
+static bool read_blocks(struct reading *r, const struct cursor *where,
+                        bool (*read)(struct reading *, const struct cursor *, uint32_t))
+{
+    size_t first = r->out ? r->out->blocks.len : 0;
+    cursor_u8(&r->in);
+    if (!read(r, where, cursor_u32(&r->in)))
+        return false;
+    r->records++;
+    if (r->out) {
+        reading_note_run(r, where, RECORD_BLOCKS, first, r->out->blocks.len - first);
+        r->out->block_records++;
+    }
+    return true;
+}
+
+static bool read_record(struct reading *r,
+                        bool (*blocks)(struct reading *, const struct cursor *, uint32_t))
+{
+    struct cursor where = r->in;
+    switch (*r->in.at) {
+    case GMON_OUT_TAG_HISTOGRAM:
+        cursor_u8(&r->in);
+        return reading_histogram(r, &where);
+    case GMON_OUT_TAG_ARC:
+        return reading_arcs(r, ARC, SIZE_MAX) ||
+               reading_fail(r, &where, READ_SHORT_ARC, 0, 0, "the file ends within an arc");
+    case GMON_OUT_TAG_BLOCKS:
+        return read_blocks(r, &where, blocks);
+    default:
+        return reading_fail(r, &where, READ_BAD_TAG, *where.at, 0,
+                            "a record begins with tag %u; tags are 0 (histogram), 1 (arc) and "
+                            "2 (blocks)",
+                            *where.at);
+    }
+}
+
+static bool walk_1(struct reading *r)
+{
+    while (cursor_left(&r->in))
+        if (!read_record(r, read_blocks_1))
+            return false;
+    return true;
+}
+
+static bool walk_0(struct reading *r)
+{
+    while (cursor_left(&r->in))
+        if (!read_record(r, read_blocks_0))
+            return false;
+    return true;
+}
+
+static bool header_version(struct bytes in, enum byte_order order, uint32_t *version)
+{
+    if (in.len < GMON_OUT_HEADER_BYTES || memcmp(in.at, GMON_OUT_MAGIC, 4))
+        return false;
+    *version = bytes_u32(in.at + 4, order == ORDER_BIG);
+    return true;
+}
+
+bool gmon_has_version(struct bytes in, const struct format_hint *hint, uint32_t wanted,
+                      enum byte_order *order)
+{
+    uint32_t version;
+    for (*order = ORDER_LITTLE; *order <= ORDER_BIG; ++*order)
+        if ((!hint->order || hint->order == *order) && header_version(in, *order, &version) &&
+            version == wanted)
+            return true;
+    return false;
+}
+
+bool gmon_check_header(const struct cursor *at, const struct format_hint *hint, uint32_t wanted,
+                       enum byte_order *order, struct profile *out, struct err *e)
+{
+    struct bytes in = {at->at, cursor_left(at)};
+    struct reading r = {.out = out, .e = e};
+    uint32_t version = 0;
+    if (in.len < GMON_OUT_HEADER_BYTES)
+        return reading_fail(&r, at, READ_SHORT_HEADER, in.len, GMON_OUT_HEADER_BYTES,
+                            "the file has %zu bytes; the header alone takes %d", in.len,
+                            GMON_OUT_HEADER_BYTES);
+    if (!header_version(in, hint->order, &version))
+        return reading_fail(&r, at, READ_BAD_MAGIC, 0, 0, "the file does not begin with \"gmon\"");
+    if (!gmon_has_version(in, hint, wanted, order))
+        return reading_fail(&r, at, READ_BAD_VERSION, version, wanted,
+                            "gmon.out version %" PRIu32 " was found, %" PRIu32 " expected", version,
+                            wanted);
+    return true;
+}
+
+static bool read_version(struct bytes in, const char *name, const struct format_hint *hint,
+                         uint32_t wanted, reading_walk *walk, struct profile *out, struct err *e)
+{
+    struct cursor at = cursor_over(in, name);
+    enum byte_order order;
+    out->format = PROFILE_GNU;
+    out->version = wanted;
+    if (!gmon_check_header(&at, hint, wanted, &order, out, e))
+        return false;
+    at.at += GMON_OUT_HEADER_BYTES;
+    /* A zero is a zero in both orders. */
+    return reading_run(at, wanted ? order : ORDER_UNKNOWN, hint, walk, out, e);
+}
+
+static bool probe_1(struct bytes in, const struct format_hint *hint)
+{
+    enum byte_order order;
+    return gmon_has_version(in, hint, GMON_OUT_VERSION_1, &order);
+}
+
+static bool probe_0(struct bytes in, const struct format_hint *hint)
+{
+    enum byte_order order;
+    return gmon_has_version(in, hint, GMON_OUT_VERSION_0, &order);
+}
+
+static bool read_1(struct bytes in, const char *name, const struct format_hint *hint,
+                   struct profile *out, struct err *e)
+{
+    return read_version(in, name, hint, GMON_OUT_VERSION_1, walk_1, out, e);
+}
+
+static bool read_0(struct bytes in, const char *name, const struct format_hint *hint,
+                   struct profile *out, struct err *e)
+{
+    return read_version(in, name, hint, GMON_OUT_VERSION_0, walk_0, out, e);
+}
+
+/* --- writing --------------------------------------------------------------------------------- */
+
+void gmon_write_header(struct writer *w, uint32_t version)
+{
+    static const uint8_t spare[12];
+    writer_bytes(w, GMON_OUT_MAGIC, 4);
+    writer_u32(w, version);
+    writer_bytes(w, spare, sizeof spare);
+}
+
+static void write_histogram(struct writer *w, const struct histogram *h)
+{
+    for (uint64_t pass = 0, passes = writing_passes(h); pass < passes; pass++) {
+        writer_u8(w, GMON_OUT_TAG_HISTOGRAM);
+        writing_histogram_header(w, h);
+        writing_counters(w, h, pass, 2);
+    }
+}
+
+/* A block's count that exceeds a pointer of 4 bytes takes several entries. */
+static void write_blocks_1(struct writer *w, const struct profile *p)
+{
+    struct writer list = {.word = w->word, .big_endian = w->big_endian};
+    uint64_t entries = 0;
+    for (size_t i = 0; i < p->blocks.len; i++) {
+        const struct block *b = &p->blocks.at[i];
+        uint64_t left = b->count, part;
+        do {
+            part = writing_part(left, w->word);
+            writer_word(&list, b->address);
+            writer_word(&list, part);
+            left -= part;
+            entries++;
+        } while (left);
+    }
+    writer_u8(w, GMON_OUT_TAG_BLOCKS);
+    writer_u32(w, (uint32_t)entries);
+    writer_bytes(w, list.out.at, list.out.len);
+    writer_deinit(&list);
+}
+
+static void write_blocks_0(struct writer *w, const struct profile *p)
+{
+    writer_u8(w, GMON_OUT_TAG_BLOCKS);
+    writer_u32(w, (uint32_t)p->blocks.len);
+    writer_u8(w, 0);
+    for (size_t i = 0; i < p->blocks.len; i++) {
+        writer_u64(w, p->blocks.at[i].count);
+        writer_u64(w, p->blocks.at[i].address);
+        writer_u8(w, 0);
+        writer_u8(w, 0);
+        writer_u32(w, 0);
+    }
+}
+
+static bool write_version(struct writer *w, const struct profile *p, uint32_t version,
+                          void (*blocks)(struct writer *, const struct profile *), struct err *e)
+{
+    static const struct writing_limits LIMITS = {.name = "gmon.out",
+                                                 .arc = {.is_tagged = true},
+                                                 .has_dimension = true,
+                                                 .has_rate = true,
+                                                 .has_blocks = true};
+    if (!writing_fits(p, w->word, &LIMITS, e))
+        return false;
+    gmon_write_header(w, version);
+    for (size_t i = 0; i < p->histograms.len; i++)
+        write_histogram(w, &p->histograms.at[i]);
+    writing_arcs(w, p, ARC, 0);
+    if (p->blocks.len)
+        blocks(w, p);
+    return true;
+}
+
+static bool write_1(struct writer *w, const struct profile *p, struct err *e)
+{
+    return write_version(w, p, GMON_OUT_VERSION_1, write_blocks_1, e);
+}
+
+static bool write_0(struct writer *w, const struct profile *p, struct err *e)
+{
+    return write_version(w, p, GMON_OUT_VERSION_0, write_blocks_0, e);
+}
+
+const struct format format_gmon = {
+    .name = "gmon",
+    .title = "GNU gmon.out, version 1",
+    .id = PROFILE_GNU,
+    .version = GMON_OUT_VERSION_1,
+    .probe = probe_1,
+    .read = read_1,
+    .write = write_1,
+};
+
+const struct format format_gmon0 = {
+    .name = "gmon0",
+    .title = "GNU gmon.out, version 0",
+    .id = PROFILE_GNU,
+    .version = GMON_OUT_VERSION_0,
+    .probe = probe_0,
+    .read = read_0,
+    .write = write_0,
+};

@@ -1,0 +1,95 @@
+/* GNU gprof's index of functions by name, in three columns. */
+#include "report/gprof_text.h"
+
+#include "base/sort.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int by_name(uint32_t left, uint32_t right, const void *context)
+{
+    const uint32_t *order = context;
+    return (order[left] > order[right]) - (order[left] < order[right]);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Functions with calls or time of their own, by name, then the cycles. */
+static uint32_t *select_nodes(const struct gprof_report *r, uint32_t *len, struct arena *a)
+{
+    const struct graph *g = r->graph;
+    uint32_t *list = ARENA_NEW(a, uint32_t, g->len), n = 0;
+    for (uint32_t i = 0; i < r->functions->len; i++)
+        if (r->show_all || g->nodes[i].calls || g->nodes[i].self != 0)
+            list[n++] = i;
+    sort_u32(list, n, by_name, functions_name_order(r->functions, a));
+    for (uint32_t c = r->functions->len; c < g->len; c++)
+        list[n++] = c;
+    *len = n;
+    return list;
+}
+
+static void bsd_cell(const struct gprof_report *r, uint32_t node, const char *rank,
+                     struct out *out)
+{
+    char cycle[32];
+    const char *name = cycle;
+    if (graph_is_cycle(r->graph, node))
+        snprintf(cycle, sizeof cycle, "<cycle %u>", r->graph->nodes[node].cycle);
+    else
+        name = r->functions->at[node].name;
+    out_printf(out, "%6.6s %-19.19s", rank, name);
+}
+
+/* Prints one cell, padding the rank to the column; returns the position after it. */
+static size_t cell(struct gprof_report *r, uint32_t node, const char *rank, size_t position,
+                   size_t column, struct out *out)
+{
+    position += strlen(rank);
+    for (; position < column + 5; position++)
+        out_char(out, ' ');
+    out_printf(out, " %s ", rank);
+    if (graph_is_cycle(r->graph, node)) {
+        char cycle[32];
+        position += (size_t)snprintf(cycle, sizeof cycle, "<cycle %u>", r->graph->nodes[node].cycle);
+        out_str(out, cycle);
+        return position;
+    }
+    const struct function *f = &r->functions->at[node];
+    const char *name = names_get(r->names, node);
+    out_str(out, name);
+    position += strlen(name);
+    if (f->is_static && f->file) {
+        const char *file = r->full_paths ? f->file : base_name(f->file);
+        out_printf(out, " (%s)", file);
+        position += strlen(file) + 3;
+    }
+    return position;
+}
+
+void gprof_index(struct gprof_report *r, struct out *out)
+{
+    struct arena scratch = {0};
+    uint32_t len, *list = select_nodes(r, &len, &scratch), rows = (len + 2) / 3;
+    uint32_t column_width = (r->width - 1) / 3;
+
+    out_str(out, "\f\nIndex by function name\n\n");
+    for (uint32_t row = 0; row < rows; row++) {
+        size_t position = 0, column = 0;
+        for (uint32_t i = row; i < len; i += rows, column += column_width) {
+            const struct graph_node *n = &r->graph->nodes[list[i]];
+            char rank[16];
+            snprintf(rank, sizeof rank, n->is_shown ? "[%u]" : "(%u)", n->rank);
+            if (r->bsd)
+                bsd_cell(r, list[i], rank, out);
+            else
+                position = cell(r, list[i], rank, position, column, out);
+        }
+        out_char(out, '\n');
+    }
+    arena_deinit(&scratch);
+}

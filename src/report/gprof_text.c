@@ -1,0 +1,142 @@
+/* What GNU-style reports share, and the explanations that -b leaves out. */
+#include "report/gprof_text.h"
+
+void gprof_new_page(struct gprof_report *r, struct out *out)
+{
+    if (r->has_output)
+        out_str(out, "\f\n");
+    r->has_output = true;
+}
+
+void gprof_name(struct gprof_report *r, uint32_t node, struct out *out)
+{
+    const struct graph_node *n = r->graph ? &r->graph->nodes[node] : NULL;
+    if (node < r->functions->len)
+        out_str(out, names_get(r->names, node));
+    if (!n)
+        return;
+    if (n->cycle) {
+        out_str(out, " <cycle ");
+        out_u64(out, n->cycle, 0);
+        out_char(out, '>');
+    }
+    out_str(out, n->is_shown ? " [" : " (");
+    out_u64(out, n->rank, 0);
+    out_char(out, n->is_shown ? ']' : ')');
+}
+
+long gprof_granularity(const struct gprof_report *r)
+{
+    return (long)r->time->scale * 2;
+}
+
+const char gprof_flat_explanation[] =
+    "\n"
+    " %         share of the program's whole running time that was\n"
+    "time       spent in this function itself.\n"
+    "\n"
+    "cumulative sum of the self seconds of this function and of all\n"
+    " seconds   those listed above it.\n"
+    "\n"
+    " self      seconds spent in this function alone. The listing is\n"
+    "seconds    sorted by this column.\n"
+    "\n"
+    "calls      how often the function was called, if it was compiled\n"
+    "           for profiling; blank otherwise.\n"
+    "\n"
+    " self      time spent in the function itself per call, if its\n"
+    "call       calls were counted; blank otherwise.\n"
+    "\n"
+    " total     time spent in the function and in what it calls, per\n"
+    "call       call, if its calls were counted; blank otherwise.\n"
+    "\n"
+    "name       the function. A number in brackets is its place in\n"
+    "           the call graph; one in parentheses means that the\n"
+    "           graph leaves it out.\n";
+
+const char gprof_graph_explanation[] =
+    "\n"
+    " Each entry of this table, between two dashed lines, is about one\n"
+    "function: the line whose first column is a number in brackets. The\n"
+    "lines above it are its callers, the lines below it are what it calls.\n"
+    "Entries are sorted by the time spent in a function and its callees.\n"
+    "\n"
+    " The function's own line:\n"
+    "\n"
+    "     index     its number, by which other entries refer to it.\n"
+    "\n"
+    "     % time    share of the total time spent in it and its callees.\n"
+    "\n"
+    "     self      time spent in the function alone.\n"
+    "\n"
+    "     children  time passed up to it by its callees.\n"
+    "\n"
+    "     called    number of calls. After a `+': calls to itself.\n"
+    "\n"
+    "     name      the function, the cycle it belongs to, and its index.\n"
+    "\n"
+    " A caller's line:\n"
+    "\n"
+    "     self      part of the function's own time booked on this caller.\n"
+    "\n"
+    "     children  part of its callees' time booked on this caller.\n"
+    "\n"
+    "     called    calls from this caller `/' calls from all callers;\n"
+    "               recursive calls are not in the second number.\n"
+    "\n"
+    "     name      the caller. `<spontaneous>' means that none is known.\n"
+    "\n"
+    " A callee's line reads the same way: the time is the callee's, as far\n"
+    "as it is booked on this function, and the calls are those made by this\n"
+    "function `/' all calls of the callee.\n"
+    "\n"
+    " Functions that call each other around form a cycle. It has an entry of\n"
+    "its own, <cycle N as a whole>, whose callers are those of its members\n"
+    "from outside and whose lines below are the members. Its `+' number counts\n"
+    "calls between the members.\n";
+
+const char gprof_bsd_graph_explanation[] =
+    "\n\n\n"
+    "call graph profile:\n"
+    "          The sum of self and descendants is the main sort\n"
+    "          of this listing.\n"
+    "\n"
+    "          function entries:\n"
+    "\n"
+    "index     the number of the function in this listing, by which\n"
+    "          other entries refer to it.\n"
+    "\n"
+    "%time     share of the total time of the program that was spent\n"
+    "          in this function and its descendants.\n"
+    "\n"
+    "self      seconds spent in this function itself.\n"
+    "\n"
+    "descendants\n"
+    "          seconds passed up to it by what it calls.\n"
+    "\n"
+    "called    calls of this function, recursive ones apart.\n"
+    "\n"
+    "self      recursive calls of this function.\n"
+    "\n"
+    "name      the function and its number.\n"
+    "\n"
+    "          parent listings:\n"
+    "\n"
+    "self, descendants\n"
+    "          the function's time and its descendants', as far as\n"
+    "          they are booked on this parent.\n"
+    "\n"
+    "called    calls from this parent.\n"
+    "\n"
+    "total     calls from all parents.\n"
+    "\n"
+    "          children listings:\n"
+    "\n"
+    "self, descendants\n"
+    "          the child's time and its descendants', as far as they\n"
+    "          are booked on this function.\n"
+    "\n"
+    "called    calls made by this function.\n"
+    "\n"
+    "total     calls of the child by all functions.\n"
+    "\n";
