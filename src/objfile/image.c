@@ -221,3 +221,16 @@ struct bytes image_build_id(const struct image *image)
     }
     return (struct bytes){0};
 }
+
+bool image_has_debug_info(const struct image *image)
+{
+    static const char *const NAMES[] = {".debug_info", ".debug_line", ".zdebug_info",
+                                        ".zdebug_line"};
+    GElf_Shdr header;
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        size_t index = image_find(image, 0, NAMES[i]);
+        if (index && image_section(image, index, NULL, &header) && header.sh_type != SHT_NOBITS)
+            return true;
+    }
+    return false;
+}
