@@ -29,7 +29,11 @@ struct functions {
     uint32_t len;
     bool is_located;
 
-    /* For functions_find(): buckets of 2^shift bytes from the first start; each holds the index of
+    struct function_range {
+        uint64_t start, last;
+    } *range; /* the same as in `at`, close together for functions_find() */
+
+    /* Also for functions_find(): buckets of 2^shift bytes from the first start; each holds the index of
      * the last function that starts at or before the bucket's first byte. */
     uint32_t *bucket;
     size_t buckets;
@@ -61,7 +65,7 @@ void functions_locate(struct functions *f, struct object *o);
 /* The function that owns `address`, or NO_FUNCTION. */
 uint32_t functions_find(const struct functions *f, uint64_t address);
 
-/* Makes the buckets; the builders above call it. */
+/* Makes the lookup tables; the builders above call it. */
 void functions_index(struct functions *f, struct arena *a);
 
 #endif

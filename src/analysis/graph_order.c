@@ -11,65 +11,86 @@ static int compare_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Negative: left matters less. */
-static int by_importance(uint32_t left, uint32_t right, const void *context)
+static struct sortable_arc sortable(const struct graph *g, uint32_t number)
 {
-    const struct graph *g = context;
-    const struct graph_arc *l = &g->arcs[left], *r = &g->arcs[right];
-    if (l->caller == l->callee || r->caller == r->callee)
-        return l->caller == l->callee ? -1 : 1;
-    bool l_internal = graph_arc_is_internal(g, l), r_internal = graph_arc_is_internal(g, r);
-    if (l_internal != r_internal)
-        return l_internal ? -1 : 1;
-    double l_time = l->self + l->children, r_time = r->self + r->children;
-    if (!l_internal && l_time != r_time)
-        return l_time < r_time ? -1 : 1;
+    const struct graph_arc *arc = &g->arcs[number];
+    bool is_internal = graph_arc_is_internal(g, arc);
+    return (struct sortable_arc){.arc = number,
+                                 .class = arc->caller == arc->callee ? CALLS_ITSELF
+                                          : is_internal              ? CALLS_WITHIN_CYCLE
+                                                                     : CALLS,
+                                 .time = is_internal ? 0 : arc->self + arc->children,
+                                 .count = arc->count};
+}
+
+/* Negative: left matters less. */
+static int compare_importance(const struct sortable_arc *l, const struct sortable_arc *r)
+{
+    if (l->class != r->class)
+        return l->class < r->class ? -1 : 1;
+    if (l->time != r->time)
+        return l->time < r->time ? -1 : 1;
     return compare_u64(l->count, r->count);
 }
 
-static int by_unimportance(uint32_t left, uint32_t right, const void *context)
+static int by_importance(uint32_t left, uint32_t right, const void *context)
 {
-    return by_importance(right, left, context);
+    const struct sortable_arc *at = context;
+    return compare_importance(&at[left], &at[right]);
 }
 
-/* Collects a list, last arc first: GNU's insertion puts an equal arc before its equals, which is a
- * stable sort of the reversed list. */
-static size_t reversed_list(const struct graph *g, uint32_t first, bool by_callee, uint32_t **list)
+/* Stable, ascending; short lists by insertion, long ones by way of a permutation. */
+static void sort_arcs(struct sortable_arc *at, size_t len)
 {
-    size_t len = 0;
-    for (uint32_t k = first; k != NO_ARC;
-         k = by_callee ? g->arcs[k].next_callee : g->arcs[k].next_caller)
-        len++;
-    *list = malloc((len ? len : 1) * sizeof **list);
-    if (!*list)
-        memory_exhausted(len * sizeof **list);
-    size_t i = len;
-    for (uint32_t k = first; k != NO_ARC;
-         k = by_callee ? g->arcs[k].next_callee : g->arcs[k].next_caller)
-        (*list)[--i] = k;
-    return len;
-}
-
-void graph_sort_callers(struct graph *g, uint32_t node)
-{
-    uint32_t *list;
-    size_t len = reversed_list(g, g->nodes[node].callers, false, &list);
-    sort_u32(list, len, by_importance, g);
+    enum { SHORT = 24 };
+    for (size_t i = 1; len <= SHORT && i < len; i++) {
+        struct sortable_arc moving = at[i];
+        size_t k = i;
+        for (; k && compare_importance(&at[k - 1], &moving) > 0; k--)
+            at[k] = at[k - 1];
+        at[k] = moving;
+    }
+    if (len <= SHORT)
+        return;
+    struct arena scratch = {0};
+    uint32_t *order = ARENA_NEW(&scratch, uint32_t, len);
+    struct sortable_arc *copy = ARENA_NEW(&scratch, struct sortable_arc, len);
+    memcpy(copy, at, len * sizeof *at);
+    for (uint32_t i = 0; i < len; i++)
+        order[i] = i;
+    sort_u32(order, len, by_importance, copy);
     for (size_t i = 0; i < len; i++)
-        g->arcs[list[i]].next_caller = i + 1 < len ? list[i + 1] : NO_ARC;
-    g->nodes[node].callers = len ? list[0] : NO_ARC;
-    free(list);
+        at[i] = copy[order[i]];
+    arena_deinit(&scratch);
 }
 
-void graph_sort_callees(struct graph *g, uint32_t node)
+/* GNU inserts arcs, newest first, before their equals, once ascending and once descending. That is
+ * a stable sort of the list oldest first; descending, of the list newest first, then reversed. */
+void graph_sort_callers(const struct graph *g, uint32_t function, struct arc_list *list)
 {
-    uint32_t *list;
-    size_t len = reversed_list(g, g->nodes[node].callees, true, &list);
-    sort_u32(list, len, by_unimportance, g);
-    for (size_t i = 0; i < len; i++)
-        g->arcs[list[i]].next_callee = i + 1 < len ? list[i + 1] : NO_ARC;
-    g->nodes[node].callees = len ? list[0] : NO_ARC;
-    free(list);
+    uint32_t start = g->callers.start[function], end = g->callers.start[function + 1];
+    list->all.len = 0;
+    vec_reserve(&list->all, end - start);
+    while (end-- > start)
+        list->all.at[list->all.len++] = sortable(g, g->callers.arc[end]);
+    sort_arcs(list->all.at, list->all.len);
+}
+
+void graph_sort_callees(const struct graph *g, uint32_t function, struct arc_list *list)
+{
+    uint32_t start = g->callees.start[function], end = g->callees.start[function + 1];
+    list->all.len = 0;
+    vec_reserve(&list->all, end - start);
+    for (; start < end; start++)
+        list->all.at[list->all.len++] = sortable(g, g->callees.arc[start]);
+    struct sortable_arc *at = list->all.at;
+    size_t len = list->all.len;
+    sort_arcs(at, len);
+    for (size_t i = 0; i < len / 2; i++) {
+        struct sortable_arc other = at[i];
+        at[i] = at[len - 1 - i];
+        at[len - 1 - i] = other;
+    }
 }
 
 static int by_member_time(uint32_t left, uint32_t right, const void *context)

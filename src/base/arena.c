@@ -29,11 +29,8 @@ static struct arena_chunk *chunk_new(size_t bytes)
     return chunk;
 }
 
-void *arena_alloc(struct arena *a, size_t bytes)
+static void *take(struct arena *a, size_t bytes)
 {
-    if (bytes > SIZE_MAX / 2)
-        memory_exhausted(bytes);
-    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (bytes > (size_t)(a->end - a->at)) {
         bool alone = bytes >= CHUNK / 4;
         struct arena_chunk *chunk = chunk_new(alone ? bytes : CHUNK);
@@ -49,6 +46,21 @@ void *arena_alloc(struct arena *a, size_t bytes)
     return here;
 }
 
+void *arena_alloc(struct arena *a, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2)
+        memory_exhausted(bytes);
+    size_t skip = -(uintptr_t)a->at & (ALIGNMENT - 1);
+    if (skip <= (size_t)(a->end - a->at))
+        a->at += skip;
+    return take(a, (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
+}
+
+char *arena_alloc_text(struct arena *a, size_t bytes)
+{
+    return take(a, bytes);
+}
+
 void *arena_array(struct arena *a, size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)
@@ -58,9 +70,10 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 
 char *arena_copy(struct arena *a, const char *text, size_t len)
 {
-    char *copy = arena_alloc(a, len + 1);
+    char *copy = arena_alloc_text(a, len + 1);
     if (len)
         memcpy(copy, text, len);
+    copy[len] = '\0';
     return copy;
 }
 

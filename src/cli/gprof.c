@@ -107,6 +107,8 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                              .full_paths = g->options.full_paths,
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
+    if (has_graph)
+        gprof_make_labels(&r, &g->arena);
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
@@ -114,10 +116,10 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
         gprof_flat(&r, out);
     if (wants_graph && !r.bsd)
         gprof_graph(&r, out);
-    if (wants_graph) {
+    if (wants_graph && !r.bsd)
         locate_static_functions(g);
+    if (wants_graph)
         gprof_index(&r, out);
-    }
 }
 
 static bool report(struct gprof *g, struct out *out, struct err *e)

@@ -1,6 +1,9 @@
 /* What GNU-style reports share, and the explanations that -b leaves out. */
 #include "report/gprof_text.h"
 
+#include <stdio.h>
+#include <string.h>
+
 void gprof_new_page(struct gprof_report *r, struct out *out)
 {
     if (r->has_output)
@@ -8,21 +11,49 @@ void gprof_new_page(struct gprof_report *r, struct out *out)
     r->has_output = true;
 }
 
-void gprof_name(struct gprof_report *r, uint32_t node, struct out *out)
+static size_t digits(uint32_t n)
 {
-    const struct graph_node *n = r->graph ? &r->graph->nodes[node] : NULL;
-    if (node < r->functions->len)
-        out_str(out, names_get(r->names, node));
-    if (!n)
-        return;
-    if (n->cycle) {
-        out_str(out, " <cycle ");
-        out_u64(out, n->cycle, 0);
-        out_char(out, '>');
+    return n < 10 ? 1 : 1 + digits(n / 10);
+}
+
+static struct gprof_label make_label(struct gprof_report *r, uint32_t function, struct arena *a)
+{
+    const struct graph_node *n = &r->graph->nodes[function];
+    const char *name = names_get(r->names, function);
+    size_t name_len = strlen(name);
+    size_t len = name_len + 3 + digits(n->rank) + (n->cycle ? 9 + digits(n->cycle) : 0);
+    char *text = arena_alloc_text(a, len + 1), *end = text + name_len;
+    memcpy(text, name, name_len);
+    if (n->cycle)
+        end += sprintf(end, " <cycle %u>", n->cycle);
+    *end++ = ' ';
+    *end++ = n->is_shown ? '[' : '(';
+    for (uint32_t i = 0, rank = n->rank, places = (uint32_t)digits(rank); i < places; i++) {
+        end[places - 1 - i] = (char)('0' + rank % 10);
+        rank /= 10;
     }
-    out_str(out, n->is_shown ? " [" : " (");
-    out_u64(out, n->rank, 0);
-    out_char(out, n->is_shown ? ']' : ')');
+    end += digits(n->rank);
+    *end = n->is_shown ? ']' : ')';
+    return (struct gprof_label){text, (uint32_t)len, r->graph->nodes[n->head].calls};
+}
+
+void gprof_make_labels(struct gprof_report *r, struct arena *a)
+{
+    const struct graph *g = r->graph;
+    r->labels = ARENA_NEW(a, struct gprof_label, r->functions->len);
+    for (uint32_t i = 0; i < r->functions->len; i++) {
+        bool has_arcs = graph_has_callers(g, i) || g->callees.start[i] != g->callees.start[i + 1];
+        if (has_arcs || g->nodes[i].self != 0 || r->show_all)
+            r->labels[i] = make_label(r, i, a);
+    }
+}
+
+void gprof_name(struct gprof_report *r, uint32_t function, struct out *out)
+{
+    if (r->labels)
+        out_bytes(out, r->labels[function].text, r->labels[function].len);
+    else
+        out_str(out, names_get(r->names, function));
 }
 
 long gprof_granularity(const struct gprof_report *r)
