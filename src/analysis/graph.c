@@ -303,13 +303,19 @@ static int by_total(uint32_t left, uint32_t right, const void *context)
            (r->name_order[left] < r->name_order[right]);
 }
 
+static uint64_t total_key(uint32_t node, const void *context)
+{
+    const struct graph_node *n = &((const struct ranking *)context)->g->nodes[node];
+    return sort_descending(n->shown_self + n->shown_children);
+}
+
 static void rank(struct graph *g, struct arena *a)
 {
     struct ranking r = {g, functions_name_order(g->functions, a)};
     g->ranked = ARENA_NEW(a, uint32_t, g->len);
     for (uint32_t i = 0; i < g->len; i++)
         g->ranked[i] = i;
-    sort_u32(g->ranked, g->len, by_total, &r);
+    sort_u32_by_key(g->ranked, g->len, total_key, by_total, &r);
     for (uint32_t i = 0; i < g->len; i++)
         g->nodes[g->ranked[i]].rank = i + 1;
 }

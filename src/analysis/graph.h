@@ -84,7 +84,11 @@ struct sortable_arc {
 
 struct arc_list {
     VEC(struct sortable_arc) all;
+    VEC(struct sortable_arc) copy; /* for sorting long lists */
+    VEC(uint32_t) order;
 };
+
+void arc_list_deinit(struct arc_list *list);
 
 /* Fills `list` with the callers of a function in ascending, or its callees in descending order of
  * importance: calls to itself, calls within the cycle by count, then others by time and count. */

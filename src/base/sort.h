@@ -13,4 +13,26 @@ typedef int sort_compare(uint32_t left, uint32_t right, const void *context);
 /* Sorts indices. */
 void sort_u32(uint32_t *items, size_t len, sort_compare *compare, const void *context);
 
+/* Items with a number to sort by. */
+struct keyed {
+    uint64_t key;
+    uint32_t item;
+};
+
+/* Sorts by key, ascending and stable, in time linear in the length. */
+void sort_keyed(struct keyed *items, size_t len);
+
+/* Sorts indices by key_of(), ascending, and those with equal keys by compare(): much faster than
+ * comparing where keys are mostly different. */
+void sort_u32_by_key(uint32_t *items, size_t len, uint64_t (*key_of)(uint32_t, const void *),
+                     sort_compare *compare, const void *context);
+
+/* A key that sorts numbers from 0 to infinity in descending order. */
+static inline uint64_t sort_descending(double value)
+{
+    uint64_t bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    return ~bits;
+}
+
 #endif

@@ -44,6 +44,11 @@ static int by_time(uint32_t left, uint32_t right, const void *context)
            (flat->name_order[left] < flat->name_order[right]);
 }
 
+static uint64_t time_key(uint32_t i, const void *context)
+{
+    return sort_descending(((const struct flat *)context)->report->time->self[i]);
+}
+
 /* The unit in which the longest call reads as a number from 1 to 999. Where none fits, GNU reads
  * past its table; we stay with the last. */
 static const struct si_prefix *choose_unit(const struct gprof_report *r, const uint32_t *order,
@@ -134,7 +139,7 @@ void gprof_flat(struct gprof_report *r, struct out *out)
     uint32_t *order = ARENA_NEW(&scratch, uint32_t, r->functions->len);
     for (uint32_t i = 0; i < r->functions->len; i++)
         order[i] = i;
-    sort_u32(order, r->functions->len, by_time, &flat);
+    sort_u32_by_key(order, r->functions->len, time_key, by_time, &flat);
 
     const struct si_prefix *unit = choose_unit(r, order, r->functions->len);
     header(&flat, unit, out);
