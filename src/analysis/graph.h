@@ -60,11 +60,13 @@ struct graph_rules {
     bool is_gnu; /* drop arcs with an unknown end; book calls to untyped labels on the function before */
 };
 
-/* Builds the whole graph. `t` may be of a profile without histograms. `s` filters as GNU's symspecs
- * do; pass an empty resolved selection for none. */
-void graph_build(struct graph *g, const struct functions *f, const struct profile *p,
-                 const struct attribution *t, const struct selection *s, struct graph_rules rules,
-                 struct arena *a);
+/* Builds the graph in two steps: arcs and numbers of calls; then cycles, times and ranks. `t` may be
+ * of a profile without histograms. `s` filters as GNU's symspecs do; pass an empty resolved selection
+ * for none. The functions' names must be in order. */
+void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
+                   const struct attribution *t, const struct selection *s,
+                   struct graph_rules rules, struct arena *a);
+void graph_propagate(struct graph *g, const struct selection *s, struct arena *a);
 
 /* The arcs of a list: `for (i = lists->start[f]; i < lists->start[f + 1]; i++) ... lists->arc[i]`. */
 static inline bool graph_has_callers(const struct graph *g, uint32_t function)
@@ -109,8 +111,5 @@ static inline bool graph_arc_is_internal(const struct graph *g, const struct gra
     uint32_t cycle = g->cycle_of[arc->caller];
     return arc->caller == arc->callee || (cycle && cycle == g->cycle_of[arc->callee]);
 }
-
-/* By linkage name, equal names equal: a number per function, for sorting. */
-uint32_t *functions_name_order(const struct functions *f, struct arena *a);
 
 #endif

@@ -98,24 +98,3 @@ void sort_keyed(struct keyed *items, size_t len)
         memcpy(items, from, len * sizeof *items);
     free(spare);
 }
-
-void sort_u32_by_key(uint32_t *items, size_t len, uint64_t (*key_of)(uint32_t, const void *),
-                     sort_compare *compare, const void *context)
-{
-    if (len < 2)
-        return;
-    struct keyed *keyed = malloc(len * sizeof *keyed);
-    if (!keyed)
-        memory_exhausted(len * sizeof *keyed);
-    for (size_t i = 0; i < len; i++)
-        keyed[i] = (struct keyed){key_of(items[i], context), items[i]};
-    sort_keyed(keyed, len);
-    for (size_t i = 0; i < len; i++)
-        items[i] = keyed[i].item;
-    for (size_t start = 0, end; start < len; start = end) {
-        for (end = start + 1; end < len && keyed[end].key == keyed[start].key;)
-            end++;
-        sort_u32(items + start, end - start, compare, context);
-    }
-    free(keyed);
-}

@@ -22,11 +22,6 @@ struct keyed {
 /* Sorts by key, ascending and stable, in time linear in the length. */
 void sort_keyed(struct keyed *items, size_t len);
 
-/* Sorts indices by key_of(), ascending, and those with equal keys by compare(): much faster than
- * comparing where keys are mostly different. */
-void sort_u32_by_key(uint32_t *items, size_t len, uint64_t (*key_of)(uint32_t, const void *),
-                     sort_compare *compare, const void *context);
-
 /* A key that sorts numbers from 0 to infinity in descending order. */
 static inline uint64_t sort_descending(double value)
 {

@@ -16,6 +16,7 @@ void histogram_alloc(struct histogram *h)
     h->counters = calloc(h->bins ? h->bins : 1, h->width);
     if (!h->counters)
         memory_exhausted((size_t)h->bins * h->width);
+    memory_prefer_large_pages(h->counters, (size_t)h->bins * h->width);
 }
 
 void histogram_deinit(struct histogram *h)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE = 3 * DIGITS_ROOM, LINES_A_PIECE = 4096 };
+enum { LINE = 3 * DIGITS_ROOM, LINES_A_PIECE = 1024 };
 
 static double percent_base(const struct gprof_report *r)
 {

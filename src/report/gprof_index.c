@@ -7,12 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int by_name(uint32_t left, uint32_t right, const void *context)
-{
-    const uint32_t *order = context;
-    return (order[left] > order[right]) - (order[left] < order[right]);
-}
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -23,11 +17,14 @@ static const char *base_name(const char *path)
 static uint32_t *select_nodes(const struct gprof_report *r, uint32_t *len, struct arena *a)
 {
     const struct graph *g = r->graph;
+    struct keyed *by_name = ARENA_NEW(a, struct keyed, r->functions->len);
     uint32_t *list = ARENA_NEW(a, uint32_t, g->len), n = 0;
     for (uint32_t i = 0; i < r->functions->len; i++)
         if (r->show_all || g->nodes[i].calls || g->nodes[i].self != 0)
-            list[n++] = i;
-    sort_u32(list, n, by_name, functions_name_order(r->functions, a));
+            by_name[n++] = (struct keyed){r->functions->name_order[i], i};
+    sort_keyed(by_name, n);
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = by_name[i].item;
     for (uint32_t c = r->functions->len; c < g->len; c++)
         list[n++] = c;
     *len = n;
