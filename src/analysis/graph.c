@@ -355,3 +355,12 @@ void graph_propagate(struct graph *g, const struct selection *s, struct arena *a
     arena_deinit(&scratch);
     rank(g, a);
 }
+
+void graph_build(struct graph *g, struct functions *f, const struct profile *p,
+                 const struct attribution *t, const struct selection *s, struct graph_rules rules,
+                 struct arena *a)
+{
+    functions_order_names(f, a);
+    graph_connect(g, f, p, t, s, rules, a);
+    graph_propagate(g, s, a);
+}

@@ -68,6 +68,11 @@ void graph_connect(struct graph *g, const struct functions *f, const struct prof
                    struct graph_rules rules, struct arena *a);
 void graph_propagate(struct graph *g, const struct selection *s, struct arena *a);
 
+/* Both, and the names. */
+void graph_build(struct graph *g, struct functions *f, const struct profile *p,
+                 const struct attribution *t, const struct selection *s, struct graph_rules rules,
+                 struct arena *a);
+
 /* The arcs of a list: `for (i = lists->start[f]; i < lists->start[f + 1]; i++) ... lists->arc[i]`. */
 static inline bool graph_has_callers(const struct graph *g, uint32_t function)
 {
