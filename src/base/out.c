@@ -62,6 +62,8 @@ void out_room(struct out *o, size_t n)
 
 void out_bytes(struct out *o, const char *text, size_t len)
 {
+    if (!len) /* there may be no buffer yet */
+        return;
     if (o->cap - o->len < len)
         out_room(o, len);
     memcpy(o->at + o->len, text, len);
