@@ -106,7 +106,7 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                              .show_all = g->options.show_all,
                              .full_paths = g->options.full_paths,
                              .width = g->options.width,
-                             .has_output = g->options.file_info};
+                             .has_output = styles & STYLE_INFO};
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);

@@ -145,7 +145,7 @@ static bool add_file(const struct gprof_options *o, const struct format_hint *hi
         vec_push(&all->arcs, file.arcs.at[i]);
     all->histogram_records += file.histogram_records;
     all->arc_records += file.arc_records;
-    if (ok && o->file_info)
+    if (ok && (o->styles & STYLE_INFO))
         print_info(path, &file, out);
     profile_deinit(&file);
     return ok;

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct format format_gmon, format_gmon0, format_bsd44, format_bsd;
+extern const struct format format_gmon, format_gmon0, format_sprof, format_bsd44, format_bsd;
 
-const struct format *const formats[] = {&format_gmon, &format_gmon0, &format_bsd44, &format_bsd};
+const struct format *const formats[] = {&format_gmon, &format_gmon0, &format_sprof, &format_bsd44,
+                                        &format_bsd};
 const size_t formats_len = sizeof formats / sizeof *formats;
 
 const struct format *format_named(const char *name)

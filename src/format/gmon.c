@@ -73,14 +73,11 @@ static bool read_record(struct reading *r,
 {
     struct cursor where = r->in;
     switch (*r->in.at) {
-    case GMON_OUT_TAG_HISTOGRAM:
-        cursor_u8(&r->in);
-        return reading_histogram(r, &where);
+    case GMON_OUT_TAG_HISTOGRAM: cursor_u8(&r->in); return reading_histogram(r, &where);
     case GMON_OUT_TAG_ARC:
         return reading_arcs(r, ARC, SIZE_MAX) ||
                reading_fail(r, &where, READ_SHORT_ARC, 0, 0, "the file ends within an arc");
-    case GMON_OUT_TAG_BLOCKS:
-        return read_blocks(r, &where, blocks);
+    case GMON_OUT_TAG_BLOCKS: return read_blocks(r, &where, blocks);
     default:
         return reading_fail(r, &where, READ_BAD_TAG, *where.at, 0,
                             "a record begins with tag %u; tags are 0 (histogram), 1 (arc) and "
@@ -105,80 +102,69 @@ static bool walk_0(struct reading *r)
     return true;
 }
 
-static bool header_version(struct bytes in, enum byte_order order, uint32_t *version)
+bool gmon_version(struct bytes in, const struct format_hint *hint, uint32_t *version,
+                  enum byte_order *order)
 {
     if (in.len < GMON_OUT_HEADER_BYTES || memcmp(in.at, GMON_OUT_MAGIC, 4))
         return false;
-    *version = bytes_u32(in.at + 4, order == ORDER_BIG);
-    return true;
-}
-
-bool gmon_has_version(struct bytes in, const struct format_hint *hint, uint32_t wanted,
-                      enum byte_order *order)
-{
-    uint32_t version;
-    for (*order = ORDER_LITTLE; *order <= ORDER_BIG; ++*order)
-        if ((!hint->order || hint->order == *order) && header_version(in, *order, &version) &&
-            version == wanted)
+    for (*order = ORDER_LITTLE; *order <= ORDER_BIG; ++*order) {
+        *version = bytes_u32(in.at + 4, *order == ORDER_BIG);
+        if ((!hint->order || hint->order == *order) &&
+            (*version <= GMON_OUT_VERSION_1 || *version == GMON_OUT_VERSION_SHARED))
             return true;
+    }
     return false;
 }
 
-bool gmon_check_header(const struct cursor *at, const struct format_hint *hint, uint32_t wanted,
-                       enum byte_order *order, struct profile *out, struct err *e)
+bool gmon_open(struct cursor *at, const struct format_hint *hint, bool is_shared,
+               enum byte_order *order, struct profile *out, struct err *e)
 {
     struct bytes in = {at->at, cursor_left(at)};
     struct reading r = {.out = out, .e = e};
-    uint32_t version = 0;
+    uint32_t version;
     if (in.len < GMON_OUT_HEADER_BYTES)
         return reading_fail(&r, at, READ_SHORT_HEADER, in.len, GMON_OUT_HEADER_BYTES,
                             "the file has %zu bytes; the header alone takes %d", in.len,
                             GMON_OUT_HEADER_BYTES);
-    if (!header_version(in, hint->order, &version))
+    if (memcmp(in.at, GMON_OUT_MAGIC, 4))
         return reading_fail(&r, at, READ_BAD_MAGIC, 0, 0, "the file does not begin with \"gmon\"");
-    if (!gmon_has_version(in, hint, wanted, order))
-        return reading_fail(&r, at, READ_BAD_VERSION, version, wanted,
-                            "gmon.out version %" PRIu32 " was found, %" PRIu32 " expected", version,
-                            wanted);
+    bool is_known = gmon_version(in, hint, &version, order);
+    if (!is_known)
+        version = bytes_u32(in.at + 4, hint->order == ORDER_BIG);
+    if (!is_known || (version == GMON_OUT_VERSION_SHARED) != is_shared)
+        return reading_fail(&r, at, READ_BAD_VERSION, version, 0,
+                            "version %" PRIu32 " is not one of this format", version);
+    out->version = is_shared ? 0 : version;
+    at->at += GMON_OUT_HEADER_BYTES;
     return true;
 }
 
-static bool read_version(struct bytes in, const char *name, const struct format_hint *hint,
-                         uint32_t wanted, reading_walk *walk, struct profile *out, struct err *e)
+/* Either version, whichever row of the table was asked. */
+static bool read(struct bytes in, const char *name, const struct format_hint *hint,
+                 struct profile *out, struct err *e)
 {
     struct cursor at = cursor_over(in, name);
     enum byte_order order;
     out->format = PROFILE_GNU;
-    out->version = wanted;
-    if (!gmon_check_header(&at, hint, wanted, &order, out, e))
+    if (!gmon_open(&at, hint, false, &order, out, e))
         return false;
-    at.at += GMON_OUT_HEADER_BYTES;
-    /* A zero is a zero in both orders. */
-    return reading_run(at, wanted ? order : ORDER_UNKNOWN, hint, walk, out, e);
+    if (out->version == GMON_OUT_VERSION_1)
+        return reading_run(at, order, hint, walk_1, out, e);
+    return reading_run(at, ORDER_UNKNOWN, hint, walk_0, out, e); /* 0 is 0 in both orders */
 }
 
 static bool probe_1(struct bytes in, const struct format_hint *hint)
 {
+    uint32_t version;
     enum byte_order order;
-    return gmon_has_version(in, hint, GMON_OUT_VERSION_1, &order);
+    return gmon_version(in, hint, &version, &order) && version == GMON_OUT_VERSION_1;
 }
 
 static bool probe_0(struct bytes in, const struct format_hint *hint)
 {
+    uint32_t version;
     enum byte_order order;
-    return gmon_has_version(in, hint, GMON_OUT_VERSION_0, &order);
-}
-
-static bool read_1(struct bytes in, const char *name, const struct format_hint *hint,
-                   struct profile *out, struct err *e)
-{
-    return read_version(in, name, hint, GMON_OUT_VERSION_1, walk_1, out, e);
-}
-
-static bool read_0(struct bytes in, const char *name, const struct format_hint *hint,
-                   struct profile *out, struct err *e)
-{
-    return read_version(in, name, hint, GMON_OUT_VERSION_0, walk_0, out, e);
+    return gmon_version(in, hint, &version, &order) && version == GMON_OUT_VERSION_0;
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
@@ -271,7 +257,7 @@ const struct format format_gmon = {
     .id = PROFILE_GNU,
     .version = GMON_OUT_VERSION_1,
     .probe = probe_1,
-    .read = read_1,
+    .read = read,
     .write = write_1,
 };
 
@@ -281,6 +267,6 @@ const struct format format_gmon0 = {
     .id = PROFILE_GNU,
     .version = GMON_OUT_VERSION_0,
     .probe = probe_0,
-    .read = read_0,
+    .read = read,
     .write = write_0,
 };

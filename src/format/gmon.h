@@ -5,14 +5,14 @@
 #include "base/cursor.h"
 #include "format/format.h"
 
-/* Whether the bytes have that header with version `wanted` in an order that `hint` allows. */
-bool gmon_has_version(struct bytes in, const struct format_hint *hint, uint32_t wanted,
-                      enum byte_order *order);
+/* The version of such a header (0, 1 or 0x1ffff) and the order in which it is one; false if there
+ * is none that `hint` allows. */
+bool gmon_version(struct bytes in, const struct format_hint *hint, uint32_t *version,
+                  enum byte_order *order);
 
-/* The same at a cursor, but failing with a message and out->failure. */
-MUST_CHECK bool gmon_check_header(const struct cursor *at, const struct format_hint *hint,
-                                  uint32_t wanted, enum byte_order *order, struct profile *out,
-                                  struct err *e);
+/* Takes the header, of a shared object's profile or of a GNU one; fails with out->failure. */
+MUST_CHECK bool gmon_open(struct cursor *at, const struct format_hint *hint, bool is_shared,
+                          enum byte_order *order, struct profile *out, struct err *e);
 
 void gmon_write_header(struct writer *w, uint32_t version);
 

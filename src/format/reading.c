@@ -162,16 +162,11 @@ static size_t decode_arcs(struct arc *to, const uint8_t *from, size_t max, struc
 {
     unsigned count = layout.has_wide_count ? word : 4;
     switch (layout.is_tagged * 1000 + word * 100 + count * 10 + big_endian) {
-    case 1440:
-        return decode_arcs_as(to, from, max, 1, 4, 4, false);
-    case 1441:
-        return decode_arcs_as(to, from, max, 1, 4, 4, true);
-    case 1840:
-        return decode_arcs_as(to, from, max, 1, 8, 4, false);
-    case 1841:
-        return decode_arcs_as(to, from, max, 1, 8, 4, true);
-    default:
-        return decode_arcs_as(to, from, max, layout.is_tagged, word, count, big_endian);
+    case 1440: return decode_arcs_as(to, from, max, 1, 4, 4, false);
+    case 1441: return decode_arcs_as(to, from, max, 1, 4, 4, true);
+    case 1840: return decode_arcs_as(to, from, max, 1, 8, 4, false);
+    case 1841: return decode_arcs_as(to, from, max, 1, 8, 4, true);
+    default: return decode_arcs_as(to, from, max, layout.is_tagged, word, count, big_endian);
     }
 }
 

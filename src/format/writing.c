@@ -50,16 +50,28 @@ static bool addresses_fit(const struct profile *p, unsigned word, struct err *e)
            err_set(e, "addresses above 0xffffffff do not fit a file with 32-bit pointers");
 }
 
-static bool histogram_fits(const struct histogram *h, const struct writing_limits *limits,
-                           struct err *e)
+static bool unit_fits(const struct profile *p, const struct histogram *h,
+                      const struct writing_limits *limits, struct err *e)
 {
-    if (!limits->has_dimension && strcmp(h->dimension, "seconds"))
-        return err_set(e, "%s counts seconds; this histogram counts \"%s\"", limits->name,
-                       h->dimension);
-    if (limits->has_one_histogram && !limits->has_wide_counters && writing_passes(h) > 1)
-        return err_set(e, "%s holds 65535 samples a bin; one here has %" PRIu64, limits->name,
-                       histogram_peak(h));
-    return true;
+    bool is_seconds = !strcmp(h->dimension, "seconds") && h->abbreviation == 's';
+    if (!limits->has_dimension && !is_seconds)
+        return err_set(e, "%s counts seconds ('s'); this histogram counts \"%s\" ('%c')",
+                       limits->name, h->dimension, h->abbreviation);
+    /* What was read from there never had a rate to lose. */
+    bool is_lost = !limits->has_rate && p->format != PROFILE_BSD && h->rate != 100;
+    return !is_lost || err_set(e,
+                               "%s records no rate and is read as 100 samples a second; this "
+                               "histogram has %" PRIu32,
+                               limits->name, h->rate);
+}
+
+static bool counters_fit(const struct histogram *h, const struct writing_limits *limits,
+                         struct err *e)
+{
+    uint64_t peak = histogram_peak(h);
+    return peak <= UINT16_MAX || !limits->has_one_histogram || limits->has_wide_counters ||
+           err_set(e, "%s holds 65535 samples a bin; one here has %" PRIu64 " (--to gmon would do)",
+                   limits->name, peak);
 }
 
 static uint64_t bytes_needed(const struct profile *p, unsigned word,
@@ -92,7 +104,8 @@ bool writing_fits(const struct profile *p, unsigned word, const struct writing_l
         return err_set(e, "%s holds no basic-block counts, of which there are %zu", limits->name,
                        p->blocks.len);
     for (size_t i = 0; i < p->histograms.len; i++)
-        if (!histogram_fits(&p->histograms.at[i], limits, e))
+        if (!unit_fits(p, &p->histograms.at[i], limits, e) ||
+            !counters_fit(&p->histograms.at[i], limits, e))
             return false;
     if (bytes_needed(p, word, limits) > MOST_BYTES)
         return err_set(e, "counts are so large that their repeated records would exceed 4 GiB");
