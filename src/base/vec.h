@@ -21,11 +21,12 @@
 /* Makes room for at least `n` elements in all. Never returns on exhausted memory. */
 #define vec_reserve(v, n) vec_reserve_bytes((void **)&(v)->at, &(v)->cap, (n), sizeof *(v)->at)
 
-#define vec_push(v, value)                                                                         \
+/* Variadic, because a compound literal has commas. */
+#define vec_push(v, ...)                                                                           \
     do {                                                                                           \
         if ((v)->len == (v)->cap)                                                                  \
             vec_reserve((v), (v)->len + 1);                                                        \
-        (v)->at[(v)->len++] = (value);                                                             \
+        (v)->at[(v)->len++] = (__VA_ARGS__);                                                       \
     } while (0)
 
 #define vec_free(v)                                                                                \
@@ -47,6 +48,7 @@ static inline void vec_reserve_bytes(void **at, size_t *cap, size_t want, size_t
         memory_exhausted(grown);
     *at = moved;
     *cap = grown;
+    memory_prefer_large_pages(moved, grown * size);
 }
 
 #endif

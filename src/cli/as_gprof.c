@@ -170,6 +170,7 @@ static bool take_selection(struct parse *p, int code, const char *value)
     case 'Q': no_report(p, STYLE_GRAPH, graph_question(value), value); return true;
     case 'C': report(p, STYLE_COUNTS, ASK_COUNTS, value); return true;
     case 'Z': no_report(p, STYLE_COUNTS, ASK_COUNTS, value); return true;
+    case 'i': report(p, STYLE_INFO, 0, NULL); return true;
     case 'r': report(p, STYLE_FUNCTION_ORDER, 0, NULL); return true;
     case 's': report(p, STYLE_SUMMARY, 0, NULL); p->o->lines = true; return true;
     case 'E': selection_add(s, value, ASK_TIME, true); /* fall through */
@@ -192,7 +193,6 @@ static bool take_setting(struct gprof_options *o, int code, const char *value, s
     case 'c': o->static_graph = true; return true;
     case 'd': o->unsupported = "-d"; return true;
     case 'D': o->only_functions = true; return true;
-    case 'i': o->file_info = true; return true;
     case 'I': o->directories = value; return true;
     case 'l': o->lines = true; return true;
     case 'L': o->full_paths = true; return true;

@@ -15,12 +15,13 @@ enum gprof_style {
     STYLE_FUNCTION_ORDER = 16, /* -r */
     STYLE_FILE_ORDER = 32,     /* -R */
     STYLE_SUMMARY = 64,        /* -s */
+    STYLE_INFO = 128,          /* -i */
 };
 
 struct gprof_options {
     const char *whoami; /* argv[0], which messages begin with */
     unsigned styles, mentioned;
-    bool no_static, only_functions, brief, traditional, show_all, full_paths, file_info;
+    bool no_static, only_functions, brief, traditional, show_all, full_paths;
     bool lines, static_graph, all_lines, separate_files, inline_file_names;
     uint32_t width, table_length;
     uint64_t min_count;

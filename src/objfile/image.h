@@ -4,8 +4,7 @@
  * Files are mapped, so that opening costs the headers and a section costs the pages that are looked
  * at: half the time of reading for 100,000 symbols, a third of the time and half the memory for a
  * 1 GB program. The price: a file that is cut short in place while it is open ends the process with
- * SIGBUS, as it does in debuggers. Linkers do not write in place.
- */
+ * SIGBUS, as it does in debuggers. Linkers do not write in place. */
 #ifndef MONARC_OBJFILE_IMAGE_H
 #define MONARC_OBJFILE_IMAGE_H
 
@@ -19,8 +18,10 @@ struct image {
     int fd; /* -1: in memory */
     dev_t device;
     ino_t inode;
-    uint8_t *owned; /* memory to free with the image, or NULL */
-    Elf *elf;       /* NULL: there is no such image */
+    uint64_t size_bytes;
+    int64_t changed; /* seconds since 1970 */
+    uint8_t *owned;  /* memory to free with the image, or NULL */
+    Elf *elf;        /* NULL: there is no such image */
     GElf_Ehdr header;
     size_t sections_len;
     size_t names; /* index of the section that names sections */
@@ -50,6 +51,9 @@ struct bytes image_bytes(const struct image *image, size_t index);
 struct bytes image_at(const struct image *image, uint64_t address, size_t len);
 
 struct bytes image_build_id(const struct image *image);
+
+/* Whether .debug_info or .debug_line is there, and not only its place. */
+bool image_has_debug_info(const struct image *image);
 
 static inline bool image_is_big_endian(const struct image *image)
 {

@@ -3,6 +3,7 @@
  * Opening reads the headers and nothing else; each question reads what it needs. */
 #include "objfile/object.h"
 
+#include "objfile/lines.h"
 #include "objfile/private.h"
 
 #include <stdlib.h>
@@ -68,6 +69,7 @@ void object_close(struct object *o)
 {
     if (!o)
         return;
+    lines_free(o->lines);
     image_close(&o->mini);
     image_close(&o->debug);
     image_close(&o->self);
@@ -105,22 +107,9 @@ struct bytes object_build_id(const struct object *o)
     return image_build_id(&o->self);
 }
 
-static bool has_debug_sections(const struct image *image)
-{
-    static const char *const NAMES[] = {".debug_info", ".debug_line", ".zdebug_info",
-                                        ".zdebug_line"};
-    GElf_Shdr header;
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
-        size_t index = image_find(image, 0, NAMES[i]);
-        if (index && image_section(image, index, NULL, &header) && header.sh_type != SHT_NOBITS)
-            return true;
-    }
-    return false;
-}
-
 bool object_has_debug_info(struct object *o)
 {
-    return has_debug_sections(&o->self) || has_debug_sections(debug_file(o));
+    return image_has_debug_info(&o->self) || image_has_debug_info(debug_file(o));
 }
 
 const struct object_section *object_sections(const struct object *o, size_t *len)

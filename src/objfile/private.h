@@ -5,14 +5,18 @@
 #include "base/arena.h"
 #include "objfile/image.h"
 
+struct lines;
+
 struct object {
     const char *path;
     const char *debug_dir;
     bool no_separate_debug;
     struct arena arena;
     struct image self;
-    struct image debug; /* through debug_file() */
-    struct image mini;  /* through mini_debug() */
+    struct image debug;         /* through debug_file() */
+    struct image mini;          /* through mini_debug() */
+    struct object_facts *facts; /* once asked for */
+    struct lines *lines;        /* once asked for */
     bool debug_sought, mini_sought;
     struct object_section *sections;
     struct object_symbol *symbols;
