@@ -162,7 +162,7 @@ void functions_from_map(struct functions *f, struct bytes text, const struct obj
     size_t lines = 1;
     for (const char *p = at; p < end; p++)
         lines += *p == '\n';
-    *f = (struct functions){.at = ARENA_NEW(a, struct function, lines)};
+    *f = (struct functions){.at = ARENA_NEW(a, struct function, lines), .is_located = true};
     for (const char *line = at; line < end;) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *stop = newline ? newline : end;

@@ -113,7 +113,7 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
 /* The index names the files of static functions; only those it lists are looked up. */
 static void locate_static_functions(struct gprof *g)
 {
-    for (uint32_t i = 0; i < g->functions.len; i++) {
+    for (uint32_t i = 0; i < g->functions.len && !g->functions.is_located; i++) {
         struct function *f = &g->functions.at[i];
         bool is_listed = g->options.show_all || g->graph.nodes[i].calls || g->time.self[i] != 0;
         if (f->is_static && is_listed)
