@@ -225,6 +225,12 @@ struct trial {
     bool is_clean;
 };
 
+/* How far apart the addresses are; a layout under which none was reached knows nothing. */
+static uint64_t spread(const struct reading *r)
+{
+    return r->highest ? r->highest - r->lowest : UINT64_MAX;
+}
+
 /* Negative if `a` explains the bytes better; 0 if nothing speaks for either. */
 static int compare_trials(const struct trial *a, const struct trial *b)
 {
@@ -234,8 +240,7 @@ static int compare_trials(const struct trial *a, const struct trial *b)
         return a->r.odd < b->r.odd ? -1 : 1;
     if (!a->is_clean && a->r.in.at != b->r.in.at)
         return a->r.in.at > b->r.in.at ? -1 : 1;
-    uint64_t spread_a = a->r.highest - a->r.lowest, spread_b = b->r.highest - b->r.lowest;
-    return (spread_a > spread_b) - (spread_a < spread_b);
+    return (spread(&a->r) > spread(&b->r)) - (spread(&a->r) < spread(&b->r));
 }
 
 bool reading_layout(struct cursor *in, unsigned i, enum byte_order order,
@@ -290,10 +295,12 @@ bool reading_run(struct cursor in, enum byte_order order, const struct format_hi
         in.word = best.word;
         in.big_endian = best.big_endian;
     }
-    if (is_tie)
+    if (is_tie) {
+        out->failure.what = READ_AMBIGUOUS;
         return err_in(e, in.name,
-                      "its records make as much sense with either pointer size or "
-                      "byte order; say which with --word and --endian");
+                      "its records make as much sense with either pointer size or byte order; say "
+                      "which with --word and --endian");
+    }
     struct reading r = {.in = in,
                         .out = out,
                         .e = e,
