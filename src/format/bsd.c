@@ -92,6 +92,8 @@ static bool walk(struct reading *r, bool is_44)
     h.range.bins = (uint32_t)(count_bytes / width);
     if (!reading_bins(r, &where, &h.range, width))
         return false;
+    if (!r->out && r->odd) /* without a magic, what makes no sense was not meant */
+        return reading_fail(r, &where, READ_SHORT_HEADER, 0, 0, "no header");
     cursor_take(&r->in, count_bytes % width);
     reading_arcs(r, ARC, SIZE_MAX);
     if (r->out)

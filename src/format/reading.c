@@ -42,12 +42,14 @@ static void see_address(struct reading *r, uint64_t address)
 
 /* --- histograms ------------------------------------------------------------------------------ */
 
-static bool is_text(const char *text)
+/* Text, filled up with NULs. */
+static bool is_text_field(const uint8_t *field, size_t size)
 {
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~')
+    size_t len = strnlen((const char *)field, size);
+    for (size_t i = 0; i < size; i++)
+        if (i < len ? field[i] < ' ' || field[i] > '~' : field[i])
             return false;
-    return true;
+    return len > 0;
 }
 
 static void weigh_histogram(struct reading *r, const struct histogram *h)
@@ -55,7 +57,6 @@ static void weigh_histogram(struct reading *r, const struct histogram *h)
     double bin_bytes = histogram_bin_bytes(h);
     r->odd += h->low >= h->high;
     r->odd += !h->bins || bin_bytes < 1 || bin_bytes > 65536;
-    r->odd += !is_text(h->dimension);
     see_address(r, h->low);
     see_address(r, h->high);
 }
@@ -125,6 +126,9 @@ bool reading_histogram(struct reading *r, const struct cursor *where)
     if (in->failed)
         return reading_fail(r, where, READ_SHORT_HISTOGRAM, 0, 0,
                             "the file ends within the header of a histogram");
+    /* Numbers can be odd in the right layout, too. This field shows where it stands. */
+    if (!r->out && !is_text_field(dimension, GMON_OUT_DIMENSION_BYTES))
+        return reading_fail(r, where, READ_SHORT_HISTOGRAM, 0, 0, "no dimension");
     strncpy(h.dimension, (const char *)dimension, GMON_OUT_DIMENSION_BYTES);
     return reading_bins(r, where, &h, 2);
 }
@@ -236,10 +240,10 @@ static int compare_trials(const struct trial *a, const struct trial *b)
 {
     if (a->is_clean != b->is_clean)
         return a->is_clean ? -1 : 1;
-    if (a->r.odd != b->r.odd)
-        return a->r.odd < b->r.odd ? -1 : 1;
     if (!a->is_clean && a->r.in.at != b->r.in.at)
         return a->r.in.at > b->r.in.at ? -1 : 1;
+    if (a->r.odd != b->r.odd)
+        return a->r.odd < b->r.odd ? -1 : 1;
     return (spread(&a->r) > spread(&b->r)) - (spread(&a->r) < spread(&b->r));
 }
 
