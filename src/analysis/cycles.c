@@ -15,7 +15,7 @@
 enum { UNSEEN = 0, BUSY = UINT32_MAX };
 
 struct frame {
-    uint32_t node, next_arc;
+    uint32_t node, next; /* place in the list of callees */
 };
 
 struct search {
@@ -46,7 +46,7 @@ static void push(struct search *s, uint32_t node)
     s->position[node] = s->depth;
     s->is_on_stack[node] = true;
     s->loose[s->loose_len++] = s->depth;
-    s->stack[s->depth++] = (struct frame){node, s->g->nodes[node].callees};
+    s->stack[s->depth++] = (struct frame){node, s->g->callees.start[node]};
 }
 
 /* A call leads to a function that is not finished: everything above it, or above the head of its
@@ -84,17 +84,30 @@ static void visit(struct search *s, uint32_t root)
     push(s, root);
     while (s->depth) {
         struct frame *top = &s->stack[s->depth - 1];
-        if (top->next_arc == NO_ARC) {
+        if (top->next == s->g->callees.start[top->node + 1]) {
             pop(s);
             continue;
         }
-        const struct graph_arc *arc = &s->g->arcs[top->next_arc];
-        top->next_arc = arc->next_callee;
-        uint32_t order = s->g->nodes[arc->callee].order;
+        uint32_t callee = s->g->arcs[s->g->callees.arc[top->next++]].callee;
+        uint32_t order = s->g->nodes[callee].order;
         if (order == UNSEEN)
-            push(s, arc->callee);
+            push(s, callee);
         else if (order == BUSY)
-            close_circle(s, arc->callee);
+            close_circle(s, callee);
+    }
+}
+
+static void count_cycle_calls(struct graph *g, struct graph_node *cycle, uint32_t member)
+{
+    const struct graph_lists *callers = &g->callers;
+    for (uint32_t i = callers->start[member]; i < callers->start[member + 1]; i++) {
+        const struct graph_arc *arc = &g->arcs[callers->arc[i]];
+        if (arc->caller == member)
+            continue;
+        if (g->cycle_of[arc->caller] == cycle->cycle)
+            cycle->self_calls += arc->count;
+        else
+            cycle->calls += arc->count;
     }
 }
 
@@ -106,26 +119,14 @@ static void make_cycle_nodes(struct graph *g, uint32_t functions)
             continue;
         uint32_t number = ++g->cycles, id = g->len++;
         struct graph_node *cycle = &g->nodes[id];
-        *cycle = (struct graph_node){.callees = NO_ARC,
-                                     .callers = NO_ARC,
-                                     .cycle = number,
-                                     .head = id,
-                                     .next_member = i,
-                                     .is_shown = true};
+        *cycle = (struct graph_node){
+            .cycle = number, .head = id, .next_member = i, .is_shown = true};
         for (uint32_t m = i; m != NO_NODE; m = g->nodes[m].next_member) {
-            g->nodes[m].cycle = number;
+            g->nodes[m].cycle = g->cycle_of[m] = number;
             g->nodes[m].head = id;
         }
         for (uint32_t m = i; m != NO_NODE; m = g->nodes[m].next_member)
-            for (uint32_t k = g->nodes[m].callers; k != NO_ARC; k = g->arcs[k].next_caller) {
-                const struct graph_arc *arc = &g->arcs[k];
-                if (arc->caller == m)
-                    continue;
-                if (g->nodes[arc->caller].cycle == number)
-                    cycle->self_calls += arc->count;
-                else
-                    cycle->calls += arc->count;
-            }
+            count_cycle_calls(g, cycle, m);
     }
 }
 

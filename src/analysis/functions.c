@@ -16,6 +16,9 @@ void functions_index(struct functions *f, struct arena *a)
 {
     if (!f->len)
         return;
+    f->range = ARENA_NEW(a, struct function_range, f->len);
+    for (uint32_t i = 0; i < f->len; i++)
+        f->range[i] = (struct function_range){f->at[i].start, f->at[i].last};
     uint64_t first = f->at[0].start, span = f->at[f->len - 1].start - first + 1;
     while (span >> f->shift > (uint64_t)f->len * 2 || span >> f->shift > MAX_BUCKETS)
         f->shift++;
@@ -32,19 +35,19 @@ void functions_index(struct functions *f, struct arena *a)
 
 uint32_t functions_find(const struct functions *f, uint64_t address)
 {
-    if (!f->len || address < f->at[0].start)
+    if (!f->len || address < f->range[0].start)
         return NO_FUNCTION;
-    uint64_t b = (address - f->at[0].start) >> f->shift;
+    uint64_t b = (address - f->range[0].start) >> f->shift;
     uint32_t low = b < f->buckets ? f->bucket[b] : f->len - 1;
     uint32_t high = b + 1 < f->buckets ? f->bucket[b + 1] : f->len - 1;
     while (low < high) { /* the last start at or below the address */
         uint32_t middle = low + (high - low + 1) / 2;
-        if (f->at[middle].start <= address)
+        if (f->range[middle].start <= address)
             low = middle;
         else
             high = middle - 1;
     }
-    return address <= f->at[low].last ? low : NO_FUNCTION;
+    return address <= f->range[low].last ? low : NO_FUNCTION;
 }
 
 void functions_locate(struct functions *f, struct object *o)

@@ -28,8 +28,13 @@ struct functions {
     struct function *at;
     uint32_t len;
     bool is_located;
+    uint32_t *name_order; /* functions_order_names(): sorts as the linkage names do, equal for equal */
 
-    /* For functions_find(): buckets of 2^shift bytes from the first start; each holds the index of
+    struct function_range {
+        uint64_t start, last;
+    } *range; /* the same as in `at`, close together for functions_find() */
+
+    /* Also for functions_find(): buckets of 2^shift bytes from the first start; each holds the index of
      * the last function that starts at or before the bucket's first byte. */
     uint32_t *bucket;
     size_t buckets;
@@ -58,10 +63,13 @@ void functions_finish(struct functions *f, uint64_t last_address, struct arena *
 /* Fills file and line of every function from the object's debug information, once. */
 void functions_locate(struct functions *f, struct object *o);
 
+/* Fills name_order, once. */
+void functions_order_names(struct functions *f, struct arena *a);
+
 /* The function that owns `address`, or NO_FUNCTION. */
 uint32_t functions_find(const struct functions *f, uint64_t address);
 
-/* Makes the buckets; the builders above call it. */
+/* Makes the lookup tables; the builders above call it. */
 void functions_index(struct functions *f, struct arena *a);
 
 #endif

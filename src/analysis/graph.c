@@ -3,6 +3,7 @@
 #include "analysis/graph.h"
 
 #include "analysis/cycles.h"
+#include "base/parallel.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -10,77 +11,137 @@
 
 /* --- arcs ---------------------------------------------------------------------------------- */
 
-/* Open addressing over arc indices; the key is in the arc itself. */
-struct arc_index {
-    uint32_t *slots; /* arc + 1, 0: free */
+/* The functions at both ends of each arc of the profile. */
+struct ends {
+    const struct graph *g;
+    const struct profile *profile;
+    bool is_gnu;
+    struct end_pair {
+        uint32_t caller, callee;
+    } *pair;
+};
+
+enum { ENDS_A_PIECE = 16384 };
+
+static void find_ends(size_t piece, void *context)
+{
+    struct ends *ends = context;
+    const struct functions *f = ends->g->functions;
+    size_t end = (piece + 1) * ENDS_A_PIECE;
+    end = end < ends->profile->arcs.len ? end : ends->profile->arcs.len;
+    for (size_t i = piece * ENDS_A_PIECE; i < end; i++) {
+        const struct arc *arc = &ends->profile->arcs.at[i];
+        uint32_t caller = functions_find(f, arc->from), callee = functions_find(f, arc->self);
+        while (ends->is_gnu && callee != NO_FUNCTION && !f->at[callee].is_function)
+            callee--; /* from 0 to NO_FUNCTION */
+        ends->pair[i] = (struct end_pair){caller, callee};
+    }
+}
+
+/* Finds the arc of a pair. Recorders write the arcs of one caller next to each other; while that
+ * holds, the newest arc of the callee is the only candidate. Once a caller returns after others, a
+ * hash table of arc numbers takes over. */
+struct arc_finder {
+    struct graph *g;
+    struct arena scratch;
+    uint32_t *newest; /* by callee: arc + 1 */
+    bool *is_seen;    /* by caller */
+    uint32_t caller;  /* of the arc before */
+    uint32_t *slots;  /* arc + 1; NULL until needed */
     size_t mask;
 };
 
-static size_t pair_hash(uint32_t caller, uint32_t callee)
+static uint32_t *hash_slot(const struct arc_finder *f, uint32_t caller, uint32_t callee)
 {
     uint64_t h = ((uint64_t)caller << 32 | callee) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
-
-static uint32_t *arc_slot(const struct graph *g, const struct arc_index *index, uint32_t caller,
-                          uint32_t callee)
-{
-    size_t i = pair_hash(caller, callee) & index->mask;
-    for (; index->slots[i]; i = (i + 1) & index->mask) {
-        const struct graph_arc *arc = &g->arcs[index->slots[i] - 1];
+    size_t i = (h ^ h >> 29) & f->mask;
+    for (; f->slots[i]; i = (i + 1) & f->mask) {
+        const struct graph_arc *arc = &f->g->arcs[f->slots[i] - 1];
         if (arc->caller == caller && arc->callee == callee)
             break;
     }
-    return &index->slots[i];
+    return &f->slots[i];
 }
 
-/* Sums into the arc of the pair, which is new at the front of both lists if there was none. */
-static void add_calls(struct graph *g, const struct arc_index *index, uint32_t caller,
-                      uint32_t callee, uint64_t count)
+static void start_hashing(struct arc_finder *f, size_t most)
 {
-    g->nodes[callee].calls += count;
-    uint32_t *slot = arc_slot(g, index, caller, callee);
-    if (*slot) {
-        g->arcs[*slot - 1].count += count;
+    for (f->mask = 63; f->mask / 2 < most;)
+        f->mask = f->mask * 2 + 1;
+    f->slots = ARENA_NEW(&f->scratch, uint32_t, f->mask + 1);
+    for (uint32_t i = 0; i < f->g->arcs_len; i++)
+        *hash_slot(f, f->g->arcs[i].caller, f->g->arcs[i].callee) = i + 1;
+}
+
+/* Where the number of the pair's arc is kept: 0 there if it has none yet, or, without hashing, if
+ * another caller's arc stands there. */
+static uint32_t *arc_place(struct arc_finder *f, uint32_t caller, uint32_t callee, size_t most)
+{
+    if (!f->slots && caller != f->caller && f->is_seen[caller])
+        start_hashing(f, most);
+    f->caller = caller;
+    f->is_seen[caller] = true;
+    if (f->slots)
+        return hash_slot(f, caller, callee);
+    uint32_t *newest = &f->newest[callee];
+    if (*newest && f->g->arcs[*newest - 1].caller != caller)
+        *newest = 0;
+    return newest;
+}
+
+static void add_calls(struct arc_finder *f, struct end_pair pair, uint64_t count, size_t most)
+{
+    struct graph *g = f->g;
+    g->nodes[pair.callee].calls += count;
+    uint32_t *place = arc_place(f, pair.caller, pair.callee, most);
+    if (*place) {
+        g->arcs[*place - 1].count += count;
         return;
     }
-    uint32_t id = g->arcs_len++;
-    *slot = id + 1;
-    g->arcs[id] = (struct graph_arc){.caller = caller,
-                                     .callee = callee,
-                                     .next_callee = g->nodes[caller].callees,
-                                     .next_caller = g->nodes[callee].callers,
-                                     .count = count};
-    g->nodes[caller].callees = id;
-    g->nodes[callee].callers = id;
+    g->arcs[g->arcs_len++] =
+        (struct graph_arc){.caller = pair.caller, .callee = pair.callee, .count = count};
+    *place = g->arcs_len;
+}
+
+/* Sorts arc numbers by one of their ends, newest first. */
+static void make_lists(struct graph *g, struct graph_lists *lists, bool by_callee, struct arena *a)
+{
+    uint32_t n = g->functions->len;
+    lists->start = ARENA_NEW(a, uint32_t, n + 1);
+    lists->arc = ARENA_NEW(a, uint32_t, g->arcs_len);
+    for (uint32_t i = 0; i < g->arcs_len; i++)
+        lists->start[by_callee ? g->arcs[i].callee : g->arcs[i].caller]++;
+    for (uint32_t i = 1; i <= n; i++)
+        lists->start[i] += lists->start[i - 1];
+    for (uint32_t i = 0; i < g->arcs_len; i++)
+        lists->arc[--lists->start[by_callee ? g->arcs[i].callee : g->arcs[i].caller]] = i;
 }
 
 static void read_arcs(struct graph *g, const struct profile *p, const struct selection *s,
                       struct graph_rules rules, struct arena *a)
 {
-    struct arena scratch = {0};
-    struct arc_index index = {.mask = 63};
-    while (index.mask / 2 < p->arcs.len)
-        index.mask = index.mask * 2 + 1;
-    index.slots = ARENA_NEW(&scratch, uint32_t, index.mask + 1);
-    g->arcs = ARENA_NEW(a, struct graph_arc, p->arcs.len);
+    size_t len = p->arcs.len;
+    struct arc_finder f = {.g = g, .caller = NO_FUNCTION};
+    f.newest = ARENA_NEW(&f.scratch, uint32_t, g->functions->len);
+    f.is_seen = ARENA_NEW(&f.scratch, bool, g->functions->len);
+    struct ends ends = {g, p, rules.is_gnu, ARENA_NEW(&f.scratch, struct end_pair, len)};
+    parallel_for((len + ENDS_A_PIECE - 1) / ENDS_A_PIECE, 0, find_ends, &ends);
 
-    const struct functions *f = g->functions;
-    for (size_t i = 0; i < p->arcs.len; i++) {
-        const struct arc *arc = &p->arcs.at[i];
-        uint32_t caller = functions_find(f, arc->from), callee = functions_find(f, arc->self);
-        while (rules.is_gnu && callee != NO_FUNCTION && !f->at[callee].is_function)
-            callee--; /* from 0 to NO_FUNCTION */
-        if (callee == NO_FUNCTION) {
-            g->unknown_callees += arc->count;
-        } else if (caller == NO_FUNCTION) {
-            g->unknown_callers += arc->count;
-            g->nodes[callee].calls += rules.is_gnu ? 0 : arc->count;
-        } else if (selection_admits_arc(s, f, caller, callee)) {
-            add_calls(g, &index, caller, callee, arc->count);
+    g->arcs = ARENA_NEW(a, struct graph_arc, len);
+    for (size_t i = 0; i < len; i++) {
+        struct end_pair pair = ends.pair[i];
+        uint64_t count = p->arcs.at[i].count;
+        if (pair.callee == NO_FUNCTION) {
+            g->unknown_callees += count;
+        } else if (pair.caller == NO_FUNCTION) {
+            g->unknown_callers += count;
+            g->nodes[pair.callee].calls += rules.is_gnu ? 0 : count;
+        } else if (selection_admits_arc(s, g->functions, pair.caller, pair.callee)) {
+            add_calls(&f, pair, count, len);
         }
     }
-    arena_deinit(&scratch);
+    arena_deinit(&f.scratch);
+    make_lists(g, &g->callers, true, a);
+    make_lists(g, &g->callees, false, a);
 }
 
 /* Calls of a function to itself count apart. */
@@ -99,8 +160,8 @@ static void separate_recursion(struct graph *g)
 
 static void inherit_from(struct graph *g, struct graph_node *to, uint32_t member, uint32_t except)
 {
-    for (uint32_t k = g->nodes[member].callers; k != NO_ARC; k = g->arcs[k].next_caller) {
-        const struct graph_arc *arc = &g->arcs[k];
+    for (uint32_t i = g->callers.start[member]; i < g->callers.start[member + 1]; i++) {
+        const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
         const struct graph_node *caller = &g->nodes[arc->caller];
         if (arc->caller == member || caller->head == except)
             continue;
@@ -179,8 +240,8 @@ static void gather_from_callees(struct graph *g, uint32_t node)
     struct graph_node *caller = &g->nodes[node];
     if (caller->fraction == 0)
         return;
-    for (uint32_t k = caller->callees; k != NO_ARC; k = g->arcs[k].next_callee) {
-        struct graph_arc *arc = &g->arcs[k];
+    for (uint32_t i = g->callees.start[node]; i < g->callees.start[node + 1]; i++) {
+        struct graph_arc *arc = &g->arcs[g->callees.arc[i]];
         if (!arc->count || g->nodes[arc->callee].fraction == 0 || graph_arc_is_internal(g, arc))
             continue;
         const struct graph_node *callee = &g->nodes[g->nodes[arc->callee].head];
@@ -217,66 +278,89 @@ static uint32_t *topological_order(const struct graph *g, struct arena *a)
 
 /* --- ranks ---------------------------------------------------------------------------------- */
 
-struct ranking {
-    const struct graph *g;
-    const uint32_t *name_order;
-};
-
-static int by_total(uint32_t left, uint32_t right, const void *context)
+/* One pass of a stable sort by several keys, the least significant first. */
+static void rank_by(struct keyed *nodes, size_t len, const struct graph *g,
+                    uint64_t (*key)(const struct graph *g, uint32_t node))
 {
-    const struct ranking *r = context;
-    const struct graph_node *l = &r->g->nodes[left], *k = &r->g->nodes[right];
-    double l_time = l->shown_self + l->shown_children, k_time = k->shown_self + k->shown_children;
-    if (l_time != k_time)
-        return l_time < k_time ? 1 : -1;
-    if (graph_is_cycle(r->g, left))
-        return -1;
-    if (graph_is_cycle(r->g, right))
-        return 1;
-    const char *l_name = r->g->functions->at[left].name, *k_name = r->g->functions->at[right].name;
-    if ((l_name[0] == '_') != (k_name[0] == '_'))
-        return l_name[0] == '_' ? 1 : -1;
-    if (l->calls != k->calls)
-        return l->calls < k->calls ? 1 : -1;
-    return (r->name_order[left] > r->name_order[right]) -
-           (r->name_order[left] < r->name_order[right]);
+    for (size_t i = 0; i < len; i++)
+        nodes[i].key = key(g, nodes[i].item);
+    sort_keyed(nodes, len);
+}
+
+static uint64_t name_key(const struct graph *g, uint32_t node)
+{
+    return graph_is_cycle(g, node) ? 0 : g->functions->name_order[node];
+}
+
+static uint64_t calls_key(const struct graph *g, uint32_t node)
+{
+    return graph_is_cycle(g, node) ? 0 : ~g->nodes[node].calls;
+}
+
+/* Cycles, then names without a leading underscore, then those with one. */
+static uint64_t kind_key(const struct graph *g, uint32_t node)
+{
+    return graph_is_cycle(g, node) ? 0 : g->functions->at[node].name[0] == '_' ? 2 : 1;
+}
+
+static uint64_t total_key(const struct graph *g, uint32_t node)
+{
+    return sort_descending(g->nodes[node].shown_self + g->nodes[node].shown_children);
 }
 
 static void rank(struct graph *g, struct arena *a)
 {
-    struct ranking r = {g, functions_name_order(g->functions, a)};
+    struct arena scratch = {0};
+    struct keyed *nodes = ARENA_NEW(&scratch, struct keyed, g->len);
+    for (uint32_t i = 0; i < g->len; i++)
+        nodes[i].item = i;
+    rank_by(nodes, g->len, g, name_key);
+    rank_by(nodes, g->len, g, calls_key);
+    rank_by(nodes, g->len, g, kind_key);
+    rank_by(nodes, g->len, g, total_key);
     g->ranked = ARENA_NEW(a, uint32_t, g->len);
-    for (uint32_t i = 0; i < g->len; i++)
-        g->ranked[i] = i;
-    sort_u32(g->ranked, g->len, by_total, &r);
-    for (uint32_t i = 0; i < g->len; i++)
-        g->nodes[g->ranked[i]].rank = i + 1;
+    for (uint32_t i = 0; i < g->len; i++) {
+        g->ranked[i] = nodes[i].item;
+        g->nodes[nodes[i].item].rank = i + 1;
+    }
+    arena_deinit(&scratch);
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-void graph_build(struct graph *g, const struct functions *f, const struct profile *p,
-                 const struct attribution *t, const struct selection *s, struct graph_rules rules,
-                 struct arena *a)
+void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
+                   const struct attribution *t, const struct selection *s,
+                   struct graph_rules rules, struct arena *a)
 {
     *g = (struct graph){.functions = f, .len = f->len};
     g->nodes = ARENA_NEW(a, struct graph_node, f->len + f->len / 2 + 1);
+    g->cycle_of = ARENA_NEW(a, uint32_t, f->len);
     for (uint32_t i = 0; i < f->len; i++)
         g->nodes[i] = (struct graph_node){.self = t->self[i],
-                                          .callees = NO_ARC,
-                                          .callers = NO_ARC,
                                           .head = i,
                                           .next_member = NO_NODE};
     read_arcs(g, p, s, rules, a);
     separate_recursion(g);
-    cycles_find(g);
+}
 
+void graph_propagate(struct graph *g, const struct selection *s, struct arena *a)
+{
+    cycles_find(g);
     struct arena scratch = {0};
     const uint32_t *by_order = topological_order(g, &scratch);
     propagate_fractions(g, by_order, s);
     sum_cycles(g);
-    for (uint32_t i = 0; i < f->len; i++)
+    for (uint32_t i = 0; i < g->functions->len; i++)
         gather_from_callees(g, by_order[i]);
     arena_deinit(&scratch);
     rank(g, a);
+}
+
+void graph_build(struct graph *g, struct functions *f, const struct profile *p,
+                 const struct attribution *t, const struct selection *s, struct graph_rules rules,
+                 struct arena *a)
+{
+    functions_order_names(f, a);
+    graph_connect(g, f, p, t, s, rules, a);
+    graph_propagate(g, s, a);
 }

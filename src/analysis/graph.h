@@ -12,16 +12,14 @@
 #include "analysis/attribute.h"
 #include "analysis/functions.h"
 #include "analysis/symspec.h"
+#include "base/vec.h"
 #include "model/profile.h"
 
-#define NO_ARC  UINT32_MAX
 #define NO_NODE UINT32_MAX
 
 /* Calls from one function to another, all call sites together. */
 struct graph_arc {
     uint32_t caller, callee;
-    uint32_t next_callee; /* next arc with this caller */
-    uint32_t next_caller; /* next arc with this callee */
     uint64_t count;
     double self, children; /* the callee's time, and its callees', that flow along this arc */
 };
@@ -33,7 +31,6 @@ struct graph_node {
     double children;     /* what flows up from callees */
     double fraction;     /* part of this node's time that is passed on (GNU's filters reduce it) */
     double shown_self, shown_children; /* the two above times `fraction` */
-    uint32_t callees, callers; /* first arcs, or NO_ARC; graph_sort_arcs() orders the lists */
     uint32_t cycle;            /* number from 1, or 0: in none */
     uint32_t head;             /* the node that stands for it: itself, or its cycle's */
     uint32_t next_member;      /* in its cycle; of a cycle: the first; NO_NODE ends */
@@ -48,6 +45,11 @@ struct graph {
     uint32_t len, cycles; /* len counts functions and cycles */
     struct graph_arc *arcs;
     uint32_t arcs_len;
+    struct graph_lists {
+        uint32_t *start; /* of each function's list; one more for the end of the last */
+        uint32_t *arc;   /* newest first */
+    } callers, callees;  /* arcs by callee, and by caller */
+    uint32_t *cycle_of;  /* nodes[].cycle of the functions, close together */
     uint32_t *ranked;         /* nodes in order of rank */
     double shown_total;       /* sum of shown_self: what percentages refer to */
     uint64_t unknown_callers; /* calls whose caller lies in no function */
@@ -58,18 +60,50 @@ struct graph_rules {
     bool is_gnu; /* drop arcs with an unknown end; book calls to untyped labels on the function before */
 };
 
-/* Builds the whole graph. `t` may be of a profile without histograms. `s` filters as GNU's symspecs
- * do; pass an empty resolved selection for none. */
-void graph_build(struct graph *g, const struct functions *f, const struct profile *p,
+/* Builds the graph in two steps: arcs and numbers of calls; then cycles, times and ranks. `t` may be
+ * of a profile without histograms. `s` filters as GNU's symspecs do; pass an empty resolved selection
+ * for none. The functions' names must be in order. */
+void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
+                   const struct attribution *t, const struct selection *s,
+                   struct graph_rules rules, struct arena *a);
+void graph_propagate(struct graph *g, const struct selection *s, struct arena *a);
+
+/* Both, and the names. */
+void graph_build(struct graph *g, struct functions *f, const struct profile *p,
                  const struct attribution *t, const struct selection *s, struct graph_rules rules,
                  struct arena *a);
 
-/* Puts the callers' list of a node in ascending, the callees' in descending order of importance:
- * calls to itself, calls within the cycle by count, then others by time and count. */
-void graph_sort_callers(struct graph *g, uint32_t node);
-void graph_sort_callees(struct graph *g, uint32_t node);
+/* The arcs of a list: `for (i = lists->start[f]; i < lists->start[f + 1]; i++) ... lists->arc[i]`. */
+static inline bool graph_has_callers(const struct graph *g, uint32_t function)
+{
+    return g->callers.start[function] != g->callers.start[function + 1];
+}
 
-/* Puts the members of a cycle in descending order of time, then calls. */
+/* From the least important. */
+enum arc_class { CALLS_ITSELF, CALLS_WITHIN_CYCLE, CALLS };
+
+/* A list of arcs of its own, for sorting. */
+struct sortable_arc {
+    uint32_t arc, class;
+    double time;
+    uint64_t count;
+};
+
+struct arc_list {
+    VEC(struct sortable_arc) all;
+    VEC(struct sortable_arc) copy; /* for sorting long lists */
+    VEC(uint32_t) order;
+};
+
+void arc_list_deinit(struct arc_list *list);
+
+/* Fills `list` with the callers of a function in ascending, or its callees in descending order of
+ * importance: calls to itself, calls within the cycle by count, then others by time and count. */
+void graph_sort_callers(const struct graph *g, uint32_t function, struct arc_list *list);
+void graph_sort_callees(const struct graph *g, uint32_t function, struct arc_list *list);
+
+/* Puts the members of a cycle in descending order of time, then of calls, recursive ones
+ * included. */
 void graph_sort_members(struct graph *g, uint32_t cycle_node);
 
 static inline bool graph_is_cycle(const struct graph *g, uint32_t node)
@@ -80,11 +114,8 @@ static inline bool graph_is_cycle(const struct graph *g, uint32_t node)
 /* Whether the arc joins two members of one cycle or a function with itself. */
 static inline bool graph_arc_is_internal(const struct graph *g, const struct graph_arc *arc)
 {
-    uint32_t cycle = g->nodes[arc->caller].cycle;
-    return arc->caller == arc->callee || (cycle && cycle == g->nodes[arc->callee].cycle);
+    uint32_t cycle = g->cycle_of[arc->caller];
+    return arc->caller == arc->callee || (cycle && cycle == g->cycle_of[arc->callee]);
 }
-
-/* By linkage name, equal names equal: a number per function, for sorting. */
-uint32_t *functions_name_order(const struct functions *f, struct arena *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* The orders in which a graph is shown: lists of arcs, members of cycles, names. */
+/* The orders in which a graph is shown: lists of arcs, members of cycles. */
 #include "analysis/graph.h"
 
 #include "base/sort.h"
@@ -11,65 +11,93 @@ static int compare_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Negative: left matters less. */
-static int by_importance(uint32_t left, uint32_t right, const void *context)
+static struct sortable_arc sortable(const struct graph *g, uint32_t number)
 {
-    const struct graph *g = context;
-    const struct graph_arc *l = &g->arcs[left], *r = &g->arcs[right];
-    if (l->caller == l->callee || r->caller == r->callee)
-        return l->caller == l->callee ? -1 : 1;
-    bool l_internal = graph_arc_is_internal(g, l), r_internal = graph_arc_is_internal(g, r);
-    if (l_internal != r_internal)
-        return l_internal ? -1 : 1;
-    double l_time = l->self + l->children, r_time = r->self + r->children;
-    if (!l_internal && l_time != r_time)
-        return l_time < r_time ? -1 : 1;
+    const struct graph_arc *arc = &g->arcs[number];
+    bool is_internal = graph_arc_is_internal(g, arc);
+    return (struct sortable_arc){.arc = number,
+                                 .class = arc->caller == arc->callee ? CALLS_ITSELF
+                                          : is_internal              ? CALLS_WITHIN_CYCLE
+                                                                     : CALLS,
+                                 .time = is_internal ? 0 : arc->self + arc->children,
+                                 .count = arc->count};
+}
+
+/* Negative: left matters less. */
+static int compare_importance(const struct sortable_arc *l, const struct sortable_arc *r)
+{
+    if (l->class != r->class)
+        return l->class < r->class ? -1 : 1;
+    if (l->time != r->time)
+        return l->time < r->time ? -1 : 1;
     return compare_u64(l->count, r->count);
 }
 
-static int by_unimportance(uint32_t left, uint32_t right, const void *context)
+static int by_importance(uint32_t left, uint32_t right, const void *context)
 {
-    return by_importance(right, left, context);
+    const struct sortable_arc *at = context;
+    return compare_importance(&at[left], &at[right]);
 }
 
-/* Collects a list, last arc first: GNU's insertion puts an equal arc before its equals, which is a
- * stable sort of the reversed list. */
-static size_t reversed_list(const struct graph *g, uint32_t first, bool by_callee, uint32_t **list)
+/* Stable, ascending; short lists by insertion, long ones by way of a permutation. */
+static void sort_arcs(struct arc_list *list)
 {
-    size_t len = 0;
-    for (uint32_t k = first; k != NO_ARC;
-         k = by_callee ? g->arcs[k].next_callee : g->arcs[k].next_caller)
-        len++;
-    *list = malloc((len ? len : 1) * sizeof **list);
-    if (!*list)
-        memory_exhausted(len * sizeof **list);
-    size_t i = len;
-    for (uint32_t k = first; k != NO_ARC;
-         k = by_callee ? g->arcs[k].next_callee : g->arcs[k].next_caller)
-        (*list)[--i] = k;
-    return len;
-}
-
-void graph_sort_callers(struct graph *g, uint32_t node)
-{
-    uint32_t *list;
-    size_t len = reversed_list(g, g->nodes[node].callers, false, &list);
-    sort_u32(list, len, by_importance, g);
+    enum { SHORT = 24 };
+    struct sortable_arc *at = list->all.at;
+    size_t len = list->all.len;
+    for (size_t i = 1; len <= SHORT && i < len; i++) {
+        struct sortable_arc moving = at[i];
+        size_t k = i;
+        for (; k && compare_importance(&at[k - 1], &moving) > 0; k--)
+            at[k] = at[k - 1];
+        at[k] = moving;
+    }
+    if (len <= SHORT)
+        return;
+    vec_reserve(&list->copy, len);
+    vec_reserve(&list->order, len);
+    memcpy(list->copy.at, at, len * sizeof *at);
+    for (uint32_t i = 0; i < len; i++)
+        list->order.at[i] = i;
+    sort_u32(list->order.at, len, by_importance, list->copy.at);
     for (size_t i = 0; i < len; i++)
-        g->arcs[list[i]].next_caller = i + 1 < len ? list[i + 1] : NO_ARC;
-    g->nodes[node].callers = len ? list[0] : NO_ARC;
-    free(list);
+        at[i] = list->copy.at[list->order.at[i]];
 }
 
-void graph_sort_callees(struct graph *g, uint32_t node)
+void arc_list_deinit(struct arc_list *list)
 {
-    uint32_t *list;
-    size_t len = reversed_list(g, g->nodes[node].callees, true, &list);
-    sort_u32(list, len, by_unimportance, g);
-    for (size_t i = 0; i < len; i++)
-        g->arcs[list[i]].next_callee = i + 1 < len ? list[i + 1] : NO_ARC;
-    g->nodes[node].callees = len ? list[0] : NO_ARC;
-    free(list);
+    vec_free(&list->all);
+    vec_free(&list->copy);
+    vec_free(&list->order);
+}
+
+/* GNU inserts arcs, newest first, before their equals, once ascending and once descending. That is
+ * a stable sort of the list oldest first; descending, of the list newest first, then reversed. */
+void graph_sort_callers(const struct graph *g, uint32_t function, struct arc_list *list)
+{
+    uint32_t start = g->callers.start[function], end = g->callers.start[function + 1];
+    list->all.len = 0;
+    vec_reserve(&list->all, end - start);
+    while (end-- > start)
+        list->all.at[list->all.len++] = sortable(g, g->callers.arc[end]);
+    sort_arcs(list);
+}
+
+void graph_sort_callees(const struct graph *g, uint32_t function, struct arc_list *list)
+{
+    uint32_t start = g->callees.start[function], end = g->callees.start[function + 1];
+    list->all.len = 0;
+    vec_reserve(&list->all, end - start);
+    for (; start < end; start++)
+        list->all.at[list->all.len++] = sortable(g, g->callees.arc[start]);
+    sort_arcs(list);
+    struct sortable_arc *at = list->all.at;
+    size_t len = list->all.len;
+    for (size_t i = 0; i < len / 2; i++) {
+        struct sortable_arc other = at[i];
+        at[i] = at[len - 1 - i];
+        at[len - 1 - i] = other;
+    }
 }
 
 static int by_member_time(uint32_t left, uint32_t right, const void *context)
@@ -79,7 +107,7 @@ static int by_member_time(uint32_t left, uint32_t right, const void *context)
     double l_time = l->shown_self + l->shown_children, r_time = r->shown_self + r->shown_children;
     if (l_time != r_time)
         return l_time > r_time ? -1 : 1;
-    return compare_u64(r->calls, l->calls);
+    return compare_u64(r->calls + r->self_calls, l->calls + l->self_calls);
 }
 
 void graph_sort_members(struct graph *g, uint32_t cycle_node)
@@ -92,49 +120,4 @@ void graph_sort_members(struct graph *g, uint32_t cycle_node)
     for (size_t i = 0; i < members.len; i++)
         g->nodes[members.at[i]].next_member = i + 1 < members.len ? members.at[i + 1] : NO_NODE;
     vec_free(&members);
-}
-
-/* The first eight bytes of a name as a number that sorts like the name. */
-static uint64_t name_prefix(const char *name)
-{
-    uint64_t prefix = 0;
-    size_t i = 0;
-    for (; i < 8 && name[i]; i++)
-        prefix = prefix << 8 | (unsigned char)name[i];
-    return i ? prefix << 8 * (8 - i) : 0;
-}
-
-struct names {
-    const struct functions *f;
-    const uint64_t *prefix;
-};
-
-static int by_name(uint32_t left, uint32_t right, const void *context)
-{
-    const struct names *n = context;
-    if (n->prefix[left] != n->prefix[right])
-        return n->prefix[left] < n->prefix[right] ? -1 : 1;
-    if (!(n->prefix[left] & 0xff))
-        return 0; /* both end within the prefix */
-    return strcmp(n->f->at[left].name + 8, n->f->at[right].name + 8);
-}
-
-uint32_t *functions_name_order(const struct functions *f, struct arena *a)
-{
-    struct arena scratch = {0};
-    uint64_t *prefix = ARENA_NEW(&scratch, uint64_t, f->len);
-    uint32_t *sorted = ARENA_NEW(&scratch, uint32_t, f->len);
-    for (uint32_t i = 0; i < f->len; i++) {
-        prefix[i] = name_prefix(f->at[i].name);
-        sorted[i] = i;
-    }
-    struct names names = {f, prefix};
-    sort_u32(sorted, f->len, by_name, &names);
-    uint32_t *order = ARENA_NEW(a, uint32_t, f->len), number = 0;
-    for (uint32_t i = 0; i < f->len; i++) {
-        number += i && by_name(sorted[i - 1], sorted[i], &names) != 0;
-        order[sorted[i]] = number;
-    }
-    arena_deinit(&scratch);
-    return order;
 }

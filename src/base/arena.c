@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { CHUNK = 64 * 1024, ALIGNMENT = _Alignof(max_align_t) };
+enum { CHUNK = 64 * 1024, ALIGNMENT = _Alignof(max_align_t), PAGE = 4096, LARGE = 4 << 20 };
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -19,6 +20,14 @@ __attribute__((weak)) _Noreturn void memory_exhausted(size_t bytes)
     abort();
 }
 
+void memory_prefer_large_pages(void *at, size_t bytes)
+{
+    uintptr_t start = ((uintptr_t)at + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t end = ((uintptr_t)at + bytes) & ~(uintptr_t)(PAGE - 1);
+    if (bytes >= LARGE && end > start)
+        madvise((void *)start, end - start, MADV_HUGEPAGE); /* a wish; failure changes nothing */
+}
+
 static struct arena_chunk *chunk_new(size_t bytes)
 {
     struct arena_chunk *chunk = NULL;
@@ -26,14 +35,12 @@ static struct arena_chunk *chunk_new(size_t bytes)
         chunk = calloc(1, sizeof *chunk + bytes);
     if (!chunk)
         memory_exhausted(bytes);
+    memory_prefer_large_pages(chunk, bytes);
     return chunk;
 }
 
-void *arena_alloc(struct arena *a, size_t bytes)
+static void *take(struct arena *a, size_t bytes)
 {
-    if (bytes > SIZE_MAX / 2)
-        memory_exhausted(bytes);
-    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (bytes > (size_t)(a->end - a->at)) {
         bool alone = bytes >= CHUNK / 4;
         struct arena_chunk *chunk = chunk_new(alone ? bytes : CHUNK);
@@ -49,6 +56,21 @@ void *arena_alloc(struct arena *a, size_t bytes)
     return here;
 }
 
+void *arena_alloc(struct arena *a, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2)
+        memory_exhausted(bytes);
+    size_t skip = -(uintptr_t)a->at & (ALIGNMENT - 1);
+    if (skip <= (size_t)(a->end - a->at))
+        a->at += skip;
+    return take(a, (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
+}
+
+char *arena_alloc_text(struct arena *a, size_t bytes)
+{
+    return take(a, bytes);
+}
+
 void *arena_array(struct arena *a, size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)
@@ -58,9 +80,10 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 
 char *arena_copy(struct arena *a, const char *text, size_t len)
 {
-    char *copy = arena_alloc(a, len + 1);
+    char *copy = arena_alloc_text(a, len + 1);
     if (len)
         memcpy(copy, text, len);
+    copy[len] = '\0';
     return copy;
 }
 

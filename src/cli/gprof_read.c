@@ -115,6 +115,20 @@ static bool add_histograms(const char *whoami, struct profile *all, struct profi
     return true;
 }
 
+/* Moves the arcs of one file behind those read before. */
+static void add_arcs(struct profile *all, struct profile *file)
+{
+    if (!all->arcs.len) {
+        vec_free(&all->arcs);
+        memcpy(&all->arcs, &file->arcs, sizeof all->arcs);
+        memset(&file->arcs, 0, sizeof file->arcs);
+        return;
+    }
+    vec_reserve(&all->arcs, all->arcs.len + file->arcs.len);
+    memcpy(all->arcs.at + all->arcs.len, file->arcs.at, file->arcs.len * sizeof *file->arcs.at);
+    all->arcs.len += file->arcs.len;
+}
+
 static void print_info(const char *path, const struct profile *p, struct out *out)
 {
     unsigned long long histograms = p->histogram_records, arcs = p->arc_records,
@@ -141,8 +155,8 @@ static bool add_file(const struct gprof_options *o, const struct format_hint *hi
     bool ok = format->read(in, path, hint, &file, &why) ||
               explain(o->whoami, path, format, &file, e);
     ok = ok && add_histograms(o->whoami, all, &file, e);
-    for (size_t i = 0; ok && i < file.arcs.len; i++)
-        vec_push(&all->arcs, file.arcs.at[i]);
+    if (ok)
+        add_arcs(all, &file);
     all->histogram_records += file.histogram_records;
     all->arc_records += file.arc_records;
     if (ok && (o->styles & STYLE_INFO))

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "cli/command.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,11 @@ static int front_desk(int argc, char **argv, struct out *out, struct err *e)
 
 int main(int argc, char **argv)
 {
+
+    /* Large blocks stay mappings of their own: zeroed by the system, grown without copying, and
+     * given back when freed. */
+    mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+
     struct out out;
     struct err e = {0};
     out_init(&out, STDOUT_FILENO);

@@ -1,7 +1,13 @@
 /* GNU gprof's call graph. */
 #include "report/gprof_text.h"
 
+#include "base/digits.h"
+#include "base/out_parallel.h"
+
 #include <stdio.h>
+#include <string.h>
+
+enum { LINE = 3 * DIGITS_ROOM, LINES_A_PIECE = 1024 };
 
 static double percent_base(const struct gprof_report *r)
 {
@@ -73,47 +79,71 @@ static void entry(struct gprof_report *r, uint32_t node, struct out *out)
     out_char(out, '\n');
 }
 
-/* One caller or callee; `total` is what its calls are a part of. */
-static void arc_line(struct gprof_report *r, const struct graph_arc *arc, uint32_t other,
-                     struct out *out)
+/* One caller or callee; `total` is what its calls are a part of. This is most of what a program
+ * prints, so it is made in place. */
+static void arc_line(struct gprof_report *r, const struct sortable_arc *a, uint32_t other,
+                     uint64_t total, struct out *out)
 {
-    out_spaces(out, 12);
-    if (graph_arc_is_internal(r->graph, arc)) {
-        out_spaces(out, r->bsd ? 21 : 17);
-        out_u64(out, arc->count, 7);
-        out_spaces(out, 13);
+    const struct graph_arc *arc = &r->graph->arcs[a->arc];
+    const struct gprof_label *label = &r->labels[other];
+    out_room(out, LINE + label->len);
+    char *to = digits_spaces(out->at + out->len, 12);
+    if (a->class != CALLS) {
+        to = digits_spaces(to, r->bsd ? 21 : 17);
+        to = digits_u64(to, arc->count, 7);
+        to = digits_spaces(to, 13);
     } else {
-        const struct graph_node *callee = &r->graph->nodes[arc->callee];
-        times(r, arc->self, arc->children, out);
-        out_char(out, ' ');
-        out_u64(out, arc->count, 7);
-        out_char(out, '/');
-        out_u64_left(out, r->graph->nodes[callee->head].calls, 7);
-        out_spaces(out, 5);
+        *to++ = ' ';
+        to = digits_fixed(to, arc->self / r->time->rate, 7, 2);
+        *to++ = ' ';
+        to = digits_fixed(to, arc->children / r->time->rate, r->bsd ? 11 : 7, 2);
+        *to++ = ' ';
+        to = digits_u64(to, arc->count, 7);
+        *to++ = '/';
+        to = digits_u64_left(to, total, 7);
+        to = digits_spaces(to, 5);
     }
-    gprof_name(r, other, out);
-    out_char(out, '\n');
+    memcpy(to, label->text, label->len);
+    to += label->len;
+    *to++ = '\n';
+    out->len = (size_t)(to - out->at);
 }
 
-static void callers(struct gprof_report *r, uint32_t node, struct out *out)
+/* Brings what the lines of a list will need from all over memory nearer. */
+static void prefetch(const struct gprof_report *r, const struct arc_list *list, bool callers)
 {
-    if (r->graph->nodes[node].callers == NO_ARC) {
+    for (size_t i = 0; i < list->all.len; i++) {
+        const struct graph_arc *arc = &r->graph->arcs[list->all.at[i].arc];
+        __builtin_prefetch(&r->labels[callers ? arc->caller : arc->callee]);
+    }
+    for (size_t i = 0; i < list->all.len; i++) {
+        const struct graph_arc *arc = &r->graph->arcs[list->all.at[i].arc];
+        __builtin_prefetch(r->labels[callers ? arc->caller : arc->callee].text);
+    }
+}
+
+static void callers(struct gprof_report *r, uint32_t node, struct arc_list *list, struct out *out)
+{
+    if (!graph_has_callers(r->graph, node)) {
         out_spaces(out, r->bsd ? 53 : 49);
         out_str(out, "<spontaneous>\n");
         return;
     }
-    graph_sort_callers(r->graph, node);
-    for (uint32_t k = r->graph->nodes[node].callers; k != NO_ARC;
-         k = r->graph->arcs[k].next_caller)
-        arc_line(r, &r->graph->arcs[k], r->graph->arcs[k].caller, out);
+    graph_sort_callers(r->graph, node, list);
+    prefetch(r, list, true);
+    for (size_t i = 0; i < list->all.len; i++)
+        arc_line(r, &list->all.at[i], r->graph->arcs[list->all.at[i].arc].caller,
+                 r->labels[node].calls, out);
 }
 
-static void callees(struct gprof_report *r, uint32_t node, struct out *out)
+static void callees(struct gprof_report *r, uint32_t node, struct arc_list *list, struct out *out)
 {
-    graph_sort_callees(r->graph, node);
-    for (uint32_t k = r->graph->nodes[node].callees; k != NO_ARC;
-         k = r->graph->arcs[k].next_callee)
-        arc_line(r, &r->graph->arcs[k], r->graph->arcs[k].callee, out);
+    graph_sort_callees(r->graph, node, list);
+    prefetch(r, list, false);
+    for (size_t i = 0; i < list->all.len; i++) {
+        uint32_t callee = r->graph->arcs[list->all.at[i].arc].callee;
+        arc_line(r, &list->all.at[i], callee, r->labels[callee].calls, out);
+    }
 }
 
 static void cycle(struct gprof_report *r, uint32_t node, struct out *out)
@@ -154,25 +184,64 @@ static bool is_printed(const struct gprof_report *r, const struct graph_node *n)
     return n->is_shown && (r->show_all || !is_zero);
 }
 
-void gprof_graph(struct gprof_report *r, struct out *out)
+/* The ranks from which each piece of the listing begins, in nodes of about as many lines. */
+struct pieces {
+    struct gprof_report *report;
+    VEC(uint32_t) first;
+};
+
+static uint32_t lines_of(const struct graph *g, uint32_t node)
 {
-    if (r->bsd && !r->brief)
-        out_str(out, gprof_bsd_graph_explanation);
-    header(r, out);
-    for (uint32_t i = 0; i < r->graph->len; i++) {
+    if (graph_is_cycle(g, node))
+        return 8;
+    return 4 + g->callers.start[node + 1] - g->callers.start[node] + g->callees.start[node + 1] -
+           g->callees.start[node];
+}
+
+static void cut(struct pieces *pieces, const struct graph *g)
+{
+    uint32_t lines = LINES_A_PIECE;
+    for (uint32_t i = 0; i < g->len; i++) {
+        if (lines >= LINES_A_PIECE) {
+            vec_push(&pieces->first, i);
+            lines = 0;
+        }
+        lines += lines_of(g, g->ranked[i]);
+    }
+}
+
+static void print_piece(size_t piece, struct out *out, void *context)
+{
+    struct pieces *pieces = context;
+    struct gprof_report *r = pieces->report;
+    uint32_t end = piece + 1 < pieces->first.len ? pieces->first.at[piece + 1] : r->graph->len;
+    struct arc_list list = {0};
+    for (uint32_t i = pieces->first.at[piece]; i < end; i++) {
         uint32_t node = r->graph->ranked[i];
         if (!is_printed(r, &r->graph->nodes[node]))
             continue;
         if (graph_is_cycle(r->graph, node)) {
             cycle(r, node, out);
         } else {
-            callers(r, node, out);
+            callers(r, node, &list, out);
             entry(r, node, out);
-            callees(r, node, out);
+            callees(r, node, &list, out);
         }
         out_str(out, r->bsd ? "\n-----------------------------------------------\n\n"
                             : "-----------------------------------------------\n");
     }
+    arc_list_deinit(&list);
+}
+
+void gprof_graph(struct gprof_report *r, struct out *out)
+{
+    if (r->bsd && !r->brief)
+        out_str(out, gprof_bsd_graph_explanation);
+    header(r, out);
+    struct pieces pieces = {.report = r};
+    cut(&pieces, r->graph);
+    out_parallel(out, pieces.first.len, print_piece, &pieces);
+    vec_free(&pieces.first);
     if (!r->bsd && !r->brief)
         out_str(out, gprof_graph_explanation);
 }

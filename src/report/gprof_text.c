@@ -1,6 +1,10 @@
 /* What GNU-style reports share, and the explanations that -b leaves out. */
 #include "report/gprof_text.h"
 
+#include "base/digits.h"
+
+#include <string.h>
+
 void gprof_new_page(struct gprof_report *r, struct out *out)
 {
     if (r->has_output)
@@ -8,21 +12,47 @@ void gprof_new_page(struct gprof_report *r, struct out *out)
     r->has_output = true;
 }
 
-void gprof_name(struct gprof_report *r, uint32_t node, struct out *out)
+static struct gprof_label make_label(struct gprof_report *r, uint32_t function, struct arena *a)
 {
-    const struct graph_node *n = r->graph ? &r->graph->nodes[node] : NULL;
-    if (node < r->functions->len)
-        out_str(out, names_get(r->names, node));
-    if (!n)
-        return;
+    enum { CYCLE_AND_RANK = 48 };
+    const struct graph_node *n = &r->graph->nodes[function];
+    const char *name = names_get(r->names, function);
+    size_t len = strlen(name);
+    char decoration[CYCLE_AND_RANK], *end = decoration;
     if (n->cycle) {
-        out_str(out, " <cycle ");
-        out_u64(out, n->cycle, 0);
-        out_char(out, '>');
+        memcpy(end, " <cycle ", 8);
+        end = digits_u64(end + 8, n->cycle, 0);
+        *end++ = '>';
     }
-    out_str(out, n->is_shown ? " [" : " (");
-    out_u64(out, n->rank, 0);
-    out_char(out, n->is_shown ? ']' : ')');
+    *end++ = ' ';
+    *end++ = n->is_shown ? '[' : '(';
+    end = digits_u64(end, n->rank, 0);
+    *end++ = n->is_shown ? ']' : ')';
+
+    size_t more = (size_t)(end - decoration);
+    char *text = arena_alloc_text(a, len + more);
+    memcpy(text, name, len);
+    memcpy(text + len, decoration, more);
+    return (struct gprof_label){text, (uint32_t)(len + more), r->graph->nodes[n->head].calls};
+}
+
+void gprof_make_labels(struct gprof_report *r, struct arena *a)
+{
+    const struct graph *g = r->graph;
+    r->labels = ARENA_NEW(a, struct gprof_label, r->functions->len);
+    for (uint32_t i = 0; i < r->functions->len; i++) {
+        bool has_arcs = graph_has_callers(g, i) || g->callees.start[i] != g->callees.start[i + 1];
+        if (has_arcs || g->nodes[i].self != 0 || r->show_all)
+            r->labels[i] = make_label(r, i, a);
+    }
+}
+
+void gprof_name(struct gprof_report *r, uint32_t function, struct out *out)
+{
+    if (r->labels)
+        out_bytes(out, r->labels[function].text, r->labels[function].len);
+    else
+        out_str(out, names_get(r->names, function));
 }
 
 long gprof_granularity(const struct gprof_report *r)

@@ -10,6 +10,13 @@
 #include "analysis/names.h"
 #include "base/out.h"
 
+/* How a graph node is printed: name, cycle, and rank in brackets (parentheses: not shown). */
+struct gprof_label {
+    const char *text;
+    uint32_t len;
+    uint64_t calls; /* of the node or of its cycle */
+};
+
 struct gprof_report {
     const struct functions *functions;
     const struct attribution *time;
@@ -22,7 +29,11 @@ struct gprof_report {
     bool full_paths; /* -L */
     uint32_t width;  /* -w: of the index */
     bool has_output; /* something was printed: the next report starts a page */
+    struct gprof_label *labels; /* of the graph's functions; gprof_make_labels() */
 };
+
+/* Prepares the labels of all functions that the graph or a BSD flat profile can print. */
+void gprof_make_labels(struct gprof_report *r, struct arena *a);
 
 void gprof_flat(struct gprof_report *r, struct out *out);
 void gprof_graph(struct gprof_report *r, struct out *out);
@@ -32,8 +43,8 @@ void gprof_index(struct gprof_report *r, struct out *out);
 
 void gprof_new_page(struct gprof_report *r, struct out *out);
 
-/* Name, cycle, and rank in brackets (parentheses: not shown) of a graph node. */
-void gprof_name(struct gprof_report *r, uint32_t node, struct out *out);
+/* The label of a function, or just its name where there is no graph. */
+void gprof_name(struct gprof_report *r, uint32_t function, struct out *out);
 
 /* Whole bytes that a histogram bin stands for. */
 long gprof_granularity(const struct gprof_report *r);

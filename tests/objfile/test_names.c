@@ -5,7 +5,7 @@ static void expect(const char *name, const char *style, const char *readable)
 {
     char *got = demangle(name, style);
     if (!got != !readable)
-        print_error("%s: %s\n", name, got);
+        print_error("%s: %s\n", name, got ? got : "not demangled");
     if (readable) {
         assert_non_null(got);
         assert_string_equal(got, readable);
