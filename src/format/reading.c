@@ -170,22 +170,23 @@ static size_t decode_arcs(struct arc *to, const uint8_t *from, size_t max, struc
     }
 }
 
-/* A trial looks at all tags, but learns nothing more from addresses after some thousand. */
+/* A trial looks at all tags, but learns nothing more from addresses after some hundred. */
 static size_t weigh_arcs(struct reading *r, struct arc_layout layout, size_t max)
 {
-    enum { AT_ONCE = 256 };
-    struct arc some[AT_ONCE];
-    size_t stride = arc_bytes(layout, r->in.word), done = 0, n = AT_ONCE;
-    for (; done < max && n == AT_ONCE; done += n) {
-        n = max - done < AT_ONCE ? max - done : AT_ONCE;
-        size_t want = n;
-        n = decode_arcs(some, r->in.at + done * stride, want, layout, r->in.word, r->in.big_endian);
-        for (size_t i = 0; i < n; i++) {
-            see_address(r, some[i].from);
-            see_address(r, some[i].self);
-        }
+    enum { ENOUGH = 256 };
+    struct arc some[ENOUGH];
+    size_t stride = arc_bytes(layout, r->in.word);
+    size_t n = decode_arcs(some, r->in.at, max < ENOUGH ? max : ENOUGH, layout, r->in.word,
+                           r->in.big_endian);
+    for (size_t i = 0; i < n; i++) {
+        see_address(r, some[i].from);
+        see_address(r, some[i].self);
     }
-    return done;
+    if (n < ENOUGH || !layout.is_tagged)
+        return n < ENOUGH ? n : max;
+    while (n < max && r->in.at[n * stride] == GMON_OUT_TAG_ARC)
+        n++;
+    return n;
 }
 
 size_t reading_arcs(struct reading *r, struct arc_layout layout, size_t max)
