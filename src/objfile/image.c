@@ -108,6 +108,8 @@ bool image_open(const char *path, struct image *out, enum object_failure *why, s
     }
     out->device = st.st_dev;
     out->inode = st.st_ino;
+    out->size_bytes = (uint64_t)st.st_size;
+    out->changed = st.st_mtime;
     uint8_t start[16];
     ssize_t n = pread(fd, start, sizeof start, 0);
     elf_version(EV_CURRENT);
@@ -118,7 +120,7 @@ bool image_open(const char *path, struct image *out, enum object_failure *why, s
 bool image_over(struct bytes memory, const char *name, struct image *out, enum object_failure *why,
                 struct err *e)
 {
-    *out = (struct image){.fd = -1};
+    *out = (struct image){.fd = -1, .size_bytes = memory.len};
     elf_version(EV_CURRENT);
     /* libelf takes a pointer to mutable bytes but writes only for ELF_C_RDWR. */
     Elf *elf = memory.len ? elf_memory((char *)memory.at, memory.len) : NULL;

@@ -202,24 +202,50 @@ static size_t ranges_up_to(const struct lines *l, uint64_t address)
     return low;
 }
 
+/* The first unit, from number `from` on, with a range around the address; UNITS_END if none. */
+enum { UNITS_END = -1 };
+
+static int64_t unit_around(const struct lines *l, uint64_t address, int64_t from)
+{
+    int64_t first = UNITS_END;
+    for (size_t i = ranges_up_to(l, address); i && l->ranges.at[i - 1].reach > address; i--) {
+        const struct range *r = &l->ranges.at[i - 1];
+        if (r->high > address && r->unit >= from && (first == UNITS_END || r->unit < first))
+            first = r->unit;
+    }
+    return first;
+}
+
+/* Units overlap only where link-time optimisation or a linker muddled them: the first one that
+ * knows the address counts, and no more than a few are asked. */
+static bool find_row(struct lines *l, uint64_t address, struct line_table **table,
+                     const struct line_row **row)
+{
+    enum { MOST_UNITS = 16 };
+    int64_t unit = 0;
+    for (int tries = 0; tries < MOST_UNITS; tries++, unit++) {
+        unit = unit_around(l, address, unit);
+        if (unit == UNITS_END)
+            return false;
+        *table = table_of(l, &l->units.at[unit]);
+        *row = line_table_find(*table, address);
+        if (*row)
+            return true;
+    }
+    return false;
+}
+
 bool object_line(struct object *o, uint64_t address, const char **file, uint32_t *line)
 {
     *file = NULL;
     *line = 0;
     if (!o->lines)
         o->lines = lines_new(o);
-    struct lines *l = o->lines;
-    for (size_t i = ranges_up_to(l, address); i && l->ranges.at[i - 1].reach > address; i--) {
-        const struct range *r = &l->ranges.at[i - 1];
-        if (r->high <= address)
-            continue;
-        struct line_table *t = table_of(l, &l->units.at[r->unit]);
-        const struct line_row *row = line_table_find(t, address);
-        if (!row)
-            continue;
-        *file = line_table_path(t, row->file, &o->arena);
-        *line = row->line;
-        return *file;
-    }
-    return false;
+    struct line_table *table;
+    const struct line_row *row;
+    if (!find_row(o->lines, address, &table, &row))
+        return false;
+    *file = line_table_path(table, row->file, &o->arena);
+    *line = *file ? row->line : 0;
+    return *file;
 }
