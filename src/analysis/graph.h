@@ -60,8 +60,9 @@ struct graph_rules {
     bool is_gnu; /* drop arcs with an unknown end; book calls to untyped labels on the function before */
 };
 
-/* Builds the whole graph. `t` may be of a profile without histograms. `s` filters as GNU's symspecs
- * do; pass an empty resolved selection for none. */
+/* Builds the whole graph. `t` may be of a profile without histograms. `s` filters arcs and, under
+ * GNU's rules, what is shown and passed on, as symspecs do; pass an empty resolved selection for
+ * none. */
 void graph_build(struct graph *g, const struct functions *f, const struct profile *p,
                  const struct attribution *t, const struct selection *s, struct graph_rules rules,
                  struct arena *a);
