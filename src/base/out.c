@@ -113,6 +113,17 @@ void out_fixed(struct out *o, double value, int width, int decimals)
                       o->at);
 }
 
+void out_shortest(struct out *o, double value)
+{
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    out_str(o, text);
+}
+
 void out_field(struct out *o, const char *text, int width)
 {
     size_t len = strnlen(text, (size_t)width);

@@ -14,6 +14,8 @@
 
 enum { GNU_FAILED = 1 };
 
+static const struct graph_rules gnu_rules = {.is_gnu = true};
+
 /* Everything one invocation holds. */
 struct gprof {
     struct gprof_options options;
@@ -144,7 +146,7 @@ static void propagate_or_locate(size_t part, void *context)
 {
     struct gprof *g = context;
     if (part == 0)
-        graph_propagate(&g->graph, &g->selection, &g->arena);
+        graph_propagate(&g->graph, &g->selection, gnu_rules, &g->arena);
     else if (!g->options.traditional)
         locate_static_functions(g);
 }
@@ -159,7 +161,7 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
     if (!g->input.has_arcs)
         return true;
     graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection,
-                  (struct graph_rules){.is_gnu = true}, &g->arena);
+                  gnu_rules, &g->arena);
     parallel_for(2, 2, propagate_or_locate, g);
     return true;
 }
