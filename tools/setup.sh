@@ -72,7 +72,7 @@ build_monarc() {
         ninja -C build >build/build.log 2>&1; then
         return 0
     fi
-    tail -n 40 build/setup.log build/build.log 2>/dev/null >&2
+    tail -n 40 build/setup.log build/build.log >&2
     echo "setup: monarc could not be built" >&2
     return 1
 }

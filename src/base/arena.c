@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { CHUNK = 64 * 1024, ALIGNMENT = _Alignof(max_align_t) };
+enum { CHUNK = 64 * 1024, ALIGNMENT = _Alignof(max_align_t), PAGE = 4096, LARGE = 4 << 20 };
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -19,6 +20,14 @@ __attribute__((weak)) _Noreturn void memory_exhausted(size_t bytes)
     abort();
 }
 
+void memory_prefer_large_pages(void *at, size_t bytes)
+{
+    uintptr_t start = ((uintptr_t)at + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t end = ((uintptr_t)at + bytes) & ~(uintptr_t)(PAGE - 1);
+    if (bytes >= LARGE && end > start)
+        madvise((void *)start, end - start, MADV_HUGEPAGE); /* a wish; failure changes nothing */
+}
+
 static struct arena_chunk *chunk_new(size_t bytes)
 {
     struct arena_chunk *chunk = NULL;
@@ -26,6 +35,7 @@ static struct arena_chunk *chunk_new(size_t bytes)
         chunk = calloc(1, sizeof *chunk + bytes);
     if (!chunk)
         memory_exhausted(bytes);
+    memory_prefer_large_pages(chunk, bytes);
     return chunk;
 }
 

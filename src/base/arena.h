@@ -25,6 +25,9 @@ char *arena_copy(struct arena *a, const char *text, size_t len); /* adds a NUL *
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_deinit(struct arena *a);
 
+/* Asks for large pages under a large allocation that will be filled: fewer page faults. */
+void memory_prefer_large_pages(void *at, size_t bytes);
+
 /* Called when the system has no memory left. The default aborts; cli replaces it with one line and
  * an exit status (a weak symbol, so that nothing here has to hold a mutable hook). */
 _Noreturn void memory_exhausted(size_t bytes);

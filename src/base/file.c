@@ -27,6 +27,7 @@ static void buffer_room(struct file_buffer *b, size_t room)
         memory_exhausted(cap);
     b->at = grown;
     b->cap = cap;
+    memory_prefer_large_pages(grown, cap);
 }
 
 static bool read_to_end(int fd, struct file_buffer *b)

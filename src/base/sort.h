@@ -13,4 +13,21 @@ typedef int sort_compare(uint32_t left, uint32_t right, const void *context);
 /* Sorts indices. */
 void sort_u32(uint32_t *items, size_t len, sort_compare *compare, const void *context);
 
+/* Items with a number to sort by. */
+struct keyed {
+    uint64_t key;
+    uint32_t item;
+};
+
+/* Sorts by key, ascending and stable, in time linear in the length. */
+void sort_keyed(struct keyed *items, size_t len);
+
+/* A key that sorts numbers from 0 to infinity in descending order. */
+static inline uint64_t sort_descending(double value)
+{
+    uint64_t bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    return ~bits;
+}
+
 #endif

@@ -48,6 +48,7 @@ static inline void vec_reserve_bytes(void **at, size_t *cap, size_t want, size_t
         memory_exhausted(grown);
     *at = moved;
     *cap = grown;
+    memory_prefer_large_pages(moved, grown * size);
 }
 
 #endif

@@ -1,9 +1,12 @@
 /* The table of commands, in the order in which --help lists them. */
 #include "cli/command.h"
 
-extern const struct command command_gprof;
+extern const struct command command_convert, command_gprof, command_info, command_merge;
 
 const struct command *const commands[] = {
+    &command_info,
+    &command_merge,
+    &command_convert,
     &command_gprof,
 };
 const size_t commands_len = sizeof commands / sizeof *commands;

@@ -118,6 +118,12 @@ static bool add_histograms(const char *whoami, struct profile *all, struct profi
 /* Moves the arcs of one file behind those read before. */
 static void add_arcs(struct profile *all, struct profile *file)
 {
+    if (!all->arcs.len) {
+        vec_free(&all->arcs);
+        memcpy(&all->arcs, &file->arcs, sizeof all->arcs);
+        memset(&file->arcs, 0, sizeof file->arcs);
+        return;
+    }
     vec_reserve(&all->arcs, all->arcs.len + file->arcs.len);
     memcpy(all->arcs.at + all->arcs.len, file->arcs.at, file->arcs.len * sizeof *file->arcs.at);
     all->arcs.len += file->arcs.len;

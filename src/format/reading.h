@@ -29,6 +29,12 @@ typedef bool reading_walk(struct reading *r);
 MUST_CHECK bool reading_run(struct cursor in, enum byte_order order, const struct format_hint *hint,
                             reading_walk *walk, struct profile *out, struct err *e);
 
+/* Pointer size and byte order number `i` of LAYOUTS, the likelier first; false if `order` (what the
+ * header says) or `hint` rules it out. */
+enum { LAYOUTS = 4 };
+bool reading_layout(struct cursor *in, unsigned i, enum byte_order order,
+                    const struct format_hint *hint);
+
 /* The best trial's evidence: whether it came to the end and nothing was odd. */
 bool reading_plausible(struct cursor in, const struct format_hint *hint, reading_walk *walk);
 

@@ -16,6 +16,7 @@ void histogram_alloc(struct histogram *h)
     h->counters = calloc(h->bins ? h->bins : 1, h->width);
     if (!h->counters)
         memory_exhausted((size_t)h->bins * h->width);
+    memory_prefer_large_pages(h->counters, (size_t)h->bins * h->width);
 }
 
 void histogram_deinit(struct histogram *h)
@@ -34,6 +35,27 @@ uint64_t histogram_get(const struct histogram *h, uint32_t i)
     default:
         return ((const uint64_t *)h->counters)[i];
     }
+}
+
+uint32_t histogram_next(const struct histogram *h, uint32_t i)
+{
+    const uint8_t *counters = h->counters;
+    uint32_t in_word = 8u / h->width;
+    while (i < h->bins) {
+        uint64_t word;
+        bool is_aligned = i % in_word == 0 && h->bins - i >= in_word;
+        if (is_aligned) {
+            memcpy(&word, counters + (size_t)i * h->width, sizeof word);
+            if (!word) {
+                i += in_word;
+                continue;
+            }
+        }
+        if (histogram_get(h, i))
+            return i;
+        i++;
+    }
+    return h->bins;
 }
 
 static void histogram_set(struct histogram *h, uint32_t i, uint64_t value)

@@ -1,8 +1,8 @@
 /* Merging: exact sums, the order of first appearance kept.
  *
- * The files of one program list mostly the same arcs in the same order. So the record after the one
- * that matched last is tried first, and the hash table is asked only where the order changes. Arcs
- * and blocks are rows of 64-bit words, key first and count last; one loop serves both. */
+ * The files of one program list mostly the same arcs in the same order. So the records after the
+ * one that matched last are tried first, and the hash table is asked only where the order changes.
+ * Arcs and blocks are rows of 64-bit words, key first and count last; one loop serves both. */
 #include "model/merge.h"
 
 #include "model/check.h"
@@ -71,17 +71,39 @@ static size_t position_of(struct merge_index *index, const struct rows *rows, co
     return *slot - 1;
 }
 
+enum { WINDOW = 8, NOWHERE = UINT32_MAX };
+
+/* `row` among the few rows from `first` on, or NOWHERE. */
+static inline size_t find_near(const struct rows *rows, size_t first, const uint64_t *row,
+                               size_t key_words)
+{
+    size_t end = first + WINDOW < *rows->len ? first + WINDOW : *rows->len;
+    for (size_t i = first; i < end; i++)
+        if (same_key(*rows->at + i * (key_words + 1), row, key_words))
+            return i;
+    return NOWHERE;
+}
+
+/* Some rows are new, some missing: the search goes on near the last match, then near the one before
+ * the last jump, and only then asks the table. */
 static inline __attribute__((always_inline)) void add_rows(struct merge_index *index,
                                                            const struct rows *rows,
                                                            const uint64_t *from, size_t n,
                                                            const size_t key_words)
 {
-    size_t words = key_words + 1, next = 0;
-    for (const uint64_t *row = from, *end = from + n * words; row < end; row += words) {
-        if (next >= *rows->len || !same_key(*rows->at + next * words, row, key_words))
-            next = position_of(index, rows, row);
-        uint64_t *count = *rows->at + next++ * words + key_words;
+    size_t words = key_words + 1, next = 0, before_jump = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *row = from + i * words;
+        size_t here = find_near(rows, next, row, key_words);
+        if (here == NOWHERE)
+            here = find_near(rows, before_jump, row, key_words);
+        if (here == NOWHERE) {
+            here = position_of(index, rows, row);
+            before_jump = next;
+        }
+        uint64_t *count = *rows->at + here * words + key_words;
         *count = add_saturating(*count, row[key_words]);
+        next = here + 1;
     }
 }
 

@@ -92,9 +92,13 @@ void profile_deinit(struct profile *p);
 /* Empties `p` but keeps memory for the next file. */
 void profile_clear(struct profile *p);
 
-/* Counter `i`; add to it, growing the counters' width where the sum needs it. Saturates at 2^64-1.
+/* Counter `i`. histogram_add() adds to it, growing the counters' width where the sum needs it. Saturates at 2^64-1.
  */
 uint64_t histogram_get(const struct histogram *h, uint32_t i);
+
+/* The first bin from `i` on that is not zero, or h->bins. */
+uint32_t histogram_next(const struct histogram *h, uint32_t i);
+
 void histogram_add(struct histogram *h, uint32_t i, uint64_t count);
 
 /* Adds all counters of `from`, which has as many bins, to those of `into`. */

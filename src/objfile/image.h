@@ -18,8 +18,10 @@ struct image {
     int fd; /* -1: in memory */
     dev_t device;
     ino_t inode;
-    uint8_t *owned; /* memory to free with the image, or NULL */
-    Elf *elf;       /* NULL: there is no such image */
+    uint64_t size_bytes;
+    int64_t changed; /* seconds since 1970 */
+    uint8_t *owned;  /* memory to free with the image, or NULL */
+    Elf *elf;        /* NULL: there is no such image */
     GElf_Ehdr header;
     size_t sections_len;
     size_t names; /* index of the section that names sections */

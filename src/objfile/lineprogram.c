@@ -48,40 +48,25 @@ static bool read_field(struct line_program *p, struct cursor *c, uint64_t form, 
 {
     *out = (struct field){0};
     switch (form) {
-    case DW_FORM_string:
-        out->text = read_string(c);
-        break;
+    case DW_FORM_string: out->text = read_string(c); break;
     case DW_FORM_line_strp:
         out->text = string_at(p->sections->line_str, read_offset(c, p->offset_size));
         break;
     case DW_FORM_strp:
         out->text = string_at(p->sections->str, read_offset(c, p->offset_size));
         break;
-    case DW_FORM_udata:
-        out->number = cursor_uleb(c);
-        break;
-    case DW_FORM_data1:
-        out->number = cursor_u8(c);
-        break;
-    case DW_FORM_data2:
-        out->number = cursor_u16(c);
-        break;
-    case DW_FORM_data4:
-        out->number = cursor_u32(c);
-        break;
-    case DW_FORM_data8:
-        out->number = cursor_u64(c);
-        break;
-    case DW_FORM_data16:
-        cursor_take(c, 16);
-        break;
+    case DW_FORM_udata: out->number = cursor_uleb(c); break;
+    case DW_FORM_data1: out->number = cursor_u8(c); break;
+    case DW_FORM_data2: out->number = cursor_u16(c); break;
+    case DW_FORM_data4: out->number = cursor_u32(c); break;
+    case DW_FORM_data8: out->number = cursor_u64(c); break;
+    case DW_FORM_data16: cursor_take(c, 16); break;
     case DW_FORM_block: {
         uint64_t len = cursor_uleb(c);
         cursor_take(c, len < cursor_left(c) ? (size_t)len : cursor_left(c));
         break;
     }
-    default:
-        return false;
+    default: return false;
     }
     return !c->failed;
 }
@@ -218,15 +203,10 @@ static void advance(struct line_program *p, uint64_t operations)
 static uint64_t read_address(struct cursor *c)
 {
     switch (cursor_left(c)) {
-    case 2:
-        return cursor_u16(c);
-    case 4:
-        return cursor_u32(c);
-    case 8:
-        return cursor_u64(c);
-    default:
-        c->failed = true;
-        return 0;
+    case 2: return cursor_u16(c);
+    case 4: return cursor_u32(c);
+    case 8: return cursor_u64(c);
+    default: c->failed = true; return 0;
     }
 }
 
@@ -242,8 +222,7 @@ static bool run_extended(struct line_program *p)
     c.end = c.at + len;
     cursor_take(&p->code, (size_t)len);
     switch (cursor_u8(&c)) {
-    case DW_LNE_end_sequence:
-        return true;
+    case DW_LNE_end_sequence: return true;
     case DW_LNE_set_address:
         p->row.address = read_address(&c);
         p->operation = 0;
@@ -254,8 +233,7 @@ static bool run_extended(struct line_program *p)
             vec_push(&p->files, file);
         break;
     }
-    default:
-        break;
+    default: break;
     }
     return false;
 }
@@ -270,26 +248,19 @@ static void skip_operands(struct line_program *p, uint8_t opcode)
 static void run_standard(struct line_program *p, uint8_t opcode)
 {
     switch (opcode) {
-    case DW_LNS_advance_pc:
-        advance(p, cursor_uleb(&p->code));
-        break;
-    case DW_LNS_advance_line:
-        p->row.line += (uint32_t)cursor_sleb(&p->code);
-        break;
+    case DW_LNS_advance_pc: advance(p, cursor_uleb(&p->code)); break;
+    case DW_LNS_advance_line: p->row.line += (uint32_t)cursor_sleb(&p->code); break;
     case DW_LNS_set_file: {
         uint64_t file = cursor_uleb(&p->code);
         p->row.file = file < UINT32_MAX ? (uint32_t)file : UINT32_MAX;
         break;
     }
-    case DW_LNS_const_add_pc:
-        advance(p, (255u - p->opcode_base) / p->line_range);
-        break;
+    case DW_LNS_const_add_pc: advance(p, (255u - p->opcode_base) / p->line_range); break;
     case DW_LNS_fixed_advance_pc:
         p->row.address += cursor_u16(&p->code);
         p->operation = 0;
         break;
-    default:
-        skip_operands(p, opcode);
+    default: skip_operands(p, opcode);
     }
 }
 

@@ -12,7 +12,9 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct unit {
     const char *comp_dir;
@@ -35,15 +37,24 @@ struct lines {
     size_t ranges_most;  /* more would mean that units share one list to waste our time */
 };
 
+/* Decompressed in place, if libdw has not done so already. `name` is without its dot. */
 static struct bytes debug_section(const struct image *image, const char *name)
 {
+    char dotted[32], gnu[32];
+    snprintf(dotted, sizeof dotted, ".%s", name);
+    snprintf(gnu, sizeof gnu, ".z%s", name);
+    size_t index = image_find(image, 0, dotted);
+    index = index ? index : image_find(image, 0, gnu);
     Elf_Scn *section;
     GElf_Shdr header;
-    size_t index = image_find(image, 0, name);
     if (!index || !image_section(image, index, &section, &header) || header.sh_type == SHT_NOBITS)
         return (struct bytes){0};
     if (header.sh_flags & SHF_COMPRESSED)
         elf_compress(section, 0, 0);
+    struct bytes bytes = image_bytes(image, index);
+    if (bytes.len < 4 || memcmp(bytes.at, "ZLIB", 4))
+        return bytes;
+    elf_compress_gnu(section, 0, 0);
     return image_bytes(image, index);
 }
 
@@ -137,9 +148,9 @@ static void order_ranges(struct lines *l)
 
 static void index_units(struct lines *l, const struct image *image)
 {
-    l->ranges_most = debug_section(image, ".debug_ranges").len +
-                     debug_section(image, ".debug_rnglists").len +
-                     debug_section(image, ".debug_info").len + l->sections.line.len;
+    l->ranges_most = debug_section(image, "debug_ranges").len +
+                     debug_section(image, "debug_rnglists").len +
+                     debug_section(image, "debug_info").len + l->sections.line.len;
     Dwarf_CU *unit = NULL;
     Dwarf_Half version;
     uint8_t type;
@@ -166,9 +177,9 @@ static struct lines *lines_new(struct object *o)
     l->dwarf = image ? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL) : NULL;
     if (!l->dwarf)
         return l;
-    l->sections = (struct line_sections){.line = debug_section(image, ".debug_line"),
-                                         .line_str = debug_strings(image, ".debug_line_str"),
-                                         .str = debug_strings(image, ".debug_str"),
+    l->sections = (struct line_sections){.line = debug_section(image, "debug_line"),
+                                         .line_str = debug_strings(image, "debug_line_str"),
+                                         .str = debug_strings(image, "debug_str"),
                                          .big_endian = image_is_big_endian(image)};
     index_units(l, image);
     return l;
@@ -202,24 +213,50 @@ static size_t ranges_up_to(const struct lines *l, uint64_t address)
     return low;
 }
 
+/* The first unit, from number `from` on, with a range around the address; UNITS_END if none. */
+enum { UNITS_END = -1 };
+
+static int64_t unit_around(const struct lines *l, uint64_t address, int64_t from)
+{
+    int64_t first = UNITS_END;
+    for (size_t i = ranges_up_to(l, address); i && l->ranges.at[i - 1].reach > address; i--) {
+        const struct range *r = &l->ranges.at[i - 1];
+        if (r->high > address && r->unit >= from && (first == UNITS_END || r->unit < first))
+            first = r->unit;
+    }
+    return first;
+}
+
+/* Units overlap only where link-time optimisation or a linker muddled them: the first one that
+ * knows the address counts, and no more than a few are asked. */
+static bool find_row(struct lines *l, uint64_t address, struct line_table **table,
+                     const struct line_row **row)
+{
+    enum { MOST_UNITS = 16 };
+    int64_t unit = 0;
+    for (int tries = 0; tries < MOST_UNITS; tries++, unit++) {
+        unit = unit_around(l, address, unit);
+        if (unit == UNITS_END)
+            return false;
+        *table = table_of(l, &l->units.at[unit]);
+        *row = line_table_find(*table, address);
+        if (*row)
+            return true;
+    }
+    return false;
+}
+
 bool object_line(struct object *o, uint64_t address, const char **file, uint32_t *line)
 {
     *file = NULL;
     *line = 0;
     if (!o->lines)
         o->lines = lines_new(o);
-    struct lines *l = o->lines;
-    for (size_t i = ranges_up_to(l, address); i && l->ranges.at[i - 1].reach > address; i--) {
-        const struct range *r = &l->ranges.at[i - 1];
-        if (r->high <= address)
-            continue;
-        struct line_table *t = table_of(l, &l->units.at[r->unit]);
-        const struct line_row *row = line_table_find(t, address);
-        if (!row)
-            continue;
-        *file = line_table_path(t, row->file, &o->arena);
-        *line = row->line;
-        return *file;
-    }
-    return false;
+    struct line_table *table;
+    const struct line_row *row;
+    if (!find_row(o->lines, address, &table, &row))
+        return false;
+    *file = line_table_path(table, row->file, &o->arena);
+    *line = *file ? row->line : 0;
+    return *file;
 }

@@ -92,6 +92,30 @@ char object_symbol_class(const struct object *o, const struct object_symbol *s);
 const struct object_section *object_sections(const struct object *o, size_t *len);
 const struct object_section *object_section(const struct object *o, uint32_t index); /* or NULL */
 
+/* An executable PT_LOAD segment: what the kernel maps, so what a load bias is computed from. */
+struct object_segment {
+    uint64_t address, size; /* in memory, at link time */
+    uint64_t offset;        /* in the file */
+};
+
+/* What a diagnosis wants to know about a program beyond its symbols. */
+struct object_facts {
+    const struct object_segment *code;
+    size_t code_len;
+    const char *const *needed; /* DT_NEEDED: names of shared objects */
+    size_t needed_len;
+    const char *interpreter; /* the dynamic linker's path; NULL: static, or a shared object */
+    const char *soname;      /* NULL: none */
+    const char *compiler;    /* first string of .comment; NULL: none */
+    uint64_t entry;
+    uint64_t size_bytes;   /* of the file */
+    int64_t changed;       /* of the file: seconds since 1970; 0 for an image in memory */
+    bool is_pie;           /* an executable that is loaded at an address of the day */
+    bool is_shared_object; /* ET_DYN that is no executable */
+    bool is_stripped;      /* no .symtab */
+};
+const struct object_facts *object_facts(struct object *o);
+
 /* Whether a dynamic or static symbol of that name is referenced or defined (for `doctor`: is
  * `mcount` or `__fentry__` there?). Looks at the file itself only. */
 bool object_mentions(struct object *o, const char *symbol);

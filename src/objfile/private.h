@@ -13,9 +13,10 @@ struct object {
     bool no_separate_debug;
     struct arena arena;
     struct image self;
-    struct image debug;  /* through debug_file() */
-    struct image mini;   /* through mini_debug() */
-    struct lines *lines; /* once asked for */
+    struct image debug;         /* through debug_file() */
+    struct image mini;          /* through mini_debug() */
+    struct object_facts *facts; /* once asked for */
+    struct lines *lines;        /* once asked for */
     bool debug_sought, mini_sought;
     struct object_section *sections;
     struct object_symbol *symbols;

@@ -133,37 +133,25 @@ static uint8_t symbol_type(uint16_t machine, const GElf_Sym *sym)
 {
     enum { SPARC_REGISTER = 13, ARM_THUMB = 13, PARISC_MILLICODE = 13 };
     switch (GELF_ST_TYPE(sym->st_info)) {
-    case STT_NOTYPE:
-        return SYMBOL_NOTYPE;
+    case STT_NOTYPE: return SYMBOL_NOTYPE;
     case STT_OBJECT:
-    case STT_COMMON:
-        return SYMBOL_OBJECT;
-    case STT_FUNC:
-        return SYMBOL_FUNC;
-    case STT_TLS:
-        return SYMBOL_TLS;
-    case STT_GNU_IFUNC:
-        return SYMBOL_IFUNC;
-    case ARM_THUMB:
-        return machine == EM_ARM || machine == EM_PARISC ? SYMBOL_FUNC : SYMBOL_OTHER;
-    default:
-        return SYMBOL_OTHER;
+    case STT_COMMON: return SYMBOL_OBJECT;
+    case STT_FUNC: return SYMBOL_FUNC;
+    case STT_TLS: return SYMBOL_TLS;
+    case STT_GNU_IFUNC: return SYMBOL_IFUNC;
+    case ARM_THUMB: return machine == EM_ARM || machine == EM_PARISC ? SYMBOL_FUNC : SYMBOL_OTHER;
+    default: return SYMBOL_OTHER;
     }
 }
 
 static uint8_t symbol_binding(const GElf_Sym *sym)
 {
     switch (GELF_ST_BIND(sym->st_info)) {
-    case STB_LOCAL:
-        return BIND_LOCAL;
-    case STB_GLOBAL:
-        return BIND_GLOBAL;
-    case STB_WEAK:
-        return BIND_WEAK;
-    case STB_GNU_UNIQUE:
-        return BIND_UNIQUE;
-    default:
-        return BIND_OTHER;
+    case STB_LOCAL: return BIND_LOCAL;
+    case STB_GLOBAL: return BIND_GLOBAL;
+    case STB_WEAK: return BIND_WEAK;
+    case STB_GNU_UNIQUE: return BIND_UNIQUE;
+    default: return BIND_OTHER;
     }
 }
 
@@ -182,18 +170,13 @@ static bool is_mapping(uint16_t machine, const struct object_symbol *s)
     if (s->name[0] != '$')
         return false;
     switch (machine) {
-    case EM_ARM:
-        return is_tag(s->name, "atdbfpm");
-    case EM_AARCH64:
-        return is_tag(s->name, "xdc");
-    case EM_CSKY:
-        return is_tag(s->name, "td");
+    case EM_ARM: return is_tag(s->name, "atdbfpm");
+    case EM_AARCH64: return is_tag(s->name, "xdc");
+    case EM_CSKY: return is_tag(s->name, "td");
     case EM_RISCV: /* $x may be followed by the instruction set: $xrv64i2p1_m2p0 */
         return is_tag(s->name, "xd") || !strncmp(s->name, "$xrv", 4);
-    case EM_MIPS:
-        return s->name[1] == 'L';
-    default:
-        return false;
+    case EM_MIPS: return s->name[1] == 'L';
+    default: return false;
     }
 }
 

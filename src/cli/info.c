@@ -1,0 +1,105 @@
+/* monarc info: what profile files hold. A file that breaks off is described as far as it goes. */
+#include "cli/profiles.h"
+
+#include "cli/command.h"
+#include "report/info.h"
+
+enum { OPTION_JSON = PROFILE_OPTIONS };
+
+static const struct option_row OPTIONS[] = {
+    PROFILE_OPTION_ROWS,
+    {0, "json", NULL, "print JSON (docs/schema/info.schema.json)"},
+};
+
+struct request {
+    struct profile_options read;
+    bool is_json;
+};
+
+static int parse(struct option_walk *walk, struct request *request, struct err *e)
+{
+    const char *value;
+    int row;
+    while ((row = options_next(walk, &value, e)) >= 0) {
+        if (row == OPTION_JSON)
+            request->is_json = true;
+        else if (!profile_option(&request->read, row, value, e))
+            return OPTION_BAD;
+    }
+    return row;
+}
+
+/* `j` is open, or has no output if text is wanted. */
+static bool describe(const struct request *request, const char *path, bool is_first,
+                     struct file_buffer *buffer, struct json *j, struct out *out, struct err *e)
+{
+    struct profile p = {0};
+    buffer->len = 0;
+    bool ok = profile_load(&request->read, path, buffer, &p, e);
+    const struct format *format = p.word ? format_of(&p) : NULL;
+    struct file_info file = {.name = path,
+                             .size_bytes = buffer->len,
+                             .format = format ? format->name : NULL,
+                             .title = format ? format->title : NULL,
+                             .error = ok ? NULL : e->line,
+                             .found = &p};
+    if (request->is_json)
+        info_json(j, &file);
+    else
+        info_text(out, &file, is_first);
+    profile_deinit(&p);
+    return ok;
+}
+
+static int describe_all(const struct request *request, char *const *paths, int len, struct out *out,
+                        struct err *e)
+{
+    struct json j = {.out = out};
+    struct file_buffer buffer = {0};
+    int status = EXIT_FINE;
+    if (request->is_json) {
+        json_begin(&j, '{');
+        json_key(&j, "schema_version"), json_u64(&j, 1);
+        json_key(&j, "files"), json_begin(&j, '[');
+    }
+    for (int i = 0; i < len; i++) {
+        struct err why = {0};
+        if (describe(request, paths[i], i == 0, &buffer, &j, out, &why))
+            continue;
+        if (status == EXIT_FINE)
+            *e = why;
+        status = EXIT_BAD;
+    }
+    if (request->is_json)
+        json_end(&j), json_end(&j);
+    file_buffer_deinit(&buffer);
+    return status;
+}
+
+static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+{
+    char default_path[] = "gmon.out";
+    char *default_paths[] = {default_path};
+    struct option_walk walk = options_start(self, argc - 1, argv + 1);
+    struct request request = {0};
+    int end = parse(&walk, &request, e);
+    if (end == OPTION_HELP)
+        return command_help(self, out), EXIT_FINE;
+    if (end == OPTION_BAD)
+        return EXIT_BAD;
+    bool has_paths = walk.operands > 0;
+    return describe_all(&request, has_paths ? walk.argv : default_paths,
+                        has_paths ? walk.operands : 1, out, e);
+}
+
+const struct command command_info = {
+    .name = "info",
+    .synopsis = "[OPTION...] [FILE...]",
+    .summary = "Say what profile files hold: records, ranges, rates, totals, oddities",
+    .details =
+        "FILE is gmon.out unless named; - is standard input. The exit status is 2 if a file\n"
+        "could not be read to its end; what came before is described all the same.\n",
+    .options = OPTIONS,
+    .options_len = sizeof OPTIONS / sizeof *OPTIONS,
+    .run = run,
+};

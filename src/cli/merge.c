@@ -1,0 +1,82 @@
+/* monarc merge: many profiles into one, exactly.
+ *
+ * Call sites stay apart, counts never wrap, and nothing is asked of the program. The output keeps
+ * the format of the first file unless --to says otherwise. */
+#include "cli/profiles.h"
+
+#include "cli/command.h"
+
+enum { OPTION_OUTPUT = PROFILE_OPTIONS, OPTION_TO };
+
+static const struct option_row OPTIONS[] = {
+    PROFILE_OPTION_ROWS,
+    {'o', "output", "FILE", "where the sum goes; may be one of the inputs; - is standard output"},
+    {0, "to", "FORMAT", "write gmon, gmon0, sprof, bsd44 or bsd (default: as the first input)"},
+};
+
+struct request {
+    struct profile_options read;
+    const char *output;
+    const struct format *to;
+};
+
+static int parse(struct option_walk *walk, struct request *request, struct err *e)
+{
+    const char *value;
+    int row;
+    while ((row = options_next(walk, &value, e)) >= 0) {
+        bool ok = true;
+        if (row < PROFILE_OPTIONS)
+            ok = profile_option(&request->read, row, value, e);
+        else if (row == OPTION_OUTPUT)
+            request->output = value;
+        else
+            ok = parse_format("--to", value, &request->to, e);
+        if (!ok)
+            return OPTION_BAD;
+    }
+    return row;
+}
+
+static bool merge(const struct request *request, char *const *paths, size_t len, struct err *e)
+{
+    struct profile sum = {0};
+    if (!profiles_load(&request->read, paths, len, &sum, e))
+        return false;
+    const struct format *format = request->to ? request->to : format_of(&sum);
+    bool ok = profile_save(format, &sum, sum.word, sum.big_endian, request->output, e);
+    profile_deinit(&sum);
+    return ok;
+}
+
+static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+{
+    struct option_walk walk = options_start(self, argc - 1, argv + 1);
+    struct request request = {0};
+    int end = parse(&walk, &request, e);
+    if (end == OPTION_HELP)
+        return command_help(self, out), EXIT_FINE;
+    if (end == OPTION_BAD)
+        return EXIT_BAD;
+    if (!request.output || !walk.operands) {
+        err_set(e, "merge needs -o FILE and at least one input; see 'monarc merge --help'");
+        return EXIT_BAD;
+    }
+    return merge(&request, walk.argv, (size_t)walk.operands, e) ? EXIT_FINE : EXIT_BAD;
+}
+
+const struct command command_merge = {
+    .name = "merge",
+    .synopsis = "[OPTION...] -o OUTPUT INPUT...",
+    .summary = "Sum profiles of several runs into one file",
+    .details =
+        "Inputs may differ in format, but not in pointer size, byte order, sampling rate or\n"
+        "dimension, and their histograms must cover the same ranges or disjoint ones.\n"
+        "OUTPUT is replaced only when it is complete.\n"
+        "\n"
+        "Example:\n"
+        "  monarc merge -o all.out gmon.out.*\n",
+    .options = OPTIONS,
+    .options_len = sizeof OPTIONS / sizeof *OPTIONS,
+    .run = run,
+};
