@@ -20,6 +20,7 @@ HOSTS = {
 
 HOME = re.compile(r"(?<![\w.$}/])/(?:home|root|Users|work|workspace|mnt|srv)/[\w.]+")
 URL = re.compile(r"\b(?:https?|ftp|git|ssh)://([\w.-]+)")
+CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7}) .*")
 LARGEST = 1 << 20
 
 
@@ -55,6 +56,10 @@ def untidy(top):
             if wrong]
 
 
+def conflicts(top):
+    return matches(top, CONFLICT)
+
+
 def main():
     t = tap.Tap()
     slash = "/"  # so that this file passes its own check
@@ -66,8 +71,12 @@ def main():
         ["registry.invalid"])
     t.found("files that end early", tap.found_in(untidy, {"a.c": "x", "b.c": "x\n", "c.md": "a\r\n"}),
             ["a.c: no newline", "c.md: carriage"])
+    t.found("an unresolved merge", tap.found_in(conflicts, {
+        "a.c": "<" * 7 + " HEAD\nint a;\n=======\nint b;\n" + ">" * 7 + " main\n"}),
+        ["a.c:1", "a.c:5"])
     t.clean("no folder of a home is named", homes(tap.ROOT))
     t.clean("no host is named but those to cite", hosts(tap.ROOT))
+    t.clean("no merge is unresolved", conflicts(tap.ROOT))
     t.clean("text files end with a newline and have no carriage returns", untidy(tap.ROOT))
     t.end()
 
