@@ -102,7 +102,8 @@ void arc_list_deinit(struct arc_list *list);
 void graph_sort_callers(const struct graph *g, uint32_t function, struct arc_list *list);
 void graph_sort_callees(const struct graph *g, uint32_t function, struct arc_list *list);
 
-/* Puts the members of a cycle in descending order of time, then calls. */
+/* Puts the members of a cycle in descending order of time, then of calls, recursive ones
+ * included. */
 void graph_sort_members(struct graph *g, uint32_t cycle_node);
 
 static inline bool graph_is_cycle(const struct graph *g, uint32_t node)

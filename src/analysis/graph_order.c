@@ -107,7 +107,7 @@ static int by_member_time(uint32_t left, uint32_t right, const void *context)
     double l_time = l->shown_self + l->shown_children, r_time = r->shown_self + r->shown_children;
     if (l_time != r_time)
         return l_time > r_time ? -1 : 1;
-    return compare_u64(r->calls, l->calls);
+    return compare_u64(r->calls + r->self_calls, l->calls + l->self_calls);
 }
 
 void graph_sort_members(struct graph *g, uint32_t cycle_node)

@@ -10,6 +10,7 @@
 bool reading_fail(struct reading *r, const struct cursor *where, enum read_failure what,
                   uint64_t seen, uint64_t of, const char *format, ...)
 {
+    r->in.at = where->at; /* how far whole records went */
     if (!r->out)
         return false;
     r->out->failure.what = what;
@@ -101,7 +102,6 @@ bool reading_bins(struct reading *r, const struct cursor *where, struct histogra
                             "histogram claims %" PRIu32 " bins, the file ends after %zu of them",
                             h->bins, left);
     const uint8_t *from = cursor_take(&r->in, (size_t)h->bins * width);
-    r->records++;
     if (!r->out)
         return true;
     h->width = (uint8_t)(width < 2 ? 2 : width);
@@ -207,7 +207,6 @@ size_t reading_arcs(struct reading *r, struct arc_layout layout, size_t max)
     } else {
         n = weigh_arcs(r, layout, max);
     }
-    r->records += n;
     r->in.at += n * stride;
     return n;
 }
@@ -261,7 +260,7 @@ static struct trial best_trial(struct cursor in, enum byte_order order,
             continue;
         t.is_clean = walk(&t.r);
         int better = best.r.in.word ? compare_trials(&t, &best) : -1;
-        *is_tie = better ? *is_tie && better > 0 : t.is_clean && t.r.records;
+        *is_tie = better ? *is_tie && better > 0 : t.is_clean && t.r.highest;
         if (better < 0)
             best = t;
     }
