@@ -109,8 +109,8 @@ void out_u64_left(struct out *o, uint64_t value, int width)
 void out_fixed(struct out *o, double value, int width, int decimals)
 {
     out_room(o, DIGITS_ROOM);
-    o->len = (size_t)(digits_fixed(o->at + o->len, value, (unsigned)width, (unsigned)decimals) -
-                      o->at);
+    o->len =
+        (size_t)(digits_fixed(o->at + o->len, value, (unsigned)width, (unsigned)decimals) - o->at);
 }
 
 void out_shortest(struct out *o, double value)
