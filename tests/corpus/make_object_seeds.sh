@@ -13,8 +13,9 @@ int alias(int x) __attribute__((alias("f")));
 int common_data, data = 1;
 void _start(void) { data = f(data); }
 END
+map="-ffile-prefix-map=$work=/src"
 link='-nostdlib -fno-asynchronous-unwind-tables -Wl,-z,noseparate-code -Wl,-N -Wl,-w -O1'
-cc_for() { machine=$1; shift; "$machine"-gcc "$@"; }
+cc_for() { machine=$1; shift; "$machine"-gcc "$map" "$@"; }
 for v in 2 4 5; do
     cc_for x86_64-linux-gnu $link -static -gdwarf-$v -o "$out/x86_64-dwarf$v" p.c
 done

@@ -39,6 +39,39 @@ static void test_demangle(void **state)
     expect("_ZN3foo3barEi", "klingon", NULL);
 }
 
+/* Each part names the one before it twice: a kilobyte that would print as 2 to the 60th bytes. */
+static void test_bombs(void **state)
+{
+    (void)state;
+    char cplus[2048] = "_Z1f1AIiiES_IS0_S0_E", rust[2048] = "_RINvC1a1fTuuE";
+    for (int i = 1; i < 36; i++) {
+        char digit = (char)(i < 10 ? '0' + i : 'A' + i - 10);
+        size_t len = strlen(cplus);
+        snprintf(cplus + len, sizeof cplus - len, "S_IS%c_S%c_E", digit, digit);
+    }
+    expect(cplus, NULL, NULL);
+    expect(cplus, "gnu-v3", NULL);
+    static const char DIGITS[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    for (size_t i = 0, at = 8; i < 60; i++) {
+        size_t len = strlen(rust), here = len - 2;
+        char reference[8];
+        if (at - 1 < 62)
+            snprintf(reference, sizeof reference, "B%c_", DIGITS[at - 1]);
+        else
+            snprintf(reference, sizeof reference, "B%c%c_", DIGITS[(at - 1) / 62],
+                     DIGITS[(at - 1) % 62]);
+        snprintf(rust + len, sizeof rust - len, "T%s%sE", reference, reference);
+        at = here;
+    }
+    strcat(rust, "E");
+    expect(rust, NULL, NULL);
+    char d[2048] = "_D1a1fFDFiiZvDFQiQkZv";
+    for (int i = 0; i < 60; i++)
+        strcat(d, "DFQkQmZv");
+    strcat(d, "Zv");
+    expect(d, NULL, NULL);
+}
+
 static void test_styles(void **state)
 {
     (void)state;
@@ -115,9 +148,8 @@ static void test_other_facts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_demangle),
-        cmocka_unit_test(test_styles),
-        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_demangle),    cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_styles),      cmocka_unit_test(test_facts),
         cmocka_unit_test(test_other_facts),
     };
     return cmocka_run_group_tests(tests, workshop_open, workshop_close);

@@ -1,11 +1,7 @@
-/* Files that are no ELF objects, and ELF objects cut short or with bytes changed: refused in one
- * line or read as far as they make sense; never a crash, which the sanitizers would show. */
-#include "objfile/interrogate.h"
+/* Files that are no ELF objects are refused in one line that says what they are. (Damaged objects
+ * are fuzz_object's: it runs as the test corpus_object, too.) */
 #include "objfile/workshop.h"
 
-#include "base/file.h"
-
-#include <dirent.h>
 #include <sys/stat.h>
 
 static void expect_refusal(const char *path, enum object_failure expected, const char *sentence)
@@ -56,74 +52,11 @@ static void test_cut_short(void **state)
     assert_non_null(strstr(e.line, "shorter: "));
 }
 
-/* Damages each seed in turn; `damage` gets a copy of its own, so that its end is the end. */
-static void for_each_seed(void (*damage)(struct bytes seed))
-{
-    char dir[512], path[800];
-    snprintf(dir, sizeof dir, "%s/tests/corpus/object", getenv("MONARC_SOURCE"));
-    DIR *d = opendir(dir);
-    assert_non_null(d);
-    struct file_buffer seed = {0};
-    size_t seeds = 0;
-    for (struct dirent *entry; (entry = readdir(d));) {
-        if (entry->d_name[0] == '.')
-            continue;
-        struct err e = {0};
-        snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
-        assert_true(file_read(path, &seed, &e));
-        damage(file_bytes(&seed));
-        seeds++;
-    }
-    closedir(d);
-    file_buffer_deinit(&seed);
-    assert_true(seeds > 10);
-}
-
-static void truncate_everywhere(struct bytes seed)
-{
-    for (size_t len = 0; len < seed.len; len++) {
-        uint8_t *copy = malloc(len ? len : 1);
-        assert_non_null(copy);
-        if (len)
-            memcpy(copy, seed.at, len);
-        interrogate((struct bytes){copy, len});
-        free(copy);
-    }
-}
-
-static void change_everywhere(struct bytes seed)
-{
-    static const uint8_t CHANGES[] = {0xff, 0x80, 0x01};
-    uint8_t *copy = malloc(seed.len);
-    assert_non_null(copy);
-    memcpy(copy, seed.at, seed.len);
-    for (size_t at = 0; at < seed.len; at++) {
-        copy[at] ^= CHANGES[at % sizeof CHANGES];
-        interrogate((struct bytes){copy, seed.len});
-        copy[at] = seed.at[at];
-    }
-    free(copy);
-}
-
-static void test_truncated(void **state)
-{
-    (void)state;
-    for_each_seed(truncate_everywhere);
-}
-
-static void test_changed(void **state)
-{
-    (void)state;
-    for_each_seed(change_everywhere);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_cut_short),
-        cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_changed),
     };
     return cmocka_run_group_tests(tests, workshop_open, workshop_close);
 }
