@@ -141,6 +141,7 @@ static bool read_header(struct line_program *p, struct cursor *c)
     if (c->failed || length > cursor_left(c))
         return false;
     c->end = c->at + length;
+    p->bytes = length;
     p->version = cursor_u16(c);
     if (p->version < 2 || p->version > 5)
         return false;

@@ -27,6 +27,7 @@ struct line_row {
 
 struct line_program {
     const struct line_sections *sections;
+    uint64_t bytes; /* of .debug_line, from the offset on */
     uint16_t version;
     uint8_t offset_size; /* 4 or 8 */
     uint8_t min_instruction_bytes, max_operations;

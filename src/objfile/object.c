@@ -3,8 +3,9 @@
  * Opening reads the headers and nothing else; each question reads what it needs. */
 #include "objfile/object.h"
 
-#include "objfile/lines.h"
+#include "objfile/nearest.h"
 #include "objfile/private.h"
+#include "objfile/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,8 @@ void object_close(struct object *o)
 {
     if (!o)
         return;
-    lines_free(o->lines);
+    units_free(o->units);
+    nearest_free(o->nearest);
     image_close(&o->mini);
     image_close(&o->debug);
     image_close(&o->self);

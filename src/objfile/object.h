@@ -124,6 +124,18 @@ bool object_mentions(struct object *o, const char *symbol);
  * The strings live as long as the object. Looks only at the units the address lies in. */
 bool object_line(struct object *o, uint64_t address, const char **file, uint32_t *line);
 
+/* A function an address is in, and the place in it. */
+struct object_frame {
+    const char *function; /* linkage name; NULL: unknown */
+    const char *file;     /* NULL: unknown */
+    uint32_t line;        /* 0: unknown */
+};
+
+/* The functions around an address, innermost first: frames[0] is what runs there, frames[1] what it
+ * was inlined into and the place of the call, and so on; the last one is a function of its own. At
+ * most `most`; 0 where nothing is known, not even a symbol. */
+size_t object_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most);
+
 /* A readable name for a linkage name, or NULL if it is not mangled. The style is one of libiberty's
  * names ("none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust"), or NULL for whatever of C++,
  * Rust and D the name announces itself to be. malloc'ed, the caller frees it. */

@@ -61,7 +61,7 @@ static void find_long_indexes(struct table *t, size_t symbols)
             t->long_indexes = section_data(t->image, i, &header);
 }
 
-static uint32_t section_at(const struct object *o, uint64_t address)
+uint32_t section_at(const struct object *o, uint64_t address)
 {
     for (uint32_t i = 1; i < o->sections_len; i++) {
         const struct object_section *s = &o->sections[i];
