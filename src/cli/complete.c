@@ -141,7 +141,7 @@ void generate_zsh(struct out *out)
         out_printf(out, "    %s)\n        _arguments -s -S", commands[i]->name);
         for (size_t k = 0; k < commands[i]->options_len; k++)
             zsh_option(&commands[i]->options[k], out);
-        out_str(out, " \\\n            '*:file:_files' ;;\n");
+        out_str(out, " \\\n            {-h,--help}'[show help]' \\\n            '*:file:_files' ;;\n");
     }
     out_str(out, "    esac\n}\n_monarc \"$@\"\n");
 }
@@ -180,5 +180,9 @@ void generate_fish(struct out *out)
         out_char(out, '\n');
         for (size_t k = 0; k < commands[i]->options_len; k++)
             fish_option(commands[i], &commands[i]->options[k], out);
+        out_printf(out,
+                   "complete -c monarc -n '__fish_seen_subcommand_from %s' -l help -s h "
+                   "-d 'show help'\n",
+                   commands[i]->name);
     }
 }
