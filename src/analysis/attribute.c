@@ -56,10 +56,8 @@ static void attribute_histogram(struct attribution *t, const struct histogram *h
 {
     uint64_t range = h->high > h->low ? h->high - h->low : 0;
     uint32_t function = 0;
-    for (uint32_t i = 0; i < h->bins; i++) {
+    for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
         double count = (double)histogram_get(h, i);
-        if (count == 0)
-            continue;
         uint64_t low = h->low + (uint64_t)((unsigned __int128)range * i / h->bins);
         uint64_t high = h->low + (uint64_t)((unsigned __int128)range * (i + 1u) / h->bins);
         high = high > low ? high : low + 1;
@@ -116,10 +114,8 @@ void attribute_gnu(struct attribution *t, const struct profile *p, const struct 
     for (size_t k = 0; k < p->histograms.len; k++) {
         const struct histogram *h = &p->histograms.at[k];
         uint32_t function = 0;
-        for (uint32_t i = 0; i < h->bins; i++) {
+        for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
             double count = (double)histogram_get(h, i);
-            if (count == 0)
-                continue;
             t->total += count;
             function = credit_gnu(t, f, s, function, h->low / 2 + (uint64_t)(t->scale * i),
                                   h->low / 2 + (uint64_t)(t->scale * (i + 1.0)), count);

@@ -28,6 +28,7 @@ struct functions {
     struct function *at;
     uint32_t len;
     bool is_located;
+    uint32_t *name_order; /* functions_order_names(): sorts as the linkage names do, equal for equal */
 
     struct function_range {
         uint64_t start, last;
@@ -51,7 +52,7 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
                    struct arena *a);
 
 /* From text in nm's format, `ADDRESS TYPE NAME` a line (GNU gprof's -S). Lines of other shapes and
- * symbols of types other than T and t are passed over. */
+ * symbols of types other than T and t are passed over. The functions have no files. */
 void functions_from_map(struct functions *f, struct bytes text, const struct object *o,
                         struct arena *a);
 
@@ -61,6 +62,9 @@ void functions_finish(struct functions *f, uint64_t last_address, struct arena *
 
 /* Fills file and line of every function from the object's debug information, once. */
 void functions_locate(struct functions *f, struct object *o);
+
+/* Fills name_order, once. */
+void functions_order_names(struct functions *f, struct arena *a);
 
 /* The function that owns `address`, or NO_FUNCTION. */
 uint32_t functions_find(const struct functions *f, uint64_t address);

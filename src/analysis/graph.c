@@ -291,47 +291,59 @@ static uint32_t *topological_order(const struct graph *g, struct arena *a)
 
 /* --- ranks ---------------------------------------------------------------------------------- */
 
-struct ranking {
-    const struct graph *g;
-    const uint32_t *name_order;
-};
-
-static int by_total(uint32_t left, uint32_t right, const void *context)
+/* One pass of a stable sort by several keys, the least significant first. */
+static void rank_by(struct keyed *nodes, size_t len, const struct graph *g,
+                    uint64_t (*key)(const struct graph *g, uint32_t node))
 {
-    const struct ranking *r = context;
-    const struct graph_node *l = &r->g->nodes[left], *k = &r->g->nodes[right];
-    double l_time = l->shown_self + l->shown_children, k_time = k->shown_self + k->shown_children;
-    if (l_time != k_time)
-        return l_time < k_time ? 1 : -1;
-    if (graph_is_cycle(r->g, left))
-        return -1;
-    if (graph_is_cycle(r->g, right))
-        return 1;
-    const char *l_name = r->g->functions->at[left].name, *k_name = r->g->functions->at[right].name;
-    if ((l_name[0] == '_') != (k_name[0] == '_'))
-        return l_name[0] == '_' ? 1 : -1;
-    if (l->calls != k->calls)
-        return l->calls < k->calls ? 1 : -1;
-    return (r->name_order[left] > r->name_order[right]) -
-           (r->name_order[left] < r->name_order[right]);
+    for (size_t i = 0; i < len; i++)
+        nodes[i].key = key(g, nodes[i].item);
+    sort_keyed(nodes, len);
+}
+
+static uint64_t name_key(const struct graph *g, uint32_t node)
+{
+    return graph_is_cycle(g, node) ? 0 : g->functions->name_order[node];
+}
+
+static uint64_t calls_key(const struct graph *g, uint32_t node)
+{
+    return graph_is_cycle(g, node) ? 0 : ~g->nodes[node].calls;
+}
+
+/* Cycles, then names without a leading underscore, then those with one. */
+static uint64_t kind_key(const struct graph *g, uint32_t node)
+{
+    return graph_is_cycle(g, node) ? 0 : g->functions->at[node].name[0] == '_' ? 2 : 1;
+}
+
+static uint64_t total_key(const struct graph *g, uint32_t node)
+{
+    return sort_descending(g->nodes[node].shown_self + g->nodes[node].shown_children);
 }
 
 static void rank(struct graph *g, struct arena *a)
 {
-    struct ranking r = {g, functions_name_order(g->functions, a)};
+    struct arena scratch = {0};
+    struct keyed *nodes = ARENA_NEW(&scratch, struct keyed, g->len);
+    for (uint32_t i = 0; i < g->len; i++)
+        nodes[i].item = i;
+    rank_by(nodes, g->len, g, name_key);
+    rank_by(nodes, g->len, g, calls_key);
+    rank_by(nodes, g->len, g, kind_key);
+    rank_by(nodes, g->len, g, total_key);
     g->ranked = ARENA_NEW(a, uint32_t, g->len);
-    for (uint32_t i = 0; i < g->len; i++)
-        g->ranked[i] = i;
-    sort_u32(g->ranked, g->len, by_total, &r);
-    for (uint32_t i = 0; i < g->len; i++)
-        g->nodes[g->ranked[i]].rank = i + 1;
+    for (uint32_t i = 0; i < g->len; i++) {
+        g->ranked[i] = nodes[i].item;
+        g->nodes[nodes[i].item].rank = i + 1;
+    }
+    arena_deinit(&scratch);
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-void graph_build(struct graph *g, const struct functions *f, const struct profile *p,
-                 const struct attribution *t, const struct selection *s, struct graph_rules rules,
-                 struct arena *a)
+void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
+                   const struct attribution *t, const struct selection *s,
+                   struct graph_rules rules, struct arena *a)
 {
     *g = (struct graph){.functions = f, .len = f->len};
     g->nodes = ARENA_NEW(a, struct graph_node, f->len + f->len / 2 + 1);
@@ -342,8 +354,12 @@ void graph_build(struct graph *g, const struct functions *f, const struct profil
                                           .next_member = NO_NODE};
     read_arcs(g, p, s, rules, a);
     separate_recursion(g);
-    cycles_find(g);
+}
 
+void graph_propagate(struct graph *g, const struct selection *s, struct graph_rules rules,
+                     struct arena *a)
+{
+    cycles_find(g);
     struct arena scratch = {0};
     const uint32_t *by_order = topological_order(g, &scratch);
     if (rules.is_gnu)
@@ -351,8 +367,17 @@ void graph_build(struct graph *g, const struct functions *f, const struct profil
     else
         show_all(g);
     sum_cycles(g);
-    for (uint32_t i = 0; i < f->len; i++)
+    for (uint32_t i = 0; i < g->functions->len; i++)
         gather_from_callees(g, by_order[i]);
     arena_deinit(&scratch);
     rank(g, a);
+}
+
+void graph_build(struct graph *g, struct functions *f, const struct profile *p,
+                 const struct attribution *t, const struct selection *s, struct graph_rules rules,
+                 struct arena *a)
+{
+    functions_order_names(f, a);
+    graph_connect(g, f, p, t, s, rules, a);
+    graph_propagate(g, s, rules, a);
 }

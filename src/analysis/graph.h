@@ -60,10 +60,17 @@ struct graph_rules {
     bool is_gnu; /* drop arcs with an unknown end; book calls to untyped labels on the function before */
 };
 
-/* Builds the whole graph. `t` may be of a profile without histograms. `s` filters arcs and, under
- * GNU's rules, what is shown and passed on, as symspecs do; pass an empty resolved selection for
- * none. */
-void graph_build(struct graph *g, const struct functions *f, const struct profile *p,
+/* Builds the graph in two steps: arcs and numbers of calls; then cycles, times and ranks. `t` may be
+ * of a profile without histograms. `s` filters as GNU's symspecs do; pass an empty resolved selection
+ * for none. The functions' names must be in order. */
+void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
+                   const struct attribution *t, const struct selection *s,
+                   struct graph_rules rules, struct arena *a);
+void graph_propagate(struct graph *g, const struct selection *s, struct graph_rules rules,
+                     struct arena *a);
+
+/* Both, and the names. */
+void graph_build(struct graph *g, struct functions *f, const struct profile *p,
                  const struct attribution *t, const struct selection *s, struct graph_rules rules,
                  struct arena *a);
 
@@ -85,14 +92,19 @@ struct sortable_arc {
 
 struct arc_list {
     VEC(struct sortable_arc) all;
+    VEC(struct sortable_arc) copy; /* for sorting long lists */
+    VEC(uint32_t) order;
 };
+
+void arc_list_deinit(struct arc_list *list);
 
 /* Fills `list` with the callers of a function in ascending, or its callees in descending order of
  * importance: calls to itself, calls within the cycle by count, then others by time and count. */
 void graph_sort_callers(const struct graph *g, uint32_t function, struct arc_list *list);
 void graph_sort_callees(const struct graph *g, uint32_t function, struct arc_list *list);
 
-/* Puts the members of a cycle in descending order of time, then calls. */
+/* Puts the members of a cycle in descending order of time, then of calls, recursive ones
+ * included. */
 void graph_sort_members(struct graph *g, uint32_t cycle_node);
 
 static inline bool graph_is_cycle(const struct graph *g, uint32_t node)
@@ -106,8 +118,5 @@ static inline bool graph_arc_is_internal(const struct graph *g, const struct gra
     uint32_t cycle = g->cycle_of[arc->caller];
     return arc->caller == arc->callee || (cycle && cycle == g->cycle_of[arc->callee]);
 }
-
-/* By linkage name, equal names equal: a number per function, for sorting. */
-uint32_t *functions_name_order(const struct functions *f, struct arena *a);
 
 #endif

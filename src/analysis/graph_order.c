@@ -1,4 +1,4 @@
-/* The orders in which a graph is shown: lists of arcs, members of cycles, names. */
+/* The orders in which a graph is shown: lists of arcs, members of cycles. */
 #include "analysis/graph.h"
 
 #include "base/sort.h"
@@ -40,9 +40,11 @@ static int by_importance(uint32_t left, uint32_t right, const void *context)
 }
 
 /* Stable, ascending; short lists by insertion, long ones by way of a permutation. */
-static void sort_arcs(struct sortable_arc *at, size_t len)
+static void sort_arcs(struct arc_list *list)
 {
     enum { SHORT = 24 };
+    struct sortable_arc *at = list->all.at;
+    size_t len = list->all.len;
     for (size_t i = 1; len <= SHORT && i < len; i++) {
         struct sortable_arc moving = at[i];
         size_t k = i;
@@ -52,16 +54,21 @@ static void sort_arcs(struct sortable_arc *at, size_t len)
     }
     if (len <= SHORT)
         return;
-    struct arena scratch = {0};
-    uint32_t *order = ARENA_NEW(&scratch, uint32_t, len);
-    struct sortable_arc *copy = ARENA_NEW(&scratch, struct sortable_arc, len);
-    memcpy(copy, at, len * sizeof *at);
+    vec_reserve(&list->copy, len);
+    vec_reserve(&list->order, len);
+    memcpy(list->copy.at, at, len * sizeof *at);
     for (uint32_t i = 0; i < len; i++)
-        order[i] = i;
-    sort_u32(order, len, by_importance, copy);
+        list->order.at[i] = i;
+    sort_u32(list->order.at, len, by_importance, list->copy.at);
     for (size_t i = 0; i < len; i++)
-        at[i] = copy[order[i]];
-    arena_deinit(&scratch);
+        at[i] = list->copy.at[list->order.at[i]];
+}
+
+void arc_list_deinit(struct arc_list *list)
+{
+    vec_free(&list->all);
+    vec_free(&list->copy);
+    vec_free(&list->order);
 }
 
 /* GNU inserts arcs, newest first, before their equals, once ascending and once descending. That is
@@ -73,7 +80,7 @@ void graph_sort_callers(const struct graph *g, uint32_t function, struct arc_lis
     vec_reserve(&list->all, end - start);
     while (end-- > start)
         list->all.at[list->all.len++] = sortable(g, g->callers.arc[end]);
-    sort_arcs(list->all.at, list->all.len);
+    sort_arcs(list);
 }
 
 void graph_sort_callees(const struct graph *g, uint32_t function, struct arc_list *list)
@@ -83,9 +90,9 @@ void graph_sort_callees(const struct graph *g, uint32_t function, struct arc_lis
     vec_reserve(&list->all, end - start);
     for (; start < end; start++)
         list->all.at[list->all.len++] = sortable(g, g->callees.arc[start]);
+    sort_arcs(list);
     struct sortable_arc *at = list->all.at;
     size_t len = list->all.len;
-    sort_arcs(at, len);
     for (size_t i = 0; i < len / 2; i++) {
         struct sortable_arc other = at[i];
         at[i] = at[len - 1 - i];
@@ -100,7 +107,7 @@ static int by_member_time(uint32_t left, uint32_t right, const void *context)
     double l_time = l->shown_self + l->shown_children, r_time = r->shown_self + r->shown_children;
     if (l_time != r_time)
         return l_time > r_time ? -1 : 1;
-    return compare_u64(r->calls, l->calls);
+    return compare_u64(r->calls + r->self_calls, l->calls + l->self_calls);
 }
 
 void graph_sort_members(struct graph *g, uint32_t cycle_node)
@@ -113,49 +120,4 @@ void graph_sort_members(struct graph *g, uint32_t cycle_node)
     for (size_t i = 0; i < members.len; i++)
         g->nodes[members.at[i]].next_member = i + 1 < members.len ? members.at[i + 1] : NO_NODE;
     vec_free(&members);
-}
-
-/* The first eight bytes of a name as a number that sorts like the name. */
-static uint64_t name_prefix(const char *name)
-{
-    uint64_t prefix = 0;
-    size_t i = 0;
-    for (; i < 8 && name[i]; i++)
-        prefix = prefix << 8 | (unsigned char)name[i];
-    return i ? prefix << 8 * (8 - i) : 0;
-}
-
-struct names {
-    const struct functions *f;
-    const uint64_t *prefix;
-};
-
-static int by_name(uint32_t left, uint32_t right, const void *context)
-{
-    const struct names *n = context;
-    if (n->prefix[left] != n->prefix[right])
-        return n->prefix[left] < n->prefix[right] ? -1 : 1;
-    if (!(n->prefix[left] & 0xff))
-        return 0; /* both end within the prefix */
-    return strcmp(n->f->at[left].name + 8, n->f->at[right].name + 8);
-}
-
-uint32_t *functions_name_order(const struct functions *f, struct arena *a)
-{
-    struct arena scratch = {0};
-    uint64_t *prefix = ARENA_NEW(&scratch, uint64_t, f->len);
-    uint32_t *sorted = ARENA_NEW(&scratch, uint32_t, f->len);
-    for (uint32_t i = 0; i < f->len; i++) {
-        prefix[i] = name_prefix(f->at[i].name);
-        sorted[i] = i;
-    }
-    struct names names = {f, prefix};
-    sort_u32(sorted, f->len, by_name, &names);
-    uint32_t *order = ARENA_NEW(a, uint32_t, f->len), number = 0;
-    for (uint32_t i = 0; i < f->len; i++) {
-        number += i && by_name(sorted[i - 1], sorted[i], &names) != 0;
-        order[sorted[i]] = number;
-    }
-    arena_deinit(&scratch);
-    return order;
 }

@@ -16,9 +16,10 @@ static bool may_be_mangled(const char *core, const char *style)
 
 static const char *readable(const char *name, const char *style, struct arena *a)
 {
-    const char *core = name + strspn(name, ".$"), *version = strchr(core, '@');
+    const char *core = name[0] == '.' || name[0] == '$' ? name + strspn(name, ".$") : name;
     if (!may_be_mangled(core, style))
         return name;
+    const char *version = strchr(core, '@');
     struct arena scratch = {0};
     const char *plain =
         version ? arena_copy(&scratch, core, (size_t)(version - core)) : core;

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { CHUNK = 64 * 1024, ALIGNMENT = _Alignof(max_align_t) };
+enum { CHUNK = 64 * 1024, ALIGNMENT = _Alignof(max_align_t), PAGE = 4096, LARGE = 4 << 20 };
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -19,6 +20,14 @@ __attribute__((weak)) _Noreturn void memory_exhausted(size_t bytes)
     abort();
 }
 
+void memory_prefer_large_pages(void *at, size_t bytes)
+{
+    uintptr_t start = ((uintptr_t)at + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t end = ((uintptr_t)at + bytes) & ~(uintptr_t)(PAGE - 1);
+    if (bytes >= LARGE && end > start)
+        madvise((void *)start, end - start, MADV_HUGEPAGE); /* a wish; failure changes nothing */
+}
+
 static struct arena_chunk *chunk_new(size_t bytes)
 {
     struct arena_chunk *chunk = NULL;
@@ -26,12 +35,13 @@ static struct arena_chunk *chunk_new(size_t bytes)
         chunk = calloc(1, sizeof *chunk + bytes);
     if (!chunk)
         memory_exhausted(bytes);
+    memory_prefer_large_pages(chunk, bytes);
     return chunk;
 }
 
 static void *take(struct arena *a, size_t bytes)
 {
-    if (bytes > (size_t)(a->end - a->at)) {
+    if (!a->at || bytes > (size_t)(a->end - a->at)) {
         bool alone = bytes >= CHUNK / 4;
         struct arena_chunk *chunk = chunk_new(alone ? bytes : CHUNK);
         chunk->next = a->chunks;
@@ -51,7 +61,7 @@ void *arena_alloc(struct arena *a, size_t bytes)
     if (bytes > SIZE_MAX / 2)
         memory_exhausted(bytes);
     size_t skip = -(uintptr_t)a->at & (ALIGNMENT - 1);
-    if (skip <= (size_t)(a->end - a->at))
+    if (skip && skip <= (size_t)(a->end - a->at))
         a->at += skip;
     return take(a, (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
 }

@@ -2,9 +2,9 @@
 #include "base/out.h"
 
 #include "base/arena.h"
+#include "base/digits.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +62,8 @@ void out_room(struct out *o, size_t n)
 
 void out_bytes(struct out *o, const char *text, size_t len)
 {
+    if (!len) /* there may be no buffer yet */
+        return;
     if (o->cap - o->len < len)
         out_room(o, len);
     memcpy(o->at + o->len, text, len);
@@ -92,62 +94,23 @@ void out_spaces(struct out *o, size_t n)
     o->len += n;
 }
 
-/* Writes the digits of `value` so that they end at `end`; returns where they start. */
-static char *digits_before(char *end, uint64_t value)
-{
-    do
-        *--end = (char)('0' + value % 10);
-    while (value /= 10);
-    return end;
-}
-
-static void out_padded(struct out *o, const char *text, size_t len, int width)
-{
-    if (width > 0 && len < (size_t)width)
-        out_spaces(o, (size_t)width - len);
-    out_bytes(o, text, len);
-}
-
 void out_u64(struct out *o, uint64_t value, int width)
 {
-    char text[20], *end = text + sizeof text, *start = digits_before(end, value);
-    out_padded(o, start, (size_t)(end - start), width);
+    out_room(o, DIGITS_ROOM);
+    o->len = (size_t)(digits_u64(o->at + o->len, value, (unsigned)width) - o->at);
 }
 
 void out_u64_left(struct out *o, uint64_t value, int width)
 {
-    char text[20], *end = text + sizeof text, *start = digits_before(end, value);
-    size_t len = (size_t)(end - start);
-    out_bytes(o, start, len);
-    if (width > 0 && len < (size_t)width)
-        out_spaces(o, (size_t)width - len);
+    out_room(o, DIGITS_ROOM);
+    o->len = (size_t)(digits_u64_left(o->at + o->len, value, (unsigned)width) - o->at);
 }
 
-/* The product value * 10^decimals carries a relative error of 2^-53. While it is below 2^40 its
- * absolute error is below 2^-13, so that the last digit is certain unless the fraction lies that
- * close to one half; those, and what is out of range, are left to printf. */
 void out_fixed(struct out *o, double value, int width, int decimals)
 {
-    static const double power[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
-    bool in_range = decimals >= 1 && decimals <= 6 && value >= 0 && !signbit(value);
-    double scaled = in_range ? value * power[decimals] : -1;
-    if (!in_range || !(scaled < 0x1p40)) {
-        out_printf(o, "%*.*f", width, decimals, value);
-        return;
-    }
-    uint64_t whole = (uint64_t)scaled;
-    double fraction = scaled - (double)whole;
-    if (fabs(fraction - 0.5) < 0x1p-12) {
-        out_printf(o, "%*.*f", width, decimals, value);
-        return;
-    }
-    whole += fraction > 0.5;
-    char text[32], *end = text + sizeof text, *start = end;
-    for (int i = 0; i < decimals; i++, whole /= 10)
-        *--start = (char)('0' + whole % 10);
-    *--start = '.';
-    start = digits_before(start, whole);
-    out_padded(o, start, (size_t)(end - start), width);
+    out_room(o, DIGITS_ROOM);
+    o->len =
+        (size_t)(digits_fixed(o->at + o->len, value, (unsigned)width, (unsigned)decimals) - o->at);
 }
 
 void out_shortest(struct out *o, double value)

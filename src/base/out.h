@@ -43,7 +43,7 @@ static inline void out_char(struct out *o, char c)
 
 void out_spaces(struct out *o, size_t n);
 
-/* printf's `%*.*f`, to the last digit, an order of magnitude faster. */
+/* printf's `%*.*f` with 1 to 6 decimals and a width up to 64, to the last digit. */
 void out_fixed(struct out *o, double value, int width, int decimals);
 
 /* The shortest decimal that reads back as the same finite double. */

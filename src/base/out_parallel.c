@@ -3,7 +3,7 @@
 
 #include "base/parallel.h"
 
-enum { WINDOW = 16 };
+enum { WINDOW = 32 };
 
 struct window {
     void (*print)(size_t i, struct out *o, void *context);

@@ -1,8 +1,10 @@
-/* Top-down merge sort of 32-bit indices. The depth of recursion is log2 of the length. */
+/* Top-down merge sort of 32-bit indices, whose depth of recursion is log2 of the length, and a
+ * radix sort for items with a number. */
 #include "base/sort.h"
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,5 +38,63 @@ void sort_u32(uint32_t *items, size_t len, sort_compare *compare, const void *co
     if (!spare)
         memory_exhausted(len * sizeof *spare);
     sort_part(items, len, spare, compare, context);
+    free(spare);
+}
+
+enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS, PASSES = (64 + RADIX_BITS - 1) / RADIX_BITS };
+
+static size_t digit(uint64_t key, int pass)
+{
+    return key >> pass * RADIX_BITS & (RADIX - 1);
+}
+
+/* One pass from `from` to `to`; false, and nothing done, if all items have the same digit. */
+static bool radix_pass(const struct keyed *from, struct keyed *to, size_t len, int pass)
+{
+    uint32_t place[RADIX] = {0};
+    for (size_t i = 0; i < len; i++)
+        place[digit(from[i].key, pass)]++;
+    if (place[digit(from[0].key, pass)] == len)
+        return false;
+    uint32_t sum = 0;
+    for (size_t d = 0; d < RADIX; d++) {
+        uint32_t n = place[d];
+        place[d] = sum;
+        sum += n;
+    }
+    for (size_t i = 0; i < len; i++)
+        to[place[digit(from[i].key, pass)]++] = from[i];
+    return true;
+}
+
+static void insert_sort(struct keyed *items, size_t len)
+{
+    for (size_t i = 1; i < len; i++) {
+        struct keyed moving = items[i];
+        size_t k = i;
+        for (; k && items[k - 1].key > moving.key; k--)
+            items[k] = items[k - 1];
+        items[k] = moving;
+    }
+}
+
+void sort_keyed(struct keyed *items, size_t len)
+{
+    enum { SHORT = 64 };
+    if (len < SHORT) {
+        insert_sort(items, len);
+        return;
+    }
+    struct keyed *spare = malloc(len * sizeof *spare), *from = items, *to = spare;
+    if (!spare)
+        memory_exhausted(len * sizeof *spare);
+    for (int pass = 0; pass < PASSES; pass++)
+        if (radix_pass(from, to, len, pass)) {
+            struct keyed *swap = from;
+            from = to;
+            to = swap;
+        }
+    if (from != items)
+        memcpy(items, from, len * sizeof *items);
     free(spare);
 }

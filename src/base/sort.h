@@ -1,7 +1,7 @@
 /* Stable merge sort that hands a context to the comparator.
  *
- * It splits at n/2 from the top and takes from the left half on a tie, exactly as glibc's qsort does;
- * GNU gprof's output depends on that wherever its comparators are not a strict order. */
+ * It splits at n/2 from the top and takes from the left half on a tie, exactly as glibc's qsort
+ * does; GNU gprof's output depends on that wherever its comparators are not a strict order. */
 #ifndef MONARC_BASE_SORT_H
 #define MONARC_BASE_SORT_H
 
@@ -12,5 +12,22 @@ typedef int sort_compare(uint32_t left, uint32_t right, const void *context);
 
 /* Sorts indices. */
 void sort_u32(uint32_t *items, size_t len, sort_compare *compare, const void *context);
+
+/* Items with a number to sort by. */
+struct keyed {
+    uint64_t key;
+    uint32_t item;
+};
+
+/* Sorts by key, ascending and stable, in time linear in the length. */
+void sort_keyed(struct keyed *items, size_t len);
+
+/* A key that sorts numbers from 0 to infinity in descending order. */
+static inline uint64_t sort_descending(double value)
+{
+    uint64_t bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    return ~bits;
+}
 
 #endif

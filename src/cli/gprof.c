@@ -6,12 +6,15 @@
 #include "analysis/graph.h"
 #include "analysis/names.h"
 #include "base/file.h"
+#include "base/parallel.h"
 #include "cli/command.h"
 #include "report/gprof_text.h"
 
 #include <string.h>
 
 enum { GNU_FAILED = 1 };
+
+static const struct graph_rules gnu_rules = {.is_gnu = true};
 
 /* Everything one invocation holds. */
 struct gprof {
@@ -20,7 +23,7 @@ struct gprof {
     struct selection selection;
     struct object *image;
     struct functions functions;
-    struct profile profile;
+    struct gprof_input input;
     struct attribution time;
     struct graph graph;
     struct names names;
@@ -56,13 +59,13 @@ static bool read_map(struct gprof *g, struct err *e)
 static bool read_functions(struct gprof *g, struct err *e)
 {
     const struct gprof_options *o = &g->options;
+    if (o->symbol_map)
+        return read_map(g, e);
     size_t len;
     enum object_symbol_source source;
     object_symbols(g->image, &len, &source);
     if (!len || source != SYMBOLS_SYMTAB)
         return err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
-    if (o->symbol_map)
-        return read_map(g, e);
     functions_gnu(&g->functions, g->image,
                   &(struct gnu_symbol_rules){o->no_static, o->only_functions}, &g->arena);
     return g->functions.len ||
@@ -77,25 +80,14 @@ static unsigned choose_styles(const struct gprof *g)
         return styles;
     if (g->time.has_histogram)
         styles |= STYLE_FLAT;
-    if (g->profile.arc_records)
+    if (g->input.has_arcs)
         styles |= STYLE_GRAPH;
     return (styles ? styles : STYLE_COUNTS) & ~g->options.mentioned;
 }
 
-/* The index names the files of static functions; only those it lists are looked up. */
-static void locate_static_functions(struct gprof *g)
-{
-    for (uint32_t i = 0; i < g->functions.len; i++) {
-        struct function *f = &g->functions.at[i];
-        const struct graph_node *n = &g->graph.nodes[i];
-        if (f->is_static && (n->calls || n->self != 0 || g->options.show_all))
-            object_line(g->image, f->start, &f->file, &f->line);
-    }
-}
-
 static void print(struct gprof *g, unsigned styles, struct out *out)
 {
-    bool has_graph = g->profile.arc_records;
+    bool has_graph = g->input.has_arcs;
     struct gprof_report r = {.functions = &g->functions,
                              .time = &g->time,
                              .selection = &g->selection,
@@ -116,10 +108,62 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
         gprof_flat(&r, out);
     if (wants_graph && !r.bsd)
         gprof_graph(&r, out);
-    if (wants_graph && !r.bsd)
-        locate_static_functions(g);
     if (wants_graph)
         gprof_index(&r, out);
+}
+
+/* The index names the files of static functions; only those it lists are looked up. */
+static void locate_static_functions(struct gprof *g)
+{
+    for (uint32_t i = 0; i < g->functions.len && !g->functions.is_located; i++) {
+        struct function *f = &g->functions.at[i];
+        bool is_listed = g->options.show_all || g->graph.nodes[i].calls || g->time.self[i] != 0;
+        if (f->is_static && is_listed)
+            object_line(g->image, f->start, &f->file, &f->line);
+    }
+}
+
+/* Reading the profiles and sorting the names need nothing of each other. */
+struct reading_job {
+    struct gprof *g;
+    struct out *out;
+    struct err *e;
+    bool ok;
+};
+
+static void read_or_sort(size_t part, void *context)
+{
+    struct reading_job *job = context;
+    struct gprof *g = job->g;
+    if (part == 0)
+        job->ok = gprof_read_profiles(&g->options, g->image, &g->input, job->out, job->e);
+    else
+        functions_order_names(&g->functions, &g->arena);
+}
+
+/* Neither do the graph's times and the places of functions in the sources. */
+static void propagate_or_locate(size_t part, void *context)
+{
+    struct gprof *g = context;
+    if (part == 0)
+        graph_propagate(&g->graph, &g->selection, gnu_rules, &g->arena);
+    else if (!g->options.traditional)
+        locate_static_functions(g);
+}
+
+static bool analyse(struct gprof *g, struct out *out, struct err *e)
+{
+    struct reading_job job = {g, out, e, false};
+    parallel_for(2, 2, read_or_sort, &job);
+    if (!job.ok)
+        return false;
+    attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
+    if (!g->input.has_arcs)
+        return true;
+    graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection,
+                  gnu_rules, &g->arena);
+    parallel_for(2, 2, propagate_or_locate, g);
+    return true;
 }
 
 static bool report(struct gprof *g, struct out *out, struct err *e)
@@ -130,17 +174,13 @@ static bool report(struct gprof *g, struct out *out, struct err *e)
     selection_resolve(&g->selection, &g->functions, g->image);
     if (o->format == 'p')
         return err_set(e, "%s: sorry, file format `prof' is not yet supported", o->whoami);
-    if (!gprof_read_profiles(o, g->image, &g->profile, out, e))
+    if (!analyse(g, out, e))
         return false;
 
-    attribute_gnu(&g->time, &g->profile, &g->functions, &g->selection, &g->arena);
-    if (g->profile.arc_records)
-        graph_build(&g->graph, &g->functions, &g->profile, &g->time, &g->selection,
-                    (struct graph_rules){.is_gnu = true}, &g->arena);
     unsigned styles = choose_styles(g);
     if ((styles & STYLE_FLAT) && !g->time.has_histogram)
         return err_set(e, "%s: gmon.out file is missing histogram", o->whoami);
-    if ((styles & STYLE_GRAPH) && !g->profile.arc_records)
+    if ((styles & STYLE_GRAPH) && !g->input.has_arcs)
         return err_set(e, "%s: gmon.out file is missing call-graph data", o->whoami);
     names_init(&g->names, &g->functions, o->traditional ? NULL : o->demangle, &g->arena);
     print(g, styles, out);
@@ -159,7 +199,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     }
     if (status == AS_GPROF_RUN)
         status = report(&g, out, e) ? 0 : GNU_FAILED;
-    profile_deinit(&g.profile);
+    profile_deinit(&g.input.profile);
     if (g.image)
         object_close(g.image);
     arena_deinit(&g.arena);

@@ -77,7 +77,9 @@ static int front_desk(int argc, char **argv, struct out *out, struct err *e)
 
 int main(int argc, char **argv)
 {
-    /* Large blocks stay mappings of their own: they grow without copying and go back when freed. */
+
+    /* Large blocks stay mappings of their own: zeroed by the system, grown without copying, and
+     * given back when freed. */
     mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 
     struct out out;

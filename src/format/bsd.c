@@ -2,14 +2,12 @@
  *
  * One histogram, then arcs to the end of the file. The old header has no magic and no rate; that of
  * 4.4BSD adds a version word, the rate and, on FreeBSD, the type of the counters. A last arc that
- * is cut off is left out without complaint, as all readers do, but counted in trailing_bytes. */
+ * is cut off is left out without complaint, as in GNU gprof, but counted in trailing_bytes. */
 #include "format/reading.h"
 #include "format/writing.h"
 #include "monarc/gmon_out.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct arc_layout ARC = {.has_wide_count = true};
 
@@ -57,18 +55,30 @@ static bool read_header(struct reading *r, bool is_44, struct header *h)
     return true;
 }
 
-/* Bytes of a counter: as the header says, otherwise the narrowest that leaves each bin two bytes of
+/* Bytes of a counter where the header does not say: the narrowest that leaves each bin two bytes of
  * the range or nearly so, which is the finest anybody records. */
-static unsigned counter_width(const struct header *h, size_t count_bytes)
+static unsigned deduced_width(const struct histogram *h, uint64_t count_bytes)
 {
-    unsigned said = (unsigned)abs(h->counter_bits % 1024) / 8;
-    if (said == 1 || said == 2 || said == 4 || said == 8)
-        return said;
-    double range = h->range.high > h->range.low ? (double)(h->range.high - h->range.low) : 0;
+    double range = h->high > h->low ? (double)(h->high - h->low) : 0;
     unsigned width = 2;
-    while (width < 8 && range && range * width < 1.5 * (double)count_bytes)
+    while (width < 8 && range > 0 && range * width < 1.5 * (double)count_bytes)
         width *= 2;
     return width;
+}
+
+static unsigned counter_width(const struct header *h, size_t count_bytes)
+{
+    switch (h->counter_bits) {
+    case 8:
+    case -8: return 1;
+    case 16:
+    case -16: return 2;
+    case 32:
+    case -32: return 4;
+    case 64:
+    case -64: return 8;
+    default: return deduced_width(&h->range, count_bytes);
+    }
 }
 
 static bool walk(struct reading *r, bool is_44)
@@ -100,21 +110,42 @@ static bool walk_44(struct reading *r)
     return walk(r, true);
 }
 
+/* A file cut off within its counters has only its header to be known by: all recorders divide the
+ * range by a small power of two. */
+static bool looks_cut(const struct reading *r)
+{
+    struct reading trial = *r;
+    struct header h;
+    if (!read_header(&trial, false, &h) || h.ncnt <= cursor_left(&r->in))
+        return false;
+    h.range.bins = (h.ncnt - (uint32_t)header_bytes(r->in.word, false)) / 2;
+    double bin_bytes = histogram_bin_bytes(&h.range);
+    for (double usual = 2; usual <= 64; usual *= 2)
+        if (bin_bytes > usual * 0.999 && bin_bytes < usual * 1.001)
+            return true;
+    return false;
+}
+
 static bool probe_old(struct bytes in, const struct format_hint *hint)
 {
-    return reading_plausible(cursor_over(in, ""), hint, walk_old);
+    struct reading r = {.in = cursor_over(in, "")};
+    if (reading_plausible(r.in, hint, walk_old))
+        return true;
+    for (unsigned i = 0; i < LAYOUTS; i++)
+        if (reading_layout(&r.in, i, ORDER_UNKNOWN, hint) && looks_cut(&r))
+            return true;
+    return false;
 }
 
 /* The version word stands in the same place for every file with the same pointer size. */
 static bool probe_44(struct bytes in, const struct format_hint *hint)
 {
-    for (unsigned i = 0; i < 4; i++) {
-        unsigned word = i & 1 ? 4 : 8;
-        enum byte_order order = i >> 1 ? ORDER_BIG : ORDER_LITTLE;
-        bool is_allowed =
-            (!hint->word || hint->word == word) && (!hint->order || hint->order == order);
-        if (is_allowed && in.len >= 2 * word + 8 &&
-            bytes_u32(in.at + 2 * word + 4, order == ORDER_BIG) == GMON_OUT_BSD44_VERSION)
+    for (unsigned i = 0; i < LAYOUTS; i++) {
+        struct cursor at = cursor_over(in, "");
+        if (!reading_layout(&at, i, ORDER_UNKNOWN, hint))
+            continue;
+        cursor_take(&at, 2 * at.word + 4);
+        if (cursor_u32(&at) == GMON_OUT_BSD44_VERSION)
             return true;
     }
     return false;
@@ -158,7 +189,8 @@ static bool write(struct writer *w, const struct profile *p, const struct writin
     bool is_44 = limits == &BSD44;
     const struct histogram *h = &p->histograms.at[0];
     unsigned width = width_needed(h);
-    uint64_t ncnt = header_bytes(w->word, is_44) + (uint64_t)h->bins * width;
+    uint64_t count_bytes = (uint64_t)h->bins * width;
+    uint64_t ncnt = header_bytes(w->word, is_44) + count_bytes;
     if (ncnt > INT32_MAX)
         return err_set(e, "%s holds 2 GiB of counters; %" PRIu32 " bins need more", limits->name,
                        h->bins);
@@ -168,7 +200,7 @@ static bool write(struct writer *w, const struct profile *p, const struct writin
     if (is_44) {
         writer_u32(w, GMON_OUT_BSD44_VERSION);
         writer_u32(w, h->rate);
-        writer_u32(w, width > 2 ? 8 * width : 0);
+        writer_u32(w, width == deduced_width(h, count_bytes) && width == 2 ? 0 : 8 * width);
         writer_u64(w, 0);
     }
     writing_counters(w, h, 0, width);

@@ -14,19 +14,6 @@
 
 static const struct arc_layout ARC = {.is_tagged = true};
 
-static bool read_blocks_1(struct reading *r, const struct cursor *where, uint32_t n)
-{
-    struct cursor *in = &r->in;
-    if (in->failed || cursor_left(in) / (2 * in->word) < n)
-        return reading_fail(r, where, READ_SHORT_BLOCKS, 0, n,
-                            "list claims %" PRIu32 " blocks, %zu bytes remain", n, cursor_left(in));
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t address = cursor_word(in);
-        reading_block(r, address, cursor_word(in));
-    }
-    return true;
-}
-
 static void skip_text(struct cursor *in)
 {
     const uint8_t *nul = memchr(in->at, 0, cursor_left(in));
@@ -36,40 +23,46 @@ static void skip_text(struct cursor *in)
         in->failed = true;
 }
 
-/* Version 0: 8-byte fields whatever the pointer size, and names between them. */
-static bool read_blocks_0(struct reading *r, const struct cursor *where, uint32_t n)
+/* Version 0 has fields of 8 bytes whatever the pointer size, and names and a line after them. */
+static void read_block(struct reading *r, bool has_names)
 {
     struct cursor *in = &r->in;
-    skip_text(in);
-    for (uint32_t i = 0; i < n && !in->failed; i++) {
-        uint64_t count = cursor_u64(in), address = cursor_u64(in);
+    uint64_t first = has_names ? cursor_u64(in) : cursor_word(in);
+    uint64_t second = has_names ? cursor_u64(in) : cursor_word(in);
+    if (has_names) {
         skip_text(in);
         skip_text(in);
         cursor_u32(in);
-        if (!in->failed)
-            reading_block(r, address, count);
     }
-    return !in->failed || reading_fail(r, where, READ_SHORT_BLOCKS, 0, n,
-                                       "the file ends within a list of %" PRIu32 " blocks", n);
+    if (!in->failed)
+        reading_block(r, has_names ? second : first, has_names ? first : second);
 }
 
-static bool read_blocks(struct reading *r, const struct cursor *where,
-                        bool (*read)(struct reading *, const struct cursor *, uint32_t))
+static bool read_blocks(struct reading *r, const struct cursor *where, bool has_names)
 {
-    size_t first = r->out ? r->out->blocks.len : 0;
-    cursor_u8(&r->in);
-    if (!read(r, where, cursor_u32(&r->in)))
-        return false;
-    r->records++;
+    struct cursor *in = &r->in;
+    size_t first = r->out ? r->out->blocks.len : 0,
+           least = has_names ? 8 + 8 + 2 + 4 : 2 * in->word;
+    cursor_u8(in);
+    uint32_t n = cursor_u32(in);
+    if (has_names)
+        skip_text(in);
+    if (in->failed || cursor_left(in) / least < n)
+        return reading_fail(r, where, READ_SHORT_BLOCKS, 0, n,
+                            "list claims %" PRIu32 " blocks, %zu bytes remain", n, cursor_left(in));
+    for (uint32_t i = 0; i < n && !in->failed; i++)
+        read_block(r, has_names);
+    if (in->failed)
+        return reading_fail(r, where, READ_SHORT_BLOCKS, 0, n,
+                            "the file ends within a list of %" PRIu32 " blocks", n);
     if (r->out) {
-        reading_note_run(r, where, RECORD_BLOCKS, first, r->out->blocks.len - first);
+        reading_note_run(r, where, RECORD_BLOCKS, first, n);
         r->out->block_records++;
     }
     return true;
 }
 
-static bool read_record(struct reading *r,
-                        bool (*blocks)(struct reading *, const struct cursor *, uint32_t))
+static bool read_record(struct reading *r, bool has_names)
 {
     struct cursor where = r->in;
     switch (*r->in.at) {
@@ -77,7 +70,7 @@ static bool read_record(struct reading *r,
     case GMON_OUT_TAG_ARC:
         return reading_arcs(r, ARC, SIZE_MAX) ||
                reading_fail(r, &where, READ_SHORT_ARC, 0, 0, "the file ends within an arc");
-    case GMON_OUT_TAG_BLOCKS: return read_blocks(r, &where, blocks);
+    case GMON_OUT_TAG_BLOCKS: return read_blocks(r, &where, has_names);
     default:
         return reading_fail(r, &where, READ_BAD_TAG, *where.at, 0,
                             "a record begins with tag %u; tags are 0 (histogram), 1 (arc) and "
@@ -89,7 +82,7 @@ static bool read_record(struct reading *r,
 static bool walk_1(struct reading *r)
 {
     while (cursor_left(&r->in))
-        if (!read_record(r, read_blocks_1))
+        if (!read_record(r, false))
             return false;
     return true;
 }
@@ -97,7 +90,7 @@ static bool walk_1(struct reading *r)
 static bool walk_0(struct reading *r)
 {
     while (cursor_left(&r->in))
-        if (!read_record(r, read_blocks_0))
+        if (!read_record(r, true))
             return false;
     return true;
 }

@@ -10,6 +10,7 @@
 bool reading_fail(struct reading *r, const struct cursor *where, enum read_failure what,
                   uint64_t seen, uint64_t of, const char *format, ...)
 {
+    r->in.at = where->at; /* how far whole records went */
     if (!r->out)
         return false;
     r->out->failure.what = what;
@@ -94,16 +95,15 @@ bool reading_bins(struct reading *r, const struct cursor *where, struct histogra
                   unsigned width)
 {
     size_t left = cursor_left(&r->in) / width;
+    if (!r->out)
+        weigh_histogram(r, h);
     if (left < h->bins)
         return reading_fail(r, where, READ_SHORT_BINS, left, h->bins,
                             "histogram claims %" PRIu32 " bins, the file ends after %zu of them",
                             h->bins, left);
     const uint8_t *from = cursor_take(&r->in, (size_t)h->bins * width);
-    r->records++;
-    if (!r->out) {
-        weigh_histogram(r, h);
+    if (!r->out)
         return true;
-    }
     h->width = (uint8_t)(width < 2 ? 2 : width);
     histogram_alloc(h);
     if (h->bins)
@@ -207,7 +207,6 @@ size_t reading_arcs(struct reading *r, struct arc_layout layout, size_t max)
     } else {
         n = weigh_arcs(r, layout, max);
     }
-    r->records += n;
     r->in.at += n * stride;
     return n;
 }
@@ -231,12 +230,22 @@ static int compare_trials(const struct trial *a, const struct trial *b)
 {
     if (a->is_clean != b->is_clean)
         return a->is_clean ? -1 : 1;
-    if (!a->is_clean && a->r.in.at != b->r.in.at)
-        return a->r.in.at > b->r.in.at ? -1 : 1;
     if (a->r.odd != b->r.odd)
         return a->r.odd < b->r.odd ? -1 : 1;
+    if (!a->is_clean && a->r.in.at != b->r.in.at)
+        return a->r.in.at > b->r.in.at ? -1 : 1;
     uint64_t spread_a = a->r.highest - a->r.lowest, spread_b = b->r.highest - b->r.lowest;
     return (spread_a > spread_b) - (spread_a < spread_b);
+}
+
+bool reading_layout(struct cursor *in, unsigned i, enum byte_order order,
+                    const struct format_hint *hint)
+{
+    order = hint->order ? hint->order : order;
+    in->word = i & 1 ? 4 : 8;
+    in->big_endian = i >> 1;
+    return (!hint->word || hint->word == in->word) &&
+           (!order || (order == ORDER_BIG) == in->big_endian);
 }
 
 /* The best of the layouts that are in question. The likelier come first and win a tie. */
@@ -244,18 +253,14 @@ static struct trial best_trial(struct cursor in, enum byte_order order,
                                const struct format_hint *hint, reading_walk *walk, bool *is_tie)
 {
     struct trial best = {0};
-    order = hint->order ? hint->order : order;
     *is_tie = false;
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < LAYOUTS; i++) {
         struct trial t = {.r = {.in = in, .lowest = UINT64_MAX}};
-        t.r.in.word = i & 1 ? 4 : 8;
-        t.r.in.big_endian = i >> 1;
-        if ((hint->word && hint->word != t.r.in.word) ||
-            (order && (order == ORDER_BIG) != t.r.in.big_endian))
+        if (!reading_layout(&t.r.in, i, order, hint))
             continue;
         t.is_clean = walk(&t.r);
         int better = best.r.in.word ? compare_trials(&t, &best) : -1;
-        *is_tie = better ? *is_tie && better > 0 : t.is_clean && t.r.records;
+        *is_tie = better ? *is_tie && better > 0 : t.is_clean && t.r.highest;
         if (better < 0)
             best = t;
     }

@@ -16,7 +16,6 @@ struct reading {
     uint32_t default_rate;
 
     /* What a trial found. */
-    uint64_t records;
     unsigned odd;             /* things no recorder would write */
     uint64_t lowest, highest; /* of the addresses seen; right layouts keep them together */
 };
@@ -28,6 +27,12 @@ typedef bool reading_walk(struct reading *r);
  * `order` is what the header says of it. */
 MUST_CHECK bool reading_run(struct cursor in, enum byte_order order, const struct format_hint *hint,
                             reading_walk *walk, struct profile *out, struct err *e);
+
+/* Pointer size and byte order number `i` of LAYOUTS, the likelier first; false if `order` (what the
+ * header says) or `hint` rules it out. */
+enum { LAYOUTS = 4 };
+bool reading_layout(struct cursor *in, unsigned i, enum byte_order order,
+                    const struct format_hint *hint);
 
 /* The best trial's evidence: whether it came to the end and nothing was odd. */
 bool reading_plausible(struct cursor in, const struct format_hint *hint, reading_walk *walk);

@@ -92,7 +92,8 @@ static inline __attribute__((always_inline)) void add_rows(struct merge_index *i
                                                            const size_t key_words)
 {
     size_t words = key_words + 1, next = 0, before_jump = 0;
-    for (const uint64_t *row = from, *end = from + n * words; row < end; row += words) {
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *row = from + i * words;
         size_t here = find_near(rows, next, row, key_words);
         if (here == NOWHERE)
             here = find_near(rows, before_jump, row, key_words);
@@ -156,9 +157,9 @@ static void add_histograms(struct profile *sum, const struct profile *from)
 
 /* --- merger ---------------------------------------------------------------------------------- */
 
-static bool is_empty(const struct profile *p)
+static bool has_records(const struct profile *p)
 {
-    return !p->word && !p->histograms.len && !p->arcs.len && !p->blocks.len;
+    return p->histograms.len || p->arcs.len || p->blocks.len;
 }
 
 static void take_identity(struct profile *sum, const struct profile *from)
@@ -175,9 +176,9 @@ bool merger_add(struct merger *m, const struct profile *from, struct err *e)
     if (from->arcs.len > UINT32_MAX - sum->arcs.len ||
         from->blocks.len > UINT32_MAX - sum->blocks.len)
         return err_set(e, "more than %u arcs or blocks are too many to merge", UINT32_MAX);
-    if (!(same_ranges(sum, from) && sum->histograms.len) && !check_mergeable(sum, from, e))
+    if (!check_mergeable(sum, from, e))
         return false;
-    if (is_empty(sum))
+    if (!sum->word || (!has_records(sum) && has_records(from)))
         take_identity(sum, from);
     add_histograms(sum, from);
     add_arcs(m, from);
@@ -208,7 +209,7 @@ struct profile merger_take(struct merger *m)
 static bool merge_into_fresh(struct merger *m, struct profile *into, const struct profile *from,
                              struct err *e)
 {
-    return (is_empty(into) || merger_add(m, into, e)) && merger_add(m, from, e);
+    return merger_add(m, into, e) && merger_add(m, from, e);
 }
 
 bool profile_merge(struct profile *into, const struct profile *from, struct err *e)

@@ -1,15 +1,21 @@
 /* Readable names for linkage names, by libiberty.
  *
  * As BFD does it for gprof: leading dots and dollars and a trailing `@version` are set aside while
- * demangling and put back after. libiberty's global "current style" is left alone. */
+ * demangling and put back after. libiberty's global "current style" is left alone.
+ *
+ * Names come from files that may be hostile, and mangled names can refer back to their own parts:
+ * 250 bytes can stand for a gigabyte. A name that grows beyond MOST_BYTES stays mangled. */
 #include "objfile/object.h"
 
-#include "base/arena.h"
+#include "base/vec.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_BYTES = 1 << 20, MOST_BACK_REFERENCES = 32 };
 
 /* D is not among libiberty's automatic styles; its names announce themselves by _D and a digit. */
 static int style_bits(const char *name, const char *style)
@@ -19,6 +25,71 @@ static int style_bits(const char *name, const char *style)
                                                                                    : DMGL_AUTO;
     enum demangling_styles known = cplus_demangle_name_to_style(style);
     return known == unknown_demangling || known == no_demangling ? 0 : (int)known;
+}
+
+/* What the demanglers print into. */
+struct page {
+    VEC(char) text;
+    jmp_buf full;
+};
+
+static void print(const char *piece, size_t len, void *opaque)
+{
+    struct page *page = opaque;
+    if (len > MOST_BYTES - page->text.len)
+        longjmp(page->full, 1); /* they keep nothing on the heap while they print */
+    vec_reserve(&page->text, page->text.len + len + 1);
+    memcpy(page->text.at + page->text.len, piece, len);
+    page->text.len += len;
+}
+
+/* The order of cplus_demangle(), whose own results may be of any size. */
+static bool print_demangled(const char *name, int style, struct page *page)
+{
+    enum { OPTIONS = DMGL_PARAMS | DMGL_ANSI };
+    if (style & (DMGL_RUST | DMGL_AUTO) && rust_demangle_callback(name, OPTIONS, print, page))
+        return true;
+    if (style & (DMGL_GNU_V3 | DMGL_AUTO)) {
+        page->text.len = 0;
+        if (cplus_demangle_v3_callback(name, OPTIONS, print, page))
+            return true;
+    }
+    return style & DMGL_JAVA && java_demangle_v3_callback(name, print, page);
+}
+
+/* Apart from its caller, so that longjmp() leaves no automatic variable in doubt. */
+static bool print_safely(const char *name, int style, struct page *page)
+{
+    return !setjmp(page->full) && print_demangled(name, style, page);
+}
+
+static char *demangle_printing(const char *name, int style)
+{
+    struct page page = {0};
+    if (!print_safely(name, style, &page)) {
+        vec_free(&page.text);
+        return NULL;
+    }
+    vec_push(&page.text, '\0');
+    return page.text.at;
+}
+
+/* D's demangler returns its text whole, so the references back (Q) are counted beforehand. */
+static char *demangle_d(const char *name)
+{
+    size_t references = 0;
+    for (const char *at = name; (at = strchr(at, 'Q')); at++)
+        references++;
+    return references > MOST_BACK_REFERENCES ? NULL : dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI);
+}
+
+static char *demangle_bare(const char *name, int style)
+{
+    if (style == DMGL_DLANG)
+        return demangle_d(name);
+    if (style == DMGL_GNAT)
+        return ada_demangle(name, DMGL_PARAMS | DMGL_ANSI);
+    return demangle_printing(name, style);
 }
 
 static char *join(const char *prefix, size_t prefix_len, const char *middle, const char *suffix)
@@ -42,7 +113,7 @@ char *demangle(const char *linkage_name, const char *style)
     size_t prefix_len = (size_t)(start - linkage_name);
     const char *suffix = strchr(start, '@');
     char *bare = suffix ? strndup(start, (size_t)(suffix - start)) : NULL;
-    char *readable = cplus_demangle(bare ? bare : start, bits | DMGL_PARAMS | DMGL_ANSI);
+    char *readable = demangle_bare(bare ? bare : start, bits);
     free(bare);
     if (!readable || (!prefix_len && !suffix))
         return readable;

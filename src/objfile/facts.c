@@ -108,6 +108,17 @@ static void read_segments(struct object *o)
     f->is_shared_object = is_dyn && !f->is_pie;
 }
 
+/* In relocatable files .comment starts with a NUL. */
+static const char *compiler(const struct image *image)
+{
+    size_t index = image_find(image, 0, ".comment");
+    struct bytes comment = index ? image_bytes(image, index) : (struct bytes){0};
+    size_t at = 0;
+    while (at < comment.len && !comment.at[at])
+        at++;
+    return text_at(comment, at);
+}
+
 const struct object_facts *object_facts(struct object *o)
 {
     if (o->facts)
@@ -117,8 +128,7 @@ const struct object_facts *object_facts(struct object *o)
     o->facts->size_bytes = o->self.size_bytes;
     o->facts->changed = o->self.changed;
     o->facts->is_stripped = !image_find(&o->self, SHT_SYMTAB, NULL);
-    size_t comment = image_find(&o->self, 0, ".comment");
-    o->facts->compiler = comment ? text_at(image_bytes(&o->self, comment), 0) : NULL;
+    o->facts->compiler = compiler(&o->self);
     read_segments(o);
     return o->facts;
 }

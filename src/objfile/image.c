@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -58,8 +59,15 @@ static bool look_inside(struct image *image, const char *name, struct bytes star
     }
     if (elf_getshdrnum(image->elf, &image->sections_len))
         return broken(name, "the section headers cannot be read", why, e);
-    if (image->sections_len && !elf_getscn(image->elf, 0))
-        return broken(name, "the section headers cannot be read", why, e);
+    /* libelf takes headers beyond the end for none at all. */
+    if (image->header.e_shoff >= image->size_bytes ||
+        (image->sections_len && !elf_getscn(image->elf, 0))) {
+        *why = OBJECT_BROKEN;
+        return err_in(e, name,
+                      "an ELF object cut short: its section headers should be at offset "
+                      "%" PRIu64 ", the file has %" PRIu64 " bytes",
+                      (uint64_t)image->header.e_shoff, image->size_bytes);
+    }
     if (elf_getshdrstrndx(image->elf, &image->names))
         image->names = 0;
     return true;

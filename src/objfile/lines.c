@@ -12,7 +12,9 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct unit {
     const char *comp_dir;
@@ -35,15 +37,24 @@ struct lines {
     size_t ranges_most;  /* more would mean that units share one list to waste our time */
 };
 
+/* Decompressed in place, if libdw has not done so already. `name` is without its dot. */
 static struct bytes debug_section(const struct image *image, const char *name)
 {
+    char dotted[32], gnu[32];
+    snprintf(dotted, sizeof dotted, ".%s", name);
+    snprintf(gnu, sizeof gnu, ".z%s", name);
+    size_t index = image_find(image, 0, dotted);
+    index = index ? index : image_find(image, 0, gnu);
     Elf_Scn *section;
     GElf_Shdr header;
-    size_t index = image_find(image, 0, name);
     if (!index || !image_section(image, index, &section, &header) || header.sh_type == SHT_NOBITS)
         return (struct bytes){0};
     if (header.sh_flags & SHF_COMPRESSED)
         elf_compress(section, 0, 0);
+    struct bytes bytes = image_bytes(image, index);
+    if (bytes.len < 4 || memcmp(bytes.at, "ZLIB", 4))
+        return bytes;
+    elf_compress_gnu(section, 0, 0);
     return image_bytes(image, index);
 }
 
@@ -137,9 +148,9 @@ static void order_ranges(struct lines *l)
 
 static void index_units(struct lines *l, const struct image *image)
 {
-    l->ranges_most = debug_section(image, ".debug_ranges").len +
-                     debug_section(image, ".debug_rnglists").len +
-                     debug_section(image, ".debug_info").len + l->sections.line.len;
+    l->ranges_most = debug_section(image, "debug_ranges").len +
+                     debug_section(image, "debug_rnglists").len +
+                     debug_section(image, "debug_info").len + l->sections.line.len;
     Dwarf_CU *unit = NULL;
     Dwarf_Half version;
     uint8_t type;
@@ -166,9 +177,9 @@ static struct lines *lines_new(struct object *o)
     l->dwarf = image ? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL) : NULL;
     if (!l->dwarf)
         return l;
-    l->sections = (struct line_sections){.line = debug_section(image, ".debug_line"),
-                                         .line_str = debug_strings(image, ".debug_line_str"),
-                                         .str = debug_strings(image, ".debug_str"),
+    l->sections = (struct line_sections){.line = debug_section(image, "debug_line"),
+                                         .line_str = debug_strings(image, "debug_line_str"),
+                                         .str = debug_strings(image, "debug_str"),
                                          .big_endian = image_is_big_endian(image)};
     index_units(l, image);
     return l;

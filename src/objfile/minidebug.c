@@ -12,7 +12,7 @@
 
 #include <lzma.h>
 
-enum { MOST_BYTES = 256 << 20, DECODER_BYTES = 128 << 20, PIECE = 64 << 10 };
+enum { MOST_BYTES = 128 << 20, DECODER_BYTES = 128 << 20, PIECE = 64 << 10 };
 
 struct decoded {
     uint8_t *at;

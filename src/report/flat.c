@@ -145,7 +145,7 @@ static void json_time(struct json *j, const struct summary *s, const char *sampl
     if (s->rate > 0 && samples >= 0)
         json_double(j, summary_time(s, samples));
     else
-        json_null(j);
+        json_none(j);
 }
 
 static void json_row(struct json *j, const struct flat *t, const struct flat_row *r,

@@ -16,7 +16,6 @@ enum { PREFIXES = sizeof prefixes / sizeof *prefixes, MILLI = 5 };
 
 struct flat {
     const struct gprof_report *report;
-    const uint32_t *name_order;
     double cumulative;
     double total;
 };
@@ -31,17 +30,23 @@ static double children_of(const struct gprof_report *r, uint32_t i)
     return r->graph ? r->graph->nodes[i].children : 0;
 }
 
-static int by_time(uint32_t left, uint32_t right, const void *context)
+/* Time, then calls, both descending, then name: sorted by the least significant first. */
+static uint32_t *sorted_functions(const struct gprof_report *r, struct arena *a)
 {
-    const struct flat *flat = context;
-    double l = flat->report->time->self[left], r = flat->report->time->self[right];
-    if (l != r)
-        return l < r ? 1 : -1;
-    uint64_t l_calls = calls_of(flat->report, left), r_calls = calls_of(flat->report, right);
-    if (l_calls != r_calls)
-        return l_calls < r_calls ? 1 : -1;
-    return (flat->name_order[left] > flat->name_order[right]) -
-           (flat->name_order[left] < flat->name_order[right]);
+    uint32_t n = r->functions->len, *order = ARENA_NEW(a, uint32_t, n);
+    struct keyed *by = ARENA_NEW(a, struct keyed, n);
+    for (uint32_t i = 0; i < n; i++)
+        by[i] = (struct keyed){r->functions->name_order[i], i};
+    sort_keyed(by, n);
+    for (uint32_t i = 0; i < n; i++)
+        by[i].key = ~calls_of(r, by[i].item);
+    sort_keyed(by, n);
+    for (uint32_t i = 0; i < n; i++)
+        by[i].key = sort_descending(r->time->self[by[i].item]);
+    sort_keyed(by, n);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = by[i].item;
+    return order;
 }
 
 /* The unit in which the longest call reads as a number from 1 to 999. Where none fits, GNU reads
@@ -130,11 +135,8 @@ void gprof_flat(struct gprof_report *r, struct out *out)
         out_printf(out, "\n\n\nflat profile:\n%s", gprof_flat_explanation);
 
     struct arena scratch = {0};
-    struct flat flat = {r, functions_name_order(r->functions, &scratch), 0, r->time->total};
-    uint32_t *order = ARENA_NEW(&scratch, uint32_t, r->functions->len);
-    for (uint32_t i = 0; i < r->functions->len; i++)
-        order[i] = i;
-    sort_u32(order, r->functions->len, by_time, &flat);
+    struct flat flat = {r, 0, r->time->total};
+    const uint32_t *order = sorted_functions(r, &scratch);
 
     const struct si_prefix *unit = choose_unit(r, order, r->functions->len);
     header(&flat, unit, out);

@@ -1,11 +1,13 @@
 /* GNU gprof's call graph. */
 #include "report/gprof_text.h"
 
+#include "base/digits.h"
 #include "base/out_parallel.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { LINE = 128, LINES_A_PIECE = 4096 };
+enum { LINE = 3 * DIGITS_ROOM, LINES_A_PIECE = 1024 };
 
 static double percent_base(const struct gprof_report *r)
 {
@@ -77,27 +79,34 @@ static void entry(struct gprof_report *r, uint32_t node, struct out *out)
     out_char(out, '\n');
 }
 
-/* One caller or callee; `total` is what its calls are a part of. */
+/* One caller or callee; `total` is what its calls are a part of. This is most of what a program
+ * prints, so it is made in place. */
 static void arc_line(struct gprof_report *r, const struct sortable_arc *a, uint32_t other,
                      uint64_t total, struct out *out)
 {
     const struct graph_arc *arc = &r->graph->arcs[a->arc];
-    out_room(out, LINE);
-    out_spaces(out, 12);
+    const struct gprof_label *label = &r->labels[other];
+    out_room(out, LINE + label->len);
+    char *to = digits_spaces(out->at + out->len, 12);
     if (a->class != CALLS) {
-        out_spaces(out, r->bsd ? 21 : 17);
-        out_u64(out, arc->count, 7);
-        out_spaces(out, 13);
+        to = digits_spaces(to, r->bsd ? 21 : 17);
+        to = digits_u64(to, arc->count, 7);
+        to = digits_spaces(to, 13);
     } else {
-        times(r, arc->self, arc->children, out);
-        out_char(out, ' ');
-        out_u64(out, arc->count, 7);
-        out_char(out, '/');
-        out_u64_left(out, total, 7);
-        out_spaces(out, 5);
+        *to++ = ' ';
+        to = digits_fixed(to, arc->self / r->time->rate, 7, 2);
+        *to++ = ' ';
+        to = digits_fixed(to, arc->children / r->time->rate, r->bsd ? 11 : 7, 2);
+        *to++ = ' ';
+        to = digits_u64(to, arc->count, 7);
+        *to++ = '/';
+        to = digits_u64_left(to, total, 7);
+        to = digits_spaces(to, 5);
     }
-    gprof_name(r, other, out);
-    out_char(out, '\n');
+    memcpy(to, label->text, label->len);
+    to += label->len;
+    *to++ = '\n';
+    out->len = (size_t)(to - out->at);
 }
 
 /* Brings what the lines of a list will need from all over memory nearer. */
@@ -221,7 +230,7 @@ static void print_piece(size_t piece, struct out *out, void *context)
         out_str(out, r->bsd ? "\n-----------------------------------------------\n\n"
                             : "-----------------------------------------------\n");
     }
-    vec_free(&list.all);
+    arc_list_deinit(&list);
 }
 
 void gprof_graph(struct gprof_report *r, struct out *out)

@@ -1,16 +1,11 @@
 /* GNU gprof's index of functions by name, in three columns. */
 #include "report/gprof_text.h"
 
+#include "base/digits.h"
 #include "base/sort.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static int by_name(uint32_t left, uint32_t right, const void *context)
-{
-    const uint32_t *order = context;
-    return (order[left] > order[right]) - (order[left] < order[right]);
-}
 
 static const char *base_name(const char *path)
 {
@@ -22,11 +17,14 @@ static const char *base_name(const char *path)
 static uint32_t *select_nodes(const struct gprof_report *r, uint32_t *len, struct arena *a)
 {
     const struct graph *g = r->graph;
+    struct keyed *by_name = ARENA_NEW(a, struct keyed, r->functions->len);
     uint32_t *list = ARENA_NEW(a, uint32_t, g->len), n = 0;
     for (uint32_t i = 0; i < r->functions->len; i++)
         if (r->show_all || g->nodes[i].calls || g->nodes[i].self != 0)
-            list[n++] = i;
-    sort_u32(list, n, by_name, functions_name_order(r->functions, a));
+            by_name[n++] = (struct keyed){r->functions->name_order[i], i};
+    sort_keyed(by_name, n);
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = by_name[i].item;
     for (uint32_t c = r->functions->len; c < g->len; c++)
         list[n++] = c;
     *len = n;
@@ -49,10 +47,15 @@ static void bsd_cell(const struct gprof_report *r, uint32_t node, const char *ra
 static size_t cell(struct gprof_report *r, uint32_t node, const char *rank, size_t position,
                    size_t column, struct out *out)
 {
-    position += strlen(rank);
-    for (; position < column + 5; position++)
-        out_char(out, ' ');
-    out_printf(out, " %s ", rank);
+    size_t rank_len = strlen(rank);
+    position += rank_len;
+    if (position < column + 5) {
+        out_spaces(out, column + 5 - position);
+        position = column + 5;
+    }
+    out_char(out, ' ');
+    out_bytes(out, rank, rank_len);
+    out_char(out, ' ');
     if (graph_is_cycle(r->graph, node)) {
         char cycle[32];
         position += (size_t)snprintf(cycle, sizeof cycle, "<cycle %u>", r->graph->nodes[node].cycle);
@@ -61,14 +64,27 @@ static size_t cell(struct gprof_report *r, uint32_t node, const char *rank, size
     }
     const struct function *f = &r->functions->at[node];
     const char *name = names_get(r->names, node);
-    out_str(out, name);
-    position += strlen(name);
+    size_t name_len = strlen(name);
+    out_bytes(out, name, name_len);
+    position += name_len;
     if (f->is_static && f->file) {
         const char *file = r->full_paths ? f->file : base_name(f->file);
-        out_printf(out, " (%s)", file);
+        out_str(out, " (");
+        out_str(out, file);
+        out_char(out, ')');
         position += strlen(file) + 3;
     }
     return position;
+}
+
+static const char *rank_text(const struct graph_node *n, char text[16])
+{
+    char *end = text;
+    *end++ = n->is_shown ? '[' : '(';
+    end = digits_u64(end, n->rank, 0);
+    *end++ = n->is_shown ? ']' : ')';
+    *end = '\0';
+    return text;
 }
 
 void gprof_index(struct gprof_report *r, struct out *out)
@@ -81,9 +97,8 @@ void gprof_index(struct gprof_report *r, struct out *out)
     for (uint32_t row = 0; row < rows; row++) {
         size_t position = 0, column = 0;
         for (uint32_t i = row; i < len; i += rows, column += column_width) {
-            const struct graph_node *n = &r->graph->nodes[list[i]];
-            char rank[16];
-            snprintf(rank, sizeof rank, n->is_shown ? "[%u]" : "(%u)", n->rank);
+            char text[16];
+            const char *rank = rank_text(&r->graph->nodes[list[i]], text);
             if (r->bsd)
                 bsd_cell(r, list[i], rank, out);
             else

@@ -1,7 +1,8 @@
 /* What GNU-style reports share, and the explanations that -b leaves out. */
 #include "report/gprof_text.h"
 
-#include <stdio.h>
+#include "base/digits.h"
+
 #include <string.h>
 
 void gprof_new_page(struct gprof_report *r, struct out *out)
@@ -11,30 +12,28 @@ void gprof_new_page(struct gprof_report *r, struct out *out)
     r->has_output = true;
 }
 
-static size_t digits(uint32_t n)
-{
-    return n < 10 ? 1 : 1 + digits(n / 10);
-}
-
 static struct gprof_label make_label(struct gprof_report *r, uint32_t function, struct arena *a)
 {
+    enum { CYCLE_AND_RANK = 48 };
     const struct graph_node *n = &r->graph->nodes[function];
     const char *name = names_get(r->names, function);
-    size_t name_len = strlen(name);
-    size_t len = name_len + 3 + digits(n->rank) + (n->cycle ? 9 + digits(n->cycle) : 0);
-    char *text = arena_alloc_text(a, len + 1), *end = text + name_len;
-    memcpy(text, name, name_len);
-    if (n->cycle)
-        end += sprintf(end, " <cycle %u>", n->cycle);
+    size_t len = strlen(name);
+    char decoration[CYCLE_AND_RANK], *end = decoration;
+    if (n->cycle) {
+        memcpy(end, " <cycle ", 8);
+        end = digits_u64(end + 8, n->cycle, 0);
+        *end++ = '>';
+    }
     *end++ = ' ';
     *end++ = n->is_shown ? '[' : '(';
-    for (uint32_t i = 0, rank = n->rank, places = (uint32_t)digits(rank); i < places; i++) {
-        end[places - 1 - i] = (char)('0' + rank % 10);
-        rank /= 10;
-    }
-    end += digits(n->rank);
-    *end = n->is_shown ? ']' : ')';
-    return (struct gprof_label){text, (uint32_t)len, r->graph->nodes[n->head].calls};
+    end = digits_u64(end, n->rank, 0);
+    *end++ = n->is_shown ? ']' : ')';
+
+    size_t more = (size_t)(end - decoration);
+    char *text = arena_alloc_text(a, len + more);
+    memcpy(text, name, len);
+    memcpy(text + len, decoration, more);
+    return (struct gprof_label){text, (uint32_t)(len + more), r->graph->nodes[n->head].calls};
 }
 
 void gprof_make_labels(struct gprof_report *r, struct arena *a)

@@ -26,7 +26,7 @@ static void json_node(struct json *j, const struct graph *g, uint32_t node, stru
     if (n->cycle)
         json_u64(j, n->cycle);
     else
-        json_null(j);
+        json_none(j);
 }
 
 static void json_id(struct json *j, uint32_t number)
@@ -35,7 +35,7 @@ static void json_id(struct json *j, uint32_t number)
     if (number)
         json_u64(j, number);
     else
-        json_null(j);
+        json_none(j);
 }
 
 static void json_line(struct json *j, const struct entries *t, const struct entry_line *line,

@@ -53,6 +53,13 @@ static uint64_t peak_address(const struct histogram *h, uint64_t peak)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
+/* A name that cannot move the cursor or break the line. */
+static void text_name(struct out *out, const char *name)
+{
+    for (; *name; name++)
+        out_char(out, (unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
+}
+
 static void text_more(struct out *out, size_t len)
 {
     if (len > MOST_LINES)
@@ -61,12 +68,13 @@ static void text_more(struct out *out, size_t len)
 
 static void text_samples(struct out *out, const struct histogram *h, uint64_t samples)
 {
-    const char *unit = h->dimension[0] ? h->dimension : "units";
     bool is_visible = h->abbreviation > ' ' && h->abbreviation <= '~';
     out_printf(out, "%" PRIu64 " samples of rate %" PRIu32, samples, h->rate);
-    if (h->rate)
-        out_printf(out, ": %.2f %s (%c)", (double)samples / h->rate, unit,
-                   is_visible ? h->abbreviation : '?');
+    if (!h->rate)
+        return;
+    out_printf(out, ": %.2f ", (double)samples / h->rate);
+    text_name(out, h->dimension[0] ? h->dimension : "units");
+    out_printf(out, " (%c)", is_visible ? h->abbreviation : '?');
 }
 
 static void text_histograms(struct out *out, const struct profile *p)
@@ -132,7 +140,9 @@ static void text_findings(struct out *out, const struct profile *p)
 void info_text(struct out *out, const struct file_info *file, bool is_first)
 {
     const struct profile *p = file->found;
-    out_printf(out, "%s%s: ", is_first ? "" : "\n", file->name);
+    out_str(out, is_first ? "" : "\n");
+    text_name(out, file->name);
+    out_str(out, ": ");
     if (file->title)
         out_printf(out, "%s, %d-bit %s-endian, ", file->title, 8 * p->word,
                    p->big_endian ? "big" : "little");

@@ -115,7 +115,7 @@ void json_str(struct json *j, const char *text)
     if (text)
         json_str_n(j, text, strlen(text));
     else
-        json_null(j);
+        json_none(j);
 }
 
 void json_key(struct json *j, const char *key)
@@ -140,7 +140,7 @@ void json_i64(struct json *j, int64_t value)
 void json_double(struct json *j, double value)
 {
     if (!isfinite(value)) {
-        json_null(j);
+        json_none(j);
         return;
     }
     separate(j);
@@ -153,7 +153,7 @@ void json_bool(struct json *j, bool value)
     out_str(j->out, value ? "true" : "false");
 }
 
-void json_null(struct json *j)
+void json_none(struct json *j)
 {
     separate(j);
     out_str(j->out, "null");

@@ -39,7 +39,7 @@ void json_i64(struct json *j, int64_t value);
 /* The shortest decimal that reads back as the same double; null for what is not finite. */
 void json_double(struct json *j, double value);
 void json_bool(struct json *j, bool value);
-void json_null(struct json *j);
+void json_none(struct json *j); /* null; jansson has a json_null() */
 
 /* An address as "0x401000": JSON numbers are doubles to most readers. */
 void json_address(struct json *j, uint64_t value);

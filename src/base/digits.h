@@ -1,0 +1,93 @@
+/* Numbers as text, in fields, straight into memory that the caller has made room for.
+ *
+ * Each function writes at `to` and returns the end of what it wrote, at most DIGITS_ROOM bytes
+ * further on. The results are printf's, to the last digit. */
+#ifndef MONARC_BASE_DIGITS_H
+#define MONARC_BASE_DIGITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { DIGITS_ROOM = 352 };
+
+static inline unsigned digits_count(uint64_t value)
+{
+    unsigned n = 1;
+    for (; value >= 10000; value /= 10000)
+        n += 4;
+    return n + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
+/* Writes exactly `n` digits. */
+static inline void digits_put(char *to, uint64_t value, unsigned n)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    for (; n >= 2; n -= 2, value /= 100)
+        memcpy(to + n - 2, pairs + value % 100 * 2, 2);
+    if (n)
+        *to = (char)('0' + value % 10);
+}
+
+static inline char *digits_spaces(char *to, size_t n)
+{
+    memset(to, ' ', n);
+    return to + n;
+}
+
+/* `%*lu`, width up to 64. */
+static inline char *digits_u64(char *to, uint64_t value, unsigned width)
+{
+    unsigned n = digits_count(value);
+    for (; n < width; width--)
+        *to++ = ' ';
+    digits_put(to, value, n);
+    return to + n;
+}
+
+/* `%-*lu` */
+static inline char *digits_u64_left(char *to, uint64_t value, unsigned width)
+{
+    unsigned n = digits_count(value);
+    digits_put(to, value, n);
+    to += n;
+    for (; n < width; n++)
+        *to++ = ' ';
+    return to;
+}
+
+/* `%*.*f` for what digits_fixed() leaves over: negative, huge and special values. */
+char *digits_fixed_rare(char *to, double value, unsigned width, unsigned decimals);
+
+/* Whether value * power, computed as `scaled` with a fraction of exactly one half, is to be rounded
+ * up: the product's rounding error decides, and without one, evenness. */
+bool digits_half_rounds_up(double value, double power, double scaled);
+
+/* `%*.*f` with 1 to 6 decimals, width up to 64. The computed product is the nearest double to the
+ * exact one; as the distance of its fraction from one half is a whole number of its last places,
+ * only a fraction of exactly one half leaves the direction open. */
+static inline char *digits_fixed(char *to, double value, unsigned width, unsigned decimals)
+{
+    static const double power[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+    static const uint32_t whole_power[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
+    double scaled = value * power[decimals];
+    if (!(scaled < 0x1p50) || !(value > 0))
+        if (value != 0 || 1 / value < 0)
+            return digits_fixed_rare(to, value, width, decimals);
+    uint64_t whole = (uint64_t)scaled;
+    double fraction = scaled - (double)whole;
+    if (fraction > 0.5 ||
+        (fraction == 0.5 && digits_half_rounds_up(value, power[decimals], scaled)))
+        whole++;
+    uint64_t integer = whole / whole_power[decimals];
+    to = digits_u64(to, integer, width > decimals ? width - decimals - 1 : 0);
+    *to++ = '.';
+    digits_put(to, whole - integer * whole_power[decimals], decimals);
+    return to + decimals;
+}
+
+#endif

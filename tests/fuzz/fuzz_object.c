@@ -1,0 +1,79 @@
+/* libFuzzer: asks an object image everything src/objfile answers and reads all of every string it
+ * gets. Nothing may crash, hang or read outside the image, whatever it claims; a refusal says why
+ * in one line. */
+#include "objfile/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+enum { MOST_ASKED = 64 };
+
+static size_t touch(const char *text)
+{
+    return text ? strlen(text) : 0;
+}
+
+static size_t ask_line(struct object *o, uint64_t address)
+{
+    const char *file;
+    uint32_t line;
+    return object_line(o, address, &file, &line) ? touch(file) : 0;
+}
+
+static size_t ask_symbols(struct object *o)
+{
+    size_t len, sum = 0;
+    const struct object_symbol *symbols = object_symbols(o, &len, NULL);
+    for (size_t i = 0; i < len; i++) {
+        sum += touch(symbols[i].name) + (size_t)object_symbol_class(o, &symbols[i]);
+        if (i >= MOST_ASKED)
+            continue;
+        char *readable = demangle(symbols[i].name, NULL);
+        sum += touch(readable) + ask_line(o, symbols[i].address);
+        free(readable);
+    }
+    return sum;
+}
+
+static size_t ask_facts(struct object *o)
+{
+    const struct object_facts *f = object_facts(o);
+    size_t sum = touch(f->interpreter) + touch(f->soname) + touch(f->compiler);
+    for (size_t i = 0; i < f->needed_len; i++)
+        sum += touch(f->needed[i]);
+    for (size_t i = 0; i < f->code_len && i < MOST_ASKED; i++)
+        sum += ask_line(o, f->code[i].address);
+    return sum;
+}
+
+static size_t ask_sections(struct object *o)
+{
+    size_t len, sum = 0;
+    const struct object_section *sections = object_sections(o, &len);
+    for (size_t i = 0; i < len; i++) {
+        sum += touch(sections[i].name);
+        if (i < MOST_ASKED)
+            sum += ask_line(o, sections[i].address);
+    }
+    return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct err e = {0};
+    enum object_failure why;
+    struct object *o = object_open_memory((struct bytes){data, len}, "image", &why, &e);
+    if (!o) {
+        if (why == OBJECT_OK || !e.line[0] || strchr(e.line, '\n'))
+            abort();
+        return 0;
+    }
+    struct bytes id = object_build_id(o);
+    size_t sum = id.len ? (size_t)id.at[0] + id.at[id.len - 1] : 0;
+    sum += ask_symbols(o) + ask_facts(o) + ask_sections(o) + object_has_debug_info(o);
+    sum += object_mentions(o, "mcount");
+    object_close(o);
+    return sum == SIZE_MAX; /* keeps the reads alive */
+}

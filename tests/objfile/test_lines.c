@@ -1,0 +1,235 @@
+/* Lines of every kind of debug information that the compilers here write, against addr2line. */
+#include "objfile/workshop.h"
+
+#include <inttypes.h>
+
+static const char HEADER[] = "static inline __attribute__((always_inline)) int inlined(int x)\n"
+                             "{\n"
+                             "    return x * x\n"
+                             "         + 3;\n"
+                             "}\n";
+
+static const char FIRST[] = "#include \"inc/inlined.h\"\n"
+                            "#include <stdio.h>\n"
+                            "extern int second(int x);\n"
+                            "static __attribute__((noinline)) int loop(int n)\n"
+                            "{\n"
+                            "    int sum = 0;\n"
+                            "    for (int i = 0; i < n; i++)\n"
+                            "        sum += inlined(i) ^ second(sum);\n"
+                            "    return sum;\n"
+                            "}\n"
+                            "__attribute__((cold, noinline)) void rare(void) { puts(\"rare\"); }\n"
+                            "int main(int argc, char **argv)\n"
+                            "{\n"
+                            "    if (argc > 3 || !argv)\n"
+                            "        rare();\n"
+                            "    return loop(argc);\n"
+                            "}\n";
+
+static const char SECOND[] = "#include \"../inc/inlined.h\"\n"
+                             "int second(int x);\n"
+                             "int unused(int x) { return inlined(x) / 3; }\n"
+                             "int second(int x)\n"
+                             "{\n"
+                             "#line 100 \"generated.y\"\n"
+                             "    int y = inlined(x);\n"
+                             "    return x > 3 ? y : x;\n"
+                             "}\n";
+
+static void write_sources(void)
+{
+    assert_true(run("mkdir -p inc sub"));
+    write_text("inc/inlined.h", HEADER);
+    write_text("first.c", FIRST);
+    write_text("sub/second.c", SECOND);
+}
+
+/* What addr2line prints, without discriminators; what it knows only from the symbol table, or not
+ * at all, is `unknown`. */
+static char *their_lines(const char *prefix, const char *program)
+{
+    return output_of("%saddr2line -e %s <addresses 2>/dev/null | "
+                     "sed 's/ (discriminator.*//; s/^[^/]*:[?]$/unknown/; s/^[?].*/unknown/'",
+                     prefix, program);
+}
+
+static void write_addresses(const struct object *o)
+{
+    size_t len;
+    const struct object_section *sections = object_sections(o, &len);
+    FILE *to = fopen("addresses", "w");
+    assert_non_null(to);
+    for (size_t i = 0; i < len; i++)
+        for (uint64_t at = 0; sections[i].is_code && at < sections[i].size; at++)
+            fprintf(to, "%#" PRIx64 "\n", sections[i].address + at);
+    fclose(to);
+}
+
+static char *our_lines(struct object *o, size_t *known)
+{
+    char *text, address[64];
+    size_t size;
+    FILE *to = open_memstream(&text, &size), *from = fopen("addresses", "r");
+    assert_non_null(from);
+    *known = 0;
+    while (fgets(address, sizeof address, from)) {
+        const char *file;
+        uint32_t line;
+        if (!object_line(o, strtoull(address, NULL, 16), &file, &line)) {
+            fputs("unknown\n", to);
+            continue;
+        }
+        *known += 1;
+        fprintf(to, line ? "%s:%" PRIu32 "\n" : "%s:?\n", file, line);
+    }
+    fclose(from);
+    fclose(to);
+    return text;
+}
+
+static void compare(const char *prefix, const char *program)
+{
+    struct object *o = opened(program, NULL);
+    write_addresses(o);
+    size_t known;
+    char *ours = our_lines(o, &known), *theirs = their_lines(prefix, program);
+    assert_true(known > 50);
+    if (strcmp(ours, theirs)) {
+        write_text("ours", ours);
+        write_text("theirs", theirs);
+        char *difference = output_of("paste addresses theirs ours | awk '$2 != $3' | head -20");
+        print_error("%s", difference);
+        free(difference);
+    }
+    assert_string_equal(ours, theirs);
+    free(ours);
+    free(theirs);
+    object_close(o);
+}
+
+static void compare_build(const char *prefix, const char *compiler, const char *flags)
+{
+    write_sources();
+    assert_true(
+        run("rm -f p *.dwo; %s%s -O2 %s -o p first.c sub/second.c", prefix, compiler, flags));
+    print_message("# %s%s %s\n", prefix, compiler, flags);
+    compare(prefix, "p");
+}
+
+static void test_gcc(void **state)
+{
+    (void)state;
+    need("gcc");
+    need("addr2line");
+    static const char *const FLAGS[] = {
+        "-gdwarf-2",
+        "-gdwarf-3",
+        "-gdwarf-4",
+        "-gdwarf-5",
+        "-g -gz",
+
+        "-g -ffunction-sections -Wl,--gc-sections",
+        "-g -static",
+        "-g -fdebug-types-section",
+        "-g -gno-as-loc-support -gdwarf-4",
+        "-g3 -O0",
+    };
+    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++)
+        compare_build("", "gcc", FLAGS[i]);
+}
+
+static void test_clang(void **state)
+{
+    (void)state;
+    need("clang");
+    need("addr2line");
+    static const char *const FLAGS[] = {"-gdwarf-2", "-gdwarf-4", "-gdwarf-5", "-gline-tables-only",
+                                        "-g -ffunction-sections -Wl,--gc-sections"};
+    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++)
+        compare_build("", "clang", FLAGS[i]);
+    if (have("ld.lld"))
+        compare_build("", "clang", "-g -ffunction-sections -fuse-ld=lld -Wl,--gc-sections");
+}
+
+static void test_other_machines(void **state)
+{
+    (void)state;
+    static const char *const PREFIXES[] = {
+        "i686-linux-gnu-",      "aarch64-linux-gnu-", "arm-linux-gnueabihf-",
+        "powerpc64-linux-gnu-", "s390x-linux-gnu-",   "riscv64-linux-gnu-",
+    };
+    for (size_t i = 0; i < sizeof PREFIXES / sizeof PREFIXES[0]; i++) {
+        if (run("command -v %sgcc", PREFIXES[i]))
+            compare_build(PREFIXES[i], "gcc", "-g");
+        else
+            print_message("# %sgcc is not installed\n", PREFIXES[i]);
+    }
+}
+
+/* Compiled elsewhere, split off, and looked up through links. */
+static void test_separate(void **state)
+{
+    (void)state;
+    need("gcc");
+    need("addr2line");
+    need("objcopy");
+    write_sources();
+    assert_true(run("gcc -g -O2 -o p first.c sub/second.c && objcopy --only-keep-debug p q.debug "
+                    "&& objcopy -S --add-gnu-debuglink=q.debug p q"));
+    compare("", "q");
+}
+
+/* addr2line 2.40 finds no lines in these; the line tables are in the program all the same. */
+static void test_beyond_addr2line(void **state)
+{
+    (void)state;
+    need("gcc");
+    static const char *const FLAGS[] = {"-gsplit-dwarf", "-gsplit-dwarf -gdwarf-4",
+                                        "-gz=zlib-gnu -gdwarf-4", "-gz=zlib-gnu -gdwarf-5",
+                                        "-gdwarf64"};
+    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++) {
+        write_sources();
+        assert_true(run("gcc -g -O0 %s -o p first.c sub/second.c", FLAGS[i]));
+        struct object *o = opened("p", NULL);
+        const char *file;
+        uint32_t line;
+        assert_true(object_line(o, symbol_named(o, "unused")->address, &file, &line));
+        assert_string_equal(strstr(file, "/sub/"), "/sub/second.c");
+        assert_int_equal(line, 3);
+        object_close(o);
+    }
+}
+
+static void test_no_lines(void **state)
+{
+    (void)state;
+    need("gcc");
+    write_sources();
+    const char *file;
+    uint32_t line;
+    assert_true(run("gcc -O2 -o p first.c sub/second.c && gcc -g -c first.c"));
+    struct object *o = opened("p", NULL);
+    assert_false(object_has_debug_info(o));
+    assert_false(object_line(o, symbol_named(o, "second")->address, &file, &line));
+    object_close(o);
+    o = opened("first.o", NULL); /* relocatable: every section starts at 0 */
+    assert_true(object_has_debug_info(o));
+    assert_false(object_line(o, 0, &file, &line));
+    assert_null(file);
+    assert_int_equal(line, 0);
+    object_close(o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gcc),
+        cmocka_unit_test(test_clang),
+        cmocka_unit_test(test_other_machines),
+        cmocka_unit_test(test_separate),
+        cmocka_unit_test(test_beyond_addr2line),
+        cmocka_unit_test(test_no_lines),
+    };
+    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+}
