@@ -1,4 +1,6 @@
 /* The examination of a program, its profile's whereabouts, and whether the two belong together. */
+#include "analysis/diagnosis.h"
+
 #include "analysis/diagnosis_private.h"
 
 #include <inttypes.h>

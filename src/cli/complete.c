@@ -141,7 +141,8 @@ void generate_zsh(struct out *out)
         out_printf(out, "    %s)\n        _arguments -s -S", commands[i]->name);
         for (size_t k = 0; k < commands[i]->options_len; k++)
             zsh_option(&commands[i]->options[k], out);
-        out_str(out, " \\\n            {-h,--help}'[show help]' \\\n            '*:file:_files' ;;\n");
+        out_str(out,
+                " \\\n            {-h,--help}'[show help]' \\\n            '*:file:_files' ;;\n");
     }
     out_str(out, "    esac\n}\n_monarc \"$@\"\n");
 }
