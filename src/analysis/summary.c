@@ -51,5 +51,6 @@ struct interval share_interval(double hits, double samples)
     double p = hits < samples ? hits / samples : 1, nn = z * z / samples;
     double middle = (p + nn / 2) / (1 + nn);
     double half = z * sqrt(p * (1 - p) / samples + nn / (4 * samples)) / (1 + nn);
-    return (struct interval){fmax(0, middle - half), fmin(1, middle + half)};
+    return (struct interval){p > 0 ? fmax(0, middle - half) : 0,
+                             p < 1 ? fmin(1, middle + half) : 1};
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,16 +36,24 @@ static const char *pager_command(void)
     if (!pager)
         pager = getenv("PAGER");
     if (!pager)
-        pager = "less -FRX";
+        pager = "if command -v less >/dev/null; then exec less -FRX; else exec cat; fi";
     return *pager && strcmp(pager, "cat") ? pager : NULL;
 }
 
-static _Noreturn void become_pager(const char *command, int input)
+/* Runs the pager on `input`; 0 if the system has no room for it. */
+static pid_t spawn_pager(const char *command, int input)
 {
-    dup2(input, STDIN_FILENO);
-    signal(SIGPIPE, SIG_DFL);
-    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    _exit(127);
+    char shell[] = "sh", option[] = "-c";
+    char *arguments[] = {shell, option, (char *)command, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t pager = 0;
+    if (posix_spawn_file_actions_init(&actions))
+        return 0;
+    if (posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) ||
+        posix_spawn(&pager, "/bin/sh", &actions, NULL, arguments, environ))
+        pager = 0;
+    posix_spawn_file_actions_destroy(&actions);
+    return pager;
 }
 
 static void start_pager(struct terminal *t, const char *command, struct out *out)
@@ -52,12 +61,9 @@ static void start_pager(struct terminal *t, const char *command, struct out *out
     int ends[2];
     if (pipe2(ends, O_CLOEXEC))
         return;
-    t->pager = fork();
-    if (t->pager == 0)
-        become_pager(command, ends[0]);
+    t->pager = spawn_pager(command, ends[0]);
     close(ends[0]);
-    if (t->pager < 0) {
-        t->pager = 0;
+    if (!t->pager) {
         close(ends[1]);
         return;
     }

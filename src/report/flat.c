@@ -117,6 +117,7 @@ void flat_text(struct out *out, const struct flat *t, struct names *names,
     struct layout l = lay_out(t);
     double running = t->len ? t->rows[t->len - 1].running : 0;
     text_summary(out, s);
+    text_notes(out, s);
     out_char(out, '\n');
     text_head(out, &l);
     for (uint32_t i = 0; i < t->len; i++)

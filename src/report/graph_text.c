@@ -149,6 +149,7 @@ void graph_text(struct out *out, const struct entries *t, struct names *names,
     struct entry e = {0};
     l.number = t->number;
     text_summary(out, t->summary);
+    text_notes(out, t->summary);
     out_str(out, "Model    times of callees are split among callers by call counts\n\n");
     text_head(out, &l);
     for (uint32_t i = 0; i < t->len; i++) {
@@ -221,6 +222,7 @@ void trees_text(struct out *out, const struct tree *trees, size_t len, struct na
 {
     struct layout l = lay_out(trees->summary, trees->graph, names, style);
     text_summary(out, trees->summary);
+    text_notes(out, trees->summary);
     out_str(out, "Model    times of callees are split among callers by call counts\n");
     for (size_t i = 0; i < len; i++)
         text_tree(out, &l, &trees[i]);

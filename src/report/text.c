@@ -121,7 +121,7 @@ static void text_calls(struct out *out, const struct summary *s)
                    s->unknown_callees);
 }
 
-static void text_notes(struct out *out, const struct summary *s)
+void text_notes(struct out *out, const struct summary *s)
 {
     enum { FEW = 400 }; /* samples: a share of one half is known to within five points */
     if (s->was_forced) {
@@ -154,5 +154,4 @@ void text_summary(struct out *out, const struct summary *s)
     out_char(out, '\n');
     text_samples(out, s);
     text_calls(out, s);
-    text_notes(out, s);
 }

@@ -32,6 +32,7 @@ void text_heat_off(struct out *out, const struct text_style *style, double share
 
 /* The lines above a table: what was measured, and what of it to doubt. */
 void text_summary(struct out *out, const struct summary *s);
+void text_notes(struct out *out, const struct summary *s);
 
 /* Decimal digits of a number. */
 int text_digits(uint64_t value);
