@@ -119,7 +119,7 @@ static void locate_static_functions(struct gprof *g)
         struct function *f = &g->functions.at[i];
         bool is_listed = g->options.show_all || g->graph.nodes[i].calls || g->time.self[i] != 0;
         if (f->is_static && is_listed)
-            object_line(g->image, f->start, &f->file, &f->line);
+            f->file = object_file(g->image, f->start);
     }
 }
 
