@@ -99,8 +99,7 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                              .full_paths = g->options.full_paths,
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
-    if (has_graph)
-        gprof_make_labels(&r, &g->arena);
+    gprof_make_labels(&r, &g->arena);
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
