@@ -97,18 +97,22 @@ static void visit(struct search *s, uint32_t root)
     }
 }
 
+/* Calls whose caller lies in no function are in a member's `calls`, but in no arc. */
 static void count_cycle_calls(struct graph *g, struct graph_node *cycle, uint32_t member)
 {
     const struct graph_lists *callers = &g->callers;
+    uint64_t known = 0;
     for (uint32_t i = callers->start[member]; i < callers->start[member + 1]; i++) {
         const struct graph_arc *arc = &g->arcs[callers->arc[i]];
         if (arc->caller == member)
             continue;
+        known += arc->count;
         if (g->cycle_of[arc->caller] == cycle->cycle)
             cycle->self_calls += arc->count;
         else
             cycle->calls += arc->count;
     }
+    cycle->calls += g->nodes[member].calls - known;
 }
 
 /* Gives each head with members a node of its own and counts the calls into and within it. */

@@ -52,7 +52,7 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
                    struct arena *a);
 
 /* From text in nm's format, `ADDRESS TYPE NAME` a line (GNU gprof's -S). Lines of other shapes and
- * symbols of types other than T and t are passed over. */
+ * symbols of types other than T and t are passed over. The functions have no files. */
 void functions_from_map(struct functions *f, struct bytes text, const struct object *o,
                         struct arena *a);
 

@@ -138,21 +138,24 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
     functions_finish(f, last_text_address(o), a);
 }
 
-/* One line of nm's output; NULL name if it is none. */
+static const char blank[] = " \t\r\v\f";
+
+/* One line of nm's output: three words, of which the second needs no space after it. NULL name if it
+ * is none. A first word that is no number counts as 0. */
 static struct function map_line(const char *line, const char *end, struct arena *a)
 {
     struct function none = {0};
-    char *after;
     char *text = arena_copy(a, line, (size_t)(end - line));
-    uint64_t address = strtoull(text, &after, 16);
-    if (after == text || *after != ' ' || (after[1] != 'T' && after[1] != 't') || after[2] != ' ')
+    char *number = text + strspn(text, blank), *type = number + strcspn(number, blank);
+    type += strspn(type, blank);
+    if (*type != 'T' && *type != 't')
         return none;
-    char *name = after + 3;
-    name[strcspn(name, " \t\r")] = '\0';
-    return (struct function){.start = address,
+    char *name = type + 1 + strspn(type + 1, blank);
+    name[strcspn(name, blank)] = '\0';
+    return (struct function){.start = strtoull(number, NULL, 16),
                              .name = name,
                              .is_function = true,
-                             .is_static = after[1] != 'T'};
+                             .is_static = *type == 't'};
 }
 
 void functions_from_map(struct functions *f, struct bytes text, const struct object *o,
@@ -162,7 +165,7 @@ void functions_from_map(struct functions *f, struct bytes text, const struct obj
     size_t lines = 1;
     for (const char *p = at; p < end; p++)
         lines += *p == '\n';
-    *f = (struct functions){.at = ARENA_NEW(a, struct function, lines)};
+    *f = (struct functions){.at = ARENA_NEW(a, struct function, lines), .is_located = true};
     for (const char *line = at; line < end;) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *stop = newline ? newline : end;

@@ -204,6 +204,19 @@ static void decide(struct graph_node *n, const struct selection *s, uint32_t fun
         n->fraction = 0;
 }
 
+/* Ours: everything is shown, and every node passes on all of its time. */
+static void show_all(struct graph *g)
+{
+    for (uint32_t i = 0; i < g->len; i++) {
+        struct graph_node *n = &g->nodes[i];
+        n->is_shown = true;
+        n->fraction = 1;
+        n->shown_self = n->self;
+        if (!graph_is_cycle(g, i))
+            g->shown_total += n->self;
+    }
+}
+
 /* From roots to leaves. */
 static void propagate_fractions(struct graph *g, const uint32_t *by_order,
                                 const struct selection *s)
@@ -343,12 +356,16 @@ void graph_connect(struct graph *g, const struct functions *f, const struct prof
     separate_recursion(g);
 }
 
-void graph_propagate(struct graph *g, const struct selection *s, struct arena *a)
+void graph_propagate(struct graph *g, const struct selection *s, struct graph_rules rules,
+                     struct arena *a)
 {
     cycles_find(g);
     struct arena scratch = {0};
     const uint32_t *by_order = topological_order(g, &scratch);
-    propagate_fractions(g, by_order, s);
+    if (rules.is_gnu)
+        propagate_fractions(g, by_order, s);
+    else
+        show_all(g);
     sum_cycles(g);
     for (uint32_t i = 0; i < g->functions->len; i++)
         gather_from_callees(g, by_order[i]);
@@ -362,5 +379,5 @@ void graph_build(struct graph *g, struct functions *f, const struct profile *p,
 {
     functions_order_names(f, a);
     graph_connect(g, f, p, t, s, rules, a);
-    graph_propagate(g, s, a);
+    graph_propagate(g, s, rules, a);
 }

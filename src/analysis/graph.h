@@ -66,7 +66,8 @@ struct graph_rules {
 void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
                    const struct attribution *t, const struct selection *s,
                    struct graph_rules rules, struct arena *a);
-void graph_propagate(struct graph *g, const struct selection *s, struct arena *a);
+void graph_propagate(struct graph *g, const struct selection *s, struct graph_rules rules,
+                     struct arena *a);
 
 /* Both, and the names. */
 void graph_build(struct graph *g, struct functions *f, const struct profile *p,

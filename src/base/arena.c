@@ -41,7 +41,7 @@ static struct arena_chunk *chunk_new(size_t bytes)
 
 static void *take(struct arena *a, size_t bytes)
 {
-    if (bytes > (size_t)(a->end - a->at)) {
+    if (!a->at || bytes > (size_t)(a->end - a->at)) {
         bool alone = bytes >= CHUNK / 4;
         struct arena_chunk *chunk = chunk_new(alone ? bytes : CHUNK);
         chunk->next = a->chunks;
@@ -61,7 +61,7 @@ void *arena_alloc(struct arena *a, size_t bytes)
     if (bytes > SIZE_MAX / 2)
         memory_exhausted(bytes);
     size_t skip = -(uintptr_t)a->at & (ALIGNMENT - 1);
-    if (skip <= (size_t)(a->end - a->at))
+    if (skip && skip <= (size_t)(a->end - a->at))
         a->at += skip;
     return take(a, (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
 }

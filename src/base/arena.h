@@ -22,8 +22,7 @@ void *arena_alloc(struct arena *a, size_t bytes);
 void *arena_array(struct arena *a, size_t count, size_t size);
 char *arena_alloc_text(struct arena *a, size_t bytes); /* unaligned, close together, not zeroed */
 char *arena_copy(struct arena *a, const char *text, size_t len); /* adds a NUL */
-char *arena_printf(struct arena *a, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_deinit(struct arena *a);
 
 /* Asks for large pages under a large allocation that will be filled: fewer page faults. */

@@ -1,7 +1,8 @@
 /* A bounded reader over a span of bytes: every read is checked, a failed read yields 0 and sets
  * `failed`, and nothing moves after that. Callers read a record's fields and test `failed` once.
  *
- * `word` is the pointer size of the machine that wrote the bytes (4 or 8), `big_endian` its order. */
+ * `word` is the pointer size of the machine that wrote the bytes (4 or 8), `big_endian` its order.
+ */
 #ifndef MONARC_BASE_CURSOR_H
 #define MONARC_BASE_CURSOR_H
 
@@ -20,8 +21,8 @@ struct cursor {
 
 static inline struct cursor cursor_over(struct bytes b, const char *name)
 {
-    return (struct cursor){
-        .at = b.at, .end = b.at + b.len, .base = b.at, .name = name, .word = 8};
+    const uint8_t *at = b.at ? b.at : (const uint8_t *)""; /* so that it can be counted from */
+    return (struct cursor){.at = at, .end = at + b.len, .base = at, .name = name, .word = 8};
 }
 
 static inline size_t cursor_left(const struct cursor *c)

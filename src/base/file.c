@@ -1,4 +1,5 @@
-/* Reading into memory (not mapping: a mapped file that shrinks would kill us) and atomic writing. */
+/* Reading into memory (not mapping: a mapped file that shrinks would kill us) and atomic writing.
+ */
 #include "base/file.h"
 
 #include "base/arena.h"
@@ -136,8 +137,8 @@ bool file_replace(const char *path, struct bytes bytes, struct err *e)
     char *beside = arena_printf(&scratch, "%s.XXXXXX", target);
     int fd = mkostemp(beside, O_CLOEXEC);
     mode_t mode = exists ? st.st_mode & 07777 : default_mode();
-    bool ok = (fd >= 0 && fill_and_rename(fd, mode, bytes, beside, target)) ||
-              err_errno(e, path, errno);
+    bool ok =
+        (fd >= 0 && fill_and_rename(fd, mode, bytes, beside, target)) || err_errno(e, path, errno);
     free(real);
     arena_deinit(&scratch);
     return ok;

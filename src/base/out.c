@@ -109,8 +109,19 @@ void out_u64_left(struct out *o, uint64_t value, int width)
 void out_fixed(struct out *o, double value, int width, int decimals)
 {
     out_room(o, DIGITS_ROOM);
-    o->len = (size_t)(digits_fixed(o->at + o->len, value, (unsigned)width, (unsigned)decimals) -
-                      o->at);
+    o->len =
+        (size_t)(digits_fixed(o->at + o->len, value, (unsigned)width, (unsigned)decimals) - o->at);
+}
+
+void out_shortest(struct out *o, double value)
+{
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    out_str(o, text);
 }
 
 void out_field(struct out *o, const char *text, int width)

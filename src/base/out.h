@@ -46,6 +46,9 @@ void out_spaces(struct out *o, size_t n);
 /* printf's `%*.*f` with 1 to 6 decimals and a width up to 64, to the last digit. */
 void out_fixed(struct out *o, double value, int width, int decimals);
 
+/* The shortest decimal that reads back as the same finite double. */
+void out_shortest(struct out *o, double value);
+
 /* printf's `%*lu` and, for out_u64_left, `%-*lu`. */
 void out_u64(struct out *o, uint64_t value, int width);
 void out_u64_left(struct out *o, uint64_t value, int width);

@@ -4,8 +4,8 @@
 
 #include "base/out.h"
 
-/* Calls print(i, o, context) for each i below `pieces`, several at a time, each with a buffer `o` of
- * its own, and appends what they print to `out` in order. Some dozens of pieces are in memory at
+/* Calls print(i, o, context) for each i below `pieces`, several at a time, each with a buffer `o`
+ * of its own, and appends what they print to `out` in order. Some dozens of pieces are in memory at
  * once; at about 64 kB each they stay in the caches. */
 void out_parallel(struct out *out, size_t pieces,
                   void (*print)(size_t i, struct out *o, void *context), void *context);

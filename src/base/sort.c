@@ -1,5 +1,5 @@
-/* Top-down merge sort of 32-bit indices, whose depth of recursion is log2 of the length, and a radix
- * sort for items with a number. */
+/* Top-down merge sort of 32-bit indices, whose depth of recursion is log2 of the length, and a
+ * radix sort for items with a number. */
 #include "base/sort.h"
 
 #include "base/arena.h"

@@ -1,7 +1,7 @@
 /* Stable merge sort that hands a context to the comparator.
  *
- * It splits at n/2 from the top and takes from the left half on a tie, exactly as glibc's qsort does;
- * GNU gprof's output depends on that wherever its comparators are not a strict order. */
+ * It splits at n/2 from the top and takes from the left half on a tie, exactly as glibc's qsort
+ * does; GNU gprof's output depends on that wherever its comparators are not a strict order. */
 #ifndef MONARC_BASE_SORT_H
 #define MONARC_BASE_SORT_H
 

@@ -12,28 +12,28 @@
 
 #include <stdlib.h>
 
-#define VEC(T)                                                                                     \
-    struct {                                                                                       \
-        T *at;                                                                                     \
-        size_t len, cap;                                                                           \
+#define VEC(T)           \
+    struct {             \
+        T *at;           \
+        size_t len, cap; \
     }
 
 /* Makes room for at least `n` elements in all. Never returns on exhausted memory. */
 #define vec_reserve(v, n) vec_reserve_bytes((void **)&(v)->at, &(v)->cap, (n), sizeof *(v)->at)
 
 /* Variadic, because a compound literal has commas. */
-#define vec_push(v, ...)                                                                           \
-    do {                                                                                           \
-        if ((v)->len == (v)->cap)                                                                  \
-            vec_reserve((v), (v)->len + 1);                                                        \
-        (v)->at[(v)->len++] = (__VA_ARGS__);                                                       \
+#define vec_push(v, ...)                     \
+    do {                                     \
+        if ((v)->len == (v)->cap)            \
+            vec_reserve((v), (v)->len + 1);  \
+        (v)->at[(v)->len++] = (__VA_ARGS__); \
     } while (0)
 
-#define vec_free(v)                                                                                \
-    do {                                                                                           \
-        free((v)->at);                                                                             \
-        (v)->at = NULL;                                                                            \
-        (v)->len = (v)->cap = 0;                                                                   \
+#define vec_free(v)              \
+    do {                         \
+        free((v)->at);           \
+        (v)->at = NULL;          \
+        (v)->len = (v)->cap = 0; \
     } while (0)
 
 static inline void vec_reserve_bytes(void **at, size_t *cap, size_t want, size_t size)

@@ -1,9 +1,13 @@
 /* The table of commands, in the order in which --help lists them. */
 #include "cli/command.h"
 
+extern const struct command command_doctor, command_flat, command_graph;
 extern const struct command command_convert, command_gprof, command_info, command_merge;
 
 const struct command *const commands[] = {
+    &command_flat,
+    &command_graph,
+    &command_doctor,
     &command_info,
     &command_merge,
     &command_convert,

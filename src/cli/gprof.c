@@ -14,6 +14,8 @@
 
 enum { GNU_FAILED = 1 };
 
+static const struct graph_rules gnu_rules = {.is_gnu = true};
+
 /* Everything one invocation holds. */
 struct gprof {
     struct gprof_options options;
@@ -21,7 +23,7 @@ struct gprof {
     struct selection selection;
     struct object *image;
     struct functions functions;
-    struct profile profile;
+    struct gprof_input input;
     struct attribution time;
     struct graph graph;
     struct names names;
@@ -57,13 +59,13 @@ static bool read_map(struct gprof *g, struct err *e)
 static bool read_functions(struct gprof *g, struct err *e)
 {
     const struct gprof_options *o = &g->options;
+    if (o->symbol_map)
+        return read_map(g, e);
     size_t len;
     enum object_symbol_source source;
     object_symbols(g->image, &len, &source);
     if (!len || source != SYMBOLS_SYMTAB)
         return err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
-    if (o->symbol_map)
-        return read_map(g, e);
     functions_gnu(&g->functions, g->image,
                   &(struct gnu_symbol_rules){o->no_static, o->only_functions}, &g->arena);
     return g->functions.len ||
@@ -78,14 +80,14 @@ static unsigned choose_styles(const struct gprof *g)
         return styles;
     if (g->time.has_histogram)
         styles |= STYLE_FLAT;
-    if (g->profile.arc_records)
+    if (g->input.has_arcs)
         styles |= STYLE_GRAPH;
     return (styles ? styles : STYLE_COUNTS) & ~g->options.mentioned;
 }
 
 static void print(struct gprof *g, unsigned styles, struct out *out)
 {
-    bool has_graph = g->profile.arc_records;
+    bool has_graph = g->input.has_arcs;
     struct gprof_report r = {.functions = &g->functions,
                              .time = &g->time,
                              .selection = &g->selection,
@@ -113,11 +115,11 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
 /* The index names the files of static functions; only those it lists are looked up. */
 static void locate_static_functions(struct gprof *g)
 {
-    for (uint32_t i = 0; i < g->functions.len; i++) {
+    for (uint32_t i = 0; i < g->functions.len && !g->functions.is_located; i++) {
         struct function *f = &g->functions.at[i];
         bool is_listed = g->options.show_all || g->graph.nodes[i].calls || g->time.self[i] != 0;
         if (f->is_static && is_listed)
-            object_line(g->image, f->start, &f->file, &f->line);
+            f->file = object_file(g->image, f->start);
     }
 }
 
@@ -134,7 +136,7 @@ static void read_or_sort(size_t part, void *context)
     struct reading_job *job = context;
     struct gprof *g = job->g;
     if (part == 0)
-        job->ok = gprof_read_profiles(&g->options, g->image, &g->profile, job->out, job->e);
+        job->ok = gprof_read_profiles(&g->options, g->image, &g->input, job->out, job->e);
     else
         functions_order_names(&g->functions, &g->arena);
 }
@@ -144,7 +146,7 @@ static void propagate_or_locate(size_t part, void *context)
 {
     struct gprof *g = context;
     if (part == 0)
-        graph_propagate(&g->graph, &g->selection, &g->arena);
+        graph_propagate(&g->graph, &g->selection, gnu_rules, &g->arena);
     else if (!g->options.traditional)
         locate_static_functions(g);
 }
@@ -155,11 +157,11 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
     parallel_for(2, 2, read_or_sort, &job);
     if (!job.ok)
         return false;
-    attribute_gnu(&g->time, &g->profile, &g->functions, &g->selection, &g->arena);
-    if (!g->profile.arc_records)
+    attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
+    if (!g->input.has_arcs)
         return true;
-    graph_connect(&g->graph, &g->functions, &g->profile, &g->time, &g->selection,
-                  (struct graph_rules){.is_gnu = true}, &g->arena);
+    graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection,
+                  gnu_rules, &g->arena);
     parallel_for(2, 2, propagate_or_locate, g);
     return true;
 }
@@ -178,7 +180,7 @@ static bool report(struct gprof *g, struct out *out, struct err *e)
     unsigned styles = choose_styles(g);
     if ((styles & STYLE_FLAT) && !g->time.has_histogram)
         return err_set(e, "%s: gmon.out file is missing histogram", o->whoami);
-    if ((styles & STYLE_GRAPH) && !g->profile.arc_records)
+    if ((styles & STYLE_GRAPH) && !g->input.has_arcs)
         return err_set(e, "%s: gmon.out file is missing call-graph data", o->whoami);
     names_init(&g->names, &g->functions, o->traditional ? NULL : o->demangle, &g->arena);
     print(g, styles, out);
@@ -197,7 +199,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     }
     if (status == AS_GPROF_RUN)
         status = report(&g, out, e) ? 0 : GNU_FAILED;
-    profile_deinit(&g.profile);
+    profile_deinit(&g.input.profile);
     if (g.image)
         object_close(g.image);
     arena_deinit(&g.arena);

@@ -45,14 +45,10 @@ static const struct format *choose(const struct gprof_options *o, struct bytes i
                                    const struct format_hint *hint)
 {
     bool is_magic = in.len >= 4 && !memcmp(in.at, "gmon", 4);
-    switch (o->format) {
-    case 'm': return format_named("gmon");
-    case '4': return format_named("bsd44");
-    case 'b': return format_named("bsd");
-    default: break;
-    }
-    if (is_magic)
+    if (o->format == 'm' || (o->format == 'a' && is_magic))
         return format_named("gmon");
+    if (o->format == '4')
+        return format_named("bsd44");
     return format_named("bsd44")->probe(in, hint) ? format_named("bsd44") : format_named("bsd");
 }
 
@@ -129,18 +125,30 @@ static void add_arcs(struct profile *all, struct profile *file)
     all->arcs.len += file->arcs.len;
 }
 
-static void print_info(const char *path, const struct profile *p, struct out *out)
+static void print_info(const char *path, const struct profile *p, uint32_t version,
+                       struct out *out)
 {
     unsigned long long histograms = p->histogram_records, arcs = p->arc_records,
                        blocks = p->block_records;
-    out_printf(out, "File `%s' (version %u) contains:\n", path, p->version);
+    out_printf(out, "File `%s' (version %u) contains:\n", path, version);
     out_printf(out, "\t%llu histogram record%s\n", histograms, histograms == 1 ? "" : "s");
     out_printf(out, "\t%llu call-graph record%s\n", arcs, arcs == 1 ? "" : "s");
     out_printf(out, "\t%llu basic-block count record%s\n", blocks, blocks == 1 ? "" : "s");
 }
 
+/* A BSD file has one histogram, always: if it is empty or upside down, that says something. */
+static bool check_bsd(const char *whoami, const char *path, struct profile *file, struct err *e)
+{
+    struct histogram *h = file->histograms.len ? &file->histograms.at[0] : NULL;
+    if (h && h->low > h->high)
+        return err_set(e, "%s: file '%s' does not appear to be in gmon.out format", whoami, path);
+    if (h && !h->bins)
+        file->histogram_records = 0;
+    return true;
+}
+
 static bool add_file(const struct gprof_options *o, const struct format_hint *hint,
-                     const char *path, struct profile *all, struct file_buffer *buffer,
+                     const char *path, struct gprof_input *input, struct file_buffer *buffer,
                      struct out *out, struct err *e)
 {
     if (!file_read(path, buffer, e))
@@ -150,23 +158,25 @@ static bool add_file(const struct gprof_options *o, const struct format_hint *hi
         return err_set(e, "%s: file too short to be a gmon file", path);
 
     const struct format *format = choose(o, in, hint);
+    bool is_bsd = format->id != PROFILE_GNU;
     struct profile file = {0};
     struct err why;
     bool ok = format->read(in, path, hint, &file, &why) ||
               explain(o->whoami, path, format, &file, e);
-    ok = ok && add_histograms(o->whoami, all, &file, e);
+    ok = ok && (!is_bsd || check_bsd(o->whoami, path, &file, e)) &&
+         add_histograms(o->whoami, &input->profile, &file, e);
     if (ok)
-        add_arcs(all, &file);
-    all->histogram_records += file.histogram_records;
-    all->arc_records += file.arc_records;
+        add_arcs(&input->profile, &file);
+    input->has_arcs |= is_bsd || file.arc_records;
+    input->version = is_bsd ? input->version : file.version;
     if (ok && (o->styles & STYLE_INFO))
-        print_info(path, &file, out);
+        print_info(path, &file, input->version, out);
     profile_deinit(&file);
     return ok;
 }
 
 bool gprof_read_profiles(const struct gprof_options *o, const struct object *image,
-                         struct profile *all, struct out *out, struct err *e)
+                         struct gprof_input *input, struct out *out, struct err *e)
 {
     char gmon_out[] = "gmon.out", *default_paths[] = {gmon_out};
     char **paths = o->profiles_len ? o->profiles : default_paths;
@@ -175,7 +185,7 @@ bool gprof_read_profiles(const struct gprof_options *o, const struct object *ima
     struct file_buffer buffer = {0};
     bool ok = true;
     for (int i = 0; ok && i < len; i++)
-        ok = add_file(o, &hint, paths[i], all, &buffer, out, e);
+        ok = add_file(o, &hint, paths[i], input, &buffer, out, e);
     file_buffer_deinit(&buffer);
     return ok;
 }

@@ -14,6 +14,7 @@
  * This is the only file that prints errors or ends the process. */
 #include "base/arena.h"
 #include "cli/command.h"
+#include "cli/generate.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -59,8 +60,14 @@ static int front_desk(int argc, char **argv, struct out *out, struct err *e)
         out_str(out, "monarc " MONARC_VERSION "\n");
     else if (!strcmp(word, "help") && about)
         command_help(about, out);
+    else if (!strcmp(word, "help") && argc > 2) {
+        err_set(e, "'%s' is no command; 'monarc --help' lists them", argv[2]);
+        return EXIT_BAD;
+    }
     else if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
         list_commands(out);
+    else if (!strcmp(word, "--generate"))
+        return generate(argc - 2, argv + 2, out, e);
     else {
         err_set(e, "'%s' is no command; 'monarc --help' lists them", word);
         return EXIT_BAD;

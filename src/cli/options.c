@@ -119,22 +119,28 @@ int options_next(struct option_walk *w, const char **value, struct err *e)
     return OPTION_END;
 }
 
+/* "--name VALUE", or "--name[=VALUE]" where the value may be left out. */
+static int write_option(char *into, size_t size, const struct option_row *row)
+{
+    char letter[] = "  -x, ";
+    letter[3] = row->letter;
+    const char *front = row->letter ? letter : "      ";
+    if (!row->value)
+        return snprintf(into, size, "%s--%s", front, row->name);
+    if (takes_value(row))
+        return snprintf(into, size, "%s--%s %s", front, row->name, row->value);
+    return snprintf(into, size, "%s--%s[=%s", front, row->name, row->value + 1);
+}
+
 void command_help(const struct command *c, struct out *out)
 {
     out_printf(out, "Usage: monarc %s %s\n%s.\n", c->name, c->synopsis, c->summary);
-    if (c->options_len)
-        out_str(out, "\nOptions:\n");
+    out_str(out, "\nOptions:\n");
     for (size_t i = 0; i < c->options_len; i++) {
-        const struct option_row *row = &c->options[i];
         char left[64];
-        const char *value = row->value ? row->value : "";
-        const char *joint = !row->value ? "" : takes_value(row) ? " " : "";
-        int len = row->letter ? snprintf(left, sizeof left, "  -%c, --%s%s%s", row->letter,
-                                         row->name, joint, value)
-                              : snprintf(left, sizeof left, "      --%s%s%s", row->name, joint,
-                                         value);
+        int len = write_option(left, sizeof left, &c->options[i]);
         out_printf(out, len < 30 ? "%-30s %s\n" : "%s\n%31s%s\n", left,
-                   len < 30 ? row->help : "", row->help);
+                   len < 30 ? c->options[i].help : "", c->options[i].help);
     }
     out_str(out, "  -h, --help                     show this and exit\n");
     if (c->details)

@@ -12,12 +12,12 @@
 
 enum { PROFILE_OPTION_WORD, PROFILE_OPTION_ENDIAN, PROFILE_OPTION_FORMAT, PROFILE_OPTIONS };
 
-#define PROFILE_OPTION_ROWS                                                                  \
-    {0, "word", "BITS", "pointer size of the profiled machine, 32 or 64 (default: deduce)"}, \
-        {0, "endian", "ORDER", "its byte order, little or big (default: deduce)"},           \
-    {                                                                                        \
-        'O', "format", "NAME", "read the files as gmon, gmon0, sprof, bsd44 or bsd"          \
-    }
+/* clang-format off */
+#define PROFILE_OPTION_ROWS                                                                        \
+    {0, "word", "32|64", "pointer size of the profiled machine (default: deduce)"},                \
+    {0, "endian", "little|big", "its byte order (default: deduce)"},                               \
+    {'O', "format", "gmon|gmon0|sprof|bsd44|bsd", "read the files as this format"}
+/* clang-format on */
 
 struct profile_options {
     struct format_hint hint;

@@ -55,7 +55,6 @@ static bool read_blocks(struct reading *r, const struct cursor *where, bool has_
     if (in->failed)
         return reading_fail(r, where, READ_SHORT_BLOCKS, 0, n,
                             "the file ends within a list of %" PRIu32 " blocks", n);
-    r->records++;
     if (r->out) {
         reading_note_run(r, where, RECORD_BLOCKS, first, n);
         r->out->block_records++;

@@ -16,7 +16,6 @@ struct reading {
     uint32_t default_rate;
 
     /* What a trial found. */
-    uint64_t records;
     unsigned odd;             /* things no recorder would write */
     uint64_t lowest, highest; /* of the addresses seen; right layouts keep them together */
 };

@@ -28,12 +28,9 @@ void histogram_deinit(struct histogram *h)
 uint64_t histogram_get(const struct histogram *h, uint32_t i)
 {
     switch (h->width) {
-    case 2:
-        return ((const uint16_t *)h->counters)[i];
-    case 4:
-        return ((const uint32_t *)h->counters)[i];
-    default:
-        return ((const uint64_t *)h->counters)[i];
+    case 2: return ((const uint16_t *)h->counters)[i];
+    case 4: return ((const uint32_t *)h->counters)[i];
+    default: return ((const uint64_t *)h->counters)[i];
     }
 }
 
@@ -61,14 +58,9 @@ uint32_t histogram_next(const struct histogram *h, uint32_t i)
 static void histogram_set(struct histogram *h, uint32_t i, uint64_t value)
 {
     switch (h->width) {
-    case 2:
-        ((uint16_t *)h->counters)[i] = (uint16_t)value;
-        break;
-    case 4:
-        ((uint32_t *)h->counters)[i] = (uint32_t)value;
-        break;
-    default:
-        ((uint64_t *)h->counters)[i] = value;
+    case 2: ((uint16_t *)h->counters)[i] = (uint16_t)value; break;
+    case 4: ((uint32_t *)h->counters)[i] = (uint32_t)value; break;
+    default: ((uint64_t *)h->counters)[i] = value;
     }
 }
 
@@ -120,18 +112,12 @@ static bool add_block(void *into, unsigned into_width, const void *from, unsigne
                       size_t n)
 {
     switch (into_width * 10 + from_width) {
-    case 22:
-        return add_uint16_t_to_uint16_t(into, from, n);
-    case 42:
-        return add_uint16_t_to_uint32_t(into, from, n);
-    case 44:
-        return add_uint32_t_to_uint32_t(into, from, n);
-    case 82:
-        return add_uint16_t_to_uint64_t(into, from, n);
-    case 84:
-        return add_uint32_t_to_uint64_t(into, from, n);
-    default:
-        return add_uint64_t_to_uint64_t(into, from, n);
+    case 22: return add_uint16_t_to_uint16_t(into, from, n);
+    case 42: return add_uint16_t_to_uint32_t(into, from, n);
+    case 44: return add_uint32_t_to_uint32_t(into, from, n);
+    case 82: return add_uint16_t_to_uint64_t(into, from, n);
+    case 84: return add_uint32_t_to_uint64_t(into, from, n);
+    default: return add_uint64_t_to_uint64_t(into, from, n);
     }
 }
 

@@ -157,9 +157,9 @@ static void add_histograms(struct profile *sum, const struct profile *from)
 
 /* --- merger ---------------------------------------------------------------------------------- */
 
-static bool is_empty(const struct profile *p)
+static bool has_records(const struct profile *p)
 {
-    return !p->word && !p->histograms.len && !p->arcs.len && !p->blocks.len;
+    return p->histograms.len || p->arcs.len || p->blocks.len;
 }
 
 static void take_identity(struct profile *sum, const struct profile *from)
@@ -176,9 +176,9 @@ bool merger_add(struct merger *m, const struct profile *from, struct err *e)
     if (from->arcs.len > UINT32_MAX - sum->arcs.len ||
         from->blocks.len > UINT32_MAX - sum->blocks.len)
         return err_set(e, "more than %u arcs or blocks are too many to merge", UINT32_MAX);
-    if (!(same_ranges(sum, from) && sum->histograms.len) && !check_mergeable(sum, from, e))
+    if (!check_mergeable(sum, from, e))
         return false;
-    if (is_empty(sum))
+    if (!sum->word || (!has_records(sum) && has_records(from)))
         take_identity(sum, from);
     add_histograms(sum, from);
     add_arcs(m, from);
@@ -209,7 +209,7 @@ struct profile merger_take(struct merger *m)
 static bool merge_into_fresh(struct merger *m, struct profile *into, const struct profile *from,
                              struct err *e)
 {
-    return (is_empty(into) || merger_add(m, into, e)) && merger_add(m, from, e);
+    return merger_add(m, into, e) && merger_add(m, from, e);
 }
 
 bool profile_merge(struct profile *into, const struct profile *from, struct err *e)

@@ -63,6 +63,7 @@ enum read_failure {
     READ_SHORT_BINS,      /* seen: counters present, of: counters claimed */
     READ_SHORT_ARC,
     READ_SHORT_BLOCKS, /* cut within a list of blocks */
+    READ_AMBIGUOUS,    /* pointer size or byte order cannot be told; nothing was read */
 };
 
 struct profile {
@@ -92,7 +93,8 @@ void profile_deinit(struct profile *p);
 /* Empties `p` but keeps memory for the next file. */
 void profile_clear(struct profile *p);
 
-/* Counter `i`. histogram_add() adds to it, growing the counters' width where the sum needs it. Saturates at 2^64-1.
+/* Counter `i`. histogram_add() adds to it, growing the counters' width where the sum needs it.
+ * Saturates at 2^64-1.
  */
 uint64_t histogram_get(const struct histogram *h, uint32_t i);
 
@@ -149,8 +151,9 @@ bool profile_same(const struct profile *a, const struct profile *b);
 /* Adds `from` to `into`: histograms of the same range, rate, dimension and bin count are summed bin
  * by bin, others are kept beside each other; arcs with equal (from, self) and blocks with equal
  * address are summed; first appearance decides the order. Fails, leaving `into` as it was, if
- * histograms overlap without being the same, or differ in dimension or rate. `into` may be empty
- * (zeroed), and then takes the identity (format, word, byte order) of `from`. Merging many: see
+ * histograms overlap without being the same, or differ in dimension or rate, or the machines in
+ * pointer size or byte order. Without records (zeroed, say), `into` takes the identity (format,
+ * word, byte order) of `from`. Merging many: see
  * model/merge.h. */
 MUST_CHECK bool profile_merge(struct profile *into, const struct profile *from, struct err *e);
 

@@ -110,7 +110,7 @@ static void order_sequences(struct line_table *t)
 void line_table_init(struct line_table *t, const struct line_sections *sections, uint64_t offset,
                      const char *comp_dir)
 {
-    *t = (struct line_table){.comp_dir = comp_dir};
+    *t = (struct line_table){.is_decoded = true, .comp_dir = comp_dir};
     if (!line_program_open(&t->program, sections, offset))
         return;
     collect(t);
@@ -128,6 +128,7 @@ void line_table_deinit(struct line_table *t)
     vec_free(&t->rows);
     vec_free(&t->sequences);
     vec_free(&t->paths);
+    t->is_decoded = false;
 }
 
 static const struct line_sequence *sequence_at(const struct line_table *t, uint64_t address)

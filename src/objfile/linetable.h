@@ -10,6 +10,7 @@ struct line_sequence {
 };
 
 struct line_table {
+    bool is_decoded;
     struct line_program program; /* run to its end; kept for its files */
     const char *comp_dir;
     VEC(struct line_row) rows;           /* 16 bytes each, ascending within a sequence */

@@ -21,6 +21,16 @@ bool object_line(struct object *o, uint64_t address, const char **file, uint32_t
     return *file;
 }
 
+const char *object_file(struct object *o, uint64_t address)
+{
+    struct units *u = units_of(o);
+    uint32_t unit = unit_around(u, address, 0), line;
+    const char *file = unit == NO_UNIT ? NULL : unit_sole_path(u, unit, &o->arena);
+    if (!file)
+        object_line(o, address, &file, &line);
+    return file;
+}
+
 /* The name a function goes by: its linkage name, else the symbol where it starts, else its name in
  * the source. */
 static const char *linkage_name(struct object *o, struct scopes *s, uint32_t scope)

@@ -42,20 +42,59 @@ static struct bytes debug_strings(const struct image *image, const char *name)
     return strings;
 }
 
+/* Forgets the rows of all tables once there are many: callers ask in the order of addresses, so
+ * they will not be missed. */
+static void make_room(struct units *u)
+{
+    enum { MOST_ROWS = 1 << 20 };
+    if (u->rows_held < MOST_ROWS)
+        return;
+    for (size_t i = 0; i < u->tables.len; i++)
+        line_table_deinit(&u->tables.at[i]);
+    u->rows_held = 0;
+}
+
 struct line_table *unit_table(struct units *u, uint32_t unit)
 {
     const struct unit *wanted = &u->units.at[unit];
     bool is_new;
     uint32_t *index = map_at(&u->table_of, wanted->program, 0, (uint32_t)u->tables.len, &is_new);
-    if (is_new) {
-        struct line_table table = {0};
-        if (u->program_bytes_left)
-            line_table_init(&table, &u->sections, wanted->program, wanted->comp_dir);
-        uint64_t bytes = line_table_bytes(&table);
-        u->program_bytes_left -= bytes < u->program_bytes_left ? bytes : u->program_bytes_left;
-        vec_push(&u->tables, table);
+    if (is_new)
+        vec_push(&u->tables, (struct line_table){0});
+    struct line_table *table = &u->tables.at[*index];
+    if (table->is_decoded || !u->program_bytes_left)
+        return table;
+    make_room(u);
+    line_table_init(table, &u->sections, wanted->program, wanted->comp_dir);
+    uint64_t bytes = line_table_bytes(table);
+    u->program_bytes_left -= bytes < u->program_bytes_left ? bytes : u->program_bytes_left;
+    u->rows_held += table->rows.len;
+    return table;
+}
+
+static const char *sole_path(const struct unit *unit, const struct line_sections *sections,
+                             struct arena *a)
+{
+    struct line_program p;
+    const char *path = NULL;
+    bool ok = line_program_open(&p, sections, unit->program);
+    for (uint32_t i = 0; ok && i < p.files.len; i++) {
+        const char *other = line_program_path(&p, i, unit->comp_dir, a);
+        ok = !path || !other || !strcmp(path, other);
+        path = path ? path : other;
     }
-    return &u->tables.at[*index];
+    line_program_close(&p);
+    return ok ? path : NULL;
+}
+
+const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a)
+{
+    struct unit *wanted = &u->units.at[unit];
+    if (!wanted->has_sole_path) {
+        wanted->has_sole_path = true;
+        wanted->sole_path = sole_path(wanted, &u->sections, a);
+    }
+    return wanted->sole_path;
 }
 
 struct scopes *unit_scopes(struct units *u, uint32_t unit)
@@ -210,8 +249,7 @@ static size_t ranges_up_to(const struct units *u, uint64_t address)
     return low;
 }
 
-/* The first unit, from number `from` on, with a range around the address. */
-static uint32_t unit_around(const struct units *u, uint64_t address, uint32_t from)
+uint32_t unit_around(const struct units *u, uint64_t address, uint32_t from)
 {
     uint32_t first = NO_UNIT;
     for (size_t i = ranges_up_to(u, address); i && u->ranges.at[i - 1].reach > address; i--) {

@@ -144,13 +144,7 @@ void json_double(struct json *j, double value)
         return;
     }
     separate(j);
-    char text[32];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    out_str(j->out, text);
+    out_shortest(j->out, value);
 }
 
 void json_bool(struct json *j, bool value)

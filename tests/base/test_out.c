@@ -23,10 +23,11 @@ static void expect_fixed(double value, int width, int decimals)
 static void test_fixed_edges(void **state)
 {
     (void)state;
-    static const double edges[] = {0,     -0.0,   0.5,    0.05,       0.005,   0.015,  0.025,
-                                   0.125, 1.005,  2.675,  0.995,      99.995,  1e9,    1e12,
-                                   1e15,  1e18,   1e300,  -1,         -0.001,  0.0049, 1e-300,
-                                   1.0 / 0.0, 0.0 / 0.0, 4503599627370496.5, 0.375, 1e11 + 0.125};
+    static const double edges[] = {
+        0,     -0.0,        0.5,    0.05,   0.005,  0.015,     0.025,     0.125,
+        1.005, 2.675,       0.995,  99.995, 1e9,    1e12,      1e15,      1e18,
+        1e300, -1,          -0.001, 0.0049, 1e-300, 1.0 / 0.0, 0.0 / 0.0, 4503599627370496.5,
+        0.375, 1e11 + 0.125};
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
         for (int decimals = 1; decimals <= 6; decimals++)
             expect_fixed(edges[i], 8, decimals);

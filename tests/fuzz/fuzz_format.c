@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Bytes that writing may take; beyond, a test would only be slow. */
-enum { MOST_BYTES = 1 << 17 };
+enum { MOST_BYTES = 1 << 15 };
 
 static void expect(bool holds, const char *law)
 {

@@ -1,0 +1,56 @@
+/* Totals, the profiler's own functions, and how sure a share is. */
+#include "analysis/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+bool is_profiler(const char *linkage_name)
+{
+    static const char *const names[] = {
+        "mcount",           "_mcount",           "__mcount",
+        "__fentry__",       "__mcount_internal", "_mcount_internal",
+        "__gnu_mcount_nc",  "__mcount_nc",       "mcount_internal",
+        "__profil_counter", "__profil",          "__gprof_mcount",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(linkage_name, names[i]))
+            return true;
+    return !strncmp(linkage_name, "monarc_mcount", 13);
+}
+
+void summary_count(struct summary *s, const struct profile *p, const struct attribution *t,
+                   const struct graph *g)
+{
+    s->has_samples = t->has_histogram;
+    s->samples = t->total;
+    s->unattributed = t->unattributed;
+    s->rate = t->rate;
+    s->dimension = t->dimension;
+    s->abbreviation = t->abbreviation;
+    for (uint32_t i = 0; i < g->functions->len; i++)
+        if (t->self[i] != 0 && is_profiler(g->functions->at[i].name))
+            s->profiler += t->self[i];
+    s->arcs = p->arcs.len;
+    s->calls = profile_calls(p);
+    s->unknown_callers = g->unknown_callers;
+    s->unknown_callees = g->unknown_callees;
+}
+
+double summary_mcount_estimate(const struct summary *s)
+{
+    bool is_seconds = s->has_samples && s->rate > 0 && !strcmp(s->dimension, "seconds");
+    return is_seconds ? (double)s->calls * MCOUNT_NANOSECONDS * 1e-9 : 0;
+}
+
+/* Wilson 1927: (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n), z for 95 %. */
+struct interval share_interval(double hits, double samples)
+{
+    const double z = 1.959963984540054;
+    if (!(samples > 0))
+        return (struct interval){0, 1};
+    double p = hits < samples ? hits / samples : 1, nn = z * z / samples;
+    double middle = (p + nn / 2) / (1 + nn);
+    double half = z * sqrt(p * (1 - p) / samples + nn / (4 * samples)) / (1 + nn);
+    return (struct interval){p > 0 ? fmax(0, middle - half) : 0,
+                             p < 1 ? fmin(1, middle + half) : 1};
+}

@@ -1,0 +1,94 @@
+/* monarc flat: the flat profile. */
+#include "report/flat.h"
+
+#include "cli/command.h"
+#include "cli/view.h"
+
+static const struct option_row OPTIONS[] = {VIEW_OPTION_ROWS};
+
+static int parse(struct option_walk *walk, struct view_options *o, struct err *e)
+{
+    const char *value;
+    int row;
+    while ((row = options_next(walk, &value, e)) >= 0)
+        if (!view_option(o, row, value, e))
+            return OPTION_BAD;
+    return row;
+}
+
+static void print(struct view *v, const struct view_options *o, struct out *out)
+{
+    struct flat table;
+    flat_make(&table, &v->summary, &v->graph, &v->names, &o->rules, &v->arena);
+    if (o->is_json) {
+        flat_json(out, &table, &v->names);
+        return;
+    }
+    if (o->is_csv) {
+        flat_csv(out, &table, &v->names);
+        return;
+    }
+    struct terminal terminal;
+    terminal_start(&terminal, o->colour, o->no_pager, out);
+    flat_text(out, &table, &v->names,
+              &(struct text_style){terminal.has_colour,
+                                   o->linkage_names ? NAME_LINKAGE_TOO : NAME_SHOWN});
+    terminal_end(&terminal, out);
+}
+
+static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+{
+    struct option_walk walk = options_start(self, argc - 1, argv + 1);
+    struct view_options o = {0};
+    struct view v = {0};
+    int status = EXIT_BAD, end = parse(&walk, &o, e);
+    if (end == OPTION_HELP) {
+        command_help(self, out);
+        status = EXIT_FINE;
+    } else if (end != OPTION_BAD && view_operands(&o, &walk, e) && view_open(&v, &o, e)) {
+        print(&v, &o, out);
+        status = EXIT_FINE;
+    }
+    view_close(&v, &o);
+    return status;
+}
+
+const struct command command_flat = {
+    .name = "flat",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...]",
+    .summary = "Show where the time went, function by function",
+    .details =
+        "PROFILE is gmon.out unless named; - is standard input; several are summed. A profile\n"
+        "that PROGRAM did not record is an error that says how it was noticed.\n"
+        "\n"
+        "One row a function that was sampled or called, by self time unless --sort says\n"
+        "otherwise, and no blurb. The columns:\n"
+        "\n"
+        "  self%       share of all samples read, those outside any function included\n"
+        "  +-          half the width of the 95 % confidence interval of that share, in points\n"
+        "  samples     hits of the profiling clock; a bin shared by functions is split by bytes\n"
+        "  self s      the same as time\n"
+        "  running     self time of this row and all above\n"
+        "  calls       all calls, recursive ones too\n"
+        "  self/call   self time by calls\n"
+        "  total/call  time with callees by calls from other functions; an estimate: the times\n"
+        "              of callees are split among callers by call counts\n"
+        "\n"
+        "The rows in brackets make the sum complete: functions left out by filters and limits,\n"
+        "and [unattributed], samples that no function of PROGRAM accounts for. Functions of the\n"
+        "profiler, such as mcount, are marked as profiling overhead. Clones that compilers make\n"
+        "of functions (.isra.0, .part.1, .cold) have rows of their own.\n"
+        "\n"
+        "REGEX is a POSIX extended regular expression; it is searched for in the demangled name\n"
+        "and in the linkage name.\n"
+        "\n"
+        "Environment: NO_COLOR turns colour off, MONARC_PAGER or PAGER names the pager.\n"
+        "\n"
+        "Examples:\n"
+        "  monarc flat ./prog\n"
+        "  monarc flat --limit 10 --sort total ./prog gmon.out.*\n"
+        "  monarc flat --json ./prog | jq '.functions[0].name'\n",
+    .options = OPTIONS,
+    .options_len = sizeof OPTIONS / sizeof *OPTIONS,
+    .run = run,
+};

@@ -1,0 +1,145 @@
+/* Options and analysis shared by the native reports. */
+#include "cli/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool option_decimal(const char *option, const char *value, double *out, struct err *e)
+{
+    char *end;
+    double number = strtod(value, &end);
+    if (end == value || *end || !isfinite(number) || number < 0)
+        return err_set(e, "option '%s' needs a number, not '%s'", option, value);
+    *out = number;
+    return true;
+}
+
+static bool parse_order_of_rows(struct view_rules *rules, const char *value, struct err *e)
+{
+    static const char *const names[] = {
+        [BY_SELF] = "self", [BY_TOTAL] = "total", [BY_CALLS] = "calls", [BY_NAME] = "name"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(value, names[i]))
+            continue;
+        rules->order = (enum view_order)i;
+        rules->has_order = true;
+        return true;
+    }
+    return err_set(e, "option '--sort' takes self, total, calls or name, not '%s'", value);
+}
+
+/* A switch table. */
+bool view_option(struct view_options *o, int row, const char *value, struct err *e)
+{
+    switch (row) {
+    case VIEW_OPTION_SORT: return parse_order_of_rows(&o->rules, value, e);
+    case VIEW_OPTION_LIMIT: return option_number("--limit", value, UINT32_MAX, &o->rules.limit, e);
+    case VIEW_OPTION_MIN_PERCENT:
+        return option_decimal("--min-percent", value, &o->rules.min_percent, e);
+    case VIEW_OPTION_FOCUS: return filter_add(&o->filter, value, false, e);
+    case VIEW_OPTION_IGNORE: return filter_add(&o->filter, value, true, e);
+    case VIEW_OPTION_ALL: return o->rules.shows_all = true;
+    case VIEW_OPTION_NO_DEMANGLE: return o->no_demangle = true;
+    case VIEW_OPTION_LINKAGE_NAMES: return o->linkage_names = true;
+    case VIEW_OPTION_DEBUG_DIR: o->debug_dir = value; return true;
+    case VIEW_OPTION_FORCE: return o->is_forced = true;
+    case VIEW_OPTION_JSON: o->is_csv = false; return o->is_json = true;
+    case VIEW_OPTION_CSV: o->is_json = false; return o->is_csv = true;
+    case VIEW_OPTION_COLOR: return parse_colour(value, &o->colour, e);
+    case VIEW_OPTION_NO_PAGER: return o->no_pager = true;
+    default: return profile_option(&o->read, row, value, e);
+    }
+}
+
+bool view_operands(struct view_options *o, const struct option_walk *walk, struct err *e)
+{
+    const char *name = walk->command->name;
+    if (!walk->operands)
+        return err_set(e, "%s needs the PROGRAM that was profiled; see 'monarc %s --help'", name,
+                       name);
+    o->program = walk->argv[0];
+    o->profiles = walk->argv + 1;
+    o->profiles_len = (size_t)walk->operands - 1;
+    if (!o->profiles_len) {
+        strcpy(o->default_path, "gmon.out");
+        o->default_paths[0] = o->default_path;
+        o->profiles = o->default_paths;
+        o->profiles_len = 1;
+    }
+    return true;
+}
+
+static bool reads_stdin(const struct view_options *o)
+{
+    for (size_t i = 0; i < o->profiles_len; i++)
+        if (!strcmp(o->profiles[i], "-"))
+            return true;
+    return false;
+}
+
+/* The program says what the files do not. Files that make no sense so, but do otherwise, are
+ * another program's, which the judgement will say better than the reader can. */
+static bool read_profiles(struct view *v, const struct view_options *o, struct err *e)
+{
+    struct profile_options hinted = o->read;
+    if (!hinted.hint.word)
+        hinted.hint.word = object_word(v->object);
+    if (hinted.hint.order == ORDER_UNKNOWN)
+        hinted.hint.order = object_is_big_endian(v->object) ? ORDER_BIG : ORDER_LITTLE;
+    if (profiles_load(&hinted, o->profiles, o->profiles_len, &v->profile, e))
+        return true;
+    struct err second;
+    return !reads_stdin(o) &&
+           profiles_load(&o->read, o->profiles, o->profiles_len, &v->profile, &second);
+}
+
+static bool judge(struct view *v, const struct view_options *o, struct err *e)
+{
+    fit_judge(&v->fit, &v->profile, v->object, &v->functions);
+    if (v->fit.kind == FIT_WELL)
+        return true;
+    const char *evidence = fit_evidence(&v->fit, &v->profile, v->object, &v->arena);
+    v->summary.mismatch = evidence;
+    v->summary.was_forced = o->is_forced;
+    return o->is_forced ||
+           err_set(e, "%s was not recorded by %s: %s (--force reports all the same)",
+                   o->profiles_len == 1 ? o->profiles[0] : "the profile", o->program, evidence);
+}
+
+bool view_open(struct view *v, struct view_options *o, struct err *e)
+{
+    o->rules.filter = &o->filter;
+    v->selection.arena = &v->arena;
+    v->summary.program = o->program;
+    v->summary.profiles = (const char *const *)o->profiles;
+    v->summary.profiles_len = o->profiles_len;
+    v->object =
+        object_open(o->program, &(struct object_options){.debug_dir = o->debug_dir}, NULL, e);
+    if (!v->object)
+        return false;
+    functions_native(&v->functions, v->object, &v->arena);
+    if (!v->functions.len)
+        return err_set(e,
+                       "%s: has no symbols, so that samples cannot be told apart; link without "
+                       "-s, or keep the debug file and name its directory with --debug-dir",
+                       o->program);
+    if (!read_profiles(v, o, e) || !judge(v, o, e))
+        return false;
+    selection_resolve(&v->selection, &v->functions, v->object);
+    attribute_native(&v->time, &v->profile, &v->functions, &v->arena);
+    graph_build(&v->graph, &v->functions, &v->profile, &v->time, &v->selection,
+                (struct graph_rules){.is_gnu = false}, &v->arena);
+    names_init(&v->names, &v->functions, o->no_demangle ? NULL : "auto", &v->arena);
+    summary_count(&v->summary, &v->profile, &v->time, &v->graph);
+    return true;
+}
+
+void view_close(struct view *v, struct view_options *o)
+{
+    profile_deinit(&v->profile);
+    if (v->object)
+        object_close(v->object);
+    arena_deinit(&v->arena);
+    filter_deinit(&o->filter);
+}

@@ -1,0 +1,100 @@
+/* What the native reports on a program and its profiles have in common: their options, opening and
+ * analysing both, and refusing a program and a profile that do not belong together.
+ *
+ * A command puts VIEW_OPTION_ROWS first in its option table and hands rows below VIEW_OPTIONS to
+ * view_option(). */
+#ifndef MONARC_CLI_VIEW_H
+#define MONARC_CLI_VIEW_H
+
+#include "analysis/fit.h"
+#include "analysis/flat.h"
+#include "cli/profiles.h"
+#include "cli/terminal.h"
+#include "report/text.h"
+
+enum {
+    VIEW_OPTION_SORT = PROFILE_OPTIONS,
+    VIEW_OPTION_LIMIT,
+    VIEW_OPTION_MIN_PERCENT,
+    VIEW_OPTION_FOCUS,
+    VIEW_OPTION_IGNORE,
+    VIEW_OPTION_ALL,
+    VIEW_OPTION_NO_DEMANGLE,
+    VIEW_OPTION_LINKAGE_NAMES,
+    VIEW_OPTION_DEBUG_DIR,
+    VIEW_OPTION_FORCE,
+    VIEW_OPTION_JSON,
+    VIEW_OPTION_CSV,
+    VIEW_OPTION_COLOR,
+    VIEW_OPTION_NO_PAGER,
+    VIEW_OPTIONS
+};
+
+/* clang-format off */
+#define VIEW_OPTION_ROWS                                                                           \
+    PROFILE_OPTION_ROWS,                                                                           \
+    {'s', "sort", "self|total|calls|name", "order of the rows"},                                   \
+    {'n', "limit", "N", "show the first N rows"},                                                  \
+    {'m', "min-percent", "P", "leave out what has less than P percent of all samples"},            \
+    {'f', "focus", "REGEX", "show only functions whose name matches (may be repeated)"},           \
+    {'i', "ignore", "REGEX", "leave out functions whose name matches (may be repeated)"},          \
+    {'a', "all", NULL, "show functions without time and calls, too"},                              \
+    {0, "no-demangle", NULL, "show linkage names as they are"},                                    \
+    {0, "linkage-names", NULL, "show linkage names behind demangled ones"},                        \
+    {0, "debug-dir", "DIR", "look for separate debug files there, too"},                           \
+    {0, "force", NULL, "report even if program and profile do not belong together"},               \
+    {'j', "json", NULL, "print JSON; docs/schema/ has its schema"},                                \
+    {'c', "csv", NULL, "print comma-separated values (RFC 4180)"},                                 \
+    {0, "color", "[auto|always|never]", "colour large shares (default: on a terminal)"},           \
+    {0, "no-pager", NULL, "do not page on a terminal"}
+/* clang-format on */
+
+struct view_options {
+    struct profile_options read;
+    struct view_rules rules;
+    struct filter filter;
+    const char *debug_dir;
+    bool is_forced, is_json, is_csv, no_demangle, linkage_names, no_pager;
+    enum colour_when colour;
+    const char *program;
+    char **profiles; /* at least one */
+    size_t profiles_len;
+    char default_path[sizeof "gmon.out"], *default_paths[1];
+};
+
+/* Takes option number `row`. */
+MUST_CHECK bool view_option(struct view_options *o, int row, const char *value, struct err *e);
+
+/* Takes PROGRAM [PROFILE...]; the only failure is a missing program. */
+MUST_CHECK bool view_operands(struct view_options *o, const struct option_walk *walk,
+                              struct err *e);
+
+/* Everything about one program and its profiles. */
+struct view {
+    struct arena arena;
+    struct object *object;
+    struct functions functions;
+    struct profile profile;
+    struct attribution time;
+    struct selection selection; /* empty */
+    struct graph graph;
+    struct names names;
+    struct fit fit;
+    struct summary summary;
+};
+
+/* Opens, reads, judges and analyses. view_close() after failure, too. The summary names point into
+ * `o`. */
+MUST_CHECK bool view_open(struct view *v, struct view_options *o, struct err *e);
+void view_close(struct view *v, struct view_options *o);
+
+/* A JSON or CSV writer sees no terminal. */
+static inline bool view_is_for_people(const struct view_options *o)
+{
+    return !o->is_json && !o->is_csv;
+}
+
+/* A percentage or other number with decimals that is not negative. */
+MUST_CHECK bool option_decimal(const char *option, const char *value, double *out, struct err *e);
+
+#endif

@@ -1,0 +1,237 @@
+/* Three forms of one table. */
+#include "report/flat.h"
+
+#include "report/csv.h"
+#include "report/summary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* --- text ------------------------------------------------------------------------------------ */
+
+/* Which columns there are, and how wide. */
+struct layout {
+    const struct summary *summary;
+    bool has_samples, has_time;
+    int samples, sample_decimals, time, time_decimals, calls;
+};
+
+static int at_least(int width, int least)
+{
+    return width > least ? width : least;
+}
+
+static struct layout lay_out(const struct flat *t)
+{
+    const struct summary *s = t->summary;
+    struct layout l = {.summary = s,
+                       .has_samples = s->has_samples,
+                       .has_time = s->has_samples && s->rate > 0,
+                       .sample_decimals = t->has_fractions ? 2 : 0,
+                       .time_decimals = text_time_decimals(s)};
+    l.samples = at_least(text_digits((uint64_t)s->samples) + (t->has_fractions ? 3 : 0), 7);
+    l.time = at_least(text_digits((uint64_t)summary_time(s, s->samples)) + l.time_decimals + 1, 9);
+    l.calls = at_least(text_digits(s->calls), 7);
+    return l;
+}
+
+static void text_head(struct out *out, const struct layout *l)
+{
+    char self[8] = "self ?", running[8] = "running";
+    self[5] = l->summary->abbreviation > ' ' && l->summary->abbreviation <= '~'
+                  ? l->summary->abbreviation
+                  : '?';
+    if (l->has_samples)
+        out_printf(out, "%6s %5s  %*s", "self%", "+-", l->samples, "samples");
+    if (l->has_time)
+        out_printf(out, "  %*s %*s", l->time, self, l->time, running);
+    out_printf(out, "%s%*s", l->has_samples ? "  " : "", l->calls, "calls");
+    if (l->has_time)
+        out_printf(out, "  %10s  %10s", "self/call", "total/call");
+    out_str(out, "  function\n");
+}
+
+static void text_time(struct out *out, const struct layout *l, const struct text_style *style,
+                      double self, const struct interval *interval, double running)
+{
+    double share = summary_share(l->summary, self);
+    if (l->has_samples) {
+        text_heat_on(out, style, share);
+        out_printf(out, "%6.2f", 100 * share);
+        text_heat_off(out, style, share);
+        if (interval)
+            out_printf(out, " %5.2f", 50 * (interval->high - interval->low));
+        else
+            out_spaces(out, 6);
+        out_printf(out, "  %*.*f", l->samples, l->sample_decimals, self);
+    }
+    if (l->has_time)
+        out_printf(out, "  %*.*f %*.*f", l->time, l->time_decimals, summary_time(l->summary, self),
+                   l->time, l->time_decimals, summary_time(l->summary, running));
+    if (l->has_samples)
+        out_str(out, "  ");
+}
+
+static void text_per_call(struct out *out, const struct layout *l, double samples)
+{
+    char text[32] = "";
+    if (samples >= 0)
+        text_amount(text, sizeof text, summary_time(l->summary, samples), l->summary->abbreviation);
+    out_printf(out, "  %10s", text);
+}
+
+static void text_row(struct out *out, const struct layout *l, const struct flat_row *r,
+                     struct names *names, const struct text_style *style)
+{
+    text_time(out, l, style, r->self, l->summary->samples > 0 ? &r->interval : NULL, r->running);
+    if (r->calls)
+        out_u64(out, r->calls, l->calls);
+    else
+        out_spaces(out, (size_t)l->calls);
+    if (l->has_time) {
+        text_per_call(out, l, flat_self_per_call(r));
+        text_per_call(out, l, flat_total_per_call(r));
+    }
+    out_str(out, "  ");
+    text_function(out, names, r->function, style);
+    out_char(out, '\n');
+}
+
+/* A row that stands for what is in no row. */
+static void text_rest(struct out *out, const struct layout *l, const struct text_style *style,
+                      double self, double *running, uint64_t calls)
+{
+    *running += self;
+    text_time(out, l, style, self, NULL, *running);
+    if (calls)
+        out_u64(out, calls, l->calls);
+    else
+        out_spaces(out, (size_t)l->calls);
+    out_spaces(out, l->has_time ? 26 : 2);
+}
+
+void flat_text(struct out *out, const struct flat *t, struct names *names,
+               const struct text_style *style)
+{
+    const struct summary *s = t->summary;
+    struct layout l = lay_out(t);
+    double running = t->len ? t->rows[t->len - 1].running : 0;
+    text_summary(out, s);
+    text_notes(out, s);
+    out_char(out, '\n');
+    text_head(out, &l);
+    for (uint32_t i = 0; i < t->len; i++)
+        text_row(out, &l, &t->rows[i], names, style);
+    if (t->omitted.functions) {
+        text_rest(out, &l, style, t->omitted.self, &running, t->omitted.calls);
+        out_printf(out, "[%" PRIu32 " more function%s, not shown]\n", t->omitted.functions,
+                   t->omitted.functions == 1 ? "" : "s");
+    }
+    if (s->unattributed != 0 || s->unknown_callees) {
+        text_rest(out, &l, style, s->unattributed, &running, s->unknown_callees);
+        out_str(out, "[unattributed] outside any function of ");
+        text_name(out, s->program);
+        out_char(out, '\n');
+    }
+}
+
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+static void json_time(struct json *j, const struct summary *s, const char *samples_key,
+                      const char *time_key, double samples)
+{
+    json_pair_double(j, samples_key, samples);
+    json_key(j, time_key);
+    if (s->rate > 0 && samples >= 0)
+        json_double(j, summary_time(s, samples));
+    else
+        json_none(j);
+}
+
+static void json_row(struct json *j, const struct flat *t, const struct flat_row *r,
+                     struct names *names)
+{
+    const struct summary *s = t->summary;
+    json_begin(j, '{');
+    json_pair_function(j, names, r->function);
+    json_pair_str(j, "kind", r->is_profiler ? "profiler" : "function");
+    json_pair_double(j, "self_share", summary_share(s, r->self));
+    json_pair_double(j, "self_share_low", r->interval.low);
+    json_pair_double(j, "self_share_high", r->interval.high);
+    json_time(j, s, "self_samples", "self_time", r->self);
+    json_time(j, s, "total_samples", "total_time", r->total);
+    json_pair_u64(j, "calls", r->calls);
+    json_pair_u64(j, "recursive_calls", r->recursive_calls);
+    json_end(j);
+}
+
+void flat_json(struct out *out, const struct flat *t, struct names *names)
+{
+    struct json j = {.out = out};
+    json_report_begin(&j, "flat", t->summary);
+    json_key(&j, "functions"), json_begin(&j, '[');
+    for (uint32_t i = 0; i < t->len; i++)
+        json_row(&j, t, &t->rows[i], names);
+    json_end(&j);
+    json_key(&j, "omitted"), json_begin(&j, '{');
+    json_pair_u64(&j, "functions", t->omitted.functions);
+    json_pair_double(&j, "self_samples", t->omitted.self);
+    json_pair_u64(&j, "calls", t->omitted.calls);
+    json_end(&j);
+    json_end(&j);
+}
+
+/* --- CSV ------------------------------------------------------------------------------------- */
+
+static void csv_time(struct csv *c, const struct summary *s, double samples)
+{
+    csv_double(c, samples);
+    if (s->rate > 0)
+        csv_double(c, summary_time(s, samples));
+    else
+        csv_none(c);
+}
+
+static void csv_row(struct csv *c, const struct summary *s, const struct flat_row *r,
+                    struct names *names)
+{
+    const struct function *f = &names->functions->at[r->function];
+    csv_str(c, r->is_profiler ? "profiler" : "function");
+    csv_str(c, names_get(names, r->function));
+    csv_str(c, f->name);
+    csv_address(c, f->start);
+    csv_double(c, summary_share(s, r->self));
+    csv_double(c, r->interval.low);
+    csv_double(c, r->interval.high);
+    csv_time(c, s, r->self);
+    csv_time(c, s, r->total);
+    csv_u64(c, r->calls);
+    csv_u64(c, r->recursive_calls);
+    csv_end(c);
+}
+
+static void csv_rest(struct csv *c, const struct summary *s, const char *kind, double self,
+                     uint64_t calls)
+{
+    csv_str(c, kind);
+    csv_none(c), csv_none(c), csv_none(c);
+    csv_double(c, summary_share(s, self));
+    csv_none(c), csv_none(c);
+    csv_time(c, s, self);
+    csv_none(c), csv_none(c);
+    csv_u64(c, calls);
+    csv_none(c);
+    csv_end(c);
+}
+
+void flat_csv(struct out *out, const struct flat *t, struct names *names)
+{
+    const struct summary *s = t->summary;
+    struct csv c = {.out = out};
+    csv_header(&c, "kind,name,linkage_name,address,self_share,self_share_low,self_share_high,"
+                   "self_samples,self_time,total_samples,total_time,calls,recursive_calls");
+    for (uint32_t i = 0; i < t->len; i++)
+        csv_row(&c, s, &t->rows[i], names);
+    csv_rest(&c, s, "omitted", t->omitted.self, t->omitted.calls);
+    csv_rest(&c, s, "unattributed", s->unattributed, s->unknown_callees);
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""counting.py: run_all.py counts what programs print, and never calls a broken one passed."""
+
+import importlib.util
+import sys
+
+import tap
+
+spec = importlib.util.spec_from_file_location("run_all", tap.ROOT / "tests" / "run_all.py")
+run_all = importlib.util.module_from_spec(spec)
+sys.modules["run_all"] = run_all
+spec.loader.exec_module(run_all)
+
+UNITTEST = """test_a (x.T) ... ok
+test_b (x.T) ... skipped 'no gdb here'
+test_c (x.T) ... FAIL
+----------------------------------------------------------------------
+Ran 3 tests in 0.010s
+
+FAILED (failures=1, skipped=1)
+"""
+
+# what it shows, output, exit status, (passed, failed), skips
+CASES = [
+    ("TAP", "1..3\nok 1 - a\nnot ok 2 - b\nok 3 # SKIP no /dev/full\n# not ok - tests\n", 1,
+     (1, 1), [("3", "no /dev/full")]),
+    ("TAP with its plan last", "ok 1 - a\nok 2 - b\n1..2\n", 0, (2, 0), []),
+    ("the remark before a skip", "1..1\n# runs as root\nok 1 - may not read # SKIP\n", 0, (0, 0),
+     [("may not read", "runs as root")]),
+    ("a TODO", "1..1\nnot ok 1 - later # TODO not yet\n", 0, (1, 0), []),
+    ("a TAP stream that ends early", "1..3\nok 1 - a\n", 0, (1, 1), []),
+    ("a TAP stream without plan", "ok 1 - a\n", 0, (1, 1), []),
+    ("a crash after the last case", "1..1\nok 1 - a\n", -11, (1, 1), []),
+    ("a program that skips itself", "1..0 # SKIP no compiler\n", 0, (0, 0),
+     [("all", "no compiler")]),
+    ("unittest", UNITTEST, 1, (1, 1), [("test_b", "no gdb here")]),
+    ("unittest, all well", "Ran 12 tests in 1.0s\n\nOK\n", 0, (12, 0), []),
+    ("a summary", "huge  skipped: needs 4 GB\n7 passed, 2 failed, 1 skipped\n", 1, (7, 2),
+     [("huge", "needs 4 GB")]),
+    ("a summary that lies", "7 passed, 0 failed\n", 2, (7, 1), []),
+    ("a silent program", "", 0, (1, 0), []),
+    ("a silent failure", "", 3, (0, 1), []),
+    ("Automake's skip", "no server\n", 77, (0, 0), [("all", "no server")]),
+]
+
+
+def main():
+    t = tap.Tap()
+    for name, text, status, (passed, failed), skips in CASES:
+        tally = run_all.count(text, status)
+        wrong = (tally.passed, tally.failed, tally.skips) != (passed, failed, skips)
+        t.clean(f"counts {name}", [f"got {tally}"] if wrong else [])
+    t.end()
+
+
+main()

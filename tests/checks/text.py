@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""text.py: the text of the tree names no machine: no folder of somebody's home, no host but those
+that readers are meant to visit.
+
+It reads every text file below 1 MB outside of build folders and refuses to ask git which files
+count: what lies in the tree is checked before it is committed.
+"""
+
+import re
+
+import tap
+
+# Where documents and specifications live. A package registry is nothing to cite.
+HOSTS = {
+    "example.com", "www.w3.org", "www.gnu.org", "gcc.gnu.org", "sourceware.org", "dwarfstd.org",
+    "llvm.org", "clang.llvm.org", "www.rfc-editor.org", "json-schema.org", "man7.org",
+    "refspecs.linuxfoundation.org", "profiler.firefox.com", "www.speedscope.app", "perfetto.dev",
+    "graphviz.org", "github.com",
+}
+
+HOME = re.compile(r"(?<![\w.$}/])/(?:home|root|Users|work|workspace|mnt|srv)/[\w.]+")
+URL = re.compile(r"\b(?:https?|ftp|git|ssh)://([\w.-]+)")
+CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7}) .*")
+LARGEST = 1 << 20
+
+
+def texts(top):
+    """(path, text) of every text file."""
+    for path in sorted(top.rglob("*")):
+        if tap.is_built(path, top) or path.is_symlink() or not path.is_file():
+            continue
+        data = path.read_bytes() if path.stat().st_size < LARGEST else b"\0"
+        if b"\0" not in data:
+            yield path.relative_to(top), data.decode("utf-8", "replace")
+
+
+def matches(top, pattern, is_fine=lambda match: False):
+    return [f"{path}:{number}: {match[0]}" for path, text in texts(top)
+            for number, line in enumerate(text.splitlines(), 1)
+            for match in pattern.finditer(line) if not is_fine(match)]
+
+
+def homes(top):
+    return matches(top, HOME)
+
+
+def hosts(top):
+    return matches(top, URL, lambda match: match[1] in HOSTS)
+
+
+def untidy(top):
+    return [f"{path}: {what}" for path, text in texts(top)
+            if path.suffix in (".c", ".h", ".S", ".py", ".sh", ".md", ".build", ".txt")
+            for what, wrong in (("carriage returns", "\r" in text),
+                                ("no newline at the end", text and not text.endswith("\n")))
+            if wrong]
+
+
+def conflicts(top):
+    return matches(top, CONFLICT)
+
+
+def main():
+    t = tap.Tap()
+    slash = "/"  # so that this file passes its own check
+    t.found("folders of a home", tap.found_in(homes, {
+        "docs/a.md": f"see {slash}home/ann/x\nand {slash}root/.profile and a/home/b\n",
+        "build-x/b.md": f"{slash}home/ann\n"}), [f"{slash}home/ann", f"{slash}root/.profile"])
+    t.found("hosts that are nothing to cite", tap.found_in(hosts, {
+        "a.py": f"x = 'https:{slash}/registry.invalid/simple'\n# https:{slash}/www.gnu.org/x\n"}),
+        ["registry.invalid"])
+    t.found("files that end early", tap.found_in(untidy, {"a.c": "x", "b.c": "x\n", "c.md": "a\r\n"}),
+            ["a.c: no newline", "c.md: carriage"])
+    t.found("an unresolved merge", tap.found_in(conflicts, {
+        "a.c": "<" * 7 + " HEAD\nint a;\n=======\nint b;\n" + ">" * 7 + " main\n"}),
+        ["a.c:1", "a.c:5"])
+    t.clean("no folder of a home is named", homes(tap.ROOT))
+    t.clean("no host is named but those to cite", hosts(tap.ROOT))
+    t.clean("no merge is unresolved", conflicts(tap.ROOT))
+    t.clean("text files end with a newline and have no carriage returns", untidy(tap.ROOT))
+    t.end()
+
+
+main()

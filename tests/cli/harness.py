@@ -1,0 +1,101 @@
+"""What the tests of the commands share: running monarc, making profiles, checking schemas."""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "tests/golden/programs"
+DEMO = PROGRAMS / "demo"
+SKIPPED = 77
+
+
+def monarc_path():
+    return os.environ["MONARC"]
+
+
+def monarc(*arguments, cwd=PROGRAMS, **more):
+    environment = {**os.environ, "LC_ALL": "C", **more.pop("env", {})}
+    return subprocess.run([monarc_path(), *map(str, arguments)], cwd=cwd, env=environment,
+                          capture_output=True, **more)
+
+
+def monarc_json(*arguments, **more):
+    return json.loads(monarc(*arguments, "--json", **more).stdout)
+
+
+def gmon(histograms=(), arcs=(), word=8, order="<"):
+    """A gmon.out. A histogram is (low, high, counters[, rate]), an arc (from, self, count)."""
+    address = {4: "I", 8: "Q"}[word]
+    data = b"gmon" + struct.pack(order + "I12x", 1)
+    for low, high, bins, *rate in histograms:
+        data += struct.pack(order + "B2" + address + "II15sc", 0, low, high, len(bins),
+                            rate[0] if rate else 100, b"seconds", b"s")
+        data += struct.pack(f"{order}{len(bins)}H", *bins)
+    for arc in arcs:
+        data += struct.pack(order + "B2" + address + "I", 1, *arc)
+    return data
+
+
+def validate(value, schema, where="$"):
+    """The part of JSON Schema that docs/schema uses; returns a list of complaints."""
+    wrong = []
+    types = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None),
+             "integer": int, "number": (int, float)}
+    allowed = schema.get("type", [])
+    allowed = [allowed] if isinstance(allowed, str) else allowed
+    if allowed and not any(isinstance(value, types[t]) and
+                           (t == "boolean" or not isinstance(value, bool)) for t in allowed):
+        return [f"{where}: {value!r} is not {allowed}"]
+    known = {"$schema", "$id", "title", "description", "type", "properties", "required", "items",
+             "enum", "const", "pattern", "minimum", "maximum", "maxLength", "minItems", "oneOf"}
+    wrong += [f"{where}: the schema uses {k}" for k in schema.keys() - known]
+    if "const" in schema and value != schema["const"]:
+        wrong.append(f"{where}: {value!r}")
+    if "enum" in schema and value not in schema["enum"]:
+        wrong.append(f"{where}: {value!r} is none of {schema['enum']}")
+    if isinstance(value, str) and "pattern" in schema:
+        import re
+        if not re.search(schema["pattern"], value):
+            wrong.append(f"{where}: {value!r}")
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if not schema.get("minimum", value) <= value <= schema.get("maximum", value):
+            wrong.append(f"{where}: {value!r} is out of range")
+    if isinstance(value, dict):
+        for name in schema.get("required", []):
+            if name not in value:
+                wrong.append(f"{where}: has no {name}")
+        for name, item in value.items():
+            if name in schema.get("properties", {}):
+                wrong += validate(item, schema["properties"][name], f"{where}.{name}")
+            elif "properties" in schema:
+                wrong.append(f"{where}: the schema does not know {name}")
+    if isinstance(value, list):
+        if len(value) < schema.get("minItems", 0):
+            wrong.append(f"{where}: too short")
+        for i, item in enumerate(value):
+            wrong += validate(item, schema.get("items", {}), f"{where}[{i}]")
+    if "oneOf" in schema and sum(not validate(value, s, where) for s in schema["oneOf"]) != 1:
+        wrong.append(f"{where}: not exactly one of the alternatives")
+    return wrong
+
+
+def schema(name):
+    return json.loads((ROOT / f"docs/schema/{name}.schema.json").read_text())
+
+
+def check_schema(test, name, value):
+    test.assertEqual(validate(value, schema(name)), [])
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    jsonschema.Draft202012Validator(schema(name)).validate(value)
+
+
+def main():
+    unittest.main(argv=[sys.argv[0]], verbosity=1)

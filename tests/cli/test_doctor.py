@@ -1,0 +1,195 @@
+"""Each finding of the doctor, provoked."""
+
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from harness import DEMO, PROGRAMS, check_schema, gmon, main, monarc, monarc_json
+
+LOW, HIGH = 0x401000, 0x401240     # of demo
+BINS = (HIGH - LOW) // 4
+SOURCE = "int main(void) { return 0; }\n"
+
+
+class Doctor(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.here = Path(self.scratch.name)
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def names(self, program, profile="gmon.out", status=None):
+        result = monarc_json("doctor", program, profile, cwd=self.here)
+        check_schema(self, "doctor", result)
+        text = monarc("doctor", program, profile, cwd=self.here)
+        severities = {f["severity"] for f in result["findings"]}
+        expected = 2 if "error" in severities else 1 if "warning" in severities else 0
+        self.assertEqual(text.returncode, expected)
+        for finding in result["findings"]:
+            self.assertIn(f"[{finding['name']}]", text.stdout.decode())
+            self.assertTrue(finding["remedy"])
+        self.findings = {f["name"]: f for f in result["findings"]}
+        return set(self.findings)
+
+    def of_demo(self, data):
+        (self.here / "gmon.out").write_bytes(data)
+        os.utime(self.here / "gmon.out", (time.time() + 9, time.time() + 9))
+        return self.names(DEMO)
+
+    def build(self, *flags, source=SOURCE):
+        compiler = os.environ.get("CC", "cc").split()
+        (self.here / "prog.c").write_text(source)
+        built = subprocess.run([*compiler, "prog.c", "-o", "prog", *flags], cwd=self.here,
+                               capture_output=True)
+        if built.returncode:
+            self.skipTest("the compiler does not do " + " ".join(flags))
+        return self.here / "prog"
+
+    def test_nothing_wrong(self):
+        self.assertEqual(self.of_demo(gmon([(LOW, HIGH, [9] * BINS)])) - {"samples-outside"}, set())
+
+    # the program
+
+    def test_program_unreadable(self):
+        self.assertIn("program-unreadable", self.names("nix"))
+        (self.here / "script").write_text("#!/bin/sh\n")
+        self.assertIn("program-unreadable", self.names("script"))
+
+    def test_not_instrumented(self):
+        self.assertIn("not-instrumented", self.names(self.build()))
+
+    def test_not_linked_with_pg(self):
+        self.build("-pg", "-c", "-o", "prog.o")
+        compiler = os.environ.get("CC", "cc").split()
+        subprocess.run([*compiler, "prog.o", "-o", "prog"], cwd=self.here, check=True)
+        self.assertIn("not-linked-with-pg", self.names(self.here / "prog"))
+
+    def test_not_compiled_with_pg(self):
+        self.build("-c", "-o", "prog.o")
+        compiler = os.environ.get("CC", "cc").split()
+        if subprocess.run([*compiler, "-pg", "prog.o", "-o", "prog"], cwd=self.here).returncode:
+            self.skipTest("no -pg")
+        self.assertIn("not-compiled-with-pg", self.names(self.here / "prog"))
+
+    def test_stripped(self):
+        self.assertIn("stripped", self.names(self.build("-s", "-static")))
+        self.assertEqual(self.findings["stripped"]["severity"], "error")
+        self.assertIn("stripped", self.names(self.build("-s", "-rdynamic")))
+        self.assertEqual(self.findings["stripped"]["severity"], "warning")
+
+    def test_shared_objects_and_threads(self):
+        source = "#include <pthread.h>\nint main(void) { return pthread_create(0, 0, 0, 0); }\n"
+        program = self.build("-Wl,--no-as-needed", "-lm", "-w", source=source)
+        self.assertLessEqual({"shared-objects", "threads"}, self.names(program))
+        self.assertIn("libm", self.findings["shared-objects"]["evidence"])
+
+    # the file
+
+    def test_missing(self):
+        self.assertIn("profile-missing", self.names(DEMO))
+        (self.here / "gmon.out.77").write_bytes(b"")
+        (self.here / "demo.9.monarc").mkdir()
+        self.names(DEMO)
+        self.assertIn("gmon.out.77", self.findings["profile-missing"]["evidence"])
+        self.assertIn("demo.9.monarc", self.findings["profile-missing"]["evidence"])
+
+    def test_truncated(self):
+        whole = (PROGRAMS / "demo.gmon").read_bytes()
+        self.assertIn("truncated", self.of_demo(whole[:-7]))
+        self.assertIn("615 samples", self.findings["truncated"]["evidence"])
+        self.assertIn("truncated", self.of_demo(whole[:200]))
+
+    def test_not_a_profile(self):
+        self.assertIn("not-a-profile", self.of_demo(b"#include <stdio.h>\nint main(void)\n"))
+        self.assertIn("not-a-profile", self.of_demo(b""))
+
+    def test_older_than_program(self):
+        (self.here / "gmon.out").write_bytes((PROGRAMS / "demo.gmon").read_bytes())
+        os.utime(self.here / "gmon.out", (1000, 1000))
+        self.assertIn("older-than-program", self.names(DEMO))
+
+    # what was measured
+
+    def test_empty(self):
+        self.assertIn("empty", self.of_demo(gmon()))
+
+    def test_no_histogram(self):
+        self.assertIn("no-histogram", self.of_demo((PROGRAMS / "demo-arcs.gmon").read_bytes()))
+
+    def test_clock_stopped(self):
+        self.assertIn("clock-stopped", self.of_demo(gmon([(LOW, HIGH, [0] * BINS)],
+                                                         [(LOW + 20, LOW + 73, 5)])))
+
+    def test_no_samples(self):
+        self.assertIn("no-samples", self.of_demo(gmon([(LOW, HIGH, [0] * BINS)])))
+
+    def test_no_rate(self):
+        self.assertIn("no-rate", self.of_demo(gmon([(LOW, HIGH, [9] * BINS, 0)])))
+
+    def test_full_bins(self):
+        self.assertIn("full-bins", self.of_demo(gmon([(LOW, HIGH, [1] * (BINS - 1) + [65535])])))
+
+    def test_one_bin(self):
+        self.assertIn("one-bin", self.of_demo(gmon([(LOW, HIGH, [500] + [0] * (BINS - 1))])))
+
+    def test_wrapped_bins(self):
+        self.assertIn("wrapped-bins", self.of_demo(gmon([(LOW, HIGH, [1] * BINS)],
+                                                        [(LOW + 20, LOW + 73, 4_000_000_000)])))
+
+    def test_samples_outside(self):
+        bins = [0] * BINS
+        bins[(0x4011e0 - LOW) // 4 + 2] = 500   # code without a symbol
+        self.assertIn("samples-outside", self.of_demo(gmon([(LOW, HIGH, bins)])))
+
+    def test_few_samples(self):
+        self.assertIn("few-samples", self.of_demo(gmon([(LOW, HIGH, [5] * 8 + [0] * (BINS - 8))])))
+        self.assertIn("between 91.2 and 100.0 %", self.findings["few-samples"]["evidence"])
+
+    def test_overhead(self):
+        self.assertIn("profiling-overhead", self.of_demo((PROGRAMS / "demo.gmon").read_bytes()))
+        self.assertIn("hidden-overhead", self.of_demo(gmon([(LOW, HIGH, [9] * 16 + [0] * (BINS - 16))],
+                                                           [(LOW + 20, LOW + 73, 100_000_000)])))
+
+    def test_trailing_bytes(self):
+        self.assertTrue(self.of_demo((PROGRAMS / "demo.gmon").read_bytes() + b"\0\1")
+                        & {"truncated", "trailing-bytes"})
+
+    # both
+
+    def test_other_program(self):
+        self.assertIn("other-program", self.of_demo(gmon([(0x8000000, 0x8001000, [3] * 1024)])))
+
+    def test_other_end(self):
+        program = self.build("-pg", "-no-pie", "-static")
+        (self.here / "gmon.out").write_bytes(gmon([(0x401000, 0x401800, [3] * 512)]))
+        self.assertIn("other-program", self.names(program))
+
+    def test_load_bias(self):
+        program = self.build("-pg", "-fPIE", "-pie")
+        header = program.read_bytes()[:64]
+        entry = int.from_bytes(header[24:32], "little")
+        low = 0x555555554000 + entry // 4 * 4
+        (self.here / "gmon.out").write_bytes(gmon([(low, low + 256, [3] * 64)]))
+        self.assertIn("load-bias", self.names(program))
+        self.assertIn("0x555555554000", self.findings["load-bias"]["evidence"])
+        result = monarc("flat", program, "gmon.out", cwd=self.here)
+        self.assertEqual(result.returncode, 2)
+
+    @unittest.skipIf(os.environ.get("QUICK"), "runs a program")
+    def test_the_right_program_passes(self):
+        source = ("volatile long x; __attribute__((noinline)) void f(void) { x++; }\n"
+                  "int main(void) { for (int i = 0; i < 30000000; i++) f(); return 0; }\n")
+        for flags in ["-pg"], ["-pg", "-no-pie"], ["-pg", "-static"], ["-pg", "-O2"]:
+            program = self.build(*flags, source=source)
+            if subprocess.run([program], cwd=self.here).returncode:
+                self.skipTest("the program does not run here")
+            self.assertFalse(self.names(program) & {"other-program", "load-bias", "not-instrumented",
+                                                    "not-linked-with-pg", "truncated"})
+            self.assertEqual(monarc("graph", program, cwd=self.here).returncode, 0)
+
+
+main()

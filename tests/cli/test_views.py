@@ -1,0 +1,171 @@
+"""flat and graph: goldens of all forms, the laws, agreement of the forms, and refusals.
+
+MONARC_UPDATE=1 writes the goldens anew; say in the commit why they changed.
+"""
+
+import csv
+import io
+import json
+import os
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import (DEMO, PROGRAMS, ROOT, check_schema, gmon, main, monarc, monarc_json)
+
+GOLDEN = ROOT / "tests/golden/views"
+CASES = {
+    "flat.txt": ["flat", "demo", "demo.gmon"],
+    "flat.json": ["flat", "--json", "demo", "demo.gmon"],
+    "flat.csv": ["flat", "--csv", "demo", "demo.gmon"],
+    "flat-arcs.txt": ["flat", "demo", "demo-arcs.gmon"],
+    "flat-sum.txt": ["flat", "demo", "demo.gmon", "demo.gmon"],
+    "flat-limit.txt": ["flat", "-n2", "--sort", "total", "demo", "demo.gmon"],
+    "flat-min.txt": ["flat", "-m5", "--sort", "name", "--all", "demo", "demo.gmon"],
+    "flat-focus.txt": ["flat", "-f", "^p", "-f", "box", "-i", "pong", "--linkage-names", "demo",
+                       "demo.gmon"],
+    "flat-mangled.txt": ["flat", "--no-demangle", "--color=always", "demo", "demo.gmon"],
+    "graph.txt": ["graph", "demo", "demo.gmon"],
+    "graph.json": ["graph", "--json", "demo", "demo.gmon"],
+    "graph.csv": ["graph", "--csv", "demo", "demo.gmon"],
+    "graph-arcs.txt": ["graph", "demo", "demo-arcs.gmon"],
+    "graph-focus.txt": ["graph", "--focus", "ping", "demo", "demo.gmon"],
+    "graph-sorted.txt": ["graph", "--sort", "calls", "-n3", "demo", "demo.gmon"],
+    "callers.txt": ["graph", "--callers", "fact", "demo", "demo.gmon"],
+    "callees.txt": ["graph", "--callees", "main", "-d1", "demo", "demo.gmon"],
+    "callees.json": ["graph", "--callees", "main", "--json", "demo", "demo.gmon"],
+    "callees.csv": ["graph", "--callees", "box::open", "--callees", "ping", "--csv", "demo",
+                    "demo.gmon"],
+    "doctor.txt": ["doctor", "demo", "demo.gmon"],
+}
+
+
+class Goldens(unittest.TestCase):
+    def test_all(self):
+        for name, arguments in CASES.items():
+            with self.subTest(name):
+                result = monarc(*arguments)
+                self.assertEqual(result.stderr, b"")
+                path = GOLDEN / name
+                if os.environ.get("MONARC_UPDATE"):
+                    path.write_bytes(result.stdout)
+                self.assertEqual(result.stdout.decode(), path.read_bytes().decode())
+
+
+class Laws(unittest.TestCase):
+    def test_flat_is_complete(self):
+        for extra in [], ["-n3"], ["-m6"], ["-f", "p"], ["-i", "work"], ["--all"]:
+            flat = monarc_json("flat", *extra, "demo", "demo.gmon")
+            check_schema(self, "flat", flat)
+            s, rows, rest = flat["summary"], flat["functions"], flat["omitted"]
+            self.assertAlmostEqual(sum(r["self_samples"] for r in rows) + rest["self_samples"] +
+                                   s["unattributed_samples"], s["samples"], places=9)
+            self.assertEqual(sum(r["calls"] for r in rows) + rest["calls"] +
+                             s["calls_to_unknown"], s["calls"])
+
+    def test_graph_flows(self):
+        graph = monarc_json("graph", "demo", "demo.gmon")
+        check_schema(self, "graph", graph)
+        for e in graph["entries"]:
+            if e["kind"] == "function" and e["cycle"]:
+                continue
+            for what in "self_samples", "callees_samples":
+                inward = sum(c[what] for c in e["callers"] if c["kind"] != "internal")
+                self.assertAlmostEqual(inward, e[what], places=9, msg=e)
+            self.assertEqual(sum(c["calls"] for c in e["callers"] if c["kind"] != "internal"),
+                             e["calls"])
+
+    def test_totals_of_roots_are_all_samples(self):
+        graph = monarc_json("graph", "demo", "demo.gmon")
+        roots = sum(c["self_samples"] + c["callees_samples"] for e in graph["entries"]
+                    for c in e["callers"] if c["kind"] in ("spontaneous", "unknown"))
+        s = graph["summary"]
+        self.assertAlmostEqual(roots + s["unattributed_samples"], s["samples"], places=9)
+
+    def test_trees_match_schema(self):
+        for what in "--callers", "--callees":
+            for function in "main", "ping", "fact", "mcount", "_ZN3box4openEi", "box::open(int)":
+                tree = monarc_json("graph", what, function, "demo", "demo.gmon")
+                check_schema(self, "graph", tree)
+
+    def test_forms_agree(self):
+        flat = monarc_json("flat", "demo", "demo.gmon")
+        table = list(csv.DictReader(io.StringIO(
+            monarc("flat", "--csv", "demo", "demo.gmon").stdout.decode(), newline="")))
+        rows = [r for r in table if r["kind"] in ("function", "profiler")]
+        self.assertEqual(len(rows), len(flat["functions"]))
+        for row, function in zip(rows, flat["functions"]):
+            for name, text in row.items():
+                value = function[name]
+                self.assertEqual(text if isinstance(value, str) else json.loads(text), value)
+
+
+class Inputs(unittest.TestCase):
+    def refused(self, word, *arguments, **more):
+        result = monarc(*arguments, **more)
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stdout, b"")
+        self.assertEqual(result.stderr.count(b"\n"), 1)
+        self.assertIn(word, result.stderr.decode())
+
+    def test_standard_input(self):
+        data = (PROGRAMS / "demo.gmon").read_bytes()
+        named = monarc("flat", "demo", "demo.gmon").stdout.replace(b"demo.gmon", b"-")
+        self.assertEqual(monarc("flat", "demo", "-", input=data).stdout, named)
+
+    def test_default_is_gmon_out(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            (Path(scratch) / "gmon.out").write_bytes((PROGRAMS / "demo.gmon").read_bytes())
+            self.assertEqual(monarc("flat", DEMO, cwd=scratch).returncode, 0)
+            os.remove(f"{scratch}/gmon.out")
+            self.refused("gmon.out", "flat", DEMO, cwd=scratch)
+
+    def test_usage(self):
+        self.refused("PROGRAM", "flat")
+        self.refused("no function 'nix'", "graph", "--callers", "nix", "demo", "demo.gmon")
+        self.refused("regular expression", "flat", "-f", "(", "demo", "demo.gmon")
+        self.refused("--sort", "flat", "--sort", "age", "demo", "demo.gmon")
+        self.refused("--min-percent", "flat", "-m", "many", "demo", "demo.gmon")
+        self.refused("--color", "flat", "--color=blue", "demo", "demo.gmon")
+        self.refused("unknown", "flat", "--nix", "demo", "demo.gmon")
+        self.refused("demo.c", "flat", "demo.c", "demo.gmon")
+        self.refused("offset", "flat", "demo", "-", input=gmon([(0x401000, 0x401240, [1] * 9)])[:-3])
+
+    def mismatch(self, word, data):
+        self.refused(word, "flat", "demo", "-", input=data)
+        self.refused("--force", "graph", "demo", "-", input=data)
+        forced = monarc_json("flat", "--force", "demo", "-", input=data)
+        self.assertIn(word, forced["summary"]["mismatch"])
+
+    def test_another_program(self):
+        self.mismatch("samples were taken at", gmon([(0x8000000, 0x8001000, [3] * 99)]))
+        self.mismatch("outside of code", gmon([(0x400000, 0x401010, [9] * 64)]))
+        self.mismatch("start of a function", gmon(arcs=[(0x401010, 0x401010 + 16 * i, 1)
+                                                        for i in range(12)]))
+
+    def test_another_machine(self):
+        bins = [(0x401000, 0x401240, [1] * 144)]
+        with tempfile.TemporaryDirectory() as scratch:
+            path = Path(scratch) / "gmon.out"
+            path.write_bytes(gmon(bins, word=4))
+            self.refused("32-bit", "flat", DEMO, path)
+            path.write_bytes(gmon(bins, order=">"))
+            self.refused("big-endian", "flat", DEMO, path)
+
+    def test_rate_zero_has_no_time(self):
+        flat = monarc_json("flat", "demo", "-",
+                           input=gmon([(0x401000, 0x401240, [1] * 144, 0)]))
+        check_schema(self, "flat", flat)
+        self.assertIsNone(flat["functions"][0]["self_time"])
+        text = monarc("flat", "demo", "-", input=gmon([(0x401000, 0x401240, [1] * 144, 0)])).stdout
+        self.assertNotIn(b"inf", text)
+        self.assertNotIn(b"nan", text)
+
+    def test_nothing_sampled(self):
+        for view in "flat", "graph":
+            data = gmon([(0x401000, 0x401240, [0] * 144)])
+            self.assertEqual(monarc(view, "demo", "-", input=data).returncode, 0)
+            check_schema(self, view, monarc_json(view, "demo", "-", input=data))
+
+
+main()

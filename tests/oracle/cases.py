@@ -1,0 +1,168 @@
+"""cases.py: the list of the oracle's cases: which command line runs where, and what is compared.
+
+It generates option sets on every profile, sums of profiles, mixed options, input errors (errors.py)
+and profiles cut short. It runs nothing; run.py does.
+"""
+
+import dataclasses
+import itertools
+import pathlib
+import random
+import re
+import shlex
+
+import errors
+
+HERE = pathlib.Path(__file__).resolve().parent
+LEVELS = ["few", "core", "full"]
+
+
+@dataclasses.dataclass
+class Case:
+    group: str
+    program: str  # the folder below work/data in which it runs
+    argv: list  # without the program's name
+    stdin: str | None = None  # a file of that folder
+    env: dict = dataclasses.field(default_factory=dict)
+    check: str = "bytes"  # or "status" alone, or "blurbs": the lines of the -b output in order
+    writes: bool = False  # it leaves files, which are compared as well
+
+    @property
+    def id(self):
+        extra = "".join(f" {k}={v}" for k, v in self.env.items())
+        extra += f" <{self.stdin}" if self.stdin else ""
+        return f"{self.group}/{self.program}: {shlex.join(self.argv)}{extra}"
+
+
+def read_options(path=HERE / "options.txt"):
+    """Section -> list of option templates."""
+    sections = {}
+    for line in path.read_text().splitlines():
+        if line.startswith("["):
+            section = sections.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith("#"):
+            section.append("" if line == "(none)" else line)
+    return sections
+
+
+def fill(template, values):
+    """The words of a template, or None if the program lacks one of its values."""
+    keys = re.findall(r"{(\w+)}", template)
+    if any(key not in values for key in keys):
+        return None
+    return [re.sub(r"{(\w+)}", lambda m: values[m[1]], word) for word in shlex.split(template)]
+
+
+def with_options(group, program, built, profile, templates, **fields):
+    values = built["values"] | {"image": "image", "profile": profile}
+    for template in templates:
+        if "{image}" not in template:
+            template += " {image} {profile}"
+        words = fill(template, values)
+        if words is not None:
+            yield Case(group, program, ["-b", *words], **fields)
+
+
+def group_of(program):
+    """Programs that differ in little share a group: town-s390x and town-i386 are `towns`."""
+    return "towns" if program.startswith("town-") else program
+
+
+def counts_executions(profile, template):
+    """Without samples and calls, -z lists execution counts, which is a source-level report."""
+    return profile == "header.gmon" and re.search(r"-\w*z|^--dis", template)
+
+
+def option_cases(manifest, options):
+    for program, built in manifest.items():
+        for profile, level in built.get("levels", {}).items():
+            names = LEVELS[:LEVELS.index(level) + 1] if level in LEVELS else [level]
+            templates = [t for name in names for t in options[name]
+                         if not counts_executions(profile, t)]
+            yield from with_options(group_of(program), program, built, profile, templates)
+
+
+def later_cases(manifest, options):
+    templates = [t for name in LEVELS for t in options[name]
+                 if counts_executions("header.gmon", t)]
+    yield from with_options("later", "town", manifest["town"], "header.gmon", templates)
+    for program, profile in (("town", "base.gmon"), ("town", "blocks.gmon"),
+                             ("town", "fraction.gmon"), ("town-gz", "base.gmon"),
+                             ("town-nodebug", "base.gmon"), ("town-i386", "base.gmon"),
+                             ("calc", "real.gmon"), ("shapes", "real.gmon"),
+                             ("heat", "real.gmon"), ("mandel", "real.gmon")):
+        built = manifest[program]
+        if "skip" not in built:
+            yield from with_options("later", program, built, profile, options["later"],
+                                    writes=True)
+
+
+SUMS = [
+    "base.gmon base.gmon", "base.gmon base.gmon base.gmon", "base.gmon fraction.gmon",
+    "base.gmon rate1000.gmon", "rate1000.gmon base.gmon", "arcs.gmon hist.gmon",
+    "hist.gmon arcs.gmon", "cycles.gmon base.gmon", "base.gmon cycles.gmon",
+    "disjoint.gmon disjoint.gmon", "disjoint.gmon gap.gmon", "gap.gmon disjoint.gmon",
+    "base.gmon base-v0.gmon", "base.gmon base.bsd", "base.bsd base.gmon", "base.bsd base.bsd",
+    "base.bsd44 base.bsd44", "base.bsd44 other.bsd44", "base.bsd base.bsd44",
+    "base.bsd44 base.bsd", "base.bsd other.bsd", "huge.gmon huge.gmon", "header.gmon base.gmon",
+    "base.gmon header.gmon", "base.gmon cachemiss.gmon", "fullbins.gmon fullbins.gmon",
+    "blocks.gmon blocks.gmon", "zero.gmon base.gmon", "late.gmon repeat.gmon",
+    "early.gmon hist.gmon",
+]
+SUM_OPTIONS = ["", "-p", "-q -z", "-T", "-i", "-i -p -q", "-k {a}/{b}", "-p{a} -q{b} -z"]
+
+
+def sum_cases(manifest):
+    """Several profiles on one command line, of one format or of two."""
+    for profiles in SUMS:
+        templates = [f"{options} {{image}} {profiles}" for options in SUM_OPTIONS]
+        yield from with_options("sums", "town", manifest["town"], "", templates)
+
+
+def format_cases(manifest):
+    """-O with every name on every format."""
+    names = "auto magic bsd 4.4bsd prof a m b 4 p z Auto gmon 44bsd".split()
+    files = "base.gmon base-v0.gmon base.bsd base.bsd44 header.gmon".split()
+    for program in ("town", "town-i386", "town-s390x"):
+        if "skip" in manifest[program]:
+            continue
+        for name, file in itertools.product(names, files):
+            if name[0] == "b" and not file.startswith("base.bsd"):
+                continue  # it would be taken for a histogram of a nonsensical size
+            yield Case("formats", program, ["-b", f"-O{name}", "image", file])
+        yield Case("formats", program, ["-b", "-p", "--file-format=4.4bsd", "image", "base.bsd44"])
+        yield Case("formats", program, ["-b", "-p", "--file-f", "bsd", "image", "base.bsd"])
+
+
+def mixed_cases(manifest, options, count=300):
+    """Option sets drawn from a seed: two to five lines of options.txt in one command."""
+    plain = [t for name in LEVELS for t in options[name] if "{image}" not in t and t]
+    profiles = ["base.gmon", "cycles.gmon", "disjoint.gmon", "outside.gmon", "fraction.gmon"]
+    for seed in range(count):
+        draw = random.Random(seed)
+        template = " ".join(draw.sample(plain, draw.randint(2, 5)))
+        yield from with_options("mixed", "town", manifest["town"], draw.choice(profiles),
+                                [template])
+
+
+def blurb_cases(manifest):
+    """Without -b: the same tables, with explanations between them in words of our own."""
+    for profile in ("base.gmon", "arcs.gmon", "hist.gmon"):
+        for options in ([], ["-p"], ["-q"], ["-T"], ["-z", "-w", "50"], ["-P"]):
+            if profile == "arcs.gmon" and "-p" in options or profile == "hist.gmon" and (
+                    "-q" in options or "-P" in options):
+                continue
+            yield Case("blurbs", "town", [*options, "image", profile], check="blurbs")
+
+
+def all_cases(manifest, work, later=False):
+    options = read_options()
+    yield from option_cases(manifest, options)
+    yield from sum_cases(manifest)
+    yield from format_cases(manifest)
+    yield from mixed_cases(manifest, options)
+    yield from blurb_cases(manifest)
+    for fields in errors.error_cases(work):
+        yield Case(**fields)
+    if later:
+        yield from later_cases(manifest, options)

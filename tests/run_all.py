@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""run_all.py: runs the tests that a build folder knows and adds up their cases.
+
+usage: run_all.py [--build build] [--suite NAME]... [--without NAME]... [-k TEXT] [-j 2]
+                  [--slower 1] [--list] [SCRIPT...]
+
+The tests are those of `meson introspect --tests`, and any SCRIPTs. A program's cases are counted
+from what it prints: TAP, or Python's unittest, or a last line `N passed, N failed[, N skipped]`;
+a program that prints none of these is one case. Each skipped case is printed with its reason, and
+whatever a failing program printed is shown. The last line is the sum. It refuses to build
+anything, to read a terminal and to call a program passed that ended with an error.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SHOWN_LINES = 150
+
+TAP_LINE = re.compile(r"^(not )?ok\b\s*(\d*)[\s-]*([^#]*)(?:#\s*(\w+)\s*(.*))?$")
+TAP_PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#\s*SKIP\S*\s*(.*))?$", re.I)
+UNITTEST_END = re.compile(r"^Ran (\d+) tests? in ", re.M)
+UNITTEST_RESULT = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.M)
+UNITTEST_SKIP = re.compile(r"^(\S+) .*\.\.\. skipped ['\"](.*)['\"]$", re.M)
+SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+SUMMARY_SKIP = re.compile(r"^(\S.*?)\s+skipped: (.*)$", re.M)
+
+
+@dataclasses.dataclass
+class Tally:
+    passed: int = 0
+    failed: int = 0
+    skips: list = dataclasses.field(default_factory=list)  # (case, reason)
+    notes: list = dataclasses.field(default_factory=list)  # what the runner itself found wrong
+
+    def fail(self, note):
+        self.failed += 1
+        self.notes.append(note)
+
+
+def count_tap(text):
+    """Tally of a TAP stream, or None if it is none."""
+    tally, planned, seen, remark = Tally(), None, 0, ""
+    for line in text.splitlines():
+        plan, case = TAP_PLAN.match(line), TAP_LINE.match(line)
+        if plan:
+            planned = int(plan[1])
+            if planned == 0:
+                tally.skips.append(("all", plan[2] or remark or "no reason given"))
+        elif case:
+            seen += 1
+            directive = (case[4] or "").upper()
+            if directive.startswith("SKIP"):
+                name = case[3].strip() or case[2]
+                tally.skips.append((name, case[5] or remark or "no reason given"))
+            elif case[1] and directive != "TODO":
+                tally.failed += 1
+            else:
+                tally.passed += 1
+            remark = ""
+        elif line.startswith("Bail out!"):
+            tally.fail(line)
+        elif line.startswith("#"):
+            remark = line[1:].strip()
+    if planned is None and not seen:
+        return None
+    if planned is None:
+        tally.fail("it printed no plan, so it may have ended early")
+    elif planned != seen:
+        tally.fail(f"{planned} cases were planned, {seen} reported")
+    return tally
+
+
+def count_unittest(text):
+    end = UNITTEST_END.search(text)
+    if not end:
+        return None
+    result = UNITTEST_RESULT.search(text, end.end())
+    kinds = dict(part.split("=") for part in (result[1] or "").split(", ") if part) if result else {}
+    failed = sum(int(kinds.get(kind, 0)) for kind in ("failures", "errors", "unexpected successes"))
+    skipped = int(kinds.get("skipped", 0))
+    skips = UNITTEST_SKIP.findall(text)[:skipped]
+    skips += [("a case", "no reason given")] * (skipped - len(skips))
+    # Failing subtests are counted each, cases once: never below zero.
+    return Tally(max(int(end[1]) - failed - skipped, 0), failed, skips)
+
+
+def count_summary(text):
+    lines = text.rstrip().splitlines()
+    last = SUMMARY.match(lines[-1]) if lines else None
+    if not last:
+        return None
+    skipped = int(last[3] or 0)
+    skips = SUMMARY_SKIP.findall(text)[:skipped]
+    skips += [("a case", "no reason given")] * (skipped - len(skips))
+    return Tally(int(last[1]), int(last[2]), skips)
+
+
+def count(text, status):
+    tally = count_tap(text) or count_unittest(text) or count_summary(text)
+    if tally is None:
+        tally = Tally()
+        if status == 77:  # the custom of Automake, kept by Meson
+            tally.skips.append(("all", text.strip().splitlines()[-1] if text.strip() else
+                                "no reason given"))
+        elif status == 0:
+            tally.passed = 1
+    if status not in (0, 77) and not tally.failed:
+        tally.fail(f"it ended with status {status}")
+    return tally
+
+
+@dataclasses.dataclass
+class Program:
+    name: str
+    argv: list
+    suites: list
+    environment: dict
+    folder: str | None
+    timeout_seconds: float | None
+    is_parallel: bool
+
+
+def run(program):
+    """(tally, what it printed, seconds)"""
+    started = time.monotonic()
+    environment = {"MALLOC_PERTURB_": "165", **os.environ, **program.environment}
+    try:
+        child = subprocess.Popen(program.argv, cwd=program.folder, env=environment,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, start_new_session=True)
+    except OSError as error:
+        return Tally(0, 1, [], [str(error)]), "", 0.0
+    try:
+        text, _ = child.communicate(timeout=program.timeout_seconds)
+        text, status = text.decode("utf-8", "replace"), child.returncode
+        tally = count(text, status)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        text = child.communicate()[0].decode("utf-8", "replace")
+        tally = count(text, 0)
+        tally.fail(f"stopped after {program.timeout_seconds:.0f} s")
+    return tally, text, time.monotonic() - started
+
+
+def is_unittest(argv):
+    """Of those, only the verbose output has the reasons of skips."""
+    script = pathlib.Path(argv[-1])
+    return script.suffix == ".py" and "unittest.main(" in script.read_text()
+
+
+def programs_of(build, slower):
+    listing = subprocess.run(["meson", "introspect", "--tests", str(build)], check=True,
+                             capture_output=True, text=True)
+    found = []
+    for test in json.loads(listing.stdout):
+        suites = [suite.split(":")[-1] for suite in test["suite"]]
+        argv = test["cmd"] + (["-v"] if is_unittest(test["cmd"]) else [])
+        timeout = test["timeout"] * slower if test["timeout"] > 0 else None
+        found.append(Program(f"{suites[0]}/{test['name']}", argv, suites, test["env"],
+                             test["workdir"] or str(build), timeout, test["is_parallel"]))
+    return found
+
+
+def script_program(path):
+    return Program(path, [os.path.abspath(path)], [], {}, None, None, False)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=str(ROOT / "build"), help="the build folder (build)")
+    parser.add_argument("--suite", action="append", default=[], help="only this suite")
+    parser.add_argument("--without", action="append", default=[], help="all but this suite")
+    parser.add_argument("-k", dest="filter", default="", help="only programs named like this")
+    parser.add_argument("-j", dest="jobs", type=int, default=2)
+    parser.add_argument("--slower", type=float, default=1, help="times more patience")
+    parser.add_argument("--list", action="store_true", help="print the programs and stop")
+    parser.add_argument("scripts", nargs="*", metavar="SCRIPT")
+    return parser.parse_args()
+
+
+def choose(args):
+    found = programs_of(args.build, args.slower) + [script_program(s) for s in args.scripts]
+    return [p for p in found
+            if (not args.suite or set(args.suite) & set(p.suites) or not p.suites)
+            and not set(args.without) & set(p.suites) and args.filter in p.name]
+
+
+def show(program, tally, text, seconds, width):
+    parts = [f"{tally.passed:5} passed", f"{tally.failed} failed" if tally.failed else "",
+             f"{len(tally.skips)} skipped" if tally.skips else "",
+             f"{seconds:.1f} s" if seconds >= 1 else ""]
+    print(f"{program.name:{width}}  {', '.join(part for part in parts if part)}", flush=True)
+    for case, reason in tally.skips:
+        print(f"    skipped {case}: {reason}")
+    if tally.failed:
+        lines = text.splitlines()
+        if len(lines) > SHOWN_LINES:
+            lines = [f"... {len(lines) - SHOWN_LINES} lines before", *lines[-SHOWN_LINES:]]
+        print(*(f"    | {line}" for line in lines + tally.notes), sep="\n", flush=True)
+
+
+def main():
+    args = parse_arguments()
+    programs = choose(args)
+    if args.list:
+        print(*(program.name for program in programs), sep="\n")
+        return 0
+    width = max((len(program.name) for program in programs), default=0)
+    total = Tally()
+
+    def account(program, result):
+        tally, text, seconds = result
+        show(program, tally, text, seconds, width)
+        total.passed += tally.passed
+        total.failed += tally.failed
+        total.skips += tally.skips
+
+    together = [program for program in programs if program.is_parallel]
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for program, result in zip(together, pool.map(run, together)):
+            account(program, result)
+    for program in programs:
+        if not program.is_parallel:
+            account(program, run(program))
+    if not programs:
+        total.failed += 1
+        print("no test was chosen")
+    skipped = f", {len(total.skips)} skipped" if total.skips else ""
+    print(f"{total.passed} passed, {total.failed} failed{skipped}")
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

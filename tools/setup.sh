@@ -1,0 +1,78 @@
+# setup.sh: what demo.sh, test.sh and .ci/run share: Debian packages, and the build of monarc.
+#
+# It is read with `.`, from the top of the tree, and is POSIX sh. It looks first and installs only
+# what is missing, on Debian 12. It refuses to touch anything else of the system: no other source of
+# packages, no upgrade, no removal.
+#
+#     need_packages GROUP...   build, demo, test, ci
+#     build_monarc             build/monarc, a release build
+
+# Packages of a group. This is the only list.
+packages_of() {
+    case $1 in
+    build) echo gcc libc6-dev meson ninja-build pkgconf \
+        libelf-dev libdw-dev zlib1g-dev liblzma-dev libjansson-dev libiberty-dev ;;
+    demo) echo g++ gfortran ;;
+    test) echo g++ gfortran binutils python3 libcmocka-dev clang-format ;;
+    ci) echo clang libclang-rt-14-dev shellcheck qemu-user \
+        gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
+        gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross \
+        gcc-s390x-linux-gnu libc6-dev-s390x-cross \
+        gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
+        gcc-i686-linux-gnu libc6-dev-i386-cross ;;
+    esac
+}
+
+# Prints those of the packages that are not installed.
+missing_packages() {
+    for package in "$@"; do
+        case $(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null) in
+        *installed*) ;;
+        *) printf '%s ' "$package" ;;
+        esac
+    done
+}
+
+need_packages() {
+    wanted=$(for group in "$@"; do packages_of "$group"; done | tr '\n' ' ')
+    if ! command -v dpkg-query >/dev/null 2>&1; then
+        echo "setup: not Debian; going on as if these were here: $wanted" >&2
+        return 0
+    fi
+    # shellcheck disable=SC2086
+    missing=$(missing_packages $wanted)
+    [ -n "$missing" ] || return 0
+    as_root=
+    if [ "$(id -u)" -ne 0 ]; then
+        as_root=sudo
+        if ! command -v sudo >/dev/null 2>&1 || ! sudo -n true 2>/dev/null; then
+            echo "setup: needs root to install these Debian packages: $missing" >&2
+            return 1
+        fi
+    fi
+    echo "Installing $missing"
+    log=$(mktemp)
+    # shellcheck disable=SC2086
+    if $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update >"$log" 2>&1 &&
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y \
+            --no-install-recommends $missing >>"$log" 2>&1; then
+        rm -f "$log"
+        return 0
+    fi
+    tail -n 15 "$log" >&2
+    rm -f "$log"
+    echo "setup: apt-get could not install these Debian packages: $missing" >&2
+    return 1
+}
+
+# Quiet unless it fails.
+build_monarc() {
+    mkdir -p build
+    if { [ -f build/build.ninja ] || meson setup build; } >build/setup.log 2>&1 &&
+        ninja -C build >build/build.log 2>&1; then
+        return 0
+    fi
+    tail -n 40 build/setup.log build/build.log >&2
+    echo "setup: monarc could not be built" >&2
+    return 1
+}
