@@ -34,7 +34,7 @@ static bool open_image(struct gprof *g, struct err *e)
     const struct gprof_options *o = &g->options;
     enum object_failure why;
     struct err reason;
-    g->image = object_open(o->image, &(struct object_options){.no_separate_debug = true}, &why,
+    g->image = object_open(o->image, &(struct object_options){.as_gnu = true}, &why,
                            &reason);
     if (!g->image && why == OBJECT_UNREADABLE) {
         *e = reason;

@@ -40,7 +40,7 @@ static struct object *object_new(const char *path, const struct image *self,
     o->debug.fd = o->mini.fd = -1;
     o->path = arena_copy(&o->arena, path, strlen(path));
     if (options) {
-        o->no_separate_debug = options->no_separate_debug;
+        o->as_gnu = options->as_gnu;
         if (options->debug_dir)
             o->debug_dir = arena_copy(&o->arena, options->debug_dir, strlen(options->debug_dir));
     }

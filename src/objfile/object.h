@@ -12,8 +12,9 @@
 struct object;
 
 struct object_options {
-    const char *debug_dir;  /* directories beside /usr/lib/debug, separated by ':'; NULL: none */
-    bool no_separate_debug; /* .symtab of the file itself or no symbols, as GNU gprof 2.40 does */
+    const char *debug_dir; /* directories beside /usr/lib/debug, separated by ':'; NULL: none */
+    bool as_gnu; /* see what GNU gprof 2.40 sees: .symtab of the file itself or no symbols,
+                  * and debug information with BFD 2.40's misreadings of DWARF 5 */
 };
 
 enum object_symbol_type {

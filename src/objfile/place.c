@@ -37,7 +37,7 @@ static const char *linkage_name(struct object *o, struct scopes *s, uint32_t sco
 {
     const char *name = scope_name(s, scope);
     const struct scope *named = &s->scopes.at[scope];
-    if (named->is_linkage || named->is_inlined)
+    if (named->is_linkage || (named->is_inlined && !o->as_gnu))
         return name;
     const struct object_symbol *symbol = nearest_symbol(o, named->low);
     return symbol && symbol->address == named->low ? symbol->name : name;

@@ -11,7 +11,7 @@ struct units;
 struct object {
     const char *path;
     const char *debug_dir;
-    bool no_separate_debug;
+    bool as_gnu;
     struct arena arena;
     struct image self;
     struct image debug;         /* through debug_file() */

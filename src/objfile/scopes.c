@@ -18,6 +18,7 @@ struct level {
 
 struct reader {
     struct scopes *out;
+    bool as_gnu;
     VEC(struct span) spans;
     struct level path[DEEPEST];
 };
@@ -39,18 +40,37 @@ static void add_range(struct reader *r, size_t first, uint64_t low, uint64_t hig
     vec_push(&r->spans, (struct span){low, high, high - low, scope});
 }
 
-/* The function's number; `parent` where the entry has no code. */
-static uint32_t add_scope(struct reader *r, Dwarf_Die *die, int tag, uint32_t parent)
+static bool has_unread_ranges(const struct reader *r, Dwarf_Die *die)
+{
+    Dwarf_Attribute ranges;
+    return r->as_gnu && dwarf_attr(die, DW_AT_ranges, &ranges) &&
+           dwarf_whatform(&ranges) == DW_FORM_rnglistx;
+}
+
+static void add_ranges(struct reader *r, Dwarf_Die *die, uint32_t scope)
 {
     enum { MOST_RANGES = 4096 };
-    uint32_t number = (uint32_t)r->out->scopes.len;
+    if (has_unread_ranges(r, die))
+        return;
     size_t first = r->spans.len;
     Dwarf_Addr base, low, high;
     ptrdiff_t next = 0;
-    for (int i = 0; i < MOST_RANGES && (next = dwarf_ranges(die, next, &base, &low, &high)) > 0;
-         i++)
-        add_range(r, first, low, high, number);
-    if (r->spans.len == first || number == NO_SCOPE)
+    for (int i = 0; i < MOST_RANGES; i++) {
+        next = dwarf_ranges(die, next, &base, &low, &high);
+        if (next <= 0)
+            return;
+        add_range(r, first, low, high, scope);
+    }
+}
+
+/* The function's number; `parent` where the entry has no code. */
+static uint32_t add_scope(struct reader *r, Dwarf_Die *die, int tag, uint32_t parent)
+{
+    uint32_t number = (uint32_t)r->out->scopes.len;
+    size_t first = r->spans.len;
+    if (number != NO_SCOPE)
+        add_ranges(r, die, number);
+    if (r->spans.len == first)
         return parent;
     vec_push(&r->out->scopes, (struct scope){.die = *die,
                                              .low = r->spans.at[first].low,
@@ -132,14 +152,14 @@ static bool has_plain_names(int language)
     }
 }
 
-void scopes_init(struct scopes *s, Dwarf_Die *unit)
+void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_gnu)
 {
     *s = (struct scopes){0};
     Dwarf_Die whole = *unit, split = {0};
     if (!dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) && split.addr)
         whole = split;
     s->has_plain_names = has_plain_names(dwarf_srclang(&whole));
-    struct reader r = {.out = s};
+    struct reader r = {.out = s, .as_gnu = as_gnu};
     walk(&r, &whole);
     cover_init(&s->cover, r.spans.at, r.spans.len);
     vec_free(&r.spans);

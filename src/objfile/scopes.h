@@ -26,8 +26,9 @@ struct scopes {
     bool has_plain_names; /* the language does not mangle names */
 };
 
-/* `unit` is a unit's first entry; what a split unit says below its skeleton is looked for. */
-void scopes_init(struct scopes *s, Dwarf_Die *unit);
+/* `unit` is a unit's first entry; what a split unit says below its skeleton is looked for. With
+ * `as_gnu` a range list given by index (DW_FORM_rnglistx) is not followed. */
+void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_gnu);
 void scopes_deinit(struct scopes *s);
 
 /* The innermost function around an address: the one with the smallest range. */

@@ -299,7 +299,7 @@ static bool read_one(struct object *o, const struct image *image, uint32_t type,
 
 void symbols_read(struct object *o)
 {
-    if (read_one(o, &o->self, SHT_SYMTAB, SYMBOLS_SYMTAB) || o->no_separate_debug)
+    if (read_one(o, &o->self, SHT_SYMTAB, SYMBOLS_SYMTAB) || o->as_gnu)
         return;
     if (read_one(o, debug_file(o), SHT_SYMTAB, SYMBOLS_DEBUG_FILE) || read_mini(o))
         return;

@@ -102,7 +102,7 @@ struct scopes *unit_scopes(struct units *u, uint32_t unit)
     struct unit *wanted = &u->units.at[unit];
     if (!wanted->has_scopes) {
         wanted->has_scopes = true;
-        scopes_init(&wanted->scopes, &wanted->die);
+        scopes_init(&wanted->scopes, &wanted->die, u->sections.as_gnu);
     }
     return &wanted->scopes;
 }
@@ -206,7 +206,8 @@ static struct units *units_new(struct object *o)
     u->sections = (struct line_sections){.line = debug_section(image, "debug_line"),
                                          .line_str = debug_strings(image, "debug_line_str"),
                                          .str = debug_strings(image, "debug_str"),
-                                         .big_endian = image_is_big_endian(image)};
+                                         .big_endian = image_is_big_endian(image),
+                                         .as_gnu = o->as_gnu};
     index_units(u, image);
     return u;
 }
