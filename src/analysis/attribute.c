@@ -4,9 +4,8 @@
 static void start(struct attribution *t, const struct profile *p, const struct functions *f,
                   struct arena *a)
 {
-    *t = (struct attribution){.self = ARENA_NEW(a, double, f->len),
-                              .dimension = "seconds",
-                              .abbreviation = 's'};
+    *t = (struct attribution){
+        .self = ARENA_NEW(a, double, f->len), .dimension = "seconds", .abbreviation = 's'};
     if (!p->histograms.len)
         return;
     const struct histogram *h = &p->histograms.at[0];

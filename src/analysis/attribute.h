@@ -6,8 +6,8 @@
 #include "analysis/symspec.h"
 #include "model/profile.h"
 
-/* All amounts are in samples; divide by `rate` for the dimension's unit. A function's share of a bin
- * it does not fill is a fraction of a sample. */
+/* All amounts are in samples; divide by `rate` for the dimension's unit. A function's share of a
+ * bin it does not fill is a fraction of a sample. */
 struct attribution {
     bool has_histogram;
     double *self;        /* per function */
