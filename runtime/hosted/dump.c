@@ -10,9 +10,9 @@
 
 #include <monarc/sidecar.h>
 
-static bool is_leader(struct process *p, const struct object *o)
+static bool is_leader(const struct object *o)
 {
-    for (const struct object *q = p->objects; q; q = q->next)
+    for (const struct object *q = objects; q; q = q->next)
         if (q->id < o->id && object_same(q, o))
             return false;
     return true;
@@ -22,18 +22,18 @@ static bool write_objects(struct process *p, struct output *out, const char *fol
                           const struct measured *m)
 {
     bool ok = true;
-    for (struct object *o = p->objects; o; o = o->next) {
-        if (!is_leader(p, o) || (!o->is_main && gmon_is_empty(p, o, m)))
+    for (struct object *o = objects; o; o = o->next) {
+        if (!is_leader(o) || (!o->is_main && gmon_is_empty(o, m)))
             continue;
         ok &=
-            folder_path(folder, side_gmon_name(p, o), p->path) && gmon_write(p, out, p->path, o, m);
+            folder_path(folder, side_gmon_name(p, o), p->path) && gmon_write(out, p->path, o, m);
     }
     return ok;
 }
 
 static bool write_classic(struct process *p, struct output *out, const struct measured *m)
 {
-    struct object *o = p->objects;
+    struct object *o = objects;
     struct text t = text_in(p->path, sizeof p->path);
     while (o && !o->is_main)
         o = o->next;
@@ -42,7 +42,7 @@ static bool write_classic(struct process *p, struct output *out, const struct me
         text_add(&t, ".");
         text_add_number(&t, (uint64_t)p->pid);
     }
-    return !t.cut && o && gmon_write(p, out, p->path, o, m);
+    return !t.cut && o && gmon_write(out, p->path, o, m);
 }
 
 static bool write_all(struct process *p, struct output *out, const char *folder,

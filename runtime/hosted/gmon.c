@@ -35,10 +35,10 @@ bool object_same(const struct object *a, const struct object *b)
     return true;
 }
 
-bool object_link_address(struct process *p, const struct object *o, uint64_t address,
+bool object_link_address(const struct object *o, uint64_t address,
                          uint64_t *link)
 {
-    const struct object *at = object_at(p, address);
+    const struct object *at = object_at(address);
     if (!at || !object_same(at, o))
         return false;
     *link = address - at->bias;
@@ -94,12 +94,12 @@ static void put_pieces(struct output *out, const struct bins *b, uint32_t rate)
         put_hist(out, b, b->low, b->low + BIN_BYTES, rate);
 }
 
-static void fill_bins(struct process *p, struct bins *b, const struct object *o,
+static void fill_bins(struct bins *b, const struct object *o,
                       const struct merged *stacks)
 {
     uint64_t link;
     for (size_t i = 0; i < stacks->count; i++) {
-        if (!object_link_address(p, o, stacks->at[i].b, &link) || link < b->low || link >= b->high)
+        if (!object_link_address(o, stacks->at[i].b, &link) || link < b->low || link >= b->high)
             continue;
         uint64_t *bin = &b->at[(link - b->low) / BIN_BYTES];
         *bin += stacks->at[i].count;
@@ -107,7 +107,7 @@ static void fill_bins(struct process *p, struct bins *b, const struct object *o,
     }
 }
 
-static bool put_samples(struct process *p, struct output *out, const struct object *o,
+static bool put_samples(struct output *out, const struct object *o,
                         const struct measured *m)
 {
     struct bins b = {.low = o->text_low - o->bias, .high = o->text_high - o->bias};
@@ -117,7 +117,7 @@ static bool put_samples(struct process *p, struct output *out, const struct obje
     b.at = sys_pages(b.bytes);
     if (!b.at)
         return false;
-    fill_bins(p, &b, o, &m->stacks);
+    fill_bins(&b, o, &m->stacks);
     if (b.most <= MOST_IN_BIN && b.high - b.low <= WHOLE_TEXT)
         put_hist(out, &b, b.low, b.high, m->rate);
     else
@@ -138,51 +138,51 @@ static void put_arc(struct output *out, uint64_t from, uint64_t self, uint64_t c
     }
 }
 
-static void put_arcs(struct process *p, struct output *out, const struct object *o,
+static void put_arcs(struct output *out, const struct object *o,
                      const struct merged *arcs)
 {
     uint64_t from, self;
     for (size_t i = 0; i < arcs->count; i++) {
         const struct cell *c = &arcs->at[i];
-        if (object_link_address(p, o, c->a, &from) && object_link_address(p, o, c->b, &self))
+        if (object_link_address(o, c->a, &from) && object_link_address(o, c->b, &self))
             put_arc(out, from, self, c->count);
     }
 }
 
-static void put_blocks(struct process *p, struct output *out, const struct object *o,
+static void put_blocks(struct output *out, const struct object *o,
                        const struct merged *blocks)
 {
     uint32_t n = 0;
     uint64_t link;
     for (size_t i = 0; i < blocks->count; i++)
-        n += object_link_address(p, o, blocks->at[i].b, &link);
+        n += object_link_address(o, blocks->at[i].b, &link);
     if (!n)
         return;
     output_bytes(out, &(char){GMON_TAG_BB_COUNT}, 1);
     output_u32(out, n);
     for (size_t i = 0; i < blocks->count; i++)
-        if (object_link_address(p, o, blocks->at[i].b, &link)) {
+        if (object_link_address(o, blocks->at[i].b, &link)) {
             put_address(out, link);
             put_address(out, blocks->at[i].count);
         }
 }
 
-static bool any_inside(struct process *p, struct object *o, const struct merged *m)
+static bool any_inside(struct object *o, const struct merged *m)
 {
     uint64_t link;
     for (size_t i = 0; i < m->count; i++)
-        if (m->at[i].count && object_link_address(p, o, m->at[i].b, &link))
+        if (m->at[i].count && object_link_address(o, m->at[i].b, &link))
             return true;
     return false;
 }
 
-bool gmon_is_empty(struct process *p, struct object *o, const struct measured *m)
+bool gmon_is_empty(struct object *o, const struct measured *m)
 {
-    return !any_inside(p, o, &m->arcs) && !any_inside(p, o, &m->stacks) &&
-           !any_inside(p, o, &m->blocks);
+    return !any_inside(o, &m->arcs) && !any_inside(o, &m->stacks) &&
+           !any_inside(o, &m->blocks);
 }
 
-bool gmon_write(struct process *p, struct output *out, const char *path, struct object *o,
+bool gmon_write(struct output *out, const char *path, struct object *o,
                 const struct measured *m)
 {
     static const char spare[GMON_HEADER_SIZE - 8];
@@ -191,8 +191,8 @@ bool gmon_write(struct process *p, struct output *out, const char *path, struct 
     output_bytes(out, GMON_MAGIC, 4);
     output_u32(out, GMON_VERSION);
     output_bytes(out, spare, sizeof spare);
-    out->failed |= !put_samples(p, out, o, m);
-    put_arcs(p, out, o, &m->arcs);
-    put_blocks(p, out, o, &m->blocks);
+    out->failed |= !put_samples(out, o, m);
+    put_arcs(out, o, &m->arcs);
+    put_blocks(out, o, &m->blocks);
     return output_close(out);
 }

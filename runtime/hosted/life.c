@@ -10,6 +10,8 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 int __cxa_atexit(void (*)(void *), void *, void *);
 int __cxa_at_quick_exit(void (*)(void *), void *);
@@ -68,18 +70,21 @@ static void in_child(void)
     thread_forget();
 }
 
+/* The kernel lays the environment out above all frames of the first thread. */
+static uintptr_t main_stack_low(void)
+{
+    uint64_t most = (uint64_t)1 << 30, limit = sys_limit(RLIMIT_STACK);
+    return (uintptr_t)environ - (uintptr_t)(limit < most ? limit : most);
+}
+
 __attribute__((constructor(101))) static void begin(void)
 {
     struct process *p = process_get();
     if (!p)
         return;
-    uint64_t mask;
     thread_key_create();
     thread_attach(p);
-    side_read_command();
-    process_lock(p, &mask);
-    side_note_command(p);
-    process_unlock(p, &mask);
+    thread_set_stack(main_stack_low(), (uintptr_t)environ);
     objects_refresh(p);
     pthread_atfork(NULL, NULL, in_child);
     __cxa_atexit(at_end, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "live.h"
 #include "folder.h"
 #include "process.h"
+#include "side.h"
 #include "sys.h"
 #include "text.h"
 
@@ -98,6 +99,7 @@ static void take_folder(struct process *p)
     p->folder_state = FOLDER_OURS;
     p->live_broken = !write_header(p, (int)fd) || !config.live;
     sys_close((int)fd);
+    side_note_all(p);
 }
 
 /* Blocks on disk for [at, at + n), without fallocate by writing zeros. */

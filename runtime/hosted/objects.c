@@ -2,11 +2,37 @@
 #include "objects.h"
 #include "live.h"
 #include "side.h"
+#include "sys.h"
 #include "text.h"
 
 #include <elf.h>
 #include <link.h>
 #include <monarc/sidecar.h>
+
+#define MEMORY_CHUNK ((size_t)64 << 10)
+
+struct object *objects;
+
+static uint32_t object_count;
+static char *memory_at;
+static size_t memory_left;
+
+/* Ordinary memory, which a forked child keeps: its load map is its parent's. */
+static void *memory(size_t bytes)
+{
+    bytes = (bytes + 15) & ~(size_t)15;
+    if (memory_left < bytes) {
+        size_t chunk = bytes > MEMORY_CHUNK ? bytes : MEMORY_CHUNK;
+        char *more = sys_pages(chunk);
+        if (!more)
+            return NULL;
+        memory_at = more;
+        memory_left = chunk;
+    }
+    memory_at += bytes;
+    memory_left -= bytes;
+    return memory_at - bytes;
+}
 
 static uint64_t round4(uint64_t n)
 {
@@ -54,18 +80,18 @@ static void read_segments(struct object *o, const struct dl_phdr_info *i)
 
 static struct object *object_new(struct process *p, const struct dl_phdr_info *i)
 {
-    bool is_main = p->object_count == 0;
+    bool is_main = object_count == 0;
     const char *path = is_main ? p->exe : i->dlpi_name ? i->dlpi_name : "";
-    struct object *o = process_control(p, sizeof *o + text_length(path) + 1);
+    struct object *o = memory(sizeof *o + text_length(path) + 1);
     if (!o)
         return NULL;
-    o->id = ++p->object_count;
+    o->id = ++object_count;
     o->is_main = is_main;
     o->bias = i->dlpi_addr;
     bytes_copy(o->path, path, text_length(path) + 1);
     read_segments(o, i);
-    o->next = p->objects;
-    __atomic_store_n(&p->objects, o, __ATOMIC_RELEASE);
+    o->next = objects;
+    __atomic_store_n(&objects, o, __ATOMIC_RELEASE);
     side_note_object(p, o);
     return o;
 }
@@ -80,7 +106,7 @@ static bool object_is(const struct object *o, const struct dl_phdr_info *i)
 static int visit(struct dl_phdr_info *i, size_t size, void *argument)
 {
     struct process *p = argument;
-    struct object *o = p->objects;
+    struct object *o = objects;
     (void)size;
     while (o && !object_is(o, i))
         o = o->next;
@@ -127,10 +153,10 @@ static bool overlaps(const struct object *a, const struct object *b)
 
 static void retire_unseen(struct process *p)
 {
-    for (struct object *o = p->objects; o; o = o->next) {
+    for (struct object *o = objects; o; o = o->next) {
         if (o->seen || o->retired)
             continue;
-        for (struct object *q = p->objects; q; q = q->next)
+        for (struct object *q = objects; q; q = q->next)
             if (q->seen && overlaps(o, q))
                 lost_add(LOST_DLCLOSE_RACE, 1);
         retire(p, o);
@@ -145,7 +171,7 @@ static int refresh_once(struct dl_phdr_info *i, size_t size, void *argument)
     (void)i;
     (void)size;
     process_lock(p, &mask);
-    for (struct object *o = p->objects; o; o = o->next)
+    for (struct object *o = objects; o; o = o->next)
         o->seen = false;
     dl_iterate_phdr(visit, p);
     retire_unseen(p);
@@ -158,9 +184,9 @@ void objects_refresh(struct process *p)
     dl_iterate_phdr(refresh_once, p);
 }
 
-struct object *object_at(struct process *p, uint64_t address)
+struct object *object_at(uint64_t address)
 {
-    struct object *o = __atomic_load_n(&p->objects, __ATOMIC_ACQUIRE);
+    struct object *o = __atomic_load_n(&objects, __ATOMIC_ACQUIRE);
     while (o && (address < o->start || address >= o->end))
         o = o->next;
     return o;

@@ -27,7 +27,9 @@ struct object {
 
 /* Brings the load map up to date. Takes the loader's lock: not for signal handlers. */
 void objects_refresh(struct process *p);
+/* All objects, newest first. A forked child inherits them. */
+extern struct object *objects HIDDEN;
 /* The object that holds an address of a table, or NULL. */
-struct object *object_at(struct process *p, uint64_t address);
+struct object *object_at(uint64_t address);
 
 #endif

@@ -1,5 +1,7 @@
 /* The recorder's state for this process. See process.h. */
 #include "process.h"
+#include "sample.h"
+#include "side.h"
 #include "sys.h"
 #include "text.h"
 #include "thread.h"
@@ -68,7 +70,10 @@ static void start(bool forked)
     p->start_real = sys_clock(CLOCK_REALTIME);
     p->start_mono = sys_clock(CLOCK_MONOTONIC);
     read_exe(p);
+    p->forked = forked;
     thread_forget();
+    if (forked)
+        sample_forget();
     if (forked && !config.follow_fork)
         monarc_recording = 0;
     __atomic_store_n(&p->alive, 1, __ATOMIC_RELEASE);
@@ -89,8 +94,10 @@ struct process *process_get(void)
     lock_start(&mask);
     if (!process_if_started()) {
         bool forked = configured;
-        if (!configured)
+        if (!configured) {
             config_read();
+            side_read_command();
+        }
         configured = true;
         if (config.off || config.paused)
             monarc_recording = 0;

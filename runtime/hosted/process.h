@@ -14,7 +14,6 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 
 struct thread;
-struct object;
 struct mark;
 
 struct note_page {
@@ -27,6 +26,7 @@ struct process {
     int alive; /* 0: a forked child that has not started yet */
     int lock;  /* guards everything below but the counts; held with all signals blocked */
     int pid;
+    bool forked;
     int folder_state; /* see live.c */
     uint64_t start_real, start_mono;
     char *control_at; /* wipe-on-fork memory, carved from the front */
@@ -35,8 +35,6 @@ struct process {
     uint64_t next_id;         /* of a cell; see segment.first_id */
     struct thread *threads, *free_threads;
     uint32_t thread_count;
-    struct object *objects;
-    uint32_t object_count;
     struct mark *marks;
     struct table stacks, late, late_blocks;
     uint64_t lost[LOST_REASONS];

@@ -18,8 +18,11 @@ void sample_init(struct process *p);
 /* A thread begins or ends to be sampled. Any context; called by the thread itself. */
 void sample_thread_start(struct process *p, struct thread *t);
 void sample_thread_stop(struct process *p, struct thread *t);
-/* Before exec, and in a forked child: no clock may fire any more. */
-void sample_stop_for_exec(void);
+/* Before exec: what survives one must not fire any more; and if it failed. */
+void sample_suspend(void);
+void sample_resume(void);
+/* In a forked child: gives up the descriptors of its parent's clocks. */
+void sample_forget(void);
 struct sample_totals sample_totals(struct process *p);
 
 #endif

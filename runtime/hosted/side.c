@@ -72,10 +72,12 @@ static size_t command_pair(size_t at)
     return k + text_length(command + at + k) + 1;
 }
 
-void side_note_command(struct process *p)
+void side_note_all(struct process *p)
 {
     for (size_t at = 0, n; (n = command_pair(at)) > 0; at += n)
         live_note(p, MONARC_SIDE_TEXT, command + at, (uint32_t)n);
+    for (const struct object *o = objects; o; o = o->next)
+        side_note_object(p, o);
 }
 
 const char *side_gmon_name(struct process *p, const struct object *o)
@@ -85,11 +87,11 @@ const char *side_gmon_name(struct process *p, const struct object *o)
         text_add(&t, "gmon.out");
         return p->other;
     }
-    for (const struct object *q = p->objects; q; q = q->next)
+    for (const struct object *q = objects; q; q = q->next)
         if (object_same(q, o) && q->id < o->id)
             o = q;
     text_add(&t, o->path[0] ? text_base(o->path) : "vdso");
-    for (const struct object *q = p->objects; q; q = q->next)
+    for (const struct object *q = objects; q; q = q->next)
         if (q->id < o->id && !object_same(q, o) &&
             text_equal(text_base(q->path), text_base(o->path))) {
             text_add(&t, ".");
@@ -216,26 +218,26 @@ static void put_text(struct output *out)
 
 static void put_objects(struct process *p, struct output *out)
 {
-    for (const struct object *o = p->objects; o; o = o->next)
+    for (const struct object *o = objects; o; o = o->next)
         put_record(out, MONARC_SIDE_OBJECT, p->record, object_record(p, o));
 }
 
 /* Calls that no gmon.out can hold: their ends lie in two objects, or in none. */
-static bool is_between(struct process *p, const struct cell *c)
+static bool is_between(const struct cell *c)
 {
-    const struct object *from = object_at(p, c->a), *self = object_at(p, c->b);
+    const struct object *from = object_at(c->a), *self = object_at(c->b);
     return !from || !self || !object_same(from, self);
 }
 
-static void put_arcs(struct process *p, struct output *out, const struct merged *arcs)
+static void put_arcs(struct output *out, const struct merged *arcs)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < arcs->count; i++)
-        n += is_between(p, &arcs->at[i]);
+        n += is_between(&arcs->at[i]);
     output_u32(out, MONARC_SIDE_ARCS);
     output_u32(out, (uint32_t)(n * 24));
     for (size_t i = 0; i < arcs->count; i++)
-        if (is_between(p, &arcs->at[i]))
+        if (is_between(&arcs->at[i]))
             output_bytes(out, &arcs->at[i], 24);
 }
 
@@ -316,7 +318,7 @@ bool side_write(struct process *p, struct output *out, const char *path, const s
     put_process(p, out, written);
     put_text(out);
     put_objects(p, out);
-    put_arcs(p, out, &m->arcs);
+    put_arcs(out, &m->arcs);
     put_threads(p, out);
     put_stacks(p, out);
     put_marks(p, out);

@@ -131,7 +131,9 @@ struct thread *thread_attach(struct process *p)
 {
     if (monarc_slot.thread && monarc_slot.pid != p->pid)
         thread_forget(); /* the parent's, in a forked child */
-    if (monarc_slot.thread || monarc_slot.shared || monarc_slot.leaving > LAST_ROUND)
+    if (monarc_slot.shared)
+        return NULL;
+    if (monarc_slot.thread || monarc_slot.leaving > LAST_ROUND)
         return monarc_slot.thread;
     uint64_t mask;
     process_lock(p, &mask);
@@ -196,6 +198,12 @@ void thread_set_stack(uintptr_t low, uintptr_t high)
         monarc_slot.thread->stack_low = low;
         monarc_slot.thread->stack_high = high;
     }
+}
+
+void thread_share(void)
+{
+    monarc_slot.shared = 1;
+    monarc_slot.arcs = monarc_slot.blocks = NULL;
 }
 
 void thread_forget(void)

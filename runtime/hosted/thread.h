@@ -24,9 +24,11 @@ struct thread {
     int tid;
     int perf_fd;  /* -1: none */
     int timer_id; /* -1: none */
-    uint64_t cpu_start;
+    bool sampled;
+    uint64_t clock_start; /* of the sampled clock */
     uintptr_t stack_low, stack_high; /* 0: unknown */
     uint64_t samples;
+    uint64_t *frames; /* scratch for one walk over the stack */
 };
 
 /* What the fast paths read. The assembly knows the order of the first two. */
@@ -48,6 +50,8 @@ struct thread *thread_attach(struct process *p);
 void thread_key_create(void);
 /* Where this thread's stack lies, for the walk over it. */
 void thread_set_stack(uintptr_t low, uintptr_t high);
+/* A second task is about to run on this thread's TLS: from now on count with locked operations. */
+void thread_share(void);
 /* Forgets the parent's record in a forked child. */
 void thread_forget(void);
 /* Brings the notes of running threads up to date. Lock held. */

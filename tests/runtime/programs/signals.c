@@ -1,25 +1,25 @@
 /* Calls inside signal handlers, at any point of the recorder, and after leaving them by a jump. */
+#include "counting.h"
+
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/time.h>
 
 static volatile long in_handler, in_main, after_jump;
 static sigjmp_buf back;
 static volatile sig_atomic_t jumping;
 
-__attribute__((noipa)) void from_handler(void)
+NOINLINE void from_handler(void)
 {
     in_handler++;
 }
 
-__attribute__((noipa)) void from_main(void)
+NOINLINE void from_main(void)
 {
     in_main++;
 }
 
-__attribute__((noipa)) void from_jump(void)
+NOINLINE void from_jump(void)
 {
     after_jump++;
 }

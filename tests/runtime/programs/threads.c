@@ -1,26 +1,24 @@
 /* threads N: N threads at once, each making a known number of calls of all kinds. */
+#include "counting.h"
+
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define ROUNDS  20000
 #define TARGETS 64
 
-static volatile long sink;
-
-__attribute__((noipa)) void leaf(int n)
+NOINLINE void leaf(int n)
 {
     sink = n;
 }
 
-__attribute__((noipa)) void middle(int n)
+NOINLINE void middle(int n)
 {
     leaf(n);
     leaf(n);
 }
 
 #define TARGET(n)                                \
-    __attribute__((noipa)) void target_##n(void) \
+    NOINLINE void target_##n(void) \
     {                                            \
         sink = n;                                \
     }
@@ -29,12 +27,12 @@ TARGET(1) TARGET(2) TARGET(3) TARGET(4) TARGET(5) TARGET(6)
     TARGET(7) static void (*const targets[8])(void) = {target_0, target_1, target_2, target_3,
                                                        target_4, target_5, target_6, target_7};
 
-__attribute__((noipa)) long fib(int n)
+NOINLINE long fib(int n)
 {
     return n < 2 ? n : fib(n - 1) + fib(n - 2);
 }
 
-__attribute__((noipa)) void *work(void *unused)
+NOINLINE void *work(void *unused)
 {
     for (int i = 0; i < ROUNDS; i++) {
         middle(i);
