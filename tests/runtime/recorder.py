@@ -247,9 +247,9 @@ class RecorderTest(unittest.TestCase):
         return cls.built[key]
 
     def run_program(self, command, check=True, preload=True, wrapper=(), timeout=120, **env):
-        """Runs under the recorder in the test's folder; env keys are MONARC_ options or whole names."""
+        """Runs under the recorder in the test's folder; env keys are MONARC_ options."""
         full = dict(os.environ, LC_ALL="C")
-        full.update({k if k.isupper() and "_" in k else "MONARC_" + k: str(v)
+        full.update({k if k.startswith(("GMON_", "LD_", "TSAN_")) else "MONARC_" + k: str(v)
                      for k, v in env.items()})
         if preload and RT_SO:
             full["LD_PRELOAD"] = RT_SO
