@@ -30,7 +30,7 @@ enum monarc_side_tag {
 enum monarc_extent_kind {
     MONARC_EXTENT_ARCS = 1,    /* cells {from, self, count, 0} */
     MONARC_EXTENT_STACKS = 2,  /* cells {parent id, address, hits, 0} */
-    MONARC_EXTENT_BLOCKS = 3,  /* cells {1, address, count, 0} */
+    MONARC_EXTENT_BLOCKS = 3,  /* cells {1, return address, count, 0} and {2, block start, 0, 0} */
     MONARC_EXTENT_THREADS = 4, /* thread notes of 64 bytes */
     MONARC_EXTENT_NOTES = 5    /* sidecar records, ended by a zero tag */
 };

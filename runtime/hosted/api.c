@@ -100,12 +100,12 @@ unsigned long long monarc_lost(void)
     return p ? p->lost[LOST_CALLS] + p->lost[LOST_EARLY] : 0;
 }
 
-/* gcrt1.o calls this before main; the range is glibc's concern, all code is recorded here. */
+/* gcrt1.o calls this before main, on some machines even before libc is ready. The range is glibc's
+ * concern: all code is recorded here, from the first call on. */
 void __monstartup(unsigned long low, unsigned long high)
 {
     (void)low;
     (void)high;
-    process_get();
 }
 
 void monstartup(unsigned long low, unsigned long high)

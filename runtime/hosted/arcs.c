@@ -8,7 +8,7 @@
 
 #include <monarc/sidecar.h>
 
-#define ARC_SLOTS  256
+#define ARC_SLOTS  512
 #define LATE_SLOTS 1024
 
 /* Used when the kernel gives no memory. Emptied by hand in a forked child. */
@@ -75,7 +75,12 @@ void monarc_block_slow(uint64_t at)
     if (!p || !monarc_recording)
         return;
     struct thread *t = thread_attach(p);
-    count(p, t ? &t->blocks : &p->late_blocks, MONARC_EXTENT_BLOCKS, LATE_SLOTS, BLOCK_KEY, at);
+    count(p, t ? &t->blocks : &p->late_blocks, MONARC_EXTENT_BLOCKS, LATE_SLOTS, BLOCK_RAN, at);
     if (t)
         monarc_slot.blocks = t->blocks.newest;
+}
+
+void block_list(struct process *p, uint64_t start)
+{
+    table_claim(p, &p->late_blocks, MONARC_EXTENT_BLOCKS, LATE_SLOTS, BLOCK_START, start, true);
 }

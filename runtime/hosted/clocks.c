@@ -1,8 +1,8 @@
 /* The clocks that tick for one thread. See clocks.h, perf_event_open(2), timer_create(2).
  *
- * A perf clock is a descriptor in the program's table, so: few of them, with high numbers, closed on
- * exec, and never closed by us unless it is still ours, since programs close and reuse descriptors
- * they do not know. */
+ * A perf clock is a descriptor in the program's table, so: few of them, with high numbers, closed
+ * on exec, and never closed by us unless it is still ours, since programs close and reuse
+ * descriptors they do not know. */
 #include "clocks.h"
 #include "sys.h"
 #include "text.h"
@@ -65,8 +65,7 @@ static long open_event(const struct perf_kind *kind, bool with_kernel)
 static long open_best(void)
 {
     const struct perf_kind *kind = &perf_kinds[config.event];
-    bool in_kernel =
-        config.event == EVENT_PAGE_FAULTS || config.event == EVENT_CONTEXT_SWITCHES;
+    bool in_kernel = config.event == EVENT_PAGE_FAULTS || config.event == EVENT_CONTEXT_SWITCHES;
     long fd = open_event(kind, in_kernel);
     return sys_failed(fd) && in_kernel ? open_event(kind, false) : fd;
 }

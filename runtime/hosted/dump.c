@@ -25,8 +25,7 @@ static bool write_objects(struct process *p, struct output *out, const char *fol
     for (struct object *o = objects; o; o = o->next) {
         if (!is_leader(o) || (!o->is_main && gmon_is_empty(o, m)))
             continue;
-        ok &=
-            folder_path(folder, side_gmon_name(p, o), p->path) && gmon_write(out, p->path, o, m);
+        ok &= folder_path(folder, side_gmon_name(p, o), p->path) && gmon_write(out, p->path, o, m);
     }
     return ok;
 }
@@ -57,9 +56,12 @@ static bool write_all(struct process *p, struct output *out, const char *folder,
 static bool measure(struct process *p, struct measured *m)
 {
     m->rate = sample_totals(p).rate;
-    return merge_kind(p, MONARC_EXTENT_ARCS, &m->arcs) &&
-           merge_kind(p, MONARC_EXTENT_STACKS, &m->stacks) &&
-           merge_kind(p, MONARC_EXTENT_BLOCKS, &m->blocks);
+    if (!merge_kind(p, MONARC_EXTENT_ARCS, &m->arcs) ||
+        !merge_kind(p, MONARC_EXTENT_STACKS, &m->stacks) ||
+        !merge_kind(p, MONARC_EXTENT_BLOCKS, &m->blocks))
+        return false;
+    merged_blocks(&m->blocks);
+    return true;
 }
 
 static bool dump_locked(struct process *p, uint32_t written, const char *folder)

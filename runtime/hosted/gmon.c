@@ -35,8 +35,7 @@ bool object_same(const struct object *a, const struct object *b)
     return true;
 }
 
-bool object_link_address(const struct object *o, uint64_t address,
-                         uint64_t *link)
+bool object_link_address(const struct object *o, uint64_t address, uint64_t *link)
 {
     const struct object *at = object_at(address);
     if (!at || !object_same(at, o))
@@ -94,8 +93,7 @@ static void put_pieces(struct output *out, const struct bins *b, uint32_t rate)
         put_hist(out, b, b->low, b->low + BIN_BYTES, rate);
 }
 
-static void fill_bins(struct bins *b, const struct object *o,
-                      const struct merged *stacks)
+static void fill_bins(struct bins *b, const struct object *o, const struct merged *stacks)
 {
     uint64_t link;
     for (size_t i = 0; i < stacks->count; i++) {
@@ -107,8 +105,7 @@ static void fill_bins(struct bins *b, const struct object *o,
     }
 }
 
-static bool put_samples(struct output *out, const struct object *o,
-                        const struct measured *m)
+static bool put_samples(struct output *out, const struct object *o, const struct measured *m)
 {
     struct bins b = {.low = o->text_low - o->bias, .high = o->text_high - o->bias};
     if (b.low == b.high)
@@ -138,8 +135,7 @@ static void put_arc(struct output *out, uint64_t from, uint64_t self, uint64_t c
     }
 }
 
-static void put_arcs(struct output *out, const struct object *o,
-                     const struct merged *arcs)
+static void put_arcs(struct output *out, const struct object *o, const struct merged *arcs)
 {
     uint64_t from, self;
     for (size_t i = 0; i < arcs->count; i++) {
@@ -149,8 +145,7 @@ static void put_arcs(struct output *out, const struct object *o,
     }
 }
 
-static void put_blocks(struct output *out, const struct object *o,
-                       const struct merged *blocks)
+static void put_blocks(struct output *out, const struct object *o, const struct merged *blocks)
 {
     uint32_t n = 0;
     uint64_t link;
@@ -178,12 +173,10 @@ static bool any_inside(struct object *o, const struct merged *m)
 
 bool gmon_is_empty(struct object *o, const struct measured *m)
 {
-    return !any_inside(o, &m->arcs) && !any_inside(o, &m->stacks) &&
-           !any_inside(o, &m->blocks);
+    return !any_inside(o, &m->arcs) && !any_inside(o, &m->stacks) && !any_inside(o, &m->blocks);
 }
 
-bool gmon_write(struct output *out, const char *path, struct object *o,
-                const struct measured *m)
+bool gmon_write(struct output *out, const char *path, struct object *o, const struct measured *m)
 {
     static const char spare[GMON_HEADER_SIZE - 8];
     if (!output_open(out, path))

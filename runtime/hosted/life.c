@@ -3,6 +3,7 @@
  * The exit handler is registered with no object to belong to, before the loader's own, so it runs
  * after every destructor of every object. Fatal signals are watched only where the program left
  * them alone. Refuses to run in a set-user-ID program (config.c). */
+#include "life.h"
 #include "dump.h"
 #include "sample.h"
 #include "sys.h"
@@ -10,6 +11,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -77,11 +79,28 @@ static uintptr_t main_stack_low(void)
     return (uintptr_t)environ - (uintptr_t)(limit < most ? limit : most);
 }
 
-__attribute__((constructor(101))) static void begin(void)
+#ifdef MONARC_STATIC
+/* In a static program exit() comes through here too, after the destructors. */
+__attribute__((visibility("default"))) void _exit(int status)
 {
+    at_end(NULL);
+    for (;;)
+        SYS3(SYS_exit_group, status, 0, 0);
+}
+
+__attribute__((visibility("default"))) void _Exit(int status)
+{
+    _exit(status);
+}
+#endif
+
+__attribute__((constructor(101))) void life_begin(void)
+{
+    static bool begun;
     struct process *p = process_get();
-    if (!p)
+    if (!p || begun)
         return;
+    begun = true;
     thread_key_create();
     thread_attach(p);
     thread_set_stack(main_stack_low(), (uintptr_t)environ);

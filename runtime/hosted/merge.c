@@ -1,6 +1,9 @@
 /* Adds up cells. See merge.h. */
 #include "merge.h"
+#include "arcs.h"
 #include "sys.h"
+
+#include <monarc/sidecar.h>
 
 static uint64_t cells_used(struct process *p, uint32_t kind)
 {
@@ -78,12 +81,50 @@ bool merge_kind(struct process *p, uint32_t kind, struct merged *out)
     for (struct segment *s = p->segments; s; s = s->next)
         if (s->kind == kind || s->kind == kind + KIND_SUBTRACT)
             add_segment(table, slots, s, kind, &room);
+    bool is_blocks =
+        kind == MONARC_EXTENT_BLOCKS; /* known blocks are listed though they never ran */
     out->at = table;
     for (uint64_t i = 0; i < slots; i++)
-        if (table[i].a && table[i].count)
+        if (table[i].a && (table[i].count || (is_blocks && table[i].a == BLOCK_START)))
             table[out->count++] = table[i];
     cells_sort(out->at, out->count);
     return true;
+}
+
+#define FARTHEST_CALL 1024 /* the counting call is this near the start of its block */
+
+/* The last listed start before the return address `at`, or NULL. A block may end with its hook, so
+ * that `at` is the next block's start already. */
+static struct cell *start_of(struct cell *starts, size_t n, uint64_t at)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (starts[middle].b < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && at - starts[low - 1].b < FARTHEST_CALL ? &starts[low - 1] : NULL;
+}
+
+void merged_blocks(struct merged *m)
+{
+    size_t ran = 0, kept = 0;
+    while (ran < m->count && m->at[ran].a == BLOCK_RAN)
+        ran++;
+    struct cell *starts = m->at + ran;
+    size_t n = m->count - ran;
+    for (size_t i = 0; i < ran; i++) {
+        struct cell *start = start_of(starts, n, m->at[i].b);
+        if (start)
+            start->count += m->at[i].count;
+        else
+            m->at[kept++] = (struct cell){BLOCK_RAN, m->at[i].b - 1, m->at[i].count, 0};
+    }
+    for (size_t i = 0; i < n; i++)
+        m->at[kept++] = starts[i];
+    m->count = kept;
 }
 
 void merged_free(struct merged *m)

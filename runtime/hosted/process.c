@@ -1,5 +1,6 @@
 /* The recorder's state for this process. See process.h. */
 #include "process.h"
+#include "life.h"
 #include "sample.h"
 #include "side.h"
 #include "sys.h"
@@ -9,14 +10,18 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CONTROL_CHUNK ((size_t)64 << 10)
+
+__attribute__((used)) static void (*const links_in_life)(void) = life_begin;
 
 int monarc_recording = 1;
 
 static struct process *state; /* wipe-on-fork pages */
 static int start_lock;        /* pid of the starter: a forked child takes over its parent's lock */
 static bool configured;
+static uint64_t too_early; /* calls */
 
 static void *wiped_pages(size_t bytes)
 {
@@ -71,6 +76,7 @@ static void start(bool forked)
     p->start_mono = sys_clock(CLOCK_MONOTONIC);
     read_exe(p);
     p->forked = forked;
+    p->lost[LOST_EARLY] = forked ? 0 : too_early;
     thread_forget();
     if (forked)
         sample_forget();
@@ -90,6 +96,10 @@ struct process *process_get(void)
     struct process *p = process_if_started();
     if (p)
         return p;
+    if (!environ) { /* code of a .preinit_array: libc is not there yet */
+        __atomic_fetch_add(&too_early, 1, __ATOMIC_RELAXED);
+        return NULL;
+    }
     uint64_t mask;
     lock_start(&mask);
     if (!process_if_started()) {

@@ -57,8 +57,8 @@ static void on_tick(int signal, siginfo_t *info, void *context)
 
 static bool install(int signal)
 {
-    struct sigaction old, new = {.sa_sigaction = on_tick,
-                                 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    struct sigaction old,
+        new = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     if (sigaction(signal, NULL, &old) != 0 || (old.sa_flags & SA_SIGINFO) ||
         old.sa_handler != SIG_DFL)
         return false;

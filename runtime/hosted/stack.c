@@ -1,11 +1,14 @@
 /* Walks frame pointers, which -pg code keeps, and records call stacks. See stack.h.
  *
  * The walk reads only between the interrupted stack pointer and the end of the thread's stack, all
- * of which is mapped; a chain that leaves it, turns back or is misaligned ends. On any other stack
- * (alternate signal stacks, coroutines) only the innermost frame is recorded. */
+ * of which is mapped; a chain that leaves it, turns back or is misaligned ends. On a stack it does
+ * not know (alternate signal stacks, coroutines, threads of static programs) each frame is read
+ * through process_vm_readv(2), which is slower and refuses what is not mapped. */
 #include "stack.h"
+#include "sys.h"
 
 #include <monarc/sidecar.h>
+#include <sys/uio.h>
 
 #define STACK_SLOTS 1024
 #define FIRST_PAGE  4096
@@ -18,43 +21,55 @@ static bool in_fast_path(uintptr_t pc)
 {
     return pc >= (uintptr_t)monarc_mcount_start && pc < (uintptr_t)monarc_mcount_end;
 }
-#define FRAME_NEXT   0
-#define FRAME_RETURN 1
-#elif defined(__riscv)
-static bool in_fast_path(uintptr_t pc)
-{
-    (void)pc;
-    return false;
-}
-#define FRAME_NEXT   -2
-#define FRAME_RETURN -1
 #else
 static bool in_fast_path(uintptr_t pc)
 {
     (void)pc;
     return false;
 }
-#define FRAME_NEXT   0
-#define FRAME_RETURN 1
 #endif
+
+/* Where the saved frame pointer lies, seen from the frame pointer; the return address follows. */
+#if defined(__riscv)
+#define FRAME_AT (-2 * sizeof(uintptr_t))
+#else
+#define FRAME_AT 0
+#endif
+#define FARTHEST ((uintptr_t)64 << 20) /* from an unknown stack pointer to its outermost frame */
+
+/* Reads the frame at `fp` by way of the kernel, which checks the addresses. */
+static bool read_checked(uintptr_t fp, uintptr_t frame[2])
+{
+    struct iovec to = {frame, 2 * sizeof *frame}, from = {(void *)fp, 2 * sizeof *frame};
+    return sys6(SYS_process_vm_readv, sys_pid(), (long)&to, 1, (long)&from, 1, 0) ==
+           (long)to.iov_len;
+}
+
+static bool read_frame(uintptr_t fp, bool trusted, uintptr_t frame[2])
+{
+    uintptr_t at = fp + FRAME_AT;
+    if (!trusted)
+        return read_checked(at, frame);
+    frame[0] = ((const uintptr_t *)at)[0];
+    frame[1] = ((const uintptr_t *)at)[1];
+    return true;
+}
 
 /* Innermost first; returns how many. */
 static int walk(struct thread *t, uint64_t *frames, uintptr_t pc, uintptr_t sp, uintptr_t fp)
 {
     int n = 0;
     frames[n++] = pc;
-    if (!config.stacks || sp < t->stack_low || sp >= t->stack_high)
-        return n;
-    if (in_fast_path(pc))
+    bool trusted = sp >= t->stack_low && sp < t->stack_high;
+    uintptr_t frame[2], low = sp, high = trusted ? t->stack_high - sizeof frame : sp + FARTHEST;
+    if (in_fast_path(pc) && trusted)
         frames[n++] = *(const uintptr_t *)sp;
-    uintptr_t low = sp, high = t->stack_high - 2 * sizeof(uintptr_t);
-    while (n < MOST_FRAMES && fp >= low && fp <= high && fp % sizeof(uintptr_t) == 0) {
-        const uintptr_t *frame = (const uintptr_t *)fp;
-        if (frame[FRAME_RETURN] < FIRST_PAGE)
+    while (n < MOST_FRAMES && fp >= low && fp <= high && fp % sizeof *frame == 0) {
+        if (!read_frame(fp, trusted, frame) || frame[1] < FIRST_PAGE)
             break;
-        frames[n++] = frame[FRAME_RETURN];
+        frames[n++] = frame[1];
         low = fp + 1;
-        fp = frame[FRAME_NEXT];
+        fp = frame[0];
     }
     return n;
 }
@@ -62,7 +77,7 @@ static int walk(struct thread *t, uint64_t *frames, uintptr_t pc, uintptr_t sp, 
 void stack_record(struct process *p, struct thread *t, uintptr_t pc, uintptr_t sp, uintptr_t fp)
 {
     uint64_t one[2], *frames = t->frames ? t->frames : one;
-    int n = t->frames ? walk(t, frames, pc, sp, fp) : 1;
+    int n = t->frames && config.stacks ? walk(t, frames, pc, sp, fp) : 1;
     uint64_t parent = MONARC_ROOT_NODE;
     struct cell *c = NULL;
     frames[0] = pc;

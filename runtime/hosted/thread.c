@@ -15,8 +15,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#define FIRST_SLOTS_MAIN 2048
-#define FIRST_SLOTS      256
+#define FIRST_SLOTS_MAIN 4096
+#define FIRST_SLOTS      512
 #define NOTES_PER_EXTENT 64
 #define MOST_NOTES       65536
 #define LAST_ROUND       (PTHREAD_DESTRUCTOR_ITERATIONS - 1)

@@ -25,7 +25,7 @@ struct thread {
     int perf_fd;  /* -1: none */
     int timer_id; /* -1: none */
     bool sampled;
-    uint64_t clock_start; /* of the sampled clock */
+    uint64_t clock_start;            /* of the sampled clock */
     uintptr_t stack_low, stack_high; /* 0: unknown */
     uint64_t samples;
     uint64_t *frames; /* scratch for one walk over the stack */

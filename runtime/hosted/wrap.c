@@ -134,13 +134,13 @@ static void take_arguments(char **argv, const char *first, size_t n, va_list lis
         argv[i] = va_arg(list, char *);
 }
 
-#define COLLECT(argv, first)                                                                       \
-    va_list list, again;                                                                           \
-    va_start(list, first);                                                                         \
-    va_copy(again, list);                                                                          \
-    size_t n = count_arguments(again);                                                             \
-    va_end(again);                                                                                 \
-    char **argv = __builtin_alloca(n * sizeof *argv);                                              \
+#define COLLECT(argv, first)                          \
+    va_list list, again;                              \
+    va_start(list, first);                            \
+    va_copy(again, list);                             \
+    size_t n = count_arguments(again);                \
+    va_end(again);                                    \
+    char **argv = __builtin_alloca(n * sizeof *argv); \
     take_arguments(argv, first, n, list)
 
 EXPORT int execl(const char *path, const char *first, ...)
@@ -229,4 +229,3 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
         thread_share();
     return real_clone(function, stack, flags, argument, parent_tid, tls, child_tid);
 }
-

@@ -237,8 +237,7 @@ class RecorderTest(unittest.TestCase):
             RecorderTest.shared = tempfile.TemporaryDirectory(prefix="monarc-rt-build-")
         key = (source, flags, cc, kind, name)
         if key not in cls.built:
-            number = os.path.join(RecorderTest.shared.name, str(len(cls.built)))
-            os.mkdir(number)
+            number = tempfile.mkdtemp(dir=RecorderTest.shared.name)
             out = os.path.join(number, name or os.path.splitext(source)[0])
             # Link options last, so that libraries follow what needs them.
             subprocess.run([cc or CC, "-g", "-fno-inline", "-fno-optimize-sibling-calls", "-I",

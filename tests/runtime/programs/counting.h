@@ -16,10 +16,10 @@
 static volatile long sink;
 
 /* A function worth counting. */
-#define COUNTED(name)                                                                              \
-    NOINLINE void name(void)                                                                       \
-    {                                                                                              \
-        sink++;                                                                                    \
+#define COUNTED(name)        \
+    NOINLINE void name(void) \
+    {                        \
+        sink++;              \
     }
 
 static inline void expect(const char *name, long n)

@@ -152,7 +152,8 @@ static int signalled(int signal)
     return 0;
 }
 
-/* Calls until killed. Each call is counted by itself, in a file mapping that outlives us as well. */
+/* Calls until killed. Each call is counted by itself, in a file mapping that outlives us as well.
+ */
 static int killed(void)
 {
     FILE *f = fopen("counter", "w+");
@@ -165,7 +166,8 @@ static int killed(void)
     }
 }
 
-/* Destructors of thread-specific data, of the library kind, run after ours; and ones of the program. */
+/* Destructors of thread-specific data, of the library kind, run after ours; and ones of the
+ * program. */
 static pthread_key_t keys[3];
 
 static void thread_destructor(void *n)
@@ -231,8 +233,10 @@ static int clones(void)
     static char stack[65536] __attribute__((aligned(16)));
     static pid_t ended = 1;
     times(10, before);
-    clone(shared_task, stack + sizeof stack, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
-          CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID, NULL, NULL, NULL, &ended);
+    clone(shared_task, stack + sizeof stack,
+          CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+              CLONE_CHILD_CLEARTID,
+          NULL, NULL, NULL, &ended);
     times(200000, in_parent);
     while (*(volatile pid_t *)&ended)
         sched_yield();
@@ -248,10 +252,17 @@ int main(int argc, char **argv)
     struct {
         const char *name;
         int (*run)(void);
-    } modes[] = {{"forks", forks},     {"bare-fork", bare_fork}, {"fork-threads", fork_threads},
-                 {"vforks", vforks},   {"execs", execs},         {"exits", exits},
-                 {"quick", quick},     {"killed", killed},       {"many-threads", many_threads},
-                 {"clones", clones},   {"destructors", destructors}};
+    } modes[] = {{"forks", forks},
+                 {"bare-fork", bare_fork},
+                 {"fork-threads", fork_threads},
+                 {"vforks", vforks},
+                 {"execs", execs},
+                 {"exits", exits},
+                 {"quick", quick},
+                 {"killed", killed},
+                 {"many-threads", many_threads},
+                 {"clones", clones},
+                 {"destructors", destructors}};
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (strcmp(mode, modes[i].name) == 0)

@@ -1,4 +1,5 @@
-/* plugins A B ROUNDS: loads and unloads two libraries in turn, so that one takes the other's place. */
+/* plugins A B ROUNDS: loads and unloads two libraries in turn, so that one takes the other's place.
+ */
 #define _GNU_SOURCE
 #include "counting.h"
 

@@ -47,12 +47,12 @@ static void jumps(int signals)
     volatile int n = 0;
     volatile long unsure = 0;
     while (n < signals) {
-        jumping = 0;
         if (sigsetjmp(back, 1) == 0) {
             jumping = 1;
             for (;;)
                 unsure++;
         }
+        jumping = 0;
         n++;
         for (int i = 0; i < 100; i++)
             from_jump();
