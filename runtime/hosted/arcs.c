@@ -3,6 +3,7 @@
  * from the kernel only, calls nothing of libc but pthread_setspecific, uses general registers only.
  */
 #include "arcs.h"
+#include "objects.h"
 #include "sys.h"
 #include "thread.h"
 
@@ -41,6 +42,14 @@ static struct cell *reserve_claim(struct process *p, uint32_t kind, uint64_t a, 
     return kind == MONARC_EXTENT_ARCS ? segment_claim(s, a, b) : NULL;
 }
 
+/* Once a new key; the load map is only read. */
+static void mark_profiled(uint64_t self)
+{
+    struct object *o = object_at(self);
+    if (o)
+        o->profiled = true;
+}
+
 static void count(struct process *p, struct table *t, uint32_t kind, uint64_t slots, uint64_t a,
                   uint64_t b)
 {
@@ -61,6 +70,7 @@ void monarc_arc_slow(uint64_t from, uint64_t self)
     if (!p || !monarc_recording)
         return;
     from += from == 0; /* a zero key is an empty cell */
+    mark_profiled(self);
     struct thread *t = thread_attach(p);
     count(p, t ? &t->arcs : &p->late, MONARC_EXTENT_ARCS, t ? ARC_SLOTS : LATE_SLOTS, from, self);
     if (t)

@@ -55,7 +55,7 @@ static bool write_all(struct process *p, struct output *out, const char *folder,
 
 static bool measure(struct process *p, struct measured *m)
 {
-    m->rate = sample_totals(p).rate;
+    m->totals = sample_totals(p);
     if (!merge_kind(p, MONARC_EXTENT_ARCS, &m->arcs) ||
         !merge_kind(p, MONARC_EXTENT_STACKS, &m->stacks) ||
         !merge_kind(p, MONARC_EXTENT_BLOCKS, &m->blocks))

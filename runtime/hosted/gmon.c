@@ -116,9 +116,9 @@ static bool put_samples(struct output *out, const struct object *o, const struct
         return false;
     fill_bins(&b, o, &m->stacks);
     if (b.most <= MOST_IN_BIN && b.high - b.low <= WHOLE_TEXT)
-        put_hist(out, &b, b.low, b.high, m->rate);
+        put_hist(out, &b, b.low, b.high, m->totals.rate);
     else
-        put_pieces(out, &b, m->rate);
+        put_pieces(out, &b, m->totals.rate);
     sys_pages_free(b.at, b.bytes);
     return true;
 }

@@ -5,10 +5,11 @@
 #include "merge.h"
 #include "objects.h"
 #include "output.h"
+#include "sample.h"
 
 struct measured {
     struct merged arcs, stacks, blocks;
-    uint32_t rate; /* measured */
+    struct sample_totals totals;
 };
 
 /* The object's own arcs, samples and blocks, for GNU gprof and anyone else. `o` stands for all

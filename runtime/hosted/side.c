@@ -189,9 +189,9 @@ struct process_record {
     uint32_t rate, event, clock, written;
 };
 
-static void put_process(struct process *p, struct output *out, uint32_t written)
+static void put_process(struct process *p, struct output *out, struct sample_totals s,
+                        uint32_t written)
 {
-    struct sample_totals s = sample_totals(p);
     struct process_record r = {
         .pid = (uint32_t)p->pid,
         .parent = (uint32_t)SYS3(SYS_getppid, 0, 0, 0),
@@ -315,7 +315,7 @@ bool side_write(struct process *p, struct output *out, const char *path, const s
     if (!output_open(out, path))
         return false;
     put_header(out);
-    put_process(p, out, written);
+    put_process(p, out, m->totals, written);
     put_text(out);
     put_objects(p, out);
     put_arcs(out, &m->arcs);

@@ -5,6 +5,7 @@
  * not know (alternate signal stacks, coroutines, threads of static programs) each frame is read
  * through process_vm_readv(2), which is slower and refuses what is not mapped. */
 #include "stack.h"
+#include "objects.h"
 #include "sys.h"
 
 #include <monarc/sidecar.h>
@@ -35,24 +36,69 @@ static bool in_fast_path(uintptr_t pc)
 #else
 #define FRAME_AT 0
 #endif
+#define MOST_SCANNED 2048 /* bytes of stack looked through for a caller without a frame */
 #define FARTHEST ((uintptr_t)64 << 20) /* from an unknown stack pointer to its outermost frame */
 
-/* Reads the frame at `fp` by way of the kernel, which checks the addresses. */
-static bool read_checked(uintptr_t fp, uintptr_t frame[2])
+/* Reads by way of the kernel, which checks the address. */
+static bool read_checked(uintptr_t at, void *bytes, size_t n)
 {
-    struct iovec to = {frame, 2 * sizeof *frame}, from = {(void *)fp, 2 * sizeof *frame};
-    return sys6(SYS_process_vm_readv, sys_pid(), (long)&to, 1, (long)&from, 1, 0) ==
-           (long)to.iov_len;
+    struct iovec to = {bytes, n}, from = {(void *)at, n};
+    return sys6(SYS_process_vm_readv, sys_pid(), (long)&to, 1, (long)&from, 1, 0) == (long)n;
 }
 
 static bool read_frame(uintptr_t fp, bool trusted, uintptr_t frame[2])
 {
     uintptr_t at = fp + FRAME_AT;
     if (!trusted)
-        return read_checked(at, frame);
+        return read_checked(at, frame, 2 * sizeof *frame);
     frame[0] = ((const uintptr_t *)at)[0];
     frame[1] = ((const uintptr_t *)at)[1];
     return true;
+}
+
+/* True if the instruction before `at` is a call. Read through the kernel: the library that a stale
+ * word on the stack points into may be gone. */
+static bool follows_call(uintptr_t at)
+{
+    unsigned char b[8];
+    if (!read_checked(at - sizeof b, b, sizeof b))
+        return false;
+#if defined(__x86_64__)
+    static const unsigned char lengths[] = {2, 3, 4, 6, 7};
+    if (b[3] == 0xe8)
+        return true;
+    for (size_t i = 0; i < sizeof lengths; i++) { /* ff /2 and its operand */
+        const unsigned char *call = b + sizeof b - lengths[i];
+        if (call[0] == 0xff && (call[1] & 0x38) == 0x10)
+            return true;
+    }
+    return false;
+#elif defined(__aarch64__)
+    uint32_t before = (uint32_t)b[4] | (uint32_t)b[5] << 8 | (uint32_t)b[6] << 16 |
+                      (uint32_t)b[7] << 24;
+    return at % 4 == 0 && ((before & 0xfc000000) == 0x94000000 || /* bl */
+                           (before & 0xfffffc1f) == 0xd63f0000);  /* blr */
+#else
+    return false;
+#endif
+}
+
+/* Code without frames of its own, a system call in libc say, leaves its caller out of the chain:
+ * the frame pointer is the caller's, whose own return address is already the next one out. The
+ * return address into the caller lies somewhere below; take the first that looks like one. 0 if
+ * there is none, or if the innermost code is profiled and so has a frame. */
+static uintptr_t frameless_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp)
+{
+    const struct object *o = object_at(pc);
+    if ((o && o->profiled) || fp <= sp || fp - sp > MOST_SCANNED || sp % sizeof(uintptr_t))
+        return 0;
+    for (const uintptr_t *w = (const uintptr_t *)sp; w < (const uintptr_t *)fp; w++) {
+        if (*w < FIRST_PAGE || !(o = object_at(*w)) || !o->profiled)
+            continue;
+        if (*w >= o->text_low + 8 && *w < o->text_high && follows_call(*w))
+            return *w;
+    }
+    return 0;
 }
 
 /* Innermost first; returns how many. */
@@ -64,6 +110,8 @@ static int walk(struct thread *t, uint64_t *frames, uintptr_t pc, uintptr_t sp, 
     uintptr_t frame[2], low = sp, high = trusted ? t->stack_high - sizeof frame : sp + FARTHEST;
     if (in_fast_path(pc) && trusted)
         frames[n++] = *(const uintptr_t *)sp;
+    else if (trusted && fp < t->stack_high && (frames[n] = frameless_caller(pc, sp, fp)))
+        n++;
     while (n < MOST_FRAMES && fp >= low && fp <= high && fp % sizeof *frame == 0) {
         if (!read_frame(fp, trusted, frame) || frame[1] < FIRST_PAGE)
             break;
