@@ -46,8 +46,8 @@ static struct cell *reserve_claim(struct process *p, uint32_t kind, uint64_t a, 
 static void mark_profiled(uint64_t self)
 {
     struct object *o = object_at(self);
-    if (o)
-        o->profiled = true;
+    if (o && !__atomic_load_n(&o->profiled, __ATOMIC_RELAXED))
+        __atomic_store_n(&o->profiled, true, __ATOMIC_RELAXED);
 }
 
 static void count(struct process *p, struct table *t, uint32_t kind, uint64_t slots, uint64_t a,

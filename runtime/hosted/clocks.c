@@ -115,11 +115,11 @@ bool clock_perf_start(struct thread *t)
     if (sys_failed(fd) || !signals_to(fd, t->tid)) {
         if (!sys_failed(fd))
             sys_close((int)fd);
-        *slot = 0;
+        __atomic_store_n(slot, 0, __ATOMIC_RELAXED);
         lost_add(config.event == EVENT_CPU ? LOST_PERF : LOST_EVENT, 1);
         return false;
     }
-    *slot = (int)fd + 1;
+    __atomic_store_n(slot, (int)fd + 1, __ATOMIC_RELAXED);
     t->perf_fd = (int)fd;
     return true;
 }

@@ -172,7 +172,7 @@ static struct extent *extent_new(struct process *p, uint32_t kind, size_t bytes,
     struct extent *x = from_file(p, n);
     if (!x) {
         x = from_memory(n);
-        if (config.live)
+        if (config.live && !p->live_removed)
             lost_add(LOST_LIVE, 1);
     }
     if (!x)
@@ -218,5 +218,5 @@ void live_remove(struct process *p)
 {
     if (p->folder_state == FOLDER_OURS && folder_path(p->folder, "monarc.live", p->path))
         sys_unlink(p->path);
-    p->live_broken = true; /* what comes later stays in memory */
+    p->live_removed = p->live_broken = true; /* what comes later stays in memory */
 }

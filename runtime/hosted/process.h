@@ -45,7 +45,7 @@ struct process {
     size_t chunk_left, chunk_next;
     uint64_t live_bytes;
     uint32_t extents;
-    bool live_broken;
+    bool live_broken, live_removed;
     struct extent *notes;
     size_t notes_used;
     struct thread_note *thread_notes;

@@ -83,6 +83,11 @@ static bool follows_call(uintptr_t at)
 #endif
 }
 
+static bool is_profiled(const struct object *o)
+{
+    return __atomic_load_n(&o->profiled, __ATOMIC_RELAXED);
+}
+
 /* Code without frames of its own, a system call in libc say, leaves its caller out of the chain:
  * the frame pointer is the caller's, whose own return address is already the next one out. The
  * return address into the caller lies somewhere below; take the first that looks like one. 0 if
@@ -90,10 +95,10 @@ static bool follows_call(uintptr_t at)
 static uintptr_t frameless_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp)
 {
     const struct object *o = object_at(pc);
-    if ((o && o->profiled) || fp <= sp || fp - sp > MOST_SCANNED || sp % sizeof(uintptr_t))
+    if ((o && is_profiled(o)) || fp <= sp || fp - sp > MOST_SCANNED || sp % sizeof(uintptr_t))
         return 0;
     for (const uintptr_t *w = (const uintptr_t *)sp; w < (const uintptr_t *)fp; w++) {
-        if (*w < FIRST_PAGE || !(o = object_at(*w)) || !o->profiled)
+        if (*w < FIRST_PAGE || !(o = object_at(*w)) || !is_profiled(o))
             continue;
         if (*w >= o->text_low + 8 && *w < o->text_high && follows_call(*w))
             return *w;

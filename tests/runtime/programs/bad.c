@@ -168,7 +168,8 @@ static void on_alternate(int signal)
 
 static int alternate_stack(void)
 {
-    stack_t s = {.ss_sp = malloc(8192), .ss_size = 8192};
+    static char memory[8192];
+    stack_t s = {.ss_sp = memory, .ss_size = sizeof memory};
     struct sigaction how = {.sa_handler = on_alternate, .sa_flags = SA_ONSTACK};
     sigaltstack(&s, NULL);
     sigaction(SIGUSR1, &how, NULL);
