@@ -1,5 +1,5 @@
-/* A program of the usual kind, for the cost of sampling: makes text, splits it, counts its words in a
- * hash table, sorts them, and parses sums, some ten frames deep. Prints its CPU time. */
+/* A program of the usual kind, for the cost of sampling: makes text, splits it, counts its words in
+ * a hash table, sorts them, and parses sums, some ten frames deep. Prints its CPU time. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

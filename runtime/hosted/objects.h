@@ -16,7 +16,7 @@
 struct object {
     uint32_t id;
     bool is_main, retired, seen;
-    bool profiled; /* calls were counted in it: its functions keep frame pointers */
+    bool profiled;       /* calls were counted in it: its functions keep frame pointers */
     uint64_t start, end; /* as in the tables, [start, end) */
     uint64_t bias;       /* link address = table address - bias */
     uint64_t text_low, text_high;

@@ -37,7 +37,7 @@ static bool in_fast_path(uintptr_t pc)
 #define FRAME_AT 0
 #endif
 #define MOST_SCANNED 2048 /* bytes of stack looked through for a caller without a frame */
-#define FARTHEST ((uintptr_t)64 << 20) /* from an unknown stack pointer to its outermost frame */
+#define FARTHEST     ((uintptr_t)64 << 20) /* from an unknown stack pointer to its outermost frame */
 
 /* Reads by way of the kernel, which checks the address. */
 static bool read_checked(uintptr_t at, void *bytes, size_t n)
@@ -74,8 +74,8 @@ static bool follows_call(uintptr_t at)
     }
     return false;
 #elif defined(__aarch64__)
-    uint32_t before = (uint32_t)b[4] | (uint32_t)b[5] << 8 | (uint32_t)b[6] << 16 |
-                      (uint32_t)b[7] << 24;
+    uint32_t before =
+        (uint32_t)b[4] | (uint32_t)b[5] << 8 | (uint32_t)b[6] << 16 | (uint32_t)b[7] << 24;
     return at % 4 == 0 && ((before & 0xfc000000) == 0x94000000 || /* bl */
                            (before & 0xfffffc1f) == 0xd63f0000);  /* blr */
 #else

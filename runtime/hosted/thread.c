@@ -24,7 +24,7 @@
 #else
 #define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
 #endif
-#define INLINE_KEYS      32 /* of these, glibc's pthread_setspecific allocates nothing */
+#define INLINE_KEYS 32 /* of these, glibc's pthread_setspecific allocates nothing */
 
 __thread struct thread_slot monarc_slot;
 

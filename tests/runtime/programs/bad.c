@@ -24,10 +24,10 @@ COUNTED(deep_leaf)
 #define SIXTEEN(m, n) FOUR(m, n##0) FOUR(m, n##1) FOUR(m, n##2) FOUR(m, n##3)
 #define MANY(m, n)    SIXTEEN(m, n##0) SIXTEEN(m, n##1) SIXTEEN(m, n##2) SIXTEEN(m, n##3)
 #define ALL(m)        MANY(m, 0) MANY(m, 1) MANY(m, 2) MANY(m, 3)
-#define DEFINE(n)                                                                                  \
-    NOINLINE void many_##n(void)                                                                   \
-    {                                                                                              \
-        sink++;                                                                                    \
+#define DEFINE(n)                \
+    NOINLINE void many_##n(void) \
+    {                            \
+        sink++;                  \
     }
 ALL(DEFINE)
 #define CALL(n) many_##n();
@@ -269,12 +269,11 @@ int main(int argc, char **argv)
     struct {
         const char *name;
         int (*run)(void);
-    } modes[] = {{"closes", closes_everything}, {"chdir", changes_directory},
-                 {"fsize", limits_file_size},   {"as", limits_memory},
-                 {"nofile", limits_descriptors}, {"crowd", crowd},
-                 {"altstack", alternate_stack}, {"longjmp", long_jump},
-                 {"seccomp", filters},          {"mask", signal_mask},
-                 {"registers", registers}};
+    } modes[] = {
+        {"closes", closes_everything}, {"chdir", changes_directory},   {"fsize", limits_file_size},
+        {"as", limits_memory},         {"nofile", limits_descriptors}, {"crowd", crowd},
+        {"altstack", alternate_stack}, {"longjmp", long_jump},         {"seccomp", filters},
+        {"mask", signal_mask},         {"registers", registers}};
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
         if (strcmp(argv[1], modes[i].name) == 0)
             return modes[i].run();

@@ -13,7 +13,8 @@ NOINLINE void touch(volatile char *at)
 
 int main(void)
 {
-    char *at = mmap(NULL, PAGES * 4096L, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *at =
+        mmap(NULL, PAGES * 4096L, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     madvise(at, PAGES * 4096L, MADV_NOHUGEPAGE);
     touch(at);
     return 0;
