@@ -116,7 +116,8 @@ bool clock_perf_start(struct thread *t)
         if (!sys_failed(fd))
             sys_close((int)fd);
         __atomic_store_n(slot, 0, __ATOMIC_RELAXED);
-        lost_add(config.event == EVENT_CPU ? LOST_PERF : LOST_EVENT, 1);
+        if (config.event == EVENT_CPU)
+            lost_add(LOST_PERF, 1);
         return false;
     }
     __atomic_store_n(slot, (int)fd + 1, __ATOMIC_RELAXED);

@@ -82,7 +82,8 @@ bool dump(uint32_t written, int flags, const char *folder)
     struct process *p = process_if_started();
     if (!p || p->pid != sys_pid())
         return false;
-    if (!(flags & DUMP_ASYNC))
+    /* In the forked child of a program with threads the loader's lock may be held for ever. */
+    if (!(flags & DUMP_ASYNC) && !(p->forked && thread_were_many()))
         objects_refresh(p);
     if (folder)
         sys_mkdir(folder);

@@ -83,11 +83,18 @@ static bool start_itimer(void)
     return SYS3(SYS_setitimer, ITIMER_PROF, &every, 0) == 0;
 }
 
+static bool is_clock(void)
+{
+    return event_rows[config.event].is_clock;
+}
+
 static enum sample_clock start_clock(struct thread *t)
 {
-    if (config.clock == CLOCK_ANY || config.clock == CLOCK_PERF)
+    if (config.clock == CLOCK_ANY || config.clock == CLOCK_PERF || !is_clock())
         if (clock_perf_start(t))
             return CLOCK_PERF;
+    if (!is_clock()) /* started for an earlier thread, not for this one */
+        return CLOCK_ANY;
     if (config.clock != CLOCK_ITIMER && clock_timer_start(t))
         return CLOCK_TIMER;
     if (config.clock == CLOCK_ANY || config.clock == CLOCK_ITIMER)
@@ -136,6 +143,14 @@ void sample_init(struct process *p)
     }
     installed = true;
     sample_thread_start(p, monarc_slot.thread);
+    if (!is_clock() && clock_used == CLOCK_ANY) { /* say what is sampled instead, sample that */
+        lost_add(LOST_EVENT, 1);
+        config.event = EVENT_CPU;
+        config.rate = 1000;
+        if (monarc_slot.thread)
+            monarc_slot.thread->sampled = false;
+        sample_thread_start(p, monarc_slot.thread);
+    }
 }
 
 /* Of all clocks only ITIMER_PROF goes on in the new program, where nobody handles it. */

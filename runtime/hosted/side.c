@@ -51,8 +51,6 @@ void side_read_command(void)
     command_used = 0;
     if (!sys_failed(SYS3(SYS_getcwd, directory, sizeof directory, 0)))
         command_add("directory", directory);
-    command_add("event", event_rows[config.event].name);
-    command_add("dimension", event_rows[config.event].dimension);
     for (size_t i = 0; i < sizeof environment_of_interest / sizeof *environment_of_interest; i++) {
         const char *value = config_variable(environment_of_interest[i]);
         if (value) {
@@ -210,6 +208,19 @@ static void put_process(struct process *p, struct output *out, struct sample_tot
     put_record(out, MONARC_SIDE_PROCESS, &r, sizeof r);
 }
 
+/* The event may have become another since the start. */
+static void put_event(struct process *p, struct output *out)
+{
+    const char *const pairs[][2] = {{"event", event_rows[config.event].name},
+                                    {"dimension", event_rows[config.event].dimension}};
+    for (size_t i = 0; i < 2; i++) {
+        size_t k = text_length(pairs[i][0]) + 1, v = text_length(pairs[i][1]) + 1;
+        bytes_copy(p->record, pairs[i][0], k);
+        bytes_copy(p->record + k, pairs[i][1], v);
+        put_record(out, MONARC_SIDE_TEXT, p->record, k + v);
+    }
+}
+
 static void put_text(struct output *out)
 {
     for (size_t at = 0, n; (n = command_pair(at)) > 0; at += n)
@@ -316,6 +327,7 @@ bool side_write(struct process *p, struct output *out, const char *path, const s
         return false;
     put_header(out);
     put_process(p, out, m->totals, written);
+    put_event(p, out);
     put_text(out);
     put_objects(p, out);
     put_arcs(out, &m->arcs);

@@ -30,6 +30,7 @@ __thread struct thread_slot monarc_slot;
 
 static pthread_key_t key;
 static bool have_key;
+static bool many; /* survives a fork */
 
 _Static_assert(sizeof(struct thread_note) == 64, "drawn in sidecar.md");
 
@@ -116,6 +117,7 @@ static struct thread *take_record(struct process *p)
         return NULL;
     t->perf_fd = t->timer_id = -1;
     bool main_thread = p->threads == NULL;
+    many |= !main_thread;
     t->arcs.newest =
         segment_new(p, MONARC_EXTENT_ARCS, main_thread ? FIRST_SLOTS_MAIN : FIRST_SLOTS);
     t->next = p->threads;
@@ -202,6 +204,11 @@ void thread_set_stack(uintptr_t low, uintptr_t high)
         monarc_slot.thread->stack_low = low;
         monarc_slot.thread->stack_high = high;
     }
+}
+
+bool thread_were_many(void)
+{
+    return many;
 }
 
 void thread_share(void)

@@ -50,6 +50,8 @@ struct thread *thread_attach(struct process *p);
 void thread_key_create(void);
 /* Where this thread's stack lies, for the walk over it. */
 void thread_set_stack(uintptr_t low, uintptr_t high);
+/* True if this process, or the one it was forked from, ever had a second thread. */
+bool thread_were_many(void);
 /* A second task is about to run on this thread's TLS: from now on count with locked operations. */
 void thread_share(void);
 /* Forgets the parent's record in a forked child. */

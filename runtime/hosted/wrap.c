@@ -44,12 +44,9 @@ __attribute__((constructor(101))) static void look_up(void)
     *(void **)&real_clone = dlsym(RTLD_NEXT, "clone");
 }
 
-/* In a forked child another thread may have held the loader's lock for ever. */
 static void dump_before(enum written why)
 {
-    struct process *p = process_if_started();
-    if (p)
-        dump(why, DUMP_FINAL | (p->forked ? DUMP_ASYNC : 0), NULL);
+    dump(why, DUMP_FINAL, NULL);
 }
 
 EXPORT void _exit(int status)

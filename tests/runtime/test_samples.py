@@ -116,6 +116,17 @@ class Samples(RecorderTest):
             names[name] = names.get(name, 0) + hits
         self.assertGreaterEqual(names["touch"], 1900)
 
+    def test_counter_or_what_there_is(self):
+        recording, _ = self.busy(0.3, EVENT="cycles")
+        side, gmon = recording.side, recording.gmon()
+        if side.process["event"] == 4:
+            self.assertEqual((gmon.dimension, gmon.rate), ("cycles", 1))
+        else:  # no counters in this machine: said, and CPU time instead
+            self.assertIn(14, side.lost)
+            self.assertEqual((side.process["event"], gmon.dimension), (0, "seconds"))
+            self.assertIn(("event", "cpu"), side.text)
+        self.assertGreater(side.process["samples"], 20)
+
     def test_gprof_reads_time(self):
         recording, cpu = self.busy(0.5)
         report = subprocess.run(["gprof", "-b", "-p", self.build("busy.c", *FLAGS),
