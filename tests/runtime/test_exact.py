@@ -1,9 +1,10 @@
 """Recorded equals made: threads, signal handlers, jumps; every way a compiler calls the recorder."""
+import os
 import shutil
 import subprocess
 import unittest
 
-from recorder import RecorderTest
+from recorder import HERE, RT_A, Gmon, RecorderTest, Symbols
 
 
 class Exact(RecorderTest):
@@ -34,6 +35,20 @@ class Exact(RecorderTest):
 
     def test_signal_handlers(self):
         self.check("signals.c", 300)
+
+    def test_figures_beyond_the_format(self):
+        hosted = os.path.join(HERE, "..", "..", "runtime", "hosted")
+        program = self.build("wide.c", "-O2", "-D_GNU_SOURCE", "-iquote", hosted, RT_A)
+        self.run_program([program], preload=False)
+        gmon, names = Gmon(self.dir + "/wide.out"), Symbols(program)
+        self.assertEqual(list(gmon.arcs.values()), [2**33 + 5])
+        self.assertEqual({names.at(a): n for a, n in gmon.samples.items()},
+                         {"target": 200000, "caller": 65535})
+        report = subprocess.run(["gprof", "-b", "-p", program, self.dir + "/wide.out"],
+                                capture_output=True, text=True)
+        self.assertEqual(report.stderr, "")
+        row = [line.split() for line in report.stdout.splitlines() if line.endswith("target")][0]
+        self.assertEqual((row[2], row[3]), ("200.00", str(2**33 + 5)))
 
     def test_gprof_agrees(self):
         program = self.check("threads.c", 3)
