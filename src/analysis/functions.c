@@ -167,6 +167,9 @@ static void append_sections(struct functions *f, const struct object_section *se
 static void cut_overlaps(struct functions *f)
 {
     uint32_t kept = f->len ? 1 : 0;
+    for (uint32_t i = 0; i < f->len; i++)
+        if (f->at[i].last < f->at[i].start)
+            f->at[i].last = f->at[i].start;
     for (uint32_t i = 1; i < f->len; i++) {
         if (f->at[i].start == f->at[kept - 1].start)
             continue;
