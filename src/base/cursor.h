@@ -21,7 +21,8 @@ struct cursor {
 
 static inline struct cursor cursor_over(struct bytes b, const char *name)
 {
-    return (struct cursor){.at = b.at, .end = b.at + b.len, .base = b.at, .name = name, .word = 8};
+    const uint8_t *at = b.at ? b.at : (const uint8_t *)""; /* so that it can be counted from */
+    return (struct cursor){.at = at, .end = at + b.len, .base = at, .name = name, .word = 8};
 }
 
 static inline size_t cursor_left(const struct cursor *c)

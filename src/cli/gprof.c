@@ -34,7 +34,7 @@ static bool open_image(struct gprof *g, struct err *e)
     const struct gprof_options *o = &g->options;
     enum object_failure why;
     struct err reason;
-    g->image = object_open(o->image, &(struct object_options){.no_separate_debug = true}, &why,
+    g->image = object_open(o->image, &(struct object_options){.as_gnu = true}, &why,
                            &reason);
     if (!g->image && why == OBJECT_UNREADABLE) {
         *e = reason;
@@ -99,8 +99,7 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                              .full_paths = g->options.full_paths,
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
-    if (has_graph)
-        gprof_make_labels(&r, &g->arena);
+    gprof_make_labels(&r, &g->arena);
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
@@ -119,7 +118,7 @@ static void locate_static_functions(struct gprof *g)
         struct function *f = &g->functions.at[i];
         bool is_listed = g->options.show_all || g->graph.nodes[i].calls || g->time.self[i] != 0;
         if (f->is_static && is_listed)
-            object_line(g->image, f->start, &f->file, &f->line);
+            f->file = object_file(g->image, f->start);
     }
 }
 

@@ -92,6 +92,8 @@ static bool walk(struct reading *r, bool is_44)
     h.range.bins = (uint32_t)(count_bytes / width);
     if (!reading_bins(r, &where, &h.range, width))
         return false;
+    if (!r->out && r->odd) /* without a magic, what makes no sense was not meant */
+        return reading_fail(r, &where, READ_SHORT_HEADER, 0, 0, "no header");
     cursor_take(&r->in, count_bytes % width);
     reading_arcs(r, ARC, SIZE_MAX);
     if (r->out)
@@ -137,18 +139,28 @@ static bool probe_old(struct bytes in, const struct format_hint *hint)
     return false;
 }
 
-/* The version word stands in the same place for every file with the same pointer size. */
-static bool probe_44(struct bytes in, const struct format_hint *hint)
+/* The version word shows the layout: it stands in one place for each pointer size. */
+static bool find_layout_44(struct bytes in, const struct format_hint *hint,
+                           struct format_hint *found)
 {
+    *found = *hint;
     for (unsigned i = 0; i < LAYOUTS; i++) {
         struct cursor at = cursor_over(in, "");
         if (!reading_layout(&at, i, ORDER_UNKNOWN, hint))
             continue;
+        found->word = at.word;
+        found->order = at.big_endian ? ORDER_BIG : ORDER_LITTLE;
         cursor_take(&at, 2 * at.word + 4);
         if (cursor_u32(&at) == GMON_OUT_BSD44_VERSION)
             return true;
     }
     return false;
+}
+
+static bool probe_44(struct bytes in, const struct format_hint *hint)
+{
+    struct format_hint found;
+    return find_layout_44(in, hint, &found);
 }
 
 static bool read_old(struct bytes in, const char *name, const struct format_hint *hint,
@@ -161,8 +173,11 @@ static bool read_old(struct bytes in, const char *name, const struct format_hint
 static bool read_44(struct bytes in, const char *name, const struct format_hint *hint,
                     struct profile *out, struct err *e)
 {
+    struct format_hint found;
     out->format = PROFILE_BSD44;
-    return reading_run(cursor_over(in, name), ORDER_UNKNOWN, hint, walk_44, out, e);
+    bool is_found = find_layout_44(in, hint, &found);
+    return reading_run(cursor_over(in, name), ORDER_UNKNOWN, is_found ? &found : hint, walk_44, out,
+                       e);
 }
 
 /* --- writing --------------------------------------------------------------------------------- */

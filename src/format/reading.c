@@ -42,12 +42,14 @@ static void see_address(struct reading *r, uint64_t address)
 
 /* --- histograms ------------------------------------------------------------------------------ */
 
-static bool is_text(const char *text)
+/* Text, filled up with NULs. */
+static bool is_text_field(const uint8_t *field, size_t size)
 {
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~')
+    size_t len = strnlen((const char *)field, size);
+    for (size_t i = 0; i < size; i++)
+        if (i < len ? field[i] < ' ' || field[i] > '~' : field[i])
             return false;
-    return true;
+    return len > 0;
 }
 
 static void weigh_histogram(struct reading *r, const struct histogram *h)
@@ -55,7 +57,6 @@ static void weigh_histogram(struct reading *r, const struct histogram *h)
     double bin_bytes = histogram_bin_bytes(h);
     r->odd += h->low >= h->high;
     r->odd += !h->bins || bin_bytes < 1 || bin_bytes > 65536;
-    r->odd += !is_text(h->dimension);
     see_address(r, h->low);
     see_address(r, h->high);
 }
@@ -125,6 +126,9 @@ bool reading_histogram(struct reading *r, const struct cursor *where)
     if (in->failed)
         return reading_fail(r, where, READ_SHORT_HISTOGRAM, 0, 0,
                             "the file ends within the header of a histogram");
+    /* Numbers can be odd in the right layout, too. This field shows where it stands. */
+    if (!r->out && !is_text_field(dimension, GMON_OUT_DIMENSION_BYTES))
+        return reading_fail(r, where, READ_SHORT_HISTOGRAM, 0, 0, "no dimension");
     strncpy(h.dimension, (const char *)dimension, GMON_OUT_DIMENSION_BYTES);
     return reading_bins(r, where, &h, 2);
 }
@@ -225,17 +229,22 @@ struct trial {
     bool is_clean;
 };
 
+/* How far apart the addresses are; a layout under which none was reached knows nothing. */
+static uint64_t spread(const struct reading *r)
+{
+    return r->highest ? r->highest - r->lowest : UINT64_MAX;
+}
+
 /* Negative if `a` explains the bytes better; 0 if nothing speaks for either. */
 static int compare_trials(const struct trial *a, const struct trial *b)
 {
     if (a->is_clean != b->is_clean)
         return a->is_clean ? -1 : 1;
-    if (a->r.odd != b->r.odd)
-        return a->r.odd < b->r.odd ? -1 : 1;
     if (!a->is_clean && a->r.in.at != b->r.in.at)
         return a->r.in.at > b->r.in.at ? -1 : 1;
-    uint64_t spread_a = a->r.highest - a->r.lowest, spread_b = b->r.highest - b->r.lowest;
-    return (spread_a > spread_b) - (spread_a < spread_b);
+    if (a->r.odd != b->r.odd)
+        return a->r.odd < b->r.odd ? -1 : 1;
+    return (spread(&a->r) > spread(&b->r)) - (spread(&a->r) < spread(&b->r));
 }
 
 bool reading_layout(struct cursor *in, unsigned i, enum byte_order order,
@@ -290,10 +299,12 @@ bool reading_run(struct cursor in, enum byte_order order, const struct format_hi
         in.word = best.word;
         in.big_endian = best.big_endian;
     }
-    if (is_tie)
+    if (is_tie) {
+        out->failure.what = READ_AMBIGUOUS;
         return err_in(e, in.name,
-                      "its records make as much sense with either pointer size or "
-                      "byte order; say which with --word and --endian");
+                      "its records make as much sense with either pointer size or byte order; say "
+                      "which with --word and --endian");
+    }
     struct reading r = {.in = in,
                         .out = out,
                         .e = e,

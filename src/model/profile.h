@@ -63,6 +63,7 @@ enum read_failure {
     READ_SHORT_BINS,      /* seen: counters present, of: counters claimed */
     READ_SHORT_ARC,
     READ_SHORT_BLOCKS, /* cut within a list of blocks */
+    READ_AMBIGUOUS,    /* pointer size or byte order cannot be told; nothing was read */
 };
 
 struct profile {

@@ -141,6 +141,7 @@ static bool read_header(struct line_program *p, struct cursor *c)
     if (c->failed || length > cursor_left(c))
         return false;
     c->end = c->at + length;
+    p->bytes = length;
     p->version = cursor_u16(c);
     if (p->version < 2 || p->version > 5)
         return false;
@@ -163,7 +164,7 @@ static bool read_header(struct line_program *p, struct cursor *c)
 
 static void reset(struct line_program *p)
 {
-    p->row = (struct line_row){.line = 1, .file = 1};
+    p->row = (struct line_row){.line = 1, .file = p->sections->as_gnu && p->version == 5 ? 0 : 1};
     p->operation = 0;
 }
 

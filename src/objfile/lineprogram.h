@@ -12,6 +12,7 @@ struct line_sections {
     struct bytes line;
     struct bytes line_str, str; /* empty, or ending with a NUL */
     bool big_endian;
+    bool as_gnu; /* the file register of DWARF 5 starts at 0, not 1 */
 };
 
 struct line_file {
@@ -27,6 +28,7 @@ struct line_row {
 
 struct line_program {
     const struct line_sections *sections;
+    uint64_t bytes; /* of .debug_line, from the offset on */
     uint16_t version;
     uint8_t offset_size; /* 4 or 8 */
     uint8_t min_instruction_bytes, max_operations;

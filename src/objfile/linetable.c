@@ -9,26 +9,20 @@
 
 #include <string.h>
 
-static int by_address(uint32_t left, uint32_t right, const void *context)
-{
-    const struct line_row *rows = context;
-    return (rows[left].address > rows[right].address) - (rows[left].address < rows[right].address);
-}
-
 /* For compilers that step back within a sequence. */
 static void sort_rows(struct line_row *rows, size_t len)
 {
     if (len > UINT32_MAX)
         return;
     struct arena scratch = {0};
-    uint32_t *order = ARENA_NEW(&scratch, uint32_t, len);
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
     struct line_row *copy = ARENA_NEW(&scratch, struct line_row, len);
     memcpy(copy, rows, len * sizeof *rows);
     for (size_t i = 0; i < len; i++)
-        order[i] = (uint32_t)i;
-    sort_u32(order, len, by_address, copy);
+        order[i] = (struct keyed){rows[i].address, (uint32_t)i};
+    sort_keyed(order, len);
     for (size_t i = 0; i < len; i++)
-        rows[i] = copy[order[i]];
+        rows[i] = copy[order[i].item];
     arena_deinit(&scratch);
 }
 
@@ -116,11 +110,16 @@ static void order_sequences(struct line_table *t)
 void line_table_init(struct line_table *t, const struct line_sections *sections, uint64_t offset,
                      const char *comp_dir)
 {
-    *t = (struct line_table){.comp_dir = comp_dir};
+    *t = (struct line_table){.is_decoded = true, .comp_dir = comp_dir};
     if (!line_program_open(&t->program, sections, offset))
         return;
     collect(t);
     order_sequences(t);
+}
+
+uint64_t line_table_bytes(const struct line_table *t)
+{
+    return t->program.bytes;
 }
 
 void line_table_deinit(struct line_table *t)
@@ -129,6 +128,7 @@ void line_table_deinit(struct line_table *t)
     vec_free(&t->rows);
     vec_free(&t->sequences);
     vec_free(&t->paths);
+    t->is_decoded = false;
 }
 
 static const struct line_sequence *sequence_at(const struct line_table *t, uint64_t address)

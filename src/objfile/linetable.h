@@ -10,6 +10,7 @@ struct line_sequence {
 };
 
 struct line_table {
+    bool is_decoded;
     struct line_program program; /* run to its end; kept for its files */
     const char *comp_dir;
     VEC(struct line_row) rows;           /* 16 bytes each, ascending within a sequence */
@@ -21,6 +22,9 @@ struct line_table {
 void line_table_init(struct line_table *t, const struct line_sections *sections, uint64_t offset,
                      const char *comp_dir);
 void line_table_deinit(struct line_table *t);
+
+/* How many bytes of .debug_line it took. */
+uint64_t line_table_bytes(const struct line_table *t);
 
 /* The last row at or below an address within a sequence, or NULL. */
 const struct line_row *line_table_find(const struct line_table *t, uint64_t address);

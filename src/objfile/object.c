@@ -3,8 +3,9 @@
  * Opening reads the headers and nothing else; each question reads what it needs. */
 #include "objfile/object.h"
 
-#include "objfile/lines.h"
+#include "objfile/nearest.h"
 #include "objfile/private.h"
+#include "objfile/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static struct object *object_new(const char *path, const struct image *self,
     o->debug.fd = o->mini.fd = -1;
     o->path = arena_copy(&o->arena, path, strlen(path));
     if (options) {
-        o->no_separate_debug = options->no_separate_debug;
+        o->as_gnu = options->as_gnu;
         if (options->debug_dir)
             o->debug_dir = arena_copy(&o->arena, options->debug_dir, strlen(options->debug_dir));
     }
@@ -69,7 +70,8 @@ void object_close(struct object *o)
 {
     if (!o)
         return;
-    lines_free(o->lines);
+    units_free(o->units);
+    nearest_free(o->nearest);
     image_close(&o->mini);
     image_close(&o->debug);
     image_close(&o->self);

@@ -12,8 +12,9 @@
 struct object;
 
 struct object_options {
-    const char *debug_dir;  /* directories beside /usr/lib/debug, separated by ':'; NULL: none */
-    bool no_separate_debug; /* .symtab of the file itself or no symbols, as GNU gprof 2.40 does */
+    const char *debug_dir; /* directories beside /usr/lib/debug, separated by ':'; NULL: none */
+    bool as_gnu; /* see what GNU gprof 2.40 sees: .symtab of the file itself or no symbols,
+                  * and debug information with BFD 2.40's misreadings of DWARF 5 */
 };
 
 enum object_symbol_type {
@@ -123,6 +124,22 @@ bool object_mentions(struct object *o, const char *symbol);
 /* Where an address comes from: file as DWARF names it (directory joined) and line, 0 if unknown.
  * The strings live as long as the object. Looks only at the units the address lies in. */
 bool object_line(struct object *o, uint64_t address, const char **file, uint32_t *line);
+
+/* The file alone, or NULL. Much faster where a unit has no other: its rows are not decoded, so a gap
+ * between them goes unnoticed. Ask in the order of addresses: units are decoded once then. */
+const char *object_file(struct object *o, uint64_t address);
+
+/* A function an address is in, and the place in it. */
+struct object_frame {
+    const char *function; /* linkage name; NULL: unknown */
+    const char *file;     /* NULL: unknown */
+    uint32_t line;        /* 0: unknown */
+};
+
+/* The functions around an address, innermost first: frames[0] is what runs there, frames[1] what it
+ * was inlined into and the place of the call, and so on; the last one is a function of its own. At
+ * most `most`; 0 where nothing is known, not even a symbol. */
+size_t object_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most);
 
 /* A readable name for a linkage name, or NULL if it is not mangled. The style is one of libiberty's
  * names ("none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust"), or NULL for whatever of C++,

@@ -5,18 +5,20 @@
 #include "base/arena.h"
 #include "objfile/image.h"
 
-struct lines;
+struct nearest;
+struct units;
 
 struct object {
     const char *path;
     const char *debug_dir;
-    bool no_separate_debug;
+    bool as_gnu;
     struct arena arena;
     struct image self;
     struct image debug;         /* through debug_file() */
     struct image mini;          /* through mini_debug() */
     struct object_facts *facts; /* once asked for */
-    struct lines *lines;        /* once asked for */
+    struct units *units;        /* through units_of() */
+    struct nearest *nearest;    /* through nearest_symbol() */
     bool debug_sought, mini_sought;
     struct object_section *sections;
     struct object_symbol *symbols;
@@ -29,6 +31,9 @@ struct object {
  */
 const struct image *debug_file(struct object *o);
 const struct image *mini_debug(struct object *o);
+
+/* symbols.c: the section that is loaded around an address; 0: none. */
+uint32_t section_at(const struct object *o, uint64_t address);
 
 /* symbols.c: fills o->symbols from the best table there is. */
 void symbols_read(struct object *o);

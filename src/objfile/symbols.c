@@ -61,7 +61,7 @@ static void find_long_indexes(struct table *t, size_t symbols)
             t->long_indexes = section_data(t->image, i, &header);
 }
 
-static uint32_t section_at(const struct object *o, uint64_t address)
+uint32_t section_at(const struct object *o, uint64_t address)
 {
     for (uint32_t i = 1; i < o->sections_len; i++) {
         const struct object_section *s = &o->sections[i];
@@ -299,7 +299,7 @@ static bool read_one(struct object *o, const struct image *image, uint32_t type,
 
 void symbols_read(struct object *o)
 {
-    if (read_one(o, &o->self, SHT_SYMTAB, SYMBOLS_SYMTAB) || o->no_separate_debug)
+    if (read_one(o, &o->self, SHT_SYMTAB, SYMBOLS_SYMTAB) || o->as_gnu)
         return;
     if (read_one(o, debug_file(o), SHT_SYMTAB, SYMBOLS_DEBUG_FILE) || read_mini(o))
         return;

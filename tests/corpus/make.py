@@ -120,6 +120,7 @@ def bsd44():
     for name in "le64", "le32", "be64", "be32":
         yield name, bsd_file(name, bins(40), version=True)
     yield "cut-in-arc", bsd_file("le64", bins(40), version=True)[:-5]
+    yield "cut-in-bins", bsd_file("be32", bins(40), version=True)[:60]
     for bits, code in (8, "b"), (16, "h"), (32, "i"), (64, "q"):
         yield f"typed-{bits}", bsd_file("le64", bins(40), code=code.upper(), version=True, kind=bits)
     yield "typed-signed-64", bsd_file("le64", bins(40, 10**10), code="q", version=True, kind=-64)

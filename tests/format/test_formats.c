@@ -72,8 +72,14 @@ static void check_truncation(const struct format *f, struct profile *p, struct b
         assert_int_equal(ok, !e.line[0]);
         assert_true(profile_samples(&back) <= most);
         profile_deinit(&back);
-        if (format_read((struct bytes){cut, len}, "cut", &NO_HINT, &back, &e))
+        e.line[0] = '\0';
+        ok = format_read((struct bytes){cut, len}, "cut", &NO_HINT, &back, &e);
+        assert_int_equal(ok, !e.line[0]);
+        if (back.histogram_records) {
+            assert_int_equal(back.word, p->word);
+            assert_int_equal(back.big_endian, p->big_endian);
             assert_true(profile_samples(&back) <= most);
+        }
         profile_deinit(&back);
         free(cut);
     }

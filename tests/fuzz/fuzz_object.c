@@ -19,7 +19,11 @@ static size_t ask_line(struct object *o, uint64_t address)
 {
     const char *file;
     uint32_t line;
-    return object_line(o, address, &file, &line) ? touch(file) : 0;
+    size_t sum = object_line(o, address, &file, &line) ? touch(file) : 0;
+    struct object_frame frames[8];
+    for (size_t i = object_frames(o, address, frames, 8); i--;)
+        sum += touch(frames[i].function) + touch(frames[i].file);
+    return sum;
 }
 
 static size_t ask_symbols(struct object *o)

@@ -180,6 +180,130 @@ static void test_separate(void **state)
     compare("", "q");
 }
 
+static const char CPLUSPLUS[] =
+    "#include <algorithm>\n#include <iostream>\n#include <map>\n#include <string>\n"
+    "#include <vector>\n"
+    "static std::map<std::string, std::vector<int>> m;\n"
+    "static int f(int a)\n{\n"
+    "    m[std::to_string(a)].push_back(a);\n"
+    "    std::vector<int> v;\n"
+    "    for (auto &x : m)\n        v.insert(v.end(), x.second.begin(), x.second.end());\n"
+    "    std::sort(v.begin(), v.end(), [](int l, int r) { return l > r; });\n"
+    "    return v.size();\n}\n"
+    "int main(int argc, char **) { std::cout << f(argc) << '\\n'; }\n";
+
+static void print_frames(FILE *to, const struct object_frame *frames, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        fprintf(to, " %s ", frames[i].function ? frames[i].function : "unknown");
+        if (!frames[i].file)
+            fputs("unknown", to);
+        else if (!frames[i].line)
+            fprintf(to, "%s:?", frames[i].file);
+        else
+            fprintf(to, "%s:%" PRIu32, frames[i].file, frames[i].line);
+    }
+    fputs(len ? "\n" : " unknown unknown\n", to);
+}
+
+static char *our_frames(struct object *o, size_t most)
+{
+    enum { MOST = 32 };
+    char *text, address[64];
+    size_t size;
+    FILE *to = open_memstream(&text, &size), *from = fopen("addresses", "r");
+    assert_non_null(from);
+    while (fgets(address, sizeof address, from)) {
+        struct object_frame frames[MOST];
+        uint64_t at = strtoull(address, NULL, 16);
+        fprintf(to, "%#018" PRIx64, at);
+        print_frames(to, frames, object_frames(o, at, frames, most < MOST ? most : MOST));
+    }
+    fclose(from);
+    fclose(to);
+    return text;
+}
+
+/* Asks twice and takes the second answer, as gprof does: in C++ the first one is another. */
+static void compare_frames(const char *flags, const struct object_options *options, size_t most)
+{
+    struct object *o = opened("p", options);
+    write_addresses(o);
+    char *ours = our_frames(o, most);
+    char *theirs =
+        output_of("cat addresses addresses | addr2line %s -a -f -e p 2>/dev/null | "
+                  "sed 's/ (discriminator.*//; s/^[^/]*:[?]$/unknown/; s/^[?].*/unknown/' | "
+                  "awk '/^0x/ { if (line) print line; line = $1; next } { line = line \" \" $0 } "
+                  "END { print line }' | tail -n $(wc -l <addresses)",
+                  flags);
+    if (strcmp(ours, theirs)) {
+        write_text("ours", ours);
+        write_text("theirs", theirs);
+        char *difference = output_of("diff theirs ours | head -20");
+        print_error("%s", difference);
+        free(difference);
+    }
+    assert_true(!strcmp(ours, theirs));
+    free(ours);
+    free(theirs);
+    object_close(o);
+}
+
+static void test_frames(void **state)
+{
+    (void)state;
+    need("gcc");
+    need("addr2line");
+    static const char *const FLAGS[] = {"-gdwarf-2", "-gdwarf-4", "-gdwarf-5", "-g -flto -O2"};
+    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++) {
+        write_sources();
+        assert_true(run("gcc -O2 %s -o p first.c sub/second.c", FLAGS[i]));
+        compare_frames("-i", &(struct object_options){.as_gnu = true}, SIZE_MAX);
+        compare_frames("", &(struct object_options){.as_gnu = true}, 1);
+    }
+}
+
+/* With BFD's misreadings: of the first file in DWARF 5, and of clang's lists of ranges there. */
+static void test_frames_as_gnu(void **state)
+{
+    (void)state;
+    need("g++");
+    need("addr2line");
+    write_text("p.cc", CPLUSPLUS);
+    static const char *const COMPILERS[] = {"g++ -gdwarf-4", "g++ -gdwarf-5", "clang++ -gdwarf-4",
+                                            "clang++ -gdwarf-5"};
+    for (size_t i = 0; i < sizeof COMPILERS / sizeof COMPILERS[0]; i++) {
+        if (COMPILERS[i][0] == 'c' && !have("clang++"))
+            break;
+        print_message("# %s\n", COMPILERS[i]);
+        assert_true(run("%s -O1 -o p p.cc", COMPILERS[i]));
+        compare_frames("", &(struct object_options){.as_gnu = true}, 1);
+    }
+}
+
+/* A function whose first row is in the unit's file 1 where that is not its file 0. */
+static void test_first_file(void **state)
+{
+    (void)state;
+    need("g++");
+    write_text("p.cc", CPLUSPLUS);
+    assert_true(run("g++ -gdwarf-5 -O1 -o p p.cc && "
+                    "readelf --debug-dump=decodedline p | grep -c stl_ >log"));
+    struct object *o = opened("p", NULL);
+    struct object *as_gnu = opened("p", &(struct object_options){.as_gnu = true});
+    write_addresses(o);
+    size_t known;
+    char *right = our_lines(o, &known), *wrong = our_lines(as_gnu, &known);
+    assert_string_not_equal(right, wrong);
+    /* p.cc has 16 lines, so none beyond is its own */
+    write_text("right", right);
+    assert_false(run("grep 'p[.]cc:[1-9][0-9][0-9]' right"));
+    free(right);
+    free(wrong);
+    object_close(as_gnu);
+    object_close(o);
+}
+
 /* addr2line 2.40 finds no lines in these; the line tables are in the program all the same. */
 static void test_beyond_addr2line(void **state)
 {
@@ -228,6 +352,9 @@ int main(void)
         cmocka_unit_test(test_clang),
         cmocka_unit_test(test_other_machines),
         cmocka_unit_test(test_separate),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_frames_as_gnu),
+        cmocka_unit_test(test_first_file),
         cmocka_unit_test(test_beyond_addr2line),
         cmocka_unit_test(test_no_lines),
     };

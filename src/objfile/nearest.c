@@ -1,0 +1,104 @@
+/* Symbols by address, for code that no debug information names.
+ *
+ * Of several at one address, the choice is that of BFD's better_fit() in elf.c of binutils 2.40:
+ * one that reaches the address before one that does not, then functions, then typed ones, then the
+ * smaller one. */
+#include "objfile/nearest.h"
+
+#include "base/sort.h"
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+struct nearest {
+    VEC(struct keyed) symbols; /* by address: index into the object's symbols */
+};
+
+static bool is_candidate(const struct object_symbol *s)
+{
+    return s->section && !s->is_mapping &&
+           (s->type == SYMBOL_NOTYPE || s->type == SYMBOL_FUNC || s->type == SYMBOL_IFUNC);
+}
+
+static struct nearest *nearest_new(struct object *o)
+{
+    struct nearest *n = calloc(1, sizeof *n);
+    if (!n)
+        memory_exhausted(sizeof *n);
+    size_t len;
+    const struct object_symbol *symbols = object_symbols(o, &len, NULL);
+    for (size_t i = 0; i < len && i < UINT32_MAX; i++)
+        if (is_candidate(&symbols[i]))
+            vec_push(&n->symbols, (struct keyed){symbols[i].address, (uint32_t)i});
+    sort_keyed(n->symbols.at, n->symbols.len);
+    return n;
+}
+
+void nearest_free(struct nearest *n)
+{
+    if (!n)
+        return;
+    vec_free(&n->symbols);
+    free(n);
+}
+
+static size_t symbols_up_to(const struct nearest *n, uint64_t address)
+{
+    size_t low = 0, high = n->symbols.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (n->symbols.at[middle].key <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint64_t extent(const struct object_symbol *s)
+{
+    return s->size ? s->size : 1;
+}
+
+static bool fits_better(const struct object_symbol *candidate, const struct object_symbol *best,
+                        uint64_t address)
+{
+    uint64_t distance = address - best->address;
+    if (candidate->address != best->address)
+        return candidate->address > best->address;
+    if (extent(best) <= distance)
+        return extent(candidate) > extent(best);
+    if (extent(candidate) <= distance)
+        return false;
+    bool is_function = candidate->type == SYMBOL_FUNC, best_is = best->type == SYMBOL_FUNC;
+    if (is_function != best_is)
+        return is_function;
+    if ((candidate->type == SYMBOL_NOTYPE) != (best->type == SYMBOL_NOTYPE))
+        return best->type == SYMBOL_NOTYPE;
+    return extent(candidate) < extent(best);
+}
+
+const struct object_symbol *nearest_symbol(struct object *o, uint64_t address)
+{
+    if (!o->nearest)
+        o->nearest = nearest_new(o);
+    uint32_t section = section_at(o, address);
+    if (!section)
+        return NULL;
+    size_t end = symbols_up_to(o->nearest, address), start = end;
+    const struct object_symbol *symbols = o->symbols, *best = NULL;
+    const struct keyed *at = o->nearest->symbols.at;
+    /* Symbols of other sections can only stand between at the section's very start. */
+    while (start && at[start - 1].key >= o->sections[section].address &&
+           (!best || at[start - 1].key == best->address)) {
+        start--;
+        if (symbols[at[start].item].section == section)
+            best = &symbols[at[start].item];
+    }
+    for (size_t i = start; best && i < end; i++) {
+        const struct object_symbol *s = &symbols[at[i].item];
+        if (s->section == section && fits_better(s, best, address))
+            best = s;
+    }
+    return best;
+}

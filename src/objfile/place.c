@@ -1,0 +1,81 @@
+/* Where code comes from: source line, function and the calls that were inlined there.
+ *
+ * Puts together what units, line tables and functions say; reads nothing itself. Where debug
+ * information knows no function, or in a language whose names it does not spell as the symbol table
+ * does, the symbol table is asked, as in BFD. */
+#include "objfile/nearest.h"
+#include "objfile/units.h"
+
+#include <string.h>
+
+bool object_line(struct object *o, uint64_t address, const char **file, uint32_t *line)
+{
+    *file = NULL;
+    *line = 0;
+    struct line_table *table;
+    const struct line_row *row;
+    if (units_find(units_of(o), address, &table, &row) == NO_UNIT)
+        return false;
+    *file = line_table_path(table, row->file, &o->arena);
+    *line = *file ? row->line : 0;
+    return *file;
+}
+
+const char *object_file(struct object *o, uint64_t address)
+{
+    struct units *u = units_of(o);
+    uint32_t unit = unit_around(u, address, 0), line;
+    const char *file = unit == NO_UNIT ? NULL : unit_sole_path(u, unit, &o->arena);
+    if (!file)
+        object_line(o, address, &file, &line);
+    return file;
+}
+
+/* The name a function goes by: its linkage name, else the symbol where it starts, else its name in
+ * the source. */
+static const char *linkage_name(struct object *o, struct scopes *s, uint32_t scope)
+{
+    const char *name = scope_name(s, scope);
+    const struct scope *named = &s->scopes.at[scope];
+    if (named->is_linkage || (named->is_inlined && !o->as_gnu))
+        return name;
+    const struct object_symbol *symbol = nearest_symbol(o, named->low);
+    return symbol && symbol->address == named->low ? symbol->name : name;
+}
+
+static const char *symbol_name(struct object *o, uint64_t address)
+{
+    const struct object_symbol *symbol = nearest_symbol(o, address);
+    return symbol ? symbol->name : NULL;
+}
+
+size_t object_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most)
+{
+    struct units *u = units_of(o);
+    struct object_frame frame = {0};
+    struct line_table *table;
+    const struct line_row *row;
+    uint32_t unit = units_find(u, address, &table, &row);
+    size_t len = 0;
+    uint32_t scope = NO_SCOPE;
+    struct scopes *s = NULL;
+    if (unit != NO_UNIT) {
+        frame.file = line_table_path(table, row->file, &o->arena);
+        frame.line = frame.file ? row->line : 0;
+        s = unit_scopes(u, unit);
+        scope = scopes_at(s, address);
+    }
+    for (; scope != NO_SCOPE && s->scopes.at[scope].is_inlined && len < most; len++) {
+        uint32_t file;
+        frame.function = linkage_name(o, s, scope);
+        frames[len] = frame;
+        frame = (struct object_frame){0};
+        if (scope_call(s, scope, &file, &frame.line))
+            frame.file = line_table_path(table, file, &o->arena);
+        scope = s->scopes.at[scope].parent;
+    }
+    frame.function = scope != NO_SCOPE ? linkage_name(o, s, scope) : symbol_name(o, address);
+    if (len < most && (frame.function || frame.file))
+        frames[len++] = frame;
+    return len;
+}

@@ -1,0 +1,213 @@
+/* Reads the functions of one unit and flattens their ranges.
+ *
+ * Leaves out everything that is no code: types are not descended into. Entries nested deeper than
+ * DEEPEST are not looked at, since finding one's sibling may mean reading all that is below it.
+ * Specification: DWARF 5, sections 3.3 and 3.4; where ranges touch or contradict each other, BFD.
+ */
+#include "objfile/scopes.h"
+
+#include <dwarf.h>
+
+enum { DEEPEST = 200 };
+
+/* Entries on the way down, and the function each stands in. */
+struct level {
+    Dwarf_Die die;
+    uint32_t parent;
+};
+
+struct reader {
+    struct scopes *out;
+    bool as_gnu;
+    VEC(struct span) spans;
+    struct level path[DEEPEST];
+};
+
+/* As BFD: a range that touches one the function has already is joined to it. */
+static void add_range(struct reader *r, size_t first, uint64_t low, uint64_t high, uint32_t scope)
+{
+    if (low >= high)
+        return;
+    for (size_t i = first; i < r->spans.len; i++) {
+        struct span *s = &r->spans.at[i];
+        if (low != s->high && high != s->low)
+            continue;
+        s->high = low == s->high ? high : s->high;
+        s->low = high == s->low ? low : s->low;
+        s->rank = s->high - s->low;
+        return;
+    }
+    vec_push(&r->spans, (struct span){low, high, high - low, scope});
+}
+
+static bool has_unread_ranges(const struct reader *r, Dwarf_Die *die)
+{
+    Dwarf_Attribute ranges;
+    return r->as_gnu && dwarf_attr(die, DW_AT_ranges, &ranges) &&
+           dwarf_whatform(&ranges) == DW_FORM_rnglistx;
+}
+
+static void add_ranges(struct reader *r, Dwarf_Die *die, uint32_t scope)
+{
+    enum { MOST_RANGES = 4096 };
+    if (has_unread_ranges(r, die))
+        return;
+    size_t first = r->spans.len;
+    Dwarf_Addr base, low, high;
+    ptrdiff_t next = 0;
+    for (int i = 0; i < MOST_RANGES; i++) {
+        next = dwarf_ranges(die, next, &base, &low, &high);
+        if (next <= 0)
+            return;
+        add_range(r, first, low, high, scope);
+    }
+}
+
+/* The function's number; `parent` where the entry has no code. */
+static uint32_t add_scope(struct reader *r, Dwarf_Die *die, int tag, uint32_t parent)
+{
+    uint32_t number = (uint32_t)r->out->scopes.len;
+    size_t first = r->spans.len;
+    if (number != NO_SCOPE)
+        add_ranges(r, die, number);
+    if (r->spans.len == first)
+        return parent;
+    vec_push(&r->out->scopes, (struct scope){.die = *die,
+                                             .low = r->spans.at[first].low,
+                                             .parent = parent,
+                                             .is_inlined = tag == DW_TAG_inlined_subroutine});
+    return number;
+}
+
+static bool may_hold_functions(int tag)
+{
+    switch (tag) {
+    case DW_TAG_array_type:
+    case DW_TAG_class_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_interface_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_subroutine_type:
+    case DW_TAG_union_type:
+    case DW_TAG_call_site:
+    case DW_TAG_GNU_call_site: return false;
+    default: return true;
+    }
+}
+
+static uint32_t visit(struct reader *r, Dwarf_Die *die, int tag, uint32_t parent)
+{
+    switch (tag) {
+    case DW_TAG_subprogram:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_entry_point: return add_scope(r, die, tag, parent);
+    default: return parent;
+    }
+}
+
+/* Depth first, without recursion. */
+static void walk(struct reader *r, Dwarf_Die *unit)
+{
+    size_t depth = 0;
+    r->path[0].parent = NO_SCOPE;
+    if (dwarf_child(unit, &r->path[0].die))
+        return;
+    for (;;) {
+        struct level *here = &r->path[depth];
+        int tag = dwarf_tag(&here->die);
+        uint32_t scope = visit(r, &here->die, tag, here->parent);
+        struct level *below = here + 1;
+        if (depth + 1 < DEEPEST && may_hold_functions(tag) &&
+            !dwarf_child(&here->die, &below->die)) {
+            below->parent = scope;
+            depth++;
+            continue;
+        }
+        while (dwarf_siblingof(&r->path[depth].die, &r->path[depth].die))
+            if (!depth--)
+                return;
+    }
+}
+
+/* The languages whose names BFD takes for those of the symbol table. */
+static bool has_plain_names(int language)
+{
+    switch (language) {
+    case DW_LANG_C89:
+    case DW_LANG_C:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_Cobol74:
+    case DW_LANG_Cobol85:
+    case DW_LANG_Fortran77:
+    case DW_LANG_Fortran90:
+    case DW_LANG_Fortran95:
+    case DW_LANG_Fortran03:
+    case DW_LANG_Fortran08:
+    case DW_LANG_Pascal83:
+    case DW_LANG_PLI:
+    case DW_LANG_UPC:
+    case DW_LANG_Mips_Assembler: return true;
+    default: return false;
+    }
+}
+
+void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_gnu)
+{
+    *s = (struct scopes){0};
+    Dwarf_Die whole = *unit, split = {0};
+    if (!dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) && split.addr)
+        whole = split;
+    s->has_plain_names = has_plain_names(dwarf_srclang(&whole));
+    struct reader r = {.out = s, .as_gnu = as_gnu};
+    walk(&r, &whole);
+    cover_init(&s->cover, r.spans.at, r.spans.len);
+    vec_free(&r.spans);
+}
+
+void scopes_deinit(struct scopes *s)
+{
+    vec_free(&s->scopes);
+    cover_deinit(&s->cover);
+}
+
+static const char *string_of(Dwarf_Die *die, unsigned attribute)
+{
+    Dwarf_Attribute found;
+    return dwarf_attr_integrate(die, attribute, &found) ? dwarf_formstring(&found) : NULL;
+}
+
+const char *scope_name(struct scopes *s, uint32_t scope)
+{
+    struct scope *wanted = &s->scopes.at[scope];
+    if (wanted->is_named)
+        return wanted->name;
+    wanted->is_named = true;
+    wanted->is_linkage = true;
+    wanted->name = string_of(&wanted->die, DW_AT_linkage_name);
+    if (!wanted->name)
+        wanted->name = string_of(&wanted->die, DW_AT_MIPS_linkage_name);
+    if (wanted->name)
+        return wanted->name;
+    wanted->is_linkage = s->has_plain_names;
+    wanted->name = string_of(&wanted->die, DW_AT_name);
+    return wanted->name;
+}
+
+static uint32_t number_of(Dwarf_Die die, unsigned attribute)
+{
+    Dwarf_Attribute found;
+    Dwarf_Word value;
+    if (!dwarf_attr(&die, attribute, &found) || dwarf_formudata(&found, &value) ||
+        value > UINT32_MAX)
+        return 0;
+    return (uint32_t)value;
+}
+
+bool scope_call(const struct scopes *s, uint32_t scope, uint32_t *file, uint32_t *line)
+{
+    const struct scope *inlined = &s->scopes.at[scope];
+    *file = number_of(inlined->die, DW_AT_call_file);
+    *line = number_of(inlined->die, DW_AT_call_line);
+    return inlined->is_inlined && *line;
+}

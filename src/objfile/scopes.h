@@ -1,0 +1,46 @@
+/* The functions of a unit, inlined ones included, and which of them an address is in. Private to
+ * this room. */
+#ifndef MONARC_OBJFILE_SCOPES_H
+#define MONARC_OBJFILE_SCOPES_H
+
+#include "objfile/cover.h"
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+enum { NO_SCOPE = NO_SPAN };
+
+struct scope {
+    Dwarf_Die die;
+    const char *name;
+    uint64_t low;    /* where its first range starts */
+    uint32_t parent; /* the function this one stands in; NO_SCOPE: none */
+    bool is_inlined;
+    bool is_linkage; /* the name is one of the symbol table, so far as the language tells */
+    bool is_named;   /* name and is_linkage are known: scope_name() */
+};
+
+struct scopes {
+    VEC(struct scope) scopes;
+    struct cover cover;
+    bool has_plain_names; /* the language does not mangle names */
+};
+
+/* `unit` is a unit's first entry; what a split unit says below its skeleton is looked for. With
+ * `as_gnu` a range list given by index (DW_FORM_rnglistx) is not followed. */
+void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_gnu);
+void scopes_deinit(struct scopes *s);
+
+/* The innermost function around an address: the one with the smallest range. */
+static inline uint32_t scopes_at(const struct scopes *s, uint64_t address)
+{
+    return cover_at(&s->cover, address);
+}
+
+/* Linkage name, else the name in the source, else NULL. Lives as long as the debug information. */
+const char *scope_name(struct scopes *s, uint32_t scope);
+
+/* Where an inlined function was called from; false where that is not said. */
+bool scope_call(const struct scopes *s, uint32_t scope, uint32_t *file, uint32_t *line);
+
+#endif

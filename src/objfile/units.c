@@ -1,0 +1,280 @@
+/* The index of compilation units by address.
+ *
+ * libdw reads the units' first entries for it, not what is below them; line tables and functions
+ * are read when an address first falls into their unit. Relocatable files have no addresses yet, so
+ * they have no index.
+ * Specification: DWARF 5, sections 2.17, 3.1 and 7.5. */
+#include "objfile/units.h"
+
+#include "base/sort.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Decompressed in place, if libdw has not done so already. `name` is without its dot. */
+static struct bytes debug_section(const struct image *image, const char *name)
+{
+    char dotted[32], gnu[32];
+    snprintf(dotted, sizeof dotted, ".%s", name);
+    snprintf(gnu, sizeof gnu, ".z%s", name);
+    size_t index = image_find(image, 0, dotted);
+    index = index ? index : image_find(image, 0, gnu);
+    Elf_Scn *section;
+    GElf_Shdr header;
+    if (!index || !image_section(image, index, &section, &header) || header.sh_type == SHT_NOBITS)
+        return (struct bytes){0};
+    if (header.sh_flags & SHF_COMPRESSED)
+        elf_compress(section, 0, 0);
+    struct bytes bytes = image_bytes(image, index);
+    if (bytes.len < 4 || memcmp(bytes.at, "ZLIB", 4))
+        return bytes;
+    elf_compress_gnu(section, 0, 0);
+    return image_bytes(image, index);
+}
+
+static struct bytes debug_strings(const struct image *image, const char *name)
+{
+    struct bytes strings = debug_section(image, name);
+    while (strings.len && strings.at[strings.len - 1])
+        strings.len--;
+    return strings;
+}
+
+/* Forgets the rows of all tables once there are many: callers ask in the order of addresses, so
+ * they will not be missed. */
+static void make_room(struct units *u)
+{
+    enum { MOST_ROWS = 1 << 20 };
+    if (u->rows_held < MOST_ROWS)
+        return;
+    for (size_t i = 0; i < u->tables.len; i++)
+        line_table_deinit(&u->tables.at[i]);
+    u->rows_held = 0;
+}
+
+struct line_table *unit_table(struct units *u, uint32_t unit)
+{
+    const struct unit *wanted = &u->units.at[unit];
+    bool is_new;
+    uint32_t *index = map_at(&u->table_of, wanted->program, 0, (uint32_t)u->tables.len, &is_new);
+    if (is_new)
+        vec_push(&u->tables, (struct line_table){0});
+    struct line_table *table = &u->tables.at[*index];
+    if (table->is_decoded || !u->program_bytes_left)
+        return table;
+    make_room(u);
+    line_table_init(table, &u->sections, wanted->program, wanted->comp_dir);
+    uint64_t bytes = line_table_bytes(table);
+    u->program_bytes_left -= bytes < u->program_bytes_left ? bytes : u->program_bytes_left;
+    u->rows_held += table->rows.len;
+    return table;
+}
+
+static const char *sole_path(const struct unit *unit, const struct line_sections *sections,
+                             struct arena *a)
+{
+    struct line_program p;
+    const char *path = NULL;
+    bool ok = line_program_open(&p, sections, unit->program);
+    for (uint32_t i = 0; ok && i < p.files.len; i++) {
+        const char *other = line_program_path(&p, i, unit->comp_dir, a);
+        ok = !path || !other || !strcmp(path, other);
+        path = path ? path : other;
+    }
+    line_program_close(&p);
+    return ok ? path : NULL;
+}
+
+const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a)
+{
+    struct unit *wanted = &u->units.at[unit];
+    if (!wanted->has_sole_path) {
+        wanted->has_sole_path = true;
+        wanted->sole_path = sole_path(wanted, &u->sections, a);
+    }
+    return wanted->sole_path;
+}
+
+struct scopes *unit_scopes(struct units *u, uint32_t unit)
+{
+    struct unit *wanted = &u->units.at[unit];
+    if (!wanted->has_scopes) {
+        wanted->has_scopes = true;
+        scopes_init(&wanted->scopes, &wanted->die, u->sections.as_gnu);
+    }
+    return &wanted->scopes;
+}
+
+static bool add_range(struct units *u, uint64_t low, uint64_t high, uint32_t unit)
+{
+    if (low < high)
+        vec_push(&u->ranges, (struct unit_range){.low = low, .high = high, .unit = unit});
+    return u->ranges.len < u->ranges_most;
+}
+
+/* Ranges as the unit's entry tells them, else as its line table does. */
+static void add_ranges(struct units *u, Dwarf_Die *die, uint32_t unit)
+{
+    size_t before = u->ranges.len;
+    Dwarf_Addr base, low, high;
+    ptrdiff_t next = 0;
+    while ((next = dwarf_ranges(die, next, &base, &low, &high)) > 0)
+        if (!add_range(u, low, high, unit))
+            return;
+    if (u->ranges.len > before)
+        return;
+    const struct line_table *t = unit_table(u, unit);
+    for (size_t i = 0; i < t->sequences.len; i++)
+        if (!add_range(u, t->sequences.at[i].low, t->sequences.at[i].high, unit))
+            return;
+}
+
+static void add_unit(struct units *u, Dwarf_Die *die)
+{
+    struct unit unit = {.die = *die};
+    Dwarf_Attribute attribute;
+    Dwarf_Word program;
+    if (!dwarf_attr(die, DW_AT_stmt_list, &attribute) || dwarf_formudata(&attribute, &program))
+        return;
+    unit.program = program;
+    if (dwarf_attr(die, DW_AT_comp_dir, &attribute))
+        unit.comp_dir = dwarf_formstring(&attribute);
+    vec_push(&u->units, unit);
+    add_ranges(u, die, (uint32_t)(u->units.len - 1));
+}
+
+static void order_ranges(struct units *u)
+{
+    size_t len = u->ranges.len;
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
+    struct unit_range *copy = ARENA_NEW(&scratch, struct unit_range, len);
+    for (size_t i = 0; i < len; i++) {
+        copy[i] = u->ranges.at[i];
+        order[i] = (struct keyed){copy[i].low, (uint32_t)i};
+    }
+    sort_keyed(order, len);
+    uint64_t reach = 0;
+    for (size_t i = 0; i < len; i++) {
+        struct unit_range *r = &u->ranges.at[i];
+        *r = copy[order[i].item];
+        reach = r->high > reach ? r->high : reach;
+        r->reach = reach;
+    }
+    arena_deinit(&scratch);
+}
+
+static void index_units(struct units *u, const struct image *image)
+{
+    enum { MOST_UNITS = 1 << 30 };
+    u->program_bytes_left = 8 * u->sections.line.len;
+    u->ranges_most = debug_section(image, "debug_ranges").len +
+                     debug_section(image, "debug_rnglists").len +
+                     debug_section(image, "debug_info").len + u->sections.line.len;
+    u->ranges_most = u->ranges_most < MOST_UNITS ? u->ranges_most : MOST_UNITS;
+    Dwarf_CU *unit = NULL;
+    Dwarf_Half version;
+    uint8_t type;
+    Dwarf_Die die;
+    while (u->units.len < MOST_UNITS &&
+           !dwarf_get_units(u->dwarf, unit, &unit, &version, &type, &die, NULL))
+        if (type != DW_UT_type && type != DW_UT_split_type)
+            add_unit(u, &die);
+    order_ranges(u);
+}
+
+static const struct image *image_with_units(struct object *o)
+{
+    if (o->self.header.e_type == ET_REL)
+        return NULL;
+    if (image_has_debug_info(&o->self))
+        return &o->self;
+    return image_has_debug_info(debug_file(o)) ? &o->debug : NULL;
+}
+
+static struct units *units_new(struct object *o)
+{
+    struct units *u = calloc(1, sizeof *u);
+    if (!u)
+        memory_exhausted(sizeof *u);
+    const struct image *image = image_with_units(o);
+    u->dwarf = image ? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL) : NULL;
+    if (!u->dwarf)
+        return u;
+    u->sections = (struct line_sections){.line = debug_section(image, "debug_line"),
+                                         .line_str = debug_strings(image, "debug_line_str"),
+                                         .str = debug_strings(image, "debug_str"),
+                                         .big_endian = image_is_big_endian(image),
+                                         .as_gnu = o->as_gnu};
+    index_units(u, image);
+    return u;
+}
+
+struct units *units_of(struct object *o)
+{
+    if (!o->units)
+        o->units = units_new(o);
+    return o->units;
+}
+
+void units_free(struct units *u)
+{
+    if (!u)
+        return;
+    for (size_t i = 0; i < u->tables.len; i++)
+        line_table_deinit(&u->tables.at[i]);
+    for (size_t i = 0; i < u->units.len; i++)
+        scopes_deinit(&u->units.at[i].scopes);
+    vec_free(&u->tables);
+    vec_free(&u->ranges);
+    vec_free(&u->units);
+    map_deinit(&u->table_of);
+    dwarf_end(u->dwarf);
+    free(u);
+}
+
+/* How many ranges start at or below an address. */
+static size_t ranges_up_to(const struct units *u, uint64_t address)
+{
+    size_t low = 0, high = u->ranges.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (u->ranges.at[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t unit_around(const struct units *u, uint64_t address, uint32_t from)
+{
+    uint32_t first = NO_UNIT;
+    for (size_t i = ranges_up_to(u, address); i && u->ranges.at[i - 1].reach > address; i--) {
+        const struct unit_range *r = &u->ranges.at[i - 1];
+        if (r->high > address && r->unit >= from && r->unit < first)
+            first = r->unit;
+    }
+    return first;
+}
+
+/* Units overlap only where link-time optimisation or a linker muddled them: no more than a few are
+ * asked. */
+uint32_t units_find(struct units *u, uint64_t address, struct line_table **table,
+                    const struct line_row **row)
+{
+    enum { MOST_TRIES = 16 };
+    uint32_t unit = 0;
+    for (int tries = 0; tries < MOST_TRIES; tries++, unit++) {
+        unit = unit_around(u, address, unit);
+        if (unit == NO_UNIT)
+            break;
+        *table = unit_table(u, unit);
+        *row = line_table_find(*table, address);
+        if (*row)
+            return unit;
+    }
+    return NO_UNIT;
+}
