@@ -40,11 +40,6 @@ struct units {
     uint64_t program_bytes_left;
 };
 
-struct units_spans {
-    struct span *at;
-    size_t len, cap;
-};
-
 /* Reads the index on the first call. Never NULL. */
 struct units *units_of(struct object *o);
 void units_free(struct units *u); /* NULL is fine */

@@ -11,10 +11,23 @@
 
 #include <string.h>
 
+struct spans {
+    struct span *at;
+    size_t len, cap;
+};
+
+/* The function the walk is in: [start, end) is one segment of a unit's functions. */
+struct here {
+    uint64_t start, end;
+    size_t segment;
+    uint32_t scope;
+    const char *function;
+};
+
 struct walk {
     struct object *o;
     struct units *u;
-    uint64_t low, high;
+    struct here here;
     struct object_place place; /* not yet visited: what follows may belong to it */
     object_visitor *visit;
     void *context;
@@ -57,20 +70,34 @@ static void add_unscoped(struct walk *w, struct object_place *p, uint64_t end)
     }
 }
 
+/* Moves on to the segment with an address beyond the current one. */
+static void move(struct walk *w, struct scopes *s, uint64_t address)
+{
+    struct here *h = &w->here;
+    const struct segment *segments = s->cover.segments.at;
+    size_t len = s->cover.segments.len;
+    bool is_next = h->segment + 1 < len && address >= segments[h->segment + 1].start &&
+                   (h->segment + 2 == len || address < segments[h->segment + 2].start);
+    h->segment = is_next ? h->segment + 1 : cover_find(&s->cover, address);
+    bool is_before_all = h->segment == SIZE_MAX;
+    h->start = is_before_all ? 0 : segments[h->segment].start;
+    h->end = h->segment + 1 < len ? segments[h->segment + 1].start : UINT64_MAX;
+    h->scope = is_before_all ? NO_SCOPE : segments[h->segment].id;
+    h->function = h->scope == NO_SCOPE ? NULL : frame_function(w->o, s, h->scope);
+}
+
 /* Code of one line: functions divide it. */
 static void add_line(struct walk *w, struct scopes *s, struct object_place *p, uint64_t end)
 {
-    size_t at = cover_find(&s->cover, p->start);
     while (p->start < end) {
-        uint32_t scope = at == SIZE_MAX ? NO_SCOPE : s->cover.segments.at[at].id;
-        at++; /* from before the first one to the first one, too */
-        uint64_t next = at < s->cover.segments.len ? s->cover.segments.at[at].start : UINT64_MAX;
-        next = next < end ? next : end;
-        if (scope == NO_SCOPE) {
+        if (p->start < w->here.start || p->start >= w->here.end)
+            move(w, s, p->start);
+        uint64_t next = w->here.end < end ? w->here.end : end;
+        if (w->here.scope == NO_SCOPE) {
             add_unscoped(w, p, next);
             continue;
         }
-        p->function = frame_function(w->o, s, scope);
+        p->function = w->here.function;
         p->end = next;
         add_place(w, p);
         p->start = next;
@@ -95,11 +122,14 @@ static void walk_rows(struct walk *w, struct line_table *t, struct scopes *s,
     high = earlier(high, sequence->high);
     const struct line_row *row = line_table_find(t, low);
     const struct line_row *end = t->rows.at + sequence->first + sequence->len;
-    for (; row && row < end && row->address < high; row++) {
+    struct object_place p = {0};
+    for (const struct line_row *last = NULL; row && row < end && row->address < high; row++) {
         uint64_t row_end = row + 1 < end ? earlier(row[1].address, high) : high;
-        struct object_place p = {.start = later(row->address, low),
-                                 .file = line_table_path(t, row->file, &w->o->arena),
-                                 .line = row->line};
+        if (!last || last->file != row->file)
+            p.file = line_table_path(t, row->file, &w->o->arena);
+        last = row;
+        p.start = later(row->address, low);
+        p.line = row->line;
         if (p.file)
             add_line(w, s, &p, row_end);
     }
@@ -112,12 +142,13 @@ static void walk_unit(struct walk *w, uint32_t unit, uint64_t low, uint64_t high
     if (first == t->sequences.len || t->sequences.at[first].low >= high)
         return;
     struct scopes *s = unit_scopes(w->u, unit);
+    w->here = (struct here){.segment = SIZE_MAX - 1}; /* nowhere */
     for (size_t i = first; i < t->sequences.len && t->sequences.at[i].low < high; i++)
         walk_rows(w, t, s, &t->sequences.at[i], low, high);
 }
 
 /* Only what a unit has lines for, of its ranges. */
-static void clip_to_lines(struct units *u, const struct unit_range *r, struct units_spans *out)
+static void clip_to_lines(struct units *u, const struct unit_range *r, struct spans *out)
 {
     const struct line_table *t = unit_table(u, r->unit);
     for (size_t i = line_table_sequence_from(t, r->low);
@@ -129,7 +160,7 @@ static void clip_to_lines(struct units *u, const struct unit_range *r, struct un
 }
 
 /* Unit by unit, so that each line table is read once. */
-static void clip_all(struct units *u, struct units_spans *out)
+static void clip_all(struct units *u, struct spans *out)
 {
     struct arena scratch = {0};
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, u->ranges.len);
@@ -152,7 +183,7 @@ static bool units_overlap(const struct units *u)
 /* Which unit counts where: the first one that has lines there. */
 static struct cover cover_units(struct units *u)
 {
-    struct units_spans spans = {0};
+    struct spans spans = {0};
     if (units_overlap(u))
         clip_all(u, &spans);
     else
