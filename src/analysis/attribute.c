@@ -50,7 +50,8 @@ static double split(struct attribution *t, const struct functions *f, uint32_t f
     return count;
 }
 
-/* The first address of bin i: the recorder counted address a in bin floor((a - low) * bins / range). */
+/* The first address of bin i: the recorder counted address a in bin floor((a - low) * bins /
+ * range). */
 static uint64_t bin_start(const struct histogram *h, uint64_t range, uint32_t i)
 {
     unsigned __int128 scaled = (unsigned __int128)range * i;

@@ -141,6 +141,20 @@ struct object_frame {
  * most `most`; 0 where nothing is known, not even a symbol. */
 size_t object_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most);
 
+/* A stretch of code that comes from one line of one function. */
+struct object_place {
+    uint64_t start, end;  /* [start, end) */
+    const char *function; /* as frames[0] of object_frames(); NULL: unknown */
+    const char *file;
+    uint32_t line; /* 0: unknown */
+};
+typedef void object_visitor(const struct object_place *place, void *context);
+
+/* Visits all code in [low, high) that has a file, in the order of addresses; neighbours that touch
+ * differ in file, line or function. The strings live as long as the object. */
+void object_each_place(struct object *o, uint64_t low, uint64_t high, object_visitor *visit,
+                       void *context);
+
 /* A readable name for a linkage name, or NULL if it is not mangled. The style is one of libiberty's
  * names ("none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust"), or NULL for whatever of C++,
  * Rust and D the name announces itself to be. malloc'ed, the caller frees it. */

@@ -26,6 +26,13 @@ static size_t ask_line(struct object *o, uint64_t address)
     return sum;
 }
 
+static void touch_place(const struct object_place *p, void *context)
+{
+    if (p->start >= p->end || !p->file)
+        abort();
+    *(size_t *)context += touch(p->file) + touch(p->function);
+}
+
 static size_t ask_symbols(struct object *o)
 {
     size_t len, sum = 0;
@@ -78,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     size_t sum = id.len ? (size_t)id.at[0] + id.at[id.len - 1] : 0;
     sum += ask_symbols(o) + ask_facts(o) + ask_sections(o) + object_has_debug_info(o);
     sum += object_mentions(o, "mcount");
+    object_each_place(o, 0, UINT64_MAX, touch_place, &sum);
     object_close(o);
     return sum == SIZE_MAX; /* keeps the reads alive */
 }
