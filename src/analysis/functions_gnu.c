@@ -2,8 +2,9 @@
  *
  * It takes symbols of class T, W and t (nm's letters). Local ones must have a name without `$`, and
  * with dots only before a number (`f.constprop.0`, `f.clone.1`, `f.2`). At one address a global
- * (or weak) one beats a static one, a typed function an untyped label, fewer underscores more of them, and else
- * the first in the table wins. Each symbol reaches to the next one; the last to the end of .text. */
+ * (or weak) one beats a static one, a typed function an untyped label, fewer underscores more of
+ * them, and else the first in the table wins. Each symbol reaches to the next one; the last to the
+ * end of .text. */
 #include "analysis/functions.h"
 
 #include "base/sort.h"
@@ -147,8 +148,8 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
 
 static const char blank[] = " \t\r\v\f";
 
-/* One line of nm's output: three words, of which the second needs no space after it. NULL name if it
- * is none. A first word that is no number counts as 0. */
+/* One line of nm's output: three words, of which the second needs no space after it. NULL name if
+ * it is none. A first word that is no number counts as 0. */
 static struct function map_line(const char *line, const char *end, struct arena *a)
 {
     struct function none = {0};

@@ -18,7 +18,7 @@ struct ends {
     bool is_gnu;
     struct end_pair {
         uint32_t caller, callee;
-    } *pair;
+    } * pair;
 };
 
 enum { ENDS_A_PIECE = 16384 };
@@ -328,16 +328,14 @@ static void rank(struct graph *g, struct arena *a)
 /* --- the whole ------------------------------------------------------------------------------ */
 
 void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
-                   const struct attribution *t, const struct selection *s,
-                   struct graph_rules rules, struct arena *a)
+                   const struct attribution *t, const struct selection *s, struct graph_rules rules,
+                   struct arena *a)
 {
     *g = (struct graph){.functions = f, .len = f->len};
     g->nodes = ARENA_NEW(a, struct graph_node, f->len + f->len / 2 + 1);
     g->cycle_of = ARENA_NEW(a, uint32_t, f->len);
     for (uint32_t i = 0; i < f->len; i++)
-        g->nodes[i] = (struct graph_node){.self = t->self[i],
-                                          .head = i,
-                                          .next_member = NO_NODE};
+        g->nodes[i] = (struct graph_node){.self = t->self[i], .head = i, .next_member = NO_NODE};
     read_arcs(g, p, s, rules, a);
     separate_recursion(g);
 }

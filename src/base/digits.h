@@ -88,8 +88,8 @@ static inline uint64_t digits_round(double value, double power)
     double scaled = value * power;
     uint64_t whole = (uint64_t)scaled;
     double fraction = scaled - (double)whole;
-    return whole + (fraction > 0.5 ||
-                    (fraction == 0.5 && digits_half_rounds_up(value, power, scaled)));
+    return whole +
+           (fraction > 0.5 || (fraction == 0.5 && digits_half_rounds_up(value, power, scaled)));
 }
 
 /* `%*.*f` with 1 to 6 decimals, width up to 64. */

@@ -125,8 +125,8 @@ bool object_mentions(struct object *o, const char *symbol);
  * The strings live as long as the object. Looks only at the units the address lies in. */
 bool object_line(struct object *o, uint64_t address, const char **file, uint32_t *line);
 
-/* The file alone, or NULL. Much faster where a unit has no other: its rows are not decoded, so a gap
- * between them goes unnoticed. Ask in the order of addresses: units are decoded once then. */
+/* The file alone, or NULL. Much faster where a unit has no other: its rows are not decoded, so a
+ * gap between them goes unnoticed. Ask in the order of addresses: units are decoded once then. */
 const char *object_file(struct object *o, uint64_t address);
 
 /* A function an address is in, and the place in it. */

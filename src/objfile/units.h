@@ -14,7 +14,7 @@ struct unit {
     const char *comp_dir;
     uint64_t program; /* offset in .debug_line */
     struct scopes scopes;
-    bool has_scopes; /* read when first asked for */
+    bool has_scopes;       /* read when first asked for */
     const char *sole_path; /* unit_sole_path() */
     bool has_sole_path;
 };
@@ -42,8 +42,8 @@ struct units {
 struct units *units_of(struct object *o);
 void units_free(struct units *u); /* NULL is fine */
 
-/* The line table of a unit, decoded when it is not in memory. Valid until the next call: tables that
- * were not asked for lately make room for others. */
+/* The line table of a unit, decoded when it is not in memory. Valid until the next call: tables
+ * that were not asked for lately make room for others. */
 struct line_table *unit_table(struct units *u, uint32_t unit);
 
 /* The path of a unit whose line table names one file only, or NULL: read from the table's header,

@@ -28,7 +28,7 @@ struct flat {
     struct flat_row {
         uint32_t function;
         double cumulative;
-    } *rows;
+    } * rows;
     uint32_t len;
 };
 

@@ -34,8 +34,7 @@ static uint32_t *select_nodes(const struct gprof_report *r, uint32_t *len, struc
     return list;
 }
 
-static void bsd_cell(const struct gprof_report *r, uint32_t node, const char *rank,
-                     struct out *out)
+static void bsd_cell(const struct gprof_report *r, uint32_t node, const char *rank, struct out *out)
 {
     char cycle[32];
     const char *name = cycle;
@@ -61,7 +60,8 @@ static size_t cell(struct gprof_report *r, uint32_t node, const char *rank, size
     out_char(out, ' ');
     if (graph_is_cycle(r->graph, node)) {
         char cycle[32];
-        position += (size_t)snprintf(cycle, sizeof cycle, "<cycle %u>", r->graph->nodes[node].cycle);
+        position +=
+            (size_t)snprintf(cycle, sizeof cycle, "<cycle %u>", r->graph->nodes[node].cycle);
         out_str(out, cycle);
         return position;
     }

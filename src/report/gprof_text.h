@@ -24,12 +24,12 @@ struct gprof_report {
     const struct selection *selection;
     struct graph *graph; /* NULL: there were no arcs */
     struct names *names;
-    bool bsd;        /* -T */
-    bool brief;      /* -b */
-    bool show_all;   /* -z: functions without calls and time too */
-    bool full_paths; /* -L */
-    uint32_t width;  /* -w: of the index */
-    bool has_output; /* something was printed: the next report starts a page */
+    bool bsd;                   /* -T */
+    bool brief;                 /* -b */
+    bool show_all;              /* -z: functions without calls and time too */
+    bool full_paths;            /* -L */
+    uint32_t width;             /* -w: of the index */
+    bool has_output;            /* something was printed: the next report starts a page */
     struct gprof_label *labels; /* gprof_make_labels() */
 };
 
