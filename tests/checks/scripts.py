@@ -12,6 +12,7 @@ import tap
 
 SHEBANG = re.compile(r"^#!\s*/(?:usr/)?bin/(?:env )?(sh|bash|dash)\b")
 SOURCED = ("tools/setup.sh",)
+SEEDS = "tests/corpus/"  # of fuzz targets: text that only looks like a script
 
 
 def scripts(top):
@@ -21,7 +22,7 @@ def scripts(top):
         if path.is_file() and not path.is_symlink() and not is_data and not tap.is_built(path, top):
             match = SHEBANG.match(path.read_bytes()[:80].decode("utf-8", "replace"))
             name = str(path.relative_to(top))
-            if match or name in SOURCED:
+            if (match or name in SOURCED) and not name.startswith(SEEDS):
                 yield name, match[1] if match else "sh"
 
 
