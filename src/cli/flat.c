@@ -4,15 +4,23 @@
 #include "cli/command.h"
 #include "cli/view.h"
 
-static const struct option_row OPTIONS[] = {VIEW_OPTION_ROWS};
+enum { OPTION_MODEL = VIEW_OPTIONS };
+
+static const struct option_row OPTIONS[] = {
+    VIEW_OPTION_ROWS,
+    {0, "model", NULL, "show gprof's estimate of total time beside the measured one"},
+};
 
 static int parse(struct option_walk *walk, struct view_options *o, struct err *e)
 {
     const char *value;
     int row;
-    while ((row = options_next(walk, &value, e)) >= 0)
-        if (!view_option(o, row, value, e))
+    while ((row = options_next(walk, &value, e)) >= 0) {
+        if (row == OPTION_MODEL)
+            o->rules.shows_model = true;
+        else if (!view_option(o, row, value, e))
             return OPTION_BAD;
+    }
     return row;
 }
 
@@ -55,7 +63,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 
 const struct command command_flat = {
     .name = "flat",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...]",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
     .summary = "Show where the time went, function by function",
     .details =
         "PROFILE is gmon.out unless named; - is standard input; several are summed. A profile\n"
@@ -74,6 +82,16 @@ const struct command command_flat = {
         "  total/call  time with callees by calls from other functions; an estimate: the times\n"
         "              of callees are split among callers by call counts\n"
         "\n"
+        "Instead of PROGRAM and PROFILE a recording can be named, the folder that 'monarc run'\n"
+        "leaves. All objects of the process are resolved then, and functions of libraries are\n"
+        "marked with the library's name. With its call stacks come columns for the time of a\n"
+        "function with its callees as it was measured:\n"
+        "\n"
+        "  total%      share of the samples in whose stack the function is\n"
+        "  total       the same as time; total/call is this by calls, no estimate\n"
+        "  model       with --model: what gprof's splitting by call counts makes of it\n"
+        "  off by      with --model: the model's error\n"
+        "\n"
         "The rows in brackets make the sum complete: functions left out by filters and limits,\n"
         "and [unattributed], samples that no function of PROGRAM accounts for. Functions of the\n"
         "profiler, such as mcount, are marked as profiling overhead. Clones that compilers make\n"
@@ -86,6 +104,7 @@ const struct command command_flat = {
         "\n"
         "Examples:\n"
         "  monarc flat ./prog\n"
+        "  monarc flat --model prog.monarc\n"
         "  monarc flat --limit 10 --sort total ./prog gmon.out.*\n"
         "  monarc flat --json ./prog | jq '.functions[0].name'\n",
     .options = OPTIONS,

@@ -21,7 +21,13 @@ void text_function(struct out *out, struct names *names, uint32_t function,
         text_name(out, linkage);
         out_char(out, '}');
     }
-    if (is_profiler(linkage))
+    const char *object = function_object_label(names->functions, function);
+    if (object) {
+        out_str(out, " [");
+        text_name(out, object);
+        out_char(out, ']');
+    }
+    if (function_is_profiler(names->functions, function))
         out_str(out, " [profiling overhead]");
 }
 
@@ -100,6 +106,8 @@ static void text_samples(struct out *out, const struct summary *s)
     if (s->unattributed > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in no function of the program\n",
                    s->unattributed, 100 * summary_share(s, s->unattributed));
+    if (s->stacks)
+        out_printf(out, "         with call stacks: totals are measured, not modelled\n");
     if (s->profiler > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in the profiler itself\n", s->profiler,
                    100 * summary_share(s, s->profiler));
