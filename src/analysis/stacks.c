@@ -86,8 +86,6 @@ static void walk(struct tree_of_frames *t, struct stacks *out)
             if (!i)
                 break;
             leave(t, i, out);
-        } else {
-            out->has_callers = true;
         }
         i = next;
         enter(t, i);
@@ -106,8 +104,12 @@ void stacks_measure(struct stacks *t, const struct recording *r, const struct sp
     for (uint32_t i = 0; i < len; i++)
         tree.at[i] =
             (struct frame){.first_child = NO_FRAME, .next = NO_FRAME, .function = NO_FUNCTION};
+    double lonely = 0;
     link_frames(&tree, r);
     name_frames(&tree, r, s, f);
+    for (uint32_t i = tree.at[0].first_child; i != NO_FRAME; i = tree.at[i].next)
+        lonely += tree.at[i].samples; /* not yet those further in */
     walk(&tree, t);
+    t->has_callers = t->samples > 2 * lonely;
     arena_deinit(&scratch);
 }

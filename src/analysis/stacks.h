@@ -10,7 +10,7 @@
 struct stacks {
     double *inclusive; /* per function, in samples */
     double samples;    /* of all stacks */
-    bool has_callers;  /* some stack is deeper than one frame */
+    bool has_callers;  /* most stacks are deeper than one frame */
 };
 
 /* Nodes that no path leads to from the outermost frame are left out, and their samples. */

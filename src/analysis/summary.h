@@ -15,6 +15,9 @@ struct summary {
     bool was_forced; /* program and profile do not belong together: `mismatch` says why */
     const char *mismatch;
 
+    const char *const *notes; /* sentences on what the recording lacks; without full stop */
+    size_t notes_len;
+
     bool has_samples; /* there is a histogram */
     double samples, unattributed, profiler;
     const struct stacks *stacks; /* NULL: none were recorded */

@@ -4,9 +4,9 @@
  * build-id than the recorded one is an error: its symbols would give wrong names. */
 #include "cli/recorded.h"
 
-#include "analysis/fit.h"
 #include "format/sidecar.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -138,7 +138,7 @@ static bool open_file(struct recorded *r, struct space_object *object,
     if (!object->file) {
         if (object == r->space.objects && !o->is_forced)
             return err_set(e, "%s (--force reports without names)", why.line);
-        r->missing = *path ? path : r->missing;
+        r->missing = path[0] == '/' ? path : r->missing;
         return true;
     }
     const char *difference_found = difference(object, &r->arena);
@@ -170,8 +170,41 @@ bool recorded_open(struct recorded *r, const char *folder, const struct recorded
     return true;
 }
 
+/* --- what is missing ------------------------------------------------------------------------- */
+
+static void note_losses(struct recorded *r)
+{
+    for (size_t i = 0; i < r->recording.losses.len; i++) {
+        const struct recorded_loss *l = &r->recording.losses.at[i];
+        if (l->count)
+            vec_push(&r->notes,
+                     arena_printf(&r->arena, "recorder: %s (%" PRIu64 ")", l->text, l->count));
+    }
+}
+
+static bool mentions_mcount(struct object *o)
+{
+    return object_mentions(o, "mcount") || object_mentions(o, "_mcount") ||
+           object_mentions(o, "__fentry__") || object_mentions(o, "__cyg_profile_func_enter");
+}
+
+void recorded_take_notes(struct recorded *r, const struct profile *p)
+{
+    struct object *executable = r->space.objects[0].file;
+    if (!p->arcs.len && executable && !mentions_mcount(executable))
+        vec_push(&r->notes, "calls were not counted: the program is not compiled with -pg");
+    if (r->recording.nodes.len && !r->stacks.has_callers)
+        vec_push(&r->notes, "no callers are known: record with stacks, compile with -pg or "
+                            "-fno-omit-frame-pointer");
+    if (r->missing)
+        vec_push(&r->notes,
+                 arena_printf(&r->arena, "no symbols of %s: there is no such file", r->missing));
+    note_losses(r);
+}
+
 void recorded_close(struct recorded *r)
 {
+    vec_free(&r->notes);
     for (uint32_t i = 0; i < r->space.len; i++)
         if (r->space.objects[i].file)
             object_close(r->space.objects[i].file);

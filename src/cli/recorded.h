@@ -12,6 +12,7 @@ struct recorded {
     struct space space;
     struct profile profile; /* of all objects, at their places */
     struct stacks stacks;
+    VEC(const char *) notes; /* what the recording lacks, as sentences */
     const char *missing;  /* an object with samples or calls whose file is not to be had, or NULL */
     const char *mismatch; /* why a file is not the recorded one, or NULL: all are */
 };
@@ -32,6 +33,9 @@ MUST_CHECK bool recorded_read_sidecar(const char *folder, struct recording *r, s
  * recorded_close() after failure, too; *f lives until then. */
 MUST_CHECK bool recorded_open(struct recorded *r, const char *folder,
                               const struct recorded_options *o, struct functions *f, struct err *e);
+
+/* Fills r->notes. */
+void recorded_take_notes(struct recorded *r, const struct profile *p);
 void recorded_close(struct recorded *r);
 
 #endif

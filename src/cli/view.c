@@ -140,6 +140,9 @@ static bool open_recording(struct view *v, struct view_options *o, struct err *e
     v->recorded.profile = (struct profile){0};
     v->summary.program = recording_executable(&v->recorded.recording)->path;
     v->summary.stacks = v->recorded.stacks.has_callers ? &v->recorded.stacks : NULL;
+    recorded_take_notes(&v->recorded, &v->profile);
+    v->summary.notes = v->recorded.notes.at;
+    v->summary.notes_len = v->recorded.notes.len;
     v->summary.mismatch = v->recorded.mismatch;
     v->summary.was_forced = v->recorded.mismatch != NULL;
     return true;

@@ -68,5 +68,11 @@ void json_report_begin(struct json *j, const char *report, const struct summary 
     json_pair_u64(j, "calls_from_unknown", s->unknown_callers);
     json_pair_u64(j, "calls_to_unknown", s->unknown_callees);
     json_pair_str(j, "mismatch", s->mismatch);
+    if (s->notes_len) {
+        json_key(j, "notes"), json_begin(j, '[');
+        for (size_t i = 0; i < s->notes_len; i++)
+            json_str(j, s->notes[i]);
+        json_end(j);
+    }
     json_end(j);
 }

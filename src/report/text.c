@@ -137,6 +137,11 @@ void text_notes(struct out *out, const struct summary *s)
         text_name(out, s->mismatch);
         out_char(out, '\n');
     }
+    for (size_t i = 0; i < s->notes_len; i++) {
+        out_str(out, "Note     ");
+        text_name(out, s->notes[i]);
+        out_char(out, '\n');
+    }
     if (s->has_samples && s->samples > 0 && s->samples < FEW) {
         struct interval half = share_interval(s->samples / 2, s->samples);
         out_printf(
