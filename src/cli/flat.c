@@ -3,22 +3,34 @@
 
 #include "cli/command.h"
 #include "cli/view.h"
+#include "report/shares.h"
 
-enum { OPTION_MODEL = VIEW_OPTIONS };
+enum { OPTION_MODEL = VIEW_OPTIONS, OPTION_BY_OBJECT, OPTION_BY_THREAD };
 
 static const struct option_row OPTIONS[] = {
     VIEW_OPTION_ROWS,
     {0, "model", NULL, "show gprof's estimate of total time beside the measured one"},
+    {0, "by-object", NULL, "one row an executable or library (of a recording)"},
+    {0, "by-thread", NULL, "one row a thread (of a recording)"},
 };
 
-static int parse(struct option_walk *walk, struct view_options *o, struct err *e)
+enum rows { ROWS_FUNCTIONS, ROWS_OBJECTS, ROWS_THREADS };
+
+struct request {
+    struct view_options view;
+    enum rows rows;
+};
+
+static int parse(struct option_walk *walk, struct request *r, struct err *e)
 {
     const char *value;
     int row;
     while ((row = options_next(walk, &value, e)) >= 0) {
         if (row == OPTION_MODEL)
-            o->rules.shows_model = true;
-        else if (!view_option(o, row, value, e))
+            r->view.rules.shows_model = true;
+        else if (row == OPTION_BY_OBJECT || row == OPTION_BY_THREAD)
+            r->rows = row == OPTION_BY_OBJECT ? ROWS_OBJECTS : ROWS_THREADS;
+        else if (!view_option(&r->view, row, value, e))
             return OPTION_BAD;
     }
     return row;
@@ -44,20 +56,47 @@ static void print(struct view *v, const struct view_options *o, struct out *out)
     terminal_end(&terminal, out);
 }
 
+static bool print_shares(struct view *v, const struct request *r, struct out *out, struct err *e)
+{
+    const struct view_options *o = &r->view;
+    struct shares table;
+    if (!v->folder)
+        return err_set(e,
+                       "%s: only a recording tells objects and threads apart; make one with "
+                       "'monarc run'",
+                       o->program);
+    if (r->rows == ROWS_OBJECTS)
+        shares_by_object(&table, &v->summary, &v->recorded.space, &v->graph, &v->arena);
+    else
+        shares_by_thread(&table, &v->summary, &v->recorded.recording, &v->arena);
+    struct terminal terminal = {0};
+    if (view_is_for_people(o))
+        terminal_start(&terminal, o->colour, o->no_pager, out);
+    if (o->is_json)
+        shares_json(out, &table);
+    else if (o->is_csv)
+        shares_csv(out, &table);
+    else
+        shares_text(out, &table, &(struct text_style){.has_colour = terminal.has_colour});
+    terminal_end(&terminal, out);
+    return true;
+}
+
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
     struct option_walk walk = options_start(self, argc - 1, argv + 1);
-    struct view_options o = {0};
+    struct request r = {0};
     struct view v = {0};
-    int status = EXIT_BAD, end = parse(&walk, &o, e);
+    int status = EXIT_BAD, end = parse(&walk, &r, e);
     if (end == OPTION_HELP) {
         command_help(self, out);
         status = EXIT_FINE;
-    } else if (end != OPTION_BAD && view_operands(&o, &walk, e) && view_open(&v, &o, e)) {
-        print(&v, &o, out);
-        status = EXIT_FINE;
+    } else if (end != OPTION_BAD && view_operands(&r.view, &walk, e) && view_open(&v, &r.view, e)) {
+        if (r.rows == ROWS_FUNCTIONS)
+            print(&v, &r.view, out);
+        status = r.rows == ROWS_FUNCTIONS || print_shares(&v, &r, out, e) ? EXIT_FINE : EXIT_BAD;
     }
-    view_close(&v, &o);
+    view_close(&v, &r.view);
     return status;
 }
 
