@@ -50,6 +50,25 @@ static bool place_objects(struct space *s, struct err *e)
     return true;
 }
 
+static int by_id(const void *left, const void *right)
+{
+    uint32_t l = (*(const struct recorded_object *const *)left)->id;
+    uint32_t r = (*(const struct recorded_object *const *)right)->id;
+    return (l > r) - (l < r);
+}
+
+/* The order in which the recorder met them: the same in every run. */
+static const struct recorded_object **in_order_of_ids(const struct recording *r, struct arena *a)
+{
+    const struct recorded_object **list =
+        ARENA_NEW(a, const struct recorded_object *, r->objects.len);
+    for (size_t i = 0; i < r->objects.len; i++)
+        list[i] = &r->objects.at[i];
+    if (r->objects.len)
+        qsort(list, r->objects.len, sizeof *list, by_id);
+    return list;
+}
+
 bool space_lay_out(struct space *s, const struct recording *r, struct arena *a, struct err *e)
 {
     const struct recorded_object *executable = recording_executable(r);
@@ -58,8 +77,9 @@ bool space_lay_out(struct space *s, const struct recording *r, struct arena *a, 
     s->objects = ARENA_NEW(a, struct space_object, r->objects.len);
     s->loads = ARENA_NEW(a, struct space_load, r->objects.len);
     find_or_add(s, executable);
+    const struct recorded_object **by_id = in_order_of_ids(r, a);
     for (size_t i = 0; i < r->objects.len; i++) {
-        const struct recorded_object *o = &r->objects.at[i];
+        const struct recorded_object *o = by_id[i];
         if (o->end > o->start)
             s->loads[s->loads_len++] = (struct space_load){o->start, o->end, 0, find_or_add(s, o)};
     }

@@ -76,14 +76,18 @@ static void read_text(struct cursor *in, struct recording *r)
 }
 
 /* In a live file a later record of an id replaces the earlier one. */
-static void keep_object(struct recording *r, const struct recorded_object *o)
+static bool keep_object(struct recording *r, const struct recorded_object *o)
 {
+    enum { MOST_OBJECTS = 1 << 16 };
     for (size_t i = r->objects.len; i-- > 0;)
         if (r->objects.at[i].id == o->id) {
             r->objects.at[i] = *o;
-            return;
+            return true;
         }
+    if (r->objects.len >= MOST_OBJECTS)
+        return false;
     vec_push(&r->objects, *o);
+    return true;
 }
 
 static void read_object(struct cursor *in, struct recording *r)
@@ -106,7 +110,7 @@ static void read_object(struct cursor *in, struct recording *r)
     o.gmon = take_text(in, &r->arena);
     in->failed |= o.end < o.start || o.text_high < o.text_low || o.build_id_bytes > BUILD_ID_BYTES;
     if (!in->failed)
-        keep_object(r, &o);
+        in->failed = !keep_object(r, &o);
 }
 
 static void read_arcs(struct cursor *in, struct recording *r)
@@ -234,8 +238,10 @@ bool sidecar_read(struct bytes bytes, const char *name, struct recording *out, s
         if (!cursor_take(&in, n) || (n % 8 && !cursor_take(&in, 8 - n % 8)))
             return err_at(e, &where, "the file ends within a record");
         payload.end = payload.at + n;
-        if (tag == MONARC_SIDE_END)
+        if (tag == MONARC_SIDE_END) {
+            recording_sort_objects(out);
             return read_end(&where, &payload, e);
+        }
         if (!sidecar_record(tag, payload, out, e))
             return false;
     }

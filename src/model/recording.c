@@ -1,6 +1,7 @@
 /* Looking things up in a recording. */
 #include "model/recording.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { LOST_CALLS, LOST_SAMPLES, LOST_EARLY, LOST_RECORDS };
@@ -17,14 +18,31 @@ void recording_deinit(struct recording *r)
     arena_deinit(&r->arena);
 }
 
+static int by_start(const void *left, const void *right)
+{
+    const struct recorded_object *l = left, *r = right;
+    if (l->start != r->start)
+        return l->start < r->start ? -1 : 1;
+    return (l->id > r->id) - (l->id < r->id);
+}
+
+void recording_sort_objects(struct recording *r)
+{
+    if (r->objects.len)
+        qsort(r->objects.at, r->objects.len, sizeof *r->objects.at, by_start);
+}
+
 const struct recorded_object *recording_object_at(const struct recording *r, uint64_t address)
 {
-    for (size_t i = 0; i < r->objects.len; i++) {
-        const struct recorded_object *o = &r->objects.at[i];
-        if (o->start <= address && address < o->end)
-            return o;
+    size_t low = 0, high = r->objects.len;
+    while (low < high) { /* the first object that starts above the address */
+        size_t middle = low + (high - low) / 2;
+        if (r->objects.at[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return NULL;
+    return low && address < r->objects.at[low - 1].end ? &r->objects.at[low - 1] : NULL;
 }
 
 const struct recorded_object *recording_executable(const struct recording *r)

@@ -28,7 +28,7 @@ struct process_facts {
     uint32_t rate;       /* asked for */
     uint32_t event;      /* enum recorded_event */
     uint32_t clock;      /* 0 none, 1 perf_event_open, 2 timer of each thread, 3 ITIMER_PROF */
-    uint32_t written;    /* because: 1 exit, 2 exec, 3 request, 256 + n signal n */
+    uint32_t written; /* because: 0 it was recovered, 1 exit, 2 exec, 3 request, 256 + n signal n */
 };
 
 enum { BUILD_ID_BYTES = 32 };
@@ -89,7 +89,10 @@ struct recording {
 
 void recording_deinit(struct recording *r);
 
-/* The object that holds an address, or NULL. */
+/* Puts objects in the order of addresses, once all are known; readers do. */
+void recording_sort_objects(struct recording *r);
+
+/* The object that holds an address, or NULL. Objects must be in order. */
 const struct recorded_object *recording_object_at(const struct recording *r, uint64_t address);
 
 const struct recorded_object *recording_executable(const struct recording *r); /* or NULL */

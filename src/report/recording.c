@@ -25,7 +25,7 @@ enum { WRITTEN_SIGNAL = 256 };
 
 static const char *written_because(const struct process_facts *p)
 {
-    static const char *const reasons[] = {"unknown", "exit", "exec", "request"};
+    static const char *const reasons[] = {"recovery", "exit", "exec", "request"};
     if (p->written >= WRITTEN_SIGNAL)
         return "signal";
     return p->written < sizeof reasons / sizeof *reasons ? reasons[p->written] : "unknown";

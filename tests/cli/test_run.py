@@ -4,6 +4,7 @@ itself, or with what the recorder's files say when read by the tests' own reader
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from harness import ROOT, check_schema, main, monarc, monarc_json, monarc_path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/runtime"))
-from recorder import Recording  # noqa: E402
+from recorder import Recording, Side  # noqa: E402
 
 PROGRAMS = ROOT / "tests/runtime/programs"
 FLAGS = ("-O2", "-g", "-pg", "-fno-inline", "-fno-optimize-sibling-calls", "-pthread")
@@ -169,7 +170,7 @@ class Reports(Case):
     def test_calls_are_exact(self):
         """Of the executable and of a library, and between the two."""
         library = self.build("lib.c", *FLAGS, "-fPIC", "-shared", name="libcalled.so", text="""
-            static int inner(int i) { __asm__ volatile(""); return i + 1; }
+            __attribute__((noipa)) static int inner(int i) { __asm__ volatile(""); return i + 1; }
             int called(int i) { return inner(i) + inner(i); }
         """)
         program = self.build("prog.c", *FLAGS, str(library), name="prog", text="""
@@ -282,10 +283,74 @@ class Reports(Case):
         self.assertEqual(found["pid"], side.process["pid"])
         self.assertEqual(found["command"][1:], ["0.1"])
         self.assertEqual(len(found["objects"]), len(side.objects))
-        self.assertEqual([o["build_id"] for o in found["objects"]],
-                         [o["build_id"] for o in side.objects.values()])
+        self.assertEqual(sorted(o["build_id"] for o in found["objects"]),
+                         sorted(o["build_id"] for o in side.objects.values()))
         self.assertIn(f"samples: {side.process['samples']} of event cpu",
                       monarc("info", folder).stdout.decode())
+
+    def killed(self, program, *arguments, seconds=0.5):
+        process = subprocess.Popen([program, *arguments], cwd=self.dir, stdout=subprocess.DEVNULL,
+                                   env=dict(os.environ, LD_PRELOAD=os.environ["MONARC_RT_SO"],
+                                            MONARC_OUT="r"))
+        while not (self.dir / "r/monarc.live").exists():
+            time.sleep(0.01)
+        time.sleep(seconds)
+        return process
+
+    def test_recover(self):
+        """To the call: the program counts its calls in a file of its own."""
+        program = self.build("life.c")
+        process = self.killed(program, "killed")
+        done = monarc("recover", self.dir / "r")
+        self.assertIn(b"still runs", done.stderr)
+        process.kill()
+        process.wait()
+        self.assertIn(b"'monarc recover", monarc("flat", self.dir / "r").stderr)
+        live = Side.read_live(self.dir / "r/monarc.live")
+        made = struct.unpack("<q", (self.dir / "counter").read_bytes()[:8])[0]
+        self.assertEqual(monarc("recover", self.dir / "r").returncode, 0)
+        self.assertFalse((self.dir / "r/monarc.live").exists())
+        recording = Recording(self.dir / "r")
+        self.assertIn(recording.calls()["in_thread"] - made, (0, 1))
+        rows, summary = self.flat(self.dir / "r")
+        self.assertEqual(rows["in_thread"]["calls"], recording.calls()["in_thread"])
+        self.assertEqual(summary["calls"], sum(live.all_arcs.values()))
+        self.assertEqual(recording.side.nodes, live.nodes)
+        self.assertEqual(summary["stack_samples"], sum(n for _, _, n in live.nodes.values()))
+        found = monarc_json("info", self.dir / "r")
+        self.assertEqual(found["files"][0]["written"], "recovery")
+
+    def test_recover_gives_the_same_files(self):
+        """A recording on request, and what is recovered from the tables beside it."""
+        program = self.build("wait.c", name="wait", text="""
+            #include <unistd.h>
+            __attribute__((noipa)) static int inner(int i) { __asm__ volatile(""); return i + 1; }
+            int monarc_dump(const char *) __attribute__((weak));
+            int main(void)
+            {
+                for (int i = 0; i < 100000; i++)
+                    inner(i);
+                monarc_dump("written");
+                pause();
+            }
+        """)
+        process = self.killed(program, seconds=1)
+        process.kill()
+        process.wait()
+        self.assertEqual(monarc("recover", self.dir / "r").returncode, 0)
+        ours, theirs = Recording(self.dir / "r"), Recording(self.dir / "written")
+        self.assertEqual(ours.calls()["inner"], 100000)
+        mine, want = ours.gmon(), theirs.gmon()
+        self.assertEqual((mine.arcs, mine.samples, mine.hists, mine.dimension),
+                         (want.arcs, want.samples, want.hists, want.dimension))
+        self.assertEqual(ours.side.arcs, theirs.side.arcs)
+        self.assertEqual(ours.side.objects, theirs.side.objects)
+
+    def test_recover_refuses(self):
+        self.assertIn(b"No such file", monarc("recover", self.dir).stderr)
+        self.assertEqual(monarc("recover").returncode, 2)
+        (self.dir / "monarc.live").write_bytes(bytes(8192))
+        self.assertIn(b"no live tables", monarc("recover", self.dir).stderr)
 
     def test_doctor(self):
         program = self.dir / "busy"
