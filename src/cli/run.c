@@ -34,7 +34,7 @@ static const struct option_row OPTIONS[] = {
     {0, "no-report", NULL, "record, but show nothing"},
 };
 
-extern const struct command command_flat, command_graph;
+extern const struct command command_flat, command_graph, command_recover;
 
 struct request {
     const char *output, *rate, *event;
@@ -174,6 +174,17 @@ static void remove_folder(const struct request *r)
         rmdir(r->folder);
 }
 
+/* A program that was killed has left its tables alone. */
+static bool complete(const char *folder, struct out *out, struct err *e)
+{
+    struct arena a = {0};
+    char *argv[] = {arena_printf(&a, "recover"), arena_printf(&a, "%s", folder), NULL};
+    bool ok = access(arena_printf(&a, "%s/monarc.side", folder), F_OK) == 0 ||
+              command_recover.run(&command_recover, 2, argv, out, e) == EXIT_FINE;
+    arena_deinit(&a);
+    return ok;
+}
+
 static bool report(struct request *r, pid_t pid, struct out *out, struct err *e)
 {
     const char *folder = recorded_folder(r, pid);
@@ -184,6 +195,8 @@ static bool report(struct request *r, pid_t pid, struct out *out, struct err *e)
                       "cannot write to %s",
                       r->folder);
     }
+    if (!complete(folder, out, e))
+        return false;
     if (r->no_report)
         return true;
     show(&command_flat, folder, out, e);
@@ -241,7 +254,8 @@ const struct command command_run = {
         "those of other programs that PROGRAM runs.\n"
         "\n"
         "Signals are passed on to PROGRAM; when it is interrupted, what was recorded by then is\n"
-        "shown. The exit status is that of PROGRAM, 128 + N if signal N ended it, 127 if it was\n"
+        "shown, also after a kill -9. The exit status is that of PROGRAM, 128 + N if signal N "
+        "ended it, 127 if it was\n"
         "not found and 126 if it could not be run; 2 if it ended well but was not recorded.\n"
         "\n"
         "Static programs cannot be preloaded: link them with libmonarc_rt.a. Programs that run\n"

@@ -130,6 +130,14 @@ class Running(Case):
     def test_terminated_with_its_group(self):
         self.interrupt(signal.SIGTERM, True)
 
+    def test_killed(self):
+        done = self.run_it(self.build("signal9.c", name="signal9", text="""
+            #include <signal.h>
+            __attribute__((noinline)) void counted(void) { __asm__ volatile(""); }
+            int main(void) { for (int i = 0; i < 1000; i++) counted(); return raise(SIGKILL); }
+        """), status=128 + 9)
+        self.assertRegex(done.stdout.decode(), r"\n.* 1000 .* counted\n")
+
     def test_forked_children(self):
         program = self.build("life.c")
         self.record(program, "forks")
@@ -218,6 +226,17 @@ class Reports(Case):
         self.assertGreater(rows["work"]["total_samples"], 0.9 * samples)
         text = monarc("flat", "--model", folder).stdout.decode()
         self.assertRegex(text, r"total +model +off by")
+
+    def test_average_example(self):
+        """gprof's answer is wrong by a factor of nine; ours is right."""
+        program = self.built / "average"
+        subprocess.run([*CC, "-pg", "-g", "-O0", ROOT / "examples/average/average.c", "-o",
+                        program], check=True)
+        rows, summary = self.flat(self.record(program, 30))
+        total = summary["samples"]
+        self.assertAlmostEqual(rows["poster"]["total_samples"] / total, 0.9, delta=0.1)
+        self.assertAlmostEqual(rows["poster"]["model_total_samples"] / total, 0.1, delta=0.05)
+        self.assertEqual((rows["draw"]["calls"], rows["poster"]["calls"]), (300, 30))
 
     def test_totals_by_the_stacks(self):
         """Against the tests' own sums over the tree of stacks."""
