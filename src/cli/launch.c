@@ -1,9 +1,10 @@
-/* fork, exec, wait. Signals are taken synchronously, so that no handler needs to know the child. */
+/* Spawning and waiting. Signals are taken synchronously, so that no handler needs to know the
+ * child. */
 #include "cli/launch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,30 +15,6 @@ static void choose_signals(sigset_t *set)
     sigemptyset(set);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         sigaddset(set, taken[i]);
-}
-
-/* In the child: tells the parent through the pipe why there is no program. */
-static _Noreturn void become(const struct launch *l, int report, const sigset_t *mask,
-                             const struct sigaction *on_child)
-{
-    l->prepare(l->context);
-    sigaction(SIGCHLD, on_child, NULL);
-    sigprocmask(SIG_SETMASK, mask, NULL);
-    execvp(l->argv[0], l->argv);
-    int why = errno;
-    ssize_t written = write(report, &why, sizeof why);
-    _exit(written == sizeof why ? STATUS_CANNOT_RUN : STATUS_NOT_FOUND);
-}
-
-/* 0: the program runs. */
-static int why_not(int report)
-{
-    int why = 0;
-    ssize_t n;
-    while ((n = read(report, &why, sizeof why)) < 0 && errno == EINTR)
-        ;
-    close(report);
-    return n == sizeof why ? why : 0;
 }
 
 static int wait_for(pid_t pid, const sigset_t *set)
@@ -54,35 +31,31 @@ static int wait_for(pid_t pid, const sigset_t *set)
     return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int run_with(const struct launch *l, pid_t *pid, const sigset_t *set, const sigset_t *mask,
-                    const struct sigaction *on_child, struct err *e)
+/* Returns an errno. The child gets the signal mask that we were started with. */
+static int spawn(char **argv, const sigset_t *mask, pid_t *pid)
 {
-    int report[2];
-    if (pipe2(report, O_CLOEXEC) || (*pid = fork()) < 0) {
-        *pid = 0;
-        err_errno(e, l->argv[0], errno);
-        return STATUS_CANNOT_RUN;
-    }
-    if (*pid == 0)
-        become(l, report[1], mask, on_child);
-    close(report[1]);
-    int why = why_not(report[0]), status = wait_for(*pid, set);
+    posix_spawnattr_t how;
+    int why = posix_spawnattr_init(&how);
+    if (why)
+        return why;
+    posix_spawnattr_setsigmask(&how, mask);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
+    why = posix_spawnp(pid, argv[0], NULL, &how, argv, environ);
+    posix_spawnattr_destroy(&how);
+    return why;
+}
+
+int launch_run(char **argv, pid_t *pid, struct err *e)
+{
+    sigset_t set, mask;
+    choose_signals(&set);
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    sigprocmask(SIG_BLOCK, &set, &mask);
+    int why = spawn(argv, &mask, pid), status = why ? STATUS_CANNOT_RUN : wait_for(*pid, &set);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     if (!why)
         return status;
     *pid = 0;
-    err_errno(e, l->argv[0], why);
+    err_errno(e, argv[0], why);
     return why == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN;
-}
-
-int launch_run(const struct launch *l, pid_t *pid, struct err *e)
-{
-    sigset_t set, mask;
-    struct sigaction usual = {.sa_handler = SIG_DFL}, on_child;
-    *pid = 0;
-    choose_signals(&set);
-    sigaction(SIGCHLD, &usual, &on_child);
-    sigprocmask(SIG_BLOCK, &set, &mask);
-    int status = run_with(l, pid, &set, &mask, &on_child, e);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
-    return status;
 }

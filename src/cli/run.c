@@ -140,9 +140,9 @@ static void set(const char *name, const char *value)
         setenv(name, value, 1);
 }
 
-static void prepare(void *context)
+/* Nothing else is started from here on: the reports use no pager. */
+static void set_environment(struct request *r)
 {
-    struct request *r = context;
     if (!r->is_linked)
         set("LD_PRELOAD", preload_value(r->library, &r->arena));
     unsetenv("MONARC_OFF");
@@ -215,7 +215,8 @@ static int record(struct request *r, struct out *out, struct err *e)
     if (!r->library || !preload_check(r->argv[0], r->library, &r->is_linked, &r->arena, e) ||
         !choose_folder(r, e))
         return EXIT_BAD;
-    int status = launch_run(&(struct launch){r->argv, prepare, r}, &pid, e);
+    set_environment(r);
+    int status = launch_run(r->argv, &pid, e);
     if (!pid) {
         remove_folder(r);
         return status;
