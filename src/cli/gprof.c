@@ -159,6 +159,7 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
         return true;
     graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection, gnu_rules,
                   &g->arena);
+    profile_deinit(&g->input.profile); /* all of it is in the graph now */
     parallel_for(2, 2, propagate_or_locate, g);
     return true;
 }

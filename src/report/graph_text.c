@@ -4,8 +4,12 @@
  * a line of dashes. Numbers are those of JSON and CSV, printed with fewer digits. */
 #include "report/graph.h"
 
+#include "base/out_parallel.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+
+enum { ENTRIES_A_PIECE = 64 };
 
 struct layout {
     const struct summary *summary;
@@ -142,26 +146,46 @@ static void text_head(struct out *out, const struct layout *l)
     out_printf(out, "  %*s%*s  function\n", l->calls, "calls", l->calls + 1, "");
 }
 
+struct listing {
+    const struct entries *entries;
+    const struct layout *layout;
+};
+
+static void text_entry(struct out *out, const struct layout *l, const struct entry *e)
+{
+    for (size_t k = 0; k < e->callers.all.len; k++)
+        text_line(out, l, &e->callers.all.at[k]);
+    text_primary(out, l, e);
+    for (size_t k = 0; k < e->below.all.len; k++)
+        text_line(out, l, &e->below.all.at[k]);
+    out_str(out, "----------------------------------------------------------------------\n");
+}
+
+static void text_entries(size_t piece, struct out *out, void *context)
+{
+    const struct listing *listing = context;
+    const struct entries *t = listing->entries;
+    struct entry e = {0};
+    size_t end = (piece + 1) * ENTRIES_A_PIECE;
+    for (size_t i = piece * ENTRIES_A_PIECE; i < end && i < t->len; i++) {
+        entry_make(t, t->shown[i], &e);
+        text_entry(out, listing->layout, &e);
+    }
+    entry_deinit(&e);
+}
+
 void graph_text(struct out *out, const struct entries *t, struct names *names,
                 const struct text_style *style)
 {
     struct layout l = lay_out(t->summary, t->graph, names, style);
-    struct entry e = {0};
+    struct listing listing = {t, &l};
     l.number = t->number;
+    names_fill(names);
     text_summary(out, t->summary);
     text_notes(out, t->summary);
     out_str(out, "Model    times of callees are split among callers by call counts\n\n");
     text_head(out, &l);
-    for (uint32_t i = 0; i < t->len; i++) {
-        entry_make(t, t->shown[i], &e);
-        for (size_t k = 0; k < e.callers.all.len; k++)
-            text_line(out, &l, &e.callers.all.at[k]);
-        text_primary(out, &l, &e);
-        for (size_t k = 0; k < e.below.all.len; k++)
-            text_line(out, &l, &e.below.all.at[k]);
-        out_str(out, "----------------------------------------------------------------------\n");
-    }
-    entry_deinit(&e);
+    out_parallel(out, (t->len + ENTRIES_A_PIECE - 1) / ENTRIES_A_PIECE, text_entries, &listing);
     if (t->omitted)
         out_printf(out, "%" PRIu32 " more entr%s not shown\n", t->omitted,
                    t->omitted == 1 ? "y is" : "ies are");
