@@ -21,7 +21,7 @@ struct ends {
     } * pair;
 };
 
-enum { ENDS_A_PIECE = 16384 };
+enum { ENDS_A_PIECE = 16384, AHEAD = 16 };
 
 static void find_ends(size_t piece, void *context)
 {
@@ -128,7 +128,11 @@ static void read_arcs(struct graph *g, const struct profile *p, const struct sel
 
     g->arcs = ARENA_NEW(a, struct graph_arc, len);
     for (size_t i = 0; i < len; i++) {
-        struct end_pair pair = ends.pair[i];
+        struct end_pair pair = ends.pair[i], later = ends.pair[i + AHEAD < len ? i + AHEAD : i];
+        if (later.callee != NO_FUNCTION) {
+            __builtin_prefetch(&g->nodes[later.callee], 1);
+            __builtin_prefetch(&f.newest[later.callee], 1);
+        }
         uint64_t count = p->arcs.at[i].count;
         if (pair.callee == NO_FUNCTION) {
             g->unknown_callees += count;
@@ -217,6 +221,29 @@ static void show_all(struct graph *g)
     }
 }
 
+enum { AHEAD_STARTS = 12, AHEAD_LISTS = 9, AHEAD_ARCS = 6, AHEAD_ENDS = 3 };
+
+static void prefetch_ends(const struct graph *g, uint32_t node)
+{
+    uint32_t end = graph_nearest_end(&g->callers, node);
+    for (uint32_t i = g->callers.start[node]; i < end; i++)
+        __builtin_prefetch(&g->nodes[g->arcs[g->callers.arc[i]].caller]);
+    end = graph_nearest_end(&g->callees, node);
+    for (uint32_t i = g->callees.start[node]; i < end; i++)
+        __builtin_prefetch(&g->nodes[g->arcs[g->callees.arc[i]].callee]);
+}
+
+/* `next` are the functions that will be visited, this one first; `len` of them, `step` apart. */
+static void look_ahead(const struct graph *g, const uint32_t *next, uint32_t len, int step)
+{
+    if (len <= AHEAD_STARTS)
+        return;
+    graph_prefetch_starts(g, next[AHEAD_STARTS * step]);
+    graph_prefetch_lists(g, next[AHEAD_LISTS * step]);
+    graph_prefetch_arcs(g, next[AHEAD_ARCS * step]);
+    prefetch_ends(g, next[AHEAD_ENDS * step]);
+}
+
 /* From roots to leaves. */
 static void propagate_fractions(struct graph *g, const uint32_t *by_order,
                                 const struct selection *s)
@@ -225,6 +252,7 @@ static void propagate_fractions(struct graph *g, const uint32_t *by_order,
     for (uint32_t i = g->functions->len; i-- > 0;) {
         uint32_t node = by_order[i];
         struct graph_node *n = &g->nodes[node];
+        look_ahead(g, &by_order[i], i + 1, -1);
         if (n->head != done) {
             done = n->head;
             inherit(g, node);
@@ -351,8 +379,10 @@ void graph_propagate(struct graph *g, const struct selection *s, struct graph_ru
     else
         show_all(g);
     sum_cycles(g);
-    for (uint32_t i = 0; i < g->functions->len; i++)
+    for (uint32_t i = 0; i < g->functions->len; i++) {
+        look_ahead(g, &by_order[i], g->functions->len - i, 1);
         gather_from_callees(g, by_order[i]);
+    }
     arena_deinit(&scratch);
     rank(g, a);
 }

@@ -176,9 +176,12 @@ static bool take_selection(struct parse *p, int code, const char *value)
         report(p, STYLE_SUMMARY, 0, NULL);
         p->o->lines = true;
         return true;
-    case 'E': selection_add(s, value, ASK_TIME, true); /* fall through */
+    case 'E':
+    case 'F':
+        selection_add(s, value, ASK_TIME, code == 'E');
+        selection_add(s, value, ASK_GRAPH, code == 'E');
+        return true;
     case 'e': selection_add(s, value, ASK_GRAPH, true); return true;
-    case 'F': selection_add(s, value, ASK_TIME, false); /* fall through */
     case 'f': selection_add(s, value, ASK_GRAPH, false); return true;
     case 'k': selection_add(s, value, ASK_ARCS, true); return true;
     case 'n': selection_add(s, value, ASK_TIME, false); return true;
