@@ -14,80 +14,64 @@ heading() {
     printf '\n== %s\n\n' "$1"
 }
 
-# Prints a command as one would type it, then what it says, up to LINES lines.
+# show LINES COMMAND...: the command as one would type it, and the start of what it says.
 show() {
     lines=$1
     shift
     echo "\$ $*"
-    if "$@" >"$work/said" 2>&1; then status=0; else status=$?; fi
-    head -n "$lines" "$work/said"
-    more=$(($(wc -l <"$work/said") - lines))
+    status=0
+    "$@" >said 2>&1 || status=$?
+    head -n "$lines" said | cut -c 1-110
+    more=$(($(wc -l <said) - lines))
     [ "$more" -le 0 ] || echo "... $more more lines"
     [ "$status" -eq 0 ] || echo "(exit status $status)"
     echo
 }
 
-# has COMMAND: monarc knows it.
-has() {
-    monarc --help | grep -q "^  $1 "
-}
-
 need_packages build demo
 build_monarc
 PATH=$PWD/build:$PATH
-export PATH
-work=$PWD/build/demo
-rm -rf "$work"
-mkdir -p "$work/profiles"
+rm -rf build/demo
+examples/build.sh build/demo
+cd build/demo
 
-heading "Four programs, compiled with -pg, run and leave a gmon.out each"
-examples/build.sh "$work"
-cd "$work"
+heading "Four programs, compiled with -pg; each run leaves a gmon.out"
 for program in calc shapes heat mandel; do
     [ -x "$program" ] || continue
     "./$program" >"$program.txt"
-    mv gmon.out "profiles/$program.out"
-    echo "$program: $(wc -c <"profiles/$program.out") bytes of profile"
+    mv gmon.out "$program.gmon"
+    echo "$program: $(wc -c <"$program.gmon") bytes of profile"
 done
 
-heading "Where the time went: the flat profile"
-if has flat; then
-    show 14 monarc flat ./shapes profiles/shapes.out
-    show 14 monarc flat ./heat profiles/heat.out
-    show 14 monarc flat ./mandel profiles/mandel.out
-else
-    show 14 monarc gprof -b -p ./shapes profiles/shapes.out
-    show 14 monarc gprof -b -p ./heat profiles/heat.out
-    show 14 monarc gprof -b -p ./mandel profiles/mandel.out
-fi
+heading "Where the time went, in C, C++, Fortran and assembly"
+for program in calc shapes heat mandel; do
+    [ ! -f "$program.gmon" ] || show 16 monarc flat "$program" "$program.gmon"
+done
 
-heading "Who called whom: the call graph, with a cycle of functions"
-if has graph; then
-    show 30 monarc graph ./calc profiles/calc.out
-else
-    show 30 monarc gprof -b -q ./calc profiles/calc.out
-fi
+heading "Who calls whom: a cycle of functions, and the way to one of them"
+show 28 monarc graph calc calc.gmon
+show 20 monarc graph --callers fibonacci calc calc.gmon
 
-heading "Profiles as files: what is in one, two added up"
-if has merge; then
-    show 12 monarc info profiles/calc.out
-    show 3 monarc merge -o profiles/twice.out profiles/calc.out profiles/calc.out
-    show 6 monarc gprof -b -p ./calc profiles/twice.out
+heading "Many runs, one profile"
+show 10 monarc merge -o both.gmon calc.gmon calc.gmon
+show 10 monarc info both.gmon
+
+heading "What GNU gprof prints, byte for byte"
+show 8 monarc gprof -b -p calc calc.gmon
+if command -v gprof >/dev/null 2>&1; then
+    gprof -b calc calc.gmon >gnu.txt
+    monarc gprof -b calc calc.gmon >ours.txt
+    cmp gnu.txt ours.txt && echo "gprof -b and monarc gprof -b: $(wc -l <ours.txt) equal lines"
 fi
 
 heading "When something is wrong"
-head -c 300 profiles/calc.out >profiles/torn.out
-if has doctor; then
-    show 12 monarc doctor ./calc profiles/torn.out
-    strip -o stripped calc
-    show 12 monarc doctor ./stripped profiles/calc.out
-else
-    show 3 monarc gprof -b ./calc profiles/torn.out
-fi
+head -c 300 calc.gmon >torn.gmon
+show 20 monarc doctor calc torn.gmon
+show 30 monarc doctor mandel calc.gmon
 
 heading "Your own program"
 cat <<EOF
-  cc -pg -g -O2 ... -o program       compile and link with -pg
-  ./program                          let it end by itself; it leaves gmon.out
-  $work/../monarc gprof -b ./program gmon.out
+  cc -pg -g -O2 -o program program.c      compile and link with -pg
+  ./program                               let it end by itself: it leaves gmon.out
+  ${PWD%/demo}/monarc flat ./program      or: graph, doctor, gprof -b
 EOF

@@ -11,9 +11,9 @@
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkgconf \
-        libelf-dev libdw-dev zlib1g-dev liblzma-dev libjansson-dev libiberty-dev ;;
+        libelf-dev libdw-dev zlib1g-dev liblzma-dev libjansson-dev libiberty-dev libcmocka-dev ;;
     demo) echo g++ gfortran ;;
-    test) echo g++ gfortran binutils python3 libcmocka-dev clang-format ;;
+    test) echo g++ gfortran binutils python3 clang-format ;;
     ci) echo clang libclang-rt-14-dev shellcheck qemu-user \
         gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
         gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross \
@@ -72,7 +72,7 @@ build_monarc() {
         ninja -C build >build/build.log 2>&1; then
         return 0
     fi
-    tail -n 40 build/setup.log build/build.log >&2
+    cat build/setup.log build/build.log 2>/dev/null | tail -n 40 >&2
     echo "setup: monarc could not be built" >&2
     return 1
 }

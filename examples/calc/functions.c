@@ -53,7 +53,10 @@ static const struct {
     const char *name;
     double (*function)(double);
 } table[] = {
-    {"even", even}, {"fib", fibonacci}, {"root", root}, {"collatz", collatz},
+    {"even", even},
+    {"fib", fibonacci},
+    {"root", root},
+    {"collatz", collatz},
 };
 
 double function_call(const char *name, double argument, int *known)

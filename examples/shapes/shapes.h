@@ -10,14 +10,24 @@
 #include <memory>
 #include <vector>
 
-namespace plane {
+namespace plane
+{
 
 struct Point {
     double x, y;
 
-    Point operator+(const Point &other) const { return {x + other.x, y + other.y}; }
-    Point operator-(const Point &other) const { return {x - other.x, y - other.y}; }
-    Point operator*(double factor) const { return {x * factor, y * factor}; }
+    Point operator+(const Point &other) const
+    {
+        return {x + other.x, y + other.y};
+    }
+    Point operator-(const Point &other) const
+    {
+        return {x - other.x, y - other.y};
+    }
+    Point operator*(double factor) const
+    {
+        return {x * factor, y * factor};
+    }
 };
 
 struct Segment {
@@ -29,8 +39,9 @@ double distance(const Point &a, const Point &b);
 double distance(const Point &p, const Segment &segment);
 double distance(const Segment &a, const Segment &b);
 
-class Shape {
-public:
+class Shape
+{
+  public:
     virtual ~Shape() = default;
     virtual double area() const = 0;
     virtual double perimeter() const = 0;
@@ -38,36 +49,43 @@ public:
     double roundness() const; /* 1 for a circle, less for all else */
 };
 
-class Circle : public Shape {
-public:
-    Circle(const Point &center, double radius) : center_(center), radius_(radius) {}
+class Circle : public Shape
+{
+  public:
+    Circle(const Point &center, double radius) : center_(center), radius_(radius)
+    {
+    }
     double area() const override;
     double perimeter() const override;
     bool contains(const Point &p) const override;
 
-private:
+  private:
     Point center_;
     double radius_;
 };
 
-class Polygon : public Shape {
-public:
-    explicit Polygon(std::vector<Point> corners) : corners_(std::move(corners)) {}
+class Polygon : public Shape
+{
+  public:
+    explicit Polygon(std::vector<Point> corners) : corners_(std::move(corners))
+    {
+    }
     double area() const override;
     double perimeter() const override;
     bool contains(const Point &p) const override;
 
-protected:
+  protected:
     Segment edge(std::size_t i) const;
     std::vector<Point> corners_;
 };
 
-class Rectangle : public Polygon {
-public:
+class Rectangle : public Polygon
+{
+  public:
     Rectangle(const Point &corner, double width, double height);
     double area() const override;
 
-private:
+  private:
     double width_, height_;
 };
 
@@ -82,16 +100,19 @@ T sum(const Container &container, Measure measure)
 }
 
 /* A small generator with a state of Bits bits: each instance draws another sequence. */
-template <unsigned Bits> class Random {
-public:
-    explicit Random(unsigned long seed) : state_(seed) {}
+template <unsigned Bits> class Random
+{
+  public:
+    explicit Random(unsigned long seed) : state_(seed)
+    {
+    }
     double next()
     {
         state_ = (state_ * 6364136223846793005UL + 1442695040888963407UL) & mask;
         return static_cast<double>(state_ >> (Bits - 20)) / (1 << 20);
     }
 
-private:
+  private:
     static constexpr unsigned long mask = Bits == 64 ? ~0UL : (1UL << Bits % 64) - 1;
     unsigned long state_;
 };

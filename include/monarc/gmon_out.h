@@ -7,9 +7,10 @@
  * A pointer (P) is 4 or 8 bytes and every integer has the byte order of the machine that wrote the
  * file; neither is stated.
  *
- *     tag 0, histogram   low(P) high(P) bins(4) rate(4) dimension(15) abbreviation(1) counters(2
- * each) tag 1, arc         from(P) self(P) count(4) tag 2, blocks      n(4), then n times:
- * address(P) count(P)
+ *     tag 0, histogram   low(P) high(P) bins(4) rate(4) dimension(15) abbreviation(1)
+ *                        counters(2 each)
+ *     tag 1, arc         from(P) self(P) count(4)
+ *     tag 2, blocks      n(4), then n times: address(P) count(P)
  *
  * glibc's profiles of shared objects (LD_PROFILE) share the header but count their version from
  * 0x1ffff and have tags of 4 bytes. 4.4BSD's header is recognised by a version word of its own. */

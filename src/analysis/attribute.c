@@ -4,9 +4,8 @@
 static void start(struct attribution *t, const struct profile *p, const struct functions *f,
                   struct arena *a)
 {
-    *t = (struct attribution){.self = ARENA_NEW(a, double, f->len),
-                              .dimension = "seconds",
-                              .abbreviation = 's'};
+    *t = (struct attribution){
+        .self = ARENA_NEW(a, double, f->len), .dimension = "seconds", .abbreviation = 's'};
     if (!p->histograms.len)
         return;
     const struct histogram *h = &p->histograms.at[0];
@@ -51,15 +50,24 @@ static double split(struct attribution *t, const struct functions *f, uint32_t f
     return count;
 }
 
+/* The first address of bin i: the recorder counted address a in bin floor((a - low) * bins /
+ * range). */
+static uint64_t bin_start(const struct histogram *h, uint64_t range, uint32_t i)
+{
+    unsigned __int128 scaled = (unsigned __int128)range * i;
+    return h->low + (uint64_t)((scaled + h->bins - 1) / h->bins);
+}
+
 static void attribute_histogram(struct attribution *t, const struct histogram *h,
                                 const struct functions *f)
 {
     uint64_t range = h->high > h->low ? h->high - h->low : 0;
     uint32_t function = 0;
-    for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
+    for (uint32_t i = 0; i < h->bins; i++) {
         double count = (double)histogram_get(h, i);
-        uint64_t low = h->low + (uint64_t)((unsigned __int128)range * i / h->bins);
-        uint64_t high = h->low + (uint64_t)((unsigned __int128)range * (i + 1u) / h->bins);
+        if (count == 0)
+            continue;
+        uint64_t low = bin_start(h, range, i), high = bin_start(h, range, i + 1);
         high = high > low ? high : low + 1;
         function = first_reaching(f, function, low);
         t->total += count;

@@ -6,8 +6,8 @@
 #include "analysis/symspec.h"
 #include "model/profile.h"
 
-/* All amounts are in samples; divide by `rate` for the dimension's unit. A function's share of a bin
- * it does not fill is a fraction of a sample. */
+/* All amounts are in samples; divide by `rate` for the dimension's unit. A function's share of a
+ * bin it does not fill is a fraction of a sample. */
 struct attribution {
     bool has_histogram;
     double *self;        /* per function */
@@ -19,7 +19,7 @@ struct attribution {
     double scale; /* GNU's: units of two bytes per bin of the first histogram */
 };
 
-/* Ours: each bin is split among the functions it overlaps by the bytes they have in it, so that
+/* Ours: each bin is split among the functions it overlaps by the addresses they have in it, so that
  * attributed plus unattributed is exactly what was read. */
 void attribute_native(struct attribution *t, const struct profile *p, const struct functions *f,
                       struct arena *a);

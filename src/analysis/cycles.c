@@ -123,8 +123,8 @@ static void make_cycle_nodes(struct graph *g, uint32_t functions)
             continue;
         uint32_t number = ++g->cycles, id = g->len++;
         struct graph_node *cycle = &g->nodes[id];
-        *cycle = (struct graph_node){
-            .cycle = number, .head = id, .next_member = i, .is_shown = true};
+        *cycle =
+            (struct graph_node){.cycle = number, .head = id, .next_member = i, .is_shown = true};
         for (uint32_t m = i; m != NO_NODE; m = g->nodes[m].next_member) {
             g->nodes[m].cycle = g->cycle_of[m] = number;
             g->nodes[m].head = id;

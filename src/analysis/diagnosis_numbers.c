@@ -154,7 +154,8 @@ static void examine_overhead(struct examination *x)
                                     100 * summary_share(s, s->profiler)),
                        "small functions seem dearer than they are; compile those without -pg, or "
                        "record with monarc's runtime");
-    else if (s->profiler == 0 && estimate > measured * OVERHEAD_PERCENT / 100)
+    else if (s->profiler == 0 && estimate > measured * OVERHEAD_PERCENT / 100 &&
+             estimate * s->rate > 1)
         report_symptom(x, SEVERITY_WARNING, "hidden-overhead",
                        "counting the calls took time that is not in the profile, because mcount "
                        "is in libc",

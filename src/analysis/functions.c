@@ -3,11 +3,13 @@
  * Native rules: every symbol in executable code that the compiler or an assembler made for a
  * function, clones (.isra, .part, .cold, ...) included; mapping symbols and labels inside a sized
  * function are not functions of their own. A function ends where its symbol says, or, without a
- * size, where the next one or its section ends. */
+ * size, where the next one or its section ends. A code section without any symbol, such as .plt, is
+ * one function, `[.plt]`. */
 #include "analysis/functions.h"
 
 #include "base/sort.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_BUCKETS = 1 << 22 };
@@ -123,6 +125,61 @@ static void append_native(struct functions *f, const struct object_symbol *s, ui
                                         .is_static = s->binding == BIND_LOCAL};
 }
 
+static bool has_functions(const struct functions *f, uint32_t len, const struct object_section *s)
+{
+    uint32_t low = 0, high = len;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (f->at[middle].last < s->address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < len && f->at[low].start - s->address < s->size;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct function *l = left, *r = right;
+    return (l->start > r->start) - (l->start < r->start);
+}
+
+/* Gives code sections without symbols a name of their own. `f` has room for all sections. */
+static void append_sections(struct functions *f, const struct object_section *sections, size_t len,
+                            struct arena *a)
+{
+    uint32_t named = f->len;
+    for (size_t i = 0; named && i < len; i++) {
+        const struct object_section *s = &sections[i];
+        bool is_code = s->is_alloc && s->is_code && s->has_bytes && s->size;
+        if (!is_code || has_functions(f, named, s))
+            continue;
+        f->at[f->len++] = (struct function){.start = s->address,
+                                            .last = s->address + s->size - 1,
+                                            .name = arena_printf(a, "[%s]", s->name),
+                                            .symbol = NO_FUNCTION};
+    }
+    if (f->len > named)
+        qsort(f->at, f->len, sizeof *f->at, by_start);
+}
+
+/* No two ranges may share an address, whatever the section headers say. */
+static void cut_overlaps(struct functions *f)
+{
+    uint32_t kept = f->len ? 1 : 0;
+    for (uint32_t i = 0; i < f->len; i++)
+        if (f->at[i].last < f->at[i].start)
+            f->at[i].last = f->at[i].start;
+    for (uint32_t i = 1; i < f->len; i++) {
+        if (f->at[i].start == f->at[kept - 1].start)
+            continue;
+        if (f->at[kept - 1].last >= f->at[i].start)
+            f->at[kept - 1].last = f->at[i].start - 1;
+        f->at[kept++] = f->at[i];
+    }
+    f->len = kept;
+}
+
 void functions_native(struct functions *f, struct object *o, struct arena *a)
 {
     size_t len;
@@ -134,9 +191,13 @@ void functions_native(struct functions *f, struct object *o, struct arena *a)
             order[kept++] = i;
     sort_u32(order, kept, by_address_and_merit, &(struct candidate){symbols});
 
-    *f = (struct functions){.at = ARENA_NEW(a, struct function, kept)};
+    size_t sections_len;
+    const struct object_section *sections = object_sections(o, &sections_len);
+    *f = (struct functions){.at = ARENA_NEW(a, struct function, kept + sections_len)};
     for (uint32_t i = 0; i < kept; i++)
         append_native(f, &symbols[order[i]], order[i], o);
+    append_sections(f, sections, sections_len, a);
+    cut_overlaps(f);
     for (uint32_t i = 0; i < f->len; i++)
         f->at[i].is_function = true;
     functions_index(f, a);

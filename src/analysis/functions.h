@@ -1,9 +1,9 @@
 /* The functions of a program, by address: what samples and arcs are booked on.
  *
- * A table is sorted by start address, starts are unique, and ranges do not overlap. It is made by one
- * of two sets of rules: ours (functions_native), or GNU gprof's (functions_gnu), which keeps and
- * drops other symbols and stretches each one to the next. Names and files point into the object or
- * the arena; both must outlive the table. */
+ * A table is sorted by start address, starts are unique, and ranges do not overlap. It is made by
+ * one of two sets of rules: ours (functions_native), or GNU gprof's (functions_gnu), which keeps
+ * and drops other symbols and stretches each one to the next. Names and files point into the object
+ * or the arena; both must outlive the table. */
 #ifndef MONARC_ANALYSIS_FUNCTIONS_H
 #define MONARC_ANALYSIS_FUNCTIONS_H
 
@@ -24,18 +24,23 @@ struct function {
     bool is_static;
 };
 
+struct function_range {
+    uint64_t start, last;
+};
+
 struct functions {
     struct function *at;
     uint32_t len;
     bool is_located;
-    uint32_t *name_order; /* functions_order_names(): sorts as the linkage names do, equal for equal */
 
-    struct function_range {
-        uint64_t start, last;
-    } *range; /* the same as in `at`, close together for functions_find() */
+    /* functions_order_names(): numbers that sort as the linkage names do, equal for equal ones. */
+    uint32_t *name_order;
 
-    /* Also for functions_find(): buckets of 2^shift bytes from the first start; each holds the index of
-     * the last function that starts at or before the bucket's first byte. */
+    /* Starts and ends, the same as in `at`, close together for functions_find(). */
+    struct function_range *range;
+
+    /* Also for functions_find(): buckets of 2^shift bytes from the first start; each holds the
+     * index of the last function that starts at or before the bucket's first byte. */
     uint32_t *bucket;
     size_t buckets;
     uint8_t shift;
@@ -56,8 +61,9 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
 void functions_from_map(struct functions *f, struct bytes text, const struct object *o,
                         struct arena *a);
 
-/* GNU's last step: sorts by address, keeps one entry per address by GNU's preferences, gives entries
- * without a `last` the address before the next one, the final one `last_address`, and indexes. */
+/* GNU's last step: sorts by address, keeps one entry per address by GNU's preferences, gives
+ * entries without a `last` the address before the next one, the final one `last_address`, and
+ * indexes. */
 void functions_finish(struct functions *f, uint64_t last_address, struct arena *a);
 
 /* Fills file and line of every function from the object's debug information, once. */

@@ -2,8 +2,9 @@
  *
  * It takes symbols of class T, W and t (nm's letters). Local ones must have a name without `$`, and
  * with dots only before a number (`f.constprop.0`, `f.clone.1`, `f.2`). At one address a global
- * (or weak) one beats a static one, a typed function an untyped label, fewer underscores more of them, and else
- * the first in the table wins. Each symbol reaches to the next one; the last to the end of .text. */
+ * (or weak) one beats a static one, a typed function an untyped label, fewer underscores more of
+ * them, and else the first in the table wins. Each symbol reaches to the next one; the last to the
+ * end of .text. */
 #include "analysis/functions.h"
 
 #include "base/sort.h"
@@ -63,14 +64,23 @@ static enum gnu_class classify(const struct object_symbol *s, const struct objec
     return static_name_is_kept(s->name) ? CLASS_STATIC : CLASS_NONE;
 }
 
-static int by_address_and_class(uint32_t left, uint32_t right, const void *context)
+/* At one address: functions, then labels; of those, global ones, then static ones. */
+static uint64_t class_key(const struct function *f)
 {
-    const struct function *at = context, *l = &at[left], *r = &at[right];
-    if (l->start != r->start)
-        return l->start < r->start ? -1 : 1;
-    if (l->is_function != r->is_function)
-        return l->is_function ? -1 : 1;
-    return l->is_static - r->is_static;
+    return (uint64_t)(!f->is_function * 2 + f->is_static);
+}
+
+/* In the order of addresses, then of classes, then as they came. */
+static const struct keyed *sorted_functions(const struct functions *f, struct arena *a)
+{
+    struct keyed *order = ARENA_NEW(a, struct keyed, f->len);
+    for (uint32_t i = 0; i < f->len; i++)
+        order[i] = (struct keyed){class_key(&f->at[i]), i};
+    sort_keyed(order, f->len);
+    for (uint32_t i = 0; i < f->len; i++)
+        order[i].key = f->at[order[i].item].start;
+    sort_keyed(order, f->len);
+    return order;
 }
 
 static bool is_preferred(const struct function *a, const struct function *b)
@@ -86,15 +96,12 @@ static bool is_preferred(const struct function *a, const struct function *b)
 
 void functions_finish(struct functions *f, uint64_t last_address, struct arena *a)
 {
-    uint32_t *order = ARENA_NEW(a, uint32_t, f->len);
-    for (uint32_t i = 0; i < f->len; i++)
-        order[i] = i;
-    sort_u32(order, f->len, by_address_and_class, f->at);
-
+    struct arena scratch = {0};
+    const struct keyed *order = sorted_functions(f, &scratch);
     struct function *sorted = ARENA_NEW(a, struct function, f->len);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->len; i++) {
-        const struct function *next = &f->at[order[i]];
+        const struct function *next = &f->at[order[i].item];
         if (!kept || sorted[kept - 1].start != next->start)
             sorted[kept++] = *next;
         else if (is_preferred(next, &sorted[kept - 1]))
@@ -105,6 +112,7 @@ void functions_finish(struct functions *f, uint64_t last_address, struct arena *
             sorted[i].last = i + 1 < kept ? sorted[i + 1].start - 1 : last_address;
     f->at = sorted;
     f->len = kept;
+    arena_deinit(&scratch);
     functions_index(f, a);
 }
 
@@ -140,8 +148,8 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
 
 static const char blank[] = " \t\r\v\f";
 
-/* One line of nm's output: three words, of which the second needs no space after it. NULL name if it
- * is none. A first word that is no number counts as 0. */
+/* One line of nm's output: three words, of which the second needs no space after it. NULL name if
+ * it is none. A first word that is no number counts as 0. */
 static struct function map_line(const char *line, const char *end, struct arena *a)
 {
     struct function none = {0};

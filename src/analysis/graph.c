@@ -18,7 +18,7 @@ struct ends {
     bool is_gnu;
     struct end_pair {
         uint32_t caller, callee;
-    } *pair;
+    } * pair;
 };
 
 enum { ENDS_A_PIECE = 16384 };
@@ -291,46 +291,32 @@ static uint32_t *topological_order(const struct graph *g, struct arena *a)
 
 /* --- ranks ---------------------------------------------------------------------------------- */
 
-/* One pass of a stable sort by several keys, the least significant first. */
-static void rank_by(struct keyed *nodes, size_t len, const struct graph *g,
-                    uint64_t (*key)(const struct graph *g, uint32_t node))
-{
-    for (size_t i = 0; i < len; i++)
-        nodes[i].key = key(g, nodes[i].item);
-    sort_keyed(nodes, len);
-}
-
-static uint64_t name_key(const struct graph *g, uint32_t node)
-{
-    return graph_is_cycle(g, node) ? 0 : g->functions->name_order[node];
-}
-
-static uint64_t calls_key(const struct graph *g, uint32_t node)
-{
-    return graph_is_cycle(g, node) ? 0 : ~g->nodes[node].calls;
-}
-
-/* Cycles, then names without a leading underscore, then those with one. */
+/* Cycles before names without a leading underscore before those with one. */
 static uint64_t kind_key(const struct graph *g, uint32_t node)
 {
     return graph_is_cycle(g, node) ? 0 : g->functions->at[node].name[0] == '_' ? 2 : 1;
 }
 
-static uint64_t total_key(const struct graph *g, uint32_t node)
-{
-    return sort_descending(g->nodes[node].shown_self + g->nodes[node].shown_children);
-}
-
+/* By time, descending; then kind; then calls, descending; then name. */
 static void rank(struct graph *g, struct arena *a)
 {
     struct arena scratch = {0};
     struct keyed *nodes = ARENA_NEW(&scratch, struct keyed, g->len);
-    for (uint32_t i = 0; i < g->len; i++)
-        nodes[i].item = i;
-    rank_by(nodes, g->len, g, name_key);
-    rank_by(nodes, g->len, g, calls_key);
-    rank_by(nodes, g->len, g, kind_key);
-    rank_by(nodes, g->len, g, total_key);
+    uint64_t *calls = ARENA_NEW(&scratch, uint64_t, g->len);
+    uint64_t *kind = ARENA_NEW(&scratch, uint64_t, g->len);
+    uint64_t *total = ARENA_NEW(&scratch, uint64_t, g->len);
+    for (uint32_t i = 0; i < g->len; i++) {
+        const struct graph_node *n = &g->nodes[i];
+        bool is_cycle = graph_is_cycle(g, i);
+        nodes[i] = (struct keyed){is_cycle ? 0 : g->functions->name_order[i], i};
+        calls[i] = is_cycle ? 0 : ~n->calls;
+        kind[i] = kind_key(g, i);
+        total[i] = sort_descending(n->shown_self + n->shown_children);
+    }
+    sort_keyed(nodes, g->len);
+    sort_by(nodes, g->len, calls);
+    sort_by(nodes, g->len, kind);
+    sort_by(nodes, g->len, total);
     g->ranked = ARENA_NEW(a, uint32_t, g->len);
     for (uint32_t i = 0; i < g->len; i++) {
         g->ranked[i] = nodes[i].item;
@@ -342,16 +328,14 @@ static void rank(struct graph *g, struct arena *a)
 /* --- the whole ------------------------------------------------------------------------------ */
 
 void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
-                   const struct attribution *t, const struct selection *s,
-                   struct graph_rules rules, struct arena *a)
+                   const struct attribution *t, const struct selection *s, struct graph_rules rules,
+                   struct arena *a)
 {
     *g = (struct graph){.functions = f, .len = f->len};
     g->nodes = ARENA_NEW(a, struct graph_node, f->len + f->len / 2 + 1);
     g->cycle_of = ARENA_NEW(a, uint32_t, f->len);
     for (uint32_t i = 0; i < f->len; i++)
-        g->nodes[i] = (struct graph_node){.self = t->self[i],
-                                          .head = i,
-                                          .next_member = NO_NODE};
+        g->nodes[i] = (struct graph_node){.self = t->self[i], .head = i, .next_member = NO_NODE};
     read_arcs(g, p, s, rules, a);
     separate_recursion(g);
 }

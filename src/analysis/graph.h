@@ -31,11 +31,11 @@ struct graph_node {
     double children;     /* what flows up from callees */
     double fraction;     /* part of this node's time that is passed on (GNU's filters reduce it) */
     double shown_self, shown_children; /* the two above times `fraction` */
-    uint32_t cycle;            /* number from 1, or 0: in none */
-    uint32_t head;             /* the node that stands for it: itself, or its cycle's */
-    uint32_t next_member;      /* in its cycle; of a cycle: the first; NO_NODE ends */
-    uint32_t order;            /* topological: callees have lower numbers than callers */
-    uint32_t rank;             /* from 1: the number in brackets */
+    uint32_t cycle;                    /* number from 1, or 0: in none */
+    uint32_t head;                     /* the node that stands for it: itself, or its cycle's */
+    uint32_t next_member;              /* in its cycle; of a cycle: the first; NO_NODE ends */
+    uint32_t order;                    /* topological: callees have lower numbers than callers */
+    uint32_t rank;                     /* from 1: the number in brackets */
     bool is_shown;
 };
 
@@ -46,10 +46,10 @@ struct graph {
     struct graph_arc *arcs;
     uint32_t arcs_len;
     struct graph_lists {
-        uint32_t *start; /* of each function's list; one more for the end of the last */
-        uint32_t *arc;   /* newest first */
-    } callers, callees;  /* arcs by callee, and by caller */
-    uint32_t *cycle_of;  /* nodes[].cycle of the functions, close together */
+        uint32_t *start;      /* of each function's list; one more for the end of the last */
+        uint32_t *arc;        /* newest first */
+    } callers, callees;       /* arcs by callee, and by caller */
+    uint32_t *cycle_of;       /* nodes[].cycle of the functions, close together */
     uint32_t *ranked;         /* nodes in order of rank */
     double shown_total;       /* sum of shown_self: what percentages refer to */
     uint64_t unknown_callers; /* calls whose caller lies in no function */
@@ -57,15 +57,16 @@ struct graph {
 };
 
 struct graph_rules {
-    bool is_gnu; /* drop arcs with an unknown end; book calls to untyped labels on the function before */
+    /* Arcs with an unknown end are dropped; calls to untyped labels go to the function before. */
+    bool is_gnu;
 };
 
-/* Builds the graph in two steps: arcs and numbers of calls; then cycles, times and ranks. `t` may be
- * of a profile without histograms. `s` filters as GNU's symspecs do; pass an empty resolved selection
- * for none. The functions' names must be in order. */
+/* Builds the graph in two steps: arcs and numbers of calls; then cycles, times and ranks. `t` may
+ * be of a profile without histograms. `s` filters as GNU's symspecs do; pass an empty resolved
+ * selection for none. The functions' names must be in order. */
 void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
-                   const struct attribution *t, const struct selection *s,
-                   struct graph_rules rules, struct arena *a);
+                   const struct attribution *t, const struct selection *s, struct graph_rules rules,
+                   struct arena *a);
 void graph_propagate(struct graph *g, const struct selection *s, struct graph_rules rules,
                      struct arena *a);
 
@@ -74,7 +75,8 @@ void graph_build(struct graph *g, struct functions *f, const struct profile *p,
                  const struct attribution *t, const struct selection *s, struct graph_rules rules,
                  struct arena *a);
 
-/* The arcs of a list: `for (i = lists->start[f]; i < lists->start[f + 1]; i++) ... lists->arc[i]`. */
+/* The arcs of function f are lists->arc[i], i from lists->start[f] to before lists->start[f + 1].
+ */
 static inline bool graph_has_callers(const struct graph *g, uint32_t function)
 {
     return g->callers.start[function] != g->callers.start[function + 1];

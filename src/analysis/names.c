@@ -21,8 +21,7 @@ static const char *readable(const char *name, const char *style, struct arena *a
         return name;
     const char *version = strchr(core, '@');
     struct arena scratch = {0};
-    const char *plain =
-        version ? arena_copy(&scratch, core, (size_t)(version - core)) : core;
+    const char *plain = version ? arena_copy(&scratch, core, (size_t)(version - core)) : core;
     char *demangled = demangle(plain, style);
     const char *shown = name;
     if (demangled)

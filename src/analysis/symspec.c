@@ -26,7 +26,7 @@ struct matches {
     struct match_entry {
         struct match_entry *next;
         uint32_t entry;
-    } *entries; /* newest first */
+    } * entries; /* newest first */
 };
 
 struct symspec {

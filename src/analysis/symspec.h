@@ -5,9 +5,9 @@
  *
  * A spec without a colon is a file if it has a dot, a line if it begins with a digit, and else a
  * linkage name. Each spec goes into one of twelve tables: for six questions (is it in the graph? in
- * the flat profile? ...) what is included and what is excluded. GNU's semantics, kept here: includes
- * beat excludes; a table that matches nothing counts as empty, that is, as "everything"; of two arc
- * specs with the same caller only the last one counts. */
+ * the flat profile? ...) what is included and what is excluded. GNU's semantics, kept here:
+ * includes beat excludes; a table that matches nothing counts as empty, that is, as "everything";
+ * of two arc specs with the same caller only the last one counts. */
 #ifndef MONARC_ANALYSIS_SYMSPEC_H
 #define MONARC_ANALYSIS_SYMSPEC_H
 
@@ -24,8 +24,8 @@ struct selection {
 
     /* Per function, once resolved: bit (2 * question) included, bit (2 * question + 1) excluded. */
     uint16_t *member;
-    bool is_empty[QUESTIONS][2];             /* the table matched nothing */
-    struct functions table[QUESTIONS][2];    /* merged ranges; `symbol` indexes `callees` */
+    bool is_empty[QUESTIONS][2];               /* the table matched nothing */
+    struct functions table[QUESTIONS][2];      /* merged ranges; `symbol` indexes `callees` */
     struct arc_targets *callees[QUESTIONS][2]; /* of arc specs: what each range may call */
 };
 

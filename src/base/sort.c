@@ -48,14 +48,22 @@ static size_t digit(uint64_t key, int pass)
     return key >> pass * RADIX_BITS & (RADIX - 1);
 }
 
-/* One pass from `from` to `to`; false, and nothing done, if all items have the same digit. */
-static bool radix_pass(const struct keyed *from, struct keyed *to, size_t len, int pass)
+/* The bits in which keys differ. */
+static uint64_t varying_bits(const struct keyed *items, size_t len)
+{
+    uint64_t all = UINT64_MAX, any = 0;
+    for (size_t i = 0; i < len; i++) {
+        all &= items[i].key;
+        any |= items[i].key;
+    }
+    return all ^ any;
+}
+
+static void radix_pass(const struct keyed *from, struct keyed *to, size_t len, int pass)
 {
     uint32_t place[RADIX] = {0};
     for (size_t i = 0; i < len; i++)
         place[digit(from[i].key, pass)]++;
-    if (place[digit(from[0].key, pass)] == len)
-        return false;
     uint32_t sum = 0;
     for (size_t d = 0; d < RADIX; d++) {
         uint32_t n = place[d];
@@ -64,7 +72,6 @@ static bool radix_pass(const struct keyed *from, struct keyed *to, size_t len, i
     }
     for (size_t i = 0; i < len; i++)
         to[place[digit(from[i].key, pass)]++] = from[i];
-    return true;
 }
 
 static void insert_sort(struct keyed *items, size_t len)
@@ -85,16 +92,28 @@ void sort_keyed(struct keyed *items, size_t len)
         insert_sort(items, len);
         return;
     }
+    uint64_t varying = varying_bits(items, len);
+    if (!varying)
+        return;
     struct keyed *spare = malloc(len * sizeof *spare), *from = items, *to = spare;
     if (!spare)
         memory_exhausted(len * sizeof *spare);
-    for (int pass = 0; pass < PASSES; pass++)
-        if (radix_pass(from, to, len, pass)) {
-            struct keyed *swap = from;
-            from = to;
-            to = swap;
-        }
+    for (int pass = 0; pass < PASSES; pass++) {
+        if (!digit(varying, pass))
+            continue;
+        radix_pass(from, to, len, pass);
+        struct keyed *swap = from;
+        from = to;
+        to = swap;
+    }
     if (from != items)
         memcpy(items, from, len * sizeof *items);
     free(spare);
+}
+
+void sort_by(struct keyed *items, size_t len, const uint64_t *keys)
+{
+    for (size_t i = 0; i < len; i++)
+        items[i].key = keys[items[i].item];
+    sort_keyed(items, len);
 }

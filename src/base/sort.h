@@ -13,6 +13,10 @@ typedef int sort_compare(uint32_t left, uint32_t right, const void *context);
 /* Sorts indices. */
 void sort_u32(uint32_t *items, size_t len, sort_compare *compare, const void *context);
 
+/* One pass of a stable sort by several keys, the least significant first: items by keys[item]. */
+struct keyed;
+void sort_by(struct keyed *items, size_t len, const uint64_t *keys);
+
 /* Items with a number to sort by. */
 struct keyed {
     uint64_t key;

@@ -1,5 +1,5 @@
-/* GNU gprof's command line: getopt_long with GNU's own table of options, five of which have an empty
- * long name. The usage and version texts are ours. */
+/* GNU gprof's command line: getopt_long with GNU's own table of options, five of which have an
+ * empty long name. The usage and version texts are ours. */
 #include "cli/as_gprof.h"
 
 #include "objfile/object.h"
@@ -172,7 +172,10 @@ static bool take_selection(struct parse *p, int code, const char *value)
     case 'Z': no_report(p, STYLE_COUNTS, ASK_COUNTS, value); return true;
     case 'i': report(p, STYLE_INFO, 0, NULL); return true;
     case 'r': report(p, STYLE_FUNCTION_ORDER, 0, NULL); return true;
-    case 's': report(p, STYLE_SUMMARY, 0, NULL); p->o->lines = true; return true;
+    case 's':
+        report(p, STYLE_SUMMARY, 0, NULL);
+        p->o->lines = true;
+        return true;
     case 'E': selection_add(s, value, ASK_TIME, true); /* fall through */
     case 'e': selection_add(s, value, ASK_GRAPH, true); return true;
     case 'F': selection_add(s, value, ASK_TIME, false); /* fall through */
@@ -220,7 +223,7 @@ static bool take_setting(struct gprof_options *o, int code, const char *value, s
 /* Time in these never counts: it is the profiler's own. */
 static void exclude_recorder(struct selection *s)
 {
-    static const char *const names[] = {"_gprof_mcount", "mcount", "_mcount", "__mcount",
+    static const char *const names[] = {"_gprof_mcount",     "mcount",    "_mcount", "__mcount",
                                         "__mcount_internal", "__mcleanup"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         selection_add(s, names[i], ASK_TIME, true);

@@ -30,7 +30,8 @@ struct command {
     const struct option_row *options;
     size_t options_len;
 
-    /* Returns an exit status; EXIT_BAD comes with `e` set. Reports go to `out` (standard output). */
+    /* Returns an exit status; EXIT_BAD comes with `e` set. Reports go to `out` (standard output).
+     */
     int (*run)(const struct command *self, int argc, char **argv, struct out *out, struct err *e);
 };
 

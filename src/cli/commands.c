@@ -5,12 +5,7 @@ extern const struct command command_doctor, command_flat, command_graph;
 extern const struct command command_convert, command_gprof, command_info, command_merge;
 
 const struct command *const commands[] = {
-    &command_flat,
-    &command_graph,
-    &command_doctor,
-    &command_info,
-    &command_merge,
-    &command_convert,
-    &command_gprof,
+    &command_flat,  &command_graph,   &command_doctor, &command_info,
+    &command_merge, &command_convert, &command_gprof,
 };
 const size_t commands_len = sizeof commands / sizeof *commands;

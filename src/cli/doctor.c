@@ -55,7 +55,7 @@ struct consultation {
     struct patient patient;
     struct diagnosis diagnosis;
     struct functions functions;
-    struct profile measured;
+    struct profile measured, sum; /* as in the file; equal records summed, as other commands do */
     struct attribution time;
     struct selection selection;
     struct graph graph;
@@ -159,16 +159,19 @@ static void admit_profile(struct consultation *c, const struct request *r)
 static void analyse(struct consultation *c)
 {
     struct patient *p = &c->patient;
+    const struct profile *sum = &c->sum;
     if (!p->object || !p->measured)
         return;
+    if (!profile_merge(&c->sum, p->measured, NULL))
+        sum = p->measured;
     c->selection.arena = &c->arena;
     selection_resolve(&c->selection, &c->functions, p->object);
-    attribute_native(&c->time, p->measured, &c->functions, &c->arena);
-    graph_build(&c->graph, &c->functions, p->measured, &c->time, &c->selection,
+    attribute_native(&c->time, sum, &c->functions, &c->arena);
+    graph_build(&c->graph, &c->functions, sum, &c->time, &c->selection,
                 (struct graph_rules){.is_gnu = false}, &c->arena);
     c->summary =
         (struct summary){.program = p->program, .profiles = &p->profile, .profiles_len = 1};
-    summary_count(&c->summary, p->measured, &c->time, &c->graph);
+    summary_count(&c->summary, sum, &c->time, &c->graph);
     p->time = &c->time;
     p->graph = &c->graph;
     p->summary = &c->summary;
@@ -200,6 +203,7 @@ static int consult(const char *program, const char *profile, const struct reques
     diagnosis_worst(&c.diagnosis, &worst);
     diagnosis_deinit(&c.diagnosis);
     profile_deinit(&c.measured);
+    profile_deinit(&c.sum);
     if (c.patient.object)
         object_close(c.patient.object);
     arena_deinit(&c.arena);

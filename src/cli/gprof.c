@@ -34,8 +34,7 @@ static bool open_image(struct gprof *g, struct err *e)
     const struct gprof_options *o = &g->options;
     enum object_failure why;
     struct err reason;
-    g->image = object_open(o->image, &(struct object_options){.as_gnu = true}, &why,
-                           &reason);
+    g->image = object_open(o->image, &(struct object_options){.as_gnu = true}, &why, &reason);
     if (!g->image && why == OBJECT_UNREADABLE) {
         *e = reason;
         return false;
@@ -52,8 +51,8 @@ static bool read_map(struct gprof *g, struct err *e)
     if (ok)
         functions_from_map(&g->functions, file_bytes(&text), g->image, &g->arena);
     file_buffer_deinit(&text);
-    return ok && (g->functions.len || err_set(e, "%s: file `%s' has no symbols",
-                                              g->options.whoami, g->options.symbol_map));
+    return ok && (g->functions.len || err_set(e, "%s: file `%s' has no symbols", g->options.whoami,
+                                              g->options.symbol_map));
 }
 
 static bool read_functions(struct gprof *g, struct err *e)
@@ -68,8 +67,7 @@ static bool read_functions(struct gprof *g, struct err *e)
         return err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
     functions_gnu(&g->functions, g->image,
                   &(struct gnu_symbol_rules){o->no_static, o->only_functions}, &g->arena);
-    return g->functions.len ||
-           err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
+    return g->functions.len || err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
 }
 
 /* What a profile allows, unless reports were asked for; less what was mentioned as unwanted. */
@@ -99,8 +97,7 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                              .full_paths = g->options.full_paths,
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
-    if (has_graph)
-        gprof_make_labels(&r, &g->arena);
+    gprof_make_labels(&r, &g->arena);
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
@@ -160,8 +157,8 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
     if (!g->input.has_arcs)
         return true;
-    graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection,
-                  gnu_rules, &g->arena);
+    graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection, gnu_rules,
+                  &g->arena);
     parallel_for(2, 2, propagate_or_locate, g);
     return true;
 }

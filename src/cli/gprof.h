@@ -13,7 +13,8 @@ struct gprof_input {
 };
 
 /* Reads and adds up the profiles, checking as GNU does: same ranges are summed whatever their rate;
- * other overlaps, another scale or dimension are errors. Word size and byte order are the image's. */
+ * other overlaps, another scale or dimension are errors. Word size and byte order are the image's.
+ */
 MUST_CHECK bool gprof_read_profiles(const struct gprof_options *o, const struct object *image,
                                     struct gprof_input *input, struct out *out, struct err *e);
 

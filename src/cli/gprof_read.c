@@ -23,10 +23,8 @@ static bool explain(const char *whoami, const char *path, const struct format *f
     unsigned long long seen = p->failure.seen, of = p->failure.of;
     bool has_tags = format->id == PROFILE_GNU;
     switch (p->failure.what) {
-    case READ_SHORT_HEADER:
-        return err_set(e, "%s: file too short to be a gmon file", path);
-    case READ_BAD_MAGIC:
-        return err_set(e, "%s: file `%s' has bad magic cookie", whoami, path);
+    case READ_SHORT_HEADER: return err_set(e, "%s: file too short to be a gmon file", path);
+    case READ_BAD_MAGIC: return err_set(e, "%s: file `%s' has bad magic cookie", whoami, path);
     case READ_BAD_VERSION:
         return err_set(e, "%s: file `%s' has unsupported version %llu", whoami, path, seen);
     case READ_BAD_TAG:
@@ -36,8 +34,7 @@ static bool explain(const char *whoami, const char *path, const struct format *f
             return err_set(e, "%s: %s: unexpected EOF after reading %llu of %llu samples", whoami,
                            path, seen, of);
         return err_set(e, "%s: unexpected EOF after reading %llu/%llu bins", whoami, seen, of);
-    default:
-        return err_set(e, "%s: %s: unexpected end of file", whoami, path);
+    default: return err_set(e, "%s: %s: unexpected end of file", whoami, path);
     }
 }
 
@@ -74,8 +71,8 @@ static bool overlaps_any(const struct profile *all, const struct histogram *h)
 }
 
 /* Whether `h` can stand beside the first histogram read. */
-static bool fits_first(const char *whoami, const struct histogram *first,
-                       const struct histogram *h, struct err *e)
+static bool fits_first(const char *whoami, const struct histogram *first, const struct histogram *h,
+                       struct err *e)
 {
     if (strncmp(first->dimension, h->dimension, 15))
         return err_set(e, "%s: dimension unit changed between histogram records, from '%s' to '%s'",
@@ -125,8 +122,7 @@ static void add_arcs(struct profile *all, struct profile *file)
     all->arcs.len += file->arcs.len;
 }
 
-static void print_info(const char *path, const struct profile *p, uint32_t version,
-                       struct out *out)
+static void print_info(const char *path, const struct profile *p, uint32_t version, struct out *out)
 {
     unsigned long long histograms = p->histogram_records, arcs = p->arc_records,
                        blocks = p->block_records;
@@ -161,8 +157,8 @@ static bool add_file(const struct gprof_options *o, const struct format_hint *hi
     bool is_bsd = format->id != PROFILE_GNU;
     struct profile file = {0};
     struct err why;
-    bool ok = format->read(in, path, hint, &file, &why) ||
-              explain(o->whoami, path, format, &file, e);
+    bool ok =
+        format->read(in, path, hint, &file, &why) || explain(o->whoami, path, format, &file, e);
     ok = ok && (!is_bsd || check_bsd(o->whoami, path, &file, e)) &&
          add_histograms(o->whoami, &input->profile, &file, e);
     if (ok)

@@ -34,7 +34,8 @@ static void list_commands(struct out *out)
                  "Profiles and coverage of compiled programs.\n\nCommands:\n");
     for (size_t i = 0; i < commands_len; i++)
         out_printf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    out_str(out, "\n'monarc COMMAND --help' explains one; 'monarc --version' says which this is.\n");
+    out_str(out,
+            "\n'monarc COMMAND --help' explains one; 'monarc --version' says which this is.\n");
 }
 
 static const struct command *command_named(const char *name)
@@ -63,8 +64,7 @@ static int front_desk(int argc, char **argv, struct out *out, struct err *e)
     else if (!strcmp(word, "help") && argc > 2) {
         err_set(e, "'%s' is no command; 'monarc --help' lists them", argv[2]);
         return EXIT_BAD;
-    }
-    else if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
+    } else if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
         list_commands(out);
     else if (!strcmp(word, "--generate"))
         return generate(argc - 2, argv + 2, out, e);

@@ -1,6 +1,8 @@
 /* GNU gprof's flat profile. */
 #include "report/gprof_text.h"
 
+#include "base/digits.h"
+#include "base/out_parallel.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -12,12 +14,22 @@ static const struct si_prefix {
 } prefixes[] = {{'T', 1e-12}, {'G', 1e-9}, {'M', 1e-6}, {'K', 1e-3}, {' ', 1},   {'m', 1e3},
                 {'u', 1e6},   {'n', 1e9},  {'p', 1e12}, {'f', 1e15}, {'a', 1e18}};
 
-enum { PREFIXES = sizeof prefixes / sizeof *prefixes, MILLI = 5 };
+enum {
+    PREFIXES = sizeof prefixes / sizeof *prefixes,
+    MILLI = 5,
+    ROWS_A_PIECE = 1024,
+    LINE = 7 * DIGITS_ROOM,
+};
 
 struct flat {
-    const struct gprof_report *report;
-    double cumulative;
+    struct gprof_report *report;
+    const struct si_prefix *unit;
     double total;
+    struct flat_row {
+        uint32_t function;
+        double cumulative;
+    } * rows;
+    uint32_t len;
 };
 
 static uint64_t calls_of(const struct gprof_report *r, uint32_t i)
@@ -30,37 +42,33 @@ static double children_of(const struct gprof_report *r, uint32_t i)
     return r->graph ? r->graph->nodes[i].children : 0;
 }
 
-/* Time, then calls, both descending, then name: sorted by the least significant first. */
-static uint32_t *sorted_functions(const struct gprof_report *r, struct arena *a)
+/* Time, then calls, both descending, then name. */
+static const struct keyed *sorted_functions(const struct gprof_report *r, struct arena *a)
 {
-    uint32_t n = r->functions->len, *order = ARENA_NEW(a, uint32_t, n);
-    struct keyed *by = ARENA_NEW(a, struct keyed, n);
-    for (uint32_t i = 0; i < n; i++)
-        by[i] = (struct keyed){r->functions->name_order[i], i};
-    sort_keyed(by, n);
-    for (uint32_t i = 0; i < n; i++)
-        by[i].key = ~calls_of(r, by[i].item);
-    sort_keyed(by, n);
-    for (uint32_t i = 0; i < n; i++)
-        by[i].key = sort_descending(r->time->self[by[i].item]);
-    sort_keyed(by, n);
-    for (uint32_t i = 0; i < n; i++)
-        order[i] = by[i].item;
+    uint32_t n = r->functions->len;
+    struct keyed *order = ARENA_NEW(a, struct keyed, n);
+    uint64_t *calls = ARENA_NEW(a, uint64_t, n), *time = ARENA_NEW(a, uint64_t, n);
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = (struct keyed){r->functions->name_order[i], i};
+        calls[i] = ~calls_of(r, i);
+        time[i] = sort_descending(r->time->self[i]);
+    }
+    sort_keyed(order, n);
+    sort_by(order, n, calls);
+    sort_by(order, n, time);
     return order;
 }
 
 /* The unit in which the longest call reads as a number from 1 to 999. Where none fits, GNU reads
  * past its table; we stay with the last. */
-static const struct si_prefix *choose_unit(const struct gprof_report *r, const uint32_t *order,
-                                           uint32_t len)
+static const struct si_prefix *choose_unit(const struct gprof_report *r)
 {
     if (r->bsd)
         return &prefixes[MILLI];
     double longest = 0;
-    for (uint32_t i = 0; i < len; i++) {
-        uint64_t calls = calls_of(r, order[i]);
-        double time = calls ? (r->time->self[order[i]] + children_of(r, order[i])) / (double)calls
-                            : 0;
+    for (uint32_t i = 0; i < r->functions->len; i++) {
+        uint64_t calls = calls_of(r, i);
+        double time = calls ? (r->time->self[i] + children_of(r, i)) / (double)calls : 0;
         longest = time > longest ? time : longest;
     }
     if (!(longest > 0))
@@ -72,11 +80,11 @@ static const struct si_prefix *choose_unit(const struct gprof_report *r, const u
     return &prefixes[PREFIXES - 1];
 }
 
-static void header(struct flat *flat, const struct si_prefix *unit, struct out *out)
+static void header(struct flat *flat, struct out *out)
 {
     const struct gprof_report *r = flat->report;
     const struct attribution *t = r->time;
-    char per_call[] = {unit->letter, t->abbreviation, '/', 'c', 'a', 'l', 'l', '\0'};
+    char per_call[] = {flat->unit->letter, t->abbreviation, '/', 'c', 'a', 'l', 'l', '\0'};
     if (r->bsd) {
         out_printf(out, "\ngranularity: each sample hit covers %ld byte(s)", gprof_granularity(r));
         if (flat->total > 0)
@@ -95,35 +103,59 @@ static void header(struct flat *flat, const struct si_prefix *unit, struct out *
                t->dimension, "calls", per_call, per_call, "name");
 }
 
-static void line(struct flat *flat, struct gprof_report *r, uint32_t i, double scale,
-                 struct out *out)
+/* Which functions are listed, and the running sum of their times. */
+static void choose_rows(struct flat *flat, const struct keyed *order, struct arena *a)
 {
-    double self = r->time->self[i], rate = r->time->rate;
-    uint64_t calls = calls_of(r, i);
-    if (!r->show_all && !calls && self == 0)
-        return;
-    flat->cumulative += self;
-    out_fixed(out, flat->total > 0 ? 100 * self / flat->total : 0, r->bsd ? 5 : 6, r->bsd ? 1 : 2);
-    out_char(out, ' ');
-    out_fixed(out, flat->cumulative / rate, r->bsd ? 10 : 9, 2);
-    out_char(out, ' ');
-    out_fixed(out, self / rate, 8, 2);
-    if (calls) {
-        out_char(out, ' ');
-        out_u64(out, calls, 8);
-        out_char(out, ' ');
-        out_fixed(out, scale * self / rate / (double)calls, 8, 2);
-        out_char(out, ' ');
-        out_fixed(out, scale * (self + children_of(r, i)) / rate / (double)calls, 8, 2);
-        out_spaces(out, 2);
-    } else {
-        out_spaces(out, 29);
+    const struct gprof_report *r = flat->report;
+    double cumulative = 0;
+    flat->rows = ARENA_NEW(a, struct flat_row, r->functions->len);
+    for (uint32_t i = 0; i < r->functions->len; i++) {
+        uint32_t f = order[i].item;
+        bool is_zero = !calls_of(r, f) && r->time->self[f] == 0;
+        if (!selection_admits(r->selection, ASK_FLAT, f) || (is_zero && !r->show_all))
+            continue;
+        cumulative += r->time->self[f];
+        flat->rows[flat->len++] = (struct flat_row){f, cumulative};
     }
-    if (r->bsd)
-        gprof_name(r, i, out);
-    else
-        out_str(out, names_get(r->names, i));
+}
+
+static void line(const struct flat *flat, const struct flat_row *row, struct out *out)
+{
+    struct gprof_report *r = flat->report;
+    double self = r->time->self[row->function], rate = r->time->rate, scale = flat->unit->scale;
+    uint64_t calls = calls_of(r, row->function);
+    out_room(out, LINE);
+    char *to = out->at + out->len;
+    to = digits_fixed(to, flat->total > 0 ? 100 * self / flat->total : 0, r->bsd ? 5 : 6,
+                      r->bsd ? 1 : 2);
+    *to++ = ' ';
+    to = digits_fixed(to, row->cumulative / rate, r->bsd ? 10 : 9, 2);
+    *to++ = ' ';
+    to = digits_fixed(to, self / rate, 8, 2);
+    if (calls) {
+        double total = self + children_of(r, row->function);
+        *to++ = ' ';
+        to = digits_u64(to, calls, 8);
+        *to++ = ' ';
+        to = digits_fixed(to, scale * self / rate / (double)calls, 8, 2);
+        *to++ = ' ';
+        to = digits_fixed(to, scale * total / rate / (double)calls, 8, 2);
+        to = digits_spaces(to, 2);
+    } else {
+        to = digits_spaces(to, 29);
+    }
+    out->len = (size_t)(to - out->at);
+    const struct gprof_label *label = &r->labels[row->function];
+    out_bytes(out, label->text, r->bsd ? label->len : label->name_len);
     out_char(out, '\n');
+}
+
+static void print_piece(size_t piece, struct out *out, void *context)
+{
+    const struct flat *flat = context;
+    uint32_t end = (uint32_t)(piece + 1) * ROWS_A_PIECE;
+    for (uint32_t i = (uint32_t)piece * ROWS_A_PIECE; i < end && i < flat->len; i++)
+        line(flat, &flat->rows[i], out);
 }
 
 void gprof_flat(struct gprof_report *r, struct out *out)
@@ -135,14 +167,12 @@ void gprof_flat(struct gprof_report *r, struct out *out)
         out_printf(out, "\n\n\nflat profile:\n%s", gprof_flat_explanation);
 
     struct arena scratch = {0};
-    struct flat flat = {r, 0, r->time->total};
-    const uint32_t *order = sorted_functions(r, &scratch);
-
-    const struct si_prefix *unit = choose_unit(r, order, r->functions->len);
-    header(&flat, unit, out);
-    for (uint32_t i = 0; i < r->functions->len; i++)
-        if (selection_admits(r->selection, ASK_FLAT, order[i]))
-            line(&flat, r, order[i], unit->scale, out);
+    struct flat flat = {.report = r, .total = r->time->total};
+    const struct keyed *order = sorted_functions(r, &scratch);
+    flat.unit = choose_unit(r);
+    header(&flat, out);
+    choose_rows(&flat, order, &scratch);
+    out_parallel(out, (flat.len + ROWS_A_PIECE - 1) / ROWS_A_PIECE, print_piece, &flat);
     arena_deinit(&scratch);
     if (!r->bsd && !r->brief)
         out_str(out, gprof_flat_explanation);

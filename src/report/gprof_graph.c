@@ -79,30 +79,56 @@ static void entry(struct gprof_report *r, uint32_t node, struct out *out)
     out_char(out, '\n');
 }
 
-/* One caller or callee; `total` is what its calls are a part of. This is most of what a program
- * prints, so it is made in place. */
+/* One caller or callee in any layout and of any size. */
+static char *wide_arc(const struct gprof_report *r, const struct graph_arc *arc, bool is_internal,
+                      uint64_t total, char *to)
+{
+    to = digits_spaces(to, 12);
+    if (is_internal) {
+        to = digits_spaces(to, r->bsd ? 21 : 17);
+        to = digits_u64(to, arc->count, 7);
+        return digits_spaces(to, 13);
+    }
+    *to++ = ' ';
+    to = digits_fixed(to, arc->self / r->time->rate, 7, 2);
+    *to++ = ' ';
+    to = digits_fixed(to, arc->children / r->time->rate, r->bsd ? 11 : 7, 2);
+    *to++ = ' ';
+    to = digits_u64(to, arc->count, 7);
+    *to++ = '/';
+    to = digits_u64_left(to, total, 7);
+    return digits_spaces(to, 5);
+}
+
+/* The same where everything fits its column, which is most of what a program prints: numbers are
+ * put into a line of blanks. */
+static char *usual_arc(double self, double children, uint32_t count, uint32_t total, char *to)
+{
+    static const char blank[] = "                 .       .          /            ";
+    memcpy(to, blank, sizeof blank - 1);
+    digits_back_cents(to + 20, self);
+    digits_back_cents(to + 28, children);
+    digits_back(to + 36, count);
+    digits_back(to + 37 + digits_count(total), total);
+    return to + sizeof blank - 1;
+}
+
+/* One caller or callee; `total` is what its calls are a part of. */
 static void arc_line(struct gprof_report *r, const struct sortable_arc *a, uint32_t other,
                      uint64_t total, struct out *out)
 {
+    enum { FITS = 9999, COUNT_FITS = 9999999 };
     const struct graph_arc *arc = &r->graph->arcs[a->arc];
     const struct gprof_label *label = &r->labels[other];
+    double self = arc->self / r->time->rate, children = arc->children / r->time->rate;
     out_room(out, LINE + label->len);
-    char *to = digits_spaces(out->at + out->len, 12);
-    if (a->class != CALLS) {
-        to = digits_spaces(to, r->bsd ? 21 : 17);
-        to = digits_u64(to, arc->count, 7);
-        to = digits_spaces(to, 13);
-    } else {
-        *to++ = ' ';
-        to = digits_fixed(to, arc->self / r->time->rate, 7, 2);
-        *to++ = ' ';
-        to = digits_fixed(to, arc->children / r->time->rate, r->bsd ? 11 : 7, 2);
-        *to++ = ' ';
-        to = digits_u64(to, arc->count, 7);
-        *to++ = '/';
-        to = digits_u64_left(to, total, 7);
-        to = digits_spaces(to, 5);
-    }
+    char *to = out->at + out->len;
+    bool fits = self >= 0 && self < FITS && children >= 0 && children < FITS &&
+                arc->count <= COUNT_FITS && total <= COUNT_FITS;
+    if (fits && a->class == CALLS && !r->bsd)
+        to = usual_arc(self, children, (uint32_t)arc->count, (uint32_t)total, to);
+    else
+        to = wide_arc(r, arc, a->class != CALLS, total, to);
     memcpy(to, label->text, label->len);
     to += label->len;
     *to++ = '\n';

@@ -2,10 +2,13 @@
 #include "report/gprof_text.h"
 
 #include "base/digits.h"
+#include "base/out_parallel.h"
 #include "base/sort.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { ROWS_A_PIECE = 512 };
 
 static const char *base_name(const char *path)
 {
@@ -31,8 +34,7 @@ static uint32_t *select_nodes(const struct gprof_report *r, uint32_t *len, struc
     return list;
 }
 
-static void bsd_cell(const struct gprof_report *r, uint32_t node, const char *rank,
-                     struct out *out)
+static void bsd_cell(const struct gprof_report *r, uint32_t node, const char *rank, struct out *out)
 {
     char cycle[32];
     const char *name = cycle;
@@ -58,15 +60,15 @@ static size_t cell(struct gprof_report *r, uint32_t node, const char *rank, size
     out_char(out, ' ');
     if (graph_is_cycle(r->graph, node)) {
         char cycle[32];
-        position += (size_t)snprintf(cycle, sizeof cycle, "<cycle %u>", r->graph->nodes[node].cycle);
+        position +=
+            (size_t)snprintf(cycle, sizeof cycle, "<cycle %u>", r->graph->nodes[node].cycle);
         out_str(out, cycle);
         return position;
     }
     const struct function *f = &r->functions->at[node];
-    const char *name = names_get(r->names, node);
-    size_t name_len = strlen(name);
-    out_bytes(out, name, name_len);
-    position += name_len;
+    const struct gprof_label *label = &r->labels[node];
+    out_bytes(out, label->text, label->name_len);
+    position += label->name_len;
     if (f->is_static && f->file) {
         const char *file = r->full_paths ? f->file : base_name(f->file);
         out_str(out, " (");
@@ -87,24 +89,43 @@ static const char *rank_text(const struct graph_node *n, char text[16])
     return text;
 }
 
+struct table {
+    struct gprof_report *report;
+    const uint32_t *nodes; /* column by column */
+    uint32_t len, rows;
+};
+
+static void print_row(const struct table *t, uint32_t row, struct out *out)
+{
+    struct gprof_report *r = t->report;
+    uint32_t column_width = (r->width - 1) / 3;
+    size_t position = 0, column = 0;
+    for (uint32_t i = row; i < t->len; i += t->rows, column += column_width) {
+        char text[16];
+        const char *rank = rank_text(&r->graph->nodes[t->nodes[i]], text);
+        if (r->bsd)
+            bsd_cell(r, t->nodes[i], rank, out);
+        else
+            position = cell(r, t->nodes[i], rank, position, column, out);
+    }
+    out_char(out, '\n');
+}
+
+static void print_piece(size_t piece, struct out *out, void *context)
+{
+    const struct table *t = context;
+    uint32_t end = (uint32_t)(piece + 1) * ROWS_A_PIECE;
+    for (uint32_t row = (uint32_t)piece * ROWS_A_PIECE; row < end && row < t->rows; row++)
+        print_row(t, row, out);
+}
+
 void gprof_index(struct gprof_report *r, struct out *out)
 {
     struct arena scratch = {0};
-    uint32_t len, *list = select_nodes(r, &len, &scratch), rows = (len + 2) / 3;
-    uint32_t column_width = (r->width - 1) / 3;
-
+    struct table t = {.report = r};
+    t.nodes = select_nodes(r, &t.len, &scratch);
+    t.rows = (t.len + 2) / 3;
     out_str(out, "\f\nIndex by function name\n\n");
-    for (uint32_t row = 0; row < rows; row++) {
-        size_t position = 0, column = 0;
-        for (uint32_t i = row; i < len; i += rows, column += column_width) {
-            char text[16];
-            const char *rank = rank_text(&r->graph->nodes[list[i]], text);
-            if (r->bsd)
-                bsd_cell(r, list[i], rank, out);
-            else
-                position = cell(r, list[i], rank, position, column, out);
-        }
-        out_char(out, '\n');
-    }
+    out_parallel(out, (t.rows + ROWS_A_PIECE - 1) / ROWS_A_PIECE, print_piece, &t);
     arena_deinit(&scratch);
 }

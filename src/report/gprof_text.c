@@ -12,13 +12,8 @@ void gprof_new_page(struct gprof_report *r, struct out *out)
     r->has_output = true;
 }
 
-static struct gprof_label make_label(struct gprof_report *r, uint32_t function, struct arena *a)
+static char *decorate(const struct graph_node *n, char *end)
 {
-    enum { CYCLE_AND_RANK = 48 };
-    const struct graph_node *n = &r->graph->nodes[function];
-    const char *name = names_get(r->names, function);
-    size_t len = strlen(name);
-    char decoration[CYCLE_AND_RANK], *end = decoration;
     if (n->cycle) {
         memcpy(end, " <cycle ", 8);
         end = digits_u64(end + 8, n->cycle, 0);
@@ -28,31 +23,48 @@ static struct gprof_label make_label(struct gprof_report *r, uint32_t function, 
     *end++ = n->is_shown ? '[' : '(';
     end = digits_u64(end, n->rank, 0);
     *end++ = n->is_shown ? ']' : ')';
+    return end;
+}
 
-    size_t more = (size_t)(end - decoration);
+static struct gprof_label make_label(struct gprof_report *r, uint32_t function, struct arena *a)
+{
+    enum { CYCLE_AND_RANK = 48 };
+    char decoration[CYCLE_AND_RANK], *end = decoration;
+    const struct graph_node *n = r->graph ? &r->graph->nodes[function] : NULL;
+    if (n)
+        end = decorate(n, end);
+    const char *name = names_get(r->names, function);
+    size_t len = strlen(name), more = (size_t)(end - decoration);
     char *text = arena_alloc_text(a, len + more);
     memcpy(text, name, len);
     memcpy(text + len, decoration, more);
-    return (struct gprof_label){text, (uint32_t)(len + more), r->graph->nodes[n->head].calls};
+    return (struct gprof_label){.text = text,
+                                .name_len = (uint32_t)len,
+                                .len = (uint32_t)(len + more),
+                                .calls = n ? r->graph->nodes[n->head].calls : 0};
+}
+
+/* Whether any report can have a line for it. */
+static bool can_be_printed(const struct gprof_report *r, uint32_t function)
+{
+    const struct graph *g = r->graph;
+    if (r->show_all || r->time->self[function] != 0)
+        return true;
+    return g && (graph_has_callers(g, function) ||
+                 g->callees.start[function] != g->callees.start[function + 1]);
 }
 
 void gprof_make_labels(struct gprof_report *r, struct arena *a)
 {
-    const struct graph *g = r->graph;
     r->labels = ARENA_NEW(a, struct gprof_label, r->functions->len);
-    for (uint32_t i = 0; i < r->functions->len; i++) {
-        bool has_arcs = graph_has_callers(g, i) || g->callees.start[i] != g->callees.start[i + 1];
-        if (has_arcs || g->nodes[i].self != 0 || r->show_all)
+    for (uint32_t i = 0; i < r->functions->len; i++)
+        if (can_be_printed(r, i))
             r->labels[i] = make_label(r, i, a);
-    }
 }
 
-void gprof_name(struct gprof_report *r, uint32_t function, struct out *out)
+void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out)
 {
-    if (r->labels)
-        out_bytes(out, r->labels[function].text, r->labels[function].len);
-    else
-        out_str(out, names_get(r->names, function));
+    out_bytes(out, r->labels[function].text, r->labels[function].len);
 }
 
 long gprof_granularity(const struct gprof_report *r)

@@ -10,11 +10,12 @@
 #include "analysis/names.h"
 #include "base/out.h"
 
-/* How a graph node is printed: name, cycle, and rank in brackets (parentheses: not shown). */
+/* How a function is printed: name, and in a graph its cycle and its rank in brackets (parentheses:
+ * not shown). */
 struct gprof_label {
     const char *text;
-    uint32_t len;
-    uint64_t calls; /* of the node or of its cycle */
+    uint32_t name_len, len; /* of the name alone, and in all */
+    uint64_t calls;         /* of the function or of its cycle */
 };
 
 struct gprof_report {
@@ -23,16 +24,16 @@ struct gprof_report {
     const struct selection *selection;
     struct graph *graph; /* NULL: there were no arcs */
     struct names *names;
-    bool bsd;        /* -T */
-    bool brief;      /* -b */
-    bool show_all;   /* -z: functions without calls and time too */
-    bool full_paths; /* -L */
-    uint32_t width;  /* -w: of the index */
-    bool has_output; /* something was printed: the next report starts a page */
-    struct gprof_label *labels; /* of the graph's functions; gprof_make_labels() */
+    bool bsd;                   /* -T */
+    bool brief;                 /* -b */
+    bool show_all;              /* -z: functions without calls and time too */
+    bool full_paths;            /* -L */
+    uint32_t width;             /* -w: of the index */
+    bool has_output;            /* something was printed: the next report starts a page */
+    struct gprof_label *labels; /* gprof_make_labels() */
 };
 
-/* Prepares the labels of all functions that the graph or a BSD flat profile can print. */
+/* Prepares the labels of all functions that reports can print; the first thing to do. */
 void gprof_make_labels(struct gprof_report *r, struct arena *a);
 
 void gprof_flat(struct gprof_report *r, struct out *out);
@@ -43,8 +44,8 @@ void gprof_index(struct gprof_report *r, struct out *out);
 
 void gprof_new_page(struct gprof_report *r, struct out *out);
 
-/* The label of a function, or just its name where there is no graph. */
-void gprof_name(struct gprof_report *r, uint32_t function, struct out *out);
+/* The whole label of a function. */
+void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out);
 
 /* Whole bytes that a histogram bin stands for. */
 long gprof_granularity(const struct gprof_report *r);

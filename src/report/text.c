@@ -136,7 +136,8 @@ void text_notes(struct out *out, const struct summary *s)
             50 * (half.high - half.low));
     }
     double cost = summary_mcount_estimate(s);
-    if (s->profiler == 0 && cost > 0.02 * summary_time(s, s->samples))
+    bool is_visible = s->rate > 0 && cost > 1 / s->rate; /* more than one sample */
+    if (s->profiler == 0 && is_visible && cost > 0.02 * summary_time(s, s->samples))
         out_printf(out,
                    "Note     counting the calls took about %.*f seconds more, outside of these\n"
                    "         samples (an estimate: %d ns a call)\n",

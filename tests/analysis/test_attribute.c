@@ -38,6 +38,21 @@ static void test_splits_by_bytes(void **state)
     toy_deinit(&b);
 }
 
+/* glibc divides ranges into bins that begin between two addresses; the bin [15.97, 19.96) of this
+ * one holds addresses 16 to 19. */
+static void test_fractional_bins(void **state)
+{
+    (void)state;
+    struct toy b = {0};
+    toy_functions(&b, 100, 1);
+    struct histogram *h = toy_histogram(&b, FIRST, FIRST + 1597, 400);
+    histogram_add(h, 4, 1);
+    toy_analyse(&b);
+    assert_close(b.time.self[1], 1);
+    assert_close(b.time.unattributed, 0);
+    toy_deinit(&b);
+}
+
 static void test_gaps_are_unattributed(void **state)
 {
     (void)state;
@@ -104,11 +119,9 @@ static void test_interval(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_functions),
-        cmocka_unit_test(test_splits_by_bytes),
-        cmocka_unit_test(test_gaps_are_unattributed),
-        cmocka_unit_test(test_nothing_is_lost),
-        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_finds_functions), cmocka_unit_test(test_splits_by_bytes),
+        cmocka_unit_test(test_fractional_bins), cmocka_unit_test(test_gaps_are_unattributed),
+        cmocka_unit_test(test_nothing_is_lost), cmocka_unit_test(test_empty),
         cmocka_unit_test(test_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""format.py: every C file is as clang-format leaves it.
+"""format.py: every C and C++ file is as clang-format leaves it.
 
 It refuses to change a file; `ninja -C build clang-format` does that. Without clang-format its cases
 are skipped.
@@ -17,7 +17,8 @@ ERROR = re.compile(r"^(.*?):(\d+):\d+: error: code should be clang-formatted")
 
 def findings(top):
     """The first misformatted line of each file, and how many there are."""
-    paths = [str(path.relative_to(top)) for path in tap.c_files(top, *FOLDERS)]
+    paths = tap.c_files(top, *FOLDERS) + sorted((top / "examples").rglob("*.cpp"))
+    paths = [str(path.relative_to(top)) for path in paths]
     if not paths:
         return []
     checked = subprocess.run(["clang-format", "--dry-run", "-Werror", "--ferror-limit=0", *paths],

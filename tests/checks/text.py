@@ -21,6 +21,7 @@ HOSTS = {
 HOME = re.compile(r"(?<![\w.$}/])/(?:home|root|Users|work|workspace|mnt|srv)/[\w.]+")
 URL = re.compile(r"\b(?:https?|ftp|git|ssh)://([\w.-]+)")
 CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7}) .*")
+LINK = re.compile(r"\]\(([^)#\s]+)")
 LARGEST = 1 << 20
 
 
@@ -60,6 +61,16 @@ def conflicts(top):
     return matches(top, CONFLICT)
 
 
+def dead_links(top):
+    """Links of documents to files that are not there."""
+    found = []
+    for path, text in texts(top):
+        for target in LINK.findall(text) if path.suffix == ".md" else []:
+            if "://" not in target and not (top / path.parent / target).exists():
+                found.append(f"{path}: {target}")
+    return found
+
+
 def main():
     t = tap.Tap()
     slash = "/"  # so that this file passes its own check
@@ -74,9 +85,13 @@ def main():
     t.found("an unresolved merge", tap.found_in(conflicts, {
         "a.c": "<" * 7 + " HEAD\nint a;\n=======\nint b;\n" + ">" * 7 + " main\n"}),
         ["a.c:1", "a.c:5"])
+    t.found("a link to nowhere", tap.found_in(dead_links, {
+        "docs/a.md": "[b](b.md#x) [c](../c) [d](#here) [e](d.md)\n", "docs/b.md": "", "c/x": ""}),
+        ["d.md"])
     t.clean("no folder of a home is named", homes(tap.ROOT))
     t.clean("no host is named but those to cite", hosts(tap.ROOT))
     t.clean("no merge is unresolved", conflicts(tap.ROOT))
+    t.clean("links of documents lead to files", dead_links(tap.ROOT))
     t.clean("text files end with a newline and have no carriage returns", untidy(tap.ROOT))
     t.end()
 

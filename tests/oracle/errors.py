@@ -148,7 +148,7 @@ image base.gmon -g
 --graph= image base.gmon
 -w -3 image base.gmon
 -w -1 -q image base.gmon
--w 99999999999 -q image base.gmon
+-w 99999999999 -p image base.gmon
 -w 0x40 -q image base.gmon
 -m -3 image base.gmon
 --width= -q image base.gmon

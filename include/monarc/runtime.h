@@ -1,0 +1,45 @@
+/* monarc's recorder, as a program may steer it. Optional: a program compiled with -pg and run with
+ * libmonarc_rt needs none of this. C99 and C++; every call is safe from any thread.
+ *
+ * Link with `pkg-config --libs monarc-runtime`. Functions that return int return 0 when done and -1
+ * when the recorder is off or could not do it; the reason is counted in the next sidecar. */
+#ifndef MONARC_RUNTIME_H
+#define MONARC_RUNTIME_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/* Resumes and suspends recording, samples and calls alike. Calls made while it is suspended are not
+ * recorded, and are not lost calls. */
+int monarc_start(void);
+int monarc_stop(void);
+
+/* Sets everything recorded so far aside: files written from now on leave it out. */
+int monarc_reset(void);
+
+/* Writes all files now, into `folder` (made if it is missing), or, with NULL, into the recording's
+ * own folder, where a later write replaces them. Recording goes on. Async-signal-safe. */
+int monarc_dump(const char *folder);
+
+/* As monarc_dump, into the folder `name` inside the recording's own. */
+int monarc_snapshot(const char *name);
+
+/* Names what the program does from here on; the sidecar keeps time, CPU time and samples of each
+ * change. At most 63 bytes of the name are kept. */
+int monarc_phase(const char *name);
+int monarc_region_begin(const char *name);
+int monarc_region_end(const char *name);
+
+/* Calls that could not be counted. */
+unsigned long long monarc_lost(void);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,54 @@
+/* What the user asked for, read once from the environment (docs/runtime.md lists the names).
+ * Copied out of the environment, because programs scribble over theirs. */
+#ifndef MONARC_HOSTED_CONFIG_H
+#define MONARC_HOSTED_CONFIG_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum sample_event {
+    EVENT_CPU, /* time on a CPU, per thread */
+    EVENT_WALL,
+    EVENT_PAGE_FAULTS,
+    EVENT_CONTEXT_SWITCHES,
+    EVENT_CYCLES,
+    EVENT_INSTRUCTIONS,
+    EVENT_CACHE_MISSES,
+    EVENT_BRANCH_MISSES,
+    EVENTS
+};
+
+enum sample_clock { CLOCK_ANY, CLOCK_PERF, CLOCK_TIMER, CLOCK_ITIMER };
+
+struct config {
+    bool off;     /* MONARC_OFF, or a program with raised privileges */
+    bool paused;  /* MONARC_START=0: monarc_start begins */
+    bool classic; /* gmon.out in the working directory at exit, as glibc does */
+    bool live;    /* file-backed tables */
+    bool follow_fork;
+    bool stacks;
+    bool fatal_signals;
+    int dump_signal;
+    uint32_t rate; /* hertz, or events per sample when the event is not a clock */
+    enum sample_event event;
+    enum sample_clock clock;
+    char out[PATH_MAX];    /* absolute, or empty */
+    char prefix[PATH_MAX]; /* GMON_OUT_PREFIX */
+};
+
+extern struct config config __attribute__((visibility("hidden")));
+
+/* One row an event: its name in MONARC_EVENT and the dimension gmon.out and the sidecar carry. */
+struct event_row {
+    const char *name, *dimension;
+    char abbreviation;
+    bool is_clock;
+};
+extern const struct event_row event_rows[EVENTS] __attribute__((visibility("hidden")));
+
+void config_read(void);
+/* A variable of the environment, or NULL. */
+const char *config_variable(const char *name);
+
+#endif

@@ -1,0 +1,15 @@
+/* The output folder: each process has one to itself, whatever else runs. */
+#ifndef MONARC_HOSTED_FOLDER_H
+#define MONARC_HOSTED_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct process;
+
+/* Claims p->folder by creating the live file in it, open in *fd. False if it cannot be. */
+bool folder_claim(struct process *p, long *fd);
+/* "<folder>/<name>" in `to`, of PATH_MAX bytes; false if it does not fit. */
+bool folder_path(const char *folder, const char *name, char *to);
+
+#endif

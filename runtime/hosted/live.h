@@ -1,0 +1,23 @@
+/* The live file: tables in shared, file-backed pages, so that they outlive the process however it
+ * ends. `monarc recover` reads what is left. Specification: docs/formats/sidecar.md. */
+#ifndef MONARC_HOSTED_LIVE_H
+#define MONARC_HOSTED_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct process;
+
+/* Zeroed memory for `cells` cells behind an extent header, from the live file, or, counted as
+ * LOST_LIVE, from anonymous memory that a forked child finds empty. NULL without memory. Lock
+ * held. */
+void *live_extent(struct process *p, uint32_t kind, uint64_t cells, uint64_t first_id);
+
+/* Adds one sidecar record to the notes in the live file, for the recovery. Lock held. */
+void live_note(struct process *p, uint32_t tag, const void *payload, uint32_t bytes);
+
+/* The final files are complete: the live file is not needed any more. Lock held. */
+void live_remove(struct process *p);
+
+#endif

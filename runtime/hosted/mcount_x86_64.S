@@ -1,0 +1,173 @@
+/* mcount, _mcount, __mcount and __fentry__ for x86-64.
+ *
+ * Called by gcc and clang at function entry with every argument register live; r11 alone may be
+ * spoiled. The fast path is: hash the two return addresses, find their cell in this thread's newest
+ * segment, add one with a single instruction, which no signal can split. Scratch registers go to
+ * the red zone below the stack pointer. All else is monarc_arc_slow, around which the vector
+ * registers that carry arguments are kept too.
+ *
+ * Specification: glibc's sysdeps/x86_64/_mcount.S for what the compilers expect; table.h for the
+ * layout. */
+
+#define SEG_MASK   0
+#define SEG_OFFSET 8
+#define CELL_COUNT 16
+#define CELL_SIZE  32
+
+        .text
+
+/* In: rax from, rdx self; rax, rcx, rdx saved at -8, -16, -24(%rsp). */
+        .macro COUNT
+        movq    monarc_slot@gottpoff(%rip), %rcx
+        movq    %fs:(%rcx), %rcx
+        testq   %rcx, %rcx
+        je      monarc_slow
+        leaq    (%rax,%rdx,8), %r11
+        imulq   $0x1E3779B1, %r11, %r11
+        shrq    $22, %r11
+        andq    SEG_MASK(%rcx), %r11
+        addq    SEG_OFFSET(%rcx), %rcx
+        addq    %rcx, %r11
+        cmpq    %rax, (%r11)
+        jne     2f
+        cmpq    %rdx, 8(%r11)
+        jne     2f
+1:      incq    CELL_COUNT(%r11)
+        movq    -8(%rsp), %rax
+        movq    -16(%rsp), %rcx
+        movq    -24(%rsp), %rdx
+        ret
+        /* Next cell. An empty one ends the search; the last of a segment is never filled. */
+2:      cmpq    $0, (%r11)
+        je      monarc_slow
+        addq    $CELL_SIZE, %r11
+        cmpq    %rax, (%r11)
+        jne     2b
+        cmpq    %rdx, 8(%r11)
+        jne     2b
+        jmp     1b
+        .endm
+
+        .macro ENTRY name
+        .globl  \name
+        .type   \name, @function
+\name:
+        .endm
+
+        .globl  monarc_mcount_start
+        .hidden monarc_mcount_start
+monarc_mcount_start:
+
+        .p2align 6
+ENTRY mcount
+ENTRY _mcount
+ENTRY __mcount
+        .cfi_startproc
+        endbr64
+        cmpl    $0, monarc_recording(%rip)
+        je      9f
+        movq    %rax, -8(%rsp)
+        movq    %rcx, -16(%rsp)
+        movq    %rdx, -24(%rsp)
+        movq    8(%rbp), %rax
+        movq    (%rsp), %rdx
+        COUNT
+9:      ret
+        .cfi_endproc
+        .size   mcount, . - mcount
+        .size   _mcount, . - _mcount
+        .size   __mcount, . - __mcount
+
+        .p2align 6
+ENTRY __fentry__
+        .cfi_startproc
+        endbr64
+        cmpl    $0, monarc_recording(%rip)
+        je      9f
+        movq    %rax, -8(%rsp)
+        movq    %rcx, -16(%rsp)
+        movq    %rdx, -24(%rsp)
+        movq    8(%rsp), %rax
+        movq    (%rsp), %rdx
+        COUNT
+9:      ret
+        .cfi_endproc
+        .size   __fentry__, . - __fentry__
+
+        .globl  monarc_mcount_end
+        .hidden monarc_mcount_end
+monarc_mcount_end:
+
+        .p2align 4
+        .type   monarc_slow, @function
+monarc_slow:
+        .cfi_startproc
+        subq    $24, %rsp       /* keep rax, rcx, rdx */
+        .cfi_adjust_cfa_offset 24
+        pushq   %rbx
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbx, 0
+        movq    %rsp, %rbx
+        .cfi_def_cfa_register %rbx
+        pushq   %rdi
+        pushq   %rsi
+        pushq   %r8
+        pushq   %r9
+        pushq   %r10
+        subq    $256, %rsp
+        andq    $-16, %rsp
+        movaps  %xmm0, (%rsp)
+        movaps  %xmm1, 16(%rsp)
+        movaps  %xmm2, 32(%rsp)
+        movaps  %xmm3, 48(%rsp)
+        movaps  %xmm4, 64(%rsp)
+        movaps  %xmm5, 80(%rsp)
+        movaps  %xmm6, 96(%rsp)
+        movaps  %xmm7, 112(%rsp)
+        movaps  %xmm8, 128(%rsp)
+        movaps  %xmm9, 144(%rsp)
+        movaps  %xmm10, 160(%rsp)
+        movaps  %xmm11, 176(%rsp)
+        movaps  %xmm12, 192(%rsp)
+        movaps  %xmm13, 208(%rsp)
+        movaps  %xmm14, 224(%rsp)
+        movaps  %xmm15, 240(%rsp)
+        movq    %rax, %rdi
+        movq    %rdx, %rsi
+        cld
+        call    monarc_arc_slow
+        movaps  (%rsp), %xmm0
+        movaps  16(%rsp), %xmm1
+        movaps  32(%rsp), %xmm2
+        movaps  48(%rsp), %xmm3
+        movaps  64(%rsp), %xmm4
+        movaps  80(%rsp), %xmm5
+        movaps  96(%rsp), %xmm6
+        movaps  112(%rsp), %xmm7
+        movaps  128(%rsp), %xmm8
+        movaps  144(%rsp), %xmm9
+        movaps  160(%rsp), %xmm10
+        movaps  176(%rsp), %xmm11
+        movaps  192(%rsp), %xmm12
+        movaps  208(%rsp), %xmm13
+        movaps  224(%rsp), %xmm14
+        movaps  240(%rsp), %xmm15
+        leaq    -40(%rbx), %rsp
+        popq    %r10
+        popq    %r9
+        popq    %r8
+        popq    %rsi
+        popq    %rdi
+        popq    %rbx
+        .cfi_def_cfa %rsp, 32
+        popq    %rdx
+        .cfi_adjust_cfa_offset -8
+        popq    %rcx
+        .cfi_adjust_cfa_offset -8
+        popq    %rax
+        .cfi_adjust_cfa_offset -8
+        ret
+        .cfi_endproc
+        .size   monarc_slow, . - monarc_slow
+
+        .section .note.GNU-stack, "", @progbits

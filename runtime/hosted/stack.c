@@ -1,0 +1,150 @@
+/* Walks frame pointers, which -pg code keeps, and records call stacks. See stack.h.
+ *
+ * The walk reads only between the interrupted stack pointer and the end of the thread's stack, all
+ * of which is mapped; a chain that leaves it, turns back or is misaligned ends. On a stack it does
+ * not know (alternate signal stacks, coroutines, threads of static programs) each frame is read
+ * through process_vm_readv(2), which is slower and refuses what is not mapped. */
+#include "stack.h"
+#include "objects.h"
+#include "sys.h"
+
+#include <monarc/sidecar.h>
+#include <sys/uio.h>
+
+#define STACK_SLOTS 1024
+#define FIRST_PAGE  4096
+
+#if defined(__x86_64__)
+extern const char monarc_mcount_start[] HIDDEN, monarc_mcount_end[] HIDDEN;
+
+/* At function entry, inside the recorder, the caller has no frame of its own in the chain yet. */
+static bool in_fast_path(uintptr_t pc)
+{
+    return pc >= (uintptr_t)monarc_mcount_start && pc < (uintptr_t)monarc_mcount_end;
+}
+#else
+static bool in_fast_path(uintptr_t pc)
+{
+    (void)pc;
+    return false;
+}
+#endif
+
+/* Where the saved frame pointer lies, seen from the frame pointer; the return address follows. */
+#if defined(__riscv)
+#define FRAME_AT (-2 * sizeof(uintptr_t))
+#else
+#define FRAME_AT 0
+#endif
+#define MOST_SCANNED 2048 /* bytes of stack looked through for a caller without a frame */
+#define FARTHEST     ((uintptr_t)64 << 20) /* from an unknown stack pointer to its outermost frame */
+
+/* Reads by way of the kernel, which checks the address. */
+static bool read_checked(uintptr_t at, void *bytes, size_t n)
+{
+    struct iovec to = {bytes, n}, from = {(void *)at, n};
+    return sys6(SYS_process_vm_readv, sys_pid(), (long)&to, 1, (long)&from, 1, 0) == (long)n;
+}
+
+static bool read_frame(uintptr_t fp, bool trusted, uintptr_t frame[2])
+{
+    uintptr_t at = fp + FRAME_AT;
+    if (!trusted)
+        return read_checked(at, frame, 2 * sizeof *frame);
+    frame[0] = ((const uintptr_t *)at)[0];
+    frame[1] = ((const uintptr_t *)at)[1];
+    return true;
+}
+
+/* True if the instruction before `at` is a call. Read through the kernel: the library that a stale
+ * word on the stack points into may be gone. */
+static bool follows_call(uintptr_t at)
+{
+    unsigned char b[8];
+    if (!read_checked(at - sizeof b, b, sizeof b))
+        return false;
+#if defined(__x86_64__)
+    static const unsigned char lengths[] = {2, 3, 4, 6, 7};
+    if (b[3] == 0xe8)
+        return true;
+    for (size_t i = 0; i < sizeof lengths; i++) { /* ff /2 and its operand */
+        const unsigned char *call = b + sizeof b - lengths[i];
+        if (call[0] == 0xff && (call[1] & 0x38) == 0x10)
+            return true;
+    }
+    return false;
+#elif defined(__aarch64__)
+    uint32_t before =
+        (uint32_t)b[4] | (uint32_t)b[5] << 8 | (uint32_t)b[6] << 16 | (uint32_t)b[7] << 24;
+    return at % 4 == 0 && ((before & 0xfc000000) == 0x94000000 || /* bl */
+                           (before & 0xfffffc1f) == 0xd63f0000);  /* blr */
+#else
+    return false;
+#endif
+}
+
+static bool is_profiled(const struct object *o)
+{
+    return __atomic_load_n(&o->profiled, __ATOMIC_RELAXED);
+}
+
+/* Code without frames of its own, a system call in libc say, leaves its caller out of the chain:
+ * the frame pointer is the caller's, whose own return address is already the next one out. The
+ * return address into the caller lies somewhere below; take the first that looks like one. 0 if
+ * there is none, or if the innermost code is profiled and so has a frame. */
+static uintptr_t frameless_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp)
+{
+    const struct object *o = object_at(pc);
+    if ((o && is_profiled(o)) || fp <= sp || fp - sp > MOST_SCANNED || sp % sizeof(uintptr_t))
+        return 0;
+    for (const uintptr_t *w = (const uintptr_t *)sp; w < (const uintptr_t *)fp; w++) {
+        if (*w < FIRST_PAGE || !(o = object_at(*w)) || !is_profiled(o))
+            continue;
+        if (*w >= o->text_low + 8 && *w < o->text_high && follows_call(*w))
+            return *w;
+    }
+    return 0;
+}
+
+/* Innermost first; returns how many. */
+static int walk(struct thread *t, uint64_t *frames, uintptr_t pc, uintptr_t sp, uintptr_t fp)
+{
+    int n = 0;
+    frames[n++] = pc;
+    bool trusted = sp >= t->stack_low && sp < t->stack_high;
+    uintptr_t frame[2], low = sp, high = trusted ? t->stack_high - sizeof frame : sp + FARTHEST;
+    if (in_fast_path(pc) && trusted)
+        frames[n++] = *(const uintptr_t *)sp;
+    else if (trusted && fp < t->stack_high && (frames[n] = frameless_caller(pc, sp, fp)))
+        n++;
+    while (n < MOST_FRAMES && fp >= low && fp <= high && fp % sizeof *frame == 0) {
+        if (!read_frame(fp, trusted, frame) || frame[1] < FIRST_PAGE)
+            break;
+        frames[n++] = frame[1];
+        low = fp + 1;
+        fp = frame[0];
+    }
+    return n;
+}
+
+void stack_record(struct process *p, struct thread *t, uintptr_t pc, uintptr_t sp, uintptr_t fp)
+{
+    uint64_t one[2], *frames = t->frames ? t->frames : one;
+    int n = t->frames && config.stacks ? walk(t, frames, pc, sp, fp) : 1;
+    uint64_t parent = MONARC_ROOT_NODE;
+    struct cell *c = NULL;
+    frames[0] = pc;
+    if (n == MOST_FRAMES)
+        frames[n - 1] = 0; /* stands for all frames farther out */
+    while (n-- > 0) {
+        c = table_claim(p, &p->stacks, MONARC_EXTENT_STACKS, STACK_SLOTS, parent, frames[n], true);
+        if (!c) {
+            lost_add(LOST_SAMPLES, 1);
+            return;
+        }
+        parent = table_cell_id(&p->stacks, c);
+    }
+    cell_add(c, 1);
+    t->samples++;
+    __atomic_fetch_add(&p->samples, 1, __ATOMIC_RELAXED);
+}

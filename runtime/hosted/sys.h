@@ -1,0 +1,93 @@
+/* System calls without libc: usable inside a signal handler, between two instructions of the
+ * program, with libc's state in any condition. They return the kernel's value (-errno on failure),
+ * never touch errno, and cannot be interposed. Specification: the kernel's ABI, syscall(2). */
+#ifndef MONARC_HOSTED_SYS_H
+#define MONARC_HOSTED_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#if defined(__x86_64__)
+static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
+{
+    long r;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(r)
+                     : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return r;
+}
+#elif defined(__aarch64__)
+static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
+{
+    register long x8 __asm__("x8") = n;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+    __asm__ volatile("svc 0"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                     : "memory");
+    return x0;
+}
+#elif defined(__riscv) && __riscv_xlen == 64
+static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
+{
+    register long a7 __asm__("a7") = n;
+    register long a0 __asm__("a0") = a;
+    register long a1 __asm__("a1") = b;
+    register long a2 __asm__("a2") = c;
+    register long a3 __asm__("a3") = d;
+    register long a4 __asm__("a4") = e;
+    register long a5 __asm__("a5") = f;
+    __asm__ volatile("ecall"
+                     : "+r"(a0)
+                     : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
+                     : "memory");
+    return a0;
+}
+#else
+#error "the hosted recorder knows x86-64, aarch64 and riscv64"
+#endif
+
+#define SYS3(n, a, b, c)       sys6(n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define SYS4(n, a, b, c, d)    sys6(n, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define SYS5(n, a, b, c, d, e) sys6(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
+
+/* True for the range of values that carry an error number. */
+static inline int sys_failed(long r)
+{
+    return (unsigned long)r >= (unsigned long)-4095L;
+}
+
+long sys_open(const char *path, int flags, int mode);
+long sys_close(int fd);
+long sys_read(int fd, void *to, size_t bytes);
+long sys_write(int fd, const void *from, size_t bytes);
+long sys_mkdir(const char *path);
+long sys_rename(const char *from, const char *to);
+long sys_unlink(const char *path);
+int sys_exists(const char *path);
+/* Zero pages, or NULL. */
+void *sys_pages(size_t bytes);
+void sys_pages_free(void *at, size_t bytes);
+int sys_pid(void);
+int sys_tid(void);
+/* Nanoseconds of a clock of clock_gettime(2), 0 if it does not exist. */
+uint64_t sys_clock(int clock);
+/* The CPU clock of a thread of this process. */
+int sys_thread_clock(int tid);
+/* Blocks every signal; the old mask goes back with sys_unblock. */
+void sys_block(uint64_t *old);
+void sys_unblock(const uint64_t *old);
+/* The soft limit of a resource, UINT64_MAX if there is none. */
+uint64_t sys_limit(int resource);
+
+#endif

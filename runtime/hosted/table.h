@@ -1,0 +1,107 @@
+/* Counting tables: open addressing over cells {a, b, count} in segments that never move.
+ *
+ * A table is a chain of segments. A cell is claimed by one compare-and-swap that writes both halves
+ * of its key, so that nobody, a signal handler or another thread's reader, ever sees half a key.
+ * When a segment is half full a larger one goes in front and the old one is left as it is: nothing
+ * is copied, a key may have a cell in each segment, and readers add them up.
+ *
+ * `struct segment` is what the fast path reads. It lives in wipe-on-fork memory; emptied, its mask
+ * and offset are 0, so the fast path looks at the header itself, finds an empty cell, and takes the
+ * slow path. */
+#ifndef MONARC_HOSTED_TABLE_H
+#define MONARC_HOSTED_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cell {
+    uint64_t a, b, count, claim;
+} __attribute__((aligned(32)));
+
+struct segment {
+    uint64_t mask;  /* of the byte offset of a cell: (slots - 1) * sizeof(struct cell) */
+    int64_t offset; /* from this header to the cells */
+    uint64_t slots; /* without the PROBE_PAD behind them */
+    uint64_t used;
+    struct segment *older;
+    struct segment *next; /* in process.segments */
+    uint64_t first_id;
+    uint32_t kind; /* enum monarc_extent_kind */
+    uint32_t spare;
+};
+
+#define KIND_SUBTRACT 16 /* added to the kind of a segment whose counts are to be taken off */
+#define PROBE_LIMIT   32 /* a key lies within this many cells of its place */
+#define PROBE_PAD     64 /* cells behind the last place; the very last is never claimed */
+
+struct table {
+    struct segment *newest;
+};
+
+struct process;
+
+static inline struct cell *segment_cells(struct segment *s)
+{
+    return (struct cell *)((char *)s + s->offset);
+}
+
+static inline uint64_t segment_room(const struct segment *s)
+{
+    return s->slots + PROBE_PAD;
+}
+
+/* The byte offset before masking. mcount_x86_64.S computes the same. */
+static inline uint64_t cell_place(uint64_t a, uint64_t b)
+{
+    return ((a + b * 8) * 0x1E3779B1u) >> 22;
+}
+
+/* The key's cell in one segment, claimed if it is new; NULL if there is no room near its place. */
+struct cell *segment_claim(struct segment *s, uint64_t a, uint64_t b);
+/* The key's cell in one segment, or NULL. */
+struct cell *segment_find(struct segment *s, uint64_t a, uint64_t b);
+
+/* A segment with its cells, entered in process.segments. Process lock held. */
+struct segment *segment_new(struct process *p, uint32_t kind, uint64_t slots);
+
+/* The key's cell in a table, made if it is new. `whole_chain`: an older segment's cell will do, so
+ * that a key has one cell only. Grows the table; NULL when there is no memory. Takes the lock. */
+struct cell *table_claim(struct process *p, struct table *t, uint32_t kind, uint64_t slots,
+                         uint64_t a, uint64_t b, bool whole_chain);
+
+/* The cell's id, unique in the process: what a stack node's child calls its parent. */
+uint64_t table_cell_id(struct table *t, const struct cell *c);
+
+static inline void cell_add(struct cell *c, uint64_t n)
+{
+    __atomic_fetch_add(&c->count, n, __ATOMIC_RELAXED);
+}
+
+/* Adds one in the thread's own table: a signal handler can come before or after, not between. */
+static inline void cell_bump(struct cell *c)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("incq %0" : "+m"(c->count) : : "cc");
+#else
+    cell_add(c, 1);
+#endif
+}
+
+/* The fast path in C: counts a key that has a cell in this thread's newest segment. */
+static inline bool segment_count(struct segment *s, uint64_t a, uint64_t b)
+{
+    if (__builtin_expect(!s, 0))
+        return false;
+    struct cell *c = (struct cell *)((char *)segment_cells(s) + (cell_place(a, b) & s->mask));
+    for (;; c++) {
+        uint64_t key = __atomic_load_n(&c->a, __ATOMIC_RELAXED);
+        if (key == a && __atomic_load_n(&c->b, __ATOMIC_RELAXED) == b) {
+            cell_bump(c);
+            return true;
+        }
+        if (!key)
+            return false;
+    }
+}
+
+#endif

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""deviations.py: each way in which `monarc gprof` means to differ from GNU gprof 2.40.
+
+The ids are those of docs/compat.md; a row without a case here, or a case without a row, is a failure.
+GNU gprof is not run: what it does in these cases rests on memory it must not read, or is an error.
+What must be the same is tested by tests/oracle. MONARC is the program, CC a compiler for x86-64.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / "tests" / "checks"), str(ROOT / "tests" / "oracle")]
+import profiles  # noqa: E402
+import tap  # noqa: E402
+
+MONARC = os.path.abspath(os.environ.get("MONARC", ROOT / "build" / "monarc"))
+CC = shlex.split(os.environ.get("CC", "cc"))
+
+# The string table follows the order of the symbols: `other.isra.1` comes after `inner.constprop.0`.
+# Without .data the linker's _end would be the last symbol of .text.
+PROGRAM = """
+        .text
+        .macro function name
+        .type "\\name", @function
+"\\name": .fill 64, 1, 0x90
+        .endm
+        .globl _start, last
+        function _start
+        function inner.constprop.0
+        function other.isra.1
+        function last
+        .data
+        .quad 1
+        .section .note.GNU-stack,"",@progbits
+"""
+
+
+class Bench:
+    """A folder with a program of four functions, and profiles of it."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        (self.folder / "program.s").write_text(PROGRAM)
+        subprocess.run([*CC, "-nostdlib", "-static", "-no-pie", "program.s", "-o", "program"],
+                       cwd=folder, check=True, stdin=subprocess.DEVNULL)
+        self.image = profiles.Image(self.folder / "program", lines=False)
+        self.low = self.image.addr("_start")
+
+    def profile(self, name, **fields):
+        made = profiles.Profile(self.image)
+        hits = {self.low + 8: 5, self.low + 64 + 8: 3, self.low + 192 + 8: 7}
+        made.histogram(self.low, self.low + 256, 64, hits, **fields)
+        made.arc("_start", "last", 4)
+        (self.folder / name).write_bytes(made.gnu())
+        return name
+
+    def gprof(self, *arguments, stdout=subprocess.PIPE):
+        return subprocess.run([MONARC, "gprof", *arguments], cwd=self.folder, check=False,
+                              stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
+                              text=True, env={**os.environ, "LC_ALL": "C"}, timeout=120)
+
+
+def seconds_of(report):
+    """Self seconds by function, of a flat profile."""
+    rows = re.findall(r"^ *[\d.]+ +[\d.]+ +([\d.]+) .*?(\S+)$", report, re.M)
+    return {name: seconds for seconds, name in rows}
+
+
+def last_symbol(b):
+    found = seconds_of(b.gprof("-b", "-p", "program", b.profile("a.gmon")).stdout)
+    return [] if found.get("last") == "0.07" else [f"{found}"]
+
+
+def dot_groups(b):
+    found = seconds_of(b.gprof("-b", "-p", "program", b.profile("a.gmon")).stdout)
+    kept = found.get("inner.constprop.0") == "0.03" and "other.isra.1" not in found
+    return [] if kept else [f"{found}"]
+
+
+def per_call_unit(b):
+    done = b.gprof("-b", "-p", "program", b.profile("rate.gmon", rate=0))
+    units = re.findall(r"(\S*)/call", done.stdout)
+    good = done.returncode == 0 and len(units) == 2 and set(units) <= {"s", "ms", "us", "ns", "ps",
+                                                                       "fs", "as"}
+    return [] if good else [done.stdout]
+
+
+def own_words(b):
+    help_text, version = b.gprof("-h"), b.gprof("--version")
+    full = b.gprof("program", b.profile("a.gmon")).stdout
+    brief = b.gprof("-b", "program", "a.gmon").stdout
+    found = []
+    if help_text.returncode or "--flat-profile" not in help_text.stdout or help_text.stderr:
+        found.append("-h")
+    if version.returncode or "monarc" not in version.stdout:
+        found.append("--version")
+    if len(full) <= len(brief) or not full.startswith(brief[:brief.index("last")]):
+        found.append("explanations")
+    return found
+
+
+def one_line(b):
+    done = b.gprof("-b", "program", b.profile("a.gmon"),
+                   b.profile("other.gmon", dimension=b"cycles", abbrev=b"c"))
+    good = done.returncode == 1 and done.stderr.count("\n") == 1 and "cycles" in done.stderr
+    return [] if good else [done.stderr]
+
+
+def write_errors(b):
+    b.profile("a.gmon")
+    with open("/dev/full", "w") as full:
+        done = b.gprof("-b", "program", "a.gmon", stdout=full)
+    good = done.returncode != 0 and "No space left on device" in done.stderr
+    return [] if good else [f"status {done.returncode}: {done.stderr}"]
+
+
+def deep_chains(b):
+    """A call chain 300,000 functions deep. The names come from a symbol map (-S), whose last one
+    ends with .text, before it starts: it gets no calls."""
+    number = 300_000
+    names = "".join(f"{0x1000 + 16 * i:016x} T f{i}\n" for i in range(number))
+    (b.folder / "map").write_text(names)
+    arcs = b"".join(struct.pack("<BQQI", 1, 0x1000 + 16 * i + 4, 0x1000 + 16 * (i + 1), 1)
+                    for i in range(number - 1))
+    (b.folder / "deep.gmon").write_bytes(b"gmon" + struct.pack("<I12x", 1) + arcs)
+    done = b.gprof("-b", "-q", "-S", "map", "program", "deep.gmon")
+    good = done.returncode == 0 and done.stdout.count(f"f{number - 2} ") == 2
+    return [] if good else [f"status {done.returncode}: {done.stderr[:200]} {done.stdout[:200]}"]
+
+
+def directory_profile(b):
+    done = b.gprof("-b", "program", ".")
+    return [] if (done.returncode, done.stderr) == (1, ".: Is a directory\n") else [done.stderr]
+
+
+def not_yet(b):
+    b.profile("a.gmon")
+    found = []
+    for option in ("-A", "-C", "-c", "-l", "-r", "-Rmap", "-s", "-x", "-y", "-d",
+                   "--inline-file-names"):
+        done = b.gprof(option, "program", "a.gmon")
+        if done.returncode != 1 or done.stdout or "not supported yet" not in done.stderr:
+            found.append(f"{option}: status {done.returncode}: {done.stderr}")
+    return found
+
+
+CASES = {
+    "last-symbol": last_symbol,
+    "dot-groups": dot_groups,
+    "per-call-unit": per_call_unit,
+    "own-words": own_words,
+    "one-line-messages": one_line,
+    "write-errors": write_errors,
+    "deep-chains": deep_chains,
+    "directory-profile": directory_profile,
+    "not-yet": not_yet,
+}
+ELSEWHERE = {"function-descriptors": "tests/cross/run.py"}
+
+
+def main():
+    t = tap.Tap()
+    text = (ROOT / "docs" / "compat.md").read_text()
+    documented = set(re.findall(r"^\| `([a-z-]+)` \|", text, re.M))
+    tested = set(CASES) | set(ELSEWHERE)
+    t.clean("docs/compat.md and the tests list the same deviations",
+            [f"{name}: only in one of the two" for name in sorted(documented ^ tested)])
+    if os.uname().machine != "x86_64":
+        for name in CASES:
+            t.skip(name, "the program is written in x86-64 assembly")
+        t.end()
+    folder = tempfile.mkdtemp(prefix="monarc-compat-")
+    try:
+        bench = Bench(folder)
+        for name, case in CASES.items():
+            t.clean(name, case(bench))
+    finally:
+        shutil.rmtree(folder)
+    t.end()
+
+
+main()

@@ -1,0 +1,145 @@
+"""Bad conditions: the program runs as it would without the recorder, prints what it would print, and
+the recording says in one counted reason what it is less."""
+import glob
+import os
+import shutil
+import subprocess
+import unittest
+
+from recorder import RT_SO, RecorderTest
+
+FLAGS = ("-O2", "-pg", "-pthread")
+(LOST_CALLS, LOST_SAMPLES, LOST_EARLY, LOST_FOLDER, LOST_LIVE, LOST_DISK_FULL, LOST_WRITE,
+ LOST_PERF, LOST_SECCOMP, LOST_TIMER, LOST_SIGNAL, LOST_DESCRIPTOR) = range(12)
+
+
+class Bad(RecorderTest):
+    def bad(self, mode, *reasons, exact=True, **env):
+        program = self.build("bad.c", *FLAGS)
+        plain = self.build("bad.c", "-O2", "-pthread")
+        r = self.run_program([program, mode], **env)
+        self.assertEqual(r.stderr, "")
+        here = os.path.join(self.dir, "unrecorded")
+        os.mkdir(here)
+        without = subprocess.run([plain, mode], cwd=here, capture_output=True, text=True)
+        self.assertEqual((r.stdout, r.returncode), (without.stdout, without.returncode))
+        shutil.rmtree(here)
+        if exact:
+            recording = self.recording(program)
+            self.assert_exact(recording, self.expected(r.stdout))
+            for reason in reasons:
+                self.assertIn(reason, recording.side.lost)
+            return recording
+        return None
+
+    def test_program_that_closes_all_descriptors(self):
+        recording = self.bad("closes")
+        if recording.side.process["clock"] == 1:
+            self.assertGreater(recording.side.process["samples"] + 1, 0)
+
+    def test_program_that_changes_directory(self):
+        self.bad("chdir")
+        self.assertFalse(os.path.exists(self.dir + "/elsewhere/bad.monarc"))
+
+    def test_no_file_may_grow(self):
+        self.bad("fsize", exact=False)
+        self.assertTrue(os.path.exists(self.dir + "/bad.monarc/monarc.live"))
+        self.assertEqual(glob.glob(self.dir + "/bad.monarc/*.part"), [])
+
+    def test_no_memory(self):
+        self.bad("as")
+
+    def test_no_descriptors(self):
+        # Nothing can be opened at the end either: what is left is the live file.
+        program = self.build("bad.c", *FLAGS)
+        r = self.run_program([program, "nofile"])
+        self.assertEqual(r.stderr, "")
+        self.assertEqual(os.listdir(self.dir + "/bad.monarc"), ["monarc.live"])
+
+    def test_two_thousand_threads_on_small_stacks(self):
+        self.bad("crowd")
+
+    def test_alternate_signal_stack(self):
+        self.bad("altstack")
+
+    def test_longjmp_over_ten_thousand_frames(self):
+        self.bad("longjmp")
+
+    def test_seccomp_filter(self):
+        self.bad("seccomp", LOST_SECCOMP)
+
+    def test_all_signals_blocked(self):
+        self.bad("mask")
+
+    def test_registers_and_errno(self):
+        self.bad("registers")
+
+    def test_read_only_folder(self):
+        program = self.build("threads.c", *FLAGS)
+        expected = self.run_program([program], OUT="/proc/nowhere").stdout
+        self.assertEqual(expected, self.run_program([program], preload=False).stdout)
+        self.assertEqual(glob.glob(self.dir + "/*.monarc"), [])
+
+    def test_full_disk(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs a file system of its own")
+        small = self.dir + "/small"
+        os.mkdir(small)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", small],
+                          capture_output=True).returncode:
+            self.skipTest("cannot mount")
+        try:
+            program = self.build("threads.c", *FLAGS)
+            r = self.run_program([program, "4"], OUT=small + "/out", RATE=0)
+            self.assertEqual(r.stderr, "")
+            from recorder import Recording
+            recording = Recording(small + "/out")
+            self.assert_exact(recording, self.expected(r.stdout))
+            self.assertIn(LOST_DISK_FULL, recording.side.lost)
+            self.assertIn(LOST_LIVE, recording.side.lost)
+            # Nothing fits at all.
+            with open(small + "/filler", "wb") as f:
+                try:
+                    f.write(b"x" * 65536)
+                    f.flush()
+                except OSError:
+                    pass
+            shutil.rmtree(small + "/out", True)
+            r = self.run_program([program, "2"], OUT=small + "/out", RATE=0)
+            self.assertEqual(r.stderr, "")
+            self.assertEqual(glob.glob(small + "/out/*.part"), [])
+        finally:
+            subprocess.run(["umount", "-l", small])
+
+    def test_setuid_program_is_left_alone(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to make a set-user-ID program")
+        program = self.build("threads.c", *FLAGS, RT_SO, "-Wl,-rpath," + os.path.dirname(RT_SO))
+        copy = self.dir + "/threads"
+        shutil.copy(program, copy)
+        os.chmod(self.dir, 0o777)
+        os.chown(copy, 65534, 65534)
+        os.chmod(copy, 0o6755)
+        r = self.run_program([copy], check=False, preload=False)
+        if r.returncode == 127:
+            self.skipTest("the library is not readable for others")
+        self.assertEqual(glob.glob(self.dir + "/*.monarc"), [])
+
+    def test_classic_file(self):
+        program = self.build("threads.c", *FLAGS)
+        self.run_program([program], CLASSIC=1)
+        self.assertEqual(sorted(os.listdir(self.dir)), ["gmon.out"])
+        self.setUp()
+        self.run_program([program], GMON_OUT_PREFIX="run")
+        names = os.listdir(self.dir)
+        self.assertEqual(len(names), 1)
+        self.assertRegex(names[0], r"^run\.\d+$")
+
+    def test_switched_off(self):
+        program = self.build("threads.c", *FLAGS)
+        self.run_program([program], OFF=1)
+        self.assertEqual(os.listdir(self.dir), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

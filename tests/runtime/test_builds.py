@@ -1,0 +1,133 @@
+"""Every way to get the recorder into a program, and every compiler hook it answers."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from recorder import HERE, INCLUDE, PROGRAMS, RT_A, RT_SO, Recording, RecorderTest
+
+HOSTED = os.path.join(HERE, "..", "..", "runtime", "hosted")
+FREESTANDING = ["-O2", "-fno-builtin", "-fno-tree-loop-distribute-patterns",
+                "-fno-stack-protector", "-fvisibility=hidden", "-fno-strict-aliasing",
+                "-ftls-model=initial-exec", "-D_GNU_SOURCE", "-std=gnu11", "-Wall", "-Wextra",
+                "-Werror", "-I", INCLUDE]
+
+
+class Builds(RecorderTest):
+    def exact(self, program, *arguments, **how):
+        r = self.run_program([program, *arguments], **how)
+        self.assert_exact(self.recording(program), self.expected(r.stdout))
+
+    def test_static(self):
+        for flags in (["-static"], ["-static-pie", "-fPIE"], ["-static", "-mfentry"]):
+            for source, arguments in (("threads.c", ["4"]), ("signals.c", ["100"])):
+                with self.subTest(flags=flags, source=source):
+                    self.setUp()
+                    program = self.build(source, "-O2", "-pg", "-pthread", *flags, RT_A)
+                    self.exact(program, *arguments, preload=False)
+
+    def test_static_life(self):
+        program = self.build("life.c", "-O2", "-pg", "-pthread", "-static", RT_A)
+        for mode, code in ("forks", 0), ("exits", 3), ("quick", 4), ("many-threads", 0), \
+                ("destructors", 0), ("bare-fork", 0):
+            with self.subTest(mode=mode):
+                self.setUp()
+                r = self.run_program([program, mode], check=False, preload=False)
+                self.assertEqual(r.returncode, code)
+                self.assert_exact(self.recording(program), self.expected(r.stdout))
+
+    def test_linked(self):
+        program = self.build("threads.c", "-O2", "-pg", "-pthread", RT_SO,
+                             "-Wl,-rpath," + os.path.dirname(RT_SO))
+        self.exact(program, "3", preload=False)
+
+    def test_objects_with_pg_linked_without(self):
+        where = os.path.dirname(self.build("threads.c", "-O2", "-pg", "-pthread", "-c",
+                                           name="threads.o"))
+        program = where + "/threads"
+        subprocess.run(["gcc", "-pthread", where + "/threads.o", "-o", program], check=True)
+        self.exact(program, "2")
+
+    def test_instrument_functions(self):
+        for cc in "gcc", "clang":
+            with self.subTest(cc=cc):
+                self.setUp()
+                program = self.build("threads.c", "-O2", "-finstrument-functions", "-pthread",
+                                     RT_SO, "-Wl,-rpath," + os.path.dirname(RT_SO), cc=cc)
+                self.exact(program, "4", preload=False)
+
+    def block_counts(self, cc, *flags):
+        # Linked without the flags: clang's driver would put its own hooks in front.
+        compiled = self.build("blocks.c", "-O0", *flags, "-c", cc=cc, name="blocks.o")
+        program = os.path.dirname(compiled) + "/blocks"
+        subprocess.run([cc, compiled, "-o", program, RT_SO,
+                        "-Wl,-rpath," + os.path.dirname(RT_SO)], check=True)
+        self.run_program([program], preload=False)
+        gmon = self.recording(program).gmon()
+        report = subprocess.run(["gprof", "-b", "-l", "-C", "-z", program,
+                                 self.dir + "/blocks.monarc/gmon.out"], capture_output=True,
+                                text=True)
+        self.assertNotIn("unexpected", report.stderr)
+        lines = {}
+        for line, n in re.findall(r"blocks\.c:(\d+): \(work:0x[0-9a-f]+\) (\d+) exec",
+                                  report.stdout):
+            if int(n):
+                lines.setdefault(int(line), []).append(int(n))
+        return gmon, lines
+
+    def test_gcc_blocks(self):
+        gmon, lines = self.block_counts("gcc", "-fsanitize-coverage=trace-pc")
+        self.assertEqual(sorted(gmon.blocks.values())[-2:], [100, 101])
+        self.assertEqual((lines[10], lines[12]), ([50], [50]))
+        self.assertNotIn(14, lines)
+
+    def test_clang_blocks(self):
+        if not shutil.which("clang"):
+            self.skipTest("no clang")
+        gmon, lines = self.block_counts(
+            "clang", "-fsanitize-coverage=trace-pc-guard,pc-table,no-prune")
+        self.assertEqual((lines[10], lines[12]), ([50], [50]))
+        self.assertIn(0, gmon.blocks.values())  # the branch that is never taken is listed
+        self.assertEqual(max(gmon.blocks.values()), 101)
+
+    def check_cross(self, triplet, qemu):
+        cc = triplet + "-gcc"
+        if not shutil.which(cc) or not shutil.which(qemu):
+            self.skipTest("no %s or %s" % (cc, qemu))
+        sources = sorted(set(glob.glob(HOSTED + "/*.c")) - {HOSTED + "/wrap.c"})
+        flags = FREESTANDING + (["-mno-outline-atomics"] if "aarch64" in triplet else [])
+        library, archive = self.dir + "/libmonarc_rt.so", self.dir + "/monarc_rt.o"
+        subprocess.run([cc, *flags, "-fPIC", "-shared", "-o", library, "-Wl,-z,now", *sources,
+                        HOSTED + "/wrap.c"], check=True)
+        subprocess.run([cc, *flags, "-DMONARC_STATIC", "-r", "-nostdlib", "-o", archive, *sources],
+                       check=True)
+        for name, arguments in ("threads", ["4"]), ("signals", ["60"]), ("life", ["forks"]), \
+                ("life", ["many-threads"]), ("life", ["bare-fork"]):
+            for static in [], ["-static", archive]:
+                with self.subTest(program=name, arguments=arguments, static=bool(static)):
+                    self.run_cross(cc, triplet, qemu, name, arguments, static, library)
+
+    def run_cross(self, cc, triplet, qemu, name, arguments, static, library):
+        program = self.dir + "/" + name
+        subprocess.run([cc, "-g", "-O2", "-pg", "-pthread", "-fno-inline",
+                        "-fno-optimize-sibling-calls", "-I", INCLUDE,
+                        os.path.join(PROGRAMS, name + ".c"), "-o", program, *static], check=True)
+        shutil.rmtree(self.dir + "/out", True)
+        preload = [] if static else ["-E", "LD_PRELOAD=" + library]
+        r = subprocess.run([qemu, "-L", "/usr/" + triplet, *preload, "-E",
+                            "MONARC_OUT=" + self.dir + "/out", program, *arguments],
+                           capture_output=True, text=True, cwd=self.dir, timeout=300)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assert_exact(Recording(self.dir + "/out"), self.expected(r.stdout))
+
+    def test_aarch64(self):
+        self.check_cross("aarch64-linux-gnu", "qemu-aarch64")
+
+    def test_riscv64(self):
+        self.check_cross("riscv64-linux-gnu", "qemu-riscv64")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,148 @@
+"""How processes begin and end: fork, exec, signals, kill -9, threads by the thousand, libraries that
+come and go. The number of calls is exact throughout."""
+import glob
+import os
+import re
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from recorder import RT_SO, Recording, RecorderTest, Side, Symbols
+
+FLAGS = ("-O2", "-pg", "-pthread")
+
+
+class Life(RecorderTest):
+    def life(self, *mode, code=0, exact=True, **env):
+        program = self.build("life.c", *FLAGS)
+        r = self.run_program([program, *map(str, mode)], check=False, **env)
+        self.assertEqual(r.returncode, code, r.stdout + r.stderr)
+        self.assertEqual(r.stderr, "")
+        if exact:
+            self.assert_exact(self.recording(program), self.expected(r.stdout))
+        self.assertEqual(glob.glob(self.dir + "/life.monarc/*.part"), [])
+        return r
+
+    def check_children(self, output):
+        children = re.findall(r"^child (\d+) (\d+)$", output, re.M)
+        self.assertTrue(children)
+        for pid, n in children:
+            child = Recording(os.path.join(self.dir, "life.monarc", pid))
+            calls = child.calls()
+            self.assertEqual(calls.get("in_child"), int(n))
+            self.assertNotIn("before", calls)
+            self.assertNotIn("in_parent", calls)
+            self.assertEqual(child.lost(), 0)
+
+    def test_fork(self):
+        self.check_children(self.life("forks").stdout)
+
+    def test_fork_of_threads(self):
+        for _ in range(3):
+            self.setUp()
+            self.life("fork-threads")
+            children = glob.glob(self.dir + "/life.monarc/[0-9]*")
+            self.assertEqual(len(children), 20)
+            for child in children:
+                self.assertEqual(Recording(child).calls().get("in_child"), 50)
+
+    def test_bare_fork(self):
+        self.check_children(self.life("bare-fork").stdout)
+
+    def test_children_not_followed(self):
+        self.life("forks", FOLLOW_FORK=0)
+        self.assertEqual(glob.glob(self.dir + "/life.monarc/[0-9]*"), [])
+
+    def test_vfork_and_spawn(self):
+        self.life("vforks")
+
+    def test_exec(self):
+        r = self.life("execs")
+        self.assertIn("executed", r.stdout)
+        # The new program records into a folder of its own.
+        self.assertEqual(self.recording("life").side.process["written"], 2)
+        self.assertTrue(os.path.exists(self.dir + "/echo.monarc/monarc.side"))
+
+    def test_exec_with_process_timer(self):
+        r = self.life("execs", CLOCK="itimer")
+        self.assertIn("executed", r.stdout)
+
+    def test_exit_without_handlers(self):
+        self.life("exits", code=3)
+        self.setUp()
+        self.life("quick", code=4)
+
+    def test_fatal_signals(self):
+        for number in signal.SIGTERM, signal.SIGABRT, signal.SIGSEGV, signal.SIGINT, signal.SIGFPE:
+            with self.subTest(signal=number):
+                self.setUp()
+                self.life("signal", int(number), code=-number)
+                self.assertEqual(self.recording("life").side.process["written"], 256 + number)
+
+    def test_destructors(self):
+        self.life("destructors")
+
+    def test_many_threads(self):
+        self.life("many-threads")
+        side = self.recording("life").side
+        self.assertEqual(len(side.threads), 3001)
+
+    def test_shared_tls(self):
+        for _ in range(3):
+            self.setUp()
+            self.life("clones")
+
+    def test_kill_9(self):
+        program = self.build("life.c", *FLAGS)
+        for n in range(5):
+            self.setUp()
+            process = subprocess.Popen([program, "killed"], cwd=self.dir,
+                                       env=dict(os.environ, LD_PRELOAD=RT_SO))
+            time.sleep(0.2 + 0.03 * n)
+            process.kill()
+            process.wait()
+            live = Side.read_live(self.dir + "/life.monarc/monarc.live")
+            with open(self.dir + "/counter", "rb") as f:
+                made = struct.unpack("<q", f.read(8))[0]
+            symbols, bias = Symbols(program), live.objects[1]["bias"]
+            recorded = sum(n for (_, pc), n in live.all_arcs.items()
+                           if symbols.at(pc - bias) == "in_thread")
+            self.assertGreater(made, 1000)
+            self.assertIn(recorded - made, (0, 1))
+            self.assertFalse(os.path.exists(self.dir + "/life.monarc/monarc.side"))
+            self.assertTrue(live.nodes)
+
+    def test_libraries_that_take_each_others_place(self):
+        plugins = [self.build("plugin.c", "-O2", "-pg", "-fPIC", "-shared", "-DNAME=" + name,
+                              name=name + ".so") for name in ("first", "second")]
+        program = self.build("plugins.c", "-O2", "-pg", "-ldl")
+        for rounds in 1, 2, 40:
+            self.setUp()
+            r = self.run_program([program, *plugins, str(rounds)])
+            recording = self.recording(program)
+            self.assert_exact(recording, self.expected(r.stdout))
+            self.assertGreater(int(re.search(r"reused (\d+)", r.stdout).group(1)), 0)
+            # Calls inside a library are in its own gmon.out, whichever load they belong to.
+            for name, each in ("first", 10), ("second", 1000):
+                gmon = recording.gmon(name + ".so.gmon")
+                symbols = Symbols(plugins[name == "second"])
+                self.assertEqual(sum(n for (_, pc), n in gmon.arcs.items()
+                                     if symbols.at(pc) == name + "_inner"),
+                                 each * rounds + rounds * (rounds - 1) // 2)
+
+    def test_second_process_keeps_the_first(self):
+        program = self.build("threads.c", *FLAGS)
+        for _ in range(3):
+            self.run_program([program])
+        folders = glob.glob(self.dir + "/threads*.monarc")
+        self.assertEqual(len(folders), 3)
+        self.setUp()
+        for _ in range(3):
+            self.run_program([program], OUT="results")
+        self.assertEqual(len(glob.glob(self.dir + "/results/**/gmon.out", recursive=True)), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

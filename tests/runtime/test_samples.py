@@ -1,0 +1,147 @@
+"""Samples: their number, their places, their stacks, on every clock; beside programs that use
+signals, descriptors and filters of their own."""
+import os
+import subprocess
+import unittest
+
+from recorder import RecorderTest
+
+FLAGS = ("-O2", "-pg", "-pthread")
+
+
+class Samples(RecorderTest):
+    def busy(self, *arguments, flags=FLAGS, **env):
+        program = self.build("busy.c", *flags)
+        r = self.run_program([program, *map(str, arguments)], **env)
+        self.assertEqual(r.stderr, "")
+        recording = self.recording(program)
+        return recording, float(r.stdout.split()[-1])
+
+    def stacks(self, recording):
+        """Hits by call path, outermost first, as names."""
+        nodes, paths = recording.side.nodes, {}
+        for node, (parent, address, hits) in nodes.items():
+            if not hits:
+                continue
+            path, at = [], node
+            while at != 1:
+                parent, address, _ = nodes[at]
+                o = recording.side.object_at(address)
+                name = recording.names(o).at(address - o["bias"] - (at != node)) if o else "?"
+                path.append(name)
+                at = parent
+            paths[tuple(reversed(path))] = paths.get(tuple(reversed(path)), 0) + hits
+        return paths
+
+    def check(self, recording, cpu, rate, tolerance=0.3):
+        side = recording.side
+        self.assertEqual(recording.lost(), 0)
+        self.assertAlmostEqual(side.process["samples"] / rate, cpu, delta=tolerance * cpu + 0.05)
+        gmon = recording.gmon()
+        self.assertEqual(gmon.dimension, "seconds")
+        self.assertAlmostEqual(gmon.rate, side.process["millihertz"] / 1000, delta=1)
+        names = {}
+        for address, hits in gmon.samples.items():
+            name = recording.names(side.objects[1]).at(address)
+            names[name] = names.get(name, 0) + hits
+        self.assertGreater(names["spin"], 0.8 * sum(names.values()))
+        paths = self.stacks(recording)
+        self.assertEqual(sum(paths.values()), side.process["samples"])
+        below = {f: sum(n for path, n in paths.items() if f in path) for f in ("left", "right")}
+        self.assertAlmostEqual(below["left"] / (below["left"] + below["right"]), 0.75, delta=0.08)
+        inside = sum(n for path, n in paths.items() if "work" in path)
+        self.assertGreater(inside, 0.9 * side.process["samples"])
+
+    def test_perf(self):
+        recording, cpu = self.busy(0.6)
+        if recording.side.process["clock"] != 1:
+            self.skipTest("no perf_event_open here")
+        self.check(recording, cpu, 1000)
+
+    def test_ten_kilohertz(self):
+        recording, cpu = self.busy(0.5, RATE=10000)
+        if recording.side.process["clock"] != 1:
+            self.skipTest("no perf_event_open here")
+        self.check(recording, cpu, 10000)
+        self.assertEqual(recording.side.process["rate"], 10000)
+
+    def test_timer(self):
+        recording, cpu = self.busy(1.2, CLOCK="timer", RATE=100)
+        self.assertEqual(recording.side.process["clock"], 2)
+        self.check(recording, cpu, 100)
+
+    def test_process_timer(self):
+        recording, cpu = self.busy(1.2, CLOCK="itimer", RATE=100)
+        self.assertEqual(recording.side.process["clock"], 3)
+        self.check(recording, cpu, 100)
+
+    def test_threads(self):
+        recording, cpu = self.busy(0.5, 3)
+        self.check(recording, cpu, recording.side.process["millihertz"] / 1000)
+        each = [t["samples"] for t in recording.side.threads]
+        self.assertEqual(len(each), 3)
+        self.assertEqual(sum(each), recording.side.process["samples"])
+        self.assertGreater(min(each), 0.2 * max(each))
+        for t in recording.side.threads:
+            self.assertAlmostEqual(t["cpu"] / 1e9, 0.5, delta=0.2)
+
+    def test_without_stacks(self):
+        recording, _ = self.busy(0.3, STACKS=0)
+        self.assertTrue(all(parent == 1 for parent, _, _ in recording.side.nodes.values()))
+
+    def test_none(self):
+        recording, _ = self.busy(0.1, RATE=0)
+        self.assertEqual(recording.side.process["samples"], 0)
+        self.assertEqual(recording.gmon().samples, {})
+
+    def test_wall_clock(self):
+        program = self.build("sleepy.c", *FLAGS)
+        self.run_program([program], EVENT="wall", RATE=200)
+        recording = self.recording(program)
+        paths = self.stacks(recording)
+        asleep = sum(n for path, n in paths.items() if "asleep" in path)
+        self.assertGreater(asleep, 50)
+
+    def test_page_faults(self):
+        program = self.build("faults.c", *FLAGS)
+        self.run_program([program], EVENT="page-faults")
+        recording = self.recording(program)
+        if recording.side.process["clock"] != 1:
+            self.skipTest("no perf_event_open here")
+        gmon = recording.gmon()
+        self.assertEqual((gmon.dimension, gmon.rate), ("page faults", 1))
+        names = {}
+        for address, hits in gmon.samples.items():
+            name = recording.names(recording.side.objects[1]).at(address)
+            names[name] = names.get(name, 0) + hits
+        self.assertGreaterEqual(names["touch"], 1900)
+
+    def test_counter_or_what_there_is(self):
+        recording, _ = self.busy(0.3, EVENT="cycles")
+        side, gmon = recording.side, recording.gmon()
+        if side.process["event"] == 4:
+            self.assertEqual((gmon.dimension, gmon.rate), ("cycles", 1))
+        else:  # no counters in this machine: said, and CPU time instead
+            self.assertIn(14, side.lost)
+            self.assertEqual((side.process["event"], gmon.dimension), (0, "seconds"))
+            self.assertIn(("event", "cpu"), side.text)
+        self.assertGreater(side.process["samples"], 20)
+
+    def test_gprof_reads_time(self):
+        recording, cpu = self.busy(0.5)
+        report = subprocess.run(["gprof", "-b", "-p", self.build("busy.c", *FLAGS),
+                                 os.path.join(recording.folder, "gmon.out")],
+                                capture_output=True, text=True)
+        self.assertEqual(report.stderr, "")
+        spin = [line.split() for line in report.stdout.splitlines() if line.endswith("spin")][0]
+        self.assertAlmostEqual(float(spin[2]), cpu, delta=0.25 * cpu)
+
+    def test_program_with_sigprof_of_its_own(self):
+        program = self.build("sigprof.c", *FLAGS)
+        plain = self.run_program([self.build("sigprof.c", "-O2")], preload=False).stdout
+        self.assertEqual(self.run_program([program]).stdout, plain)
+        self.assertGreater(self.recording(program).side.process["samples"], 100)
+
+
+if __name__ == "__main__":
+    unittest.main()
