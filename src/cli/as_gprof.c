@@ -273,7 +273,9 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
                                 .demangle = "auto",
                                 .image = "a.out"};
     struct parse p = {o, selection};
+    char **given = argv;
     expandargv(&argc, &argv);
+    o->expanded = argv == given ? NULL : argv;
     optind = 0;
     for (int code; (code = getopt_long(argc, argv, short_options, long_options, NULL)) != -1;) {
         if (code == 'h' || code == 'v') {
@@ -298,4 +300,9 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
     o->profiles = argv + optind;
     o->profiles_len = argc - optind;
     return AS_GPROF_RUN;
+}
+
+void as_gprof_release(struct gprof_options *o)
+{
+    freeargv(o->expanded);
 }

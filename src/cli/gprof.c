@@ -201,6 +201,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     if (g.image)
         object_close(g.image);
     arena_deinit(&g.arena);
+    as_gprof_release(&g.options);
     return status;
 }
 
