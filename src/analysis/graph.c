@@ -116,6 +116,30 @@ static void make_lists(struct graph *g, struct graph_lists *lists, bool by_calle
         lists->arc[--lists->start[by_callee ? g->arcs[i].callee : g->arcs[i].caller]] = i;
 }
 
+/* Appends an arc for each pair that has none. Callers come in order, so that it is enough to know
+ * who was the last caller of each function. */
+static void add_static_arcs(struct graph *g, const struct static_calls *calls)
+{
+    struct arena scratch = {0};
+    struct graph_lists measured;
+    uint32_t *last_caller = ARENA_NEW(&scratch, uint32_t, g->functions->len); /* plus 1 */
+    make_lists(g, &measured, false, &scratch);
+    uint32_t caller = NO_FUNCTION;
+    for (size_t i = 0; i < calls->len; i++) {
+        struct static_call call = calls->at[i];
+        if (call.caller != caller) {
+            caller = call.caller;
+            for (uint32_t k = measured.start[caller]; k < measured.start[caller + 1]; k++)
+                last_caller[g->arcs[measured.arc[k]].callee] = caller + 1;
+        }
+        if (last_caller[call.callee] == caller + 1)
+            continue;
+        last_caller[call.callee] = caller + 1;
+        g->arcs[g->arcs_len++] = (struct graph_arc){.caller = caller, .callee = call.callee};
+    }
+    arena_deinit(&scratch);
+}
+
 static void read_arcs(struct graph *g, const struct profile *p, const struct selection *s,
                       struct graph_rules rules, struct arena *a)
 {
@@ -126,7 +150,7 @@ static void read_arcs(struct graph *g, const struct profile *p, const struct sel
     struct ends ends = {g, p, rules.is_gnu, ARENA_NEW(&f.scratch, struct end_pair, len)};
     parallel_for((len + ENDS_A_PIECE - 1) / ENDS_A_PIECE, 0, find_ends, &ends);
 
-    g->arcs = ARENA_NEW(a, struct graph_arc, len);
+    g->arcs = ARENA_NEW(a, struct graph_arc, len + (rules.calls ? rules.calls->len : 0));
     for (size_t i = 0; i < len; i++) {
         struct end_pair pair = ends.pair[i], later = ends.pair[i + AHEAD < len ? i + AHEAD : i];
         if (later.callee != NO_FUNCTION) {
@@ -144,6 +168,9 @@ static void read_arcs(struct graph *g, const struct profile *p, const struct sel
         }
     }
     arena_deinit(&f.scratch);
+    g->measured_len = g->arcs_len;
+    if (rules.calls)
+        add_static_arcs(g, rules.calls);
     make_lists(g, &g->callers, true, a);
     make_lists(g, &g->callees, false, a);
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/attribute.h"
 #include "analysis/functions.h"
+#include "analysis/static_calls.h"
 #include "analysis/symspec.h"
 #include "base/vec.h"
 #include "model/profile.h"
@@ -45,6 +46,7 @@ struct graph {
     uint32_t len, cycles; /* len counts functions and cycles */
     struct graph_arc *arcs;
     uint32_t arcs_len;
+    uint32_t measured_len; /* arcs behind these stand in the code alone: their count is 0 */
     struct graph_lists {
         uint32_t *start;      /* of each function's list; one more for the end of the last */
         uint32_t *arc;        /* newest first */
@@ -57,6 +59,7 @@ struct graph {
 };
 
 struct graph_rules {
+    const struct static_calls *calls; /* arcs to add where none was measured; NULL: none */
     /* Arcs with an unknown end are dropped; calls to untyped labels go to the function before. */
     bool is_gnu;
 };
@@ -80,6 +83,12 @@ void graph_build(struct graph *g, struct functions *f, const struct profile *p,
 static inline bool graph_has_callers(const struct graph *g, uint32_t function)
 {
     return g->callers.start[function] != g->callers.start[function + 1];
+}
+
+/* Whether the arc stands in the code, but no such call was recorded. */
+static inline bool graph_arc_is_static(const struct graph *g, const struct graph_arc *arc)
+{
+    return (size_t)(arc - g->arcs) >= g->measured_len;
 }
 
 /* From the least important. */

@@ -8,6 +8,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+static const char static_word[] = "static";
 
 enum { ENTRIES_A_PIECE = 64 };
 
@@ -37,7 +40,8 @@ static struct layout lay_out(const struct summary *s, const struct graph *g, str
     l.time = text_digits((uint64_t)most) + l.decimals + 1;
     l.index = l.index < 5 ? 5 : l.index;
     l.time = l.time < 9 ? 9 : l.time;
-    l.calls = l.calls < 5 ? 5 : l.calls;
+    int least = g->measured_len < g->arcs_len ? (int)strlen(static_word) : 5;
+    l.calls = l.calls < least ? least : l.calls;
     return l;
 }
 
@@ -86,6 +90,13 @@ static void text_calls(struct out *out, const struct layout *l, uint64_t calls, 
         out_u64_left(out, second, l->calls);
 }
 
+/* In place of a number of calls, where the code has one and no call was recorded. */
+static void text_static(struct out *out, const struct layout *l)
+{
+    out_printf(out, "  %*s", l->calls, static_word);
+    out_spaces(out, (size_t)l->calls + 1);
+}
+
 static void text_line(struct out *out, const struct layout *l, const struct entry_line *line)
 {
     out_spaces(out, (size_t)l->index + (l->has_samples ? 7 : 0));
@@ -95,6 +106,8 @@ static void text_line(struct out *out, const struct layout *l, const struct entr
         text_times(out, l, line->self, line->children);
     if (line->kind == LINE_SPONTANEOUS)
         out_spaces(out, 2 * (size_t)l->calls + 3);
+    else if (line->is_static)
+        text_static(out, l);
     else if (line->kind == LINE_INTERNAL)
         text_calls(out, l, line->calls, ' ', 0);
     else if (line->kind == LINE_MEMBER)
@@ -208,7 +221,9 @@ static void text_tree_row(struct out *out, const struct layout *l, const struct 
                   l->decimals);
         out_str(out, "  ");
     }
-    if (r->calls)
+    if (r->is_static)
+        out_printf(out, "%*s", l->calls, static_word);
+    else if (r->calls)
         out_u64(out, r->calls, l->calls);
     else
         out_spaces(out, (size_t)l->calls);
