@@ -255,6 +255,49 @@ class Reports(Case):
         self.assertIn(b"No such file", monarc("flat", folder).stderr)
         self.assertIn(b"[code without symbols]", monarc("flat", "--force", folder).stdout)
 
+    def test_by_object_and_thread(self):
+        folder = self.record(self.build("busy.c"), "0.2", "3")
+        side = Recording(folder).side
+        table = monarc_json("flat", "--by-thread", folder)
+        check_schema(self, "shares", table)
+        self.assertEqual(sorted((r["thread"], r["self_samples"]) for r in table["rows"]),
+                         sorted((t["tid"], t["samples"]) for t in side.threads))
+        table = monarc_json("flat", "--by-object", folder)
+        check_schema(self, "shares", table)
+        hits = {}
+        for _, address, n in side.nodes.values():
+            path = (side.object_at(address) or {"path": None})["path"]
+            hits[path] = hits.get(path, 0) + n
+        self.assertEqual({r["name"]: r["self_samples"] for r in table["rows"]
+                          if r["self_samples"]}, {p: n for p, n in hits.items() if n})
+        for option in "--by-object", "--by-thread":
+            self.assertEqual(monarc("flat", "--csv", option, folder).stdout.count(b"\r\n"),
+                             len(monarc_json("flat", option, folder)["rows"]) + 1)
+            self.assertIn(b"busy", monarc("flat", option, folder).stdout)
+
+    def test_info(self):
+        folder = self.record(self.build("busy.c"), "0.1")
+        side = Recording(folder).side
+        found = monarc_json("info", folder)["files"][0]
+        self.assertEqual(found["pid"], side.process["pid"])
+        self.assertEqual(found["command"][1:], ["0.1"])
+        self.assertEqual(len(found["objects"]), len(side.objects))
+        self.assertEqual([o["build_id"] for o in found["objects"]],
+                         [o["build_id"] for o in side.objects.values()])
+        self.assertIn(f"samples: {side.process['samples']} of event cpu",
+                      monarc("info", folder).stdout.decode())
+
+    def test_doctor(self):
+        program = self.dir / "busy"
+        shutil.copy(self.build("busy.c"), program)
+        folder = self.record(program, "0.1")
+        found = monarc_json("doctor", folder)
+        check_schema(self, "doctor", found)
+        self.assertFalse([f for f in found["findings"] if f["severity"] == "error"])
+        shutil.copy(self.build("busy.c", *FLAGS, "-DOTHER=1", "-O0", name="busy0"), program)
+        found = monarc_json("doctor", folder)["findings"]
+        self.assertIn("other-build", [f["name"] for f in found])
+
     def test_folders_that_are_none(self):
         self.assertIn(b"a folder without a recording", monarc("flat", self.dir).stderr)
         folder = self.record(self.build("busy.c"), "0.05")
