@@ -48,6 +48,11 @@ for program in calc shapes heat mandel; do
     [ ! -f "$program.gmon" ] || show 16 monarc flat "$program" "$program.gmon"
 done
 
+heading "The same program under monarc's recorder: ten times the samples"
+echo "\$ LD_PRELOAD=libmonarc_rt.so ./calc"
+LD_PRELOAD=$PWD/../runtime/hosted/libmonarc_rt.so ./calc >calc.txt
+show 14 monarc flat calc calc.monarc/gmon.out
+
 heading "Who calls whom: a cycle of functions, and the way to one of them"
 show 28 monarc graph calc calc.gmon
 show 20 monarc graph --callers fibonacci calc calc.gmon

@@ -30,7 +30,7 @@ TAP_LINE = re.compile(r"^(not )?ok\b\s*(\d*)[\s-]*([^#]*)(?:#\s*(\w+)\s*(.*))?$"
 TAP_PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#\s*SKIP\S*\s*(.*))?$", re.I)
 UNITTEST_END = re.compile(r"^Ran (\d+) tests? in ", re.M)
 UNITTEST_RESULT = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.M)
-UNITTEST_SKIP = re.compile(r"^(\S+) .*\.\.\. skipped ['\"](.*)['\"]$", re.M)
+UNITTEST_SKIP = re.compile(r"^\s*(\S+) .*\.\.\. skipped ['\"](.*)['\"]$", re.M)
 SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 SUMMARY_SKIP = re.compile(r"^(\S.*?)\s+skipped: (.*)$", re.M)
 
@@ -60,8 +60,11 @@ def count_tap(text):
             seen += 1
             directive = (case[4] or "").upper()
             if directive.startswith("SKIP"):
-                name = case[3].strip() or case[2]
-                tally.skips.append((name, case[5] or remark or "no reason given"))
+                name, reason = case[3].strip(), case[5]
+                if not name:  # cmocka puts the name where the reason belongs, and has no reasons
+                    name, reason = (reason, "") if " " not in reason else (case[2], reason)
+                reason = reason or remark.removeprefix("skipped: ") or "no reason given"
+                tally.skips.append((name, reason))
             elif case[1] and directive != "TODO":
                 tally.failed += 1
             else:

@@ -11,15 +11,17 @@
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkgconf \
-        libelf-dev libdw-dev zlib1g-dev liblzma-dev libjansson-dev libiberty-dev libcmocka-dev ;;
+        libelf-dev libdw-dev zlib1g-dev liblzma-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev ;;
     demo) echo g++ gfortran ;;
-    test) echo g++ gfortran binutils python3 clang-format ;;
-    ci) echo clang libclang-rt-14-dev shellcheck qemu-user \
+    test) echo g++ gfortran binutils python3 python3-jsonschema clang-format \
+        mandoc groff-base xz-utils ;;
+    ci) echo clang libclang-rt-14-dev shellcheck zsh fish qemu-user \
         gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
         gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross \
         gcc-s390x-linux-gnu libc6-dev-s390x-cross \
         gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-        gcc-i686-linux-gnu libc6-dev-i386-cross ;;
+        gcc-i686-linux-gnu libc6-dev-i386-cross \
+        gcc-arm-linux-gnueabihf libc6-dev-armhf-cross ;;
     esac
 }
 

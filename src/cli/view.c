@@ -115,6 +115,22 @@ static bool judge(struct view *v, const struct view_options *o, struct err *e)
                    o->profiles_len == 1 ? o->profiles[0] : "the profile", o->program, evidence);
 }
 
+/* Adds to the rules of the graph what was asked for. */
+static bool add_static_calls(struct view *v, const struct view_options *o,
+                             struct graph_rules *rules, struct err *e)
+{
+    if (!o->adds_static)
+        return true;
+    if (is_folder(o->program))
+        return err_set(e, "%s: --static reads the code of one program; name it, not a recording",
+                       o->program);
+    if (!static_calls_native(&v->calls, &v->functions, v->object, &v->arena))
+        return err_set(e, "%s: --static cannot read the code of this machine (ELF number %u)",
+                       o->program, object_machine(v->object));
+    rules->calls = &v->calls;
+    return true;
+}
+
 static bool open_program(struct view *v, struct view_options *o, struct err *e)
 {
     v->object =
@@ -159,8 +175,10 @@ bool view_open(struct view *v, struct view_options *o, struct err *e)
         return false;
     selection_resolve(&v->selection, &v->functions, v->object);
     attribute_native(&v->time, &v->profile, &v->functions, &v->arena);
-    graph_build(&v->graph, &v->functions, &v->profile, &v->time, &v->selection,
-                (struct graph_rules){.is_gnu = false}, &v->arena);
+    struct graph_rules rules = {.is_gnu = false};
+    if (!add_static_calls(v, o, &rules, e))
+        return false;
+    graph_build(&v->graph, &v->functions, &v->profile, &v->time, &v->selection, rules, &v->arena);
     names_init(&v->names, &v->functions, o->no_demangle ? NULL : "auto", &v->arena);
     summary_count(&v->summary, &v->profile, &v->time, &v->graph);
     return true;

@@ -55,6 +55,7 @@ struct view_options {
     struct view_rules rules;
     struct filter filter;
     const char *debug_dir;
+    bool adds_static; /* calls that stand in the code join the graph */
     bool is_forced, is_json, is_csv, no_demangle, linkage_names, no_pager;
     enum colour_when colour;
     const char *program;
@@ -80,6 +81,7 @@ struct view {
     struct profile profile;
     struct attribution time;
     struct selection selection; /* empty */
+    struct static_calls calls;  /* where asked for */
     struct graph graph;
     struct names names;
     struct fit fit;

@@ -27,6 +27,8 @@ CASES = [
     ("TAP with its plan last", "ok 1 - a\nok 2 - b\n1..2\n", 0, (2, 0), []),
     ("the remark before a skip", "1..1\n# runs as root\nok 1 - may not read # SKIP\n", 0, (0, 0),
      [("may not read", "runs as root")]),
+    ("cmocka's skip", "1..1\n# skipped: clang is not installed\nok 1 # SKIP test_clang\n", 0, (0, 0),
+     [("test_clang", "clang is not installed")]),
     ("a TODO", "1..1\nnot ok 1 - later # TODO not yet\n", 0, (1, 0), []),
     ("a TAP stream that ends early", "1..3\nok 1 - a\n", 0, (1, 1), []),
     ("a TAP stream without plan", "ok 1 - a\n", 0, (1, 1), []),

@@ -98,4 +98,4 @@ def check_schema(test, name, value):
 
 
 def main():
-    unittest.main(argv=[sys.argv[0]], verbosity=1)
+    unittest.main(argv=[sys.argv[0]], verbosity=2)
