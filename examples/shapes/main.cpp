@@ -11,7 +11,8 @@
 using plane::Point;
 using plane::Shape;
 
-namespace {
+namespace
+{
 
 using Shapes = std::vector<std::unique_ptr<Shape>>;
 
@@ -63,9 +64,8 @@ int main(int argc, char **argv)
         std::printf("area %7.4f  perimeter %7.4f  roundness %.4f  hit %7.4f and %7.4f\n",
                     shape->area(), shape->perimeter(), shape->roundness(),
                     hit_area<48>(*shape, points), hit_area<64>(*shape, points / 2));
-    std::printf("sum of areas %.4f\n", plane::sum<double>(shapes, [](const auto &shape) {
-                    return shape->area();
-                }));
+    std::printf("sum of areas %.4f\n",
+                plane::sum<double>(shapes, [](const auto &shape) { return shape->area(); }));
     std::printf("mean distance %.4f\n", nearest_edges(points / 4));
     return 0;
 }

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cmath>
 
-namespace plane {
+namespace plane
+{
 
-namespace {
+namespace
+{
 
 const double pi = 3.14159265358979323846;
 
@@ -50,8 +52,8 @@ double distance(const Point &p, const Segment &segment)
 /* Of segments that do not cross: the least distance from an end of one to the other. */
 double distance(const Segment &a, const Segment &b)
 {
-    return std::min({distance(a.from, b), distance(a.to, b), distance(b.from, a),
-                     distance(b.to, a)});
+    return std::min(
+        {distance(a.from, b), distance(a.to, b), distance(b.from, a), distance(b.to, a)});
 }
 
 double Shape::roundness() const
@@ -106,8 +108,8 @@ bool Polygon::contains(const Point &p) const
         Segment side = edge(i);
         if ((side.from.y > p.y) == (side.to.y > p.y))
             continue;
-        if (p.x < side.from.x + (p.y - side.from.y) / (side.to.y - side.from.y) *
-                                    (side.to.x - side.from.x))
+        if (p.x < side.from.x +
+                      (p.y - side.from.y) / (side.to.y - side.from.y) * (side.to.x - side.from.x))
             inside = !inside;
     }
     return inside;

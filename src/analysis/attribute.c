@@ -1,6 +1,8 @@
 /* From histogram bins to functions, by two sets of rules. */
 #include "analysis/attribute.h"
 
+#include <string.h>
+
 static void start(struct attribution *t, const struct profile *p, const struct functions *f,
                   struct arena *a)
 {
@@ -11,7 +13,7 @@ static void start(struct attribution *t, const struct profile *p, const struct f
     const struct histogram *h = &p->histograms.at[0];
     t->has_histogram = true;
     t->rate = h->rate;
-    t->dimension = h->dimension;
+    t->dimension = arena_copy(a, h->dimension, strlen(h->dimension));
     t->abbreviation = h->abbreviation;
     t->scale = h->bins ? (double)((h->high - h->low) / 2) / h->bins : 0;
 }
@@ -50,7 +52,8 @@ static double split(struct attribution *t, const struct functions *f, uint32_t f
     return count;
 }
 
-/* The first address of bin i: the recorder counted address a in bin floor((a - low) * bins / range). */
+/* The first address of bin i: the recorder counted address a in bin floor((a - low) * bins /
+ * range). */
 static uint64_t bin_start(const struct histogram *h, uint64_t range, uint32_t i)
 {
     unsigned __int128 scaled = (unsigned __int128)range * i;

@@ -23,6 +23,7 @@ static struct entry_line arc_line(const struct graph *g, const struct graph_arc 
 {
     bool is_internal = graph_arc_is_internal(g, arc);
     return (struct entry_line){.kind = is_internal ? LINE_INTERNAL : LINE_ARC,
+                               .is_static = graph_arc_is_static(g, arc),
                                .node = other,
                                .calls = arc->count,
                                .of = g->nodes[g->nodes[arc->callee].head].calls,
@@ -96,6 +97,7 @@ static void sum_by_caller(struct entry_lines *lines)
         const struct entry_line *line = &lines->all.at[i];
         struct entry_line *last = kept ? &lines->all.at[kept - 1] : NULL;
         if (last && last->node == line->node) {
+            last->is_static &= line->is_static;
             last->calls += line->calls;
             last->self += line->self;
             last->children += line->children;
@@ -162,12 +164,20 @@ void entry_deinit(struct entry *e)
 
 /* --- which, and in which order ---------------------------------------------------------------- */
 
+static bool has_recorded_callees(const struct graph *g, uint32_t function)
+{
+    for (uint32_t i = g->callees.start[function]; i < g->callees.start[function + 1]; i++)
+        if (!graph_arc_is_static(g, &g->arcs[g->callees.arc[i]]))
+            return true;
+    return false;
+}
+
 static bool is_idle(const struct graph *g, uint32_t node)
 {
     const struct graph_node *n = &g->nodes[node];
     if (n->self != 0 || n->children != 0 || n->calls || n->self_calls)
         return false;
-    return graph_is_cycle(g, node) || g->callees.start[node] == g->callees.start[node + 1];
+    return graph_is_cycle(g, node) || !has_recorded_callees(g, node);
 }
 
 struct entry_order {

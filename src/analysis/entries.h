@@ -18,6 +18,7 @@ enum line_kind {
 
 struct entry_line {
     enum line_kind kind;
+    bool is_static;           /* the call stands in the code, and none was recorded */
     uint32_t node;            /* NO_NODE for LINE_SPONTANEOUS and LINE_UNKNOWN */
     uint64_t calls, of;       /* along this arc; all calls of the callee or its cycle */
     uint64_t recursive_calls; /* of LINE_MEMBER */

@@ -22,6 +22,14 @@ struct function {
     uint32_t symbol;      /* its place in the object's symbol table; order of creation */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
+    uint32_t object; /* in `objects` of the table */
+};
+
+/* One of several objects whose functions are in one table. */
+struct function_object {
+    const char *label; /* NULL: the executable, which needs none */
+    uint64_t base;     /* what was added to its link addresses */
+    bool is_recorder;
 };
 
 struct function_range {
@@ -44,7 +52,21 @@ struct functions {
     uint32_t *bucket;
     size_t buckets;
     uint8_t shift;
+
+    const struct function_object *objects; /* NULL: there is one, and its addresses are as linked */
 };
+
+/* The object a function is in, or NULL: the executable. */
+static inline const char *function_object_label(const struct functions *f, uint32_t function)
+{
+    return f->objects ? f->objects[f->at[function].object].label : NULL;
+}
+
+static inline uint64_t function_link_address(const struct functions *f, uint32_t function)
+{
+    const struct function *at = &f->at[function];
+    return f->objects ? at->start - f->objects[at->object].base : at->start;
+}
 
 struct gnu_symbol_rules {
     bool no_static;      /* -a */

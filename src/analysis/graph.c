@@ -21,7 +21,7 @@ struct ends {
     } * pair;
 };
 
-enum { ENDS_A_PIECE = 16384 };
+enum { ENDS_A_PIECE = 16384, AHEAD = 16 };
 
 static void find_ends(size_t piece, void *context)
 {
@@ -116,6 +116,30 @@ static void make_lists(struct graph *g, struct graph_lists *lists, bool by_calle
         lists->arc[--lists->start[by_callee ? g->arcs[i].callee : g->arcs[i].caller]] = i;
 }
 
+/* Appends an arc for each pair that has none. Callers come in order, so that it is enough to know
+ * who was the last caller of each function. */
+static void add_static_arcs(struct graph *g, const struct static_calls *calls)
+{
+    struct arena scratch = {0};
+    struct graph_lists measured;
+    uint32_t *last_caller = ARENA_NEW(&scratch, uint32_t, g->functions->len); /* plus 1 */
+    make_lists(g, &measured, false, &scratch);
+    uint32_t caller = NO_FUNCTION;
+    for (size_t i = 0; i < calls->len; i++) {
+        struct static_call call = calls->at[i];
+        if (call.caller != caller) {
+            caller = call.caller;
+            for (uint32_t k = measured.start[caller]; k < measured.start[caller + 1]; k++)
+                last_caller[g->arcs[measured.arc[k]].callee] = caller + 1;
+        }
+        if (last_caller[call.callee] == caller + 1)
+            continue;
+        last_caller[call.callee] = caller + 1;
+        g->arcs[g->arcs_len++] = (struct graph_arc){.caller = caller, .callee = call.callee};
+    }
+    arena_deinit(&scratch);
+}
+
 static void read_arcs(struct graph *g, const struct profile *p, const struct selection *s,
                       struct graph_rules rules, struct arena *a)
 {
@@ -126,9 +150,13 @@ static void read_arcs(struct graph *g, const struct profile *p, const struct sel
     struct ends ends = {g, p, rules.is_gnu, ARENA_NEW(&f.scratch, struct end_pair, len)};
     parallel_for((len + ENDS_A_PIECE - 1) / ENDS_A_PIECE, 0, find_ends, &ends);
 
-    g->arcs = ARENA_NEW(a, struct graph_arc, len);
+    g->arcs = ARENA_NEW(a, struct graph_arc, len + (rules.calls ? rules.calls->len : 0));
     for (size_t i = 0; i < len; i++) {
-        struct end_pair pair = ends.pair[i];
+        struct end_pair pair = ends.pair[i], later = ends.pair[i + AHEAD < len ? i + AHEAD : i];
+        if (later.callee != NO_FUNCTION) {
+            __builtin_prefetch(&g->nodes[later.callee], 1);
+            __builtin_prefetch(&f.newest[later.callee], 1);
+        }
         uint64_t count = p->arcs.at[i].count;
         if (pair.callee == NO_FUNCTION) {
             g->unknown_callees += count;
@@ -140,6 +168,9 @@ static void read_arcs(struct graph *g, const struct profile *p, const struct sel
         }
     }
     arena_deinit(&f.scratch);
+    g->measured_len = g->arcs_len;
+    if (rules.calls)
+        add_static_arcs(g, rules.calls);
     make_lists(g, &g->callers, true, a);
     make_lists(g, &g->callees, false, a);
 }
@@ -217,6 +248,29 @@ static void show_all(struct graph *g)
     }
 }
 
+enum { AHEAD_STARTS = 12, AHEAD_LISTS = 9, AHEAD_ARCS = 6, AHEAD_ENDS = 3 };
+
+static void prefetch_ends(const struct graph *g, uint32_t node)
+{
+    uint32_t end = graph_nearest_end(&g->callers, node);
+    for (uint32_t i = g->callers.start[node]; i < end; i++)
+        __builtin_prefetch(&g->nodes[g->arcs[g->callers.arc[i]].caller]);
+    end = graph_nearest_end(&g->callees, node);
+    for (uint32_t i = g->callees.start[node]; i < end; i++)
+        __builtin_prefetch(&g->nodes[g->arcs[g->callees.arc[i]].callee]);
+}
+
+/* `next` are the functions that will be visited, this one first; `len` of them, `step` apart. */
+static void look_ahead(const struct graph *g, const uint32_t *next, uint32_t len, int step)
+{
+    if (len <= AHEAD_STARTS)
+        return;
+    graph_prefetch_starts(g, next[AHEAD_STARTS * step]);
+    graph_prefetch_lists(g, next[AHEAD_LISTS * step]);
+    graph_prefetch_arcs(g, next[AHEAD_ARCS * step]);
+    prefetch_ends(g, next[AHEAD_ENDS * step]);
+}
+
 /* From roots to leaves. */
 static void propagate_fractions(struct graph *g, const uint32_t *by_order,
                                 const struct selection *s)
@@ -225,6 +279,7 @@ static void propagate_fractions(struct graph *g, const uint32_t *by_order,
     for (uint32_t i = g->functions->len; i-- > 0;) {
         uint32_t node = by_order[i];
         struct graph_node *n = &g->nodes[node];
+        look_ahead(g, &by_order[i], i + 1, -1);
         if (n->head != done) {
             done = n->head;
             inherit(g, node);
@@ -351,8 +406,10 @@ void graph_propagate(struct graph *g, const struct selection *s, struct graph_ru
     else
         show_all(g);
     sum_cycles(g);
-    for (uint32_t i = 0; i < g->functions->len; i++)
+    for (uint32_t i = 0; i < g->functions->len; i++) {
+        look_ahead(g, &by_order[i], g->functions->len - i, 1);
         gather_from_callees(g, by_order[i]);
+    }
     arena_deinit(&scratch);
     rank(g, a);
 }

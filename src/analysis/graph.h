@@ -11,6 +11,7 @@
 
 #include "analysis/attribute.h"
 #include "analysis/functions.h"
+#include "analysis/static_calls.h"
 #include "analysis/symspec.h"
 #include "base/vec.h"
 #include "model/profile.h"
@@ -45,6 +46,7 @@ struct graph {
     uint32_t len, cycles; /* len counts functions and cycles */
     struct graph_arc *arcs;
     uint32_t arcs_len;
+    uint32_t measured_len; /* arcs behind these stand in the code alone: their count is 0 */
     struct graph_lists {
         uint32_t *start;      /* of each function's list; one more for the end of the last */
         uint32_t *arc;        /* newest first */
@@ -57,6 +59,7 @@ struct graph {
 };
 
 struct graph_rules {
+    const struct static_calls *calls; /* arcs to add where none was measured; NULL: none */
     /* Arcs with an unknown end are dropped; calls to untyped labels go to the function before. */
     bool is_gnu;
 };
@@ -80,6 +83,12 @@ void graph_build(struct graph *g, struct functions *f, const struct profile *p,
 static inline bool graph_has_callers(const struct graph *g, uint32_t function)
 {
     return g->callers.start[function] != g->callers.start[function + 1];
+}
+
+/* Whether the arc stands in the code, but no such call was recorded. */
+static inline bool graph_arc_is_static(const struct graph *g, const struct graph_arc *arc)
+{
+    return (size_t)(arc - g->arcs) >= g->measured_len;
 }
 
 /* From the least important. */
@@ -112,6 +121,48 @@ void graph_sort_members(struct graph *g, uint32_t cycle_node);
 static inline bool graph_is_cycle(const struct graph *g, uint32_t node)
 {
     return node >= g->functions->len;
+}
+
+/* Functions are visited in orders that have nothing to do with memory. These bring nearer what a
+ * visit will need, if called some visits ahead, each relying on the one before it having arrived:
+ * where the lists are, the lists, the arcs. What hangs on the arcs' other
+ * ends is the visitor's business. */
+enum { GRAPH_NEAREST = 8 };
+
+static inline void graph_prefetch_starts(const struct graph *g, uint32_t node)
+{
+    __builtin_prefetch(&g->nodes[node]);
+    if (!graph_is_cycle(g, node)) {
+        __builtin_prefetch(&g->callers.start[node]);
+        __builtin_prefetch(&g->callees.start[node]);
+    }
+}
+
+static inline void graph_prefetch_lists(const struct graph *g, uint32_t node)
+{
+    if (!graph_is_cycle(g, node)) {
+        __builtin_prefetch(&g->callers.arc[g->callers.start[node]]);
+        __builtin_prefetch(&g->callees.arc[g->callees.start[node]]);
+    }
+}
+
+/* The first arcs of a list: a range of lists->arc[]. */
+static inline uint32_t graph_nearest_end(const struct graph_lists *lists, uint32_t function)
+{
+    uint32_t start = lists->start[function], end = lists->start[function + 1];
+    return end - start > GRAPH_NEAREST ? start + GRAPH_NEAREST : end;
+}
+
+static inline void graph_prefetch_arcs(const struct graph *g, uint32_t node)
+{
+    if (graph_is_cycle(g, node))
+        return;
+    uint32_t end = graph_nearest_end(&g->callers, node);
+    for (uint32_t i = g->callers.start[node]; i < end; i++)
+        __builtin_prefetch(&g->arcs[g->callers.arc[i]]);
+    end = graph_nearest_end(&g->callees, node);
+    for (uint32_t i = g->callees.start[node]; i < end; i++)
+        __builtin_prefetch(&g->arcs[g->callees.arc[i]]);
 }
 
 /* Whether the arc joins two members of one cycle or a function with itself. */

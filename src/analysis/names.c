@@ -40,3 +40,9 @@ const char *names_get(struct names *n, uint32_t function)
     }
     return n->shown[function];
 }
+
+void names_fill(struct names *n)
+{
+    for (uint32_t i = 0; i < n->functions->len; i++)
+        names_get(n, i);
+}

@@ -229,10 +229,12 @@ static void make_tables(struct selection *s, const struct functions *f)
             s->callees[q][x] = ARENA_NEW(s->arena, struct arc_targets, 1);
             s->callees[q][x]->of = ARENA_NEW(s->arena, struct address_range *, n);
         }
-    for (const struct match *m = list.all.at; m < list.all.at + list.all.len; m++)
+    for (size_t i = 0; i < list.all.len; i++) {
+        const struct match *m = &list.all.at[i];
         extend(m->is_right ? &m->id->right_matches : &m->id->left_matches, &f->at[m->function],
                m->function, m->is_right ? &right : &s->table[m->id->question][m->id->exclude],
                s->arena);
+    }
     for (struct symspec *id = s->newest; id; id = id->next)
         if (id->is_arc)
             link_arcs(s, id, &right);

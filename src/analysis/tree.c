@@ -8,6 +8,7 @@ struct branch {
     uint32_t node;
     uint64_t calls;
     double samples;
+    bool is_static;
 };
 
 struct branches {
@@ -41,12 +42,13 @@ static void add_callers(const struct graph *g, uint32_t member, const struct bra
     for (uint32_t i = g->callers.start[member]; i < g->callers.start[member + 1]; i++) {
         const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
         if (!graph_arc_is_internal(g, arc))
-            vec_push(&next->all, (struct branch){g->nodes[arc->caller].head, arc->count,
-                                                 per_call * (double)arc->count});
+            vec_push(&next->all,
+                     (struct branch){g->nodes[arc->caller].head, arc->count,
+                                     per_call * (double)arc->count, graph_arc_is_static(g, arc)});
     }
     uint64_t unknown = graph_unknown_calls(g, member);
     if (unknown)
-        vec_push(&next->all, (struct branch){NO_NODE, unknown, per_call * (double)unknown});
+        vec_push(&next->all, (struct branch){NO_NODE, unknown, per_call * (double)unknown, false});
 }
 
 static void add_callees(const struct graph *g, uint32_t member, const struct branch *from,
@@ -58,7 +60,8 @@ static void add_callees(const struct graph *g, uint32_t member, const struct bra
         const struct graph_arc *arc = &g->arcs[g->callees.arc[i]];
         if (!graph_arc_is_internal(g, arc))
             vec_push(&next->all, (struct branch){g->nodes[arc->callee].head, arc->count,
-                                                 part * (arc->self + arc->children)});
+                                                 part * (arc->self + arc->children),
+                                                 graph_arc_is_static(g, arc)});
     }
 }
 
@@ -87,6 +90,7 @@ static void sum_by_node(struct branches *b)
         const struct branch *branch = &b->all.at[i];
         struct branch *last = kept ? &b->all.at[kept - 1] : NULL;
         if (last && last->node == branch->node) {
+            last->is_static &= branch->is_static;
             last->calls += branch->calls;
             last->samples += branch->samples;
         } else {
@@ -122,7 +126,8 @@ static void visit(struct walk *w, const struct pending *here)
     struct tree_row row = {.node = here->branch.node,
                            .depth = here->depth,
                            .calls = here->branch.calls,
-                           .samples = here->branch.samples};
+                           .samples = here->branch.samples,
+                           .is_static = here->branch.is_static};
     find_next(w, &here->branch);
     for (size_t i = 0; i < w->next.all.len; i++) {
         const struct branch *b = &w->next.all.at[i];
@@ -142,7 +147,7 @@ void tree_make(struct tree *t, const struct summary *s, const struct graph *g, u
     *t = (struct tree){.summary = s, .graph = g, .function = function, .is_upward = is_upward};
     struct walk w = {.t = t, .rules = rules};
     struct branch start = {root, g->nodes[root].calls + g->nodes[root].self_calls,
-                           total_of(&g->nodes[root])};
+                           total_of(&g->nodes[root]), false};
     vec_push(&w.stack, (struct pending){start, 0});
     while (w.stack.len && w.rows.len < rules->limit) {
         struct pending here = w.stack.at[--w.stack.len];

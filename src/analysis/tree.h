@@ -13,6 +13,7 @@ struct tree_row {
     uint32_t depth;
     uint64_t calls; /* between this node and the one above it, from everywhere; of the root all */
     double samples; /* of the root's time, what flows through here */
+    bool is_static; /* the calls stand in the code, and none was recorded */
     uint32_t cut;   /* callers or callees that are not shown: too deep, or too small */
 };
 

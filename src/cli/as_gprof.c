@@ -176,9 +176,12 @@ static bool take_selection(struct parse *p, int code, const char *value)
         report(p, STYLE_SUMMARY, 0, NULL);
         p->o->lines = true;
         return true;
-    case 'E': selection_add(s, value, ASK_TIME, true); /* fall through */
+    case 'E':
+    case 'F':
+        selection_add(s, value, ASK_TIME, code == 'E');
+        selection_add(s, value, ASK_GRAPH, code == 'E');
+        return true;
     case 'e': selection_add(s, value, ASK_GRAPH, true); return true;
-    case 'F': selection_add(s, value, ASK_TIME, false); /* fall through */
     case 'f': selection_add(s, value, ASK_GRAPH, false); return true;
     case 'k': selection_add(s, value, ASK_ARCS, true); return true;
     case 'n': selection_add(s, value, ASK_TIME, false); return true;
@@ -241,7 +244,6 @@ static const char *find_unsupported(const struct gprof_options *o)
            : o->styles & STYLE_FILE_ORDER     ? "-R"
            : o->styles & STYLE_SUMMARY        ? "-s"
            : o->lines                         ? "-l"
-           : o->static_graph                  ? "-c"
            : o->all_lines                     ? "-x"
            : o->separate_files                ? "-y"
            : o->inline_file_names             ? "--inline-file-names"
@@ -270,7 +272,9 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
                                 .demangle = "auto",
                                 .image = "a.out"};
     struct parse p = {o, selection};
+    char **given = argv;
     expandargv(&argc, &argv);
+    o->expanded = argv == given ? NULL : argv;
     optind = 0;
     for (int code; (code = getopt_long(argc, argv, short_options, long_options, NULL)) != -1;) {
         if (code == 'h' || code == 'v') {
@@ -295,4 +299,9 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
     o->profiles = argv + optind;
     o->profiles_len = argc - optind;
     return AS_GPROF_RUN;
+}
+
+void as_gprof_release(struct gprof_options *o)
+{
+    freeargv(o->expanded);
 }

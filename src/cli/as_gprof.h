@@ -33,6 +33,7 @@ struct gprof_options {
     const char *image;
     char **profiles;
     int profiles_len;
+    char **expanded;         /* the arguments, if any came from @FILE */
     const char *unsupported; /* an option that is not built yet, as typed in the usage text */
 };
 
@@ -43,5 +44,8 @@ enum { AS_GPROF_RUN = -1 }; /* go on; any other result of the next function is a
  * does, and sets `e` for everything else. */
 int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct selection *selection,
                    struct out *out, struct err *e);
+
+/* Frees what @FILE arguments took; the options are not to be used after that. */
+void as_gprof_release(struct gprof_options *o);
 
 #endif

@@ -10,11 +10,11 @@
 #include "cli/command.h"
 #include "report/gprof_text.h"
 
+#include <elf.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { GNU_FAILED = 1 };
-
-static const struct graph_rules gnu_rules = {.is_gnu = true};
 
 /* Everything one invocation holds. */
 struct gprof {
@@ -25,6 +25,8 @@ struct gprof {
     struct functions functions;
     struct gprof_input input;
     struct attribution time;
+    struct static_calls calls;
+    struct graph_rules rules;
     struct graph graph;
     struct names names;
 };
@@ -143,9 +145,44 @@ static void propagate_or_locate(size_t part, void *context)
 {
     struct gprof *g = context;
     if (part == 0)
-        graph_propagate(&g->graph, &g->selection, gnu_rules, &g->arena);
+        graph_propagate(&g->graph, &g->selection, g->rules, &g->arena);
     else if (!g->options.traditional)
         locate_static_functions(g);
+}
+
+/* BFD's names of machines for which GNU gprof has no -c. */
+static const char *machine_name(const struct object *o)
+{
+    bool is_64 = object_word(o) == 8;
+    switch (object_machine(o)) {
+    case EM_ARM: return "arm";
+    case EM_PPC: return "powerpc:common";
+    case EM_PPC64: return "powerpc:common64";
+    case EM_RISCV: return is_64 ? "riscv:rv64" : "riscv:rv32";
+    case EM_S390: return is_64 ? "s390:64-bit" : "s390:31-bit";
+    default: return "UNKNOWN!";
+    }
+}
+
+static void warn_of_machine(const char *whoami, const char *machine)
+{
+    struct out out;
+    struct err ignored;
+    out_init(&out, STDERR_FILENO);
+    out_printf(&out, "%s: -c not supported on architecture %s\n", whoami, machine);
+    (void)!out_finish(&out, "standard error", &ignored);
+    out_deinit(&out);
+}
+
+/* -c. Where GNU gprof does not know the machine, it says so and goes on. */
+static void find_static_calls(struct gprof *g)
+{
+    if (!g->options.static_graph)
+        return;
+    if (static_calls_gnu(&g->calls, &g->functions, g->image, &g->input.profile, &g->arena))
+        g->rules.calls = &g->calls;
+    else
+        warn_of_machine(g->options.whoami, machine_name(g->image));
 }
 
 static bool analyse(struct gprof *g, struct out *out, struct err *e)
@@ -157,8 +194,10 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
     if (!g->input.has_arcs)
         return true;
-    graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection, gnu_rules,
+    find_static_calls(g);
+    graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection, g->rules,
                   &g->arena);
+    profile_deinit(&g->input.profile); /* all of it is in the graph now */
     parallel_for(2, 2, propagate_or_locate, g);
     return true;
 }
@@ -187,7 +226,7 @@ static bool report(struct gprof *g, struct out *out, struct err *e)
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
     (void)self;
-    struct gprof g = {0};
+    struct gprof g = {.rules = {.is_gnu = true}};
     g.selection.arena = &g.arena;
     int status = as_gprof_parse(argc, argv, &g.options, &g.selection, out, e);
     if (status == AS_GPROF_RUN && g.options.unsupported) {
@@ -200,6 +239,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     if (g.image)
         object_close(g.image);
     arena_deinit(&g.arena);
+    as_gprof_release(&g.options);
     return status;
 }
 

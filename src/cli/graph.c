@@ -4,13 +4,14 @@
 #include "cli/command.h"
 #include "cli/view.h"
 
-enum { OPTION_CALLERS = VIEW_OPTIONS, OPTION_CALLEES, OPTION_DEPTH };
+enum { OPTION_CALLERS = VIEW_OPTIONS, OPTION_CALLEES, OPTION_DEPTH, OPTION_STATIC };
 
 static const struct option_row OPTIONS[] = {
     VIEW_OPTION_ROWS,
     {0, "callers", "FUNC", "show only who calls FUNC, and who calls those"},
     {0, "callees", "FUNC", "show only what FUNC calls, and what those call"},
     {'d', "depth", "N", "levels of --callers and --callees (default: 4)"},
+    {0, "static", NULL, "add calls that stand in the code and were never recorded"},
 };
 
 enum { DEPTH = 4, MOST_DEPTH = 1000, MOST_ROWS = 1000 };
@@ -33,6 +34,8 @@ static int parse(struct option_walk *walk, struct request *r, struct err *e)
             r->is_upward = row == OPTION_CALLERS;
         } else if (row == OPTION_DEPTH) {
             ok = option_number("--depth", value, MOST_DEPTH, &r->depth, e);
+        } else if (row == OPTION_STATIC) {
+            r->view.adds_static = true;
         } else {
             ok = view_option(&r->view, row, value, e);
         }
@@ -115,11 +118,13 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 
 const struct command command_graph = {
     .name = "graph",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...]",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
     .summary = "Show who calls whom, and where the time of callees goes",
     .details =
         "PROFILE is gmon.out unless named; - is standard input; several are summed. A profile\n"
-        "that PROGRAM did not record is an error that says how it was noticed.\n"
+        "that PROGRAM did not record is an error that says how it was noticed. RECORDING is the\n"
+        "folder that 'monarc run' leaves: all objects of the process are in one graph then, with\n"
+        "the calls between them.\n"
         "\n"
         "Each entry is a function, marked by its number at the left, with its callers above and\n"
         "its callees below, the most important ones next to it. Entries are ordered by total\n"
@@ -144,6 +149,12 @@ const struct command command_graph = {
         "linkage name, or the demangled one with or without its parameters). Here each step\n"
         "splits the time again, and the counts are those between the two functions, from\n"
         "everywhere. (+3) says that three more are too deep or below --min-percent.\n"
+        "\n"
+        "--static reads the machine code of PROGRAM for direct calls, and for jumps to the entry "
+        "of\n"
+        "another function. Those of which no call was recorded join the graph, marked `static`;\n"
+        "they can close cycles, but no time flows along them. Functions that were never called\n"
+        "have entries with --all. Calls through pointers and linkage tables are not seen.\n"
         "\n"
         "REGEX is a POSIX extended regular expression; it is searched for in the demangled name\n"
         "and in the linkage name of the function whose entry it is.\n"

@@ -9,6 +9,7 @@
 #include "analysis/fit.h"
 #include "analysis/flat.h"
 #include "cli/profiles.h"
+#include "cli/recorded.h"
 #include "cli/terminal.h"
 #include "report/text.h"
 
@@ -54,6 +55,7 @@ struct view_options {
     struct view_rules rules;
     struct filter filter;
     const char *debug_dir;
+    bool adds_static; /* calls that stand in the code join the graph */
     bool is_forced, is_json, is_csv, no_demangle, linkage_names, no_pager;
     enum colour_when colour;
     const char *program;
@@ -65,18 +67,21 @@ struct view_options {
 /* Takes option number `row`. */
 MUST_CHECK bool view_option(struct view_options *o, int row, const char *value, struct err *e);
 
-/* Takes PROGRAM [PROFILE...]; the only failure is a missing program. */
+/* Takes PROGRAM [PROFILE...] or a recording's folder. */
 MUST_CHECK bool view_operands(struct view_options *o, const struct option_walk *walk,
                               struct err *e);
 
-/* Everything about one program and its profiles. */
+/* Everything about one program and its profiles, or about a recording. */
 struct view {
     struct arena arena;
-    struct object *object;
+    struct object *object; /* NULL for a recording */
+    struct recorded recorded;
+    const char *folder; /* of the recording, or NULL */
     struct functions functions;
     struct profile profile;
     struct attribution time;
     struct selection selection; /* empty */
+    struct static_calls calls;  /* where asked for */
     struct graph graph;
     struct names names;
     struct fit fit;

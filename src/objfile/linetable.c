@@ -107,51 +107,51 @@ static void order_sequences(struct line_table *t)
     arena_deinit(&scratch);
 }
 
-void line_table_init(struct line_table *t, const struct line_sections *sections, uint64_t offset,
+void line_table_read(struct line_table *t, const struct line_sections *sections, uint64_t offset,
                      const char *comp_dir)
 {
-    *t = (struct line_table){.is_decoded = true, .comp_dir = comp_dir};
+    line_program_close(&t->program);
+    t->comp_dir = comp_dir;
+    t->is_known = t->is_decoded = true;
     if (!line_program_open(&t->program, sections, offset))
         return;
     collect(t);
     order_sequences(t);
 }
 
-uint64_t line_table_bytes(const struct line_table *t)
+void line_table_forget(struct line_table *t)
 {
-    return t->program.bytes;
+    vec_free(&t->rows);
+    vec_free(&t->sequences);
+    t->is_decoded = false;
 }
 
 void line_table_deinit(struct line_table *t)
 {
+    line_table_forget(t);
     line_program_close(&t->program);
-    vec_free(&t->rows);
-    vec_free(&t->sequences);
     vec_free(&t->paths);
-    t->is_decoded = false;
 }
 
-static const struct line_sequence *sequence_at(const struct line_table *t, uint64_t address)
+size_t line_table_sequence_from(const struct line_table *t, uint64_t address)
 {
     size_t low = 0, high = t->sequences.len;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct line_sequence *s = &t->sequences.at[middle];
-        if (address < s->low)
-            high = middle;
-        else if (address >= s->high)
+        if (t->sequences.at[middle].high <= address)
             low = middle + 1;
         else
-            return s;
+            high = middle;
     }
-    return NULL;
+    return low;
 }
 
 const struct line_row *line_table_find(const struct line_table *t, uint64_t address)
 {
-    const struct line_sequence *s = sequence_at(t, address);
-    if (!s)
+    size_t from = line_table_sequence_from(t, address);
+    if (from == t->sequences.len || t->sequences.at[from].low > address)
         return NULL;
+    const struct line_sequence *s = &t->sequences.at[from];
     const struct line_row *rows = t->rows.at + s->first;
     size_t low = 0, high = s->len;
     while (low < high) {

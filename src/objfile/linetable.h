@@ -10,7 +10,8 @@ struct line_sequence {
 };
 
 struct line_table {
-    bool is_decoded;
+    bool is_known;               /* has been read before */
+    bool is_decoded;             /* rows and sequences are here */
     struct line_program program; /* run to its end; kept for its files */
     const char *comp_dir;
     VEC(struct line_row) rows;           /* 16 bytes each, ascending within a sequence */
@@ -18,16 +19,17 @@ struct line_table {
     VEC(const char *) paths;             /* by file number, joined when first asked for */
 };
 
-/* Empty where there is no program at that offset. */
-void line_table_init(struct line_table *t, const struct line_sections *sections, uint64_t offset,
+/* Reads a table that is zeroed or forgotten. Empty where there is no program at that offset. */
+void line_table_read(struct line_table *t, const struct line_sections *sections, uint64_t offset,
                      const char *comp_dir);
+void line_table_forget(struct line_table *t); /* gives the rows back, keeps the paths */
 void line_table_deinit(struct line_table *t);
-
-/* How many bytes of .debug_line it took. */
-uint64_t line_table_bytes(const struct line_table *t);
 
 /* The last row at or below an address within a sequence, or NULL. */
 const struct line_row *line_table_find(const struct line_table *t, uint64_t address);
+
+/* Index of the first sequence that ends beyond an address; sequences.len: there is none. */
+size_t line_table_sequence_from(const struct line_table *t, uint64_t address);
 
 /* The path of a row's file, or NULL; strings that have to be made live in `a`. */
 const char *line_table_path(struct line_table *t, uint32_t file, struct arena *a);

@@ -34,6 +34,13 @@ static struct nearest *nearest_new(struct object *o)
     return n;
 }
 
+static struct nearest *nearest_of(struct object *o)
+{
+    if (!o->nearest)
+        o->nearest = nearest_new(o);
+    return o->nearest;
+}
+
 void nearest_free(struct nearest *n)
 {
     if (!n)
@@ -80,12 +87,10 @@ static bool fits_better(const struct object_symbol *candidate, const struct obje
 
 const struct object_symbol *nearest_symbol(struct object *o, uint64_t address)
 {
-    if (!o->nearest)
-        o->nearest = nearest_new(o);
     uint32_t section = section_at(o, address);
     if (!section)
         return NULL;
-    size_t end = symbols_up_to(o->nearest, address), start = end;
+    size_t end = symbols_up_to(nearest_of(o), address), start = end;
     const struct object_symbol *symbols = o->symbols, *best = NULL;
     const struct keyed *at = o->nearest->symbols.at;
     /* Symbols of other sections can only stand between at the section's very start. */
@@ -101,4 +106,11 @@ const struct object_symbol *nearest_symbol(struct object *o, uint64_t address)
             best = s;
     }
     return best;
+}
+
+uint64_t nearest_after(struct object *o, uint64_t address)
+{
+    const struct nearest *n = nearest_of(o);
+    size_t next = symbols_up_to(n, address);
+    return next < n->symbols.len ? n->symbols.at[next].key : UINT64_MAX;
 }

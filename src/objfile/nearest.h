@@ -9,6 +9,9 @@ struct nearest;
 /* The last symbol of code at or below an address in its section, or NULL. */
 const struct object_symbol *nearest_symbol(struct object *o, uint64_t address);
 
+/* Where the next symbol of code starts beyond an address; UINT64_MAX: nowhere. */
+uint64_t nearest_after(struct object *o, uint64_t address);
+
 void nearest_free(struct nearest *n); /* NULL is fine */
 
 #endif

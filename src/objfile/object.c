@@ -125,6 +125,21 @@ const struct object_section *object_section(const struct object *o, uint32_t ind
     return index && index < o->sections_len ? &o->sections[index] : NULL;
 }
 
+struct bytes object_code(const struct object *o, uint64_t address, size_t len)
+{
+    for (size_t i = 0; i < o->sections_len; i++) {
+        const struct object_section *s = &o->sections[i];
+        if (!s->is_code || !s->is_alloc || address < s->address || address - s->address >= s->size)
+            continue;
+        struct bytes all = image_bytes(&o->self, i);
+        uint64_t offset = address - s->address;
+        if (offset < all.len)
+            return (struct bytes){all.at + offset,
+                                  all.len - offset < len ? (size_t)(all.len - offset) : len};
+    }
+    return (struct bytes){0};
+}
+
 const struct object_symbol *object_symbols(struct object *o, size_t *len,
                                            enum object_symbol_source *source)
 {

@@ -1,5 +1,5 @@
-/* What a binary says: an opened ELF file, its symbols, sections and lines. (libelf, libdw and
- * libiberty are used in this room and nowhere else.)
+/* What a binary says: an opened ELF file, its symbols, sections and lines. (libelf, libdw,
+ * capstone and libiberty are used in this room and nowhere else.)
  *
  * An object owns all it returns until object_close(). One thread at a time may use an object.
  * docs/objfile.md says where symbols and debug information are looked for, and in which order. */
@@ -36,12 +36,14 @@ struct object_symbol {
     const char *name; /* linkage name */
     uint64_t address;
     uint64_t size;
-    uint32_t section;   /* ELF section index, for object_section(); 0 for absolute symbols */
-    uint8_t type;       /* enum object_symbol_type */
-    uint8_t binding;    /* enum object_symbol_binding */
-    bool is_mapping;    /* a note to tools ($a, $t, $d, $x, .L...), never the name of a routine */
-    bool is_descriptor; /* ppc64 ELFv1: the entry named a descriptor; address and section are those
-                         * of the code it leads to (BFD calls that `.name`) */
+    uint32_t section;       /* ELF section index, for object_section(); 0 for absolute symbols */
+    uint8_t type;           /* enum object_symbol_type */
+    uint8_t binding;        /* enum object_symbol_binding */
+    bool is_mapping : 1;    /* a note to tools ($a, $t, $d, $x, .L...), never a routine's name */
+    bool is_descriptor : 1; /* ppc64 ELFv1: the entry named a descriptor; address and section are
+                             * those of the code it leads to (BFD calls that `.name`) */
+    bool is_compressed : 1; /* of a routine: Thumb, MIPS16 or microMIPS code */
+    uint8_t local_entry;    /* ppc64 ELFv2: callers that share its TOC enter so many bytes later */
 };
 
 struct object_section {
@@ -93,6 +95,10 @@ char object_symbol_class(const struct object *o, const struct object_symbol *s);
 const struct object_section *object_sections(const struct object *o, size_t *len);
 const struct object_section *object_section(const struct object *o, uint32_t index); /* or NULL */
 
+/* The bytes of code at an address, at most `len` and from one section; empty where there are none.
+ */
+struct bytes object_code(const struct object *o, uint64_t address, size_t len);
+
 /* An executable PT_LOAD segment: what the kernel maps, so what a load bias is computed from. */
 struct object_segment {
     uint64_t address, size; /* in memory, at link time */
@@ -140,6 +146,20 @@ struct object_frame {
  * was inlined into and the place of the call, and so on; the last one is a function of its own. At
  * most `most`; 0 where nothing is known, not even a symbol. */
 size_t object_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most);
+
+/* A stretch of code that comes from one line of one function. */
+struct object_place {
+    uint64_t start, end;  /* [start, end) */
+    const char *function; /* as frames[0] of object_frames(); NULL: unknown */
+    const char *file;
+    uint32_t line; /* 0: unknown */
+};
+typedef void object_visitor(const struct object_place *place, void *context);
+
+/* Visits all code in [low, high) that has a file, in the order of addresses; neighbours that touch
+ * differ in file, line or function. The strings live as long as the object. */
+void object_each_place(struct object *o, uint64_t low, uint64_t high, object_visitor *visit,
+                       void *context);
 
 /* A readable name for a linkage name, or NULL if it is not mangled. The style is one of libiberty's
  * names ("none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust"), or NULL for whatever of C++,

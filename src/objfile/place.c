@@ -3,8 +3,8 @@
  * Puts together what units, line tables and functions say; reads nothing itself. Where debug
  * information knows no function, or in a language whose names it does not spell as the symbol table
  * does, the symbol table is asked, as in BFD. */
+#include "objfile/frames.h"
 #include "objfile/nearest.h"
-#include "objfile/units.h"
 
 #include <string.h>
 
@@ -31,16 +31,18 @@ const char *object_file(struct object *o, uint64_t address)
     return file;
 }
 
-/* The name a function goes by: its linkage name, else the symbol where it starts, else its name in
- * the source. */
-static const char *linkage_name(struct object *o, struct scopes *s, uint32_t scope)
+const char *frame_function(struct object *o, struct scopes *s, uint32_t scope)
 {
-    const char *name = scope_name(s, scope);
-    const struct scope *named = &s->scopes.at[scope];
-    if (named->is_linkage || (named->is_inlined && !o->as_gnu))
-        return name;
-    const struct object_symbol *symbol = nearest_symbol(o, named->low);
-    return symbol && symbol->address == named->low ? symbol->name : name;
+    struct scope *named = &s->scopes.at[scope];
+    scope_name(s, scope);
+    if (named->is_linkage)
+        return named->name;
+    named->is_linkage = true; /* asked for once */
+    const struct object_symbol *symbol =
+        named->is_inlined && !o->as_gnu ? NULL : nearest_symbol(o, named->low);
+    if (symbol && symbol->address == named->low)
+        named->name = symbol->name;
+    return named->name;
 }
 
 static const char *symbol_name(struct object *o, uint64_t address)
@@ -67,14 +69,14 @@ size_t object_frames(struct object *o, uint64_t address, struct object_frame *fr
     }
     for (; scope != NO_SCOPE && s->scopes.at[scope].is_inlined && len < most; len++) {
         uint32_t file;
-        frame.function = linkage_name(o, s, scope);
+        frame.function = frame_function(o, s, scope);
         frames[len] = frame;
         frame = (struct object_frame){0};
         if (scope_call(s, scope, &file, &frame.line))
             frame.file = line_table_path(table, file, &o->arena);
         scope = s->scopes.at[scope].parent;
     }
-    frame.function = scope != NO_SCOPE ? linkage_name(o, s, scope) : symbol_name(o, address);
+    frame.function = scope != NO_SCOPE ? frame_function(o, s, scope) : symbol_name(o, address);
     if (len < most && (frame.function || frame.file))
         frames[len++] = frame;
     return len;

@@ -188,8 +188,17 @@ static void clear_mode_bit(uint16_t machine, const GElf_Sym *sym, struct object_
     bool is_compressed_mips =
         (sym->st_other & MODE) == MIPS16 || (sym->st_other & 0xc0) == MICROMIPS;
     if ((machine == EM_ARM && is_function) ||
-        (machine == EM_MIPS && (is_function || is_compressed_mips)))
+        (machine == EM_MIPS && (is_function || is_compressed_mips))) {
+        s->is_compressed = s->address & 1 || (machine == EM_MIPS && is_compressed_mips);
         s->address &= ~(uint64_t)1;
+    }
+}
+
+/* The three topmost bits of st_other: 0 and 1 for none, then 4, 8, ... 64. */
+static uint8_t local_entry(uint16_t machine, const GElf_Sym *sym)
+{
+    unsigned log = sym->st_other >> 5;
+    return machine == EM_PPC64 && log > 1 && log < 7 ? (uint8_t)(1u << log) : 0;
 }
 
 static void follow_descriptor(const struct table *t, struct object_symbol *s)
@@ -243,7 +252,8 @@ static bool convert(const struct table *t, size_t i, struct object_symbol *s)
                                 .address = sym.st_value,
                                 .size = sym.st_size,
                                 .type = symbol_type(machine, &sym),
-                                .binding = symbol_binding(&sym)};
+                                .binding = symbol_binding(&sym),
+                                .local_entry = local_entry(machine, &sym)};
     if (!place(t, &sym, long_index, s))
         return false;
     s->is_mapping = is_mapping(machine, s);

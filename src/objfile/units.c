@@ -1,8 +1,7 @@
 /* The index of compilation units by address.
  *
- * libdw reads the units' first entries for it, not what is below them; line tables and functions
- * are read when an address first falls into their unit. Relocatable files have no addresses yet, so
- * they have no index.
+ * libdw reads the units' first entries for it, not what is below them: that is unitdata.c.
+ * Relocatable files have no addresses yet, so they have no index.
  * Specification: DWARF 5, sections 2.17, 3.1 and 7.5. */
 #include "objfile/units.h"
 
@@ -40,71 +39,6 @@ static struct bytes debug_strings(const struct image *image, const char *name)
     while (strings.len && strings.at[strings.len - 1])
         strings.len--;
     return strings;
-}
-
-/* Forgets the rows of all tables once there are many: callers ask in the order of addresses, so
- * they will not be missed. */
-static void make_room(struct units *u)
-{
-    enum { MOST_ROWS = 1 << 20 };
-    if (u->rows_held < MOST_ROWS)
-        return;
-    for (size_t i = 0; i < u->tables.len; i++)
-        line_table_deinit(&u->tables.at[i]);
-    u->rows_held = 0;
-}
-
-struct line_table *unit_table(struct units *u, uint32_t unit)
-{
-    const struct unit *wanted = &u->units.at[unit];
-    bool is_new;
-    uint32_t *index = map_at(&u->table_of, wanted->program, 0, (uint32_t)u->tables.len, &is_new);
-    if (is_new)
-        vec_push(&u->tables, (struct line_table){0});
-    struct line_table *table = &u->tables.at[*index];
-    if (table->is_decoded || !u->program_bytes_left)
-        return table;
-    make_room(u);
-    line_table_init(table, &u->sections, wanted->program, wanted->comp_dir);
-    uint64_t bytes = line_table_bytes(table);
-    u->program_bytes_left -= bytes < u->program_bytes_left ? bytes : u->program_bytes_left;
-    u->rows_held += table->rows.len;
-    return table;
-}
-
-static const char *sole_path(const struct unit *unit, const struct line_sections *sections,
-                             struct arena *a)
-{
-    struct line_program p;
-    const char *path = NULL;
-    bool ok = line_program_open(&p, sections, unit->program);
-    for (uint32_t i = 0; ok && i < p.files.len; i++) {
-        const char *other = line_program_path(&p, i, unit->comp_dir, a);
-        ok = !path || !other || !strcmp(path, other);
-        path = path ? path : other;
-    }
-    line_program_close(&p);
-    return ok ? path : NULL;
-}
-
-const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a)
-{
-    struct unit *wanted = &u->units.at[unit];
-    if (!wanted->has_sole_path) {
-        wanted->has_sole_path = true;
-        wanted->sole_path = sole_path(wanted, &u->sections, a);
-    }
-    return wanted->sole_path;
-}
-
-struct scopes *unit_scopes(struct units *u, uint32_t unit)
-{
-    struct unit *wanted = &u->units.at[unit];
-    if (!wanted->has_scopes) {
-        wanted->has_scopes = true;
-        scopes_init(&wanted->scopes, &wanted->die, u->sections.as_gnu);
-    }
-    return &wanted->scopes;
 }
 
 static bool add_range(struct units *u, uint64_t low, uint64_t high, uint32_t unit)
@@ -169,6 +103,7 @@ static void order_ranges(struct units *u)
 static void index_units(struct units *u, const struct image *image)
 {
     enum { MOST_UNITS = 1 << 30 };
+    u->rows_most = u->scopes_most = 1 << 20;
     u->program_bytes_left = 8 * u->sections.line.len;
     u->ranges_most = debug_section(image, "debug_ranges").len +
                      debug_section(image, "debug_rnglists").len +

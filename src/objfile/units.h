@@ -14,7 +14,7 @@ struct unit {
     const char *comp_dir;
     uint64_t program; /* offset in .debug_line */
     struct scopes scopes;
-    bool has_scopes;       /* read when first asked for */
+    bool has_scopes, had_scopes;
     const char *sole_path; /* unit_sole_path() */
     bool has_sole_path;
 };
@@ -32,7 +32,9 @@ struct units {
     VEC(struct unit_range) ranges; /* by low, then by unit */
     VEC(struct line_table) tables;
     struct map table_of; /* (offset in .debug_line, 0) to index of table */
-    size_t rows_held;    /* by all tables */
+    /* Of all units together: held, read a second time, and as many as are held at most. */
+    size_t rows_held, rows_again, rows_most;
+    size_t scopes_held, scopes_again, scopes_most;
     /* More than these would mean that units share lists only to waste our time. */
     size_t ranges_most;
     uint64_t program_bytes_left;
@@ -50,7 +52,7 @@ struct line_table *unit_table(struct units *u, uint32_t unit);
  * without its rows. Strings that have to be made live in `a`. */
 const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a);
 
-/* The functions of a unit, read on the first call. */
+/* The functions of a unit, read when they are not in memory. Valid until the next call likewise. */
 struct scopes *unit_scopes(struct units *u, uint32_t unit);
 
 /* The first unit, from number `from` on, with a range around the address; the first unit that has a

@@ -135,17 +135,36 @@ static void arc_line(struct gprof_report *r, const struct sortable_arc *a, uint3
     out->len = (size_t)(to - out->at);
 }
 
-/* Brings what the lines of a list will need from all over memory nearer. */
-static void prefetch(const struct gprof_report *r, const struct arc_list *list, bool callers)
+enum { AHEAD_STARTS = 20, AHEAD_LISTS = 16, AHEAD_ARCS = 12, AHEAD_LABELS = 8, AHEAD_TEXTS = 4 };
+
+/* The labels, or their texts, of the first callers and callees of a function. */
+static void prefetch_labels(const struct gprof_report *r, uint32_t node, bool texts)
 {
-    for (size_t i = 0; i < list->all.len; i++) {
-        const struct graph_arc *arc = &r->graph->arcs[list->all.at[i].arc];
-        __builtin_prefetch(&r->labels[callers ? arc->caller : arc->callee]);
+    const struct graph *g = r->graph;
+    if (graph_is_cycle(g, node))
+        return;
+    uint32_t end = graph_nearest_end(&g->callers, node);
+    for (uint32_t i = g->callers.start[node]; i < end; i++) {
+        const struct gprof_label *label = &r->labels[g->arcs[g->callers.arc[i]].caller];
+        __builtin_prefetch(texts ? (const void *)label->text : label);
     }
-    for (size_t i = 0; i < list->all.len; i++) {
-        const struct graph_arc *arc = &r->graph->arcs[list->all.at[i].arc];
-        __builtin_prefetch(r->labels[callers ? arc->caller : arc->callee].text);
+    end = graph_nearest_end(&g->callees, node);
+    for (uint32_t i = g->callees.start[node]; i < end; i++) {
+        const struct gprof_label *label = &r->labels[g->arcs[g->callees.arc[i]].callee];
+        __builtin_prefetch(texts ? (const void *)label->text : label);
     }
+}
+
+/* `next` are the nodes to be printed, this one first. */
+static void look_ahead(const struct gprof_report *r, const uint32_t *next, uint32_t len)
+{
+    if (len <= AHEAD_STARTS)
+        return;
+    graph_prefetch_starts(r->graph, next[AHEAD_STARTS]);
+    graph_prefetch_lists(r->graph, next[AHEAD_LISTS]);
+    graph_prefetch_arcs(r->graph, next[AHEAD_ARCS]);
+    prefetch_labels(r, next[AHEAD_LABELS], false);
+    prefetch_labels(r, next[AHEAD_TEXTS], true);
 }
 
 static void callers(struct gprof_report *r, uint32_t node, struct arc_list *list, struct out *out)
@@ -156,7 +175,6 @@ static void callers(struct gprof_report *r, uint32_t node, struct arc_list *list
         return;
     }
     graph_sort_callers(r->graph, node, list);
-    prefetch(r, list, true);
     for (size_t i = 0; i < list->all.len; i++)
         arc_line(r, &list->all.at[i], r->graph->arcs[list->all.at[i].arc].caller,
                  r->labels[node].calls, out);
@@ -165,7 +183,6 @@ static void callers(struct gprof_report *r, uint32_t node, struct arc_list *list
 static void callees(struct gprof_report *r, uint32_t node, struct arc_list *list, struct out *out)
 {
     graph_sort_callees(r->graph, node, list);
-    prefetch(r, list, false);
     for (size_t i = 0; i < list->all.len; i++) {
         uint32_t callee = r->graph->arcs[list->all.at[i].arc].callee;
         arc_line(r, &list->all.at[i], callee, r->labels[callee].calls, out);
@@ -244,6 +261,7 @@ static void print_piece(size_t piece, struct out *out, void *context)
     struct arc_list list = {0};
     for (uint32_t i = pieces->first.at[piece]; i < end; i++) {
         uint32_t node = r->graph->ranked[i];
+        look_ahead(r, &r->graph->ranked[i], r->graph->len - i);
         if (!is_printed(r, &r->graph->nodes[node]))
             continue;
         if (graph_is_cycle(r->graph, node)) {

@@ -48,6 +48,8 @@ static void json_line(struct json *j, const struct entries *t, const struct entr
         json_pair_str(j, "name", names_get(names, line->node));
     }
     json_pair_u64(j, "calls", line->calls);
+    if (line->kind == LINE_ARC || line->kind == LINE_INTERNAL)
+        json_key(j, "static"), json_bool(j, line->is_static);
     if (line->kind == LINE_MEMBER)
         json_pair_u64(j, "recursive_calls", line->recursive_calls);
     else
@@ -119,6 +121,7 @@ static void csv_line(struct csv *c, const struct entries *t, const struct entry_
     csv_u64(c, line->calls);
     csv_double(c, line->self);
     csv_double(c, line->children);
+    csv_u64(c, line->is_static);
     csv_end(c);
 }
 
@@ -128,7 +131,7 @@ void graph_csv(struct out *out, const struct entries *t, struct names *names)
     struct csv c = {.out = out};
     struct entry e = {0};
     csv_header(&c, "kind,caller,caller_linkage_name,caller_address,callee,callee_linkage_name,"
-                   "callee_address,calls,self_samples,callees_samples");
+                   "callee_address,calls,self_samples,callees_samples,static");
     for (uint32_t i = 0; i < t->len; i++) {
         if (graph_is_cycle(t->graph, t->shown[i]))
             continue;
@@ -157,6 +160,7 @@ static void json_tree_row(struct json *j, const struct tree *t, const struct tre
     if (r->node != NO_NODE)
         json_node(j, t->graph, r->node, names);
     json_pair_u64(j, "calls", r->calls);
+    json_key(j, "static"), json_bool(j, r->is_static);
     json_pair_double(j, "share", summary_share(t->summary, r->samples));
     json_pair_double(j, "samples", r->samples);
     json_pair_u64(j, "cut", r->cut);
@@ -196,13 +200,15 @@ static void csv_tree_row(struct csv *c, const struct tree *t, const struct tree_
     csv_double(c, summary_share(t->summary, r->samples));
     csv_double(c, r->samples);
     csv_u64(c, r->cut);
+    csv_u64(c, r->is_static);
     csv_end(c);
 }
 
 void trees_csv(struct out *out, const struct tree *trees, size_t len, struct names *names)
 {
     struct csv c = {.out = out};
-    csv_header(&c, "tree,depth,kind,name,linkage_name,address,cycle,calls,share,samples,cut");
+    csv_header(&c,
+               "tree,depth,kind,name,linkage_name,address,cycle,calls,share,samples,cut,static");
     for (size_t i = 0; i < len; i++)
         for (size_t k = 0; k < trees[i].len; k++) {
             csv_u64(&c, i + 1);

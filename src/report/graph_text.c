@@ -4,8 +4,15 @@
  * a line of dashes. Numbers are those of JSON and CSV, printed with fewer digits. */
 #include "report/graph.h"
 
+#include "base/out_parallel.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+static const char static_word[] = "static";
+
+enum { ENTRIES_A_PIECE = 64 };
 
 struct layout {
     const struct summary *summary;
@@ -33,7 +40,8 @@ static struct layout lay_out(const struct summary *s, const struct graph *g, str
     l.time = text_digits((uint64_t)most) + l.decimals + 1;
     l.index = l.index < 5 ? 5 : l.index;
     l.time = l.time < 9 ? 9 : l.time;
-    l.calls = l.calls < 5 ? 5 : l.calls;
+    int least = g->measured_len < g->arcs_len ? (int)strlen(static_word) : 5;
+    l.calls = l.calls < least ? least : l.calls;
     return l;
 }
 
@@ -82,6 +90,13 @@ static void text_calls(struct out *out, const struct layout *l, uint64_t calls, 
         out_u64_left(out, second, l->calls);
 }
 
+/* In place of a number of calls, where the code has one and no call was recorded. */
+static void text_static(struct out *out, const struct layout *l)
+{
+    out_printf(out, "  %*s", l->calls, static_word);
+    out_spaces(out, (size_t)l->calls + 1);
+}
+
 static void text_line(struct out *out, const struct layout *l, const struct entry_line *line)
 {
     out_spaces(out, (size_t)l->index + (l->has_samples ? 7 : 0));
@@ -91,6 +106,8 @@ static void text_line(struct out *out, const struct layout *l, const struct entr
         text_times(out, l, line->self, line->children);
     if (line->kind == LINE_SPONTANEOUS)
         out_spaces(out, 2 * (size_t)l->calls + 3);
+    else if (line->is_static)
+        text_static(out, l);
     else if (line->kind == LINE_INTERNAL)
         text_calls(out, l, line->calls, ' ', 0);
     else if (line->kind == LINE_MEMBER)
@@ -142,26 +159,46 @@ static void text_head(struct out *out, const struct layout *l)
     out_printf(out, "  %*s%*s  function\n", l->calls, "calls", l->calls + 1, "");
 }
 
+struct listing {
+    const struct entries *entries;
+    const struct layout *layout;
+};
+
+static void text_entry(struct out *out, const struct layout *l, const struct entry *e)
+{
+    for (size_t k = 0; k < e->callers.all.len; k++)
+        text_line(out, l, &e->callers.all.at[k]);
+    text_primary(out, l, e);
+    for (size_t k = 0; k < e->below.all.len; k++)
+        text_line(out, l, &e->below.all.at[k]);
+    out_str(out, "----------------------------------------------------------------------\n");
+}
+
+static void text_entries(size_t piece, struct out *out, void *context)
+{
+    const struct listing *listing = context;
+    const struct entries *t = listing->entries;
+    struct entry e = {0};
+    size_t end = (piece + 1) * ENTRIES_A_PIECE;
+    for (size_t i = piece * ENTRIES_A_PIECE; i < end && i < t->len; i++) {
+        entry_make(t, t->shown[i], &e);
+        text_entry(out, listing->layout, &e);
+    }
+    entry_deinit(&e);
+}
+
 void graph_text(struct out *out, const struct entries *t, struct names *names,
                 const struct text_style *style)
 {
     struct layout l = lay_out(t->summary, t->graph, names, style);
-    struct entry e = {0};
+    struct listing listing = {t, &l};
     l.number = t->number;
+    names_fill(names);
     text_summary(out, t->summary);
     text_notes(out, t->summary);
     out_str(out, "Model    times of callees are split among callers by call counts\n\n");
     text_head(out, &l);
-    for (uint32_t i = 0; i < t->len; i++) {
-        entry_make(t, t->shown[i], &e);
-        for (size_t k = 0; k < e.callers.all.len; k++)
-            text_line(out, &l, &e.callers.all.at[k]);
-        text_primary(out, &l, &e);
-        for (size_t k = 0; k < e.below.all.len; k++)
-            text_line(out, &l, &e.below.all.at[k]);
-        out_str(out, "----------------------------------------------------------------------\n");
-    }
-    entry_deinit(&e);
+    out_parallel(out, (t->len + ENTRIES_A_PIECE - 1) / ENTRIES_A_PIECE, text_entries, &listing);
     if (t->omitted)
         out_printf(out, "%" PRIu32 " more entr%s not shown\n", t->omitted,
                    t->omitted == 1 ? "y is" : "ies are");
@@ -184,7 +221,9 @@ static void text_tree_row(struct out *out, const struct layout *l, const struct 
                   l->decimals);
         out_str(out, "  ");
     }
-    if (r->calls)
+    if (r->is_static)
+        out_printf(out, "%*s", l->calls, static_word);
+    else if (r->calls)
         out_u64(out, r->calls, l->calls);
     else
         out_spaces(out, (size_t)l->calls);

@@ -1,6 +1,8 @@
 /* The call graph: what flows in flows out, whatever the calls; cycles and depths of any size. */
 #include "analysis/toy.h"
 
+#include <stdlib.h>
+
 /* One sample for each function of the toy, in bins of 16 bytes. */
 static void sample_all(struct toy *b, uint64_t hits)
 {
@@ -110,6 +112,49 @@ static void test_random_graphs(void **state)
                      1 + next_random(&seed) % 1000);
         }
         toy_analyse(&b);
+        check_laws(&b);
+        check_flat(&b);
+        toy_deinit(&b);
+    }
+}
+
+/* Each pair has one arc, those of the code behind those that were measured. */
+static void check_static_arcs(const struct toy *b, const struct static_calls *calls)
+{
+    const struct graph *g = &b->graph;
+    uint32_t n = b->functions.len;
+    uint8_t *seen = calloc((size_t)n * n, 1);
+    assert_non_null(seen);
+    for (uint32_t i = 0; i < g->arcs_len; i++) {
+        const struct graph_arc *arc = &g->arcs[i];
+        assert_int_equal(graph_arc_is_static(g, arc), i >= g->measured_len);
+        assert_int_equal(arc->count == 0, i >= g->measured_len);
+        assert_int_equal(seen[arc->caller * n + arc->callee]++, 0);
+    }
+    for (size_t i = 0; i < calls->len; i++)
+        assert_int_equal(seen[calls->at[i].caller * n + calls->at[i].callee], 1);
+    free(seen);
+}
+
+static void test_static_arcs(void **state)
+{
+    (void)state;
+    uint64_t seed = 8;
+    for (int round = 0; round < 300; round++) {
+        struct toy b = {0};
+        struct static_call pairs[200];
+        struct static_calls calls = {pairs, 0};
+        uint32_t n = 1 + next_random(&seed) % 20;
+        toy_functions(&b, n, 16);
+        sample_all(&b, 1 + next_random(&seed) % 1000);
+        for (uint32_t i = next_random(&seed) % (2 * n); i > 0; i--)
+            toy_call(&b, next_random(&seed) % n, next_random(&seed) % n, 1 + i);
+        for (uint32_t caller = 0; caller < n; caller++)
+            for (uint32_t i = next_random(&seed) % 5; i > 0; i--)
+                pairs[calls.len++] = (struct static_call){caller, next_random(&seed) % n};
+        b.rules.calls = &calls;
+        toy_analyse(&b);
+        check_static_arcs(&b, &calls);
         check_laws(&b);
         check_flat(&b);
         toy_deinit(&b);
@@ -243,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_graphs),
+        cmocka_unit_test(test_static_arcs),
         cmocka_unit_test(test_unknown_callers_of_a_cycle),
         cmocka_unit_test(test_counts_beyond_32_bits),
         cmocka_unit_test(test_deep_chain),

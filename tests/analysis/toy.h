@@ -22,6 +22,7 @@ struct toy {
     struct profile profile;
     struct attribution time;
     struct selection selection;
+    struct graph_rules rules;
     struct graph graph;
     struct names names;
     struct summary summary;
@@ -73,8 +74,8 @@ static inline void toy_analyse(struct toy *b)
     b->selection.arena = &b->arena;
     selection_resolve(&b->selection, &b->functions, NULL);
     attribute_native(&b->time, &b->profile, &b->functions, &b->arena);
-    graph_build(&b->graph, &b->functions, &b->profile, &b->time, &b->selection,
-                (struct graph_rules){.is_gnu = false}, &b->arena);
+    graph_build(&b->graph, &b->functions, &b->profile, &b->time, &b->selection, b->rules,
+                &b->arena);
     names_init(&b->names, &b->functions, NULL, &b->arena);
     b->profile_name = "gmon.out";
     b->summary =

@@ -248,7 +248,7 @@ class Convert(Case):
 
 class BadInput(Case):
     def test_what_is_no_file(self):
-        self.refused("info", self.dir, says="Is a directory")
+        self.refused("info", self.dir, says="is a folder without a recording")
         self.refused("info", self.dir / "none", says="No such file")
         self.refused("info", "/dev/null", says="0 bytes are too few for a profile")
         self.refused("info", "/proc/version", says="is no profile of a known format")

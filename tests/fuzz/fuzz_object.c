@@ -1,7 +1,7 @@
 /* libFuzzer: asks an object image everything src/objfile answers and reads all of every string it
  * gets. Nothing may crash, hang or read outside the image, whatever it claims; a refusal says why
  * in one line. */
-#include "objfile/object.h"
+#include "objfile/calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,13 @@ static size_t ask_line(struct object *o, uint64_t address)
     for (size_t i = object_frames(o, address, frames, 8); i--;)
         sum += touch(frames[i].function) + touch(frames[i].file);
     return sum;
+}
+
+static void touch_place(const struct object_place *p, void *context)
+{
+    if (p->start >= p->end || !p->file)
+        abort();
+    *(size_t *)context += touch(p->file) + touch(p->function);
 }
 
 static size_t ask_symbols(struct object *o)
@@ -64,6 +71,19 @@ static size_t ask_sections(struct object *o)
     return sum;
 }
 
+static size_t ask_calls(struct object *o)
+{
+    struct code_range everything = {0, UINT64_MAX};
+    struct code_calls found = {0};
+    struct code *code = code_open(o);
+    if (code)
+        code_find_calls(code, &everything, 1, &found);
+    size_t sum = found.all.len;
+    vec_free(&found.all);
+    code_close(code);
+    return sum;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct err e = {0};
@@ -77,7 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct bytes id = object_build_id(o);
     size_t sum = id.len ? (size_t)id.at[0] + id.at[id.len - 1] : 0;
     sum += ask_symbols(o) + ask_facts(o) + ask_sections(o) + object_has_debug_info(o);
-    sum += object_mentions(o, "mcount");
+    sum += object_mentions(o, "mcount") + ask_calls(o);
+    object_each_place(o, 0, UINT64_MAX, touch_place, &sum);
     object_close(o);
     return sum == SIZE_MAX; /* keeps the reads alive */
 }

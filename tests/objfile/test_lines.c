@@ -281,6 +281,79 @@ static void test_frames_as_gnu(void **state)
     }
 }
 
+static void print_place(const struct object_place *p, void *context)
+{
+    assert_true(p->start < p->end);
+    for (uint64_t at = p->start; at < p->end; at++) {
+        struct object_frame frame = {p->function, p->file, p->line};
+        fprintf(context, "%#018" PRIx64, at);
+        print_frames(context, &frame, 1);
+    }
+}
+
+/* The walk says of every byte what a question about that byte says. */
+static void compare_walk(const char *command)
+{
+    print_message("# %s\n", command);
+    assert_true(run("%s", command));
+    struct object *o = opened("p", NULL);
+    write_addresses(o);
+    char *asked = our_frames(o, 1), *walked;
+    size_t size;
+    FILE *to = open_memstream(&walked, &size);
+    object_each_place(o, 0, UINT64_MAX, print_place, to);
+    fclose(to);
+    write_text("asked", asked);
+    write_text("walked", walked);
+    assert_true(run("grep -v ' unknown$' asked | cmp - walked"));
+    assert_true(size > 100);
+    free(asked);
+    free(walked);
+    object_close(o);
+}
+
+static void test_walk(void **state)
+{
+    (void)state;
+    need("gcc");
+    write_sources();
+    write_text("p.cc", CPLUSPLUS);
+    compare_walk("gcc -g -O2 -o p first.c sub/second.c");
+    compare_walk("gcc -g -O2 -flto -o p first.c sub/second.c");
+    compare_walk("gcc -g -O2 -ffunction-sections -gsplit-dwarf -o p first.c sub/second.c");
+    if (have("g++"))
+        compare_walk("g++ -g -O2 -o p p.cc");
+    if (have("clang"))
+        compare_walk("clang -g -O2 -o p first.c sub/second.c");
+}
+
+/* Units whose ranges lie within each other, as some compilers write them: the first unit that has a
+ * line counts. */
+static void test_overlap(void **state)
+{
+    (void)state;
+    need("gcc");
+    write_text("a.s", ".text\n.globl _start\n_start:\n.Ls:\n.file 1 \"a.c\"\n.loc 1 1\nnop\n"
+                      ".section .text.z,\"ax\"\n.Lend: nop\n"
+                      ".section .debug_info,\"\"\n.long .Lb-.La\n.La: .short 4\n"
+                      ".long .debug_abbrev\n.byte 8\n.uleb128 1\n.quad .Ls\n.quad .Ls+100\n"
+                      ".long .Lline\n.byte 0\n.Lb:\n"
+                      ".section .debug_abbrev,\"\"\n.uleb128 1,0x11\n.byte 0\n"
+                      ".uleb128 0x11,1,0x12,1,0x10,0x17,0,0,0\n"
+                      ".section .debug_line,\"\"\n.Lline:\n");
+    write_text("b.s", ".text\n.globl b\nb:\nnop\nnop\nnop\n");
+    assert_true(run("gcc -c a.s && gcc -c -g b.s && gcc -nostdlib -static -o p a.o b.o"));
+    struct object *o = opened("p", NULL);
+    const char *file;
+    uint32_t line;
+    assert_true(object_line(o, symbol_named(o, "_start")->address, &file, &line));
+    assert_string_equal(strrchr(file, '/') ? strrchr(file, '/') + 1 : file, "a.c");
+    assert_true(object_line(o, symbol_named(o, "b")->address, &file, &line));
+    assert_non_null(strstr(file, "b."));
+    object_close(o);
+    compare_walk("true");
+}
+
 /* A function whose first row is in the unit's file 1 where that is not its file 0. */
 static void test_first_file(void **state)
 {
@@ -355,6 +428,8 @@ int main(void)
         cmocka_unit_test(test_frames),
         cmocka_unit_test(test_frames_as_gnu),
         cmocka_unit_test(test_first_file),
+        cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_overlap),
         cmocka_unit_test(test_beyond_addr2line),
         cmocka_unit_test(test_no_lines),
     };

@@ -26,6 +26,7 @@ class Case:
     env: dict = dataclasses.field(default_factory=dict)
     check: str = "bytes"  # or "status" alone, or "blurbs": the lines of the -b output in order
     writes: bool = False  # it leaves files, which are compared as well
+    told: list | None = None  # what GNU gprof is given instead of argv
 
     @property
     def id(self):
@@ -112,6 +113,18 @@ SUMS = [
 SUM_OPTIONS = ["", "-p", "-q -z", "-T", "-i", "-i -p -q", "-k {a}/{b}", "-p{a} -q{b} -z"]
 
 
+def static_cases(manifest, options):
+    """-c, against GNU gprof without it, but told of the same calls: told.gmon has them as arcs that
+    were taken 0 times. GNU gprof itself finds only some of them."""
+    for program, built in manifest.items():
+        for profile in built.get("told", []):
+            for template in options["everywhere"]:
+                words = [fill(f"{template} {{image}} {name}", built["values"] | {"image": "image"})
+                         for name in (profile, f"told-{profile}")]
+                if None not in words:
+                    yield Case("told", program, ["-b", "-c", *words[0]], told=["-b", *words[1]])
+
+
 def sum_cases(manifest):
     """Several profiles on one command line, of one format or of two."""
     for profiles in SUMS:
@@ -158,6 +171,7 @@ def blurb_cases(manifest):
 def all_cases(manifest, work, later=False):
     options = read_options()
     yield from option_cases(manifest, options)
+    yield from static_cases(manifest, options)
     yield from sum_cases(manifest)
     yield from format_cases(manifest)
     yield from mixed_cases(manifest, options)

@@ -1,7 +1,7 @@
 """deviations.py: where monarc means to differ from GNU gprof, each with a reason and a test.
 
-A row belongs here only if GNU's output rests on memory that it must not read, on an overflow or on
-uninitialised bytes; everything else is compared byte for byte. run.py takes a listed case out of
+A row belongs here only if GNU's output rests on memory that it must not read, on an overflow, on
+uninitialised bytes or on a misread number; everything else is compared byte for byte. run.py takes a listed case out of
 the comparison, fails it unless check accepts what monarc printed, and fails it as well once both
 programs agree, for then the row is stale. It runs nothing itself.
 
@@ -10,6 +10,7 @@ rate0.gmon and last-symbol.gmon wait for that.
 """
 
 import dataclasses
+import re
 import typing
 
 
@@ -21,7 +22,27 @@ class Deviation:
     check: typing.Callable[[bytes, int], str | None]  # stdout, status -> what is wrong, or None
 
 
-# Fields of cases.Case, for cases that exist for a deviation alone.
-EXTRA: list[dict] = []
+def lacks_backward_call(out, status):
+    """right_step calls the helper before it, which no profile has."""
+    if status:
+        return f"status {status}"
+    entry = re.search(rb"\n\[\d+\] [^\n]* right_step [^\n]*\n(.*?)\n---", out, re.S)
+    if not entry or not re.search(rb"(?m)^ .* 0/0 +helper \[", entry[1]):
+        return "right_step does not call helper"
+    return None
 
-DEVIATIONS: list[Deviation] = []
+
+BACKWARD = "it takes the displacement for a number without a sign, so no call leads back"
+BACKWARD_PROGRAMS = ("town", "town-i386")
+
+# Fields of cases.Case, for cases that exist for a deviation alone.
+EXTRA: list[dict] = [
+    {"group": "deviations", "program": program, "argv": ["-b", "-c", "-q", "image", "cycles.gmon"]}
+    for program in BACKWARD_PROGRAMS
+]
+
+DEVIATIONS: list[Deviation] = [
+    Deviation("backward-calls", BACKWARD, f"deviations/{program}: -b -c -q image cycles.gmon",
+              lacks_backward_call)
+    for program in BACKWARD_PROGRAMS
+]

@@ -30,7 +30,17 @@ TWINS_NAMES = {"a": "global_one", "b": "three", "c": "four", "s": "nine_local_la
 CLONES_NAMES = {"a": "work", "b": "aplain", "c": "bplain", "s": "inner.1234", "idle": "mplain"}
 MANGLED_NAMES = {"a": "_ZN5plane7Polygon4edgeEm", "b": "_Z3addIiET_S0_S0_", "c": "_Zbad",
                  "s": "pkg__proc", "idle": "_ZZZ"}
+ONWARD_NAMES = {"a": "two", "b": "four", "c": "six", "s": "seven_and_a_half", "idle": "three"}
 MANY = 10050
+
+# Programs and profiles for -c with calls in all directions.
+TOLD = {
+    "town": ["base.gmon", "cycles.gmon", "disjoint.gmon", "arcs.gmon", "early.gmon"],
+    "town-O2": ["cycles.gmon"], "town-pie": ["cycles.gmon"], "town-shared": ["cycles.gmon"],
+    "town-x32": ["cycles.gmon"], "town-i386": ["base.gmon", "cycles.gmon"],
+    "onward": ["circles.gmon"], "calc": ["real.gmon", "seed0.gmon", "seed3.gmon"],
+    "shapes": ["real.gmon", "seed6.gmon"],
+}
 
 # name, GCC's target prefix, flags that make the variant
 TOWNS = [
@@ -125,6 +135,12 @@ def town(prefix, flags):
     return build
 
 
+def onward(prefix):
+    def build(folder):
+        compile_with([prefix + "gcc", *TOWN_FLAGS, "onward.c", "-o", folder / "image"])
+    return build
+
+
 def assembled(text_or_file):
     def build(folder):
         source = SOURCES / text_or_file if text_or_file.endswith(".s") else folder / "image.s"
@@ -167,6 +183,8 @@ def programs():
     for name, prefix, flags in TOWNS:
         foreign = bool(prefix) or "-mx32" in flags
         yield name, town(prefix, flags), TOWN_NAMES, scenes.town_scenes(name, foreign)
+    for name, prefix in ("onward", ""), ("onward-i386", "i686-linux-gnu-"):
+        yield name, onward(prefix), ONWARD_NAMES, scenes.onward
     yield "twins", assembled("twins.s"), TWINS_NAMES, scenes.every_symbol
     yield "clones", assembled("clones.s"), CLONES_NAMES, scenes.every_symbol
     yield "mangled", assembled(mangled_text()), MANGLED_NAMES, scenes.every_symbol
@@ -200,7 +218,8 @@ def build_program(folder, build, names, make_scenes, gprof):
                            capture_output=True, text=True)
     if probe.returncode:
         raise Skip(f"GNU gprof can't read the image: {probe.stderr.strip()}")
-    return {"values": write_files(folder, image, names), "levels": levels}
+    told = scenes.tell(image, folder, TOLD.get(folder.name, []))
+    return {"values": write_files(folder, image, names), "levels": levels, "told": told}
 
 
 def fingerprint(gprof):

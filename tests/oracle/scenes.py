@@ -6,6 +6,9 @@ No scene has samples at or behind the last symbol or a rate of 0: there GNU gpro
 """
 
 import random
+import re
+import struct
+import subprocess
 
 from profiles import Arc, Profile
 
@@ -237,6 +240,69 @@ def many_functions(image, folder):
     for i, symbol in enumerate(image.symbols[2:-1], 1):
         profile.records.append(Arc(image.symbols[1 + i // 60].addr + 1, symbol.addr, i % 9 + 1))
     return write(folder, [("base", "huge", profile)])
+
+
+def onward(image, folder):
+    """-c where every call leads to what stands behind, so that GNU gprof finds it; some were made,
+    some not, and some go back through pointers and close circles with calls that were not made."""
+    back = [("six", "two", 4), ("nine", "four", 2)]
+    forth = [("_start", "one", 1), ("one", "two", 9), ("two", "four", 9), ("four", "six", 5)]
+    times = {"one": 3, "two": 10, "three": 4, "four": 70, "six": 20, "seven": 1, "eight": 9,
+             "nine": 12, "ten": 5}
+    low, high = text_range(image)
+    half = image.addr("five") & ~3
+    halves = called(Profile(image), forth).histogram(low, half, (half - low) // 4, {})
+    split = called(Profile(image), forth)
+    for start, end in (low, half + 8), (half + 8, half + 8 + (half + 8 - low)):
+        split.histogram(start, end, (end - start) // 4, {})
+    scenes = [
+        ("base", "static", called(sampled(image, times=times), forth)),
+        ("circles", "static", called(sampled(image, times=times), forth + back)),
+        ("arcs", "static", called(Profile(image), forth)),
+        ("hist", "static", sampled(image, times=times)),
+        ("halves", "static", halves),
+        ("split", "static", split),
+    ]
+    scenes += [(f"seed{seed}", "static", some_calls(image, seed)) for seed in range(12)]
+    return write(folder, scenes)
+
+
+def find_calls(path):
+    """(site, target) of every direct call in .text, by objdump; x86 alone."""
+    listing = subprocess.run(["objdump", "-d", "-j", ".text", str(path)], capture_output=True,
+                             text=True, check=True).stdout
+    return [(int(site, 16), int(to, 16)) for site, to in
+            re.findall(r"^ *([0-9a-f]+):\t[^\t]*\t(?:\S+ )*call +([0-9a-f]+) <", listing, re.M)]
+
+
+def tell(image, folder, names):
+    """For each profile NAME, told-NAME: the same with the calls in the code as arcs of count 0. A
+    call counts if both ends lie in what the histograms cover, as with -c."""
+    starts = {s.addr for s in image.symbols if not re.search(r"\$|\.(?!\d)", s.name)}
+    for name in names:
+        data = (folder / name).read_bytes()
+        ranges = histogram_ranges(image, data)
+        found = [(site, to) for site, to in find_calls(folder / "image")
+                 if to in starts and all(any(low <= x < high for low, high in ranges)
+                                         for x in (site, to))]
+        arcs = Profile(image)
+        arcs.records = [Arc(site, to, 0) for site, to in found]
+        (folder / f"told-{name}").write_bytes(data + arcs.gnu()[20:])
+    return names
+
+
+def histogram_ranges(image, data):
+    """[low, high) of each histogram of a little-endian gmon.out."""
+    address = "Q" if image.bits == 64 else "I"
+    at, ranges = 20, []
+    while at < len(data):
+        if data[at] == 0:
+            low, high, bins = struct.unpack_from(f"<2{address}I", data, at + 1)
+            ranges.append((low, high))
+            at += 1 + struct.calcsize(f"<2{address}2I") + 16 + 2 * bins
+        else:
+            at += 1 + struct.calcsize(f"<2{address}I")
+    return ranges
 
 
 def real(image, folder):

@@ -26,8 +26,12 @@ TARGET(0)
 TARGET(1)
 TARGET(2)
 TARGET(3)
-TARGET(4) TARGET(5) TARGET(6) TARGET(7) static void (*const targets[8])(void) = {
-    target_0, target_1, target_2, target_3, target_4, target_5, target_6, target_7};
+TARGET(4)
+TARGET(5)
+TARGET(6)
+TARGET(7)
+static void (*const targets[8])(void) = {target_0, target_1, target_2, target_3,
+                                         target_4, target_5, target_6, target_7};
 
 NOINLINE long fib(int n)
 {

@@ -1,0 +1,214 @@
+/* All code of a program in the order of addresses, each stretch with its line and function.
+ *
+ * Units are read when the walk reaches them and may be forgotten behind it, so it takes no more
+ * memory for a large program than for its largest unit (unitdata.c). Answers are those of
+ * object_frames(): where units overlap, a first pass over all line tables decides whose code it is.
+ */
+#include "objfile/frames.h"
+#include "objfile/nearest.h"
+
+#include "base/sort.h"
+
+#include <string.h>
+
+struct spans {
+    struct span *at;
+    size_t len, cap;
+};
+
+/* The function the walk is in: [start, end) is one segment of a unit's functions. */
+struct here {
+    uint64_t start, end;
+    size_t segment;
+    uint32_t scope;
+    const char *function;
+};
+
+struct walk {
+    struct object *o;
+    struct units *u;
+    struct here here;
+    struct object_place place; /* not yet visited: what follows may belong to it */
+    object_visitor *visit;
+    void *context;
+};
+
+static bool same_text(const char *left, const char *right)
+{
+    return left == right || (left && right && !strcmp(left, right));
+}
+
+static void flush(struct walk *w)
+{
+    if (w->place.start < w->place.end)
+        w->visit(&w->place, w->context);
+    w->place.end = w->place.start;
+}
+
+static void add_place(struct walk *w, const struct object_place *next)
+{
+    struct object_place *p = &w->place;
+    if (p->start < p->end && p->end == next->start && p->line == next->line &&
+        same_text(p->file, next->file) && same_text(p->function, next->function)) {
+        p->end = next->end;
+        return;
+    }
+    flush(w);
+    *p = *next;
+}
+
+/* Code of one line that is in no function of the debug information: symbols divide it. */
+static void add_unscoped(struct walk *w, struct object_place *p, uint64_t end)
+{
+    while (p->start < end) {
+        const struct object_symbol *symbol = nearest_symbol(w->o, p->start);
+        uint64_t next = nearest_after(w->o, p->start);
+        p->function = symbol ? symbol->name : NULL;
+        p->end = next < end ? next : end;
+        add_place(w, p);
+        p->start = p->end;
+    }
+}
+
+/* Moves on to the segment with an address beyond the current one. */
+static void move(struct walk *w, struct scopes *s, uint64_t address)
+{
+    struct here *h = &w->here;
+    const struct segment *segments = s->cover.segments.at;
+    size_t len = s->cover.segments.len;
+    bool is_next = h->segment + 1 < len && address >= segments[h->segment + 1].start &&
+                   (h->segment + 2 == len || address < segments[h->segment + 2].start);
+    h->segment = is_next ? h->segment + 1 : cover_find(&s->cover, address);
+    bool is_before_all = h->segment == SIZE_MAX;
+    h->start = is_before_all ? 0 : segments[h->segment].start;
+    h->end = h->segment + 1 < len ? segments[h->segment + 1].start : UINT64_MAX;
+    h->scope = is_before_all ? NO_SCOPE : segments[h->segment].id;
+    h->function = h->scope == NO_SCOPE ? NULL : frame_function(w->o, s, h->scope);
+}
+
+/* Code of one line: functions divide it. */
+static void add_line(struct walk *w, struct scopes *s, struct object_place *p, uint64_t end)
+{
+    while (p->start < end) {
+        if (p->start < w->here.start || p->start >= w->here.end)
+            move(w, s, p->start);
+        uint64_t next = w->here.end < end ? w->here.end : end;
+        if (w->here.scope == NO_SCOPE) {
+            add_unscoped(w, p, next);
+            continue;
+        }
+        p->function = w->here.function;
+        p->end = next;
+        add_place(w, p);
+        p->start = next;
+    }
+}
+
+static uint64_t later(uint64_t left, uint64_t right)
+{
+    return left > right ? left : right;
+}
+
+static uint64_t earlier(uint64_t left, uint64_t right)
+{
+    return left < right ? left : right;
+}
+
+/* The rows of one sequence within [low, high). */
+static void walk_rows(struct walk *w, struct line_table *t, struct scopes *s,
+                      const struct line_sequence *sequence, uint64_t low, uint64_t high)
+{
+    low = later(low, sequence->low);
+    high = earlier(high, sequence->high);
+    const struct line_row *row = line_table_find(t, low);
+    const struct line_row *end = t->rows.at + sequence->first + sequence->len;
+    struct object_place p = {0};
+    for (const struct line_row *last = NULL; row && row < end && row->address < high; row++) {
+        uint64_t row_end = row + 1 < end ? earlier(row[1].address, high) : high;
+        if (!last || last->file != row->file)
+            p.file = line_table_path(t, row->file, &w->o->arena);
+        last = row;
+        p.start = later(row->address, low);
+        p.line = row->line;
+        if (p.file)
+            add_line(w, s, &p, row_end);
+    }
+}
+
+static void walk_unit(struct walk *w, uint32_t unit, uint64_t low, uint64_t high)
+{
+    struct line_table *t = unit_table(w->u, unit);
+    size_t first = line_table_sequence_from(t, low);
+    if (first == t->sequences.len || t->sequences.at[first].low >= high)
+        return;
+    struct scopes *s = unit_scopes(w->u, unit);
+    w->here = (struct here){.segment = SIZE_MAX - 1}; /* nowhere */
+    for (size_t i = first; i < t->sequences.len && t->sequences.at[i].low < high; i++)
+        walk_rows(w, t, s, &t->sequences.at[i], low, high);
+}
+
+/* Only what a unit has lines for, of its ranges. */
+static void clip_to_lines(struct units *u, const struct unit_range *r, struct spans *out)
+{
+    const struct line_table *t = unit_table(u, r->unit);
+    for (size_t i = line_table_sequence_from(t, r->low);
+         i < t->sequences.len && t->sequences.at[i].low < r->high; i++)
+        vec_push(out, (struct span){.low = later(r->low, t->sequences.at[i].low),
+                                    .high = earlier(r->high, t->sequences.at[i].high),
+                                    .rank = r->unit,
+                                    .id = r->unit});
+}
+
+/* Unit by unit, so that each line table is read once. */
+static void clip_all(struct units *u, struct spans *out)
+{
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, u->ranges.len);
+    for (size_t i = 0; i < u->ranges.len; i++)
+        order[i] = (struct keyed){u->ranges.at[i].unit, (uint32_t)i};
+    sort_keyed(order, u->ranges.len);
+    for (size_t i = 0; i < u->ranges.len; i++)
+        clip_to_lines(u, &u->ranges.at[order[i].item], out);
+    arena_deinit(&scratch);
+}
+
+static bool units_overlap(const struct units *u)
+{
+    for (size_t i = 1; i < u->ranges.len; i++)
+        if (u->ranges.at[i].low < u->ranges.at[i - 1].reach)
+            return true;
+    return false;
+}
+
+/* Which unit counts where: the first one that has lines there. */
+static struct cover cover_units(struct units *u)
+{
+    struct spans spans = {0};
+    if (units_overlap(u))
+        clip_all(u, &spans);
+    else
+        for (size_t i = 0; i < u->ranges.len; i++)
+            vec_push(&spans, (struct span){u->ranges.at[i].low, u->ranges.at[i].high, 0,
+                                           u->ranges.at[i].unit});
+    struct cover cover;
+    cover_init(&cover, spans.at, spans.len);
+    vec_free(&spans);
+    return cover;
+}
+
+void object_each_place(struct object *o, uint64_t low, uint64_t high, object_visitor *visit,
+                       void *context)
+{
+    struct walk w = {.o = o, .u = units_of(o), .visit = visit, .context = context};
+    struct cover cover = cover_units(w.u);
+    size_t from = cover_find(&cover, low);
+    for (size_t i = from == SIZE_MAX ? 0 : from; i + 1 < cover.segments.len; i++) {
+        const struct segment *here = &cover.segments.at[i], *next = here + 1;
+        if (here->start >= high)
+            break;
+        if (here->id != NO_SPAN)
+            walk_unit(&w, here->id, later(low, here->start), earlier(high, next->start));
+    }
+    flush(&w);
+    cover_deinit(&cover);
+}

@@ -1,0 +1,51 @@
+/* libFuzzer: looks for calls in arbitrary bytes, taken for code of any machine. The first byte
+ * chooses the machine and the byte order. What is found lies in the code, in order; nothing else is
+ * read. */
+#include "objfile/decode.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+enum { ADDRESS = 0x10000, LONGEST = 15 };
+
+static void check_found(const struct code_calls *calls, size_t len)
+{
+    uint64_t next = ADDRESS;
+    for (size_t i = 0; i < calls->all.len; i++) {
+        const struct code_call *call = &calls->all.at[i];
+        bool is_inside = call->to > ADDRESS && call->to < ADDRESS + len;
+        if (call->from < next || call->from >= ADDRESS + len || (call->is_jump && is_inside))
+            abort();
+        next = call->from + 1;
+    }
+}
+
+static void check_lengths(struct bytes code)
+{
+    for (size_t i = 0; i < code.len; i++)
+        for (int is_64 = 0; is_64 < 2; is_64++) {
+            size_t left = code.len - i, n = x86_length(code.at + i, left, is_64);
+            if (n > left || n > LONGEST)
+                abort();
+        }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    if (!len)
+        return 0;
+    struct stretch s = {.bytes = {data + 1, len - 1},
+                        .address = ADDRESS,
+                        .set = (data[0] & 0x7f) % SETS,
+                        .is_big_endian = data[0] & 0x80};
+    struct code_calls calls = {0};
+    struct finding f = {
+        .calls = &calls, .mask = UINT64_MAX, .range = {ADDRESS, ADDRESS + s.bytes.len}};
+    decode_calls(&s, &f);
+    finding_deinit(&f);
+    check_found(&calls, s.bytes.len);
+    check_lengths(s.bytes);
+    vec_free(&calls.all);
+    return 0;
+}
