@@ -29,7 +29,7 @@ packages_of() {
 missing_packages() {
     for package in "$@"; do
         case $(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null) in
-        *installed*) ;;
+        installed*) ;; # `not-installed` is one that others only mention
         *) printf '%s ' "$package" ;;
         esac
     done
