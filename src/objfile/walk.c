@@ -200,15 +200,17 @@ void object_each_place(struct object *o, uint64_t low, uint64_t high, object_vis
                        void *context)
 {
     struct walk w = {.o = o, .u = units_of(o), .visit = visit, .context = context};
-    struct cover cover = cover_units(w.u);
-    size_t from = cover_find(&cover, low);
-    for (size_t i = from == SIZE_MAX ? 0 : from; i + 1 < cover.segments.len; i++) {
-        const struct segment *here = &cover.segments.at[i], *next = here + 1;
+    if (!w.u->has_cover)
+        w.u->cover = cover_units(w.u);
+    w.u->has_cover = true;
+    const struct cover *cover = &w.u->cover;
+    size_t from = cover_find(cover, low);
+    for (size_t i = from == SIZE_MAX ? 0 : from; i + 1 < cover->segments.len; i++) {
+        const struct segment *here = &cover->segments.at[i], *next = here + 1;
         if (here->start >= high)
             break;
         if (here->id != NO_SPAN)
             walk_unit(&w, here->id, later(low, here->start), earlier(high, next->start));
     }
     flush(&w);
-    cover_deinit(&cover);
 }
