@@ -69,6 +69,8 @@ static bool read_functions(struct gprof *g, struct err *e)
         return err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
     functions_gnu(&g->functions, g->image,
                   &(struct gnu_symbol_rules){o->no_static, o->only_functions}, &g->arena);
+    if (o->lines && g->functions.len)
+        functions_add_lines(&g->functions, g->image, &g->arena);
     return g->functions.len || err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
 }
 
@@ -97,6 +99,9 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                              .brief = g->options.brief,
                              .show_all = g->options.show_all,
                              .full_paths = g->options.full_paths,
+                             .places = g->options.lines               ? PLACE_WITH_ADDRESS
+                                       : g->options.inline_file_names ? PLACE
+                                                                      : NO_PLACE,
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
     gprof_make_labels(&r, &g->arena);
@@ -218,6 +223,8 @@ static bool report(struct gprof *g, struct out *out, struct err *e)
         return err_set(e, "%s: gmon.out file is missing histogram", o->whoami);
     if ((styles & STYLE_GRAPH) && !g->input.has_arcs)
         return err_set(e, "%s: gmon.out file is missing call-graph data", o->whoami);
+    if (o->inline_file_names)
+        functions_locate(&g->functions, g->image);
     names_init(&g->names, &g->functions, o->traditional ? NULL : o->demangle, &g->arena);
     print(g, styles, out);
     return true;

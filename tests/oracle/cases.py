@@ -15,6 +15,8 @@ import errors
 
 HERE = pathlib.Path(__file__).resolve().parent
 LEVELS = ["few", "core", "full"]
+NESTED = {level: LEVELS[:i + 1] for i, level in enumerate(LEVELS)} | {
+    "lines": ["some-lines", "lines"]}
 
 
 @dataclasses.dataclass
@@ -66,6 +68,8 @@ def with_options(group, program, built, profile, templates, **fields):
 
 def group_of(program):
     """Programs that differ in little share a group: town-s390x and town-i386 are `towns`."""
+    if program.startswith("lines-"):
+        return "lines"
     return "towns" if program.startswith("town-") else program
 
 
@@ -77,8 +81,7 @@ def counts_executions(profile, template):
 def option_cases(manifest, options):
     for program, built in manifest.items():
         for profile, level in built.get("levels", {}).items():
-            names = LEVELS[:LEVELS.index(level) + 1] if level in LEVELS else [level]
-            templates = [t for name in names for t in options[name]
+            templates = [t for name in NESTED.get(level, [level]) for t in options[name]
                          if not counts_executions(profile, t)]
             yield from with_options(group_of(program), program, built, profile, templates)
 
