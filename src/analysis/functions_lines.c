@@ -1,8 +1,8 @@
 /* GNU gprof's line symbols (-l).
  *
  * It asks for the place of every byte of .text and makes a symbol wherever function, file or line
- * are other than those of the symbol before. Bytes whose function, file or line is unknown belong to
- * the symbol before them. A line symbol is as static as the function it lies in. */
+ * are other than those of the symbol before. Bytes whose function, file or line is unknown belong
+ * to the symbol before them. A line symbol is as static as the function it lies in. */
 #include "analysis/functions.h"
 
 #include "base/vec.h"
@@ -44,13 +44,12 @@ static void add_place(const struct object_place *place, void *context)
         is_same(last->file, place->file))
         return;
     uint32_t owner = functions_find(l->functions, place->start);
-    vec_push(&l->symbols,
-             ((struct function){.start = place->start,
-                                .name = place->function,
-                                .file = place->file,
-                                .line = place->line,
-                                .is_static = owner != NO_FUNCTION &&
-                                             l->functions->at[owner].is_static}));
+    vec_push(&l->symbols, ((struct function){.start = place->start,
+                                             .name = place->function,
+                                             .file = place->file,
+                                             .line = place->line,
+                                             .is_static = owner != NO_FUNCTION &&
+                                                          l->functions->at[owner].is_static}));
 }
 
 /* Functions outside of .text were not met on the walk. */

@@ -155,7 +155,8 @@ bool static_calls_gnu(struct static_calls *calls, const struct functions *f, str
     s.ranges = ARENA_NEW(&scratch, struct code_range, f->len);
     for (uint32_t i = 0; i < f->len; i++) {
         bool is_last = i + 1 == f->len;
-        struct code_range range = {f->at[i].start, is_last ? f->at[i].last + 1 : f->at[i + 1].start};
+        struct code_range range = {f->at[i].start,
+                                   is_last ? f->at[i].last + 1 : f->at[i + 1].start};
         s.ranges[i] = common(clip(range, p), text);
     }
     bool is_known = find(calls, &s, o, a);

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/parallel.h"
 #include "cli/command.h"
+#include "cli/gprof_sum.h"
 #include "report/gprof_text.h"
 
 #include <elf.h>
@@ -190,6 +191,13 @@ static void find_static_calls(struct gprof *g)
         warn_of_machine(g->options.whoami, machine_name(g->image));
 }
 
+static bool write_sum(struct gprof *g, struct err *e)
+{
+    return !(g->options.styles & STYLE_SUMMARY) ||
+           gprof_write_sum(&g->options, g->image, &g->input.profile, &g->functions,
+                           g->input.has_arcs ? &g->graph : NULL, e);
+}
+
 static bool analyse(struct gprof *g, struct out *out, struct err *e)
 {
     struct reading_job job = {g, out, e, false};
@@ -198,10 +206,12 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
         return false;
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
     if (!g->input.has_arcs)
-        return true;
+        return write_sum(g, e);
     find_static_calls(g);
     graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection, g->rules,
                   &g->arena);
+    if (!write_sum(g, e))
+        return false;
     profile_deinit(&g->input.profile); /* all of it is in the graph now */
     parallel_for(2, 2, propagate_or_locate, g);
     return true;
