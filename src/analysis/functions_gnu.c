@@ -102,15 +102,16 @@ void functions_finish(struct functions *f, uint64_t last_address, struct arena *
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->len; i++) {
         const struct function *next = &f->at[order[i].item];
-        if (!kept || sorted[kept - 1].start != next->start) {
+        bool is_empty = next->last && next->last < next->start;
+        struct function *rival = kept ? &sorted[kept - 1] : NULL;
+        if (rival && rival->start == next->start) {
+            uint32_t created = rival->created < next->created ? rival->created : next->created;
+            if (is_preferred(next, rival))
+                *rival = *next;
+            rival->created = created;
+        } else if (!is_empty) {
             sorted[kept++] = *next;
-            continue;
         }
-        struct function *rival = &sorted[kept - 1];
-        uint32_t created = rival->created < next->created ? rival->created : next->created;
-        if (is_preferred(next, rival))
-            *rival = *next;
-        rival->created = created;
     }
     for (uint32_t i = 0; i < kept; i++)
         if (!sorted[i].last)

@@ -240,9 +240,6 @@ static const char *find_unsupported(const struct gprof_options *o)
 {
     return o->styles & STYLE_FUNCTION_ORDER ? "-r"
            : o->styles & STYLE_FILE_ORDER   ? "-R"
-           : o->styles & STYLE_SUMMARY      ? "-s"
-           : o->lines                       ? "-l"
-           : o->inline_file_names           ? "--inline-file-names"
                                             : o->unsupported;
 }
 
