@@ -27,6 +27,7 @@ struct walk {
     struct map row_of;  /* (file, line) */
     struct map answers; /* by pointer of a name: is it the function asked for? */
     bool found_function, found_file;
+    bool has_zeros; /* of blocks: those that were never executed were recorded, too */
 
     /* In the function that is being walked. */
     uint32_t function;
@@ -207,6 +208,8 @@ static void gather_blocks(struct walk *w)
                      ((struct source_block){b->address, b->count,
                                             functions_find(w->in->functions, b->address), NO_ROW}));
     }
+    for (size_t i = 0; i < s->blocks.len; i++)
+        w->has_zeros |= !s->blocks.at[i].count;
     s->has_blocks = s->blocks.len;
     arena_deinit(&scratch);
 }
@@ -241,7 +244,7 @@ static struct tally *tally_of(struct walk *w, uint32_t row)
     return &w->tallies.at[tally];
 }
 
-static void take_blocks(struct walk *w, uint64_t end, uint32_t row)
+static void take_blocks(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
 {
     struct source_lines *s = w->out;
     if (!w->is_instrumented)
@@ -255,7 +258,7 @@ static void take_blocks(struct walk *w, uint64_t end, uint32_t row)
         w->running = b->count;
         b->row = row;
         if (!t) {
-            s->elsewhere.blocks_no_line++;
+            s->elsewhere.blocks_no_line += is_shown;
             continue;
         }
         t->executions = add_saturating(t->executions, b->count);
@@ -263,7 +266,7 @@ static void take_blocks(struct walk *w, uint64_t end, uint32_t row)
         t->most = b->count > t->most ? b->count : t->most;
         t->blocks++;
     }
-    if (t && is_known) {
+    if (t && is_known && w->has_zeros) {
         t->runs_on = true;
         t->running = running > t->running ? running : t->running;
     }
@@ -273,7 +276,7 @@ static void take_blocks(struct walk *w, uint64_t end, uint32_t row)
 static void advance(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
 {
     take_samples(w, end, row, is_shown);
-    take_blocks(w, end, row);
+    take_blocks(w, end, row, is_shown);
     w->reached = end;
 }
 
@@ -351,12 +354,14 @@ static void walk_function(struct walk *w, uint32_t function)
     w->is_wanted = is_wanted(w, at->name);
     w->found_function |= w->is_wanted;
     w->reached = at->start;
-    w->has_running = false;
     w->blocks_end = w->block;
     while (w->blocks_end < w->out->blocks.len &&
            w->out->blocks.at[w->blocks_end].address <= at->last)
         w->blocks_end++;
     w->is_instrumented = w->blocks_end > w->block;
+    /* The counting call of the first block comes after the code that sets up the frame. */
+    w->has_running = w->is_instrumented;
+    w->running = w->is_instrumented ? w->out->blocks.at[w->block].count : 0;
     w->out->instrumented += w->is_instrumented;
     add_calls(w, o);
     if (o)
@@ -372,7 +377,7 @@ static bool matters(struct walk *w, uint32_t function)
     const struct graph_node *n = &w->in->graph->nodes[function];
     const struct source_lines *s = w->out;
     while (w->block < s->blocks.len && s->blocks.at[w->block].address < f->start)
-        w->out->elsewhere.blocks_no_line++, w->block++;
+        w->out->elsewhere.blocks_no_line += !w->in->only_function, w->block++;
     bool has_blocks = w->block < s->blocks.len && s->blocks.at[w->block].address <= f->last;
     return w->in->wants_code || has_blocks || w->in->time->self[function] > 0 || n->calls ||
            n->self_calls || (w->in->only_function && is_wanted(w, f->name));
@@ -453,7 +458,7 @@ void source_lines_make(struct source_lines *s, const struct source_input *in, bo
     for (uint32_t i = 0; i < in->functions->len; i++)
         if (matters(&w, i))
             walk_function(&w, i);
-    s->elsewhere.blocks_no_line += s->blocks.len - w.block;
+    s->elsewhere.blocks_no_line += in->only_function ? 0 : s->blocks.len - w.block;
     count_files(s);
     put_in_order(s);
     *found = (!in->only_function || w.found_function) && (!in->only_file || w.found_file);

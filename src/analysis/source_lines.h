@@ -7,7 +7,7 @@
  *
  * A line without a block of its own that is reached from the block before it, without a jump in
  * between, was executed as often as that; such a count is `inferred`. That holds if every block was
- * recorded.
+ * recorded, of which counts of 0 are the sign: without any, nothing is inferred.
  *
  * The law: self of all files + elsewhere.no_line + elsewhere.not_shown + elsewhere.unattributed are
  * the samples read. */

@@ -6,10 +6,19 @@
 
 #include <string.h>
 
-enum { OPTION_ALL = SOURCE_OPTIONS, OPTION_CONTEXT, OPTION_MIN_PERCENT, OPTION_ASM };
+enum {
+    OPTION_DIRECTORY = SOURCE_OPTIONS,
+    OPTION_PATH_MAP,
+    OPTION_ALL,
+    OPTION_CONTEXT,
+    OPTION_MIN_PERCENT,
+    OPTION_ASM
+};
 
 static const struct option_row OPTIONS[] = {
     SOURCE_OPTION_ROWS,
+    {'I', "directory-path", "DIRS", "look for sources there, too (separated by ':')"},
+    {0, "path-map", "FROM=TO", "files recorded below FROM are below TO (may be repeated)"},
     {'a', "all", NULL, "show whole files, not just what is hot"},
     {'C', "context", "N", "show N lines around hot ones (default: 3)"},
     {'m', "min-percent", "P", "a line is hot from P percent of all samples on (default: 1)"},
@@ -29,25 +38,28 @@ static bool parse_asm(struct annotate_rules *rules, const char *value, struct er
            err_set(e, "option '--asm' takes att or intel, not '%s'", value);
 }
 
+/* A switch table. */
+static bool take(struct request *r, int row, const char *value, struct err *e)
+{
+    switch (row) {
+    case OPTION_DIRECTORY: source_search_add(&r->source.search, value); return true;
+    case OPTION_PATH_MAP: return source_search_map(&r->source.search, value, e);
+    case OPTION_ALL: return r->rules.shows_all = true;
+    case OPTION_CONTEXT: return option_number("--context", value, UINT32_MAX, &r->rules.context, e);
+    case OPTION_MIN_PERCENT:
+        return option_decimal("--min-percent", value, &r->rules.min_percent, e);
+    case OPTION_ASM: return parse_asm(&r->rules, value, e);
+    default: return source_option(&r->source, row, value, e);
+    }
+}
+
 static int parse(struct option_walk *walk, struct request *r, struct err *e)
 {
     const char *value;
     int row;
-    while ((row = options_next(walk, &value, e)) >= 0) {
-        bool ok = true;
-        if (row == OPTION_ALL)
-            r->rules.shows_all = true;
-        else if (row == OPTION_CONTEXT)
-            ok = option_number("--context", value, UINT32_MAX, &r->rules.context, e);
-        else if (row == OPTION_MIN_PERCENT)
-            ok = option_decimal("--min-percent", value, &r->rules.min_percent, e);
-        else if (row == OPTION_ASM)
-            ok = parse_asm(&r->rules, value, e);
-        else
-            ok = source_option(&r->source, row, value, e);
-        if (!ok)
+    while ((row = options_next(walk, &value, e)) >= 0)
+        if (!take(r, row, value, e))
             return OPTION_BAD;
-    }
     return row;
 }
 

@@ -9,8 +9,6 @@ bool source_option(struct source_options *o, int row, const char *value, struct 
     switch (row) {
     case SOURCE_OPTION_FUNCTION: o->function = value; return true;
     case SOURCE_OPTION_FILE: o->file = value; return true;
-    case SOURCE_OPTION_DIRECTORY: source_search_add(&o->search, value); return true;
-    case SOURCE_OPTION_PATH_MAP: return source_search_map(&o->search, value, e);
     case SOURCE_OPTION_NO_DEMANGLE: return o->view.no_demangle = true;
     case SOURCE_OPTION_DEBUG_DIR: o->view.debug_dir = value; return true;
     case SOURCE_OPTION_FORCE: return o->view.is_forced = true;

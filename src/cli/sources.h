@@ -11,8 +11,6 @@
 enum {
     SOURCE_OPTION_FUNCTION = PROFILE_OPTIONS,
     SOURCE_OPTION_FILE,
-    SOURCE_OPTION_DIRECTORY,
-    SOURCE_OPTION_PATH_MAP,
     SOURCE_OPTION_NO_DEMANGLE,
     SOURCE_OPTION_DEBUG_DIR,
     SOURCE_OPTION_FORCE,
@@ -27,8 +25,6 @@ enum {
     PROFILE_OPTION_ROWS,                                                                           \
     {'f', "function", "NAME", "only code of this function, and what was inlined into it"},         \
     {'F', "file", "FILE", "only lines of this file; the end of its path is enough"},               \
-    {'I', "directory-path", "DIRS", "look for sources there, too (separated by ':')"},             \
-    {0, "path-map", "FROM=TO", "files recorded below FROM are below TO (may be repeated)"},        \
     {0, "no-demangle", NULL, "show linkage names as they are"},                                    \
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},                           \
     {0, "force", NULL, "report even if program and profile do not belong together"},               \

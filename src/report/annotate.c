@@ -350,6 +350,9 @@ void annotate_text(struct out *out, const struct annotated *t, struct names *nam
                    const struct text_style *style)
 {
     text_summary(out, t->summary);
+    if (has_counts(t))
+        out_printf(out, "Blocks   %zu in %" PRIu32 " function%s\n", t->source->blocks.len,
+                   t->source->instrumented, t->source->instrumented == 1 ? "" : "s");
     text_notes(out, t->summary);
     for (size_t i = 0; i < t->files.len; i++)
         print_file(out, t, &t->files.at[i], style, names);
