@@ -287,6 +287,7 @@ static void list_stretch(struct listing *l, const struct source_stretch *s)
             .address = i.address,
             .text = arena_copy(l->m->arena, i.text, strlen(i.text)),
             .target = target == NO_FUNCTION ? NULL : names_get(l->m->in->names, target),
+            .target_offset = target == NO_FUNCTION ? 0 : i.target + base - f->at[target].start,
             .self = samples_within(l, at, at + i.bytes),
             .function = s->function,
             .is_after_gap = at != l->end || s->row != l->last_row};

@@ -19,7 +19,8 @@ struct annotate_rules {
 struct annotated_instruction {
     uint64_t address; /* as linked */
     const char *text;
-    const char *target; /* the function that a branch leads to, or NULL */
+    const char *target;     /* the function that a branch leads to, or NULL */
+    uint64_t target_offset; /* where in it */
     double self;
     uint32_t function;
     bool has_block;

@@ -280,6 +280,14 @@ static void advance(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
     w->reached = end;
 }
 
+/* Whether there is anything to book before `end`. */
+static bool has_something(const struct walk *w, uint64_t end)
+{
+    const struct source_lines *s = w->out;
+    return w->in->keeps_idle || w->in->only_function || w->is_instrumented ||
+           (w->piece < s->pieces.len && s->pieces.at[w->piece].low < end);
+}
+
 static void visit_place(const struct object_place *place, void *context)
 {
     struct walk *w = context;
@@ -292,13 +300,13 @@ static void visit_place(const struct object_place *place, void *context)
     advance(w, start, NO_ROW, w->is_wanted);
     bool is_asked_for = w->is_wanted || is_wanted(w, place->function);
     uint32_t row = NO_ROW;
-    if (is_asked_for) {
+    if (is_asked_for && has_something(w, end)) {
         w->found_function = true;
         row = row_of(w, place->file, place->line, place->function);
     }
     if (row != NO_ROW && w->in->only_function && is_wanted(w, place->function))
         w->out->rows.at[row].is_target = true;
-    if (row != NO_ROW)
+    if (row != NO_ROW && w->in->keeps_stretches)
         vec_push(&w->out->stretches, ((struct source_stretch){start, end, w->function, row}));
     advance(w, end, row, false);
 }
@@ -379,8 +387,8 @@ static bool matters(struct walk *w, uint32_t function)
     while (w->block < s->blocks.len && s->blocks.at[w->block].address < f->start)
         w->out->elsewhere.blocks_no_line += !w->in->only_function, w->block++;
     bool has_blocks = w->block < s->blocks.len && s->blocks.at[w->block].address <= f->last;
-    return w->in->wants_code || has_blocks || w->in->time->self[function] > 0 || n->calls ||
-           n->self_calls || (w->in->only_function && is_wanted(w, f->name));
+    return has_blocks || w->in->time->self[function] > 0 || n->calls || n->self_calls ||
+           (w->in->only_function && is_wanted(w, f->name));
 }
 
 /* --- order

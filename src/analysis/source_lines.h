@@ -60,7 +60,7 @@ struct source_lines {
     VEC(struct source_row) rows;          /* by file, then line */
     VEC(struct source_listed_file) files; /* most samples first, then most executions, then calls */
     VEC(struct source_block) blocks;      /* by address */
-    VEC(struct source_stretch) stretches; /* by address */
+    VEC(struct source_stretch) stretches; /* by address; empty unless wanted */
     VEC(struct sampled_piece) pieces;     /* by address */
     bool has_blocks;
     uint32_t instrumented; /* functions with blocks */
@@ -81,7 +81,8 @@ struct source_input {
     const char *only_function; /* as a person writes it, or NULL: its code, wherever it was inlined,
                                 * and what was inlined into it */
     const char *only_file;     /* the end of a path, on a boundary between components, or NULL */
-    bool wants_code;           /* also functions without samples, blocks and calls */
+    bool keeps_idle;           /* also rows of code for which there is nothing */
+    bool keeps_stretches;
 };
 
 /* On return *found says whether the function or file that was asked for has any code (true: nothing

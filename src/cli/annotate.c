@@ -88,6 +88,8 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     r.source.search.arena = &s.view.arena;
     int status = EXIT_BAD, end = parse(&walk, &r, e);
     r.rules.is_function = r.source.function != NULL;
+    s.input.keeps_stretches = r.rules.has_code;
+    s.input.keeps_idle = r.rules.has_code || (r.rules.shows_all && r.source.view.is_json);
     if (end == OPTION_HELP) {
         command_help(self, out);
         status = EXIT_FINE;

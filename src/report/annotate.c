@@ -189,6 +189,25 @@ static void print_gap(struct out *out, const struct annotated *t, const struct a
     out_char(out, '\n');
 }
 
+/* Between instructions that do not follow each other; with the symbol they are in where that is not
+ * the function that the line itself is in. */
+static void print_code_gap(struct out *out, const struct annotated *t,
+                           const struct annotated_line *line, uint32_t function, uint32_t before,
+                           const struct text_style *style, struct names *names)
+{
+    const char *scope = t->source->rows.at[line->row].scope;
+    bool is_own = scope && !strcmp(scope, names->functions->at[function].name);
+    if (before == NO_FUNCTION && is_own)
+        return;
+    out_spaces(out, cells_width(t) + LINE_NUMBER + 4);
+    out_str(out, "...");
+    if (function != before) {
+        out_str(out, "  in ");
+        text_function(out, names, function, style);
+    }
+    out_char(out, '\n');
+}
+
 static void print_instructions(struct out *out, const struct annotated *t,
                                const struct annotated_line *line, const struct text_style *style,
                                struct names *names)
@@ -202,14 +221,8 @@ static void print_instructions(struct out *out, const struct annotated *t,
                           .has_count = x->has_block,
                           .executions = x->executions,
                           .blocks = 1};
-        if (x->function != function || (x->is_after_gap && i > line->first)) {
-            out_spaces(out, cells_width(t) + LINE_NUMBER + 4);
-            if (x->function != function)
-                text_function(out, names, x->function, style);
-            else
-                out_str(out, "...");
-            out_char(out, '\n');
-        }
+        if (x->function != function || (x->is_after_gap && i > line->first))
+            print_code_gap(out, t, line, x->function, function, style, names);
         function = x->function;
         print_cells(out, t, &c);
         out_spaces(out, LINE_NUMBER);
@@ -218,6 +231,8 @@ static void print_instructions(struct out *out, const struct annotated *t,
         if (x->target) {
             out_str(out, " <");
             text_name(out, x->target);
+            if (x->target_offset)
+                out_printf(out, "+%#" PRIx64, x->target_offset);
             out_char(out, '>');
         }
         out_char(out, '\n');
@@ -309,7 +324,7 @@ static void print_file(struct out *out, const struct annotated *t, const struct 
     print_head(out, t);
     for (uint32_t i = f->first; i < f->first + f->lines; i++) {
         const struct annotated_line *line = &t->lines.at[i];
-        if (line->begins_region)
+        if (line->begins_region && !f->why)
             print_gap(out, t, line, i == f->first);
         print_line(out, t, f, line, style);
         print_instructions(out, t, line, style, names);
@@ -383,7 +398,7 @@ static void json_instruction(struct json *j, const struct annotated *t,
     json_pair_str(j, "function", names->functions->at[i->function].name);
     json_pair_str(j, "text", i->text);
     if (i->target)
-        json_pair_str(j, "target", i->target);
+        json_pair_str(j, "target", i->target), json_pair_u64(j, "target_offset", i->target_offset);
     json_self(j, t->summary, i->self);
     if (i->has_block)
         json_pair_u64(j, "executions", i->executions);
