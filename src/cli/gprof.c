@@ -89,6 +89,13 @@ static unsigned choose_styles(const struct gprof *g)
     return (styles ? styles : STYLE_COUNTS) & ~g->options.mentioned;
 }
 
+/* Annotated source and execution counts alone need neither times nor an order of names. */
+static bool needs_counts_alone(const struct gprof *g)
+{
+    unsigned styles = g->options.styles;
+    return styles && !(styles & ~(unsigned)(STYLE_COUNTS | STYLE_ANNOTATED));
+}
+
 /* The reports that need every function's file and line. False: a file was not written. */
 MUST_CHECK static bool print_sources(struct gprof *g, struct gprof_report *r, unsigned styles,
                                      struct out *out)
@@ -121,7 +128,8 @@ MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
                                                                       : NO_PLACE,
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
-    gprof_make_labels(&r, &g->arena);
+    if (!needs_counts_alone(g))
+        gprof_make_labels(&r, &g->arena);
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
@@ -145,7 +153,8 @@ static void locate_static_functions(struct gprof *g)
     }
 }
 
-/* Reading the profiles and sorting the names need nothing of each other. */
+/* Reading the profiles and sorting the names, or finding the functions' lines, need nothing of each
+ * other: of the image, reading asks for word size and byte order alone. */
 struct reading_job {
     struct gprof *g;
     struct out *out;
@@ -159,8 +168,10 @@ static void read_or_sort(size_t part, void *context)
     struct gprof *g = job->g;
     if (part == 0)
         job->ok = gprof_read_profiles(&g->options, g->image, &g->input, job->out, job->e);
-    else
+    else if (!needs_counts_alone(g))
         functions_order_names(&g->functions, &g->arena);
+    else
+        functions_locate(&g->functions, g->image);
 }
 
 /* Neither do the graph's times and the places of functions in the sources. */
@@ -232,7 +243,8 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
     if (!write_sum(g, e))
         return false;
     profile_deinit(&g->input.profile); /* all of it is in the graph now */
-    parallel_for(2, 2, propagate_or_locate, g);
+    if (!needs_counts_alone(g))
+        parallel_for(2, 2, propagate_or_locate, g);
     return true;
 }
 

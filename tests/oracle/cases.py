@@ -104,6 +104,8 @@ def source_cases(manifest, options):
             if program.startswith("lines-") and profile in built.get("levels", {}):
                 templates = [t for t in options["source-lines"]
                              if profile != "blocks.gmon" or "-S" not in t]
+                if not re.fullmatch(r"lines-\w+(-O[12])?", program):
+                    templates = templates[::3]
                 yield from with_options("source", program, built, profile, templates, writes=True)
     for path in ("{sources}", ":{sources}", "/nowhere:{sources}"):
         for program in "town-moved", "town-relative":
