@@ -240,6 +240,29 @@ class Sources(Program):
         self.assertIn("no source", self.annotate("prog", timeout=20))
 
 
+class Generated(Program):
+    """What a generator wrote: lines of two other files, one of them without end."""
+
+    def test_line_directives(self):
+        (self.folder / "gram.y").write_text("%%\nexpr: 'x' { hits++; }\n")
+        (self.folder / "gram.c").write_text(
+            'int hits;\nint main(void)\n{\n#line 2 "gram.y"\n    hits++;\n'
+            '#line 4294967 "no such file.y"\n    hits--;\n#line 90 "gram.c"\n    return hits;\n}\n')
+        subprocess.run([*CC, "-g", "-O0", "-fno-pie", "-no-pie", "gram.c", "-o", "gram"],
+                       cwd=self.folder, check=True, stdin=subprocess.DEVNULL)
+        names = subprocess.run(["nm", "gram"], cwd=self.folder, check=True, capture_output=True,
+                               text=True).stdout
+        low = int(re.search(r"(\w+) T main", names)[1], 16)
+        (self.folder / "gram.gmon").write_bytes(gmon([(low, low + 16, [1] * 16),
+                                                      (low + 16, low + 48, [1] * 32)]))
+        found = {f["recorded"].rpartition("/")[2]: f
+                 for f in self.annotated("gram", "gram.gmon")["files"]}
+        self.assertEqual(set(found), {"gram.y", "no such file.y", "gram.c"})
+        self.assertIn("expr: 'x' { hits++; }", [row["text"] for row in found["gram.y"]["lines"]])
+        self.assertTrue(found["gram.c"]["is_short"])
+        self.assertEqual(found["no such file.y"]["lines"][0]["line"], 4294967)
+
+
 class Counts(Program):
     def counts(self, *arguments, **more):
         return self.run_monarc("counts", *arguments, "prog", "blocks.gmon", **more)
