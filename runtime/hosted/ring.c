@@ -165,7 +165,7 @@ static void drain(struct process *p, struct thread *t)
 {
     struct ring *r = t->ring;
     uint64_t head = __atomic_load_n(&r->pages->data_head, __ATOMIC_ACQUIRE);
-    uint64_t tail = r->pages->data_tail;
+    uint64_t tail = __atomic_load_n(&r->pages->data_tail, __ATOMIC_RELAXED);
     while (monarc_recording && tail < head) {
         struct perf_event_header h;
         bytes_copy(&h, piece(r, tail, sizeof h), sizeof h);
