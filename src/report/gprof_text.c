@@ -26,7 +26,7 @@ static char *decorate(const struct graph_node *n, char *end)
     return end;
 }
 
-static struct gprof_label make_label(struct gprof_report *r, uint32_t function, struct arena *a)
+static void make_label(struct gprof_report *r, uint32_t function, struct arena *a)
 {
     enum { CYCLE_AND_RANK = 48 };
     char decoration[CYCLE_AND_RANK], *end = decoration;
@@ -34,14 +34,16 @@ static struct gprof_label make_label(struct gprof_report *r, uint32_t function, 
     if (n)
         end = decorate(n, end);
     const char *name = names_get(r->names, function);
-    size_t len = strlen(name), more = (size_t)(end - decoration);
-    char *text = arena_alloc_text(a, len + more);
-    memcpy(text, name, len);
-    memcpy(text + len, decoration, more);
-    return (struct gprof_label){.text = text,
-                                .name_len = (uint32_t)len,
-                                .len = (uint32_t)(len + more),
-                                .calls = n ? r->graph->nodes[n->head].calls : 0};
+    size_t name_len = strlen(name), more = (size_t)(end - decoration), len = name_len + more;
+    struct gprof_label *label = &r->labels[function];
+    label->calls = n ? r->graph->nodes[n->head].calls : 0;
+    label->name_len = (uint32_t)name_len;
+    label->len = (uint32_t)len;
+    char *text = label->text;
+    if (len > GPROF_LABEL_TEXT)
+        label->long_text = text = arena_alloc_text(a, len);
+    memcpy(text, name, name_len);
+    memcpy(text + name_len, decoration, more);
 }
 
 /* Whether any report can have a line for it. */
@@ -56,15 +58,17 @@ static bool can_be_printed(const struct gprof_report *r, uint32_t function)
 
 void gprof_make_labels(struct gprof_report *r, struct arena *a)
 {
-    r->labels = ARENA_NEW(a, struct gprof_label, r->functions->len);
+    uint8_t *room = ARENA_NEW(a, uint8_t, ((size_t)r->functions->len + 1) * GPROF_LABEL);
+    r->labels = (struct gprof_label *)(room + (-(uintptr_t)room & (GPROF_LABEL - 1)));
     for (uint32_t i = 0; i < r->functions->len; i++)
         if (can_be_printed(r, i))
-            r->labels[i] = make_label(r, i, a);
+            make_label(r, i, a);
 }
 
 void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out)
 {
-    out_bytes(out, r->labels[function].text, r->labels[function].len);
+    const struct gprof_label *label = &r->labels[function];
+    out_bytes(out, gprof_label_text(label), label->len);
 }
 
 long gprof_granularity(const struct gprof_report *r)
