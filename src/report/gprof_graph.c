@@ -216,8 +216,13 @@ static void cycle(struct gprof_report *r, uint32_t node, struct out *out)
     }
 }
 
-static bool is_printed(const struct gprof_report *r, const struct graph_node *n)
+/* With -l only functions have entries, not lines and not cycles. */
+static bool is_printed(const struct gprof_report *r, uint32_t node)
 {
+    const struct graph_node *n = &r->graph->nodes[node];
+    if (r->places == PLACE_WITH_ADDRESS &&
+        (graph_is_cycle(r->graph, node) || !r->functions->at[node].is_function))
+        return false;
     bool is_zero = !n->calls && !n->self_calls && n->shown_self == 0 && n->shown_children == 0;
     return n->is_shown && (r->show_all || !is_zero);
 }
@@ -257,7 +262,7 @@ static void print_piece(size_t piece, struct out *out, void *context)
     for (uint32_t i = pieces->first.at[piece]; i < end; i++) {
         uint32_t node = r->graph->ranked[i];
         look_ahead(r, &r->graph->ranked[i], r->graph->len - i);
-        if (!is_printed(r, &r->graph->nodes[node]))
+        if (!is_printed(r, node))
             continue;
         if (graph_is_cycle(r->graph, node)) {
             cycle(r, node, out);
