@@ -139,6 +139,7 @@ static void end_dump(bool ok, int flags)
 
 bool dump(int flags)
 {
+    int kept = errno;
     uint64_t mask;
     bool ok = true;
     objects_lock(&mask);
@@ -150,6 +151,7 @@ bool dump(int flags)
         end_dump(ok, flags);
     }
     objects_unlock(&mask);
+    errno = kept;
     return ok;
 }
 

@@ -78,11 +78,16 @@ static long make_folders(char *path)
     return 0;
 }
 
-static bool is_at(int fd, const char *path)
+/* 0 if the descriptor's file is the one that has this name, 1 if not. */
+static long is_elsewhere(int fd, const char *path)
 {
     struct file_status here, there;
-    return sys_status(fd, &here) == 0 && sys_status_of(path, &there) == 0 &&
-           here.inode == there.inode && here.device == there.device;
+    long r = sys_status(fd, &here);
+    if (r == 0)
+        r = sys_status_of(path, &there);
+    if (r != 0)
+        return r == -ENOENT ? 1 : r;
+    return here.inode != there.inode || here.device != there.device;
 }
 
 /* Opens and locks PATH.part; returns its descriptor. */
@@ -103,10 +108,12 @@ static long open_part(void)
         long r = sys_lock((int)fd);
         if (r == -ENOLCK || r == -ENOSYS || r == -EINVAL || r == -EOPNOTSUPP)
             r = 0; /* a file system without locks: renaming still keeps files whole */
-        if (r == 0 && is_at((int)fd, part_path))
+        if (r == 0)
+            r = is_elsewhere((int)fd, part_path);
+        if (r == 0)
             return fd;
         sys_close((int)fd);
-        if (r != 0)
+        if (r < 0)
             return r;
     }
     return -EBUSY;
@@ -139,7 +146,7 @@ static long open_old(struct old *o)
 
 /* Gives the old file a second name, PATH.damaged-N; the rename that follows takes the first away.
  */
-static long set_aside(enum verdict verdict, const char *why)
+static long set_aside(int fd, enum verdict verdict, const char *why)
 {
     long r = -EEXIST;
     for (unsigned n = 1; n < ASIDE_MAX && r == -EEXIST; n++) {
@@ -151,6 +158,8 @@ static long set_aside(enum verdict verdict, const char *why)
             return -ENAMETOOLONG;
         struct file_status there;
         r = sys_link(real_path, aside_path);
+        if (r == -EEXIST && is_elsewhere(fd, aside_path) == 0)
+            r = 0; /* done by a process that got no further */
         if (r == -EPERM || r == -EOPNOTSUPP || r == -ENOSYS || r == -EMLINK)
             r = sys_status_of(aside_path, &there) == 0 ? -EEXIST
                                                        : sys_rename(real_path, aside_path);
@@ -189,7 +198,7 @@ static long make_new(const struct change *c, const struct old *old, struct buffe
     enum verdict verdict = c->apply(c, bytes, new, &why);
     if (verdict == VERDICT_FINE || verdict == VERDICT_NO_ROOM)
         return verdict == VERDICT_FINE ? 0 : -ENOMEM;
-    long r = set_aside(verdict, why);
+    long r = set_aside(old->fd, verdict, why);
     if (r != 0)
         return r;
     new->used = 0;

@@ -107,22 +107,39 @@ static void take_status(struct file_status *to, const struct statx *s)
     to->group = s->stx_gid;
 }
 
+/* Kernels before 4.11, and filters of system calls that never heard of it. */
+static bool lacks_statx(long r)
+{
+    return r == -ENOSYS || r == -EPERM;
+}
+
+static long take_stat(struct file_status *to, const struct stat *s, int r)
+{
+    if (r != 0)
+        return -errno;
+    *to = (struct file_status){s->st_ino,  s->st_dev, (uint64_t)s->st_size,
+                               s->st_mode, s->st_uid, s->st_gid};
+    return 0;
+}
+
 long sys_status(int fd, struct file_status *to)
 {
     struct statx s;
+    struct stat old;
     long r = CALL5(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &s);
     if (r == 0)
         take_status(to, &s);
-    return r;
+    return lacks_statx(r) ? take_stat(to, &old, fstat(fd, &old)) : r;
 }
 
 long sys_status_of(const char *path, struct file_status *to)
 {
     struct statx s;
+    struct stat old;
     long r = CALL5(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &s);
     if (r == 0)
         take_status(to, &s);
-    return r;
+    return lacks_statx(r) ? take_stat(to, &old, lstat(path, &old)) : r;
 }
 
 void sys_inherit(int fd, const struct file_status *from)
