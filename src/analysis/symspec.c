@@ -140,10 +140,12 @@ static void extend(struct matches *m, const struct function *f, uint32_t i, stru
     m->previous = i;
 }
 
-static bool range_contains(const struct address_range *r, uint64_t address)
+/* All of the function, not just its start: where line symbols of inlined code cut a function in
+ * pieces, a name matches several ranges, none of which may hold it whole. */
+static bool one_contains(const struct address_range *r, const struct function *f)
 {
     for (; r; r = r->next)
-        if (address >= r->start && address <= r->last)
+        if (f->start >= r->start && f->last <= r->last)
             return true;
     return false;
 }
@@ -263,8 +265,7 @@ static bool arc_is_listed(const struct selection *s, bool exclude, const struct 
     const struct functions *table = &s->table[ASK_ARCS][exclude];
     uint32_t entry = functions_find(table, caller->start);
     return entry != NO_FUNCTION &&
-           range_contains(s->callees[ASK_ARCS][exclude]->of[table->at[entry].symbol],
-                          callee->start);
+           one_contains(s->callees[ASK_ARCS][exclude]->of[table->at[entry].symbol], callee);
 }
 
 bool selection_admits_arc(const struct selection *s, const struct functions *f, uint32_t caller,
