@@ -1,6 +1,6 @@
-/* registers.c: an object as the compiler of the 2002 proposal would have made it: three functions with
- * 2, 1 and 3 counted arcs, two of them static and of the same name, and a constructor that registers
- * them. Counts what its arguments say: registers.c N, then how it ends. */
+/* registers.c: an object as the compiler of the 2002 proposal would have made it: three functions
+ * with 2, 1 and 3 counted arcs, two of them static and of the same name, and a constructor that
+ * registers them. Counts what its arguments say: registers.c N, then how it ends. */
 #include <monarc/cover.h>
 
 #include <stdlib.h>
