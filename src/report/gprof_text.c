@@ -54,7 +54,7 @@ static char *place_numbers(const struct gprof_report *r, const struct function *
     return to;
 }
 
-static struct gprof_label make_label(struct gprof_report *r, uint32_t function, struct arena *a)
+static void make_label(struct gprof_report *r, uint32_t function, struct arena *a)
 {
     enum { PLACE_NUMBERS = 48, CYCLE_AND_RANK = 48 };
     const struct function *f = &r->functions->at[function];
@@ -67,17 +67,20 @@ static struct gprof_label make_label(struct gprof_report *r, uint32_t function, 
     size_t more = n ? (size_t)(decorate(n, decoration) - decoration) : 0;
     size_t name_len = file ? len + 2 + file_len + numbers_len : len;
 
-    char *text = arena_alloc_text(a, name_len + more), *end = add_text(text, name, len);
+    struct gprof_label *label = &r->labels[function];
+    label->calls = n ? r->graph->nodes[n->head].calls : 0;
+    label->name_len = (uint32_t)name_len;
+    label->len = (uint32_t)(name_len + more);
+    char *text = label->text;
+    if (label->len > GPROF_LABEL_TEXT)
+        label->long_text = text = arena_alloc_text(a, label->len);
+    char *end = add_text(text, name, len);
     if (file) {
         end = add_text(end, " (", 2);
         end = add_text(end, file, file_len);
         end = add_text(end, numbers, numbers_len);
     }
     add_text(end, decoration, more);
-    return (struct gprof_label){.text = text,
-                                .name_len = (uint32_t)name_len,
-                                .len = (uint32_t)(name_len + more),
-                                .calls = n ? r->graph->nodes[n->head].calls : 0};
 }
 
 /* Whether any report can have a line for it. */
@@ -92,15 +95,17 @@ static bool can_be_printed(const struct gprof_report *r, uint32_t function)
 
 void gprof_make_labels(struct gprof_report *r, struct arena *a)
 {
-    r->labels = ARENA_NEW(a, struct gprof_label, r->functions->len);
+    uint8_t *room = ARENA_NEW(a, uint8_t, ((size_t)r->functions->len + 1) * GPROF_LABEL);
+    r->labels = (struct gprof_label *)(room + (-(uintptr_t)room & (GPROF_LABEL - 1)));
     for (uint32_t i = 0; i < r->functions->len; i++)
         if (can_be_printed(r, i))
-            r->labels[i] = make_label(r, i, a);
+            make_label(r, i, a);
 }
 
 void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out)
 {
-    out_bytes(out, r->labels[function].text, r->labels[function].len);
+    const struct gprof_label *label = &r->labels[function];
+    out_bytes(out, gprof_label_text(label), label->len);
 }
 
 long gprof_granularity(const struct gprof_report *r)

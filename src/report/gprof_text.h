@@ -11,12 +11,23 @@
 #include "base/out.h"
 
 /* How a function is printed: name, perhaps its place, and in a graph its cycle and its rank in
- * brackets (parentheses: not shown). */
+ * brackets (parentheses: not shown). One line of the cache where the text fits, since a graph's
+ * lines ask for labels in no order at all. */
+enum { GPROF_LABEL = 64, GPROF_LABEL_TEXT = GPROF_LABEL - sizeof(uint64_t) - 2 * sizeof(uint32_t) };
+
 struct gprof_label {
-    const char *text;
-    uint32_t name_len, len; /* of name and place alone, and in all */
     uint64_t calls;         /* of the function or of its cycle */
+    uint32_t name_len, len; /* of the name alone, and in all */
+    union {
+        char text[GPROF_LABEL_TEXT];
+        const char *long_text; /* where `len` is larger than that */
+    };
 };
+
+static inline const char *gprof_label_text(const struct gprof_label *label)
+{
+    return label->len > GPROF_LABEL_TEXT ? label->long_text : label->text;
+}
 
 /* What is printed behind a name: ` (FILE:LINE)` or ` (FILE:LINE @ ADDRESS)`. */
 enum gprof_places { NO_PLACE, PLACE, PLACE_WITH_ADDRESS /* -l */ };
