@@ -8,6 +8,7 @@
 #ifndef MONARC_ANALYSIS_FUNCTIONS_H
 #define MONARC_ANALYSIS_FUNCTIONS_H
 
+#include "analysis/measured.h"
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/err.h"
@@ -24,6 +25,7 @@ struct function {
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
     uint32_t object; /* in `objects` of the table */
+    uint32_t more;   /* entries with the same name and nothing measured that this one stands for */
 };
 
 /* One of several objects whose functions are in one table. */
@@ -82,8 +84,12 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
 /* Adds GNU's line symbols (-l) to a table of functions_gnu(): one where function, file or line
  * change in .text, with that name, file and line and is_function false. Functions win at equal
  * addresses and keep their ends, so ranges overlap from here on; what is at an address is still the
- * last one that starts there or before. All functions are located. */
-void functions_add_lines(struct functions *f, struct object *o, struct arena *a);
+ * last one that starts there or before. All functions are located.
+ *
+ * With `measured` (NULL: all lines), lines within a function that have none of it may be one entry,
+ * of the first one's line: good for whatever only prints measured lines and counts the others. */
+void functions_add_lines(struct functions *f, struct object *o, const struct measured *measured,
+                         struct arena *a);
 
 /* From text in nm's format, `ADDRESS TYPE NAME` a line (GNU gprof's -S). Lines of other shapes and
  * symbols of types other than T and t are passed over. The functions have no files. */

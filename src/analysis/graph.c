@@ -373,9 +373,11 @@ static void rank(struct graph *g, struct arena *a)
     sort_by(nodes, g->len, kind);
     sort_by(nodes, g->len, total);
     g->ranked = ARENA_NEW(a, uint32_t, g->len);
+    uint32_t next = 1;
     for (uint32_t i = 0; i < g->len; i++) {
-        g->ranked[i] = nodes[i].item;
-        g->nodes[nodes[i].item].rank = i + 1;
+        uint32_t node = g->ranked[i] = nodes[i].item;
+        g->nodes[node].rank = next;
+        next += graph_is_cycle(g, node) ? 1 : 1 + g->functions->at[node].more;
     }
     arena_deinit(&scratch);
 }

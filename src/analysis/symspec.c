@@ -163,10 +163,23 @@ static void link_arcs(struct selection *s, const struct symspec *id, const struc
         }
 }
 
+static bool names_place(const struct symspec *id)
+{
+    return id->left.has_file || id->right.has_file || id->left.line || id->right.line;
+}
+
+bool selection_names_places(const struct selection *s)
+{
+    for (const struct symspec *id = s->newest; id; id = id->next)
+        if (names_place(id))
+            return true;
+    return false;
+}
+
 static void resolve_files(struct selection *s, struct functions *f, struct object *o)
 {
     for (struct symspec *id = s->newest; id; id = id->next) {
-        if (id->left.has_file || id->right.has_file || id->left.line || id->right.line)
+        if (names_place(id))
             functions_locate(f, o);
         if (id->left.has_file)
             id->left.file = resolve_file(id->left.file, f);
