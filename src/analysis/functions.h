@@ -24,8 +24,8 @@ struct function {
     uint32_t symbol;      /* its place in the object's symbol table; order of creation */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
-    uint32_t object; /* in `objects` of the table */
-    uint32_t more;   /* entries with the same name and nothing measured that this one stands for */
+    bool has_unlisted; /* unlisted lines stand between this entry and the next one */
+    uint32_t object;   /* in `objects` of the table */
 };
 
 /* One of several objects whose functions are in one table. */
@@ -37,6 +37,13 @@ struct function_object {
 
 struct function_range {
     uint64_t start, last;
+};
+
+/* Lines without any measurement that are not in the table. They have the name of the last function
+ * that starts at or before `start`, the first one's address. */
+struct unlisted_lines {
+    uint64_t start;
+    uint32_t count;
 };
 
 struct functions {
@@ -55,6 +62,9 @@ struct functions {
     uint32_t *bucket;
     size_t buckets;
     uint8_t shift;
+
+    struct unlisted_lines *unlisted; /* by address; functions_add_lines() */
+    uint32_t unlisted_len;
 
     const struct function_object *objects; /* NULL: there is one, and its addresses are as linked */
 };
@@ -86,8 +96,8 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
  * addresses and keep their ends, so ranges overlap from here on; what is at an address is still the
  * last one that starts there or before. All functions are located.
  *
- * With `measured` (NULL: all lines), lines within a function that have none of it may be one entry,
- * of the first one's line: good for whatever only prints measured lines and counts the others. */
+ * With `measured` (NULL: all lines), lines of a function that have none of it are only counted in
+ * `unlisted`: good for whatever prints measured lines alone, but numbers them among all. */
 void functions_add_lines(struct functions *f, struct object *o, const struct measured *measured,
                          struct arena *a);
 

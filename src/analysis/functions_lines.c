@@ -4,8 +4,8 @@
  * are other than those of the symbol before. Bytes whose function, file or line is unknown belong
  * to the symbol before them. A line symbol is as static as the function it lies in.
  *
- * A large program has millions of them, most without samples or calls. Those that follow each other
- * within one function can be one entry here. */
+ * A large program has millions of them, most without samples or calls. Those can be left out of the
+ * table and counted instead. */
 #include "analysis/functions.h"
 
 #include "base/vec.h"
@@ -21,8 +21,8 @@ struct lines {
     struct function line; /* where the walk is; its end is not known yet */
     bool has_line;
     uint32_t behind; /* the first function that starts behind the line's start */
-    bool can_go_on;  /* the last symbol is a run of unmeasured lines that may grow */
     VEC(struct function) symbols;
+    VEC(struct unlisted_lines) unlisted;
 };
 
 static bool is_same(const char *left, const char *right)
@@ -30,25 +30,37 @@ static bool is_same(const char *left, const char *right)
     return left == right || !strcmp(left, right);
 }
 
+/* Notes a line that stays out of the table; false where its name is not its function's. */
+static bool leave_out(struct lines *l, const struct function *owner)
+{
+    if (!owner || !owner->is_function || !is_same(owner->name, l->line.name))
+        return false;
+    struct unlisted_lines *last = l->unlisted.len ? &l->unlisted.at[l->unlisted.len - 1] : NULL;
+    bool goes_on = last && last->start >= owner->start &&
+                   (!l->symbols.len || l->symbols.at[l->symbols.len - 1].start < last->start);
+    if (goes_on)
+        last->count++;
+    else
+        vec_push(&l->unlisted, ((struct unlisted_lines){l->line.start, 1}));
+    return true;
+}
+
 /* Ends the line at the start of the next one. A line that starts where a function does is kept for
- * functions_finish() to choose. */
+ * merge() to choose. */
 static void end_line(struct lines *l, uint64_t end)
 {
     const struct functions *f = l->functions;
-    uint32_t before = l->behind;
     while (l->behind < f->len && f->at[l->behind].start <= l->line.start)
         l->behind++;
     const struct function *owner = l->behind ? &f->at[l->behind - 1] : NULL;
-    l->line.is_static = owner && owner->is_static && l->line.start <= owner->last;
     bool is_kept = !l->measured || (owner && owner->start == l->line.start) ||
                    measured_within(l->measured, &l->next_measured, l->line.start, end);
-    struct function *last = l->symbols.len ? &l->symbols.at[l->symbols.len - 1] : NULL;
-    if (!is_kept && l->can_go_on && l->behind == before && is_same(last->name, l->line.name)) {
-        last->more++;
+    if (!is_kept && leave_out(l, owner))
         return;
-    }
+    uint64_t next = l->behind < f->len ? f->at[l->behind].start : UINT64_MAX;
+    l->line.last = (next < end ? next : end) - 1;
+    l->line.is_static = owner && owner->is_static && l->line.start <= owner->last;
     vec_push(&l->symbols, l->line);
-    l->can_go_on = !is_kept;
 }
 
 /* The functions that start in a place are located there. */
@@ -101,17 +113,50 @@ static struct object_range text_of(const struct object *o)
     return (struct object_range){0, 0};
 }
 
-/* Lines in front of functions, as GNU gprof numbers them; `first` is the first one's number. */
-static void append(struct functions *f, const struct lines *l, uint32_t first, struct arena *a)
+/* Which of two at one address stays: a function, or the line or untyped label with fewer
+ * underscores, and of equals the line. */
+static const struct function *choose(const struct function *function, const struct function *line)
 {
-    size_t len = l->symbols.len;
-    struct function *all = ARENA_NEW(a, struct function, len + f->len);
-    for (size_t i = 0; i < len; i++) {
-        all[i] = l->symbols.at[i];
-        all[i].symbol = first + (uint32_t)i;
+    bool has_fewer = line->name[0] == '_' && (function->name[0] != '_' ||
+                                              (line->name[1] == '_' && function->name[1] != '_'));
+    return function->is_function || has_fewer ? function : line;
+}
+
+/* Functions and lines, by address. `first` is the number of the first line as a symbol. */
+static void merge(struct functions *f, const struct lines *l, uint32_t first, struct arena *a)
+{
+    uint32_t lines = (uint32_t)l->symbols.len, i = 0, k = 0, len = 0;
+    struct function *all = ARENA_NEW(a, struct function, f->len + lines);
+    while (i < f->len || k < lines) {
+        const struct function *function = i < f->len ? &f->at[i] : NULL;
+        struct function *line = k < lines ? &l->symbols.at[k] : NULL;
+        if (line)
+            line->symbol = first + k;
+        int order = !line                           ? -1
+                    : !function                     ? 1
+                    : function->start < line->start ? -1
+                                                    : function->start > line->start;
+        const struct function *next = order < 0   ? function
+                                      : order > 0 ? line
+                                                  : choose(function, line);
+        i += order <= 0;
+        k += order >= 0;
+        if (next->start <= next->last)
+            all[len++] = *next;
     }
-    memcpy(all + len, f->at, f->len * sizeof *all);
-    *f = (struct functions){.at = all, .len = f->len + (uint32_t)len};
+    *f = (struct functions){.at = all, .len = len, .is_located = true};
+}
+
+static void keep_unlisted(struct functions *f, const struct lines *l, struct arena *a)
+{
+    f->unlisted_len = (uint32_t)l->unlisted.len;
+    f->unlisted = ARENA_NEW(a, struct unlisted_lines, f->unlisted_len);
+    for (uint32_t i = 0, k = 0; i < f->unlisted_len; i++) {
+        f->unlisted[i] = l->unlisted.at[i];
+        while (k + 1 < f->len && f->at[k + 1].start < f->unlisted[i].start)
+            k++;
+        f->at[k].has_unlisted = k + 1 < f->len;
+    }
 }
 
 void functions_add_lines(struct functions *f, struct object *o, const struct measured *measured,
@@ -127,8 +172,9 @@ void functions_add_lines(struct functions *f, struct object *o, const struct mea
     uint32_t symbols = 0;
     for (uint32_t i = 0; i < f->len; i++)
         symbols = f->at[i].symbol >= symbols ? f->at[i].symbol + 1 : symbols;
-    append(f, &l, symbols, a);
+    merge(f, &l, symbols, a);
     vec_free(&l.symbols);
-    functions_finish(f, text.high - 1, a);
-    f->is_located = true;
+    keep_unlisted(f, &l, a);
+    vec_free(&l.unlisted);
+    functions_index(f, a);
 }

@@ -103,8 +103,9 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                                                                       : NO_PLACE,
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
-    gprof_make_labels(&r, &g->arena);
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
+    if (wants_graph || r.bsd)
+        gprof_make_labels(&r, &g->arena);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
     if (styles & STYLE_FLAT)
@@ -130,7 +131,7 @@ static void locate_static_functions(struct gprof *g)
 static void add_lines(struct gprof *g)
 {
     const struct gprof_options *o = &g->options;
-    bool lists_all = o->show_all || o->static_graph || selection_names_places(&g->selection);
+    bool lists_all = o->show_all || o->static_graph || selection_needs_lines(&g->selection);
     struct measured measured;
     measured_init(&measured, &g->input.profile);
     functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
@@ -227,6 +228,9 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
 {
     if (!read_profiles(g, out, e))
         return false;
+    const unsigned unranked = STYLE_FLAT | STYLE_INFO | STYLE_SUMMARY;
+    g->rules.is_unranked =
+        g->options.styles && !(g->options.styles & ~unranked) && !g->options.traditional;
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
     if (!g->input.has_arcs)
         return write_sum(g, e);
