@@ -12,6 +12,8 @@
 #include "base/err.h"
 #include "objfile/object.h"
 
+struct file_map;
+
 #define NO_FUNCTION UINT32_MAX
 
 struct function {
@@ -22,6 +24,7 @@ struct function {
     uint32_t symbol;      /* its place in the object's symbol table; order of creation */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
+    bool is_mapped; /* its name is that of a file (GNU's -R) */
 };
 
 struct function_range {
@@ -47,8 +50,9 @@ struct functions {
 };
 
 struct gnu_symbol_rules {
-    bool no_static;      /* -a */
-    bool only_functions; /* -D */
+    bool no_static;               /* -a */
+    bool only_functions;          /* -D */
+    const struct file_map *files; /* -R; NULL: none */
 };
 
 /* Builds the table in `a`. An object without usable symbols yields an empty table. */

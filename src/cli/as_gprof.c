@@ -238,16 +238,14 @@ static void exclude_recorder(struct selection *s)
 /* Of the options that are parsed, those whose reports are not built yet. */
 static const char *find_unsupported(const struct gprof_options *o)
 {
-    return o->styles & STYLE_ANNOTATED        ? "-A"
-           : o->styles & STYLE_COUNTS         ? "-C"
-           : o->styles & STYLE_FUNCTION_ORDER ? "-r"
-           : o->styles & STYLE_FILE_ORDER     ? "-R"
-           : o->styles & STYLE_SUMMARY        ? "-s"
-           : o->lines                         ? "-l"
-           : o->all_lines                     ? "-x"
-           : o->separate_files                ? "-y"
-           : o->inline_file_names             ? "--inline-file-names"
-                                              : o->unsupported;
+    return o->styles & STYLE_ANNOTATED ? "-A"
+           : o->styles & STYLE_COUNTS  ? "-C"
+           : o->styles & STYLE_SUMMARY ? "-s"
+           : o->lines                  ? "-l"
+           : o->all_lines              ? "-x"
+           : o->separate_files         ? "-y"
+           : o->inline_file_names      ? "--inline-file-names"
+                                       : o->unsupported;
 }
 
 /* In the place where getopt has just said what was wrong. */

@@ -221,12 +221,6 @@ static void cycle(struct gprof_report *r, uint32_t node, struct out *out)
     }
 }
 
-static bool is_printed(const struct gprof_report *r, const struct graph_node *n)
-{
-    bool is_zero = !n->calls && !n->self_calls && n->shown_self == 0 && n->shown_children == 0;
-    return n->is_shown && (r->show_all || !is_zero);
-}
-
 /* The ranks from which each piece of the listing begins, in nodes of about as many lines. */
 struct pieces {
     struct gprof_report *report;
@@ -262,7 +256,7 @@ static void print_piece(size_t piece, struct out *out, void *context)
     for (uint32_t i = pieces->first.at[piece]; i < end; i++) {
         uint32_t node = r->graph->ranked[i];
         look_ahead(r, &r->graph->ranked[i], r->graph->len - i);
-        if (!is_printed(r, &r->graph->nodes[node]))
+        if (!graph_gnu_prints(r->graph, node, r->show_all))
             continue;
         if (graph_is_cycle(r->graph, node)) {
             cycle(r, node, out);
