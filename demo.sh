@@ -21,7 +21,7 @@ show() {
     echo "\$ $*"
     status=0
     "$@" >said 2>&1 || status=$?
-    head -n "$lines" said | cut -c 1-110
+    head -n "$lines" said | cut -c 1-120
     more=$(($(wc -l <said) - lines))
     [ "$more" -le 0 ] || echo "... $more more lines"
     [ "$status" -eq 0 ] || echo "(exit status $status)"
@@ -48,10 +48,9 @@ for program in calc shapes heat mandel; do
     [ ! -f "$program.gmon" ] || show 16 monarc flat "$program" "$program.gmon"
 done
 
-heading "The same program under monarc's recorder: ten times the samples"
-echo "\$ LD_PRELOAD=libmonarc_rt.so ./calc"
-LD_PRELOAD=$PWD/../runtime/hosted/libmonarc_rt.so ./calc >calc.txt
-show 14 monarc flat calc calc.monarc/gmon.out
+heading "The same program under monarc's recorder: ten times the samples, measured totals"
+rm -rf calc.monarc
+show 24 monarc run ./calc
 
 heading "Who calls whom: a cycle of functions, and the way to one of them"
 show 28 monarc graph calc calc.gmon
@@ -78,5 +77,5 @@ heading "Your own program"
 cat <<EOF
   cc -pg -g -O2 -o program program.c      compile and link with -pg
   ./program                               let it end by itself: it leaves gmon.out
-  ${PWD%/demo}/monarc flat ./program      or: graph, doctor, gprof -b
+  ${PWD%/demo}/monarc run ./program       or, after a plain run: flat, graph, doctor, gprof -b
 EOF

@@ -11,7 +11,7 @@
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkgconf \
-        libelf-dev libdw-dev zlib1g-dev liblzma-dev libjansson-dev libiberty-dev libcmocka-dev ;;
+        libelf-dev libdw-dev zlib1g-dev liblzma-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev ;;
     demo) echo g++ gfortran ;;
     test) echo g++ gfortran binutils python3 python3-jsonschema clang-format \
         mandoc groff-base xz-utils ;;
@@ -29,7 +29,7 @@ packages_of() {
 missing_packages() {
     for package in "$@"; do
         case $(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null) in
-        *installed*) ;;
+        installed*) ;; # `not-installed` is one that others only mention
         *) printf '%s ' "$package" ;;
         esac
     done

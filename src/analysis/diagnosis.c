@@ -92,6 +92,8 @@ static void examine_surroundings(struct examination *x)
 {
     struct object *o = x->p->object;
     const char *shared = libraries(object_facts(o), x->arena);
+    if (x->p->recording)
+        return; /* of a recorder that sees both */
     if (shared)
         report_symptom(x, SEVERITY_NOTE, "shared-objects",
                        "time spent in shared objects is in no gmon.out",
@@ -216,6 +218,7 @@ void diagnose(struct diagnosis *d, const struct patient *p, struct names *names,
         examine_missing(&x);
     else if (p->profile_error)
         examine_truncation(&x);
+    examine_recording(&x);
     examine_age(&x);
     examine_fit(&x);
     if (p->measured)

@@ -7,6 +7,7 @@
 #include "analysis/names.h"
 #include "analysis/summary.h"
 #include "base/vec.h"
+#include "model/recording.h"
 
 enum severity {
     SEVERITY_NOTE,    /* good to know; nothing is wrong */
@@ -35,6 +36,10 @@ struct patient {
     bool is_missing;                   /* there is no such file */
     const char *candidates;            /* files nearby that may be meant, or NULL */
     int64_t profile_changed;           /* seconds since 1970; 0: unknown */
+
+    /* Of a recording: */
+    const struct recording *recording; /* NULL: there is none */
+    const char *recording_error;
 
     /* With both: */
     const struct attribution *time;

@@ -1,4 +1,4 @@
-/* The two halves of a diagnosis. Internal to it. */
+/* The parts of a diagnosis. Internal to it. */
 #ifndef MONARC_ANALYSIS_DIAGNOSIS_PRIVATE_H
 #define MONARC_ANALYSIS_DIAGNOSIS_PRIVATE_H
 
@@ -17,6 +17,7 @@ void report_symptom(struct examination *x, enum severity severity, const char *n
                     const char *finding, const char *evidence, const char *remedy);
 
 void examine_program(struct examination *x);
+void examine_recording(struct examination *x);
 void examine_measurements(struct examination *x); /* needs p->measured */
 
 #endif

@@ -44,10 +44,12 @@ static int compare(uint32_t left, uint32_t right, const void *context)
 static struct flat_row row_of(const struct graph *g, const struct summary *s, uint32_t i)
 {
     const struct graph_node *n = &g->nodes[i];
+    double model = n->self + n->children;
     return (struct flat_row){.function = i,
-                             .is_profiler = is_profiler(g->functions->at[i].name),
+                             .is_profiler = function_is_profiler(g->functions, i),
                              .self = n->self,
-                             .total = n->self + n->children,
+                             .total = s->stacks ? s->stacks->inclusive[i] : model,
+                             .model = model,
                              .calls = n->calls + n->self_calls,
                              .recursive_calls = n->self_calls,
                              .interval = share_interval(n->self, s->samples)};
@@ -55,7 +57,7 @@ static struct flat_row row_of(const struct graph *g, const struct summary *s, ui
 
 static void omit(struct flat *t, const struct flat_row *r)
 {
-    if (r->self == 0 && !r->calls)
+    if (r->self == 0 && !r->calls && r->total == 0)
         return;
     t->omitted.functions++;
     t->omitted.self += r->self;
@@ -69,7 +71,7 @@ static uint32_t gather(struct flat *t, const struct graph *g, struct names *name
     uint32_t kept = 0;
     for (uint32_t i = 0; i < g->functions->len; i++) {
         struct flat_row r = row_of(g, t->summary, i);
-        if (r.self == 0 && !r.calls && !rules->shows_all)
+        if (r.self == 0 && !r.calls && r.total == 0 && !rules->shows_all)
             continue;
         t->has_fractions |= r.self != floor(r.self);
         if (100 * summary_share(t->summary, r.self) < rules->min_percent ||
@@ -86,7 +88,7 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
 {
     struct arena scratch = {0};
     uint32_t n = g->functions->len;
-    *t = (struct flat){.summary = s};
+    *t = (struct flat){.summary = s, .shows_model = rules->shows_model && s->stacks};
     struct flat_row *rows = ARENA_NEW(&scratch, struct flat_row, n);
     uint32_t *sorted = ARENA_NEW(&scratch, uint32_t, n);
     uint32_t kept = gather(t, g, names, rules, rows);

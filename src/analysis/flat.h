@@ -14,7 +14,9 @@ struct flat_row {
     bool is_profiler; /* mcount and its kind: the cost of measuring */
     double self;
     double running; /* self of this row and all above it */
-    double total;   /* self and callees', by the model of the call graph; of a member of a cycle,
+    double total;   /* with callees: samples in whose stack it is, where there are stacks; else as
+                       `model` */
+    double model;   /* self and callees', by the model of the call graph; of a member of a cycle,
                        without what the other members' callees took */
     uint64_t calls, recursive_calls; /* all calls; those of them by itself */
     struct interval interval;        /* of self's share of the samples */
@@ -30,6 +32,7 @@ struct flat {
         uint64_t calls;
     } omitted;
     bool has_fractions; /* some self is no whole number of samples */
+    bool shows_model;
 };
 
 enum view_order { BY_SELF, BY_TOTAL, BY_CALLS, BY_NAME };
@@ -41,6 +44,7 @@ struct view_rules {
     bool shows_all;     /* functions without time and calls, too */
     uint64_t limit;     /* rows; 0: all */
     double min_percent; /* of all samples: the self share of a row, the total of an entry */
+    bool shows_model;   /* what the model of the call graph says, beside measured totals */
     const struct filter *filter;
 };
 

@@ -25,6 +25,14 @@ struct function {
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
     bool is_mapped; /* its name is that of a file (GNU's -R) */
+    uint32_t object; /* in `objects` of the table */
+};
+
+/* One of several objects whose functions are in one table. */
+struct function_object {
+    const char *label; /* NULL: the executable, which needs none */
+    uint64_t base;     /* what was added to its link addresses */
+    bool is_recorder;
 };
 
 struct function_range {
@@ -47,7 +55,21 @@ struct functions {
     uint32_t *bucket;
     size_t buckets;
     uint8_t shift;
+
+    const struct function_object *objects; /* NULL: there is one, and its addresses are as linked */
 };
+
+/* The object a function is in, or NULL: the executable. */
+static inline const char *function_object_label(const struct functions *f, uint32_t function)
+{
+    return f->objects ? f->objects[f->at[function].object].label : NULL;
+}
+
+static inline uint64_t function_link_address(const struct functions *f, uint32_t function)
+{
+    const struct function *at = &f->at[function];
+    return f->objects ? at->start - f->objects[at->object].base : at->start;
+}
 
 struct gnu_symbol_rules {
     bool no_static;               /* -a */

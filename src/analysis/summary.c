@@ -18,6 +18,12 @@ bool is_profiler(const char *linkage_name)
     return !strncmp(linkage_name, "monarc_mcount", 13);
 }
 
+bool function_is_profiler(const struct functions *f, uint32_t function)
+{
+    const struct function *at = &f->at[function];
+    return (f->objects && f->objects[at->object].is_recorder) || is_profiler(at->name);
+}
+
 void summary_count(struct summary *s, const struct profile *p, const struct attribution *t,
                    const struct graph *g)
 {
@@ -28,7 +34,7 @@ void summary_count(struct summary *s, const struct profile *p, const struct attr
     s->dimension = t->dimension;
     s->abbreviation = t->abbreviation;
     for (uint32_t i = 0; i < g->functions->len; i++)
-        if (t->self[i] != 0 && is_profiler(g->functions->at[i].name))
+        if (t->self[i] != 0 && function_is_profiler(g->functions, i))
             s->profiler += t->self[i];
     s->arcs = p->arcs.len;
     s->calls = profile_calls(p);

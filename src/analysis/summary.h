@@ -6,6 +6,7 @@
 #define MONARC_ANALYSIS_SUMMARY_H
 
 #include "analysis/graph.h"
+#include "analysis/stacks.h"
 
 struct summary {
     const char *program;
@@ -14,9 +15,13 @@ struct summary {
     bool was_forced; /* program and profile do not belong together: `mismatch` says why */
     const char *mismatch;
 
+    const char *const *notes; /* sentences on what the recording lacks; without full stop */
+    size_t notes_len;
+
     bool has_samples; /* there is a histogram */
     double samples, unattributed, profiler;
-    double rate; /* samples per unit; 0: unknown */
+    const struct stacks *stacks; /* NULL: none were recorded */
+    double rate;                 /* samples per unit; 0: unknown */
     const char *dimension;
     char abbreviation;
 
@@ -31,6 +36,7 @@ void summary_count(struct summary *s, const struct profile *p, const struct attr
 
 /* Whether the function is part of the profiler: mcount under its many names and its helpers. */
 bool is_profiler(const char *linkage_name);
+bool function_is_profiler(const struct functions *f, uint32_t function);
 
 /* Samples in the unit of the dimension; 0 if the rate is not known. */
 static inline double summary_time(const struct summary *s, double samples)

@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/profiles.h"
+#include "cli/recorded.h"
 #include "cli/terminal.h"
 
 #include <dirent.h>
@@ -61,7 +62,8 @@ struct consultation {
     struct graph graph;
     struct names names;
     struct summary summary;
-    struct err object_error, profile_error;
+    struct recording recording;
+    struct err object_error, profile_error, recording_error;
 };
 
 static const char *base_name(const char *path)
@@ -190,11 +192,29 @@ static void print(const struct consultation *c, const struct request *r, struct 
     terminal_end(&terminal, out);
 }
 
+/* The program and its profile are those that the folder names. */
+static void admit_recording(struct consultation *c, const char *folder)
+{
+    struct patient *p = &c->patient;
+    const struct recorded_object *executable = NULL;
+    if (recorded_read_sidecar(folder, &c->recording, &c->recording_error)) {
+        p->recording = &c->recording;
+        executable = recording_executable(&c->recording);
+    } else {
+        p->recording_error = c->recording_error.line;
+    }
+    if (executable)
+        p->program = executable->path;
+    p->profile = arena_printf(&c->arena, "%s/gmon.out", folder);
+}
+
 static int consult(const char *program, const char *profile, const struct request *r,
                    struct out *out)
 {
     struct consultation c = {.patient = {.program = program, .profile = profile}};
     enum severity worst = SEVERITY_NOTE;
+    if (is_folder(program))
+        admit_recording(&c, program);
     admit_program(&c, r);
     admit_profile(&c, r);
     analyse(&c);
@@ -204,6 +224,7 @@ static int consult(const char *program, const char *profile, const struct reques
     diagnosis_deinit(&c.diagnosis);
     profile_deinit(&c.measured);
     profile_deinit(&c.sum);
+    recording_deinit(&c.recording);
     if (c.patient.object)
         object_close(c.patient.object);
     arena_deinit(&c.arena);
@@ -221,7 +242,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
         return command_help(self, out), EXIT_FINE;
     if (end == OPTION_BAD)
         return EXIT_BAD;
-    if (walk.operands < 1 || walk.operands > 2) {
+    if (walk.operands < 1 || walk.operands > 2 || (walk.operands == 2 && is_folder(walk.argv[0]))) {
         err_set(e, "doctor takes a PROGRAM and perhaps a PROFILE; see 'monarc doctor --help'");
         return EXIT_BAD;
     }
@@ -230,11 +251,13 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 
 const struct command command_doctor = {
     .name = "doctor",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE]",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE] | RECORDING",
     .summary = "Say why a profile is empty or strange, and what to do about it",
     .details =
         "PROFILE is gmon.out unless named; - is standard input. It need not exist: doctor then\n"
-        "says why it may not, and which files nearby may be meant.\n"
+        "says why it may not, and which files nearby may be meant. Of a recording, the folder "
+        "that\n"
+        "'monarc run' leaves, it examines the executable and what the recorder says it lost.\n"
         "\n"
         "Each finding has a severity, the evidence, a remedy and, in brackets, a name for\n"
         "scripts. Errors: the profile cannot be used. Warnings: it misleads. Notes: good to\n"

@@ -3,16 +3,36 @@
 
 #include "cli/command.h"
 #include "cli/view.h"
+#include "report/shares.h"
 
-static const struct option_row OPTIONS[] = {VIEW_OPTION_ROWS};
+enum { OPTION_MODEL = VIEW_OPTIONS, OPTION_BY_OBJECT, OPTION_BY_THREAD };
 
-static int parse(struct option_walk *walk, struct view_options *o, struct err *e)
+static const struct option_row OPTIONS[] = {
+    VIEW_OPTION_ROWS,
+    {0, "model", NULL, "show gprof's estimate of total time beside the measured one"},
+    {0, "by-object", NULL, "one row an executable or library (of a recording)"},
+    {0, "by-thread", NULL, "one row a thread (of a recording)"},
+};
+
+enum rows { ROWS_FUNCTIONS, ROWS_OBJECTS, ROWS_THREADS };
+
+struct request {
+    struct view_options view;
+    enum rows rows;
+};
+
+static int parse(struct option_walk *walk, struct request *r, struct err *e)
 {
     const char *value;
     int row;
-    while ((row = options_next(walk, &value, e)) >= 0)
-        if (!view_option(o, row, value, e))
+    while ((row = options_next(walk, &value, e)) >= 0) {
+        if (row == OPTION_MODEL)
+            r->view.rules.shows_model = true;
+        else if (row == OPTION_BY_OBJECT || row == OPTION_BY_THREAD)
+            r->rows = row == OPTION_BY_OBJECT ? ROWS_OBJECTS : ROWS_THREADS;
+        else if (!view_option(&r->view, row, value, e))
             return OPTION_BAD;
+    }
     return row;
 }
 
@@ -36,26 +56,53 @@ static void print(struct view *v, const struct view_options *o, struct out *out)
     terminal_end(&terminal, out);
 }
 
+static bool print_shares(struct view *v, const struct request *r, struct out *out, struct err *e)
+{
+    const struct view_options *o = &r->view;
+    struct shares table;
+    if (!v->folder)
+        return err_set(e,
+                       "%s: only a recording tells objects and threads apart; make one with "
+                       "'monarc run'",
+                       o->program);
+    if (r->rows == ROWS_OBJECTS)
+        shares_by_object(&table, &v->summary, &v->recorded.space, &v->graph, &v->arena);
+    else
+        shares_by_thread(&table, &v->summary, &v->recorded.recording, &v->arena);
+    struct terminal terminal = {0};
+    if (view_is_for_people(o))
+        terminal_start(&terminal, o->colour, o->no_pager, out);
+    if (o->is_json)
+        shares_json(out, &table);
+    else if (o->is_csv)
+        shares_csv(out, &table);
+    else
+        shares_text(out, &table, &(struct text_style){.has_colour = terminal.has_colour});
+    terminal_end(&terminal, out);
+    return true;
+}
+
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
     struct option_walk walk = options_start(self, argc - 1, argv + 1);
-    struct view_options o = {0};
+    struct request r = {0};
     struct view v = {0};
-    int status = EXIT_BAD, end = parse(&walk, &o, e);
+    int status = EXIT_BAD, end = parse(&walk, &r, e);
     if (end == OPTION_HELP) {
         command_help(self, out);
         status = EXIT_FINE;
-    } else if (end != OPTION_BAD && view_operands(&o, &walk, e) && view_open(&v, &o, e)) {
-        print(&v, &o, out);
-        status = EXIT_FINE;
+    } else if (end != OPTION_BAD && view_operands(&r.view, &walk, e) && view_open(&v, &r.view, e)) {
+        if (r.rows == ROWS_FUNCTIONS)
+            print(&v, &r.view, out);
+        status = r.rows == ROWS_FUNCTIONS || print_shares(&v, &r, out, e) ? EXIT_FINE : EXIT_BAD;
     }
-    view_close(&v, &o);
+    view_close(&v, &r.view);
     return status;
 }
 
 const struct command command_flat = {
     .name = "flat",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...]",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
     .summary = "Show where the time went, function by function",
     .details =
         "PROFILE is gmon.out unless named; - is standard input; several are summed. A profile\n"
@@ -74,6 +121,16 @@ const struct command command_flat = {
         "  total/call  time with callees by calls from other functions; an estimate: the times\n"
         "              of callees are split among callers by call counts\n"
         "\n"
+        "Instead of PROGRAM and PROFILE a recording can be named, the folder that 'monarc run'\n"
+        "leaves. All objects of the process are resolved then, and functions of libraries are\n"
+        "marked with the library's name. With its call stacks come columns for the time of a\n"
+        "function with its callees as it was measured:\n"
+        "\n"
+        "  total%      share of the samples in whose stack the function is\n"
+        "  total       the same as time; total/call is this by calls, no estimate\n"
+        "  model       with --model: what gprof's splitting by call counts makes of it\n"
+        "  off by      with --model: the model's error\n"
+        "\n"
         "The rows in brackets make the sum complete: functions left out by filters and limits,\n"
         "and [unattributed], samples that no function of PROGRAM accounts for. Functions of the\n"
         "profiler, such as mcount, are marked as profiling overhead. Clones that compilers make\n"
@@ -86,6 +143,7 @@ const struct command command_flat = {
         "\n"
         "Examples:\n"
         "  monarc flat ./prog\n"
+        "  monarc flat --model prog.monarc\n"
         "  monarc flat --limit 10 --sort total ./prog gmon.out.*\n"
         "  monarc flat --json ./prog | jq '.functions[0].name'\n",
     .options = OPTIONS,

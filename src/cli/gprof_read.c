@@ -111,6 +111,8 @@ static bool add_histograms(const char *whoami, struct profile *all, struct profi
 /* Moves the arcs of one file behind those read before. */
 static void add_arcs(struct profile *all, struct profile *file)
 {
+    if (!file->arcs.len)
+        return;
     if (!all->arcs.len) {
         vec_free(&all->arcs);
         memcpy(&all->arcs, &file->arcs, sizeof all->arcs);

@@ -118,11 +118,13 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 
 const struct command command_graph = {
     .name = "graph",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...]",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
     .summary = "Show who calls whom, and where the time of callees goes",
     .details =
         "PROFILE is gmon.out unless named; - is standard input; several are summed. A profile\n"
-        "that PROGRAM did not record is an error that says how it was noticed.\n"
+        "that PROGRAM did not record is an error that says how it was noticed. RECORDING is the\n"
+        "folder that 'monarc run' leaves: all objects of the process are in one graph then, with\n"
+        "the calls between them.\n"
         "\n"
         "Each entry is a function, marked by its number at the left, with its callers above and\n"
         "its callees below, the most important ones next to it. Entries are ordered by total\n"

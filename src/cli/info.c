@@ -2,7 +2,9 @@
 #include "cli/profiles.h"
 
 #include "cli/command.h"
+#include "cli/recorded.h"
 #include "report/info.h"
+#include "report/recording.h"
 
 enum { OPTION_JSON = PROFILE_OPTIONS };
 
@@ -51,6 +53,19 @@ static bool describe(const struct request *request, const char *path, bool is_fi
     return ok;
 }
 
+static bool describe_recording(const struct request *request, const char *folder, bool is_first,
+                               struct json *j, struct out *out, struct err *e)
+{
+    struct recording r = {0};
+    bool ok = recorded_read_sidecar(folder, &r, e);
+    if (ok && request->is_json)
+        recording_json_report(j, folder, &r);
+    else if (ok)
+        recording_text_report(out, folder, &r, is_first);
+    recording_deinit(&r);
+    return ok;
+}
+
 static int describe_all(const struct request *request, char *const *paths, int len, struct out *out,
                         struct err *e)
 {
@@ -64,7 +79,8 @@ static int describe_all(const struct request *request, char *const *paths, int l
     }
     for (int i = 0; i < len; i++) {
         struct err why = {0};
-        if (describe(request, paths[i], i == 0, &buffer, &j, out, &why))
+        if (is_folder(paths[i]) ? describe_recording(request, paths[i], i == 0, &j, out, &why)
+                                : describe(request, paths[i], i == 0, &buffer, &j, out, &why))
             continue;
         if (status == EXIT_FINE)
             *e = why;
@@ -94,10 +110,12 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 
 const struct command command_info = {
     .name = "info",
-    .synopsis = "[OPTION...] [FILE...]",
+    .synopsis = "[OPTION...] [FILE|RECORDING...]",
     .summary = "Say what profile files hold: records, ranges, rates, totals, oddities",
     .details =
-        "FILE is gmon.out unless named; - is standard input. The exit status is 2 if a file\n"
+        "FILE is gmon.out unless named; - is standard input. Of a folder that 'monarc run' leaves\n"
+        "it tells the process, its objects, threads, marks and losses. The exit status is 2 if a "
+        "file\n"
         "could not be read to its end; what came before is described all the same.\n",
     .options = OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,

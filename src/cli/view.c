@@ -61,6 +61,14 @@ bool view_operands(struct view_options *o, const struct option_walk *walk, struc
     o->program = walk->argv[0];
     o->profiles = walk->argv + 1;
     o->profiles_len = (size_t)walk->operands - 1;
+    if (is_folder(o->program)) {
+        if (o->profiles_len)
+            return err_in(e, o->program,
+                          "is a recording, which has its profiles in it; name it alone");
+        o->profiles = walk->argv;
+        o->profiles_len = 1;
+        return true;
+    }
     if (!o->profiles_len) {
         strcpy(o->default_path, "gmon.out");
         o->default_paths[0] = o->default_path;
@@ -113,6 +121,9 @@ static bool add_static_calls(struct view *v, const struct view_options *o,
 {
     if (!o->adds_static)
         return true;
+    if (is_folder(o->program))
+        return err_set(e, "%s: --static reads the code of one program; name it, not a recording",
+                       o->program);
     if (!static_calls_native(&v->calls, &v->functions, v->object, &v->arena))
         return err_set(e, "%s: --static cannot read the code of this machine (ELF number %u)",
                        o->program, object_machine(v->object));
@@ -120,13 +131,8 @@ static bool add_static_calls(struct view *v, const struct view_options *o,
     return true;
 }
 
-bool view_open(struct view *v, struct view_options *o, struct err *e)
+static bool open_program(struct view *v, struct view_options *o, struct err *e)
 {
-    o->rules.filter = &o->filter;
-    v->selection.arena = &v->arena;
-    v->summary.program = o->program;
-    v->summary.profiles = (const char *const *)o->profiles;
-    v->summary.profiles_len = o->profiles_len;
     v->object =
         object_open(o->program, &(struct object_options){.debug_dir = o->debug_dir}, NULL, e);
     if (!v->object)
@@ -137,7 +143,35 @@ bool view_open(struct view *v, struct view_options *o, struct err *e)
                        "%s: has no symbols, so that samples cannot be told apart; link without "
                        "-s, or keep the debug file and name its directory with --debug-dir",
                        o->program);
-    if (!read_profiles(v, o, e) || !judge(v, o, e))
+    return read_profiles(v, o, e) && judge(v, o, e);
+}
+
+static bool open_recording(struct view *v, struct view_options *o, struct err *e)
+{
+    struct recorded_options options = {o->read, o->debug_dir, o->is_forced};
+    v->folder = o->program;
+    if (!recorded_open(&v->recorded, v->folder, &options, &v->functions, e))
+        return false;
+    v->profile = v->recorded.profile;
+    v->recorded.profile = (struct profile){0};
+    v->summary.program = recording_executable(&v->recorded.recording)->path;
+    v->summary.stacks = v->recorded.stacks.has_callers ? &v->recorded.stacks : NULL;
+    recorded_take_notes(&v->recorded, &v->profile);
+    v->summary.notes = v->recorded.notes.at;
+    v->summary.notes_len = v->recorded.notes.len;
+    v->summary.mismatch = v->recorded.mismatch;
+    v->summary.was_forced = v->recorded.mismatch != NULL;
+    return true;
+}
+
+bool view_open(struct view *v, struct view_options *o, struct err *e)
+{
+    o->rules.filter = &o->filter;
+    v->selection.arena = &v->arena;
+    v->summary.program = o->program;
+    v->summary.profiles = (const char *const *)o->profiles;
+    v->summary.profiles_len = o->profiles_len;
+    if (is_folder(o->program) ? !open_recording(v, o, e) : !open_program(v, o, e))
         return false;
     selection_resolve(&v->selection, &v->functions, v->object);
     attribute_native(&v->time, &v->profile, &v->functions, &v->arena);
@@ -153,6 +187,7 @@ bool view_open(struct view *v, struct view_options *o, struct err *e)
 void view_close(struct view *v, struct view_options *o)
 {
     profile_deinit(&v->profile);
+    recorded_close(&v->recorded);
     if (v->object)
         object_close(v->object);
     arena_deinit(&v->arena);

@@ -9,6 +9,7 @@
 #include "analysis/fit.h"
 #include "analysis/flat.h"
 #include "cli/profiles.h"
+#include "cli/recorded.h"
 #include "cli/terminal.h"
 #include "report/text.h"
 
@@ -66,14 +67,16 @@ struct view_options {
 /* Takes option number `row`. */
 MUST_CHECK bool view_option(struct view_options *o, int row, const char *value, struct err *e);
 
-/* Takes PROGRAM [PROFILE...]; the only failure is a missing program. */
+/* Takes PROGRAM [PROFILE...] or a recording's folder. */
 MUST_CHECK bool view_operands(struct view_options *o, const struct option_walk *walk,
                               struct err *e);
 
-/* Everything about one program and its profiles. */
+/* Everything about one program and its profiles, or about a recording. */
 struct view {
     struct arena arena;
-    struct object *object;
+    struct object *object; /* NULL for a recording */
+    struct recorded recorded;
+    const char *folder; /* of the recording, or NULL */
     struct functions functions;
     struct profile profile;
     struct attribution time;

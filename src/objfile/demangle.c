@@ -39,6 +39,8 @@ static void print(const char *piece, size_t len, void *opaque)
     if (len > MOST_BYTES - page->text.len)
         longjmp(page->full, 1); /* they keep nothing on the heap while they print */
     vec_reserve(&page->text, page->text.len + len + 1);
+    if (!len)
+        return;
     memcpy(page->text.at + page->text.len, piece, len);
     page->text.len += len;
 }

@@ -13,6 +13,7 @@
 struct layout {
     const struct summary *summary;
     bool has_samples, has_time;
+    bool has_total, has_model; /* measured by stacks; and the model's */
     int samples, sample_decimals, time, time_decimals, calls;
 };
 
@@ -27,12 +28,35 @@ static struct layout lay_out(const struct flat *t)
     struct layout l = {.summary = s,
                        .has_samples = s->has_samples,
                        .has_time = s->has_samples && s->rate > 0,
+                       .has_total = s->stacks != NULL,
+                       .has_model = t->shows_model,
                        .sample_decimals = t->has_fractions ? 2 : 0,
                        .time_decimals = text_time_decimals(s)};
     l.samples = at_least(text_digits((uint64_t)s->samples) + (t->has_fractions ? 3 : 0), 7);
     l.time = at_least(text_digits((uint64_t)summary_time(s, s->samples)) + l.time_decimals + 1, 9);
     l.calls = at_least(text_digits(s->calls), 7);
     return l;
+}
+
+/* Totals stand in the unit of the dimension, or, where it has no rate, in samples. */
+static void text_total_head(struct out *out, const struct layout *l)
+{
+    if (l->has_total)
+        out_printf(out, "  %6s %*s", "total%", l->time, "total");
+    if (l->has_model)
+        out_printf(out, " %*s %*s", l->time, "model", l->time, "off by");
+}
+
+static void text_total(struct out *out, const struct layout *l, const struct flat_row *r)
+{
+    const struct summary *s = l->summary;
+    double unit = l->has_time ? s->rate : 1;
+    if (l->has_total)
+        out_printf(out, "  %6.2f %*.*f", 100 * summary_share(s, r->total), l->time,
+                   l->time_decimals, r->total / unit);
+    if (l->has_model)
+        out_printf(out, " %*.*f %+*.*f", l->time, l->time_decimals, r->model / unit, l->time,
+                   l->time_decimals, (r->model - r->total) / unit);
 }
 
 static void text_head(struct out *out, const struct layout *l)
@@ -45,6 +69,7 @@ static void text_head(struct out *out, const struct layout *l)
         out_printf(out, "%6s %5s  %*s", "self%", "+-", l->samples, "samples");
     if (l->has_time)
         out_printf(out, "  %*s %*s", l->time, self, l->time, running);
+    text_total_head(out, l);
     out_printf(out, "%s%*s", l->has_samples ? "  " : "", l->calls, "calls");
     if (l->has_time)
         out_printf(out, "  %10s  %10s", "self/call", "total/call");
@@ -68,8 +93,6 @@ static void text_time(struct out *out, const struct layout *l, const struct text
     if (l->has_time)
         out_printf(out, "  %*.*f %*.*f", l->time, l->time_decimals, summary_time(l->summary, self),
                    l->time, l->time_decimals, summary_time(l->summary, running));
-    if (l->has_samples)
-        out_str(out, "  ");
 }
 
 static void text_per_call(struct out *out, const struct layout *l, double samples)
@@ -84,6 +107,8 @@ static void text_row(struct out *out, const struct layout *l, const struct flat_
                      struct names *names, const struct text_style *style)
 {
     text_time(out, l, style, r->self, l->summary->samples > 0 ? &r->interval : NULL, r->running);
+    text_total(out, l, r);
+    out_spaces(out, l->has_samples ? 2 : 0);
     if (r->calls)
         out_u64(out, r->calls, l->calls);
     else
@@ -103,6 +128,9 @@ static void text_rest(struct out *out, const struct layout *l, const struct text
 {
     *running += self;
     text_time(out, l, style, self, NULL, *running);
+    out_spaces(out, l->has_total ? (size_t)l->time + 9 : 0);
+    out_spaces(out, l->has_model ? 2 * (size_t)l->time + 2 : 0);
+    out_spaces(out, l->has_samples ? 2 : 0);
     if (calls)
         out_u64(out, calls, l->calls);
     else
@@ -160,6 +188,8 @@ static void json_row(struct json *j, const struct flat *t, const struct flat_row
     json_pair_double(j, "self_share_high", r->interval.high);
     json_time(j, s, "self_samples", "self_time", r->self);
     json_time(j, s, "total_samples", "total_time", r->total);
+    if (s->stacks)
+        json_time(j, s, "model_total_samples", "model_total_time", r->model);
     json_pair_u64(j, "calls", r->calls);
     json_pair_u64(j, "recursive_calls", r->recursive_calls);
     json_end(j);
@@ -199,7 +229,7 @@ static void csv_row(struct csv *c, const struct summary *s, const struct flat_ro
     csv_str(c, r->is_profiler ? "profiler" : "function");
     csv_str(c, names_get(names, r->function));
     csv_str(c, f->name);
-    csv_address(c, f->start);
+    csv_address(c, function_link_address(names->functions, r->function));
     csv_double(c, summary_share(s, r->self));
     csv_double(c, r->interval.low);
     csv_double(c, r->interval.high);

@@ -93,7 +93,8 @@ static void text_calls(struct out *out, const struct layout *l, uint64_t calls, 
 /* In place of a number of calls, where the code has one and no call was recorded. */
 static void text_static(struct out *out, const struct layout *l)
 {
-    out_printf(out, "  %*s", l->calls, static_word);
+    out_spaces(out, 2 + (size_t)l->calls - strlen(static_word));
+    out_str(out, static_word);
     out_spaces(out, (size_t)l->calls + 1);
 }
 

@@ -32,7 +32,9 @@ void json_pair_function(struct json *j, struct names *names, uint32_t function)
     const struct function *f = &names->functions->at[function];
     json_pair_str(j, "name", names_get(names, function));
     json_pair_str(j, "linkage_name", f->name);
-    json_pair_address(j, "address", f->start);
+    json_pair_address(j, "address", function_link_address(names->functions, function));
+    if (function_object_label(names->functions, function))
+        json_pair_str(j, "object", function_object_label(names->functions, function));
 }
 
 static void json_abbreviation(struct json *j, char abbreviation)
@@ -59,10 +61,18 @@ void json_report_begin(struct json *j, const char *report, const struct summary 
     json_abbreviation(j, s->abbreviation);
     json_pair_double(j, "unattributed_samples", s->unattributed);
     json_pair_double(j, "profiler_samples", s->profiler);
+    if (s->stacks)
+        json_pair_double(j, "stack_samples", s->stacks->samples);
     json_pair_u64(j, "arcs", s->arcs);
     json_pair_u64(j, "calls", s->calls);
     json_pair_u64(j, "calls_from_unknown", s->unknown_callers);
     json_pair_u64(j, "calls_to_unknown", s->unknown_callees);
     json_pair_str(j, "mismatch", s->mismatch);
+    if (s->notes_len) {
+        json_key(j, "notes"), json_begin(j, '[');
+        for (size_t i = 0; i < s->notes_len; i++)
+            json_str(j, s->notes[i]);
+        json_end(j);
+    }
     json_end(j);
 }

@@ -26,7 +26,13 @@ void text_function(struct out *out, struct names *names, uint32_t function,
         text_name(out, linkage);
         out_char(out, '}');
     }
-    if (is_profiler(linkage))
+    const char *object = function_object_label(names->functions, function);
+    if (object) {
+        out_str(out, " [");
+        text_name(out, object);
+        out_char(out, ']');
+    }
+    if (function_is_profiler(names->functions, function))
         out_str(out, " [profiling overhead]");
 }
 
@@ -105,6 +111,8 @@ static void text_samples(struct out *out, const struct summary *s)
     if (s->unattributed > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in no function of the program\n",
                    s->unattributed, 100 * summary_share(s, s->unattributed));
+    if (s->stacks)
+        out_printf(out, "         with call stacks: totals are measured, not modelled\n");
     if (s->profiler > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in the profiler itself\n", s->profiler,
                    100 * summary_share(s, s->profiler));
@@ -132,6 +140,11 @@ void text_notes(struct out *out, const struct summary *s)
     if (s->was_forced) {
         out_str(out, "Note     program and profile do not belong together: ");
         text_name(out, s->mismatch);
+        out_char(out, '\n');
+    }
+    for (size_t i = 0; i < s->notes_len; i++) {
+        out_str(out, "Note     ");
+        text_name(out, s->notes[i]);
         out_char(out, '\n');
     }
     if (s->has_samples && s->samples > 0 && s->samples < FEW) {

@@ -106,7 +106,7 @@ class Goldens(Case):
             jsonschema.validate(json.loads(golden.read_text()), schema)
 
     def test_corpus_is_what_make_makes(self):
-        for name in FORMATS:
+        for name in *FORMATS, "sidecar", "live":
             seeds = dict(getattr(make, name)())
             self.assertEqual(seeds, {p.name: p.read_bytes() for p in (CORPUS / name).iterdir()})
 
@@ -248,7 +248,7 @@ class Convert(Case):
 
 class BadInput(Case):
     def test_what_is_no_file(self):
-        self.refused("info", self.dir, says="Is a directory")
+        self.refused("info", self.dir, says="is a folder without a recording")
         self.refused("info", self.dir / "none", says="No such file")
         self.refused("info", "/dev/null", says="0 bytes are too few for a profile")
         self.refused("info", "/proc/version", says="is no profile of a known format")

@@ -144,8 +144,112 @@ def sprof():
     yield "cut-in-arc", sprof_file("le64", b"")[:-5]
 
 
+# --- the hosted recorder's own files --------------------------------------------------------------
+
+def fnv1a(data):
+    total = 0xcbf29ce484222325
+    for byte in data:
+        total = (total ^ byte) * 0x100000001b3 % 2**64
+    return total
+
+
+def record(t, tag, payload):
+    return t.pack("II", tag, len(payload)) + payload + bytes(-len(payload) % 8)
+
+
+def text(*words):
+    return b"".join(word.encode() + b"\0" for word in words)
+
+
+def object_record(t, number, flags, start, size, bias, *words):
+    return record(t, 3, t.pack("IIQQQQQII", number, flags, start, start + size, bias, start + 0x40,
+                               start + 0xc0, 20, 0) + bytes(range(20)).ljust(32, b"\0") + text(*words))
+
+
+def objects(t):
+    return (object_record(t, 1, 1, 0x555000401000, 0x1000, 0x555000000000, "/bin/p", "gmon.out")
+            + object_record(t, 2, 0, 0x7f0000001000, 0x800, 0x7f0000000000, "/lib/q", "q.gmon")
+            + object_record(t, 3, 2, 0xf000000000000000, 0x800, 0xefffffffffff0000, "/lib/q", "q.gmon"))
+
+
+def thread_note(t, number, state, samples):
+    return t.pack("IIQQQQ", number, state, 100, 900, 500, samples) + b"worker".ljust(16, b"\0") + bytes(8)
+
+
+def mark(t):
+    return record(t, 8, t.pack("QQQII", 500, 60, 2, 0, 7) + b"phase".ljust(64, b"\0"))
+
+
+NODES = [(2, 1, 0x555000401050, 0), (3, 2, 0x7f0000001050, 5), (4, 2, 0x555000401050, 3),
+         (5, 4, 0x555000401060, 2), (6, 1, 0, 1), (9, 9, 0x555000401050, 7)]
+CALLS = [(0x555000401050, 0x7f0000001050, 1000), (1, 0x555000401044, 1)]
+
+
+def sidecar_file(name, *more):
+    t = Target(name)
+    data = t.pack("IIII", 0x4453524d, 1, 0x01020304, 8 if name.endswith("64") else 4)
+    data += record(t, 1, t.pack("IIQQQQQQQIIII", 7, 1, 10**18, 100, 900, 500, 11, 500, 999500, 1000, 0,
+                                1, 256 + 15))
+    data += record(t, 2, text("argument", "./p")) + record(t, 2, text("event", "cpu")) + objects(t)
+    data += record(t, 4, b"".join(t.pack("QQQ", *call) for call in CALLS))
+    data += record(t, 5, thread_note(t, 7, 2, 11) + thread_note(t, 0, 0, 0))
+    data += record(t, 6, b"".join(t.pack("QQQQ", *node) for node in NODES)) + mark(t)
+    data += record(t, 7, t.pack("IIQ", 0, 0, 3) + text("calls")) + record(t, 99, b"unknown")
+    data += b"".join(more)
+    return data + record(t, 0, t.pack("Q", fnv1a(data)))
+
+
+def sidecar():
+    for name in "le64", "le32", "be64", "be32":
+        yield name, sidecar_file(name)
+    t = Target("le64")
+    yield "backwards-object", sidecar_file("le64", object_record(t, 4, 0, 2**63, -2**62, 0, "x", "y"))
+    yield "cut", sidecar_file("le64")[:-20]
+
+
+def extent(t, kind, cells, first=0, length=None):
+    body = b"".join(cells)
+    head = t.pack("IIQQQIIQQ", 0x5458524d, kind, 4096, len(body) // 32 if length is None else length,
+                  first, 7, 1, 0, 0)
+    return (head + t.pack("Q", fnv1a(head)) + body).ljust(4096, b"\0")
+
+
+def live_file(name, more):
+    t = Target(name)
+    head = t.pack("IIIIIIIIQQII", 0x564c524d, 1, 0x01020304, 4096, 8 if name.endswith("64") else 4, 62,
+                  7, 1, 10**18, 100, 1000, 0)
+    data = (head + t.pack("Q", fnv1a(head))).ljust(4096, b"\0")
+    data += extent(t, 5, [record(t, 2, text("argument", "./p")), objects(t), mark(t), bytes(8)])
+    return data + b"".join(more(t))
+
+
+def live_calls(t):
+    yield extent(t, 1, [t.pack("QQQQ", *call, 0) for call in CALLS]
+                 + [t.pack("QQQQ", 0x555000401050, 0x555000401060, 50, 0)])
+    yield extent(t, 17, [t.pack("QQQQ", *CALLS[0], 0)])
+    yield extent(t, 1, [], length=2**60)[:200]
+
+
+def live_stacks(t):
+    yield extent(t, 2, [t.pack("QQQQ", parent, address, hits, 0)
+                        for _, parent, address, hits in NODES], first=2)
+
+
+def live_blocks(t):
+    yield extent(t, 3, [t.pack("QQQQ", 2, 0x555000401050, 0, 0),
+                        t.pack("QQQQ", 1, 0x555000401055, 9, 0),
+                        t.pack("QQQQ", 1, 0x7f0000001050, 4, 0)])
+    yield extent(t, 4, [thread_note(t, 7, 1, 11)])[:200]
+
+
+def live():
+    yield "calls", live_file("le64", live_calls)
+    yield "stacks", live_file("le64", live_stacks)
+    yield "blocks", live_file("be32", live_blocks)
+
+
 def main():
-    for make in gmon, gmon0, bsd, bsd44, sprof:
+    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live:
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)
         for name, data in make():

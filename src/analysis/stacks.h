@@ -1,0 +1,20 @@
+/* Inclusive times as measured: in how many samples was a function anywhere on the stack?
+ *
+ * This is what gprof's model estimates from call counts. Recursion counts once; the members of a
+ * cycle have times of their own. */
+#ifndef MONARC_ANALYSIS_STACKS_H
+#define MONARC_ANALYSIS_STACKS_H
+
+#include "analysis/space.h"
+
+struct stacks {
+    double *inclusive; /* per function, in samples */
+    double samples;    /* of all stacks */
+    bool has_callers;  /* most stacks are deeper than one frame */
+};
+
+/* Nodes that no path leads to from the outermost frame are left out, and their samples. */
+void stacks_measure(struct stacks *t, const struct recording *r, const struct space *s,
+                    const struct functions *f, struct arena *a);
+
+#endif

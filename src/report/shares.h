@@ -1,0 +1,12 @@
+/* Shares of objects or threads as text, JSON (docs/schema/shares.schema.json) and CSV. */
+#ifndef MONARC_REPORT_SHARES_H
+#define MONARC_REPORT_SHARES_H
+
+#include "analysis/shares.h"
+#include "report/text.h"
+
+void shares_text(struct out *out, const struct shares *t, const struct text_style *style);
+void shares_json(struct out *out, const struct shares *t);
+void shares_csv(struct out *out, const struct shares *t);
+
+#endif

@@ -1,0 +1,400 @@
+"""monarc run and the reports on recordings: every figure is compared with what the program says of
+itself, or with what the recorder's files say when read by the tests' own reader."""
+
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from harness import ROOT, check_schema, main, monarc, monarc_json, monarc_path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests/runtime"))
+from recorder import Recording, Side  # noqa: E402
+
+PROGRAMS = ROOT / "tests/runtime/programs"
+FLAGS = ("-O2", "-g", "-pg", "-fno-inline", "-fno-optimize-sibling-calls", "-pthread")
+CC = os.environ.get("CC", "gcc").split()
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.built = Path(tempfile.mkdtemp(prefix="monarc-run-"))
+        cls.addClassCleanup(shutil.rmtree, cls.built)
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = Path(scratch.name)
+
+    def build(self, source, *flags, name=None, text=None):
+        out = self.built / (name or source.split(".")[0])
+        path = PROGRAMS / source
+        if text:
+            path = self.built / source
+            path.write_text(text)
+        if not out.exists():
+            subprocess.run([*CC, "-I", ROOT / "include", "-I", PROGRAMS, path, "-o", out,
+                            *(flags or FLAGS)], check=True)
+        return out
+
+    def run_it(self, *arguments, status=0, **more):
+        done = monarc("run", *arguments, cwd=self.dir, **more)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def record(self, program, *arguments, options=(), **more):
+        self.run_it("--no-report", "-o", "r", *options, "--", program, *arguments, **more)
+        return self.dir / "r"
+
+    def flat(self, folder, *options):
+        table = monarc_json("flat", *options, folder)
+        check_schema(self, "flat", table)
+        return {f["name"]: f for f in table["functions"]}, table["summary"]
+
+
+class Running(Case):
+    def test_reports_follow_the_output(self):
+        done = self.run_it(self.build("busy.c"), "0.2")
+        self.assertEqual(done.stderr, b"")
+        text = done.stdout.decode()
+        self.assertRegex(text, r"^cpu 0\.2")
+        self.assertRegex(text, r"\n *[0-9.]+ .* spin\n")
+        self.assertIn("callees s", text)
+        self.assertTrue((self.dir / "busy.monarc/monarc.side").exists())
+
+    def test_status_is_passed_on(self):
+        for code in 0, 3, 77:
+            self.run_it("--no-report", "sh", "-c", f"exit {code}", status=code)
+        self.run_it("--no-report", "sh", "-c", "kill -TERM $$", status=128 + signal.SIGTERM)
+        done = self.run_it("nonesuch", status=127)
+        self.assertEqual(done.stderr.count(b"\n"), 1)
+        self.assertFalse((self.dir / "nonesuch.monarc").exists())
+        self.run_it("/", status=126)
+
+    def test_arguments_are_the_programs(self):
+        done = self.run_it("--no-report", "echo", "--no-report", "-o", "--", "x")
+        self.assertEqual(done.stdout, b"--no-report -o -- x\n")
+        done = self.run_it("--no-report", "--", "echo", "-n", "y")
+        self.assertEqual(done.stdout, b"y")
+
+    def test_usage(self):
+        self.run_it(status=2)
+        self.run_it("--no-report", status=2)
+        self.run_it("--", status=2)
+        self.assertIn(b"does not know 'heat'", self.run_it("-e", "heat", "true", status=2).stderr)
+        self.assertIn(b"--rate", self.run_it("-r", "often", "true", status=2).stderr)
+        self.assertIn(b"/dev/null: File exists", self.run_it("-o", "/dev/null", "true", status=2).stderr)
+
+    def test_second_run_keeps_the_first(self):
+        for _ in range(3):
+            self.run_it("--no-report", self.build("busy.c"), "0.05")
+        self.assertEqual(len(list(self.dir.glob("busy.monarc/**/monarc.side"))), 3)
+
+    def test_preload_is_added_to(self):
+        done = self.run_it("--no-report", "sh", "-c", "echo $LD_PRELOAD",
+                           env={"LD_PRELOAD": os.environ["MONARC_RT_SO"].replace(".so", ".none")})
+        self.assertRegex(done.stdout, rb"none:.*libmonarc_rt\.so\n")
+
+    def test_options_arrive(self):
+        folder = self.record(self.build("busy.c"), "0.1", options=["-r", "0"])
+        self.assertEqual(Recording(folder).side.process["samples"], 0)
+        shutil.rmtree(folder)
+        folder = self.record(self.build("busy.c"), "0.1", options=["--no-stacks", "-e", "wall"])
+        side = Recording(folder).side
+        self.assertEqual(side.process["event"], 1)
+        self.assertTrue(all(parent == 1 for parent, _, _ in side.nodes.values()))
+
+    def interrupt(self, number, group):
+        process = subprocess.Popen([monarc_path(), "run", self.build("busy.c"), "60"],
+                                   cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   start_new_session=True)
+        while not (self.dir / "busy.monarc/monarc.live").exists():
+            time.sleep(0.01)
+        time.sleep(0.3)
+        (os.killpg if group else os.kill)(process.pid, number)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + number, err)
+        self.assertRegex(out.decode(), r"\n *[0-9.]+ .* spin\n")
+
+    def test_interrupted(self):
+        self.interrupt(signal.SIGINT, False)
+
+    def test_terminated_with_its_group(self):
+        self.interrupt(signal.SIGTERM, True)
+
+    def test_killed(self):
+        done = self.run_it(self.build("signal9.c", name="signal9", text="""
+            #include <signal.h>
+            __attribute__((noinline)) void counted(void) { __asm__ volatile(""); }
+            int main(void) { for (int i = 0; i < 1000; i++) counted(); return raise(SIGKILL); }
+        """), status=128 + 9)
+        self.assertRegex(done.stdout.decode(), r"\n.* 1000 .* counted\n")
+
+    def test_forked_children(self):
+        program = self.build("life.c")
+        self.record(program, "forks")
+        self.assertEqual(list(self.dir.glob("r/[0-9]*")), [])
+        shutil.rmtree(self.dir / "r")
+        self.record(program, "forks", options=["--follow-fork"])
+        self.assertNotEqual(list(self.dir.glob("r/[0-9]*")), [])
+
+    def test_program_that_executes_another(self):
+        done = self.run_it("sh", "-c", f"exec {self.build('busy.c')} 0.2")
+        self.assertRegex(done.stdout.decode(), r"\n *[0-9.]+ .* spin\n")
+
+    def test_without_pg(self):
+        program = self.build("busy.c", "-O1", "-g", "-fno-omit-frame-pointer", "-pthread",
+                             name="plain")
+        text = self.run_it(program, "0.2").stdout.decode()
+        self.assertIn("calls were not counted: the program is not compiled with -pg", text)
+        self.assertRegex(text, r"\n *[0-9.]+ .* spin\n")
+
+    def test_static(self):
+        program = self.build("busy.c", *FLAGS, "-static", name="static")
+        done = self.run_it(program, "0.1", status=2)
+        self.assertIn(b"is linked statically", done.stderr)
+        self.assertEqual(list(self.dir.iterdir()), [])
+        program = self.build("busy.c", *FLAGS, "-static", os.environ["MONARC_RT_A"], name="inside")
+        self.assertRegex(self.run_it(program, "0.2").stdout.decode(), r"\n *[0-9.]+ .* spin\n")
+
+    @unittest.skipIf(os.geteuid(), "only root can make one")
+    def test_set_user_id(self):
+        program = self.dir / "other"
+        shutil.copy(self.build("busy.c"), program)
+        os.chown(program, 65534, 65534)
+        program.chmod(0o4755)
+        self.assertIn(b"other rights", self.run_it(program, "0.1", status=2).stderr)
+
+
+class Reports(Case):
+    def test_calls_are_exact(self):
+        """Of the executable and of a library, and between the two."""
+        library = self.build("lib.c", *FLAGS, "-fPIC", "-shared", name="libcalled.so", text="""
+            __attribute__((noipa)) static int inner(int i) { __asm__ volatile(""); return i + 1; }
+            int called(int i) { return inner(i) + inner(i); }
+        """)
+        program = self.build("prog.c", *FLAGS, str(library), name="prog", text="""
+            int called(int);
+            int main(void) { for (int i = 0; i < 1000; i++) called(i); return 0; }
+        """)
+        folder = self.record(program)
+        rows, summary = self.flat(folder)
+        self.assertEqual({n: rows[n]["calls"] for n in ("main", "called", "inner")},
+                         {"main": 1, "called": 1000, "inner": 2000})
+        self.assertEqual(rows["called"]["object"], "libcalled.so")
+        self.assertNotIn("object", rows["main"])
+        self.assertEqual(summary["calls"], 3001)
+        graph = monarc_json("graph", folder)
+        check_schema(self, "graph", graph)
+        entry = next(e for e in graph["entries"] if e.get("name") == "called")
+        self.assertEqual([(c["name"], c["calls"]) for c in entry["callers"]], [("main", 1000)])
+
+    def test_same_calls_as_the_files_say(self):
+        program = self.build("threads.c")
+        folder = self.record(program)
+        rows, _ = self.flat(folder)
+        for name, calls in Recording(folder).calls().items():
+            if name in rows:
+                self.assertEqual(rows[name]["calls"], calls, name)
+
+    def test_libraries_loaded_again(self):
+        plugins = [self.build("plugin.c", *FLAGS, "-fPIC", "-shared", "-DNAME=" + name,
+                              name=name + ".so") for name in ("first", "second")]
+        program = self.build("plugins.c", *FLAGS, "-ldl")
+        rounds = 10
+        rows, _ = self.flat(self.record(program, *plugins, rounds))
+        for name, each in ("first", 10), ("second", 1000):
+            self.assertEqual(rows[name + "_inner"]["calls"],
+                             each * rounds + rounds * (rounds - 1) // 2)
+
+    def test_totals_are_measured(self):
+        """Three quarters of spin() are below left(); by call counts it would be one half."""
+        folder = self.record(self.build("busy.c"), "0.5")
+        rows, summary = self.flat(folder)
+        samples = summary["samples"]
+        self.assertAlmostEqual(rows["left"]["total_samples"] / samples, 0.75, delta=0.15)
+        self.assertAlmostEqual(rows["right"]["total_samples"] / samples, 0.25, delta=0.15)
+        self.assertAlmostEqual(rows["left"]["model_total_samples"] / samples, 0.5, delta=0.1)
+        self.assertGreater(rows["work"]["total_samples"], 0.9 * samples)
+        text = monarc("flat", "--model", folder).stdout.decode()
+        self.assertRegex(text, r"total +model +off by")
+
+    def test_average_example(self):
+        """gprof's answer is wrong by a factor of nine; ours is right."""
+        program = self.built / "average"
+        subprocess.run([*CC, "-pg", "-g", "-O0", ROOT / "examples/average/average.c", "-o",
+                        program], check=True)
+        rows, summary = self.flat(self.record(program, 30))
+        total = summary["samples"]
+        self.assertAlmostEqual(rows["poster"]["total_samples"] / total, 0.9, delta=0.1)
+        self.assertAlmostEqual(rows["poster"]["model_total_samples"] / total, 0.1, delta=0.05)
+        self.assertEqual((rows["draw"]["calls"], rows["poster"]["calls"]), (300, 30))
+
+    def test_totals_by_the_stacks(self):
+        """Against the tests' own sums over the tree of stacks."""
+        program = self.build("busy.c")
+        folder = self.record(program, "0.3")
+        recording = Recording(folder)
+        nodes, totals = recording.side.nodes, {}
+        children = {parent for parent, _, _ in nodes.values()}
+        for node, (_, _, hits) in nodes.items():
+            names, at = set(), node
+            while hits and at != 1:
+                parent, address, _ = nodes[at]
+                o = recording.side.object_at(address - (at in children))
+                if o and o["flags"] & 1:
+                    names.add(recording.names(o).at(address - o["bias"] - (at in children)))
+                at = parent
+            for name in names:
+                totals[name] = totals.get(name, 0) + hits
+        rows, summary = self.flat(folder)
+        self.assertEqual(summary["stack_samples"], recording.side.process["samples"])
+        for name in "main", "work", "left", "right", "spin":
+            self.assertEqual(rows[name]["total_samples"], totals[name], name)
+
+    def test_other_build(self):
+        program = self.dir / "busy"
+        shutil.copy(self.build("busy.c"), program)
+        folder = self.record(program, "0.1")
+        shutil.copy(self.build("busy.c", *FLAGS, "-DOTHER=1", "-O0", name="busy0"), program)
+        done = monarc("flat", folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"is not the file that was recorded: the file has build-id", done.stderr)
+        done = monarc("flat", "--force", folder)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"do not belong together", done.stdout)
+        program.unlink()
+        self.assertIn(b"No such file", monarc("flat", folder).stderr)
+        self.assertIn(b"[code without symbols]", monarc("flat", "--force", folder).stdout)
+
+    def test_by_object_and_thread(self):
+        folder = self.record(self.build("busy.c"), "0.2", "3")
+        side = Recording(folder).side
+        table = monarc_json("flat", "--by-thread", folder)
+        check_schema(self, "shares", table)
+        self.assertEqual(sorted((r["thread"], r["self_samples"]) for r in table["rows"]),
+                         sorted((t["tid"], t["samples"]) for t in side.threads))
+        table = monarc_json("flat", "--by-object", folder)
+        check_schema(self, "shares", table)
+        hits = {}
+        for _, address, n in side.nodes.values():
+            path = (side.object_at(address) or {"path": None})["path"]
+            hits[path] = hits.get(path, 0) + n
+        self.assertEqual({r["name"]: r["self_samples"] for r in table["rows"]
+                          if r["self_samples"]}, {p: n for p, n in hits.items() if n})
+        for option in "--by-object", "--by-thread":
+            self.assertEqual(monarc("flat", "--csv", option, folder).stdout.count(b"\r\n"),
+                             len(monarc_json("flat", option, folder)["rows"]) + 1)
+            self.assertIn(b"busy", monarc("flat", option, folder).stdout)
+
+    def test_info(self):
+        folder = self.record(self.build("busy.c"), "0.1")
+        side = Recording(folder).side
+        found = monarc_json("info", folder)["files"][0]
+        self.assertEqual(found["pid"], side.process["pid"])
+        self.assertEqual(found["command"][1:], ["0.1"])
+        self.assertEqual(len(found["objects"]), len(side.objects))
+        self.assertEqual(sorted(o["build_id"] for o in found["objects"]),
+                         sorted(o["build_id"] for o in side.objects.values()))
+        self.assertIn(f"samples: {side.process['samples']} of event cpu",
+                      monarc("info", folder).stdout.decode())
+
+    def killed(self, program, *arguments, seconds=0.5):
+        process = subprocess.Popen([program, *arguments], cwd=self.dir, stdout=subprocess.DEVNULL,
+                                   env=dict(os.environ, LD_PRELOAD=os.environ["MONARC_RT_SO"],
+                                            MONARC_OUT="r"))
+        while not (self.dir / "r/monarc.live").exists():
+            time.sleep(0.01)
+        time.sleep(seconds)
+        return process
+
+    def test_recover(self):
+        """To the call: the program counts its calls in a file of its own."""
+        program = self.build("life.c")
+        process = self.killed(program, "killed")
+        done = monarc("recover", self.dir / "r")
+        self.assertIn(b"still runs", done.stderr)
+        process.kill()
+        process.wait()
+        self.assertIn(b"'monarc recover", monarc("flat", self.dir / "r").stderr)
+        live = Side.read_live(self.dir / "r/monarc.live")
+        made = struct.unpack("<q", (self.dir / "counter").read_bytes()[:8])[0]
+        self.assertEqual(monarc("recover", self.dir / "r").returncode, 0)
+        self.assertFalse((self.dir / "r/monarc.live").exists())
+        recording = Recording(self.dir / "r")
+        self.assertIn(recording.calls()["in_thread"] - made, (0, 1))
+        rows, summary = self.flat(self.dir / "r")
+        self.assertEqual(rows["in_thread"]["calls"], recording.calls()["in_thread"])
+        self.assertEqual(summary["calls"], sum(live.all_arcs.values()))
+        self.assertEqual(recording.side.nodes, live.nodes)
+        self.assertEqual(summary["stack_samples"], sum(n for _, _, n in live.nodes.values()))
+        found = monarc_json("info", self.dir / "r")
+        self.assertEqual(found["files"][0]["written"], "recovery")
+
+    def test_recover_gives_the_same_files(self):
+        """A recording on request, and what is recovered from the tables beside it."""
+        program = self.build("wait.c", name="wait", text="""
+            #include <unistd.h>
+            __attribute__((noipa)) static int inner(int i) { __asm__ volatile(""); return i + 1; }
+            int monarc_dump(const char *) __attribute__((weak));
+            int main(void)
+            {
+                for (int i = 0; i < 100000; i++)
+                    inner(i);
+                monarc_dump("written");
+                pause();
+            }
+        """)
+        process = self.killed(program, seconds=1)
+        process.kill()
+        process.wait()
+        self.assertEqual(monarc("recover", self.dir / "r").returncode, 0)
+        ours, theirs = Recording(self.dir / "r"), Recording(self.dir / "written")
+        self.assertEqual(ours.calls()["inner"], 100000)
+        mine, want = ours.gmon(), theirs.gmon()
+        self.assertEqual((mine.arcs, mine.samples, mine.hists, mine.dimension),
+                         (want.arcs, want.samples, want.hists, want.dimension))
+        self.assertEqual(ours.side.arcs, theirs.side.arcs)
+        self.assertEqual(ours.side.objects, theirs.side.objects)
+
+    def test_recover_refuses(self):
+        self.assertIn(b"No such file", monarc("recover", self.dir).stderr)
+        self.assertEqual(monarc("recover").returncode, 2)
+        (self.dir / "monarc.live").write_bytes(bytes(8192))
+        self.assertIn(b"no live tables", monarc("recover", self.dir).stderr)
+
+    def test_doctor(self):
+        program = self.dir / "busy"
+        shutil.copy(self.build("busy.c"), program)
+        folder = self.record(program, "0.1")
+        found = monarc_json("doctor", folder)
+        check_schema(self, "doctor", found)
+        self.assertFalse([f for f in found["findings"] if f["severity"] == "error"])
+        shutil.copy(self.build("busy.c", *FLAGS, "-DOTHER=1", "-O0", name="busy0"), program)
+        found = monarc_json("doctor", folder)["findings"]
+        self.assertIn("other-build", [f["name"] for f in found])
+
+    def test_folders_that_are_none(self):
+        self.assertIn(b"a folder without a recording", monarc("flat", self.dir).stderr)
+        folder = self.record(self.build("busy.c"), "0.05")
+        side = folder / "monarc.side"
+        whole = side.read_bytes()
+        for damaged in whole[:-1], whole[:100], b"", whole[:200] + b"\xff" + whole[201:]:
+            side.write_bytes(damaged)
+            done = monarc("flat", folder)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done.stderr)
+            self.assertIn(b"monarc.side: at offset", done.stderr)
+        side.write_bytes(whole)
+        self.assertIn(b"name it alone", monarc("flat", folder, "gmon.out").stderr)
+
+
+if __name__ == "__main__":
+    main()
