@@ -24,7 +24,7 @@ struct function {
     uint32_t symbol;      /* its place in the object's symbol table; order of creation */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
-    bool is_mapped; /* its name is that of a file (GNU's -R) */
+    bool is_mapped;  /* its name is that of a file (GNU's -R) */
     uint32_t object; /* in `objects` of the table */
 };
 

@@ -125,6 +125,20 @@ def static_cases(manifest, options):
                     yield Case("told", program, ["-b", "-c", *words[0]], told=["-b", *words[1]])
 
 
+def order_cases(manifest, options):
+    """-r and -R. The profiles differ in how often functions are called, for that is what counts."""
+    chosen = [("town", f"{name}.gmon") for name in "base cycles arcs hist header outside".split()]
+    chosen += [("town-nodebug", "base.gmon"), ("town-i386", "base.gmon"),
+               ("town-s390x", "cycles.gmon")]
+    chosen += [(name, "real.gmon") for name in ("calc", "shapes", "heat", "mandel")]
+    chosen += [(name, profile) for name in ("crowd", "many")
+               for profile in list(manifest[name]["levels"])[:6]]
+    for program, profile in chosen:
+        built = manifest[program]
+        if "skip" not in built:
+            yield from with_options("order", program, built, profile, options["order"])
+
+
 def sum_cases(manifest):
     """Several profiles on one command line, of one format or of two."""
     for profiles in SUMS:
@@ -172,6 +186,7 @@ def all_cases(manifest, work, later=False):
     options = read_options()
     yield from option_cases(manifest, options)
     yield from static_cases(manifest, options)
+    yield from order_cases(manifest, options)
     yield from sum_cases(manifest)
     yield from format_cases(manifest)
     yield from mixed_cases(manifest, options)
