@@ -34,7 +34,7 @@ struct clustering {
     uint32_t *unit_of;            /* by function: the first function of its unit */
     uint32_t *sibling;            /* by function: the next one in its unit */
     struct unit *units;           /* by first function */
-    double *heat;                 /* by function */
+    double *called, *heat;        /* by function */
     VEC(struct order_call) calls; /* between functions, in order of discovery */
     uint32_t *sorted, sorted_len; /* first functions of units that ran */
 };
@@ -110,28 +110,40 @@ static void find_units(struct clustering *c)
 
 /* --- weights --------------------------------------------------------------------------------- */
 
+/* How often each function was called, by whomever. */
+static void count_calls(struct clustering *c)
+{
+    const struct graph *g = c->graph;
+    c->called = ARENA_NEW(&c->scratch, double, c->functions->len);
+    for (uint32_t i = 0; i < c->functions->len; i++)
+        c->called[i] = (double)(g->nodes[i].calls + g->nodes[i].self_calls);
+    for (size_t i = 0; c->order->calls_are_samples && i < c->calls.len; i++)
+        c->called[c->calls.at[i].callee] += c->calls.at[i].count;
+    for (size_t i = 0; i < c->calls.len; i++) /* who calls was called, if by someone out of sight */
+        if (c->called[c->calls.at[i].caller] <= 0)
+            c->called[c->calls.at[i].caller] = 1;
+}
+
 /* Samples say what runs, but a short run has few, and most functions are met by none. So calls
  * count as well: all together as much as the samples are uncertain, which is their square root. */
 static void take_heat(struct clustering *c)
 {
-    const struct graph_node *nodes = c->graph->nodes;
     double calls = 0, samples = 0;
     for (uint32_t i = 0; i < c->functions->len; i++) {
-        calls += (double)(nodes[i].calls + nodes[i].self_calls);
-        samples += c->is_movable[i] ? nodes[i].self : 0;
+        calls += c->called[i];
+        samples += c->is_movable[i] ? c->graph->nodes[i].self : 0;
     }
     c->order->has_samples = samples > 0;
     double unit = c->order->has_samples && calls > 0 ? sqrt(samples) / calls : 1;
     c->heat = ARENA_NEW(&c->scratch, double, c->functions->len);
     for (uint32_t i = 0; i < c->functions->len; i++) {
-        double heat = nodes[i].self + unit * (double)(nodes[i].calls + nodes[i].self_calls);
-        c->heat[i] = heat;
-        if (c->is_movable[i])
-            c->units[c->unit_of[i]].heat += heat;
-        else if (heat > 0 && c->functions->at[i].object == c->rules->object &&
-                 !function_is_profiler(c->functions, i)) {
+        c->heat[i] = c->graph->nodes[i].self + unit * c->called[i];
+        if (c->is_movable[i]) {
+            c->units[c->unit_of[i]].heat += c->heat[i];
+        } else if (c->heat[i] > 0 && c->functions->at[i].object == c->rules->object &&
+                   !function_is_profiler(c->functions, i)) {
             c->order->fixed++;
-            c->order->fixed_heat += heat;
+            c->order->fixed_heat += c->heat[i];
         }
     }
 }
@@ -149,9 +161,11 @@ static void take_calls(struct clustering *c)
         const struct graph_arc *arc = &c->graph->arcs[i];
         add_call(c, arc->caller, arc->callee, (double)arc->count);
     }
-    c->order->calls_are_samples = !c->calls.len && stacks;
-    for (uint32_t i = 0; c->order->calls_are_samples && i < stacks->len; i++)
+    if (c->calls.len || !stacks)
+        return;
+    for (uint32_t i = 0; i < stacks->len; i++)
         add_call(c, stacks->at[i].caller, stacks->at[i].callee, stacks->at[i].samples);
+    c->order->calls_are_samples = c->calls.len > 0;
 }
 
 /* Of each unit, who calls it most. */
@@ -375,8 +389,9 @@ static void make_with_limit(struct order *t, const struct functions *f, const st
     struct clustering c = {.order = t, .functions = f, .graph = g, .rules = rules};
     find_movable(&c);
     find_units(&c);
-    take_heat(&c);
     take_calls(&c);
+    count_calls(&c);
+    take_heat(&c);
     find_best_callers(&c);
     make_clusters(&c);
     put_down(&c, a);

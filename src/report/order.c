@@ -27,8 +27,7 @@ void order_gain_rows(struct out *out, const struct order *t, const struct order_
     out_printf(out, "%s%-*s%*s%*s\n", prefix, LABEL, "", COLUMN, "before", COLUMN, "after");
     for (int i = 0; i < 4; i++) {
         char label[LABEL + 1];
-        snprintf(label, sizeof label, "pages of 4 KiB with %u %% of the %s", locality_shares[i],
-                 t->has_samples ? "samples" : "calls");
+        snprintf(label, sizeof label, "pages of 4 KiB with %u %% of what ran", locality_shares[i]);
         row(out, prefix, label, (double)before->pages[i], (double)after->pages[i], 0, "");
     }
     row(out, prefix, "pages of 2 MiB with all of it", (double)before->large_pages,
@@ -51,8 +50,10 @@ void order_text(struct out *out, const struct order *t, const struct order_gain 
     text_summary(out, s);
     text_notes(out, s);
     out_printf(out,
-               "%" PRIu32 " functions in %" PRIu32 " clusters, %.1f of %.1f KiB of code: ", t->len,
-               t->clusters, kib((double)t->size), kib((double)t->code_size));
+               "%" PRIu32 " functions in %" PRIu32
+               " clusters of up to %.0f KiB, %.1f of %.1f KiB of code: ",
+               t->len, t->clusters, kib((double)t->cluster_bytes), kib((double)t->size),
+               kib((double)t->code_size));
     text_name(out, path);
     out_char(out, '\n');
     if (t->calls_are_samples)
