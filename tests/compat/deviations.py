@@ -231,10 +231,21 @@ def busy_arcs(b):
     return [] if good else [f"status {done.returncode}, {len(names)} names: {done.stderr}"]
 
 
+def traces(b):
+    """-d says its level and nothing else that the report does not have without it."""
+    plain = b.gprof("-b", "program", b.profile("a.gmon")).stdout
+    found = []
+    for option, level in ("-d", 0xffffffff), ("-d16", 17), ("--debug=4096", 4097):
+        done = b.gprof("-b", option, "program", "a.gmon")
+        if (done.returncode, done.stdout) != (0, f"[main] debug-level={level:#x}\n{plain}"):
+            found.append(f"{option}: {done.stdout[:200]}{done.stderr}")
+    return found
+
+
 def not_yet(b):
     b.profile("a.gmon")
     found = []
-    for option in ("-A", "-C", "-l", "-s", "-x", "-y", "-d",
+    for option in ("-A", "-C", "-l", "-s", "-x", "-y",
                    "--inline-file-names"):
         done = b.gprof(option, "program", "a.gmon")
         if done.returncode != 1 or done.stdout or "not supported yet" not in done.stderr:
@@ -256,6 +267,7 @@ CASES = {
     "map-with-one-file-twice": map_with_one_file_twice,
     "closed-chains": closed_chains,
     "busy-arcs": busy_arcs,
+    "traces": traces,
     "not-yet": not_yet,
 }
 ELSEWHERE = {"function-descriptors": "tests/cross/run.py",

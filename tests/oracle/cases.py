@@ -139,6 +139,11 @@ def order_cases(manifest, options):
             yield from with_options("order", program, built, profile, options["order"])
 
 
+def debug_cases(manifest, options):
+    for profile in ("base.gmon", "cycles.gmon", "arcs.gmon", "hist.gmon", "missing"):
+        yield from with_options("debug", "town", manifest["town"], profile, options["debug"])
+
+
 def sum_cases(manifest):
     """Several profiles on one command line, of one format or of two."""
     for profiles in SUMS:
@@ -187,6 +192,7 @@ def all_cases(manifest, work, later=False):
     yield from option_cases(manifest, options)
     yield from static_cases(manifest, options)
     yield from order_cases(manifest, options)
+    yield from debug_cases(manifest, options)
     yield from sum_cases(manifest)
     yield from format_cases(manifest)
     yield from mixed_cases(manifest, options)
