@@ -2,8 +2,9 @@
  *
  * A table is sorted by start address, starts are unique, and ranges do not overlap. It is made by
  * one of two sets of rules: ours (functions_native), or GNU gprof's (functions_gnu), which keeps
- * and drops other symbols and stretches each one to the next. Names and files point into the object
- * or the arena; both must outlive the table. */
+ * and drops other symbols and stretches each one to the next. (With GNU's line symbols among them,
+ * functions reach over their lines.) Names and files point into the object or the arena; both must
+ * outlive the table. */
 #ifndef MONARC_ANALYSIS_FUNCTIONS_H
 #define MONARC_ANALYSIS_FUNCTIONS_H
 
@@ -82,6 +83,12 @@ void functions_native(struct functions *f, struct object *o, struct arena *a);
 void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbol_rules *rules,
                    struct arena *a);
 
+/* Adds GNU's line symbols (-l) to a table of functions_gnu(): one where function, file or line
+ * change in .text, with that name, file and line and is_function false. Functions win at equal
+ * addresses and keep their ends, so ranges overlap from here on; what is at an address is still the
+ * last one that starts there or before. All functions are located. */
+void functions_add_lines(struct functions *f, struct object *o, struct arena *a);
+
 /* From text in nm's format, `ADDRESS TYPE NAME` a line (GNU gprof's -S). Lines of other shapes and
  * symbols of types other than T and t are passed over. The functions have no files. */
 void functions_from_map(struct functions *f, struct bytes text, const struct object *o,
@@ -89,10 +96,11 @@ void functions_from_map(struct functions *f, struct bytes text, const struct obj
 
 /* GNU's last step: sorts by address, keeps one entry per address by GNU's preferences, gives
  * entries without a `last` the address before the next one, the final one `last_address`, and
- * indexes. */
+ * indexes. Entries that come with a `last` before their start are dropped. */
 void functions_finish(struct functions *f, uint64_t last_address, struct arena *a);
 
-/* Fills file and line of every function from the object's debug information, once. */
+/* Fills file and line of every function from the object's debug information, once. Code without a
+ * line counts as code without a file, as in GNU gprof. */
 void functions_locate(struct functions *f, struct object *o);
 
 /* Fills name_order, once. */

@@ -298,7 +298,8 @@ static void take_arc(struct order *o, uint32_t graph_arc, struct arc_numbers *ta
 static void take_arcs(struct order *o, uint32_t function, struct arc_numbers *taken)
 {
     const struct graph *g = o->graph;
-    bool is_sorted = o->printed.graph && graph_gnu_prints(g, function, o->printed.idle);
+    bool is_sorted = o->printed.graph && graph_gnu_prints(g, function, o->printed.idle) &&
+                     (!o->printed.has_lines || o->functions->at[function].is_function);
     struct arc_list list = {0};
     for (int side = 0; side < 2; side++) {
         const struct graph_lists *lists = side ? &g->callers : &g->callees;

@@ -22,7 +22,8 @@ struct gnu_order {
  * through those of the busiest functions as it finds them. */
 struct gnu_printed {
     bool graph;
-    bool idle; /* -z */
+    bool idle;      /* -z */
+    bool has_lines; /* -l: only functions have entries */
 };
 
 /* `g` is finished, or NULL if the profile has no arcs. The selection is resolved. */

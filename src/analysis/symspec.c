@@ -141,7 +141,9 @@ static void extend(struct matches *m, const struct function *f, uint32_t i, stru
     m->previous = i;
 }
 
-static bool range_contains(const struct address_range *r, const struct function *f)
+/* All of the function, not just its start: where line symbols of inlined code cut a function in
+ * pieces, a name matches several ranges, none of which may hold it whole. */
+static bool one_contains(const struct address_range *r, const struct function *f)
 {
     for (; r; r = r->next)
         if (f->start >= r->start && f->last <= r->last)
@@ -354,7 +356,7 @@ static bool arc_is_listed(const struct selection *s, bool exclude, const struct 
     }
     for (uint32_t i = low; i-- > 0 && targets->reach[i] >= caller->start;)
         if (table->at[i].last >= caller->start &&
-            range_contains(targets->of[table->at[i].symbol], callee))
+            one_contains(targets->of[table->at[i].symbol], callee))
             return true;
     return false;
 }

@@ -240,11 +240,8 @@ static const char *find_unsupported(const struct gprof_options *o)
 {
     return o->styles & STYLE_ANNOTATED ? "-A"
            : o->styles & STYLE_COUNTS  ? "-C"
-           : o->styles & STYLE_SUMMARY ? "-s"
-           : o->lines                  ? "-l"
            : o->all_lines              ? "-x"
            : o->separate_files         ? "-y"
-           : o->inline_file_names      ? "--inline-file-names"
                                        : o->unsupported;
 }
 

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/parallel.h"
 #include "cli/command.h"
+#include "cli/gprof_sum.h"
 #include "report/gprof_text.h"
 
 #include <elf.h>
@@ -88,6 +89,8 @@ static bool read_functions(struct gprof *g, struct err *e)
     functions_gnu(&g->functions, g->image,
                   &(struct gnu_symbol_rules){o->no_static, o->only_functions, &g->files},
                   &g->arena);
+    if (o->lines && g->functions.len)
+        functions_add_lines(&g->functions, g->image, &g->arena);
     return g->functions.len || err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
 }
 
@@ -109,9 +112,10 @@ static void print_order(struct gprof *g, unsigned styles, struct out *out)
     const struct graph *graph = g->input.has_arcs ? &g->graph : NULL;
     struct gnu_order order;
     if (styles & STYLE_FUNCTION_ORDER)
-        gnu_order_functions(
-            &order, &g->functions, graph, &g->selection,
-            (struct gnu_printed){graph && (styles & STYLE_GRAPH), g->options.show_all}, &g->arena);
+        gnu_order_functions(&order, &g->functions, graph, &g->selection,
+                            (struct gnu_printed){graph && (styles & STYLE_GRAPH),
+                                                 g->options.show_all, g->options.lines},
+                            &g->arena);
     else
         gnu_order_files(&order, &g->functions, graph, &g->selection, &g->files, &g->arena);
     gprof_order(&order, out);
@@ -129,6 +133,9 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                              .brief = g->options.brief,
                              .show_all = g->options.show_all,
                              .full_paths = g->options.full_paths,
+                             .places = g->options.lines               ? PLACE_WITH_ADDRESS
+                                       : g->options.inline_file_names ? PLACE
+                                                                      : NO_PLACE,
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
     gprof_make_labels(&r, &g->arena);
@@ -219,6 +226,13 @@ static void find_static_calls(struct gprof *g)
         warn_of_machine(g->options.whoami, machine_name(g->image));
 }
 
+static bool write_sum(struct gprof *g, struct err *e)
+{
+    return !(g->options.styles & STYLE_SUMMARY) ||
+           gprof_write_sum(&g->options, g->image, &g->input.profile, &g->functions,
+                           g->input.has_arcs ? &g->graph : NULL, e);
+}
+
 static bool analyse(struct gprof *g, struct out *out, struct err *e)
 {
     struct reading_job job = {g, out, e, false};
@@ -227,10 +241,12 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
         return false;
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
     if (!g->input.has_arcs)
-        return true;
+        return write_sum(g, e);
     find_static_calls(g);
     graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection, g->rules,
                   &g->arena);
+    if (!write_sum(g, e))
+        return false;
     profile_deinit(&g->input.profile); /* all of it is in the graph now */
     parallel_for(2, 2, propagate_or_locate, g);
     return true;
@@ -252,6 +268,8 @@ static bool report(struct gprof *g, struct out *out, struct err *e)
         return err_set(e, "%s: gmon.out file is missing histogram", o->whoami);
     if ((styles & STYLE_GRAPH) && !g->input.has_arcs)
         return err_set(e, "%s: gmon.out file is missing call-graph data", o->whoami);
+    if (o->inline_file_names)
+        functions_locate(&g->functions, g->image);
     names_init(&g->names, &g->functions, o->traditional ? NULL : o->demangle, &g->arena);
     print(g, styles, out);
     return true;

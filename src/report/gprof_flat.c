@@ -146,7 +146,7 @@ static void line(const struct flat *flat, const struct flat_row *row, struct out
     }
     out->len = (size_t)(to - out->at);
     const struct gprof_label *label = &r->labels[row->function];
-    out_bytes(out, label->text, r->bsd ? label->len : label->name_len);
+    out_bytes(out, gprof_label_text(label), r->bsd ? label->len : label->name_len);
     out_char(out, '\n');
 }
 
