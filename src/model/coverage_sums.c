@@ -46,13 +46,27 @@ static bool all_zero(const struct counters *c, const struct counted_record *r)
     return true;
 }
 
+/* A record without values gets them. */
+static void store_zeros(struct counters *c, struct counted_record *r)
+{
+    r->first = c->values.len;
+    vec_reserve(&c->values, c->values.len + r->len);
+    memset(c->values.at + c->values.len, 0, r->len * sizeof *c->values.at);
+    c->values.len += r->len;
+}
+
 void counters_settle(struct counters *c)
 {
     for (size_t i = 0; i < c->records.len; i++) {
         struct counted_record *r = &c->records.at[i];
-        if (r->what == COUNTED_VALUES && r->len && !kind_is_list(r->kind, c->origin.number))
-            r->is_zero = c->origin.family == COVER_GCOV && c->origin.number >= 1100 &&
-                         !c->origin.is_llvm && all_zero(c, r);
+        bool may_mark = c->origin.family == COVER_GCOV && c->origin.number >= 1100 &&
+                        !c->origin.is_llvm && !kind_is_list(r->kind, c->origin.number);
+        if (r->what != COUNTED_VALUES || !r->len)
+            continue;
+        bool was_zero = r->is_zero;
+        r->is_zero = may_mark && all_zero(c, r);
+        if (was_zero && !r->is_zero)
+            store_zeros(c, r);
     }
 }
 
