@@ -121,6 +121,7 @@ bool arcs_notes_to_rfc(struct notes *n, struct err *e)
             return err_set(e, "function %zu of the notes is damaged or has no blocks", i);
         f->lineno_checksum = graph_checksum(n, f);
         f->cfg_checksum = 0;
+        f->ident = cover_ident(f->name ? f->name : "");
         if (!move_exit(n, f, f->blocks - 1, e))
             return false;
     }

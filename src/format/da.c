@@ -167,10 +167,9 @@ static void write_summary(struct writer *w, enum bbg_tag tag, const struct cover
 
 static void write_counts(struct writer *w, const struct counters *c, const struct counted_record *r)
 {
-    uint32_t len = r ? r->len : 0;
     writer_u32(w, BBG_ARC_COUNTS);
-    writer_u32(w, len * 8);
-    for (uint32_t i = 0; i < len; i++)
+    writer_u32(w, r->len * 8);
+    for (uint32_t i = 0; i < r->len; i++)
         writer_u64(w, counters_value(c, r, i));
 }
 
@@ -190,7 +189,8 @@ static bool write_function(struct writer *w, const struct counters *c,
     writer_u32(w, f->lineno_checksum);
     uint32_t length = (uint32_t)(w->out.len - start);
     memcpy(w->out.at + start - 4, &length, sizeof length);
-    write_counts(w, c, r);
+    if (r) /* a function without is written as it was */
+        write_counts(w, c, r);
     return true;
 }
 
