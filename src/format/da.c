@@ -71,6 +71,7 @@ static void read_summary(struct da_reading *r, struct cursor *in, uint32_t tag)
 static bool read_group(struct cursor *in, struct counters *out, struct err *e)
 {
     struct da_reading r = {.out = out};
+    counters_prepare(out);
     struct cursor record;
     uint64_t offset;
     uint32_t tag = 0;
