@@ -61,7 +61,7 @@ static size_t cell(struct gprof_report *r, uint32_t node, const char *rank, size
     }
     const struct function *f = &r->functions->at[node];
     const struct gprof_label *label = &r->labels[node];
-    out_bytes(out, label->text, label->name_len);
+    out_bytes(out, gprof_label_text(label), label->name_len);
     position += label->name_len;
     if (f->is_static && f->file && r->places != PLACE_WITH_ADDRESS) {
         const char *file = gprof_file(r, f->file);

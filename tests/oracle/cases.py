@@ -115,18 +115,6 @@ def source_cases(manifest, options):
                            env={"GPROF_PATH": path.format(**values)})
 
 
-def later_cases(manifest, options):
-    for program, profile in (("town", "base.gmon"), ("town", "blocks.gmon"),
-                             ("town", "fraction.gmon"), ("town-gz", "base.gmon"),
-                             ("town-nodebug", "base.gmon"), ("town-i386", "base.gmon"),
-                             ("calc", "real.gmon"), ("shapes", "real.gmon"),
-                             ("heat", "real.gmon"), ("mandel", "real.gmon")):
-        built = manifest[program]
-        if "skip" not in built:
-            yield from with_options("later", program, built, profile, options["later"],
-                                    writes=True)
-
-
 SUMS = [
     "base.gmon base.gmon", "base.gmon base.gmon base.gmon", "base.gmon fraction.gmon",
     "base.gmon rate1000.gmon", "rate1000.gmon base.gmon", "arcs.gmon hist.gmon",
@@ -152,6 +140,25 @@ def static_cases(manifest, options):
                          for name in (profile, f"told-{profile}")]
                 if None not in words:
                     yield Case("told", program, ["-b", "-c", *words[0]], told=["-b", *words[1]])
+
+
+def order_cases(manifest, options):
+    """-r and -R. The profiles differ in how often functions are called, for that is what counts."""
+    chosen = [("town", f"{name}.gmon") for name in "base cycles arcs hist header outside".split()]
+    chosen += [("town-nodebug", "base.gmon"), ("town-i386", "base.gmon"),
+               ("town-s390x", "cycles.gmon")]
+    chosen += [(name, "real.gmon") for name in ("calc", "shapes", "heat", "mandel")]
+    chosen += [(name, profile) for name in ("crowd", "many")
+               for profile in list(manifest[name]["levels"])[:6]]
+    for program, profile in chosen:
+        built = manifest[program]
+        if "skip" not in built:
+            yield from with_options("order", program, built, profile, options["order"])
+
+
+def debug_cases(manifest, options):
+    for profile in ("base.gmon", "cycles.gmon", "arcs.gmon", "hist.gmon", "missing"):
+        yield from with_options("debug", "town", manifest["town"], profile, options["debug"])
 
 
 def sum_cases(manifest):
@@ -220,11 +227,13 @@ def blurb_cases(manifest):
             yield Case("blurbs", "town", [*options, "image", profile], check="blurbs")
 
 
-def all_cases(manifest, work, later=False):
+def all_cases(manifest, work):
     options = read_options()
     yield from option_cases(manifest, options)
     yield from source_cases(manifest, options)
     yield from static_cases(manifest, options)
+    yield from order_cases(manifest, options)
+    yield from debug_cases(manifest, options)
     yield from sum_cases(manifest)
     yield from written_cases(manifest, work, options)
     yield from format_cases(manifest)
@@ -232,5 +241,3 @@ def all_cases(manifest, work, later=False):
     yield from blurb_cases(manifest)
     for fields in errors.error_cases(work):
         yield Case(**fields)
-    if later:
-        yield from later_cases(manifest, options)
