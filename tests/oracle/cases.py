@@ -180,7 +180,9 @@ def written_cases(manifest, work, options):
     """-s: what it prints and the file that it leaves."""
     for program, profile in WRITTEN:
         if (work / "data" / program / profile).exists():
-            templates = [t for t in options["written"] if not re.search("O4", t)
+            many_blocks = program.startswith("lines-") and profile == "blocks.gmon"
+            templates = [t for t in options["written"] if not (many_blocks and "-S" in t)
+                         and not re.search("O4", t)
                          or profile not in ("header.gmon", "arcs.gmon", "cachemiss.gmon",
                                             "disjoint.gmon", "gap.gmon")]
             yield from with_options("written", program, manifest[program], profile, templates,
