@@ -19,7 +19,7 @@ struct family {
                         struct buffer *out, const char **why);
     enum verdict (*subtract)(const struct object *o, struct cursor now, struct cursor before,
                              struct buffer *out);
-    void (*total)(const struct object *o, struct totals *t); /* NULL: no file carries it */
+    void (*total)(const struct object *o, struct totals *t);
     void (*reset)(const struct object *o);
 };
 

@@ -124,7 +124,8 @@ static bool spec_matches(const struct spec *spec, const struct function *f)
     return !spec->line || spec->line == f->line;
 }
 
-/* Adds function `i` to the table, into the range before it where both match without a gap. */
+/* Adds function `i` to the table, into the range before it where both match without a gap. Lines
+ * that are not in the table would match as their function does, and end there. */
 static void extend(struct matches *m, const struct function *f, uint32_t i, struct functions *table,
                    struct arena *a)
 {
@@ -137,7 +138,7 @@ static void extend(struct matches *m, const struct function *f, uint32_t i, stru
         table->at[table->len].symbol = table->len;
         table->len++;
     }
-    table->at[m->entry].last = f->last;
+    table->at[m->entry].last = f->has_unlisted ? f[1].start - 1 : f->last;
     m->previous = i;
 }
 
@@ -237,10 +238,23 @@ static void make_arcs(struct selection *s, const struct functions *right)
         close_gaps(s, base[t / 2][t % 2], &s->table[t / 2][t % 2]);
 }
 
+static bool names_place(const struct symspec *id)
+{
+    return id->left.has_file || id->right.has_file || id->left.line || id->right.line;
+}
+
+bool selection_needs_lines(const struct selection *s)
+{
+    for (const struct symspec *id = s->newest; id; id = id->next)
+        if (names_place(id) || id->is_arc)
+            return true;
+    return false;
+}
+
 static void resolve_files(struct selection *s, struct functions *f, struct object *o)
 {
     for (struct symspec *id = s->newest; id; id = id->next) {
-        if (id->left.has_file || id->right.has_file || id->left.line || id->right.line)
+        if (names_place(id))
             functions_locate(f, o);
         if (id->left.has_file)
             id->left.file = resolve_file(id->left.file, f);

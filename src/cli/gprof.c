@@ -89,8 +89,6 @@ static bool read_functions(struct gprof *g, struct err *e)
     functions_gnu(&g->functions, g->image,
                   &(struct gnu_symbol_rules){o->no_static, o->only_functions, &g->files},
                   &g->arena);
-    if (o->lines && g->functions.len)
-        functions_add_lines(&g->functions, g->image, &g->arena);
     return g->functions.len || err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
 }
 
@@ -138,8 +136,9 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                                                                       : NO_PLACE,
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
-    gprof_make_labels(&r, &g->arena);
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
+    if (wants_graph || r.bsd)
+        gprof_make_labels(&r, &g->arena);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
     if (styles & STYLE_FLAT)
@@ -161,6 +160,19 @@ static void locate_static_functions(struct gprof *g)
         if (f->is_static && is_listed)
             f->file = object_file(g->image, f->start);
     }
+}
+
+/* -l. Lines that nothing was measured in are listed where something asks for more than that. */
+static void add_lines(struct gprof *g)
+{
+    const struct gprof_options *o = &g->options;
+    bool is_ordered = o->styles & (STYLE_FUNCTION_ORDER | STYLE_FILE_ORDER);
+    bool lists_all =
+        o->show_all || o->static_graph || is_ordered || selection_needs_lines(&g->selection);
+    struct measured measured;
+    measured_init(&measured, &g->input.profile);
+    functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
+    measured_deinit(&measured);
 }
 
 /* Reading the profiles and sorting the names need nothing of each other. */
@@ -233,12 +245,29 @@ static bool write_sum(struct gprof *g, struct err *e)
                            g->input.has_arcs ? &g->graph : NULL, e);
 }
 
+static bool read_profiles(struct gprof *g, struct out *out, struct err *e)
+{
+    if (!g->options.lines || g->options.symbol_map) {
+        struct reading_job job = {g, out, e, false};
+        selection_resolve(&g->selection, &g->functions, g->image);
+        parallel_for(2, 2, read_or_sort, &job);
+        return job.ok;
+    }
+    if (!gprof_read_profiles(&g->options, g->image, &g->input, out, e))
+        return false;
+    add_lines(g);
+    selection_resolve(&g->selection, &g->functions, g->image);
+    functions_order_names(&g->functions, &g->arena);
+    return true;
+}
+
 static bool analyse(struct gprof *g, struct out *out, struct err *e)
 {
-    struct reading_job job = {g, out, e, false};
-    parallel_for(2, 2, read_or_sort, &job);
-    if (!job.ok)
+    if (!read_profiles(g, out, e))
         return false;
+    const unsigned unranked = STYLE_FLAT | STYLE_INFO | STYLE_SUMMARY;
+    g->rules.is_unranked =
+        g->options.styles && !(g->options.styles & ~unranked) && !g->options.traditional;
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
     if (!g->input.has_arcs)
         return write_sum(g, e);
@@ -257,7 +286,6 @@ static bool report(struct gprof *g, struct out *out, struct err *e)
     const struct gprof_options *o = &g->options;
     if (!open_image(g, e) || !read_file_map(g, e) || !read_functions(g, e))
         return false;
-    selection_resolve(&g->selection, &g->functions, g->image);
     if (o->format == 'p')
         return err_set(e, "%s: sorry, file format `prof' is not yet supported", o->whoami);
     if (!analyse(g, out, e))
