@@ -169,6 +169,19 @@ static void link_arcs(struct selection *s, const struct symspec *id, const struc
         }
 }
 
+static bool names_place(const struct symspec *id)
+{
+    return id->left.has_file || id->right.has_file || id->left.line || id->right.line;
+}
+
+bool selection_needs_lines(const struct selection *s)
+{
+    for (const struct symspec *id = s->newest; id; id = id->next)
+        if (names_place(id) || id->is_arc)
+            return true;
+    return false;
+}
+
 static uint32_t count_entries(const struct match_entry *newest)
 {
     uint32_t n = 0;
@@ -236,19 +249,6 @@ static void make_arcs(struct selection *s, const struct functions *right)
     }
     for (int t = 0; t < 2 * QUESTIONS; t++)
         close_gaps(s, base[t / 2][t % 2], &s->table[t / 2][t % 2]);
-}
-
-static bool names_place(const struct symspec *id)
-{
-    return id->left.has_file || id->right.has_file || id->left.line || id->right.line;
-}
-
-bool selection_needs_lines(const struct selection *s)
-{
-    for (const struct symspec *id = s->newest; id; id = id->next)
-        if (names_place(id) || id->is_arc)
-            return true;
-    return false;
 }
 
 static void resolve_files(struct selection *s, struct functions *f, struct object *o)
