@@ -198,6 +198,52 @@ class Peers(CoverTest):
         self.assertIn("no known version of gcc", r.stderr)
 
 
+class Architectures(CoverTest):
+    """Other machines: both byte orders, both word sizes, under qemu-user."""
+    MACHINES = {"aarch64-linux-gnu": "aarch64", "arm-linux-gnueabihf": "arm", "i686-linux-gnu": "i386",
+                "powerpc64-linux-gnu": "ppc64", "riscv64-linux-gnu": "riscv64",
+                "s390x-linux-gnu": "s390x"}
+
+    def run_emulated(self, emulator, compiler, name, link):
+        subprocess.run([compiler, "-static", name + ".o", "-o", "program", *link], cwd=self.dir,
+                       check=True)
+        for _ in range(2):
+            subprocess.run([emulator, "./program", "5"], cwd=self.dir, check=True, capture_output=True)
+
+    def check_machine(self, machine):
+        emulator, cc = "qemu-" + self.MACHINES[machine], machine + "-gcc"
+        runtime = os.path.realpath(os.path.join(ROOT, "runtime"))
+        include = os.path.realpath(os.path.join(ROOT, "include"))
+        files = glob.glob(runtime + "/cover/*.c") + [runtime + "/hosted/text.c"]
+        os.mkdir(self.path("runtime"))
+        subprocess.run([cc, "-D_GNU_SOURCE", "-std=gnu11", "-O1", "-DMONARC_STATIC", "-w",
+                        "-fvisibility=hidden", "-I", include, "-c", *files],
+                       cwd=self.path("runtime"), check=True)
+        ours = [self.path("ours.a")]
+        subprocess.run(["ar", "rcs", *ours, *glob.glob(self.path("runtime/*.o"))], check=True)
+        self.compile("values.c", "-O2", "-fprofile-generate", cc=cc)
+        self.compile("registers.c", "-O1", cc=cc)
+        self.run_emulated(emulator, cc, "values", ["-lgcov"])
+        expected = slurp(self.path("values.gcda"))
+        os.unlink(self.path("values.gcda"))
+        self.run_emulated(emulator, cc, "values", ours)
+        self.assertEqual(slurp(self.path("values.gcda")).hex(" ", 4), expected.hex(" ", 4))
+        self.run_emulated(emulator, cc, "registers", ours)
+        return slurp(self.path("registers.da"))
+
+    def test_machines(self):
+        found = {}
+        for machine, emulator in self.MACHINES.items():
+            if shutil.which(machine + "-gcc") and shutil.which("qemu-" + emulator):
+                with self.subTest(machine=machine):
+                    self.setUp()
+                    found[machine] = self.check_machine(machine)
+        if not found:
+            self.skipTest("no cross compiler with its qemu-user")
+        # A da file is the same whatever made it.
+        self.assertEqual(len(set(found.values())), 1)
+
+
 class Sanitizers(CoverTest):
     """The library itself under ASan and UBSan, compiled with them and linked into covered programs."""
     FLAGS = ["-g", "-O1", "-w", "-D_GNU_SOURCE", "-std=gnu11", "-fsanitize=address,undefined",
