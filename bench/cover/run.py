@@ -11,7 +11,6 @@ another that it renames, without a lock and without looking at them."""
 import argparse
 import os
 import resource
-import shutil
 import statistics
 import subprocess
 import sys
@@ -110,10 +109,17 @@ def main():
         for name, (suffix, flags) in links.items():
             subprocess.run(["gcc", *[n + suffix for n in names], "-o", name, *flags], cwd=folder,
                            check=True)
-        commands = {name: ["./" + name] for name in links}
+        # Each its own files: who unlinks a file that another has just written waits for the disk.
+        commands = {name: ["env", "GCOV_PREFIX=" + folder + "/for-" + name, "./" + name]
+                    for name in links}
+        commands["libmonarc_cover.so, in place"] = [
+            "env", "MONARC_COVER_IN_PLACE=1", "GCOV_PREFIX=" + folder + "/for-place",
+            "./libmonarc_cover.so"]
         subprocess.run(["./libgcov"], cwd=folder, check=True)
         files = [n + ".gcda" for n in names]
-        commands["floor"] = ["./floor", *files]
+        commands["floor"] = ["env", "./floor", *files]
+        for command in commands.values():
+            subprocess.run(command, cwd=folder, check=True)
         print("%d objects, %d bytes of counters" % (len(names), sum(
             os.path.getsize(os.path.join(folder, f)) for f in files)))
         times = {name: [] for name in commands}
@@ -126,9 +132,6 @@ def main():
             wall, cpu = (1000 * statistics.median(t[k] for t in times[name]) for k in (0, 1))
             many = "–"
             if name != "floor":
-                for f in files:
-                    if os.path.exists(os.path.join(folder, f)):
-                        os.unlink(os.path.join(folder, f))
                 many = "%.2f" % together(command, folder, a.processes)
             print("| %s | %.1f | %.1f | %s |" % (name, wall, cpu, many))
 
