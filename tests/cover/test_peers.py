@@ -7,7 +7,7 @@ import struct
 import subprocess
 import unittest
 
-from covered import ROOT, CoverTest, slurp
+from covered import ARCHIVE, ROOT, SO, CoverTest, slurp, spill
 
 EXAMPLES = os.path.join(ROOT, "examples")
 ARC = 0x01A10000
@@ -150,6 +150,46 @@ class Peers(CoverTest):
         self.assertEqual(out["a"], out["gcov"])
         self.assertGreater(len(out["so"]), 100)
 
+    @unittest.skipUnless(shutil.which("clang"), "no clang")
+    def test_clang(self):
+        """clang's objects, next to clang's own runtime."""
+        paths = sources("examples/average/*.c")
+        versions = [(), ("-Xclang", "-coverage-version=402*"), ("-Xclang", "-coverage-version=B11*")]
+        for flags in versions:
+            with self.subTest(flags=flags):
+                self.setUp()
+                objects = self.objects(paths, "--coverage", *flags, cc="clang")
+                expected = None
+                for link in ["--coverage"], [SO, "-Wl,-rpath," + os.path.dirname(SO)], [ARCHIVE]:
+                    subprocess.run(["clang", *objects, "-o", "program", "-lm", *link], cwd=self.dir,
+                                   check=True)
+                    for _ in range(3):
+                        self.run_program([self.path("program")])
+                    files = self.files()
+                    self.assertEqual(len(files), len(objects))
+                    expected = expected or files
+                    self.assertEqual(files, expected)
+                    for name in files:
+                        os.unlink(self.path(name))
+
+    @unittest.skipUnless(shutil.which("clang"), "no clang")
+    def test_clang_old_files(self):
+        for how in "so", "a":
+            self.setUp()
+            program = self.link(how, [self.compile("life.c", "--coverage", cc="clang")], cc="clang")
+            file = self.path("life.gcda")
+            self.run_program([program, "_exit", "7"], code=3)
+            whole = slurp(file)
+            for n in list(range(1, len(whole), 13)) + list(range(len(whole) - 40, len(whole))):
+                spill(file, whole[:n])
+                r = self.run_program([program, "_exit", "7"], code=3, quiet=False)
+                self.assertEqual((slurp(file), r.stderr.count("\n")), (whole, 1), (n, r.stderr))
+                self.assertEqual(slurp(file + ".damaged-1"), whole[:n])
+                os.unlink(file + ".damaged-1")
+            spill(file, whole[:8] + b"abcd" + whole[12:])
+            self.run_program([program, "_exit", "7"], code=3, quiet=False)
+            self.assertEqual((slurp(file), self.leftovers()), (whole, ["life.gcda.other-1"]))
+
     # Version word, kinds of counters, checksum, length unit, summary.
     VERSIONS = [
         (b"407*", 8, 0, 4, 9), (b"408*", 8, 0, 4, 17), (b"409*", 9, 0, 4, 17),
@@ -288,8 +328,7 @@ class Sanitizers(CoverTest):
             for at in range(0, len(whole), step):
                 for old in (whole[:at], whole[:at] + b"\xff" + whole[at + 1:],
                             whole[:at] + b"\0\0\0\x80" + whole[at + 4:]):
-                    with open(self.path(name), "wb") as f:
-                        f.write(old)
+                    spill(self.path(name), old)
                     r = self.run_program([program, "1"], quiet=False)
                     self.assertNotIn("runtime error", r.stderr)
                     for aside in glob.glob(self.path(name) + ".*"):
@@ -297,12 +336,11 @@ class Sanitizers(CoverTest):
 
     def test_covered_program_under_a_sanitizer(self):
         """The program's own sanitizer ends it; its counts are written."""
-        spill = self.path("bad.c")
-        with open(spill, "w") as f:
-            f.write("#include <stdlib.h>\nint main(int n, char **v) { char *p = malloc(4); free(p);"
-                    "return p[n]; }\n")
+        source = self.path("bad.c")
+        spill(source, b"#include <stdlib.h>\nint main(int n, char **v) { char *p = malloc(4); free(p);"
+              b"return p[n]; }\n")
         for how in "so", "a":
-            self.compile(spill, "--coverage", "-fsanitize=address")
+            self.compile(source, "--coverage", "-fsanitize=address")
             program = self.link(how, ["bad.o"], "-fsanitize=address")
             r = subprocess.run([program], cwd=self.dir, capture_output=True, text=True)
             self.assertIn("heap-use-after-free", r.stderr)
