@@ -166,7 +166,9 @@ static void locate_static_functions(struct gprof *g)
 static void add_lines(struct gprof *g)
 {
     const struct gprof_options *o = &g->options;
-    bool lists_all = o->show_all || o->static_graph || selection_needs_lines(&g->selection);
+    bool is_order = o->styles & (STYLE_FUNCTION_ORDER | STYLE_FILE_ORDER);
+    bool lists_all =
+        o->show_all || o->static_graph || is_order || selection_needs_lines(&g->selection);
     struct measured measured;
     measured_init(&measured, &g->input.profile);
     functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);

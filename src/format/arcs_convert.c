@@ -121,6 +121,7 @@ bool arcs_notes_to_rfc(struct notes *n, struct err *e)
             return err_set(e, "function %zu of the notes is damaged or has no blocks", i);
         f->lineno_checksum = graph_checksum(n, f);
         f->cfg_checksum = 0;
+        f->ident = cover_ident(f->name ? f->name : "");
         if (!move_exit(n, f, f->blocks - 1, e))
             return false;
     }
@@ -164,8 +165,27 @@ static void count_records(struct counters *c)
     for (size_t i = 0; i < c->records.len; i++)
         if (c->records.at[i].what == COUNTED_FUNCTION)
             f = &c->functions.at[c->records.at[i].index];
-        else if (f)
+        else if (f && c->records.at[i].what == COUNTED_VALUES)
             f->records++;
+        else
+            f = NULL;
+}
+
+void arcs_counters_reduce(struct counters *c)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->records.len; i++) {
+        struct counted_record r = c->records.at[i];
+        if (r.what == COUNTED_VALUES && r.kind != KIND_ARCS)
+            continue;
+        if (r.what == COUNTED_FUNCTION) {
+            c->functions.at[r.index].first_record = (uint32_t)kept + 1;
+            c->functions.at[r.index].records = 0;
+        }
+        c->records.at[kept++] = r;
+    }
+    c->records.len = kept;
+    count_records(c);
 }
 
 static bool has_only_arcs(const struct counters *c, struct err *e)

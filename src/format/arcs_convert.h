@@ -21,4 +21,7 @@ MUST_CHECK bool arcs_counters_to_rfc(struct counters *c, const struct notes *n, 
 MUST_CHECK bool arcs_notes_to_gcov(struct notes *n, uint32_t version, struct err *e);
 MUST_CHECK bool arcs_counters_to_gcov(struct counters *c, uint32_t version, struct err *e);
 
+/* Leaves out what is not counts of arcs. */
+void arcs_counters_reduce(struct counters *c);
+
 #endif

@@ -254,6 +254,7 @@ bool bbg_read(struct bytes in, const char *name, struct notes *out, struct err *
         out->failure.what = COVER_CUT;
         return false;
     }
+    notes_prepare(out);
     while (offset = cursor_offset(&at), bbg_next(&at, &tag, &record, e))
         read_record(&r, tag, &record, offset);
     bool is_whole = offset == in.len;

@@ -40,19 +40,33 @@ uint64_t counters_sum(const struct counters *c)
 
 static bool all_zero(const struct counters *c, const struct counted_record *r)
 {
-    for (uint32_t i = 0; i < r->len; i++)
+    for (uint32_t i = 0; i < r->len && !r->is_zero; i++)
         if (counters_value(c, r, i))
             return false;
     return true;
+}
+
+/* A record without values gets them. */
+static void store_zeros(struct counters *c, struct counted_record *r)
+{
+    r->first = c->values.len;
+    vec_reserve(&c->values, c->values.len + r->len);
+    memset(c->values.at + c->values.len, 0, r->len * sizeof *c->values.at);
+    c->values.len += r->len;
 }
 
 void counters_settle(struct counters *c)
 {
     for (size_t i = 0; i < c->records.len; i++) {
         struct counted_record *r = &c->records.at[i];
-        if (r->what == COUNTED_VALUES && r->len && !kind_is_list(r->kind, c->origin.number))
-            r->is_zero = c->origin.family == COVER_GCOV && c->origin.number >= 1100 &&
-                         !c->origin.is_llvm && all_zero(c, r);
+        bool may_mark = c->origin.family == COVER_GCOV && c->origin.number >= 1100 &&
+                        !c->origin.is_llvm && !kind_is_list(r->kind, c->origin.number);
+        if (r->what != COUNTED_VALUES || !r->len)
+            continue;
+        bool was_zero = r->is_zero;
+        r->is_zero = may_mark && all_zero(c, r);
+        if (was_zero && !r->is_zero)
+            store_zeros(c, r);
     }
 }
 
@@ -67,7 +81,8 @@ static bool same_function(const struct counters *a, const struct counted_functio
         const struct counted_record *s = &b->records.at[g->first_record + i];
         if (r->what != s->what || r->kind != s->kind || r->len != s->len)
             return false;
-        for (uint32_t j = 0; r->what == COUNTED_VALUES && j < r->len; j++)
+        bool has_values = r->what == COUNTED_VALUES && !(r->is_zero && s->is_zero);
+        for (uint32_t j = 0; has_values && j < r->len; j++)
             if (counters_value(a, r, j) != counters_value(b, s, j))
                 return false;
     }
