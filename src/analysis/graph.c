@@ -353,7 +353,7 @@ static uint64_t kind_key(const struct graph *g, uint32_t node)
 }
 
 /* By time, descending; then kind; then calls, descending; then name. */
-static void rank(struct graph *g, struct arena *a)
+void graph_rank(struct graph *g, struct arena *a)
 {
     struct arena scratch = {0};
     struct keyed *nodes = ARENA_NEW(&scratch, struct keyed, g->len);
@@ -411,7 +411,7 @@ void graph_propagate(struct graph *g, const struct selection *s, struct graph_ru
         gather_from_callees(g, by_order[i]);
     }
     arena_deinit(&scratch);
-    rank(g, a);
+    graph_rank(g, a);
 }
 
 void graph_build(struct graph *g, struct functions *f, const struct profile *p,

@@ -3,22 +3,32 @@
 #include "analysis/stacks.h"
 
 #include "base/map.h"
+#include "base/vec.h"
 #include "monarc/sidecar.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define NO_FRAME UINT32_MAX
+#define NO_CALL  UINT32_MAX
 
 /* Node 0 is the root; node i + 1 is the recording's node i. */
 struct frame {
     uint32_t parent, first_child, next; /* next child of the parent */
     uint32_t function;
-    bool is_counted; /* the function is in no frame further out */
-    double samples;  /* of this frame and those further in */
+    uint32_t call;        /* by the next frame out: the number of the pair */
+    bool is_counted;      /* the function is in no frame further out */
+    bool is_call_counted; /* nor is the pair */
+    double samples;       /* of this frame and those further in */
 };
 
 struct tree_of_frames {
     struct frame *at;
     uint32_t len;
     uint32_t *depth; /* per function: frames of it on the way from the root */
+    struct map pairs;
+    VEC(struct stack_call) calls;
+    VEC(uint32_t) call_depth;
 };
 
 static void link_frames(struct tree_of_frames *t, const struct recording *r)
@@ -53,11 +63,44 @@ static void name_frames(struct tree_of_frames *t, const struct recording *r, con
     }
 }
 
+static void enter_call(struct tree_of_frames *t, struct frame *frame)
+{
+    uint32_t caller = frame->parent ? t->at[frame->parent].function : NO_FUNCTION;
+    bool is_new;
+    frame->call = NO_CALL;
+    if (caller == NO_FUNCTION)
+        return;
+    frame->call = *map_at(&t->pairs, caller, frame->function, (uint32_t)t->calls.len, &is_new);
+    if (is_new) {
+        vec_push(&t->calls, (struct stack_call){.caller = caller, .callee = frame->function});
+        vec_push(&t->call_depth, 0);
+    }
+    frame->is_call_counted = t->call_depth.at[frame->call]++ == 0;
+}
+
+/* The samples that hit a function belong to whichever calls of it are on the stack. */
+static void hit(struct tree_of_frames *t, uint32_t i)
+{
+    uint32_t function = t->at[i].function, left = t->depth[function];
+    double hits = t->at[i].samples; /* not yet those further in */
+    for (; hits > 0 && left > 0; i = t->at[i].parent) {
+        const struct frame *frame = &t->at[i];
+        if (frame->function != function)
+            continue;
+        left--;
+        if (frame->call != NO_CALL && frame->is_call_counted)
+            t->calls.at[frame->call].self += hits;
+    }
+}
+
 static void enter(struct tree_of_frames *t, uint32_t i)
 {
     struct frame *frame = &t->at[i];
-    if (frame->function != NO_FUNCTION)
-        frame->is_counted = t->depth[frame->function]++ == 0;
+    if (frame->function == NO_FUNCTION)
+        return;
+    frame->is_counted = t->depth[frame->function]++ == 0;
+    enter_call(t, frame);
+    hit(t, i);
 }
 
 static void leave(struct tree_of_frames *t, uint32_t i, struct stacks *out)
@@ -69,6 +112,11 @@ static void leave(struct tree_of_frames *t, uint32_t i, struct stacks *out)
     t->depth[frame->function]--;
     if (frame->is_counted)
         out->inclusive[frame->function] += frame->samples;
+    if (frame->call == NO_CALL)
+        return;
+    t->call_depth.at[frame->call]--;
+    if (frame->is_call_counted)
+        t->calls.at[frame->call].inclusive += frame->samples;
 }
 
 static void walk(struct tree_of_frames *t, struct stacks *out)
@@ -93,13 +141,35 @@ static void walk(struct tree_of_frames *t, struct stacks *out)
     out->samples = t->at[0].samples;
 }
 
+static int by_ends(const void *left, const void *right)
+{
+    const struct stack_call *l = left, *r = right;
+    if (l->caller != r->caller)
+        return l->caller < r->caller ? -1 : 1;
+    return (l->callee > r->callee) - (l->callee < r->callee);
+}
+
+static void keep_calls(struct stacks *out, struct tree_of_frames *t, struct arena *a)
+{
+    out->calls_len = t->calls.len;
+    out->calls = ARENA_NEW(a, struct stack_call, t->calls.len);
+    if (t->calls.len) {
+        qsort(t->calls.at, t->calls.len, sizeof *t->calls.at, by_ends);
+        memcpy(out->calls, t->calls.at, t->calls.len * sizeof *t->calls.at);
+    }
+    vec_free(&t->calls);
+    vec_free(&t->call_depth);
+    map_deinit(&t->pairs);
+}
+
 void stacks_measure(struct stacks *t, const struct recording *r, const struct space *s,
                     const struct functions *f, struct arena *a)
 {
     struct arena scratch = {0};
     uint32_t len = r->nodes.len < NO_FRAME - 1 ? (uint32_t)r->nodes.len + 1 : 1;
-    struct tree_of_frames tree = {ARENA_NEW(&scratch, struct frame, len), len,
-                                  ARENA_NEW(&scratch, uint32_t, f->len)};
+    struct tree_of_frames tree = {.at = ARENA_NEW(&scratch, struct frame, len),
+                                  .len = len,
+                                  .depth = ARENA_NEW(&scratch, uint32_t, f->len)};
     *t = (struct stacks){.inclusive = ARENA_NEW(a, double, f->len)};
     for (uint32_t i = 0; i < len; i++)
         tree.at[i] =
@@ -110,6 +180,7 @@ void stacks_measure(struct stacks *t, const struct recording *r, const struct sp
     for (uint32_t i = tree.at[0].first_child; i != NO_FRAME; i = tree.at[i].next)
         lonely += tree.at[i].samples; /* not yet those further in */
     walk(&tree, t);
+    keep_calls(t, &tree, a);
     t->has_callers = t->samples > 2 * lonely;
     arena_deinit(&scratch);
 }

@@ -7,10 +7,19 @@
 
 #include "analysis/space.h"
 
+/* Samples in whose stack the caller's frame is the callee's next one out; `self`: those of them
+ * that hit the callee itself. However often the pair is on a stack, that counts once. */
+struct stack_call {
+    uint32_t caller, callee;
+    double inclusive, self;
+};
+
 struct stacks {
-    double *inclusive; /* per function, in samples */
-    double samples;    /* of all stacks */
-    bool has_callers;  /* most stacks are deeper than one frame */
+    double *inclusive;        /* per function, in samples */
+    struct stack_call *calls; /* by caller, then callee */
+    size_t calls_len;
+    double samples;   /* of all stacks */
+    bool has_callers; /* most stacks are deeper than one frame */
 };
 
 /* Nodes that no path leads to from the outermost frame are left out, and their samples. */

@@ -227,6 +227,44 @@ class Reports(Case):
         text = monarc("flat", "--model", folder).stdout.decode()
         self.assertRegex(text, r"total +model +off by")
 
+    def line(self, graph, name, key, other):
+        entry = next(e for e in graph["entries"] if e.get("name") == name)
+        found = [x for x in entry[key] if x.get("name") == other]
+        return found[0]["self_samples"] + found[0]["callees_samples"] if found else 0
+
+    def test_graph_is_measured(self):
+        """spin() belongs to left() by three quarters; by call counts it would be one half."""
+        folder = self.record(self.build("busy.c"), "0.5")
+        graph = monarc_json("graph", folder)
+        check_schema(self, "graph", graph)
+        self.assertTrue(graph["measured"])
+        of_left, of_right = (self.line(graph, "spin", "callers", n) for n in ("left", "right"))
+        self.assertAlmostEqual(of_left / (of_left + of_right), 0.75, delta=0.15)
+        self.assertEqual(self.line(graph, "work", "callees", "left"),
+                         self.line(graph, "left", "callers", "work"))
+        flat = self.flat(folder)[0]
+        for entry in graph["entries"]:
+            self.assertAlmostEqual(entry["self_samples"] + entry["callees_samples"],
+                                   flat[entry["name"]]["total_samples"], delta=0.01)
+        model = monarc_json("graph", "--model", folder)
+        check_schema(self, "graph", model)
+        self.assertFalse(model["measured"])
+        of_left, of_right = (self.line(model, "spin", "callers", n) for n in ("left", "right"))
+        self.assertAlmostEqual(of_left / (of_left + of_right), 0.5, delta=0.1)
+        self.assertIn(b"\nTimes ", monarc("graph", folder).stdout)
+        self.assertIn(b"\nModel ", monarc("graph", "--model", folder).stdout)
+        tree = monarc("graph", "--callers", "spin", folder).stdout
+        self.assertLess(tree.index(b"left"), tree.index(b"right"))
+
+    def test_recursion_is_measured_once(self):
+        folder = self.record(self.build("deep.c"), "50", "0.3")
+        graph = monarc_json("graph", folder)
+        samples = graph["summary"]["samples"]
+        for name, caller in ("down", "outermost"), ("burn", "down"):
+            of_caller = self.line(graph, name, "callers", caller)
+            self.assertGreater(of_caller, 0.8 * samples)
+            self.assertLessEqual(of_caller, samples)
+
     def test_average_example(self):
         """gprof's answer is wrong by a factor of nine; ours is right."""
         program = self.built / "average"
