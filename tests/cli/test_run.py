@@ -416,9 +416,22 @@ class Reports(Case):
         found = monarc_json("doctor", folder)
         check_schema(self, "doctor", found)
         self.assertFalse([f for f in found["findings"] if f["severity"] == "error"])
+        self.assertIn("lost: no call\n", monarc("info", folder).stdout.decode())
         shutil.copy(self.build("busy.c", *FLAGS, "-DOTHER=1", "-O0", name="busy0"), program)
         found = monarc_json("doctor", folder)["findings"]
         self.assertIn("other-build", [f["name"] for f in found])
+
+    def test_doctor_knows_of_libraries(self):
+        """No sample hits the executable: all time is in a library, which is no fault."""
+        library = self.build("time.c", *FLAGS, "-fPIC", "-shared", name="libtime.so", text="""
+            void spend(void) { for (volatile long i = 0; i < 200000000; i++); }
+        """)
+        program = self.build("none.c", *FLAGS, str(library), name="none", text="""
+            void spend(void);
+            int main(void) { spend(); return 0; }
+        """)
+        found = monarc_json("doctor", self.record(program))["findings"]
+        self.assertFalse([f for f in found if f["name"] in ("clock-stopped", "no-samples")])
 
     def test_folders_that_are_none(self):
         self.assertIn(b"a folder without a recording", monarc("flat", self.dir).stderr)
