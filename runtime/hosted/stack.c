@@ -165,7 +165,7 @@ static int walk(struct thread *t, uint64_t *frames, uintptr_t pc, uintptr_t sp, 
 /* Enters a sample into the tree of stacks, outermost frame first. */
 static void enter(struct process *p, struct thread *t, const uint64_t *frames, int n)
 {
-    uint64_t parent = MONARC_ROOT_NODE;
+    uint64_t parent = t->root;
     struct cell *c = NULL;
     while (n-- > 0) {
         c = table_claim(p, &p->stacks, MONARC_EXTENT_STACKS, STACK_SLOTS, parent, frames[n], true);

@@ -14,10 +14,19 @@ struct stack_call {
     double inclusive, self;
 };
 
+/* A function's samples in one thread. */
+struct thread_share {
+    uint32_t thread; /* in the recording's list */
+    uint32_t function;
+    double self, total;
+};
+
 struct stacks {
     double *inclusive;        /* per function, in samples */
     struct stack_call *calls; /* by caller, then callee */
     size_t calls_len;
+    struct thread_share *shares; /* by thread, then self, most first */
+    size_t shares_len;
     double samples;   /* of all stacks */
     bool has_callers; /* most stacks are deeper than one frame */
 };

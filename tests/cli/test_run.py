@@ -320,6 +320,15 @@ class Reports(Case):
         check_schema(self, "shares", table)
         self.assertEqual(sorted((r["thread"], r["self_samples"]) for r in table["rows"]),
                          sorted((t["tid"], t["samples"]) for t in side.threads))
+        for row in table["rows"]:
+            functions = {f["name"]: f for f in row["functions"]}
+            self.assertAlmostEqual(sum(f["self_samples"] for f in row["functions"]),
+                                   row["self_samples"], delta=0.1 * row["self_samples"])
+            self.assertGreater(functions["work"]["total_samples"], 0.9 * row["self_samples"])
+            self.assertGreater(functions["spin"]["self_samples"],
+                               functions["work"]["self_samples"])
+        text = monarc("flat", "--by-thread", "--limit", "1", folder).stdout.decode()
+        self.assertEqual(text.count(" spin\n"), 3)
         table = monarc_json("flat", "--by-object", folder)
         check_schema(self, "shares", table)
         hits = {}
@@ -329,8 +338,9 @@ class Reports(Case):
         self.assertEqual({r["name"]: r["self_samples"] for r in table["rows"]
                           if r["self_samples"]}, {p: n for p, n in hits.items() if n})
         for option in "--by-object", "--by-thread":
+            rows = monarc_json("flat", option, folder)["rows"]
             self.assertEqual(monarc("flat", "--csv", option, folder).stdout.count(b"\r\n"),
-                             len(monarc_json("flat", option, folder)["rows"]) + 1)
+                             1 + sum(1 + len(r.get("functions", [])) for r in rows))
             self.assertIn(b"busy", monarc("flat", option, folder).stdout)
 
     def test_info(self):
