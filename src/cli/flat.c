@@ -13,7 +13,8 @@ static const struct option_row OPTIONS[] = {
     VIEW_OPTION_ROWS,
     {0, "model", NULL, "show gprof's estimate of total time beside the measured one"},
     {0, "by-object", NULL, "one row an executable or library (of a recording)"},
-    {0, "by-thread", NULL, "threads, and below each what it ran (of a recording; --limit: how many)"},
+    {0, "by-thread", NULL,
+     "threads, and below each what it ran (of a recording; --limit: how many)"},
 };
 
 enum rows { ROWS_FUNCTIONS, ROWS_OBJECTS, ROWS_THREADS };

@@ -110,6 +110,47 @@ class Builds(RecorderTest):
         self.assertIn(0, gmon.blocks.values())  # the branch that is never taken is listed
         self.assertEqual(max(gmon.blocks.values()), 101)
 
+    def lines_by_blocks(self, cc, *flags):
+        """Counts of the blocks that begin on each line."""
+        compiled = self.build("branches.c", "-O0", *flags, "-c", cc=cc, name="branches.o")
+        program = os.path.dirname(compiled) + "/branches"
+        subprocess.run([cc, compiled, "-o", program, RT_SO,
+                        "-Wl,-rpath," + os.path.dirname(RT_SO)], check=True)
+        self.run_program([program], preload=False)
+        blocks, lines = self.recording(program).gmon().blocks, {}
+        places = subprocess.run(["addr2line", "-e", program, *map(hex, blocks)],
+                                capture_output=True, text=True).stdout.split("\n")
+        for place, n in zip(places, blocks.values()):
+            m = re.search(r"branches\.c:(\d+)", place)
+            if m:
+                lines.setdefault(int(m.group(1)), []).append(n)
+        return lines
+
+    def lines_by_gcov(self):
+        program = self.dir + "/covered"
+        subprocess.run(["gcc", "-O0", "--coverage", PROGRAMS + "/branches.c", "-o", program],
+                       cwd=self.dir, check=True)
+        subprocess.run([program], cwd=self.dir, check=True)
+        text = subprocess.run(["gcov", "-t", *glob.glob(self.dir + "/*.gcda")], cwd=self.dir,
+                              capture_output=True, text=True, check=True).stdout
+        found = re.findall(r"^ *(#####|\d+)\*?: *(\d+):", text, re.M)
+        return {int(line): 0 if n[0] == "#" else int(n) for n, line in found}
+
+    def test_block_counts_are_gcovs(self):
+        """A line's count by gcov is that of a block on the line, or the sum of several."""
+        kinds = [("gcc", "-fsanitize-coverage=trace-pc")]
+        if shutil.which("clang"):
+            kinds.append(("clang", "-fsanitize-coverage=trace-pc-guard,pc-table,no-prune"))
+        gcov = self.lines_by_gcov()
+        for cc, flag in kinds:
+            with self.subTest(cc=cc):
+                lines = self.lines_by_blocks(cc, flag)
+                both = [n for n in lines if n in gcov]
+                self.assertGreater(len(both), 10)
+                for line in both:
+                    self.assertIn(gcov[line], lines[line] + [sum(lines[line])],
+                                  "%s, line %d" % (cc, line))
+
     def check_cross(self, triplet, qemu):
         cc = triplet + "-gcc"
         if not shutil.which(cc) or not shutil.which(qemu):
