@@ -31,12 +31,11 @@ static int scan(const int *at, int n)
         if (at[i] == 3)
             continue;
         if (at[i] > 4)
-            goto out;
+            return -1;
         do {
             found += at[i];
         } while (found % 3 == 1);
     }
-out:
     return found;
 }
 
