@@ -137,7 +137,7 @@ static void end_function(struct bbg_reading *r)
     f->runs = (uint32_t)n->runs.len - f->first_run;
     if (r->arc_records > f->blocks || r->line_records > f->blocks)
         doubt(r, COVER_BAD_BLOCK);
-    else if (r->arc_records < f->blocks || r->line_records < f->blocks)
+    else if (!f->blocks || r->arc_records < f->blocks || r->line_records < f->blocks)
         doubt(r, COVER_CUT);
     check_arcs(r, f);
     if (f->doubt)
