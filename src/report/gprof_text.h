@@ -1,4 +1,5 @@
-/* The reports of GNU gprof 2.40, byte for byte: flat profile, call graph, index.
+/* The reports of GNU gprof 2.40, byte for byte: flat profile, call graph, index,
+ * orderings.
  *
  * Layouts are GNU's own and BSD's (-T). Explanations are in our words. Nothing is computed here but
  * sums of what is printed. */
@@ -6,6 +7,7 @@
 #define MONARC_REPORT_GPROF_TEXT_H
 
 #include "analysis/attribute.h"
+#include "analysis/gnu_order.h"
 #include "analysis/graph.h"
 #include "analysis/names.h"
 #include "base/out.h"
@@ -55,6 +57,7 @@ void gprof_make_labels(struct gprof_report *r, struct arena *a);
 void gprof_flat(struct gprof_report *r, struct out *out);
 void gprof_graph(struct gprof_report *r, struct out *out);
 void gprof_index(struct gprof_report *r, struct out *out);
+void gprof_order(const struct gnu_order *t, struct out *out);
 
 /* --- shared by the three ---------------------------------------------------------------------- */
 
