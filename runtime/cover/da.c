@@ -5,7 +5,7 @@
  * Little-endian. A file of several groups, or several files one after the other, are summed into
  * one group. Files fit if version, functions and their numbers of arcs agree; a function is known
  * by name, checksum and, where these repeat, its place among the like. Specification:
- * docs/formats/bbg.md. */
+ * docs/cover-runtime.md. */
 #include "objects.h"
 
 #include <endian.h>

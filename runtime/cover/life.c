@@ -75,13 +75,13 @@ void life_unload(uintptr_t from)
     signals_end();
 }
 
-/* Objects that were registered by hand have no destructor that calls us. */
+/* Objects of clang and those registered by hand have no destructor that calls us. */
 __attribute__((destructor(101))) static void destruct(void)
 {
     uint64_t mask;
     objects_lock(&mask);
     const struct object *o = objects;
-    while (o && o->da)
+    while (o && !o->gcc.at)
         o = o->next;
     objects_unlock(&mask);
     if (objects && !o)

@@ -1,5 +1,5 @@
 /* Call stacks of samples, kept as a tree: a node is (parent node, address), its hits are the
- * samples taken with it innermost. The outermost frame's parent is MONARC_ROOT_NODE. */
+ * samples taken with it innermost. The outermost frame's parent is the thread's root. */
 #ifndef MONARC_HOSTED_STACK_H
 #define MONARC_HOSTED_STACK_H
 

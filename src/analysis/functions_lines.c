@@ -159,6 +159,16 @@ static void keep_unlisted(struct functions *f, const struct lines *l, struct are
     }
 }
 
+/* GNU leaves the end of its last entry at 0: calls find it, samples do not. */
+static void lose_last_end(struct functions *f)
+{
+    if (!f->len)
+        return;
+    struct function *last = &f->at[f->len - 1];
+    if (!f->unlisted_len || f->unlisted[f->unlisted_len - 1].start < last->start)
+        last->last = last->start - 1;
+}
+
 void functions_add_lines(struct functions *f, struct object *o, const struct measured *measured,
                          struct arena *a)
 {
@@ -177,4 +187,5 @@ void functions_add_lines(struct functions *f, struct object *o, const struct mea
     keep_unlisted(f, &l, a);
     vec_free(&l.unlisted);
     functions_index(f, a);
+    lose_last_end(f);
 }

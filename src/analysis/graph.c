@@ -396,7 +396,7 @@ static void add_all(struct ranking *r, const struct graph *g)
 }
 
 /* By time, descending; then kind; then calls, descending; then name. */
-static void rank(struct graph *g, struct arena *a)
+void graph_rank(struct graph *g, struct arena *a)
 {
     struct arena scratch = {0};
     uint32_t all = g->len + g->functions->unlisted_len;
@@ -455,7 +455,7 @@ void graph_propagate(struct graph *g, const struct selection *s, struct graph_ru
     }
     arena_deinit(&scratch);
     if (!rules.is_unranked)
-        rank(g, a);
+        graph_rank(g, a);
 }
 
 void graph_build(struct graph *g, struct functions *f, const struct profile *p,

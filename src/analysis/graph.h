@@ -54,6 +54,7 @@ struct graph {
     uint32_t *cycle_of;       /* nodes[].cycle of the functions, close together */
     uint32_t *ranked;         /* nodes in order of rank */
     double shown_total;       /* sum of shown_self: what percentages refer to */
+    bool is_measured;         /* by stacks: see graph_measured.h */
     uint64_t unknown_callers; /* calls whose caller lies in no function */
     uint64_t unknown_callees; /* calls to no function; they are in no node */
 };
@@ -74,7 +75,10 @@ void graph_connect(struct graph *g, const struct functions *f, const struct prof
 void graph_propagate(struct graph *g, const struct selection *s, struct graph_rules rules,
                      struct arena *a);
 
-/* Both, and the names. */
+/* Numbers the nodes by time. */
+void graph_rank(struct graph *g, struct arena *a);
+
+/* Both steps, and the names. */
 void graph_build(struct graph *g, struct functions *f, const struct profile *p,
                  const struct attribution *t, const struct selection *s, struct graph_rules rules,
                  struct arena *a);

@@ -156,15 +156,15 @@ static void add_call(struct clustering *c, uint32_t caller, uint32_t callee, dou
 
 static void take_calls(struct clustering *c)
 {
-    const struct stack_calls *stacks = c->rules->stacks;
+    const struct stacks *stacks = c->rules->stacks;
     for (uint32_t i = 0; i < c->graph->measured_len; i++) {
         const struct graph_arc *arc = &c->graph->arcs[i];
         add_call(c, arc->caller, arc->callee, (double)arc->count);
     }
     if (c->calls.len || !stacks)
         return;
-    for (uint32_t i = 0; i < stacks->len; i++)
-        add_call(c, stacks->at[i].caller, stacks->at[i].callee, stacks->at[i].samples);
+    for (size_t i = 0; i < stacks->calls_len; i++)
+        add_call(c, stacks->calls[i].caller, stacks->calls[i].callee, stacks->calls[i].inclusive);
     c->order->calls_are_samples = c->calls.len > 0;
 }
 

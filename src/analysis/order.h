@@ -17,10 +17,10 @@
 #include "analysis/stacks.h"
 
 struct order_rules {
-    struct object *file;              /* whose functions are ordered */
-    uint32_t object;                  /* its number in the table of functions */
-    uint64_t cluster_bytes;           /* the limit; 0: find out which serves best */
-    const struct stack_calls *stacks; /* stand in for calls where none were counted; or NULL */
+    struct object *file;         /* whose functions are ordered */
+    uint32_t object;             /* its number in the table of functions */
+    uint64_t cluster_bytes;      /* the limit; 0: find out which serves best */
+    const struct stacks *stacks; /* stand in for calls where none were counted; or NULL */
 };
 
 /* A function in the new order. */

@@ -7,29 +7,32 @@
 
 #include "analysis/space.h"
 
+/* Samples in whose stack the caller's frame is the callee's next one out; `self`: those of them
+ * that hit the callee itself. However often the pair is on a stack, that counts once. */
+struct stack_call {
+    uint32_t caller, callee;
+    double inclusive, self;
+};
+
+/* A function's samples in one thread. */
+struct thread_share {
+    uint32_t thread; /* in the recording's list */
+    uint32_t function;
+    double self, total;
+};
+
 struct stacks {
-    double *inclusive; /* per function, in samples */
-    double samples;    /* of all stacks */
-    bool has_callers;  /* most stacks are deeper than one frame */
+    double *inclusive;        /* per function, in samples */
+    struct stack_call *calls; /* by caller, then callee */
+    size_t calls_len;
+    struct thread_share *shares; /* by thread, then self, most first */
+    size_t shares_len;
+    double samples;   /* of all stacks */
+    bool has_callers; /* most stacks are deeper than one frame */
 };
 
 /* Nodes that no path leads to from the outermost frame are left out, and their samples. */
 void stacks_measure(struct stacks *t, const struct recording *r, const struct space *s,
                     const struct functions *f, struct arena *a);
-
-/* One function called another in so many samples: the frames of the tree that have a caller. Pairs
- * appear once for each context, recursion included. */
-struct stack_call {
-    uint32_t caller, callee;
-    double samples;
-};
-
-struct stack_calls {
-    struct stack_call *at;
-    uint32_t len;
-};
-
-void stacks_calls(struct stack_calls *t, const struct recording *r, const struct space *s,
-                  const struct functions *f, struct arena *a);
 
 #endif

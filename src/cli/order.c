@@ -105,12 +105,13 @@ static bool find_object(const struct view *v, const struct request *r, struct or
 static bool make(struct view *v, const struct request *r, struct order *t, struct order_gain *gain,
                  struct err *e)
 {
-    struct stack_calls stacks;
+    struct stacks stacks;
     struct order_rules rules = {.cluster_bytes = r->cluster_bytes};
     if (!find_object(v, r, &rules, e))
         return false;
     if (v->folder) {
-        stacks_calls(&stacks, &v->recorded.recording, &v->recorded.space, &v->functions, &v->arena);
+        stacks_measure(&stacks, &v->recorded.recording, &v->recorded.space, &v->functions,
+                       &v->arena);
         rules.stacks = &stacks;
     }
     order_make(t, gain, &v->functions, &v->graph, &rules, &v->arena);

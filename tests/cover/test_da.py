@@ -144,6 +144,29 @@ class Da(CoverTest):
         self.assertEqual({p.wait() for p in running}, {0})
         self.check(header() + group(60))
 
+    def test_monarc_reads_and_merges(self):
+        monarc = os.environ.get("MONARC", "")
+        program = self.registers()
+        self.run_program([program, "2"])
+        self.run_program([program, "3", "_exit"])
+        r = subprocess.run([monarc, "info", self.file], capture_output=True, text=True)
+        if "known format" in r.stderr:
+            self.skipTest("this monarc does not read da files")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        self.assertIn("3 functions", r.stdout)
+        self.assertIn("6 values, 0 of them 0; sum 105, largest 30", r.stdout)
+        # What monarc writes, the program adds to.
+        self.run_program([monarc, "merge", "-o", "sum.da", self.file, self.file])
+        self.check_sum(program, 11)
+        # A literal concatenation of two files.
+        spill(self.path("sum.da"), slurp(self.file) * 2)
+        self.check_sum(program, 23)
+
+    def check_sum(self, program, runs):
+        os.replace(self.path("sum.da"), self.file)
+        self.run_program([program])
+        self.check(header() + group(runs, most=18))
+
     def test_example_of_the_manual(self):
         """The C program in docs/cover-runtime.md, as it stands there."""
         from covered import ROOT

@@ -5,12 +5,23 @@ import os
 import shutil
 import struct
 import subprocess
+import tempfile
 import unittest
 
-from covered import ROOT, CoverTest, slurp
+from covered import ARCHIVE, ROOT, SO, CoverTest, slurp, spill
 
 EXAMPLES = os.path.join(ROOT, "examples")
 ARC = 0x01A10000
+
+
+def has_clang():
+    """With its own runtime, which Debian packs apart."""
+    if not shutil.which("clang"):
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        r = subprocess.run(["clang", "--coverage", "-x", "c", "-", "-o", "program"], cwd=folder,
+                           input=b"int main(void) { return 0; }", capture_output=True)
+    return r.returncode == 0
 
 
 def sources(pattern):
@@ -150,6 +161,46 @@ class Peers(CoverTest):
         self.assertEqual(out["a"], out["gcov"])
         self.assertGreater(len(out["so"]), 100)
 
+    @unittest.skipUnless(has_clang(), "no clang with its runtime")
+    def test_clang(self):
+        """clang's objects, next to clang's own runtime."""
+        paths = sources("examples/average/*.c")
+        versions = [(), ("-Xclang", "-coverage-version=402*"), ("-Xclang", "-coverage-version=B11*")]
+        for flags in versions:
+            with self.subTest(flags=flags):
+                self.setUp()
+                objects = self.objects(paths, "--coverage", *flags, cc="clang")
+                expected = None
+                for link in ["--coverage"], [SO, "-Wl,-rpath," + os.path.dirname(SO)], [ARCHIVE]:
+                    subprocess.run(["clang", *objects, "-o", "program", "-lm", *link], cwd=self.dir,
+                                   check=True)
+                    for _ in range(3):
+                        self.run_program([self.path("program")])
+                    files = self.files()
+                    self.assertEqual(len(files), len(objects))
+                    expected = expected or files
+                    self.assertEqual(files, expected)
+                    for name in files:
+                        os.unlink(self.path(name))
+
+    @unittest.skipUnless(shutil.which("clang"), "no clang")
+    def test_clang_old_files(self):
+        for how in "so", "a":
+            self.setUp()
+            program = self.link(how, [self.compile("life.c", "--coverage", cc="clang")], cc="clang")
+            file = self.path("life.gcda")
+            self.run_program([program, "_exit", "7"], code=3)
+            whole = slurp(file)
+            for n in list(range(1, len(whole), 13)) + list(range(len(whole) - 40, len(whole))):
+                spill(file, whole[:n])
+                r = self.run_program([program, "_exit", "7"], code=3, quiet=False)
+                self.assertEqual((slurp(file), r.stderr.count("\n")), (whole, 1), (n, r.stderr))
+                self.assertEqual(slurp(file + ".damaged-1"), whole[:n])
+                os.unlink(file + ".damaged-1")
+            spill(file, whole[:8] + b"abcd" + whole[12:])
+            self.run_program([program, "_exit", "7"], code=3, quiet=False)
+            self.assertEqual((slurp(file), self.leftovers()), (whole, ["life.gcda.other-1"]))
+
     # Version word, kinds of counters, checksum, length unit, summary.
     VERSIONS = [
         (b"407*", 8, 0, 4, 9), (b"408*", 8, 0, 4, 17), (b"409*", 9, 0, 4, 17),
@@ -198,6 +249,52 @@ class Peers(CoverTest):
         self.assertIn("no known version of gcc", r.stderr)
 
 
+class Architectures(CoverTest):
+    """Other machines: both byte orders, both word sizes, under qemu-user."""
+    MACHINES = {"aarch64-linux-gnu": "aarch64", "arm-linux-gnueabihf": "arm", "i686-linux-gnu": "i386",
+                "powerpc64-linux-gnu": "ppc64", "riscv64-linux-gnu": "riscv64",
+                "s390x-linux-gnu": "s390x"}
+
+    def run_emulated(self, emulator, compiler, name, link):
+        subprocess.run([compiler, "-static", name + ".o", "-o", "program", *link], cwd=self.dir,
+                       check=True)
+        for _ in range(2):
+            subprocess.run([emulator, "./program", "5"], cwd=self.dir, check=True, capture_output=True)
+
+    def check_machine(self, machine):
+        emulator, cc = "qemu-" + self.MACHINES[machine], machine + "-gcc"
+        runtime = os.path.realpath(os.path.join(ROOT, "runtime"))
+        include = os.path.realpath(os.path.join(ROOT, "include"))
+        files = glob.glob(runtime + "/cover/*.c") + [runtime + "/hosted/text.c"]
+        os.mkdir(self.path("runtime"))
+        subprocess.run([cc, "-D_GNU_SOURCE", "-std=gnu11", "-O1", "-DMONARC_STATIC", "-w",
+                        "-fvisibility=hidden", "-I", include, "-c", *files],
+                       cwd=self.path("runtime"), check=True)
+        ours = [self.path("ours.a")]
+        subprocess.run(["ar", "rcs", *ours, *glob.glob(self.path("runtime/*.o"))], check=True)
+        self.compile("values.c", "-O2", "-fprofile-generate", cc=cc)
+        self.compile("registers.c", "-O1", cc=cc)
+        self.run_emulated(emulator, cc, "values", ["-lgcov"])
+        expected = slurp(self.path("values.gcda"))
+        os.unlink(self.path("values.gcda"))
+        self.run_emulated(emulator, cc, "values", ours)
+        self.assertEqual(slurp(self.path("values.gcda")).hex(" ", 4), expected.hex(" ", 4))
+        self.run_emulated(emulator, cc, "registers", ours)
+        return slurp(self.path("registers.da"))
+
+    def test_machines(self):
+        found = {}
+        for machine, emulator in self.MACHINES.items():
+            if shutil.which(machine + "-gcc") and shutil.which("qemu-" + emulator):
+                with self.subTest(machine=machine):
+                    self.setUp()
+                    found[machine] = self.check_machine(machine)
+        if not found:
+            self.skipTest("no cross compiler with its qemu-user")
+        # A da file is the same whatever made it.
+        self.assertEqual(len(set(found.values())), 1)
+
+
 class Sanitizers(CoverTest):
     """The library itself under ASan and UBSan, compiled with them and linked into covered programs."""
     FLAGS = ["-g", "-O1", "-w", "-D_GNU_SOURCE", "-std=gnu11", "-fsanitize=address,undefined",
@@ -205,7 +302,6 @@ class Sanitizers(CoverTest):
 
     @classmethod
     def setUpClass(cls):
-        import tempfile
         cls.folder = tempfile.TemporaryDirectory()
         runtime = os.path.realpath(os.path.join(ROOT, "runtime"))
         files = glob.glob(runtime + "/cover/*.c") + [runtime + "/hosted/text.c"]
@@ -242,8 +338,7 @@ class Sanitizers(CoverTest):
             for at in range(0, len(whole), step):
                 for old in (whole[:at], whole[:at] + b"\xff" + whole[at + 1:],
                             whole[:at] + b"\0\0\0\x80" + whole[at + 4:]):
-                    with open(self.path(name), "wb") as f:
-                        f.write(old)
+                    spill(self.path(name), old)
                     r = self.run_program([program, "1"], quiet=False)
                     self.assertNotIn("runtime error", r.stderr)
                     for aside in glob.glob(self.path(name) + ".*"):
@@ -251,12 +346,11 @@ class Sanitizers(CoverTest):
 
     def test_covered_program_under_a_sanitizer(self):
         """The program's own sanitizer ends it; its counts are written."""
-        spill = self.path("bad.c")
-        with open(spill, "w") as f:
-            f.write("#include <stdlib.h>\nint main(int n, char **v) { char *p = malloc(4); free(p);"
-                    "return p[n]; }\n")
+        source = self.path("bad.c")
+        spill(source, b"#include <stdlib.h>\nint main(int n, char **v) { char *p = malloc(4); free(p);"
+              b"return p[n]; }\n")
         for how in "so", "a":
-            self.compile(spill, "--coverage", "-fsanitize=address")
+            self.compile(source, "--coverage", "-fsanitize=address")
             program = self.link(how, ["bad.o"], "-fsanitize=address")
             r = subprocess.run([program], cwd=self.dir, capture_output=True, text=True)
             self.assertIn("heap-use-after-free", r.stderr)

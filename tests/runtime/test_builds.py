@@ -1,4 +1,5 @@
 """Every way to get the recorder into a program, and every compiler hook it answers."""
+import bisect
 import glob
 import os
 import re
@@ -109,6 +110,53 @@ class Builds(RecorderTest):
         self.assertEqual((lines[10], lines[12]), ([50], [50]))
         self.assertIn(0, gmon.blocks.values())  # the branch that is never taken is listed
         self.assertEqual(max(gmon.blocks.values()), 101)
+
+    def lines_by_blocks(self, cc, *flags):
+        """Counts of the blocks that each line has a part in."""
+        compiled = self.build("branches.c", "-O0", *flags, "-c", cc=cc, name="branches.o")
+        program = os.path.dirname(compiled) + "/branches"
+        subprocess.run([cc, compiled, "-o", program, RT_SO,
+                        "-Wl,-rpath," + os.path.dirname(RT_SO)], check=True)
+        self.run_program([program], preload=False)
+        blocks, lines = self.recording(program).gmon().blocks, {}
+        starts = sorted(blocks)
+        table = subprocess.run(["objdump", "--dwarf=decodedline", program], capture_output=True,
+                               text=True).stdout
+        rows = [(int(a, 16), int(line)) for line, a in
+                re.findall(r"^branches\.c +(\d+) +(0x[0-9a-f]+)", table, re.M)]
+        for address, line in rows + [(start, None) for start in starts]:
+            i = bisect.bisect_right(starts, address) - 1
+            if line is None:  # a block's own line: that of the last row before its start
+                line = max(row for row in rows if row[0] <= address)[1]
+            if i >= 0 and blocks[starts[i]] not in lines.setdefault(line, []):
+                lines[line].append(blocks[starts[i]])
+        return lines
+
+    def lines_by_gcov(self):
+        program = self.dir + "/covered"
+        subprocess.run(["gcc", "-O0", "--coverage", PROGRAMS + "/branches.c", "-o", program],
+                       cwd=self.dir, check=True)
+        subprocess.run([program], cwd=self.dir, check=True)
+        text = subprocess.run(["gcov", "-t", *glob.glob(self.dir + "/*.gcda")], cwd=self.dir,
+                              capture_output=True, text=True, check=True).stdout
+        found = re.findall(r"^ *(#####|\d+)\*?: *(\d+):", text, re.M)
+        return {int(line): 0 if n[0] == "#" else int(n) for n, line in found}
+
+    def test_block_counts_are_gcovs(self):
+        """A line's count by gcov is that of a block with code of the line."""
+        kinds = [("gcc", "-fsanitize-coverage=trace-pc")]
+        if shutil.which("clang"):
+            kinds.append(("clang", "-fsanitize-coverage=trace-pc-guard,pc-table,no-prune"))
+        gcov = self.lines_by_gcov()
+        for cc, flag in kinds:
+            with self.subTest(cc=cc):
+                self.setUp()
+                lines = self.lines_by_blocks(cc, flag)
+                # gcc has no list of blocks: of those that never ran nothing is known.
+                both = [n for n in lines if n in gcov and (gcov[n] or cc == "clang")]
+                self.assertGreater(len(both), 10)
+                for line in both:
+                    self.assertIn(gcov[line], lines[line], "%s, line %d" % (cc, line))
 
     def check_cross(self, triplet, qemu):
         cc = triplet + "-gcc"
