@@ -22,8 +22,8 @@ int monarc_cover_dump(void);
  */
 void monarc_cover_reset(void);
 
-/* The structures of the tagged-record proposal of 2002 (docs/formats/bbg.md): what a compiler puts
- * into each object for the program to write its `da` file from. */
+/* The structures of the tagged-record proposal of 2002 (docs/cover-runtime.md): what a compiler
+ * puts into each object for the program to write its `da` file from. */
 struct function_info {
     const char *name;      /* mangled */
     uint32_t checksum;     /* that of the bbg file */

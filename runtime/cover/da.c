@@ -5,7 +5,7 @@
  * Little-endian. A file of several groups, or several files one after the other, are summed into
  * one group. Files fit if version, functions and their numbers of arcs agree; a function is known
  * by name, checksum and, where these repeat, its place among the like. Specification:
- * docs/formats/bbg.md. */
+ * docs/cover-runtime.md. */
 #include "objects.h"
 
 #include <endian.h>
@@ -133,6 +133,7 @@ struct sum {
     struct buffer *out;
     size_t functions_at, next, group_at;
     uint32_t n_functions, seen;
+    bool is_shuffled; /* the group has its functions in another order than we */
     bool subtract;
     const char *why;
 };
@@ -161,10 +162,11 @@ static bool find(struct sum *s, const struct cursor *old, size_t record_at, stru
 {
     struct cursor c = cursor_on(s->out->at, s->out->used);
     c.used = s->next;
-    if (same_bytes(take(&c).data, key)) {
+    if (!s->is_shuffled && same_bytes(take(&c).data, key)) {
         s->next = c.used;
         return true;
     }
+    s->is_shuffled = true;
     if (s->n_functions > SEARCH_MAX)
         return false;
     uint32_t before = likes(old->at, s->group_at, record_at, key);
@@ -234,6 +236,7 @@ static enum verdict end_group(struct sum *s, const struct cursor *old)
     if (s->seen != s->n_functions)
         return say(s, VERDICT_OTHER, "it has fewer functions");
     s->seen = 0;
+    s->is_shuffled = false;
     s->next = s->functions_at;
     s->group_at = old->used;
     return VERDICT_FINE;

@@ -121,13 +121,48 @@ static bool dump_object(struct object *o, const struct totals *program, int flag
     return true;
 }
 
-static struct totals program_totals(void)
+static bool go_together(const struct object *a, const struct object *b)
+{
+    return a->family == b->family && a->low == b->low && a->high == b->high;
+}
+
+/* Sums over the objects of the same kind and the same program or library. */
+static struct totals totals_like(const struct object *one)
 {
     struct totals t = {.checksum = 0x811c9dc5u};
     for (const struct object *o = objects; o; o = o->next)
-        if (o->family->total)
+        if (go_together(o, one))
             o->family->total(o, &t);
     return t;
+}
+
+/* All objects, or those of libraries, or those mapped at one place. */
+struct choice {
+    bool libraries;
+    uintptr_t low, high;
+};
+
+static bool is_chosen(const struct object *o, const struct choice *c)
+{
+    if (c->high)
+        return o->low == c->low && o->high == c->high;
+    return !c->libraries || !loaded_is_program(o->low, o->high);
+}
+
+static bool dump_chosen(const struct choice *c, int flags)
+{
+    const struct object *last = NULL;
+    struct totals t = {0};
+    bool ok = true;
+    for (struct object *o = objects; o; o = o->next) {
+        if (!is_chosen(o, c))
+            continue;
+        if (!last || !go_together(o, last))
+            t = totals_like(o);
+        last = o;
+        ok &= dump_object(o, &t, flags);
+    }
+    return ok;
 }
 
 static void end_dump(bool ok, int flags)
@@ -137,7 +172,7 @@ static void end_dump(bool ok, int flags)
         sys_exit(1);
 }
 
-bool dump(int flags)
+static bool dump_if_owner(const struct choice *c, int flags)
 {
     int kept = errno;
     uint64_t mask;
@@ -145,9 +180,7 @@ bool dump(int flags)
     objects_lock(&mask);
     if (is_owner()) {
         objects_check(!(flags & DUMP_ASYNC));
-        struct totals program = program_totals();
-        for (struct object *o = objects; o; o = o->next)
-            ok &= dump_object(o, &program, flags);
+        ok = dump_chosen(c, flags);
         end_dump(ok, flags);
     }
     objects_unlock(&mask);
@@ -155,19 +188,12 @@ bool dump(int flags)
     return ok;
 }
 
+bool dump(int flags)
+{
+    return dump_if_owner(&(struct choice){0}, flags);
+}
+
 bool dump_libraries(uintptr_t low, uintptr_t high)
 {
-    uint64_t mask;
-    bool ok = true;
-    objects_lock(&mask);
-    if (is_owner()) {
-        objects_check(true);
-        struct totals program = program_totals();
-        for (struct object *o = objects; o; o = o->next)
-            if (high ? o->low == low && o->high == high : !loaded_is_program(o->low, o->high))
-                ok &= dump_object(o, &program, DUMP_MORE);
-        end_dump(ok, DUMP_MORE);
-    }
-    objects_unlock(&mask);
-    return ok;
+    return dump_if_owner(&(struct choice){true, low, high}, DUMP_MORE);
 }

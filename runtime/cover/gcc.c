@@ -39,11 +39,9 @@ static enum verdict subtract(const struct object *o, struct cursor now, struct c
     return gcda_subtract(&f, now, before, out);
 }
 
-/* Files of gcc from 9 on sum up their own object alone. */
 static void total(const struct object *o, struct totals *t)
 {
-    if (o->gcc.layout->summary != SUMMARY_OBJECT)
-        totals_add(t, &o->gcc);
+    totals_add(t, &o->gcc);
 }
 
 static void reset(const struct object *o)

@@ -179,7 +179,7 @@ static void write_function(const struct info *o, const struct function *f, struc
     write_counters(o, kind, c, to);
 }
 
-static void largest(const struct info *o, struct totals *t)
+static void add_arcs(const struct info *o, struct totals *t)
 {
     for (uint32_t i = 0; i < o->n_functions; i++) {
         const struct function *f = function_at(o, i);
@@ -206,19 +206,17 @@ void totals_add(struct totals *t, const struct info *o)
     for (uint32_t i = 0; i < o->n_functions; i++)
         if (function_at(o, i))
             t->checksum = mixed(t->checksum, o->functions[i]->cfg_checksum);
-    largest(o, t);
+    add_arcs(o, t);
 }
 
 static void write_summary(const struct info *o, uint32_t runs, const struct totals *program,
                           struct buffer *to)
 {
-    struct totals own = {0};
     if (o->layout->summary == SUMMARY_OBJECT) {
-        largest(o, &own);
         buffer_u32(to, TAG_OBJECT_SUMMARY);
         buffer_u32(to, o->layout->has_byte_lengths ? 8 : 2);
         buffer_u32(to, runs);
-        buffer_u32(to, own.max > UINT32_MAX ? UINT32_MAX : (uint32_t)own.max);
+        buffer_u32(to, program->max > UINT32_MAX ? UINT32_MAX : (uint32_t)program->max);
         return;
     }
     int bits = o->layout->summary == SUMMARY_PROGRAM_HISTOGRAM ? HISTOGRAM_WORDS : 0;

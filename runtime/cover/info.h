@@ -18,7 +18,8 @@ struct info {
     enum merge_kind kinds[COUNTERS_MAX];
 };
 
-/* Sums over all objects of the program; files of gcc before 9 carry them. */
+/* Sums over all objects of the program, or of one library. Files carry the largest count, before
+ * gcc 9 all of it. */
 struct totals {
     uint32_t checksum, counters;
     uint64_t sum, max;

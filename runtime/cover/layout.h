@@ -25,6 +25,8 @@ enum summary {
     SUMMARY_PROGRAM,           /* a3: 9 words */
     SUMMARY_PROGRAM_HISTOGRAM, /* a3: 8 words of a bit vector more */
     SUMMARY_OBJECT,            /* a1: runs, sum of the largest counters */
+    SUMMARY_LAST_PROGRAM,      /* clang, behind the functions: a3: 0, 0, runs */
+    SUMMARY_LAST_OBJECT,       /* clang from 21 on: a1: runs, 0 */
 };
 
 struct layout {

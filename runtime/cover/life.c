@@ -75,6 +75,19 @@ void life_unload(uintptr_t from)
     signals_end();
 }
 
+/* Objects of clang and those registered by hand have no destructor that calls us. */
+__attribute__((destructor(101))) static void destruct(void)
+{
+    uint64_t mask;
+    objects_lock(&mask);
+    const struct object *o = objects;
+    while (o && !o->gcc.at)
+        o = o->next;
+    objects_unlock(&mask);
+    if (objects && !o)
+        life_unload(0);
+}
+
 #else
 
 static bool is_exiting; /* exit() has begun; at_end is still to come */

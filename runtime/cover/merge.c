@@ -1,6 +1,7 @@
 /* Adding and subtracting counter files. See merge.h.
  *
  *     magic version stamp [checksum]  { summary }*  { FUNCTION  { COUNTER }* }*  0
+ *     magic version stamp  { FUNCTION COUNTER }*  summary  0 0                          (clang)
  *
  * Two files fit if version, checksum (before GCC 12: stamp) and, function by function, the three
  * checksums and the number of counters agree. What follows the 0 is not looked at: libgcov rewrites
@@ -224,6 +225,18 @@ static void add_program_summary(struct merger *m, struct cursor now, struct curs
     close_record(m, length_at);
 }
 
+/* clang's: 0, 0, runs. */
+static void add_short_summary(struct merger *m, struct cursor now, struct cursor old)
+{
+    size_t length_at = open_record(m, TAG_PROGRAM_SUMMARY);
+    buffer_bytes(m->out, now.at, 8);
+    cursor_part(&now, 8);
+    cursor_part(&old, old.size ? 8 : 0);
+    uint32_t runs = cursor_u32(&now), before = old.size ? cursor_u32(&old) : 0;
+    buffer_u32(m->out, m->subtract ? runs - before : clamped((uint64_t)runs + before));
+    close_record(m, length_at);
+}
+
 static bool is_summary(uint32_t tag)
 {
     return tag == TAG_OBJECT_SUMMARY || tag == TAG_PROGRAM_SUMMARY;
@@ -249,6 +262,8 @@ static bool add_summaries(struct merger *m)
     }
     if (now.tag == TAG_OBJECT_SUMMARY)
         add_object_summary(m, now.payload, mate);
+    else if (now.payload.size == 12)
+        add_short_summary(m, now.payload, mate);
     else
         add_program_summary(m, now.payload, mate);
     return true;
@@ -279,18 +294,32 @@ static bool add_header(struct merger *m, bool has_old)
 static bool add_file(struct merger *m)
 {
     bool has_old = m->old.size > 0;
-    if (!add_header(m, has_old) || !add_summaries(m))
+    bool is_last = m->form->layout->summary >= SUMMARY_LAST_PROGRAM;
+    if (!add_header(m, has_old) || (!is_last && !add_summaries(m)))
         return false;
     while (cursor_peek(&m->now) == TAG_FUNCTION)
         if (!add_function(m, has_old))
             return false;
+    if (is_last && has_old && cursor_peek(&m->old) == TAG_FUNCTION)
+        return fail(m, VERDICT_OTHER, "it has more functions");
+    if (is_last && has_old && !is_summary(cursor_peek(&m->old)))
+        return fail(m, VERDICT_DAMAGED, "its summary is missing");
+    if (is_last && !add_summaries(m))
+        return false;
     uint32_t end = cursor_u32(&m->old);
     if (has_old && m->old.is_short)
         return fail(m, VERDICT_DAMAGED, "its end is missing");
     if (has_old && end != 0)
         return end == TAG_FUNCTION ? fail(m, VERDICT_OTHER, "it has more functions")
                                    : fail(m, VERDICT_DAMAGED, "a record is no function");
+    if (is_last && has_old) {
+        end = cursor_u32(&m->old);
+        if (m->old.is_short || end != 0)
+            return fail(m, VERDICT_DAMAGED, "its end is missing");
+    }
     buffer_u32(m->out, 0);
+    if (is_last)
+        buffer_u32(m->out, 0);
     return !m->out->is_full || fail(m, VERDICT_NO_ROOM, "out of memory");
 }
 

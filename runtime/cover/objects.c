@@ -30,7 +30,7 @@ void objects_unlock(const uint64_t *mask)
     sys_unblock(mask);
 }
 
-static void *take(size_t bytes)
+void *objects_memory(size_t bytes)
 {
     bytes = (bytes + 15) & ~(size_t)15;
     if (bytes > chunk.left) {
@@ -49,6 +49,8 @@ static void *take(size_t bytes)
 
 static const void *address_of(const struct object *o)
 {
+    if (o->clang) /* a string of the object */
+        return o->family->filename(o);
     return o->da ? (const void *)o->da : o->gcc.at;
 }
 
@@ -71,13 +73,16 @@ static void locate(struct object *o)
     o->high = high;
 }
 
-/* Suspects where a new library is can only be left over from one that was there before. */
+/* Suspects where a new library is can only be left over from one that was there before. Those of
+ * clang are suspects from the start, and may be of the same library. */
 static void remove_stale(const struct object *new)
 {
     for (struct object **at = &objects; *at;) {
         struct object *o = *at;
-        bool replaced = address_of(o) == address_of(new) ||
-                        (o->is_suspect && o->low < new->high &&new->low < o->high);
+        bool same_place = o->low == new->low && o->high == new->high;
+        bool replaced =
+            address_of(o) == address_of(new) ||
+            (o->is_suspect && o->low < new->high &&new->low < o->high && !(o->clang && same_place));
         if (replaced)
             unlink_object(at);
         else
@@ -87,12 +92,13 @@ static void remove_stale(const struct object *new)
 
 void objects_add(const struct object *new)
 {
-    struct object *o = take(sizeof *o);
+    struct object *o = objects_memory(sizeof *o);
     if (!o)
         return;
     *o = *new;
     o->runs = 1;
     locate(o);
+    o->is_suspect = o->clang && !loaded_is_program(o->low, o->high);
     remove_stale(o);
     o->next = NULL;
     *last = o;
@@ -154,7 +160,7 @@ void objects_keep(struct object *o, struct cursor image)
 {
     if (image.size > o->written_size) {
         size_t size = o->family->bound(o);
-        o->written = take(size > image.size ? size : image.size);
+        o->written = objects_memory(size > image.size ? size : image.size);
         o->written_size = o->written ? size : 0;
     }
     if (!o->written) { /* better none than twice */

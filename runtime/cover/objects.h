@@ -19,7 +19,7 @@ struct family {
                         struct buffer *out, const char **why);
     enum verdict (*subtract)(const struct object *o, struct cursor now, struct cursor before,
                              struct buffer *out);
-    void (*total)(const struct object *o, struct totals *t); /* NULL: no file carries it */
+    void (*total)(const struct object *o, struct totals *t);
     void (*reset)(const struct object *o);
 };
 
@@ -28,6 +28,7 @@ struct object {
     const struct family *family;
     struct info gcc;
     const struct coverage_info *da;
+    const struct clang_file *clang;
     uintptr_t low, high;    /* where its library is mapped; 0, 0 if that is not known */
     uint32_t runs;          /* 1, or 0 if this process was counted before a reset */
     bool is_done;           /* written for the last time */
@@ -43,6 +44,8 @@ extern struct object *objects;
 void objects_lock(uint64_t *mask);
 void objects_unlock(const uint64_t *mask);
 
+/* Memory that stays for good, or NULL. */
+void *objects_memory(size_t bytes);
 /* Adds an object, in place of an earlier one at the same address. */
 void objects_add(const struct object *o);
 void objects_reset(void);

@@ -2,6 +2,7 @@
  * they are too large for the stack of a signal handler. */
 #include "store.h"
 #include "../hosted/text.h"
+#include "names.h"
 #include "report.h"
 #include "sys.h"
 
@@ -176,14 +177,16 @@ static long write_part(int fd, const struct buffer *new, const struct old *old)
 {
     struct file_status part;
     long r = sys_status(fd, &part);
-    if (r == 0 && part.size_bytes > 0)
+    if (r != 0)
+        return r;
+    if (part.size_bytes > 0)
         r = sys_truncate(fd); /* left by a process that was killed */
     if (r == 0 && new->used > sys_file_limit())
         r = -EFBIG; /* to write would be to die of SIGXFSZ */
     if (r == 0)
         r = sys_write_all(fd, new->at, new->used);
     if (r == 0 && old->fd >= 0)
-        sys_inherit(fd, &old->status);
+        sys_inherit(fd, &part, &old->status);
     return r;
 }
 
@@ -206,6 +209,18 @@ static long make_new(const struct change *c, const struct old *old, struct buffe
     return c->apply(c, cursor_on(NULL, 0), new, &why) == VERDICT_FINE ? 0 : -ENOMEM;
 }
 
+/* The new file takes the old one's name. ext4 and others write a file that is renamed over another
+ * to the disk at once, which takes longer than all the rest; two that change places are left alone.
+ * The old one is locked until it is gone, so that nobody takes it for a PATH.part in the meantime.
+ */
+static long take_place(const struct old *old)
+{
+    if (old->fd < 0 || sys_exchange(part_path, real_path) != 0)
+        return sys_rename(part_path, real_path);
+    sys_unlink(part_path);
+    return 0;
+}
+
 /* Under the lock on part_fd. Returns with the old file closed. */
 static long replace(int part_fd, const struct change *c)
 {
@@ -218,14 +233,15 @@ static long replace(int part_fd, const struct change *c)
     if (r == 0)
         r = write_part(part_fd, &new, &old);
     if (r == 0)
-        r = sys_rename(part_path, real_path);
+        r = take_place(&old);
     if (old.fd >= 0)
         sys_close(old.fd);
     return r;
 }
 
-/* Where the folder allows no new file but the file itself may be written, it is written in place,
- * as libgcov does: only if it does not grow, so that a full disk cannot spoil it. */
+/* As libgcov does it, only if the file does not grow, so that a full disk cannot spoil it: where
+ * the folder allows no new file, and where the user wants it (MONARC_COVER_IN_PLACE). `error` if it
+ * cannot be. */
 static long in_place(const struct change *c, long error)
 {
     struct old old = {.fd = -1};
@@ -233,14 +249,13 @@ static long in_place(const struct change *c, long error)
     const char *why = NULL;
     if (open_old(&old) != 0 || old.fd < 0)
         return error;
-    new.size = c->new_bound + (size_t)old.status.size_bytes;
+    size_t size = (size_t)old.status.size_bytes;
+    new.size = c->new_bound + size;
     new.at = pages_of(&write_pages, new.size);
     long r = error;
-    if (new.at &&
-        c->apply(c, cursor_on(old.bytes, (size_t)old.status.size_bytes), &new, &why) ==
-            VERDICT_FINE &&
-        (new.used <= old.status.size_bytes || old.status.size_bytes == 0) &&
-        new.used <= sys_file_limit())
+    if (new.at && is_elsewhere(old.fd, real_path) == 0 &&
+        c->apply(c, cursor_on(old.bytes, size), &new, &why) == VERDICT_FINE &&
+        (new.used <= size || size == 0) && new.used <= sys_file_limit())
         r = sys_rewrite(old.fd, new.at, new.used);
     sys_close(old.fd);
     return r;
@@ -254,6 +269,9 @@ static long update(const char *path, const struct change *c)
     text_add(&t, ".part");
     if (r != 0 || t.cut)
         return r ? r : -ENAMETOOLONG;
+    const char *wish = names_variable("MONARC_COVER_IN_PLACE");
+    if (text_number(wish, 0) != 0 && in_place(c, -EAGAIN) == 0)
+        return 0;
     long fd = open_part();
     if (fd == -EACCES || fd == -EPERM)
         return in_place(c, fd);

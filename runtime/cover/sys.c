@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -142,20 +143,22 @@ long sys_status_of(const char *path, struct file_status *to)
     return lacks_statx(r) ? take_stat(to, &old, lstat(path, &old)) : r;
 }
 
-void sys_inherit(int fd, const struct file_status *from)
+void sys_inherit(int fd, const struct file_status *now, const struct file_status *from)
 {
-    struct file_status now;
-    if (sys_status(fd, &now) != 0)
-        return;
-    if (now.owner != from->owner || now.group != from->group)
+    if (now->owner != from->owner || now->group != from->group)
         CALL3(FCHOWN, fd, from->owner, from->group);
-    if ((now.mode & 0777) != (from->mode & 0777))
+    if ((now->mode & 0777) != (from->mode & 0777))
         CALL2(SYS_fchmod, fd, from->mode & 0777);
 }
 
 long sys_rename(const char *from, const char *to)
 {
     return CALL5(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+long sys_exchange(const char *a, const char *b)
+{
+    return CALL5(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
 }
 
 long sys_link(const char *from, const char *to)

@@ -29,9 +29,11 @@ long sys_rewrite(int fd, const void *from, size_t bytes);
 long sys_lock(int fd);
 long sys_status(int fd, struct file_status *to);
 long sys_status_of(const char *path, struct file_status *to);
-/* Mode, and the owner where that is allowed. */
-void sys_inherit(int fd, const struct file_status *from);
+/* Gives a file that is as `now` the mode of `from`, and the owner where that is allowed. */
+void sys_inherit(int fd, const struct file_status *now, const struct file_status *from);
 long sys_rename(const char *from, const char *to);
+/* Each gets the other's name. */
+long sys_exchange(const char *a, const char *b);
 long sys_link(const char *from, const char *to);
 long sys_unlink(const char *path);
 long sys_mkdir(const char *path);

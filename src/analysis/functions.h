@@ -8,10 +8,13 @@
 #ifndef MONARC_ANALYSIS_FUNCTIONS_H
 #define MONARC_ANALYSIS_FUNCTIONS_H
 
+#include "analysis/measured.h"
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/err.h"
 #include "objfile/object.h"
+
+struct file_map;
 
 #define NO_FUNCTION UINT32_MAX
 
@@ -23,7 +26,9 @@ struct function {
     uint32_t symbol;      /* its place in the object's symbol table; order of creation */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
-    uint32_t object; /* in `objects` of the table */
+    bool is_mapped;    /* its name is that of a file (GNU's -R) */
+    bool has_unlisted; /* unlisted lines stand between this entry and the next one */
+    uint32_t object;   /* in `objects` of the table */
 };
 
 /* One of several objects whose functions are in one table. */
@@ -35,6 +40,13 @@ struct function_object {
 
 struct function_range {
     uint64_t start, last;
+};
+
+/* Lines without any measurement that are not in the table. They have the name of the last function
+ * that starts at or before `start`, the first one's address. */
+struct unlisted_lines {
+    uint64_t start;
+    uint32_t count;
 };
 
 struct functions {
@@ -54,6 +66,9 @@ struct functions {
     size_t buckets;
     uint8_t shift;
 
+    struct unlisted_lines *unlisted; /* by address; functions_add_lines() */
+    uint32_t unlisted_len;
+
     const struct function_object *objects; /* NULL: there is one, and its addresses are as linked */
 };
 
@@ -70,8 +85,9 @@ static inline uint64_t function_link_address(const struct functions *f, uint32_t
 }
 
 struct gnu_symbol_rules {
-    bool no_static;      /* -a */
-    bool only_functions; /* -D */
+    bool no_static;               /* -a */
+    bool only_functions;          /* -D */
+    const struct file_map *files; /* -R; NULL: none */
 };
 
 /* Builds the table in `a`. An object without usable symbols yields an empty table. */
@@ -82,8 +98,12 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
 /* Adds GNU's line symbols (-l) to a table of functions_gnu(): one where function, file or line
  * change in .text, with that name, file and line and is_function false. Functions win at equal
  * addresses and keep their ends, so ranges overlap from here on; what is at an address is still the
- * last one that starts there or before. All functions are located. */
-void functions_add_lines(struct functions *f, struct object *o, struct arena *a);
+ * last one that starts there or before. All functions are located.
+ *
+ * With `measured` (NULL: all lines), lines of a function that have none of it are only counted in
+ * `unlisted`: good for whatever prints measured lines alone, but numbers them among all. */
+void functions_add_lines(struct functions *f, struct object *o, const struct measured *measured,
+                         struct arena *a);
 
 /* From text in nm's format, `ADDRESS TYPE NAME` a line (GNU gprof's -S). Lines of other shapes and
  * symbols of types other than T and t are passed over. The functions have no files. */

@@ -63,6 +63,7 @@ struct graph_rules {
     const struct static_calls *calls; /* arcs to add where none was measured; NULL: none */
     /* Arcs with an unknown end are dropped; calls to untyped labels go to the function before. */
     bool is_gnu;
+    bool is_unranked; /* ranks are not asked for: `ranked` and the nodes' `rank` stay empty */
 };
 
 /* Builds the graph in two steps: arcs and numbers of calls; then cycles, times and ranks. `t` may
@@ -167,6 +168,14 @@ static inline void graph_prefetch_arcs(const struct graph *g, uint32_t node)
     end = graph_nearest_end(&g->callees, node);
     for (uint32_t i = g->callees.start[node]; i < end; i++)
         __builtin_prefetch(&g->arcs[g->callees.arc[i]]);
+}
+
+/* Whether GNU gprof's call graph has an entry for the node; -z makes it show idle ones. */
+static inline bool graph_gnu_prints(const struct graph *g, uint32_t node, bool shows_idle)
+{
+    const struct graph_node *n = &g->nodes[node];
+    bool is_idle = !n->calls && !n->self_calls && n->shown_self == 0 && n->shown_children == 0;
+    return n->is_shown && (shows_idle || !is_idle);
 }
 
 /* Whether the arc joins two members of one cycle or a function with itself. */

@@ -25,6 +25,7 @@ struct gprof_options {
     bool lines, static_graph, all_lines, separate_files, inline_file_names;
     uint32_t width, table_length;
     uint64_t min_count;
+    uint32_t debug_level;    /* -d */
     char format;             /* 'a' auto, 'm' magic, 'b' BSD, '4' 4.4BSD, 'p' prof */
     const char *symbol_map;  /* -S */
     const char *directories; /* -I */

@@ -2,7 +2,9 @@
 #include "cli/gprof.h"
 
 #include "analysis/attribute.h"
+#include "analysis/file_map.h"
 #include "analysis/functions.h"
+#include "analysis/gnu_order.h"
 #include "analysis/graph.h"
 #include "analysis/names.h"
 #include "base/file.h"
@@ -23,6 +25,7 @@ struct gprof {
     struct arena arena;
     struct selection selection;
     struct object *image;
+    struct file_map files; /* -R */
     struct functions functions;
     struct gprof_input input;
     struct attribution time;
@@ -58,6 +61,21 @@ static bool read_map(struct gprof *g, struct err *e)
                                               g->options.symbol_map));
 }
 
+static bool read_file_map(struct gprof *g, struct err *e)
+{
+    const struct gprof_options *o = &g->options;
+    struct file_buffer text = {0};
+    struct err ignored;
+    if (!o->order_map)
+        return true;
+    bool is_open = strcmp(o->order_map, "-") && file_read(o->order_map, &text, &ignored);
+    bool ok = is_open && file_map_read(&g->files, file_bytes(&text), &g->arena);
+    file_buffer_deinit(&text);
+    if (!is_open)
+        return err_set(e, "%s: could not open %s.", o->whoami, o->order_map);
+    return ok || err_set(e, "%s: unable to parse mapping file %s.", o->whoami, o->order_map);
+}
+
 static bool read_functions(struct gprof *g, struct err *e)
 {
     const struct gprof_options *o = &g->options;
@@ -69,9 +87,8 @@ static bool read_functions(struct gprof *g, struct err *e)
     if (!len || source != SYMBOLS_SYMTAB)
         return err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
     functions_gnu(&g->functions, g->image,
-                  &(struct gnu_symbol_rules){o->no_static, o->only_functions}, &g->arena);
-    if (o->lines && g->functions.len)
-        functions_add_lines(&g->functions, g->image, &g->arena);
+                  &(struct gnu_symbol_rules){o->no_static, o->only_functions, &g->files},
+                  &g->arena);
     return g->functions.len || err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
 }
 
@@ -86,6 +103,20 @@ static unsigned choose_styles(const struct gprof *g)
     if (g->input.has_arcs)
         styles |= STYLE_GRAPH;
     return (styles ? styles : STYLE_COUNTS) & ~g->options.mentioned;
+}
+
+static void print_order(struct gprof *g, unsigned styles, struct out *out)
+{
+    const struct graph *graph = g->input.has_arcs ? &g->graph : NULL;
+    struct gnu_order order;
+    if (styles & STYLE_FUNCTION_ORDER)
+        gnu_order_functions(&order, &g->functions, graph, &g->selection,
+                            (struct gnu_printed){graph && (styles & STYLE_GRAPH),
+                                                 g->options.show_all, g->options.lines},
+                            &g->arena);
+    else
+        gnu_order_files(&order, &g->functions, graph, &g->selection, &g->files, &g->arena);
+    gprof_order(&order, out);
 }
 
 static void print(struct gprof *g, unsigned styles, struct out *out)
@@ -105,8 +136,9 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                                                                       : NO_PLACE,
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
-    gprof_make_labels(&r, &g->arena);
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
+    if (wants_graph || r.bsd)
+        gprof_make_labels(&r, &g->arena);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
     if (styles & STYLE_FLAT)
@@ -115,6 +147,8 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
         gprof_graph(&r, out);
     if (wants_graph)
         gprof_index(&r, out);
+    if (styles & (STYLE_FUNCTION_ORDER | STYLE_FILE_ORDER))
+        print_order(g, styles, out);
 }
 
 /* The index names the files of static functions; only those it lists are looked up. */
@@ -126,6 +160,19 @@ static void locate_static_functions(struct gprof *g)
         if (f->is_static && is_listed)
             f->file = object_file(g->image, f->start);
     }
+}
+
+/* -l. Lines that nothing was measured in are listed where something asks for more than that. */
+static void add_lines(struct gprof *g)
+{
+    const struct gprof_options *o = &g->options;
+    bool is_order = o->styles & (STYLE_FUNCTION_ORDER | STYLE_FILE_ORDER);
+    bool lists_all =
+        o->show_all || o->static_graph || is_order || selection_needs_lines(&g->selection);
+    struct measured measured;
+    measured_init(&measured, &g->input.profile);
+    functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
+    measured_deinit(&measured);
 }
 
 /* Reading the profiles and sorting the names need nothing of each other. */
@@ -198,12 +245,29 @@ static bool write_sum(struct gprof *g, struct err *e)
                            g->input.has_arcs ? &g->graph : NULL, e);
 }
 
+static bool read_profiles(struct gprof *g, struct out *out, struct err *e)
+{
+    if (!g->options.lines || g->options.symbol_map) {
+        struct reading_job job = {g, out, e, false};
+        selection_resolve(&g->selection, &g->functions, g->image);
+        parallel_for(2, 2, read_or_sort, &job);
+        return job.ok;
+    }
+    if (!gprof_read_profiles(&g->options, g->image, &g->input, out, e))
+        return false;
+    add_lines(g);
+    selection_resolve(&g->selection, &g->functions, g->image);
+    functions_order_names(&g->functions, &g->arena);
+    return true;
+}
+
 static bool analyse(struct gprof *g, struct out *out, struct err *e)
 {
-    struct reading_job job = {g, out, e, false};
-    parallel_for(2, 2, read_or_sort, &job);
-    if (!job.ok)
+    if (!read_profiles(g, out, e))
         return false;
+    const unsigned unranked = STYLE_FLAT | STYLE_INFO | STYLE_SUMMARY;
+    g->rules.is_unranked =
+        g->options.styles && !(g->options.styles & ~unranked) && !g->options.traditional;
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
     if (!g->input.has_arcs)
         return write_sum(g, e);
@@ -220,9 +284,8 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
 static bool report(struct gprof *g, struct out *out, struct err *e)
 {
     const struct gprof_options *o = &g->options;
-    if (!open_image(g, e) || !read_functions(g, e))
+    if (!open_image(g, e) || !read_file_map(g, e) || !read_functions(g, e))
         return false;
-    selection_resolve(&g->selection, &g->functions, g->image);
     if (o->format == 'p')
         return err_set(e, "%s: sorry, file format `prof' is not yet supported", o->whoami);
     if (!analyse(g, out, e))

@@ -54,13 +54,34 @@ static char *place_numbers(const struct gprof_report *r, const struct function *
     return to;
 }
 
+enum { PLACE_NUMBERS = 48 };
+
+/* The file as it is printed behind a name, or NULL. */
+static const char *shown_file(const struct gprof_report *r, const struct function *f)
+{
+    return r->places && f->file ? gprof_file(r, f->file) : NULL;
+}
+
+void gprof_name_and_place(const struct gprof_report *r, uint32_t function, struct out *out)
+{
+    const struct function *f = &r->functions->at[function];
+    const char *file = shown_file(r, f);
+    char numbers[PLACE_NUMBERS];
+    out_str(out, names_get(r->names, function));
+    if (!file)
+        return;
+    out_str(out, " (");
+    out_str(out, file);
+    out_bytes(out, numbers, (size_t)(place_numbers(r, f, numbers) - numbers));
+}
+
 static void make_label(struct gprof_report *r, uint32_t function, struct arena *a)
 {
-    enum { PLACE_NUMBERS = 48, CYCLE_AND_RANK = 48 };
+    enum { CYCLE_AND_RANK = 48 };
     const struct function *f = &r->functions->at[function];
     const struct graph_node *n = r->graph ? &r->graph->nodes[function] : NULL;
     const char *name = names_get(r->names, function);
-    const char *file = r->places && f->file ? gprof_file(r, f->file) : NULL;
+    const char *file = shown_file(r, f);
     char numbers[PLACE_NUMBERS], decoration[CYCLE_AND_RANK];
     size_t len = strlen(name), file_len = file ? strlen(file) : 0;
     size_t numbers_len = file ? (size_t)(place_numbers(r, f, numbers) - numbers) : 0;

@@ -1,4 +1,5 @@
-/* The reports of GNU gprof 2.40, byte for byte: flat profile, call graph, index.
+/* The reports of GNU gprof 2.40, byte for byte: flat profile, call graph, index,
+ * orderings.
  *
  * Layouts are GNU's own and BSD's (-T). Explanations are in our words. Nothing is computed here but
  * sums of what is printed. */
@@ -6,6 +7,7 @@
 #define MONARC_REPORT_GPROF_TEXT_H
 
 #include "analysis/attribute.h"
+#include "analysis/gnu_order.h"
 #include "analysis/graph.h"
 #include "analysis/names.h"
 #include "base/out.h"
@@ -45,19 +47,24 @@ struct gprof_report {
     enum gprof_places places;   /* -l, --inline-file-names */
     uint32_t width;             /* -w: of the index */
     bool has_output;            /* something was printed: the next report starts a page */
-    struct gprof_label *labels; /* gprof_make_labels() */
+    struct gprof_label *labels; /* gprof_make_labels(); a flat profile in GNU's layout needs none */
 };
 
-/* Prepares the labels of all functions that reports can print; the first thing to do. */
+/* Prepares the labels of all functions that reports can print; the first thing to do, except for a
+ * flat profile alone in GNU's layout. */
 void gprof_make_labels(struct gprof_report *r, struct arena *a);
 
 void gprof_flat(struct gprof_report *r, struct out *out);
 void gprof_graph(struct gprof_report *r, struct out *out);
 void gprof_index(struct gprof_report *r, struct out *out);
+void gprof_order(const struct gnu_order *t, struct out *out);
 
 /* --- shared by the three ---------------------------------------------------------------------- */
 
 void gprof_new_page(struct gprof_report *r, struct out *out);
+
+/* A function's name and place, without labels. */
+void gprof_name_and_place(const struct gprof_report *r, uint32_t function, struct out *out);
 
 /* The whole label of a function. */
 void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out);

@@ -37,6 +37,15 @@ class Files(CoverTest):
             self.assertEqual(Gcda(self.path("life.gcda")).runs, 200)
             self.assertEqual(self.leftovers(), [])
 
+    def test_processes_in_place(self):
+        program = self.built_program("so")
+        running = [subprocess.Popen([program, "threads", "2", "50"], cwd=self.dir,
+                                    env=dict(os.environ, MONARC_COVER_IN_PLACE="1" if i % 3 else "0"),
+                                    stderr=subprocess.PIPE) for i in range(60)]
+        self.finish(running)
+        self.assertEqual(self.counted(), 60 * (2 * 50 + DESTRUCTOR))
+        self.assertEqual(self.leftovers(), [])
+
     def finish(self, running):
         while running:
             p = running.pop()

@@ -94,7 +94,7 @@ class Life(CoverTest):
     def test_dump_and_reset(self):
         self.life("dump", 7, counted=14, ways=OURS)
         self.assertEqual(self.gcda_runs(), 1)
-        self.life("reset", 7, counted=7 + DESTRUCTOR, ways=OURS)
+        self.life("reset", 7, counted=DESTRUCTOR, ways=OURS)
         self.life("dump-reset", 7, counted=14 + DESTRUCTOR, ways=OURS)
         self.assertEqual(self.gcda_runs(), 1)
 

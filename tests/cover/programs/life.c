@@ -227,111 +227,124 @@ static int plugins(char **paths, int rounds)
     return 0;
 }
 
-int main(int argc, char **argv)
+static void ends(const char *how, int n)
 {
-    const char *how = argc > 1 ? argv[1] : "plain", *what = argc > 2 ? argv[2] : "7";
-    int n = atoi(what);
-    if (!strcmp(how, "plain"))
-        count(n);
-    if (!strcmp(how, "atexit")) {
-        atexit(at_exit_counts);
-        count(n);
-    }
-    if (!strcmp(how, "_exit")) {
-        count(n);
+    count(n);
+    if (!strcmp(how, "_exit"))
         _exit(3);
-    }
-    if (!strcmp(how, "_Exit")) {
-        count(n);
+    if (!strcmp(how, "_Exit"))
         _Exit(3);
-    }
-    if (!strcmp(how, "quick_exit")) {
-        count(n);
+    if (!strcmp(how, "quick_exit"))
         quick_exit(3);
-    }
-    if (!strcmp(how, "abort")) {
-        count(n);
+    if (!strcmp(how, "abort"))
         abort();
+    if (!strcmp(how, "overflow"))
+        overflow(1);
+    if (!strcmp(how, "segv"))
+        *(volatile int *)(long)(spent - n) = 0;
+}
+
+static int bare_fork(void)
+{
+    count(7);
+    if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) {
+        count(1);
+        exit(0);
     }
-    if (!strcmp(how, "overflow")) {
-        count(7);
-        return overflow(1);
-    }
-    if (!strcmp(how, "segv")) {
-        count(7);
-        *(volatile int *)(long)spent = 0;
-    }
-    if (!strcmp(how, "signal"))
-        return by_signal(what, argc > 3 ? atoi(argv[3]) : SIGTERM);
-    if (!strcmp(how, "exec"))
-        return executes(what, argv[0]);
+    wait_for_all();
+    return 0;
+}
+
+static int forks_under_threads(int n)
+{
+    pthread_t t;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&t, NULL, endless_thread, NULL);
+    for (int i = 0; i < n; i++)
+        if (fork() == 0)
+            _exit(0);
+    wait_for_all();
+    return 0;
+}
+
+static void dumps(const char *how, int n)
+{
+    count(n);
+    if (!strcmp(how, "reset"))
+        __gcov_reset();
+    if (!strcmp(how, "reset") || !strcmp(how, "plain"))
+        return;
+    __gcov_dump();
+    if (!strcmp(how, "dump-reset"))
+        __gcov_reset();
+    count(n);
+    if (strcmp(how, "dump") != 0)
+        return;
+    __gcov_dump();
+    __gcov_dump();
+    _exit(0);
+}
+
+/* A bare system call ends it, so that only what the signal wrote is there. */
+static void request(int number)
+{
+    count(7);
+    raise(number);
+    count(7);
+    syscall(SYS_exit_group, 0);
+}
+
+static int steps(const char *how, int n, char **argv)
+{
     if (!strcmp(how, "vfork"))
-        return vforks(what, argv[0]);
+        return vforks(argv[2], argv[0]);
+    if (!strcmp(how, "exec"))
+        return executes(argv[2], argv[0]);
+    if (!strcmp(how, "signal"))
+        return by_signal(argv[2], atoi(argv[3]));
+    if (!strcmp(how, "plugins"))
+        return plugins(argv + 3, n);
+    if (!strcmp(how, "threads"))
+        return threads(n, atoi(argv[3]));
+    if (!strcmp(how, "fork-threads"))
+        return forks_under_threads(n);
+    if (!strcmp(how, "dumps-under-threads"))
+        return dumps_under_threads(n);
+    if (!strcmp(how, "bare-fork"))
+        return bare_fork();
     if (!strcmp(how, "forks"))
         forks(n);
-    if (!strcmp(how, "bare-fork")) {
-        count(7);
-        if (syscall(SYS_fork) == 0) {
-            count(1);
-            exit(0);
-        }
-        wait_for_all();
-    }
+    else if (!strcmp(how, "request"))
+        request(n);
+    else if (!strcmp(how, "plain") || !strncmp(how, "dump", 4) || !strcmp(how, "reset"))
+        dumps(how, n);
+    else
+        ends(how, n);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "plain";
+    int n = argc > 2 ? atoi(argv[2]) : 7;
+    if (!strcmp(how, "atexit"))
+        atexit(at_exit_counts);
     if (!strcmp(how, "daemon")) {
         count(7);
         if (daemon(1, 1) != 0)
             return 99;
         count(3);
-    }
-    if (!strcmp(how, "threads"))
-        return threads(n, argc > 3 ? atoi(argv[3]) : 1000);
-    if (!strcmp(how, "fork-threads")) {
-        pthread_t t;
-        for (int i = 0; i < 4; i++)
-            pthread_create(&t, NULL, endless_thread, NULL);
-        for (int i = 0; i < n; i++)
-            if (fork() == 0)
-                _exit(0);
-        wait_for_all();
-    }
-    if (!strcmp(how, "dump")) {
-        count(n);
-        __gcov_dump();
-        count(n);
-        __gcov_dump();
-        __gcov_dump();
-        _exit(0);
-    }
-    if (!strcmp(how, "reset")) {
-        count(100);
-        __gcov_reset();
-        count(n);
-    }
-    if (!strcmp(how, "dump-reset")) {
-        count(n);
-        __gcov_dump();
-        __gcov_reset();
-        count(n);
-    }
-    if (!strcmp(how, "dumps-under-threads"))
-        return dumps_under_threads(n);
-    if (!strcmp(how, "request")) {
-        count(7);
-        raise(n);
-        count(7);
-        syscall(SYS_exit_group, 0);
+        return 0;
     }
     if (!strcmp(how, "returns")) {
         signal(SIGTERM, handler_that_returns);
         raise(SIGTERM);
         raise(SIGTERM);
+        return 0;
     }
-    if (!strcmp(how, "plugins"))
-        return plugins(argv + 3, n);
-    if (!strcmp(how, "loop"))
-        for (;;) {
-            count(n);
-            monarc_cover_dump();
-        }
-    return 0;
+    while (!strcmp(how, "loop")) {
+        count(n);
+        monarc_cover_dump();
+    }
+    return steps(how, n, argv);
 }
