@@ -131,9 +131,11 @@ static void locate_static_functions(struct gprof *g)
 static void add_lines(struct gprof *g)
 {
     const struct gprof_options *o = &g->options;
-    bool lists_all = o->show_all || o->static_graph || selection_needs_lines(&g->selection);
+    const unsigned measured_only = STYLE_FLAT | STYLE_GRAPH | STYLE_INFO | STYLE_SUMMARY;
+    bool lists_all = o->show_all || o->static_graph || (o->styles & ~measured_only) ||
+                     selection_needs_lines(&g->selection);
     struct measured measured;
-    measured_init(&measured, &g->input.profile);
+    measured_init_gnu(&measured, &g->input.profile);
     functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
     measured_deinit(&measured);
 }
