@@ -523,8 +523,9 @@ static void find_lineless(struct lines_table *t, const struct lines_input *in, s
         t->without_line += f->file ? 0 : t->rows[i].self;
     }
     const char **names = ARENA_NEW(a, const char *, in->objects_len);
+    const struct function_object *known = in->functions->objects;
     for (uint32_t i = 0; i < in->objects_len; i++)
-        if (without[i] > 0 && !has_lines[i])
+        if (without[i] > 0 && !has_lines[i] && !(known && known[i].is_recorder))
             names[t->lineless_len++] = in->object_names[i];
     t->lineless = names;
     arena_deinit(&scratch);

@@ -17,8 +17,8 @@ struct functions;
  * begin, and blocks. */
 void measured_init(struct measured *m, const struct profile *p, const struct functions *f);
 
-/* The same with bins as GNU gprof takes them, in units of two bytes and with the first histogram's
- * scale for all, and a little wider. */
+/* As GNU gprof books them: bins in units of two bytes, with the first histogram's scale for all;
+ * both ends of arcs as they are; blocks. */
 void measured_init_gnu(struct measured *m, const struct profile *p);
 void measured_deinit(struct measured *m);
 
