@@ -144,7 +144,7 @@ static void merge(struct functions *f, const struct lines *l, uint32_t first, st
         if (next->start <= next->last)
             all[len++] = *next;
     }
-    *f = (struct functions){.at = all, .len = len, .is_located = true};
+    *f = (struct functions){.at = all, .len = len, .is_located = true, .first_line = first};
 }
 
 static void keep_unlisted(struct functions *f, const struct lines *l, struct arena *a)

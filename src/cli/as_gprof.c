@@ -224,7 +224,7 @@ static bool take_setting(struct gprof_options *o, int code, const char *value, s
 }
 
 /* Time in these never counts: it is the profiler's own. */
-static void exclude_recorder(struct selection *s)
+void as_gprof_exclude_recorder(struct selection *s)
 {
     static const char *const names[] = {"_gprof_mcount",     "mcount",    "_mcount", "__mcount",
                                         "__mcount_internal", "__mcleanup"};
@@ -289,7 +289,8 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
                 o->whoami);
         return 1;
     }
-    exclude_recorder(selection);
+    o->has_specs = selection->specs;
+    as_gprof_exclude_recorder(selection);
     o->unsupported = find_unsupported(o);
     if (optind < argc)
         o->image = argv[optind++];

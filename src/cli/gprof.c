@@ -4,6 +4,7 @@
 #include "analysis/attribute.h"
 #include "analysis/functions.h"
 #include "analysis/graph.h"
+#include "analysis/line_calls.h"
 #include "analysis/names.h"
 #include "base/file.h"
 #include "base/parallel.h"
@@ -29,6 +30,9 @@ struct gprof {
     struct static_calls calls;
     struct graph_rules rules;
     struct graph graph;
+    struct functions only_functions; /* without lines, if line_calls is used */
+    struct selection function_selection;
+    struct line_calls line_calls;
     struct names names;
 };
 
@@ -93,6 +97,7 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                              .time = &g->time,
                              .selection = &g->selection,
                              .graph = has_graph ? &g->graph : NULL,
+                             .node_of = g->line_calls.node_of,
                              .names = &g->names,
                              .bsd = g->options.traditional,
                              .brief = g->options.brief,
@@ -135,6 +140,7 @@ static void add_lines(struct gprof *g)
     bool lists_all = o->show_all || o->static_graph || (o->styles & ~measured_only) ||
                      selection_needs_lines(&g->selection);
     struct measured measured;
+    g->only_functions = g->functions;
     measured_init_gnu(&measured, &g->input.profile);
     functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
     measured_deinit(&measured);
@@ -159,11 +165,16 @@ static void read_or_sort(size_t part, void *context)
 }
 
 /* Neither do the graph's times and the places of functions in the sources. */
+static const struct selection *graph_selection(const struct gprof *g)
+{
+    return g->line_calls.node_of ? &g->function_selection : &g->selection;
+}
+
 static void propagate_or_locate(size_t part, void *context)
 {
     struct gprof *g = context;
     if (part == 0)
-        graph_propagate(&g->graph, &g->selection, g->rules, &g->arena);
+        graph_propagate(&g->graph, graph_selection(g), g->rules, &g->arena);
     else if (!g->options.traditional)
         locate_static_functions(g);
 }
@@ -226,19 +237,44 @@ static bool read_profiles(struct gprof *g, struct out *out, struct err *e)
     return true;
 }
 
+/* Nothing but a flat profile in GNU's layout, in which no ranks appear. */
+static bool is_flat_alone(const struct gprof_options *o)
+{
+    return o->styles && !(o->styles & ~(unsigned)(STYLE_FLAT | STYLE_INFO)) && !o->traditional;
+}
+
+/* Connects functions alone where lines have nothing to say in the graph. */
+static void connect(struct gprof *g)
+{
+    const struct gprof_options *o = &g->options;
+    const struct functions *functions = &g->functions;
+    const struct attribution *time = &g->time;
+    if (o->lines && !o->symbol_map && is_flat_alone(o) && !o->has_specs && !o->static_graph) {
+        functions = &g->only_functions;
+        line_calls_make(&g->line_calls, functions, &g->functions, time, &g->input.profile,
+                        &g->arena);
+        time = &g->line_calls.time;
+        g->rules.roots = g->line_calls.roots;
+        g->rules.roots_len = g->line_calls.roots_len;
+        g->rules.counts_unknown = true;
+        g->function_selection.arena = &g->arena;
+        as_gprof_exclude_recorder(&g->function_selection);
+        selection_resolve(&g->function_selection, &g->only_functions, g->image);
+    }
+    graph_connect(&g->graph, functions, &g->input.profile, time, graph_selection(g), g->rules,
+                  &g->arena);
+}
+
 static bool analyse(struct gprof *g, struct out *out, struct err *e)
 {
     if (!read_profiles(g, out, e))
         return false;
-    const unsigned unranked = STYLE_FLAT | STYLE_INFO | STYLE_SUMMARY;
-    g->rules.is_unranked =
-        g->options.styles && !(g->options.styles & ~unranked) && !g->options.traditional;
+    g->rules.is_unranked = is_flat_alone(&g->options);
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
     if (!g->input.has_arcs)
         return write_sum(g, e);
     find_static_calls(g);
-    graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection, g->rules,
-                  &g->arena);
+    connect(g);
     if (!write_sum(g, e))
         return false;
     profile_deinit(&g->input.profile); /* all of it is in the graph now */

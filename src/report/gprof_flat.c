@@ -32,14 +32,23 @@ struct flat {
     uint32_t len;
 };
 
+/* NULL: it has none. */
+static const struct graph_node *node_of(const struct gprof_report *r, uint32_t i)
+{
+    uint32_t node = r->node_of ? r->node_of[i] : i;
+    return r->graph && node != NO_NODE ? &r->graph->nodes[node] : NULL;
+}
+
 static uint64_t calls_of(const struct gprof_report *r, uint32_t i)
 {
-    return r->graph ? r->graph->nodes[i].calls : 0;
+    const struct graph_node *n = node_of(r, i);
+    return n ? n->calls : 0;
 }
 
 static double children_of(const struct gprof_report *r, uint32_t i)
 {
-    return r->graph ? r->graph->nodes[i].children : 0;
+    const struct graph_node *n = node_of(r, i);
+    return n ? n->children : 0;
 }
 
 static bool is_listed(const struct gprof_report *r, uint32_t i)
