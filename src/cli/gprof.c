@@ -21,7 +21,7 @@ enum { GNU_FAILED = 1 };
 /* Everything one invocation holds. */
 struct gprof {
     struct gprof_options options;
-    struct arena arena;
+    struct arena arena, names_arena;
     struct selection selection;
     struct object *image;
     struct functions functions;
@@ -221,6 +221,16 @@ static bool write_sum(struct gprof *g, struct err *e)
                            g->input.has_arcs ? &g->graph : NULL, e);
 }
 
+/* Neither do selections and names. */
+static void select_or_sort(size_t part, void *context)
+{
+    struct gprof *g = context;
+    if (part == 0)
+        selection_resolve(&g->selection, &g->functions, g->image);
+    else
+        functions_order_names(&g->functions, &g->names_arena);
+}
+
 static bool read_profiles(struct gprof *g, struct out *out, struct err *e)
 {
     if (!g->options.lines || g->options.symbol_map) {
@@ -232,8 +242,7 @@ static bool read_profiles(struct gprof *g, struct out *out, struct err *e)
     if (!gprof_read_profiles(&g->options, g->image, &g->input, out, e))
         return false;
     add_lines(g);
-    selection_resolve(&g->selection, &g->functions, g->image);
-    functions_order_names(&g->functions, &g->arena);
+    parallel_for(2, 2, select_or_sort, g);
     return true;
 }
 
@@ -320,6 +329,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     if (g.image)
         object_close(g.image);
     arena_deinit(&g.arena);
+    arena_deinit(&g.names_arena);
     as_gprof_release(&g.options);
     return status;
 }
