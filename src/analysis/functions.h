@@ -14,6 +14,8 @@
 #include "base/err.h"
 #include "objfile/object.h"
 
+struct file_map;
+
 #define NO_FUNCTION UINT32_MAX
 
 struct function {
@@ -24,6 +26,7 @@ struct function {
     uint32_t symbol;      /* its place in the object's symbol table; order of creation */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
+    bool is_mapped;    /* its name is that of a file (GNU's -R) */
     bool has_unlisted; /* unlisted lines stand between this entry and the next one */
     uint32_t object;   /* in `objects` of the table */
 };
@@ -83,8 +86,9 @@ static inline uint64_t function_link_address(const struct functions *f, uint32_t
 }
 
 struct gnu_symbol_rules {
-    bool no_static;      /* -a */
-    bool only_functions; /* -D */
+    bool no_static;               /* -a */
+    bool only_functions;          /* -D */
+    const struct file_map *files; /* -R; NULL: none */
 };
 
 /* Builds the table in `a`. An object without usable symbols yields an empty table. */

@@ -7,6 +7,7 @@
  * end of .text. */
 #include "analysis/functions.h"
 
+#include "analysis/file_map.h"
 #include "base/sort.h"
 
 #include <ctype.h>
@@ -129,6 +130,17 @@ static uint64_t last_text_address(const struct object *o)
     return 0;
 }
 
+/* False: the map leaves the function out. */
+static bool map_to_file(struct function *f, const struct file_map *files)
+{
+    const struct mapped *line = files ? file_map_find(files, f->name) : NULL;
+    if (!line)
+        return true;
+    f->name = line->file;
+    f->is_mapped = true;
+    return line->is_first;
+}
+
 void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbol_rules *rules,
                    struct arena *a)
 {
@@ -140,11 +152,13 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
         enum gnu_class class = classify(&symbols[i], o, rules);
         if (class == CLASS_NONE)
             continue;
-        f->at[f->len++] = (struct function){.start = symbols[i].address,
-                                            .name = symbols[i].name,
-                                            .symbol = i,
-                                            .is_function = symbols[i].type == SYMBOL_FUNC,
-                                            .is_static = class == CLASS_STATIC};
+        struct function *made = &f->at[f->len];
+        *made = (struct function){.start = symbols[i].address,
+                                  .name = symbols[i].name,
+                                  .symbol = i,
+                                  .is_function = symbols[i].type == SYMBOL_FUNC,
+                                  .is_static = class == CLASS_STATIC};
+        f->len += map_to_file(made, rules->files);
     }
     functions_finish(f, last_text_address(o), a);
 }

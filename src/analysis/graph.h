@@ -174,6 +174,14 @@ static inline void graph_prefetch_arcs(const struct graph *g, uint32_t node)
         __builtin_prefetch(&g->arcs[g->callees.arc[i]]);
 }
 
+/* Whether GNU gprof's call graph has an entry for the node; -z makes it show idle ones. */
+static inline bool graph_gnu_prints(const struct graph *g, uint32_t node, bool shows_idle)
+{
+    const struct graph_node *n = &g->nodes[node];
+    bool is_idle = !n->calls && !n->self_calls && n->shown_self == 0 && n->shown_children == 0;
+    return n->is_shown && (shows_idle || !is_idle);
+}
+
 /* Whether the arc joins two members of one cycle or a function with itself. */
 static inline bool graph_arc_is_internal(const struct graph *g, const struct graph_arc *arc)
 {

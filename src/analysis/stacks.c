@@ -93,23 +93,47 @@ static void walk(struct tree_of_frames *t, struct stacks *out)
     out->samples = t->at[0].samples;
 }
 
+static struct tree_of_frames grow_tree(const struct recording *r, const struct space *s,
+                                       const struct functions *f, struct arena *scratch)
+{
+    uint32_t len = r->nodes.len < NO_FRAME - 1 ? (uint32_t)r->nodes.len + 1 : 1;
+    struct tree_of_frames tree = {ARENA_NEW(scratch, struct frame, len), len,
+                                  ARENA_NEW(scratch, uint32_t, f->len)};
+    for (uint32_t i = 0; i < len; i++)
+        tree.at[i] =
+            (struct frame){.first_child = NO_FRAME, .next = NO_FRAME, .function = NO_FUNCTION};
+    link_frames(&tree, r);
+    name_frames(&tree, r, s, f);
+    return tree;
+}
+
 void stacks_measure(struct stacks *t, const struct recording *r, const struct space *s,
                     const struct functions *f, struct arena *a)
 {
     struct arena scratch = {0};
-    uint32_t len = r->nodes.len < NO_FRAME - 1 ? (uint32_t)r->nodes.len + 1 : 1;
-    struct tree_of_frames tree = {ARENA_NEW(&scratch, struct frame, len), len,
-                                  ARENA_NEW(&scratch, uint32_t, f->len)};
+    struct tree_of_frames tree = grow_tree(r, s, f, &scratch);
     *t = (struct stacks){.inclusive = ARENA_NEW(a, double, f->len)};
-    for (uint32_t i = 0; i < len; i++)
-        tree.at[i] =
-            (struct frame){.first_child = NO_FRAME, .next = NO_FRAME, .function = NO_FUNCTION};
     double lonely = 0;
-    link_frames(&tree, r);
-    name_frames(&tree, r, s, f);
     for (uint32_t i = tree.at[0].first_child; i != NO_FRAME; i = tree.at[i].next)
         lonely += tree.at[i].samples; /* not yet those further in */
     walk(&tree, t);
     t->has_callers = t->samples > 2 * lonely;
+    arena_deinit(&scratch);
+}
+
+void stacks_calls(struct stack_calls *t, const struct recording *r, const struct space *s,
+                  const struct functions *f, struct arena *a)
+{
+    struct arena scratch = {0};
+    struct tree_of_frames tree = grow_tree(r, s, f, &scratch);
+    struct stacks ignored = {.inclusive = ARENA_NEW(&scratch, double, f->len)};
+    walk(&tree, &ignored);
+    *t = (struct stack_calls){.at = ARENA_NEW(a, struct stack_call, tree.len)};
+    for (uint32_t i = 1; i < tree.len; i++) {
+        const struct frame *frame = &tree.at[i];
+        uint32_t caller = tree.at[frame->parent].function;
+        if (frame->parent && caller != NO_FUNCTION && frame->function != NO_FUNCTION)
+            t->at[t->len++] = (struct stack_call){caller, frame->function, frame->samples};
+    }
     arena_deinit(&scratch);
 }

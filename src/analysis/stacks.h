@@ -17,4 +17,19 @@ struct stacks {
 void stacks_measure(struct stacks *t, const struct recording *r, const struct space *s,
                     const struct functions *f, struct arena *a);
 
+/* One function called another in so many samples: the frames of the tree that have a caller. Pairs
+ * appear once for each context, recursion included. */
+struct stack_call {
+    uint32_t caller, callee;
+    double samples;
+};
+
+struct stack_calls {
+    struct stack_call *at;
+    uint32_t len;
+};
+
+void stacks_calls(struct stack_calls *t, const struct recording *r, const struct space *s,
+                  const struct functions *f, struct arena *a);
+
 #endif

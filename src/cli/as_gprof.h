@@ -19,13 +19,14 @@ enum gprof_style {
 };
 
 struct gprof_options {
-    bool has_specs; /* functions or arcs were selected */
+    bool has_specs;     /* functions or arcs were selected */
     const char *whoami; /* argv[0], which messages begin with */
     unsigned styles, mentioned;
     bool no_static, only_functions, brief, traditional, show_all, full_paths;
     bool lines, static_graph, all_lines, separate_files, inline_file_names;
     uint32_t width, table_length;
     uint64_t min_count;
+    uint32_t debug_level;    /* -d */
     char format;             /* 'a' auto, 'm' magic, 'b' BSD, '4' 4.4BSD, 'p' prof */
     const char *symbol_map;  /* -S */
     const char *directories; /* -I */

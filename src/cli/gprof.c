@@ -2,7 +2,9 @@
 #include "cli/gprof.h"
 
 #include "analysis/attribute.h"
+#include "analysis/file_map.h"
 #include "analysis/functions.h"
+#include "analysis/gnu_order.h"
 #include "analysis/graph.h"
 #include "analysis/line_calls.h"
 #include "analysis/names.h"
@@ -24,6 +26,7 @@ struct gprof {
     struct arena arena, names_arena;
     struct selection selection;
     struct object *image;
+    struct file_map files; /* -R */
     struct functions functions;
     struct gprof_input input;
     struct attribution time;
@@ -62,6 +65,21 @@ static bool read_map(struct gprof *g, struct err *e)
                                               g->options.symbol_map));
 }
 
+static bool read_file_map(struct gprof *g, struct err *e)
+{
+    const struct gprof_options *o = &g->options;
+    struct file_buffer text = {0};
+    struct err ignored;
+    if (!o->order_map)
+        return true;
+    bool is_open = strcmp(o->order_map, "-") && file_read(o->order_map, &text, &ignored);
+    bool ok = is_open && file_map_read(&g->files, file_bytes(&text), &g->arena);
+    file_buffer_deinit(&text);
+    if (!is_open)
+        return err_set(e, "%s: could not open %s.", o->whoami, o->order_map);
+    return ok || err_set(e, "%s: unable to parse mapping file %s.", o->whoami, o->order_map);
+}
+
 static bool read_functions(struct gprof *g, struct err *e)
 {
     const struct gprof_options *o = &g->options;
@@ -73,7 +91,8 @@ static bool read_functions(struct gprof *g, struct err *e)
     if (!len || source != SYMBOLS_SYMTAB)
         return err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
     functions_gnu(&g->functions, g->image,
-                  &(struct gnu_symbol_rules){o->no_static, o->only_functions}, &g->arena);
+                  &(struct gnu_symbol_rules){o->no_static, o->only_functions, &g->files},
+                  &g->arena);
     return g->functions.len || err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
 }
 
@@ -88,6 +107,20 @@ static unsigned choose_styles(const struct gprof *g)
     if (g->input.has_arcs)
         styles |= STYLE_GRAPH;
     return (styles ? styles : STYLE_COUNTS) & ~g->options.mentioned;
+}
+
+static void print_order(struct gprof *g, unsigned styles, struct out *out)
+{
+    const struct graph *graph = g->input.has_arcs ? &g->graph : NULL;
+    struct gnu_order order;
+    if (styles & STYLE_FUNCTION_ORDER)
+        gnu_order_functions(&order, &g->functions, graph, &g->selection,
+                            (struct gnu_printed){graph && (styles & STYLE_GRAPH),
+                                                 g->options.show_all, g->options.lines},
+                            &g->arena);
+    else
+        gnu_order_files(&order, &g->functions, graph, &g->selection, &g->files, &g->arena);
+    gprof_order(&order, out);
 }
 
 static void print(struct gprof *g, unsigned styles, struct out *out)
@@ -119,6 +152,8 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
         gprof_graph(&r, out);
     if (wants_graph)
         gprof_index(&r, out);
+    if (styles & (STYLE_FUNCTION_ORDER | STYLE_FILE_ORDER))
+        print_order(g, styles, out);
 }
 
 /* The index names the files of static functions; only those it lists are looked up. */
@@ -294,7 +329,7 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
 static bool report(struct gprof *g, struct out *out, struct err *e)
 {
     const struct gprof_options *o = &g->options;
-    if (!open_image(g, e) || !read_functions(g, e))
+    if (!open_image(g, e) || !read_file_map(g, e) || !read_functions(g, e))
         return false;
     if (o->format == 'p')
         return err_set(e, "%s: sorry, file format `prof' is not yet supported", o->whoami);

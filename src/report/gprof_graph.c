@@ -219,12 +219,10 @@ static void cycle(struct gprof_report *r, uint32_t node, struct out *out)
 /* With -l only functions have entries, not lines and not cycles. */
 static bool is_printed(const struct gprof_report *r, uint32_t node)
 {
-    const struct graph_node *n = &r->graph->nodes[node];
     if (r->places == PLACE_WITH_ADDRESS &&
         (graph_is_cycle(r->graph, node) || !r->functions->at[node].is_function))
         return false;
-    bool is_zero = !n->calls && !n->self_calls && n->shown_self == 0 && n->shown_children == 0;
-    return n->is_shown && (r->show_all || !is_zero);
+    return graph_gnu_prints(r->graph, node, r->show_all);
 }
 
 /* The ranks from which each piece of the listing begins, in nodes of about as many lines. */

@@ -1,4 +1,5 @@
-/* The reports of GNU gprof 2.40, byte for byte: flat profile, call graph, index.
+/* The reports of GNU gprof 2.40, byte for byte: flat profile, call graph, index,
+ * orderings.
  *
  * Layouts are GNU's own and BSD's (-T). Explanations are in our words. Nothing is computed here but
  * sums of what is printed. */
@@ -6,6 +7,7 @@
 #define MONARC_REPORT_GPROF_TEXT_H
 
 #include "analysis/attribute.h"
+#include "analysis/gnu_order.h"
 #include "analysis/graph.h"
 #include "analysis/names.h"
 #include "base/out.h"
@@ -17,7 +19,7 @@ enum { GPROF_LABEL = 64, GPROF_LABEL_TEXT = GPROF_LABEL - sizeof(uint64_t) - 2 *
 
 struct gprof_label {
     uint64_t calls;         /* of the function or of its cycle */
-    uint32_t name_len, len; /* of the name alone, and in all */
+    uint32_t name_len, len; /* of name and place alone, and in all */
     union {
         char text[GPROF_LABEL_TEXT];
         const char *long_text; /* where `len` is larger than that */
@@ -56,6 +58,7 @@ void gprof_make_labels(struct gprof_report *r, struct arena *a);
 void gprof_flat(struct gprof_report *r, struct out *out);
 void gprof_graph(struct gprof_report *r, struct out *out);
 void gprof_index(struct gprof_report *r, struct out *out);
+void gprof_order(const struct gnu_order *t, struct out *out);
 
 /* --- shared by the three ---------------------------------------------------------------------- */
 

@@ -179,6 +179,69 @@ def call_bytes(b):
     return found
 
 
+def map_without_function(b):
+    """GNU gprof ends with SIGSEGV."""
+    b.profile("a.gmon")
+    found = []
+    for text in "a.o:last\n", "a.o: last\nb.o:\n", "":
+        (b.folder / "files.map").write_text(text)
+        done = b.gprof("-b", "-R", "files.map", "program", "a.gmon")
+        if done.returncode != 1 or done.stdout or "unable to parse mapping file" not in done.stderr:
+            found.append(f"{text!r}: status {done.returncode}: {done.stdout}{done.stderr}")
+    return found
+
+
+def map_with_one_file_twice(b):
+    """What GNU gprof prints changes with MALLOC_PERTURB_."""
+    b.profile("a.gmon")
+    (b.folder / "files.map").write_text("a.o: _start\na.o: inner.constprop.0\nb.o: last\n")
+    done = b.gprof("-b", "-R", "files.map", "program", "a.gmon")
+    return [] if (done.returncode, done.stdout) == (0, "a.o\nb.o\n") else [f"{done}"]
+
+
+def graph_of(b, names, calls):
+    """A symbol map and a profile of functions of 16 bytes each."""
+    (b.folder / "map").write_text("".join(f"{0x1000 + 16 * i:016x} T {name}\n"
+                                          for i, name in enumerate(names)))
+    arcs = b"".join(struct.pack("<BQQI", 1, 0x1004 + 16 * caller, 0x1000 + 16 * callee, count)
+                    for caller, callee, count in calls)
+    (b.folder / "graph.gmon").write_bytes(b"gmon" + struct.pack("<I12x", 1) + arcs)
+    return ["-S", "map", "program", "graph.gmon"]
+
+
+def closed_chains(b):
+    """Two functions of one name: GNU gprof links the ends of what their specs made, and prints on
+    and on."""
+    names = ["f0", "twin", "f1", "twin", "f2", "end"]
+    done = b.gprof("-b", "-r", "-k", "f0/f1", "-k", "twin/f2", *graph_of(b, names, []))
+    printed = done.stdout.split()
+    good = done.returncode == 0 and printed[-6:] == names and len(printed) < 20
+    return [] if good else [f"status {done.returncode}: {done.stdout[:300]}"]
+
+
+def busy_arcs(b):
+    """Four functions call each other and 320 others, which call them: GNU gprof sets the four
+    aside, notes the arcs among them twice, and overruns its array."""
+    busy, all_functions = range(4), range(324)
+    calls = [(i, j, 9) for i in busy for j in all_functions if i != j]
+    calls += [(j, i, 9) for i in busy for j in all_functions if j >= 4]
+    done = b.gprof("-b", "-r", *graph_of(b, [f"f{i}" for i in range(325)], calls))
+    names = done.stdout.split()
+    good = done.returncode == 0 and len(names) == len(set(names)) and len(names) >= 324
+    return [] if good else [f"status {done.returncode}, {len(names)} names: {done.stderr}"]
+
+
+def traces(b):
+    """-d says its level and nothing else that the report does not have without it."""
+    plain = b.gprof("-b", "program", b.profile("a.gmon")).stdout
+    found = []
+    for option, level in ("-d", 0xffffffff), ("-d16", 17), ("--debug=4096", 4097):
+        done = b.gprof("-b", option, "program", "a.gmon")
+        if (done.returncode, done.stdout) != (0, f"[main] debug-level={level:#x}\n{plain}"):
+            found.append(f"{option}: {done.stdout[:200]}{done.stderr}")
+    return found
+
+
 def summed(b, *arguments):
     """Status, and the bytes of gmon.sum."""
     done = b.gprof("-b", "-s", *arguments)
@@ -224,7 +287,7 @@ def sum_whole(b):
 def not_yet(b):
     b.profile("a.gmon")
     found = []
-    for option in ("-A", "-C", "-r", "-Rmap", "-x", "-y", "-d"):
+    for option in ("-A", "-C", "-x", "-y"):
         done = b.gprof(option, "program", "a.gmon")
         if done.returncode != 1 or done.stdout or "not supported yet" not in done.stderr:
             found.append(f"{option}: status {done.returncode}: {done.stderr}")
@@ -241,6 +304,11 @@ CASES = {
     "deep-chains": deep_chains,
     "directory-profile": directory_profile,
     "call-bytes": call_bytes,
+    "map-without-function": map_without_function,
+    "map-with-one-file-twice": map_with_one_file_twice,
+    "closed-chains": closed_chains,
+    "busy-arcs": busy_arcs,
+    "traces": traces,
     "sum-wraps": sum_wraps,
     "sum-spare": sum_spare,
     "sum-whole": sum_whole,

@@ -128,6 +128,25 @@ def static_cases(manifest, options):
                     yield Case("told", program, ["-b", "-c", *words[0]], told=["-b", *words[1]])
 
 
+def order_cases(manifest, options):
+    """-r and -R. The profiles differ in how often functions are called, for that is what counts."""
+    chosen = [("town", f"{name}.gmon") for name in "base cycles arcs hist header outside".split()]
+    chosen += [("town-nodebug", "base.gmon"), ("town-i386", "base.gmon"),
+               ("town-s390x", "cycles.gmon")]
+    chosen += [(name, "real.gmon") for name in ("calc", "shapes", "heat", "mandel")]
+    chosen += [(name, profile) for name in ("crowd", "many")
+               for profile in list(manifest[name]["levels"])[:6]]
+    for program, profile in chosen:
+        built = manifest[program]
+        if "skip" not in built:
+            yield from with_options("order", program, built, profile, options["order"])
+
+
+def debug_cases(manifest, options):
+    for profile in ("base.gmon", "cycles.gmon", "arcs.gmon", "hist.gmon", "missing"):
+        yield from with_options("debug", "town", manifest["town"], profile, options["debug"])
+
+
 def sum_cases(manifest):
     """Several profiles on one command line, of one format or of two."""
     for profiles in SUMS:
@@ -198,6 +217,8 @@ def all_cases(manifest, work, later=False):
     options = read_options()
     yield from option_cases(manifest, options)
     yield from static_cases(manifest, options)
+    yield from order_cases(manifest, options)
+    yield from debug_cases(manifest, options)
     yield from sum_cases(manifest)
     yield from written_cases(manifest, work, options)
     yield from format_cases(manifest)
