@@ -13,8 +13,8 @@ rows whose outputs are compared so does gprof's.  Timed reports go to
 /dev/null.  Each single measurement goes to standard error as it is made.
 
 The floor is a C program (meter.c) that reads once the bytes the row cannot do
-without (the profile, the program's .symtab and .strtab; for a merge only the
-profiles) and writes as many bytes as our command wrote, so `x floor` tells
+without (the profile, the program's .symtab and .strtab; for lines .debug_line
+and .debug_info, too; for a merge only the profiles) and writes as many bytes as our command wrote, so `x floor` tells
 how far the row is from what is possible at all.
 
 A second table runs ours alone with 20,000, 40,000 and 80,000 children of one
@@ -90,6 +90,15 @@ ROWS = [
         "{monarc} annotate {large} {cache}/large.gmon",
         "{gprof} -b -l -p {large} {cache}/large.gmon",
         "SOURCES SOURCES", runs=1),
+    Row("flat by line",
+        "{monarc} gprof -b -l -p {large} {cache}/large.gmon",
+        "{gprof} -b -l -p {large} {cache}/large.gmon",
+        "{lines} {symbols} {cache}/large.gmon",
+        Fraction(1, 100), Fraction(1, 20), runs=1, compare=True),
+    Row("lines, native",
+        "{monarc} lines {large} {cache}/large.gmon",
+        "{gprof} -b -l -p {large} {cache}/large.gmon",
+        "{lines} {symbols} {cache}/large.gmon", runs=1),
     Row("merge 200 x 5 MB",
         "{monarc} merge -o merged FILES",
         "{gprof} -s {large} FILES",
@@ -118,8 +127,11 @@ class Bench:
         self.symbols = " ".join(
             f"{program}:{offset}:{size}" for _, offset, size in
             (sections[".symtab"], sections[".strtab"]))
+        self.lines = " ".join(
+            f"{program}:{offset}:{size}" for _, offset, size in
+            (sections[".debug_line"], sections[".debug_info"]))
         self.words = dict(cache=self.cache, large=program, gprof=gprof,
-                          monarc=self.monarc, symbols=self.symbols)
+                          monarc=self.monarc, symbols=self.symbols, lines=self.lines)
         self.files = sorted(map(str, (self.cache / "merge").glob("*.gmon")))
         self.sources = sorted(map(str, (self.cache / "src").glob("*.c")))
         self.folder = tempfile.TemporaryDirectory(dir=self.cache)

@@ -134,7 +134,13 @@ static void make_cycle_nodes(struct graph *g, uint32_t functions)
     }
 }
 
-void cycles_find(struct graph *g)
+static void visit_new(struct search *s, uint32_t node)
+{
+    if (s->g->nodes[node].order == UNSEEN)
+        visit(s, node);
+}
+
+void cycles_find(struct graph *g, const struct graph_root *roots, size_t roots_len)
 {
     uint32_t n = g->functions->len;
     struct arena scratch = {0};
@@ -147,9 +153,12 @@ void cycles_find(struct graph *g)
                        .tail = ARENA_NEW(&scratch, uint32_t, n)};
     for (uint32_t i = 0; i < n; i++)
         s.head[i] = s.tail[i] = i;
-    for (uint32_t i = 0; i < n; i++)
-        if (g->nodes[i].order == UNSEEN)
-            visit(&s, i);
+    size_t root = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        for (; root < roots_len && roots[root].before <= i; root++)
+            visit_new(&s, roots[root].callee);
+        visit_new(&s, i);
+    }
     for (uint32_t i = 0; i < n; i++)
         g->nodes[i].head = head_of(&s, i);
     arena_deinit(&scratch);

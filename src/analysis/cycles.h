@@ -5,7 +5,8 @@
 #include "analysis/graph.h"
 
 /* Sets `order`, `cycle`, `head` and `next_member` of all functions, and g->cycles with a node for
- * each, appended to g->nodes (which must have room for half as many nodes again as functions). */
-void cycles_find(struct graph *g);
+ * each, appended to g->nodes (which must have room for half as many nodes again as functions).
+ * Functions are met in the order of addresses, `roots` in between. */
+void cycles_find(struct graph *g, const struct graph_root *roots, size_t roots_len);
 
 #endif

@@ -69,6 +69,7 @@ struct functions {
 
     struct unlisted_lines *unlisted; /* by address; functions_add_lines() */
     uint32_t unlisted_len;
+    uint32_t first_line; /* symbols from this number on are lines; 0: there are none */
 
     const struct function_object *objects; /* NULL: there is one, and its addresses are as linked */
 };

@@ -146,7 +146,7 @@ static void merge(struct functions *f, const struct lines *l, uint32_t first, st
         all[len] = *next;
         all[len++].created = order <= 0 ? function->created : line->created;
     }
-    *f = (struct functions){.at = all, .len = len, .is_located = true};
+    *f = (struct functions){.at = all, .len = len, .is_located = true, .first_line = first};
 }
 
 static void keep_unlisted(struct functions *f, const struct lines *l, struct arena *a)

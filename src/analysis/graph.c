@@ -162,7 +162,7 @@ static void read_arcs(struct graph *g, const struct profile *p, const struct sel
             g->unknown_callees += count;
         } else if (pair.caller == NO_FUNCTION) {
             g->unknown_callers += count;
-            g->nodes[pair.callee].calls += rules.is_gnu ? 0 : count;
+            g->nodes[pair.callee].calls += rules.is_gnu && !rules.counts_unknown ? 0 : count;
         } else if (selection_admits_arc(s, g->functions, pair.caller, pair.callee)) {
             add_calls(&f, pair, count, len);
         }
@@ -441,7 +441,7 @@ void graph_connect(struct graph *g, const struct functions *f, const struct prof
 void graph_propagate(struct graph *g, const struct selection *s, struct graph_rules rules,
                      struct arena *a)
 {
-    cycles_find(g);
+    cycles_find(g, rules.roots, rules.roots_len);
     struct arena scratch = {0};
     const uint32_t *by_order = topological_order(g, &scratch);
     if (rules.is_gnu)

@@ -59,11 +59,19 @@ struct graph {
     uint64_t unknown_callees; /* calls to no function; they are in no node */
 };
 
+/* A function that is called from outside of the graph, and the node before which it is met. */
+struct graph_root {
+    uint32_t before, callee;
+};
+
 struct graph_rules {
     const struct static_calls *calls; /* arcs to add where none was measured; NULL: none */
     /* Arcs with an unknown end are dropped; calls to untyped labels go to the function before. */
     bool is_gnu;
-    bool is_unranked; /* ranks are not asked for: `ranked` and the nodes' `rank` stay empty */
+    const struct graph_root *roots; /* by `before` */
+    size_t roots_len;
+    bool counts_unknown; /* GNU's: calls by unknown callers are counted, as ours always are */
+    bool is_unranked;    /* ranks are not asked for: `ranked` and the nodes' `rank` stay empty */
 };
 
 /* Builds the graph in two steps: arcs and numbers of calls; then cycles, times and ranks. `t` may

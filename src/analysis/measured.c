@@ -1,6 +1,7 @@
 /* Collecting, sorting and joining what was measured. */
 #include "analysis/measured.h"
 
+#include "analysis/functions.h"
 #include "base/sort.h"
 
 #include <stdbool.h>
@@ -16,12 +17,25 @@ static void add(struct measured *m, uint64_t low, uint64_t high)
         vec_push(&m->ranges, ((struct object_range){low, high}));
 }
 
-static void add_bins(struct measured *m, const struct histogram *h, double scale)
+static void add_bins(struct measured *m, const struct histogram *h)
+{
+    unsigned __int128 range = h->high > h->low ? h->high - h->low : 0;
+    for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
+        uint64_t low = h->low + (uint64_t)(range * i / h->bins);
+        uint64_t high = h->low + (uint64_t)((range * (i + UINT64_C(1)) + h->bins - 1) / h->bins);
+        add(m, low, high > low ? high : low + 1);
+    }
+}
+
+/* Code from `start` to before `end` gets a share of units [low, high) if start / 2 < high and
+ * end / 2 > low, which is to say that it has an address from 2 * low + 1 to before 2 * high. */
+static void add_bins_gnu(struct measured *m, const struct histogram *h, double scale)
 {
     uint64_t first = h->low / 2;
     for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
         uint64_t low = first + (uint64_t)(scale * i), high = first + (uint64_t)(scale * (i + 1.0));
-        add(m, low ? 2 * low - 2 : 0, 2 * high + 2);
+        if (low < high)
+            add(m, 2 * low + 1, 2 * high);
     }
 }
 
@@ -42,20 +56,40 @@ static void join(struct measured *m)
     arena_deinit(&scratch);
 }
 
-void measured_init(struct measured *m, const struct profile *p)
+static void add_blocks(struct measured *m, const struct profile *p)
+{
+    for (size_t i = 0; i < p->blocks.len; i++)
+        add(m, p->blocks.at[i].address, p->blocks.at[i].address + 1);
+    join(m);
+}
+
+void measured_init(struct measured *m, const struct profile *p, const struct functions *f)
+{
+    *m = (struct measured){0};
+    for (size_t i = 0; i < p->histograms.len; i++)
+        add_bins(m, &p->histograms.at[i]);
+    for (size_t i = 0; i < p->arcs.len; i++) {
+        uint64_t from = p->arcs.at[i].from;
+        add(m, from ? from - 1 : 0, from + 1);
+        uint32_t callee = functions_find(f, p->arcs.at[i].self);
+        if (callee != NO_FUNCTION)
+            add(m, f->at[callee].start, f->at[callee].start + 1);
+    }
+    add_blocks(m, p);
+}
+
+void measured_init_gnu(struct measured *m, const struct profile *p)
 {
     *m = (struct measured){0};
     const struct histogram *one = p->histograms.len ? &p->histograms.at[0] : NULL;
     double scale = one && one->bins ? (double)((one->high - one->low) / 2) / one->bins : 0;
     for (size_t i = 0; i < p->histograms.len; i++)
-        add_bins(m, &p->histograms.at[i], scale);
+        add_bins_gnu(m, &p->histograms.at[i], scale);
     for (size_t i = 0; i < p->arcs.len; i++) {
         add(m, p->arcs.at[i].from, p->arcs.at[i].from + 1);
         add(m, p->arcs.at[i].self, p->arcs.at[i].self + 1);
     }
-    for (size_t i = 0; i < p->blocks.len; i++)
-        add(m, p->blocks.at[i].address, p->blocks.at[i].address + 1);
-    join(m);
+    add_blocks(m, p);
 }
 
 void measured_deinit(struct measured *m)

@@ -11,9 +11,15 @@ struct measured {
     VEC(struct object_range) ranges;
 };
 
-/* Bins with samples, the ends of arcs and blocks. Bins are taken as GNU gprof takes them, in units
- * of two bytes and with the first histogram's scale for all, and a little wider. */
-void measured_init(struct measured *m, const struct profile *p);
+struct functions;
+
+/* Bins with samples, call sites with the byte before the return address, where called functions
+ * begin, and blocks. */
+void measured_init(struct measured *m, const struct profile *p, const struct functions *f);
+
+/* As GNU gprof books them: bins in units of two bytes, with the first histogram's scale for all;
+ * both ends of arcs as they are; blocks. */
+void measured_init_gnu(struct measured *m, const struct profile *p);
 void measured_deinit(struct measured *m);
 
 /* Whether [low, high) has any of them. Calls must ask for ascending ranges; *next, 0 at first, is

@@ -224,7 +224,7 @@ static bool take_setting(struct gprof_options *o, int code, const char *value, s
 }
 
 /* Time in these never counts: it is the profiler's own. */
-static void exclude_recorder(struct selection *s)
+void as_gprof_exclude_recorder(struct selection *s)
 {
     static const char *const names[] = {"_gprof_mcount",     "mcount",    "_mcount", "__mcount",
                                         "__mcount_internal", "__mcleanup"};
@@ -292,7 +292,8 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
     }
     if (getenv("GPROF_PATH"))
         source_search_add(&o->search, getenv("GPROF_PATH"));
-    exclude_recorder(selection);
+    o->has_specs = selection->specs;
+    as_gprof_exclude_recorder(selection);
     if (optind < argc)
         o->image = argv[optind++];
     o->profiles = argv + optind;

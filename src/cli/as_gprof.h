@@ -20,6 +20,7 @@ enum gprof_style {
 };
 
 struct gprof_options {
+    bool has_specs;     /* functions or arcs were selected */
     const char *whoami; /* argv[0], which messages begin with */
     unsigned styles, mentioned;
     bool no_static, only_functions, brief, traditional, show_all, full_paths;
@@ -45,6 +46,9 @@ enum { AS_GPROF_RUN = -1 }; /* go on; any other result of the next function is a
  * does, and sets `e` for everything else. */
 int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct selection *selection,
                    struct out *out, struct err *e);
+
+/* Adds the specs that keep the profiler's own functions out; as_gprof_parse() has done so. */
+void as_gprof_exclude_recorder(struct selection *s);
 
 /* Frees what @FILE arguments took; the options are not to be used after that. */
 void as_gprof_release(struct gprof_options *o);

@@ -3,6 +3,7 @@
 
 extern const struct command command_run;
 extern const struct command command_flat;
+extern const struct command command_lines;
 extern const struct command command_graph;
 extern const struct command command_annotate;
 extern const struct command command_counts;
@@ -20,6 +21,7 @@ extern const struct command command_gcov_dump;
 const struct command *const commands[] = {
     &command_run,
     &command_flat,
+    &command_lines,
     &command_graph,
     &command_annotate,
     &command_counts,

@@ -6,6 +6,7 @@
 #include "analysis/functions.h"
 #include "analysis/gnu_order.h"
 #include "analysis/graph.h"
+#include "analysis/line_calls.h"
 #include "analysis/names.h"
 #include "base/file.h"
 #include "base/parallel.h"
@@ -22,7 +23,7 @@ enum { GNU_FAILED = 1 };
 /* Everything one invocation holds. */
 struct gprof {
     struct gprof_options options;
-    struct arena arena;
+    struct arena arena, names_arena;
     struct selection selection;
     struct object *image;
     struct file_map files; /* -R */
@@ -33,6 +34,9 @@ struct gprof {
     struct graph_rules rules;
     struct graph graph;
     struct gnu_blocks blocks;
+    struct functions only_functions; /* without lines, if line_calls is used */
+    struct selection function_selection;
+    struct line_calls line_calls;
     struct names names;
 };
 
@@ -148,6 +152,7 @@ MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
                              .time = &g->time,
                              .selection = &g->selection,
                              .graph = has_graph ? &g->graph : NULL,
+                             .node_of = g->line_calls.node_of,
                              .names = &g->names,
                              .blocks = &g->blocks,
                              .bsd = g->options.traditional,
@@ -191,11 +196,12 @@ static void locate_static_functions(struct gprof *g)
 static void add_lines(struct gprof *g)
 {
     const struct gprof_options *o = &g->options;
-    const unsigned whole = STYLE_FUNCTION_ORDER | STYLE_FILE_ORDER | STYLE_ANNOTATED | STYLE_COUNTS;
-    bool lists_all = o->show_all || o->static_graph || (o->styles & whole) ||
+    const unsigned measured_only = STYLE_FLAT | STYLE_GRAPH | STYLE_INFO | STYLE_SUMMARY;
+    bool lists_all = o->show_all || o->static_graph || (o->styles & ~measured_only) ||
                      selection_needs_lines(&g->selection);
     struct measured measured;
-    measured_init(&measured, &g->input.profile);
+    g->only_functions = g->functions;
+    measured_init_gnu(&measured, &g->input.profile);
     functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
     measured_deinit(&measured);
 }
@@ -222,11 +228,16 @@ static void read_or_sort(size_t part, void *context)
 }
 
 /* Neither do the graph's times and the places of functions in the sources. */
+static const struct selection *graph_selection(const struct gprof *g)
+{
+    return g->line_calls.node_of ? &g->function_selection : &g->selection;
+}
+
 static void propagate_or_locate(size_t part, void *context)
 {
     struct gprof *g = context;
     if (part == 0)
-        graph_propagate(&g->graph, &g->selection, g->rules, &g->arena);
+        graph_propagate(&g->graph, graph_selection(g), g->rules, &g->arena);
     else if (!g->options.traditional)
         locate_static_functions(g);
 }
@@ -274,6 +285,16 @@ static bool write_sum(struct gprof *g, struct err *e)
                            g->input.has_arcs ? &g->graph : NULL, e);
 }
 
+/* Neither do selections and names. */
+static void select_or_sort(size_t part, void *context)
+{
+    struct gprof *g = context;
+    if (part == 0)
+        selection_resolve(&g->selection, &g->functions, g->image);
+    else
+        functions_order_names(&g->functions, &g->names_arena);
+}
+
 static bool read_profiles(struct gprof *g, struct out *out, struct err *e)
 {
     if (!g->options.lines || g->options.symbol_map) {
@@ -285,25 +306,49 @@ static bool read_profiles(struct gprof *g, struct out *out, struct err *e)
     if (!gprof_read_profiles(&g->options, g->image, &g->input, out, e))
         return false;
     add_lines(g);
-    selection_resolve(&g->selection, &g->functions, g->image);
-    functions_order_names(&g->functions, &g->arena);
+    parallel_for(2, 2, select_or_sort, g);
     return true;
+}
+
+/* Nothing but a flat profile in GNU's layout, in which no ranks appear. */
+static bool is_flat_alone(const struct gprof_options *o)
+{
+    return o->styles && !(o->styles & ~(unsigned)(STYLE_FLAT | STYLE_INFO)) && !o->traditional;
+}
+
+/* Connects functions alone where lines have nothing to say in the graph. */
+static void connect(struct gprof *g)
+{
+    const struct gprof_options *o = &g->options;
+    const struct functions *functions = &g->functions;
+    const struct attribution *time = &g->time;
+    if (o->lines && !o->symbol_map && is_flat_alone(o) && !o->has_specs && !o->static_graph) {
+        functions = &g->only_functions;
+        line_calls_make(&g->line_calls, functions, &g->functions, time, &g->input.profile,
+                        &g->arena);
+        time = &g->line_calls.time;
+        g->rules.roots = g->line_calls.roots;
+        g->rules.roots_len = g->line_calls.roots_len;
+        g->rules.counts_unknown = true;
+        g->function_selection.arena = &g->arena;
+        as_gprof_exclude_recorder(&g->function_selection);
+        selection_resolve(&g->function_selection, &g->only_functions, g->image);
+    }
+    graph_connect(&g->graph, functions, &g->input.profile, time, graph_selection(g), g->rules,
+                  &g->arena);
 }
 
 static bool analyse(struct gprof *g, struct out *out, struct err *e)
 {
     if (!read_profiles(g, out, e))
         return false;
-    const unsigned unranked = STYLE_FLAT | STYLE_INFO | STYLE_SUMMARY;
-    g->rules.is_unranked =
-        g->options.styles && !(g->options.styles & ~unranked) && !g->options.traditional;
+    g->rules.is_unranked = is_flat_alone(&g->options);
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
     take_blocks(g);
     if (!g->input.has_arcs)
         return write_sum(g, e);
     find_static_calls(g);
-    graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection, g->rules,
-                  &g->arena);
+    connect(g);
     if (!write_sum(g, e))
         return false;
     profile_deinit(&g->input.profile); /* all of it is in the graph now */
@@ -347,6 +392,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     if (g.image)
         object_close(g.image);
     arena_deinit(&g.arena);
+    arena_deinit(&g.names_arena);
     as_gprof_release(&g.options);
     return status;
 }

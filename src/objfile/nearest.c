@@ -108,9 +108,29 @@ const struct object_symbol *nearest_symbol(struct object *o, uint64_t address)
     return best;
 }
 
+/* Of several symbols at one address, the choice changes where one of them ends. Groups so large
+ * that this would take long are made on purpose, and pass for one symbol. */
+static uint64_t nearest_end(const struct object *o, size_t last, uint64_t address, uint64_t next)
+{
+    enum { MOST = 64 };
+    const struct keyed *at = o->nearest->symbols.at;
+    size_t first = last;
+    while (first && at[first - 1].key == at[last].key && last - first < MOST)
+        first--;
+    if (first == last || last - first == MOST)
+        return next;
+    for (size_t i = first; i <= last; i++) {
+        uint64_t end = at[i].key + extent(&o->symbols[at[i].item]);
+        if (end > address && end < next)
+            next = end;
+    }
+    return next;
+}
+
 uint64_t nearest_after(struct object *o, uint64_t address)
 {
     const struct nearest *n = nearest_of(o);
     size_t next = symbols_up_to(n, address);
-    return next < n->symbols.len ? n->symbols.at[next].key : UINT64_MAX;
+    uint64_t start = next < n->symbols.len ? n->symbols.at[next].key : UINT64_MAX;
+    return next ? nearest_end(o, next - 1, address, start) : start;
 }

@@ -152,7 +152,8 @@ struct object_place {
     uint64_t start, end;  /* [start, end) */
     const char *function; /* as frames[0] of object_frames(); NULL: unknown */
     const char *file;
-    uint32_t line; /* 0: unknown */
+    uint32_t line;     /* 0: unknown */
+    uint32_t inlining; /* tells copies of one inlined function apart, within a unit */
 };
 typedef void object_visitor(const struct object_place *place, void *context);
 
@@ -168,6 +169,10 @@ struct object_range {
 };
 void object_each_place_within(struct object *o, const struct object_range *ranges, size_t len,
                               object_visitor *visit, void *context);
+
+/* The same, and neighbours may differ in `inlining` alone. */
+void object_each_inlining_within(struct object *o, const struct object_range *ranges, size_t len,
+                                 object_visitor *visit, void *context);
 
 /* A readable name for a linkage name, or NULL if it is not mangled. The style is one of libiberty's
  * names ("none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust"), or NULL for whatever of C++,

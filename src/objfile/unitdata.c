@@ -95,7 +95,8 @@ struct scopes *unit_scopes(struct units *u, uint32_t unit)
         return &wanted->scopes;
     if (u->scopes_held > u->scopes_most)
         forget_scopes(u);
-    scopes_init(&wanted->scopes, &wanted->die, u->sections.as_gnu);
+    if (wanted->die.cu) /* else it is a table without a unit */
+        scopes_init(&wanted->scopes, &wanted->die, u->sections.as_gnu);
     wanted->has_scopes = true;
     u->scopes_held += wanted->scopes.scopes.len;
     if (wanted->had_scopes)

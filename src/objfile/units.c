@@ -48,6 +48,14 @@ static bool add_range(struct units *u, uint64_t low, uint64_t high, uint32_t uni
     return u->ranges.len < u->ranges_most;
 }
 
+static void add_table_ranges(struct units *u, uint32_t unit)
+{
+    const struct line_table *t = unit_table(u, unit);
+    for (size_t i = 0; i < t->sequences.len; i++)
+        if (!add_range(u, t->sequences.at[i].low, t->sequences.at[i].high, unit))
+            return;
+}
+
 /* Ranges as the unit's entry tells them, else as its line table does. */
 static void add_ranges(struct units *u, Dwarf_Die *die, uint32_t unit)
 {
@@ -57,12 +65,8 @@ static void add_ranges(struct units *u, Dwarf_Die *die, uint32_t unit)
     while ((next = dwarf_ranges(die, next, &base, &low, &high)) > 0)
         if (!add_range(u, low, high, unit))
             return;
-    if (u->ranges.len > before)
-        return;
-    const struct line_table *t = unit_table(u, unit);
-    for (size_t i = 0; i < t->sequences.len; i++)
-        if (!add_range(u, t->sequences.at[i].low, t->sequences.at[i].high, unit))
-            return;
+    if (u->ranges.len == before)
+        add_table_ranges(u, unit);
 }
 
 static void add_unit(struct units *u, Dwarf_Die *die)
@@ -100,6 +104,24 @@ static void order_ranges(struct units *u)
     arena_deinit(&scratch);
 }
 
+/* Where a file has line tables but no units (somebody removed .debug_info, or an assembler wrote
+ * none), each table counts as a unit without functions. BFD sees none of them. */
+static void index_bare_tables(struct units *u)
+{
+    struct cursor c = cursor_over(u->sections.line, ".debug_line");
+    c.big_endian = u->sections.big_endian;
+    while (cursor_left(&c) && u->ranges.len < u->ranges_most) {
+        uint64_t program = cursor_offset(&c), length = cursor_u32(&c);
+        if (length == 0xffffffff)
+            length = cursor_u64(&c);
+        if (c.failed || length > cursor_left(&c))
+            return;
+        cursor_take(&c, (size_t)length);
+        vec_push(&u->units, (struct unit){.program = program});
+        add_table_ranges(u, (uint32_t)(u->units.len - 1));
+    }
+}
+
 static void index_units(struct units *u, const struct image *image)
 {
     enum { MOST_UNITS = 1 << 30 };
@@ -117,6 +139,8 @@ static void index_units(struct units *u, const struct image *image)
            !dwarf_get_units(u->dwarf, unit, &unit, &version, &type, &die, NULL))
         if (type != DW_UT_type && type != DW_UT_split_type)
             add_unit(u, &die);
+    if (!u->units.len && !u->sections.as_gnu)
+        index_bare_tables(u);
     order_ranges(u);
 }
 

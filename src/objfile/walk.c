@@ -29,6 +29,7 @@ struct walk {
     struct units *u;
     struct here here;
     struct object_place place; /* not yet visited: what follows may belong to it */
+    bool tells_inlinings;
     object_visitor *visit;
     void *context;
 };
@@ -49,7 +50,8 @@ static void add_place(struct walk *w, const struct object_place *next)
 {
     struct object_place *p = &w->place;
     if (p->start < p->end && p->end == next->start && p->line == next->line &&
-        same_text(p->file, next->file) && same_text(p->function, next->function)) {
+        (!w->tells_inlinings || p->inlining == next->inlining) && same_text(p->file, next->file) &&
+        same_text(p->function, next->function)) {
         p->end = next->end;
         return;
     }
@@ -64,6 +66,7 @@ static void add_unscoped(struct walk *w, struct object_place *p, uint64_t end)
         const struct object_symbol *symbol = nearest_symbol(w->o, p->start);
         uint64_t next = nearest_after(w->o, p->start);
         p->function = symbol ? symbol->name : NULL;
+        p->inlining = NO_SCOPE;
         p->end = next < end ? next : end;
         add_place(w, p);
         p->start = p->end;
@@ -98,6 +101,7 @@ static void add_line(struct walk *w, struct scopes *s, struct object_place *p, u
             continue;
         }
         p->function = w->here.function;
+        p->inlining = w->here.scope;
         p->end = next;
         add_place(w, p);
         p->start = next;
@@ -206,19 +210,32 @@ static void walk_stretch(struct walk *w, const struct segment *here, uint64_t en
         walk_unit(w, here->id, later(ranges[i].low, here->start), earlier(ranges[i].high, end));
 }
 
+static void walk_ranges(struct walk *w, const struct object_range *ranges, size_t len)
+{
+    if (!w->u->has_cover)
+        w->u->cover = cover_units(w->u);
+    w->u->has_cover = true;
+    const struct cover *cover = &w->u->cover;
+    size_t from = len ? cover_find(cover, ranges[0].low) : 0, next = 0;
+    for (size_t i = from == SIZE_MAX ? 0 : from; i + 1 < cover->segments.len && next < len; i++)
+        walk_stretch(w, &cover->segments.at[i], cover->segments.at[i + 1].start, ranges, len,
+                     &next);
+    flush(w);
+}
+
 void object_each_place_within(struct object *o, const struct object_range *ranges, size_t len,
                               object_visitor *visit, void *context)
 {
     struct walk w = {.o = o, .u = units_of(o), .visit = visit, .context = context};
-    if (!w.u->has_cover)
-        w.u->cover = cover_units(w.u);
-    w.u->has_cover = true;
-    const struct cover *cover = &w.u->cover;
-    size_t from = len ? cover_find(cover, ranges[0].low) : 0, next = 0;
-    for (size_t i = from == SIZE_MAX ? 0 : from; i + 1 < cover->segments.len && next < len; i++)
-        walk_stretch(&w, &cover->segments.at[i], cover->segments.at[i + 1].start, ranges, len,
-                     &next);
-    flush(&w);
+    walk_ranges(&w, ranges, len);
+}
+
+void object_each_inlining_within(struct object *o, const struct object_range *ranges, size_t len,
+                                 object_visitor *visit, void *context)
+{
+    struct walk w = {
+        .o = o, .u = units_of(o), .visit = visit, .context = context, .tells_inlinings = true};
+    walk_ranges(&w, ranges, len);
 }
 
 void object_each_place(struct object *o, uint64_t low, uint64_t high, object_visitor *visit,

@@ -32,30 +32,56 @@ struct flat {
     uint32_t len;
 };
 
+/* NULL: it has none. */
+static const struct graph_node *node_of(const struct gprof_report *r, uint32_t i)
+{
+    uint32_t node = r->node_of ? r->node_of[i] : i;
+    return r->graph && node != NO_NODE ? &r->graph->nodes[node] : NULL;
+}
+
 static uint64_t calls_of(const struct gprof_report *r, uint32_t i)
 {
-    return r->graph ? r->graph->nodes[i].calls : 0;
+    const struct graph_node *n = node_of(r, i);
+    return n ? n->calls : 0;
 }
 
 static double children_of(const struct gprof_report *r, uint32_t i)
 {
-    return r->graph ? r->graph->nodes[i].children : 0;
+    const struct graph_node *n = node_of(r, i);
+    return n ? n->children : 0;
 }
 
-/* Time, then calls, both descending, then name. */
-static const struct keyed *sorted_functions(const struct gprof_report *r, struct arena *a)
+static bool is_listed(const struct gprof_report *r, uint32_t i)
 {
-    uint32_t n = r->functions->len;
+    bool is_zero = !calls_of(r, i) && r->time->self[i] == 0;
+    return selection_admits(r->selection, ASK_FLAT, i) && (!is_zero || r->show_all);
+}
+
+/* What is listed by time, then calls, both descending, then name. */
+static struct keyed *sorted_functions(const struct gprof_report *r, uint32_t *len, struct arena *a)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->functions->len; i++)
+        n += is_listed(r, i);
+    uint32_t *function = ARENA_NEW(a, uint32_t, n);
     struct keyed *order = ARENA_NEW(a, struct keyed, n);
-    uint64_t *calls = ARENA_NEW(a, uint64_t, n), *time = ARENA_NEW(a, uint64_t, n);
-    for (uint32_t i = 0; i < n; i++) {
-        order[i] = (struct keyed){r->functions->name_order[i], i};
-        calls[i] = ~calls_of(r, i);
-        time[i] = sort_descending(r->time->self[i]);
-    }
+    uint64_t *keys = ARENA_NEW(a, uint64_t, n);
+    *len = n;
+    n = 0;
+    for (uint32_t i = 0; i < r->functions->len; i++)
+        if (is_listed(r, i))
+            function[n++] = i;
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = (struct keyed){r->functions->name_order[function[i]], i};
     sort_keyed(order, n);
-    sort_by(order, n, calls);
-    sort_by(order, n, time);
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = ~calls_of(r, function[i]);
+    sort_by(order, n, keys);
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = sort_descending(r->time->self[function[i]]);
+    sort_by(order, n, keys);
+    for (uint32_t i = 0; i < n; i++)
+        order[i].item = function[order[i].item];
     return order;
 }
 
@@ -103,20 +129,17 @@ static void header(struct flat *flat, struct out *out)
                t->dimension, "calls", per_call, per_call, "name");
 }
 
-/* Which functions are listed, and the running sum of their times. */
-static void choose_rows(struct flat *flat, const struct keyed *order, struct arena *a)
+/* The running sum of the times. */
+static void sum_rows(struct flat *flat, const struct keyed *order, struct arena *a)
 {
     const struct gprof_report *r = flat->report;
     double cumulative = 0;
-    flat->rows = ARENA_NEW(a, struct flat_row, r->functions->len);
-    for (uint32_t i = 0; i < r->functions->len; i++) {
+    flat->rows = ARENA_NEW(a, struct flat_row, flat->len);
+    for (uint32_t i = 0; i < flat->len; i++) {
         uint32_t f = order[i].item;
-        bool is_zero = !calls_of(r, f) && r->time->self[f] == 0;
-        if (!selection_admits(r->selection, ASK_FLAT, f) || (is_zero && !r->show_all))
-            continue;
         cumulative += r->time->self[f];
+        flat->rows[i] = (struct flat_row){f, cumulative};
         names_get(r->names, f); /* here, since rows are printed by several threads */
-        flat->rows[flat->len++] = (struct flat_row){f, cumulative};
     }
 }
 
@@ -171,10 +194,10 @@ void gprof_flat(struct gprof_report *r, struct out *out)
 
     struct arena scratch = {0};
     struct flat flat = {.report = r, .total = r->time->total};
-    const struct keyed *order = sorted_functions(r, &scratch);
+    const struct keyed *order = sorted_functions(r, &flat.len, &scratch);
     flat.unit = choose_unit(r);
     header(&flat, out);
-    choose_rows(&flat, order, &scratch);
+    sum_rows(&flat, order, &scratch);
     out_parallel(out, (flat.len + ROWS_A_PIECE - 1) / ROWS_A_PIECE, print_piece, &flat);
     arena_deinit(&scratch);
     if (!r->bsd && !r->brief)

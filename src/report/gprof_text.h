@@ -39,7 +39,8 @@ struct gprof_report {
     const struct functions *functions;
     const struct attribution *time;
     const struct selection *selection;
-    struct graph *graph; /* NULL: there were no arcs */
+    struct graph *graph;     /* NULL: there were no arcs */
+    const uint32_t *node_of; /* nodes of functions, where the graph has not all of them, or NULL */
     struct names *names;
     bool bsd;                   /* -T */
     bool brief;                 /* -b */

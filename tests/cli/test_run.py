@@ -197,6 +197,39 @@ class Reports(Case):
         entry = next(e for e in graph["entries"] if e.get("name") == "called")
         self.assertEqual([(c["name"], c["calls"]) for c in entry["callers"]], [("main", 1000)])
 
+    def test_lines_of_two_objects(self):
+        """Calls from lines to lines, across a library's border; samples add up."""
+        library = self.build("busy.c", *FLAGS, "-fPIC", "-shared", name="libbusy.so", text="""
+            static volatile int sink;
+            __attribute__((noipa)) void busy(int n)
+            {
+                for (int i = 0; i < n; i++)
+                    sink += i;
+            }
+        """)
+        program = self.build("idler.c", *FLAGS, str(library), name="idler", text="""
+            void busy(int);
+            int main(void)
+            {
+                for (int i = 0; i < 200; i++)
+                    busy(300000);
+                return 0;
+            }
+        """)
+        folder = self.record(program)
+        table = monarc_json("lines", folder)
+        check_schema(self, "lines", table)
+        rows = {(row["name"], row["line"]): row for row in table["lines"]}
+        self.assertEqual(rows["main", 6]["calls"], 200)
+        entry = next(row for row in table["lines"] if row["name"] == "busy" and row["entered"])
+        self.assertEqual((entry["entered"], entry["object"]), (200, "libbusy.so"))
+        self.assertTrue(entry["file"].endswith("busy.c"))
+        total = sum(row["self_samples"] for row in table["lines"])
+        self.assertAlmostEqual(total + table["summary"]["unattributed_samples"],
+                               table["summary"]["samples"])
+        hot = max(table["lines"], key=lambda row: row["self_samples"])
+        self.assertIn((hot["name"], hot["line"]), [("busy", 5), ("busy", 6)])
+
     def test_same_calls_as_the_files_say(self):
         program = self.build("threads.c")
         folder = self.record(program)

@@ -1,0 +1,179 @@
+/* monarc lines: the line profile. */
+#include "report/lines.h"
+
+#include "cli/command.h"
+#include "cli/view.h"
+
+#include <string.h>
+
+enum { OPTION_INLINES = VIEW_OPTIONS, OPTION_FULL_PATHS, OPTION_PATH_MAP };
+
+static const struct option_row OPTIONS[] = {
+    VIEW_OPTION_ROWS,
+    {0, "inlines", NULL, "show what inlined code was inlined into, and book its time there, too"},
+    {0, "full-paths", NULL, "show whole paths of files"},
+    {0, "path-map", "FROM=TO", "show files below FROM as below TO (may be repeated)"},
+};
+
+struct request {
+    struct view_options view;
+    struct line_paths paths;
+    bool has_inlines;
+    VEC(struct line_path_map) maps;
+};
+
+static bool add_map(struct request *r, const char *value, struct err *e)
+{
+    char *equals = strchr(value, '=');
+    if (!equals || equals == value)
+        return err_set(e, "option '--path-map' takes FROM=TO, not '%s'", value);
+    *equals = '\0'; /* the arguments are ours */
+    vec_push(&r->maps, ((struct line_path_map){value, equals + 1}));
+    return true;
+}
+
+static int parse(struct option_walk *walk, struct request *r, struct err *e)
+{
+    const char *value;
+    int row;
+    while ((row = options_next(walk, &value, e)) >= 0) {
+        bool ok = true;
+        if (row == OPTION_INLINES)
+            r->has_inlines = true;
+        else if (row == OPTION_FULL_PATHS)
+            r->paths.is_full = true;
+        else if (row == OPTION_PATH_MAP)
+            ok = add_map(r, value, e);
+        else
+            ok = view_option(&r->view, row, value, e);
+        if (!ok)
+            return OPTION_BAD;
+    }
+    r->paths.maps = r->maps.at;
+    r->paths.maps_len = r->maps.len;
+    return row;
+}
+
+/* The object files by number, as the table of functions counts them. */
+static void list_objects(struct view *v, struct lines_input *in)
+{
+    in->objects_len = v->folder ? v->recorded.space.len : 1;
+    struct object **objects = ARENA_NEW(&v->arena, struct object *, in->objects_len);
+    const char **names = ARENA_NEW(&v->arena, const char *, in->objects_len);
+    for (uint32_t i = 0; i < in->objects_len; i++) {
+        objects[i] = v->folder ? v->recorded.space.objects[i].file : v->object;
+        names[i] = v->folder ? v->recorded.space.objects[i].recorded->path : v->summary.program;
+    }
+    in->objects = objects;
+    in->object_names = names;
+}
+
+static bool has_lines(const struct lines_input *in)
+{
+    for (uint32_t i = 0; i < in->objects_len; i++)
+        if (in->objects[i] && object_has_debug_info(in->objects[i]))
+            return true;
+    return false;
+}
+
+static void print(struct lines_table *t, const struct request *r, struct out *out)
+{
+    const struct view_options *o = &r->view;
+    if (o->is_json) {
+        lines_json(out, t, &r->paths);
+        return;
+    }
+    if (o->is_csv) {
+        lines_csv(out, t, &r->paths);
+        return;
+    }
+    struct terminal terminal;
+    terminal_start(&terminal, o->colour, o->no_pager, out);
+    lines_text(out, t, &r->paths,
+               &(struct text_style){terminal.has_colour,
+                                    o->linkage_names ? NAME_LINKAGE_TOO : NAME_SHOWN});
+    terminal_end(&terminal, out);
+}
+
+static bool report(struct view *v, const struct request *r, struct out *out, struct err *e)
+{
+    struct lines_input in = {.functions = &v->functions,
+                             .profile = &v->profile,
+                             .summary = &v->summary,
+                             .demangle = r->view.no_demangle ? NULL : "auto",
+                             .has_inlines = r->has_inlines};
+    list_objects(v, &in);
+    if (!has_lines(&in))
+        return err_set(e,
+                       "%s: has no line numbers; compile it with -g, or name the folder of its "
+                       "separate debug file with --debug-dir",
+                       r->view.program);
+    struct lines_table table;
+    lines_make(&table, &in, &r->view.rules, &v->arena);
+    print(&table, r, out);
+    return true;
+}
+
+static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+{
+    struct option_walk walk = options_start(self, argc - 1, argv + 1);
+    struct request r = {0};
+    struct view v = {0};
+    int status = EXIT_BAD, end = parse(&walk, &r, e);
+    if (end == OPTION_HELP) {
+        command_help(self, out);
+        status = EXIT_FINE;
+    } else if (end != OPTION_BAD && view_operands(&r.view, &walk, e) && view_open(&v, &r.view, e) &&
+               report(&v, &r, out, e)) {
+        status = EXIT_FINE;
+    }
+    view_close(&v, &r.view);
+    vec_free(&r.maps);
+    return status;
+}
+
+const struct command command_lines = {
+    .name = "lines",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .summary = "Show where the time went, line by line",
+    .details =
+        "PROFILE is gmon.out unless named; - is standard input; several are summed. The program\n"
+        "must have line numbers: compile it with -g. (-O2 may stay.)\n"
+        "\n"
+        "One row a line of a function in which something was measured. The columns:\n"
+        "\n"
+        "  self%       share of all samples read\n"
+        "  +-          half the width of the 95 % confidence interval of that share, in points\n"
+        "  samples     hits of the profiling clock; a bin shared by lines is split by bytes\n"
+        "  self s      the same as time\n"
+        "  running     self time of this row and all above\n"
+        "  calls       calls made from this line\n"
+        "  entered     calls of the function that begins on this line\n"
+        "\n"
+        "Inlined code is in the function it was written in. With --inlines, lines under a row say\n"
+        "what it was inlined into and how much of the time was spent in that copy, and two "
+        "columns\n"
+        "tell what a line took together with all that was inlined there:\n"
+        "\n"
+        "  total%      share of the samples in this line and in code that was inlined at it\n"
+        "  total       the same as time\n"
+        "\n"
+        "The rows in brackets make the sum complete. Code without line numbers has a row a\n"
+        "function, `(no line)'; objects that have none at all are named above the table.\n"
+        "\n"
+        "A file is shown by the last part of its path, or, where several share that, by the whole\n"
+        "path, mapped as --path-map says. JSON and CSV have whole paths always.\n"
+        "\n"
+        "REGEX is a POSIX extended regular expression; it is searched for in the demangled name\n"
+        "and in the linkage name of the function.\n"
+        "\n"
+        "Environment: NO_COLOR turns colour off, MONARC_PAGER or PAGER names the pager.\n"
+        "\n"
+        "Examples:\n"
+        "  monarc lines --limit 20 ./prog\n"
+        "  monarc lines --inlines --focus '^parse' ./prog gmon.out\n"
+        "  monarc lines --full-paths --path-map /build=$HOME/src prog.monarc\n",
+    .options = OPTIONS,
+    .options_len = sizeof OPTIONS / sizeof *OPTIONS,
+    .run = run,
+};
