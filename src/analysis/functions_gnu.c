@@ -102,10 +102,15 @@ void functions_finish(struct functions *f, uint64_t last_address, struct arena *
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->len; i++) {
         const struct function *next = &f->at[order[i].item];
-        if (!kept || sorted[kept - 1].start != next->start)
+        if (!kept || sorted[kept - 1].start != next->start) {
             sorted[kept++] = *next;
-        else if (is_preferred(next, &sorted[kept - 1]))
-            sorted[kept - 1] = *next;
+            continue;
+        }
+        struct function *rival = &sorted[kept - 1];
+        uint32_t created = rival->created < next->created ? rival->created : next->created;
+        if (is_preferred(next, rival))
+            *rival = *next;
+        rival->created = created;
     }
     for (uint32_t i = 0; i < kept; i++)
         if (!sorted[i].last)
@@ -140,6 +145,7 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
         f->at[f->len++] = (struct function){.start = symbols[i].address,
                                             .name = symbols[i].name,
                                             .symbol = i,
+                                            .created = i,
                                             .is_function = symbols[i].type == SYMBOL_FUNC,
                                             .is_static = class == CLASS_STATIC};
     }
@@ -178,7 +184,7 @@ void functions_from_map(struct functions *f, struct bytes text, const struct obj
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *stop = newline ? newline : end;
         struct function found = map_line(line, stop, a);
-        found.symbol = f->len;
+        found.symbol = found.created = f->len;
         if (found.name && found.name[0])
             f->at[f->len++] = found;
         line = stop + 1;

@@ -13,7 +13,7 @@
 enum { DEMANGLE = 256, NO_DEMANGLE, INLINE_FILE_NAMES };
 
 static const char short_options[] =
-    "aA::bBcCdD::e:E:f:F:hiI:J::k:lLm:n:N:O:p::P::q::Q::rR:sS:t:Tvw:xyzZ::";
+    "aA::bBcC::d::De:E:f:F:hiI:J::k:lLm:n:N:O:p::P::q::Q::rR:sS:t:Tvw:xyzZ::";
 
 static const struct option long_options[] = {
     {"line", no_argument, NULL, 'l'},
@@ -199,7 +199,7 @@ static bool take_setting(struct gprof_options *o, int code, const char *value, s
     case 'c': o->static_graph = true; return true;
     case 'd': o->unsupported = "-d"; return true;
     case 'D': o->only_functions = true; return true;
-    case 'I': o->directories = value; return true;
+    case 'I': source_search_add(&o->search, value); return true;
     case 'l': o->lines = true; return true;
     case 'L': o->full_paths = true; return true;
     case 'm': o->min_count = strtoul(value, NULL, 10); return true;
@@ -238,16 +238,12 @@ static void exclude_recorder(struct selection *s)
 /* Of the options that are parsed, those whose reports are not built yet. */
 static const char *find_unsupported(const struct gprof_options *o)
 {
-    return o->styles & STYLE_ANNOTATED        ? "-A"
-           : o->styles & STYLE_COUNTS         ? "-C"
-           : o->styles & STYLE_FUNCTION_ORDER ? "-r"
-           : o->styles & STYLE_FILE_ORDER     ? "-R"
-           : o->styles & STYLE_SUMMARY        ? "-s"
-           : o->lines                         ? "-l"
-           : o->all_lines                     ? "-x"
-           : o->separate_files                ? "-y"
-           : o->inline_file_names             ? "--inline-file-names"
-                                              : o->unsupported;
+    return o->styles & STYLE_FUNCTION_ORDER ? "-r"
+           : o->styles & STYLE_FILE_ORDER   ? "-R"
+           : o->styles & STYLE_SUMMARY      ? "-s"
+           : o->lines                       ? "-l"
+           : o->inline_file_names           ? "--inline-file-names"
+                                            : o->unsupported;
 }
 
 /* In the place where getopt has just said what was wrong. */
@@ -272,6 +268,7 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
                                 .demangle = "auto",
                                 .image = "a.out"};
     struct parse p = {o, selection};
+    o->search.arena = selection->arena;
     char **given = argv;
     expandargv(&argc, &argv);
     o->expanded = argv == given ? NULL : argv;
@@ -292,6 +289,8 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
                 o->whoami);
         return 1;
     }
+    if (getenv("GPROF_PATH"))
+        source_search_add(&o->search, getenv("GPROF_PATH"));
     exclude_recorder(selection);
     o->unsupported = find_unsupported(o);
     if (optind < argc)
@@ -303,5 +302,6 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
 
 void as_gprof_release(struct gprof_options *o)
 {
+    source_search_deinit(&o->search);
     freeargv(o->expanded);
 }

@@ -8,11 +8,11 @@
 #include "base/file.h"
 #include "base/parallel.h"
 #include "cli/command.h"
+#include "cli/gprof_annotate.h"
 #include "report/gprof_text.h"
 
 #include <elf.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { GNU_FAILED = 1 };
 
@@ -28,6 +28,7 @@ struct gprof {
     struct static_calls calls;
     struct graph_rules rules;
     struct graph graph;
+    struct gnu_blocks blocks;
     struct names names;
 };
 
@@ -85,7 +86,21 @@ static unsigned choose_styles(const struct gprof *g)
     return (styles ? styles : STYLE_COUNTS) & ~g->options.mentioned;
 }
 
-static void print(struct gprof *g, unsigned styles, struct out *out)
+/* The reports that need every function's file and line. False: a file was not written. */
+MUST_CHECK static bool print_sources(struct gprof *g, struct gprof_report *r, unsigned styles,
+                                     struct out *out)
+{
+    if (!(styles & (STYLE_COUNTS | STYLE_ANNOTATED)))
+        return true;
+    functions_locate(&g->functions, g->image);
+    if (styles & STYLE_COUNTS) {
+        uint32_t len, *order = gnu_counts_order(&g->functions, &g->selection, &len, &g->arena);
+        gprof_counts(r, order, len, out);
+    }
+    return !(styles & STYLE_ANNOTATED) || gprof_annotate(&g->options, r, &g->arena, out);
+}
+
+MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
 {
     bool has_graph = g->input.has_arcs;
     struct gprof_report r = {.functions = &g->functions,
@@ -93,6 +108,7 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                              .selection = &g->selection,
                              .graph = has_graph ? &g->graph : NULL,
                              .names = &g->names,
+                             .blocks = &g->blocks,
                              .bsd = g->options.traditional,
                              .brief = g->options.brief,
                              .show_all = g->options.show_all,
@@ -109,6 +125,7 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
         gprof_graph(&r, out);
     if (wants_graph)
         gprof_index(&r, out);
+    return print_sources(g, &r, styles, out);
 }
 
 /* The index names the files of static functions; only those it lists are looked up. */
@@ -164,16 +181,6 @@ static const char *machine_name(const struct object *o)
     }
 }
 
-static void warn_of_machine(const char *whoami, const char *machine)
-{
-    struct out out;
-    struct err ignored;
-    out_init(&out, STDERR_FILENO);
-    out_printf(&out, "%s: -c not supported on architecture %s\n", whoami, machine);
-    (void)!out_finish(&out, "standard error", &ignored);
-    out_deinit(&out);
-}
-
 /* -c. Where GNU gprof does not know the machine, it says so and goes on. */
 static void find_static_calls(struct gprof *g)
 {
@@ -182,7 +189,18 @@ static void find_static_calls(struct gprof *g)
     if (static_calls_gnu(&g->calls, &g->functions, g->image, &g->input.profile, &g->arena))
         g->rules.calls = &g->calls;
     else
-        warn_of_machine(g->options.whoami, machine_name(g->image));
+        gprof_complain("%s: -c not supported on architecture %s", g->options.whoami,
+                       machine_name(g->image));
+}
+
+/* Block counts belong to lines; with functions alone they are passed over, which is said. */
+static void take_blocks(struct gprof *g)
+{
+    if (g->options.lines)
+        gnu_blocks_make(&g->blocks, &g->input.profile, &g->functions, &g->arena);
+    else if (g->input.profile.blocks.len)
+        gprof_complain("%s: warning: ignoring basic-block exec counts (use -l or --line)",
+                       g->options.whoami);
 }
 
 static bool analyse(struct gprof *g, struct out *out, struct err *e)
@@ -192,6 +210,7 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
     if (!job.ok)
         return false;
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
+    take_blocks(g);
     if (!g->input.has_arcs)
         return true;
     find_static_calls(g);
@@ -219,7 +238,8 @@ static bool report(struct gprof *g, struct out *out, struct err *e)
     if ((styles & STYLE_GRAPH) && !g->input.has_arcs)
         return err_set(e, "%s: gmon.out file is missing call-graph data", o->whoami);
     names_init(&g->names, &g->functions, o->traditional ? NULL : o->demangle, &g->arena);
-    print(g, styles, out);
+    if (!print(g, styles, out))
+        return err_set(e, "%s: not all annotated sources were written", o->whoami);
     return true;
 }
 

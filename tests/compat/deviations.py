@@ -179,11 +179,32 @@ def call_bytes(b):
     return found
 
 
+def source_overwritten(b):
+    """one.c-ann leads to one.c itself."""
+    text = "int two(void);\nint main(void)\n{\n    return two();\n}\n"
+    (b.folder / "one.c").write_text(text)
+    (b.folder / "two.c").write_text("int two(void)\n{\n    return 0;\n}\n")
+    (b.folder / "one.c-ann").symlink_to("one.c")
+    subprocess.run([*CC, "-g", "-no-pie", "one.c", "two.c", "-o", "both"], cwd=b.folder,
+                   check=True, stdin=subprocess.DEVNULL)
+    made = profiles.Profile(profiles.Image(b.folder / "both", lines=False))
+    made.arc("_start", "main", 7).arc("main", "two", 9)
+    (b.folder / "both.gmon").write_bytes(made.gnu())
+    done = b.gprof("-b", "-A", "-y", "both", "both.gmon")
+    found = []
+    if done.returncode != 1 or "one.c-ann: is a source file" not in done.stderr or done.stdout:
+        found.append(f"status {done.returncode}: {done.stderr}")
+    if (b.folder / "one.c").read_text() != text:
+        found.append("one.c was overwritten")
+    if "           9 -> {" not in (b.folder / "two.c-ann").read_text():
+        found.append("two.c-ann was not written")
+    return found
+
+
 def not_yet(b):
     b.profile("a.gmon")
     found = []
-    for option in ("-A", "-C", "-l", "-r", "-Rmap", "-s", "-x", "-y", "-d",
-                   "--inline-file-names"):
+    for option in ("-l", "-r", "-Rmap", "-s", "-d", "--inline-file-names"):
         done = b.gprof(option, "program", "a.gmon")
         if done.returncode != 1 or done.stdout or "not supported yet" not in done.stderr:
             found.append(f"{option}: status {done.returncode}: {done.stderr}")
@@ -200,6 +221,7 @@ CASES = {
     "deep-chains": deep_chains,
     "directory-profile": directory_profile,
     "call-bytes": call_bytes,
+    "source-overwritten": source_overwritten,
     "not-yet": not_yet,
 }
 ELSEWHERE = {"function-descriptors": "tests/cross/run.py",

@@ -15,6 +15,7 @@ import errors
 
 HERE = pathlib.Path(__file__).resolve().parent
 LEVELS = ["few", "core", "full"]
+SOURCE_PROFILES = ["base.gmon", "real.gmon", "cycles.gmon", "blocks.gmon"]
 
 
 @dataclasses.dataclass
@@ -83,10 +84,25 @@ def option_cases(manifest, options):
             yield from with_options(group_of(program), program, built, profile, templates)
 
 
-def later_cases(manifest, options):
+def source_cases(manifest, options):
+    """Annotated source and execution counts. What they write is compared as well."""
     templates = [t for name in LEVELS for t in options[name]
                  if counts_executions("header.gmon", t)]
-    yield from with_options("later", "town", manifest["town"], "header.gmon", templates)
+    yield from with_options("source", "town", manifest["town"], "header.gmon", templates)
+    for program, built in manifest.items():
+        for profile in SOURCE_PROFILES[:None if program == "town" else 2]:
+            if profile in built.get("levels", {}) or profile == "blocks.gmon":
+                yield from with_options("source", program, built, profile, options["source"],
+                                        writes=True)
+    for path in ("{sources}", ":{sources}", "/nowhere:{sources}"):
+        for program in "town-moved", "town-relative":
+            values = manifest[program].get("values", {})
+            if values:
+                yield Case("source", program, ["-b", "-A", "-I", "/", "image", "base.gmon"],
+                           env={"GPROF_PATH": path.format(**values)})
+
+
+def later_cases(manifest, options):
     for program, profile in (("town", "base.gmon"), ("town", "blocks.gmon"),
                              ("town", "fraction.gmon"), ("town-gz", "base.gmon"),
                              ("town-nodebug", "base.gmon"), ("town-i386", "base.gmon"),
@@ -171,6 +187,7 @@ def blurb_cases(manifest):
 def all_cases(manifest, work, later=False):
     options = read_options()
     yield from option_cases(manifest, options)
+    yield from source_cases(manifest, options)
     yield from static_cases(manifest, options)
     yield from sum_cases(manifest)
     yield from format_cases(manifest)

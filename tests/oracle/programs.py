@@ -50,6 +50,9 @@ TOWNS = [
     ("town-dwarf4", "", ["-gdwarf-4"]),
     ("town-gz", "", ["-gz"]),
     ("town-O2", "", ["-O2", "-fno-inline", "-fno-ipa-icf", "-fno-toplevel-reorder"]),
+    ("town-O1", "", ["-O1", "-fno-inline", "-fno-ipa-icf", "-fno-toplevel-reorder"]),
+    ("town-moved", "", [f"-fdebug-prefix-map={SOURCES}=/nowhere/to be found"]),
+    ("town-relative", "", [f"-fdebug-prefix-map={SOURCES}=."]),
     ("town-pie", "", ["-fpie", "-static-pie"]),
     ("town-shared", "", ["-fpic", "-shared", "-Wl,-Bsymbolic"]),
     ("town-x32", "", ["-mx32"]),
@@ -109,6 +112,13 @@ def strtab_hazard(image_path):
     return None
 
 
+def known_names(image, names):
+    """The names, main in the place of functions that the compiler left nothing of."""
+    there = {symbol.name for symbol in image.symbols}
+    return {key: name if name.partition("#")[0] in there else "main"
+            for key, name in names.items()}
+
+
 def write_files(folder, image, names):
     """The files that options name, and the values of the placeholders in options.txt."""
     values = {key: name.partition("#")[0] for key, name in names.items()}
@@ -125,6 +135,8 @@ def write_files(folder, image, names):
     firsts = {os.path.basename(s.file): s.name for s in reversed(image.symbols) if s.file}
     order = "".join(f"{file}: {name}\n" for file, name in firsts.items())
     (folder / "order.map").write_text(order or "none.o: nobody\n")
+    sources = EXAMPLES / folder.name.partition("-")[0]
+    values["sources"] = str(sources if sources.exists() else SOURCES)
     return values | {"map": "table.map", "opts": "options.rsp", "order": "order.map"}
 
 
@@ -165,11 +177,11 @@ def mangled_text():
     return functions_text([line for line in lines if line and not line.startswith("#")])
 
 
-def example(name):
+def example(name, level="-O0"):
     def build(folder):
-        built = folder.parent / "examples"
+        built = folder.parent / f"examples{level}"
         if not built.exists():
-            compile_with(["sh", EXAMPLES / "build.sh", built], EXAMPLES)
+            compile_with(["sh", EXAMPLES / "build.sh", built, "-pg", "-g", level], EXAMPLES)
         if not (built / name).exists():
             raise Skip("its compiler is missing")
         shutil.copy(built / name, folder / "image")
@@ -197,6 +209,8 @@ def programs():
     yield "many", assembled(many), many_names, scenes.many_functions
     for name, names in EXAMPLE_NAMES.items():
         yield name, example(name), names, scenes.real
+        for level in "-O1", "-O2":
+            yield name + level, example(name, level), names, scenes.real_alone
 
 
 def build_program(folder, build, names, make_scenes, gprof):
@@ -208,6 +222,7 @@ def build_program(folder, build, names, make_scenes, gprof):
     if hazard:
         raise Skip(f"GNU gprof judges the string after {hazard}")
     image = profiles.Image(folder / "image", lines=folder.name != "many")
+    names = known_names(image, names)
     levels = make_scenes(image, folder)
     if folder.name == "town":
         errors.make_inputs(folder, image)

@@ -57,9 +57,9 @@ def execute(program, case, data, brief=False, is_told=False):
     where = scratch = data / case.program
     if case.writes:
         scratch = pathlib.Path(tempfile.mkdtemp(prefix="oracle-"))
-        words = " ".join(["image", *case.argv])
+        named = " ".join(["image", *case.argv])
         for path in where.iterdir():
-            if path.name in words:
+            if path.name in named:
                 (scratch / path.name).symlink_to(path.resolve())
     environment = {"LC_ALL": "C", "PATH": os.environ["PATH"], **case.env}
     argv = ["gprof", *(["-b"] if brief else []), *words]

@@ -305,6 +305,11 @@ def histogram_ranges(image, data):
     return ranges
 
 
+def real_alone(image, folder):
+    """What running the program left."""
+    return {"real.gmon": "few"}
+
+
 def real(image, folder):
     """What running the example left, and invented calls among its functions."""
     levels = write(folder, ((f"seed{seed}", "few", some_calls(image, seed))
