@@ -199,7 +199,8 @@ static void walk_runs(struct walking *w)
     uint32_t line = COVER_NONE, block = COVER_NONE;
     for (uint32_t i = w->f->first_run; i < w->f->first_run + w->f->runs; i++) {
         const struct cover_run *run = &n->runs.at[i];
-        if (run->file == (uint32_t)COVER_NONE)
+        if (run->file == (uint32_t)COVER_NONE ||
+            w->unit->sources[run->file] == (uint32_t)COVER_NONE)
             continue;
         line = run->block == block ? line : (uint32_t)COVER_NONE;
         block = run->block;
@@ -217,8 +218,11 @@ static void walk_unknown(struct walking *w)
     const struct notes *n = w->unit->notes;
     for (uint32_t i = w->f->first_run; i < w->f->first_run + w->f->runs; i++) {
         const struct cover_run *run = &n->runs.at[i];
-        for (uint32_t k = 0; k < run->lines && run->file != (uint32_t)COVER_NONE; k++) {
-            uint32_t line = line_at(w->b, w->unit->sources[run->file], n->lines.at[run->first + k]);
+        uint32_t source = run->file;
+        if (source != (uint32_t)COVER_NONE)
+            source = w->unit->sources[source];
+        for (uint32_t k = 0; k < run->lines && source != (uint32_t)COVER_NONE; k++) {
+            uint32_t line = line_at(w->b, source, n->lines.at[run->first + k]);
             w->b->found.at[line].line.flags |= LINE_UNKNOWN;
         }
     }

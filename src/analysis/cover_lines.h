@@ -16,7 +16,8 @@
 #include "analysis/flow.h"
 
 /* One notes file with its counters. `sources` says which source each of notes->files is; the caller
- * numbers the sources, over all units, as names and folders make them equal. */
+ * numbers the sources, over all units, as names and folders make them equal; COVER_NONE: lines of
+ * that source are left out. */
 struct cover_unit {
     const struct notes *notes;
     const struct counters *counters; /* or NULL */

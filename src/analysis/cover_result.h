@@ -7,6 +7,7 @@
 
 #include "analysis/cover_table.h"
 #include "source/search.h"
+#include "source/text.h"
 
 /* What is left out of the result. */
 struct result_rules {
