@@ -15,10 +15,10 @@ static void write_function(struct writer *w, const struct arcfile_layout *layout
 }
 
 static void write_values(struct writer *w, const struct counters *c, unsigned unit,
-                         const struct counted_record *r)
+                         const struct counted_record *r, uint32_t tag)
 {
     uint32_t length = (uint32_t)(r->len * UINT64_C(8) / unit);
-    writer_u32(w, r->tag);
+    writer_u32(w, tag);
     writer_u32(w, r->is_zero ? -length : length);
     if (r->is_zero)
         return;
@@ -70,7 +70,12 @@ static bool write_record(struct writer *w, const struct counters *c,
     case COUNTED_VALUES:
         if (r->len * UINT64_C(8) / unit > INT32_MAX)
             return err_set(e, "%u counters do not fit into one record of this version", r->len);
-        write_values(w, c, unit, r);
+        if (r->kind != KIND_UNKNOWN && arcfile_slot(layout, r->kind) == COUNTER_SLOTS)
+            return err_set(e, "this version has no %s counters", cover_kind_name(r->kind));
+        write_values(w, c, unit, r,
+                     r->kind == KIND_UNKNOWN
+                         ? r->tag
+                         : TAG_COUNTERS + (arcfile_slot(layout, r->kind) << 17));
         return true;
     case COUNTED_OTHER:
         writer_u32(w, r->tag);

@@ -103,3 +103,11 @@ const char *cover_doubt_text(enum cover_doubt doubt)
     };
     return TEXTS[doubt];
 }
+
+uint32_t cover_ident(const char *name)
+{
+    uint32_t h = 0x811c9dc5u; /* FNV-1a */
+    for (; *name; name++)
+        h = (h ^ (uint8_t)*name) * 0x01000193u;
+    return h & INT32_MAX; /* gcov-dump prints it signed */
+}

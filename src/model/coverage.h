@@ -193,6 +193,9 @@ const struct counted_record *counters_find(const struct counters *c,
 /* "arcs", "topn": for people and JSON. */
 const char *cover_kind_name(enum cover_kind kind);
 
+/* The identity that stands for a name where files have none of their own. */
+uint32_t cover_ident(const char *name);
+
 /* Value `i` of a record. */
 static inline uint64_t counters_value(const struct counters *c, const struct counted_record *r,
                                       uint32_t i)
