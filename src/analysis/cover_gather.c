@@ -41,12 +41,37 @@ static void index_conditions(struct cover_gather *g, const struct notes *n)
     }
 }
 
-/* Counts that contradict each other are no counts. */
-static void distrust_damage(struct flow *flow)
+/* Whether nothing is wrong but calls that returned more often than they were made: setjmp, to which
+ * longjmp came back. What the lines and branches show is sound then. */
+static bool is_only_longjmp(const struct notes *n, const struct flow *flow, size_t function)
 {
-    for (size_t i = 0; i < flow->functions.len; i++)
-        if (flow->functions.at[i].state == FLOW_DAMAGED)
-            flow->functions.at[i].state = FLOW_UNKNOWN;
+    const struct cover_function *f = &n->functions.at[function];
+    if (flow->functions.at[function].reason != FLOW_NEGATIVE)
+        return false;
+    for (uint32_t i = f->first_arc; i < f->first_arc + f->arcs; i++)
+        if (flow->arcs.at[i] < 0 && !(n->arcs.at[i].flags & COVER_FAKE))
+            return false;
+    for (uint32_t b = 0; b < f->blocks; b++)
+        if (flow->blocks.at[f->first_block + b] < 0)
+            return false;
+    return true;
+}
+
+void cover_distrust(const struct notes *n, struct flow *flow, bool repairs)
+{
+    for (size_t i = 0; i < flow->functions.len; i++) {
+        struct flow_function *f = &flow->functions.at[i];
+        if (f->state == FLOW_DAMAGED && is_only_longjmp(n, flow, i)) {
+            f->state = FLOW_SOLVED;
+            f->reason = FLOW_FINE;
+        }
+    }
+    if (repairs)
+        flow_repair(n, flow);
+    for (size_t i = 0; i < flow->functions.len; i++) {
+        uint8_t *state = &flow->functions.at[i].state;
+        *state = *state == FLOW_DAMAGED ? FLOW_UNKNOWN : *state;
+    }
 }
 
 static uint64_t positive(int64_t count)
@@ -161,12 +186,12 @@ static void add_lines(struct cover_gather *g, uint32_t source, uint32_t first, u
 }
 
 void cover_gather(struct cover_gather *g, const struct notes *n, const struct counters *c,
-                  struct flow *flow, const uint32_t *sources, struct cover_table *t)
+                  const struct flow *flow, const uint32_t *sources, struct cover_table *t)
 {
-    static const struct cover_rules RULES = {.absent_is_zero = true, .has_no_sums = true};
+    static const struct cover_rules RULES = {
+        .absent_is_zero = true, .has_no_sums = true, .has_gnu_exit = true};
     number_sources(g, n, sources);
     index_conditions(g, n);
-    distrust_damage(flow);
     g->unit.notes = n;
     g->unit.counters = c;
     g->unit.flow = flow;

@@ -117,6 +117,7 @@ static void add_run(struct worker *w, const char *notes, const char *path)
 {
     read_counters(w, path);
     flow_solve(&w->notes, &w->counters, &w->flow);
+    cover_distrust(&w->notes, &w->flow, w->rules->repairs);
     if (w->counters.functions.len)
         report_pairing(w, notes, path);
     report_unknown(w, path);
