@@ -110,7 +110,7 @@ static void tell(struct covering *c, const struct cover_options *o)
     c->story.leaves_unwanted = r->unwanted_sources > 0;
     c->story.keeps_all_branches = o->result.keeps_all_branches;
     c->story.timestamp = now();
-    c->story.root = o->wishes.root;
+    c->story.root = o->result.root;
     c->story.test = o->test;
 }
 
@@ -189,11 +189,37 @@ static int conclude(const struct covering *c, struct err *e)
     return EXIT_FINE;
 }
 
-static int cover(struct covering *c, const struct cover_options *o, struct out *out, struct err *e)
+static bool is_below(const char *root, const char *path)
+{
+    size_t len = strlen(root);
+    return !strncmp(path, root, len) && path[len] == '/';
+}
+
+/* The folder that all sources are in, if none is below the current one, as when this is the build
+ * folder beside the sources; then names would be shown whole. */
+static const char *common_root(const struct cover_table *t, const char *here, struct arena *a)
+{
+    char *root = NULL;
+    for (uint32_t i = 0; i < t->paths.texts.len; i++) {
+        const char *path = intern_text(&t->paths, i);
+        const char *slash = strrchr(path, '/');
+        if (is_below(here, path) || !slash)
+            return here;
+        if (!root)
+            root = arena_copy(a, path, (size_t)(slash - path));
+        while (*root && !is_below(root, path))
+            *strrchr(root, '/') = 0;
+    }
+    return root && *root ? root : here;
+}
+
+static int cover(struct covering *c, struct cover_options *o, struct out *out, struct err *e)
 {
     if (!find(c, o, e))
         return EXIT_BAD;
     cover_read(&c->found, &o->wishes, &o->read, &c->reading);
+    if (!o->has_root && !o->wishes.wants_system)
+        o->result.root = common_root(&c->reading.table, o->result.root, &o->arena);
     cover_result_build(&c->reading.table, &o->result, &c->result);
     if (!read_patch(c, o, e))
         return EXIT_BAD;

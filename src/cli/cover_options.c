@@ -34,7 +34,7 @@ const struct option_row cover_option_rows[COVER_OPTIONS] = {
     {0, "no-markers", NULL, "ignore LCOV_EXCL_ and GCOVR_EXCL_ comments"},
     {0, "ran-only", NULL, "leave out objects that never ran"},
     {0, "repair", NULL, "mend counts that threads damaged, by the least change"},
-    {0, "root", "DIR", "show sources below it without it (default: .)"},
+    {0, "root", "DIR", "show sources below it without it (default: . or where all are)"},
     {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)"},
     {'I', "source-dir", "DIR", "look for sources there, too (may be repeated)"},
     {0, "follow", NULL, "follow symbolic links to folders"},
@@ -98,7 +98,7 @@ static bool take_reading(struct cover_options *o, int row, const char *value, st
     case COVER_NO_MARKERS: return o->result.ignores_markers = true;
     case COVER_RAN_ONLY: return o->read.leaves_unrun = true;
     case COVER_REPAIR: return o->read.repairs = true;
-    case COVER_ROOT: o->wishes.root = value; return true;
+    case COVER_ROOT: o->wishes.root = value; return o->has_root = true;
     case COVER_PATH_MAP: return source_search_map(&o->search, value, e);
     case COVER_SOURCE_DIR: source_search_add(&o->search, value); return true;
     case COVER_FOLLOW: return o->find.follows_links = true;

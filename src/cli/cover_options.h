@@ -65,7 +65,7 @@ struct cover_options {
     bool has_gate[GATES];
     double gates[GATES];
     const char *patch, *test;
-    bool is_quiet, no_pager, is_lcov2, keeps_linkage_names;
+    bool has_root, is_quiet, no_pager, is_lcov2, keeps_linkage_names;
     enum colour_when colour;
     char **paths;
     size_t paths_len;

@@ -105,7 +105,7 @@ static void sentence(void *context, const char *text)
 static void notes(struct page *p)
 {
     const struct cover_problems *problems = p->s->problems;
-    enum { SHOWN = 20 };
+    enum { SHOWN = 5 };
     size_t shown = 0;
     cover_left_out(p->s, sentence, p);
     for (size_t i = 0; i < problems->at.len; i++) {
