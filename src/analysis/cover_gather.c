@@ -68,9 +68,14 @@ void cover_distrust(const struct notes *n, struct flow *flow, bool repairs)
     }
     if (repairs)
         flow_repair(n, flow);
+    /* A function without counters is in another object, unless these are not all of one build: then
+     * nobody knows. */
+    bool is_odd = flow->has_counters && (flow->pairing.is_other_stamp || flow->pairing.unmatched);
     for (size_t i = 0; i < flow->functions.len; i++) {
-        uint8_t *state = &flow->functions.at[i].state;
-        *state = *state == FLOW_DAMAGED ? FLOW_UNKNOWN : *state;
+        struct flow_function *f = &flow->functions.at[i];
+        bool is_absent = f->state == FLOW_ABSENT && is_odd;
+        f->reason = is_absent ? FLOW_OTHER_CODE : f->reason;
+        f->state = is_absent || f->state == FLOW_DAMAGED ? FLOW_UNKNOWN : f->state;
     }
 }
 

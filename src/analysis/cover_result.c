@@ -125,7 +125,8 @@ static void order_functions(struct building *b, struct arena *a)
 static const char *shown_path(const char *root, const char *path)
 {
     size_t len = root ? strlen(root) : 0;
-    if (len && !strncmp(path, root, len) && path[len] == '/' && path[len + 1])
+    len -= len == 1; /* "/" */
+    if (root && *root && !strncmp(path, root, len) && path[len] == '/' && path[len + 1])
         return path + len + 1;
     return path;
 }
