@@ -320,9 +320,9 @@ static void put_group(struct building *b, const struct table_group *g, uint8_t m
 static bool fold_group(struct building *b, const struct table_group *g, struct result_line *l)
 {
     const struct table_outcome *at = b->t->outcomes.at + g->first;
-    struct result_branch *known = b->r->branches.at + l->first_branch;
     if (!l->branches || g->len != l->branches)
         return false;
+    struct result_branch *known = b->r->branches.at + l->first_branch;
     for (uint32_t i = 0; i < g->len; i++)
         if (known[i].block != at[i].block)
             return false;

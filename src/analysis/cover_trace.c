@@ -32,6 +32,8 @@ static uint32_t *in_order(size_t len, sort_compare *compare, const void *items)
 static void add_branches(struct cover_table *t, const struct tracefile *trace,
                          const struct trace_section *s, uint32_t source)
 {
+    if (!s->branches)
+        return;
     const struct trace_branch *branches = trace->branches.at + s->first_branch;
     uint32_t *order = in_order(s->branches, by_place, branches);
     VEC(struct table_outcome) group = {0};

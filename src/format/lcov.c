@@ -164,7 +164,7 @@ static bool source(struct reading *r, struct text t)
 {
     struct tracefile *out = r->out;
     close_section(r);
-    if (t.at == t.end)
+    if (t.at == t.end || memchr(t.at, 0, (size_t)(t.end - t.at)))
         return fail(r, "SF names no source");
     vec_push(&out->sections,
              (struct trace_section){.source = copy(r, t),
@@ -389,7 +389,7 @@ static bool next_line(struct text *rest, struct text *line)
     const char *newline = memchr(rest->at, '\n', (size_t)(rest->end - rest->at));
     *line = (struct text){rest->at, newline ? newline : rest->end};
     rest->at = newline ? newline + 1 : rest->end;
-    while (line->end > line->at && (line->end[-1] == '\r' || line->end[-1] == ' '))
+    while (line->end > line->at && line->end[-1] == '\r')
         line->end--;
     return true;
 }

@@ -18,6 +18,8 @@ static void pair(struct out *out, const char *key, uint64_t all, uint64_t hit)
 
 static void functions1(struct out *out, const struct cover_result *r, const struct result_source *s)
 {
+    if (!s->functions)
+        return;
     const struct result_function *f = r->functions.at + s->first_function;
     for (uint32_t i = 0; i < s->functions; i++) {
         if (f[i].state == RESULT_UNKNOWN)
@@ -40,6 +42,8 @@ static void functions1(struct out *out, const struct cover_result *r, const stru
 /* Functions that begin on one line are aliases of one place. */
 static void functions2(struct out *out, const struct cover_result *r, const struct result_source *s)
 {
+    if (!s->functions)
+        return;
     const struct result_function *f = r->functions.at + s->first_function;
     uint32_t place = UINT32_MAX, last = 0;
     for (uint32_t i = 0; i < s->functions; i++) {
