@@ -105,13 +105,21 @@ static void check_sum(const struct cover_table *one)
     cover_table_deinit(&both);
 }
 
-/* lcov 1's FN:LINE,NAME and lcov 2's FN:LINE,END,NAME cannot be told apart if names are numbers. */
-static bool has_numbers_for_names(const struct tracefile *trace)
+/* lcov 1's FN:LINE,NAME and lcov 2's FN:LINE,END,NAME cannot be told apart if names are numbers; a
+ * name that a source has twice is one function to a tracefile. */
+static bool has_odd_functions(const struct cover_table *t, bool is_lcov2)
 {
-    for (size_t i = 0; i < trace->functions.len; i++)
-        if (trace->functions.at[i].name[0] >= '0' && trace->functions.at[i].name[0] <= '9')
-            return true;
-    return false;
+    struct map seen = {0};
+    bool is_odd = false;
+    for (size_t i = 0; i < t->functions.len; i++) {
+        const struct table_function *f = &t->functions.at[i];
+        char first = intern_text(&t->names, f->name)[0];
+        bool is_new;
+        map_at(&seen, f->name, f->source, 0, &is_new);
+        is_odd |= !is_new || (!is_lcov2 && first >= '0' && first <= '9');
+    }
+    map_deinit(&seen);
+    return is_odd;
 }
 
 static void check_lcov(struct bytes in)
@@ -125,7 +133,7 @@ static void check_lcov(struct bytes in)
     for (int version = 1; version <= 2; version++) {
         struct out text = print(&t, version == 2);
         bool has_odd_names = memchr(in.at, '\r', in.len) != NULL; /* they become `?` */
-        if (!has_odd_names && (version == 2 || !has_numbers_for_names(&trace)))
+        if (!has_odd_names && !has_odd_functions(&t, version == 2))
             check_round(&text, version == 2);
         out_deinit(&text);
     }
