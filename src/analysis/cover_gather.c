@@ -161,6 +161,8 @@ static void add_condition(struct cover_gather *g, const struct cover_block *bloc
 static void add_blocks(struct cover_gather *g, const struct cover_line *from, uint32_t line,
                        struct cover_table *t)
 {
+    if (!from->blocks)
+        return;
     const struct cover_block *blocks = g->lines.blocks.at + from->first_block;
     for (uint32_t i = 0, end; i < from->blocks; i = end) {
         uint32_t instance = blocks[i].instance, conditions = 0;

@@ -369,12 +369,12 @@ static void count_line(struct building *b, uint32_t index)
 {
     struct cover_lines *out = b->out;
     struct cover_line *line = &out->lines.at[index];
-    const struct cover_block *blocks = out->blocks.at + line->first_block;
     uint32_t *times;
     uint64_t count = 0;
     bool has_loop = false;
     if (!line->blocks)
         return;
+    const struct cover_block *blocks = out->blocks.at + line->first_block;
     for (uint32_t i = 0; i < line->blocks; i++) {
         uint32_t *stamp = stamp_of(b, &blocks[i], &times);
         *times = *stamp == index + 1 ? *times + 1 : 1;

@@ -182,7 +182,8 @@ int cover_options_parse(const struct command *self, int argc, char **argv, struc
     o->result.root = o->wishes.root;
     o->result.search = &o->search;
     o->result.threads = o->read.threads;
-    o->result.demangle = o->keeps_linkage_names ? NULL : demangle;
+    bool shows_names = o->style.shows_functions || o->files[FORM_JSON] || o->files[FORM_COBERTURA];
+    o->result.demangle = shows_names && !o->keeps_linkage_names ? demangle : NULL;
     o->paths = walk.argv;
     o->paths_len = (size_t)walk.operands;
     return OPTION_END;
