@@ -52,6 +52,12 @@ heading "The same program under monarc's recorder: ten times the samples, measur
 rm -rf calc.monarc
 show 24 monarc run ./calc
 
+heading "Four threads at once: not a call lost, and what each of them ran"
+rm -rf pipeline.monarc
+show 4 monarc run --no-report ./pipeline
+show 26 monarc flat --by-thread --limit 3 pipeline.monarc
+show 30 monarc graph pipeline.monarc
+
 heading "Who calls whom: a cycle of functions, and the way to one of them"
 show 28 monarc graph calc calc.gmon
 show 20 monarc graph --callers fibonacci calc calc.gmon

@@ -8,6 +8,7 @@
 #include "objects.h"
 #include "sys.h"
 
+#include <linux/perf_event.h>
 #include <monarc/sidecar.h>
 #include <sys/uio.h>
 
@@ -92,18 +93,52 @@ static bool is_profiled(const struct object *o)
  * the frame pointer is the caller's, whose own return address is already the next one out. The
  * return address into the caller lies somewhere below; take the first that looks like one. 0 if
  * there is none, or if the innermost code is profiled and so has a frame. */
-static uintptr_t frameless_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp)
+static uintptr_t frameless_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp, const uintptr_t *words,
+                                  size_t n)
 {
     const struct object *o = object_at(pc);
     if ((o && is_profiled(o)) || fp <= sp || fp - sp > MOST_SCANNED || sp % sizeof(uintptr_t))
         return 0;
-    for (const uintptr_t *w = (const uintptr_t *)sp; w < (const uintptr_t *)fp; w++) {
+    n = (fp - sp) / sizeof *words < n ? (fp - sp) / sizeof *words : n;
+    for (const uintptr_t *w = words; w < words + n; w++) {
         if (*w < FIRST_PAGE || !(o = object_at(*w)) || !is_profiled(o))
             continue;
         if (*w >= o->text_low + 8 && *w < o->text_high && follows_call(*w))
             return *w;
     }
     return 0;
+}
+
+/* Between a function's entry and the making of its frame, and at its return, the frame pointer is
+ * the caller's, and the return address into the caller is on top of the stack. 0 elsewhere. */
+static uintptr_t caller_at_the_edge(uintptr_t pc, const uintptr_t *words, size_t n)
+{
+#if defined(__x86_64__)
+    unsigned char b[4];
+    const struct object *o = object_at(pc);
+    if (n < 2 || !o || !is_profiled(o) || !read_checked(pc, b, sizeof b))
+        return 0;
+    bool is_ret = b[0] == 0xc3, is_push = b[0] == 0x55; /* ret; push %rbp */
+    bool is_endbr = b[0] == 0xf3 && b[1] == 0x0f && b[2] == 0x1e && b[3] == 0xfa;
+    bool is_move = b[0] == 0x48 && b[1] == 0x89 && b[2] == 0xe5; /* mov %rsp,%rbp */
+    uintptr_t caller = is_ret || is_push || is_endbr ? words[0] : is_move ? words[1] : 0;
+    return caller && object_at(caller) ? caller : 0;
+#else
+    (void)pc;
+    (void)words;
+    (void)n;
+    return 0;
+#endif
+}
+
+/* The caller that the chain of frames leaves out, or 0. `words`: the stack from `sp` up. */
+static uintptr_t missing_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp, const uintptr_t *words,
+                                size_t n)
+{
+    if (in_fast_path(pc))
+        return n > 0 ? words[0] : 0;
+    uintptr_t caller = caller_at_the_edge(pc, words, n);
+    return caller ? caller : frameless_caller(pc, sp, fp, words, n);
 }
 
 /* Innermost first; returns how many. */
@@ -113,9 +148,9 @@ static int walk(struct thread *t, uint64_t *frames, uintptr_t pc, uintptr_t sp, 
     frames[n++] = pc;
     bool trusted = sp >= t->stack_low && sp < t->stack_high;
     uintptr_t frame[2], low = sp, high = trusted ? t->stack_high - sizeof frame : sp + FARTHEST;
-    if (in_fast_path(pc) && trusted)
-        frames[n++] = *(const uintptr_t *)sp;
-    else if (trusted && fp < t->stack_high && (frames[n] = frameless_caller(pc, sp, fp)))
+    size_t words = trusted && sp % sizeof sp == 0 ? (t->stack_high - sp) / sizeof sp : 0;
+    uintptr_t bound = fp < t->stack_high ? fp : 0; /* elsewhere, it is no frame pointer */
+    if (words && (frames[n] = missing_caller(pc, sp, bound, (const uintptr_t *)sp, words)))
         n++;
     while (n < MOST_FRAMES && fp >= low && fp <= high && fp % sizeof *frame == 0) {
         if (!read_frame(fp, trusted, frame) || frame[1] < FIRST_PAGE)
@@ -127,15 +162,11 @@ static int walk(struct thread *t, uint64_t *frames, uintptr_t pc, uintptr_t sp, 
     return n;
 }
 
-void stack_record(struct process *p, struct thread *t, uintptr_t pc, uintptr_t sp, uintptr_t fp)
+/* Enters a sample into the tree of stacks, outermost frame first. */
+static void enter(struct process *p, struct thread *t, const uint64_t *frames, int n)
 {
-    uint64_t one[2], *frames = t->frames ? t->frames : one;
-    int n = t->frames && config.stacks ? walk(t, frames, pc, sp, fp) : 1;
-    uint64_t parent = MONARC_ROOT_NODE;
+    uint64_t parent = t->root;
     struct cell *c = NULL;
-    frames[0] = pc;
-    if (n == MOST_FRAMES)
-        frames[n - 1] = 0; /* stands for all frames farther out */
     while (n-- > 0) {
         c = table_claim(p, &p->stacks, MONARC_EXTENT_STACKS, STACK_SLOTS, parent, frames[n], true);
         if (!c) {
@@ -147,4 +178,45 @@ void stack_record(struct process *p, struct thread *t, uintptr_t pc, uintptr_t s
     cell_add(c, 1);
     t->samples++;
     __atomic_fetch_add(&p->samples, 1, __ATOMIC_RELAXED);
+}
+
+void stack_record(struct process *p, struct thread *t, uintptr_t pc, uintptr_t sp, uintptr_t fp)
+{
+    uint64_t one[2], *frames = t->frames ? t->frames : one;
+    int n = t->frames && config.stacks ? walk(t, frames, pc, sp, fp) : 1;
+    frames[0] = pc;
+    if (n == MOST_FRAMES)
+        frames[n - 1] = 0; /* stands for all frames farther out */
+    enter(p, t, frames, n);
+}
+
+/* Whether the interrupted frame pointer is one: the kernel follows whatever is in the register. */
+static bool is_frame(const struct thread *t, const struct chain *c)
+{
+    bool trusted = c->sp >= t->stack_low && c->sp < t->stack_high;
+    uint64_t high = trusted ? t->stack_high - 2 * sizeof(uintptr_t) : c->sp + FARTHEST;
+    return c->fp >= c->sp && c->fp <= high && c->fp % sizeof(uintptr_t) == 0;
+}
+
+void stack_record_chain(struct process *p, struct thread *t, const struct chain *c)
+{
+    uint64_t one[2], *frames = t->frames ? t->frames : one;
+    int n = 0;
+    frames[n++] = c->at[0];
+    if (!t->frames || !config.stacks) {
+        enter(p, t, frames, n);
+        return;
+    }
+    if ((frames[n] =
+             missing_caller(c->at[0], c->sp, c->fp, (const uintptr_t *)c->stack, c->stack_len)))
+        n++;
+    bool is_whole = is_frame(t, c);
+    for (size_t i = 1; is_whole && i < c->len && n < MOST_FRAMES - 1; i++) {
+        if (c->at[i] < FIRST_PAGE || c->at[i] >= PERF_CONTEXT_MAX)
+            break;
+        frames[n++] = c->at[i];
+    }
+    if (is_whole && c->is_cut)
+        frames[n++] = 0;
+    enter(p, t, frames, n);
 }

@@ -19,7 +19,8 @@
 #define FIRST_SLOTS      512
 #define NOTES_PER_EXTENT 64
 #define MOST_NOTES       65536
-#ifdef __SANITIZE_THREAD__ /* in the last round its own state of the thread is gone */
+#define MOST_ROOTS       1024 /* the stacks of later threads are kept together */
+#ifdef __SANITIZE_THREAD__    /* in the last round its own state of the thread is gone */
 #define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 2)
 #else
 #define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
@@ -60,8 +61,12 @@ static struct thread_note *note_new(struct process *p)
 static void note_start(struct process *p, struct thread *t)
 {
     t->note = note_new(p);
+    t->root = MONARC_ROOT_NODE;
     if (!t->note)
         return;
+    if (p->thread_count <= MOST_ROOTS)
+        t->root = p->next_id++;
+    t->note->root = t->root;
     t->note->tid = (uint32_t)t->tid;
     t->note->start_ns = sys_clock(CLOCK_MONOTONIC);
     SYS3(SYS_prctl, PR_GET_NAME, t->note->name, 0);

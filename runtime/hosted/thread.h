@@ -13,7 +13,7 @@ struct thread_note {
     uint64_t start_ns, end_ns, cpu_ns; /* CLOCK_MONOTONIC; CPU time used */
     uint64_t samples;
     char name[16];
-    uint64_t reserved;
+    uint64_t root; /* parent of the outermost frames of its stacks */
 };
 
 struct thread {
@@ -22,9 +22,12 @@ struct thread {
     struct thread *next, *next_free;
     struct thread_note *note;
     int tid;
-    int perf_fd;  /* -1: none */
-    int timer_id; /* -1: none */
+    int perf_fd;       /* -1: none */
+    int timer_id;      /* -1: none */
+    struct ring *ring; /* see ring.h; made when first needed, and kept */
+    bool is_deep;      /* its stacks are deeper than the kernel follows them */
     bool sampled;
+    uint64_t root;                   /* of its stacks: as in the note */
     uint64_t clock_start;            /* of the sampled clock */
     uintptr_t stack_low, stack_high; /* 0: unknown */
     uint64_t samples;

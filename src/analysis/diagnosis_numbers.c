@@ -19,9 +19,17 @@ static const char *counts(struct examination *x, uint64_t samples, uint64_t call
     return arena_printf(x->arena, "%" PRIu64 " samples, %" PRIu64 " calls", samples, calls);
 }
 
+/* What is measured here is the executable alone; a recording has its libraries' samples too. */
+static bool is_sampled_elsewhere(const struct examination *x)
+{
+    return x->p->recording && x->p->recording->process.samples > 0;
+}
+
 static void examine_emptiness(struct examination *x, uint64_t samples)
 {
     const struct profile *m = x->p->measured;
+    if (is_sampled_elsewhere(x))
+        return;
     const char *evidence = counts(x, samples, profile_calls(m));
     if (!m->histograms.len && !m->arcs.len && !m->blocks.len)
         report_symptom(x, SEVERITY_ERROR, "empty", "the profile holds no records", evidence,

@@ -23,7 +23,8 @@ static struct entry_line arc_line(const struct graph *g, const struct graph_arc 
 {
     bool is_internal = graph_arc_is_internal(g, arc);
     return (struct entry_line){.kind = is_internal ? LINE_INTERNAL : LINE_ARC,
-                               .is_static = graph_arc_is_static(g, arc),
+                               .is_static = graph_arc_is_static(g, arc) && !g->is_measured,
+                               .is_seen = graph_arc_is_static(g, arc) && g->is_measured,
                                .node = other,
                                .calls = arc->count,
                                .of = g->nodes[g->nodes[arc->callee].head].calls,
@@ -31,10 +32,40 @@ static struct entry_line arc_line(const struct graph *g, const struct graph_arc 
                                .children = is_internal ? 0 : arc->children};
 }
 
+/* What of a function's time was measured below no caller. */
+static void add_rest(const struct graph *g, struct entry *e, uint64_t unknown)
+{
+    const struct graph_node *n = &g->nodes[e->node];
+    double self = n->self, children = n->children;
+    bool has_callers = false;
+    for (uint32_t i = g->callers.start[e->node]; i < g->callers.start[e->node + 1]; i++) {
+        const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
+        if (arc->caller == arc->callee)
+            continue;
+        has_callers = true;
+        self -= arc->self;
+        children -= arc->children;
+    }
+    self = self > 0 ? self : 0;
+    children = children > 0 ? children : 0;
+    if (unknown || !has_callers || self + children >= 1)
+        vec_push(&e->callers.all,
+                 (struct entry_line){.kind = unknown ? LINE_UNKNOWN : LINE_SPONTANEOUS,
+                                     .node = NO_NODE,
+                                     .calls = unknown,
+                                     .of = n->calls,
+                                     .self = self,
+                                     .children = children});
+}
+
 /* What of a node's time no arc carries away. */
 static void add_outside_caller(const struct graph *g, struct entry *e, uint64_t unknown)
 {
     const struct graph_node *head = &g->nodes[g->nodes[e->node].head];
+    if (g->is_measured) {
+        add_rest(g, e, unknown);
+        return;
+    }
     if (unknown) {
         double part = (double)unknown / (double)head->calls;
         vec_push(&e->callers.all, (struct entry_line){.kind = LINE_UNKNOWN,

@@ -1,8 +1,9 @@
 /* The call graph as entries: a function or a cycle, its callers above, its callees below.
  *
- * Amounts of time are in samples. Times along arcs are the model's estimate: a callee's time is
- * split among its callers by call counts. What flows in is what flows out: the callers of an entry,
- * with LINE_SPONTANEOUS and LINE_UNKNOWN, account for all its time and calls. */
+ * Amounts of time are in samples. Times along arcs are measured (graph_measured.h) or the model's
+ * estimate: a callee's time is split among its callers by call counts, and what flows in is what
+ * flows out. The callers of an entry, with LINE_SPONTANEOUS and LINE_UNKNOWN, account for all its
+ * time and calls. */
 #ifndef MONARC_ANALYSIS_ENTRIES_H
 #define MONARC_ANALYSIS_ENTRIES_H
 
@@ -19,6 +20,7 @@ enum line_kind {
 struct entry_line {
     enum line_kind kind;
     bool is_static;           /* the call stands in the code, and none was recorded */
+    bool is_seen;             /* on stacks; it was not counted */
     uint32_t node;            /* NO_NODE for LINE_SPONTANEOUS and LINE_UNKNOWN */
     uint64_t calls, of;       /* along this arc; all calls of the callee or its cycle */
     uint64_t recursive_calls; /* of LINE_MEMBER */

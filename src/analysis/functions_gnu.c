@@ -7,6 +7,7 @@
  * end of .text. */
 #include "analysis/functions.h"
 
+#include "analysis/file_map.h"
 #include "base/sort.h"
 
 #include <ctype.h>
@@ -102,15 +103,16 @@ void functions_finish(struct functions *f, uint64_t last_address, struct arena *
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->len; i++) {
         const struct function *next = &f->at[order[i].item];
-        if (!kept || sorted[kept - 1].start != next->start) {
+        bool is_empty = next->last && next->last < next->start;
+        struct function *rival = kept ? &sorted[kept - 1] : NULL;
+        if (rival && rival->start == next->start) {
+            uint32_t created = rival->created < next->created ? rival->created : next->created;
+            if (is_preferred(next, rival))
+                *rival = *next;
+            rival->created = created;
+        } else if (!is_empty) {
             sorted[kept++] = *next;
-            continue;
         }
-        struct function *rival = &sorted[kept - 1];
-        uint32_t created = rival->created < next->created ? rival->created : next->created;
-        if (is_preferred(next, rival))
-            *rival = *next;
-        rival->created = created;
     }
     for (uint32_t i = 0; i < kept; i++)
         if (!sorted[i].last)
@@ -131,6 +133,17 @@ static uint64_t last_text_address(const struct object *o)
     return 0;
 }
 
+/* False: the map leaves the function out. */
+static bool map_to_file(struct function *f, const struct file_map *files)
+{
+    const struct mapped *line = files ? file_map_find(files, f->name) : NULL;
+    if (!line)
+        return true;
+    f->name = line->file;
+    f->is_mapped = true;
+    return line->is_first;
+}
+
 void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbol_rules *rules,
                    struct arena *a)
 {
@@ -142,12 +155,14 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
         enum gnu_class class = classify(&symbols[i], o, rules);
         if (class == CLASS_NONE)
             continue;
-        f->at[f->len++] = (struct function){.start = symbols[i].address,
-                                            .name = symbols[i].name,
-                                            .symbol = i,
-                                            .created = i,
-                                            .is_function = symbols[i].type == SYMBOL_FUNC,
-                                            .is_static = class == CLASS_STATIC};
+        struct function *made = &f->at[f->len];
+        *made = (struct function){.start = symbols[i].address,
+                                  .name = symbols[i].name,
+                                  .symbol = i,
+                                  .created = i,
+                                  .is_function = symbols[i].type == SYMBOL_FUNC,
+                                  .is_static = class == CLASS_STATIC};
+        f->len += map_to_file(made, rules->files);
     }
     functions_finish(f, last_text_address(o), a);
 }

@@ -54,6 +54,7 @@ struct graph {
     uint32_t *cycle_of;       /* nodes[].cycle of the functions, close together */
     uint32_t *ranked;         /* nodes in order of rank */
     double shown_total;       /* sum of shown_self: what percentages refer to */
+    bool is_measured;         /* by stacks: see graph_measured.h */
     uint64_t unknown_callers; /* calls whose caller lies in no function */
     uint64_t unknown_callees; /* calls to no function; they are in no node */
 };
@@ -62,6 +63,7 @@ struct graph_rules {
     const struct static_calls *calls; /* arcs to add where none was measured; NULL: none */
     /* Arcs with an unknown end are dropped; calls to untyped labels go to the function before. */
     bool is_gnu;
+    bool is_unranked; /* ranks are not asked for: `ranked` and the nodes' `rank` stay empty */
 };
 
 /* Builds the graph in two steps: arcs and numbers of calls; then cycles, times and ranks. `t` may
@@ -73,7 +75,10 @@ void graph_connect(struct graph *g, const struct functions *f, const struct prof
 void graph_propagate(struct graph *g, const struct selection *s, struct graph_rules rules,
                      struct arena *a);
 
-/* Both, and the names. */
+/* Numbers the nodes by time. */
+void graph_rank(struct graph *g, struct arena *a);
+
+/* Both steps, and the names. */
 void graph_build(struct graph *g, struct functions *f, const struct profile *p,
                  const struct attribution *t, const struct selection *s, struct graph_rules rules,
                  struct arena *a);
@@ -163,6 +168,14 @@ static inline void graph_prefetch_arcs(const struct graph *g, uint32_t node)
     end = graph_nearest_end(&g->callees, node);
     for (uint32_t i = g->callees.start[node]; i < end; i++)
         __builtin_prefetch(&g->arcs[g->callees.arc[i]]);
+}
+
+/* Whether GNU gprof's call graph has an entry for the node; -z makes it show idle ones. */
+static inline bool graph_gnu_prints(const struct graph *g, uint32_t node, bool shows_idle)
+{
+    const struct graph_node *n = &g->nodes[node];
+    bool is_idle = !n->calls && !n->self_calls && n->shown_self == 0 && n->shown_children == 0;
+    return n->is_shown && (shows_idle || !is_idle);
 }
 
 /* Whether the arc joins two members of one cycle or a function with itself. */

@@ -45,9 +45,19 @@ void shares_by_object(struct shares *t, const struct summary *s, const struct sp
     arena_deinit(&scratch);
 }
 
-void shares_by_thread(struct shares *t, const struct summary *s, const struct recording *r,
-                      struct arena *a)
+/* The functions of one thread; `*next` goes on behind them. */
+static void take_functions(struct share_row *row, const struct stacks *stacks, uint32_t thread,
+                           size_t *next)
 {
+    row->functions = stacks->shares + *next;
+    for (; *next < stacks->shares_len && stacks->shares[*next].thread == thread; ++*next)
+        row->functions_len++;
+}
+
+void shares_by_thread(struct shares *t, const struct summary *s, const struct recording *r,
+                      const struct stacks *stacks, struct arena *a)
+{
+    size_t next = 0;
     *t = (struct shares){
         .summary = s, .is_by_thread = true, .rows = ARENA_NEW(a, struct share_row, r->threads.len)};
     for (size_t i = 0; i < r->threads.len; i++) {
@@ -58,6 +68,7 @@ void shares_by_thread(struct shares *t, const struct summary *s, const struct re
             .thread = from->id,
             .cpu_ns = from->cpu_ns,
             .run_ns = from->end_ns > from->start_ns ? from->end_ns - from->start_ns : 0};
+        take_functions(&t->rows[i], stacks, (uint32_t)i, &next);
     }
     finish(t);
 }

@@ -10,6 +10,8 @@ struct share_row {
     uint64_t calls;          /* objects: of their functions */
     uint32_t thread;         /* threads: the system's number */
     uint64_t cpu_ns, run_ns; /* threads: CPU time, and time from start to end or writing */
+    const struct thread_share *functions; /* threads: what they ran, most samples first */
+    size_t functions_len;
 };
 
 /* Rows by samples, most first. What is in no row is unattributed. */
@@ -23,7 +25,8 @@ struct shares {
 
 void shares_by_object(struct shares *t, const struct summary *s, const struct space *space,
                       const struct graph *g, struct arena *a);
+/* `stacks`: of the recording; they tell functions apart by thread. */
 void shares_by_thread(struct shares *t, const struct summary *s, const struct recording *r,
-                      struct arena *a);
+                      const struct stacks *stacks, struct arena *a);
 
 #endif

@@ -2,7 +2,7 @@
  * the last to the first. */
 #include "analysis/sources_gnu.h"
 
-#include "base/map.h"
+#include "analysis/paths.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -54,40 +54,6 @@ void gnu_blocks_make(struct gnu_blocks *b, const struct profile *p, const struct
 }
 
 /* --- files ----------------------------------------------------------------------------------- */
-
-/* Numbers for paths that are equal as texts; most are equal as pointers, too. */
-struct paths {
-    VEC(const char *) at;
-    struct map by_pointer, by_text;
-};
-
-static uint64_t text_hash(const char *text, uint64_t hash)
-{
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash;
-}
-
-static uint32_t path_number(struct paths *p, const char *path)
-{
-    bool is_new;
-    uint32_t *known = map_at(&p->by_pointer, (uint64_t)(uintptr_t)path, 0, 0, &is_new);
-    if (!is_new)
-        return *known;
-    uint32_t fresh = (uint32_t)p->at.len;
-    *known = *map_at(&p->by_text, text_hash(path, 0xcbf29ce484222325u),
-                     text_hash(path, 0x9e3779b97f4a7c15u), fresh, &is_new);
-    if (is_new)
-        vec_push(&p->at, path);
-    return *known;
-}
-
-static void paths_deinit(struct paths *p)
-{
-    vec_free(&p->at);
-    map_deinit(&p->by_pointer);
-    map_deinit(&p->by_text);
-}
 
 static bool has_line(const struct function *f)
 {

@@ -40,6 +40,7 @@ struct symspec {
 
 struct arc_targets {
     struct address_range **of; /* by entry */
+    uint64_t *reach;           /* by range of the finished table: the last address up to it */
 };
 
 static struct spec parse_spec(const char *text, size_t len, struct arena *a)
@@ -123,7 +124,8 @@ static bool spec_matches(const struct spec *spec, const struct function *f)
     return !spec->line || spec->line == f->line;
 }
 
-/* Adds function `i` to the table, into the range before it where both match without a gap. */
+/* Adds function `i` to the table, into the range before it where both match without a gap. Lines
+ * that are not in the table would match as their function does, and end there. */
 static void extend(struct matches *m, const struct function *f, uint32_t i, struct functions *table,
                    struct arena *a)
 {
@@ -136,20 +138,24 @@ static void extend(struct matches *m, const struct function *f, uint32_t i, stru
         table->at[table->len].symbol = table->len;
         table->len++;
     }
-    table->at[m->entry].last = f->last;
+    table->at[m->entry].last = f->has_unlisted ? f[1].start - 1 : f->last;
     m->previous = i;
 }
 
-static bool range_contains(const struct address_range *r, uint64_t address)
+/* All of the function, not just its start: where line symbols of inlined code cut a function in
+ * pieces, a name matches several ranges, none of which may hold it whole. */
+static bool one_contains(const struct address_range *r, const struct function *f)
 {
     for (; r; r = r->next)
-        if (address >= r->start && address <= r->last)
+        if (f->start >= r->start && f->last <= r->last)
             return true;
     return false;
 }
 
-/* Notes what each range of the left side may call. */
-static void link_arcs(struct selection *s, const struct symspec *id, const struct functions *right)
+/* Notes what each range of the left side may call, and the arcs, whose ends are numbered from
+ * `left_base` and `right_base`. */
+static void link_arcs(struct selection *s, const struct symspec *id, const struct functions *right,
+                      uint32_t left_base, uint32_t right_base)
 {
     struct address_range **of = s->callees[id->question][id->exclude]->of;
     for (struct match_entry *l = id->left_matches.entries; l; l = l->next)
@@ -158,13 +164,97 @@ static void link_arcs(struct selection *s, const struct symspec *id, const struc
             struct address_range *range = ARENA_NEW(s->arena, struct address_range, 1);
             *range = (struct address_range){of[l->entry], target->start, target->last};
             of[l->entry] = range;
+            s->spec_arcs[s->spec_arcs_len++] =
+                (struct spec_arc){left_base + l->entry, right_base + r->entry};
         }
+}
+
+static bool names_place(const struct symspec *id)
+{
+    return id->left.has_file || id->right.has_file || id->left.line || id->right.line;
+}
+
+bool selection_needs_lines(const struct selection *s)
+{
+    for (const struct symspec *id = s->newest; id; id = id->next)
+        if (names_place(id) || id->is_arc)
+            return true;
+    return false;
+}
+
+static uint32_t count_entries(const struct match_entry *newest)
+{
+    uint32_t n = 0;
+    for (; newest; newest = newest->next)
+        n++;
+    return n;
+}
+
+static size_t count_arcs(const struct selection *s)
+{
+    size_t arcs = 0;
+    for (const struct symspec *id = s->newest; id; id = id->next)
+        if (id->is_arc)
+            arcs += (size_t)count_entries(id->left_matches.entries) *
+                    count_entries(id->right_matches.entries);
+    return arcs;
+}
+
+static void add_ranges(struct selection *s, const struct functions *table)
+{
+    for (uint32_t i = 0; i < table->len; i++)
+        s->ranges[s->ranges_len++] = (struct spec_range){
+            .name = table->at[i].name, .next = NO_RANGE, .is_mapped = table->at[i].is_mapped};
+}
+
+static void chain_ranges(struct selection *s, uint32_t base, const struct match_entry *newest)
+{
+    for (; newest && newest->next; newest = newest->next)
+        s->ranges[base + newest->entry].next = base + newest->next->entry;
+}
+
+/* GNU closes the gaps that ranges with the same start leave in their table. Arcs refer to places in
+ * it, and so to another range from then on; the places at the end keep what they had. */
+static void close_gaps(struct selection *s, uint32_t base, const struct functions *table)
+{
+    uint32_t kept = base;
+    for (uint32_t i = 0; i < table->len; i++)
+        if (!i || table->at[i].start != table->at[i - 1].start)
+            s->ranges[kept++] = s->ranges[base + i];
+}
+
+/* Ranges are numbered table by table, those of the right sides last. */
+static void make_arcs(struct selection *s, const struct functions *right)
+{
+    size_t arcs = count_arcs(s);
+    if (!arcs)
+        return;
+    uint32_t base[QUESTIONS][2], ranges = right->len;
+    for (int t = 0; t < 2 * QUESTIONS; t++)
+        ranges += s->table[t / 2][t % 2].len;
+    s->spec_arcs = ARENA_NEW(s->arena, struct spec_arc, arcs);
+    s->ranges = ARENA_NEW(s->arena, struct spec_range, ranges);
+    for (int t = 0; t < 2 * QUESTIONS; t++) {
+        base[t / 2][t % 2] = s->ranges_len;
+        add_ranges(s, &s->table[t / 2][t % 2]);
+    }
+    uint32_t right_base = s->ranges_len;
+    add_ranges(s, right);
+    for (struct symspec *id = s->newest; id; id = id->next) {
+        uint32_t left_base = base[id->question][id->exclude];
+        chain_ranges(s, left_base, id->left_matches.entries);
+        chain_ranges(s, right_base, id->right_matches.entries);
+        if (id->is_arc)
+            link_arcs(s, id, right, left_base, right_base);
+    }
+    for (int t = 0; t < 2 * QUESTIONS; t++)
+        close_gaps(s, base[t / 2][t % 2], &s->table[t / 2][t % 2]);
 }
 
 static void resolve_files(struct selection *s, struct functions *f, struct object *o)
 {
     for (struct symspec *id = s->newest; id; id = id->next) {
-        if (id->left.has_file || id->right.has_file || id->left.line || id->right.line)
+        if (names_place(id))
             functions_locate(f, o);
         if (id->left.has_file)
             id->left.file = resolve_file(id->left.file, f);
@@ -235,10 +325,16 @@ static void make_tables(struct selection *s, const struct functions *f)
                m->function, m->is_right ? &right : &s->table[m->id->question][m->id->exclude],
                s->arena);
     }
-    for (struct symspec *id = s->newest; id; id = id->next)
-        if (id->is_arc)
-            link_arcs(s, id, &right);
+    make_arcs(s, &right);
     vec_free(&list.all);
+}
+
+static void note_reach(struct arc_targets *targets, const struct functions *table, struct arena *a)
+{
+    targets->reach = ARENA_NEW(a, uint64_t, table->len);
+    for (uint32_t i = 0; i < table->len; i++)
+        targets->reach[i] = i && targets->reach[i - 1] > table->at[i].last ? targets->reach[i - 1]
+                                                                           : table->at[i].last;
 }
 
 void selection_resolve(struct selection *s, struct functions *f, struct object *o)
@@ -251,20 +347,32 @@ void selection_resolve(struct selection *s, struct functions *f, struct object *
             struct functions *table = &s->table[q][x];
             functions_finish(table, 0, s->arena);
             s->is_empty[q][x] = !table->len;
+            note_reach(s->callees[q][x], table, s->arena);
             for (uint32_t i = 0; table->len && i < f->len; i++)
                 if (functions_find(table, f->at[i].start) != NO_FUNCTION)
                     s->member[i] |= (uint16_t)(1u << (2 * q + x));
         }
 }
 
+/* By any of the ranges that contain the caller. They may overlap. */
 static bool arc_is_listed(const struct selection *s, bool exclude, const struct function *caller,
                           const struct function *callee)
 {
     const struct functions *table = &s->table[ASK_ARCS][exclude];
-    uint32_t entry = functions_find(table, caller->start);
-    return entry != NO_FUNCTION &&
-           range_contains(s->callees[ASK_ARCS][exclude]->of[table->at[entry].symbol],
-                          callee->start);
+    const struct arc_targets *targets = s->callees[ASK_ARCS][exclude];
+    uint32_t low = 0, high = table->len; /* of the ranges, `low` start at or before the caller */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (table->at[middle].start <= caller->start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t i = low; i-- > 0 && targets->reach[i] >= caller->start;)
+        if (table->at[i].last >= caller->start &&
+            one_contains(targets->of[table->at[i].symbol], callee))
+            return true;
+    return false;
 }
 
 bool selection_admits_arc(const struct selection *s, const struct functions *f, uint32_t caller,

@@ -17,6 +17,21 @@ enum question { ASK_GRAPH, ASK_ARCS, ASK_FLAT, ASK_TIME, ASK_ANNOTATE, ASK_COUNT
 
 struct symspec; /* one, parsed */
 
+/* GNU gprof keeps what each side of an arc spec matched as functions beside the program's, and
+ * calls among them that were made 0 times. Its orderings (-r, -R) print them; elsewhere they don't
+ * show. */
+#define NO_RANGE UINT32_MAX
+
+struct spec_range {
+    const char *name; /* of its first function */
+    uint32_t next;    /* what the same side matched before, or NO_RANGE */
+    bool is_mapped;   /* as in struct function */
+};
+
+struct spec_arc {
+    uint32_t caller, callee; /* ranges */
+};
+
 struct selection {
     struct arena *arena;
     struct symspec *newest;
@@ -27,10 +42,18 @@ struct selection {
     bool is_empty[QUESTIONS][2];               /* the table matched nothing */
     struct functions table[QUESTIONS][2];      /* merged ranges; `symbol` indexes `callees` */
     struct arc_targets *callees[QUESTIONS][2]; /* of arc specs: what each range may call */
+
+    struct spec_range *ranges;
+    struct spec_arc *spec_arcs; /* in the order in which GNU makes them */
+    uint32_t ranges_len, spec_arcs_len;
 };
 
 /* Adds one spec to the include or exclude table of a question. The text must outlive `s`. */
 void selection_add(struct selection *s, const char *text, enum question q, bool exclude);
+
+/* Whether a spec names a file, a line or an arc: what it matches then depends on lines that nothing
+ * was measured in. */
+bool selection_needs_lines(const struct selection *s);
 
 /* Matches all specs against the functions. Asks the object for files and lines only if a spec names
  * any. */

@@ -1,6 +1,7 @@
 /* Reading, converting, merging and writing gcno, gcda, bbg and da for the commands. */
 #include "cli/arcs_file.h"
 
+#include "analysis/flow.h"
 #include "format/arcs_convert.h"
 #include "format/bbg.h"
 #include "format/format.h"
@@ -9,6 +10,7 @@
 #include "model/coverage_merge.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -144,6 +146,28 @@ static bool change(struct arcs_file *f, struct arcs_file *notes, const struct ar
     return ok || err_in(e, path, "%s", why.line);
 }
 
+/* Of counters that contradict each other, makes the nearest that do not. */
+static bool repair(struct arcs_file *f, struct arcs_file *notes, const struct arcs_request *request,
+                   const char *path, struct err *e)
+{
+    struct flow flow = {0};
+    if (f->kind != ARCS_GCDA)
+        return err_in(e, path, "only gcda files can be repaired");
+    if (!load_notes(notes, request, path, e))
+        return false;
+    flow_solve(&notes->notes, &f->counters, &flow);
+    flow_repair(&notes->notes, &flow);
+    flow_store(&notes->notes, &flow, &f->counters);
+    uint64_t left = flow.states[FLOW_DAMAGED], unknown = flow.states[FLOW_UNKNOWN];
+    flow_deinit(&flow);
+    notes_clear(&notes->notes);
+    notes->buffer.len = 0;
+    return !(left + unknown) ||
+           err_in(e, path,
+                  "%" PRIu64 " functions cannot be repaired, %" PRIu64 " do not fit the notes",
+                  left, unknown);
+}
+
 static void set_order(struct arcs_file *f, uint8_t order)
 {
     if (order != ORDER_UNKNOWN)
@@ -153,7 +177,9 @@ static void set_order(struct arcs_file *f, uint8_t order)
 bool arcs_convert(const struct arcs_request *request, const char *path, struct err *e)
 {
     struct arcs_file f = {0}, notes = {0};
-    bool ok = arcs_file_load(&f, path, e) && change(&f, &notes, request, path, e);
+    bool ok = arcs_file_load(&f, path, e) &&
+              (!request->is_repaired || repair(&f, &notes, request, path, e)) &&
+              change(&f, &notes, request, path, e);
     if (ok) {
         set_order(&f, request->byte_order);
         ok = arcs_file_save(&f, request->output, e);

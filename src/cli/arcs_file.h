@@ -37,7 +37,7 @@ struct arcs_request {
     enum arcs_kind to; /* ARCS_NONE: as it was */
     const char *notes; /* for names, or NULL: beside the counters */
     uint32_t version;  /* word, or 0: as it was, or gcc 12's */
-    bool is_arcs_only;
+    bool is_arcs_only, is_repaired;
     uint8_t byte_order; /* enum byte_order of format.h */
 };
 

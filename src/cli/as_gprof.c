@@ -5,6 +5,7 @@
 #include "objfile/object.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <libiberty/libiberty.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +102,7 @@ static const char usage[] =
     "  -I DIRS, --directory-path=DIRS      where to look for sources\n"
     "  -S FILE, --external-symbol-table=FILE  symbols from nm-like text\n"
     "  -O FORMAT, --file-format=FORMAT     auto, magic, bsd, 4.4bsd\n"
-    "  -d[N], --debug[=N]                  debugging output\n"
+    "  -d[N], --debug[=N]                  say the debugging level\n"
     "  -h, --help  -v, --version  @FILE    this; the version; options from FILE\n";
 
 static const char version[] =
@@ -197,7 +198,6 @@ static bool take_setting(struct gprof_options *o, int code, const char *value, s
     case 'a': o->no_static = true; return true;
     case 'b': o->brief = true; return true;
     case 'c': o->static_graph = true; return true;
-    case 'd': o->unsupported = "-d"; return true;
     case 'D': o->only_functions = true; return true;
     case 'I': source_search_add(&o->search, value); return true;
     case 'l': o->lines = true; return true;
@@ -235,15 +235,12 @@ static void exclude_recorder(struct selection *s)
     }
 }
 
-/* Of the options that are parsed, those whose reports are not built yet. */
-static const char *find_unsupported(const struct gprof_options *o)
+/* -d: the level is added up and said. The traces that it switches on in GNU gprof are of GNU's own
+ * data structures; there are none here. */
+static void say_debug_level(struct gprof_options *o, const char *value, struct out *out)
 {
-    return o->styles & STYLE_FUNCTION_ORDER ? "-r"
-           : o->styles & STYLE_FILE_ORDER   ? "-R"
-           : o->styles & STYLE_SUMMARY      ? "-s"
-           : o->lines                       ? "-l"
-           : o->inline_file_names           ? "--inline-file-names"
-                                            : o->unsupported;
+    o->debug_level |= value ? (uint32_t)strtol(value, NULL, 10) | 1 : UINT32_MAX;
+    out_printf(out, "[main] debug-level=0x%" PRIx32 "\n", o->debug_level);
 }
 
 /* In the place where getopt has just said what was wrong. */
@@ -278,6 +275,10 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
             out_str(out, code == 'h' ? usage : version);
             return 0;
         }
+        if (code == 'd') {
+            say_debug_level(o, optarg, out);
+            continue;
+        }
         if (take_selection(&p, code, optarg) || take_setting(o, code, optarg, e))
             continue;
         if (!e->line[0])
@@ -292,7 +293,6 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
     if (getenv("GPROF_PATH"))
         source_search_add(&o->search, getenv("GPROF_PATH"));
     exclude_recorder(selection);
-    o->unsupported = find_unsupported(o);
     if (optind < argc)
         o->image = argv[optind++];
     o->profiles = argv + optind;

@@ -26,6 +26,7 @@ struct gprof_options {
     bool lines, static_graph, all_lines, separate_files, inline_file_names;
     uint32_t width, table_length;
     uint64_t min_count;
+    uint32_t debug_level;        /* -d */
     char format;                 /* 'a' auto, 'm' magic, 'b' BSD, '4' 4.4BSD, 'p' prof */
     const char *symbol_map;      /* -S */
     struct source_search search; /* -I, then GPROF_PATH */
@@ -34,8 +35,7 @@ struct gprof_options {
     const char *image;
     char **profiles;
     int profiles_len;
-    char **expanded;         /* the arguments, if any came from @FILE */
-    const char *unsupported; /* an option that is not built yet, as typed in the usage text */
+    char **expanded; /* the arguments, if any came from @FILE */
 };
 
 enum { AS_GPROF_RUN = -1 }; /* go on; any other result of the next function is an exit status */

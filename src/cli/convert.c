@@ -16,7 +16,8 @@ enum {
     OPTION_TO_ENDIAN,
     OPTION_NOTES,
     OPTION_GCC,
-    OPTION_ARCS_ONLY
+    OPTION_ARCS_ONLY,
+    OPTION_REPAIR
 };
 
 static const struct option_row OPTIONS[] = {
@@ -26,9 +27,11 @@ static const struct option_row OPTIONS[] = {
      "write gmon, gmon0, sprof, bsd44, bsd; gcno, gcda, bbg or da (default: as it was)"},
     {0, "to-word", "BITS", "write 32- or 64-bit pointers (default: as it was)"},
     {0, "to-endian", "ORDER", "write little or big (default: as it was)"},
-    {0, "notes", "FILE", "the gcno of a gcda that becomes da (default: the one beside it)"},
+    {0, "notes", "FILE",
+     "the gcno of a gcda that becomes da or is repaired (default: the one beside it)"},
     {0, "gcc", "VERSION", "write gcno or gcda as this gcc does: 4.9, 12, 14.2"},
     {0, "arcs-only", NULL, "leave out counters that are not of arcs: values, conditions, paths"},
+    {0, "repair", NULL, "change a gcda that lost updates as little as makes it consistent"},
 };
 
 struct request {
@@ -71,6 +74,7 @@ static bool take(struct request *request, int row, const char *value, struct err
     case OPTION_TO_WORD: return parse_word("--to-word", value, &request->to_word, e);
     case OPTION_TO_ENDIAN: return parse_order("--to-endian", value, &request->to_order, e);
     case OPTION_NOTES: request->arcs.notes = value; return true;
+    case OPTION_REPAIR: request->arcs.is_repaired = true; return true;
     case OPTION_ARCS_ONLY: request->arcs.is_arcs_only = true; return true;
     case OPTION_GCC: return take_version(request, value, e);
     default: return profile_option(&request->read, row, value, e);
@@ -81,7 +85,8 @@ static bool convert(struct request *request, const char *path, struct err *e)
 {
     request->arcs.output = request->output;
     request->arcs.byte_order = (uint8_t)request->to_order;
-    if (request->arcs.to || request->arcs.version || arcs_kind_of_path(path))
+    if (request->arcs.to || request->arcs.version || request->arcs.is_repaired ||
+        arcs_kind_of_path(path))
         return arcs_convert(&request->arcs, path, e);
     struct file_buffer buffer = {0};
     struct profile p = {0};
@@ -128,6 +133,12 @@ const struct command command_convert = {
         "Files of arc profiling change between the proposal's form (bbg, da) and the compilers'\n"
         "(gcno, gcda), and between versions of these. bbg and da hold names, checksums, blocks,\n"
         "arcs and lines; columns, conditions and the like are left out.\n"
+        "\n"
+        "Threads that count without -fprofile-update=atomic lose updates, and counts then "
+        "contradict\n"
+        "each other. --repair finds such functions with the notes (--notes) and gives them the "
+        "flow\n"
+        "nearest to what was counted; others stay as they are.\n"
         "\n"
         "Examples:\n"
         "  monarc convert --to gmon -o gmon.out netbsd.gmon\n"

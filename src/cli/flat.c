@@ -5,13 +5,16 @@
 #include "cli/view.h"
 #include "report/shares.h"
 
+enum { FUNCTIONS_OF_THREAD = 10 };
+
 enum { OPTION_MODEL = VIEW_OPTIONS, OPTION_BY_OBJECT, OPTION_BY_THREAD };
 
 static const struct option_row OPTIONS[] = {
     VIEW_OPTION_ROWS,
     {0, "model", NULL, "show gprof's estimate of total time beside the measured one"},
     {0, "by-object", NULL, "one row an executable or library (of a recording)"},
-    {0, "by-thread", NULL, "one row a thread (of a recording)"},
+    {0, "by-thread", NULL,
+     "threads, and below each what it ran (of a recording; --limit: how many)"},
 };
 
 enum rows { ROWS_FUNCTIONS, ROWS_OBJECTS, ROWS_THREADS };
@@ -68,16 +71,19 @@ static bool print_shares(struct view *v, const struct request *r, struct out *ou
     if (r->rows == ROWS_OBJECTS)
         shares_by_object(&table, &v->summary, &v->recorded.space, &v->graph, &v->arena);
     else
-        shares_by_thread(&table, &v->summary, &v->recorded.recording, &v->arena);
+        shares_by_thread(&table, &v->summary, &v->recorded.recording, &v->recorded.stacks,
+                         &v->arena);
     struct terminal terminal = {0};
     if (view_is_for_people(o))
         terminal_start(&terminal, o->colour, o->no_pager, out);
     if (o->is_json)
-        shares_json(out, &table);
+        shares_json(out, &table, &v->names);
     else if (o->is_csv)
-        shares_csv(out, &table);
+        shares_csv(out, &table, &v->names);
     else
-        shares_text(out, &table, &(struct text_style){.has_colour = terminal.has_colour});
+        shares_text(out, &table, &v->names, o->rules.limit ? o->rules.limit : FUNCTIONS_OF_THREAD,
+                    &(struct text_style){terminal.has_colour,
+                                         o->linkage_names ? NAME_LINKAGE_TOO : NAME_SHOWN});
     terminal_end(&terminal, out);
     return true;
 }

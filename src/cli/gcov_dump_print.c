@@ -8,7 +8,13 @@
 
 #include <inttypes.h>
 
-enum { VALUES_INDENT = 14, ARCS_A_LINE = 4, COUNTS_A_LINE = 8, HISTOGRAM_WORDS = 8 };
+enum {
+    VALUES_INDENT = 14,
+    ARCS_A_LINE = 4,
+    COUNTS_A_LINE = 8,
+    HISTOGRAM_WORDS = 8,
+    MOST_ZEROS = 1 << 24
+};
 
 struct printing {
     struct gcov_dump *d;
@@ -165,6 +171,8 @@ static void print_counters(struct printing *p, struct arcfile_record *r, enum co
     size_t counts = r->zeros ? r->zeros : cursor_left(in) / 8;
     bool is_raw = p->d->is_raw;
     out_printf(p->out, " %s %zu counts%s", kind_label(kind), counts, r->zeros ? " (all zero)" : "");
+    if (r->zeros > MOST_ZEROS) /* no function has so many: the length is damaged */
+        return;
     for (size_t i = 0; i < counts && p->d->is_long; i++) {
         if (!is_raw && !(i % COUNTS_A_LINE)) {
             start_values(p, cursor_offset(in));

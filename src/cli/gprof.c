@@ -2,13 +2,16 @@
 #include "cli/gprof.h"
 
 #include "analysis/attribute.h"
+#include "analysis/file_map.h"
 #include "analysis/functions.h"
+#include "analysis/gnu_order.h"
 #include "analysis/graph.h"
 #include "analysis/names.h"
 #include "base/file.h"
 #include "base/parallel.h"
 #include "cli/command.h"
 #include "cli/gprof_annotate.h"
+#include "cli/gprof_sum.h"
 #include "report/gprof_text.h"
 
 #include <elf.h>
@@ -22,6 +25,7 @@ struct gprof {
     struct arena arena;
     struct selection selection;
     struct object *image;
+    struct file_map files; /* -R */
     struct functions functions;
     struct gprof_input input;
     struct attribution time;
@@ -58,6 +62,21 @@ static bool read_map(struct gprof *g, struct err *e)
                                               g->options.symbol_map));
 }
 
+static bool read_file_map(struct gprof *g, struct err *e)
+{
+    const struct gprof_options *o = &g->options;
+    struct file_buffer text = {0};
+    struct err ignored;
+    if (!o->order_map)
+        return true;
+    bool is_open = strcmp(o->order_map, "-") && file_read(o->order_map, &text, &ignored);
+    bool ok = is_open && file_map_read(&g->files, file_bytes(&text), &g->arena);
+    file_buffer_deinit(&text);
+    if (!is_open)
+        return err_set(e, "%s: could not open %s.", o->whoami, o->order_map);
+    return ok || err_set(e, "%s: unable to parse mapping file %s.", o->whoami, o->order_map);
+}
+
 static bool read_functions(struct gprof *g, struct err *e)
 {
     const struct gprof_options *o = &g->options;
@@ -69,7 +88,8 @@ static bool read_functions(struct gprof *g, struct err *e)
     if (!len || source != SYMBOLS_SYMTAB)
         return err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
     functions_gnu(&g->functions, g->image,
-                  &(struct gnu_symbol_rules){o->no_static, o->only_functions}, &g->arena);
+                  &(struct gnu_symbol_rules){o->no_static, o->only_functions, &g->files},
+                  &g->arena);
     return g->functions.len || err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
 }
 
@@ -84,6 +104,27 @@ static unsigned choose_styles(const struct gprof *g)
     if (g->input.has_arcs)
         styles |= STYLE_GRAPH;
     return (styles ? styles : STYLE_COUNTS) & ~g->options.mentioned;
+}
+
+static void print_order(struct gprof *g, unsigned styles, struct out *out)
+{
+    const struct graph *graph = g->input.has_arcs ? &g->graph : NULL;
+    struct gnu_order order;
+    if (styles & STYLE_FUNCTION_ORDER)
+        gnu_order_functions(&order, &g->functions, graph, &g->selection,
+                            (struct gnu_printed){graph && (styles & STYLE_GRAPH),
+                                                 g->options.show_all, g->options.lines},
+                            &g->arena);
+    else
+        gnu_order_files(&order, &g->functions, graph, &g->selection, &g->files, &g->arena);
+    gprof_order(&order, out);
+}
+
+/* Annotated source and execution counts alone need neither times nor an order of names. */
+static bool needs_counts_alone(const struct gprof *g)
+{
+    unsigned styles = g->options.styles;
+    return styles && !(styles & ~(unsigned)(STYLE_COUNTS | STYLE_ANNOTATED));
 }
 
 /* The reports that need every function's file and line. False: a file was not written. */
@@ -113,10 +154,14 @@ MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
                              .brief = g->options.brief,
                              .show_all = g->options.show_all,
                              .full_paths = g->options.full_paths,
+                             .places = g->options.lines               ? PLACE_WITH_ADDRESS
+                                       : g->options.inline_file_names ? PLACE
+                                                                      : NO_PLACE,
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
-    gprof_make_labels(&r, &g->arena);
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
+    if ((wants_graph || r.bsd) && !needs_counts_alone(g))
+        gprof_make_labels(&r, &g->arena);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
     if (styles & STYLE_FLAT)
@@ -125,7 +170,10 @@ MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
         gprof_graph(&r, out);
     if (wants_graph)
         gprof_index(&r, out);
-    return print_sources(g, &r, styles, out);
+    bool ok = print_sources(g, &r, styles, out);
+    if (styles & (STYLE_FUNCTION_ORDER | STYLE_FILE_ORDER))
+        print_order(g, styles, out);
+    return ok;
 }
 
 /* The index names the files of static functions; only those it lists are looked up. */
@@ -139,7 +187,21 @@ static void locate_static_functions(struct gprof *g)
     }
 }
 
-/* Reading the profiles and sorting the names need nothing of each other. */
+/* -l. Lines that nothing was measured in are listed where something asks for more than that. */
+static void add_lines(struct gprof *g)
+{
+    const struct gprof_options *o = &g->options;
+    const unsigned whole = STYLE_FUNCTION_ORDER | STYLE_FILE_ORDER | STYLE_ANNOTATED | STYLE_COUNTS;
+    bool lists_all = o->show_all || o->static_graph || (o->styles & whole) ||
+                     selection_needs_lines(&g->selection);
+    struct measured measured;
+    measured_init(&measured, &g->input.profile);
+    functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
+    measured_deinit(&measured);
+}
+
+/* Reading the profiles and sorting the names, or finding the functions' lines, need nothing of each
+ * other: of the image, reading asks for word size and byte order alone. */
 struct reading_job {
     struct gprof *g;
     struct out *out;
@@ -153,8 +215,10 @@ static void read_or_sort(size_t part, void *context)
     struct gprof *g = job->g;
     if (part == 0)
         job->ok = gprof_read_profiles(&g->options, g->image, &g->input, job->out, job->e);
-    else
+    else if (!needs_counts_alone(g))
         functions_order_names(&g->functions, &g->arena);
+    else
+        functions_locate(&g->functions, g->image);
 }
 
 /* Neither do the graph's times and the places of functions in the sources. */
@@ -203,30 +267,56 @@ static void take_blocks(struct gprof *g)
                        g->options.whoami);
 }
 
+static bool write_sum(struct gprof *g, struct err *e)
+{
+    return !(g->options.styles & STYLE_SUMMARY) ||
+           gprof_write_sum(&g->options, g->image, &g->input.profile, &g->functions,
+                           g->input.has_arcs ? &g->graph : NULL, e);
+}
+
+static bool read_profiles(struct gprof *g, struct out *out, struct err *e)
+{
+    if (!g->options.lines || g->options.symbol_map) {
+        struct reading_job job = {g, out, e, false};
+        selection_resolve(&g->selection, &g->functions, g->image);
+        parallel_for(2, 2, read_or_sort, &job);
+        return job.ok;
+    }
+    if (!gprof_read_profiles(&g->options, g->image, &g->input, out, e))
+        return false;
+    add_lines(g);
+    selection_resolve(&g->selection, &g->functions, g->image);
+    functions_order_names(&g->functions, &g->arena);
+    return true;
+}
+
 static bool analyse(struct gprof *g, struct out *out, struct err *e)
 {
-    struct reading_job job = {g, out, e, false};
-    parallel_for(2, 2, read_or_sort, &job);
-    if (!job.ok)
+    if (!read_profiles(g, out, e))
         return false;
+    const unsigned unranked = STYLE_FLAT | STYLE_INFO | STYLE_SUMMARY;
+    g->rules.is_unranked =
+        g->options.styles && !(g->options.styles & ~unranked) && !g->options.traditional;
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
     take_blocks(g);
     if (!g->input.has_arcs)
-        return true;
+        return write_sum(g, e);
     find_static_calls(g);
     graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection, g->rules,
                   &g->arena);
+    if (!write_sum(g, e))
+        return false;
     profile_deinit(&g->input.profile); /* all of it is in the graph now */
-    parallel_for(2, 2, propagate_or_locate, g);
+    if (!needs_counts_alone(g))
+        parallel_for(2, 2, propagate_or_locate, g);
     return true;
 }
 
 static bool report(struct gprof *g, struct out *out, struct err *e)
 {
     const struct gprof_options *o = &g->options;
-    if (!open_image(g, e) || !read_functions(g, e))
+    if (!open_image(g, e) || !read_file_map(g, e) || !read_functions(g, e))
         return false;
-    selection_resolve(&g->selection, &g->functions, g->image);
     if (o->format == 'p')
         return err_set(e, "%s: sorry, file format `prof' is not yet supported", o->whoami);
     if (!analyse(g, out, e))
@@ -237,6 +327,8 @@ static bool report(struct gprof *g, struct out *out, struct err *e)
         return err_set(e, "%s: gmon.out file is missing histogram", o->whoami);
     if ((styles & STYLE_GRAPH) && !g->input.has_arcs)
         return err_set(e, "%s: gmon.out file is missing call-graph data", o->whoami);
+    if (o->inline_file_names)
+        functions_locate(&g->functions, g->image);
     names_init(&g->names, &g->functions, o->traditional ? NULL : o->demangle, &g->arena);
     if (!print(g, styles, out))
         return err_set(e, "%s: not all annotated sources were written", o->whoami);
@@ -249,10 +341,6 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     struct gprof g = {.rules = {.is_gnu = true}};
     g.selection.arena = &g.arena;
     int status = as_gprof_parse(argc, argv, &g.options, &g.selection, out, e);
-    if (status == AS_GPROF_RUN && g.options.unsupported) {
-        err_set(e, "%s: option %s is not supported yet", argv[0], g.options.unsupported);
-        status = GNU_FAILED;
-    }
     if (status == AS_GPROF_RUN)
         status = report(&g, out, e) ? 0 : GNU_FAILED;
     profile_deinit(&g.input.profile);

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/view.h"
 
-enum { OPTION_CALLERS = VIEW_OPTIONS, OPTION_CALLEES, OPTION_DEPTH, OPTION_STATIC };
+enum { OPTION_CALLERS = VIEW_OPTIONS, OPTION_CALLEES, OPTION_DEPTH, OPTION_STATIC, OPTION_MODEL };
 
 static const struct option_row OPTIONS[] = {
     VIEW_OPTION_ROWS,
@@ -12,6 +12,7 @@ static const struct option_row OPTIONS[] = {
     {0, "callees", "FUNC", "show only what FUNC calls, and what those call"},
     {'d', "depth", "N", "levels of --callers and --callees (default: 4)"},
     {0, "static", NULL, "add calls that stand in the code and were never recorded"},
+    {0, "model", NULL, "times along calls by gprof's model, even if stacks were recorded"},
 };
 
 enum { DEPTH = 4, MOST_DEPTH = 1000, MOST_ROWS = 1000 };
@@ -36,6 +37,8 @@ static int parse(struct option_walk *walk, struct request *r, struct err *e)
             ok = option_number("--depth", value, MOST_DEPTH, &r->depth, e);
         } else if (row == OPTION_STATIC) {
             r->view.adds_static = true;
+        } else if (row == OPTION_MODEL) {
+            r->view.measures_graph = false;
         } else {
             ok = view_option(&r->view, row, value, e);
         }
@@ -102,7 +105,7 @@ static bool print(struct view *v, const struct request *r, struct out *out, stru
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
     struct option_walk walk = options_start(self, argc - 1, argv + 1);
-    struct request r = {.depth = DEPTH};
+    struct request r = {.view.measures_graph = true, .depth = DEPTH};
     struct view v = {0};
     int status = EXIT_BAD, end = parse(&walk, &r, e);
     if (end == OPTION_HELP) {
@@ -137,10 +140,12 @@ const struct command command_graph = {
         "  calls      of the function: calls by others + by itself; of a caller or callee:\n"
         "             calls between the two / all calls of the one that is called\n"
         "\n"
-        "Self times and call counts are measured. Times along calls are a model's estimate:\n"
-        "times of callees are split by call counts, as if every call took equally long.\n"
+        "Self times and call counts are measured. Times along calls are measured too if the\n"
+        "recording has call stacks: a caller's line has the samples that had the two on the\n"
+        "stack. Otherwise, and with --model, they are a model's estimate: times of callees are\n"
+        "split by call counts, as if every call took equally long.\n"
         "\n"
-        "Functions that call each other around are a cycle: an entry of its own, with its\n"
+        "In the model, functions that call each other around are a cycle: an entry, with its\n"
         "members below, to which callers from outside attach. No time flows between members.\n"
         "<spontaneous> stands for what no recorded call explains, <unknown caller> for calls\n"
         "from code outside of PROGRAM's functions.\n"

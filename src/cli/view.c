@@ -178,7 +178,12 @@ bool view_open(struct view *v, struct view_options *o, struct err *e)
     struct graph_rules rules = {.is_gnu = false};
     if (!add_static_calls(v, o, &rules, e))
         return false;
-    graph_build(&v->graph, &v->functions, &v->profile, &v->time, &v->selection, rules, &v->arena);
+    if (o->measures_graph && v->summary.stacks)
+        graph_build_measured(&v->graph, &v->functions, &v->profile, &v->time, &v->selection,
+                             v->summary.stacks, &v->arena);
+    else
+        graph_build(&v->graph, &v->functions, &v->profile, &v->time, &v->selection, rules,
+                    &v->arena);
     names_init(&v->names, &v->functions, o->no_demangle ? NULL : "auto", &v->arena);
     summary_count(&v->summary, &v->profile, &v->time, &v->graph);
     return true;

@@ -6,6 +6,7 @@
 #ifndef MONARC_CLI_VIEW_H
 #define MONARC_CLI_VIEW_H
 
+#include "analysis/graph_measured.h"
 #include "analysis/fit.h"
 #include "analysis/flat.h"
 #include "cli/profiles.h"
@@ -55,7 +56,8 @@ struct view_options {
     struct view_rules rules;
     struct filter filter;
     const char *debug_dir;
-    bool adds_static; /* calls that stand in the code join the graph */
+    bool adds_static;    /* calls that stand in the code join the graph */
+    bool measures_graph; /* times of the graph come from stacks, if there are */
     bool is_forced, is_json, is_csv, no_demangle, linkage_names, no_pager;
     enum colour_when colour;
     const char *program;

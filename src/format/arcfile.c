@@ -161,7 +161,8 @@ static bool is_known_tag(uint32_t tag)
            tag == TAG_PROGRAM_SUMMARY || arcfile_is_counters(tag);
 }
 
-/* Whether lengths in this unit lead from one known record to the next, up to the very end. */
+/* Whether lengths in this unit lead from one record to the next, up to the very end. Words, the
+ * less likely, must be of known records too. */
 static bool chain_fits(struct arcfile f, bool has_byte_lengths)
 {
     struct arcfile_record r;
@@ -172,7 +173,7 @@ static bool chain_fits(struct arcfile f, bool has_byte_lengths)
         if (!r.tag)
             return !cursor_left(&f.in);
         uint64_t bytes = record_bytes(&f, &r);
-        if (!is_known_tag(r.tag) || bytes > cursor_left(&f.in))
+        if (bytes > cursor_left(&f.in) || (!has_byte_lengths && !is_known_tag(r.tag)))
             return false;
         f.in.at += bytes;
     }

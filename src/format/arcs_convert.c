@@ -121,6 +121,7 @@ bool arcs_notes_to_rfc(struct notes *n, struct err *e)
             return err_set(e, "function %zu of the notes is damaged or has no blocks", i);
         f->lineno_checksum = graph_checksum(n, f);
         f->cfg_checksum = 0;
+        f->ident = cover_ident(f->name ? f->name : "");
         if (!move_exit(n, f, f->blocks - 1, e))
             return false;
     }
@@ -244,6 +245,19 @@ static bool choose_version(struct cover_origin *origin, uint32_t version, struct
     return true;
 }
 
+/* The last line of a function that does not say. gcov takes memory for all of a template's lines,
+ * so it must not be before the first. */
+static uint32_t last_line(const struct notes *n, const struct cover_function *f)
+{
+    uint32_t last = f->start_line;
+    for (uint32_t i = f->first_run; i < f->first_run + f->runs; i++)
+        for (uint32_t j = 0; j < n->runs.at[i].lines && n->runs.at[i].file == f->file; j++) {
+            uint32_t line = n->lines.at[n->runs.at[i].first + j];
+            last = line > last ? line : last;
+        }
+    return last;
+}
+
 bool arcs_notes_to_gcov(struct notes *n, uint32_t version, struct err *e)
 {
     bool is_rfc = n->origin.family == COVER_RFC;
@@ -258,8 +272,8 @@ bool arcs_notes_to_gcov(struct notes *n, uint32_t version, struct err *e)
             ok = err_set(e, "function %zu of the notes is damaged or has no blocks", i);
         if (is_rfc)
             f->ident = unique_ident(&taken, f->name);
-        if (is_rfc && !f->end_line)
-            f->end_line = f->start_line;
+        if (f->end_line < f->start_line)
+            f->end_line = last_line(n, f);
         ok = ok && move_exit(n, f, layout->has_exit_second ? 1 : f->blocks - 1, e);
     }
     if (layout->has_directory && !n->directory)

@@ -137,7 +137,7 @@ static void end_function(struct bbg_reading *r)
     f->runs = (uint32_t)n->runs.len - f->first_run;
     if (r->arc_records > f->blocks || r->line_records > f->blocks)
         doubt(r, COVER_BAD_BLOCK);
-    else if (r->arc_records < f->blocks || r->line_records < f->blocks)
+    else if (!f->blocks || r->arc_records < f->blocks || r->line_records < f->blocks)
         doubt(r, COVER_CUT);
     check_arcs(r, f);
     if (f->doubt)
@@ -254,6 +254,7 @@ bool bbg_read(struct bytes in, const char *name, struct notes *out, struct err *
         out->failure.what = COVER_CUT;
         return false;
     }
+    notes_prepare(out);
     while (offset = cursor_offset(&at), bbg_next(&at, &tag, &record, e))
         read_record(&r, tag, &record, offset);
     bool is_whole = offset == in.len;

@@ -71,6 +71,7 @@ static void read_summary(struct da_reading *r, struct cursor *in, uint32_t tag)
 static bool read_group(struct cursor *in, struct counters *out, struct err *e)
 {
     struct da_reading r = {.out = out};
+    counters_prepare(out);
     struct cursor record;
     uint64_t offset;
     uint32_t tag = 0;
@@ -167,10 +168,9 @@ static void write_summary(struct writer *w, enum bbg_tag tag, const struct cover
 
 static void write_counts(struct writer *w, const struct counters *c, const struct counted_record *r)
 {
-    uint32_t len = r ? r->len : 0;
     writer_u32(w, BBG_ARC_COUNTS);
-    writer_u32(w, len * 8);
-    for (uint32_t i = 0; i < len; i++)
+    writer_u32(w, r->len * 8);
+    for (uint32_t i = 0; i < r->len; i++)
         writer_u64(w, counters_value(c, r, i));
 }
 
@@ -190,7 +190,8 @@ static bool write_function(struct writer *w, const struct counters *c,
     writer_u32(w, f->lineno_checksum);
     uint32_t length = (uint32_t)(w->out.len - start);
     memcpy(w->out.at + start - 4, &length, sizeof length);
-    write_counts(w, c, r);
+    if (r) /* a function without is written as it was */
+        write_counts(w, c, r);
     return true;
 }
 

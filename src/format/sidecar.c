@@ -134,7 +134,7 @@ static void read_threads(struct cursor *in, struct recording *r)
         t.cpu_ns = cursor_u64(in);
         t.samples = cursor_u64(in);
         take_name(in, t.name, THREAD_NAME_BYTES);
-        cursor_u64(in);
+        t.root = cursor_u64(in);
         if (t.state)
             vec_push(&r->threads, t);
     }
@@ -346,7 +346,7 @@ static void write_thread(struct writer *w, const struct recorded_thread *t)
     writer_u64(w, t->cpu_ns);
     writer_u64(w, t->samples);
     writer_bytes(w, t->name, THREAD_NAME_BYTES);
-    writer_u64(w, 0);
+    writer_u64(w, t->root);
 }
 
 static void write_mark(struct writer *w, const struct recorded_mark *m)

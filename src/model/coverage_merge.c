@@ -63,22 +63,43 @@ static bool find(struct merging *m, const struct counted_function *f, uint32_t *
     return true;
 }
 
+/* The record of `f` that corresponds to record `i` of another function: the one in its place, or
+ * the first of its kind. */
+static struct counted_record *counterpart(struct counters *c, const struct counted_function *f,
+                                          uint32_t i, const struct counted_record *theirs)
+{
+    struct counted_record *mine = &c->records.at[f->first_record];
+    if (theirs->what != COUNTED_VALUES || theirs->kind == KIND_UNKNOWN)
+        return NULL;
+    if (i < f->records && mine[i].what == COUNTED_VALUES && mine[i].kind == theirs->kind)
+        return &mine[i];
+    for (i = 0; i < f->records; i++)
+        if (mine[i].what == COUNTED_VALUES && mine[i].kind == theirs->kind)
+            return &mine[i];
+    return NULL;
+}
+
+static bool lists_of(struct merging *m, const struct counters *c, const struct counted_record *r,
+                     size_t *lists)
+{
+    *lists = r->len;
+    if (!kind_is_list(r->kind, m->into->origin.number) || r->is_zero)
+        return true;
+    return kind_lists_are_whole(c->values.at + r->first, r->len, lists) ||
+           err_set(m->e, "%s counters are no lists of values", cover_kind_name(r->kind));
+}
+
 static bool records_fit(struct merging *m, const struct counted_function *a,
                         const struct counted_function *b)
 {
-    for (uint32_t i = b->first_record; i < b->first_record + b->records; i++) {
-        const struct counted_record *theirs = &m->from->records.at[i];
-        const struct counted_record *mine = counters_find(m->into, a, theirs->kind);
-        if (theirs->what != COUNTED_VALUES || !mine || theirs->kind == KIND_UNKNOWN)
+    for (uint32_t i = 0; i < b->records; i++) {
+        const struct counted_record *theirs = &m->from->records.at[b->first_record + i];
+        const struct counted_record *mine = counterpart(m->into, a, i, theirs);
+        size_t lists, their_lists;
+        if (!mine)
             continue;
-        size_t lists = mine->len, their_lists = theirs->len;
-        if (kind_is_list(theirs->kind, m->into->origin.number) &&
-            (!kind_lists_are_whole(m->into->values.at + mine->first, mine->is_zero ? 0 : mine->len,
-                                   &lists) ||
-             !kind_lists_are_whole(m->from->values.at + theirs->first,
-                                   theirs->is_zero ? 0 : theirs->len, &their_lists)))
-            return err_set(m->e, "the %s counters of function %" PRIu32 " are no lists of values",
-                           cover_kind_name(theirs->kind), b->ident);
+        if (!lists_of(m, m->into, mine, &lists) || !lists_of(m, m->from, theirs, &their_lists))
+            return false;
         if (lists != their_lists)
             return err_set(m->e, "function %" PRIu32 " has %zu %s counters here and %zu there",
                            b->ident, lists, cover_kind_name(theirs->kind), their_lists);
@@ -138,7 +159,7 @@ static bool match_functions(struct merging *m)
 static uint64_t keep_values(struct counters *c, const uint64_t *values, size_t len)
 {
     uint64_t first = c->values.len;
-    vec_reserve(&c->values, c->values.len + len);
+    vec_reserve(&c->values, c->values.len + len + 1);
     if (values && len)
         memcpy(c->values.at + first, values, len * sizeof *values);
     else if (len)
@@ -201,16 +222,11 @@ static void append_function(struct merging *m, const struct counted_function *f)
 
 static void add_function(struct merging *m, uint32_t at, const struct counted_function *f)
 {
-    for (uint32_t i = f->first_record; i < f->first_record + f->records; i++) {
-        const struct counted_record *theirs = &m->from->records.at[i];
-        const struct counted_function *mine = &m->into->functions.at[at];
-        struct counted_record *r = NULL;
-        for (uint32_t j = mine->first_record; j < mine->first_record + mine->records && !r; j++)
-            if (m->into->records.at[j].what == COUNTED_VALUES &&
-                m->into->records.at[j].kind == theirs->kind && theirs->kind != KIND_UNKNOWN)
-                r = &m->into->records.at[j];
-        if (r && theirs->what == COUNTED_VALUES)
-            add_values(m, r, theirs);
+    for (uint32_t i = 0; i < f->records; i++) {
+        const struct counted_record *theirs = &m->from->records.at[f->first_record + i];
+        struct counted_record *mine = counterpart(m->into, &m->into->functions.at[at], i, theirs);
+        if (mine)
+            add_values(m, mine, theirs);
     }
 }
 
@@ -261,6 +277,7 @@ static void add_summaries(struct merging *m)
 
 static void copy_all(struct counters *into, const struct counters *from)
 {
+    counters_prepare(into);
     into->origin = from->origin;
     into->bytes = from->bytes;
     into->end_words = from->end_words;

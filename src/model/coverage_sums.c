@@ -40,7 +40,7 @@ uint64_t counters_sum(const struct counters *c)
 
 static bool all_zero(const struct counters *c, const struct counted_record *r)
 {
-    for (uint32_t i = 0; i < r->len; i++)
+    for (uint32_t i = 0; i < r->len && !r->is_zero; i++)
         if (counters_value(c, r, i))
             return false;
     return true;
@@ -81,7 +81,8 @@ static bool same_function(const struct counters *a, const struct counted_functio
         const struct counted_record *s = &b->records.at[g->first_record + i];
         if (r->what != s->what || r->kind != s->kind || r->len != s->len)
             return false;
-        for (uint32_t j = 0; r->what == COUNTED_VALUES && j < r->len; j++)
+        bool has_values = r->what == COUNTED_VALUES && !(r->is_zero && s->is_zero);
+        for (uint32_t j = 0; has_values && j < r->len; j++)
             if (counters_value(a, r, j) != counters_value(b, s, j))
                 return false;
     }

@@ -48,11 +48,12 @@ struct recorded_thread {
     uint32_t id, state; /* 1 running, 2 ended */
     uint64_t start_ns, end_ns, cpu_ns, samples;
     char name[17];
+    uint64_t root; /* parent of its outermost frames; 0 or 1: not told from other threads' */
 };
 
 /* One frame in one context. */
 struct stack_node {
-    uint64_t id, parent; /* parent 1: outermost */
+    uint64_t id, parent; /* outermost: 1, or a thread's root */
     uint64_t address;    /* 0: all frames beyond the innermost ones */
     uint64_t hits;       /* samples with this frame innermost */
 };

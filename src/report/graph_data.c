@@ -97,6 +97,7 @@ void graph_json(struct out *out, const struct entries *t, struct names *names)
     }
     json_end(&j);
     json_pair_u64(&j, "omitted_entries", t->omitted);
+    json_key(&j, "measured"), json_bool(&j, t->graph->is_measured);
     json_end(&j);
     entry_deinit(&e);
 }

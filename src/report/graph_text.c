@@ -98,6 +98,15 @@ static void text_static(struct out *out, const struct layout *l)
     out_spaces(out, (size_t)l->calls + 1);
 }
 
+/* Where the times along calls come from. */
+static void text_origin(struct out *out, const struct graph *g)
+{
+    if (g->is_measured)
+        out_str(out, "Times    of callers and callees: samples that had both on the stack\n");
+    else
+        out_str(out, "Model    times of callees are split among callers by call counts\n");
+}
+
 static void text_line(struct out *out, const struct layout *l, const struct entry_line *line)
 {
     out_spaces(out, (size_t)l->index + (l->has_samples ? 7 : 0));
@@ -105,7 +114,7 @@ static void text_line(struct out *out, const struct layout *l, const struct entr
         text_no_times(out, l);
     else
         text_times(out, l, line->self, line->children);
-    if (line->kind == LINE_SPONTANEOUS)
+    if (line->kind == LINE_SPONTANEOUS || line->is_seen)
         out_spaces(out, 2 * (size_t)l->calls + 3);
     else if (line->is_static)
         text_static(out, l);
@@ -197,7 +206,8 @@ void graph_text(struct out *out, const struct entries *t, struct names *names,
     names_fill(names);
     text_summary(out, t->summary);
     text_notes(out, t->summary);
-    out_str(out, "Model    times of callees are split among callers by call counts\n\n");
+    text_origin(out, t->graph);
+    out_char(out, '\n');
     text_head(out, &l);
     out_parallel(out, (t->len + ENTRIES_A_PIECE - 1) / ENTRIES_A_PIECE, text_entries, &listing);
     if (t->omitted)
@@ -263,7 +273,7 @@ void trees_text(struct out *out, const struct tree *trees, size_t len, struct na
     struct layout l = lay_out(trees->summary, trees->graph, names, style);
     text_summary(out, trees->summary);
     text_notes(out, trees->summary);
-    out_str(out, "Model    times of callees are split among callers by call counts\n");
+    text_origin(out, trees->graph);
     for (size_t i = 0; i < len; i++)
         text_tree(out, &l, &trees[i]);
 }

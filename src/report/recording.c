@@ -105,6 +105,10 @@ static void text_lists(struct out *out, const struct recording *r)
     }
     text_more(out, r->marks.len);
     for (size_t i = 0; i < r->losses.len && i < MOST_LINES; i++) {
+        if (!r->losses.at[i].count) { /* calls are always reported */
+            out_str(out, "  lost: no call\n");
+            continue;
+        }
         out_printf(out, "  %s%" PRIu64 " ",
                    r->losses.at[i].reason < 3 ? "lost: " : "note: ", r->losses.at[i].count);
         text_name(out, r->losses.at[i].text);

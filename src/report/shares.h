@@ -5,8 +5,10 @@
 #include "analysis/shares.h"
 #include "report/text.h"
 
-void shares_text(struct out *out, const struct shares *t, const struct text_style *style);
-void shares_json(struct out *out, const struct shares *t);
-void shares_csv(struct out *out, const struct shares *t);
+/* `limit`: functions of a thread. */
+void shares_text(struct out *out, const struct shares *t, struct names *names, size_t limit,
+                 const struct text_style *style);
+void shares_json(struct out *out, const struct shares *t, struct names *names);
+void shares_csv(struct out *out, const struct shares *t, struct names *names);
 
 #endif

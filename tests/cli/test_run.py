@@ -227,6 +227,64 @@ class Reports(Case):
         text = monarc("flat", "--model", folder).stdout.decode()
         self.assertRegex(text, r"total +model +off by")
 
+    def test_annotate(self):
+        """Lines of the program and of what it loaded; every sample is somewhere."""
+        source = "spin.c"
+        text = ("volatile unsigned long x;\nint main(void)\n{\n"
+                "    for (unsigned long i = 0; i < 400000000; i++)\n        x += i;\n"
+                "    return 0;\n}\n")
+        folder = self.record(self.build(source, "-g", "-O1", text=text))
+        found = monarc_json("annotate", "--all", folder)
+        check_schema(self, "annotate", found)
+        lines = {line["line"]: line for f in found["files"] if f["recorded"].endswith(source)
+                 for line in f["lines"]}
+        total = sum(line.get("self_samples", 0) for f in found["files"] for line in f["lines"])
+        rest = found["omitted"]
+        total += rest["self_samples"] + rest["no_line_samples"] + rest["other_samples"]
+        self.assertAlmostEqual(total + found["summary"]["unattributed_samples"],
+                               found["summary"]["samples"], places=6)
+        self.assertGreater(sum(lines[n]["self_samples"] for n in (4, 5)),
+                           0.8 * found["summary"]["samples"])
+        self.assertEqual(lines[5]["text"], "        x += i;")
+
+    def line(self, graph, name, key, other):
+        entry = next(e for e in graph["entries"] if e.get("name") == name)
+        found = [x for x in entry[key] if x.get("name") == other]
+        return found[0]["self_samples"] + found[0]["callees_samples"] if found else 0
+
+    def test_graph_is_measured(self):
+        """spin() belongs to left() by three quarters; by call counts it would be one half."""
+        folder = self.record(self.build("busy.c"), "0.5")
+        graph = monarc_json("graph", folder)
+        check_schema(self, "graph", graph)
+        self.assertTrue(graph["measured"])
+        of_left, of_right = (self.line(graph, "spin", "callers", n) for n in ("left", "right"))
+        self.assertAlmostEqual(of_left / (of_left + of_right), 0.75, delta=0.15)
+        self.assertEqual(self.line(graph, "work", "callees", "left"),
+                         self.line(graph, "left", "callers", "work"))
+        flat = self.flat(folder)[0]
+        for entry in graph["entries"]:
+            self.assertAlmostEqual(entry["self_samples"] + entry["callees_samples"],
+                                   flat[entry["name"]]["total_samples"], delta=0.01)
+        model = monarc_json("graph", "--model", folder)
+        check_schema(self, "graph", model)
+        self.assertFalse(model["measured"])
+        of_left, of_right = (self.line(model, "spin", "callers", n) for n in ("left", "right"))
+        self.assertAlmostEqual(of_left / (of_left + of_right), 0.5, delta=0.1)
+        self.assertIn(b"\nTimes ", monarc("graph", folder).stdout)
+        self.assertIn(b"\nModel ", monarc("graph", "--model", folder).stdout)
+        tree = monarc("graph", "--callers", "spin", folder).stdout
+        self.assertLess(tree.index(b"left"), tree.index(b"right"))
+
+    def test_recursion_is_measured_once(self):
+        folder = self.record(self.build("deep.c"), "50", "0.3")
+        graph = monarc_json("graph", folder)
+        samples = graph["summary"]["samples"]
+        for name, caller in ("down", "outermost"), ("burn", "down"):
+            of_caller = self.line(graph, name, "callers", caller)
+            self.assertGreater(of_caller, 0.8 * samples)
+            self.assertLessEqual(of_caller, samples)
+
     def test_average_example(self):
         """gprof's answer is wrong by a factor of nine; ours is right."""
         program = self.built / "average"
@@ -282,6 +340,15 @@ class Reports(Case):
         check_schema(self, "shares", table)
         self.assertEqual(sorted((r["thread"], r["self_samples"]) for r in table["rows"]),
                          sorted((t["tid"], t["samples"]) for t in side.threads))
+        for row in table["rows"]:
+            functions = {f["name"]: f for f in row["functions"]}
+            self.assertAlmostEqual(sum(f["self_samples"] for f in row["functions"]),
+                                   row["self_samples"], delta=0.1 * row["self_samples"])
+            self.assertGreater(functions["work"]["total_samples"], 0.9 * row["self_samples"])
+            self.assertGreater(functions["spin"]["self_samples"],
+                               functions["work"]["self_samples"])
+        text = monarc("flat", "--by-thread", "--limit", "1", folder).stdout.decode()
+        self.assertEqual(text.count(" spin\n"), 3)
         table = monarc_json("flat", "--by-object", folder)
         check_schema(self, "shares", table)
         hits = {}
@@ -291,9 +358,30 @@ class Reports(Case):
         self.assertEqual({r["name"]: r["self_samples"] for r in table["rows"]
                           if r["self_samples"]}, {p: n for p, n in hits.items() if n})
         for option in "--by-object", "--by-thread":
+            rows = monarc_json("flat", option, folder)["rows"]
             self.assertEqual(monarc("flat", "--csv", option, folder).stdout.count(b"\r\n"),
-                             len(monarc_json("flat", option, folder)["rows"]) + 1)
+                             1 + sum(1 + len(r.get("functions", [])) for r in rows))
             self.assertIn(b"busy", monarc("flat", option, folder).stdout)
+
+    def test_order(self):
+        """Calls as counted, or else as seen on stacks; functions of the program alone, or of the
+        shared object that was asked for."""
+        counted = self.record(self.build("busy.c"), "0.3")
+        table = monarc_json("order", counted)
+        check_schema(self, "order", table)
+        names = [f["linkage_name"] for f in table["functions"]]
+        self.assertEqual(table["calls_are"], "counted")
+        self.assertLessEqual({"spin", "left", "right", "work", "main"}, set(names))
+        self.assertNotIn("clock_gettime", names)
+        self.assertEqual(monarc("order", "--object", "none.so", counted).returncode, 2)
+        shutil.rmtree(counted)
+        plain = self.record(self.build("busy.c", "-O2", "-g", "-fno-omit-frame-pointer", "-pthread",
+                                       "-fno-optimize-sibling-calls", name="busy-plain"), "0.3")
+        table = monarc_json("order", plain)
+        check_schema(self, "order", table)
+        names = [f["linkage_name"] for f in table["functions"]]
+        self.assertEqual(table["calls_are"], "stack_samples")
+        self.assertEqual(names.index("left") + 1, names.index("spin"))  # its best caller
 
     def test_info(self):
         folder = self.record(self.build("busy.c"), "0.1")
@@ -378,9 +466,22 @@ class Reports(Case):
         found = monarc_json("doctor", folder)
         check_schema(self, "doctor", found)
         self.assertFalse([f for f in found["findings"] if f["severity"] == "error"])
+        self.assertIn("lost: no call\n", monarc("info", folder).stdout.decode())
         shutil.copy(self.build("busy.c", *FLAGS, "-DOTHER=1", "-O0", name="busy0"), program)
         found = monarc_json("doctor", folder)["findings"]
         self.assertIn("other-build", [f["name"] for f in found])
+
+    def test_doctor_knows_of_libraries(self):
+        """No sample hits the executable: all time is in a library, which is no fault."""
+        library = self.build("time.c", *FLAGS, "-fPIC", "-shared", name="libtime.so", text="""
+            void spend(void) { for (volatile long i = 0; i < 200000000; i++); }
+        """)
+        program = self.build("none.c", *FLAGS, str(library), name="none", text="""
+            void spend(void);
+            int main(void) { spend(); return 0; }
+        """)
+        found = monarc_json("doctor", self.record(program))["findings"]
+        self.assertFalse([f for f in found if f["name"] in ("clock-stopped", "no-samples")])
 
     def test_folders_that_are_none(self):
         self.assertIn(b"a folder without a recording", monarc("flat", self.dir).stderr)

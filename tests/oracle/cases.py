@@ -16,6 +16,8 @@ import errors
 HERE = pathlib.Path(__file__).resolve().parent
 LEVELS = ["few", "core", "full"]
 SOURCE_PROFILES = ["base.gmon", "real.gmon", "cycles.gmon", "blocks.gmon"]
+NESTED = {level: LEVELS[:i + 1] for i, level in enumerate(LEVELS)} | {
+    "lines": ["some-lines", "lines"]}
 
 
 @dataclasses.dataclass
@@ -67,6 +69,8 @@ def with_options(group, program, built, profile, templates, **fields):
 
 def group_of(program):
     """Programs that differ in little share a group: town-s390x and town-i386 are `towns`."""
+    if program.startswith("lines-"):
+        return "lines"
     return "towns" if program.startswith("town-") else program
 
 
@@ -78,8 +82,7 @@ def counts_executions(profile, template):
 def option_cases(manifest, options):
     for program, built in manifest.items():
         for profile, level in built.get("levels", {}).items():
-            names = LEVELS[:LEVELS.index(level) + 1] if level in LEVELS else [level]
-            templates = [t for name in names for t in options[name]
+            templates = [t for name in NESTED.get(level, [level]) for t in options[name]
                          if not counts_executions(profile, t)]
             yield from with_options(group_of(program), program, built, profile, templates)
 
@@ -90,28 +93,26 @@ def source_cases(manifest, options):
                  if counts_executions("header.gmon", t)]
     yield from with_options("source", "town", manifest["town"], "header.gmon", templates)
     for program, built in manifest.items():
+        if program.startswith("lines-") and not program.endswith(("-O1", "-O2")):
+            continue
         for profile in SOURCE_PROFILES[:None if program == "town" else 2]:
             if profile in built.get("levels", {}) or profile == "blocks.gmon":
                 yield from with_options("source", program, built, profile, options["source"],
                                         writes=True)
+    for program, built in manifest.items():
+        for profile in ("line0.gmon", "real.gmon", "blocks.gmon"):
+            if program.startswith("lines-") and profile in built.get("levels", {}):
+                templates = [t for t in options["source-lines"]
+                             if profile != "blocks.gmon" or "-S" not in t]
+                if not re.fullmatch(r"lines-\w+(-O[12])?", program):
+                    templates = templates[::3]
+                yield from with_options("source", program, built, profile, templates, writes=True)
     for path in ("{sources}", ":{sources}", "/nowhere:{sources}"):
         for program in "town-moved", "town-relative":
             values = manifest[program].get("values", {})
             if values:
                 yield Case("source", program, ["-b", "-A", "-I", "/", "image", "base.gmon"],
                            env={"GPROF_PATH": path.format(**values)})
-
-
-def later_cases(manifest, options):
-    for program, profile in (("town", "base.gmon"), ("town", "blocks.gmon"),
-                             ("town", "fraction.gmon"), ("town-gz", "base.gmon"),
-                             ("town-nodebug", "base.gmon"), ("town-i386", "base.gmon"),
-                             ("calc", "real.gmon"), ("shapes", "real.gmon"),
-                             ("heat", "real.gmon"), ("mandel", "real.gmon")):
-        built = manifest[program]
-        if "skip" not in built:
-            yield from with_options("later", program, built, profile, options["later"],
-                                    writes=True)
 
 
 SUMS = [
@@ -141,11 +142,58 @@ def static_cases(manifest, options):
                     yield Case("told", program, ["-b", "-c", *words[0]], told=["-b", *words[1]])
 
 
+def order_cases(manifest, options):
+    """-r and -R. The profiles differ in how often functions are called, for that is what counts."""
+    chosen = [("town", f"{name}.gmon") for name in "base cycles arcs hist header outside".split()]
+    chosen += [("town-nodebug", "base.gmon"), ("town-i386", "base.gmon"),
+               ("town-s390x", "cycles.gmon")]
+    chosen += [(name, "real.gmon") for name in ("calc", "shapes", "heat", "mandel")]
+    chosen += [(name, profile) for name in ("crowd", "many")
+               for profile in list(manifest[name]["levels"])[:6]]
+    for program, profile in chosen:
+        built = manifest[program]
+        if "skip" in built:
+            continue
+        for case in with_options("order", program, built, profile, options["order"]):
+            if program != "many" or "-l" not in case.argv:  # GNU gprof takes minutes
+                yield case
+
+
+def debug_cases(manifest, options):
+    for profile in ("base.gmon", "cycles.gmon", "arcs.gmon", "hist.gmon", "missing"):
+        yield from with_options("debug", "town", manifest["town"], profile, options["debug"])
+
+
 def sum_cases(manifest):
     """Several profiles on one command line, of one format or of two."""
     for profiles in SUMS:
         templates = [f"{options} {{image}} {profiles}" for options in SUM_OPTIONS]
         yield from with_options("sums", "town", manifest["town"], "", templates)
+
+
+WRITTEN = [(program, profile) for program in ("town", "lines-town", "lines-calc-O2", "lines-heat")
+           for profile in ("base.gmon", "cycles.gmon", "disjoint.gmon", "gap.gmon", "header.gmon",
+                           "arcs.gmon", "hist.gmon", "repeat.gmon", "outside.gmon", "zero.gmon",
+                           "blocks.gmon", "rate1000.gmon", "base-v0.gmon", "cachemiss.gmon",
+                           "line0.gmon", "line1.gmon", "line2.gmon", "real.gmon")]
+WRITTEN += [("town-i386", "base.gmon"), ("town-s390x", "base.gmon"), ("town-s390", "cycles.gmon")]
+
+
+def written_cases(manifest, work, options):
+    """-s: what it prints and the file that it leaves."""
+    for program, profile in WRITTEN:
+        if (work / "data" / program / profile).exists():
+            many_blocks = program.startswith("lines-") and profile == "blocks.gmon"
+            templates = [t for t in options["written"] if not (many_blocks and "-S" in t)
+                         and (not re.search("O4", t) or profile not in (
+                             "header.gmon", "arcs.gmon", "cachemiss.gmon", "disjoint.gmon",
+                             "gap.gmon"))]
+            yield from with_options("written", program, manifest[program], profile, templates,
+                                    writes=True)
+    templates = [f"{options} {{image}} {profiles}" for options in ("-s", "-s -O4", "-s -Ob", "-s -q")
+                 for profiles in SUMS if not re.search("huge|full|cachemiss|late|disj|gap", profiles)
+                 and (options[3:5] != "-O" or profiles.count(".bsd") > 1)]
+    yield from with_options("written", "town", manifest["town"], "", templates, writes=True)
 
 
 def format_cases(manifest):
@@ -184,16 +232,17 @@ def blurb_cases(manifest):
             yield Case("blurbs", "town", [*options, "image", profile], check="blurbs")
 
 
-def all_cases(manifest, work, later=False):
+def all_cases(manifest, work):
     options = read_options()
     yield from option_cases(manifest, options)
     yield from source_cases(manifest, options)
     yield from static_cases(manifest, options)
+    yield from order_cases(manifest, options)
+    yield from debug_cases(manifest, options)
     yield from sum_cases(manifest)
+    yield from written_cases(manifest, work, options)
     yield from format_cases(manifest)
     yield from mixed_cases(manifest, options)
     yield from blurb_cases(manifest)
     for fields in errors.error_cases(work):
         yield Case(**fields)
-    if later:
-        yield from later_cases(manifest, options)

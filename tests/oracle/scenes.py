@@ -5,6 +5,7 @@ is tested: {file name: section of options.txt}.
 No scene has samples at or behind the last symbol or a rate of 0: there GNU gprof reads past arrays.
 """
 
+import collections
 import random
 import re
 import struct
@@ -291,6 +292,56 @@ def tell(image, folder, names):
     return names
 
 
+def lines_of_code(image, seed, bytes_a_bin):
+    """Samples and calls anywhere in the code, so that lines inside functions get some."""
+    draw = random.Random(seed)
+    low = image.symbols[0].addr & ~3
+    high = next(s.addr for s in image.symbols if s.name in ("_fini", "zz_last")) & ~3
+    hits_at = {draw.randrange(low, high): draw.choice([1, 1, 2, 3, 10, 70]) for _ in range(60)}
+    profile = Profile(image).histogram(low, high, int((high - low) // bytes_a_bin), hits_at)
+    known = [s for s in image.symbols if low <= s.addr < high]
+    for _ in range(70):
+        callee = draw.choice(known)
+        site = draw.choice([draw.randrange(low, high), callee.addr + draw.randrange(12)])
+        profile.arc(site, callee.addr, draw.choice([0, 1, 1, 2, 3, 1000]))
+    return profile
+
+
+def blocks_of_lines(image, path):
+    """Calls, and blocks that begin with lines and within them: few enough, for GNU gprof forgets the
+    eleventh of a line."""
+    rows = subprocess.run(["objdump", "--dwarf=decodedline", str(path)], capture_output=True,
+                          text=True, check=True).stdout
+    found = re.findall(r"^(\S+) +(\d+) +0x([0-9a-f]+)", rows, re.M)
+    draw = random.Random(11)
+    profile = lines_of_code(image, 7, 4)
+    counts, many = [], collections.Counter()
+    for at, *place in sorted((int(at, 16), file, line) for file, line, at in found):
+        if many[*place] < 9 and draw.random() < 0.5:
+            many[*place] += 1
+            counts.append((at + draw.choice([0, 0, 0, 1, 4]),
+                           draw.choice([0, 1, 1, 2, 50, 7000, 2**30])))
+    for _ in range(2):
+        profile.blocks([pair for pair in counts if draw.random() < 0.7])
+    return profile
+
+
+def lined(level):
+    """Scenes for -l, beside what running the program left."""
+    def make(image, folder):
+        levels = write(folder, [(f"line{seed}", level, lines_of_code(image, seed, size))
+                                for seed, size in enumerate((4, 2, 3.3))])
+        if (folder / "real.gmon").exists():
+            levels["real.gmon"] = level
+        blocks = blocks_of_lines(image, folder / "image")
+        if not blocks.records[-1].counts:
+            return levels
+        write(folder, [("blocks", "", blocks)])
+        # Of the other byte order, GNU gprof turns the number of blocks around twice.
+        return levels if image.big else levels | {"blocks.gmon": "some-lines"}
+    return make
+
+
 def histogram_ranges(image, data):
     """[low, high) of each histogram of a little-endian gmon.out."""
     address = "Q" if image.bits == 64 else "I"
@@ -303,11 +354,6 @@ def histogram_ranges(image, data):
         else:
             at += 1 + struct.calcsize(f"<2{address}I")
     return ranges
-
-
-def real_alone(image, folder):
-    """What running the program left."""
-    return {"real.gmon": "few"}
 
 
 def real(image, folder):

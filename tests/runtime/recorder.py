@@ -116,7 +116,7 @@ class Side:
             for note in struct.iter_unpack("<IIQQQQ16sQ", p):
                 if note[1]:
                     self.threads.append(dict(zip("tid state start end cpu samples".split(), note),
-                                             name=note[6].split(b"\0")[0].decode()))
+                                             name=note[6].split(b"\0")[0].decode(), root=note[7]))
         elif tag == 6:
             for node, parent, address, hits in struct.iter_unpack("<QQQQ", p):
                 self.nodes[node] = (parent, address, hits)
@@ -145,6 +145,7 @@ class Side:
         tag, n, checksum = struct.unpack_from("<IIQ", data, end)
         assert (tag, n, end + 16) == (0, 8, len(data))
         assert checksum == fnv1a(data[:end]), "checksum of " + path
+        s.join_threads()
         return s
 
     @staticmethod
@@ -174,7 +175,16 @@ class Side:
                     elif a and kind == 3:
                         s.blocks[b] = s.blocks.get(b, 0) + n
             at += size
+        s.join_threads()
         return s
+
+    def join_threads(self):
+        """Gives all outermost frames the parent 1; which thread's they are stays in `thread_of`."""
+        roots = {t["root"]: t["tid"] for t in self.threads if t["root"] > 1}
+        self.thread_of = {node: roots.get(parent) for node, (parent, _, _) in self.nodes.items()
+                          if parent == 1 or parent in roots}
+        self.nodes = {node: (1 if parent in roots else parent, address, hits)
+                      for node, (parent, address, hits) in self.nodes.items()}
 
     def object_at(self, address):
         for o in self.objects.values():

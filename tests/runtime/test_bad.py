@@ -68,6 +68,38 @@ class Bad(RecorderTest):
     def test_seccomp_filter(self):
         self.bad("seccomp", LOST_SECCOMP)
 
+    def filtered(self, how, **env):
+        """The filter is there from the program's first instruction on."""
+        program, filtered = self.build("busy.c", *FLAGS), self.build("filtered.c", "-O2")
+        r = self.run_program([program, "0.3"], wrapper=(filtered, how, "/usr/bin/env"), **env)
+        self.assertEqual(r.stderr, "")
+        return self.recording(program).side
+
+    def test_filter_that_kills_from_the_start(self):
+        side = self.filtered("kill")
+        self.assertIn(LOST_SECCOMP, side.lost)
+        self.assertEqual(side.process["clock"], 2)
+        self.assertGreater(side.process["samples"], 10)
+
+    def test_no_perf_access(self):
+        side = self.filtered("refuse", CLOCK="perf")
+        self.assertIn(LOST_PERF, side.lost)
+        self.assertEqual(side.process["clock"], 2)
+        self.assertGreater(side.process["samples"], 10)
+        self.setUp()
+        self.assertEqual(self.filtered("refuse").process["clock"], 2)
+
+    def test_library_unloaded_under_another_threads_table(self):
+        libraries = [self.build("plugin.c", "-O2", "-pg", "-fPIC", "-shared", "-DNAME=" + name,
+                                name=name + ".so") for name in ("first", "second")]
+        program = self.build("unload.c", *FLAGS, "-ldl")
+        for rate in 0, 10000:
+            self.setUp()
+            r = self.run_program([program, *libraries, "20"], RATE=rate)
+            self.assertEqual(r.stderr, "")
+            self.assertGreater(int(r.stdout.split()[1]), 10)
+            self.assert_exact(self.recording(program), self.expected(r.stdout))
+
     def test_all_signals_blocked(self):
         self.bad("mask")
 
@@ -79,6 +111,15 @@ class Bad(RecorderTest):
         expected = self.run_program([program], OUT="/proc/nowhere").stdout
         self.assertEqual(expected, self.run_program([program], preload=False).stdout)
         self.assertEqual(glob.glob(self.dir + "/*.monarc"), [])
+
+    def test_nothing_may_be_written_here(self):
+        """As in a read-only folder: /proc takes no folder, whoever asks."""
+        program = self.build("threads.c", *FLAGS)
+        plain = subprocess.run([program], cwd="/proc", capture_output=True, text=True,
+                               env=dict(os.environ, GMON_OUT_PREFIX=self.dir + "/plain"))
+        r = subprocess.run([program], cwd="/proc", capture_output=True, text=True,
+                           env=dict(os.environ, LD_PRELOAD=RT_SO))
+        self.assertEqual((r.stdout, r.stderr, r.returncode), (plain.stdout, "", plain.returncode))
 
     def test_full_disk(self):
         if os.geteuid() != 0:

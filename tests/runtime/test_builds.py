@@ -1,4 +1,5 @@
 """Every way to get the recorder into a program, and every compiler hook it answers."""
+import bisect
 import glob
 import os
 import re
@@ -37,6 +38,24 @@ class Builds(RecorderTest):
                 r = self.run_program([program, mode], check=False, preload=False)
                 self.assertEqual(r.returncode, code)
                 self.assert_exact(self.recording(program), self.expected(r.stdout))
+
+    def test_static_exec(self):
+        """Before exec the files are written; failed ones change nothing."""
+        program = self.build("life.c", "-O2", "-pg", "-pthread", "-static", RT_A)
+        r = self.run_program([program, "execs"], preload=False)
+        self.assertIn("executed", r.stdout)
+        self.assert_exact(self.recording(program), self.expected(r.stdout))
+        self.assertEqual(self.recording(program).side.process["written"], 2)
+        self.setUp()
+        self.exact(program, "vforks", preload=False)
+
+    def test_static_threads(self):
+        """Sampled from their first instruction, whole stacks."""
+        program = self.build("busy.c", "-O2", "-pg", "-pthread", "-static", RT_A)
+        self.run_program([program, "0.2", "3"], preload=False)
+        side = self.recording(program).side
+        self.assertEqual(len(side.threads), 3)
+        self.assertTrue(all(t["samples"] for t in side.threads))
 
     def test_linked(self):
         program = self.build("threads.c", "-O2", "-pg", "-pthread", RT_SO,
@@ -92,15 +111,63 @@ class Builds(RecorderTest):
         self.assertIn(0, gmon.blocks.values())  # the branch that is never taken is listed
         self.assertEqual(max(gmon.blocks.values()), 101)
 
+    def lines_by_blocks(self, cc, *flags):
+        """Counts of the blocks that each line has a part in."""
+        compiled = self.build("branches.c", "-O0", *flags, "-c", cc=cc, name="branches.o")
+        program = os.path.dirname(compiled) + "/branches"
+        subprocess.run([cc, compiled, "-o", program, RT_SO,
+                        "-Wl,-rpath," + os.path.dirname(RT_SO)], check=True)
+        self.run_program([program], preload=False)
+        blocks, lines = self.recording(program).gmon().blocks, {}
+        starts = sorted(blocks)
+        table = subprocess.run(["objdump", "--dwarf=decodedline", program], capture_output=True,
+                               text=True).stdout
+        rows = [(int(a, 16), int(line)) for line, a in
+                re.findall(r"^branches\.c +(\d+) +(0x[0-9a-f]+)", table, re.M)]
+        for address, line in rows + [(start, None) for start in starts]:
+            i = bisect.bisect_right(starts, address) - 1
+            if line is None:  # a block's own line: that of the last row before its start
+                line = max(row for row in rows if row[0] <= address)[1]
+            if i >= 0 and blocks[starts[i]] not in lines.setdefault(line, []):
+                lines[line].append(blocks[starts[i]])
+        return lines
+
+    def lines_by_gcov(self):
+        program = self.dir + "/covered"
+        subprocess.run(["gcc", "-O0", "--coverage", PROGRAMS + "/branches.c", "-o", program],
+                       cwd=self.dir, check=True)
+        subprocess.run([program], cwd=self.dir, check=True)
+        text = subprocess.run(["gcov", "-t", *glob.glob(self.dir + "/*.gcda")], cwd=self.dir,
+                              capture_output=True, text=True, check=True).stdout
+        found = re.findall(r"^ *(#####|\d+)\*?: *(\d+):", text, re.M)
+        return {int(line): 0 if n[0] == "#" else int(n) for n, line in found}
+
+    def test_block_counts_are_gcovs(self):
+        """A line's count by gcov is that of a block with code of the line."""
+        kinds = [("gcc", "-fsanitize-coverage=trace-pc")]
+        if shutil.which("clang"):
+            kinds.append(("clang", "-fsanitize-coverage=trace-pc-guard,pc-table,no-prune"))
+        gcov = self.lines_by_gcov()
+        for cc, flag in kinds:
+            with self.subTest(cc=cc):
+                self.setUp()
+                lines = self.lines_by_blocks(cc, flag)
+                # gcc has no list of blocks: of those that never ran nothing is known.
+                both = [n for n in lines if n in gcov and (gcov[n] or cc == "clang")]
+                self.assertGreater(len(both), 10)
+                for line in both:
+                    self.assertIn(gcov[line], lines[line], "%s, line %d" % (cc, line))
+
     def check_cross(self, triplet, qemu):
         cc = triplet + "-gcc"
         if not shutil.which(cc) or not shutil.which(qemu):
             self.skipTest("no %s or %s" % (cc, qemu))
-        sources = sorted(set(glob.glob(HOSTED + "/*.c")) - {HOSTED + "/wrap.c"})
+        preloaded = [HOSTED + "/real.c", HOSTED + "/wrap_exit.c"]
+        sources = sorted(set(glob.glob(HOSTED + "/*.c")) - set(preloaded))
         flags = FREESTANDING + (["-mno-outline-atomics"] if "aarch64" in triplet else [])
         library, archive = self.dir + "/libmonarc_rt.so", self.dir + "/monarc_rt.o"
         subprocess.run([cc, *flags, "-fPIC", "-shared", "-o", library, "-Wl,-z,now", *sources,
-                        HOSTED + "/wrap.c"], check=True)
+                        *preloaded], check=True)
         subprocess.run([cc, *flags, "-DMONARC_STATIC", "-r", "-nostdlib", "-o", archive, *sources],
                        check=True)
         for name, arguments in ("threads", ["4"]), ("signals", ["60"]), ("life", ["forks"]), \

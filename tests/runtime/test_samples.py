@@ -76,6 +76,25 @@ class Samples(RecorderTest):
         self.check(recording, cpu, 10000)
         self.assertEqual(recording.side.process["rate"], 10000)
 
+    def test_deep_stacks(self):
+        """Beyond the 127 frames that the kernel follows: all but the first few samples reach main."""
+        for frames in 20, 125, 400, 900:
+            with self.subTest(frames=frames):
+                self.setUp()
+                program = self.build("deep.c", *FLAGS)
+                self.run_program([program, str(frames), "0.4"])
+                paths = self.stacks(self.recording(program))
+                whole = sum(n for path, n in paths.items() if "outermost" in path and "burn" in path)
+                self.assertGreater(whole, 0.7 * sum(paths.values()))
+                longest = max(paths, key=len)
+                self.assertEqual(longest.count("down"), frames + 1)
+
+    def test_no_descriptor_stays_open(self):
+        program = self.build("deep.c", *FLAGS)
+        plain = self.run_program([program, "5", "0.05"], preload=False).stdout
+        recorded = self.run_program([program, "5", "0.05"])
+        self.assertEqual(recorded.stdout, plain)
+
     def test_timer(self):
         recording, cpu = self.busy(1.2, CLOCK="timer", RATE=100)
         self.assertEqual(recording.side.process["clock"], 2)
@@ -127,16 +146,33 @@ class Samples(RecorderTest):
             names[name] = names.get(name, 0) + hits
         self.assertGreaterEqual(names["touch"], 1900)
 
-    def test_counter_or_what_there_is(self):
-        recording, _ = self.busy(0.3, EVENT="cycles")
+    def test_context_switches(self):
+        program = self.build("sleepy.c", *FLAGS)
+        self.run_program([program], EVENT="context-switches")
+        recording = self.recording(program)
         side, gmon = recording.side, recording.gmon()
-        if side.process["event"] == 4:
-            self.assertEqual((gmon.dimension, gmon.rate), ("cycles", 1))
-        else:  # no counters in this machine: said, and CPU time instead
-            self.assertIn(14, side.lost)
-            self.assertEqual((side.process["event"], gmon.dimension), (0, "seconds"))
-            self.assertIn(("event", "cpu"), side.text)
-        self.assertGreater(side.process["samples"], 0)
+        if side.process["clock"] != 1:
+            self.skipTest("no perf_event_open here")
+        self.assertEqual((gmon.dimension, gmon.rate, side.process["event"]), ("switches", 1, 3))
+        self.assertIn(("dimension", "switches"), side.text)
+        paths = self.stacks(recording)
+        self.assertGreater(sum(n for path, n in paths.items() if "asleep" in path), 0)
+
+    def test_counters_or_what_there_is(self):
+        for event, number, dimension in ("cycles", 4, "cycles"), \
+                ("instructions", 5, "instructions"), ("cache-misses", 6, "cache misses"), \
+                ("branch-misses", 7, "branch misses"):
+            with self.subTest(event=event):
+                self.setUp()
+                recording, _ = self.busy(0.2, EVENT=event)
+                side, gmon = recording.side, recording.gmon()
+                if side.process["event"] == number:
+                    self.assertEqual((gmon.dimension, gmon.rate), (dimension, 1))
+                else:  # no counters in this machine: said, and CPU time instead
+                    self.assertIn(14, side.lost)
+                    self.assertEqual((side.process["event"], gmon.dimension), (0, "seconds"))
+                    self.assertIn(("event", "cpu"), side.text)
+                    self.assertGreater(side.process["samples"], 0)
 
     def test_gprof_reads_time(self):
         recording, cpu = self.busy(0.5)

@@ -28,11 +28,39 @@ class Steering(RecorderTest):
 
     def test_cplusplus_and_c99(self):
         program = self.dir + "/header"
-        subprocess.run(["g++", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I", INCLUDE,
-                        os.path.join(PROGRAMS, "header.cc"), "-o", program, *LINK], check=True)
+        subprocess.run(["g++", "-O1", "-pg", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I",
+                        INCLUDE, os.path.join(PROGRAMS, "header.cc"), "-o", program, *LINK],
+                       check=True)
         self.run_program([program], preload=False)
+        counts = {name: sum(n for f, n in Recording(self.dir + name).calls().items()
+                            if "counted" in f)
+                  for name in ("/header.monarc/first", "/aside", "/header.monarc")}
+        self.assertEqual(list(counts.values()), [10, 20, 100])
+        marks = [name for _, name in self.recording(program).side.marks]
+        self.assertEqual(sorted(marks), ["c++", "loop", "loop"])
         subprocess.run(["gcc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-I", INCLUDE,
                         "-fsyntax-only", "-x", "c", INCLUDE + "/monarc/runtime.h"], check=True)
+
+    def test_pkg_config(self):
+        """What pkg-config says builds a program; the paths are those of an installation."""
+        build = os.path.join(os.path.dirname(RT_SO), "..", "..")
+        stage = self.dir + "/stage"
+        done = subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--destdir", stage],
+                              capture_output=True, text=True)
+        if done.returncode:
+            self.skipTest("meson install: " + done.stderr[-200:])
+        found = [root for root, _, files in os.walk(stage) if "monarc-runtime.pc" in files]
+        env = dict(os.environ, PKG_CONFIG_PATH=found[0], PKG_CONFIG_SYSROOT_DIR=stage)
+        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "monarc-runtime"], env=env,
+                               capture_output=True, text=True, check=True).stdout.split()
+        program = self.dir + "/steer"
+        subprocess.run(["gcc", "-O2", "-pg", os.path.join(PROGRAMS, "steer.c"), "-o", program,
+                        *flags], check=True)
+        where = [f[2:] for f in flags if f.startswith("-L")]
+        env = dict(os.environ, LD_LIBRARY_PATH=":".join(where))
+        r = subprocess.run([program], cwd=self.dir, env=env, capture_output=True, text=True)
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        self.assertEqual(self.recording(program).calls()["counted"], 123)
 
     def test_signal_writes_files(self):
         program = self.build("waiting.c", "-O2", "-pg")

@@ -1,0 +1,206 @@
+/* monarc order: a profile becomes an order of functions for the linker. */
+#include "report/order.h"
+
+#include "cli/command.h"
+#include "cli/view.h"
+
+#include <string.h>
+
+enum {
+    OPTION_FORMAT,
+    OPTION_OUTPUT,
+    OPTION_OBJECT,
+    OPTION_CLUSTER,
+    OPTION_DEBUG_DIR,
+    OPTION_FORCE,
+    OPTION_JSON,
+    OPTION_WORD,
+    OPTION_ENDIAN,
+    OPTION_INPUT,
+};
+
+static const struct option_row OPTIONS[] = {
+    {'f', "format", "lld|gold|ld|mold|names", "for which linker (default: lld)"},
+    {'o', "output", "FILE", "where the order goes; standard output then says what it brings"},
+    {0, "object", "NAME", "order this shared object (of a recording), not the executable"},
+    {0, "cluster", "BYTES",
+     "let no cluster grow beyond this (default: what of 4096, 65536, 2097152 is best)"},
+    {0, "debug-dir", "DIR", "look for separate debug files there, too"},
+    {0, "force", NULL, "go on even if program and profile do not belong together"},
+    {'j', "json", NULL, "print JSON; docs/schema/ has its schema"},
+    {0, "word", "32|64", "pointer size of the profiled machine (default: deduce)"},
+    {0, "endian", "little|big", "its byte order (default: deduce)"},
+    {'O', "profile-format", "gmon|gmon0|sprof|bsd44|bsd", "read the files as this format"},
+};
+
+struct request {
+    struct view_options view;
+    enum order_format format;
+    const char *output, *object;
+    uint64_t cluster_bytes;
+    bool is_json;
+};
+
+static bool parse_linker(const char *value, enum order_format *format, struct err *e)
+{
+    for (int i = 0; i < ORDER_FORMATS; i++)
+        if (!strcmp(value, order_format_names[i])) {
+            *format = (enum order_format)i;
+            return true;
+        }
+    return err_set(e, "option '--format' takes lld, gold, ld, mold or names, not '%s'", value);
+}
+
+static bool take(struct request *r, int row, const char *value, struct err *e)
+{
+    struct profile_options *read = &r->view.read;
+    switch (row) {
+    case OPTION_FORMAT: return parse_linker(value, &r->format, e);
+    case OPTION_OUTPUT: r->output = value; return true;
+    case OPTION_OBJECT: r->object = value; return true;
+    case OPTION_CLUSTER: return option_number("--cluster", value, UINT32_MAX, &r->cluster_bytes, e);
+    case OPTION_DEBUG_DIR: return view_option(&r->view, VIEW_OPTION_DEBUG_DIR, value, e);
+    case OPTION_FORCE: return view_option(&r->view, VIEW_OPTION_FORCE, value, e);
+    case OPTION_JSON: return r->is_json = true;
+    case OPTION_WORD: return parse_word("--word", value, &read->hint.word, e);
+    case OPTION_ENDIAN: return parse_order("--endian", value, &read->hint.order, e);
+    default: return parse_format("--profile-format", value, &read->format, e);
+    }
+}
+
+static int parse(struct option_walk *walk, struct request *r, struct err *e)
+{
+    const char *value;
+    int row;
+    while ((row = options_next(walk, &value, e)) >= 0)
+        if (!take(r, row, value, e))
+            return OPTION_BAD;
+    return row;
+}
+
+/* Of a recording, the executable or the object that was named: by its path, or what is behind the
+ * last slash. */
+static bool find_object(const struct view *v, const struct request *r, struct order_rules *rules,
+                        struct err *e)
+{
+    const struct space *s = &v->recorded.space;
+    if (!v->folder && r->object)
+        return err_set(e, "--object is for recordings; name the shared object as PROGRAM instead");
+    if (!v->folder) {
+        rules->file = v->object;
+        return true;
+    }
+    for (uint32_t i = 0; i < s->len; i++) {
+        const char *path = s->objects[i].recorded->path, *slash = strrchr(path, '/');
+        if (r->object ? strcmp(path, r->object) && strcmp(slash ? slash + 1 : path, r->object)
+                      : i != 0)
+            continue;
+        rules->object = i;
+        rules->file = s->objects[i].file;
+        return rules->file || err_in(e, v->folder, "%s ran, but its file cannot be read", path);
+    }
+    return err_in(e, v->folder, "has no object '%s'", r->object ? r->object : "of the program");
+}
+
+static bool make(struct view *v, const struct request *r, struct order *t, struct order_gain *gain,
+                 struct err *e)
+{
+    struct stacks stacks;
+    struct order_rules rules = {.cluster_bytes = r->cluster_bytes};
+    if (!find_object(v, r, &rules, e))
+        return false;
+    if (v->folder) {
+        stacks_measure(&stacks, &v->recorded.recording, &v->recorded.space, &v->functions,
+                       &v->arena);
+        rules.stacks = &stacks;
+    }
+    order_make(t, gain, &v->functions, &v->graph, &rules, &v->arena);
+    return t->len || err_set(e, "%s: no function that could be moved was sampled or called",
+                             object_path(rules.file));
+}
+
+static bool save(const struct request *r, const struct order *t, const struct order_gain *gain,
+                 struct err *e)
+{
+    struct out file;
+    out_init(&file, -1);
+    order_file(&file, t, gain, r->format);
+    bool ok = file_replace(r->output, (struct bytes){(const uint8_t *)file.at, file.len}, e);
+    out_deinit(&file);
+    return ok;
+}
+
+static bool report(struct view *v, const struct request *r, struct out *out, struct err *e)
+{
+    struct order order;
+    struct order_gain gain;
+    if (!make(v, r, &order, &gain, e))
+        return false;
+    bool is_stdout = r->output && !strcmp(r->output, "-");
+    if (r->output && !is_stdout && !save(r, &order, &gain, e))
+        return false;
+    if (r->is_json)
+        order_json(out, &order, &gain, &v->summary, &v->names);
+    else if (r->output && !is_stdout)
+        order_text(out, &order, &gain, &v->summary, r->output);
+    else
+        order_file(out, &order, &gain, r->format);
+    return true;
+}
+
+static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+{
+    struct option_walk walk = options_start(self, argc - 1, argv + 1);
+    struct request r = {0};
+    struct view v = {0};
+    int status = EXIT_BAD, end = parse(&walk, &r, e);
+    if (end == OPTION_HELP) {
+        command_help(self, out);
+        status = EXIT_FINE;
+    } else if (end != OPTION_BAD && view_operands(&r.view, &walk, e) && view_open(&v, &r.view, e) &&
+               report(&v, &r, out, e)) {
+        status = EXIT_FINE;
+    }
+    view_close(&v, &r.view);
+    return status;
+}
+
+const struct command command_order = {
+    .name = "order",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .summary = "Order functions for the linker, so that what runs together stands together",
+    .details =
+        "PROFILE is gmon.out unless named; several are summed. The order is call-chain\n"
+        "clustering (C3): a function follows the caller that calls it most, dense clusters\n"
+        "come first, and what never ran is left where the linker puts it. Samples say what\n"
+        "runs, counted calls who calls whom; of a recording without counted calls, its call\n"
+        "stacks do.\n"
+        "\n"
+        "Objects have to be compiled with -ffunction-sections, or a linker cannot take them\n"
+        "apart. The formats, and how to link:\n"
+        "\n"
+        "  lld    symbols: -fuse-ld=lld -Wl,--symbol-ordering-file=FILE\n"
+        "  gold   sections: -fuse-ld=gold -Wl,--section-ordering-file=FILE\n"
+        "  ld     script for GNU ld: -Wl,-T,FILE\n"
+        "  mold   script for `ld -r --force-group-allocation -T FILE -o all.o OBJECT...`;\n"
+        "         all.o is linked with mold, which takes no order of its own\n"
+        "  names  symbols, one a line, nothing else\n"
+        "\n"
+        "Functions of one name, static ones of several files, move together. What it should\n"
+        "bring is in remarks at the top of the order, or on standard output with -o: pages of\n"
+        "4 KiB and 2 MiB that hold what ran, calls that leave their page, distance from\n"
+        "caller to callee, and misses in an instruction TLB of 64 entries for small and 8 for\n"
+        "large pages. These are estimates: samples are spread evenly over a function, and\n"
+        "pages are entered at random, as often as calls and returns enter them.\n"
+        "\n"
+        "glibc's recorder ignores what a linker puts before _start; profile a program that\n"
+        "lld put in order with 'monarc run'.\n"
+        "\n"
+        "Examples:\n"
+        "  monarc order -o hot.order ./prog && cc -ffunction-sections -fuse-ld=lld \\\n"
+        "      -Wl,--symbol-ordering-file=hot.order -o prog *.c\n"
+        "  monarc order --format gold -o hot.order prog.monarc\n",
+    .options = OPTIONS,
+    .options_len = sizeof OPTIONS / sizeof *OPTIONS,
+    .run = run,
+};

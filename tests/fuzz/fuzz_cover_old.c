@@ -1,0 +1,81 @@
+/* libFuzzer: an old counter file as libmonarc_cover meets it, gcda or (first byte odd) da. Whatever
+ * it holds is refused or merged; what was merged can be merged with again. */
+#include "../../runtime/cover/objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static const struct layout gcc12 = {1200, 8, true, true, true, SUMMARY_OBJECT, true};
+static const enum merge_kind kinds[COUNTERS_MAX] = {
+    MERGE_ADD, MERGE_ADD, MERGE_ADD, MERGE_TOPN, MERGE_TOPN, MERGE_ADD, MERGE_IOR, MERGE_FIRST,
+};
+static uint64_t arcs[6] = {1, 2, 3, 4, 5, 6};
+static const struct function_info functions[] = {
+    {"main", 0x1234, 2},
+    {"same", 0x77, 1},
+    {"same", 0x77, 3},
+};
+static const struct coverage_info registered = {0x65343033, NULL, "x.da", functions, 3, arcs, 6};
+
+static void put(struct buffer *b, const uint32_t *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        buffer_u32(b, words[i]);
+}
+
+/* One function with three arcs, a list of two values and a first time; one that is elsewhere. */
+static void gcda_image(struct buffer *b)
+{
+    static const uint32_t head[] = {
+        GCDA_MAGIC, 0x4232322a, 1, 2, TAG_OBJECT_SUMMARY, 8, 1, 9, TAG_FUNCTION,
+        12,         3,          4, 5, TAG_COUNTER(0),     24};
+    static const uint32_t end[] = {TAG_FUNCTION, 0, 0};
+    put(b, head, sizeof head / sizeof *head);
+    for (uint64_t i = 7; i < 10; i++)
+        buffer_u64(b, i);
+    put(b, (const uint32_t[]){TAG_COUNTER(3), 48}, 2);
+    for (uint64_t i = 0; i < 6; i++)
+        buffer_u64(b, i == 1 ? 2 : i + 10);
+    put(b, (const uint32_t[]){TAG_COUNTER(7), 8, 6, 0}, 4);
+    put(b, end, 3);
+}
+
+static enum verdict merge(bool is_da, struct cursor now, struct cursor old, struct buffer *out)
+{
+    struct form form = {&gcc12, kinds};
+    struct object da = {.family = &da_family, .da = &registered};
+    const char *why = NULL;
+    enum verdict v =
+        is_da ? da_family.add(&da, now, old, out, &why) : gcda_add(&form, now, old, out, &why);
+    if (v != VERDICT_FINE && v != VERDICT_NO_ROOM && !why)
+        abort();
+    return v;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    unsigned char bytes[1024];
+    struct buffer now = {.at = bytes, .size = sizeof bytes};
+    struct object da = {.family = &da_family, .da = &registered};
+    struct totals none = {0};
+    bool is_da = len > 0 && data[0] % 2;
+    if (len == 0)
+        return 0;
+    if (is_da)
+        da_family.image(&da, &none, &now);
+    else
+        gcda_image(&now);
+    size_t size = now.used + len + 64; /* what store.c provides */
+    struct buffer once = {.at = malloc(size), .size = size};
+    struct buffer twice = {.at = malloc(size + now.used), .size = size + now.used};
+    struct cursor image = cursor_on(bytes, now.used);
+    if (once.at && twice.at &&
+        merge(is_da, image, cursor_on(data + 1, len - 1), &once) == VERDICT_FINE &&
+        merge(is_da, image, cursor_on(once.at, once.used), &twice) != VERDICT_FINE)
+        abort();
+    free(once.at);
+    free(twice.at);
+    return 0;
+}

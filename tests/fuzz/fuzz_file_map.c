@@ -1,0 +1,24 @@
+/* libFuzzer: -R maps. Every function that a line names is found again, and nothing else is. */
+#include "analysis/file_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct arena a = {0};
+    struct file_map map;
+    if (file_map_read(&map, (struct bytes){data, len}, &a)) {
+        for (uint32_t i = 0; i < map.len; i++) {
+            const struct mapped *found = file_map_find(&map, map.at[i].function);
+            if (!found || strcmp(found->function, map.at[i].function))
+                abort();
+        }
+        if (file_map_find(&map, "no function of this name"))
+            abort();
+    }
+    arena_deinit(&a);
+    return 0;
+}
