@@ -65,7 +65,8 @@ static uint32_t chunk_at(struct building *b, uint32_t set, uint32_t number)
 
 static uint32_t line_at(struct building *b, uint32_t set, uint32_t number)
 {
-    uint32_t *slot = &b->chunks.at[chunk_at(b, set, number)].lines[number % CHUNK];
+    uint32_t chunk = chunk_at(b, set, number); /* may move the chunks */
+    uint32_t *slot = &b->chunks.at[chunk].lines[number % CHUNK];
     if (*slot == (uint32_t)COVER_NONE) {
         *slot = (uint32_t)b->found.len;
         vec_push(&b->found, (struct found_line){

@@ -41,6 +41,20 @@ static void name_instances(struct gcov *g)
     }
 }
 
+/* Functions that begin at one line, by column. */
+static void order_columns(struct gcov_report *r)
+{
+    struct keyed *starts = r->starts.at;
+    for (size_t i = 0, end; i < r->starts.len; i = end) {
+        uint64_t key = starts[i].key;
+        for (end = i; end < r->starts.len && starts[end].key == key; end++)
+            starts[end].key = gcov_function(r, starts[end].item)->start_column;
+        gcov_order(starts + i, end - i);
+        for (size_t k = i; k < end; k++)
+            starts[k].key = key;
+    }
+}
+
 static void list_starts(struct gcov_report *r)
 {
     r->starts.len = 0;
@@ -52,6 +66,7 @@ static void list_starts(struct gcov_report *r)
                 (struct keyed){(uint64_t)at->source << 32 | gcov_function(r, i)->start_line, i});
     }
     sort_keyed(r->starts.at, r->starts.len);
+    order_columns(r);
 }
 
 static void describe(struct gcov *g)
@@ -168,7 +183,7 @@ static void report_source(struct gcov *g, uint32_t source, const char *argument)
     const struct gcov_options *o = &g->options;
     const struct cover_totals *t = &g->report.lines.sources.at[source].totals;
     if (o->debug)
-        gcov_dump(&g->report, source, g->out);
+        gcov_dump(&g->report, source, g->input.complaints);
     if (!o->to_stdout)
         gcov_file_summary(&g->report, source, g->out);
     g->lines += t->lines;

@@ -24,7 +24,7 @@ struct gcov_report {
     size_t units_len;
     struct cover_lines lines;
     const struct gcov_source *sources; /* beside lines.sources */
-    VEC(struct keyed) starts;          /* instances by (source << 32 | start line) */
+    VEC(struct keyed) starts;          /* instances by (source << 32 | start line), then column */
     const char **shown_names;          /* of instances, demangled if wanted */
     const char **demangled_names;      /* JSON has both */
 
@@ -40,6 +40,9 @@ struct gcov_report {
 
 /* Instances that begin at a line of a source: starts.at[result], *len of them. */
 size_t gcov_starts_at(const struct gcov_report *r, uint32_t source, uint32_t line, size_t *len);
+
+/* Sorts by key as gcov does: not stable, always the same. */
+void gcov_order(struct keyed *items, size_t len);
 
 /* The function of an instance in its notes. */
 static inline const struct cover_function *gcov_function(const struct gcov_report *r,
