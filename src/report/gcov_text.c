@@ -339,13 +339,16 @@ static void begin_functions(struct printing *p, uint32_t source, uint32_t number
     }
 }
 
-/* As many lines as the source has: what notes say of lines behind its end is not shown. */
+/* As many lines as the source has: what notes say of lines behind its end is not shown, and of a
+ * group that ends behind the last line with code, only the sum. */
 static void print_lines(struct printing *p, uint32_t source)
 {
     const struct cover_source *s = &p->r->lines.sources.at[source];
     struct group group = {0};
     uint32_t next = s->first_line;
-    for (uint32_t number = 1; number < p->source.starts.len; number++) {
+    uint32_t end = (uint32_t)p->source.starts.len;
+    uint32_t number = 1;
+    for (; number < end && number <= s->last_number; number++) {
         if (!group.end)
             begin_functions(p, source, number, &group);
         struct cover_line line = take_line(p->r, &next, s->first_line + s->lines, number);
@@ -356,6 +359,11 @@ static void print_lines(struct printing *p, uint32_t source)
             print_instance(p, p->r->starts.at[group.first + i].item);
         out_str(p->out, SEPARATOR);
         group.end = 0;
+    }
+    p->highest = 0; /* no hotness behind the last function */
+    for (; number < end; number++) {
+        struct cover_line line = {.number = number};
+        print_line(p, &line);
     }
 }
 

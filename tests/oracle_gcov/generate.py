@@ -52,10 +52,10 @@ class Maker:
     def function(self, number):
         where = self.random.choice(["\n", "\n", " "])
         return (f"{where}static int f{number}(int x){self.space()}{{ int fuel = 20;"
-                f"{self.space()}{self.block(4)}{self.space()}return x; }}")
+                f"{self.space()}{self.block(3)}{self.space()}return x; }}")
 
 
-def program(seed, functions=12):
+def program(seed, functions=7):
     maker = Maker(seed)
     made = "".join(maker.function(i) for i in range(functions))
     calls = "".join(f"    for (int i = 0; i < {3 + i}; i++) count += f{i}(i);\n"
