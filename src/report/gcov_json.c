@@ -94,15 +94,22 @@ static const char *linkage_name(const struct gcov_report *r, uint32_t instance)
     return name ? name : "";
 }
 
-/* Functions that a line may be said to be of: the last that began, until it ends. */
+/* Functions that a line may be said to be of: the last that began, until the line at which it ends.
+ * One that another outlives stays, and has the lines behind that. Before gcc 11 none ended. */
 struct enclosing {
     VEC(uint32_t) open; /* instances */
+    uint32_t reached;   /* the ends of lines before this are passed */
 };
 
-static void close_before(const struct gcov_report *r, struct enclosing *e, uint32_t line)
+static void end_functions(const struct gcov_report *r, struct enclosing *e, uint32_t line)
 {
-    while (e->open.len && gcov_function(r, e->open.at[e->open.len - 1])->end_line < line)
-        e->open.len--;
+    for (; e->open.len && r->version >= 1100; e->open.len--) {
+        uint32_t end = gcov_function(r, e->open.at[e->open.len - 1])->end_line;
+        if (end < e->reached || end >= line)
+            break;
+        e->reached = end;
+    }
+    e->reached = line;
 }
 
 /* Lines of an instance come before the source's line at which it begins. */
@@ -111,9 +118,8 @@ static void begin_function(struct json_printing *p, uint32_t instance, struct en
     const struct cover_instance *at = &p->r->lines.instances.at[instance];
     uint32_t line = gcov_function(p->r, instance)->start_line;
     if (!at->is_instance) {
-        close_before(p->r, e, line ? line - 1 : 0);
+        end_functions(p->r, e, line);
         vec_push(&e->open, instance);
-        close_before(p->r, e, line);
     }
     for (uint32_t i = at->first_line; i < at->first_line + at->lines; i++)
         put_line(p, &p->r->lines.lines.at[i], linkage_name(p->r, instance));
@@ -133,7 +139,7 @@ static void put_lines(struct json_printing *p)
                (uint32_t)r->starts.at[start].key <= number;
              start++)
             begin_function(p, r->starts.at[start].item, &e);
-        close_before(r, &e, number);
+        end_functions(r, &e, number);
         if (!is_end)
             put_line(p, &r->lines.lines.at[next],
                      e.open.len ? linkage_name(r, e.open.at[e.open.len - 1]) : NULL);

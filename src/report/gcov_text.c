@@ -140,7 +140,7 @@ static void print_beginning(struct printing *p, const struct mark *m, uint32_t n
 static void share(const struct printing *p, int64_t part, int64_t whole, char *into)
 {
     size_t len = p->r->style.counts ? gcov_count(&p->r->style, part, into)
-                                    : gcov_percent(part, whole, 0, into);
+                                    : gcov_percent(p->r, part, whole, 0, into);
     into[len] = 0;
 }
 
@@ -268,8 +268,8 @@ static void print_function(struct printing *p, uint32_t instance)
     if (!p->r->style.branches)
         return;
     called[gcov_count(&p->r->style, at->called, called)] = 0;
-    gcov_percent(at->returned, at->called, 0, returned);
-    gcov_percent(at->blocks_executed, at->blocks, 0, executed);
+    gcov_percent(p->r, at->returned, at->called, 0, returned);
+    gcov_percent(p->r, at->blocks_executed, at->blocks, 0, executed);
     out_printf(p->out, "function %s called %s returned %s blocks executed %s\n",
                p->r->shown_names[instance], called, returned, executed);
     if (gcov_paths_of(p->r, instance, &paths, &covered))
@@ -384,6 +384,8 @@ void gcov_text(const struct gcov_report *r, uint32_t source, const struct bytes 
         out_printf(out, HEADING "Graph:%s\n", r->notes_name);
         out_printf(out, HEADING "Data:%s\n", r->counters_name);
         out_printf(out, HEADING "Runs:%u\n", r->runs);
+        if (r->version < 900)
+            out_printf(out, HEADING "Programs:%u\n", r->programs);
     }
     if (text && r->sources[source].is_newer)
         out_str(out, HEADING "Source is newer than graph\n");

@@ -113,7 +113,8 @@ def named(work):
              ["-o", "", "deep/a.b.c"], ["deep/../deep/a.b.gcda"], ["nothing"], ["deep"], ["."],
              ["--", "deep/a.b.c"], ["deep/a.b.c", "-b"]]
     yield Scene(work, "names", ["deep/a.b.c"], text=text, arguments=forms,
-                options=[[], ["-j"], ["-l"], ["-l", "-p"], ["-x"], ["-t", "-j"], ["-p", "-l", "-j"]])
+                options=[[], ["-j"], ["-l"], ["-l", "-p"], ["-x"], ["-t", "-j"], ["-p", "-j"],
+                         ["-x", "-j"], ["-l", "-j", "-x", "-p"]])
     up = {"deep/up.c": '#include "../inc/shared.h"\nint main(void) { return sum(3) - 3; }\n'}
     yield Scene(work, "up", ["deep/up.c"], text=up, arguments=[["deep/up.gcda"]])
     yield Scene(work, "up gone", ["deep/up.c"], text=up, arguments=[["deep/up.gcda"]],
@@ -138,7 +139,7 @@ def changed(work):
     yield one("no last newline", rewrite("basic.c", lambda b: b.rstrip()))
     yield one("longer source", rewrite("basic.c", lambda b: b + b"\n\nmore\n"))
     yield one("odd source", rewrite("basic.c", lambda b: b.replace(b"\n", b"\r\n", 9)
-                                    .replace(b"int", b"in\0t", 3).replace(b"e", b"\xe9", 5)))
+                                    .replace(b"e", b"\xe9", 5)))
     yield one("read-only folder", lambda folder: (folder / "basic.c.gcov").mkdir())
 
 
