@@ -194,6 +194,12 @@ static bool is_end(const struct walking *w, uint32_t block)
     return block == 0 || block == exit;
 }
 
+/* Entry and exit belong to no line, unless (clang) they have lines. */
+static bool is_on_line(const struct walking *w, uint32_t block, bool has_run)
+{
+    return !is_end(w, block) || (has_run && !w->b->rules->has_gnu_exit);
+}
+
 static uint32_t add_block(struct walking *w, uint32_t block, uint32_t *run, uint32_t line)
 {
     const struct notes *n = w->unit->notes;
@@ -207,7 +213,7 @@ static uint32_t add_block(struct walking *w, uint32_t block, uint32_t *run, uint
             continue;
         has_run = true;
         line = add_run(w, &n->runs.at[*run], count, is_exceptional, line);
-        if (line != (uint32_t)COVER_NONE && !is_end(w, block))
+        if (line != (uint32_t)COVER_NONE && is_on_line(w, block, true))
             vec_push(&w->b->attachments, (struct attachment){line, {w->index, block}});
     }
     if (!has_run && w->b->rules->carries_lines && line != (uint32_t)COVER_NONE && !is_end(w, block))
@@ -379,7 +385,7 @@ static void count_line(struct building *b, uint32_t index)
     uint32_t *times;
     uint64_t count = 0;
     bool has_loop = false;
-    if (!line->blocks)
+    if (!line->blocks || b->rules->sums_blocks)
         return;
     for (uint32_t i = 0; i < line->blocks; i++) {
         uint32_t *stamp = stamp_of(b, &blocks[i], &times);

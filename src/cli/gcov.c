@@ -115,6 +115,8 @@ static void analyse(struct gcov *g)
                                 .has_no_sums = g->options.json,
                                 .has_gnu_exit = !r->is_llvm,
                                 .carries_lines = r->version < 800 && !r->is_llvm,
+                                .sums_blocks =
+                                    r->version < 800 && !r->is_llvm && !g->options.style.all_blocks,
                                 .adds_instances = r->version >= 1400};
     cover_lines_build(r->units, r->units_len, in->sources.len, &rules, &r->lines);
     list_starts(r);
