@@ -3,6 +3,7 @@
 #include "dump.h"
 #include "folder.h"
 #include "merge.h"
+#include "ring.h"
 #include "sys.h"
 
 #include <monarc/runtime.h>
@@ -10,16 +11,21 @@
 
 int monarc_start(void)
 {
-    if (!process_get())
+    struct process *p = process_get();
+    if (!p)
         return -1;
+    ring_drain_all(p); /* drops what was sampled meanwhile */
     __atomic_store_n(&monarc_recording, 1, __ATOMIC_RELAXED);
     return 0;
 }
 
 int monarc_stop(void)
 {
+    struct process *p = process_if_started();
+    if (p && monarc_recording)
+        ring_drain_all(p);
     __atomic_store_n(&monarc_recording, 0, __ATOMIC_RELAXED);
-    return process_if_started() ? 0 : -1;
+    return p ? 0 : -1;
 }
 
 /* Copies the present sums of one kind into a segment whose counts are taken off from now on. The
@@ -48,6 +54,7 @@ int monarc_reset(void)
     struct process *p = process_if_started();
     if (!p)
         return -1;
+    ring_drain_all(p);
     bool ok = set_aside(p, MONARC_EXTENT_ARCS) && set_aside(p, MONARC_EXTENT_STACKS) &&
               set_aside(p, MONARC_EXTENT_BLOCKS);
     return ok ? 0 : -1;

@@ -1,9 +1,11 @@
 /* The clocks that tick for one thread. See clocks.h, perf_event_open(2), timer_create(2).
  *
- * A perf clock is a descriptor in the program's table, so: few of them, with high numbers, closed
- * on exec, and never closed by us unless it is still ours, since programs close and reuse
- * descriptors they do not know. */
+ * A perf clock has the kernel collect its samples (ring.h). Where that is not possible it signals
+ * each, and is a descriptor in the program's table, so: few of them, with high numbers, closed on
+ * exec, and never closed by us unless it is still ours, since programs close and reuse descriptors
+ * they do not know. */
 #include "clocks.h"
+#include "ring.h"
 #include "sys.h"
 #include "text.h"
 
@@ -45,7 +47,10 @@ static bool may_ask(void)
     return false;
 }
 
-static long open_event(const struct perf_kind *kind, bool with_kernel)
+/* What an event is for: a signal for each sample; a ring of samples; a signal for each so many. */
+enum use { FOR_SIGNALS, FOR_RING, FOR_ALARM };
+
+static long open_event(const struct perf_kind *kind, bool with_kernel, enum use use)
 {
     struct perf_event_attr a;
     bytes_zero(&a, sizeof a);
@@ -58,16 +63,20 @@ static long open_event(const struct perf_kind *kind, bool with_kernel)
     a.disabled = 1;
     a.exclude_kernel = !with_kernel;
     a.exclude_hv = 1;
+    if (use == FOR_RING)
+        ring_attributes(&a);
+    if (use == FOR_ALARM)
+        a.sample_period *= RING_EVERY;
     return SYS5(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* Page faults and switches happen in the kernel; where that may not be looked at, do what can. */
-static long open_best(void)
+static long open_best(enum use use)
 {
     const struct perf_kind *kind = &perf_kinds[config.event];
     bool in_kernel = config.event == EVENT_PAGE_FAULTS || config.event == EVENT_CONTEXT_SWITCHES;
-    long fd = open_event(kind, in_kernel);
-    return sys_failed(fd) && in_kernel ? open_event(kind, false) : fd;
+    long fd = open_event(kind, in_kernel, use);
+    return sys_failed(fd) && in_kernel ? open_event(kind, false, use) : fd;
 }
 
 /* Out of the way of programs that count on the lowest free number. */
@@ -102,14 +111,32 @@ static bool signals_to(long fd, int tid)
            SYS3(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
 }
 
-bool clock_perf_start(struct thread *t)
+/* Without a descriptor: the mapping keeps the events. */
+static bool start_ring(struct process *p, struct thread *t)
+{
+    long fd = open_best(FOR_RING), alarm = sys_failed(fd) ? -1 : open_best(FOR_ALARM);
+    bool ok = !sys_failed(alarm) && ring_map(p, t, (int)fd, (int)alarm);
+    if (ok && !(signals_to(alarm, t->tid) && SYS3(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0) == 0)) {
+        ring_unmap(p, t);
+        ok = false;
+    }
+    if (!sys_failed(fd))
+        sys_close((int)fd);
+    if (!sys_failed(alarm))
+        sys_close((int)alarm);
+    return ok;
+}
+
+bool clock_perf_start(struct process *p, struct thread *t)
 {
     if (config.event == EVENT_WALL || !may_ask())
         return false;
+    if (HAVE_RINGS && !t->is_deep && start_ring(p, t))
+        return true;
     int *slot = slot_of(0);
     if (!slot)
         return false;
-    long fd = open_best();
+    long fd = open_best(FOR_SIGNALS);
     if (!sys_failed(fd))
         fd = move_high(fd);
     if (sys_failed(fd) || !signals_to(fd, t->tid)) {
@@ -133,9 +160,10 @@ static bool is_ours(int fd)
            SYS3(SYS_fcntl, fd, F_GETOWN_EX, &owner) == 0 && owner.type == F_OWNER_TID;
 }
 
-void clock_perf_stop(struct thread *t)
+void clock_perf_stop(struct process *p, struct thread *t)
 {
     int fd = t->perf_fd;
+    ring_unmap(p, t);
     if (fd < 0)
         return;
     t->perf_fd = -1;

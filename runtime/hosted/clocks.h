@@ -13,8 +13,8 @@
 #endif
 
 /* False, counted, where it is not allowed or not there. Called by the thread itself. */
-bool clock_perf_start(struct thread *t);
-void clock_perf_stop(struct thread *t);
+bool clock_perf_start(struct process *p, struct thread *t);
+void clock_perf_stop(struct process *p, struct thread *t);
 /* In a forked child: closes the descriptors of its parent's clocks. */
 void clock_perf_forget(void);
 

@@ -3,6 +3,7 @@
 #include "dump.h"
 #include "folder.h"
 #include "live.h"
+#include "ring.h"
 #include "sample.h"
 #include "sys.h"
 #include "text.h"
@@ -89,6 +90,7 @@ bool dump(uint32_t written, int flags, const char *folder)
         sys_mkdir(folder);
     else if (!config.classic && !(folder = p->folder)[0])
         return false;
+    ring_drain_all(p);
     uint64_t mask;
     process_lock(p, &mask);
     bool ok = dump_locked(p, written, folder);

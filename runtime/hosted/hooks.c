@@ -20,7 +20,8 @@ void __cyg_profile_func_enter(void *self, void *from)
 {
     if (!monarc_recording)
         return;
-    if (!segment_count(monarc_slot.arcs, (uintptr_t)from, (uintptr_t)self))
+    uint64_t place = arc_place((uintptr_t)from, (uintptr_t)self);
+    if (!segment_count(monarc_slot.arcs, place, (uintptr_t)from, (uintptr_t)self))
         monarc_arc_slow((uintptr_t)from, (uintptr_t)self);
 }
 
@@ -34,7 +35,7 @@ static inline void ran(uintptr_t at)
 {
     if (!monarc_recording)
         return;
-    if (!segment_count(monarc_slot.blocks, BLOCK_RAN, at))
+    if (!segment_count(monarc_slot.blocks, cell_place(BLOCK_RAN, at), BLOCK_RAN, at))
         monarc_block_slow(at);
 }
 

@@ -20,9 +20,11 @@
                             LOST_DESCRIPTOR, "a sampling descriptor was closed by the program")    \
                             row(LOST_DLCLOSE_RACE,                                                 \
                                 "an address range was used again before its calls were set aside") \
-                                row(LOST_THREAD_NOTES, "threads without a note of their own")      \
-                                    row(LOST_EVENT,                                                \
-                                        "the event is not available: CPU time was sampled")
+                                row(LOST_THREAD_NOTES, "threads without a note of their own") row( \
+                                    LOST_EVENT,                                                    \
+                                    "the event is not available: CPU time was sampled")            \
+                                    row(LOST_RING,                                                 \
+                                        "samples not counted: they waited too long in the kernel")
 
 #define LOST_ENUMERATOR(name, text) name,
 enum lost_reason { LOST_ROWS(LOST_ENUMERATOR) LOST_REASONS };

@@ -12,6 +12,7 @@ void _mcount(void *from)
     uintptr_t self = (uintptr_t)__builtin_return_address(0);
     if (!monarc_recording)
         return;
-    if (!segment_count(monarc_slot.arcs, (uintptr_t)from, self))
+    uint64_t place = arc_place((uintptr_t)from, self);
+    if (!segment_count(monarc_slot.arcs, place, (uintptr_t)from, self))
         monarc_arc_slow((uintptr_t)from, self);
 }

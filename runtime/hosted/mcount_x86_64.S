@@ -2,9 +2,10 @@
  *
  * Called by gcc and clang at function entry with every argument register live; r11 alone may be
  * spoiled. The fast path is: hash the two return addresses, find their cell in this thread's newest
- * segment, add one with a single instruction, which no signal can split. Scratch registers go to
- * the red zone below the stack pointer. All else is monarc_arc_slow, around which the vector
- * registers that carry arguments are kept too.
+ * segment, add one with a single instruction, which no signal can split. It makes do with r11 and
+ * rax, kept in the red zone below the stack pointer, and fetches the addresses again to compare
+ * them: each register more to keep costs as much as the hash. All else is monarc_arc_slow, around
+ * which the vector registers that carry arguments are kept too.
  *
  * Specification: glibc's sysdeps/x86_64/_mcount.S for what the compilers expect; table.h for the
  * layout. */
@@ -16,36 +17,45 @@
 
         .text
 
-/* In: rax from, rdx self; rax, rcx, rdx saved at -8, -16, -24(%rsp). */
-        .macro COUNT
-        movq    monarc_slot@gottpoff(%rip), %rcx
-        movq    %fs:(%rcx), %rcx
-        testq   %rcx, %rcx
-        je      monarc_slow
-        leaq    (%rax,%rdx,8), %r11
-        imulq   $0x1E3779B1, %r11, %r11
-        shrq    $22, %r11
-        andq    SEG_MASK(%rcx), %r11
-        addq    SEG_OFFSET(%rcx), %rcx
-        addq    %rcx, %r11
+/* \from: where the return address into the caller's caller lies; the one into the caller is at
+   (%rsp). Keeps rax at -8(%rsp). r11 walks over the cells. */
+        .macro COUNT from
+        movq    %rax, -8(%rsp)
+        imulq   $0x1E3779B1, \from, %r11
+        movq    monarc_slot@gottpoff(%rip), %rax
+        addq    (%rsp), %r11
+        movq    %fs:(%rax), %rax
+        testq   %rax, %rax
+        je      4f
+        addq    %r11, %r11
+        andq    SEG_MASK(%rax), %r11
+        addq    SEG_OFFSET(%rax), %r11
+        addq    %rax, %r11
+        movq    \from, %rax
         cmpq    %rax, (%r11)
         jne     2f
-        cmpq    %rdx, 8(%r11)
-        jne     2f
+        movq    (%rsp), %rax
+        cmpq    %rax, 8(%r11)
+        jne     3f
 1:      incq    CELL_COUNT(%r11)
         movq    -8(%rsp), %rax
-        movq    -16(%rsp), %rcx
-        movq    -24(%rsp), %rdx
         ret
         /* Next cell. An empty one ends the search; the last of a segment is never filled. */
 2:      cmpq    $0, (%r11)
-        je      monarc_slow
-        addq    $CELL_SIZE, %r11
+        je      4f
+3:      addq    $CELL_SIZE, %r11
+        movq    \from, %rax
         cmpq    %rax, (%r11)
         jne     2b
-        cmpq    %rdx, 8(%r11)
-        jne     2b
+        movq    (%rsp), %rax
+        cmpq    %rax, 8(%r11)
+        jne     3b
         jmp     1b
+4:      movq    %rcx, -16(%rsp)
+        movq    %rdx, -24(%rsp)
+        movq    \from, %rax
+        movq    (%rsp), %rdx
+        jmp     monarc_slow
         .endm
 
         .macro ENTRY name
@@ -66,12 +76,7 @@ ENTRY __mcount
         endbr64
         cmpl    $0, monarc_recording(%rip)
         je      9f
-        movq    %rax, -8(%rsp)
-        movq    %rcx, -16(%rsp)
-        movq    %rdx, -24(%rsp)
-        movq    8(%rbp), %rax
-        movq    (%rsp), %rdx
-        COUNT
+        COUNT   8(%rbp)
 9:      ret
         .cfi_endproc
         .size   mcount, . - mcount
@@ -84,12 +89,7 @@ ENTRY __fentry__
         endbr64
         cmpl    $0, monarc_recording(%rip)
         je      9f
-        movq    %rax, -8(%rsp)
-        movq    %rcx, -16(%rsp)
-        movq    %rdx, -24(%rsp)
-        movq    8(%rsp), %rax
-        movq    (%rsp), %rdx
-        COUNT
+        COUNT   8(%rsp)
 9:      ret
         .cfi_endproc
         .size   __fentry__, . - __fentry__
@@ -98,6 +98,7 @@ ENTRY __fentry__
         .hidden monarc_mcount_end
 monarc_mcount_end:
 
+/* In: rax from, rdx self; rax, rcx, rdx saved at -8, -16, -24(%rsp). */
         .p2align 4
         .type   monarc_slow, @function
 monarc_slow:

@@ -1,6 +1,7 @@
 /* The load map. See objects.h. Asks dl_iterate_phdr(3), reads build-ids from the mapped notes. */
 #include "objects.h"
 #include "live.h"
+#include "ring.h"
 #include "side.h"
 #include "sys.h"
 #include "text.h"
@@ -181,6 +182,7 @@ static int refresh_once(struct dl_phdr_info *i, size_t size, void *argument)
 
 void objects_refresh(struct process *p)
 {
+    ring_drain_all(p); /* what was sampled so far means the objects known so far */
     dl_iterate_phdr(refresh_once, p);
 }
 

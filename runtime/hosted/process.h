@@ -34,7 +34,7 @@ struct process {
     struct segment *segments; /* every segment of every table, newest first */
     uint64_t next_id;         /* of a cell; see segment.first_id */
     struct thread *threads, *free_threads;
-    uint32_t thread_count;
+    uint32_t thread_count, rings;
     struct mark *marks;
     struct table stacks, late, late_blocks;
     uint64_t lost[LOST_REASONS];

@@ -9,6 +9,7 @@
  * perf_event_open(2), timer_create(2), setitimer(2). */
 #include "sample.h"
 #include "clocks.h"
+#include "ring.h"
 #include "stack.h"
 #include "sys.h"
 #include "thread.h"
@@ -39,12 +40,26 @@ static void registers_of(const ucontext_t *u, uintptr_t *pc, uintptr_t *sp, uint
 #endif
 }
 
+/* Stacks deeper than the kernel follows them are walked here, at a signal for each sample. */
+static void empty_ring(struct process *p, struct thread *t)
+{
+    if (!ring_drain(p, t) || t->is_deep)
+        return;
+    t->is_deep = true;
+    ring_unmap(p, t);
+    clock_perf_start(p, t);
+}
+
 static void on_tick(int signal, siginfo_t *info, void *context)
 {
     struct process *p = process_if_started();
     uintptr_t pc, sp, fp;
     (void)signal;
     (void)info;
+    if (p && p->pid == sys_pid() && monarc_slot.thread && ring_is_mapped(monarc_slot.thread)) {
+        empty_ring(p, monarc_slot.thread);
+        return;
+    }
     if (!p || !monarc_recording || p->pid != sys_pid())
         return;
     struct thread *t = thread_attach(p);
@@ -88,10 +103,10 @@ static bool is_clock(void)
     return event_rows[config.event].is_clock;
 }
 
-static enum sample_clock start_clock(struct thread *t)
+static enum sample_clock start_clock(struct process *p, struct thread *t)
 {
     if (config.clock == CLOCK_ANY || config.clock == CLOCK_PERF || !is_clock())
-        if (clock_perf_start(t))
+        if (clock_perf_start(p, t))
             return CLOCK_PERF;
     if (!is_clock()) /* started for an earlier thread, not for this one */
         return CLOCK_ANY;
@@ -118,7 +133,7 @@ void sample_thread_start(struct process *p, struct thread *t)
     t->clock_start = now(t);
     t->sampled = true;
     SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, 0, 8);
-    enum sample_clock used = start_clock(t);
+    enum sample_clock used = start_clock(p, t);
     if (used != CLOCK_ANY)
         __atomic_store_n(&clock_used, used, __ATOMIC_RELAXED);
 }
@@ -127,7 +142,8 @@ void sample_thread_stop(struct process *p, struct thread *t)
 {
     if (!t->sampled)
         return;
-    clock_perf_stop(t);
+    clock_perf_stop(p, t);
+    t->is_deep = false;
     clock_timer_stop(t);
     __atomic_fetch_add(&p->sampled_ns, now(t) - t->clock_start, __ATOMIC_RELAXED);
     t->sampled = false;

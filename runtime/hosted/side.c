@@ -1,6 +1,7 @@
 /* Writes the sidecar. See side.h. */
 #include "side.h"
 #include "live.h"
+#include "ring.h"
 #include "sample.h"
 #include "sys.h"
 #include "text.h"
@@ -153,6 +154,7 @@ static struct mark_record mark_record(const struct mark *m)
 void side_mark(struct process *p, enum mark_kind kind, const char *name)
 {
     uint64_t mask;
+    ring_drain_all(p);
     process_lock(p, &mask);
     struct mark *m = process_control(p, sizeof *m);
     if (m) {

@@ -8,6 +8,7 @@
 #include "objects.h"
 #include "sys.h"
 
+#include <linux/perf_event.h>
 #include <monarc/sidecar.h>
 #include <sys/uio.h>
 
@@ -92,12 +93,14 @@ static bool is_profiled(const struct object *o)
  * the frame pointer is the caller's, whose own return address is already the next one out. The
  * return address into the caller lies somewhere below; take the first that looks like one. 0 if
  * there is none, or if the innermost code is profiled and so has a frame. */
-static uintptr_t frameless_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp)
+static uintptr_t frameless_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp, const uintptr_t *words,
+                                  size_t n)
 {
     const struct object *o = object_at(pc);
     if ((o && is_profiled(o)) || fp <= sp || fp - sp > MOST_SCANNED || sp % sizeof(uintptr_t))
         return 0;
-    for (const uintptr_t *w = (const uintptr_t *)sp; w < (const uintptr_t *)fp; w++) {
+    n = (fp - sp) / sizeof *words < n ? (fp - sp) / sizeof *words : n;
+    for (const uintptr_t *w = words; w < words + n; w++) {
         if (*w < FIRST_PAGE || !(o = object_at(*w)) || !is_profiled(o))
             continue;
         if (*w >= o->text_low + 8 && *w < o->text_high && follows_call(*w))
@@ -115,7 +118,8 @@ static int walk(struct thread *t, uint64_t *frames, uintptr_t pc, uintptr_t sp, 
     uintptr_t frame[2], low = sp, high = trusted ? t->stack_high - sizeof frame : sp + FARTHEST;
     if (in_fast_path(pc) && trusted)
         frames[n++] = *(const uintptr_t *)sp;
-    else if (trusted && fp < t->stack_high && (frames[n] = frameless_caller(pc, sp, fp)))
+    else if (trusted && fp < t->stack_high &&
+             (frames[n] = frameless_caller(pc, sp, fp, (const uintptr_t *)sp, MOST_SCANNED)))
         n++;
     while (n < MOST_FRAMES && fp >= low && fp <= high && fp % sizeof *frame == 0) {
         if (!read_frame(fp, trusted, frame) || frame[1] < FIRST_PAGE)
@@ -127,15 +131,11 @@ static int walk(struct thread *t, uint64_t *frames, uintptr_t pc, uintptr_t sp, 
     return n;
 }
 
-void stack_record(struct process *p, struct thread *t, uintptr_t pc, uintptr_t sp, uintptr_t fp)
+/* Enters a sample into the tree of stacks, outermost frame first. */
+static void enter(struct process *p, struct thread *t, const uint64_t *frames, int n)
 {
-    uint64_t one[2], *frames = t->frames ? t->frames : one;
-    int n = t->frames && config.stacks ? walk(t, frames, pc, sp, fp) : 1;
     uint64_t parent = MONARC_ROOT_NODE;
     struct cell *c = NULL;
-    frames[0] = pc;
-    if (n == MOST_FRAMES)
-        frames[n - 1] = 0; /* stands for all frames farther out */
     while (n-- > 0) {
         c = table_claim(p, &p->stacks, MONARC_EXTENT_STACKS, STACK_SLOTS, parent, frames[n], true);
         if (!c) {
@@ -147,4 +147,47 @@ void stack_record(struct process *p, struct thread *t, uintptr_t pc, uintptr_t s
     cell_add(c, 1);
     t->samples++;
     __atomic_fetch_add(&p->samples, 1, __ATOMIC_RELAXED);
+}
+
+void stack_record(struct process *p, struct thread *t, uintptr_t pc, uintptr_t sp, uintptr_t fp)
+{
+    uint64_t one[2], *frames = t->frames ? t->frames : one;
+    int n = t->frames && config.stacks ? walk(t, frames, pc, sp, fp) : 1;
+    frames[0] = pc;
+    if (n == MOST_FRAMES)
+        frames[n - 1] = 0; /* stands for all frames farther out */
+    enter(p, t, frames, n);
+}
+
+/* Whether the interrupted frame pointer is one: the kernel follows whatever is in the register. */
+static bool is_frame(const struct thread *t, const struct chain *c)
+{
+    bool trusted = c->sp >= t->stack_low && c->sp < t->stack_high;
+    uint64_t high = trusted ? t->stack_high - 2 * sizeof(uintptr_t) : c->sp + FARTHEST;
+    return c->fp >= c->sp && c->fp <= high && c->fp % sizeof(uintptr_t) == 0;
+}
+
+void stack_record_chain(struct process *p, struct thread *t, const struct chain *c)
+{
+    uint64_t one[2], *frames = t->frames ? t->frames : one;
+    int n = 0;
+    frames[n++] = c->at[0];
+    if (!t->frames || !config.stacks) {
+        enter(p, t, frames, n);
+        return;
+    }
+    if (in_fast_path(c->at[0]) && c->stack_len > 0)
+        frames[n++] = c->stack[0];
+    else if ((frames[n] = frameless_caller(c->at[0], c->sp, c->fp, (const uintptr_t *)c->stack,
+                                           c->stack_len)))
+        n++;
+    bool is_whole = is_frame(t, c);
+    for (size_t i = 1; is_whole && i < c->len && n < MOST_FRAMES - 1; i++) {
+        if (c->at[i] < FIRST_PAGE || c->at[i] >= PERF_CONTEXT_MAX)
+            break;
+        frames[n++] = c->at[i];
+    }
+    if (is_whole && c->is_cut)
+        frames[n++] = 0;
+    enter(p, t, frames, n);
 }

@@ -60,7 +60,9 @@ static bool cell_is(struct cell *c, uint64_t a, uint64_t b)
 
 static struct cell *place_of(struct segment *s, uint64_t a, uint64_t b)
 {
-    return (struct cell *)((char *)segment_cells(s) + (cell_place(a, b) & s->mask));
+    bool is_arcs = (s->kind & ~(uint32_t)KIND_SUBTRACT) == MONARC_EXTENT_ARCS;
+    uint64_t place = is_arcs ? arc_place(a, b) : cell_place(a, b);
+    return (struct cell *)((char *)segment_cells(s) + (place & s->mask));
 }
 
 struct cell *segment_claim(struct segment *s, uint64_t a, uint64_t b)

@@ -50,7 +50,14 @@ static inline uint64_t segment_room(const struct segment *s)
     return s->slots + PROBE_PAD;
 }
 
-/* The byte offset before masking. mcount_x86_64.S computes the same. */
+/* The byte offset of an arc's cell before masking; mcount_x86_64.S computes the same. Functions are
+ * some 16 bytes apart at least, so that the callees of one site get neighbouring cells. */
+static inline uint64_t arc_place(uint64_t from, uint64_t self)
+{
+    return (from * 0x1E3779B1u + self) * 2 & ~(uint64_t)(sizeof(struct cell) - 1);
+}
+
+/* The same for other keys, which may be any distance apart. */
 static inline uint64_t cell_place(uint64_t a, uint64_t b)
 {
     return ((a + b * 8) * 0x1E3779B1u) >> 22;
@@ -88,11 +95,11 @@ static inline void cell_bump(struct cell *c)
 }
 
 /* The fast path in C: counts a key that has a cell in this thread's newest segment. */
-static inline bool segment_count(struct segment *s, uint64_t a, uint64_t b)
+static inline bool segment_count(struct segment *s, uint64_t place, uint64_t a, uint64_t b)
 {
     if (__builtin_expect(!s, 0))
         return false;
-    struct cell *c = (struct cell *)((char *)segment_cells(s) + (cell_place(a, b) & s->mask));
+    struct cell *c = (struct cell *)((char *)segment_cells(s) + (place & s->mask));
     for (;; c++) {
         uint64_t key = __atomic_load_n(&c->a, __ATOMIC_RELAXED);
         if (key == a && __atomic_load_n(&c->b, __ATOMIC_RELAXED) == b) {

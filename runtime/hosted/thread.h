@@ -22,8 +22,10 @@ struct thread {
     struct thread *next, *next_free;
     struct thread_note *note;
     int tid;
-    int perf_fd;  /* -1: none */
-    int timer_id; /* -1: none */
+    int perf_fd;       /* -1: none */
+    int timer_id;      /* -1: none */
+    struct ring *ring; /* see ring.h; made when first needed, and kept */
+    bool is_deep;      /* its stacks are deeper than the kernel follows them */
     bool sampled;
     uint64_t clock_start;            /* of the sampled clock */
     uintptr_t stack_low, stack_high; /* 0: unknown */

@@ -188,8 +188,8 @@ static struct flow_function admit(const struct counters *c, const struct cover_f
 
 static void prepare(const struct notes *n, const struct counters *c, struct flow *out)
 {
-    vec_reserve(&out->arcs, n->arcs.len);
-    vec_reserve(&out->blocks, n->blocks);
+    vec_reserve(&out->arcs, n->arcs.len + 1);
+    vec_reserve(&out->blocks, n->blocks + 1);
     vec_reserve(&out->functions, n->functions.len);
     out->arcs.len = n->arcs.len;
     out->blocks.len = n->blocks;

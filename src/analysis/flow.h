@@ -40,6 +40,7 @@ struct flow_function {
     uint8_t doubt;    /* enum cover_doubt, of FLOW_BAD_NOTES and FLOW_BAD_COUNTERS */
     uint32_t counted; /* index in counters->functions, or COVER_NONE */
     uint32_t place;   /* block or arc of the function that shows the damage; counters found */
+    uint64_t change;  /* FLOW_REPAIRED: what was added to counters and taken from them, in all */
 };
 
 struct flow_node;
@@ -66,6 +67,14 @@ const char *flow_reason_text(enum flow_reason reason);
 /* The law: in a solved function what flows into a block flows out of it, and is the block's count;
  * nothing is negative. `index` of the function. */
 bool flow_is_conserved(const struct notes *n, const struct flow *flow, size_t index);
+
+/* Gives every damaged function counts that are not negative and conserve flow, with the least sum
+ * of changes to the counters that it has, and calls it solved, FLOW_REPAIRED. One that would take
+ * too long, or whose counts are beyond reason, stays damaged. Returns how many were repaired. */
+size_t flow_repair(const struct notes *n, struct flow *flow);
+
+/* Puts the counts of repaired functions back into the counters that were solved. */
+void flow_store(const struct notes *n, const struct flow *flow, struct counters *c);
 
 /* Arcs of one function by their ends, in the order of the file. */
 struct flow_graph {

@@ -56,8 +56,11 @@ void functions_locate(struct functions *f, struct object *o)
 {
     if (f->is_located)
         return;
-    for (uint32_t i = 0; i < f->len; i++)
-        object_line(o, f->at[i].start, &f->at[i].file, &f->at[i].line);
+    for (uint32_t i = 0; i < f->len; i++) {
+        struct function *at = &f->at[i];
+        object_line(o, at->start, &at->file, &at->line);
+        at->file = at->line ? at->file : NULL;
+    }
     f->is_located = true;
 }
 

@@ -2,11 +2,13 @@
  *
  * A table is sorted by start address, starts are unique, and ranges do not overlap. It is made by
  * one of two sets of rules: ours (functions_native), or GNU gprof's (functions_gnu), which keeps
- * and drops other symbols and stretches each one to the next. Names and files point into the object
- * or the arena; both must outlive the table. */
+ * and drops other symbols and stretches each one to the next. (With GNU's line symbols among them,
+ * functions reach over their lines.) Names and files point into the object or the arena; both must
+ * outlive the table. */
 #ifndef MONARC_ANALYSIS_FUNCTIONS_H
 #define MONARC_ANALYSIS_FUNCTIONS_H
 
+#include "analysis/measured.h"
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/err.h"
@@ -22,7 +24,8 @@ struct function {
     uint32_t symbol;      /* its place in the object's symbol table; order of creation */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
-    uint32_t object; /* in `objects` of the table */
+    bool has_unlisted; /* unlisted lines stand between this entry and the next one */
+    uint32_t object;   /* in `objects` of the table */
 };
 
 /* One of several objects whose functions are in one table. */
@@ -34,6 +37,13 @@ struct function_object {
 
 struct function_range {
     uint64_t start, last;
+};
+
+/* Lines without any measurement that are not in the table. They have the name of the last function
+ * that starts at or before `start`, the first one's address. */
+struct unlisted_lines {
+    uint64_t start;
+    uint32_t count;
 };
 
 struct functions {
@@ -52,6 +62,9 @@ struct functions {
     uint32_t *bucket;
     size_t buckets;
     uint8_t shift;
+
+    struct unlisted_lines *unlisted; /* by address; functions_add_lines() */
+    uint32_t unlisted_len;
 
     const struct function_object *objects; /* NULL: there is one, and its addresses are as linked */
 };
@@ -78,6 +91,16 @@ void functions_native(struct functions *f, struct object *o, struct arena *a);
 void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbol_rules *rules,
                    struct arena *a);
 
+/* Adds GNU's line symbols (-l) to a table of functions_gnu(): one where function, file or line
+ * change in .text, with that name, file and line and is_function false. Functions win at equal
+ * addresses and keep their ends, so ranges overlap from here on; what is at an address is still the
+ * last one that starts there or before. All functions are located.
+ *
+ * With `measured` (NULL: all lines), lines of a function that have none of it are only counted in
+ * `unlisted`: good for whatever prints measured lines alone, but numbers them among all. */
+void functions_add_lines(struct functions *f, struct object *o, const struct measured *measured,
+                         struct arena *a);
+
 /* From text in nm's format, `ADDRESS TYPE NAME` a line (GNU gprof's -S). Lines of other shapes and
  * symbols of types other than T and t are passed over. The functions have no files. */
 void functions_from_map(struct functions *f, struct bytes text, const struct object *o,
@@ -85,10 +108,11 @@ void functions_from_map(struct functions *f, struct bytes text, const struct obj
 
 /* GNU's last step: sorts by address, keeps one entry per address by GNU's preferences, gives
  * entries without a `last` the address before the next one, the final one `last_address`, and
- * indexes. */
+ * indexes. Entries that come with a `last` before their start are dropped. */
 void functions_finish(struct functions *f, uint64_t last_address, struct arena *a);
 
-/* Fills file and line of every function from the object's debug information, once. */
+/* Fills file and line of every function from the object's debug information, once. Code without a
+ * line counts as code without a file, as in GNU gprof. */
 void functions_locate(struct functions *f, struct object *o);
 
 /* Fills name_order, once. */

@@ -102,10 +102,13 @@ void functions_finish(struct functions *f, uint64_t last_address, struct arena *
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->len; i++) {
         const struct function *next = &f->at[order[i].item];
-        if (!kept || sorted[kept - 1].start != next->start)
+        bool is_empty = next->last && next->last < next->start;
+        if (kept && sorted[kept - 1].start == next->start) {
+            if (is_preferred(next, &sorted[kept - 1]))
+                sorted[kept - 1] = *next;
+        } else if (!is_empty) {
             sorted[kept++] = *next;
-        else if (is_preferred(next, &sorted[kept - 1]))
-            sorted[kept - 1] = *next;
+        }
     }
     for (uint32_t i = 0; i < kept; i++)
         if (!sorted[i].last)

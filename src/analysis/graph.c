@@ -352,30 +352,73 @@ static uint64_t kind_key(const struct graph *g, uint32_t node)
     return graph_is_cycle(g, node) ? 0 : g->functions->at[node].name[0] == '_' ? 2 : 1;
 }
 
+/* What is ranked: nodes, and lines that are not in the table. */
+struct ranking {
+    struct keyed *items; /* nodes, then runs of unlisted lines from g->len on */
+    uint64_t *calls, *kind, *total;
+    uint32_t len;
+};
+
+static void add_node(struct ranking *r, const struct graph *g, uint32_t node)
+{
+    const struct graph_node *n = &g->nodes[node];
+    bool is_cycle = graph_is_cycle(g, node);
+    r->items[r->len++] = (struct keyed){is_cycle ? 0 : g->functions->name_order[node], node};
+    r->calls[node] = is_cycle ? 0 : ~n->calls;
+    r->kind[node] = kind_key(g, node);
+    r->total[node] = sort_descending(n->shown_self + n->shown_children);
+}
+
+static void add_unlisted(struct ranking *r, const struct graph *g, uint32_t run, uint32_t owner)
+{
+    uint32_t item = g->len + run;
+    r->items[r->len++] = (struct keyed){g->functions->name_order[owner], item};
+    r->calls[item] = ~UINT64_C(0);
+    r->kind[item] = kind_key(g, owner);
+    r->total[item] = sort_descending(0);
+}
+
+/* All in the order of addresses, then cycles. */
+static void add_all(struct ranking *r, const struct graph *g)
+{
+    const struct functions *f = g->functions;
+    uint32_t run = 0, owner = 0;
+    for (uint32_t i = 0; i < f->len; i++) {
+        for (; run < f->unlisted_len && f->unlisted[run].start < f->at[i].start; run++)
+            add_unlisted(r, g, run, owner);
+        owner = f->at[i].is_function ? i : owner;
+        add_node(r, g, i);
+    }
+    for (; run < f->unlisted_len; run++)
+        add_unlisted(r, g, run, owner);
+    for (uint32_t i = f->len; i < g->len; i++)
+        add_node(r, g, i);
+}
+
 /* By time, descending; then kind; then calls, descending; then name. */
 static void rank(struct graph *g, struct arena *a)
 {
     struct arena scratch = {0};
-    struct keyed *nodes = ARENA_NEW(&scratch, struct keyed, g->len);
-    uint64_t *calls = ARENA_NEW(&scratch, uint64_t, g->len);
-    uint64_t *kind = ARENA_NEW(&scratch, uint64_t, g->len);
-    uint64_t *total = ARENA_NEW(&scratch, uint64_t, g->len);
-    for (uint32_t i = 0; i < g->len; i++) {
-        const struct graph_node *n = &g->nodes[i];
-        bool is_cycle = graph_is_cycle(g, i);
-        nodes[i] = (struct keyed){is_cycle ? 0 : g->functions->name_order[i], i};
-        calls[i] = is_cycle ? 0 : ~n->calls;
-        kind[i] = kind_key(g, i);
-        total[i] = sort_descending(n->shown_self + n->shown_children);
-    }
-    sort_keyed(nodes, g->len);
-    sort_by(nodes, g->len, calls);
-    sort_by(nodes, g->len, kind);
-    sort_by(nodes, g->len, total);
+    uint32_t all = g->len + g->functions->unlisted_len;
+    struct ranking r = {.items = ARENA_NEW(&scratch, struct keyed, all),
+                        .calls = ARENA_NEW(&scratch, uint64_t, all),
+                        .kind = ARENA_NEW(&scratch, uint64_t, all),
+                        .total = ARENA_NEW(&scratch, uint64_t, all)};
+    add_all(&r, g);
+    sort_keyed(r.items, all);
+    sort_by(r.items, all, r.calls);
+    sort_by(r.items, all, r.kind);
+    sort_by(r.items, all, r.total);
     g->ranked = ARENA_NEW(a, uint32_t, g->len);
-    for (uint32_t i = 0; i < g->len; i++) {
-        g->ranked[i] = nodes[i].item;
-        g->nodes[nodes[i].item].rank = i + 1;
+    uint32_t next = 1, nodes = 0;
+    for (uint32_t i = 0; i < all; i++) {
+        uint32_t item = r.items[i].item;
+        if (item >= g->len) {
+            next += g->functions->unlisted[item - g->len].count;
+            continue;
+        }
+        g->ranked[nodes++] = item;
+        g->nodes[item].rank = next++;
     }
     arena_deinit(&scratch);
 }
@@ -411,7 +454,8 @@ void graph_propagate(struct graph *g, const struct selection *s, struct graph_ru
         gather_from_callees(g, by_order[i]);
     }
     arena_deinit(&scratch);
-    rank(g, a);
+    if (!rules.is_unranked)
+        rank(g, a);
 }
 
 void graph_build(struct graph *g, struct functions *f, const struct profile *p,

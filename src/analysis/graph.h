@@ -62,6 +62,7 @@ struct graph_rules {
     const struct static_calls *calls; /* arcs to add where none was measured; NULL: none */
     /* Arcs with an unknown end are dropped; calls to untyped labels go to the function before. */
     bool is_gnu;
+    bool is_unranked; /* ranks are not asked for: `ranked` and the nodes' `rank` stay empty */
 };
 
 /* Builds the graph in two steps: arcs and numbers of calls; then cycles, times and ranks. `t` may

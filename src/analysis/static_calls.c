@@ -154,7 +154,9 @@ bool static_calls_gnu(struct static_calls *calls, const struct functions *f, str
         .functions = f, .profile = p, .takes_jumps = is_aarch64, .takes_own_entry = is_aarch64};
     s.ranges = ARENA_NEW(&scratch, struct code_range, f->len);
     for (uint32_t i = 0; i < f->len; i++) {
-        struct code_range range = {f->at[i].start, f->at[i].last + 1};
+        bool is_last = i + 1 == f->len;
+        struct code_range range = {f->at[i].start,
+                                   is_last ? f->at[i].last + 1 : f->at[i + 1].start};
         s.ranges[i] = common(clip(range, p), text);
     }
     bool is_known = find(calls, &s, o, a);

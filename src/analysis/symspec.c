@@ -123,7 +123,8 @@ static bool spec_matches(const struct spec *spec, const struct function *f)
     return !spec->line || spec->line == f->line;
 }
 
-/* Adds function `i` to the table, into the range before it where both match without a gap. */
+/* Adds function `i` to the table, into the range before it where both match without a gap. Lines
+ * that are not in the table would match as their function does, and end there. */
 static void extend(struct matches *m, const struct function *f, uint32_t i, struct functions *table,
                    struct arena *a)
 {
@@ -136,14 +137,16 @@ static void extend(struct matches *m, const struct function *f, uint32_t i, stru
         table->at[table->len].symbol = table->len;
         table->len++;
     }
-    table->at[m->entry].last = f->last;
+    table->at[m->entry].last = f->has_unlisted ? f[1].start - 1 : f->last;
     m->previous = i;
 }
 
-static bool range_contains(const struct address_range *r, uint64_t address)
+/* All of the function, not just its start: where line symbols of inlined code cut a function in
+ * pieces, a name matches several ranges, none of which may hold it whole. */
+static bool one_contains(const struct address_range *r, const struct function *f)
 {
     for (; r; r = r->next)
-        if (address >= r->start && address <= r->last)
+        if (f->start >= r->start && f->last <= r->last)
             return true;
     return false;
 }
@@ -161,10 +164,23 @@ static void link_arcs(struct selection *s, const struct symspec *id, const struc
         }
 }
 
+static bool names_place(const struct symspec *id)
+{
+    return id->left.has_file || id->right.has_file || id->left.line || id->right.line;
+}
+
+bool selection_needs_lines(const struct selection *s)
+{
+    for (const struct symspec *id = s->newest; id; id = id->next)
+        if (names_place(id) || id->is_arc)
+            return true;
+    return false;
+}
+
 static void resolve_files(struct selection *s, struct functions *f, struct object *o)
 {
     for (struct symspec *id = s->newest; id; id = id->next) {
-        if (id->left.has_file || id->right.has_file || id->left.line || id->right.line)
+        if (names_place(id))
             functions_locate(f, o);
         if (id->left.has_file)
             id->left.file = resolve_file(id->left.file, f);
@@ -263,8 +279,7 @@ static bool arc_is_listed(const struct selection *s, bool exclude, const struct 
     const struct functions *table = &s->table[ASK_ARCS][exclude];
     uint32_t entry = functions_find(table, caller->start);
     return entry != NO_FUNCTION &&
-           range_contains(s->callees[ASK_ARCS][exclude]->of[table->at[entry].symbol],
-                          callee->start);
+           one_contains(s->callees[ASK_ARCS][exclude]->of[table->at[entry].symbol], callee);
 }
 
 bool selection_admits_arc(const struct selection *s, const struct functions *f, uint32_t caller,

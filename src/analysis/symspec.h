@@ -32,6 +32,10 @@ struct selection {
 /* Adds one spec to the include or exclude table of a question. The text must outlive `s`. */
 void selection_add(struct selection *s, const char *text, enum question q, bool exclude);
 
+/* Whether a spec names a file, a line or an arc: what it matches then depends on lines that nothing
+ * was measured in. */
+bool selection_needs_lines(const struct selection *s);
+
 /* Matches all specs against the functions. Asks the object for files and lines only if a spec names
  * any. */
 void selection_resolve(struct selection *s, struct functions *f, struct object *o);

@@ -72,6 +72,17 @@ static inline char *digits_u64_left(char *to, uint64_t value, unsigned width)
     return to;
 }
 
+/* `%lx` */
+static inline char *digits_hex(char *to, uint64_t value)
+{
+    unsigned n = 1;
+    while (n < 16 && value >> 4 * n)
+        n++;
+    for (unsigned i = n; i-- > 0; value >>= 4)
+        to[i] = "0123456789abcdef"[value & 15];
+    return to + n;
+}
+
 /* `%*.*f` for what digits_fixed() leaves over: negative, huge and special values. */
 char *digits_fixed_rare(char *to, double value, unsigned width, unsigned decimals);
 

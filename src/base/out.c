@@ -23,15 +23,20 @@ void out_deinit(struct out *o)
     *o = (struct out){.fd = -1};
 }
 
-void out_flush(struct out *o)
+static void write_all(struct out *o, const char *text, size_t len)
 {
-    for (size_t done = 0; done < o->len && !o->error;) {
-        ssize_t n = write(o->fd, o->at + done, o->len - done);
+    for (size_t done = 0; done < len && !o->error;) {
+        ssize_t n = write(o->fd, text + done, len - done);
         if (n > 0)
             done += (size_t)n;
         else if (n < 0 && errno != EINTR)
             o->error = errno;
     }
+}
+
+void out_flush(struct out *o)
+{
+    write_all(o, o->at, o->len);
     o->len = 0;
 }
 
@@ -64,6 +69,11 @@ void out_bytes(struct out *o, const char *text, size_t len)
 {
     if (!len) /* there may be no buffer yet */
         return;
+    if (o->fd >= 0 && len >= BUFFER / 2) { /* not worth a copy */
+        out_flush(o);
+        write_all(o, text, len);
+        return;
+    }
     if (o->cap - o->len < len)
         out_room(o, len);
     memcpy(o->at + o->len, text, len);

@@ -1,37 +1,80 @@
-/* Windows of pieces: all of one window are printed at once, then appended. */
+/* A belt of buffers. Threads take the next piece while the belt has room; the one that finds the
+ * oldest piece ready carries it away while the others go on printing. */
 #include "base/out_parallel.h"
 
 #include "base/parallel.h"
 
-enum { WINDOW = 32 };
+#include <pthread.h>
 
-struct window {
+enum { BELT = 24 };
+
+struct belt {
     void (*print)(size_t i, struct out *o, void *context);
     void *context;
-    size_t first;
-    struct out buffers[WINDOW];
+    struct out *out;
+    size_t pieces;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t started, appended; /* pieces appended <= started <= appended + BELT */
+    bool is_appending;
+    bool is_ready[BELT];
+    struct out buffers[BELT];
 };
 
-static void print_one(size_t i, void *context)
+/* Both are called, and return, with the lock held, and let it go while they work. */
+static void append_oldest(struct belt *b)
 {
-    struct window *w = context;
-    w->buffers[i].len = 0;
-    w->print(w->first + i, &w->buffers[i], w->context);
+    struct out *buffer = &b->buffers[b->appended % BELT];
+    b->is_appending = true;
+    pthread_mutex_unlock(&b->lock);
+    out_bytes(b->out, buffer->at, buffer->len);
+    buffer->len = 0;
+    pthread_mutex_lock(&b->lock);
+    b->is_ready[b->appended++ % BELT] = false;
+    b->is_appending = false;
+    pthread_cond_broadcast(&b->changed);
+}
+
+static void print_next(struct belt *b)
+{
+    size_t i = b->started++;
+    pthread_mutex_unlock(&b->lock);
+    b->print(i, &b->buffers[i % BELT], b->context);
+    pthread_mutex_lock(&b->lock);
+    b->is_ready[i % BELT] = true;
+    pthread_cond_broadcast(&b->changed);
+}
+
+static void work(size_t thread, void *context)
+{
+    (void)thread;
+    struct belt *b = context;
+    pthread_mutex_lock(&b->lock);
+    while (b->appended < b->pieces) {
+        if (b->is_ready[b->appended % BELT] && !b->is_appending)
+            append_oldest(b);
+        else if (b->started < b->pieces && b->started < b->appended + BELT)
+            print_next(b);
+        else
+            pthread_cond_wait(&b->changed, &b->lock);
+    }
+    pthread_mutex_unlock(&b->lock);
 }
 
 void out_parallel(struct out *out, size_t pieces,
                   void (*print)(size_t i, struct out *o, void *context), void *context)
 {
-    struct window w = {.print = print, .context = context};
-    for (size_t i = 0; i < WINDOW; i++)
-        out_init(&w.buffers[i], -1);
-    for (; w.first < pieces; w.first += WINDOW) {
-        size_t len = pieces - w.first < WINDOW ? pieces - w.first : WINDOW;
-        parallel_for(len, 0, print_one, &w);
-        for (size_t i = 0; i < len; i++)
-            if (w.buffers[i].len)
-                out_bytes(out, w.buffers[i].at, w.buffers[i].len);
-    }
-    for (size_t i = 0; i < WINDOW; i++)
-        out_deinit(&w.buffers[i]);
+    struct belt b = {.print = print,
+                     .context = context,
+                     .out = out,
+                     .pieces = pieces,
+                     .lock = PTHREAD_MUTEX_INITIALIZER,
+                     .changed = PTHREAD_COND_INITIALIZER};
+    for (size_t i = 0; i < BELT; i++)
+        out_init(&b.buffers[i], -1);
+    size_t threads = parallel_cpus();
+    parallel_for(threads < pieces ? threads : pieces, 0, work, &b);
+    for (size_t i = 0; i < BELT; i++)
+        out_deinit(&b.buffers[i]);
 }

@@ -242,11 +242,8 @@ static const char *find_unsupported(const struct gprof_options *o)
            : o->styles & STYLE_COUNTS         ? "-C"
            : o->styles & STYLE_FUNCTION_ORDER ? "-r"
            : o->styles & STYLE_FILE_ORDER     ? "-R"
-           : o->styles & STYLE_SUMMARY        ? "-s"
-           : o->lines                         ? "-l"
            : o->all_lines                     ? "-x"
            : o->separate_files                ? "-y"
-           : o->inline_file_names             ? "--inline-file-names"
                                               : o->unsupported;
 }
 

@@ -3,16 +3,35 @@
  * Nothing is dropped on the way: what the target cannot hold is an error. */
 #include "cli/profiles.h"
 
+#include "cli/arcs_file.h"
 #include "cli/command.h"
+#include "format/arcs_convert.h"
 
-enum { OPTION_OUTPUT = PROFILE_OPTIONS, OPTION_TO, OPTION_TO_WORD, OPTION_TO_ENDIAN };
+#include <stdio.h>
+
+enum {
+    OPTION_OUTPUT = PROFILE_OPTIONS,
+    OPTION_TO,
+    OPTION_TO_WORD,
+    OPTION_TO_ENDIAN,
+    OPTION_NOTES,
+    OPTION_GCC,
+    OPTION_ARCS_ONLY,
+    OPTION_REPAIR
+};
 
 static const struct option_row OPTIONS[] = {
     PROFILE_OPTION_ROWS,
     {'o', "output", "FILE", "where the result goes; - is standard output"},
-    {0, "to", "FORMAT", "write gmon, gmon0, sprof, bsd44 or bsd (default: as it was)"},
+    {0, "to", "FORMAT",
+     "write gmon, gmon0, sprof, bsd44, bsd; gcno, gcda, bbg or da (default: as it was)"},
     {0, "to-word", "BITS", "write 32- or 64-bit pointers (default: as it was)"},
     {0, "to-endian", "ORDER", "write little or big (default: as it was)"},
+    {0, "notes", "FILE",
+     "the gcno of a gcda that becomes da or is repaired (default: the one beside it)"},
+    {0, "gcc", "VERSION", "write gcno or gcda as this gcc does: 4.9, 12, 14.2"},
+    {0, "arcs-only", NULL, "leave out counters that are not of arcs: values, conditions, paths"},
+    {0, "repair", NULL, "change a gcda that lost updates as little as makes it consistent"},
 };
 
 struct request {
@@ -21,21 +40,54 @@ struct request {
     const struct format *to;
     uint8_t to_word;
     enum byte_order to_order;
+    struct arcs_request arcs;
 };
+
+static bool take_target(struct request *request, const char *value, struct err *e)
+{
+    request->arcs.to = arcs_kind_named(value);
+    if (request->arcs.to || parse_format("--to", value, &request->to, e))
+        return true;
+    return err_set(e,
+                   "option '--to' takes one of gmon, gmon0, sprof, bsd44, bsd, gcno, gcda, bbg, "
+                   "da, not '%s'",
+                   value);
+}
+
+static bool take_version(struct request *request, const char *value, struct err *e)
+{
+    unsigned major, minor = 0;
+    int end = 0;
+    if (sscanf(value, "%2u%n.%1u%n", &major, &end, &minor, &end) >= 1 && !value[end])
+        request->arcs.version = arcs_version_word(major, minor);
+    return request->arcs.version || err_set(e,
+                                            "option '--gcc' takes a version such as 4.9 or 12.2, "
+                                            "not '%s'",
+                                            value);
+}
 
 static bool take(struct request *request, int row, const char *value, struct err *e)
 {
     switch (row) {
     case OPTION_OUTPUT: request->output = value; return true;
-    case OPTION_TO: return parse_format("--to", value, &request->to, e);
+    case OPTION_TO: return take_target(request, value, e);
     case OPTION_TO_WORD: return parse_word("--to-word", value, &request->to_word, e);
     case OPTION_TO_ENDIAN: return parse_order("--to-endian", value, &request->to_order, e);
+    case OPTION_NOTES: request->arcs.notes = value; return true;
+    case OPTION_REPAIR: request->arcs.is_repaired = true; return true;
+    case OPTION_ARCS_ONLY: request->arcs.is_arcs_only = true; return true;
+    case OPTION_GCC: return take_version(request, value, e);
     default: return profile_option(&request->read, row, value, e);
     }
 }
 
-static bool convert(const struct request *request, const char *path, struct err *e)
+static bool convert(struct request *request, const char *path, struct err *e)
 {
+    request->arcs.output = request->output;
+    request->arcs.byte_order = (uint8_t)request->to_order;
+    if (request->arcs.to || request->arcs.version || request->arcs.is_repaired ||
+        arcs_kind_of_path(path))
+        return arcs_convert(&request->arcs, path, e);
     struct file_buffer buffer = {0};
     struct profile p = {0};
     bool ok = profile_load(&request->read, path, &buffer, &p, e);
@@ -78,8 +130,19 @@ const struct command command_convert = {
         "What the target cannot hold (several histograms, large counts, another rate) is an\n"
         "error; nothing is dropped. OUTPUT is replaced only when it is complete.\n"
         "\n"
-        "Example:\n"
-        "  monarc convert --to gmon -o gmon.out netbsd.gmon\n",
+        "Files of arc profiling change between the proposal's form (bbg, da) and the compilers'\n"
+        "(gcno, gcda), and between versions of these. bbg and da hold names, checksums, blocks,\n"
+        "arcs and lines; columns, conditions and the like are left out.\n"
+        "\n"
+        "Threads that count without -fprofile-update=atomic lose updates, and counts then "
+        "contradict\n"
+        "each other. --repair finds such functions with the notes (--notes) and gives them the "
+        "flow\n"
+        "nearest to what was counted; others stay as they are.\n"
+        "\n"
+        "Examples:\n"
+        "  monarc convert --to gmon -o gmon.out netbsd.gmon\n"
+        "  monarc convert --gcc 12.2 -o new/prog.gcno prog.gcno\n",
     .options = OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
     .run = run,

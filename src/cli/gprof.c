@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/parallel.h"
 #include "cli/command.h"
+#include "cli/gprof_sum.h"
 #include "report/gprof_text.h"
 
 #include <elf.h>
@@ -97,10 +98,14 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                              .brief = g->options.brief,
                              .show_all = g->options.show_all,
                              .full_paths = g->options.full_paths,
+                             .places = g->options.lines               ? PLACE_WITH_ADDRESS
+                                       : g->options.inline_file_names ? PLACE
+                                                                      : NO_PLACE,
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
-    gprof_make_labels(&r, &g->arena);
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
+    if (wants_graph || r.bsd)
+        gprof_make_labels(&r, &g->arena);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
     if (styles & STYLE_FLAT)
@@ -120,6 +125,17 @@ static void locate_static_functions(struct gprof *g)
         if (f->is_static && is_listed)
             f->file = object_file(g->image, f->start);
     }
+}
+
+/* -l. Lines that nothing was measured in are listed where something asks for more than that. */
+static void add_lines(struct gprof *g)
+{
+    const struct gprof_options *o = &g->options;
+    bool lists_all = o->show_all || o->static_graph || selection_needs_lines(&g->selection);
+    struct measured measured;
+    measured_init(&measured, &g->input.profile);
+    functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
+    measured_deinit(&measured);
 }
 
 /* Reading the profiles and sorting the names need nothing of each other. */
@@ -185,18 +201,44 @@ static void find_static_calls(struct gprof *g)
         warn_of_machine(g->options.whoami, machine_name(g->image));
 }
 
+static bool write_sum(struct gprof *g, struct err *e)
+{
+    return !(g->options.styles & STYLE_SUMMARY) ||
+           gprof_write_sum(&g->options, g->image, &g->input.profile, &g->functions,
+                           g->input.has_arcs ? &g->graph : NULL, e);
+}
+
+static bool read_profiles(struct gprof *g, struct out *out, struct err *e)
+{
+    if (!g->options.lines || g->options.symbol_map) {
+        struct reading_job job = {g, out, e, false};
+        selection_resolve(&g->selection, &g->functions, g->image);
+        parallel_for(2, 2, read_or_sort, &job);
+        return job.ok;
+    }
+    if (!gprof_read_profiles(&g->options, g->image, &g->input, out, e))
+        return false;
+    add_lines(g);
+    selection_resolve(&g->selection, &g->functions, g->image);
+    functions_order_names(&g->functions, &g->arena);
+    return true;
+}
+
 static bool analyse(struct gprof *g, struct out *out, struct err *e)
 {
-    struct reading_job job = {g, out, e, false};
-    parallel_for(2, 2, read_or_sort, &job);
-    if (!job.ok)
+    if (!read_profiles(g, out, e))
         return false;
+    const unsigned unranked = STYLE_FLAT | STYLE_INFO | STYLE_SUMMARY;
+    g->rules.is_unranked =
+        g->options.styles && !(g->options.styles & ~unranked) && !g->options.traditional;
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
     if (!g->input.has_arcs)
-        return true;
+        return write_sum(g, e);
     find_static_calls(g);
     graph_connect(&g->graph, &g->functions, &g->input.profile, &g->time, &g->selection, g->rules,
                   &g->arena);
+    if (!write_sum(g, e))
+        return false;
     profile_deinit(&g->input.profile); /* all of it is in the graph now */
     parallel_for(2, 2, propagate_or_locate, g);
     return true;
@@ -207,7 +249,6 @@ static bool report(struct gprof *g, struct out *out, struct err *e)
     const struct gprof_options *o = &g->options;
     if (!open_image(g, e) || !read_functions(g, e))
         return false;
-    selection_resolve(&g->selection, &g->functions, g->image);
     if (o->format == 'p')
         return err_set(e, "%s: sorry, file format `prof' is not yet supported", o->whoami);
     if (!analyse(g, out, e))
@@ -218,6 +259,8 @@ static bool report(struct gprof *g, struct out *out, struct err *e)
         return err_set(e, "%s: gmon.out file is missing histogram", o->whoami);
     if ((styles & STYLE_GRAPH) && !g->input.has_arcs)
         return err_set(e, "%s: gmon.out file is missing call-graph data", o->whoami);
+    if (o->inline_file_names)
+        functions_locate(&g->functions, g->image);
     names_init(&g->names, &g->functions, o->traditional ? NULL : o->demangle, &g->arena);
     print(g, styles, out);
     return true;

@@ -124,6 +124,12 @@ static void add_arcs(struct profile *all, struct profile *file)
     all->arcs.len += file->arcs.len;
 }
 
+static void add_blocks(struct profile *all, const struct profile *file)
+{
+    for (size_t i = 0; i < file->blocks.len; i++)
+        vec_push(&all->blocks, file->blocks.at[i]);
+}
+
 static void print_info(const char *path, const struct profile *p, uint32_t version, struct out *out)
 {
     unsigned long long histograms = p->histogram_records, arcs = p->arc_records,
@@ -163,8 +169,10 @@ static bool add_file(const struct gprof_options *o, const struct format_hint *hi
         format->read(in, path, hint, &file, &why) || explain(o->whoami, path, format, &file, e);
     ok = ok && (!is_bsd || check_bsd(o->whoami, path, &file, e)) &&
          add_histograms(o->whoami, &input->profile, &file, e);
-    if (ok)
+    if (ok) {
         add_arcs(&input->profile, &file);
+        add_blocks(&input->profile, &file);
+    }
     input->has_arcs |= is_bsd || file.arc_records;
     input->version = is_bsd ? input->version : file.version;
     if (ok && (o->styles & STYLE_INFO))

@@ -1,8 +1,10 @@
 /* monarc info: what profile files hold. A file that breaks off is described as far as it goes. */
 #include "cli/profiles.h"
 
+#include "cli/arcs_file.h"
 #include "cli/command.h"
 #include "cli/recorded.h"
+#include "report/arcs_info.h"
 #include "report/info.h"
 #include "report/recording.h"
 
@@ -31,6 +33,29 @@ static int parse(struct option_walk *walk, struct request *request, struct err *
     return row;
 }
 
+/* A file of arc profiling, whose bytes are in the buffer. */
+static bool describe_arcs(const struct request *request, const char *path, bool is_first,
+                          const struct file_buffer *buffer, struct json *j, struct out *out,
+                          struct err *e)
+{
+    struct arcs_file f = {.buffer = *buffer};
+    e->line[0] = '\0';
+    bool ok = arcs_file_read(&f, path, e);
+    struct arcs_info info = {.name = path,
+                             .format = arcs_kind_name(f.kind),
+                             .size_bytes = buffer->len,
+                             .error = ok ? NULL : e->line,
+                             .notes = f.is_notes ? &f.notes : NULL,
+                             .counters = f.is_notes ? NULL : &f.counters};
+    if (request->is_json)
+        arcs_info_json(j, &info);
+    else
+        arcs_info_text(out, &info, is_first);
+    notes_deinit(&f.notes);
+    counters_deinit(&f.counters);
+    return ok;
+}
+
 /* `j` is open, or has no output if text is wanted. */
 static bool describe(const struct request *request, const char *path, bool is_first,
                      struct file_buffer *buffer, struct json *j, struct out *out, struct err *e)
@@ -38,6 +63,10 @@ static bool describe(const struct request *request, const char *path, bool is_fi
     struct profile p = {0};
     buffer->len = 0;
     bool ok = profile_load(&request->read, path, buffer, &p, e);
+    if (!ok && !request->read.format && arcs_kind_of(file_bytes(buffer))) {
+        profile_deinit(&p);
+        return describe_arcs(request, path, is_first, buffer, j, out, e);
+    }
     const struct format *format = p.word ? format_of(&p) : NULL;
     struct file_info file = {.name = path,
                              .size_bytes = buffer->len,
@@ -116,7 +145,8 @@ const struct command command_info = {
         "FILE is gmon.out unless named; - is standard input. Of a folder that 'monarc run' leaves\n"
         "it tells the process, its objects, threads, marks and losses. The exit status is 2 if a "
         "file\n"
-        "could not be read to its end; what came before is described all the same.\n",
+        "could not be read to its end; what came before is described all the same.\n"
+        "gcno, gcda, bbg and da files (arc profiling) of every version are described too.\n",
     .options = OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
     .run = run,

@@ -4,6 +4,7 @@
  * the format of the first file unless --to says otherwise. */
 #include "cli/profiles.h"
 
+#include "cli/arcs_file.h"
 #include "cli/command.h"
 
 enum { OPTION_OUTPUT = PROFILE_OPTIONS, OPTION_TO };
@@ -41,6 +42,9 @@ static int parse(struct option_walk *walk, struct request *request, struct err *
 static bool merge(const struct request *request, char *const *paths, size_t len, struct err *e)
 {
     struct profile sum = {0};
+    struct arcs_request arcs = {.output = request->output};
+    if (!request->to && arcs_kind_of_path(paths[0]))
+        return arcs_merge(&arcs, paths, len, e);
     if (!profiles_load(&request->read, paths, len, &sum, e))
         return false;
     const struct format *format = request->to ? request->to : format_of(&sum);
@@ -72,7 +76,8 @@ const struct command command_merge = {
     .details =
         "Inputs may differ in format, but not in pointer size, byte order, sampling rate or\n"
         "dimension, and their histograms must cover the same ranges or disjoint ones.\n"
-        "OUTPUT is replaced only when it is complete.\n"
+        "OUTPUT is replaced only when it is complete. Counters of arc profiling (gcda or da) are\n"
+        "summed likewise, function by function.\n"
         "\n"
         "Example:\n"
         "  monarc merge -o all.out gmon.out.*\n",

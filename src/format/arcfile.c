@@ -154,47 +154,45 @@ static uint64_t record_bytes(const struct arcfile *f, struct arcfile_record *r)
     return 0;
 }
 
-/* Whether lengths in this unit lead from record to record to the end, or at least further. */
-static size_t chain_length(struct arcfile f, bool has_byte_lengths)
+static bool is_known_tag(uint32_t tag)
+{
+    return tag == TAG_FUNCTION || tag == TAG_BLOCKS || tag == TAG_ARCS || tag == TAG_LINES ||
+           tag == TAG_CONDITIONS || tag == TAG_PATHS || tag == TAG_OBJECT_SUMMARY ||
+           tag == TAG_PROGRAM_SUMMARY || arcfile_is_counters(tag);
+}
+
+/* Whether lengths in this unit lead from one record to the next, up to the very end. Words, the
+ * less likely, must be of known records too. */
+static bool chain_fits(struct arcfile f, bool has_byte_lengths)
 {
     struct arcfile_record r;
-    size_t records = 0;
     f.origin.has_byte_lengths = has_byte_lengths;
     while (cursor_left(&f.in) >= 8) {
         r.tag = cursor_u32(&f.in);
-        if (!r.tag)
-            return SIZE_MAX;
         r.length = cursor_u32(&f.in);
+        if (!r.tag)
+            return !cursor_left(&f.in);
         uint64_t bytes = record_bytes(&f, &r);
-        if (bytes > cursor_left(&f.in))
-            return records;
+        if (bytes > cursor_left(&f.in) || (!has_byte_lengths && !is_known_tag(r.tag)))
+            return false;
         f.in.at += bytes;
-        records++;
     }
-    return cursor_left(&f.in) && arcfile_zeros(&f.in, 1) == 0 ? records : SIZE_MAX;
+    return cursor_left(&f.in) == 4 * (size_t)arcfile_zeros(&f.in, 1);
 }
 
-/* clang can be told to write gcc 12's version, but goes on to count words. Notes show it by their
- * first text (the directory), counters by where their records lead. */
+/* clang can be told to write gcc 12's version, but goes on to count words. Lengths are bytes unless
+ * the whole file makes sense in words alone. */
 static bool deduce_unit(const struct arcfile *f, enum arcfile_magic magic)
 {
-    struct arcfile words = *f;
-    if (magic != ARCFILE_NOTES)
-        return chain_length(words, false) <= chain_length(*f, true);
-    struct cursor in = f->in;
-    arcfile_text(&in, true);
-    cursor_u32(&in);
-    if (!in.failed) {
-        struct arcfile bytes = *f;
-        bytes.in = in;
-        if (chain_length(bytes, true) == SIZE_MAX)
-            return true;
+    struct arcfile words = *f, bytes = *f;
+    if (magic == ARCFILE_NOTES) {
         arcfile_text(&words.in, false);
         cursor_u32(&words.in);
-        return words.in.failed || chain_length(words, false) <= chain_length(bytes, true);
+        arcfile_text(&bytes.in, true);
+        cursor_u32(&bytes.in);
     }
-    arcfile_text(&words.in, false);
-    return words.in.failed;
+    bool fits_bytes = !bytes.in.failed && chain_fits(bytes, true);
+    return fits_bytes || words.in.failed || !chain_fits(words, false);
 }
 
 static bool find_order(struct cursor *in, uint32_t magic)

@@ -5,6 +5,9 @@
 
 #include <inttypes.h>
 
+/* Twelve bytes can claim 2^28 counters that are all zero; no function has so many. */
+enum { MOST_ZEROS = 1 << 24 };
+
 struct gcda_reading {
     struct arcfile file;
     struct counters *out;
@@ -55,6 +58,8 @@ static void read_values(struct gcda_reading *r, struct arcfile_record *record)
                                     .tag = record->tag,
                                     .len = values,
                                     .first = c->values.len});
+    if (record->zeros > MOST_ZEROS)
+        doubt(r, COVER_BAD_RECORD);
     if (record->zeros)
         return;
     if (cursor_left(in) % 8)
@@ -161,5 +166,6 @@ bool gcda_read(struct bytes in, const char *name, struct counters *out, struct e
     }
     out->origin = r.file.origin;
     out->bytes = in;
+    counters_prepare(out);
     return read_records(&r, e);
 }

@@ -119,11 +119,10 @@ static void end_function(struct gcno_reading *r)
         f->blocks = 0;
     }
     check_blocks(r, f);
-    if (f->doubt == COVER_BAD_BLOCK) { /* nothing can be done with them */
+    if (f->doubt) /* nothing can be done with what is there */
         f->arcs = f->runs = f->conditions = 0;
-    } else if (!r->is_runs_sorted) {
+    else if (!r->is_runs_sorted)
         sort_runs(r, f);
-    }
     f->exit = r->file.layout->has_exit_second ? 1 : f->blocks - 1;
     f->first_block = (uint32_t)n->blocks;
     n->blocks += f->blocks;
@@ -308,6 +307,7 @@ bool gcno_read(struct bytes in, const char *name, struct notes *out, struct err 
         return false;
     }
     out->origin = r.file.origin;
+    notes_prepare(out);
     ok = read_records(&r, e);
     map_deinit(&r.names);
     return ok;

@@ -12,6 +12,15 @@ void notes_clear(struct notes *n)
     n->failure = (struct cover_failure){0};
 }
 
+void notes_prepare(struct notes *n)
+{
+    vec_reserve(&n->functions, 1);
+    vec_reserve(&n->arcs, 1);
+    vec_reserve(&n->runs, 1);
+    vec_reserve(&n->lines, 1);
+    vec_reserve(&n->conditions, 1);
+}
+
 void notes_deinit(struct notes *n)
 {
     vec_free(&n->functions);
@@ -50,6 +59,13 @@ void counters_clear(struct counters *c)
     c->end_words = c->groups = 0;
     c->size_bytes = c->trailing_bytes = c->unknown_records = 0;
     c->failure = (struct cover_failure){0};
+}
+
+void counters_prepare(struct counters *c)
+{
+    vec_reserve(&c->records, 1);
+    vec_reserve(&c->functions, 1);
+    vec_reserve(&c->values, 1);
 }
 
 void counters_deinit(struct counters *c)
@@ -102,4 +118,12 @@ const char *cover_doubt_text(enum cover_doubt doubt)
         [COVER_BLOCK_COUNT] = "it claims more blocks than its arcs connect",
     };
     return TEXTS[doubt];
+}
+
+uint32_t cover_ident(const char *name)
+{
+    uint32_t h = 0x811c9dc5u; /* FNV-1a */
+    for (; *name; name++)
+        h = (h ^ (uint8_t)*name) * 0x01000193u;
+    return h & INT32_MAX; /* gcov-dump prints it signed */
 }

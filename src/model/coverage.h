@@ -106,6 +106,8 @@ struct notes {
     struct cover_failure failure;
 };
 
+/* Makes room for at least one of everything, so that empty slices have an address. */
+void notes_prepare(struct notes *n);
 void notes_deinit(struct notes *n);
 void notes_clear(struct notes *n); /* keeps the memory for the next file */
 
@@ -183,6 +185,7 @@ struct counters {
     struct cover_failure failure;
 };
 
+void counters_prepare(struct counters *c); /* as notes_prepare() */
 void counters_deinit(struct counters *c);
 void counters_clear(struct counters *c);
 
@@ -192,6 +195,9 @@ const struct counted_record *counters_find(const struct counters *c,
 
 /* "arcs", "topn": for people and JSON. */
 const char *cover_kind_name(enum cover_kind kind);
+
+/* The identity that stands for a name where files have none of their own. */
+uint32_t cover_ident(const char *name);
 
 /* Value `i` of a record. */
 static inline uint64_t counters_value(const struct counters *c, const struct counted_record *r,

@@ -161,6 +161,14 @@ typedef void object_visitor(const struct object_place *place, void *context);
 void object_each_place(struct object *o, uint64_t low, uint64_t high, object_visitor *visit,
                        void *context);
 
+/* The same of several ranges [low, high), ascending and disjoint. Units without code in them are
+ * not read, unless units overlap. */
+struct object_range {
+    uint64_t low, high;
+};
+void object_each_place_within(struct object *o, const struct object_range *ranges, size_t len,
+                              object_visitor *visit, void *context);
+
 /* A readable name for a linkage name, or NULL if it is not mangled. The style is one of libiberty's
  * names ("none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust"), or NULL for whatever of C++,
  * Rust and D the name announces itself to be. malloc'ed, the caller frees it. */

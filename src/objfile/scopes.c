@@ -140,10 +140,6 @@ static bool has_plain_names(int language)
     case DW_LANG_Cobol74:
     case DW_LANG_Cobol85:
     case DW_LANG_Fortran77:
-    case DW_LANG_Fortran90:
-    case DW_LANG_Fortran95:
-    case DW_LANG_Fortran03:
-    case DW_LANG_Fortran08:
     case DW_LANG_Pascal83:
     case DW_LANG_PLI:
     case DW_LANG_UPC:

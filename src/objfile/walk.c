@@ -196,19 +196,30 @@ static struct cover cover_units(struct units *u)
     return cover;
 }
 
-void object_each_place(struct object *o, uint64_t low, uint64_t high, object_visitor *visit,
-                       void *context)
+/* What of one unit's stretch of code lies in the ranges, of which all before *next are passed. */
+static void walk_stretch(struct walk *w, const struct segment *here, uint64_t end,
+                         const struct object_range *ranges, size_t len, size_t *next)
+{
+    while (*next < len && ranges[*next].high <= here->start)
+        ++*next;
+    for (size_t i = *next; i < len && ranges[i].low < end && here->id != NO_SPAN; i++)
+        walk_unit(w, here->id, later(ranges[i].low, here->start), earlier(ranges[i].high, end));
+}
+
+void object_each_place_within(struct object *o, const struct object_range *ranges, size_t len,
+                              object_visitor *visit, void *context)
 {
     struct walk w = {.o = o, .u = units_of(o), .visit = visit, .context = context};
     struct cover cover = cover_units(w.u);
-    size_t from = cover_find(&cover, low);
-    for (size_t i = from == SIZE_MAX ? 0 : from; i + 1 < cover.segments.len; i++) {
-        const struct segment *here = &cover.segments.at[i], *next = here + 1;
-        if (here->start >= high)
-            break;
-        if (here->id != NO_SPAN)
-            walk_unit(&w, here->id, later(low, here->start), earlier(high, next->start));
-    }
+    size_t from = len ? cover_find(&cover, ranges[0].low) : 0, next = 0;
+    for (size_t i = from == SIZE_MAX ? 0 : from; i + 1 < cover.segments.len && next < len; i++)
+        walk_stretch(&w, &cover.segments.at[i], cover.segments.at[i + 1].start, ranges, len, &next);
     flush(&w);
     cover_deinit(&cover);
+}
+
+void object_each_place(struct object *o, uint64_t low, uint64_t high, object_visitor *visit,
+                       void *context)
+{
+    object_each_place_within(o, &(struct object_range){low, high}, 1, visit, context);
 }

@@ -115,6 +115,7 @@ static void choose_rows(struct flat *flat, const struct keyed *order, struct are
         if (!selection_admits(r->selection, ASK_FLAT, f) || (is_zero && !r->show_all))
             continue;
         cumulative += r->time->self[f];
+        names_get(r->names, f); /* here, since rows are printed by several threads */
         flat->rows[flat->len++] = (struct flat_row){f, cumulative};
     }
 }
@@ -145,8 +146,10 @@ static void line(const struct flat *flat, const struct flat_row *row, struct out
         to = digits_spaces(to, 29);
     }
     out->len = (size_t)(to - out->at);
-    const struct gprof_label *label = &r->labels[row->function];
-    out_bytes(out, label->text, r->bsd ? label->len : label->name_len);
+    if (r->bsd)
+        gprof_name(r, row->function, out);
+    else
+        gprof_name_and_place(r, row->function, out);
     out_char(out, '\n');
 }
 

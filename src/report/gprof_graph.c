@@ -129,30 +129,26 @@ static void arc_line(struct gprof_report *r, const struct sortable_arc *a, uint3
         to = usual_arc(self, children, (uint32_t)arc->count, (uint32_t)total, to);
     else
         to = wide_arc(r, arc, a->class != CALLS, total, to);
-    memcpy(to, label->text, label->len);
+    memcpy(to, gprof_label_text(label), label->len);
     to += label->len;
     *to++ = '\n';
     out->len = (size_t)(to - out->at);
 }
 
-enum { AHEAD_STARTS = 20, AHEAD_LISTS = 16, AHEAD_ARCS = 12, AHEAD_LABELS = 8, AHEAD_TEXTS = 4 };
+enum { AHEAD_STARTS = 16, AHEAD_LISTS = 12, AHEAD_ARCS = 8, AHEAD_LABELS = 4 };
 
-/* The labels, or their texts, of the first callers and callees of a function. */
-static void prefetch_labels(const struct gprof_report *r, uint32_t node, bool texts)
+/* The labels of the first callers and callees of a function. */
+static void prefetch_labels(const struct gprof_report *r, uint32_t node)
 {
     const struct graph *g = r->graph;
     if (graph_is_cycle(g, node))
         return;
     uint32_t end = graph_nearest_end(&g->callers, node);
-    for (uint32_t i = g->callers.start[node]; i < end; i++) {
-        const struct gprof_label *label = &r->labels[g->arcs[g->callers.arc[i]].caller];
-        __builtin_prefetch(texts ? (const void *)label->text : label);
-    }
+    for (uint32_t i = g->callers.start[node]; i < end; i++)
+        __builtin_prefetch(&r->labels[g->arcs[g->callers.arc[i]].caller]);
     end = graph_nearest_end(&g->callees, node);
-    for (uint32_t i = g->callees.start[node]; i < end; i++) {
-        const struct gprof_label *label = &r->labels[g->arcs[g->callees.arc[i]].callee];
-        __builtin_prefetch(texts ? (const void *)label->text : label);
-    }
+    for (uint32_t i = g->callees.start[node]; i < end; i++)
+        __builtin_prefetch(&r->labels[g->arcs[g->callees.arc[i]].callee]);
 }
 
 /* `next` are the nodes to be printed, this one first. */
@@ -163,8 +159,7 @@ static void look_ahead(const struct gprof_report *r, const uint32_t *next, uint3
     graph_prefetch_starts(r->graph, next[AHEAD_STARTS]);
     graph_prefetch_lists(r->graph, next[AHEAD_LISTS]);
     graph_prefetch_arcs(r->graph, next[AHEAD_ARCS]);
-    prefetch_labels(r, next[AHEAD_LABELS], false);
-    prefetch_labels(r, next[AHEAD_TEXTS], true);
+    prefetch_labels(r, next[AHEAD_LABELS]);
 }
 
 static void callers(struct gprof_report *r, uint32_t node, struct arc_list *list, struct out *out)
@@ -221,8 +216,13 @@ static void cycle(struct gprof_report *r, uint32_t node, struct out *out)
     }
 }
 
-static bool is_printed(const struct gprof_report *r, const struct graph_node *n)
+/* With -l only functions have entries, not lines and not cycles. */
+static bool is_printed(const struct gprof_report *r, uint32_t node)
 {
+    const struct graph_node *n = &r->graph->nodes[node];
+    if (r->places == PLACE_WITH_ADDRESS &&
+        (graph_is_cycle(r->graph, node) || !r->functions->at[node].is_function))
+        return false;
     bool is_zero = !n->calls && !n->self_calls && n->shown_self == 0 && n->shown_children == 0;
     return n->is_shown && (r->show_all || !is_zero);
 }
@@ -262,7 +262,7 @@ static void print_piece(size_t piece, struct out *out, void *context)
     for (uint32_t i = pieces->first.at[piece]; i < end; i++) {
         uint32_t node = r->graph->ranked[i];
         look_ahead(r, &r->graph->ranked[i], r->graph->len - i);
-        if (!is_printed(r, &r->graph->nodes[node]))
+        if (!is_printed(r, node))
             continue;
         if (graph_is_cycle(r->graph, node)) {
             cycle(r, node, out);

@@ -10,12 +10,6 @@
 
 enum { ROWS_A_PIECE = 512 };
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Functions with calls or time of their own, by name, then the cycles. */
 static uint32_t *select_nodes(const struct gprof_report *r, uint32_t *len, struct arena *a)
 {
@@ -67,10 +61,10 @@ static size_t cell(struct gprof_report *r, uint32_t node, const char *rank, size
     }
     const struct function *f = &r->functions->at[node];
     const struct gprof_label *label = &r->labels[node];
-    out_bytes(out, label->text, label->name_len);
+    out_bytes(out, gprof_label_text(label), label->name_len);
     position += label->name_len;
-    if (f->is_static && f->file) {
-        const char *file = r->full_paths ? f->file : base_name(f->file);
+    if (f->is_static && f->file && r->places != PLACE_WITH_ADDRESS) {
+        const char *file = gprof_file(r, f->file);
         out_str(out, " (");
         out_str(out, file);
         out_char(out, ')');

@@ -3,6 +3,7 @@
 
 #include "base/digits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void gprof_new_page(struct gprof_report *r, struct out *out)
@@ -26,22 +27,81 @@ static char *decorate(const struct graph_node *n, char *end)
     return end;
 }
 
-static struct gprof_label make_label(struct gprof_report *r, uint32_t function, struct arena *a)
+const char *gprof_file(const struct gprof_report *r, const char *path)
+{
+    const char *slash = r->full_paths ? NULL : strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static char *add_text(char *to, const char *text, size_t len)
+{
+    memcpy(to, text, len);
+    return to + len;
+}
+
+/* What stands behind the file of a place. */
+static char *place_numbers(const struct gprof_report *r, const struct function *f, char *to)
+{
+    *to++ = ':';
+    if ((int32_t)f->line < 0) /* printed as signed, as GNU gprof does */
+        *to++ = '-';
+    to = digits_u64(to, (uint32_t)abs((int32_t)f->line), 0);
+    if (r->places == PLACE_WITH_ADDRESS) {
+        to = add_text(to, " @ ", 3);
+        to = digits_hex(to, f->start);
+    }
+    *to++ = ')';
+    return to;
+}
+
+enum { PLACE_NUMBERS = 48 };
+
+/* The file as it is printed behind a name, or NULL. */
+static const char *shown_file(const struct gprof_report *r, const struct function *f)
+{
+    return r->places && f->file ? gprof_file(r, f->file) : NULL;
+}
+
+void gprof_name_and_place(const struct gprof_report *r, uint32_t function, struct out *out)
+{
+    const struct function *f = &r->functions->at[function];
+    const char *file = shown_file(r, f);
+    char numbers[PLACE_NUMBERS];
+    out_str(out, names_get(r->names, function));
+    if (!file)
+        return;
+    out_str(out, " (");
+    out_str(out, file);
+    out_bytes(out, numbers, (size_t)(place_numbers(r, f, numbers) - numbers));
+}
+
+static void make_label(struct gprof_report *r, uint32_t function, struct arena *a)
 {
     enum { CYCLE_AND_RANK = 48 };
-    char decoration[CYCLE_AND_RANK], *end = decoration;
+    const struct function *f = &r->functions->at[function];
     const struct graph_node *n = r->graph ? &r->graph->nodes[function] : NULL;
-    if (n)
-        end = decorate(n, end);
     const char *name = names_get(r->names, function);
-    size_t len = strlen(name), more = (size_t)(end - decoration);
-    char *text = arena_alloc_text(a, len + more);
-    memcpy(text, name, len);
-    memcpy(text + len, decoration, more);
-    return (struct gprof_label){.text = text,
-                                .name_len = (uint32_t)len,
-                                .len = (uint32_t)(len + more),
-                                .calls = n ? r->graph->nodes[n->head].calls : 0};
+    const char *file = shown_file(r, f);
+    char numbers[PLACE_NUMBERS], decoration[CYCLE_AND_RANK];
+    size_t len = strlen(name), file_len = file ? strlen(file) : 0;
+    size_t numbers_len = file ? (size_t)(place_numbers(r, f, numbers) - numbers) : 0;
+    size_t more = n ? (size_t)(decorate(n, decoration) - decoration) : 0;
+    size_t name_len = file ? len + 2 + file_len + numbers_len : len;
+
+    struct gprof_label *label = &r->labels[function];
+    label->calls = n ? r->graph->nodes[n->head].calls : 0;
+    label->name_len = (uint32_t)name_len;
+    label->len = (uint32_t)(name_len + more);
+    char *text = label->text;
+    if (label->len > GPROF_LABEL_TEXT)
+        label->long_text = text = arena_alloc_text(a, label->len);
+    char *end = add_text(text, name, len);
+    if (file) {
+        end = add_text(end, " (", 2);
+        end = add_text(end, file, file_len);
+        end = add_text(end, numbers, numbers_len);
+    }
+    add_text(end, decoration, more);
 }
 
 /* Whether any report can have a line for it. */
@@ -56,15 +116,17 @@ static bool can_be_printed(const struct gprof_report *r, uint32_t function)
 
 void gprof_make_labels(struct gprof_report *r, struct arena *a)
 {
-    r->labels = ARENA_NEW(a, struct gprof_label, r->functions->len);
+    uint8_t *room = ARENA_NEW(a, uint8_t, ((size_t)r->functions->len + 1) * GPROF_LABEL);
+    r->labels = (struct gprof_label *)(room + (-(uintptr_t)room & (GPROF_LABEL - 1)));
     for (uint32_t i = 0; i < r->functions->len; i++)
         if (can_be_printed(r, i))
-            r->labels[i] = make_label(r, i, a);
+            make_label(r, i, a);
 }
 
 void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out)
 {
-    out_bytes(out, r->labels[function].text, r->labels[function].len);
+    const struct gprof_label *label = &r->labels[function];
+    out_bytes(out, gprof_label_text(label), label->len);
 }
 
 long gprof_granularity(const struct gprof_report *r)

@@ -10,13 +10,27 @@
 #include "analysis/names.h"
 #include "base/out.h"
 
-/* How a function is printed: name, and in a graph its cycle and its rank in brackets (parentheses:
- * not shown). */
+/* How a function is printed: name, perhaps its place, and in a graph its cycle and its rank in
+ * brackets (parentheses: not shown). One line of the cache where the text fits, since a graph's
+ * lines ask for labels in no order at all. */
+enum { GPROF_LABEL = 64, GPROF_LABEL_TEXT = GPROF_LABEL - sizeof(uint64_t) - 2 * sizeof(uint32_t) };
+
 struct gprof_label {
-    const char *text;
-    uint32_t name_len, len; /* of the name alone, and in all */
     uint64_t calls;         /* of the function or of its cycle */
+    uint32_t name_len, len; /* of name and place alone, and in all */
+    union {
+        char text[GPROF_LABEL_TEXT];
+        const char *long_text; /* where `len` is larger than that */
+    };
 };
+
+static inline const char *gprof_label_text(const struct gprof_label *label)
+{
+    return label->len > GPROF_LABEL_TEXT ? label->long_text : label->text;
+}
+
+/* What is printed behind a name: ` (FILE:LINE)` or ` (FILE:LINE @ ADDRESS)`. */
+enum gprof_places { NO_PLACE, PLACE, PLACE_WITH_ADDRESS /* -l */ };
 
 struct gprof_report {
     const struct functions *functions;
@@ -28,12 +42,14 @@ struct gprof_report {
     bool brief;                 /* -b */
     bool show_all;              /* -z: functions without calls and time too */
     bool full_paths;            /* -L */
+    enum gprof_places places;   /* -l, --inline-file-names */
     uint32_t width;             /* -w: of the index */
     bool has_output;            /* something was printed: the next report starts a page */
-    struct gprof_label *labels; /* gprof_make_labels() */
+    struct gprof_label *labels; /* gprof_make_labels(); a flat profile in GNU's layout needs none */
 };
 
-/* Prepares the labels of all functions that reports can print; the first thing to do. */
+/* Prepares the labels of all functions that reports can print; the first thing to do, except for a
+ * flat profile alone in GNU's layout. */
 void gprof_make_labels(struct gprof_report *r, struct arena *a);
 
 void gprof_flat(struct gprof_report *r, struct out *out);
@@ -44,8 +60,14 @@ void gprof_index(struct gprof_report *r, struct out *out);
 
 void gprof_new_page(struct gprof_report *r, struct out *out);
 
+/* A function's name and place, without labels. */
+void gprof_name_and_place(const struct gprof_report *r, uint32_t function, struct out *out);
+
 /* The whole label of a function. */
 void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out);
+
+/* What is printed of a file's path: all of it with -L, else its last part. */
+const char *gprof_file(const struct gprof_report *r, const char *path);
 
 /* Whole bytes that a histogram bin stands for. */
 long gprof_granularity(const struct gprof_report *r);

@@ -34,6 +34,14 @@ static void for_each(const char *pattern, void (*check)(const char *path))
     globfree(&found);
 }
 
+static void expect_same(const char *path, const struct writer *w, const struct file_buffer *b)
+{
+    for (size_t i = 0; i < w->out.len && i < b->len; i++)
+        if (w->out.at[i] != b->at[i])
+            fail_msg("%s: written differently at offset %zu", path, i);
+    assert_int_equal(w->out.len, b->len);
+}
+
 static void check_notes(const char *path)
 {
     struct file_buffer b = loaded(path);
@@ -51,6 +59,10 @@ static void check_notes(const char *path)
         assert_true(f->name && f->file < n.files.len && f->start_line);
     }
     assert_int_equal(n.origin.is_llvm, strstr(path, "/clang") != NULL);
+    struct writer w = {0};
+    assert_true(gcno_write(&w, &n, &e));
+    expect_same(path, &w, &b);
+    writer_deinit(&w);
     notes_deinit(&n);
     file_buffer_deinit(&b);
 }
@@ -91,6 +103,10 @@ static void check_pair(const char *path)
             int64_t runs = is_one ? 1 : 2;
             assert_int_equal(blocks[n.functions.at[i].first_block], runs);
         }
+    struct writer w = {0};
+    assert_true(gcda_write(&w, &c, &e));
+    expect_same(path, &w, &b);
+    writer_deinit(&w);
     flow_deinit(&flow);
     counters_deinit(&c);
     notes_deinit(&n);

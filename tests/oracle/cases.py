@@ -15,6 +15,8 @@ import errors
 
 HERE = pathlib.Path(__file__).resolve().parent
 LEVELS = ["few", "core", "full"]
+NESTED = {level: LEVELS[:i + 1] for i, level in enumerate(LEVELS)} | {
+    "lines": ["some-lines", "lines"]}
 
 
 @dataclasses.dataclass
@@ -66,6 +68,8 @@ def with_options(group, program, built, profile, templates, **fields):
 
 def group_of(program):
     """Programs that differ in little share a group: town-s390x and town-i386 are `towns`."""
+    if program.startswith("lines-"):
+        return "lines"
     return "towns" if program.startswith("town-") else program
 
 
@@ -77,8 +81,7 @@ def counts_executions(profile, template):
 def option_cases(manifest, options):
     for program, built in manifest.items():
         for profile, level in built.get("levels", {}).items():
-            names = LEVELS[:LEVELS.index(level) + 1] if level in LEVELS else [level]
-            templates = [t for name in names for t in options[name]
+            templates = [t for name in NESTED.get(level, [level]) for t in options[name]
                          if not counts_executions(profile, t)]
             yield from with_options(group_of(program), program, built, profile, templates)
 
@@ -132,6 +135,29 @@ def sum_cases(manifest):
         yield from with_options("sums", "town", manifest["town"], "", templates)
 
 
+WRITTEN = [(program, profile) for program in ("town", "lines-town", "lines-calc-O2", "lines-heat")
+           for profile in ("base.gmon", "cycles.gmon", "disjoint.gmon", "gap.gmon", "header.gmon",
+                           "arcs.gmon", "hist.gmon", "repeat.gmon", "outside.gmon", "zero.gmon",
+                           "blocks.gmon", "rate1000.gmon", "base-v0.gmon", "cachemiss.gmon",
+                           "line0.gmon", "line1.gmon", "line2.gmon", "real.gmon")]
+WRITTEN += [("town-i386", "base.gmon"), ("town-s390x", "base.gmon"), ("town-s390", "cycles.gmon")]
+
+
+def written_cases(manifest, work, options):
+    """-s: what it prints and the file that it leaves."""
+    for program, profile in WRITTEN:
+        if (work / "data" / program / profile).exists():
+            templates = [t for t in options["written"] if not re.search("O4", t)
+                         or profile not in ("header.gmon", "arcs.gmon", "cachemiss.gmon",
+                                            "disjoint.gmon", "gap.gmon")]
+            yield from with_options("written", program, manifest[program], profile, templates,
+                                    writes=True)
+    templates = [f"{options} {{image}} {profiles}" for options in ("-s", "-s -O4", "-s -Ob", "-s -q")
+                 for profiles in SUMS if not re.search("huge|full|cachemiss|late|disj|gap", profiles)
+                 and (options[3:5] != "-O" or profiles.count(".bsd") > 1)]
+    yield from with_options("written", "town", manifest["town"], "", templates, writes=True)
+
+
 def format_cases(manifest):
     """-O with every name on every format."""
     names = "auto magic bsd 4.4bsd prof a m b 4 p z Auto gmon 44bsd".split()
@@ -173,6 +199,7 @@ def all_cases(manifest, work, later=False):
     yield from option_cases(manifest, options)
     yield from static_cases(manifest, options)
     yield from sum_cases(manifest)
+    yield from written_cases(manifest, work, options)
     yield from format_cases(manifest)
     yield from mixed_cases(manifest, options)
     yield from blurb_cases(manifest)

@@ -32,6 +32,12 @@ def lacks_backward_call(out, status):
     return None
 
 
+def has_lines(out, status):
+    if status:
+        return f"status {status}"
+    return None if re.search(rb" \(shapes\.cpp:\d+ @ [0-9a-f]+\)\n", out) else "no lines"
+
+
 BACKWARD = "it takes the displacement for a number without a sign, so no call leads back"
 BACKWARD_PROGRAMS = ("town", "town-i386")
 
@@ -39,10 +45,13 @@ BACKWARD_PROGRAMS = ("town", "town-i386")
 EXTRA: list[dict] = [
     {"group": "deviations", "program": program, "argv": ["-b", "-c", "-q", "image", "cycles.gmon"]}
     for program in BACKWARD_PROGRAMS
-]
+] + [{"group": "deviations", "program": "miscounted", "argv": ["-b", "-l", "image", "real.gmon"]}]
 
 DEVIATIONS: list[Deviation] = [
     Deviation("backward-calls", BACKWARD, f"deviations/{program}: -b -c -q image cycles.gmon",
               lacks_backward_call)
     for program in BACKWARD_PROGRAMS
+] + [
+    Deviation("line-miscount", "it finds fewer lines the second time, when it knows more names",
+              "deviations/miscounted: -b -l image real.gmon", has_lines)
 ]

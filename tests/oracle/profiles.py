@@ -44,6 +44,10 @@ class Image:
         addr, kind, name, file, line = match.groups()
         return Symbol(name, int(addr, 16), kind, file, int(line) if line else None)
 
+    def has(self, name):
+        """Whether it was not inlined away."""
+        return any(s.name == name.partition("#")[0] for s in self.symbols)
+
     def find(self, name):
         """The symbol of that name; `name#2` is the third one of the name, by address."""
         name, _, nth = name.partition("#")

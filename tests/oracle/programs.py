@@ -73,6 +73,15 @@ EXAMPLE_NAMES = {
 }
 
 
+# Where GNU gprof inlines functions without linkage names, it miscounts its lines and gives up.
+OPTIMISED = [("-O1",), ("-O2",), ("-O2", "-gdwarf-4"), ("-O1", "-gdwarf-2"), ("-O2", "-flto"),
+             ("-O1", "-gz"), ("-O1", "-ffunction-sections", "-Wl,--gc-sections")]
+NOT_INLINED = [("-O1", "-fno-inline"), ("-O2", "-fno-inline", "-fno-ipa-cp", "-fno-ipa-sra")]
+LINED = {"calc": OPTIMISED, "mandel": OPTIMISED, "shapes": NOT_INLINED[:1], "heat": NOT_INLINED}
+LINED_TOWNS = {"town", "town-nodebug", "town-O2", "town-i386", "town-aarch64", "town-s390x"}
+ALL_LINES = {"calc", "town", "heat", "shapes", "mandel-O1", "calc-O2", "town-nodebug"}
+
+
 class Skip(Exception):
     """The reason why a program takes no part."""
 
@@ -111,11 +120,13 @@ def strtab_hazard(image_path):
 
 def write_files(folder, image, names):
     """The files that options name, and the values of the placeholders in options.txt."""
+    names = {key: name if image.has(name) else "main" for key, name in names.items()}
     values = {key: name.partition("#")[0] for key, name in names.items()}
     home = image.find(names["a"])
     static_home = image.find(names["s"])
     if home.file:
-        values |= {"file": os.path.basename(home.file), "line": str(home.line)}
+        values |= {"file": os.path.basename(home.file), "line": str(home.line),
+                   "inside": str(home.line + 2)}
         values["static_file"] = os.path.basename(static_home.file or home.file)
     (folder / "table.map").write_text("".join(
         f"{s.addr:016x} {s.kind if s.kind in 'tT' else 'D'} {s.name}{'_too' * (s.kind == 't')}\n"
@@ -165,17 +176,32 @@ def mangled_text():
     return functions_text([line for line in lines if line and not line.startswith("#")])
 
 
-def example(name):
+def example(name, *flags):
     def build(folder):
-        built = folder.parent / "examples"
+        built = folder.parent / "".join(["examples", *flags])
         if not built.exists():
-            compile_with(["sh", EXAMPLES / "build.sh", built], EXAMPLES)
+            options = ["-pg", "-g", *flags] if flags else []
+            compile_with(["sh", EXAMPLES / "build.sh", built, *options], EXAMPLES)
         if not (built / name).exists():
             raise Skip("its compiler is missing")
         shutil.copy(built / name, folder / "image")
         subprocess.run(["./image"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
         (folder / "gmon.out").rename(folder / "real.gmon")
     return build
+
+
+def lined_programs():
+    """Programs for -l: every language, optimisation and kind of debug information."""
+    for name, names in EXAMPLE_NAMES.items():
+        for flags in [("-O0",), *LINED[name]]:
+            variant = "".join([name, *flags[flags == ("-O0",):]])
+            level = "lines" if variant in ALL_LINES else "some-lines"
+            yield f"lines-{variant}", example(name, *flags), names, scenes.lined(level)
+    yield "miscounted", example("shapes", "-O1"), EXAMPLE_NAMES["shapes"], lambda *_: {}
+    for name, prefix, flags in TOWNS:
+        if name in LINED_TOWNS:
+            level = "lines" if name in ALL_LINES else "some-lines"
+            yield f"lines-{name}", town(prefix, flags), TOWN_NAMES, scenes.lined(level)
 
 
 def programs():
@@ -197,6 +223,7 @@ def programs():
     yield "many", assembled(many), many_names, scenes.many_functions
     for name, names in EXAMPLE_NAMES.items():
         yield name, example(name), names, scenes.real
+    yield from lined_programs()
 
 
 def build_program(folder, build, names, make_scenes, gprof):

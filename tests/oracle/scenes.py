@@ -291,6 +291,32 @@ def tell(image, folder, names):
     return names
 
 
+def lines_of_code(image, seed, bytes_a_bin):
+    """Samples and calls anywhere in the code, so that lines inside functions get some."""
+    draw = random.Random(seed)
+    low = image.symbols[0].addr & ~3
+    high = next(s.addr for s in image.symbols if s.name in ("_fini", "zz_last")) & ~3
+    hits_at = {draw.randrange(low, high): draw.choice([1, 1, 2, 3, 10, 70]) for _ in range(60)}
+    profile = Profile(image).histogram(low, high, int((high - low) // bytes_a_bin), hits_at)
+    known = [s for s in image.symbols if low <= s.addr < high]
+    for _ in range(70):
+        callee = draw.choice(known)
+        site = draw.choice([draw.randrange(low, high), callee.addr + draw.randrange(12)])
+        profile.arc(site, callee.addr, draw.choice([0, 1, 1, 2, 3, 1000]))
+    return profile
+
+
+def lined(level):
+    """Scenes for -l, beside what running the program left."""
+    def make(image, folder):
+        levels = write(folder, [(f"line{seed}", level, lines_of_code(image, seed, size))
+                                for seed, size in enumerate((4, 2, 3.3))])
+        if (folder / "real.gmon").exists():
+            levels["real.gmon"] = level
+        return levels
+    return make
+
+
 def histogram_ranges(image, data):
     """[low, high) of each histogram of a little-endian gmon.out."""
     address = "Q" if image.bits == 64 else "I"

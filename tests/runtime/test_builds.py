@@ -38,6 +38,24 @@ class Builds(RecorderTest):
                 self.assertEqual(r.returncode, code)
                 self.assert_exact(self.recording(program), self.expected(r.stdout))
 
+    def test_static_exec(self):
+        """Before exec the files are written; failed ones change nothing."""
+        program = self.build("life.c", "-O2", "-pg", "-pthread", "-static", RT_A)
+        r = self.run_program([program, "execs"], preload=False)
+        self.assertIn("executed", r.stdout)
+        self.assert_exact(self.recording(program), self.expected(r.stdout))
+        self.assertEqual(self.recording(program).side.process["written"], 2)
+        self.setUp()
+        self.exact(program, "vforks", preload=False)
+
+    def test_static_threads(self):
+        """Sampled from their first instruction, whole stacks."""
+        program = self.build("busy.c", "-O2", "-pg", "-pthread", "-static", RT_A)
+        self.run_program([program, "0.2", "3"], preload=False)
+        side = self.recording(program).side
+        self.assertEqual(len(side.threads), 3)
+        self.assertTrue(all(t["samples"] for t in side.threads))
+
     def test_linked(self):
         program = self.build("threads.c", "-O2", "-pg", "-pthread", RT_SO,
                              "-Wl,-rpath," + os.path.dirname(RT_SO))
@@ -96,11 +114,12 @@ class Builds(RecorderTest):
         cc = triplet + "-gcc"
         if not shutil.which(cc) or not shutil.which(qemu):
             self.skipTest("no %s or %s" % (cc, qemu))
-        sources = sorted(set(glob.glob(HOSTED + "/*.c")) - {HOSTED + "/wrap.c"})
+        preloaded = [HOSTED + "/real.c", HOSTED + "/wrap_exit.c"]
+        sources = sorted(set(glob.glob(HOSTED + "/*.c")) - set(preloaded))
         flags = FREESTANDING + (["-mno-outline-atomics"] if "aarch64" in triplet else [])
         library, archive = self.dir + "/libmonarc_rt.so", self.dir + "/monarc_rt.o"
         subprocess.run([cc, *flags, "-fPIC", "-shared", "-o", library, "-Wl,-z,now", *sources,
-                        HOSTED + "/wrap.c"], check=True)
+                        *preloaded], check=True)
         subprocess.run([cc, *flags, "-DMONARC_STATIC", "-r", "-nostdlib", "-o", archive, *sources],
                        check=True)
         for name, arguments in ("threads", ["4"]), ("signals", ["60"]), ("life", ["forks"]), \

@@ -76,6 +76,25 @@ class Samples(RecorderTest):
         self.check(recording, cpu, 10000)
         self.assertEqual(recording.side.process["rate"], 10000)
 
+    def test_deep_stacks(self):
+        """Beyond the 127 frames that the kernel follows: all but the first few samples reach main."""
+        for frames in 20, 125, 400, 900:
+            with self.subTest(frames=frames):
+                self.setUp()
+                program = self.build("deep.c", *FLAGS)
+                self.run_program([program, str(frames), "0.4"])
+                paths = self.stacks(self.recording(program))
+                whole = sum(n for path, n in paths.items() if "outermost" in path and "burn" in path)
+                self.assertGreater(whole, 0.7 * sum(paths.values()))
+                longest = max(paths, key=len)
+                self.assertEqual(longest.count("down"), frames + 1)
+
+    def test_no_descriptor_stays_open(self):
+        program = self.build("deep.c", *FLAGS)
+        plain = self.run_program([program, "5", "0.05"], preload=False).stdout
+        recorded = self.run_program([program, "5", "0.05"])
+        self.assertEqual(recorded.stdout, plain)
+
     def test_timer(self):
         recording, cpu = self.busy(1.2, CLOCK="timer", RATE=100)
         self.assertEqual(recording.side.process["clock"], 2)

@@ -1,0 +1,312 @@
+/* Adding and subtracting counter files. See merge.h.
+ *
+ *     magic version stamp [checksum]  { summary }*  { FUNCTION  { COUNTER }* }*  0
+ *
+ * Two files fit if version, checksum (before GCC 12: stamp) and, function by function, the three
+ * checksums and the number of counters agree. What follows the 0 is not looked at: libgcov rewrites
+ * in place and leaves the end of a longer file there. */
+#include "merge.h"
+#include "info.h"
+#include "values.h"
+
+/* Where both files are, and what becomes of them. */
+struct merger {
+    const struct form *form;
+    struct cursor now, old;
+    struct buffer *out;
+    bool subtract;
+    enum verdict verdict;
+    const char *why;
+};
+
+struct record {
+    uint32_t tag, length;
+    struct cursor payload;
+    uint64_t zeros; /* counters that a negative length stands for */
+};
+
+static bool fail(struct merger *m, enum verdict verdict, const char *why)
+{
+    if (m->verdict == VERDICT_FINE) {
+        m->verdict = verdict;
+        m->why = why;
+    }
+    return false;
+}
+
+static size_t unit(const struct merger *m)
+{
+    return m->form->layout->has_byte_lengths ? 1 : 4;
+}
+
+static bool is_counter(const struct merger *m, uint32_t tag, int *slot)
+{
+    uint32_t at = tag - TAG_COUNTER(0);
+    *slot = (int)(at >> 17);
+    return tag >= TAG_COUNTER(0) && (at & 0x1ffff) == 0 && *slot < m->form->layout->counters;
+}
+
+/* Reads one record. A length that does not fit leaves the cursor short. */
+static struct record take(const struct merger *m, struct cursor *c)
+{
+    struct record r = {.tag = cursor_u32(c)};
+    int slot;
+    r.length = r.tag == 0 ? 0 : cursor_u32(c);
+    if ((int32_t)r.length < 0 && m->form->layout->has_zero_lengths && is_counter(m, r.tag, &slot)) {
+        r.zeros = (uint64_t)(uint32_t)(0 - r.length) * unit(m) / 8;
+        r.payload = cursor_part(c, 0);
+        return r;
+    }
+    r.payload = cursor_part(c, (size_t)r.length * unit(m));
+    return r;
+}
+
+static bool all_zero(struct cursor c)
+{
+    for (size_t i = 0; i < c.size; i++)
+        if (c.at[i])
+            return false;
+    return true;
+}
+
+/* Writes a record's head, and gives back where its length is. */
+static size_t open_record(struct merger *m, uint32_t tag)
+{
+    buffer_u32(m->out, tag);
+    buffer_u32(m->out, 0);
+    return m->out->used - 4;
+}
+
+static void close_record(struct merger *m, size_t length_at)
+{
+    size_t bytes = m->out->used - length_at - 4;
+    buffer_set_u32(m->out, length_at, (uint32_t)(bytes / unit(m)));
+}
+
+/* Counters all zero are written as a negative length and nothing, as gcc from 11 on does. */
+static void close_counters(struct merger *m, size_t length_at, enum merge_kind kind)
+{
+    size_t bytes = m->out->used - length_at - 4;
+    close_record(m, length_at);
+    if (m->subtract || m->out->is_full || !m->form->layout->has_zero_lengths ||
+        kind == MERGE_TOPN || bytes == 0 || !all_zero(cursor_on(m->out->at + length_at + 4, bytes)))
+        return;
+    m->out->used = length_at + 4;
+    buffer_set_u32(m->out, length_at, (uint32_t)(0 - bytes / unit(m)));
+}
+
+static bool add_counters(struct merger *m, bool has_old)
+{
+    int slot = 0;
+    struct record now = take(m, &m->now), old = {0};
+    if (!is_counter(m, now.tag, &slot))
+        return fail(m, VERDICT_DAMAGED, "own counters are out of order");
+    enum merge_kind kind = m->form->kinds[slot];
+    size_t length_at = open_record(m, now.tag);
+    if (has_old)
+        old = take(m, &m->old);
+    if (m->old.is_short)
+        return fail(m, VERDICT_DAMAGED, "a record ends behind the end of the file");
+    if (has_old && old.tag != now.tag)
+        return fail(m, VERDICT_OTHER, "it has other kinds of counters");
+    if (has_old && old.zeros != 0 && old.zeros * 8 != now.payload.size)
+        return fail(m, VERDICT_OTHER, "it has another number of counters");
+    if (has_old && old.zeros == 0) {
+        if (kind != MERGE_TOPN && old.payload.size != now.payload.size)
+            return fail(m, VERDICT_OTHER, "it has another number of counters");
+        if (!(m->subtract ? values_subtract : values_add)(kind, slot == 0, now.payload, old.payload,
+                                                          m->out))
+            return fail(m, VERDICT_DAMAGED, "a list of values is not whole");
+    } else {
+        buffer_bytes(m->out, now.payload.at, now.payload.size);
+    }
+    close_counters(m, length_at, kind);
+    return true;
+}
+
+/* The counters of a function that this program has not got: they are kept as they are. */
+static bool keep_function(struct merger *m, const struct record *old)
+{
+    int slot;
+    size_t from = m->old.used;
+    while (is_counter(m, cursor_peek(&m->old), &slot) && !m->old.is_short)
+        take(m, &m->old);
+    if (m->old.is_short)
+        return fail(m, VERDICT_DAMAGED, "a record ends behind the end of the file");
+    size_t length_at = open_record(m, TAG_FUNCTION);
+    buffer_bytes(m->out, old->payload.at, old->payload.size);
+    close_record(m, length_at);
+    buffer_bytes(m->out, m->old.at + from, m->old.used - from);
+    return true;
+}
+
+static bool same_function(struct cursor a, struct cursor b)
+{
+    for (size_t i = 0; i < a.size && a.size == b.size; i++)
+        if (a.at[i] != b.at[i])
+            return false;
+    return a.size == b.size;
+}
+
+static bool add_function(struct merger *m, bool has_old)
+{
+    struct record now = take(m, &m->now), old = {0};
+    int slot;
+    if (has_old) {
+        old = take(m, &m->old);
+        if (m->old.is_short)
+            return fail(m, VERDICT_DAMAGED, "it ends inside a function");
+        if (old.tag != TAG_FUNCTION)
+            return old.tag == 0 ? fail(m, VERDICT_OTHER, "it has fewer functions")
+                                : fail(m, VERDICT_DAMAGED, "a record is no function");
+        if (now.length == 0 && old.length != 0)
+            return keep_function(m, &old);
+        if (now.length != 0 && old.length != 0 && !same_function(now.payload, old.payload))
+            return fail(m, VERDICT_OTHER, "its functions have other checksums");
+    }
+    size_t length_at = open_record(m, TAG_FUNCTION);
+    buffer_bytes(m->out, now.payload.at, now.payload.size);
+    close_record(m, length_at);
+    while (is_counter(m, cursor_peek(&m->now), &slot))
+        if (!add_counters(m, has_old && old.length != 0))
+            return false;
+    if (has_old && is_counter(m, cursor_peek(&m->old), &slot))
+        return fail(m, VERDICT_OTHER, "it has other kinds of counters");
+    return true;
+}
+
+static uint32_t clamped(uint64_t v)
+{
+    return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
+
+/* a1: runs, sum of the runs' largest counters. */
+static void add_object_summary(struct merger *m, struct cursor now, struct cursor old)
+{
+    uint64_t runs = cursor_u32(&now), max = cursor_u32(&now);
+    uint64_t old_runs = old.size ? cursor_u32(&old) : 0, old_max = old.size ? cursor_u32(&old) : 0;
+    size_t length_at = open_record(m, TAG_OBJECT_SUMMARY);
+    if (m->subtract) {
+        buffer_u32(m->out, (uint32_t)(runs - old_runs));
+        buffer_u32(m->out, (uint32_t)(max > old_max ? max - old_max : 0));
+    } else {
+        buffer_u32(m->out, clamped(runs + old_runs));
+        buffer_u32(m->out, clamped(max + old_max));
+    }
+    close_record(m, length_at);
+}
+
+/* a3: program, counters, runs, sum, largest of a run, sum of the runs' largest. A histogram that is
+ * there stays as it is. */
+static void add_program_summary(struct merger *m, struct cursor now, struct cursor old)
+{
+    uint32_t program = cursor_u32(&now), counters = cursor_u32(&now), runs = cursor_u32(&now);
+    uint64_t total = cursor_u64(&now), run_max = cursor_u64(&now), sum_max = cursor_u64(&now);
+    struct cursor bits = old.size ? old : now;
+    size_t length_at = open_record(m, TAG_PROGRAM_SUMMARY);
+    buffer_u32(m->out, program);
+    buffer_u32(m->out, counters);
+    if (old.size) {
+        uint32_t sign = m->subtract ? UINT32_MAX : 1; /* -1 or 1 */
+        cursor_part(&old, 8);
+        runs += sign * cursor_u32(&old);
+        total += (uint64_t)(int32_t)sign * cursor_u64(&old);
+        uint64_t old_run_max = cursor_u64(&old);
+        run_max = old_run_max > run_max ? old_run_max : run_max;
+        sum_max += (uint64_t)(int32_t)sign * cursor_u64(&old);
+        cursor_part(&bits, 36);
+    }
+    buffer_u32(m->out, runs);
+    buffer_u64(m->out, total);
+    buffer_u64(m->out, run_max);
+    buffer_u64(m->out, sum_max);
+    buffer_bytes(m->out, bits.at + bits.used, cursor_left(&bits));
+    close_record(m, length_at);
+}
+
+static bool is_summary(uint32_t tag)
+{
+    return tag == TAG_OBJECT_SUMMARY || tag == TAG_PROGRAM_SUMMARY;
+}
+
+/* Ours with the old one of the same program; those of other programs are kept. */
+static bool add_summaries(struct merger *m)
+{
+    struct record now = take(m, &m->now);
+    struct cursor mate = {0}, program = now.payload;
+    uint32_t own = cursor_u32(&program);
+    while (is_summary(cursor_peek(&m->old))) {
+        size_t from = m->old.used;
+        struct record old = take(m, &m->old);
+        if (m->old.is_short || old.payload.size < now.payload.size)
+            return fail(m, VERDICT_DAMAGED, "its summary is not whole");
+        struct cursor at = old.payload;
+        if (old.tag == now.tag && !mate.at &&
+            (now.tag == TAG_OBJECT_SUMMARY || cursor_u32(&at) == own))
+            mate = old.payload;
+        else
+            buffer_bytes(m->out, m->old.at + from, m->old.used - from);
+    }
+    if (now.tag == TAG_OBJECT_SUMMARY)
+        add_object_summary(m, now.payload, mate);
+    else
+        add_program_summary(m, now.payload, mate);
+    return true;
+}
+
+static bool add_header(struct merger *m, bool has_old)
+{
+    uint32_t words[4] = {0};
+    int n = m->form->layout->has_checksum ? 4 : 3;
+    for (int i = 0; i < n; i++) {
+        words[i] = cursor_u32(&m->now);
+        buffer_u32(m->out, words[i]);
+    }
+    for (int i = 0; has_old && i < n; i++) {
+        uint32_t old = cursor_u32(&m->old);
+        if (m->old.is_short)
+            return fail(m, VERDICT_DAMAGED, "it ends inside its header");
+        if (i == 0 && old != words[0])
+            return fail(m, VERDICT_DAMAGED, "it is no counter file of this machine");
+        if (i == 1 && old != words[1])
+            return fail(m, VERDICT_OTHER, "another version of the compiler made it");
+        if (i == n - 1 && old != words[n - 1])
+            return fail(m, VERDICT_OTHER, "it is of another build");
+    }
+    return true;
+}
+
+static bool add_file(struct merger *m)
+{
+    bool has_old = m->old.size > 0;
+    if (!add_header(m, has_old) || !add_summaries(m))
+        return false;
+    while (cursor_peek(&m->now) == TAG_FUNCTION)
+        if (!add_function(m, has_old))
+            return false;
+    uint32_t end = cursor_u32(&m->old);
+    if (has_old && m->old.is_short)
+        return fail(m, VERDICT_DAMAGED, "its end is missing");
+    if (has_old && end != 0)
+        return end == TAG_FUNCTION ? fail(m, VERDICT_OTHER, "it has more functions")
+                                   : fail(m, VERDICT_DAMAGED, "a record is no function");
+    buffer_u32(m->out, 0);
+    return !m->out->is_full || fail(m, VERDICT_NO_ROOM, "out of memory");
+}
+
+enum verdict gcda_add(const struct form *f, struct cursor now, struct cursor old,
+                      struct buffer *out, const char **why)
+{
+    struct merger m = {.form = f, .now = now, .old = old, .out = out};
+    add_file(&m);
+    *why = m.why;
+    return m.verdict;
+}
+
+enum verdict gcda_subtract(const struct form *f, struct cursor now, struct cursor before,
+                           struct buffer *out)
+{
+    struct merger m = {.form = f, .now = now, .old = before, .out = out, .subtract = true};
+    add_file(&m);
+    return m.verdict;
+}

@@ -1,0 +1,24 @@
+/* Finds the library functions behind the recorder's. See real.h. Not part of the static library. */
+#include "real.h"
+
+#include <dlfcn.h>
+
+static struct real found;
+
+/* RTLD_NEXT is libc, or another preloaded library. */
+__attribute__((constructor(101))) static void look_up(void)
+{
+    *(void **)&found.execve = dlsym(RTLD_NEXT, "execve");
+    *(void **)&found.execvpe = dlsym(RTLD_NEXT, "execvpe");
+    *(void **)&found.daemon = dlsym(RTLD_NEXT, "daemon");
+    *(void **)&found.dlclose = dlsym(RTLD_NEXT, "dlclose");
+    *(void **)&found.pthread_create = dlsym(RTLD_NEXT, "pthread_create");
+    *(void **)&found.clone = dlsym(RTLD_NEXT, "clone");
+}
+
+const struct real *real(void)
+{
+    if (!found.clone)
+        look_up();
+    return &found;
+}

@@ -1,0 +1,127 @@
+/* Files are read as they are found, whatever their size said before. */
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { APPENDED = 200000 };
+
+static void read_ok(const char *path, struct file_buffer *b)
+{
+    struct err e;
+    if (!file_read(path, b, &e))
+        fail_msg("%s", e.line);
+}
+
+/* The system's own files say 0 or a page and hold more or less than that. */
+static void test_size_is_no_promise(void **state)
+{
+    (void)state;
+    struct file_buffer b = {0};
+    struct stat st;
+    assert_false(stat("/proc/self/maps", &st));
+    assert_int_equal(st.st_size, 0);
+    read_ok("/proc/self/maps", &b);
+    assert_true(b.len > 200);
+
+    static const char short_one[] = "/sys/kernel/mm/transparent_hugepage/enabled";
+    if (!stat(short_one, &st)) {
+        read_ok(short_one, &b);
+        assert_true(b.len > 0 && b.len < (size_t)st.st_size);
+    }
+    file_buffer_deinit(&b);
+}
+
+static void *append_to(void *argument)
+{
+    FILE *file = argument;
+    for (int i = 0; i < APPENDED; i++) {
+        fputc('x', file);
+        if (i % 1000 == 0)
+            fflush(file);
+    }
+    fflush(file);
+    return NULL;
+}
+
+/* What is read while somebody writes or cuts is a beginning of the file, never anything else. */
+static void test_file_changes_while_read(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/monarc-file.XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    struct file_buffer b = {0};
+    pthread_t writer;
+    assert_int_equal(pthread_create(&writer, NULL, append_to, file), 0);
+    for (size_t last = 0; last < APPENDED;) {
+        read_ok(path, &b);
+        assert_true(b.len >= last && b.len <= APPENDED);
+        last = b.len;
+        for (size_t i = 0; i < b.len; i++)
+            assert_true(b.at[i] == 'x');
+    }
+    pthread_join(writer, NULL);
+    assert_int_equal(truncate(path, 10), 0);
+    read_ok(path, &b);
+    assert_int_equal(b.len, 10);
+    file_buffer_deinit(&b);
+    fclose(file);
+    unlink(path);
+}
+
+static void *write_pipe(void *argument)
+{
+    FILE *pipe = fopen(argument, "w");
+    for (int i = 0; i < APPENDED; i++)
+        fputc(i & 0xff, pipe);
+    fclose(pipe);
+    return NULL;
+}
+
+static void test_fifo_is_read_to_its_end(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/monarc-file.XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/fifo", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    struct file_buffer b = {0};
+    pthread_t writer;
+    assert_int_equal(pthread_create(&writer, NULL, write_pipe, path), 0);
+    read_ok(path, &b);
+    pthread_join(writer, NULL);
+    assert_int_equal(b.len, APPENDED);
+    assert_int_equal(b.at[APPENDED - 1], (APPENDED - 1) & 0xff);
+    file_buffer_deinit(&b);
+    unlink(path);
+    rmdir(folder);
+}
+
+static void test_directory_is_an_error(void **state)
+{
+    (void)state;
+    struct file_buffer b = {0};
+    struct err e;
+    assert_false(file_read("/tmp", &b, &e));
+    assert_string_equal(e.line, "/tmp: Is a directory");
+    file_buffer_deinit(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_size_is_no_promise),
+        cmocka_unit_test(test_file_changes_while_read),
+        cmocka_unit_test(test_fifo_is_read_to_its_end),
+        cmocka_unit_test(test_directory_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+"""The 2002 proposal's da file: drawn byte by byte, summed, set aside."""
+import os
+import signal
+import struct
+import subprocess
+import unittest
+
+from covered import OURS, CoverTest, slurp, spill
+
+
+def record(tag, *items):
+    data = b"".join(items)
+    return struct.pack("<II", tag, len(data)) + data
+
+
+def function(name, checksum, counts):
+    padded = name + b"\0" * (4 - len(name) % 4)
+    return (record(1, struct.pack("<I", len(name)), padded, struct.pack("<I", checksum)) +
+            record(5, struct.pack("<%dQ" % len(counts), *counts)))
+
+
+def summary(tag, arcs, total, most):
+    return record(tag, struct.pack("<IQQ", arcs, total, most))
+
+
+def header(version=b"304e"):
+    return b"gcov" + version
+
+
+def group(runs, most=6, functions=None):
+    """What `runs` runs of registers.c that counted once leave."""
+    parts = functions or [function(b"main", 0x1234, [runs, 2 * runs]),
+                          function(b"same", 0x77, [3 * runs]),
+                          function(b"same", 0x77, [4 * runs, 5 * runs, 6 * runs])]
+    return b"".join(parts) + summary(6, 6, 21 * runs, most) + summary(7, 6, 21 * runs, most)
+
+
+class Da(CoverTest):
+    def registers(self, how="so", *flags):
+        program = self.built_program(how, "registers.c", "-O1", *flags)
+        self.file = self.path("registers.da")
+        for name in os.listdir(self.dir):
+            if ".da" in name:
+                os.unlink(self.path(name))
+        return program
+
+    def check(self, expected):
+        self.assertEqual(slurp(self.file).hex(" ", 4), expected.hex(" ", 4))
+
+    def test_bytes(self):
+        for how in OURS:
+            program = self.registers(how)
+            self.run_program([program])
+            self.assertEqual(slurp(self.file)[:40], bytes.fromhex(
+                "67636f76 33303465"           # gcov 304e
+                "01000000 10000000"           # FUNCTION, 16 bytes
+                "04000000 6d61696e 00000000"  # 4 bytes: main, NUL, padding
+                "34120000"                    # checksum
+                "05000000 10000000"))         # ARC_COUNTS, 16 bytes
+            self.check(header() + group(1))
+
+    def test_runs_are_summed(self):
+        program = self.registers()
+        for runs in range(1, 4):
+            self.run_program([program])
+            self.check(header() + group(runs))
+
+    def test_largest_is_that_of_a_run(self):
+        program = self.registers()
+        self.run_program([program, "5"])
+        self.run_program([program, "2"])
+        self.check(header() + group(7, most=30))
+
+    def test_ends(self):
+        program = self.registers()
+        self.run_program([program, "1", "_exit"])
+        self.run_program([program, "1", "abort"], code=-signal.SIGABRT)
+        self.run_program([program, "1", "twice"])
+        self.check(header() + group(4, most=12))
+
+    def test_counts_saturate(self):
+        program = self.registers()
+        for _ in range(3):
+            self.run_program([program, "1", "large"])
+        self.assertIn(struct.pack("<Q", 2**63 - 1), slurp(self.file))
+
+    def test_groups_and_files_in_a_row(self):
+        program = self.registers()
+        unknown = record(99, b"what is this")
+        for old in (group(1) + group(2), group(1) + header() + group(2), unknown + group(3),
+                    group(1) + unknown + group(2)):
+            spill(self.file, header() + old)
+            self.run_program([program])
+            self.check(header() + group(4))
+
+    def test_order_of_functions(self):
+        """By name, checksum and place among the like."""
+        program = self.registers()
+        spill(self.file, header() + group(1, functions=[
+            function(b"same", 0x77, [3]), function(b"main", 0x1234, [1, 2]),
+            function(b"same", 0x77, [4, 5, 6])]))
+        self.run_program([program])
+        self.check(header() + group(2))
+
+    def check_aside(self, program, old, kind):
+        spill(self.file, old)
+        r = self.run_program([program], quiet=False)
+        self.assertEqual(r.stderr.count("\n"), 1, r.stderr)
+        self.assertEqual(slurp(self.file + kind), old)
+        os.unlink(self.file + kind)
+        self.check(header() + group(1))
+
+    def test_damaged_at_every_truncation(self):
+        program = self.registers()
+        whole = header() + group(1)
+        for n in range(1, len(whole)):
+            self.check_aside(program, whole[:n], ".damaged-1")
+
+    def test_other_files(self):
+        program = self.registers()
+        for old in (header(b"303r") + group(1),
+                    header() + group(1, functions=[function(b"main", 0x1234, [1, 2])]),
+                    header() + group(1).replace(b"main", b"niam"),
+                    header() + group(1, functions=[function(b"main", 0x1234, [1]),
+                                                   function(b"same", 0x77, [3]),
+                                                   function(b"same", 0x77, [4, 5, 6])])):
+            self.check_aside(program, old, ".other-1")
+        self.check_aside(program, b"vocg" + b"e403" + group(1), ".damaged-1")
+
+    def test_every_word_changed(self):
+        program = self.registers()
+        whole = header() + group(1)
+        for at in range(0, len(whole), 4):
+            for word in b"\0\0\0\0", b"\xff\xff\xff\xff", b"\x03\0\0\0", b"\0\0\0\x80":
+                spill(self.file, whole[:at] + word + whole[at + 4:])
+                self.run_program([program], quiet=False)
+                for name in os.listdir(self.dir):
+                    if ".da." in name:
+                        os.unlink(self.path(name))
+
+    def test_many_processes(self):
+        program = self.registers("a")
+        running = [subprocess.Popen([program], cwd=self.dir) for _ in range(60)]
+        self.assertEqual({p.wait() for p in running}, {0})
+        self.check(header() + group(60))
+
+    def test_example_of_the_manual(self):
+        """The C program in docs/cover-runtime.md, as it stands there."""
+        from covered import ROOT
+        page = slurp(os.path.join(ROOT, "docs", "cover-runtime.md")).decode()
+        code = page.split("```c\n")[1].split("```")[0]
+        spill(self.path("example.c"), code.encode())
+        program = self.link("so", [self.compile(self.path("example.c"), "-O1")])
+        self.run_program([program, "x"])
+        self.run_program([program])
+        self.assertEqual(slurp(self.path("example.da")), header() +
+                         function(b"main", 0x5EED, [2, 1]) + summary(6, 2, 3, 1) + summary(7, 2, 3, 1))
+
+
+if __name__ == "__main__":
+    unittest.main()

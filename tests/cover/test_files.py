@@ -1,0 +1,343 @@
+"""What happens to the files: many processes at once, kill -9, full disks, old files that do not fit."""
+import errno
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from covered import SO, CoverTest, Gcda, slurp, spill
+
+DESTRUCTOR = 1000
+
+
+class Files(CoverTest):
+    def one_run(self, how="so", n="7"):
+        """A program, and its file after one run."""
+        program = self.built_program(how)
+        self.run_program([program, "plain", n])
+        self.file = self.path("life.gcda")
+        return program
+
+    def test_threads_and_processes(self):
+        for how in "so", "a", "static":
+            program = self.built_program(how)
+            running = []
+            for i in range(200):
+                running.append(subprocess.Popen([program, "threads", "8", "50"], cwd=self.dir,
+                                                stderr=subprocess.PIPE))
+                if len(running) == 32:
+                    self.finish(running)
+            self.finish(running)
+            self.assertEqual(self.counted(), 200 * (8 * 50 + DESTRUCTOR))
+            self.assertEqual(self.calls()["counting_thread"], 200 * 8)
+            self.assertEqual(Gcda(self.path("life.gcda")).runs, 200)
+            self.assertEqual(self.leftovers(), [])
+
+    def finish(self, running):
+        while running:
+            p = running.pop()
+            self.assertEqual(p.communicate()[1], b"")
+            self.assertEqual(p.returncode, 0)
+
+    def test_processes_of_both_libraries(self):
+        """Ours and libgcov's in turn; at the same time a rename and a rewrite in place cannot agree."""
+        ours = self.built_program("so", "life.c", "--coverage", "-O0")
+        theirs = self.link("gcov", [self.path("life.o")], "-Wl,--defsym=monarc_cover_dump=0",
+                           name="theirs")
+        for program in (ours, theirs) * 5:
+            self.run_program([program, "plain", "7"])
+        self.assertEqual(self.counted(), 10 * (7 + DESTRUCTOR))
+        self.assertEqual(Gcda(self.path("life.gcda")).runs, 10)
+
+    def test_kill_9_at_any_time(self):
+        program = self.built_program("so")
+        chance = random.Random(1)
+        for _ in range(60):
+            p = subprocess.Popen([program, "loop", "100"], cwd=self.dir, stderr=subprocess.PIPE)
+            time.sleep(0.002 + chance.random() * 0.02)
+            p.kill()
+            self.assertEqual(p.communicate()[1], b"")
+            if os.path.exists(self.path("life.gcda")):
+                Gcda(self.path("life.gcda"))
+                self.assertEqual(self.counted() % 100, 0)
+        self.run_program([program, "plain", "1"])
+        self.assertEqual(self.counted() % 100, 1)
+        self.assertEqual(self.leftovers(), [])
+
+    def fault(self):
+        if not os.path.exists(self.path("fault.so")):
+            self.compile("fault.c", "-O1", "-fPIC")
+            subprocess.run(["gcc", "-shared", "fault.o", "-o", "fault.so"], cwd=self.dir, check=True)
+        return {"LD_PRELOAD": self.path("fault.so")}
+
+    def fault_calls(self, program):
+        tell = self.path("calls")
+        self.run_program([program, "plain", "7"], FAULT_TELL=tell, **self.fault())
+        return len(slurp(tell))
+
+    def test_kill_9_in_every_call(self):
+        program = self.one_run()
+        calls = self.fault_calls(program)
+        self.assertGreater(calls, 8)
+        for exists in True, False:
+            for at in range(1, calls + 1):
+                before = 0
+                if os.path.exists(self.file):
+                    os.unlink(self.file)
+                if exists:
+                    self.run_program([program, "plain", "7"])
+                    before = self.counted()
+                done = subprocess.run([program, "plain", "7"], cwd=self.dir, capture_output=True,
+                                      env=dict(os.environ, FAULT_AT=str(at), FAULT_ERRNO="0",
+                                               FAULT_SHORT="1", **self.fault()))
+                self.assertIn(done.returncode, (-signal.SIGKILL, 0))
+                if os.path.exists(self.file):
+                    Gcda(self.file)
+                    before = self.counted()
+                    self.assertIn(before, (7 + DESTRUCTOR, 2 * (7 + DESTRUCTOR)))
+                else:
+                    self.assertFalse(exists)
+                self.run_program([program, "plain", "1"])
+                self.assertEqual(self.counted(), before + 1 + DESTRUCTOR)
+                self.assertEqual(self.leftovers(), [])
+
+    def test_error_in_every_call(self):
+        program = self.one_run()
+        calls = self.fault_calls(program)
+        for error in errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE, errno.EDQUOT, errno.ENOMEM:
+            for at in range(1, calls + 1):
+                for name in os.listdir(self.dir):
+                    if ".gcda" in name:
+                        os.unlink(self.path(name))
+                self.run_program([program, "plain", "7"])
+                r = self.run_program([program, "plain", "7"], quiet=False, FAULT_AT=str(at),
+                                     FAULT_ERRNO=str(error), FAULT_SHORT="1", **self.fault())
+                with self.subTest(error=error, at=at, stderr=r.stderr):
+                    self.assertLessEqual(r.stderr.count("\n"), 1)
+                    times = 1 if "lost" in r.stderr else 2
+                    self.assertEqual(self.counted(), times * (7 + DESTRUCTOR))
+                    self.assertIn(self.leftovers(), ([], ["life.gcda.part"]))
+                    self.run_program([program, "plain", "7"])
+                    self.assertEqual(self.counted(), (times + 1) * (7 + DESTRUCTOR))
+                    self.assertEqual(self.leftovers(), [])
+
+    def test_full_disk(self):
+        """A real one, where the test may mount it."""
+        for how in "so", "a":
+            program = self.one_run(how)
+            disk = self.path("disk")
+            os.makedirs(disk, exist_ok=True)
+            where = disk + os.path.dirname(self.file)
+            script = ("mount -t tmpfs -o size=32k none %s && mkdir -p %s && cp %s %s/ &&"
+                      "cp %s/life.gcda before && (dd if=/dev/zero of=%s/fill bs=1k 2>/dev/null;"
+                      "GCOV_PREFIX=%s %s plain 7; cmp before %s/life.gcda && ls %s)"
+                      % (disk, where, self.file, where, where, disk, disk, program, where, where))
+            r = subprocess.run(["unshare", "-m", *(["-r"] if os.getuid() else []), "sh", "-c", script],
+                               cwd=self.dir, capture_output=True, text=True)
+            if "mount:" in r.stderr or "unshare:" in r.stderr:
+                self.skipTest("may not mount a file system: " + r.stderr.strip())
+            self.assertEqual(r.stdout, "life.gcda\n", r.stderr)
+            self.assertIn("no space left on the disk; counts of this run are lost", r.stderr)
+            self.assertEqual(r.stderr.count("\n"), 1)
+
+    def test_file_size_limit(self):
+        program = self.one_run()
+        before = slurp(self.file)
+        for size in 0, 100, len(before) - 1:
+            r = subprocess.run([program, "plain", "7"], cwd=self.dir, capture_output=True, text=True,
+                               preexec_fn=lambda size=size: resource.setrlimit(
+                                   resource.RLIMIT_FSIZE, (size, size)))
+            self.assertEqual(r.returncode, 0)
+            self.assertEqual(slurp(self.file), before)
+
+    def test_damaged_at_every_truncation(self):
+        for how, flags in ("so", ()), ("a", ("-O2", "-fprofile-generate")):
+            program = self.built_program(how, "life.c", *flags)
+            self.run_program([program, "plain", "7"])
+            whole, file = slurp(self.path("life.gcda")), self.path("life.gcda")
+            for n in range(1, len(whole)):
+                spill(file, whole[:n])
+                r = self.run_program([program, "plain", "7"], quiet=False)
+                self.assertEqual(slurp(file + ".damaged-1"), whole[:n], n)
+                self.assertEqual(slurp(file), whole, n)
+                self.assertEqual(r.stderr.count("\n"), 1, r.stderr)
+                self.assertIn("damaged, set aside", r.stderr)
+                os.unlink(file + ".damaged-1")
+                self.assertEqual(self.leftovers(), [])
+            # An empty file holds nothing.
+            spill(file, b"")
+            self.run_program([program, "plain", "7"])
+            self.assertEqual(slurp(file), whole)
+
+    def test_damaged_words(self):
+        """Every word of the old file changed: merged, set aside, but never a crash or two files less."""
+        program = self.built_program("so", "life.c", "-O2", "-fprofile-generate")
+        self.run_program([program, "plain", "7"])
+        file = self.path("life.gcda")
+        whole = slurp(file)
+        for at in range(0, len(whole), 4):
+            for word in b"\0\0\0\0", b"\xff\xff\xff\xff", b"\0\0\0\x80", b"\x01\0\0\0":
+                spill(file, whole[:at] + word + whole[at + 4:])
+                self.run_program([program, "plain", "7"], quiet=False)
+                aside = self.leftovers()
+                self.assertLessEqual(len(aside), 1)
+                Gcda(file)
+                for name in aside:
+                    self.assertEqual(slurp(file), whole)
+                    os.unlink(self.path(name))
+
+    def test_numbers_of_damaged_files(self):
+        program = self.one_run()
+        for n in range(1, 4):
+            spill(self.file, b"adcg")
+            self.run_program([program, "plain", "7"], quiet=False)
+            self.assertTrue(os.path.exists(self.file + ".damaged-%d" % n))
+
+    def test_another_build(self):
+        program = self.one_run()
+        whole = slurp(self.file)
+        changes = {"version": (4, b"\x2a\x31\x33\x42"), "checksum": (12, b"abcd"),
+                   "function": (40, b"abcd")}
+        for name, (at, word) in changes.items():
+            with self.subTest(changed=name):
+                other = whole[:at] + word + whole[at + 4:]
+                spill(self.file, other)
+                r = self.run_program([program, "plain", "7"], quiet=False)
+                self.assertEqual(slurp(self.file + ".other-1"), other)
+                self.assertEqual(slurp(self.file), whole)
+                self.assertEqual(r.stderr.count("\n"), 1)
+                os.unlink(self.file + ".other-1")
+        # As for libgcov from GCC 12 on, another stamp alone is the same code built again.
+        spill(self.file, whole[:8] + b"abcd" + whole[12:])
+        self.run_program([program, "plain", "7"])
+        self.assertEqual(self.counted(), 2 * (7 + DESTRUCTOR))
+
+    def test_other_byte_order(self):
+        program = self.one_run()
+        whole = slurp(self.file)
+        swapped = b"".join(whole[i:i + 4][::-1] for i in range(0, len(whole), 4))
+        spill(self.file, swapped)
+        self.run_program([program, "plain", "7"], quiet=False)
+        self.assertEqual(slurp(self.file + ".damaged-1"), swapped)
+
+    @unittest.skipIf(os.getuid() == 0 and not shutil.which("setpriv"), "root may write everywhere")
+    def test_read_only(self):
+        program = self.one_run()
+        before = slurp(self.file)
+        command = [program, "plain", "7"]
+        if os.getuid() == 0:
+            command = ["setpriv", "--reuid=65534", "--clear-groups", *command]
+        os.chmod(self.dir, 0o555)
+        self.addCleanup(os.chmod, self.dir, 0o755)
+        os.chmod(self.file, 0o444)
+        r = self.run_program(command, quiet=False)
+        self.assertIn("permission denied; counts of this run are lost", r.stderr)
+        self.assertEqual(r.stderr.count("\n"), 1)
+        self.assertEqual(slurp(self.file), before)
+        # A file that may be written in a folder that may not.
+        os.chmod(self.file, 0o666)
+        self.run_program(command)
+        self.assertEqual(self.counted(), 2 * (7 + DESTRUCTOR))
+
+    def test_one_line_for_many_files(self):
+        objects = [self.compile("plugin.c", "--coverage", "-DPART=%d" % n, name="part%d" % n)
+                   for n in (1, 2, 3)]
+        objects.append(self.compile("loader.c", "--coverage", "-DLINKED"))
+        program = self.link("so", objects)
+        blocked = self.path("blocked")
+        spill(blocked, b"")
+        r = self.run_program([program], quiet=False, GCOV_PREFIX=blocked)
+        self.assertEqual(r.stderr.count("\n"), 1)
+        self.assertIn("and 3 more files", r.stderr)
+
+    def test_modes_and_links(self):
+        program = self.one_run()
+        os.chmod(self.file, 0o664)
+        self.run_program([program, "plain", "7"])
+        self.assertEqual(os.stat(self.file).st_mode & 0o777, 0o664)
+        # A symbolic link stays one.
+        real = self.path("elsewhere.gcda")
+        os.rename(self.file, real)
+        os.symlink("elsewhere.gcda", self.file)
+        self.run_program([program, "plain", "7"])
+        self.assertTrue(os.path.islink(self.file))
+        self.assertEqual(Gcda(real).runs, 3)
+        os.unlink(self.file)
+        os.unlink(real)
+        os.symlink(self.path("elsewhere.gcda"), self.file)  # dangling
+        self.run_program([program, "plain", "7"])
+        self.assertEqual(Gcda(real).runs, 1)
+        # Neither is a device or a folder a counter file.
+        for make in (lambda: os.symlink("/dev/null", self.file), lambda: os.mkdir(self.file)):
+            os.unlink(self.file)
+            make()
+            r = self.run_program([program, "plain", "7"], quiet=False)
+            self.assertEqual(r.stderr.count("\n"), 1)
+        os.rmdir(self.file)
+
+    def prefixes(self, link, **env):
+        self.run_program([link, "plain", "7"], cwd=self.path("here"), **env)
+        found = sorted(os.path.relpath(os.path.join(d, f), self.dir)
+                       for d, _, files in os.walk(self.dir) for f in files if f.endswith(".gcda"))
+        for name in found:
+            os.unlink(self.path(name))
+        return found
+
+    def test_prefix_as_in_libgcov(self):
+        ours = self.program("so", "life.c", "--coverage")
+        theirs = self.link("gcov", [self.path("life.o")], "-Wl,--defsym=monarc_cover_dump=0",
+                           name="theirs")
+        os.mkdir(self.path("here"))
+        for env in ({}, {"GCOV_PREFIX": self.path("a")}, {"GCOV_PREFIX": self.path("a//")},
+                    {"GCOV_PREFIX": "b", "GCOV_PREFIX_STRIP": "1"}, {"GCOV_PREFIX_STRIP": "2"},
+                    {"GCOV_PREFIX_STRIP": "99"}, {"GCOV_PREFIX": "", "GCOV_PREFIX_STRIP": "1"},
+                    {"GCOV_PREFIX": "/", "GCOV_PREFIX_STRIP": "1"}, {"GCOV_PREFIX": ""},
+                    {"GCOV_PREFIX": "b", "GCOV_PREFIX_STRIP": "0"}):
+            with self.subTest(env=env):
+                found = self.prefixes(theirs, **env)
+                self.assertEqual(len(found), 1)
+                self.assertEqual(self.prefixes(ours, **env), found)
+
+    def test_names_with_variables(self):
+        for how in "so", "gcov":
+            self.setUp()
+            flags = ["-Wl,--defsym=monarc_cover_dump=0"] if how == "gcov" else []
+            program = self.link(how, [self.compile("life.c", "--coverage",
+                                                   "-fprofile-dir=" + self.dir + "/%q{WHO}/x%p/")],
+                                *flags)
+            self.run_program([program, "plain", "7"], WHO="me")
+            below = os.listdir(self.path("me"))
+            self.assertRegex(below[0], r"^x\d+$")
+            self.assertEqual(len(os.listdir(self.path("me/" + below[0]))), 1)
+
+    def test_error_file(self):
+        program = self.one_run()
+        for n in 1, 2:
+            spill(self.file, b"adcg")
+            self.run_program([program, "plain", "7"], GCOV_ERROR_FILE=self.path("errors"))
+            self.assertEqual(slurp(self.path("errors")).count(b"\n"), n)
+        os.unlink(self.path("errors"))
+
+    def test_exit_at_error(self):
+        program = self.one_run()
+        spill(self.path("blocked"), b"")
+        for code, env in (0, {}), (1, {"GCOV_EXIT_AT_ERROR": "1"}):
+            self.run_program([program, "plain", "7"], code=code, quiet=False,
+                             GCOV_PREFIX=self.path("blocked"), **env)
+
+    def test_descriptors_are_closed(self):
+        program = self.one_run()
+        r = subprocess.run(["strace", "-e", "trace=openat,close", program, "dump", "7"],
+                           cwd=self.dir, capture_output=True, text=True) \
+            if shutil.which("strace") else None
+        if not r or r.returncode:
+            self.skipTest("no strace")
+        self.assertEqual(r.stderr.count(" = 3\n"), r.stderr.count("close(3)"))
+
+
+if __name__ == "__main__":
+    unittest.main()
