@@ -1,192 +1,123 @@
 #!/usr/bin/env python3
-"""Compare monarc cover with lcov and gcovr in one run.
+"""cover.py: `monarc gcov` against GNU gcov on coverage of a C program and of C++ headers.
 
-    cover.py [--monarc PATH] [--runs N] [--only c|cxx] [CACHE]
+usage: cover.py [--monarc build/monarc] [--gcov gcov] [--runs N] [CACHE]
 
-Makes two programs in CACHE (default build/bench-cover) with gcc --coverage and runs each once: `c`,
-60,000 lines of generated C in 60 files, and `cxx`, 16 units of C++ full of the standard library's
-templates, most of whose notes are of headers. Then each row runs ours and the peer in turn and a
-Markdown table of median wall and CPU times and peak resident sets is printed. On a busy machine the
-CPU times are what to compare.
-
-`read` is a program that reads the bytes of all notes and counters once (cat > /dev/null). Ours
-writes everything the peer does: an lcov tracefile with branches, system headers included for lcov,
-which captures them, too. Peers that are not installed are left out.
+It makes a C program of 60,000 lines (25 files of random control flow) and C++ units full of template
+instances, compiles and runs both once (they stay in CACHE, build/bench-cover), and prints medians of
+interleaved runs. Both tools get all counters files in one command line, and write to a folder that
+is emptied before.
 """
 
 import argparse
-import os
+import pathlib
 import shutil
 import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests/oracle_gcov"))
+sys.dont_write_bytecode = True
+import generate  # noqa: E402
 
-FUNCTION = """
-int f_{f}_{i}(int a, int b)
-{{
-    int sum = {i};
-    for (int i = 0; i < (a & 7); i++) {{
-        if ((i + b) % 3 == 0 && a > i)
-            sum += i * {i};
-        else if (a < -1000)
-            sum -= helper_{f}(sum);
-        switch (sum & 3) {{
-        case 0:
-            sum++;
-            break;
-        case 1:
-            sum += b;
-            break;
-        default:
-            sum ^= a;
-        }}
-    }}
-    while (sum > 1000)
-        sum /= 2;
-    return sum;
-}}
-"""
-
-UNIT = """
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <regex>
-#include <set>
-#include <sstream>
-#include <string>
-#include <unordered_map>
-#include <vector>
-struct item_{u} {{ std::string name; int value; bool operator<(const item_{u} &o) const
-    {{ return value < o.value; }} }};
-int unit_{u}(int n)
-{{
-    std::map<std::string, std::vector<item_{u}>> all;
-    std::unordered_map<int, std::shared_ptr<item_{u}>> index;
-    std::set<item_{u}> ordered;
-    std::regex words("([a-z]+)([0-9]+)");
-    for (int i = 0; i < n; i++) {{
-        std::ostringstream out;
-        out << "item" << i;
-        std::smatch match;
-        std::string text = out.str();
-        if (std::regex_match(text, match, words))
-            all[match[1]].push_back({{text, i}});
-        index[i] = std::make_shared<item_{u}>(item_{u}{{text, -i}});
-        ordered.insert(*index[i]);
-    }}
-    auto &items = all["item"];
-    std::sort(items.begin(), items.end(), [](const auto &a, const auto &b) {{
-        return b < a; }});
-    std::function<int(int, const item_{u} &)> add = [](int s, const item_{u} &i) {{
-        return s + i.value; }};
-    return std::accumulate(items.begin(), items.end(), {u}, add) + (int)ordered.size();
-}}
-"""
+ROWS = [("text", ["-b", "-c"], 5), ("no files", ["-n", "-b"], 5), ("JSON to a pipe", ["-j", "-b", "-t"], 10),
+        ("JSON files", ["-j", "-b"], 10)]
+HEAD = ("#include <stdlib.h>\nstatic int count;\n"
+        "static int tick(void) { static int t; return ++t % 3; }\n"
+        "static int other(int x) { return x > 50 ? x / 3 : x + 1; }\n")
 
 
-def compile_all(folder, compiler, names):
-    jobs = []
-    for name in names:
-        jobs.append(subprocess.Popen([compiler, "--coverage", "-O0", "-c", name], cwd=folder))
-        if len(jobs) > (os.cpu_count() or 1):
-            jobs.pop(0).wait()
-    for job in jobs:
-        job.wait()
-    objects = [str(Path(name).with_suffix(".o")) for name in names]
-    subprocess.run([compiler, "--coverage", "-o", "prog", *objects], cwd=folder, check=True)
-    subprocess.run(["./prog"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+def make_c(folder, lines=60000):
+    units, made = [], 0
+    while made < lines:
+        unit = len(units)
+        maker = generate.Maker(unit)
+        functions = [maker.function(i).replace("static int f", f"static int u{unit}_")
+                     for i in range(60)]
+        calls = "".join(f"    for (int i = 0; i < {3 + i % 9}; i++)\n        count += u{unit}_{i}(i);\n"
+                        for i in range(60))
+        text = (HEAD + "\n".join(functions).replace("; ", ";\n").replace("{ ", "{\n")
+                + f"\nint run{unit}(void)\n{{\n{calls}    return 0;\n}}\n")
+        units.append((f"u{unit}.c", text))
+        made += text.count("\n")
+    units.append(("main.c", "".join(f"int run{i}(void);\n" for i in range(len(units)))
+                  + "int main(void)\n{\n" + "".join(f"    run{i}();\n" for i in range(len(units)))
+                  + "    return 0;\n}\n"))
+    for name, text in units:
+        (folder / name).write_text(text)
+    return [name for name, _ in units]
 
 
-def make_c(folder):
-    names = []
-    for f in range(60):
-        text = f"static int helper_{f}(int a)\n{{\n    return a / 2;\n}}\n"
-        text += "".join(FUNCTION.format(f=f, i=i) for i in range(40))
-        text += f"int file_{f}(int n)\n{{\n    int sum = 0;\n"
-        text += "".join(f"    sum += f_{f}_{i}(n, {i});\n" for i in range(0, 40, 2))
-        text += "    return sum;\n}\n"
-        (folder / f"file{f}.c").write_text(text)
-        names.append(f"file{f}.c")
-    text = "".join(f"int file_{f}(int n);\n" for f in range(60))
-    text += "int main(void)\n{\n    int sum = 0;\n"
-    text += "".join(f"    sum += file_{f}({f});\n" for f in range(60)) + "    return sum == 1;\n}\n"
-    (folder / "main.c").write_text(text)
-    compile_all(folder, "gcc", [*names, "main.c"])
+def make_cxx(folder, units=8, types=24):
+    for unit in range(units):
+        text = ("#include <algorithm>\n#include <functional>\n#include <map>\n#include <regex>\n"
+                "#include <string>\n#include <variant>\n#include <vector>\n")
+        for i in range(types):
+            text += (f"struct T{unit}_{i} {{ int v; bool operator<(const T{unit}_{i} &o) const "
+                     "{ return v < o.v; } };\n"
+                     f"static int f{i}() {{\n  std::map<T{unit}_{i}, std::vector<T{unit}_{i}>> m;\n"
+                     f"  for (int k = 0; k < 9; k++) m[{{k % 4}}].push_back({{k}});\n"
+                     f"  std::vector<T{unit}_{i}> v; for (auto &p : m) v.insert(v.end(), "
+                     "p.second.begin(), p.second.end());\n  std::sort(v.begin(), v.end());\n"
+                     f"  std::function<int(T{unit}_{i})> g = [](T{unit}_{i} t) {{ return t.v; }};\n"
+                     "  return g(v[0]);\n}\n")
+        name = "main" if unit == 0 else f"run{unit}"
+        text += f"int {name}() {{ int n = 0;\n" + "".join(f"n += f{i}();\n" for i in range(types))
+        if unit == 0:
+            text += 'n += std::regex_match("abc", std::regex("a.c"));\n'
+        (folder / f"x{unit}.cc").write_text(text + "return n == 12345; }\n")
+    return [f"x{unit}.cc" for unit in range(units)]
 
 
-def make_cxx(folder):
-    names = []
-    for u in range(16):
-        (folder / f"unit{u}.cc").write_text(UNIT.format(u=u))
-        names.append(f"unit{u}.cc")
-    text = "".join(f"int unit_{u}(int n);\n" for u in range(16))
-    text += "int main()\n{\n    int sum = 0;\n"
-    text += "".join(f"    sum += unit_{u}({u});\n" for u in range(16)) + "    return sum == 1;\n}\n"
-    (folder / "main.cc").write_text(text)
-    compile_all(folder, "g++", [*names, "main.cc"])
+def build(folder, make, compiler):
+    if (folder / "done").exists():
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    names = make(folder)
+    for at in range(0, len(names), 2):
+        jobs = [subprocess.Popen([compiler, "--coverage", "-w", "-c", name], cwd=folder)
+                for name in names[at:at + 2]]
+        if any(job.wait() for job in jobs):
+            sys.exit("cover.py: cannot compile")
+    objects = [str(pathlib.Path(name).with_suffix(".o")) for name in names]
+    subprocess.run([compiler, "--coverage", *objects, "-o", "program"], cwd=folder, check=True)
+    subprocess.run(["./program"], cwd=folder, check=True)
+    (folder / "done").touch()
 
 
-def measure(command, folder):
-    """Wall seconds, CPU seconds and peak kB of a command and its children."""
-    start = time.monotonic()
-    process = subprocess.Popen(["sh", "-c", command], cwd=folder, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"{command}: exit status {process.returncode}")
-    return time.monotonic() - start, used.ru_utime + used.ru_stime, used.ru_maxrss
+def once(tool, folder, options):
+    out = folder / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir()
+    counters = sorted(f"../{path.name}" for path in folder.glob("*.gcda"))
+    start = time.perf_counter()
+    subprocess.run(["gcov", *options, *counters], executable=tool, cwd=out, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.perf_counter() - start
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--monarc", default=ROOT / "build/monarc", type=Path)
+    parser.add_argument("--monarc", default=str(ROOT / "build/monarc"))
+    parser.add_argument("--gcov", default=shutil.which("gcov"))
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--only", choices=["c", "cxx"])
-    parser.add_argument("cache", nargs="?", default=ROOT / "build/bench-cover", type=Path)
+    parser.add_argument("cache", nargs="?", default=ROOT / "build/bench-cover", type=pathlib.Path)
     options = parser.parse_args()
-    ours = f"{options.monarc.resolve()} cover -q --no-markers"
-    print("| program | row | wall ms | times ours | CPU ms | times ours | MB |\n"
-          "|---|---|--:|--:|--:|--:|--:|")
-    for name, make in (("c", make_c), ("cxx", make_cxx)):
-        if options.only and options.only != name:
-            continue
-        folder = options.cache.resolve() / name
-        if not (folder / "prog").exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            make(folder)
-        rows = {"ours, 1 thread": f"{ours} --system --all-branches --threads 1 --lcov - .",
-                "ours, 2 threads": f"{ours} --system --all-branches --threads 2 --lcov - .",
-                "ours, as it is": "%s cover ." % options.monarc.resolve(),
-                "read": "cat *.gcno *.gcda"}
-        if shutil.which("gcov"):
-            rows["gcov -b -c text"] = "mkdir -p t && cd t && gcov -b -c ../*.gcda"
-        if shutil.which("lcov"):
-            rows["lcov --capture"] = "lcov -c -d . -o l.info --rc lcov_branch_coverage=1"
-        if shutil.which("gcovr"):
-            rows["gcovr"] = "gcovr -s ."
-        found = {row: [] for row in rows}
-        for turn in range(options.runs + 1):
-            for row, command in rows.items():
-                if turn > 1 and found[row] and found[row][0][1] > 2:
-                    continue
-                taken = measure(command, folder)
-                print(name, row, *taken, file=sys.stderr)
-                if turn:
-                    found[row].append(taken)
-        base = [statistics.median(t[i] for t in found["ours, 1 thread"]) for i in (0, 1)]
-        for row, taken in found.items():
-            wall, cpu = (statistics.median(t[i] for t in taken) for i in (0, 1))
-            print(f"| {name} | {row} | {wall * 1000:.0f} | {wall / base[0]:.1f} | "
-                  f"{cpu * 1000:.0f} | {cpu / base[1]:.1f} | {max(t[2] for t in taken) / 1024:.0f} |",
-                  flush=True)
+    for label, make, compiler in (("C, 60,000 lines", make_c, "gcc"), ("C++ headers", make_cxx, "g++")):
+        folder = options.cache / compiler
+        build(folder, make, compiler)
+        for row, words, budget in ROWS:
+            times = {tool: [] for tool in (options.gcov, options.monarc)}
+            for _ in range(options.runs):
+                for tool, taken in times.items():
+                    taken.append(once(tool, folder, words))
+            gnu, ours = (statistics.median(times[tool]) for tool in (options.gcov, options.monarc))
+            print(f"| {label}, {row} (`{' '.join(words)}`) | {ours * 1000:.0f} ms | "
+                  f"{gnu * 1000:.0f} ms | 1/{gnu / ours:.1f} | 1/{budget}, "
+                  f"{'met' if gnu / ours >= budget else 'missed'} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -195,8 +195,13 @@ static void add_lines(struct cover_gather *g, uint32_t source, uint32_t first, u
 void cover_gather(struct cover_gather *g, const struct notes *n, const struct counters *c,
                   const struct flow *flow, const uint32_t *sources, struct cover_table *t)
 {
-    static const struct cover_rules RULES = {
-        .absent_is_zero = true, .has_no_sums = true, .has_gnu_exit = true};
+    /* As each version's own gcov counts. */
+    bool is_old = !n->origin.is_llvm && n->origin.number < 800;
+    struct cover_rules rules = {.absent_is_zero = true,
+                                .has_no_sums = true,
+                                .has_gnu_exit = !n->origin.is_llvm,
+                                .carries_lines = is_old,
+                                .sums_blocks = is_old};
     number_sources(g, n, sources);
     index_conditions(g, n);
     g->unit.notes = n;
@@ -204,7 +209,7 @@ void cover_gather(struct cover_gather *g, const struct notes *n, const struct co
     g->unit.flow = flow;
     g->unit.sources = g->local.at;
     g->lines.instances.len = g->lines.lines.len = g->lines.blocks.len = g->functions.len = 0;
-    cover_lines_build(&g->unit, 1, g->globals.len, &RULES, &g->lines);
+    cover_lines_build(&g->unit, 1, g->globals.len, &rules, &g->lines);
     for (size_t i = 0; i < g->lines.instances.len; i++)
         add_function(g, &g->lines.instances.at[i], t);
     for (size_t i = 0; i < g->lines.instances.len; i++) {

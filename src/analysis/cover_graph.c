@@ -39,7 +39,8 @@ static bool is_in_order(const struct notes *n, const struct cover_function *f)
     const struct cover_arc *arcs = n->arcs.at + f->first_arc;
     for (uint32_t i = 1; i < f->arcs; i++)
         if (arcs[i].source < arcs[i - 1].source ||
-            (arcs[i].source == arcs[i - 1].source && arcs[i].target < arcs[i - 1].target))
+            (arcs[i].source == arcs[i - 1].source && arcs[i].target < arcs[i - 1].target &&
+             !n->origin.is_llvm))
             return false;
     return true;
 }

@@ -25,8 +25,10 @@ enum cover_block_kind {
 
 struct cover_graph {
     VEC(uint32_t) first_out; /* see cover_out(): one more per function than it has blocks */
-    VEC(uint32_t) out;       /* in notes->arcs: by source, then target, then place in the file */
-    VEC(uint8_t) arc_kinds;  /* beside notes->arcs */
+    VEC(uint32_t)
+    out;                    /* in notes->arcs: by source, then (but for clang's, whose order means
+                               true and false) target, then place in the file */
+    VEC(uint8_t) arc_kinds; /* beside notes->arcs */
     VEC(uint8_t) block_kinds;
     VEC(uint32_t) in_degree, queue; /* scratch */
 };

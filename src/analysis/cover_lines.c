@@ -65,7 +65,7 @@ static uint32_t chunk_at(struct building *b, uint32_t set, uint32_t number)
 
 static uint32_t line_at(struct building *b, uint32_t set, uint32_t number)
 {
-    uint32_t chunk = chunk_at(b, set, number); /* may move them */
+    uint32_t chunk = chunk_at(b, set, number); /* may move the chunks */
     uint32_t *slot = &b->chunks.at[chunk].lines[number % CHUNK];
     if (*slot == (uint32_t)COVER_NONE) {
         *slot = (uint32_t)b->found.len;
@@ -194,23 +194,39 @@ static bool is_end(const struct walking *w, uint32_t block)
     return block == 0 || block == exit;
 }
 
-static void walk_runs(struct walking *w)
+/* Entry and exit belong to no line, unless (clang) they have lines. */
+static bool is_on_line(const struct walking *w, uint32_t block, bool has_run)
+{
+    return !is_end(w, block) || (has_run && !w->b->rules->has_gnu_exit);
+}
+
+static uint32_t add_block(struct walking *w, uint32_t block, uint32_t *run, uint32_t line)
 {
     const struct notes *n = w->unit->notes;
-    uint32_t line = COVER_NONE, block = COVER_NONE;
-    for (uint32_t i = w->f->first_run; i < w->f->first_run + w->f->runs; i++) {
-        const struct cover_run *run = &n->runs.at[i];
-        if (run->file == (uint32_t)COVER_NONE ||
-            w->unit->sources[run->file] == (uint32_t)COVER_NONE)
+    uint32_t end = w->f->first_run + w->f->runs;
+    int64_t count = cover_block_count(w->b->units, w->at, block);
+    bool is_exceptional =
+        w->unit->graph.block_kinds.at[w->f->first_block + block] & BLOCK_EXCEPTIONAL;
+    bool has_run = false;
+    for (; *run < end && n->runs.at[*run].block == block; ++*run) {
+        uint32_t file = n->runs.at[*run].file;
+        if (file == (uint32_t)COVER_NONE || w->unit->sources[file] == (uint32_t)COVER_NONE)
             continue;
-        line = run->block == block ? line : (uint32_t)COVER_NONE;
-        block = run->block;
-        int64_t count = cover_block_count(w->b->units, w->at, block);
-        uint8_t kinds = w->unit->graph.block_kinds.at[w->f->first_block + block];
-        line = add_run(w, run, count, kinds & BLOCK_EXCEPTIONAL, line);
-        if (line != (uint32_t)COVER_NONE && !is_end(w, block))
+        has_run = true;
+        line = add_run(w, &n->runs.at[*run], count, is_exceptional, line);
+        if (line != (uint32_t)COVER_NONE && is_on_line(w, block, true))
             vec_push(&w->b->attachments, (struct attachment){line, {w->index, block}});
     }
+    if (!has_run && w->b->rules->carries_lines && line != (uint32_t)COVER_NONE && !is_end(w, block))
+        vec_push(&w->b->attachments, (struct attachment){line, {w->index, block}});
+    return line;
+}
+
+static void walk_runs(struct walking *w)
+{
+    uint32_t line = COVER_NONE, run = w->f->first_run;
+    for (uint32_t block = 0; block < w->f->blocks; block++)
+        line = add_block(w, block, &run, w->b->rules->carries_lines ? line : (uint32_t)COVER_NONE);
 }
 
 /* Lines of a function about which nothing is known. */
@@ -372,7 +388,7 @@ static void count_line(struct building *b, uint32_t index)
     uint32_t *times;
     uint64_t count = 0;
     bool has_loop = false;
-    if (!line->blocks)
+    if (!line->blocks || b->rules->sums_blocks)
         return;
     const struct cover_block *blocks = out->blocks.at + line->first_block;
     for (uint32_t i = 0; i < line->blocks; i++) {
@@ -398,22 +414,25 @@ static void note_highest(struct cover_source *s, const struct cover_line *line)
         s->highest = line->count;
 }
 
-static void count_source(struct building *b, struct cover_source *s)
+static void add_totals(struct building *b, struct cover_source *s, const struct cover_line *line)
 {
     struct cover_lines *out = b->out;
+    for (uint32_t k = 0; k < line->blocks; k++) {
+        const struct cover_block *block = &out->blocks.at[line->first_block + k];
+        cover_add_branches(b->units, &out->instances.at[block->instance], block->block, &s->totals);
+    }
+    if (!(line->flags & LINE_EXISTS))
+        return;
+    s->totals.lines++;
+    s->totals.lines_executed += line->count != 0;
+}
+
+static void count_source(struct building *b, struct cover_source *s)
+{
     for (uint32_t i = s->first_line; i < s->first_line + s->lines; i++) {
         count_line(b, i);
-        const struct cover_line *line = &out->lines.at[i];
-        for (uint32_t k = 0; k < line->blocks; k++) {
-            const struct cover_block *block = &out->blocks.at[line->first_block + k];
-            cover_add_branches(b->units, &out->instances.at[block->instance], block->block,
-                               &s->totals);
-        }
-        note_highest(s, line);
-        if (!(line->flags & LINE_EXISTS))
-            continue;
-        s->totals.lines++;
-        s->totals.lines_executed += line->count != 0;
+        note_highest(s, &b->out->lines.at[i]);
+        add_totals(b, s, &b->out->lines.at[i]);
     }
 }
 
@@ -425,6 +444,8 @@ static void count_instances(struct building *b)
         for (uint32_t k = at->first_line; k < at->first_line + at->lines; k++) {
             count_line(b, k);
             note_highest(&out->sources.at[at->source], &out->lines.at[k]);
+            if (b->rules->adds_instances)
+                add_totals(b, &out->sources.at[at->source], &out->lines.at[k]);
         }
     }
 }

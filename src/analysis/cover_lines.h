@@ -32,6 +32,10 @@ struct cover_rules {
     bool keeps_artificial; /* functions that the compiler made up */
     bool has_no_sums;      /* instances are not added into the source's lines */
     bool has_gnu_exit;     /* takes the last block for the exit, as gcov does for all versions */
+    bool carries_lines;    /* a block without lines belongs to the line of the one before: before
+                              gcc 8 only changes of the line were written down */
+    bool sums_blocks;      /* a line's count is the plain sum: gcov before gcc 8, without -a */
+    bool adds_instances;   /* lines of instances count in their source's totals as well */
 };
 
 enum cover_line_flags {

@@ -41,6 +41,20 @@ static void name_instances(struct gcov *g)
     }
 }
 
+/* Functions that begin at one line, by column. */
+static void order_columns(struct gcov_report *r)
+{
+    struct keyed *starts = r->starts.at;
+    for (size_t i = 0, end; i < r->starts.len; i = end) {
+        uint64_t key = starts[i].key;
+        for (end = i; end < r->starts.len && starts[end].key == key; end++)
+            starts[end].key = gcov_function(r, starts[end].item)->start_column;
+        gcov_order(starts + i, end - i);
+        for (size_t k = i; k < end; k++)
+            starts[k].key = key;
+    }
+}
+
 static void list_starts(struct gcov_report *r)
 {
     r->starts.len = 0;
@@ -52,6 +66,7 @@ static void list_starts(struct gcov_report *r)
                 (struct keyed){(uint64_t)at->source << 32 | gcov_function(r, i)->start_line, i});
     }
     sort_keyed(r->starts.at, r->starts.len);
+    order_columns(r);
 }
 
 static void describe(struct gcov *g)
@@ -64,16 +79,20 @@ static void describe(struct gcov *g)
     r->notes_name = in->notes_name;
     r->counters_name = in->has_counters ? in->counters_name : "-";
     r->runs = in->runs;
+    r->programs = in->programs;
     r->version = 1202;
     for (size_t i = in->pairs.len; i-- > 0;) {
         const struct notes *n = &in->pairs.at[i]->notes;
         if (!n->origin.version)
             continue;
         r->version = n->origin.number;
+        r->is_llvm = n->origin.is_llvm;
         r->has_unexecuted = n->has_unexecuted;
-        r->directory = n->directory;
+        if (n->directory)
+            in->directory = arena_printf(&in->arena, "%s", n->directory);
         break;
     }
+    r->directory = in->directory; /* or that of an argument before */
 }
 
 static void analyse(struct gcov *g)
@@ -90,10 +109,15 @@ static void analyse(struct gcov *g)
                                           .sources = p->sources.at};
     }
     describe(g);
-    struct cover_rules rules = {.absent_is_zero = true,
+    /* Versions of gcov differ in these. */
+    struct cover_rules rules = {.absent_is_zero = r->version >= 800,
                                 .unknown_is_zero = true,
                                 .has_no_sums = g->options.json,
-                                .has_gnu_exit = true};
+                                .has_gnu_exit = !r->is_llvm,
+                                .carries_lines = r->version < 800 && !r->is_llvm,
+                                .sums_blocks =
+                                    r->version < 800 && !r->is_llvm && !g->options.style.all_blocks,
+                                .adds_instances = r->version >= 1400};
     cover_lines_build(r->units, r->units_len, in->sources.len, &rules, &r->lines);
     list_starts(r);
     name_instances(g);
@@ -107,7 +131,7 @@ static void forget(struct gcov *g)
     vec_free(&r->starts);
     free(g->is_wanted);
     g->is_wanted = NULL;
-    g->report = (struct gcov_report){0};
+    g->report = (struct gcov_report){.version = r->version, .is_llvm = r->is_llvm};
     gcov_input_clear(&g->input);
 }
 
@@ -168,7 +192,7 @@ static void report_source(struct gcov *g, uint32_t source, const char *argument)
     const struct gcov_options *o = &g->options;
     const struct cover_totals *t = &g->report.lines.sources.at[source].totals;
     if (o->debug)
-        gcov_dump(&g->report, source, g->out);
+        gcov_dump(&g->report, source, g->input.complaints);
     if (!o->to_stdout)
         gcov_file_summary(&g->report, source, g->out);
     g->lines += t->lines;
@@ -195,9 +219,7 @@ static void write_json(struct gcov *g, const char *argument)
         out_char(g->out, '\n');
         return;
     }
-    const char *name =
-        gcov_stem(&(struct gcov_options){0}, gcov_base_name(argument), &g->input.arena);
-    name = arena_printf(&g->input.arena, "%s.gcov.json.gz", name);
+    const char *name = gcov_json_name(&g->options, argument, &g->input.arena);
     out_init(&text, -1);
     gcov_json(&g->report, g->is_wanted, &text);
     out_printf(g->out, "Creating '%s'\n", name);
@@ -253,7 +275,7 @@ static void work(struct gcov *g)
             report(g, o->files[i]);
     }
     if (!o->to_stdout)
-        gcov_lines_summary(g->lines, g->executed, g->out);
+        gcov_lines_summary(&g->report, g->lines, g->executed, g->out);
 }
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)

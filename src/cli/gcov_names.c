@@ -12,6 +12,14 @@ const char *gcov_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static char *cut_extension(char *path)
+{
+    char *dot = strrchr(path + (gcov_base_name(path) - path), '.');
+    if (dot)
+        *dot = 0;
+    return path;
+}
+
 char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena *a)
 {
     struct stat status;
@@ -24,10 +32,7 @@ char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena
     } else {
         stem = arena_printf(a, "%s", o->object);
     }
-    char *dot = strrchr(stem + (gcov_base_name(stem) - stem), '.');
-    if (dot)
-        *dot = 0;
-    return stem;
+    return cut_extension(stem);
 }
 
 /* A path being built: `floor` bytes are not to be taken back, as they end in ".." or a link. */
@@ -119,4 +124,15 @@ char *gcov_report_name(const struct gcov_options *o, const char *argument, const
     if (o->long_names && strcmp(source, argument))
         return arena_printf(a, "%s##%s.gcov", mangle(o, argument, a), name);
     return arena_printf(a, "%s.gcov", name);
+}
+
+char *gcov_json_name(const struct gcov_options *o, const char *argument, struct arena *a)
+{
+    const char *base = gcov_base_name(argument);
+    const char *name = cut_extension(arena_printf(a, "%s", base));
+    if (o->hash_names)
+        return arena_printf(a, "%s##%s.gcov.json.gz", name, hash(argument, a));
+    if (o->preserve_paths && base != argument)
+        return arena_printf(a, "%s##%s.gcov.json.gz", name, cut_extension(mangle(o, argument, a)));
+    return arena_printf(a, "%s.gcov.json.gz", name);
 }

@@ -15,6 +15,9 @@ char *gcov_canonical(const char *path, struct arena *a);
 char *gcov_report_name(const struct gcov_options *o, const char *argument, const char *source,
                        struct arena *a);
 
+/* The JSON document's file for an argument: "x.gcov.json.gz" by default. */
+char *gcov_json_name(const struct gcov_options *o, const char *argument, struct arena *a);
+
 const char *gcov_base_name(const char *path);
 
 #endif

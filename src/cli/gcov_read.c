@@ -142,7 +142,7 @@ static void read_counters(struct gcov_input *in, struct gcov_pair *p)
     struct err e;
     const char *name = in->counters_name;
     in->has_counters = false;
-    in->runs = 0;
+    in->runs = in->programs = 0;
     if (!file_read(name, &p->counters_bytes, &e))
         return complain(in, 0, name, "cannot open data file, assuming not executed");
     in->has_counters = true;
@@ -155,6 +155,7 @@ static void read_counters(struct gcov_input *in, struct gcov_pair *p)
     if (p->counters.origin.stamp != p->notes.origin.stamp)
         return complain(in, GCOV_OTHER_STAMP, name, "stamp mismatch with notes file");
     in->runs = count_runs(&p->counters);
+    in->programs = (uint32_t)p->counters.summaries.len;
     p->has_counters = true;
     if (!is_whole)
         complain_of_damage(in, &e);

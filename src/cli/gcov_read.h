@@ -45,7 +45,8 @@ struct gcov_input {
     VEC(uint32_t) named_source; /* beside `named` */
 
     const char *notes_name, *counters_name; /* of the last argument */
-    uint32_t runs;
+    const char *directory;                  /* of the last notes */
+    uint32_t runs, programs;                /* programs: gcc 8 and before */
     bool has_counters;
 };
 

@@ -94,31 +94,57 @@ static const char *linkage_name(const struct gcov_report *r, uint32_t instance)
     return name ? name : "";
 }
 
-/* Lines in order; the lines of instances stand before the source's line at which they begin. A
- * line is said to be of the last function that began, unless that is an instance. */
+/* Functions that a line may be said to be of: the last that began, until the line at which it ends.
+ * One that another outlives stays, and has the lines behind that. Before gcc 11 none ended. */
+struct enclosing {
+    VEC(uint32_t) open; /* instances */
+    uint32_t reached;   /* the ends of lines before this are passed */
+};
+
+static void end_functions(const struct gcov_report *r, struct enclosing *e, uint32_t line)
+{
+    for (; e->open.len && r->version >= 1100; e->open.len--) {
+        uint32_t end = gcov_function(r, e->open.at[e->open.len - 1])->end_line;
+        if (end < e->reached || end >= line)
+            break;
+        e->reached = end;
+    }
+    e->reached = line;
+}
+
+/* Lines of an instance come before the source's line at which it begins. */
+static void begin_function(struct json_printing *p, uint32_t instance, struct enclosing *e)
+{
+    const struct cover_instance *at = &p->r->lines.instances.at[instance];
+    uint32_t line = gcov_function(p->r, instance)->start_line;
+    if (!at->is_instance) {
+        end_functions(p->r, e, line);
+        vec_push(&e->open, instance);
+    }
+    for (uint32_t i = at->first_line; i < at->first_line + at->lines; i++)
+        put_line(p, &p->r->lines.lines.at[i], linkage_name(p->r, instance));
+}
+
 static void put_lines(struct json_printing *p)
 {
     const struct gcov_report *r = p->r;
     const struct cover_source *s = &r->lines.sources.at[p->source];
     size_t len, start = gcov_starts_at(r, p->source, 0, &len);
-    const char *function = NULL;
+    struct enclosing e = {0};
     p->has_items = false;
     for (uint32_t next = s->first_line; next <= s->first_line + s->lines; next++) {
         bool is_end = next == s->first_line + s->lines;
         uint32_t number = is_end ? UINT32_MAX : r->lines.lines.at[next].number;
         for (; start < r->starts.len && r->starts.at[start].key >> 32 == p->source &&
                (uint32_t)r->starts.at[start].key <= number;
-             start++) {
-            uint32_t instance = r->starts.at[start].item;
-            const struct cover_instance *at = &r->lines.instances.at[instance];
-            if (!at->is_instance)
-                function = linkage_name(r, instance);
-            for (uint32_t i = at->first_line; i < at->first_line + at->lines; i++)
-                put_line(p, &r->lines.lines.at[i], linkage_name(r, instance));
-        }
+             start++)
+            begin_function(p, r->starts.at[start].item, &e);
+        end_functions(r, &e, number);
         if (!is_end)
-            put_line(p, &r->lines.lines.at[next], function);
+            put_line(p, &r->lines.lines.at[next],
+                     e.open.len ? linkage_name(r, e.open.at[e.open.len - 1]) : NULL);
     }
+    vec_free(&e.open);
 }
 
 static void put_function(struct json_printing *p, uint32_t instance)
@@ -138,20 +164,20 @@ static void put_function(struct json_printing *p, uint32_t instance)
     out_printf(out, ", \"start_column\": %u, \"end_line\": %u}", f->start_column, f->end_line);
 }
 
-/* By line and column; what begins at one place, in the order in which GNU's sort leaves it. */
+/* By line and column, from the order in which they were read. */
 static void put_functions(struct json_printing *p)
 {
     const struct gcov_report *r = p->r;
-    size_t len, start = gcov_starts_at(r, p->source, 0, &len), end = start;
+    size_t len, start = gcov_starts_at(r, p->source, 0, &len);
     VEC(struct keyed) order = {0};
-    while (end < r->starts.len && r->starts.at[end].key >> 32 == p->source)
-        end++;
-    for (size_t i = start; i < end; i++) {
-        const struct cover_function *f = gcov_function(r, r->starts.at[i].item);
-        vec_push(&order, (struct keyed){(uint64_t)f->start_line << 32 | f->start_column,
-                                        r->starts.at[i].item});
-    }
+    for (; start < r->starts.len && r->starts.at[start].key >> 32 == p->source; start++)
+        vec_push(&order, (struct keyed){r->starts.at[start].item, r->starts.at[start].item});
     sort_keyed(order.at, order.len);
+    for (size_t i = 0; i < order.len; i++) {
+        const struct cover_function *f = gcov_function(r, order.at[i].item);
+        order.at[i].key = (uint64_t)f->start_line << 32 | f->start_column;
+    }
+    gcov_order(order.at, order.len);
     p->has_items = false;
     for (size_t i = 0; i < order.len; i++)
         put_function(p, order.at[i].item);

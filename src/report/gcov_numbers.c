@@ -21,19 +21,39 @@ size_t gcov_count(const struct gcov_style *s, int64_t count, char *into)
                            units[i]);
 }
 
-/* In single precision, as gcov computes it: the last digit depends on it. */
-size_t gcov_percent(int64_t part, int64_t whole, int decimals, char *into)
+/* Before gcc 8 halves were rounded up, and only all of it was 100%; clang's tool cuts off. */
+static size_t old_percent(const struct gcov_report *r, int64_t part, int64_t whole, int decimals,
+                          char *into)
 {
-    float ratio = whole ? 100.0f * (float)part / (float)whole : 0;
-    if (ratio > 0.0f && ratio < 0.5f && decimals == 0)
-        ratio = 1.0f;
-    if (ratio == 100.0f || ratio == 0.0f) {
+    unsigned limit = decimals ? 10000 : 100;
+    float ratio = whole ? (float)part / (float)whole : 0;
+    unsigned percent = (unsigned)(ratio * (float)limit + 0.5f);
+    if (r->is_llvm && !decimals)
+        percent = whole ? (unsigned)(100 * part / whole) : 0;
+    else if (!percent && part)
+        percent = 1;
+    else if (percent >= limit && part != whole)
+        percent = limit - 1;
+    return (size_t)(decimals ? sprintf(into, "%u.%02u%%", percent / 100, percent % 100)
+                             : sprintf(into, "%u%%", percent));
+}
+
+/* In single precision, as gcov computes it: the last digit depends on it. */
+size_t gcov_percent(const struct gcov_report *r, int64_t part, int64_t whole, int decimals,
+                    char *into)
+{
+    if (part == whole || !part || !whole) {
         static const char fixed[2][2][8] = {{"0%", "0.00%"}, {"100%", "100.00%"}};
-        const char *text = fixed[ratio != 0][decimals != 0];
+        const char *text = fixed[part && whole][decimals != 0];
         size_t len = strlen(text);
         memcpy(into, text, len + 1);
         return len;
     }
+    if ((r->version < 800 || r->is_llvm) && part > 0 && whole > 0 && part <= whole)
+        return old_percent(r, part, whole, decimals, into);
+    float ratio = 100.0f * (float)part / (float)whole;
+    if (ratio > 0.0f && ratio < 0.5f && decimals == 0)
+        ratio = 1.0f;
     return (size_t)sprintf(into, "%.*f%%", decimals, (double)ratio);
 }
 
@@ -55,18 +75,20 @@ size_t gcov_starts_at(const struct gcov_report *r, uint32_t source, uint32_t lin
     return low;
 }
 
-static uint32_t percent_line(char *into, const char *label, uint64_t part, uint64_t whole)
+static uint32_t percent_line(const struct gcov_report *r, char *into, const char *label,
+                             uint64_t part, uint64_t whole)
 {
     char percent[64];
-    gcov_percent((int64_t)part, (int64_t)whole, 2, percent);
+    gcov_percent(r, (int64_t)part, (int64_t)whole, 2, percent);
     return (uint32_t)sprintf(into, "%s:%s of %u\n", label, percent, (unsigned)whole);
 }
 
-void gcov_lines_summary(uint64_t lines, uint64_t executed, struct out *out)
+void gcov_lines_summary(const struct gcov_report *r, uint64_t lines, uint64_t executed,
+                        struct out *out)
 {
     char line[128];
     if (lines)
-        out_bytes(out, line, percent_line(line, "Lines executed", executed, lines));
+        out_bytes(out, line, percent_line(r, line, "Lines executed", executed, lines));
     else
         out_str(out, "No executable lines\n");
 }
@@ -75,7 +97,7 @@ void gcov_function_summary(const struct gcov_report *r, uint32_t instance, struc
 {
     const struct cover_instance *at = &r->lines.instances.at[instance];
     out_printf(out, "Function '%s'\n", r->shown_names[instance]);
-    gcov_lines_summary(at->gnu_lines, at->gnu_executed, out);
+    gcov_lines_summary(r, at->gnu_lines, at->gnu_executed, out);
 }
 
 void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out *out)
@@ -83,19 +105,19 @@ void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out 
     const struct cover_totals *t = &r->lines.sources.at[source].totals;
     char line[128];
     out_printf(out, "File '%s'\n", r->sources[source].name);
-    gcov_lines_summary(t->lines, t->lines_executed, out);
+    gcov_lines_summary(r, t->lines, t->lines_executed, out);
     if (!r->style.branches)
         return;
     if (t->branches) {
         out_bytes(out, line,
-                  percent_line(line, "Branches executed", t->branches_executed, t->branches));
+                  percent_line(r, line, "Branches executed", t->branches_executed, t->branches));
         out_bytes(out, line,
-                  percent_line(line, "Taken at least once", t->branches_taken, t->branches));
+                  percent_line(r, line, "Taken at least once", t->branches_taken, t->branches));
     } else {
         out_str(out, "No branches\n");
     }
     if (t->calls)
-        out_bytes(out, line, percent_line(line, "Calls executed", t->calls_executed, t->calls));
+        out_bytes(out, line, percent_line(r, line, "Calls executed", t->calls_executed, t->calls));
     else
         out_str(out, "No calls\n");
 }

@@ -24,22 +24,25 @@ struct gcov_report {
     size_t units_len;
     struct cover_lines lines;
     const struct gcov_source *sources; /* beside lines.sources */
-    VEC(struct keyed) starts;          /* instances by (source << 32 | start line) */
+    VEC(struct keyed) starts;          /* instances by (source << 32 | start line), then column */
     const char **shown_names;          /* of instances, demangled if wanted */
     const char **demangled_names;      /* JSON has both */
 
     /* The one data file, which text is headed by; several have no heading. */
     bool has_heading;
     const char *notes_name, *counters_name; /* "-" if there are none */
-    uint32_t runs;
+    uint32_t runs, programs;
 
     const char *data_file, *directory; /* JSON */
     uint16_t version;                  /* of the notes: whose gcov's words are used */
-    bool has_unexecuted;
+    bool has_unexecuted, is_llvm;
 };
 
 /* Instances that begin at a line of a source: starts.at[result], *len of them. */
 size_t gcov_starts_at(const struct gcov_report *r, uint32_t source, uint32_t line, size_t *len);
+
+/* Sorts by key as gcov does: not stable, always the same. */
+void gcov_order(struct keyed *items, size_t len);
 
 /* The function of an instance in its notes. */
 static inline const struct cover_function *gcov_function(const struct gcov_report *r,
@@ -56,7 +59,8 @@ void gcov_text(const struct gcov_report *r, uint32_t source, const struct bytes 
 /* "File 'x'" with its percentages; the same for a function; the last line. */
 void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out *out);
 void gcov_function_summary(const struct gcov_report *r, uint32_t instance, struct out *out);
-void gcov_lines_summary(uint64_t lines, uint64_t executed, struct out *out);
+void gcov_lines_summary(const struct gcov_report *r, uint64_t lines, uint64_t executed,
+                        struct out *out);
 
 /* All sources that `is_wanted` (by source) says. */
 void gcov_json(const struct gcov_report *r, const bool *is_wanted, struct out *out);
@@ -67,8 +71,10 @@ void gcov_dump(const struct gcov_report *r, uint32_t source, struct out *out);
 /* "12", "1.5k" with -H. At most 32 bytes. */
 size_t gcov_count(const struct gcov_style *s, int64_t count, char *into);
 
-/* A share as percentage with that many decimals; what is above 0 is never shown as 0%. */
-size_t gcov_percent(int64_t part, int64_t whole, int decimals, char *into);
+/* A share as percentage with that many decimals; what is above 0 is never shown as 0%. Versions
+ * round differently. */
+size_t gcov_percent(const struct gcov_report *r, int64_t part, int64_t whole, int decimals,
+                    char *into);
 
 /* The masks of a block's condition (gcc 14): outcomes seen, true and false, by term. */
 struct gcov_condition {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #define HEADING   "        -:    0:"
+#define ON(code)  "\33[" code "m\33[K"
+#define OFF       "\33[m\33[K"
 #define SEPARATOR "------------------\n"
 
 enum { COUNT_WIDTH = 9 };
@@ -68,7 +70,7 @@ static void colour(struct count_field *f, const char *code)
     size_t len = strlen(code);
     memmove(f->text + len, f->text, f->len);
     memcpy(f->text, code, len);
-    memcpy(f->text + len + f->len, "\33[m\33[K", 6);
+    memcpy(f->text + len + f->len, OFF, 6);
     f->len += len + 6;
 }
 
@@ -93,12 +95,12 @@ static void fill_count(struct count_field *f, const struct printing *p, const st
             f->text[f->len++] = '*';
         pad(f);
         if (is_marked && has_colours)
-            colour(f, "\33[45;37m\33[K");
+            colour(f, ON("45;37"));
     } else if (has_colours) {
         f->text[0] = '0';
         f->len = 1;
         pad(f);
-        colour(f, m->is_plain ? "\33[41;37m\33[K" : "\33[46;37m\33[K");
+        colour(f, m->is_plain ? ON("41;37") : ON("46;37"));
     } else {
         const char *text = m->is_plain ? m->never : m->exceptional;
         f->len = strlen(text);
@@ -112,14 +114,14 @@ static void print_number(struct printing *p, uint32_t number, int64_t count, int
     char field[64], *at = field;
     bool is_hot = p->r->style.has_hotness && highest;
     if (is_hot && count * 2 > highest)
-        at = stpcpy(at, "\33[42m\33[K");
+        at = stpcpy(at, ON("41"));
     else if (is_hot && count * 5 > highest)
-        at = stpcpy(at, "\33[43m\33[K");
+        at = stpcpy(at, ON("43"));
     else if (is_hot && count * 10 > highest)
-        at = stpcpy(at, "\33[47m\33[K");
+        at = stpcpy(at, ON("42"));
     at = digits_u64(at, number, 5);
     if (is_hot)
-        at = stpcpy(at, "\33[m\33[K");
+        at = stpcpy(at, OFF);
     out_bytes(p->out, field, (size_t)(at - field));
 }
 
@@ -138,7 +140,7 @@ static void print_beginning(struct printing *p, const struct mark *m, uint32_t n
 static void share(const struct printing *p, int64_t part, int64_t whole, char *into)
 {
     size_t len = p->r->style.counts ? gcov_count(&p->r->style, part, into)
-                                    : gcov_percent(part, whole, 0, into);
+                                    : gcov_percent(p->r, part, whole, 0, into);
     into[len] = 0;
 }
 
@@ -266,8 +268,8 @@ static void print_function(struct printing *p, uint32_t instance)
     if (!p->r->style.branches)
         return;
     called[gcov_count(&p->r->style, at->called, called)] = 0;
-    gcov_percent(at->returned, at->called, 0, returned);
-    gcov_percent(at->blocks_executed, at->blocks, 0, executed);
+    gcov_percent(p->r, at->returned, at->called, 0, returned);
+    gcov_percent(p->r, at->blocks_executed, at->blocks, 0, executed);
     out_printf(p->out, "function %s called %s returned %s blocks executed %s\n",
                p->r->shown_names[instance], called, returned, executed);
     if (gcov_paths_of(p->r, instance, &paths, &covered))
@@ -303,8 +305,8 @@ static void print_instance(struct printing *p, uint32_t instance)
     bool has_colours = p->r->style.has_colours;
     uint32_t next = at->first_line;
     out_str(p->out, SEPARATOR);
-    out_printf(p->out, "%s%s%s:\n", has_colours ? "\33[36m\33[K" : "", p->r->shown_names[instance],
-               has_colours ? "\33[m\33[K" : "");
+    out_printf(p->out, "%s%s%s:\n", has_colours ? ON("36") : "", p->r->shown_names[instance],
+               has_colours ? OFF : "");
     print_function(p, instance);
     for (uint32_t number = f->start_line; number <= f->end_line; number++) {
         struct cover_line line = take_line(p->r, &next, at->first_line + at->lines, number);
@@ -337,12 +339,16 @@ static void begin_functions(struct printing *p, uint32_t source, uint32_t number
     }
 }
 
+/* As many lines as the source has: what notes say of lines behind its end is not shown, and of a
+ * group that ends behind the last line with code, only the sum. */
 static void print_lines(struct printing *p, uint32_t source)
 {
     const struct cover_source *s = &p->r->lines.sources.at[source];
     struct group group = {0};
     uint32_t next = s->first_line;
-    for (uint32_t number = 1; number && number <= s->last_number; number++) {
+    uint32_t end = (uint32_t)p->source.starts.len;
+    uint32_t number = 1;
+    for (; number < end && number <= s->last_number; number++) {
         if (!group.end)
             begin_functions(p, source, number, &group);
         struct cover_line line = take_line(p->r, &next, s->first_line + s->lines, number);
@@ -354,8 +360,9 @@ static void print_lines(struct printing *p, uint32_t source)
         out_str(p->out, SEPARATOR);
         group.end = 0;
     }
-    for (size_t number = (size_t)s->last_number + 1; number < p->source.starts.len; number++) {
-        struct cover_line line = {.number = (uint32_t)number};
+    p->highest = 0; /* no hotness behind the last function */
+    for (; number < end; number++) {
+        struct cover_line line = {.number = number};
         print_line(p, &line);
     }
 }
@@ -364,16 +371,27 @@ void gcov_text(const struct gcov_report *r, uint32_t source, const struct bytes 
                struct out *out)
 {
     struct printing p = {r, out, {.text = text}, r->lines.sources.at[source].highest};
+    if (r->style.has_colours)
+        out_str(out, HEADING
+                "Colorization: profile count: " ON("46") "zero coverage (exceptional)" OFF " " ON(
+                    "41") "zero coverage (unexceptional)" OFF " " ON("45") "unexecuted block" OFF
+                                                                           "\n");
+    if (r->style.has_hotness)
+        out_str(out, HEADING "Colorization: line numbers: hotness: " ON("41") "> 50%" OFF " " ON(
+                         "43") "> 20%" OFF " " ON("42") "> 10%" OFF "\n");
     out_printf(out, HEADING "Source:%s\n", r->sources[source].name);
     if (r->has_heading) {
         out_printf(out, HEADING "Graph:%s\n", r->notes_name);
         out_printf(out, HEADING "Data:%s\n", r->counters_name);
         out_printf(out, HEADING "Runs:%u\n", r->runs);
+        if (r->version < 900)
+            out_printf(out, HEADING "Programs:%u\n", r->programs);
     }
     if (text && r->sources[source].is_newer)
         out_str(out, HEADING "Source is newer than graph\n");
-    if (text)
-        find_lines(&p.source);
+    if (!text)
+        return; /* gcov shows no counts without the source */
+    find_lines(&p.source);
     print_lines(&p, source);
     vec_free(&p.source.starts);
 }
