@@ -27,9 +27,10 @@ def build(folder):
 
 def once(folder, command, kind, threads, millions, **env):
     """Nanoseconds a call, and in how many of 64 batches every thread had a processor."""
-    r = subprocess.run([command, kind, str(millions), str(threads)], cwd=folder, text=True,
+    command = command if isinstance(command, list) else [command]
+    r = subprocess.run([*command, kind, str(millions), str(threads)], cwd=folder, text=True,
                        env=dict(os.environ, **env), capture_output=True, check=True)
-    ns, undivided = r.stdout.split()
+    ns, undivided = r.stdout.split()[:2]
     return float(ns), int(undivided)
 
 

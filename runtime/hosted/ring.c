@@ -35,6 +35,7 @@ void ring_attributes(struct perf_event_attr *a)
     a->exclude_callchain_kernel = 1;
     a->sample_regs_user = REGISTERS;
     a->sample_stack_user = STACK_BYTES;
+    a->wakeup_events = 0; /* nobody polls; each wakeup would be an interrupt of its own */
 }
 
 static void *map(int fd, size_t bytes)

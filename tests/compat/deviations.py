@@ -343,7 +343,12 @@ CASES = {
 ELSEWHERE = {"function-descriptors": "tests/cross/run.py",
              "block-number": "tests/oracle/deviations.py",
              "backward-calls": "tests/oracle/deviations.py",
-             "line-miscount": "tests/oracle/deviations.py"}
+             "line-miscount": "tests/oracle/deviations.py",
+             **{name: "tests/cli/test_gcov_dump.py" for name in (
+                 "other-versions", "dump-damage", "dump-long-names")},
+             **{name: "tests/cli/test_gcov_tool.py" for name in (
+                 "tool-values", "tool-lost-values", "tool-other-build", "tool-damage",
+                 "tool-normalize", "tool-weight-zero", "tool-overlap", "tool-stream")}}
 
 
 def main():
