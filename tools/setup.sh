@@ -13,7 +13,7 @@ packages_of() {
     build) echo gcc libc6-dev meson ninja-build pkgconf \
         libelf-dev libdw-dev zlib1g-dev liblzma-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev ;;
     demo) echo g++ gfortran ;;
-    test) echo g++ gfortran binutils lld mold python3 python3-jsonschema clang-format \
+    test) echo g++ gfortran lcov gcovr libxml2-utils binutils lld mold python3 python3-jsonschema clang-format \
         mandoc groff-base xz-utils ;;
     ci) echo clang libclang-rt-14-dev shellcheck zsh fish qemu-user \
         gcc-aarch64-linux-gnu libc6-dev-arm64-cross \

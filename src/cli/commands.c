@@ -7,6 +7,7 @@ extern const struct command command_lines;
 extern const struct command command_graph;
 extern const struct command command_annotate;
 extern const struct command command_counts;
+extern const struct command command_cover;
 extern const struct command command_order;
 extern const struct command command_doctor;
 extern const struct command command_info;
@@ -14,6 +15,7 @@ extern const struct command command_recover;
 extern const struct command command_merge;
 extern const struct command command_convert;
 extern const struct command command_gprof;
+extern const struct command command_gcov;
 extern const struct command command_gcov_tool;
 extern const struct command command_gcov_dump;
 
@@ -25,6 +27,7 @@ const struct command *const commands[] = {
     &command_graph,
     &command_annotate,
     &command_counts,
+    &command_cover,
     &command_order,
     &command_doctor,
     &command_info,
@@ -32,6 +35,7 @@ const struct command *const commands[] = {
     &command_merge,
     &command_convert,
     &command_gprof,
+    &command_gcov,
     &command_gcov_tool,
     &command_gcov_dump,
 };

@@ -27,6 +27,7 @@ OBJECT_LIBRARIES = ("libelf.h", "gelf.h", "nlist.h", "elfutils/", "dwarf.h", "li
                     "libiberty", "demangle.h", "bfd.h")
 EXCEPTIONS = {
     ("src/cli/as_gprof.c", "libiberty/libiberty.h"),  # expandargv: @FILE on the command line
+    ("src/cli/as_gcov.c", "libiberty/libiberty.h"),
 }
 
 # Public headers with nothing but wire constants; the others are the recorders' own.

@@ -1,0 +1,538 @@
+/* Two passes over the notes: the first finds every line that is mentioned, in chunks of 64 lines
+ * found by hash, and which blocks belong to it; the second, in the order of sources and lines,
+ * counts. A line far beyond the others costs one chunk, not a table up to it. */
+#include "analysis/cover_lines.h"
+
+#include "base/map.h"
+#include "base/sort.h"
+
+#include <string.h>
+
+enum { CHUNK_BITS = 6, CHUNK = 1 << CHUNK_BITS };
+
+#define SEEN 0x80000000u /* in a block's multiplicity */
+
+struct chunk {
+    uint32_t lines[CHUNK]; /* index in found, or COVER_NONE */
+};
+
+/* A line while it is being found. Sets 0 to sources - 1 are sources, the rest instances. */
+struct found_line {
+    struct cover_line line;
+    uint32_t sum;                 /* the source's line that an instance's is added to */
+    uint32_t instance;            /* the last that mentioned it */
+    bool is_executed_in_instance; /* by that one */
+};
+
+struct attachment {
+    uint32_t line;
+    struct cover_block block;
+};
+
+struct building {
+    struct cover_unit *units;
+    const struct cover_rules *rules;
+    struct cover_lines *out;
+    uint32_t sources;
+    struct map chunk_of;
+    VEC(struct chunk) chunks;
+    VEC(struct keyed) order; /* of chunks */
+    uint64_t last_key;
+    uint32_t last_chunk;
+    VEC(struct found_line) found;
+    VEC(struct attachment) attachments;
+    VEC(uint32_t) place;                /* of found lines among the sorted */
+    VEC(uint32_t) unit_blocks;          /* blocks of the units before */
+    VEC(uint32_t) stamps, multiplicity; /* by block of all units */
+    struct cover_loops *loops;
+};
+
+static uint32_t chunk_at(struct building *b, uint32_t set, uint32_t number)
+{
+    uint64_t key = (uint64_t)set << (32 - CHUNK_BITS) | number >> CHUNK_BITS;
+    if (key == b->last_key)
+        return b->last_chunk;
+    bool is_new;
+    uint32_t index = *map_at(&b->chunk_of, key, 0, (uint32_t)b->chunks.len, &is_new);
+    if (is_new) {
+        vec_reserve(&b->chunks, b->chunks.len + 1);
+        memset(&b->chunks.at[b->chunks.len++], 0xff, sizeof *b->chunks.at);
+        vec_push(&b->order, (struct keyed){key, index});
+    }
+    b->last_key = key;
+    return b->last_chunk = index;
+}
+
+static uint32_t line_at(struct building *b, uint32_t set, uint32_t number)
+{
+    uint32_t chunk = chunk_at(b, set, number); /* may move the chunks */
+    uint32_t *slot = &b->chunks.at[chunk].lines[number % CHUNK];
+    if (*slot == (uint32_t)COVER_NONE) {
+        *slot = (uint32_t)b->found.len;
+        vec_push(&b->found, (struct found_line){
+                                .line.number = number, .sum = COVER_NONE, .instance = COVER_NONE});
+    }
+    return *slot;
+}
+
+/* ---- which functions, and which of them have lines of their own */
+
+static bool is_counted(const struct cover_rules *rules, uint8_t state)
+{
+    return state == FLOW_ABSENT    ? rules->absent_is_zero
+           : state == FLOW_UNKNOWN ? rules->unknown_is_zero
+                                   : true;
+}
+
+static void list_instances(struct building *b, size_t units_len)
+{
+    struct map starts = {0};
+    for (uint32_t u = 0; u < units_len; u++) {
+        const struct notes *n = b->units[u].notes;
+        for (uint32_t i = 0; i < n->functions.len; i++) {
+            const struct cover_function *f = &n->functions.at[i];
+            if (f->is_artificial && !b->rules->keeps_artificial)
+                continue;
+            uint8_t state = b->units[u].flow->functions.at[i].state;
+            uint32_t index = (uint32_t)b->out->instances.len;
+            uint32_t source =
+                f->file == (uint32_t)COVER_NONE ? f->file : b->units[u].sources[f->file];
+            vec_push(&b->out->instances,
+                     (struct cover_instance){.unit = u,
+                                             .function = i,
+                                             .source = source,
+                                             .state = state,
+                                             .is_counted = is_counted(b->rules, state)});
+            if (source == (uint32_t)COVER_NONE || f->end_line < f->start_line || f->is_artificial)
+                continue;
+            bool is_new;
+            uint32_t first = *map_at(&starts, source, f->start_line, index, &is_new);
+            if (!is_new)
+                b->out->instances.at[first].is_instance = b->out->instances.at[index].is_instance =
+                    true;
+        }
+    }
+    map_deinit(&starts);
+}
+
+/* ---- lines that are mentioned */
+
+struct walking {
+    struct building *b;
+    const struct cover_unit *unit;
+    const struct cover_function *f;
+    struct cover_instance *at;
+    uint32_t index; /* of the instance */
+};
+
+static uint32_t mention(struct walking *w, uint32_t source, uint32_t number, bool *is_own)
+{
+    struct building *b = w->b;
+    *is_own = w->at->is_instance && source == w->at->source && number >= w->f->start_line &&
+              number <= w->f->end_line;
+    struct cover_source *s = &b->out->sources.at[source];
+    if (number > s->last_number)
+        s->last_number = number;
+    if (!*is_own)
+        return line_at(b, source, number);
+    uint32_t line = line_at(b, b->sources + w->index, number);
+    if (!b->rules->has_no_sums && b->found.at[line].sum == (uint32_t)COVER_NONE) {
+        uint32_t sum = line_at(b, source, number);
+        b->found.at[line].sum = sum;
+    }
+    return line;
+}
+
+static void note_for_function(struct walking *w, struct found_line *l, int64_t count, bool is_own)
+{
+    struct cover_instance *at = w->at;
+    if (!is_own) {
+        at->gnu_lines += !(l->line.flags & LINE_EXISTS);
+        at->gnu_executed += !l->line.count && count;
+    }
+    if (l->instance != w->index) {
+        l->instance = w->index;
+        l->is_executed_in_instance = false;
+        at->totals.lines++;
+    }
+    at->totals.lines_executed += count && !l->is_executed_in_instance;
+    l->is_executed_in_instance |= count != 0;
+}
+
+static uint32_t add_line(struct walking *w, uint32_t source, uint32_t number, int64_t count,
+                         bool is_exceptional)
+{
+    bool is_own;
+    uint32_t index = mention(w, source, number, &is_own);
+    struct found_line *l = &w->b->found.at[index];
+    note_for_function(w, l, count, is_own);
+    l->line.flags |= LINE_EXISTS;
+    if (!is_exceptional)
+        l->line.flags |= (uint8_t)(LINE_PLAIN | (count ? 0 : LINE_UNEXECUTED));
+    l->line.count = (int64_t)((uint64_t)l->line.count + (uint64_t)count);
+    return index;
+}
+
+/* The run's lines count the block; it belongs to the highest. */
+static uint32_t add_run(struct walking *w, const struct cover_run *run, int64_t count,
+                        bool is_exceptional, uint32_t before)
+{
+    const uint32_t *lines = w->unit->notes->lines.at + run->first;
+    uint32_t source = w->unit->sources[run->file], highest = 0, index = before;
+    for (uint32_t i = 0; i < run->lines; i++) {
+        uint32_t line = add_line(w, source, lines[i], count, is_exceptional);
+        if (lines[i] >= highest)
+            index = line;
+        highest = lines[i] > highest ? lines[i] : highest;
+    }
+    return index;
+}
+
+static bool is_end(const struct walking *w, uint32_t block)
+{
+    uint32_t exit = w->b->rules->has_gnu_exit ? w->f->blocks - 1 : w->f->exit;
+    return block == 0 || block == exit;
+}
+
+/* Entry and exit belong to no line, unless (clang) they have lines. */
+static bool is_on_line(const struct walking *w, uint32_t block, bool has_run)
+{
+    return !is_end(w, block) || (has_run && !w->b->rules->has_gnu_exit);
+}
+
+static uint32_t add_block(struct walking *w, uint32_t block, uint32_t *run, uint32_t line)
+{
+    const struct notes *n = w->unit->notes;
+    uint32_t end = w->f->first_run + w->f->runs;
+    int64_t count = cover_block_count(w->b->units, w->at, block);
+    bool is_exceptional =
+        w->unit->graph.block_kinds.at[w->f->first_block + block] & BLOCK_EXCEPTIONAL;
+    bool has_run = false;
+    for (; *run < end && n->runs.at[*run].block == block; ++*run) {
+        uint32_t file = n->runs.at[*run].file;
+        if (file == (uint32_t)COVER_NONE || w->unit->sources[file] == (uint32_t)COVER_NONE)
+            continue;
+        has_run = true;
+        line = add_run(w, &n->runs.at[*run], count, is_exceptional, line);
+        if (line != (uint32_t)COVER_NONE && is_on_line(w, block, true))
+            vec_push(&w->b->attachments, (struct attachment){line, {w->index, block}});
+    }
+    if (!has_run && w->b->rules->carries_lines && line != (uint32_t)COVER_NONE && !is_end(w, block))
+        vec_push(&w->b->attachments, (struct attachment){line, {w->index, block}});
+    return line;
+}
+
+static void walk_runs(struct walking *w)
+{
+    uint32_t line = COVER_NONE, run = w->f->first_run;
+    for (uint32_t block = 0; block < w->f->blocks; block++)
+        line = add_block(w, block, &run, w->b->rules->carries_lines ? line : (uint32_t)COVER_NONE);
+}
+
+/* Lines of a function about which nothing is known. */
+static void walk_unknown(struct walking *w)
+{
+    const struct notes *n = w->unit->notes;
+    for (uint32_t i = w->f->first_run; i < w->f->first_run + w->f->runs; i++) {
+        const struct cover_run *run = &n->runs.at[i];
+        uint32_t source = run->file;
+        if (source != (uint32_t)COVER_NONE)
+            source = w->unit->sources[source];
+        for (uint32_t k = 0; k < run->lines && source != (uint32_t)COVER_NONE; k++) {
+            uint32_t line = line_at(w->b, source, n->lines.at[run->first + k]);
+            w->b->found.at[line].line.flags |= LINE_UNKNOWN;
+        }
+    }
+}
+
+static void count_blocks(struct walking *w)
+{
+    struct cover_instance *at = w->at;
+    const struct notes *n = w->unit->notes;
+    if (w->f->blocks < 2)
+        return;
+    at->blocks = w->f->blocks - 2;
+    for (uint32_t i = 0; i < w->f->blocks; i++) {
+        at->blocks_executed += !is_end(w, i) && cover_block_count(w->b->units, at, i);
+        if (!is_end(w, i))
+            cover_add_branches(w->b->units, at, i, &at->totals);
+    }
+    at->called = cover_block_count(w->b->units, at, 0);
+    at->returned = cover_block_count(w->b->units, at, w->f->exit);
+    for (uint32_t i = w->f->first_arc; i < w->f->first_arc + w->f->arcs; i++)
+        if (n->arcs.at[i].target == w->f->exit && n->arcs.at[i].flags & COVER_FAKE)
+            at->returned -= cover_count(w->unit->flow->arcs.at[i]);
+}
+
+static void walk_function(struct building *b, uint32_t index)
+{
+    struct cover_instance *at = &b->out->instances.at[index];
+    const struct cover_unit *unit = &b->units[at->unit];
+    struct walking w = {b, unit, &unit->notes->functions.at[at->function], at, index};
+    if (!at->is_counted) {
+        if (at->state == FLOW_UNKNOWN)
+            walk_unknown(&w);
+        return;
+    }
+    count_blocks(&w);
+    walk_runs(&w);
+}
+
+/* ---- in order */
+
+/* Moves the found lines into the table, by source or instance and number. */
+static void place_lines(struct building *b)
+{
+    struct cover_lines *out = b->out;
+    vec_reserve(&b->place, b->found.len);
+    vec_reserve(&out->lines, b->found.len);
+    sort_keyed(b->order.at, b->order.len);
+    for (size_t i = 0; i < b->order.len; i++) {
+        uint32_t set = (uint32_t)(b->order.at[i].key >> (32 - CHUNK_BITS));
+        bool is_source = set < b->sources;
+        uint32_t *first = is_source ? &out->sources.at[set].first_line
+                                    : &out->instances.at[set - b->sources].first_line;
+        uint32_t *len =
+            is_source ? &out->sources.at[set].lines : &out->instances.at[set - b->sources].lines;
+        if (!*len)
+            *first = (uint32_t)out->lines.len;
+        for (unsigned k = 0; k < CHUNK; k++) {
+            uint32_t line = b->chunks.at[b->order.at[i].item].lines[k];
+            if (line == (uint32_t)COVER_NONE)
+                continue;
+            b->place.at[line] = (uint32_t)out->lines.len;
+            out->lines.at[out->lines.len++] = b->found.at[line].line;
+            ++*len;
+        }
+    }
+}
+
+static void place_blocks(struct building *b)
+{
+    struct cover_lines *out = b->out;
+    vec_reserve(&out->blocks, b->attachments.len);
+    out->blocks.len = b->attachments.len;
+    for (size_t i = 0; i < b->attachments.len; i++)
+        out->lines.at[b->place.at[b->attachments.at[i].line]].blocks++;
+    for (size_t i = 0, sum = 0; i < out->lines.len; i++) {
+        out->lines.at[i].first_block = (uint32_t)sum;
+        sum += out->lines.at[i].blocks;
+        out->lines.at[i].blocks = 0;
+    }
+    for (size_t i = 0; i < b->attachments.len; i++) {
+        struct cover_line *line = &out->lines.at[b->place.at[b->attachments.at[i].line]];
+        out->blocks.at[line->first_block + line->blocks++] = b->attachments.at[i].block;
+    }
+}
+
+/* ---- counts */
+
+void cover_add_branches(const struct cover_unit *units, const struct cover_instance *at,
+                        uint32_t block, struct cover_totals *totals)
+{
+    const struct cover_unit *u = &units[at->unit];
+    const uint32_t *first = cover_out(&u->graph, u->notes, at->function);
+    bool is_executed = cover_block_count(units, at, block) != 0;
+    for (uint32_t i = first[block]; i < first[block + 1]; i++) {
+        uint32_t arc = u->graph.out.at[i];
+        uint8_t kind = u->graph.arc_kinds.at[arc];
+        if (kind & ARC_CALL) {
+            totals->calls++;
+            totals->calls_executed += is_executed;
+        } else if (!(kind & ARC_UNCONDITIONAL)) {
+            totals->branches++;
+            totals->branches_executed += is_executed;
+            totals->branches_taken += cover_count(u->flow->arcs.at[arc]) != 0;
+        }
+    }
+}
+
+static uint32_t *stamp_of(struct building *b, const struct cover_block *block, uint32_t **times)
+{
+    const struct cover_instance *at = &b->out->instances.at[block->instance];
+    const struct notes *n = b->units[at->unit].notes;
+    size_t index = b->unit_blocks.at[at->unit] + (size_t)n->functions.at[at->function].first_block +
+                   block->block;
+    *times = &b->multiplicity.at[index];
+    return &b->stamps.at[index];
+}
+
+/* Adds a block's count for each time it is listed, less what comes from blocks of the same line;
+ * says whether an arc leads back, without which there is no loop. */
+static bool add_entries(struct building *b, const struct cover_block *block, uint32_t stamp,
+                        uint64_t *count)
+{
+    const struct cover_instance *at = &b->out->instances.at[block->instance];
+    const struct cover_unit *u = &b->units[at->unit];
+    const struct cover_function *f = &u->notes->functions.at[at->function];
+    const uint32_t *first = cover_out(&u->graph, u->notes, at->function);
+    size_t base = b->unit_blocks.at[at->unit] + (size_t)f->first_block;
+    const uint32_t *stamps = b->stamps.at + base, *times = b->multiplicity.at + base;
+    bool leads_back = false;
+    *count +=
+        (uint64_t)cover_block_count(b->units, at, block->block) * (times[block->block] & ~SEEN);
+    for (uint32_t i = first[block->block]; i < first[block->block + 1]; i++) {
+        uint32_t arc = u->graph.out.at[i], target = u->notes->arcs.at[arc].target;
+        if (stamps[target] != stamp)
+            continue;
+        *count -= (uint64_t)cover_count(u->flow->arcs.at[arc]) * (times[target] & ~SEEN);
+        leads_back |= target <= block->block;
+    }
+    return leads_back;
+}
+
+static void count_line(struct building *b, uint32_t index)
+{
+    struct cover_lines *out = b->out;
+    struct cover_line *line = &out->lines.at[index];
+    uint32_t *times;
+    uint64_t count = 0;
+    bool has_loop = false;
+    if (!line->blocks || b->rules->sums_blocks)
+        return;
+    const struct cover_block *blocks = out->blocks.at + line->first_block;
+    for (uint32_t i = 0; i < line->blocks; i++) {
+        uint32_t *stamp = stamp_of(b, &blocks[i], &times);
+        *times = *stamp == index + 1 ? *times + 1 : 1;
+        *stamp = index + 1;
+    }
+    for (uint32_t i = 0; i < line->blocks; i++) {
+        (void)stamp_of(b, &blocks[i], &times);
+        if (!(*times & SEEN))
+            has_loop |= add_entries(b, &blocks[i], index + 1, &count);
+        *times |= SEEN;
+    }
+    if (has_loop)
+        count += (uint64_t)cover_loops_count(b->loops, b->units, out->instances.at, blocks,
+                                             line->blocks);
+    line->count = (int64_t)count;
+}
+
+static void note_highest(struct cover_source *s, const struct cover_line *line)
+{
+    if (line->blocks && line->count > s->highest)
+        s->highest = line->count;
+}
+
+static void add_totals(struct building *b, struct cover_source *s, const struct cover_line *line)
+{
+    struct cover_lines *out = b->out;
+    for (uint32_t k = 0; k < line->blocks; k++) {
+        const struct cover_block *block = &out->blocks.at[line->first_block + k];
+        cover_add_branches(b->units, &out->instances.at[block->instance], block->block, &s->totals);
+    }
+    if (!(line->flags & LINE_EXISTS))
+        return;
+    s->totals.lines++;
+    s->totals.lines_executed += line->count != 0;
+}
+
+static void count_source(struct building *b, struct cover_source *s)
+{
+    for (uint32_t i = s->first_line; i < s->first_line + s->lines; i++) {
+        count_line(b, i);
+        note_highest(s, &b->out->lines.at[i]);
+        add_totals(b, s, &b->out->lines.at[i]);
+    }
+}
+
+static void count_instances(struct building *b)
+{
+    struct cover_lines *out = b->out;
+    for (size_t i = 0; i < out->instances.len; i++) {
+        struct cover_instance *at = &out->instances.at[i];
+        for (uint32_t k = at->first_line; k < at->first_line + at->lines; k++) {
+            count_line(b, k);
+            note_highest(&out->sources.at[at->source], &out->lines.at[k]);
+            if (b->rules->adds_instances)
+                add_totals(b, &out->sources.at[at->source], &out->lines.at[k]);
+        }
+    }
+}
+
+/* Adds the instances' lines to the source's. */
+static void sum_instances(struct building *b)
+{
+    struct cover_lines *out = b->out;
+    for (size_t i = 0; i < b->found.len; i++) {
+        if (b->found.at[i].sum == (uint32_t)COVER_NONE)
+            continue;
+        const struct cover_line *own = &out->lines.at[b->place.at[i]];
+        struct cover_line *sum = &out->lines.at[b->place.at[b->found.at[i].sum]];
+        const struct cover_instance *at = &out->instances.at[b->found.at[i].instance];
+        struct cover_totals *totals = &out->sources.at[at->source].totals;
+        totals->lines += !(sum->flags & LINE_EXISTS);
+        totals->lines_executed += !sum->count && own->count;
+        sum->count = (int64_t)((uint64_t)sum->count + (uint64_t)own->count);
+        sum->flags |= own->flags;
+    }
+}
+
+static void prepare(struct building *b, size_t units_len)
+{
+    size_t blocks = 0;
+    vec_reserve(&b->unit_blocks, units_len);
+    for (size_t i = 0; i < units_len; i++) {
+        cover_graph_build(b->units[i].notes, &b->units[i].graph);
+        b->unit_blocks.at[i] = (uint32_t)blocks;
+        blocks += b->units[i].notes->blocks;
+    }
+    vec_reserve(&b->stamps, blocks);
+    vec_reserve(&b->multiplicity, blocks);
+    if (blocks)
+        memset(b->stamps.at, 0, blocks * sizeof *b->stamps.at);
+    vec_reserve(&b->out->sources, b->sources);
+    b->out->sources.len = b->sources;
+    if (b->sources)
+        memset(b->out->sources.at, 0, b->sources * sizeof *b->out->sources.at);
+    b->loops = cover_loops_new();
+}
+
+static void release(struct building *b)
+{
+    map_deinit(&b->chunk_of);
+    vec_free(&b->chunks);
+    vec_free(&b->order);
+    vec_free(&b->found);
+    vec_free(&b->attachments);
+    vec_free(&b->place);
+    vec_free(&b->unit_blocks);
+    vec_free(&b->stamps);
+    vec_free(&b->multiplicity);
+    cover_loops_free(b->loops);
+}
+
+void cover_lines_build(struct cover_unit *units, size_t units_len, size_t sources,
+                       const struct cover_rules *rules, struct cover_lines *out)
+{
+    struct building b = {.units = units,
+                         .rules = rules,
+                         .out = out,
+                         .sources = (uint32_t)sources,
+                         .last_key = UINT64_MAX};
+    prepare(&b, units_len);
+    list_instances(&b, units_len);
+    for (uint32_t i = 0; i < out->instances.len; i++)
+        walk_function(&b, i);
+    place_lines(&b);
+    place_blocks(&b);
+    count_instances(&b);
+    for (size_t i = 0; i < out->sources.len; i++)
+        count_source(&b, &out->sources.at[i]);
+    sum_instances(&b);
+    release(&b);
+}
+
+void cover_lines_deinit(struct cover_lines *t)
+{
+    vec_free(&t->sources);
+    vec_free(&t->instances);
+    vec_free(&t->lines);
+    vec_free(&t->blocks);
+}
+
+void cover_units_deinit(struct cover_unit *units, size_t units_len)
+{
+    for (size_t i = 0; i < units_len; i++)
+        cover_graph_deinit(&units[i].graph);
+}

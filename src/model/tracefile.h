@@ -1,0 +1,53 @@
+/* What an lcov tracefile says: sections, each of one source under one test, with functions, lines,
+ * branches and conditions. Flat arrays; sections own consecutive slices of them. */
+#ifndef MONARC_MODEL_TRACEFILE_H
+#define MONARC_MODEL_TRACEFILE_H
+
+#include "base/vec.h"
+
+struct trace_function {
+    const char *name;
+    uint32_t start_line, end_line; /* 0: not said */
+    uint64_t count;
+};
+
+struct trace_line {
+    uint32_t line;
+    uint64_t count;
+};
+
+struct trace_branch {
+    uint32_t line, block, branch;
+    uint64_t count;    /* 0, too, if its block was never run */
+    bool is_exception; /* `e` */
+};
+
+/* One outcome of one term of a condition. */
+struct trace_condition {
+    uint32_t line, terms, term;
+    bool sense;
+    uint64_t count;
+};
+
+struct trace_section {
+    const char *source, *test; /* test: "" if it has no name */
+    uint32_t first_function, functions;
+    uint32_t first_line, lines;
+    uint32_t first_branch, branches;
+    uint32_t first_condition, conditions;
+};
+
+struct tracefile {
+    struct arena arena; /* texts */
+    VEC(struct trace_section) sections;
+    VEC(struct trace_function) functions;
+    VEC(struct trace_line) lines;
+    VEC(struct trace_branch) branches;
+    VEC(struct trace_condition) conditions;
+    uint64_t negative;        /* counts below 0, read as 0 */
+    uint64_t unknown_records; /* of kinds that are not read */
+};
+
+void tracefile_deinit(struct tracefile *t);
+
+#endif

@@ -1,0 +1,526 @@
+#!/usr/bin/env python3
+"""test_cover.py: monarc cover as users run it: real files of many compilers, programs compiled a moment
+ago, damage, merging, gates, patches; and lcov's and gcovr's opinion where they are installed."""
+
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import harness
+from harness import ROOT, monarc
+
+ARCS = ROOT / "tests/data/arc-files"
+DTD = ROOT / "tests/data/cover/coverage-04.dtd"
+
+PROGRAM = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int pick(int a, int b)
+{
+    if (a > b && a > 3)
+        return a;
+    return b;
+}
+static int never(int a)
+{
+    a++;
+    return a * 2;
+}
+int excluded(int a) /* GCOVR_EXCL_FUNCTION */
+{
+    return a > 1 ? 2 : 3;
+}
+int main(int argc, char **argv)
+{
+    int sum = 0;
+    for (int i = 0; i < 10; i++)
+        sum += pick(i, argc);
+    if (argc > 5)
+        puts("many"); /* LCOV_EXCL_LINE */
+    /* LCOV_EXCL_START */
+    if (argc > 6)
+        puts("more");
+    /* LCOV_EXCL_STOP */
+    if (argc > 1 && atoi(argv[1])) /* LCOV_EXCL_BR_LINE */
+        sum = never(sum);
+    printf("%d\\n", sum);
+    return 0;
+}
+"""
+
+TEMPLATES = """\
+#include <stdexcept>
+#include <string>
+#include <vector>
+template <typename T> T larger(T a, T b)
+{
+    if (a > b)
+        return a;
+    return b;
+}
+inline int shared(int a)
+{
+    return a ? a : -1;
+}
+int other(int);
+int main(int argc, char **)
+{
+    std::vector<std::string> all;
+    try {
+        all.push_back(std::string(argc, 'x'));
+        if (argc > 3)
+            throw std::runtime_error("many");
+    } catch (const std::exception &) {
+        return 1;
+    }
+    return larger(argc, 0) + (int)larger(1.0, 2.0) + shared(0) + other(argc) > 100;
+}
+"""
+OTHER = """\
+inline int shared(int a)
+{
+    return a ? a : -1;
+}
+int other(int a)
+{
+    return shared(a);
+}
+"""
+
+
+def run(*command, cwd, **more):
+    return subprocess.run([str(c) for c in command], cwd=cwd, check=True, capture_output=True, **more)
+
+
+def tracefile(text):
+    """By source: lines, functions, and the counts of branches by line."""
+    found = {}
+    for record in text.splitlines():
+        key, _, value = record.partition(":")
+        if key == "SF":
+            here = found.setdefault(value, (collections.Counter(), collections.Counter(),
+                                            collections.defaultdict(list)))
+        elif key == "DA":
+            line, count = value.split(",")[:2]
+            here[0][int(line)] += int(count)
+        elif key == "FNDA":
+            count, name = value.split(",", 1)
+            here[1][name] += int(count)
+        elif key == "BRDA":
+            line, _, _, count = value.split(",")
+            here[2][int(line)].append(int(count.replace("-", "0")))
+    return found
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.top = Path(self.folder.name).resolve()
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def cover(self, *arguments, status=0, cwd=None, **more):
+        done = monarc("cover", *arguments, cwd=cwd or self.top, **more)
+        self.assertEqual(done.returncode, status, done.stderr.decode() + done.stdout.decode()[:2000])
+        return done.stdout.decode(errors="surrogateescape")
+
+    def json(self, *arguments, **more):
+        value = json.loads(self.cover("--json", "-", *arguments, **more))
+        harness.check_schema(self, "cover", value)
+        return value
+
+    def build(self, compiler="gcc", *, name="prog.c", text=PROGRAM, flags=(), runs=((),)):
+        (self.top / name).write_text(text)
+        run(compiler, "--coverage", "-O0", *flags, "-o", "prog", name, cwd=self.top)
+        for arguments in runs:
+            subprocess.run(["./prog", *arguments], cwd=self.top, capture_output=True, check=True)
+
+    def counts(self, value, path):
+        source = next(s for s in value["sources"] if s["path"] == path)
+        return {line["line"]: line["count"] for line in source["lines"]}
+
+
+class RealFiles(Case):
+    """Every version's own gcov, line by line."""
+
+    def oracle(self, path):
+        lines = {}
+        for record in path.read_text(errors="replace").splitlines():
+            match = re.match(r" *([0-9]+|#####|=====|-)\*?: *([0-9]+):", record)
+            if match and match[2] != "0" and match[1] != "-":
+                count = 0 if match[1][0] in "#=" else int(match[1])
+                lines.setdefault(int(match[2]), count)
+        return lines
+
+    def test_lines_of_every_version(self):
+        compared = 0
+        for folder in sorted(ARCS.glob("*/oracle")):
+            for gcov in sorted(folder.glob("oracle-*.gcov")):
+                kind, name = re.fullmatch(r"oracle-(cc?)-(.*)\.gcov", gcov.name).groups()
+                notes = next(p for p in sorted(folder.parent.glob("*.gcno"))
+                             if p.name.startswith(f"prog_{kind}.") or
+                             p.name.startswith(f"prog_{kind}-"))
+                value = self.json(notes)
+                sources = [s for s in value["sources"] if Path(s["path"]).name == name]
+                self.assertEqual(len(sources), 1, gcov)
+                found = {line["line"]: line["count"] for line in sources[0]["lines"]}
+                expected = self.oracle(gcov)
+                if folder.parent.name.startswith("clang"): # llvm-cov counts loops in its own way
+                    found, expected = ({line: count > 0 for line, count in of.items()}
+                                       for of in (found, expected))
+                self.assertEqual(found, expected, gcov)
+                compared += 1
+        self.assertGreater(compared, 30)
+
+    def test_all_versions_at_once(self):
+        value = self.json(ARCS)
+        self.assertEqual(value["problems"], [
+            {"kind": "note", "text": f"{ARCS}/gcc-3.4-h8300/prog.gcno: has no counters: it never ran"}])
+        self.assertGreater(value["inputs"]["counters"], 20)
+        self.assertGreater(value["totals"]["conditions"]["hit"], 0)
+        self.assertEqual(value["totals"]["lines"]["unknown"], 0)
+
+    def test_threads_change_nothing(self):
+        first = self.cover("--json", "-", "--threads", 1, ARCS)
+        for threads in (2, 5):
+            self.assertEqual(self.cover("--json", "-", "--threads", threads, ARCS), first)
+
+    def test_conditions(self):
+        text = self.cover("--conditions", ARCS / "gcc-14")
+        self.assertRegex(text, r"line \d+: \d+ of \d+ outcomes of conditions seen; missing: term")
+        self.assertIn("MCDC:", self.cover("--lcov", "-", "--lcov-version", 2, ARCS / "gcc-14"))
+
+
+class Programs(Case):
+    def test_table_and_missing(self):
+        self.build()
+        text = self.cover("--missing", "--functions", "--branches")
+        self.assertRegex(text, r"  75\.0 +4 +16 .* prog\.c")
+        self.assertIn("prog.c: not run: 9-12, 30\n", text)
+        self.assertIn("never called  never  prog.c:9", text)
+        self.assertIn("left out by markers", text)
+        self.assertNotIn("  excluded  prog.c", text)
+        self.assertRegex(text, r"(?m)^ +11 !      a\+\+;")
+
+    def test_colour_only_where_wanted(self):
+        self.build()
+        self.assertNotIn("\33", self.cover())
+        self.assertIn("\33[", self.cover("--color=always"))
+
+    def test_markers(self):
+        self.build()
+        with_them, without = self.json(), self.json("--no-markers")
+        self.assertEqual(self.counts(with_them, "prog.c").keys() -
+                         self.counts(without, "prog.c").keys(), set())
+        gone = self.counts(without, "prog.c").keys() - self.counts(with_them, "prog.c").keys()
+        self.assertEqual(gone, {14, 16, 24, 26, 27})
+        line = {l["line"]: l for s in with_them["sources"] for l in s["lines"]}
+        self.assertNotIn("branches", line[29])
+        self.assertEqual(with_them["left_out"]["marked_functions"], 1)
+
+    def test_unclosed_marker_is_named(self):
+        self.build(text=PROGRAM.replace("LCOV_EXCL_STOP", ""))
+        self.assertIn("prog.c:25: the exclusion that starts here has no end", self.cover())
+
+    def test_gates(self):
+        self.build()
+        self.cover("--fail-under-line", 75, "--fail-under-function", 60)
+        for gate, name in (("line", "90"), ("branch", "99.5"), ("function", "67")):
+            done = monarc("cover", f"--fail-under-{gate}", name, cwd=self.top)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"monarc: {gate} coverage is", done.stderr.decode())
+        self.cover("--fail-under-line", "nan", status=2)
+        self.cover("--fail-under-line", "101", status=2)
+        gates = self.json("--fail-under-line", 99, status=1)["gates"]
+        self.assertTrue(gates[0]["has_failed"])
+
+    def patch(self, *lines):
+        (self.top / "p.diff").write_text("".join(line + "\n" for line in lines))
+        return "p.diff"
+
+    def test_patch(self):
+        self.build()
+        patch = self.patch("diff --git a/prog.c b/prog.c", "--- a/prog.c", "+++ b/prog.c",
+                           "@@ -4,3 +4,4 @@ int", " {", "+    if (a > b && a > 3)",
+                           "         return a;", "     return b;", "@@ -9,2 +10,3 @@", " {",
+                           "+    a++;", "     return a * 2;")
+        value = self.json("--diff", patch)["diff"]
+        self.assertEqual(value["lines"], {"all": 2, "hit": 1, "unknown": 0})
+        self.assertEqual(value["files"][0]["missed"], [11])
+        text = self.cover("--diff", patch, "--fail-under-diff", 50)
+        self.assertIn("not run: 11", text)
+        self.assertIn("passed: diff coverage", text)
+        self.cover("--diff", patch, "--fail-under-diff", 51, status=1)
+        self.assertIn("changed lines", self.cover("--diff", patch, "--markdown", "-"))
+
+    def test_patch_that_is_none(self):
+        self.build()
+        self.cover("--diff", self.patch("hello", "world"), status=2)
+        self.cover("--diff", self.patch("+++ b/prog.c", "@@ -1,9 +1,9 @@", " x"), status=2)
+        self.cover("--diff", self.patch("+++ b/prog.c", "@@@ -1,9 +1,9 @@@", " x"), status=2)
+        self.cover("--fail-under-diff", 1, status=2)
+        empty = self.json("--diff", self.patch())
+        self.assertEqual(empty["diff"]["lines"]["all"], 0)
+
+    def test_patch_with_odd_names(self):
+        self.build(name="pr\tog.c")
+        patch = self.patch('--- "a/pr\\tog.c"', '+++ "b/pr\\tog.c"', "@@ -11 +11 @@", "-x",
+                           "+    a++;")
+        self.assertEqual(self.json("--diff", patch)["diff"]["files"][0]["missed"], [11])
+
+    def test_cobertura_is_valid(self):
+        if not shutil.which("xmllint"):
+            self.skipTest("xmllint is not installed")
+        self.build(name='pr"<&>og.c')
+        self.cover("--cobertura", "c.xml", "-q", env={"SOURCE_DATE_EPOCH": "7"})
+        done = subprocess.run(["xmllint", "--nonet", "--noout", "--dtdvalid", DTD, "c.xml"],
+                              cwd=self.top, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertIn('timestamp="7"', (self.top / "c.xml").read_text())
+
+    def test_tracefiles_come_back(self):
+        self.build()
+        for version in (1, 2):
+            self.cover("-q", "--lcov", "a.info", "--lcov-version", version, "--test-name", "one")
+            again = self.cover("--lcov", "-", "--lcov-version", version, "a.info")
+            self.assertEqual(again, (self.top / "a.info").read_text())
+            self.assertIn("TN:one\n", again)
+
+    def test_merging_adds_up_in_any_order(self):
+        self.build()
+        self.cover("-q", "--lcov", "once.info")
+        subprocess.run(["./prog", "1"], cwd=self.top, capture_output=True, check=True)
+        self.cover("-q", "--lcov", "twice.info")
+        one = tracefile(self.cover("--lcov", "-", "once.info", "twice.info"))
+        two = self.cover("--lcov", "-", "twice.info", "once.info")
+        self.assertEqual(one, tracefile(two))
+        self.assertEqual(one, tracefile(self.cover("--lcov", "-", ".", "once.info")))
+        path = str(self.top / "prog.c")
+        self.assertEqual(one[path][0][21], 3 * 11)
+        self.assertEqual(len(one[path][2][5]), 4)
+
+    def test_several_reports_at_once(self):
+        self.build()
+        self.cover("--lcov", "a.info", "--cobertura", "a.xml", "--json", "a.json", "--markdown",
+                   "a.md")
+        self.assertEqual(json.loads((self.top / "a.json").read_text())["totals"]["lines"]["all"], 16)
+        self.cover("--lcov", "-", "--json", "-", status=2)
+
+    def test_paths(self):
+        self.build()
+        self.assertEqual(self.json("--path-map", f"{self.top}=/elsewhere")["root"], "/elsewhere")
+        self.cover("--exclude", "*.c")
+        self.assertEqual(self.json("--exclude", "pro*")["sources"], [])
+        self.assertEqual(len(self.json("--include", "prog.c")["sources"]), 1)
+        self.assertEqual(self.json("--root", "/")["sources"][0]["path"],
+                         str(self.top / "prog.c")[1:])
+
+    def test_prefix_of_libgcov(self):
+        self.build(runs=())
+        places = {"GCOV_PREFIX": str(self.top / "moved"), "GCOV_PREFIX_STRIP": "2"}
+        subprocess.run(["./prog"], cwd=self.top, env={**os.environ, **places}, capture_output=True,
+                       check=True)
+        self.assertTrue(list((self.top / "moved").rglob("*.gcda")))
+        shutil.move(self.top / "moved", str(self.top) + ".moved")
+        try:
+            self.cover(status=1)
+            places["GCOV_PREFIX"] = str(self.top) + ".moved"
+            self.assertEqual(self.counts(self.json(env=places), "prog.c")[21], 11)
+            both = self.json(".", str(self.top) + ".moved")
+            self.assertEqual(self.counts(both, "prog.c")[21], 11)
+        finally:
+            shutil.rmtree(str(self.top) + ".moved")
+
+    def test_templates_and_exceptions(self):
+        (self.top / "other.cc").write_text(OTHER)
+        (self.top / "t.cc").write_text(TEMPLATES)
+        run("g++", "--coverage", "-O0", "-o", "prog", "t.cc", "other.cc", cwd=self.top)
+        run("./prog", cwd=self.top)
+        value = self.json()
+        by_path = {s["path"]: s for s in value["sources"]}
+        lines = {line["line"]: line for line in by_path["t.cc"]["lines"]}
+        self.assertEqual(lines[6]["count"], 2)
+        self.assertEqual(len(lines[6]["branches"]), 4)
+        self.assertNotIn("branches", lines[19])
+        self.assertGreater(value["left_out"]["exception_branches"], 4)
+        everything = self.json("--all-branches", "--system")
+        self.assertGreater(everything["totals"]["branches"]["all"],
+                           value["totals"]["branches"]["all"] + 10)
+        self.assertTrue(any(s["path"].startswith("/usr/") for s in everything["sources"]))
+        self.assertIn("double larger<double>(double, double)", self.cover("--functions"))
+
+    def test_longjmp_is_no_damage(self):
+        self.build(text="""#include <setjmp.h>
+static jmp_buf back;
+static void jump(int n) { if (n) longjmp(back, n); }
+int main(void) { if (!setjmp(back)) jump(1); return 0; }
+""")
+        self.assertEqual(self.json()["totals"]["lines"]["unknown"], 0)
+
+
+class Peers(Case):
+    def compare(self, folder):
+        run("lcov", "--capture", "-d", folder, "-o", "lcov.info", "--rc", "lcov_branch_coverage=1",
+            cwd=self.top)
+        theirs = tracefile((self.top / "lcov.info").read_text(errors="replace"))
+        ours = tracefile(self.cover("--ran-only", "--system", "--all-branches", "--no-markers",
+                                    "--lcov", "-", folder))
+        self.assertEqual(ours.keys() - theirs.keys(), set())
+        for path in ours:
+            self.assertEqual(ours[path][0], theirs[path][0], path)
+            self.assertEqual(ours[path][1], theirs[path][1], path)
+            for line in ours[path][2].keys() | theirs[path][2].keys():
+                # lcov keeps the branches of an inline function apart for each object
+                self.assertEqual(sum(ours[path][2][line]), sum(theirs[path][2][line]), (path, line))
+                self.assertLessEqual(len(ours[path][2][line]), len(theirs[path][2][line]))
+
+    @unittest.skipUnless(shutil.which("lcov"), "lcov is not installed")
+    def test_lcov_in_c(self):
+        self.build(text=re.sub(r"/\*.*?\*/", "", PROGRAM))
+        self.compare(".")
+
+    @unittest.skipUnless(shutil.which("lcov"), "lcov is not installed")
+    def test_lcov_in_cxx(self):
+        (self.top / "other.cc").write_text(OTHER)
+        (self.top / "t.cc").write_text(TEMPLATES)
+        run("g++", "--coverage", "-O0", "-o", "prog", "t.cc", "other.cc", cwd=self.top)
+        run("./prog", cwd=self.top)
+        self.compare(".")
+
+    @unittest.skipUnless(shutil.which("lcov"), "lcov is not installed")
+    def test_lcov_reads_ours(self):
+        self.build()
+        self.cover("-q", "--lcov", "a.info")
+        done = run("lcov", "--summary", "a.info", "--rc", "lcov_branch_coverage=1", cwd=self.top)
+        self.assertIn(b"75.0% (12 of 16 lines)", done.stdout + done.stderr)
+
+    @unittest.skipUnless(shutil.which("gcovr"), "gcovr is not installed")
+    def test_gcovr(self):
+        self.build(text=re.sub(r"/\*.*?\*/", "", PROGRAM))
+        run("gcovr", "--json", "g.json", ".", cwd=self.top)
+        theirs = json.loads((self.top / "g.json").read_text())["files"]
+        ours = self.json()
+        self.assertEqual([f["file"] for f in theirs], [s["path"] for s in ours["sources"]])
+        for file in theirs:
+            lines = {l["line_number"]: l["count"] for l in file["lines"] if not l.get("gcovr/noncode")}
+            self.assertEqual(self.counts(ours, file["file"]), lines)
+
+
+class Damage(Case):
+    def counters(self):
+        return next(self.top.glob("*.gcda"))
+
+    def test_nothing_there(self):
+        self.assertIn("has no notes", monarc("cover", cwd=self.top).stderr.decode())
+        self.cover(status=2)
+        self.cover("missing", status=2)
+
+    def test_not_run(self):
+        self.build(runs=())
+        text = self.cover(status=1)
+        self.assertIn("1 of 1 object never ran", text)
+
+    def test_cut_counters_are_unknown_never_zero(self):
+        self.build()
+        whole = self.counters().read_bytes()
+        known = self.counts(self.json(), "prog.c")
+        for length in range(len(whole)):
+            self.counters().write_bytes(whole[:length])
+            value = self.json(status=1)
+            for line, count in self.counts(value, "prog.c").items():
+                self.assertIn(count, (known[line], None), (length, line))
+            self.assertTrue(value["problems"])
+
+    def test_cut_notes(self):
+        self.build()
+        notes = next(self.top.glob("*.gcno"))
+        whole = notes.read_bytes()
+        for length in range(0, len(whole), 7):
+            notes.write_bytes(whole[:length])
+            self.assertIn(monarc("cover", cwd=self.top).returncode, (0, 1, 2))
+        notes.write_bytes(whole[:len(whole) // 2])
+        self.assertTrue(self.json(status=1)["problems"])
+
+    def test_unknown_lines_fail_a_gate(self):
+        self.build()
+        self.counters().write_bytes(b"")
+        text = self.cover("--fail-under-line", 1, status=1)
+        self.assertIn("unknown", text)
+        self.assertIn("FAILED: line", text)
+        self.assertNotIn("DA:", self.cover("--lcov", "-", status=1))
+
+    def test_other_build(self):
+        self.build()
+        (self.top / "prog.c").write_text(PROGRAM.replace("a > b && a > 3", "a > b"))
+        run("gcc", "--coverage", "-O0", "-o", "prog2", "-dumpbase", "prog", "prog.c", cwd=self.top)
+        notes = [p for p in self.top.glob("*.gcno")]
+        target = self.counters().with_suffix(".gcno")
+        for path in notes:
+            if path != target:
+                shutil.move(path, target)
+        text = self.cover(status=1)
+        self.assertIn("was left by another build", text)
+        self.assertIn("notes and counters are of different builds", text)
+
+    def test_counters_of_another_program(self):
+        self.build()
+        shutil.copy(ARCS / "gcc-12/prog_cc-prog.gcda", self.counters())
+        value = self.json(status=1)
+        self.assertTrue(any("does not have" in p["text"] for p in value["problems"]))
+
+    def test_counters_alone(self):
+        self.build()
+        next(self.top.glob("*.gcno")).unlink()
+        self.assertIn("no notes", monarc("cover", cwd=self.top).stderr.decode())
+        shutil.copy(ARCS / "gcc-12/prog_c-prog.gcno", self.top)
+        text = self.cover(status=1)
+        self.assertIn("has no notes: no .gcno of that name and stamp", text)
+
+    def test_links_that_go_round(self):
+        self.build()
+        (self.top / "loop").symlink_to(".")
+        (self.top / "deep").mkdir()
+        (self.top / "deep/up").symlink_to("..")
+        self.assertEqual(self.counts(self.json("--follow"), "prog.c")[21], 11)
+        self.assertEqual(self.counts(self.json(".", "deep/..", "loop"), "prog.c")[21], 11)
+
+    def test_names_with_line_ends(self):
+        self.build(name="pr\nog.c")
+        self.assertIn("pr?og.c", self.cover())
+        self.assertNotIn("og.c\n", self.cover("--lcov", "-").replace("pr?og.c", ""))
+        self.counters().write_bytes(b"")
+        self.assertEqual(len(monarc("cover", cwd=self.top).stderr.splitlines()), 1)
+
+    def test_broken_tracefiles(self):
+        good = "TN:\nSF:/a.c\nDA:1,1\nDA:2,0\nend_of_record\n"
+        for bad in ("DA:1,1\n", "SF:/b.c\nDA:x,1\n", "SF:/b.c\nDA:1,1\n", "end_of_record\n",
+                    "SF:/b.c\nBRDA:1,0,0\n", "SF:/b.c\nFNA:0,1,f\n", "SF:\n",
+                    "SF:/b.c\nMCDC:1,99,t,1,0,x\n"):
+            (self.top / "a.info").write_text(good + bad)
+            value = self.json("a.info", status=1)
+            self.assertEqual([s["path"] for s in value["sources"]], ["/a.c"], bad)
+            self.assertIn("a.info: line", value["problems"][0]["text"])
+        (self.top / "a.info").write_text("hello\n")
+        self.cover("a.info", status=2)
+
+    def test_odd_tracefiles(self):
+        (self.top / "a.info").write_text(
+            "# made by hand\r\nTN:t\r\nSF:/a.c\r\nVER:x\r\nNEW:1\r\nDA:1,1e3,sum\r\nDA:2,2.0\r\n"
+            "DA:3,-5\r\nDA:4,99999999999999999999\r\nFN:1,9,f,g\r\nFNDA:2,f,g\r\n"
+            "BRDA:1,e0,a || b, c,1\r\nBRDA:1,0,(2),-\r\nend_of_record\r\n")
+        value = self.json("a.info", status=1)
+        self.assertEqual(self.counts(value, "/a.c"),
+                         {1: 1000, 2: 2, 3: 0, 4: 18446744073709551615})
+        self.assertIn("1 counts are negative", value["problems"][0]["text"])
+        self.assertEqual(value["sources"][0]["functions"][0]["end_line"], 9)
+
+
+if __name__ == "__main__":
+    harness.main()

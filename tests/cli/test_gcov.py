@@ -1,0 +1,223 @@
+"""`monarc gcov` on the files of other compilers, on damaged files, and under lcov and gcovr.
+
+What gcov 12 itself prints is compared live by tests/oracle_gcov. Here are the files of versions that
+are not installed, with what their own gcov made of them (tests/data/arc-files/*/oracle).
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import harness
+
+FILES = harness.ROOT / "tests/data/arc-files"
+SANITIZED = 99  # exit status that no gcov has
+
+# clang's own tool counts a block on each of its lines; docs/compat.md, clang-lines.
+CLANG_LINES = re.compile(r" *\d+:   1[14]:")
+
+
+def gcov(folder, *arguments, **more):
+    program = Path(folder) / "gcov"
+    if not program.exists():
+        program.symlink_to(harness.monarc_path())
+    return subprocess.run([program, *arguments], cwd=folder, capture_output=True, check=False,
+                          env={**os.environ, "LC_ALL": "C",
+                               "ASAN_OPTIONS": f"exitcode={SANITIZED}:detect_leaks=0",
+                               "UBSAN_OPTIONS": f"exitcode={SANITIZED}:halt_on_error=1"}, **more)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def take(self, compiler):
+        for path in [*(FILES / compiler).glob("prog*"), *(FILES / "src").iterdir()]:
+            shutil.copy(path, self.folder)
+            os.utime(self.folder / path.name, (1, 1))
+        return sorted(path.name for path in self.folder.glob("*.gcda"))
+
+
+class OtherVersions(Folder):
+    def compilers(self):
+        for oracle in sorted(FILES.glob("*/oracle")):
+            with self.subTest(compiler=oracle.parent.name):
+                for counters in self.take(oracle.parent.name):
+                    yield oracle, counters, "cc" if "_cc" in counters else "c"
+                for path in self.folder.iterdir():
+                    path.unlink()
+
+    def test_text_is_that_of_each_versions_own_gcov(self):
+        compared = 0
+        for oracle, counters, language in self.compilers():
+            more = ["--conditions"] if oracle.parent.name in ("gcc-14", "gcc-16") else []
+            gcov(self.folder, "-b", "-c", *more, counters)
+            for path in oracle.glob(f"oracle-{language}-*.gcov"):
+                made = self.folder / path.name.replace(f"oracle-{language}-", "")
+                theirs, ours = (p.read_text(errors="replace").splitlines() for p in (path, made))
+                if "clang" in oracle.parent.name and language == "cc":
+                    theirs, ours = ([x for x in lines if not CLANG_LINES.match(x)]
+                                    for lines in (theirs, ours))
+                self.assertEqual(theirs, ours, f"{oracle.parent.name} {path.name}")
+                compared += 1
+        self.assertGreater(compared, 30)
+
+    def test_json_is_that_of_gcov_9_to_12(self):
+        for oracle, counters, language in self.compilers():
+            expected = oracle / f"oracle-{language}.json"
+            if oracle.parent.name not in ("gcc-9", "gcc-10", "gcc-12") or not expected.exists():
+                continue
+            ours = json.loads(gcov(self.folder, "-b", "-j", "-t", counters).stdout)
+            theirs = json.loads(expected.read_text())
+            self.assertEqual(ours.pop("gcc_version").split(".")[0],
+                             theirs.pop("gcc_version").split(".")[0])
+            self.assertEqual(ours, theirs, f"{oracle.parent.name} {counters}")
+
+    def test_files_that_no_one_else_reads_together(self):
+        self.take("gcc-12-m68k")
+        done = gcov(self.folder, "-t", "prog_c-prog.gcda")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertRegex(done.stdout, rb"\n +5:    9:int cond")
+
+    def test_notes_of_gcc_3_4(self):
+        self.take("gcc-3.4-h8300")
+        done = gcov(self.folder, "-t", "prog.gcno")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"cannot open data file, assuming not executed", done.stderr)
+        self.assertRegex(done.stdout, rb"\n    #####:    9:int cond")
+
+
+class Damaged(Folder):
+    """Never a crash; what was cut off is said, and the status is not 0."""
+
+    def cut_everywhere(self, compiler, name, step):
+        counters = [x for x in self.take(compiler) if "_cc" not in x][0]
+        target = self.folder / (counters if name == "gcda" else counters[:-4] + "gcno")
+        whole = target.read_bytes()
+        for length in range(0, len(whole), step):
+            target.write_bytes(whole[:length])
+            done = gcov(self.folder, "-b", "-t", counters, timeout=20)
+            self.assertIn(done.returncode, range(0, 7), f"{compiler} {name} {length}")
+            # notes that end between two functions are whole notes of fewer functions
+            if name == "gcda" or done.returncode:
+                self.assertNotEqual(done.returncode, 0, f"{compiler} {name} {length}")
+                self.assertNotEqual(done.stderr, b"")
+
+    def test_counters_cut(self):
+        for compiler, step in (("gcc-12", 3), ("gcc-8", 7), ("clang-14", 7)):
+            self.cut_everywhere(compiler, "gcda", step)
+
+    def test_notes_cut(self):
+        for compiler, step in (("gcc-12", 29), ("gcc-4.7", 31), ("clang-19", 31)):
+            self.cut_everywhere(compiler, "gcno", step)
+
+    def test_changed_bytes(self):
+        counters = self.take("gcc-12")[0]
+        for suffix in ("gcda", "gcno"):
+            target = self.folder / (counters[:-4] + suffix)
+            whole = target.read_bytes()
+            for offset in range(4, len(whole), 23):
+                for value in (0, 0xff):
+                    changed = bytearray(whole)
+                    changed[offset] = value
+                    target.write_bytes(changed)
+                    done = gcov(self.folder, "-a", "-b", "-t", counters, timeout=20)
+                    self.assertIn(done.returncode, range(0, 7), f"{suffix} {offset} {value}")
+            target.write_bytes(whole)
+
+    def test_whole_functions_of_a_cut_file_keep_their_counts(self):
+        counters = self.take("gcc-12")[0]
+        target = self.folder / counters
+        target.write_bytes(target.read_bytes()[:-60])
+        done = gcov(self.folder, "-t", counters)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn(b"assuming not executed", done.stderr)
+        self.assertRegex(done.stdout, rb"\n +\d+\*?: +24:int main")
+
+
+class Wrappers(Folder):
+    def build(self):
+        (self.folder / "h.h").write_text("static inline int twice(int x)\n{\n"
+                                         "    return x > 2 ? 2 * x : x;\n}\n")
+        for name, body in (("a.cc", "int b(int);\nint main(int c, char **)\n{\n    for (int i = 0; i"
+                                    " < 9; i++) c += twice(i);\n    try { return b(c) == 0; }\n"
+                                    "    catch (int) { return 0; }\n}\n"),
+                           ("b.cc", "template <class T> T pick(T a) { if (a > 3) throw 1; return a; }"
+                                    "\nint b(int c)\n{\n    return twice(c) + pick(1.5) + pick(c);\n"
+                                    "}\n")):
+            (self.folder / name).write_text('#include "h.h"\n' + body)
+        subprocess.run(["g++", "--coverage", "-c", "a.cc", "b.cc"], cwd=self.folder, check=True)
+        subprocess.run(["g++", "--coverage", "a.o", "b.o", "-o", "program"], cwd=self.folder,
+                       check=True)
+        subprocess.run(["./program"], cwd=self.folder, check=False)
+        (self.folder / "gcov").symlink_to(harness.monarc_path())
+
+    def need(self, tool):
+        version = subprocess.run(["gcov", "--version"], capture_output=True, text=True,
+                                 check=False).stdout if shutil.which("gcov") else ""
+        if not shutil.which(tool) or " 12." not in version or not shutil.which("g++"):
+            self.skipTest(f"needs {tool}, g++ and gcov 12")
+        self.build()
+
+    def both(self, make):
+        """What `make` leaves in `out` with gcov and with monarc."""
+        results = []
+        for program in (shutil.which("gcov"), str(self.folder / "gcov")):
+            done = subprocess.run(make(program), cwd=self.folder, capture_output=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            results.append((self.folder / "out").read_text())
+        self.assertGreater(len(results[0]), 200)
+        return results
+
+    def test_lcov(self):
+        self.need("lcov")
+        theirs, ours = self.both(lambda program: [
+            "lcov", "-q", "--rc", "lcov_branch_coverage=1", "--gcov-tool", program, "-c", "-d", ".",
+            "-o", "out"])
+        # lcov lists files in the order of a hash
+        self.assertEqual(*(sorted(x.replace("TN:\n", "").split("end_of_record\n"))
+                           for x in (theirs, ours)))
+
+    def test_gcovr(self):
+        self.need("gcovr")
+        for form in ("--json", "--txt", "--sonarqube"):
+            theirs, ours = self.both(lambda program, form=form: [
+                "gcovr", "--gcov-executable", program, "-r", ".", form, "-o", "out"])
+            self.assertEqual(theirs, ours)
+
+    def test_what_fastcov_asks(self):
+        """`gcov --json-format --stdout --branch-probabilities FILES`: a document a line."""
+        self.need("gcov")
+        words = ["-i", "-b", "-t", "a.gcda", "b.gcda"]
+        theirs = subprocess.run(["gcov", *words], cwd=self.folder, capture_output=True, check=True)
+        self.assertEqual(theirs.stdout, gcov(self.folder, *words).stdout)
+        self.assertEqual(len(theirs.stdout.splitlines()), 2)
+
+
+class CommandLine(Folder):
+    def test_version_is_one_that_wrappers_understand(self):
+        first = gcov(self.folder, "--version").stdout.decode().splitlines()[0]
+        self.assertRegex(first, r"^gcov .*12\.2\.0$")
+        self.assertEqual(gcov(self.folder, "--help").returncode, 0)
+
+    def test_wrong_usage(self):
+        for words in ([], ["--no-such-option"], ["-o"]):
+            done = gcov(self.folder, *words)
+            self.assertEqual((done.returncode, done.stdout), (1, b""))
+            self.assertIn(b"Usage: gcov", done.stderr)
+
+    def test_arguments_from_a_file(self):
+        counters = self.take("gcc-12")[0]
+        (self.folder / "words").write_text(f"-n -b {counters}")
+        done = gcov(self.folder, "@words")
+        self.assertIn(b"Branches executed:91.30% of 23", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

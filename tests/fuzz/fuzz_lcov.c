@@ -1,0 +1,170 @@
+/* Fuzzes the readers of text that monarc cover takes: tracefiles or, with FUZZ_PATCH, patches.
+ *
+ * Laws: what was read of a tracefile can be written and read back to the same text; adding it to
+ * itself in halves or as a whole is the same; no more is hit than there is; JSON is JSON. A patch
+ * has as many lines in its ranges as it adds. */
+#include "base/file.h"
+#include "format/lcov.h"
+#include "format/patch.h"
+#include "model/coverage.h"
+#include "report/cover.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds, const char *law)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "broken law: %s\n", law);
+    abort();
+}
+
+static void add(struct cover_table *t, const struct tracefile *trace)
+{
+    VEC(uint32_t) sources = {0};
+    for (size_t i = 0; i < trace->sections.len; i++)
+        vec_push(&sources, cover_table_source(t, trace->sections.at[i].source));
+    cover_table_add_trace(t, trace, sources.at);
+    vec_free(&sources);
+}
+
+static void check_ratio(const struct cover_ratio *r)
+{
+    expect(r->hit + r->unknown <= r->all, "no more is hit than there is");
+}
+
+static struct out print(const struct cover_table *t, bool is_lcov2)
+{
+    struct arena a = {0};
+    struct source_search search = {.arena = &a};
+    struct result_rules rules = {.keeps_all_branches = true, .threads = 1, .search = &search};
+    struct cover_result result = {0};
+    struct cover_problems problems = {0};
+    struct out out, json;
+    cover_result_build(t, &rules, &result);
+    check_ratio(&result.sums.lines);
+    check_ratio(&result.sums.functions);
+    check_ratio(&result.sums.branches);
+    check_ratio(&result.sums.conditions);
+    struct cover_story s = {.result = &result, .problems = &problems, .root = "/"};
+    out_init(&out, -1);
+    cover_lcov(&out, &s, is_lcov2);
+    out_init(&json, -1);
+    cover_json(&json, &s);
+    json_error_t why;
+    json_t *parsed = json_loadb(json.at, json.len, JSON_DECODE_INT_AS_REAL, &why);
+    expect(parsed != NULL, "the report is JSON");
+    json_decref(parsed);
+    json.len = 0;
+    cover_cobertura(&json, &s);
+    cover_markdown(&json, &s, &(struct cover_style){0});
+    cover_text(&json, &s, &(struct cover_style){.shows_functions = true, .shows_missing = true});
+    out_deinit(&json);
+    cover_result_deinit(&result);
+    problems_deinit(&problems);
+    source_search_deinit(&search);
+    arena_deinit(&a);
+    return out;
+}
+
+static void check_round(const struct out *text, bool is_lcov2)
+{
+    struct tracefile trace = {0};
+    struct cover_table t = {0};
+    struct err e = {0};
+    bool ok = lcov_read((struct bytes){(const uint8_t *)text->at, text->len}, "again", &trace, &e);
+    expect(ok, "what was written can be read");
+    add(&t, &trace);
+    struct out again = print(&t, is_lcov2);
+    expect(again.len == text->len && (!text->len || !memcmp(again.at, text->at, text->len)),
+           "reading and writing change nothing");
+    out_deinit(&again);
+    tracefile_deinit(&trace);
+    cover_table_deinit(&t);
+}
+
+static void check_sum(const struct cover_table *one)
+{
+    struct cover_table left = {0}, right = {0}, both = {0};
+    cover_table_add(&left, one);
+    cover_table_add(&left, one);
+    cover_table_add(&right, one);
+    cover_table_add(&both, &right);
+    cover_table_add(&both, one);
+    struct out a = print(&left, true), b = print(&both, true);
+    expect(a.len == b.len && (!a.len || !memcmp(a.at, b.at, a.len)), "adding is associative");
+    out_deinit(&a);
+    out_deinit(&b);
+    cover_table_deinit(&left);
+    cover_table_deinit(&right);
+    cover_table_deinit(&both);
+}
+
+/* lcov 1's FN:LINE,NAME and lcov 2's FN:LINE,END,NAME cannot be told apart if names are numbers; a
+ * name that a source has twice is one function to a tracefile. */
+static bool has_odd_functions(const struct cover_table *t, bool is_lcov2)
+{
+    struct map seen = {0};
+    bool is_odd = false;
+    for (size_t i = 0; i < t->functions.len; i++) {
+        const struct table_function *f = &t->functions.at[i];
+        char first = intern_text(&t->names, f->name)[0];
+        bool is_new;
+        map_at(&seen, f->name, f->source, 0, &is_new);
+        is_odd |= !is_new || (!is_lcov2 && first >= '0' && first <= '9');
+    }
+    map_deinit(&seen);
+    return is_odd;
+}
+
+static void check_lcov(struct bytes in)
+{
+    struct tracefile trace = {0};
+    struct cover_table t = {0};
+    struct err e = {0};
+    if (!lcov_read(in, "fuzz", &trace, &e))
+        expect(e.line[0] != 0, "a failure says why");
+    add(&t, &trace);
+    for (int version = 1; version <= 2; version++) {
+        struct out text = print(&t, version == 2);
+        bool has_odd_names = memchr(in.at, '\r', in.len) != NULL; /* they become `?` */
+        if (!has_odd_names && !has_odd_functions(&t, version == 2))
+            check_round(&text, version == 2);
+        out_deinit(&text);
+    }
+    check_sum(&t);
+    tracefile_deinit(&trace);
+    cover_table_deinit(&t);
+}
+
+static void check_patch(struct bytes in)
+{
+    struct patch p = {0};
+    struct err e = {0};
+    if (!patch_read(in, "fuzz", &p, &e))
+        expect(e.line[0] != 0, "a failure says why");
+    for (size_t i = 0; i < p.files.len; i++) {
+        uint64_t lines = 0;
+        for (uint32_t k = 0; k < p.files.at[i].ranges; k++)
+            lines += p.ranges.at[p.files.at[i].first_range + k].lines;
+        expect(lines == p.files.at[i].added, "the ranges hold what the patch adds");
+    }
+    patch_deinit(&p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+#ifdef FUZZ_PATCH
+    check_patch((struct bytes){data, size});
+    (void)check_lcov;
+#else
+    check_lcov((struct bytes){data, size});
+    (void)check_patch;
+#endif
+    return 0;
+}
