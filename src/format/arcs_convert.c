@@ -245,8 +245,8 @@ static bool choose_version(struct cover_origin *origin, uint32_t version, struct
     return true;
 }
 
-/* The last line of a function that does not say. gcov takes memory for all of a template's lines, so
- * it must not be before the first. */
+/* The last line of a function that does not say. gcov takes memory for all of a template's lines,
+ * so it must not be before the first. */
 static uint32_t last_line(const struct notes *n, const struct cover_function *f)
 {
     uint32_t last = f->start_line;

@@ -149,6 +149,30 @@ class Damaged(Folder):
         self.assertRegex(done.stdout, rb"\n +\d+\*?: +24:int main")
 
 
+class Deviations(Folder):
+    """gcov-mismatch and gcov-nul of docs/compat.md; the others are in the classes around."""
+
+    def test_other_checksum(self):
+        counters = self.take("gcc-12")[0]
+        target = self.folder / counters
+        data = bytearray(target.read_bytes())
+        at = data.index(bytes.fromhex("00000001 0c000000")) + 12  # the first function's checksum
+        data[at] ^= 1
+        target.write_bytes(data)
+        done = gcov(self.folder, "-t", counters)
+        self.assertEqual(done.returncode, 4)
+        self.assertEqual(done.stderr.count(b"profile mismatch for"), 1)
+        self.assertRegex(done.stdout, rb"\n +10:    9:int cond")
+
+    def test_nul_in_source(self):
+        counters = self.take("gcc-12")[0]
+        source = self.folder / "prog.c"
+        source.write_bytes(source.read_bytes().replace(b"int cond", b"int\0cond"))
+        os.utime(source, (1, 1))
+        done = gcov(self.folder, "-t", counters)
+        self.assertRegex(done.stdout, rb"\n +10:    9:int\n +10:   10:int sw")
+
+
 class Wrappers(Folder):
     def build(self):
         (self.folder / "h.h").write_text("static inline int twice(int x)\n{\n"

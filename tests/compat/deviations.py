@@ -248,7 +248,10 @@ CASES = {
 }
 ELSEWHERE = {"function-descriptors": "tests/cross/run.py",
              "backward-calls": "tests/oracle/deviations.py",
-             "line-miscount": "tests/oracle/deviations.py"}
+             "line-miscount": "tests/oracle/deviations.py",
+             **dict.fromkeys(["gcov-versions", "gcov-cut-counters", "gcov-cut-notes",
+                              "gcov-mismatch", "gcov-words", "gcov-nul", "gcov-paths",
+                              "clang-lines"], "tests/cli/test_gcov.py")}
 
 
 def main():
