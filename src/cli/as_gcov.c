@@ -5,7 +5,7 @@
 #include <libiberty/libiberty.h>
 #include <unistd.h>
 
-static const char short_options[] = "abcdDfghHijklmno:pqrs:tuvwx";
+static const char short_options[] = "abcdDefghHijklmno:pqrs:tuvwx";
 
 static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -15,6 +15,7 @@ static const struct option long_options[] = {
     {"branch-probabilities", no_argument, NULL, 'b'},
     {"branch-counts", no_argument, NULL, 'c'},
     {"conditions", no_argument, NULL, 'g'},
+    {"prime-paths", no_argument, NULL, 'e'},
     {"json-format", no_argument, NULL, 'j'},
     {"human-readable", no_argument, NULL, 'H'},
     {"no-output", no_argument, NULL, 'n'},
@@ -46,6 +47,7 @@ static const char usage[] =
     "  -b, --branch-probabilities      branches, calls and functions\n"
     "  -c, --branch-counts             counts of them in place of percentages\n"
     "  -g, --conditions                outcomes of conditions (gcc 14 and later)\n"
+    "  -e, --prime-paths               how many paths were taken (gcc 15 and later)\n"
     "  -u, --unconditional-branches    unconditional branches too\n"
     "  -w, --verbose                   numbers of blocks\n"
     "  -f, --function-summaries        a summary of each function\n"
@@ -82,6 +84,7 @@ static bool take_style(struct gcov_style *s, int code)
     case 'a': return s->all_blocks = true;
     case 'b': return s->branches = true;
     case 'c': return s->counts = true;
+    case 'e': return s->paths = true;
     case 'g': return s->conditions = true;
     case 'u': return s->unconditional = true;
     case 'w': return s->verbose = true;

@@ -43,7 +43,38 @@ static void separate(struct json_printing *p)
     p->has_items = true;
 }
 
-static void put_branches(struct json_printing *p, const struct cover_line *line)
+/* One arc of a line: a branch or, from gcc 14 on, a call. */
+struct line_arc {
+    const struct cover_unit *unit;
+    uint32_t arc;
+    int64_t from; /* count of its block */
+};
+
+static void put_branch(struct json_printing *p, const struct line_arc *a)
+{
+    const struct cover_arc *arc = &a->unit->notes->arcs.at[a->arc];
+    bool throws = a->unit->graph.arc_kinds.at[a->arc] & ARC_THROW;
+    out_str(p->out, arc->flags & COVER_FALLTHROUGH ? "{\"fallthrough\": true, \"count\": "
+                                                   : "{\"fallthrough\": false, \"count\": ");
+    put_count(p->out, cover_count(a->unit->flow->arcs.at[a->arc]));
+    out_str(p->out, throws ? ", \"throw\": true" : ", \"throw\": false");
+    if (p->r->version >= 1400)
+        out_printf(p->out, ", \"source_block_id\": %u, \"destination_block_id\": %u", arc->source,
+                   arc->target);
+    out_char(p->out, '}');
+}
+
+static void put_call(struct json_printing *p, const struct line_arc *a)
+{
+    const struct cover_arc *arc = &a->unit->notes->arcs.at[a->arc];
+    out_printf(p->out, "{\"source_block_id\": %u, \"destination_block_id\": %u, \"returned\": ",
+               arc->source, arc->target);
+    put_count(p->out, a->from - cover_count(a->unit->flow->arcs.at[a->arc]));
+    out_char(p->out, '}');
+}
+
+/* The branches of a line, or its calls. */
+static void put_arcs(struct json_printing *p, const struct cover_line *line, bool are_calls)
 {
     bool has_items = false;
     out_char(p->out, '[');
@@ -52,19 +83,62 @@ static void put_branches(struct json_printing *p, const struct cover_line *line)
         const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
         const struct cover_unit *u = &p->r->units[at->unit];
         const uint32_t *first = cover_out(&u->graph, u->notes, at->function);
+        int64_t from = cover_block_count(p->r->units, at, block->block);
         for (uint32_t k = first[block->block]; k < first[block->block + 1]; k++) {
-            uint32_t arc = u->graph.out.at[k];
-            if (!cover_is_branch(&u->graph, arc))
+            struct line_arc a = {u, u->graph.out.at[k], from};
+            bool is_call = u->graph.arc_kinds.at[a.arc] & ARC_CALL;
+            if (are_calls ? !is_call : !cover_is_branch(&u->graph, a.arc))
                 continue;
-            bool falls = u->notes->arcs.at[arc].flags & COVER_FALLTHROUGH;
-            bool throws = u->graph.arc_kinds.at[arc] & ARC_THROW;
-            out_str(p->out, has_items ? ", {\"fallthrough\": " : "{\"fallthrough\": ");
-            out_str(p->out, falls ? "true, \"count\": " : "false, \"count\": ");
-            put_count(p->out, cover_count(u->flow->arcs.at[arc]));
-            out_str(p->out, throws ? ", \"throw\": true}" : ", \"throw\": false}");
+            if (has_items)
+                out_str(p->out, ", ");
             has_items = true;
+            if (are_calls)
+                put_call(p, &a);
+            else
+                put_branch(p, &a);
         }
     }
+    out_char(p->out, ']');
+}
+
+static void put_missing(struct out *out, const char *key, uint64_t seen, uint32_t terms)
+{
+    bool has_items = false;
+    out_printf(out, ", \"%s\": [", key);
+    for (uint32_t i = 0; i < terms && i < 64; i++)
+        if (!(seen >> i & 1)) {
+            out_printf(out, has_items ? ", %u" : "%u", i);
+            has_items = true;
+        }
+    out_char(out, ']');
+}
+
+static void put_conditions(struct json_printing *p, const struct cover_line *line)
+{
+    bool has_items = false;
+    struct gcov_condition c;
+    for (uint32_t i = 0; i < line->blocks && p->r->style.conditions; i++) {
+        if (!gcov_condition_of(p->r, &p->r->lines.blocks.at[line->first_block + i], &c))
+            continue;
+        out_printf(p->out, "%s{\"count\": %u, \"covered\": %u", has_items ? ", " : "", 2 * c.terms,
+                   c.covered);
+        has_items = true;
+        put_missing(p->out, "not_covered_true", c.seen_true, c.terms);
+        put_missing(p->out, "not_covered_false", c.seen_false, c.terms);
+        out_char(p->out, '}');
+    }
+}
+
+/* Format 2, of gcc 14 and later. */
+static void put_details(struct json_printing *p, const struct cover_line *line)
+{
+    out_str(p->out, ", \"block_ids\": [");
+    for (uint32_t i = 0; i < line->blocks; i++)
+        out_printf(p->out, i ? ", %u" : "%u", p->r->lines.blocks.at[line->first_block + i].block);
+    out_str(p->out, "], \"calls\": ");
+    put_arcs(p, line, true);
+    out_str(p->out, ", \"conditions\": [");
+    put_conditions(p, line);
     out_char(p->out, ']');
 }
 
@@ -74,7 +148,7 @@ static void put_line(struct json_printing *p, const struct cover_line *line, con
         return;
     separate(p);
     out_str(p->out, "{\"branches\": ");
-    put_branches(p, line);
+    put_arcs(p, line, false);
     out_str(p->out, ", \"count\": ");
     put_count(p->out, line->count);
     out_str(p->out, ", \"line_number\": ");
@@ -85,6 +159,8 @@ static void put_line(struct json_printing *p, const struct cover_line *line, con
         out_str(p->out, ", \"function_name\": ");
         put_text(p->out, function);
     }
+    if (p->r->version >= 1400)
+        put_details(p, line);
     out_char(p->out, '}');
 }
 
@@ -161,7 +237,11 @@ static void put_function(struct json_printing *p, uint32_t instance)
     put_count(out, at->called);
     out_str(out, ", \"demangled_name\": ");
     put_text(out, p->r->demangled_names[instance]);
-    out_printf(out, ", \"start_column\": %u, \"end_line\": %u}", f->start_column, f->end_line);
+    out_printf(out, ", \"start_column\": %u, \"end_line\": %u", f->start_column, f->end_line);
+    uint32_t paths, covered;
+    if (gcov_paths_of(p->r, instance, &paths, &covered))
+        out_printf(out, ", \"total_prime_paths\": %u, \"covered_prime_paths\": %u", paths, covered);
+    out_char(out, '}');
 }
 
 /* By line and column, from the order in which they were read. */

@@ -100,6 +100,48 @@ void gcov_function_summary(const struct gcov_report *r, uint32_t instance, struc
     gcov_lines_summary(r, at->gnu_lines, at->gnu_executed, out);
 }
 
+/* Of all blocks that belong to a line of the source, be it an instance's. */
+static void add_conditions(const struct gcov_report *r, uint32_t first, uint32_t lines,
+                           uint64_t *outcomes, uint64_t *covered)
+{
+    struct gcov_condition c;
+    for (uint32_t i = first; i < first + lines; i++) {
+        const struct cover_line *line = &r->lines.lines.at[i];
+        for (uint32_t k = 0; k < line->blocks; k++)
+            if (gcov_condition_of(r, &r->lines.blocks.at[line->first_block + k], &c)) {
+                *outcomes += 2 * (uint64_t)c.terms;
+                *covered += c.covered;
+            }
+    }
+}
+
+static void conditions_summary(const struct gcov_report *r, uint32_t source, struct out *out)
+{
+    const struct cover_source *s = &r->lines.sources.at[source];
+    uint64_t outcomes = 0, covered = 0, paths = 0, taken = 0;
+    size_t len, start = gcov_starts_at(r, source, 0, &len);
+    char line[128];
+    add_conditions(r, s->first_line, s->lines, &outcomes, &covered);
+    for (; start < r->starts.len && r->starts.at[start].key >> 32 == source; start++) {
+        uint32_t all, some, instance = r->starts.at[start].item;
+        const struct cover_instance *at = &r->lines.instances.at[instance];
+        add_conditions(r, at->first_line, at->lines, &outcomes, &covered);
+        if (gcov_paths_of(r, instance, &all, &some)) {
+            paths += all;
+            taken += some;
+        }
+    }
+    if (r->style.conditions && outcomes)
+        out_bytes(out, line,
+                  percent_line(r, line, "Condition outcomes covered", covered, outcomes));
+    else if (r->style.conditions)
+        out_str(out, "No conditions\n");
+    if (r->style.paths && paths)
+        out_bytes(out, line, percent_line(r, line, "Prime paths covered", taken, paths));
+    else if (r->style.paths)
+        out_str(out, "No path information\n");
+}
+
 void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out *out)
 {
     const struct cover_totals *t = &r->lines.sources.at[source].totals;
@@ -120,6 +162,7 @@ void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out 
         out_bytes(out, line, percent_line(r, line, "Calls executed", t->calls_executed, t->calls));
     else
         out_str(out, "No calls\n");
+    conditions_summary(r, source, out);
 }
 
 void gcov_dump(const struct gcov_report *r, uint32_t source, struct out *out)
@@ -187,11 +230,13 @@ bool gcov_paths_of(const struct gcov_report *r, uint32_t instance, uint32_t *pat
                    uint32_t *covered)
 {
     const struct cover_function *f = gcov_function(r, instance);
+    if (!f->has_paths || !r->style.paths)
+        return false;
     const struct counted_record *seen = record_of(r, instance, KIND_PATHS);
     const struct counters *counters = r->units[r->lines.instances.at[instance].unit].counters;
     *paths = f->paths;
     *covered = 0;
     for (uint32_t i = 0; seen && i < seen->len; i++)
         *covered += (uint32_t)__builtin_popcountll(counters_value(counters, seen, i));
-    return f->has_paths;
+    return true;
 }

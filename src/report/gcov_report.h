@@ -9,7 +9,7 @@
 /* What the options say about the contents. */
 struct gcov_style {
     bool all_blocks, branches, counts, unconditional, verbose;
-    bool human, has_colours, has_hotness, conditions;
+    bool human, has_colours, has_hotness, conditions, paths;
 };
 
 struct gcov_source {

@@ -348,7 +348,10 @@ ELSEWHERE = {"function-descriptors": "tests/cross/run.py",
                  "other-versions", "dump-damage", "dump-long-names")},
              **{name: "tests/cli/test_gcov_tool.py" for name in (
                  "tool-values", "tool-lost-values", "tool-other-build", "tool-damage",
-                 "tool-normalize", "tool-weight-zero", "tool-overlap", "tool-stream")}}
+                 "tool-normalize", "tool-weight-zero", "tool-overlap", "tool-stream")},
+             **dict.fromkeys(["gcov-versions", "gcov-cut-counters", "gcov-cut-notes",
+                              "gcov-mismatch", "gcov-words", "gcov-nul", "gcov-paths",
+                              "clang-lines"], "tests/cli/test_gcov.py")}
 
 
 def main():

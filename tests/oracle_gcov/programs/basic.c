@@ -1,4 +1,5 @@
 /* What one C file can do to lines: loops on one line, jumps, several functions on a line. */
+// clang-format off
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Instances that several units have. */
+// clang-format off
 #include <vector>
 inline int shared(int x)
 {

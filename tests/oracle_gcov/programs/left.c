@@ -1,3 +1,4 @@
+/* One of two units with a header in common, which it names in two ways. */
 #include "inc/shared.h"
 #include "inc/../inc/./shared.h"
 int right(int n);

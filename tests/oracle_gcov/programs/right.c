@@ -1,3 +1,4 @@
+/* The other unit. */
 #include "inc/shared.h"
 int right(int n)
 {

@@ -1,4 +1,5 @@
 // Templates, exceptions, destructors, lambdas, clones of constructors.
+// clang-format off
 #include <cstdio>
 #include <map>
 #include <memory>

@@ -1,3 +1,5 @@
+/* What two units share; several statements on a line are on purpose. */
+// clang-format off
 #ifndef SHARED_H
 #define SHARED_H
 static inline int clamp(int v, int lo, int hi)
