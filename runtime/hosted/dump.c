@@ -99,5 +99,6 @@ bool dump(uint32_t written, int flags, const char *folder)
     if (ok && (flags & DUMP_FINAL))
         live_remove(p);
     process_unlock(p, &mask);
+    ring_drop(monarc_slot.thread);
     return ok;
 }
