@@ -82,6 +82,14 @@ ROWS = [
         "{monarc} gprof -b {large}-nodebug {cache}/large.gmon",
         "{gprof} -b {large}-nodebug {cache}/large.gmon",
         "{symbols} {cache}/large.gmon", runs=1, compare=True),
+    Row("annotated source",
+        "{monarc} gprof -b -A {large} {cache}/large.gmon",
+        "{gprof} -b -A {large} {cache}/large.gmon",
+        "SOURCES SOURCES", runs=3, compare=True),
+    Row("annotate, native",
+        "{monarc} annotate {large} {cache}/large.gmon",
+        "{gprof} -b -l -p {large} {cache}/large.gmon",
+        "SOURCES SOURCES", runs=1),
     Row("merge 200 x 5 MB",
         "{monarc} merge -o merged FILES",
         "{gprof} -s {large} FILES",
@@ -113,12 +121,13 @@ class Bench:
         self.words = dict(cache=self.cache, large=program, gprof=gprof,
                           monarc=self.monarc, symbols=self.symbols)
         self.files = sorted(map(str, (self.cache / "merge").glob("*.gmon")))
+        self.sources = sorted(map(str, (self.cache / "src").glob("*.c")))
         self.folder = tempfile.TemporaryDirectory(dir=self.cache)
 
     def command(self, template):
         words = template.format(**self.words).split()
-        return [w for word in words
-                for w in (self.files if word == "FILES" else [word])]
+        lists = {"FILES": self.files, "SOURCES": self.sources}
+        return [w for word in words for w in lists.get(word, [word])]
 
     def measure(self, label, command, output="/dev/null"):
         """Run a command in the temporary folder."""

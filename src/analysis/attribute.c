@@ -37,19 +37,21 @@ static uint32_t first_reaching(const struct functions *f, uint32_t from, uint64_
 }
 
 /* Splits `count` hits among the functions that overlap [low, high). */
-static double split(struct attribution *t, const struct functions *f, uint32_t from, uint64_t low,
-                    uint64_t high, double count)
+static void split(const struct functions *f, uint32_t from, uint64_t low, uint64_t high,
+                  double count, piece_visitor *visit, void *context)
 {
     uint64_t covered = 0;
     for (uint32_t i = from; i < f->len && f->at[i].start < high; i++)
         covered += minimum(high - 1, f->at[i].last) - maximum(low, f->at[i].start) + 1;
     if (!covered)
-        return 0;
-    for (uint32_t i = from; i < f->len && f->at[i].start < high; i++) {
-        uint64_t bytes = minimum(high - 1, f->at[i].last) - maximum(low, f->at[i].start) + 1;
-        t->self[i] += count * (double)bytes / (double)covered;
+        visit(&(struct sampled_piece){low, high, NO_FUNCTION, count}, context);
+    for (uint32_t i = from; covered && i < f->len && f->at[i].start < high; i++) {
+        struct sampled_piece piece = {.low = maximum(low, f->at[i].start),
+                                      .high = minimum(high - 1, f->at[i].last) + 1,
+                                      .function = i};
+        piece.samples = count * (double)(piece.high - piece.low) / (double)covered;
+        visit(&piece, context);
     }
-    return count;
 }
 
 /* The first address of bin i: the recorder counted address a in bin floor((a - low) * bins /
@@ -60,29 +62,41 @@ static uint64_t bin_start(const struct histogram *h, uint64_t range, uint32_t i)
     return h->low + (uint64_t)((scaled + h->bins - 1) / h->bins);
 }
 
-static void attribute_histogram(struct attribution *t, const struct histogram *h,
-                                const struct functions *f)
+static void histogram_pieces(const struct histogram *h, const struct functions *f,
+                             piece_visitor *visit, void *context)
 {
     uint64_t range = h->high > h->low ? h->high - h->low : 0;
     uint32_t function = 0;
-    for (uint32_t i = 0; i < h->bins; i++) {
-        double count = (double)histogram_get(h, i);
-        if (count == 0)
-            continue;
+    for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
         uint64_t low = bin_start(h, range, i), high = bin_start(h, range, i + 1);
         high = high > low ? high : low + 1;
         function = first_reaching(f, function, low);
-        t->total += count;
-        t->unattributed += count - split(t, f, function, low, high, count);
+        split(f, function, low, high, (double)histogram_get(h, i), visit, context);
     }
+}
+
+void attribute_pieces(const struct profile *p, const struct functions *f, piece_visitor *visit,
+                      void *context)
+{
+    for (size_t i = 0; i < p->histograms.len; i++)
+        histogram_pieces(&p->histograms.at[i], f, visit, context);
+}
+
+static void book(const struct sampled_piece *piece, void *context)
+{
+    struct attribution *t = context;
+    if (piece->function == NO_FUNCTION)
+        t->unattributed += piece->samples;
+    else
+        t->self[piece->function] += piece->samples;
 }
 
 void attribute_native(struct attribution *t, const struct profile *p, const struct functions *f,
                       struct arena *a)
 {
     start(t, p, f, a);
-    for (size_t i = 0; i < p->histograms.len; i++)
-        attribute_histogram(t, &p->histograms.at[i], f);
+    t->total = (double)profile_samples(p);
+    attribute_pieces(p, f, book, t);
 }
 
 /* Where function i begins, in units of two bytes; the end of the last one for i == len. */

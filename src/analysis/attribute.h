@@ -19,6 +19,19 @@ struct attribution {
     double scale; /* GNU's: units of two bytes per bin of the first histogram */
 };
 
+/* A part of a function with the samples booked on it: [low, high), never empty. */
+struct sampled_piece {
+    uint64_t low, high;
+    uint32_t function;
+    double samples;
+};
+typedef void piece_visitor(const struct sampled_piece *piece, void *context);
+
+/* Visits all pieces that attribute_native() books, in the order of histograms and bins. What it
+ * calls unattributed is visited as well, by whole bins with NO_FUNCTION. */
+void attribute_pieces(const struct profile *p, const struct functions *f, piece_visitor *visit,
+                      void *context);
+
 /* Ours: each bin is split among the functions it overlaps by the addresses they have in it, so that
  * attributed plus unattributed is exactly what was read. */
 void attribute_native(struct attribution *t, const struct profile *p, const struct functions *f,

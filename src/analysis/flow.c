@@ -158,9 +158,12 @@ static struct flow_function unknown(enum flow_reason reason, uint8_t doubt, uint
     return (struct flow_function){FLOW_UNKNOWN, (uint8_t)reason, doubt, counted, 0};
 }
 
-/* Whether the function has counts to be solved, and which. */
+/* Whether the function has counts to be solved, and which. Where the counters are of functions that
+ * the notes do not know (`has_strangers`: another build, or another object that wrote to the same
+ * path), that one is missing says nothing about the program. */
 static struct flow_function admit(const struct counters *c, const struct cover_function *f,
-                                  uint32_t counted, const struct counted_record **values)
+                                  uint32_t counted, bool has_strangers,
+                                  const struct counted_record **values)
 {
     *values = NULL;
     if (f->doubt)
@@ -172,6 +175,8 @@ static struct flow_function admit(const struct counters *c, const struct cover_f
     if (counted == (uint32_t)COVER_NONE) {
         if (c->failure.what)
             return unknown(FLOW_COUNTERS_CUT, 0, counted);
+        if (has_strangers)
+            return unknown(FLOW_OTHER_CODE, 0, counted);
         return (struct flow_function){FLOW_ABSENT, FLOW_FINE, 0, counted, 0};
     }
     const struct counted_function *known = &c->functions.at[counted];
@@ -207,7 +212,7 @@ void flow_solve(const struct notes *n, const struct counters *c, struct flow *ou
         const struct cover_function *f = &n->functions.at[i];
         const struct counted_record *values;
         uint32_t counted = c ? out->pairing.counted.at[i] : (uint32_t)COVER_NONE;
-        struct flow_function what = admit(c, f, counted, &values);
+        struct flow_function what = admit(c, f, counted, c && out->pairing.unmatched, &values);
         if (what.state == FLOW_SOLVED)
             solve(n, c, values, f, out, &what);
         if (what.state == FLOW_UNKNOWN || what.state == FLOW_ABSENT)

@@ -24,6 +24,7 @@ struct function {
     const char *file;     /* NULL until functions_locate(), and where unknown */
     uint32_t line;        /* likewise 0 */
     uint32_t symbol;      /* its place in the object's symbol table; order of creation */
+    uint32_t created;     /* GNU's rules: the first such place of those that share the address */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
     bool is_mapped;    /* its name is that of a file (GNU's -R) */

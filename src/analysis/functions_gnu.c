@@ -104,9 +104,12 @@ void functions_finish(struct functions *f, uint64_t last_address, struct arena *
     for (uint32_t i = 0; i < f->len; i++) {
         const struct function *next = &f->at[order[i].item];
         bool is_empty = next->last && next->last < next->start;
-        if (kept && sorted[kept - 1].start == next->start) {
-            if (is_preferred(next, &sorted[kept - 1]))
-                sorted[kept - 1] = *next;
+        struct function *rival = kept ? &sorted[kept - 1] : NULL;
+        if (rival && rival->start == next->start) {
+            uint32_t created = rival->created < next->created ? rival->created : next->created;
+            if (is_preferred(next, rival))
+                *rival = *next;
+            rival->created = created;
         } else if (!is_empty) {
             sorted[kept++] = *next;
         }
@@ -156,6 +159,7 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
         *made = (struct function){.start = symbols[i].address,
                                   .name = symbols[i].name,
                                   .symbol = i,
+                                  .created = i,
                                   .is_function = symbols[i].type == SYMBOL_FUNC,
                                   .is_static = class == CLASS_STATIC};
         f->len += map_to_file(made, rules->files);
@@ -195,7 +199,7 @@ void functions_from_map(struct functions *f, struct bytes text, const struct obj
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *stop = newline ? newline : end;
         struct function found = map_line(line, stop, a);
-        found.symbol = f->len;
+        found.symbol = found.created = f->len;
         if (found.name && found.name[0])
             f->at[f->len++] = found;
         line = stop + 1;

@@ -131,7 +131,7 @@ static void merge(struct functions *f, const struct lines *l, uint32_t first, st
         const struct function *function = i < f->len ? &f->at[i] : NULL;
         struct function *line = k < lines ? &l->symbols.at[k] : NULL;
         if (line)
-            line->symbol = first + k;
+            line->symbol = line->created = first + k;
         int order = !line                           ? -1
                     : !function                     ? 1
                     : function->start < line->start ? -1
@@ -141,8 +141,10 @@ static void merge(struct functions *f, const struct lines *l, uint32_t first, st
                                                   : choose(function, line);
         i += order <= 0;
         k += order >= 0;
-        if (next->start <= next->last)
-            all[len++] = *next;
+        if (next->start > next->last)
+            continue;
+        all[len] = *next;
+        all[len++].created = order <= 0 ? function->created : line->created;
     }
     *f = (struct functions){.at = all, .len = len, .is_located = true};
 }

@@ -103,9 +103,9 @@ static const char *resolve_file(const char *name, const struct functions *f)
         while (k < found.len && strcmp(found.at[k].path, path))
             k++;
         if (k == found.len)
-            vec_push(&found, ((struct candidate){path, f->at[i].symbol}));
-        else if (f->at[i].symbol < found.at[k].first_symbol)
-            found.at[k].first_symbol = f->at[i].symbol;
+            vec_push(&found, ((struct candidate){path, f->at[i].created}));
+        else if (f->at[i].created < found.at[k].first_symbol)
+            found.at[k].first_symbol = f->at[i].created;
     }
     struct candidate best = {0};
     for (size_t k = 0; k < found.len; k++)

@@ -199,7 +199,7 @@ static bool take_setting(struct gprof_options *o, int code, const char *value, s
     case 'b': o->brief = true; return true;
     case 'c': o->static_graph = true; return true;
     case 'D': o->only_functions = true; return true;
-    case 'I': o->directories = value; return true;
+    case 'I': source_search_add(&o->search, value); return true;
     case 'l': o->lines = true; return true;
     case 'L': o->full_paths = true; return true;
     case 'm': o->min_count = strtoul(value, NULL, 10); return true;
@@ -235,16 +235,6 @@ static void exclude_recorder(struct selection *s)
     }
 }
 
-/* Of the options that are parsed, those whose reports are not built yet. */
-static const char *find_unsupported(const struct gprof_options *o)
-{
-    return o->styles & STYLE_ANNOTATED ? "-A"
-           : o->styles & STYLE_COUNTS  ? "-C"
-           : o->all_lines              ? "-x"
-           : o->separate_files         ? "-y"
-                                       : o->unsupported;
-}
-
 /* -d: the level is added up and said. The traces that it switches on in GNU gprof are of GNU's own
  * data structures; there are none here. */
 static void say_debug_level(struct gprof_options *o, const char *value, struct out *out)
@@ -275,6 +265,7 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
                                 .demangle = "auto",
                                 .image = "a.out"};
     struct parse p = {o, selection};
+    o->search.arena = selection->arena;
     char **given = argv;
     expandargv(&argc, &argv);
     o->expanded = argv == given ? NULL : argv;
@@ -299,8 +290,9 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
                 o->whoami);
         return 1;
     }
+    if (getenv("GPROF_PATH"))
+        source_search_add(&o->search, getenv("GPROF_PATH"));
     exclude_recorder(selection);
-    o->unsupported = find_unsupported(o);
     if (optind < argc)
         o->image = argv[optind++];
     o->profiles = argv + optind;
@@ -310,5 +302,6 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
 
 void as_gprof_release(struct gprof_options *o)
 {
+    source_search_deinit(&o->search);
     freeargv(o->expanded);
 }

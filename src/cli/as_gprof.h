@@ -5,6 +5,7 @@
 #include "analysis/symspec.h"
 #include "base/err.h"
 #include "base/out.h"
+#include "source/search.h"
 
 /* Reports, as bits: GNU's rules for what is printed by default work on them. */
 enum gprof_style {
@@ -25,17 +26,16 @@ struct gprof_options {
     bool lines, static_graph, all_lines, separate_files, inline_file_names;
     uint32_t width, table_length;
     uint64_t min_count;
-    uint32_t debug_level;    /* -d */
-    char format;             /* 'a' auto, 'm' magic, 'b' BSD, '4' 4.4BSD, 'p' prof */
-    const char *symbol_map;  /* -S */
-    const char *directories; /* -I */
-    const char *order_map;   /* -R */
-    const char *demangle;    /* style, or NULL */
+    uint32_t debug_level;        /* -d */
+    char format;                 /* 'a' auto, 'm' magic, 'b' BSD, '4' 4.4BSD, 'p' prof */
+    const char *symbol_map;      /* -S */
+    struct source_search search; /* -I, then GPROF_PATH */
+    const char *order_map;       /* -R */
+    const char *demangle;        /* style, or NULL */
     const char *image;
     char **profiles;
     int profiles_len;
-    char **expanded;         /* the arguments, if any came from @FILE */
-    const char *unsupported; /* an option that is not built yet, as typed in the usage text */
+    char **expanded; /* the arguments, if any came from @FILE */
 };
 
 enum { AS_GPROF_RUN = -1 }; /* go on; any other result of the next function is an exit status */

@@ -4,6 +4,8 @@
 extern const struct command command_run;
 extern const struct command command_flat;
 extern const struct command command_graph;
+extern const struct command command_annotate;
+extern const struct command command_counts;
 extern const struct command command_order;
 extern const struct command command_doctor;
 extern const struct command command_info;
@@ -19,6 +21,8 @@ const struct command *const commands[] = {
     &command_run,
     &command_flat,
     &command_graph,
+    &command_annotate,
+    &command_counts,
     &command_order,
     &command_doctor,
     &command_info,

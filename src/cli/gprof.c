@@ -10,12 +10,12 @@
 #include "base/file.h"
 #include "base/parallel.h"
 #include "cli/command.h"
+#include "cli/gprof_annotate.h"
 #include "cli/gprof_sum.h"
 #include "report/gprof_text.h"
 
 #include <elf.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { GNU_FAILED = 1 };
 
@@ -32,6 +32,7 @@ struct gprof {
     struct static_calls calls;
     struct graph_rules rules;
     struct graph graph;
+    struct gnu_blocks blocks;
     struct names names;
 };
 
@@ -119,7 +120,28 @@ static void print_order(struct gprof *g, unsigned styles, struct out *out)
     gprof_order(&order, out);
 }
 
-static void print(struct gprof *g, unsigned styles, struct out *out)
+/* Annotated source and execution counts alone need neither times nor an order of names. */
+static bool needs_counts_alone(const struct gprof *g)
+{
+    unsigned styles = g->options.styles;
+    return styles && !(styles & ~(unsigned)(STYLE_COUNTS | STYLE_ANNOTATED));
+}
+
+/* The reports that need every function's file and line. False: a file was not written. */
+MUST_CHECK static bool print_sources(struct gprof *g, struct gprof_report *r, unsigned styles,
+                                     struct out *out)
+{
+    if (!(styles & (STYLE_COUNTS | STYLE_ANNOTATED)))
+        return true;
+    functions_locate(&g->functions, g->image);
+    if (styles & STYLE_COUNTS) {
+        uint32_t len, *order = gnu_counts_order(&g->functions, &g->selection, &len, &g->arena);
+        gprof_counts(r, order, len, out);
+    }
+    return !(styles & STYLE_ANNOTATED) || gprof_annotate(&g->options, r, &g->arena, out);
+}
+
+MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
 {
     bool has_graph = g->input.has_arcs;
     struct gprof_report r = {.functions = &g->functions,
@@ -127,6 +149,7 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                              .selection = &g->selection,
                              .graph = has_graph ? &g->graph : NULL,
                              .names = &g->names,
+                             .blocks = &g->blocks,
                              .bsd = g->options.traditional,
                              .brief = g->options.brief,
                              .show_all = g->options.show_all,
@@ -137,7 +160,7 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
-    if (wants_graph || r.bsd)
+    if ((wants_graph || r.bsd) && !needs_counts_alone(g))
         gprof_make_labels(&r, &g->arena);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
@@ -147,8 +170,10 @@ static void print(struct gprof *g, unsigned styles, struct out *out)
         gprof_graph(&r, out);
     if (wants_graph)
         gprof_index(&r, out);
+    bool ok = print_sources(g, &r, styles, out);
     if (styles & (STYLE_FUNCTION_ORDER | STYLE_FILE_ORDER))
         print_order(g, styles, out);
+    return ok;
 }
 
 /* The index names the files of static functions; only those it lists are looked up. */
@@ -166,16 +191,17 @@ static void locate_static_functions(struct gprof *g)
 static void add_lines(struct gprof *g)
 {
     const struct gprof_options *o = &g->options;
-    bool is_order = o->styles & (STYLE_FUNCTION_ORDER | STYLE_FILE_ORDER);
-    bool lists_all =
-        o->show_all || o->static_graph || is_order || selection_needs_lines(&g->selection);
+    const unsigned whole = STYLE_FUNCTION_ORDER | STYLE_FILE_ORDER | STYLE_ANNOTATED | STYLE_COUNTS;
+    bool lists_all = o->show_all || o->static_graph || (o->styles & whole) ||
+                     selection_needs_lines(&g->selection);
     struct measured measured;
     measured_init(&measured, &g->input.profile);
     functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
     measured_deinit(&measured);
 }
 
-/* Reading the profiles and sorting the names need nothing of each other. */
+/* Reading the profiles and sorting the names, or finding the functions' lines, need nothing of each
+ * other: of the image, reading asks for word size and byte order alone. */
 struct reading_job {
     struct gprof *g;
     struct out *out;
@@ -189,8 +215,10 @@ static void read_or_sort(size_t part, void *context)
     struct gprof *g = job->g;
     if (part == 0)
         job->ok = gprof_read_profiles(&g->options, g->image, &g->input, job->out, job->e);
-    else
+    else if (!needs_counts_alone(g))
         functions_order_names(&g->functions, &g->arena);
+    else
+        functions_locate(&g->functions, g->image);
 }
 
 /* Neither do the graph's times and the places of functions in the sources. */
@@ -217,16 +245,6 @@ static const char *machine_name(const struct object *o)
     }
 }
 
-static void warn_of_machine(const char *whoami, const char *machine)
-{
-    struct out out;
-    struct err ignored;
-    out_init(&out, STDERR_FILENO);
-    out_printf(&out, "%s: -c not supported on architecture %s\n", whoami, machine);
-    (void)!out_finish(&out, "standard error", &ignored);
-    out_deinit(&out);
-}
-
 /* -c. Where GNU gprof does not know the machine, it says so and goes on. */
 static void find_static_calls(struct gprof *g)
 {
@@ -235,7 +253,18 @@ static void find_static_calls(struct gprof *g)
     if (static_calls_gnu(&g->calls, &g->functions, g->image, &g->input.profile, &g->arena))
         g->rules.calls = &g->calls;
     else
-        warn_of_machine(g->options.whoami, machine_name(g->image));
+        gprof_complain("%s: -c not supported on architecture %s", g->options.whoami,
+                       machine_name(g->image));
+}
+
+/* Block counts belong to lines; with functions alone they are passed over, which is said. */
+static void take_blocks(struct gprof *g)
+{
+    if (g->options.lines)
+        gnu_blocks_make(&g->blocks, &g->input.profile, &g->functions, &g->arena);
+    else if (g->input.profile.blocks.len)
+        gprof_complain("%s: warning: ignoring basic-block exec counts (use -l or --line)",
+                       g->options.whoami);
 }
 
 static bool write_sum(struct gprof *g, struct err *e)
@@ -269,6 +298,7 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
     g->rules.is_unranked =
         g->options.styles && !(g->options.styles & ~unranked) && !g->options.traditional;
     attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
+    take_blocks(g);
     if (!g->input.has_arcs)
         return write_sum(g, e);
     find_static_calls(g);
@@ -277,7 +307,8 @@ static bool analyse(struct gprof *g, struct out *out, struct err *e)
     if (!write_sum(g, e))
         return false;
     profile_deinit(&g->input.profile); /* all of it is in the graph now */
-    parallel_for(2, 2, propagate_or_locate, g);
+    if (!needs_counts_alone(g))
+        parallel_for(2, 2, propagate_or_locate, g);
     return true;
 }
 
@@ -299,7 +330,8 @@ static bool report(struct gprof *g, struct out *out, struct err *e)
     if (o->inline_file_names)
         functions_locate(&g->functions, g->image);
     names_init(&g->names, &g->functions, o->traditional ? NULL : o->demangle, &g->arena);
-    print(g, styles, out);
+    if (!print(g, styles, out))
+        return err_set(e, "%s: not all annotated sources were written", o->whoami);
     return true;
 }
 
@@ -309,10 +341,6 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     struct gprof g = {.rules = {.is_gnu = true}};
     g.selection.arena = &g.arena;
     int status = as_gprof_parse(argc, argv, &g.options, &g.selection, out, e);
-    if (status == AS_GPROF_RUN && g.options.unsupported) {
-        err_set(e, "%s: option %s is not supported yet", argv[0], g.options.unsupported);
-        status = GNU_FAILED;
-    }
     if (status == AS_GPROF_RUN)
         status = report(&g, out, e) ? 0 : GNU_FAILED;
     profile_deinit(&g.input.profile);

@@ -180,11 +180,26 @@ static bool chain_fits(struct arcfile f, bool has_byte_lengths)
     return cursor_left(&f.in) == 4 * (size_t)arcfile_zeros(&f.in, 1);
 }
 
+/* What is plain from the first record or text, without a walk through the file: a directory that
+ * ends where bytes say so, before a function; a function or summary of 12 or 8 bytes. */
+static bool is_plainly_bytes(struct cursor in, enum arcfile_magic magic)
+{
+    if (magic == ARCFILE_NOTES) {
+        const char *directory = arcfile_text(&in, true);
+        cursor_u32(&in);
+        return directory && cursor_u32(&in) == TAG_FUNCTION;
+    }
+    uint32_t tag = cursor_u32(&in), length = cursor_u32(&in);
+    return (tag == TAG_FUNCTION && length == 12) || (tag == TAG_OBJECT_SUMMARY && length == 8);
+}
+
 /* clang can be told to write gcc 12's version, but goes on to count words. Lengths are bytes unless
  * the whole file makes sense in words alone. */
 static bool deduce_unit(const struct arcfile *f, enum arcfile_magic magic)
 {
     struct arcfile words = *f, bytes = *f;
+    if (is_plainly_bytes(f->in, magic))
+        return true;
     if (magic == ARCFILE_NOTES) {
         arcfile_text(&words.in, false);
         cursor_u32(&words.in);
@@ -238,30 +253,41 @@ bool arcfile_open(struct arcfile *f, enum arcfile_magic magic, struct bytes in, 
     return true;
 }
 
+/* The record's bytes; the rest of the cursor is the same for all records of a file. */
+static void set_record(struct arcfile_record *r, const struct cursor *in, uint64_t bytes)
+{
+    if (r->in.base != in->base)
+        r->in = *in;
+    r->in.at = in->at;
+    r->in.end = in->at + bytes;
+    r->in.failed = false;
+}
+
 enum arcfile_step arcfile_next(struct arcfile *f, struct arcfile_record *r, struct err *e)
 {
     struct cursor *in = &f->in;
+    size_t left = cursor_left(in);
     r->offset = cursor_offset(in);
-    if (!cursor_left(in))
+    if (!left)
         return ARCFILE_END;
-    if (arcfile_zeros(in, 1))
+    r->tag = left >= 4 ? bytes_u32(in->at, in->big_endian) : 1;
+    if (!r->tag) {
+        in->at += 4;
         return ARCFILE_END;
-    if (cursor_left(in) < 8) {
-        err_at(e, in, "%zu bytes are too few for a record", cursor_left(in));
+    }
+    if (left < 8) {
+        err_at(e, in, "%zu bytes are too few for a record", left);
         return ARCFILE_BROKEN;
     }
-    r->tag = cursor_u32(in);
-    r->length = cursor_u32(in);
+    r->length = bytes_u32(in->at + 4, in->big_endian);
     uint64_t bytes = record_bytes(f, r);
-    if (bytes > cursor_left(in)) {
-        struct cursor where = *in;
-        where.at -= 8;
-        err_at(e, &where, "the record with tag %08" PRIx32 " claims %" PRIu64 " bytes, %zu remain",
-               r->tag, bytes, cursor_left(in));
+    if (bytes > left - 8) {
+        err_at(e, in, "the record with tag %08" PRIx32 " claims %" PRIu64 " bytes, %zu remain",
+               r->tag, bytes, left - 8);
         return ARCFILE_BROKEN;
     }
-    r->in = *in;
-    r->in.end = in->at + bytes;
+    in->at += 8;
+    set_record(r, in, bytes);
     in->at += bytes;
     return ARCFILE_RECORD;
 }

@@ -197,10 +197,22 @@ static bool has_only_arcs(const struct counters *c, struct err *e)
     return true;
 }
 
+/* Zeros that the source states in twelve bytes, however many, and the target one by one. */
+static bool is_growth_sane(const struct counters *c, struct err *e)
+{
+    enum { MOST_GROWTH = 64, ALWAYS_FINE = 1 << 20 };
+    uint64_t zeros = 0;
+    for (size_t i = 0; i < c->records.len; i++)
+        zeros += c->records.at[i].is_zero ? c->records.at[i].len : 0;
+    return zeros <= ALWAYS_FINE + MOST_GROWTH * (uint64_t)c->bytes.len ||
+           err_set(e, "it claims so many counters that are zero that this version's file would be "
+                      "absurdly large");
+}
+
 bool arcs_counters_to_rfc(struct counters *c, const struct notes *n, struct err *e)
 {
     struct map idents = {0};
-    bool ok = has_only_arcs(c, e);
+    bool ok = has_only_arcs(c, e) && is_growth_sane(c, e);
     for (size_t i = 0; i < n->functions.len; i++) {
         const struct cover_function *f = &n->functions.at[i];
         uint64_t checksums = (uint64_t)f->lineno_checksum << 32 | f->cfg_checksum;
@@ -327,6 +339,8 @@ bool arcs_counters_to_gcov(struct counters *c, uint32_t version, struct err *e)
     if (!choose_version(&c->origin, version, e))
         return false;
     if (!is_same_form(was, c->origin.number) && !has_only_arcs(c, e))
+        return false;
+    if (!arcfile_layout_of(version)->has_zero_runs && !is_growth_sane(c, e))
         return false;
     for (size_t i = 0; i < c->summaries.len; i++) {
         uint64_t max = is_rfc ? c->summaries.at[i].run_max : c->summaries.at[i].sum_max;

@@ -59,8 +59,10 @@ void counters_settle(struct counters *c)
 {
     for (size_t i = 0; i < c->records.len; i++) {
         struct counted_record *r = &c->records.at[i];
-        bool may_mark = c->origin.family == COVER_GCOV && c->origin.number >= 1100 &&
-                        !c->origin.is_llvm && !kind_is_list(r->kind, c->origin.number);
+        bool can_mark = c->origin.family == COVER_GCOV && c->origin.number >= 1100;
+        bool may_mark =
+            can_mark &&
+            (r->is_zero || (!c->origin.is_llvm && !kind_is_list(r->kind, c->origin.number)));
         if (r->what != COUNTED_VALUES || !r->len)
             continue;
         bool was_zero = r->is_zero;

@@ -165,6 +165,7 @@ void units_free(struct units *u)
     vec_free(&u->tables);
     vec_free(&u->ranges);
     vec_free(&u->units);
+    cover_deinit(&u->cover);
     map_deinit(&u->table_of);
     dwarf_end(u->dwarf);
     free(u);

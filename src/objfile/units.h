@@ -3,6 +3,7 @@
 #define MONARC_OBJFILE_UNITS_H
 
 #include "base/map.h"
+#include "objfile/cover.h"
 #include "objfile/linetable.h"
 #include "objfile/private.h"
 #include "objfile/scopes.h"
@@ -38,6 +39,8 @@ struct units {
     /* More than these would mean that units share lists only to waste our time. */
     size_t ranges_most;
     uint64_t program_bytes_left;
+    struct cover cover; /* which unit counts where; made by the first walk over the code */
+    bool has_cover;
 };
 
 /* Reads the index on the first call. Never NULL. */

@@ -210,12 +210,15 @@ void object_each_place_within(struct object *o, const struct object_range *range
                               object_visitor *visit, void *context)
 {
     struct walk w = {.o = o, .u = units_of(o), .visit = visit, .context = context};
-    struct cover cover = cover_units(w.u);
-    size_t from = len ? cover_find(&cover, ranges[0].low) : 0, next = 0;
-    for (size_t i = from == SIZE_MAX ? 0 : from; i + 1 < cover.segments.len && next < len; i++)
-        walk_stretch(&w, &cover.segments.at[i], cover.segments.at[i + 1].start, ranges, len, &next);
+    if (!w.u->has_cover)
+        w.u->cover = cover_units(w.u);
+    w.u->has_cover = true;
+    const struct cover *cover = &w.u->cover;
+    size_t from = len ? cover_find(cover, ranges[0].low) : 0, next = 0;
+    for (size_t i = from == SIZE_MAX ? 0 : from; i + 1 < cover->segments.len && next < len; i++)
+        walk_stretch(&w, &cover->segments.at[i], cover->segments.at[i + 1].start, ranges, len,
+                     &next);
     flush(&w);
-    cover_deinit(&cover);
 }
 
 void object_each_place(struct object *o, uint64_t low, uint64_t high, object_visitor *visit,

@@ -10,6 +10,7 @@
 #include "analysis/gnu_order.h"
 #include "analysis/graph.h"
 #include "analysis/names.h"
+#include "analysis/sources_gnu.h"
 #include "base/out.h"
 
 /* How a function is printed: name, perhaps its place, and in a graph its cycle and its rank in
@@ -48,6 +49,10 @@ struct gprof_report {
     uint32_t width;             /* -w: of the index */
     bool has_output;            /* something was printed: the next report starts a page */
     struct gprof_label *labels; /* gprof_make_labels(); a flat profile in GNU's layout needs none */
+
+    const struct gnu_blocks *blocks;
+    bool has_annotated;  /* the next source file comes after an empty line */
+    uint64_t last_count; /* where the next source file goes on */
 };
 
 /* Prepares the labels of all functions that reports can print; the first thing to do, except for a
@@ -58,6 +63,20 @@ void gprof_flat(struct gprof_report *r, struct out *out);
 void gprof_graph(struct gprof_report *r, struct out *out);
 void gprof_index(struct gprof_report *r, struct out *out);
 void gprof_order(const struct gnu_order *t, struct out *out);
+
+/* -C: the functions in that order. */
+void gprof_counts(struct gprof_report *r, const uint32_t *order, uint32_t len, struct out *out);
+
+struct gprof_source_style {
+    uint64_t min_count;    /* -m */
+    uint32_t table_length; /* -t */
+    bool all_lines;        /* -x */
+};
+
+/* -A: the line above a file, unless it goes into a file of its own; the file. */
+void gprof_annotated_head(struct gprof_report *r, const char *path, struct out *out);
+void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, struct bytes text,
+                     const struct gprof_source_style *style, struct out *out);
 
 /* --- shared by the three ---------------------------------------------------------------------- */
 

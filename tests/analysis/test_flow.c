@@ -189,8 +189,12 @@ static void test_what_is_unknown(void **state)
     f->cfg_checksum--;
     f->ident++;
     flow_solve(&g.notes, &g.counters, &flow);
-    assert_int_equal(flow.functions.at[0].state, FLOW_ABSENT);
+    assert_int_equal(flow.functions.at[0].reason, FLOW_OTHER_CODE); /* of another object */
     assert_int_equal(flow.pairing.unmatched, 1);
+    g.counters.functions.len = 0;
+    flow_solve(&g.notes, &g.counters, &flow);
+    assert_int_equal(flow.functions.at[0].state, FLOW_ABSENT);
+    g.counters.functions.len = 1;
     g.counters.failure.what = COVER_CUT;
     flow_solve(&g.notes, &g.counters, &flow);
     assert_int_equal(flow.functions.at[0].reason, FLOW_COUNTERS_CUT);

@@ -170,6 +170,15 @@ class Own(Bench):
         self.assertIn("12 counts: 200 200 1300 1300 1000 1000 0 200 200 0 0 200",
                       self.dump("rewrite_profile/x.gcda"))
 
+    def test_lists_of_values(self):
+        """Scaled and weighed, and what was lost stays lost."""
+        self.copy(harness.ROOT / "tests/corpus/gcda/values", "a/x.gcda")
+        self.assertIn("topn 66 counts: -55 32 5 1 21 1", self.dump("a/x.gcda"))
+        self.assertEqual(self.tool("rewrite", "-s", "2", "a").returncode, 0)
+        self.assertIn("topn 66 counts: -110 32 5 2 21 2", self.dump("rewrite_profile/x.gcda"))
+        self.assertEqual(self.tool("merge", "-w", "2,1", "a", "a").returncode, 0)
+        self.assertIn("topn 66 counts: -165 32 5 3 21 3", self.dump("merged_profile/x.gcda"))
+
     def test_weight_zero(self):
         self.copy(FILES / "gcc-12/prog_c-prog.gcda", "a/x.gcda")
         self.copy(FILES / "gcc-12/prog_c-prog.gcda", "b/z.gcda")

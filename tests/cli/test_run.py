@@ -227,6 +227,26 @@ class Reports(Case):
         text = monarc("flat", "--model", folder).stdout.decode()
         self.assertRegex(text, r"total +model +off by")
 
+    def test_annotate(self):
+        """Lines of the program and of what it loaded; every sample is somewhere."""
+        source = "spin.c"
+        text = ("volatile unsigned long x;\nint main(void)\n{\n"
+                "    for (unsigned long i = 0; i < 400000000; i++)\n        x += i;\n"
+                "    return 0;\n}\n")
+        folder = self.record(self.build(source, "-g", "-O1", text=text))
+        found = monarc_json("annotate", "--all", folder)
+        check_schema(self, "annotate", found)
+        lines = {line["line"]: line for f in found["files"] if f["recorded"].endswith(source)
+                 for line in f["lines"]}
+        total = sum(line.get("self_samples", 0) for f in found["files"] for line in f["lines"])
+        rest = found["omitted"]
+        total += rest["self_samples"] + rest["no_line_samples"] + rest["other_samples"]
+        self.assertAlmostEqual(total + found["summary"]["unattributed_samples"],
+                               found["summary"]["samples"], places=6)
+        self.assertGreater(sum(lines[n]["self_samples"] for n in (4, 5)),
+                           0.8 * found["summary"]["samples"])
+        self.assertEqual(lines[5]["text"], "        x += i;")
+
     def line(self, graph, name, key, other):
         entry = next(e for e in graph["entries"] if e.get("name") == name)
         found = [x for x in entry[key] if x.get("name") == other]

@@ -15,6 +15,7 @@ import errors
 
 HERE = pathlib.Path(__file__).resolve().parent
 LEVELS = ["few", "core", "full"]
+SOURCE_PROFILES = ["base.gmon", "real.gmon", "cycles.gmon", "blocks.gmon"]
 NESTED = {level: LEVELS[:i + 1] for i, level in enumerate(LEVELS)} | {
     "lines": ["some-lines", "lines"]}
 
@@ -86,19 +87,32 @@ def option_cases(manifest, options):
             yield from with_options(group_of(program), program, built, profile, templates)
 
 
-def later_cases(manifest, options):
+def source_cases(manifest, options):
+    """Annotated source and execution counts. What they write is compared as well."""
     templates = [t for name in LEVELS for t in options[name]
                  if counts_executions("header.gmon", t)]
-    yield from with_options("later", "town", manifest["town"], "header.gmon", templates)
-    for program, profile in (("town", "base.gmon"), ("town", "blocks.gmon"),
-                             ("town", "fraction.gmon"), ("town-gz", "base.gmon"),
-                             ("town-nodebug", "base.gmon"), ("town-i386", "base.gmon"),
-                             ("calc", "real.gmon"), ("shapes", "real.gmon"),
-                             ("heat", "real.gmon"), ("mandel", "real.gmon")):
-        built = manifest[program]
-        if "skip" not in built:
-            yield from with_options("later", program, built, profile, options["later"],
-                                    writes=True)
+    yield from with_options("source", "town", manifest["town"], "header.gmon", templates)
+    for program, built in manifest.items():
+        if program.startswith("lines-") and not program.endswith(("-O1", "-O2")):
+            continue
+        for profile in SOURCE_PROFILES[:None if program == "town" else 2]:
+            if profile in built.get("levels", {}) or profile == "blocks.gmon":
+                yield from with_options("source", program, built, profile, options["source"],
+                                        writes=True)
+    for program, built in manifest.items():
+        for profile in ("line0.gmon", "real.gmon", "blocks.gmon"):
+            if program.startswith("lines-") and profile in built.get("levels", {}):
+                templates = [t for t in options["source-lines"]
+                             if profile != "blocks.gmon" or "-S" not in t]
+                if not re.fullmatch(r"lines-\w+(-O[12])?", program):
+                    templates = templates[::3]
+                yield from with_options("source", program, built, profile, templates, writes=True)
+    for path in ("{sources}", ":{sources}", "/nowhere:{sources}"):
+        for program in "town-moved", "town-relative":
+            values = manifest[program].get("values", {})
+            if values:
+                yield Case("source", program, ["-b", "-A", "-I", "/", "image", "base.gmon"],
+                           env={"GPROF_PATH": path.format(**values)})
 
 
 SUMS = [
@@ -169,9 +183,11 @@ def written_cases(manifest, work, options):
     """-s: what it prints and the file that it leaves."""
     for program, profile in WRITTEN:
         if (work / "data" / program / profile).exists():
-            templates = [t for t in options["written"] if not re.search("O4", t)
-                         or profile not in ("header.gmon", "arcs.gmon", "cachemiss.gmon",
-                                            "disjoint.gmon", "gap.gmon")]
+            many_blocks = program.startswith("lines-") and profile == "blocks.gmon"
+            templates = [t for t in options["written"] if not (many_blocks and "-S" in t)
+                         and (not re.search("O4", t) or profile not in (
+                             "header.gmon", "arcs.gmon", "cachemiss.gmon", "disjoint.gmon",
+                             "gap.gmon"))]
             yield from with_options("written", program, manifest[program], profile, templates,
                                     writes=True)
     templates = [f"{options} {{image}} {profiles}" for options in ("-s", "-s -O4", "-s -Ob", "-s -q")
@@ -216,9 +232,10 @@ def blurb_cases(manifest):
             yield Case("blurbs", "town", [*options, "image", profile], check="blurbs")
 
 
-def all_cases(manifest, work, later=False):
+def all_cases(manifest, work):
     options = read_options()
     yield from option_cases(manifest, options)
+    yield from source_cases(manifest, options)
     yield from static_cases(manifest, options)
     yield from order_cases(manifest, options)
     yield from debug_cases(manifest, options)
@@ -229,5 +246,3 @@ def all_cases(manifest, work, later=False):
     yield from blurb_cases(manifest)
     for fields in errors.error_cases(work):
         yield Case(**fields)
-    if later:
-        yield from later_cases(manifest, options)

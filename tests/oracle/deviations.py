@@ -38,6 +38,13 @@ def has_lines(out, status):
     return None if re.search(rb" \(shapes\.cpp:\d+ @ [0-9a-f]+\)\n", out) else "no lines"
 
 
+def lacks_blocks(out, status):
+    """Whether all blocks of the profile are there: more lines than functions were called."""
+    lines = re.findall(rb"(?m)^.*:\d+: \(\w+:0x[0-9a-f]+\) \d+ executions$", out)
+    return None if status == 0 and len(lines) > 60 else f"status {status}, {len(lines)} counts"
+
+
+NUMBER = "it turns the number of blocks around twice, so that it reads one of another byte order"
 BACKWARD = "it takes the displacement for a number without a sign, so no call leads back"
 BACKWARD_PROGRAMS = ("town", "town-i386")
 
@@ -54,4 +61,7 @@ DEVIATIONS: list[Deviation] = [
 ] + [
     Deviation("line-miscount", "it finds fewer lines the second time, when it knows more names",
               "deviations/miscounted: -b -l image real.gmon", has_lines)
+] + [
+    Deviation("block-number", NUMBER,
+              "deviations/lines-town-s390x: -b -l -C image blocks.gmon", lacks_blocks)
 ]

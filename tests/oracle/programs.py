@@ -50,6 +50,9 @@ TOWNS = [
     ("town-dwarf4", "", ["-gdwarf-4"]),
     ("town-gz", "", ["-gz"]),
     ("town-O2", "", ["-O2", "-fno-inline", "-fno-ipa-icf", "-fno-toplevel-reorder"]),
+    ("town-O1", "", ["-O1", "-fno-inline", "-fno-ipa-icf", "-fno-toplevel-reorder"]),
+    ("town-moved", "", [f"-fdebug-prefix-map={SOURCES}=/nowhere/to be found"]),
+    ("town-relative", "", [f"-fdebug-prefix-map={SOURCES}=."]),
     ("town-pie", "", ["-fpie", "-static-pie"]),
     ("town-shared", "", ["-fpic", "-shared", "-Wl,-Bsymbolic"]),
     ("town-x32", "", ["-mx32"]),
@@ -136,6 +139,8 @@ def write_files(folder, image, names):
     firsts = {os.path.basename(s.file): s.name for s in reversed(image.symbols) if s.file}
     order = "".join(f"{file}: {name}\n" for file, name in firsts.items())
     (folder / "order.map").write_text(order or "none.o: nobody\n")
+    sources = EXAMPLES / folder.name.removeprefix("lines-").partition("-")[0]
+    values["sources"] = str(sources if sources.exists() else SOURCES)
     return values | {"map": "table.map", "opts": "options.rsp", "order": "order.map"}
 
 

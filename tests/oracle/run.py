@@ -2,7 +2,7 @@
 """run.py: gives the same command lines to GNU gprof and to monarc and compares what they do.
 
 usage: run.py [--monarc build/monarc] [--gprof gprof] [--work build/oracle] [-k FILTER] [-v]
-              [--later] [--stderr] [--list] [--cold] [--failures N] [-j JOBS]
+              [--stderr] [--list] [--cold] [--failures N] [-j JOBS]
 
 Standard output and exit status must be equal byte for byte; standard error is reported, and counts
 only with --stderr. Both programs are started with argv[0] = "gprof", in the same folder, under
@@ -57,9 +57,9 @@ def execute(program, case, data, brief=False, is_told=False):
     where = scratch = data / case.program
     if case.writes:
         scratch = pathlib.Path(tempfile.mkdtemp(prefix="oracle-"))
-        words = " ".join(["image", *case.argv])
+        named = " ".join(["image", *case.argv])
         for path in where.iterdir():
-            if path.name in words:
+            if path.name in named:
                 (scratch / path.name).symlink_to(path.resolve())
     environment = {"LC_ALL": "C", "PATH": os.environ["PATH"], **case.env}
     argv = ["gprof", *(["-b"] if brief else []), *words]
@@ -164,7 +164,6 @@ def parse_arguments():
     parser.add_argument("--work", default=str(ROOT / "build" / "oracle"))
     parser.add_argument("-k", dest="filter", default="", help="cases whose id contains this")
     parser.add_argument("-v", dest="verbose", action="store_true", help="longer diffs, stderr")
-    parser.add_argument("--later", action="store_true", help="source-level reports as well")
     parser.add_argument("--stderr", action="store_true", help="other messages are failures")
     parser.add_argument("--list", action="store_true", help="print the ids and stop")
     parser.add_argument("--cold", action="store_true", help="forget what gprof answered before")
@@ -198,7 +197,7 @@ def main():
     work = pathlib.Path(args.work).resolve()
     work.mkdir(parents=True, exist_ok=True)
     manifest = programs.build_all(work, gprof)
-    every = [*cases.all_cases(manifest, work, args.later),
+    every = [*cases.all_cases(manifest, work),
              *(cases.Case(**fields) for fields in deviations.EXTRA)]
     if os.path.samefile(gprof, monarc):  # GNU gprof does not find the calls it was told of
         every = [case for case in every if not case.told]

@@ -1,0 +1,143 @@
+/* monarc annotate: the source, with what was measured beside it. */
+#include "report/annotate.h"
+
+#include "cli/command.h"
+#include "cli/sources.h"
+
+#include <string.h>
+
+enum {
+    OPTION_DIRECTORY = SOURCE_OPTIONS,
+    OPTION_PATH_MAP,
+    OPTION_ALL,
+    OPTION_CONTEXT,
+    OPTION_MIN_PERCENT,
+    OPTION_ASM
+};
+
+static const struct option_row OPTIONS[] = {
+    SOURCE_OPTION_ROWS,
+    {'I', "directory-path", "DIRS", "look for sources there, too (separated by ':')"},
+    {0, "path-map", "FROM=TO", "files recorded below FROM are below TO (may be repeated)"},
+    {'a', "all", NULL, "show whole files, not just what is hot"},
+    {'C', "context", "N", "show N lines around hot ones (default: 3)"},
+    {'m', "min-percent", "P", "a line is hot from P percent of all samples on (default: 1)"},
+    {0, "asm", "[att|intel]", "show machine code under the lines it comes from"},
+};
+
+struct request {
+    struct source_options source;
+    struct annotate_rules rules;
+};
+
+static bool parse_asm(struct annotate_rules *rules, const char *value, struct err *e)
+{
+    rules->has_code = true;
+    rules->is_intel = value && !strcmp(value, "intel");
+    return !value || rules->is_intel || !strcmp(value, "att") ||
+           err_set(e, "option '--asm' takes att or intel, not '%s'", value);
+}
+
+/* A switch table. */
+static bool take(struct request *r, int row, const char *value, struct err *e)
+{
+    switch (row) {
+    case OPTION_DIRECTORY: source_search_add(&r->source.search, value); return true;
+    case OPTION_PATH_MAP: return source_search_map(&r->source.search, value, e);
+    case OPTION_ALL: return r->rules.shows_all = true;
+    case OPTION_CONTEXT: return option_number("--context", value, UINT32_MAX, &r->rules.context, e);
+    case OPTION_MIN_PERCENT:
+        return option_decimal("--min-percent", value, &r->rules.min_percent, e);
+    case OPTION_ASM: return parse_asm(&r->rules, value, e);
+    default: return source_option(&r->source, row, value, e);
+    }
+}
+
+static int parse(struct option_walk *walk, struct request *r, struct err *e)
+{
+    const char *value;
+    int row;
+    while ((row = options_next(walk, &value, e)) >= 0)
+        if (!take(r, row, value, e))
+            return OPTION_BAD;
+    return row;
+}
+
+static void print(struct sources *s, const struct request *r, struct out *out)
+{
+    struct annotated table;
+    annotate_make(&table, &s->lines, &s->view.summary, &s->input, &r->source.search, &r->rules,
+                  &s->view.arena);
+    struct terminal terminal = {0};
+    if (r->source.view.is_json) {
+        annotate_json(out, &table, &s->view.names);
+    } else {
+        terminal_start(&terminal, r->source.view.colour, r->source.view.no_pager, out);
+        annotate_text(out, &table, &s->view.names,
+                      &(struct text_style){.has_colour = terminal.has_colour});
+    }
+    terminal_end(&terminal, out);
+    annotate_deinit(&table);
+}
+
+static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+{
+    struct option_walk walk = options_start(self, argc - 1, argv + 1);
+    struct request r = {.rules = {.min_percent = 1, .context = 3}};
+    struct sources s = {0};
+    r.source.search.arena = &s.view.arena;
+    int status = EXIT_BAD, end = parse(&walk, &r, e);
+    r.rules.is_function = r.source.function != NULL;
+    s.input.keeps_stretches = r.rules.has_code;
+    s.input.keeps_idle = r.rules.has_code || (r.rules.shows_all && r.source.view.is_json);
+    if (end == OPTION_HELP) {
+        command_help(self, out);
+        status = EXIT_FINE;
+    } else if (end != OPTION_BAD && view_operands(&r.source.view, &walk, e) &&
+               sources_open(&s, &r.source, e)) {
+        print(&s, &r, out);
+        status = EXIT_FINE;
+    }
+    sources_close(&s, &r.source);
+    return status;
+}
+
+const struct command command_annotate = {
+    .name = "annotate",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .summary = "Show the source with time, calls and counts beside each line",
+    .details =
+        "PROFILE is gmon.out unless named; - is standard input; several are summed. The program\n"
+        "must have line numbers (compile with -g). Hot lines are shown with some context; with\n"
+        "--function all of that function, with --all whole files. The columns, of which those are\n"
+        "there that the profile has something for:\n"
+        "\n"
+        "  self%    share of all samples that hit code of this line\n"
+        "  self     the same as time\n"
+        "  calls    calls of the function that begins here\n"
+        "  count    executions of the basic blocks that begin on this line; `1500/2' is the sum\n"
+        "           of two blocks, and `~100' is what runs on from the block before, exact if all\n"
+        "           blocks were recorded; 0 is a line that was never executed\n"
+        "\n"
+        "Code that was inlined stands on its own line, in the function it was inlined from.\n"
+        "\n"
+        "NAME is a function's name, with or without its arguments and the classes and namespaces\n"
+        "around it, or its linkage name.\n"
+        "\n"
+        "A source file is looked for as --path-map has it, then where the compiler saw it, then "
+        "in\n"
+        "the folders of -I and of the environment variable GPROF_PATH, there with as much of its\n"
+        "path as fits. What is not found is named, with its lines but without their text.\n"
+        "\n"
+        "Environment: NO_COLOR turns colour off, MONARC_PAGER or PAGER names the pager,\n"
+        "GPROF_PATH is a list of folders with sources.\n"
+        "\n"
+        "Examples:\n"
+        "  monarc annotate ./prog\n"
+        "  monarc annotate --function parse --asm ./prog gmon.out\n"
+        "  monarc annotate --path-map /build/prog=$HOME/src/prog ./prog\n"
+        "  monarc annotate prog.monarc\n",
+    .options = OPTIONS,
+    .options_len = sizeof OPTIONS / sizeof *OPTIONS,
+    .run = run,
+};

@@ -1,0 +1,16 @@
+/* `monarc gprof -A`: sources found, read and printed, or written into files beside (-y). */
+#ifndef MONARC_CLI_GPROF_ANNOTATE_H
+#define MONARC_CLI_GPROF_ANNOTATE_H
+
+#include "cli/as_gprof.h"
+#include "report/gprof_text.h"
+
+/* A missing source is named on standard error and passed over, as is a file that cannot be written.
+ * False: a file was refused, since writing it would have replaced a source. */
+MUST_CHECK bool gprof_annotate(const struct gprof_options *o, struct gprof_report *r,
+                               struct arena *a, struct out *out);
+
+/* A line on standard error, where GNU gprof complains and goes on. */
+void gprof_complain(const char *format, ...) PRINTF_LIKE(1, 2);
+
+#endif
