@@ -98,6 +98,7 @@ bool dump(uint32_t written, int flags, const char *folder)
         lost_add(LOST_WRITE, 1);
     if (ok && (flags & DUMP_FINAL))
         live_remove(p);
+    ring_drop(monarc_slot.thread); /* before a signal that waits empties it */
     process_unlock(p, &mask);
     return ok;
 }

@@ -207,6 +207,21 @@ void ring_drain_all(struct process *p)
         ring_drain(p, t);
 }
 
+void ring_drop(struct thread *t)
+{
+    uint64_t mask;
+    if (!t || !ring_is_mapped(t))
+        return;
+    sys_block(&mask);
+    if (lock(t->ring)) {
+        struct perf_event_mmap_page *pages = t->ring->pages;
+        __atomic_store_n(&pages->data_tail, __atomic_load_n(&pages->data_head, __ATOMIC_ACQUIRE),
+                         __ATOMIC_RELEASE);
+        unlock(t->ring);
+    }
+    sys_unblock(&mask);
+}
+
 void ring_unmap(struct process *p, struct thread *t)
 {
     struct ring *r = t->ring;

@@ -30,6 +30,8 @@ bool ring_is_mapped(const struct thread *t);
 bool ring_drain(struct process *p, struct thread *t);
 /* The same for all threads. Process lock not held. */
 void ring_drain_all(struct process *p);
+/* Drops what waits in the thread's ring: the recorder's own doings, by that thread itself. */
+void ring_drop(struct thread *t);
 /* Ends the event; what waits in the ring is entered first. */
 void ring_unmap(struct process *p, struct thread *t);
 

@@ -123,7 +123,7 @@ class Builds(RecorderTest):
         table = subprocess.run(["objdump", "--dwarf=decodedline", program], capture_output=True,
                                text=True).stdout
         rows = [(int(a, 16), int(line)) for line, a in
-                re.findall(r"^branches\.c +(\d+) +(0x[0-9a-f]+)", table, re.M)]
+                re.findall(r"^\S*branches\.c +(\d+) +(0x[0-9a-f]+)", table, re.M)]
         for address, line in rows + [(start, None) for start in starts]:
             i = bisect.bisect_right(starts, address) - 1
             if line is None:  # a block's own line: that of the last row before its start
