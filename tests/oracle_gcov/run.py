@@ -15,6 +15,7 @@ import argparse
 import concurrent.futures
 import difflib
 import gzip
+import os
 import pathlib
 import shutil
 import subprocess
@@ -111,9 +112,9 @@ class Comparison:
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--monarc", default=ROOT / "build/monarc")
+    parser.add_argument("--monarc", type=os.path.abspath, default=ROOT / "build/monarc")
     parser.add_argument("--gcov", default=shutil.which("gcov"))
-    parser.add_argument("--work", default=ROOT / "build/oracle_gcov", type=pathlib.Path)
+    parser.add_argument("--work", default=ROOT / "build/oracle_gcov", type=lambda name: pathlib.Path(name).resolve())
     parser.add_argument("-k", default="", help="command lines whose name contains this")
     parser.add_argument("--failures", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="fewer random programs")
