@@ -52,7 +52,11 @@ BACKWARD_PROGRAMS = ("town", "town-i386")
 EXTRA: list[dict] = [
     {"group": "deviations", "program": program, "argv": ["-b", "-c", "-q", "image", "cycles.gmon"]}
     for program in BACKWARD_PROGRAMS
-] + [{"group": "deviations", "program": "miscounted", "argv": ["-b", "-l", "image", "real.gmon"]}]
+] + [
+    {"group": "deviations", "program": "miscounted", "argv": ["-b", "-l", "image", "real.gmon"]},
+    {"group": "deviations", "program": "lines-town-s390x",
+     "argv": ["-b", "-l", "-C", "image", "blocks.gmon"]},
+]
 
 DEVIATIONS: list[Deviation] = [
     Deviation("backward-calls", BACKWARD, f"deviations/{program}: -b -c -q image cycles.gmon",
