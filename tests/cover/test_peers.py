@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from covered import ARCHIVE, ROOT, SO, CoverTest, slurp, spill
+from covered import ARCHIVE, PROGRAMS, ROOT, SO, CoverTest, slurp, spill
 
 EXAMPLES = os.path.join(ROOT, "examples")
 ARC = 0x01A10000
@@ -127,8 +127,7 @@ class Peers(CoverTest):
                     self.run_program([program, n])
                 r = subprocess.run(["gcc", "-O2", "-fprofile-use", "-Wall", "-Wextra",
                                     "-Werror=coverage-mismatch", "-Wmissing-profile", "-S",
-                                    os.path.join(os.path.dirname(__file__), "programs",
-                                                 name + ".c"), "-o", name + ".s"],
+                                    os.path.join(PROGRAMS, name + ".c"), "-o", name + ".s"],
                                    cwd=self.dir, capture_output=True, text=True)
                 self.assertEqual((r.returncode, r.stderr), (0, ""))
                 code.append(slurp(self.path(name + ".s")))
