@@ -270,6 +270,17 @@ class Programs(Case):
         self.cover("--diff", patch, "--fail-under-diff", 51, status=1)
         self.assertIn("changed lines", self.cover("--diff", patch, "--markdown", "-"))
 
+    def test_patch_of_quilt(self):
+        """Sides are folders of any name, which differ; what is below them is the same."""
+        self.build()
+        (self.top / "deep").mkdir()
+        hunk = ["@@ -10,2 +10,3 @@", " {", "+    a++;", "     return a * 2;"]
+        for old, new, missed in (("prog-1.orig/prog.c\tdate", "prog-1/prog.c\tdate", [11]),
+                                 ("deep/prog.c", "deep/prog.c", []),
+                                 ("x/deep/prog.c", "y/prog.c", [])):
+            value = self.json("--diff", self.patch("--- " + old, "+++ " + new, *hunk))["diff"]
+            self.assertEqual(value["files"][0]["missed"], missed, new)
+
     def test_patch_that_is_none(self):
         self.build()
         self.cover("--diff", self.patch("hello", "world"), status=2)
