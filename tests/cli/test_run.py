@@ -486,6 +486,18 @@ class Reports(Case):
         self.assertEqual(ours.side.arcs, theirs.side.arcs)
         self.assertEqual(ours.side.objects, theirs.side.objects)
 
+    def test_recover_tells_what_was_lost(self):
+        """The program forbids itself to write files; what is left has the reason."""
+        self.record(self.build("bad.c"), "fsize")
+        found = monarc_json("info", self.dir / "r")["files"][0]
+        self.assertEqual(found["written"], "recovery")
+        self.assertEqual([(n["reason"], n["text"]) for n in found["losses"] if n["count"]],
+                         [(6, "an output file could not be written")])
+        text = monarc("info", self.dir / "r").stdout.decode()
+        self.assertIn("lost: no call\n", text)
+        self.assertIn(" an output file could not be written\n", text)
+        self.assertIn(b"an output file could not be written", monarc("doctor", self.dir / "r").stdout)
+
     def test_recover_refuses(self):
         self.assertIn(b"No such file", monarc("recover", self.dir).stderr)
         self.assertEqual(monarc("recover").returncode, 2)
@@ -505,16 +517,25 @@ class Reports(Case):
         self.assertIn("other-build", [f["name"] for f in found])
 
     def test_doctor_knows_of_libraries(self):
-        """No sample hits the executable: all time is in a library, which is no fault."""
+        """Next to no sample hits the executable: all time is in a library, which is no fault."""
         library = self.build("time.c", *FLAGS, "-fPIC", "-shared", name="libtime.so", text="""
-            void spend(void) { for (volatile long i = 0; i < 200000000; i++); }
+            #include <time.h>
+            void spend(void)
+            {
+                while (clock() < CLOCKS_PER_SEC / 2)
+                    for (volatile long i = 0; i < 1000000; i++);
+            }
         """)
         program = self.build("none.c", *FLAGS, str(library), name="none", text="""
             void spend(void);
-            int main(void) { spend(); return 0; }
+            int main(void) { for (volatile long i = 0; i < 20000000; i++); spend(); return 0; }
         """)
-        found = monarc_json("doctor", self.record(program))["findings"]
-        self.assertFalse([f for f in found if f["name"] in ("clock-stopped", "no-samples")])
+        folder = self.record(program, options=["--rate", "5000"])
+        found = monarc_json("doctor", folder)["findings"]
+        self.assertFalse([f for f in found
+                          if f["name"] in ("clock-stopped", "no-samples", "few-samples")])
+        samples = Recording(folder).side.process["samples"]
+        self.assertIn(f"Whole    {samples} samples", monarc("doctor", folder).stdout.decode())
 
     def test_folders_that_are_none(self):
         self.assertIn(b"a folder without a recording", monarc("flat", self.dir).stderr)
