@@ -137,11 +137,27 @@ static void print_beginning(struct printing *p, const struct mark *m, uint32_t n
 
 /* ---- branches, calls, blocks, conditions */
 
-static void share(const struct printing *p, int64_t part, int64_t whole, char *into)
+/* At least as much room as a line of a branch or call takes. */
+enum { SHORT_LINE = 256 };
+
+#define PUT(at, literal) (memcpy(at, literal, sizeof(literal) - 1), (at) + sizeof(literal) - 1)
+
+static char *put_share(const struct printing *p, int64_t part, int64_t whole, char *at)
 {
-    size_t len = p->r->style.counts ? gcov_count(&p->r->style, part, into)
-                                    : gcov_percent(p->r, part, whole, 0, into);
-    into[len] = 0;
+    return at + (p->r->style.counts ? gcov_count(&p->r->style, part, at)
+                                    : gcov_percent(p->r, part, whole, 0, at));
+}
+
+static char *begin_short_line(struct printing *p)
+{
+    out_room(p->out, SHORT_LINE);
+    return p->out->at + p->out->len;
+}
+
+static void end_short_line(struct printing *p, char *at)
+{
+    *at++ = '\n';
+    p->out->len = (size_t)(at - p->out->at);
 }
 
 static void print_branch(struct printing *p, unsigned number, const struct cover_unit *u,
@@ -151,17 +167,14 @@ static void print_branch(struct printing *p, unsigned number, const struct cover
     int64_t count = cover_count(u->flow->arcs.at[arc]);
     bool is_throw = u->graph.arc_kinds.at[arc] & ARC_THROW;
     const char *what = a->flags & COVER_FALLTHROUGH ? " (fallthrough)" : is_throw ? " (throw)" : "";
-    char text[64];
-    if (from) {
-        share(p, count, from, text);
-        out_printf(p->out, "branch %2u taken %s%s", number, text, what);
-    } else {
-        out_printf(p->out, "branch %2u never executed%s", number,
-                   p->r->version >= 1300 ? what : "");
-    }
+    char *at = begin_short_line(p);
+    at = digits_u64(PUT(at, "branch "), number, 2);
+    at = from ? put_share(p, count, from, PUT(at, " taken ")) : PUT(at, " never executed");
+    if (from || p->r->version >= 1300)
+        at = stpcpy(at, what);
     if (p->r->style.verbose)
-        out_printf(p->out, " (BB %u)", a->target);
-    out_char(p->out, '\n');
+        at += sprintf(at, " (BB %u)", a->target);
+    end_short_line(p, at);
 }
 
 /* Says whether the arc has a line. */
@@ -171,7 +184,6 @@ static bool print_arc(struct printing *p, unsigned number, const struct cover_un
     uint8_t kind = u->graph.arc_kinds.at[arc];
     int64_t count = cover_count(u->flow->arcs.at[arc]);
     uint8_t target = u->graph.block_kinds.at[f->first_block + u->notes->arcs.at[arc].target];
-    char text[64];
     if (!(kind & (ARC_CALL | ARC_UNCONDITIONAL))) {
         print_branch(p, number, u, arc, from);
         return true;
@@ -179,15 +191,15 @@ static bool print_arc(struct printing *p, unsigned number, const struct cover_un
     if (!(kind & ARC_CALL) && (!p->r->style.unconditional || target & BLOCK_RETURN))
         return false;
     bool is_call = kind & ARC_CALL;
-    if (from) {
-        share(p, is_call ? from - count : count, from, text);
-        out_printf(p->out, is_call ? "call   %2u returned %s\n" : "unconditional %2u taken %s\n",
-                   number, text);
-    } else {
-        out_printf(p->out,
-                   is_call ? "call   %2u never executed\n" : "unconditional %2u never executed\n",
-                   number);
-    }
+    char *at = begin_short_line(p);
+    at = digits_u64(is_call ? PUT(at, "call   ") : PUT(at, "unconditional "), number, 2);
+    if (!from)
+        at = PUT(at, " never executed");
+    else if (is_call)
+        at = put_share(p, from - count, from, PUT(at, " returned "));
+    else
+        at = put_share(p, count, from, PUT(at, " taken "));
+    end_short_line(p, at);
     return true;
 }
 
