@@ -329,6 +329,25 @@ class Reports(Case):
         self.assertAlmostEqual(rows["poster"]["model_total_samples"] / total, 0.1, delta=0.05)
         self.assertEqual((rows["draw"]["calls"], rows["poster"]["calls"]), (300, 30))
 
+    def test_pipeline_example(self):
+        """Threads, and calls from one object to the other: exact."""
+        where, rounds = ROOT / "examples/pipeline", 5
+        library = self.dir / "libwords.so"
+        subprocess.run([*CC, "-pg", "-g", "-O0", "-fPIC", "-shared", "-Wl,-soname,libwords.so",
+                        where / "words.c", "-o", library], check=True)
+        subprocess.run([*CC, "-pg", "-g", "-O0", "-pthread", where / "pipeline.c", library, "-o",
+                        self.dir / "pipeline", f"-Wl,-rpath,{self.dir}"], check=True)
+        folder = self.record("./pipeline", rounds)
+        rows, _ = self.flat(folder)
+        words = 20000 * rounds
+        self.assertEqual({n: rows[n]["calls"] for n in ("word_make", "next_random", "word_hash",
+                                                        "count_words", "counter", "sort_counts")},
+                         {"word_make": words, "next_random": 6 * words, "word_hash": 8 * words,
+                          "count_words": 2 * rounds, "counter": 2, "sort_counts": rounds})
+        self.assertEqual(rows["word_hash"]["object"], "libwords.so")
+        names = {row["name"] for row in monarc_json("flat", "--by-thread", folder)["rows"]}
+        self.assertLessEqual({"maker", "counter", "sorter"}, names)
+
     def test_totals_by_the_stacks(self):
         """Against the tests' own sums over the tree of stacks."""
         program = self.build("busy.c")
