@@ -22,11 +22,13 @@ __attribute__((weak)) _Noreturn void memory_exhausted(size_t bytes)
     abort();
 }
 
+/* Rounded outwards: the wish splits a mapping at its ends, and realloc() could not move what is in
+ * two of them. malloc() keeps its own words on the first page. */
 void memory_prefer_large_pages(void *at, size_t bytes)
 {
-    uintptr_t start = ((uintptr_t)at + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-    uintptr_t end = ((uintptr_t)at + bytes) & ~(uintptr_t)(PAGE - 1);
-    if (bytes >= LARGE && end > start)
+    uintptr_t start = (uintptr_t)at & ~(uintptr_t)(PAGE - 1);
+    uintptr_t end = ((uintptr_t)at + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    if (bytes >= LARGE)
         madvise((void *)start, end - start, MADV_HUGEPAGE); /* a wish; failure changes nothing */
 }
 

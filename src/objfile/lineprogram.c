@@ -296,6 +296,42 @@ enum line_event line_program_next(struct line_program *p, struct line_row *row)
     return LINE_STOP;
 }
 
+/* The operand of DW_LNS_set_column, of one byte, which is most of what stands between the rows that
+ * compilers write. */
+static bool is_short_column(const struct line_program *p, const uint8_t *at)
+{
+    return at[0] == DW_LNS_set_column && p->opcode_base > DW_LNS_set_column &&
+           p->operands[DW_LNS_set_column - 1] == 1 && p->code.end - at > 1 && at[1] < 0x80;
+}
+
+size_t line_program_run(struct line_program *p, struct line_row *last, size_t most)
+{
+    struct line_row *at = last, row = p->row;
+    if (p->max_operations != 1 || p->code.failed || row.address < last->address)
+        return 0;
+    const uint8_t *code = p->code.at, *end = p->code.end;
+    while (code < end && (size_t)(at - last) < most) {
+        if (*code < p->opcode_base) {
+            if (!is_short_column(p, code))
+                break;
+            code += 2;
+            continue;
+        }
+        unsigned adjusted = *code - (unsigned)p->opcode_base;
+        unsigned step = adjusted / p->line_range * p->min_instruction_bytes;
+        if (row.address + step < row.address)
+            break;
+        row.address += step;
+        row.line += (uint32_t)(p->line_base + (int)(adjusted % p->line_range));
+        at += row.address != at->address;
+        *at = row;
+        code++;
+    }
+    p->code.at = code;
+    p->row = row;
+    return (size_t)(at - last);
+}
+
 const char *line_program_path(const struct line_program *p, uint32_t file, const char *comp_dir,
                               struct arena *a)
 {

@@ -56,6 +56,12 @@ enum line_event { LINE_ROW, LINE_SEQUENCE_END, LINE_STOP };
  * program, which is also what nonsense leads to. */
 enum line_event line_program_next(struct line_program *p, struct line_row *row);
 
+/* As many rows as special opcodes make without anything else in between, but at most `most`, into
+ * the places behind `last`, a row that the program made before; of rows at one address the last one
+ * stays. Returns how many places were filled; 0 may also mean that line_program_next() has to go
+ * on. For speed alone: it makes no difference to the rows. */
+size_t line_program_run(struct line_program *p, struct line_row *last, size_t most);
+
 /* The path of a file, joined as BFD does it: a relative name is prefixed with its directory, and a
  * relative directory with `comp_dir` (may be NULL). NULL for an unknown file. */
 const char *line_program_path(const struct line_program *p, uint32_t file, const char *comp_dir,

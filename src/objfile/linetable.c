@@ -56,13 +56,17 @@ static void add_row(struct line_table *t, size_t first, const struct line_row *r
 /* A program that stops inside a sequence has told us no end for its last row: that row is lost. */
 static void collect(struct line_table *t)
 {
+    enum { BYTES_A_ROW = 4 }; /* or fewer, then it grows */
     struct line_row row;
     size_t first = 0;
     bool is_sorted = true;
     enum line_event event;
+    vec_reserve(&t->rows, cursor_left(&t->program.code) / BYTES_A_ROW + 1);
     while ((event = line_program_next(&t->program, &row)) != LINE_STOP) {
         if (event == LINE_ROW) {
             add_row(t, first, &row, &is_sorted);
+            t->rows.len += line_program_run(&t->program, &t->rows.at[t->rows.len - 1],
+                                            t->rows.cap - t->rows.len);
             continue;
         }
         end_sequence(t, first, is_sorted, row.address);

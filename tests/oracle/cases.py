@@ -222,6 +222,34 @@ def mixed_cases(manifest, options, count=300):
                                 [template])
 
 
+SOURCE_PARTS = """-A|-C|-A -C|-J|-Z|-A{a}|-A{file}|-A{file}:{line}|-J{a}|-J{file}|-C{b}|-C{file}|-Z{a}
+    -A -x|-A -y|-A -C -x""".replace("\n", "|").split("|")
+OTHER_PARTS = """-x|-y|-z|-t 2|-t 0|-m 3|-m 100|-L|-a|-D|-p|-q|-P|-Q|-T|-i|-r|-r -z|-R {order}|-s|-s|-S {map}
+    --inline-file-names|--inline-file-names|-I {sources}|-I /nowhere:|-n{a}|-N{b}|-k {a}/{b}|-e {a}
+    -E {b}|-f {b}|-F {a} -z|-q{a}|-Q{b}|-p{file}|-P{a}|-p:{inside}|-w 40|--no-demangle|-d0
+    -x -z""".replace("\n", "|").split("|")
+
+
+def drawn_cases(manifest, count=60):
+    """Reports on sources together with every other option, drawn from a seed, on each program with
+    lines. -S and blocks do not go together: GNU gprof then reads what it never set."""
+    for program, built in manifest.items():
+        profiles = [name for name in ("line0.gmon", "line1.gmon", "real.gmon", "base.gmon",
+                                      "cycles.gmon", "blocks.gmon")
+                    if name in built.get("levels", {}) or name == "blocks.gmon"]
+        if not program.startswith("lines-"):
+            continue
+        for seed in range(count):
+            draw = random.Random(f"{program} {seed}")
+            parts = ["-l"] * (draw.random() < 0.7) + draw.sample(SOURCE_PARTS, draw.randint(1, 2))
+            parts += draw.sample(OTHER_PARTS, draw.randint(1, 4))
+            profile = draw.choice(profiles)
+            template = " ".join(part.strip() for part in parts)
+            if profile == "blocks.gmon" and ("-S" in template or "s390" in program):
+                continue  # s390x: block-number in docs/compat.md
+            yield from with_options("drawn", program, built, profile, [template], writes=True)
+
+
 def blurb_cases(manifest):
     """Without -b: the same tables, with explanations between them in words of our own."""
     for profile in ("base.gmon", "arcs.gmon", "hist.gmon"):
@@ -243,6 +271,7 @@ def all_cases(manifest, work):
     yield from written_cases(manifest, work, options)
     yield from format_cases(manifest)
     yield from mixed_cases(manifest, options)
+    yield from drawn_cases(manifest)
     yield from blurb_cases(manifest)
     for fields in errors.error_cases(work):
         yield Case(**fields)
