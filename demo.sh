@@ -21,7 +21,7 @@ show() {
     echo "\$ $*"
     status=0
     "$@" >said 2>&1 || status=$?
-    head -n "$lines" said | cut -c 1-120
+    head -n "$lines" said | cut -c 1-128
     more=$(($(wc -l <said) - lines))
     [ "$more" -le 0 ] || echo "... $more more lines"
     [ "$status" -eq 0 ] || echo "(exit status $status)"
@@ -52,9 +52,15 @@ heading "The same program under monarc's recorder: ten times the samples, measur
 rm -rf calc.monarc
 show 24 monarc run ./calc
 
-heading "Four threads at once: not a call lost, and what each of them ran"
+heading "One function, two callers: measured, and what gprof would make of the calls (model)"
+rm -rf average.monarc
+show 2 monarc run --no-report ./average
+show 14 monarc flat --model average.monarc
+
+heading "Four threads and a shared library: not a call lost, and what each of them ran"
 rm -rf pipeline.monarc
 show 4 monarc run --no-report ./pipeline
+show 12 monarc flat --by-object pipeline.monarc
 show 26 monarc flat --by-thread --limit 3 pipeline.monarc
 show 30 monarc graph pipeline.monarc
 
@@ -78,6 +84,17 @@ heading "When something is wrong"
 head -c 300 calc.gmon >torn.gmon
 show 20 monarc doctor calc torn.gmon
 show 30 monarc doctor mandel calc.gmon
+
+heading "Time, calls and counts of every line, from one run with -pg and --coverage"
+mkdir counted
+(cd counted && "${CC:-cc}" -pg --coverage -g -O0 ../../../examples/calc/*.c -o calc && ./calc >calc.txt)
+show 4 monarc convert --to gmon --program counted/calc -o counted/blocks.gmon counted
+show 24 monarc annotate --function fibonacci counted/calc counted/gmon.out counted/blocks.gmon
+if command -v gprof >/dev/null 2>&1; then
+    monarc merge -o counted/all.gmon counted/gmon.out counted/blocks.gmon
+    gprof -l -A -z counted/calc counted/all.gmon >counted/gnu.txt
+    show 6 grep -B 2 -A 3 'fibonacci(n - 1)' counted/gnu.txt
+fi
 
 heading "Your own program"
 cat <<EOF

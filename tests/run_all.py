@@ -30,7 +30,8 @@ TAP_LINE = re.compile(r"^(not )?ok\b\s*(\d*)[\s-]*([^#]*)(?:#\s*(\w+)\s*(.*))?$"
 TAP_PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#\s*SKIP\S*\s*(.*))?$", re.I)
 UNITTEST_END = re.compile(r"^Ran (\d+) tests? in ", re.M)
 UNITTEST_RESULT = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.M)
-UNITTEST_SKIP = re.compile(r"^\s*(\S+) .*\.\.\. skipped ['\"](.*)['\"]$", re.M)
+UNITTEST_SKIP = re.compile(  # the second line is the case's docstring, if it has one
+    r"^\s*(\w+) \(.*\)(?:\n.*)? \.\.\. skipped ['\"](.*)['\"]$", re.M)
 SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 SUMMARY_SKIP = re.compile(r"^(\S.*?)\s+skipped: (.*)$", re.M)
 

@@ -1,16 +1,19 @@
 /* pipeline [ROUNDS]: one thread makes words, two count them, one sorts the counts: named threads
- * that hand work to each other, each with its own kind of cost. */
+ * that hand work to each other, each with its own kind of cost. Words are made and hashed by a
+ * shared library, words.c. */
 #define _GNU_SOURCE
+#include "words.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 20000, LETTERS = 6, BUCKETS = 4096, COUNTERS = 2 };
+enum { WORDS = 20000, BUCKETS = 4096, COUNTERS = 2 };
 
 struct batch {
-    char words[WORDS][LETTERS + 1];
+    char words[WORDS][WORD_BYTES];
     uint32_t counts[COUNTERS][BUCKETS];
 };
 
@@ -19,32 +22,12 @@ static pthread_barrier_t turn;
 static int rounds = 300;
 static uint64_t total;
 
-static uint32_t next_random(uint32_t *state)
-{
-    return *state = *state * 1664525u + 1013904223u;
-}
-
-static void make_words(struct batch *b, uint32_t *state)
-{
-    for (int i = 0; i < WORDS; i++)
-        for (int k = 0; k < LETTERS; k++)
-            b->words[i][k] = (char)('a' + (next_random(state) >> 24) % 26);
-}
-
-static uint32_t hash(const char *word)
-{
-    uint32_t h = 2166136261u;
-    for (; *word; word++)
-        h = (h ^ (uint8_t)*word) * 16777619u;
-    return h;
-}
-
 static void count_words(struct batch *b, int counter)
 {
     memset(b->counts[counter], 0, sizeof b->counts[counter]);
     for (int repeat = 0; repeat < 8; repeat++)
         for (int i = counter; i < WORDS; i += COUNTERS)
-            b->counts[counter][hash(b->words[i]) % BUCKETS]++;
+            b->counts[counter][word_hash(b->words[i]) % BUCKETS]++;
 }
 
 static int descending(const void *a, const void *b)
@@ -68,7 +51,8 @@ static void *maker(void *unused)
     uint32_t state = 1;
     pthread_setname_np(pthread_self(), "maker");
     for (int r = 0; r < rounds; r++) {
-        make_words(&batches[r % 2], &state);
+        for (int i = 0; i < WORDS; i++)
+            word_make(batches[r % 2].words[i], &state);
         pthread_barrier_wait(&turn);
         pthread_barrier_wait(&turn);
     }

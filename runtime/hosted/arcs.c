@@ -37,6 +37,8 @@ static struct cell *reserve_claim(struct process *p, uint32_t kind, uint64_t a, 
         p->next_id += segment_room(s);
         s->next = p->segments;
         p->segments = s;
+        if (config.live)
+            lost_add(LOST_LIVE, 1);
     }
     process_unlock(p, &mask);
     return kind == MONARC_EXTENT_ARCS ? segment_claim(s, a, b) : NULL;

@@ -134,8 +134,11 @@ bool clock_perf_start(struct process *p, struct thread *t)
     if (HAVE_RINGS && !t->is_deep && start_ring(p, t))
         return true;
     int *slot = slot_of(0);
-    if (!slot)
+    if (!slot) {
+        if (config.event == EVENT_CPU)
+            lost_add(LOST_CLOCKS, 1);
         return false;
+    }
     long fd = open_best(FOR_SIGNALS);
     if (!sys_failed(fd))
         fd = move_high(fd);

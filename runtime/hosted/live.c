@@ -194,24 +194,25 @@ void *live_extent(struct process *p, uint32_t kind, uint64_t cells, uint64_t fir
     return x ? x + 1 : NULL;
 }
 
-void live_note(struct process *p, uint32_t tag, const void *payload, uint32_t bytes)
+void *live_note(struct process *p, uint32_t tag, const void *payload, uint32_t bytes)
 {
     size_t whole = 8 + ((bytes + 7u) & ~7u);
     if (!config.live)
-        return;
+        return NULL;
     if (!p->notes || p->notes->bytes - p->notes_used < whole + 8) {
         size_t room = whole + 8 + sizeof(struct extent);
         p->notes =
             extent_new(p, MONARC_EXTENT_NOTES, room > NOTES_BYTES ? room : NOTES_BYTES, 0, 0);
         p->notes_used = sizeof(struct extent);
         if (!p->notes)
-            return;
+            return NULL;
     }
     uint32_t *at = (uint32_t *)((char *)p->notes + p->notes_used);
     bytes_copy(at + 2, payload, bytes);
     at[1] = bytes;
     __atomic_store_n(at, tag, __ATOMIC_RELEASE); /* last: a reader stops at tag 0 */
     p->notes_used += whole;
+    return at + 2;
 }
 
 void live_remove(struct process *p)

@@ -14,8 +14,9 @@ struct process;
  * held. */
 void *live_extent(struct process *p, uint32_t kind, uint64_t cells, uint64_t first_id);
 
-/* Adds one sidecar record to the notes in the live file, for the recovery. Lock held. */
-void live_note(struct process *p, uint32_t tag, const void *payload, uint32_t bytes);
+/* Adds one sidecar record to the notes in the live file, for the recovery. Returns its payload,
+ * which stays where it is, or NULL. Lock held. */
+void *live_note(struct process *p, uint32_t tag, const void *payload, uint32_t bytes);
 
 /* The final files are complete: the live file is not needed any more. Lock held. */
 void live_remove(struct process *p);

@@ -24,7 +24,9 @@
                                     LOST_EVENT,                                                    \
                                     "the event is not available: CPU time was sampled")            \
                                     row(LOST_RING,                                                 \
-                                        "samples not counted: they waited too long in the kernel")
+                                        "samples not counted: they waited too long in the kernel") \
+                                        row(LOST_CLOCKS, "too many threads for perf_event_open: "  \
+                                                         "a timer was used")
 
 #define LOST_ENUMERATOR(name, text) name,
 enum lost_reason { LOST_ROWS(LOST_ENUMERATOR) LOST_REASONS };

@@ -158,6 +158,10 @@ void *process_control(struct process *p, size_t bytes)
 void lost_add(enum lost_reason reason, uint64_t n)
 {
     struct process *p = process_if_started();
-    if (p)
-        __atomic_fetch_add(&p->lost[reason], n, __ATOMIC_RELAXED);
+    if (!p)
+        return;
+    __atomic_fetch_add(&p->lost[reason], n, __ATOMIC_RELAXED);
+    uint64_t *live = __atomic_load_n(&p->live_lost[reason], __ATOMIC_ACQUIRE);
+    if (live)
+        __atomic_fetch_add(live, n, __ATOMIC_RELAXED);
 }

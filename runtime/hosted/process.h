@@ -38,7 +38,8 @@ struct process {
     struct mark *marks;
     struct table stacks, late, late_blocks;
     uint64_t lost[LOST_REASONS];
-    uint64_t samples, sampled_ns; /* ns: CPU time of sampled threads that have ended */
+    uint64_t *live_lost[LOST_REASONS]; /* the same in the live file; NULL: not there */
+    uint64_t samples, sampled_ns;      /* ns: CPU time of sampled threads that have ended */
     struct table baseline_arcs;
     /* The live file: see live.c. */
     char *chunk_at;

@@ -213,7 +213,8 @@ void ring_drop(struct thread *t)
     if (!t || !ring_is_mapped(t))
         return;
     sys_block(&mask);
-    if (lock(t->ring)) {
+    /* Without waiting: whoever empties the ring may wait for the lock that the caller holds. */
+    if (!__atomic_exchange_n(&t->ring->lock, 1, __ATOMIC_ACQUIRE)) {
         struct perf_event_mmap_page *pages = t->ring->pages;
         __atomic_store_n(&pages->data_tail, __atomic_load_n(&pages->data_head, __ATOMIC_ACQUIRE),
                          __ATOMIC_RELEASE);

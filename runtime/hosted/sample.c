@@ -108,8 +108,11 @@ static enum sample_clock start_clock(struct process *p, struct thread *t)
     if (config.clock == CLOCK_ANY || config.clock == CLOCK_PERF || !is_clock())
         if (clock_perf_start(p, t))
             return CLOCK_PERF;
-    if (!is_clock()) /* started for an earlier thread, not for this one */
+    if (!is_clock()) {
+        if (clock_used != CLOCK_ANY) /* started for an earlier thread, not for this one */
+            lost_add(LOST_TIMER, 1);
         return CLOCK_ANY;
+    }
     if (config.clock != CLOCK_ITIMER && clock_timer_start(t))
         return CLOCK_TIMER;
     if (config.clock == CLOCK_ANY || config.clock == CLOCK_ITIMER)

@@ -71,8 +71,35 @@ static size_t command_pair(size_t at)
     return k + text_length(command + at + k) + 1;
 }
 
+/* In p->record; returns its size. */
+static uint32_t lost_record(struct process *p, uint32_t reason)
+{
+    static const char *const texts[] = {
+#define LOST_TEXT(name, text) text,
+        LOST_ROWS(LOST_TEXT)
+#undef LOST_TEXT
+    };
+    uint32_t head[2] = {reason, 0}, n = (uint32_t)text_length(texts[reason]) + 1;
+    bytes_copy(p->record, head, sizeof head);
+    bytes_copy(p->record + 8, &p->lost[reason], sizeof p->lost[reason]);
+    bytes_copy(p->record + 16, texts[reason], n);
+    return 16 + n;
+}
+
+/* A row for each reason, counted in place from now on: nothing needs to be written later, which may
+ * be the very thing that cannot be done. */
+static void note_losses(struct process *p)
+{
+    for (uint32_t i = 0; i < LOST_REASONS; i++) {
+        char *note = live_note(p, MONARC_SIDE_LOST, p->record, lost_record(p, i));
+        __atomic_store_n(&p->live_lost[i], note ? (uint64_t *)(void *)(note + 8) : NULL,
+                         __ATOMIC_RELEASE);
+    }
+}
+
 void side_note_all(struct process *p)
 {
+    note_losses(p);
     for (size_t at = 0, n; (n = command_pair(at)) > 0; at += n)
         live_note(p, MONARC_SIDE_TEXT, command + at, (uint32_t)n);
     for (const struct object *o = objects; o; o = o->next)
@@ -289,21 +316,9 @@ static void put_stacks(struct process *p, struct output *out)
 
 static void put_lost(struct process *p, struct output *out)
 {
-    static const char *const texts[] = {
-#define LOST_TEXT(name, text) text,
-        LOST_ROWS(LOST_TEXT)
-#undef LOST_TEXT
-    };
-    for (uint32_t i = 0; i < LOST_REASONS; i++) {
-        uint64_t n = p->lost[i];
-        uint32_t head[2] = {i, 0};
-        if (!n && i != LOST_CALLS)
-            continue; /* lost calls are always reported, even when there are none */
-        bytes_copy(p->record, head, sizeof head);
-        bytes_copy(p->record + 8, &n, sizeof n);
-        bytes_copy(p->record + 16, texts[i], text_length(texts[i]) + 1);
-        put_record(out, MONARC_SIDE_LOST, p->record, 16 + text_length(texts[i]) + 1);
-    }
+    for (uint32_t i = 0; i < LOST_REASONS; i++)
+        if (p->lost[i] || i == LOST_CALLS) /* always reported, even when there are none */
+            put_record(out, MONARC_SIDE_LOST, p->record, lost_record(p, i));
 }
 
 static void put_marks(struct process *p, struct output *out)

@@ -19,7 +19,7 @@ struct mark {
 
 /* Command line and environment into memory, once, before the program can change them. */
 void side_read_command(void);
-/* Command line and load map as known so far, into a new live file. Lock held. */
+/* Losses, command line and load map as known so far, into a new live file. Lock held. */
 void side_note_all(struct process *p);
 void side_note_object(struct process *p, const struct object *o);
 void side_mark(struct process *p, enum mark_kind kind, const char *name);

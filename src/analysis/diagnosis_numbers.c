@@ -129,9 +129,12 @@ static uint32_t busiest(const struct attribution *t, const struct functions *f)
     return top;
 }
 
+/* Of a recording all samples count, those in libraries too: few in the executable are no fault. */
 static void examine_certainty(struct examination *x)
 {
     const struct summary *s = x->p->summary;
+    if (x->p->recording && x->p->recording->process.samples >= FEW_SAMPLES)
+        return;
     if (!s || !(s->samples > 0) || s->samples >= FEW_SAMPLES || !x->p->functions->len)
         return;
     uint32_t top = busiest(x->p->time, x->p->functions);

@@ -1,6 +1,8 @@
 /* Chunked bump allocator. Chunks come from calloc: large ones are fresh pages of the system. */
 #include "base/arena.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +30,14 @@ void memory_prefer_large_pages(void *at, size_t bytes)
     uintptr_t end = ((uintptr_t)at + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
     if (bytes >= LARGE)
         madvise((void *)start, end - start, MADV_HUGEPAGE); /* a wish; failure changes nothing */
+}
+
+void memory_keep(void)
+{
+    enum { MAPPED = 32 << 20, STEP = 1 << 20 };
+    mallopt(M_MMAP_THRESHOLD, MAPPED);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, STEP);
 }
 
 static struct arena_chunk *chunk_new(size_t bytes)

@@ -28,6 +28,10 @@ void arena_deinit(struct arena *a);
 /* Asks for large pages under a large allocation that will be filled: fewer page faults. */
 void memory_prefer_large_pages(void *at, size_t bytes);
 
+/* For commands that read one file after the other: the process keeps what is freed for the next
+ * one, instead of having the system take the pages and hand out others. */
+void memory_keep(void);
+
 /* Called when the system has no memory left. The default aborts; cli replaces it with one line and
  * an exit status (a weak symbol, so that nothing here has to hold a mutable hook). */
 _Noreturn void memory_exhausted(size_t bytes);

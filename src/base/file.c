@@ -30,10 +30,12 @@ static void buffer_room(struct file_buffer *b, size_t room)
     memory_prefer_large_pages(grown, cap);
 }
 
+/* The last byte of room shows that a file of the size that was expected has ended. */
 static bool read_to_end(int fd, struct file_buffer *b)
 {
     for (;;) {
-        buffer_room(b, 4096);
+        if (b->len == b->cap)
+            buffer_room(b, 4096);
         ssize_t n = read(fd, b->at + b->len, b->cap - b->len);
         if (n == 0)
             return true;

@@ -65,17 +65,14 @@ void out_room(struct out *o, size_t n)
     o->cap = cap;
 }
 
-void out_bytes(struct out *o, const char *text, size_t len)
+void out_bytes_slowly(struct out *o, const char *text, size_t len)
 {
-    if (!len) /* there may be no buffer yet */
-        return;
     if (o->fd >= 0 && len >= BUFFER / 2) { /* not worth a copy */
         out_flush(o);
         write_all(o, text, len);
         return;
     }
-    if (o->cap - o->len < len)
-        out_room(o, len);
+    out_room(o, len);
     memcpy(o->at + o->len, text, len);
     o->len += len;
 }

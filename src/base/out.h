@@ -26,7 +26,21 @@ MUST_CHECK bool out_finish(struct out *o, const char *name, struct err *e);
 /* Room for `n` more bytes at o->at + o->len. */
 void out_room(struct out *o, size_t n);
 
-void out_bytes(struct out *o, const char *text, size_t len);
+/* For what out_bytes() has no room for. */
+void out_bytes_slowly(struct out *o, const char *text, size_t len);
+
+static inline void out_bytes(struct out *o, const char *text, size_t len)
+{
+    if (!len) /* there may be no buffer yet */
+        return;
+    if (o->cap - o->len < len) {
+        out_bytes_slowly(o, text, len);
+        return;
+    }
+    memcpy(o->at + o->len, text, len);
+    o->len += len;
+}
+
 void out_printf(struct out *o, const char *format, ...) PRINTF_LIKE(2, 3);
 
 static inline void out_str(struct out *o, const char *text)

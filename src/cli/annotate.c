@@ -39,8 +39,9 @@ static bool parse_asm(struct annotate_rules *rules, const char *value, struct er
 }
 
 /* A switch table. */
-static bool take(struct request *r, int row, const char *value, struct err *e)
+static bool take(void *request, int row, const char *value, struct err *e)
 {
+    struct request *r = request;
     switch (row) {
     case OPTION_DIRECTORY: source_search_add(&r->source.search, value); return true;
     case OPTION_PATH_MAP: return source_search_map(&r->source.search, value, e);
@@ -53,18 +54,10 @@ static bool take(struct request *r, int row, const char *value, struct err *e)
     }
 }
 
-static int parse(struct option_walk *walk, struct request *r, struct err *e)
+static bool report(struct sources *s, void *request, struct out *out, struct err *e)
 {
-    const char *value;
-    int row;
-    while ((row = options_next(walk, &value, e)) >= 0)
-        if (!take(r, row, value, e))
-            return OPTION_BAD;
-    return row;
-}
-
-static void print(struct sources *s, const struct request *r, struct out *out)
-{
+    (void)e;
+    const struct request *r = request;
     struct annotated table;
     annotate_make(&table, &s->lines, &s->view.summary, &s->input, &r->source.search, &r->rules,
                   &s->view.arena);
@@ -78,28 +71,22 @@ static void print(struct sources *s, const struct request *r, struct out *out)
     }
     terminal_end(&terminal, out);
     annotate_deinit(&table);
+    return true;
+}
+
+static void prepare(void *request, struct source_input *input)
+{
+    struct request *r = request;
+    r->rules.is_function = r->source.function != NULL;
+    input->keeps_stretches = r->rules.has_code;
+    input->keeps_idle = r->rules.has_code || (r->rules.shows_all && r->source.view.is_json);
 }
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct option_walk walk = options_start(self, argc - 1, argv + 1);
     struct request r = {.rules = {.min_percent = 1, .context = 3}};
-    struct sources s = {0};
-    r.source.search.arena = &s.view.arena;
-    int status = EXIT_BAD, end = parse(&walk, &r, e);
-    r.rules.is_function = r.source.function != NULL;
-    s.input.keeps_stretches = r.rules.has_code;
-    s.input.keeps_idle = r.rules.has_code || (r.rules.shows_all && r.source.view.is_json);
-    if (end == OPTION_HELP) {
-        command_help(self, out);
-        status = EXIT_FINE;
-    } else if (end != OPTION_BAD && view_operands(&r.source.view, &walk, e) &&
-               sources_open(&s, &r.source, e)) {
-        print(&s, &r, out);
-        status = EXIT_FINE;
-    }
-    sources_close(&s, &r.source);
-    return status;
+    return sources_run(self, argc, argv,
+                       &(struct sources_job){&r, &r.source, take, prepare, report}, out, e);
 }
 
 const struct command command_annotate = {

@@ -58,6 +58,12 @@ struct option_walk options_start(const struct command *c, int argc, char **argv)
  * --help and -h are recognised for every command. */
 int options_next(struct option_walk *w, const char **value, struct err *e);
 
+/* Takes the option of table row `row` into a command's request; false with `e` set. */
+typedef bool option_taker(void *request, int row, const char *value, struct err *e);
+
+/* Hands every option to `take`. OPTION_END, OPTION_BAD or OPTION_HELP. */
+int options_each(struct option_walk *w, option_taker *take, void *request, struct err *e);
+
 /* Help of one command, as text. */
 void command_help(const struct command *c, struct out *out);
 

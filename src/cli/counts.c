@@ -30,8 +30,9 @@ static bool parse_order_of_counts(struct counts_rules *rules, const char *value,
            err_set(e, "option '--sort' takes executions or place, not '%s'", value);
 }
 
-static bool take(struct request *r, int row, const char *value, struct err *e)
+static bool take(void *request, int row, const char *value, struct err *e)
 {
+    struct request *r = request;
     switch (row) {
     case OPTION_BLOCKS: return r->rules.has_blocks = true;
     case OPTION_NEVER: return r->rules.only_never = r->rules.by_place = true;
@@ -41,16 +42,6 @@ static bool take(struct request *r, int row, const char *value, struct err *e)
     case SOURCE_OPTION_JSON: r->is_csv = false; return r->source.view.is_json = true;
     default: return source_option(&r->source, row, value, e);
     }
-}
-
-static int parse(struct option_walk *walk, struct request *r, struct err *e)
-{
-    const char *value;
-    int row;
-    while ((row = options_next(walk, &value, e)) >= 0)
-        if (!take(r, row, value, e))
-            return OPTION_BAD;
-    return row;
 }
 
 static bool has_blocks(const struct sources *s, const struct request *r, struct err *e)
@@ -77,23 +68,19 @@ static void print(struct sources *s, const struct request *r, struct out *out)
     terminal_end(&terminal, out);
 }
 
+static bool report(struct sources *s, void *request, struct out *out, struct err *e)
+{
+    if (!has_blocks(s, request, e))
+        return false;
+    print(s, request, out);
+    return true;
+}
+
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct option_walk walk = options_start(self, argc - 1, argv + 1);
     struct request r = {.rules = {.limit = 20}};
-    struct sources s = {0};
-    r.source.search.arena = &s.view.arena;
-    int status = EXIT_BAD, end = parse(&walk, &r, e);
-    if (end == OPTION_HELP) {
-        command_help(self, out);
-        status = EXIT_FINE;
-    } else if (end != OPTION_BAD && view_operands(&r.source.view, &walk, e) &&
-               sources_open(&s, &r.source, e) && has_blocks(&s, &r, e)) {
-        print(&s, &r, out);
-        status = EXIT_FINE;
-    }
-    sources_close(&s, &r.source);
-    return status;
+    return sources_run(self, argc, argv, &(struct sources_job){&r, &r.source, take, NULL, report},
+                       out, e);
 }
 
 const struct command command_counts = {

@@ -107,8 +107,9 @@ static bool take_reading(struct cover_options *o, int row, const char *value, st
     }
 }
 
-static bool take(struct cover_options *o, int row, const char *value, struct err *e)
+static bool take(void *request, int row, const char *value, struct err *e)
 {
+    struct cover_options *o = request;
     switch (row) {
     case COVER_MISSING: return o->style.shows_missing = true;
     case COVER_FUNCTIONS: return o->style.shows_functions = true;
@@ -166,15 +167,11 @@ int cover_options_parse(const struct command *self, int argc, char **argv, struc
                         struct err *e)
 {
     struct option_walk walk = options_start(self, argc - 1, argv + 1);
-    const char *value;
-    int row;
     o->search.arena = &o->arena;
     o->style.context = 2;
-    while ((row = options_next(&walk, &value, e)) >= 0)
-        if (!take(o, row, value, e))
-            return OPTION_BAD;
-    if (row != OPTION_END)
-        return row;
+    int end = options_each(&walk, take, o, e);
+    if (end != OPTION_END)
+        return end;
     if (!check(o, e) || !environment(o, e))
         return OPTION_BAD;
     o->wishes.root = cover_whole_path(o->wishes.root ? o->wishes.root : ".", &o->arena);

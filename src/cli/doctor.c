@@ -28,26 +28,16 @@ struct request {
     enum colour_when colour;
 };
 
-static int parse(struct option_walk *walk, struct request *r, struct err *e)
+static bool take(void *request, int row, const char *value, struct err *e)
 {
-    const char *value;
-    int row;
-    while ((row = options_next(walk, &value, e)) >= 0) {
-        bool ok = true;
-        if (row == OPTION_DEBUG_DIR)
-            r->debug_dir = value;
-        else if (row == OPTION_JSON)
-            r->is_json = true;
-        else if (row == OPTION_COLOR)
-            ok = parse_colour(value, &r->colour, e);
-        else if (row == OPTION_NO_PAGER)
-            r->no_pager = true;
-        else
-            ok = profile_option(&r->read, row, value, e);
-        if (!ok)
-            return OPTION_BAD;
+    struct request *r = request;
+    switch (row) {
+    case OPTION_DEBUG_DIR: r->debug_dir = value; return true;
+    case OPTION_JSON: return r->is_json = true;
+    case OPTION_COLOR: return parse_colour(value, &r->colour, e);
+    case OPTION_NO_PAGER: return r->no_pager = true;
+    default: return profile_option(&r->read, row, value, e);
     }
-    return row;
 }
 
 /* What patient and diagnosis point into. */
@@ -237,7 +227,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 {
     struct option_walk walk = options_start(self, argc - 1, argv + 1);
     struct request r = {0};
-    int end = parse(&walk, &r, e);
+    int end = options_each(&walk, take, &r, e);
     if (end == OPTION_HELP)
         return command_help(self, out), EXIT_FINE;
     if (end == OPTION_BAD)

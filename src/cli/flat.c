@@ -24,19 +24,15 @@ struct request {
     enum rows rows;
 };
 
-static int parse(struct option_walk *walk, struct request *r, struct err *e)
+static bool take(void *request, int row, const char *value, struct err *e)
 {
-    const char *value;
-    int row;
-    while ((row = options_next(walk, &value, e)) >= 0) {
-        if (row == OPTION_MODEL)
-            r->view.rules.shows_model = true;
-        else if (row == OPTION_BY_OBJECT || row == OPTION_BY_THREAD)
-            r->rows = row == OPTION_BY_OBJECT ? ROWS_OBJECTS : ROWS_THREADS;
-        else if (!view_option(&r->view, row, value, e))
-            return OPTION_BAD;
-    }
-    return row;
+    struct request *r = request;
+    if (row == OPTION_MODEL)
+        return r->view.rules.shows_model = true;
+    if (row != OPTION_BY_OBJECT && row != OPTION_BY_THREAD)
+        return view_option(&r->view, row, value, e);
+    r->rows = row == OPTION_BY_OBJECT ? ROWS_OBJECTS : ROWS_THREADS;
+    return true;
 }
 
 static void print(struct view *v, const struct view_options *o, struct out *out)
@@ -88,22 +84,19 @@ static bool print_shares(struct view *v, const struct request *r, struct out *ou
     return true;
 }
 
+static bool report(struct view *v, void *request, struct out *out, struct err *e)
+{
+    const struct request *r = request;
+    if (r->rows != ROWS_FUNCTIONS)
+        return print_shares(v, r, out, e);
+    print(v, &r->view, out);
+    return true;
+}
+
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct option_walk walk = options_start(self, argc - 1, argv + 1);
     struct request r = {0};
-    struct view v = {0};
-    int status = EXIT_BAD, end = parse(&walk, &r, e);
-    if (end == OPTION_HELP) {
-        command_help(self, out);
-        status = EXIT_FINE;
-    } else if (end != OPTION_BAD && view_operands(&r.view, &walk, e) && view_open(&v, &r.view, e)) {
-        if (r.rows == ROWS_FUNCTIONS)
-            print(&v, &r.view, out);
-        status = r.rows == ROWS_FUNCTIONS || print_shares(&v, &r, out, e) ? EXIT_FINE : EXIT_BAD;
-    }
-    view_close(&v, &r.view);
-    return status;
+    return view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report}, out, e);
 }
 
 const struct command command_flat = {

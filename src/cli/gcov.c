@@ -1,6 +1,7 @@
 /* `monarc gcov`: GNU gcov 12's reports, options, messages and exit statuses, for the files of every
  * version. */
 #include "base/gzip.h"
+#include "base/intern.h"
 #include "cli/command.h"
 #include "cli/gcov_names.h"
 #include "cli/gcov_read.h"
@@ -14,30 +15,42 @@ struct gcov {
     struct gcov_input input;
     struct gcov_report report;
     struct out *out;
-    bool *is_wanted; /* sources that -r leaves */
+    struct arena table; /* of one report */
+    bool *is_wanted;    /* sources that -r leaves */
     uint64_t lines, executed;
+    struct intern names; /* that have been demangled; objects share most of those of C++ */
+    VEC(const char *) readable;
 };
 
 /* ---- the table */
+
+static const char *readable_name(struct gcov *g, const char *name)
+{
+    uint32_t index = intern(&g->names, name, strlen(name));
+    if (index < g->readable.len)
+        return g->readable.at[index];
+    char *readable = demangle(name, NULL);
+    const char *kept = readable ? arena_copy(&g->names.arena, readable, strlen(readable))
+                                : intern_text(&g->names, index);
+    free(readable);
+    vec_push(&g->readable, kept);
+    return kept;
+}
 
 static void name_instances(struct gcov *g)
 {
     struct gcov_report *r = &g->report;
     size_t len = r->lines.instances.len;
-    r->shown_names = ARENA_NEW(&g->input.arena, const char *, len);
-    r->demangled_names = ARENA_NEW(&g->input.arena, const char *, len);
+    r->shown_names = ARENA_NEW(&g->table, const char *, len);
+    r->demangled_names = ARENA_NEW(&g->table, const char *, len);
     for (uint32_t i = 0; i < len; i++) {
         const char *name = gcov_function(r, i)->name;
         r->shown_names[i] = r->demangled_names[i] = name ? name : "";
         if (!g->options.demangled && !g->options.json)
             continue;
-        char *readable = demangle(r->shown_names[i], NULL);
-        if (!readable)
-            continue;
-        r->demangled_names[i] = arena_copy(&g->input.arena, readable, strlen(readable));
+        r->demangled_names[i] = readable_name(g, r->shown_names[i]);
         if (g->options.demangled)
             r->shown_names[i] = r->demangled_names[i];
-        free(readable);
     }
 }
 
@@ -100,7 +113,7 @@ static void analyse(struct gcov *g)
     struct gcov_input *in = &g->input;
     struct gcov_report *r = &g->report;
     r->units_len = in->pairs.len;
-    r->units = ARENA_NEW(&in->arena, struct cover_unit, r->units_len);
+    r->units = ARENA_NEW(&g->table, struct cover_unit, r->units_len);
     for (size_t i = 0; i < r->units_len; i++) {
         struct gcov_pair *p = in->pairs.at[i];
         r->units[i] = (struct cover_unit){.notes = &p->notes,
@@ -108,6 +121,8 @@ static void analyse(struct gcov *g)
                                           .flow = &p->flow,
                                           .sources = p->sources.at};
     }
+    for (size_t i = 0; i < r->units_len; i++)
+        r->has_conditions |= r->units[i].notes->conditions.len != 0;
     describe(g);
     /* Versions of gcov differ in these. */
     struct cover_rules rules = {.absent_is_zero = r->version >= 800,
@@ -129,6 +144,7 @@ static void forget(struct gcov *g)
     cover_units_deinit(r->units, r->units_len);
     cover_lines_deinit(&r->lines);
     vec_free(&r->starts);
+    arena_deinit(&g->table);
     free(g->is_wanted);
     g->is_wanted = NULL;
     g->report = (struct gcov_report){.version = r->version, .is_llvm = r->is_llvm};
@@ -282,6 +298,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 {
     (void)self;
     struct gcov g = {.out = out};
+    memory_keep();
     struct out complaints;
     out_init(&complaints, STDERR_FILENO);
     g.input.options = &g.options;
@@ -294,6 +311,8 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     (void)!out_finish(&complaints, "standard error", e);
     out_deinit(&complaints);
     gcov_input_deinit(&g.input);
+    intern_deinit(&g.names);
+    vec_free(&g.readable);
     as_gcov_release(&g.options);
     return status;
 }

@@ -24,28 +24,20 @@ struct request {
     uint64_t depth;
 };
 
-static int parse(struct option_walk *walk, struct request *r, struct err *e)
+static bool take(void *request, int row, const char *value, struct err *e)
 {
-    const char *value;
-    int row;
-    while ((row = options_next(walk, &value, e)) >= 0) {
-        bool ok = true;
-        if (row == OPTION_CALLERS || row == OPTION_CALLEES) {
-            r->tree_of = value;
-            r->is_upward = row == OPTION_CALLERS;
-        } else if (row == OPTION_DEPTH) {
-            ok = option_number("--depth", value, MOST_DEPTH, &r->depth, e);
-        } else if (row == OPTION_STATIC) {
-            r->view.adds_static = true;
-        } else if (row == OPTION_MODEL) {
-            r->view.measures_graph = false;
-        } else {
-            ok = view_option(&r->view, row, value, e);
-        }
-        if (!ok)
-            return OPTION_BAD;
+    struct request *r = request;
+    switch (row) {
+    case OPTION_CALLERS:
+    case OPTION_CALLEES:
+        r->tree_of = value;
+        r->is_upward = row == OPTION_CALLERS;
+        return true;
+    case OPTION_DEPTH: return option_number("--depth", value, MOST_DEPTH, &r->depth, e);
+    case OPTION_STATIC: return r->view.adds_static = true;
+    case OPTION_MODEL: r->view.measures_graph = false; return true;
+    default: return view_option(&r->view, row, value, e);
     }
-    return row;
 }
 
 static void print_entries(struct view *v, const struct view_options *o,
@@ -80,8 +72,9 @@ static void print_trees(struct view *v, const struct request *r, const struct fu
         trees_text(out, trees, found->all.len, &v->names, style);
 }
 
-static bool print(struct view *v, const struct request *r, struct out *out, struct err *e)
+static bool report(struct view *v, void *request, struct out *out, struct err *e)
 {
+    const struct request *r = request;
     const struct view_options *o = &r->view;
     struct function_list found = {0};
     struct terminal terminal = {0};
@@ -104,19 +97,8 @@ static bool print(struct view *v, const struct request *r, struct out *out, stru
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct option_walk walk = options_start(self, argc - 1, argv + 1);
     struct request r = {.view.measures_graph = true, .depth = DEPTH};
-    struct view v = {0};
-    int status = EXIT_BAD, end = parse(&walk, &r, e);
-    if (end == OPTION_HELP) {
-        command_help(self, out);
-        status = EXIT_FINE;
-    } else if (end != OPTION_BAD && view_operands(&r.view, &walk, e) && view_open(&v, &r.view, e) &&
-               print(&v, &r, out, e)) {
-        status = EXIT_FINE;
-    }
-    view_close(&v, &r.view);
-    return status;
+    return view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report}, out, e);
 }
 
 const struct command command_graph = {

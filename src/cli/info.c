@@ -20,17 +20,12 @@ struct request {
     bool is_json;
 };
 
-static int parse(struct option_walk *walk, struct request *request, struct err *e)
+static bool take(void *request, int row, const char *value, struct err *e)
 {
-    const char *value;
-    int row;
-    while ((row = options_next(walk, &value, e)) >= 0) {
-        if (row == OPTION_JSON)
-            request->is_json = true;
-        else if (!profile_option(&request->read, row, value, e))
-            return OPTION_BAD;
-    }
-    return row;
+    struct request *r = request;
+    if (row == OPTION_JSON)
+        return r->is_json = true;
+    return profile_option(&r->read, row, value, e);
 }
 
 /* A file of arc profiling, whose bytes are in the buffer. */
@@ -127,7 +122,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     char *default_paths[] = {default_path};
     struct option_walk walk = options_start(self, argc - 1, argv + 1);
     struct request request = {0};
-    int end = parse(&walk, &request, e);
+    int end = options_each(&walk, take, &request, e);
     if (end == OPTION_HELP)
         return command_help(self, out), EXIT_FINE;
     if (end == OPTION_BAD)

@@ -32,26 +32,15 @@ static bool add_map(struct request *r, const char *value, struct err *e)
     return true;
 }
 
-static int parse(struct option_walk *walk, struct request *r, struct err *e)
+static bool take(void *request, int row, const char *value, struct err *e)
 {
-    const char *value;
-    int row;
-    while ((row = options_next(walk, &value, e)) >= 0) {
-        bool ok = true;
-        if (row == OPTION_INLINES)
-            r->has_inlines = true;
-        else if (row == OPTION_FULL_PATHS)
-            r->paths.is_full = true;
-        else if (row == OPTION_PATH_MAP)
-            ok = add_map(r, value, e);
-        else
-            ok = view_option(&r->view, row, value, e);
-        if (!ok)
-            return OPTION_BAD;
+    struct request *r = request;
+    switch (row) {
+    case OPTION_INLINES: return r->has_inlines = true;
+    case OPTION_FULL_PATHS: return r->paths.is_full = true;
+    case OPTION_PATH_MAP: return add_map(r, value, e);
+    default: return view_option(&r->view, row, value, e);
     }
-    r->paths.maps = r->maps.at;
-    r->paths.maps_len = r->maps.len;
-    return row;
 }
 
 /* The object files by number, as the table of functions counts them. */
@@ -95,8 +84,9 @@ static void print(struct lines_table *t, const struct request *r, struct out *ou
     terminal_end(&terminal, out);
 }
 
-static bool report(struct view *v, const struct request *r, struct out *out, struct err *e)
+static bool report(struct view *v, void *request, struct out *out, struct err *e)
 {
+    struct request *r = request;
     struct lines_input in = {.functions = &v->functions,
                              .profile = &v->profile,
                              .summary = &v->summary,
@@ -108,6 +98,8 @@ static bool report(struct view *v, const struct request *r, struct out *out, str
                        "%s: has no line numbers; compile it with -g, or name the folder of its "
                        "separate debug file with --debug-dir",
                        r->view.program);
+    r->paths.maps = r->maps.at;
+    r->paths.maps_len = r->maps.len;
     struct lines_table table;
     lines_make(&table, &in, &r->view.rules, &v->arena);
     print(&table, r, out);
@@ -116,18 +108,8 @@ static bool report(struct view *v, const struct request *r, struct out *out, str
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct option_walk walk = options_start(self, argc - 1, argv + 1);
     struct request r = {0};
-    struct view v = {0};
-    int status = EXIT_BAD, end = parse(&walk, &r, e);
-    if (end == OPTION_HELP) {
-        command_help(self, out);
-        status = EXIT_FINE;
-    } else if (end != OPTION_BAD && view_operands(&r.view, &walk, e) && view_open(&v, &r.view, e) &&
-               report(&v, &r, out, e)) {
-        status = EXIT_FINE;
-    }
-    view_close(&v, &r.view);
+    int status = view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report}, out, e);
     vec_free(&r.maps);
     return status;
 }

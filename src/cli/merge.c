@@ -21,22 +21,14 @@ struct request {
     const struct format *to;
 };
 
-static int parse(struct option_walk *walk, struct request *request, struct err *e)
+static bool take(void *request, int row, const char *value, struct err *e)
 {
-    const char *value;
-    int row;
-    while ((row = options_next(walk, &value, e)) >= 0) {
-        bool ok = true;
-        if (row < PROFILE_OPTIONS)
-            ok = profile_option(&request->read, row, value, e);
-        else if (row == OPTION_OUTPUT)
-            request->output = value;
-        else
-            ok = parse_format("--to", value, &request->to, e);
-        if (!ok)
-            return OPTION_BAD;
+    struct request *r = request;
+    switch (row) {
+    case OPTION_OUTPUT: r->output = value; return true;
+    case OPTION_TO: return parse_format("--to", value, &r->to, e);
+    default: return profile_option(&r->read, row, value, e);
     }
-    return row;
 }
 
 static bool merge(const struct request *request, char *const *paths, size_t len, struct err *e)
@@ -57,7 +49,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 {
     struct option_walk walk = options_start(self, argc - 1, argv + 1);
     struct request request = {0};
-    int end = parse(&walk, &request, e);
+    int end = options_each(&walk, take, &request, e);
     if (end == OPTION_HELP)
         return command_help(self, out), EXIT_FINE;
     if (end == OPTION_BAD)

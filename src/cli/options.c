@@ -132,6 +132,16 @@ static int write_option(char *into, size_t size, const struct option_row *row)
     return snprintf(into, size, "%s--%s[=%s", front, row->name, row->value + 1);
 }
 
+int options_each(struct option_walk *w, option_taker *take, void *request, struct err *e)
+{
+    const char *value;
+    int row;
+    while ((row = options_next(w, &value, e)) >= 0)
+        if (!take(request, row, value, e))
+            return OPTION_BAD;
+    return row;
+}
+
 void command_help(const struct command *c, struct out *out)
 {
     out_printf(out, "Usage: monarc %s %s\n%s.\n", c->name, c->synopsis, c->summary);

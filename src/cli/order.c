@@ -51,8 +51,9 @@ static bool parse_linker(const char *value, enum order_format *format, struct er
     return err_set(e, "option '--format' takes lld, gold, ld, mold or names, not '%s'", value);
 }
 
-static bool take(struct request *r, int row, const char *value, struct err *e)
+static bool take(void *request, int row, const char *value, struct err *e)
 {
+    struct request *r = request;
     struct profile_options *read = &r->view.read;
     switch (row) {
     case OPTION_FORMAT: return parse_linker(value, &r->format, e);
@@ -66,16 +67,6 @@ static bool take(struct request *r, int row, const char *value, struct err *e)
     case OPTION_ENDIAN: return parse_order("--endian", value, &read->hint.order, e);
     default: return parse_format("--profile-format", value, &read->format, e);
     }
-}
-
-static int parse(struct option_walk *walk, struct request *r, struct err *e)
-{
-    const char *value;
-    int row;
-    while ((row = options_next(walk, &value, e)) >= 0)
-        if (!take(r, row, value, e))
-            return OPTION_BAD;
-    return row;
 }
 
 /* Of a recording, the executable or the object that was named: by its path, or what is behind the
@@ -130,8 +121,9 @@ static bool save(const struct request *r, const struct order *t, const struct or
     return ok;
 }
 
-static bool report(struct view *v, const struct request *r, struct out *out, struct err *e)
+static bool report(struct view *v, void *request, struct out *out, struct err *e)
 {
+    const struct request *r = request;
     struct order order;
     struct order_gain gain;
     if (!make(v, r, &order, &gain, e))
@@ -150,19 +142,8 @@ static bool report(struct view *v, const struct request *r, struct out *out, str
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct option_walk walk = options_start(self, argc - 1, argv + 1);
     struct request r = {0};
-    struct view v = {0};
-    int status = EXIT_BAD, end = parse(&walk, &r, e);
-    if (end == OPTION_HELP) {
-        command_help(self, out);
-        status = EXIT_FINE;
-    } else if (end != OPTION_BAD && view_operands(&r.view, &walk, e) && view_open(&v, &r.view, e) &&
-               report(&v, &r, out, e)) {
-        status = EXIT_FINE;
-    }
-    view_close(&v, &r.view);
-    return status;
+    return view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report}, out, e);
 }
 
 const struct command command_order = {

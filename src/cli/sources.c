@@ -77,3 +77,30 @@ void sources_close(struct sources *s, struct source_options *o)
     view_close(&s->view, &o->view);
     source_search_deinit(&o->search);
 }
+
+static bool open_and_report(struct sources *s, const struct sources_job *job,
+                            const struct option_walk *walk, struct out *out, struct err *e)
+{
+    if (job->prepare)
+        job->prepare(job->request, &s->input);
+    return view_operands(&job->options->view, walk, e) && sources_open(s, job->options, e) &&
+           job->report(s, job->request, out, e);
+}
+
+int sources_run(const struct command *self, int argc, char **argv, const struct sources_job *job,
+                struct out *out, struct err *e)
+{
+    struct option_walk walk = options_start(self, argc - 1, argv + 1);
+    struct sources s = {0};
+    bool is_fine = false;
+    job->options->search.arena = &s.view.arena;
+    int end = options_each(&walk, job->take, job->request, e);
+    if (end == OPTION_HELP) {
+        command_help(self, out);
+        is_fine = true;
+    } else if (end == OPTION_END) {
+        is_fine = open_and_report(&s, job, &walk, out, e);
+    }
+    sources_close(&s, job->options);
+    return is_fine ? EXIT_FINE : EXIT_BAD;
+}

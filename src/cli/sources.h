@@ -54,4 +54,17 @@ struct sources {
 MUST_CHECK bool sources_open(struct sources *s, struct source_options *o, struct err *e);
 void sources_close(struct sources *s, struct source_options *o);
 
+/* A command about source lines, from its arguments to its report. */
+struct sources_job {
+    void *request;                  /* what the functions get */
+    struct source_options *options; /* of the request */
+    option_taker *take;
+    void (*prepare)(void *request, struct source_input *input); /* before opening; may be NULL */
+    bool (*report)(struct sources *s, void *request, struct out *out, struct err *e);
+};
+
+/* Takes the arguments, opens, reports and closes; returns an exit status. */
+int sources_run(const struct command *self, int argc, char **argv, const struct sources_job *job,
+                struct out *out, struct err *e);
+
 #endif

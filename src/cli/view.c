@@ -198,3 +198,21 @@ void view_close(struct view *v, struct view_options *o)
     arena_deinit(&v->arena);
     filter_deinit(&o->filter);
 }
+
+int view_run(const struct command *self, int argc, char **argv, const struct view_job *job,
+             struct out *out, struct err *e)
+{
+    struct option_walk walk = options_start(self, argc - 1, argv + 1);
+    struct view v = {0};
+    bool is_fine = false;
+    int end = options_each(&walk, job->take, job->request, e);
+    if (end == OPTION_HELP) {
+        command_help(self, out);
+        is_fine = true;
+    } else if (end == OPTION_END) {
+        is_fine = view_operands(job->options, &walk, e) && view_open(&v, job->options, e) &&
+                  job->report(&v, job->request, out, e);
+    }
+    view_close(&v, job->options);
+    return is_fine ? EXIT_FINE : EXIT_BAD;
+}

@@ -95,6 +95,18 @@ struct view {
 MUST_CHECK bool view_open(struct view *v, struct view_options *o, struct err *e);
 void view_close(struct view *v, struct view_options *o);
 
+/* A command on a program and its profiles, from its arguments to its report. */
+struct view_job {
+    void *request;                /* what take() and report() get */
+    struct view_options *options; /* of the request */
+    option_taker *take;
+    bool (*report)(struct view *v, void *request, struct out *out, struct err *e);
+};
+
+/* Takes the arguments, opens, reports and closes; returns an exit status. */
+int view_run(const struct command *self, int argc, char **argv, const struct view_job *job,
+             struct out *out, struct err *e);
+
 /* A JSON or CSV writer sees no terminal. */
 static inline bool view_is_for_people(const struct view_options *o)
 {

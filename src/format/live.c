@@ -109,8 +109,8 @@ static void read_notes(struct cursor *in, struct unfinished *u)
         if (in->failed || !tag || !cursor_take(in, n) || (n % 8 && !cursor_take(in, 8 - n % 8)))
             return;
         payload.end = payload.at + n;
-        bool is_note =
-            tag == MONARC_SIDE_TEXT || tag == MONARC_SIDE_OBJECT || tag == MONARC_SIDE_MARK;
+        bool is_note = tag == MONARC_SIDE_TEXT || tag == MONARC_SIDE_OBJECT ||
+                       tag == MONARC_SIDE_MARK || tag == MONARC_SIDE_LOST;
         if (is_note && !sidecar_record(tag, payload, &u->recording, NULL))
             return;
     }

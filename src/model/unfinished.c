@@ -144,6 +144,19 @@ static void measure(struct unfinished *u)
         p->millihertz = 0;
 }
 
+/* A live file has a row for each reason; what never happened is not told of, but for calls. */
+static void keep_losses(struct recording *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->losses.len; i++)
+        if (r->losses.at[i].count || r->losses.at[i].reason == 0)
+            r->losses.at[kept++] = r->losses.at[i];
+    r->losses.len = kept;
+    if (!kept)
+        vec_push(&r->losses, (struct recorded_loss){
+                                 0, 0, "calls; a recording that was recovered does not tell"});
+}
+
 void unfinished_finish(struct unfinished *u)
 {
     struct recording *r = &u->recording;
@@ -160,8 +173,7 @@ void unfinished_finish(struct unfinished *u)
         vec_push(&r->texts, (struct recorded_text){
                                 "dimension", event_dimension(r->process.event, &abbreviation)});
     }
-    vec_push(&r->losses,
-             (struct recorded_loss){0, 0, "calls; a recording that was recovered does not tell"});
+    keep_losses(r);
 }
 
 /* --- an object's share ----------------------------------------------------------------------- */

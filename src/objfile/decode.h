@@ -8,6 +8,8 @@
 #include "base/bytes.h"
 #include "objfile/calls.h"
 
+struct capstone;
+
 enum instruction_set {
     SET_X86_32,
     SET_X86_64,
@@ -37,8 +39,9 @@ struct finding {
     struct code_calls *calls;
     uint64_t mask; /* of addresses: 32 or 64 bits */
     struct code_range range;
-    uint32_t index;  /* of the range */
-    size_t capstone; /* x86: capstone's handle, opened when it is first needed */
+    uint32_t index;            /* of the range */
+    struct capstone *capstone; /* x86: opened when it is first needed */
+    bool has_no_capstone;
 };
 
 void decode_calls(const struct stretch *s, struct finding *f);

@@ -7,7 +7,8 @@
  * Architectures Software Developer's Manual, volume 2, chapter 2 and appendix A. */
 #include "objfile/decode.h"
 
-#include <capstone/capstone.h>
+#include "objfile/late_capstone.h"
+
 #include <endian.h>
 #include <string.h>
 
@@ -195,19 +196,25 @@ static void take_branch(struct finding *f, char kind, uint64_t from, const uint8
         found_jump(f, from, to);
 }
 
+static const struct capstone *capstone_of(struct finding *f, bool is_64)
+{
+    if (f->capstone || f->has_no_capstone)
+        return f->capstone;
+    f->capstone = capstone_open(CS_ARCH_X86, is_64 ? CS_MODE_64 : CS_MODE_32);
+    f->has_no_capstone = !f->capstone;
+    if (f->capstone)
+        f->capstone->option(f->capstone->handle, CS_OPT_DETAIL, CS_OPT_ON);
+    return f->capstone;
+}
+
 /* The length by capstone, which also says what an unusual branch is; 1 for what it does not know.
  */
 static size_t ask_capstone(const uint8_t *at, size_t left, uint64_t address, bool is_64,
                            struct finding *f)
 {
-    csh handle = f->capstone;
-    if (!handle && cs_open(CS_ARCH_X86, is_64 ? CS_MODE_64 : CS_MODE_32, &handle) != CS_ERR_OK)
-        return 1;
-    if (!f->capstone)
-        cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
-    f->capstone = handle;
+    const struct capstone *c = capstone_of(f, is_64);
     cs_insn *found;
-    if (!cs_disasm(handle, at, left < MOST ? left : MOST, address, 1, &found))
+    if (!c || !c->disasm(c->handle, at, left < MOST ? left : MOST, address, 1, &found))
         return 1;
     const cs_x86 *x86 = &found->detail->x86;
     size_t len = found->size;
@@ -217,7 +224,7 @@ static size_t ask_capstone(const uint8_t *at, size_t left, uint64_t address, boo
         else if (found->id == X86_INS_JMP)
             found_jump(f, address, (uint64_t)x86->operands[0].imm);
     }
-    cs_free(found, 1);
+    c->free(found, 1);
     return len;
 }
 
@@ -239,6 +246,5 @@ void decode_x86(const struct stretch *s, struct finding *f)
 
 void finding_deinit(struct finding *f)
 {
-    if (f->capstone)
-        cs_close(&f->capstone);
+    capstone_close(f->capstone);
 }

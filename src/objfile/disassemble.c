@@ -2,8 +2,8 @@
 #include "objfile/disassemble.h"
 
 #include "base/arena.h"
+#include "objfile/late_capstone.h"
 
-#include <capstone/capstone.h>
 #include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum { LONGEST = 16 };
 
 struct disassembler {
     const struct object *object;
-    csh handle;
+    struct capstone *capstone;
     cs_insn *found;
     cs_mode mode, compressed; /* `compressed`: what is added for such code */
     uint8_t unit;             /* the least bytes of an instruction */
@@ -67,13 +67,15 @@ struct disassembler *disassembler_open(const struct object *o, bool is_intel)
     d->mode = object_word(o) == 8 ? m->mode64 : m->mode;
     if (object_is_big_endian(o))
         d->mode |= CS_MODE_BIG_ENDIAN;
-    if (cs_open(m->arch, d->mode, &d->handle) != CS_ERR_OK) {
+    d->capstone = capstone_open(m->arch, d->mode);
+    if (!d->capstone) {
         free(d);
         return NULL;
     }
     if (m->arch == CS_ARCH_X86)
-        cs_option(d->handle, CS_OPT_SYNTAX, is_intel ? CS_OPT_SYNTAX_INTEL : CS_OPT_SYNTAX_ATT);
-    d->found = cs_malloc(d->handle);
+        d->capstone->option(d->capstone->handle, CS_OPT_SYNTAX,
+                            is_intel ? CS_OPT_SYNTAX_INTEL : CS_OPT_SYNTAX_ATT);
+    d->found = d->capstone->malloc(d->capstone->handle);
     return d;
 }
 
@@ -82,15 +84,16 @@ void disassembler_close(struct disassembler *d)
     if (!d)
         return;
     if (d->found)
-        cs_free(d->found, 1);
-    cs_close(&d->handle);
+        d->capstone->free(d->found, 1);
+    capstone_close(d->capstone);
     free(d);
 }
 
 void disassembler_compressed(struct disassembler *d, bool is_compressed)
 {
     if (d->compressed)
-        cs_option(d->handle, CS_OPT_MODE, d->mode | (is_compressed ? d->compressed : 0));
+        d->capstone->option(d->capstone->handle, CS_OPT_MODE,
+                            d->mode | (is_compressed ? d->compressed : 0));
 }
 
 /* Branches have their target as the last operand, a plain number: `0x401136`, `#0x401136`. */
@@ -139,7 +142,7 @@ bool disassemble(struct disassembler *d, uint64_t address, uint64_t end, struct 
     const uint8_t *at = code.at;
     size_t left = code.len;
     uint64_t here = address;
-    if (d->found && cs_disasm_iter(d->handle, &at, &left, &here, d->found))
+    if (d->found && d->capstone->disasm_iter(d->capstone->handle, &at, &left, &here, d->found))
         spell(d, out);
     else
         spell_bytes(d, code, out);

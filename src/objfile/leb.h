@@ -4,35 +4,35 @@
 
 #include "base/cursor.h"
 
-/* Bits beyond the 64th are dropped. */
+/* The value's low bits, how many there are, and the last byte. Bits beyond the 64th are dropped. */
+struct leb {
+    uint64_t value;
+    unsigned bits;
+    uint8_t last;
+};
+
+static inline struct leb cursor_leb(struct cursor *c)
+{
+    struct leb n = {0};
+    do {
+        n.last = cursor_u8(c);
+        if (n.bits < 64)
+            n.value |= (uint64_t)(n.last & 0x7f) << n.bits;
+        n.bits += 7;
+    } while (n.last & 0x80);
+    return n;
+}
+
 static inline uint64_t cursor_uleb(struct cursor *c)
 {
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte;
-    do {
-        byte = cursor_u8(c);
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    } while (byte & 0x80);
-    return value;
+    return cursor_leb(c).value;
 }
 
 static inline int64_t cursor_sleb(struct cursor *c)
 {
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte;
-    do {
-        byte = cursor_u8(c);
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    } while (byte & 0x80);
-    if (shift < 64 && (byte & 0x40))
-        value |= ~(uint64_t)0 << shift;
-    return (int64_t)value;
+    struct leb n = cursor_leb(c);
+    bool is_negative = n.bits < 64 && (n.last & 0x40);
+    return (int64_t)(is_negative ? n.value | ~(uint64_t)0 << n.bits : n.value);
 }
 
 #endif

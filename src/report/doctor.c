@@ -3,6 +3,8 @@
 
 #include "report/summary.h"
 
+#include <inttypes.h>
+
 enum { WIDTH = 88, INDENT = 10 };
 
 static const char *severity_name(enum severity s)
@@ -59,6 +61,9 @@ void doctor_text(struct out *out, const struct diagnosis *d, const struct patien
         text_name(out, p->profile);
         out_char(out, '\n');
     }
+    if (p->recording)
+        out_printf(out, "Whole    %" PRIu64 " samples, shared objects included\n",
+                   p->recording->process.samples);
     if (!d->all.len)
         out_str(out, "\nNothing is wrong with this profile.\n");
     for (size_t i = 0; i < d->all.len; i++)

@@ -9,6 +9,8 @@ struct json_printing {
     struct out *out;
     uint32_t source;
     bool has_items;
+    const char *function; /* whose name `quoted` is */
+    struct out quoted;
 };
 
 static void put_text(struct out *out, const char *text)
@@ -25,6 +27,17 @@ static void put_text(struct out *out, const char *text)
         out_char(out, to[strchr(from, *text) - from]);
     }
     out_char(out, '"');
+}
+
+/* Lines that follow each other are mostly of one function. */
+static void put_function_name(struct json_printing *p, const char *name)
+{
+    if (p->function != name) {
+        p->function = name;
+        p->quoted.len = 0;
+        put_text(&p->quoted, name);
+    }
+    out_bytes(p->out, p->quoted.at, p->quoted.len);
 }
 
 static void put_count(struct out *out, int64_t count)
@@ -157,7 +170,7 @@ static void put_line(struct json_printing *p, const struct cover_line *line, con
                                                   : ", \"unexecuted_block\": false");
     if (function) {
         out_str(p->out, ", \"function_name\": ");
-        put_text(p->out, function);
+        put_function_name(p, function);
     }
     if (p->r->version >= 1400)
         put_details(p, line);
@@ -270,7 +283,7 @@ void gcov_json(const struct gcov_report *r, const bool *is_wanted, struct out *o
     out_printf(out, "{\"gcc_version\": \"%u.%u.0\", \"files\": [", r->version / 100,
                r->version % 100);
     for (uint32_t i = 0; i < r->lines.sources.len; i++) {
-        struct json_printing p = {r, out, i, false};
+        struct json_printing p = {.r = r, .out = out, .source = i, .quoted.fd = -1};
         if (!is_wanted[i])
             continue;
         out_str(out, has_files ? ", {\"lines\": [" : "{\"lines\": [");
@@ -281,6 +294,7 @@ void gcov_json(const struct gcov_report *r, const bool *is_wanted, struct out *o
         out_str(out, "], \"file\": ");
         put_text(out, r->sources[i].path);
         out_char(out, '}');
+        out_deinit(&p.quoted);
     }
     out_printf(out, "], \"format_version\": \"%u\"", r->version >= 1400 ? 2 : 1);
     if (r->directory) {

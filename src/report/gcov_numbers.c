@@ -54,7 +54,12 @@ size_t gcov_percent(const struct gcov_report *r, int64_t part, int64_t whole, in
     float ratio = 100.0f * (float)part / (float)whole;
     if (ratio > 0.0f && ratio < 0.5f && decimals == 0)
         ratio = 1.0f;
-    return (size_t)sprintf(into, "%.*f%%", decimals, (double)ratio);
+    if (ratio < 0 || !(ratio < 1e15f))
+        return (size_t)sprintf(into, "%.*f%%", decimals, (double)ratio);
+    char *end = decimals ? digits_fixed(into, (double)ratio, 0, (unsigned)decimals)
+                         : digits_u64(into, digits_round((double)ratio, 1), 0);
+    memcpy(end, "%", 2);
+    return (size_t)(end + 1 - into);
 }
 
 size_t gcov_starts_at(const struct gcov_report *r, uint32_t source, uint32_t line, size_t *len)
@@ -105,6 +110,8 @@ static void add_conditions(const struct gcov_report *r, uint32_t first, uint32_t
                            uint64_t *outcomes, uint64_t *covered)
 {
     struct gcov_condition c;
+    if (!r->has_conditions)
+        return;
     for (uint32_t i = first; i < first + lines; i++) {
         const struct cover_line *line = &r->lines.lines.at[i];
         for (uint32_t k = 0; k < line->blocks; k++)
@@ -121,6 +128,8 @@ static void conditions_summary(const struct gcov_report *r, uint32_t source, str
     uint64_t outcomes = 0, covered = 0, paths = 0, taken = 0;
     size_t len, start = gcov_starts_at(r, source, 0, &len);
     char line[128];
+    if (!r->has_conditions && !r->style.paths)
+        start = r->starts.len;
     add_conditions(r, s->first_line, s->lines, &outcomes, &covered);
     for (; start < r->starts.len && r->starts.at[start].key >> 32 == source; start++) {
         uint32_t all, some, instance = r->starts.at[start].item;
@@ -205,6 +214,8 @@ static const struct counted_record *record_of(const struct gcov_report *r, uint3
 bool gcov_condition_of(const struct gcov_report *r, const struct cover_block *block,
                        struct gcov_condition *out)
 {
+    if (!r->has_conditions)
+        return false;
     const struct cover_instance *at = &r->lines.instances.at[block->instance];
     const struct notes *n = r->units[at->unit].notes;
     const struct cover_function *f = &n->functions.at[at->function];

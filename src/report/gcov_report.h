@@ -36,6 +36,7 @@ struct gcov_report {
     const char *data_file, *directory; /* JSON */
     uint16_t version;                  /* of the notes: whose gcov's words are used */
     bool has_unexecuted, is_llvm;
+    bool has_conditions; /* some unit has */
 };
 
 /* Instances that begin at a line of a source: starts.at[result], *len of them. */

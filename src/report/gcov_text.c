@@ -125,9 +125,36 @@ static void print_number(struct printing *p, uint32_t number, int64_t count, int
     out_bytes(p->out, field, (size_t)(at - field));
 }
 
+/* At least as much room as the line of a branch or call takes, or what a line begins with. */
+enum { SHORT_LINE = 256 };
+
+#define PUT(at, literal) (memcpy(at, literal, sizeof(literal) - 1), (at) + sizeof(literal) - 1)
+
+/* What most lines begin with, without colours and other units. */
+static void print_plain_beginning(struct printing *p, const struct mark *m, uint32_t number)
+{
+    out_room(p->out, SHORT_LINE);
+    char *at = p->out->at + p->out->len;
+    if (m->count > 0 && m->exists) {
+        bool is_marked = m->is_partial && p->r->has_unexecuted;
+        at = digits_u64(at, (uint64_t)m->count, COUNT_WIDTH - is_marked);
+        *at = '*';
+        at += is_marked;
+    } else {
+        at = m->exists ? PUT(at, "    ") : PUT(at, "        -");
+        if (m->exists)
+            at = stpcpy(at, m->is_plain ? m->never : m->exceptional);
+    }
+    *at++ = ':';
+    p->out->len = (size_t)(digits_u64(at, number, 5) - p->out->at);
+}
+
 static void print_beginning(struct printing *p, const struct mark *m, uint32_t number,
                             int64_t highest)
 {
+    const struct gcov_style *style = &p->r->style;
+    if (!style->has_colours && !style->human && !(style->has_hotness && highest))
+        return print_plain_beginning(p, m, number);
     struct count_field f;
     fill_count(&f, p, m);
     f.text[f.len++] = ':';
@@ -137,11 +164,22 @@ static void print_beginning(struct printing *p, const struct mark *m, uint32_t n
 
 /* ---- branches, calls, blocks, conditions */
 
-static void share(const struct printing *p, int64_t part, int64_t whole, char *into)
+static char *put_share(const struct printing *p, int64_t part, int64_t whole, char *at)
 {
-    size_t len = p->r->style.counts ? gcov_count(&p->r->style, part, into)
-                                    : gcov_percent(p->r, part, whole, 0, into);
-    into[len] = 0;
+    return at + (p->r->style.counts ? gcov_count(&p->r->style, part, at)
+                                    : gcov_percent(p->r, part, whole, 0, at));
+}
+
+static char *begin_short_line(struct printing *p)
+{
+    out_room(p->out, SHORT_LINE);
+    return p->out->at + p->out->len;
+}
+
+static void end_short_line(struct printing *p, char *at)
+{
+    *at++ = '\n';
+    p->out->len = (size_t)(at - p->out->at);
 }
 
 static void print_branch(struct printing *p, unsigned number, const struct cover_unit *u,
@@ -151,17 +189,14 @@ static void print_branch(struct printing *p, unsigned number, const struct cover
     int64_t count = cover_count(u->flow->arcs.at[arc]);
     bool is_throw = u->graph.arc_kinds.at[arc] & ARC_THROW;
     const char *what = a->flags & COVER_FALLTHROUGH ? " (fallthrough)" : is_throw ? " (throw)" : "";
-    char text[64];
-    if (from) {
-        share(p, count, from, text);
-        out_printf(p->out, "branch %2u taken %s%s", number, text, what);
-    } else {
-        out_printf(p->out, "branch %2u never executed%s", number,
-                   p->r->version >= 1300 ? what : "");
-    }
+    char *at = begin_short_line(p);
+    at = digits_u64(PUT(at, "branch "), number, 2);
+    at = from ? put_share(p, count, from, PUT(at, " taken ")) : PUT(at, " never executed");
+    if (from || p->r->version >= 1300)
+        at = stpcpy(at, what);
     if (p->r->style.verbose)
-        out_printf(p->out, " (BB %u)", a->target);
-    out_char(p->out, '\n');
+        at += sprintf(at, " (BB %u)", a->target);
+    end_short_line(p, at);
 }
 
 /* Says whether the arc has a line. */
@@ -171,7 +206,6 @@ static bool print_arc(struct printing *p, unsigned number, const struct cover_un
     uint8_t kind = u->graph.arc_kinds.at[arc];
     int64_t count = cover_count(u->flow->arcs.at[arc]);
     uint8_t target = u->graph.block_kinds.at[f->first_block + u->notes->arcs.at[arc].target];
-    char text[64];
     if (!(kind & (ARC_CALL | ARC_UNCONDITIONAL))) {
         print_branch(p, number, u, arc, from);
         return true;
@@ -179,15 +213,15 @@ static bool print_arc(struct printing *p, unsigned number, const struct cover_un
     if (!(kind & ARC_CALL) && (!p->r->style.unconditional || target & BLOCK_RETURN))
         return false;
     bool is_call = kind & ARC_CALL;
-    if (from) {
-        share(p, is_call ? from - count : count, from, text);
-        out_printf(p->out, is_call ? "call   %2u returned %s\n" : "unconditional %2u taken %s\n",
-                   number, text);
-    } else {
-        out_printf(p->out,
-                   is_call ? "call   %2u never executed\n" : "unconditional %2u never executed\n",
-                   number);
-    }
+    char *at = begin_short_line(p);
+    at = digits_u64(is_call ? PUT(at, "call   ") : PUT(at, "unconditional "), number, 2);
+    if (!from)
+        at = PUT(at, " never executed");
+    else if (is_call)
+        at = put_share(p, from - count, from, PUT(at, " returned "));
+    else
+        at = put_share(p, count, from, PUT(at, " taken "));
+    end_short_line(p, at);
     return true;
 }
 
@@ -321,10 +355,16 @@ static void print_instance(struct printing *p, uint32_t instance)
 struct group {
     size_t first, len;
     uint32_t end; /* 0: in none */
+    size_t next;  /* in starts: not before the line */
 };
 
 static void begin_functions(struct printing *p, uint32_t source, uint32_t number, struct group *g)
 {
+    uint64_t key = (uint64_t)source << 32 | number;
+    while (g->next < p->r->starts.len && p->r->starts.at[g->next].key < key)
+        g->next++;
+    if (g->next == p->r->starts.len || p->r->starts.at[g->next].key != key)
+        return;
     size_t len, first = gcov_starts_at(p->r, source, number, &len);
     const struct keyed *starts = p->r->starts.at + first;
     if (len < 2 || !p->r->lines.instances.at[starts[0].item].is_instance) {
@@ -332,7 +372,7 @@ static void begin_functions(struct printing *p, uint32_t source, uint32_t number
             print_function(p, starts[i].item);
         return;
     }
-    *g = (struct group){first, len, 0};
+    *g = (struct group){first, len, 0, first};
     for (size_t i = 0; i < len; i++) {
         uint32_t end = gcov_function(p->r, starts[i].item)->end_line;
         g->end = end > g->end ? end : g->end;
@@ -344,7 +384,8 @@ static void begin_functions(struct printing *p, uint32_t source, uint32_t number
 static void print_lines(struct printing *p, uint32_t source)
 {
     const struct cover_source *s = &p->r->lines.sources.at[source];
-    struct group group = {0};
+    size_t starts;
+    struct group group = {.next = gcov_starts_at(p->r, source, 0, &starts)};
     uint32_t next = s->first_line;
     uint32_t end = (uint32_t)p->source.starts.len;
     uint32_t number = 1;

@@ -15,7 +15,7 @@ SKIPPED = 77
 
 
 def monarc_path():
-    return os.environ["MONARC"]
+    return os.environ.get("MONARC") or str(ROOT / "build/monarc")
 
 
 def monarc(*arguments, cwd=PROGRAMS, **more):

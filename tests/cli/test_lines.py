@@ -65,6 +65,7 @@ bare:   nop
         nop
         ret
         .size bare, . - bare
+        .balign 4, 0xcc
         .section .note.GNU-stack,"",@progbits
 """
 

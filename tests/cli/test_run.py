@@ -329,6 +329,25 @@ class Reports(Case):
         self.assertAlmostEqual(rows["poster"]["model_total_samples"] / total, 0.1, delta=0.05)
         self.assertEqual((rows["draw"]["calls"], rows["poster"]["calls"]), (300, 30))
 
+    def test_pipeline_example(self):
+        """Threads, and calls from one object to the other: exact."""
+        where, rounds = ROOT / "examples/pipeline", 5
+        library = self.dir / "libwords.so"
+        subprocess.run([*CC, "-pg", "-g", "-O0", "-fPIC", "-shared", "-Wl,-soname,libwords.so",
+                        where / "words.c", "-o", library], check=True)
+        subprocess.run([*CC, "-pg", "-g", "-O0", "-pthread", where / "pipeline.c", library, "-o",
+                        self.dir / "pipeline", f"-Wl,-rpath,{self.dir}"], check=True)
+        folder = self.record("./pipeline", rounds)
+        rows, _ = self.flat(folder)
+        words = 20000 * rounds
+        self.assertEqual({n: rows[n]["calls"] for n in ("word_make", "next_random", "word_hash",
+                                                        "count_words", "counter", "sort_counts")},
+                         {"word_make": words, "next_random": 6 * words, "word_hash": 8 * words,
+                          "count_words": 2 * rounds, "counter": 2, "sort_counts": rounds})
+        self.assertEqual(rows["word_hash"]["object"], "libwords.so")
+        names = {row["name"] for row in monarc_json("flat", "--by-thread", folder)["rows"]}
+        self.assertLessEqual({"maker", "counter", "sorter"}, names)
+
     def test_totals_by_the_stacks(self):
         """Against the tests' own sums over the tree of stacks."""
         program = self.build("busy.c")
@@ -486,6 +505,18 @@ class Reports(Case):
         self.assertEqual(ours.side.arcs, theirs.side.arcs)
         self.assertEqual(ours.side.objects, theirs.side.objects)
 
+    def test_recover_tells_what_was_lost(self):
+        """The program forbids itself to write files; what is left has the reason."""
+        self.record(self.build("bad.c"), "fsize")
+        found = monarc_json("info", self.dir / "r")["files"][0]
+        self.assertEqual(found["written"], "recovery")
+        self.assertEqual([(n["reason"], n["text"]) for n in found["losses"] if n["count"]],
+                         [(6, "an output file could not be written")])
+        text = monarc("info", self.dir / "r").stdout.decode()
+        self.assertIn("lost: no call\n", text)
+        self.assertIn(" an output file could not be written\n", text)
+        self.assertIn(b"an output file could not be written", monarc("doctor", self.dir / "r").stdout)
+
     def test_recover_refuses(self):
         self.assertIn(b"No such file", monarc("recover", self.dir).stderr)
         self.assertEqual(monarc("recover").returncode, 2)
@@ -505,16 +536,25 @@ class Reports(Case):
         self.assertIn("other-build", [f["name"] for f in found])
 
     def test_doctor_knows_of_libraries(self):
-        """No sample hits the executable: all time is in a library, which is no fault."""
+        """Next to no sample hits the executable: all time is in a library, which is no fault."""
         library = self.build("time.c", *FLAGS, "-fPIC", "-shared", name="libtime.so", text="""
-            void spend(void) { for (volatile long i = 0; i < 200000000; i++); }
+            #include <time.h>
+            void spend(void)
+            {
+                while (clock() < CLOCKS_PER_SEC / 2)
+                    for (volatile long i = 0; i < 1000000; i++);
+            }
         """)
         program = self.build("none.c", *FLAGS, str(library), name="none", text="""
             void spend(void);
-            int main(void) { spend(); return 0; }
+            int main(void) { for (volatile long i = 0; i < 20000000; i++); spend(); return 0; }
         """)
-        found = monarc_json("doctor", self.record(program))["findings"]
-        self.assertFalse([f for f in found if f["name"] in ("clock-stopped", "no-samples")])
+        folder = self.record(program, options=["--rate", "5000"])
+        found = monarc_json("doctor", folder)["findings"]
+        self.assertFalse([f for f in found
+                          if f["name"] in ("clock-stopped", "no-samples", "few-samples")])
+        samples = Recording(folder).side.process["samples"]
+        self.assertIn(f"Whole    {samples} samples", monarc("doctor", folder).stdout.decode())
 
     def test_folders_that_are_none(self):
         self.assertIn(b"a folder without a recording", monarc("flat", self.dir).stderr)

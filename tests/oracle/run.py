@@ -201,7 +201,8 @@ def main():
              *(cases.Case(**fields) for fields in deviations.EXTRA)]
     if os.path.samefile(gprof, monarc):  # GNU gprof does not find the calls it was told of
         every = [case for case in every if not case.told]
-    chosen = list({case.id: case for case in every if args.filter in case.id}.values())
+    chosen = list({case.id: case for case in every if args.filter in case.id
+                   and "skip" not in manifest.get(case.program, {})}.values())
     if args.list:
         print(*(case.id for case in chosen), sep="\n")
         return 0

@@ -6,6 +6,7 @@ import bisect
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -17,6 +18,13 @@ INCLUDE = os.path.join(HERE, "..", "..", "include")
 RT_SO = os.environ.get("MONARC_RT_SO", "")
 RT_A = os.environ.get("MONARC_RT_A", "")
 CC = os.environ.get("MONARC_CC", "gcc")
+
+
+# Under nohup, or in the background of a shell, signals are ignored; the programs under test would
+# inherit that and not die of them.
+for inherited in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
+    if signal.getsignal(inherited) == signal.SIG_IGN:
+        signal.signal(inherited, signal.SIG_DFL)
 
 
 def slurp(path):

@@ -2,15 +2,18 @@
 the recording says in one counted reason what it is less."""
 import glob
 import os
+import re
 import shutil
 import subprocess
 import unittest
 
-from recorder import RT_SO, RecorderTest
+from recorder import RT_SO, Recording, RecorderTest, Side
 
 FLAGS = ("-O2", "-pg", "-pthread")
 (LOST_CALLS, LOST_SAMPLES, LOST_EARLY, LOST_FOLDER, LOST_LIVE, LOST_DISK_FULL, LOST_WRITE,
- LOST_PERF, LOST_SECCOMP, LOST_TIMER, LOST_SIGNAL, LOST_DESCRIPTOR) = range(12)
+ LOST_PERF, LOST_SECCOMP, LOST_TIMER, LOST_SIGNAL, LOST_DESCRIPTOR, LOST_RACE, LOST_NOTES,
+ LOST_EVENT, LOST_RING, LOST_CLOCKS) = range(17)
+PERF = 1  # a sample clock
 
 
 class Bad(RecorderTest):
@@ -19,6 +22,7 @@ class Bad(RecorderTest):
         plain = self.build("bad.c", "-O2", "-pthread")
         r = self.run_program([program, mode], **env)
         self.assertEqual(r.stderr, "")
+        self.said = r.stdout
         here = os.path.join(self.dir, "unrecorded")
         os.mkdir(here)
         without = subprocess.run([plain, mode], cwd=here, capture_output=True, text=True)
@@ -43,8 +47,12 @@ class Bad(RecorderTest):
 
     def test_no_file_may_grow(self):
         self.bad("fsize", exact=False)
-        self.assertTrue(os.path.exists(self.dir + "/bad.monarc/monarc.live"))
-        self.assertEqual(glob.glob(self.dir + "/bad.monarc/*.part"), [])
+        self.assertEqual(os.listdir(self.dir + "/bad.monarc"), ["monarc.live"])
+        self.assertEqual(set(self.losses_in_live_file()), {LOST_WRITE})
+
+    def losses_in_live_file(self):
+        live = Side.read_live(self.dir + "/bad.monarc/monarc.live")
+        return {reason: n for reason, (n, _) in live.lost.items() if n}
 
     def test_no_memory(self):
         self.bad("as")
@@ -55,9 +63,48 @@ class Bad(RecorderTest):
         r = self.run_program([program, "nofile"])
         self.assertEqual(r.stderr, "")
         self.assertEqual(os.listdir(self.dir + "/bad.monarc"), ["monarc.live"])
+        self.assertEqual(set(self.losses_in_live_file()), {LOST_WRITE})
+
+    def made(self, *once):
+        """Calls of the starving program."""
+        return int(re.search(r"^made (\d+)", self.said, re.M).group(1)) + 1000 + len(once)
+
+    def test_no_memory_for_another_table(self):
+        """Calls are lost then, and each of them is counted."""
+        program = self.build("bad.c", *FLAGS)
+        for live in 1, 0:
+            with self.subTest(live=live):
+                self.setUp()
+                self.bad("starves", exact=False, LIVE=live)
+                recording = self.recording(program)
+                made = self.made("main", "starves", "starves_to_the_end", "calls", "expect")
+                self.assertEqual(sum(recording.calls().values()) + recording.lost(), made)
+                self.assertEqual(recording.calls()["plain"], 1000)
+                self.assertTrue(0 < recording.lost() < made / 2)
+
+    def test_no_memory_for_the_files(self):
+        """The live file stays, with the number of lost calls; the last resort's are not in it."""
+        self.bad("starving", exact=False, RATE=0)
+        live = Side.read_live(self.dir + "/bad.monarc/monarc.live")
+        made = self.made("main", "starves_to_the_end", "calls", "expect")
+        losses = self.losses_in_live_file()
+        self.assertEqual(set(losses), {LOST_CALLS, LOST_LIVE, LOST_WRITE})
+        kept = sum(live.all_arcs.values()) + losses[LOST_CALLS]
+        self.assertTrue(made / 2 < kept <= made, (made, kept))
+
+    def test_sampled_on_tiny_stacks(self):
+        for mode in "small", "altbusy":
+            for clock in "perf", "timer", "itimer":
+                with self.subTest(mode=mode, clock=clock):
+                    self.setUp()
+                    recording = self.bad(mode, RATE=10000, CLOCK=clock)
+                    self.assertGreater(recording.side.process["samples"], 0)
 
     def test_two_thousand_threads_on_small_stacks(self):
-        self.bad("crowd")
+        recording = self.bad("crowd")
+        without_perf = {LOST_PERF, LOST_SECCOMP} & set(recording.side.lost)
+        reasons = without_perf or {LOST_CLOCKS}
+        self.assertEqual(set(recording.side.lost), {LOST_CALLS} | reasons)
 
     def test_alternate_signal_stack(self):
         self.bad("altstack")
@@ -112,6 +159,34 @@ class Bad(RecorderTest):
         self.assertEqual(expected, self.run_program([program], preload=False).stdout)
         self.assertEqual(glob.glob(self.dir + "/*.monarc"), [])
 
+    def test_reason_without_a_folder(self):
+        """What could not be had is in what the program writes elsewhere."""
+        program = self.build("steer.c", "-O2", "-pg", RT_SO,
+                             "-Wl,-rpath," + os.path.dirname(RT_SO))
+        r = self.run_program([program], check=False, preload=False, OUT="/proc/nowhere")
+        self.assertEqual((r.stderr, r.returncode), ("", 1))  # what it asked to be written was not
+        aside = Recording(self.dir + "/aside")
+        self.assertEqual(aside.side.lost[LOST_FOLDER][0], 1)
+        self.assertEqual(aside.calls()["counted"], 120)
+
+    def test_file_system_for_reading_only(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs a file system of its own")
+        place = self.dir + "/readonly"
+        os.mkdir(place)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "none", place],
+                          capture_output=True).returncode:
+            self.skipTest("cannot mount")
+        try:
+            program, plain = self.build("bad.c", *FLAGS), self.build("bad.c", "-O2", "-pthread")
+            r = subprocess.run([program, "longjmp"], cwd=place, capture_output=True, text=True,
+                               env=dict(os.environ, LD_PRELOAD=RT_SO))
+            expected = subprocess.run([plain, "longjmp"], cwd=place, capture_output=True, text=True)
+            self.assertEqual((r.stdout, r.stderr, r.returncode),
+                             (expected.stdout, "", expected.returncode))
+        finally:
+            subprocess.run(["umount", "-l", place])
+
     def test_nothing_may_be_written_here(self):
         """As in a read-only folder: /proc takes no folder, whoever asks."""
         program = self.build("threads.c", *FLAGS)
@@ -133,7 +208,6 @@ class Bad(RecorderTest):
             program = self.build("threads.c", *FLAGS)
             r = self.run_program([program, "4"], OUT=small + "/out", RATE=0)
             self.assertEqual(r.stderr, "")
-            from recorder import Recording
             recording = Recording(small + "/out")
             self.assert_exact(recording, self.expected(r.stdout))
             self.assertIn(LOST_DISK_FULL, recording.side.lost)
@@ -155,15 +229,14 @@ class Bad(RecorderTest):
     def test_setuid_program_is_left_alone(self):
         if os.geteuid() != 0:
             self.skipTest("needs root to make a set-user-ID program")
-        program = self.build("threads.c", *FLAGS, RT_SO, "-Wl,-rpath," + os.path.dirname(RT_SO))
+        library = shutil.copy(RT_SO, self.dir)  # where others may read it
+        program = self.build("threads.c", *FLAGS, library, "-Wl,-rpath," + self.dir)
         copy = self.dir + "/threads"
         shutil.copy(program, copy)
         os.chmod(self.dir, 0o777)
         os.chown(copy, 65534, 65534)
         os.chmod(copy, 0o6755)
-        r = self.run_program([copy], check=False, preload=False)
-        if r.returncode == 127:
-            self.skipTest("the library is not readable for others")
+        self.run_program([copy], preload=False)
         self.assertEqual(glob.glob(self.dir + "/*.monarc"), [])
 
     def test_classic_file(self):

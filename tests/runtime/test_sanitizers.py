@@ -37,11 +37,16 @@ class Sanitizers(RecorderTest):
                             program], check=True)
             with self.subTest(case=case):
                 subprocess.run(["rm", "-rf", program + ".monarc"])
-                r = self.run_program([program, *case.split()[1:]], preload=False, timeout=100)
+                r = self.run_program([program, *case.split()[1:]], preload=False, timeout=100,
+                                     RATE=5000)
                 self.assertEqual(r.stderr, "")
-                self.assert_exact(self.recording(program), self.expected(r.stdout))
+                if name == "busy":
+                    self.assertGreater(self.recording(program).side.process["samples"], 0)
+                else:
+                    self.assert_exact(self.recording(program), self.expected(r.stdout))
 
-    CASES = ["threads 8", "life forks", "life many-threads", "bad altstack", "bad longjmp"]
+    CASES = ["threads 8", "life forks", "life many-threads", "bad altstack", "bad longjmp",
+             "bad closes", "bad seccomp", "bad mask", "steer", "busy 0.3 3"]
 
     def test_address(self):
         self.check("address", ["signals 100", *self.CASES])
@@ -50,7 +55,8 @@ class Sanitizers(RecorderTest):
         self.check("undefined", ["signals 100", *self.CASES])
 
     def test_thread(self):
-        self.check("thread", ["threads 8", "life many-threads", "life fork-threads"])
+        self.check("thread", ["threads 8", "life many-threads", "life fork-threads", "steer",
+                               "busy 0.3 3"])
 
 
 if os.uname().machine == "x86_64" and __name__ == "__main__":

@@ -120,6 +120,33 @@ static int limits_memory(void)
     return 0;
 }
 
+/* Far more arcs than the first table holds, and no memory for another one. */
+static int starves_to_the_end(void)
+{
+#define ADDRESS(n) many_##n,
+    static void (*const all[])(void) = {ALL(ADDRESS)};
+    enum { ROUNDS = 3, SITES = 24 };
+    struct rlimit tight = {0, RLIM_INFINITY};
+    calls(1000);
+    setrlimit(RLIMIT_AS, &tight);
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+#define CALL_IT all[i]();
+#define SIX     CALL_IT CALL_IT CALL_IT CALL_IT CALL_IT CALL_IT
+            SIX SIX SIX SIX
+        }
+    printf("made %zu\n", ROUNDS * SITES * (sizeof all / sizeof *all));
+    expect("plain", 1000);
+    return 0;
+}
+
+static int starves(void)
+{
+    struct rlimit wide = {RLIM_INFINITY, RLIM_INFINITY};
+    starves_to_the_end();
+    return setrlimit(RLIMIT_AS, &wide);
+}
+
 static int limits_descriptors(void)
 {
     struct rlimit few = {3, 3};
@@ -178,6 +205,49 @@ static int alternate_stack(void)
         raise(SIGUSR1);
     expect("plain", 1010);
     expect("all_many", 100);
+    return 0;
+}
+
+static void on_alternate_for_long(int signal)
+{
+    (void)signal;
+    calls(30000000);
+}
+
+/* Sampled while on a stack of 8 KiB. */
+static int busy_on_alternate_stack(void)
+{
+    static char memory[8192];
+    stack_t s = {.ss_sp = memory, .ss_size = sizeof memory};
+    struct sigaction how = {.sa_handler = on_alternate_for_long, .sa_flags = SA_ONSTACK};
+    sigaltstack(&s, NULL);
+    sigaction(SIGUSR1, &how, NULL);
+    for (int i = 0; i < 3; i++)
+        raise(SIGUSR1);
+    expect("plain", 90000000);
+    return 0;
+}
+
+static void *small_member(void *unused)
+{
+    calls(20000000);
+    return unused;
+}
+
+/* Sampled while on stacks as small as threads can have. */
+static int small_stacks(void)
+{
+    pthread_t id[4];
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    if (pthread_attr_setstacksize(&small, 16384) != 0)
+        return 1;
+    for (int i = 0; i < 4; i++)
+        if (pthread_create(&id[i], &small, small_member, NULL) != 0)
+            return 1;
+    for (int i = 0; i < 4; i++)
+        pthread_join(id[i], NULL);
+    expect("plain", 80000000);
     return 0;
 }
 
@@ -269,11 +339,21 @@ int main(int argc, char **argv)
     struct {
         const char *name;
         int (*run)(void);
-    } modes[] = {
-        {"closes", closes_everything}, {"chdir", changes_directory},   {"fsize", limits_file_size},
-        {"as", limits_memory},         {"nofile", limits_descriptors}, {"crowd", crowd},
-        {"altstack", alternate_stack}, {"longjmp", long_jump},         {"seccomp", filters},
-        {"mask", signal_mask},         {"registers", registers}};
+    } modes[] = {{"closes", closes_everything},
+                 {"chdir", changes_directory},
+                 {"fsize", limits_file_size},
+                 {"as", limits_memory},
+                 {"nofile", limits_descriptors},
+                 {"crowd", crowd},
+                 {"altstack", alternate_stack},
+                 {"longjmp", long_jump},
+                 {"seccomp", filters},
+                 {"mask", signal_mask},
+                 {"registers", registers},
+                 {"starves", starves},
+                 {"starving", starves_to_the_end},
+                 {"altbusy", busy_on_alternate_stack},
+                 {"small", small_stacks}};
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
         if (strcmp(argv[1], modes[i].name) == 0)
             return modes[i].run();

@@ -1,0 +1,24 @@
+/* capstone, loaded when it is first needed: its tables hold 80,000 addresses, which the loader
+ * would fill in whenever any command starts. Private to this room. */
+#ifndef MONARC_OBJFILE_LATE_CAPSTONE_H
+#define MONARC_OBJFILE_LATE_CAPSTONE_H
+
+#include <capstone/capstone.h>
+
+struct capstone {
+    void *library;
+    csh handle;
+    typeof(cs_open) *open;
+    typeof(cs_close) *close;
+    typeof(cs_option) *option;
+    typeof(cs_malloc) *malloc;
+    typeof(cs_free) *free;
+    typeof(cs_disasm) *disasm;
+    typeof(cs_disasm_iter) *disasm_iter;
+};
+
+/* A handle for the machine, or NULL: capstone is not installed or does not know it. */
+struct capstone *capstone_open(cs_arch arch, cs_mode mode);
+void capstone_close(struct capstone *c); /* NULL is fine */
+
+#endif
