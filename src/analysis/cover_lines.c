@@ -470,13 +470,19 @@ static void sum_instances(struct building *b)
 
 static void prepare(struct building *b, size_t units_len)
 {
-    size_t blocks = 0;
+    size_t blocks = 0, lines = 0, runs = 0, functions = 0;
     vec_reserve(&b->unit_blocks, units_len);
     for (size_t i = 0; i < units_len; i++) {
         cover_graph_build(b->units[i].notes, &b->units[i].graph);
         b->unit_blocks.at[i] = (uint32_t)blocks;
         blocks += b->units[i].notes->blocks;
+        lines += b->units[i].notes->lines.len;
+        runs += b->units[i].notes->runs.len;
+        functions += b->units[i].notes->functions.len;
     }
+    vec_reserve(&b->found, lines); /* room is not memory until it is used */
+    vec_reserve(&b->attachments, runs);
+    vec_reserve(&b->out->instances, functions);
     vec_reserve(&b->stamps, blocks);
     vec_reserve(&b->multiplicity, blocks);
     if (blocks)

@@ -173,7 +173,7 @@ static struct flow_function admit(const struct counters *c, const struct cover_f
     if (!c)
         return (struct flow_function){FLOW_SOLVED, FLOW_FINE, 0, counted, 0};
     if (counted == (uint32_t)COVER_NONE) {
-        if (c->failure.what)
+        if (c->failure.what || c->trailing_bytes) /* a damaged length can look like the end */
             return unknown(FLOW_COUNTERS_CUT, 0, counted);
         if (has_strangers)
             return unknown(FLOW_OTHER_CODE, 0, counted);

@@ -142,6 +142,8 @@ static void add_object(struct worker *w, const struct cover_found *found,
     if (!is_whole && !w->notes.functions.len)
         return;
     w->sums.objects++;
+    if (is_unrun && is_whole && !w->notes.functions.len)
+        return; /* nothing but data: there is nothing to run */
     name_sources(w, object->notes);
     if (is_unrun) {
         w->sums.unrun++;

@@ -122,7 +122,7 @@ static void read_notes(struct gcov_input *in, struct gcov_pair *p)
     bool is_whole = gcno_read(bytes, name, &p->notes, &e);
     if (!p->notes.origin.version)
         return complain_of_version(in, name, bytes, "prefer");
-    notes_keep_texts(&p->notes, &p->texts);
+    notes_keep_texts(&p->notes, &in->texts);
     for (size_t i = 0; i < p->notes.files.len; i++)
         vec_push(&p->sources, source_at(in, p->notes.files.at[i], time));
     if (!is_whole)
@@ -225,13 +225,13 @@ void gcov_input_clear(struct gcov_input *in)
 {
     for (size_t i = 0; i < in->pairs.len; i++) {
         struct gcov_pair *p = in->pairs.at[i];
-        arena_deinit(&p->texts);
         notes_deinit(&p->notes);
         counters_deinit(&p->counters);
         flow_deinit(&p->flow);
         vec_free(&p->sources);
         free(p);
     }
+    arena_deinit(&in->texts);
     in->pairs.len = in->sources.len = in->source_times.len = 0;
     in->named.len = in->named_source.len = 0;
     map_deinit(&in->names);

@@ -21,7 +21,6 @@ enum gcov_status {
 
 /* One notes file and its counters. */
 struct gcov_pair {
-    struct arena texts; /* of the notes */
     struct notes notes;
     struct counters counters;
     struct flow flow;
@@ -32,6 +31,7 @@ struct gcov_pair {
 struct gcov_input {
     const struct gcov_options *options;
     struct arena arena;        /* of names */
+    struct arena texts;        /* of the notes of all pairs */
     struct file_buffer buffer; /* for one file after the other */
     struct out *complaints;
     int status;

@@ -12,6 +12,8 @@ struct gcda_reading {
     struct arcfile file;
     struct counters *out;
     bool is_open; /* within a function */
+    bool has_stray;
+    uint64_t stray; /* offset of the first counters that are of no function */
 };
 
 static void push(struct gcda_reading *r, struct counted_record record)
@@ -112,12 +114,29 @@ static void read_summary(struct gcda_reading *r, struct arcfile_record *record)
     vec_push(&c->summaries, s);
 }
 
+/* Whether counters are of the function before them: each kind comes once. */
+static bool has_function(const struct gcda_reading *r, uint32_t tag)
+{
+    const struct counters *c = r->out;
+    if (!r->is_open)
+        return false;
+    const struct counted_function *f = &c->functions.at[c->functions.len - 1];
+    for (uint32_t i = f->first_record; i < f->first_record + f->records; i++)
+        if (c->records.at[i].what == COUNTED_VALUES && c->records.at[i].tag == tag)
+            return false;
+    return true;
+}
+
 static void read_record(struct gcda_reading *r, struct arcfile_record *record)
 {
     if (record->tag == TAG_FUNCTION)
         return read_function(r, record);
     if (record->tag == TAG_OBJECT_SUMMARY || record->tag == TAG_PROGRAM_SUMMARY)
         return read_summary(r, record);
+    if (arcfile_is_counters(record->tag) && !has_function(r, record->tag) && !r->has_stray) {
+        r->has_stray = true;
+        r->stray = record->offset;
+    }
     if (r->is_open && arcfile_is_counters(record->tag))
         return read_values(r, record);
     r->out->unknown_records++;
@@ -145,6 +164,12 @@ static bool read_records(struct gcda_reading *r, struct err *e)
         c->failure = (struct cover_failure){COVER_CUT, record.offset};
         if (step == ARCFILE_END)
             err_at(e, in, "the end mark is missing; the file was cut off here");
+    }
+    if (is_whole && r->has_stray) {
+        is_whole = false;
+        c->failure = (struct cover_failure){COVER_BAD_RECORD, r->stray};
+        err_set(e, "%s: offset %" PRIu64 ": these counters belong to no function", in->name,
+                r->stray);
     }
     c->size_bytes = cursor_offset(in);
     c->trailing_bytes = cursor_left(in);

@@ -24,6 +24,7 @@ struct reading {
     const char *name;
     uint64_t number;
     bool has_file, is_removed, has_any;
+    struct line old_name;        /* of the last `--- ` */
     uint64_t old_left, new_left; /* lines of the open hunk */
     uint32_t new_line;
     struct err *e;
@@ -71,6 +72,24 @@ static char *unquoted(struct reading *r, struct line l)
     return text;
 }
 
+/* The name without its first folder, if that is the name of a side: `b/`, or another than that of
+ * the old name when the rest is the same, as in `prog.orig/x.c` and `prog/x.c` of quilt. */
+static const char *without_side(const struct reading *r, const char *path)
+{
+    if (path[0] && strchr("biwc", path[0]) && path[1] == '/')
+        return path + 2;
+    const char *slash = strchr(path, '/');
+    const struct line *old = &r->old_name;
+    size_t old_len = (size_t)(old->end - old->at);
+    const char *old_slash = old_len ? memchr(old->at, '/', old_len) : NULL;
+    if (!slash || !old_slash || slash == path || old_slash == old->at)
+        return path;
+    size_t rest = strlen(slash), side = (size_t)(slash - path);
+    bool is_same = (size_t)(old->end - old_slash) >= rest && !memcmp(old_slash, slash, rest);
+    bool is_other = (size_t)(old_slash - old->at) != side || memcmp(old->at, path, side) != 0;
+    return is_same && is_other ? slash + 1 : path;
+}
+
 static void file(struct reading *r, struct line l)
 {
     const char *tab = memchr(l.at, '\t', (size_t)(l.end - l.at));
@@ -83,8 +102,7 @@ static void file(struct reading *r, struct line l)
     r->is_removed = !strcmp(path, "/dev/null");
     if (r->is_removed)
         return;
-    bool has_side = path[0] && strchr("biwc", path[0]) && path[1] == '/';
-    vec_push(&r->out->files, (struct patch_file){.path = has_side ? path + 2 : path,
+    vec_push(&r->out->files, (struct patch_file){.path = without_side(r, path),
                                                  .whole_path = path,
                                                  .first_range = (uint32_t)r->out->ranges.len});
 }
@@ -173,6 +191,7 @@ static bool step(struct reading *r, struct line l)
     } else if (starts(l, "diff ") || starts(l, "--- ") || starts(l, "Index: ")) {
         r->has_any = true; /* also of a file that only changes its mode */
         r->has_file = false;
+        r->old_name = starts(l, "--- ") ? (struct line){l.at + 4, l.end} : (struct line){0};
     }
     return true;
 }

@@ -9,7 +9,7 @@ struct patch_range {
 };
 
 struct patch_file {
-    const char *path;       /* the new one, as written, without a leading `b/` */
+    const char *path;       /* the new one, as written, without the folder of its side: `b/` */
     const char *whole_path; /* with it */
     uint32_t first_range, ranges;
     uint64_t added; /* lines */

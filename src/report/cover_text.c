@@ -12,6 +12,8 @@ struct page {
     const struct cover_story *s;
     const struct cover_style *style;
     bool has_functions, has_branches, has_conditions, has_unknown;
+    const uint32_t *ranking; /* sources in the order wanted, the first `shown` of them */
+    size_t shown;
     int lines; /* width of the columns of line numbers */
 };
 
@@ -76,14 +78,9 @@ static void head(const struct page *p)
 static void table(const struct page *p)
 {
     const struct cover_result *r = p->s->result;
-    struct arena scratch = {0};
-    uint32_t *ranking = cover_ranking(r, p->style->order, &scratch);
-    size_t shown = r->sources.len;
-    if (p->style->limit && p->style->limit < shown)
-        shown = p->style->limit;
     head(p);
-    for (size_t i = 0; i < shown; i++) {
-        const struct result_source *s = &r->sources.at[ranking[i]];
+    for (size_t i = 0; i < p->shown; i++) {
+        const struct result_source *s = &r->sources.at[p->ranking[i]];
         row(p, &s->sums);
         out_str(p->out, "  ");
         text_name(p->out, s->path);
@@ -91,7 +88,6 @@ static void table(const struct page *p)
     }
     row(p, &r->sums);
     out_printf(p->out, "  [all of %zu source%s]\n", r->sources.len, r->sources.len == 1 ? "" : "s");
-    arena_deinit(&scratch);
 }
 
 static void sentence(void *context, const char *text)
@@ -282,8 +278,8 @@ static void missing(const struct page *p)
 {
     const struct cover_result *r = p->s->result;
     struct source_text text = {0};
-    for (size_t i = 0; i < r->sources.len; i++) {
-        const struct result_source *s = &r->sources.at[i];
+    for (size_t i = 0; i < p->shown; i++) {
+        const struct result_source *s = &r->sources.at[p->ranking[i]];
         struct err ignored;
         if (!has_details(p, s))
             continue;
@@ -366,15 +362,19 @@ static void gates(const struct page *p)
 void cover_text(struct out *out, const struct cover_story *s, const struct cover_style *style)
 {
     const struct cover_sums *sums = &s->result->sums;
+    struct arena scratch = {0};
     int digits = text_digits(sums->lines.all);
-    struct page p = {out,
-                     s,
-                     style,
-                     sums->functions.all > 0,
-                     sums->branches.all > 0,
-                     sums->conditions.all > 0,
-                     sums->lines.unknown > 0,
-                     digits > 6 ? digits : 6};
+    size_t sources = s->result->sources.len;
+    struct page p = {.out = out,
+                     .s = s,
+                     .style = style,
+                     .has_functions = sums->functions.all > 0,
+                     .has_branches = sums->branches.all > 0,
+                     .has_conditions = sums->conditions.all > 0,
+                     .has_unknown = sums->lines.unknown > 0,
+                     .ranking = cover_ranking(s->result, style->order, &scratch),
+                     .shown = style->limit && style->limit < sources ? style->limit : sources,
+                     .lines = digits > 6 ? digits : 6};
     table(&p);
     notes(&p);
     if (style->shows_functions)
@@ -385,4 +385,5 @@ void cover_text(struct out *out, const struct cover_story *s, const struct cover
     if (s->gates_len)
         out_char(out, '\n');
     gates(&p);
+    arena_deinit(&scratch);
 }

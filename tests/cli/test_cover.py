@@ -209,6 +209,16 @@ class Programs(Case):
         self.assertNotIn("  excluded  prog.c", text)
         self.assertRegex(text, r"(?m)^ +11 !      a\+\+;")
 
+    def test_what_is_missing_follows_order_and_limit(self):
+        self.build()
+        (self.top / "a.c").write_text("int a(void)\n{\n    return 1;\n}\n")
+        run("gcc", "--coverage", "-c", "a.c", cwd=self.top)
+        self.assertEqual(re.findall(r"(?m)^(\S+): not run", self.cover("-m")), ["a.c", "prog.c"])
+        self.assertEqual(re.findall(r"(?m)^(\S+): not run", self.cover("-m", "--sort", "missed")),
+                         ["prog.c", "a.c"])
+        self.assertEqual(re.findall(r"(?m)^(\S+): not run",
+                                    self.cover("-m", "--sort", "missed", "--limit", 1)), ["prog.c"])
+
     def test_colour_only_where_wanted(self):
         self.build()
         self.assertNotIn("\33", self.cover())
@@ -259,6 +269,17 @@ class Programs(Case):
         self.assertIn("passed: diff coverage", text)
         self.cover("--diff", patch, "--fail-under-diff", 51, status=1)
         self.assertIn("changed lines", self.cover("--diff", patch, "--markdown", "-"))
+
+    def test_patch_of_quilt(self):
+        """Sides are folders of any name, which differ; what is below them is the same."""
+        self.build()
+        (self.top / "deep").mkdir()
+        hunk = ["@@ -10,2 +10,3 @@", " {", "+    a++;", "     return a * 2;"]
+        for old, new, missed in (("prog-1.orig/prog.c\tdate", "prog-1/prog.c\tdate", [11]),
+                                 ("deep/prog.c", "deep/prog.c", []),
+                                 ("x/deep/prog.c", "y/prog.c", [])):
+            value = self.json("--diff", self.patch("--- " + old, "+++ " + new, *hunk))["diff"]
+            self.assertEqual(value["files"][0]["missed"], missed, new)
 
     def test_patch_that_is_none(self):
         self.build()
@@ -426,6 +447,16 @@ class Damage(Case):
         self.build(runs=())
         text = self.cover(status=1)
         self.assertIn("1 of 1 object never ran", text)
+
+    def test_objects_without_functions_need_not_run(self):
+        self.build()
+        (self.top / "data.c").write_text("int table[4] = {1, 2, 3};\n")
+        run("gcc", "--coverage", "-c", "data.c", cwd=self.top)
+        self.assertTrue((self.top / "data.gcno").exists())
+        self.assertNotIn("never ran", self.cover())
+        next(self.top.glob("*prog.gcno")).unlink()
+        next(self.top.glob("*.gcda")).unlink()
+        self.assertIn("there are no counters", monarc("cover", cwd=self.top).stderr.decode())
 
     def test_cut_counters_are_unknown_never_zero(self):
         self.build()
