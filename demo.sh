@@ -85,6 +85,17 @@ head -c 300 calc.gmon >torn.gmon
 show 20 monarc doctor calc torn.gmon
 show 30 monarc doctor mandel calc.gmon
 
+heading "Time, calls and counts of every line, from one run with -pg and --coverage"
+mkdir counted
+(cd counted && "${CC:-cc}" -pg --coverage -g -O0 ../../../examples/calc/*.c -o calc && ./calc >calc.txt)
+show 4 monarc convert --to gmon --program counted/calc -o counted/blocks.gmon counted
+show 24 monarc annotate --function fibonacci counted/calc counted/gmon.out counted/blocks.gmon
+if command -v gprof >/dev/null 2>&1; then
+    monarc merge -o counted/all.gmon counted/gmon.out counted/blocks.gmon
+    gprof -l -A -z counted/calc counted/all.gmon >counted/gnu.txt
+    show 6 grep -B 2 -A 3 'fibonacci(n - 1)' counted/gnu.txt
+fi
+
 heading "Your own program"
 cat <<EOF
   cc -pg -g -O2 -o program program.c      compile and link with -pg

@@ -1,123 +1,129 @@
 #!/usr/bin/env python3
-"""cover.py: `monarc gcov` against GNU gcov on coverage of a C program and of C++ headers.
+"""cover.py: monarc gcov against GNU gcov, monarc cover against lcov and gcovr, in one run.
 
-usage: cover.py [--monarc build/monarc] [--gcov gcov] [--runs N] [CACHE]
+usage: cover.py [--monarc build/monarc] [--runs N] [--only c|cxx] [--gcov-only] [CACHE]
 
-It makes a C program of 60,000 lines (25 files of random control flow) and C++ units full of template
-instances, compiles and runs both once (they stay in CACHE, build/bench-cover), and prints medians of
-interleaved runs. Both tools get all counters files in one command line, and write to a folder that
-is emptied before.
+make_cover.py makes the programs in CACHE (default build/bench-cover). Each row of the first table
+runs gcov and monarc in turn, each of the second monarc and all peers; one run before does not
+count. Printed are medians of CPU time, the kernel's included, which other work on the machine
+changes least; wall time where threads matter. Peers that are not installed are left out.
+
+All counters files are in one command line, and reports replace those of the run before.
 """
 
 import argparse
-import pathlib
+import os
 import shutil
 import statistics
 import subprocess
 import sys
-import time
+from pathlib import Path
+from time import monotonic
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "tests/oracle_gcov"))
 sys.dont_write_bytecode = True
-import generate  # noqa: E402
+import make_cover  # noqa: E402
 
-ROWS = [("text", ["-b", "-c"], 5), ("no files", ["-n", "-b"], 5), ("JSON to a pipe", ["-j", "-b", "-t"], 10),
-        ("JSON files", ["-j", "-b"], 10)]
-HEAD = ("#include <stdlib.h>\nstatic int count;\n"
-        "static int tick(void) { static int t; return ++t % 3; }\n"
-        "static int other(int x) { return x > 50 ? x / 3 : x + 1; }\n")
-
-
-def make_c(folder, lines=60000):
-    units, made = [], 0
-    while made < lines:
-        unit = len(units)
-        maker = generate.Maker(unit)
-        functions = [maker.function(i).replace("static int f", f"static int u{unit}_")
-                     for i in range(60)]
-        calls = "".join(f"    for (int i = 0; i < {3 + i % 9}; i++)\n        count += u{unit}_{i}(i);\n"
-                        for i in range(60))
-        text = (HEAD + "\n".join(functions).replace("; ", ";\n").replace("{ ", "{\n")
-                + f"\nint run{unit}(void)\n{{\n{calls}    return 0;\n}}\n")
-        units.append((f"u{unit}.c", text))
-        made += text.count("\n")
-    units.append(("main.c", "".join(f"int run{i}(void);\n" for i in range(len(units)))
-                  + "int main(void)\n{\n" + "".join(f"    run{i}();\n" for i in range(len(units)))
-                  + "    return 0;\n}\n"))
-    for name, text in units:
-        (folder / name).write_text(text)
-    return [name for name, _ in units]
+ROOT = Path(__file__).resolve().parent.parent
+TITLES = {"c": "C, 60,000 lines", "cxx": "C++ headers"}
+GCOV_ROWS = [("text", "-b -c", 5), ("no files", "-n -b", 5), ("JSON to standard output", "-j -b -t", 10),
+             ("JSON files", "-j -b", 10)]
 
 
-def make_cxx(folder, units=8, types=24):
-    for unit in range(units):
-        text = ("#include <algorithm>\n#include <functional>\n#include <map>\n#include <regex>\n"
-                "#include <string>\n#include <variant>\n#include <vector>\n")
-        for i in range(types):
-            text += (f"struct T{unit}_{i} {{ int v; bool operator<(const T{unit}_{i} &o) const "
-                     "{ return v < o.v; } };\n"
-                     f"static int f{i}() {{\n  std::map<T{unit}_{i}, std::vector<T{unit}_{i}>> m;\n"
-                     f"  for (int k = 0; k < 9; k++) m[{{k % 4}}].push_back({{k}});\n"
-                     f"  std::vector<T{unit}_{i}> v; for (auto &p : m) v.insert(v.end(), "
-                     "p.second.begin(), p.second.end());\n  std::sort(v.begin(), v.end());\n"
-                     f"  std::function<int(T{unit}_{i})> g = [](T{unit}_{i} t) {{ return t.v; }};\n"
-                     "  return g(v[0]);\n}\n")
-        name = "main" if unit == 0 else f"run{unit}"
-        text += f"int {name}() {{ int n = 0;\n" + "".join(f"n += f{i}();\n" for i in range(types))
-        if unit == 0:
-            text += 'n += std::regex_match("abc", std::regex("a.c"));\n'
-        (folder / f"x{unit}.cc").write_text(text + "return n == 12345; }\n")
-    return [f"x{unit}.cc" for unit in range(units)]
+class Taken:
+    """What the runs of one command took."""
+
+    def __init__(self):
+        self.cpu, self.wall, self.peak = [], [], []
+
+    def add(self, command, executable, folder):
+        start = monotonic()
+        process = subprocess.Popen(command, executable=executable, cwd=folder,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            sys.exit(f"{command[:6]}: exit status {process.returncode}")
+        self.wall.append((monotonic() - start) * 1000)
+        self.cpu.append((used.ru_utime + used.ru_stime) * 1000)
+        self.peak.append(used.ru_maxrss / 1024)
+
+    def medians(self):
+        return [statistics.median(found[1:]) for found in (self.cpu, self.wall, self.peak)]
 
 
-def build(folder, make, compiler):
-    if (folder / "done").exists():
-        return
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    names = make(folder)
-    for at in range(0, len(names), 2):
-        jobs = [subprocess.Popen([compiler, "--coverage", "-w", "-c", name], cwd=folder)
-                for name in names[at:at + 2]]
-        if any(job.wait() for job in jobs):
-            sys.exit("cover.py: cannot compile")
-    objects = [str(pathlib.Path(name).with_suffix(".o")) for name in names]
-    subprocess.run([compiler, "--coverage", *objects, "-o", "program"], cwd=folder, check=True)
-    subprocess.run(["./program"], cwd=folder, check=True)
-    (folder / "done").touch()
+def in_turn(commands, folder, runs):
+    """{key: medians} of {key: (command, executable)}. What takes seconds is run twice."""
+    taken = {key: Taken() for key in commands}
+    for _ in range(runs + 1):
+        for key, (command, executable) in commands.items():
+            if len(taken[key].cpu) < 2 or taken[key].cpu[0] < 3000:
+                taken[key].add(command, executable, folder)
+    return {key: found.medians() for key, found in taken.items()}
 
 
-def once(tool, folder, options):
-    out = folder / "out"
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir()
-    counters = sorted(f"../{path.name}" for path in folder.glob("*.gcda"))
-    start = time.perf_counter()
-    subprocess.run(["gcov", *options, *counters], executable=tool, cwd=out, check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - start
+def verdict(peer, ours, budget):
+    if not budget:
+        return ""
+    return f"1/{budget}, {'met' if peer / ours >= budget else 'missed'}"
+
+
+def gcov_table(options, folders):
+    print("| work | monarc | gcov | time | budget | memory |\n|---|--:|--:|--:|---|--:|")
+    for name, folder in folders.items():
+        counters = sorted(path.name for path in folder.glob("*.gcda"))
+        for title, words, budget in GCOV_ROWS:
+            command = ["gcov", *words.split(), *counters]
+            found = in_turn({"gnu": (command, shutil.which(options.gcov)),
+                             "ours": (command, options.monarc)}, folder, options.runs)
+            (gnu, _, gnu_peak), (ours, _, our_peak) = found["gnu"], found["ours"]
+            print(f"| {TITLES[name]}, {title} (`{words}`) | {ours:.0f} ms | {gnu:.0f} ms | "
+                  f"1/{gnu / ours:.1f} | {verdict(gnu, ours, budget)} | "
+                  f"{our_peak:.0f} of {gnu_peak:.0f} MB |", flush=True)
+
+
+def shell(line):
+    return (["sh", "-c", line], None)
+
+
+def cover_table(options, folders):
+    ours = f"exec {options.monarc} cover -q --no-markers --threads"
+    every = "--system --all-branches --lcov ours.info ."
+    print("| program | row | CPU | wall | memory | CPU, times ours | budget |\n"
+          "|---|---|--:|--:|--:|--:|---|")
+    for name, folder in folders.items():
+        rows = {"monarc, as lcov captures": shell(f"{ours} 1 {every}"),
+                "the same, two threads": shell(f"{ours} 2 {every}"),
+                "monarc, as gcovr counts": shell(f"{ours} 1 --all-branches --lcov ours.info ."),
+                "reading the bytes": shell("cat *.gcno *.gcda"),
+                "gcov -b -c": shell("gcov -b -c *.gcda")}
+        if shutil.which("lcov"):
+            rows["lcov --capture"] = shell("lcov -c -d . -o l.info --rc lcov_branch_coverage=1")
+        if shutil.which("gcovr"):
+            rows["gcovr"] = shell("gcovr -s .")
+        found = in_turn(rows, folder, options.runs)
+        for row, (cpu, wall, peak) in found.items():
+            mine = found["monarc, as gcovr counts" if row == "gcovr" else "monarc, as lcov captures"][0]
+            budget = 50 if row in ("gcovr", "lcov --capture") else None
+            print(f"| {TITLES[name]} | {row} | {cpu:.0f} ms | {wall:.0f} ms | {peak:.0f} MB | "
+                  f"{cpu / mine:.1f} | {verdict(cpu, mine, budget)} |", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--monarc", default=str(ROOT / "build/monarc"))
-    parser.add_argument("--gcov", default=shutil.which("gcov"))
+    parser.add_argument("--monarc", default=str(ROOT / "build/monarc"), type=os.path.abspath)
+    parser.add_argument("--gcov", default="gcov")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("cache", nargs="?", default=ROOT / "build/bench-cover", type=pathlib.Path)
+    parser.add_argument("--only", choices=["c", "cxx"])
+    parser.add_argument("--gcov-only", action="store_true")
+    parser.add_argument("cache", nargs="?", default=ROOT / "build/bench-cover", type=Path)
     options = parser.parse_args()
-    for label, make, compiler in (("C, 60,000 lines", make_c, "gcc"), ("C++ headers", make_cxx, "g++")):
-        folder = options.cache / compiler
-        build(folder, make, compiler)
-        for row, words, budget in ROWS:
-            times = {tool: [] for tool in (options.gcov, options.monarc)}
-            for _ in range(options.runs):
-                for tool, taken in times.items():
-                    taken.append(once(tool, folder, words))
-            gnu, ours = (statistics.median(times[tool]) for tool in (options.gcov, options.monarc))
-            print(f"| {label}, {row} (`{' '.join(words)}`) | {ours * 1000:.0f} ms | "
-                  f"{gnu * 1000:.0f} ms | 1/{gnu / ours:.1f} | 1/{budget}, "
-                  f"{'met' if gnu / ours >= budget else 'missed'} |", flush=True)
+    folders = make_cover.make_both(options.cache.resolve())
+    if options.only:
+        folders = {options.only: folders[options.only]}
+    gcov_table(options, folders)
+    if not options.gcov_only:
+        print()
+        cover_table(options, folders)
 
 
 if __name__ == "__main__":

@@ -481,21 +481,38 @@ static bool passes(struct lines_table *t, const struct lines_row *r, const struc
            filter_admits(rules->filter, &t->names, r->function);
 }
 
-static void choose_rows(struct lines_table *t, const struct view_rules *rules, struct arena *a)
+/* Puts the rows in the order of `sorted`, which is used up. There are too many to copy them all. */
+static void reorder(struct lines_row *rows, uint32_t *sorted, uint32_t len)
 {
-    struct lines_row *all = t->rows;
-    uint32_t *sorted = ARENA_NEW(a, uint32_t, t->len), len = t->len;
+    for (uint32_t start = 0; start < len; start++) {
+        struct lines_row first = rows[start];
+        uint32_t to = start;
+        for (uint32_t from = sorted[to]; from != start; from = sorted[to]) {
+            rows[to] = rows[from];
+            sorted[to] = to;
+            to = from;
+        }
+        rows[to] = first;
+        sorted[to] = to;
+    }
+}
+
+static void choose_rows(struct lines_table *t, const struct view_rules *rules)
+{
+    struct arena scratch = {0};
+    uint32_t *sorted = ARENA_NEW(&scratch, uint32_t, t->len), len = t->len;
     enum view_order order = rules->has_order          ? rules->order
                             : t->summary->has_samples ? BY_SELF
                                                       : BY_CALLS;
     for (uint32_t i = 0; i < len; i++)
         sorted[i] = i;
     sort_u32(sorted, len, compare_rows, &(struct lines_order){t, order});
-    struct lines_row *kept = ARENA_NEW(a, struct lines_row, len);
+    reorder(t->rows, sorted, len);
+    arena_deinit(&scratch);
     double running = 0;
     t->len = 0;
     for (uint32_t i = 0; i < len; i++) {
-        struct lines_row *r = &all[sorted[i]];
+        struct lines_row *r = &t->rows[i];
         t->has_fractions |= r->self != floor(r->self) || r->total != floor(r->total);
         if ((rules->limit && t->len >= rules->limit) || !passes(t, r, rules)) {
             t->omitted.lines++;
@@ -504,9 +521,8 @@ static void choose_rows(struct lines_table *t, const struct view_rules *rules, s
         }
         r->running = running += r->self;
         r->interval = share_interval(r->self, t->summary->samples);
-        kept[t->len++] = *r;
+        t->rows[t->len++] = *r;
     }
-    t->rows = kept;
 }
 
 /* --- code without lines ---------------------------------------------------------------------- */
@@ -555,10 +571,6 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     vec_free(&p.all);
     names_init(&t->names, &t->functions, in->demangle, a);
     find_lineless(t, in, a);
-    choose_rows(t, rules, &scratch);
-    struct lines_row *rows = ARENA_NEW(a, struct lines_row, t->len);
-    if (t->len)
-        memcpy(rows, t->rows, t->len * sizeof *rows);
-    t->rows = rows;
+    choose_rows(t, rules);
     arena_deinit(&scratch);
 }

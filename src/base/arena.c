@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum { CHUNK = 64 * 1024, ALIGNMENT = _Alignof(max_align_t), PAGE = 4096, LARGE = 2 << 20 };
 
@@ -23,28 +22,21 @@ __attribute__((weak)) _Noreturn void memory_exhausted(size_t bytes)
     abort();
 }
 
+/* Rounded outwards: the wish splits a mapping at its ends, and realloc() could not move what is in
+ * two of them. malloc() keeps its own words on the first page. */
 void memory_prefer_large_pages(void *at, size_t bytes)
 {
-    uintptr_t start = ((uintptr_t)at + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-    uintptr_t end = ((uintptr_t)at + bytes) & ~(uintptr_t)(PAGE - 1);
-    if (bytes >= LARGE && end > start)
+    uintptr_t start = (uintptr_t)at & ~(uintptr_t)(PAGE - 1);
+    uintptr_t end = ((uintptr_t)at + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    if (bytes >= LARGE)
         madvise((void *)start, end - start, MADV_HUGEPAGE); /* a wish; failure changes nothing */
 }
 
-/* Blocks below MAPPED come from the heap, whose first HEAP bytes are reserved, not touched. */
 void memory_keep(void)
 {
-    enum { HEAP = 256 << 20, MAPPED = 32 << 20, STEP = 4 << 20 };
+    enum { MAPPED = 32 << 20, STEP = 1 << 20 };
     mallopt(M_MMAP_THRESHOLD, MAPPED);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    mallopt(M_TOP_PAD, HEAP);
-    char *first = malloc(1);
-    if (!first)
-        memory_exhausted(1);
-    char *end = sbrk(0); /* elsewhere if malloc() is not the C library's */
-    if ((uintptr_t)first < (uintptr_t)end && (size_t)(end - first) <= 2u * HEAP)
-        memory_prefer_large_pages(first, (size_t)(end - first));
-    free(first);
     mallopt(M_TOP_PAD, STEP);
 }
 

@@ -29,8 +29,7 @@ void arena_deinit(struct arena *a);
 void memory_prefer_large_pages(void *at, size_t bytes);
 
 /* For commands that read one file after the other: the process keeps what is freed for the next
- * one, and its heap lies in large pages where the system lends them. Else the kernel's handing out
- * of small pages takes up to half of the time. */
+ * one, instead of having the system take the pages and hand out others. */
 void memory_keep(void);
 
 /* Called when the system has no memory left. The default aborts; cli replaces it with one line and

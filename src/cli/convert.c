@@ -1,9 +1,11 @@
-/* monarc convert: one profile into another format, pointer size or byte order.
+/* monarc convert: one profile into another format, pointer size or byte order; counters of arcs
+ * into block counts of a program.
  *
  * Nothing is dropped on the way: what the target cannot hold is an error. */
 #include "cli/profiles.h"
 
 #include "cli/arcs_file.h"
+#include "cli/arcs_profile.h"
 #include "cli/command.h"
 #include "format/arcs_convert.h"
 
@@ -17,7 +19,11 @@ enum {
     OPTION_NOTES,
     OPTION_GCC,
     OPTION_ARCS_ONLY,
-    OPTION_REPAIR
+    OPTION_REPAIR,
+    OPTION_PROGRAM,
+    OPTION_DEBUG_DIR,
+    OPTION_PATH_MAP,
+    OPTION_CALLS
 };
 
 static const struct option_row OPTIONS[] = {
@@ -28,10 +34,15 @@ static const struct option_row OPTIONS[] = {
     {0, "to-word", "BITS", "write 32- or 64-bit pointers (default: as it was)"},
     {0, "to-endian", "ORDER", "write little or big (default: as it was)"},
     {0, "notes", "FILE",
-     "the gcno of a gcda that becomes da or is repaired (default: the one beside it)"},
+     "the notes of counters, of --program also a folder of them (default: beside the counters)"},
     {0, "gcc", "VERSION", "write gcno or gcda as this gcc does: 4.9, 12, 14.2"},
     {0, "arcs-only", NULL, "leave out counters that are not of arcs: values, conditions, paths"},
     {0, "repair", NULL, "change a gcda that lost updates as little as makes it consistent"},
+    {'p', "program", "PROGRAM",
+     "of gcda, da or folders of gcda: write their counts as blocks of this program (--to gmon)"},
+    {0, "debug-dir", "DIR", "look for PROGRAM's separate debug file there, too"},
+    {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)"},
+    {0, "calls", NULL, "with --program: add how often functions were called, by unknown callers"},
 };
 
 struct request {
@@ -41,6 +52,8 @@ struct request {
     uint8_t to_word;
     enum byte_order to_order;
     struct arcs_request arcs;
+    struct arcs_profile_request blocks;
+    struct arena arena;
 };
 
 static bool take_target(struct request *request, const char *value, struct err *e)
@@ -77,12 +90,43 @@ static bool take(struct request *request, int row, const char *value, struct err
     case OPTION_REPAIR: request->arcs.is_repaired = true; return true;
     case OPTION_ARCS_ONLY: request->arcs.is_arcs_only = true; return true;
     case OPTION_GCC: return take_version(request, value, e);
+    case OPTION_PROGRAM: request->blocks.program = value; return true;
+    case OPTION_DEBUG_DIR: request->blocks.debug_dir = value; return true;
+    case OPTION_PATH_MAP: return source_search_map(&request->blocks.maps, value, e);
+    case OPTION_CALLS: return request->blocks.adds_calls = true;
     default: return profile_option(&request->read, row, value, e);
     }
 }
 
+/* Counters of arcs into block counts of a program. */
+static int convert_to_blocks(struct request *request, char *const *paths, int len, struct err *e)
+{
+    struct arcs_profile_request *blocks = &request->blocks;
+    if (request->arcs.to || !request->to || request->arcs.version || request->arcs.is_arcs_only) {
+        err_set(e, "--program goes with --to gmon, and not with --gcc or --arcs-only");
+        return EXIT_BAD;
+    }
+    if (request->read.hint.word || request->read.hint.order || request->read.format) {
+        err_set(e, "--word, --endian and --format are for profiles; --to-word and --to-endian say "
+                   "what is written");
+        return EXIT_BAD;
+    }
+    blocks->output = request->output;
+    blocks->to = request->to;
+    blocks->notes = request->arcs.notes;
+    blocks->repairs = request->arcs.is_repaired;
+    blocks->word = request->to_word;
+    blocks->order = request->to_order;
+    return arcs_profile(blocks, paths, (size_t)len, e);
+}
+
 static bool convert(struct request *request, const char *path, struct err *e)
 {
+    if (request->to && arcs_kind_of_path(path))
+        return err_in(e, path,
+                      "counts arcs; to become %s they need --program PROGRAM, in which their lines "
+                      "have addresses",
+                      request->to->name);
     request->arcs.output = request->output;
     request->arcs.byte_order = (uint8_t)request->to_order;
     if (request->arcs.to || request->arcs.version || request->arcs.is_repaired ||
@@ -102,29 +146,48 @@ static bool convert(struct request *request, const char *path, struct err *e)
     return ok;
 }
 
+static int run_request(struct request *request, const struct option_walk *walk, struct err *e)
+{
+    bool is_many = request->blocks.program != NULL;
+    if (!request->output || walk->operands < 1 || (walk->operands > 1 && !is_many)) {
+        err_set(e, "convert needs -o FILE and one input; see 'monarc convert --help'");
+        return EXIT_BAD;
+    }
+    if (is_many)
+        return convert_to_blocks(request, walk->argv, walk->operands, e);
+    if (request->blocks.adds_calls || request->blocks.maps.maps.len || request->blocks.debug_dir) {
+        err_set(e, "--calls, --path-map and --debug-dir go with --program");
+        return EXIT_BAD;
+    }
+    return convert(request, walk->argv[0], e) ? EXIT_FINE : EXIT_BAD;
+}
+
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
     struct option_walk walk = options_start(self, argc - 1, argv + 1);
     struct request request = {0};
     const char *value;
-    int row;
+    int row, status = EXIT_BAD;
+    request.blocks.maps.arena = &request.arena;
     while ((row = options_next(&walk, &value, e)) >= 0)
-        if (!take(&request, row, value, e))
-            return EXIT_BAD;
-    if (row == OPTION_HELP)
-        return command_help(self, out), EXIT_FINE;
-    if (row == OPTION_BAD)
-        return EXIT_BAD;
-    if (!request.output || walk.operands != 1) {
-        err_set(e, "convert needs -o FILE and one input; see 'monarc convert --help'");
-        return EXIT_BAD;
+        if (!take(&request, row, value, e)) {
+            row = OPTION_BAD;
+            break;
+        }
+    if (row == OPTION_HELP) {
+        command_help(self, out);
+        status = EXIT_FINE;
+    } else if (row != OPTION_BAD) {
+        status = run_request(&request, &walk, e);
     }
-    return convert(&request, walk.argv[0], e) ? EXIT_FINE : EXIT_BAD;
+    source_search_deinit(&request.blocks.maps);
+    arena_deinit(&request.arena);
+    return status;
 }
 
 const struct command command_convert = {
     .name = "convert",
-    .synopsis = "[OPTION...] -o OUTPUT INPUT",
+    .synopsis = "[OPTION...] -o OUTPUT INPUT | --to gmon --program PROGRAM -o OUTPUT INPUT...",
     .summary = "Write a profile in another format, pointer size or byte order",
     .details =
         "What the target cannot hold (several histograms, large counts, another rate) is an\n"
@@ -140,8 +203,20 @@ const struct command command_convert = {
         "flow\n"
         "nearest to what was counted; others stay as they are.\n"
         "\n"
+        "With --program, counters (gcda with their gcno, da with their bbg, or folders with gcda)\n"
+        "become block counts: each line's count, which is gcov's, at the addresses that the line "
+        "has\n"
+        "in PROGRAM. That may be the program that was counted, or another build of the same "
+        "sources,\n"
+        "such as one with -pg. monarc annotate, counts, and gprof -l -C or -l -A -z, of GNU, too, "
+        "show\n"
+        "them; monarc merge adds them to a gmon.out with time. What has no place in PROGRAM is "
+        "said\n"
+        "in one line; the status is 1 if counters or notes were unusable in part.\n"
+        "\n"
         "Examples:\n"
         "  monarc convert --to gmon -o gmon.out netbsd.gmon\n"
+        "  monarc convert --to gmon --program prog -o blocks.gmon prog.gcda lib/\n"
         "  monarc convert --gcc 12.2 -o new/prog.gcno prog.gcno\n",
     .options = OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,

@@ -234,6 +234,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 {
     struct cover_options o = {0};
     struct covering c = {0};
+    memory_keep();
     int status = EXIT_BAD, end = cover_options_parse(self, argc, argv, &o, e);
     if (end == OPTION_HELP) {
         command_help(self, out);

@@ -113,15 +113,16 @@ static void read_notes(struct gcov_input *in, struct gcov_pair *p)
     struct stat status;
     struct err e;
     const char *name = in->notes_name;
-    if (!file_read(name, &p->notes_bytes, &e))
+    if (!file_read(name, &in->buffer, &e))
         return complain(in, GCOV_NO_NOTES, name, "cannot open notes file");
     time_t time = stat(name, &status) ? 0 : status.st_mtime;
-    struct bytes bytes = file_bytes(&p->notes_bytes);
+    struct bytes bytes = file_bytes(&in->buffer);
     if (!gcno_probe(bytes))
         return complain(in, GCOV_OTHER_FILE, name, "not a gcov notes file");
     bool is_whole = gcno_read(bytes, name, &p->notes, &e);
     if (!p->notes.origin.version)
         return complain_of_version(in, name, bytes, "prefer");
+    notes_keep_texts(&p->notes, &p->texts);
     for (size_t i = 0; i < p->notes.files.len; i++)
         vec_push(&p->sources, source_at(in, p->notes.files.at[i], time));
     if (!is_whole)
@@ -143,10 +144,10 @@ static void read_counters(struct gcov_input *in, struct gcov_pair *p)
     const char *name = in->counters_name;
     in->has_counters = false;
     in->runs = in->programs = 0;
-    if (!file_read(name, &p->counters_bytes, &e))
+    if (!file_read(name, &in->buffer, &e))
         return complain(in, 0, name, "cannot open data file, assuming not executed");
     in->has_counters = true;
-    struct bytes bytes = file_bytes(&p->counters_bytes);
+    struct bytes bytes = file_bytes(&in->buffer);
     if (!gcda_probe(bytes))
         return complain(in, GCOV_OTHER_FILE, name, "not a gcov data file");
     bool is_whole = gcda_read(bytes, name, &p->counters, &e);
@@ -224,8 +225,7 @@ void gcov_input_clear(struct gcov_input *in)
 {
     for (size_t i = 0; i < in->pairs.len; i++) {
         struct gcov_pair *p = in->pairs.at[i];
-        file_buffer_deinit(&p->notes_bytes);
-        file_buffer_deinit(&p->counters_bytes);
+        arena_deinit(&p->texts);
         notes_deinit(&p->notes);
         counters_deinit(&p->counters);
         flow_deinit(&p->flow);
@@ -247,5 +247,6 @@ void gcov_input_deinit(struct gcov_input *in)
     vec_free(&in->named);
     vec_free(&in->named_source);
     vec_free(&in->done);
+    file_buffer_deinit(&in->buffer);
     arena_deinit(&in->arena);
 }

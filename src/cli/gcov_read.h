@@ -21,7 +21,7 @@ enum gcov_status {
 
 /* One notes file and its counters. */
 struct gcov_pair {
-    struct file_buffer notes_bytes, counters_bytes;
+    struct arena texts; /* of the notes */
     struct notes notes;
     struct counters counters;
     struct flow flow;
@@ -31,7 +31,8 @@ struct gcov_pair {
 
 struct gcov_input {
     const struct gcov_options *options;
-    struct arena arena; /* of names */
+    struct arena arena;        /* of names */
+    struct file_buffer buffer; /* for one file after the other */
     struct out *complaints;
     int status;
     bool has_explained_dates;

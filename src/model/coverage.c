@@ -1,6 +1,8 @@
 /* The life of notes and counters, and looking things up in them. */
 #include "model/coverage.h"
 
+#include <string.h>
+
 void notes_clear(struct notes *n)
 {
     n->functions.len = n->arcs.len = n->runs.len = n->lines.len = 0;
@@ -31,6 +33,20 @@ void notes_deinit(struct notes *n)
     vec_free(&n->files);
     vec_free(&n->block_flags);
     notes_clear(n);
+}
+
+static const char *keep_text(struct arena *a, const char *text)
+{
+    return text ? arena_copy(a, text, strlen(text)) : NULL;
+}
+
+void notes_keep_texts(struct notes *n, struct arena *a)
+{
+    n->directory = keep_text(a, n->directory);
+    for (size_t i = 0; i < n->files.len; i++)
+        n->files.at[i] = keep_text(a, n->files.at[i]);
+    for (size_t i = 0; i < n->functions.len; i++)
+        n->functions.at[i].name = keep_text(a, n->functions.at[i].name);
 }
 
 const struct cover_run *notes_runs_of(const struct notes *n, const struct cover_function *f,

@@ -111,6 +111,9 @@ void notes_prepare(struct notes *n);
 void notes_deinit(struct notes *n);
 void notes_clear(struct notes *n); /* keeps the memory for the next file */
 
+/* Copies the names, which lie in the bytes that were read, so that those can go. */
+void notes_keep_texts(struct notes *n, struct arena *a);
+
 /* The first run of a block and, in *len, how many it has. */
 const struct cover_run *notes_runs_of(const struct notes *n, const struct cover_function *f,
                                       uint32_t block, uint32_t *len);

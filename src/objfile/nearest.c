@@ -127,10 +127,27 @@ static uint64_t nearest_end(const struct object *o, size_t last, uint64_t addres
     return next;
 }
 
+/* Where a section begins or ends, another one's symbols count. */
+static uint64_t section_edge(const struct object *o, uint64_t address, uint64_t next)
+{
+    for (uint32_t i = 1; i < o->sections_len; i++) {
+        const struct object_section *s = &o->sections[i];
+        uint64_t end = s->address + s->size;
+        if (!s->is_alloc)
+            continue;
+        if (s->address > address && s->address < next)
+            next = s->address;
+        if (end > address && end < next)
+            next = end;
+    }
+    return next;
+}
+
 uint64_t nearest_after(struct object *o, uint64_t address)
 {
     const struct nearest *n = nearest_of(o);
     size_t next = symbols_up_to(n, address);
     uint64_t start = next < n->symbols.len ? n->symbols.at[next].key : UINT64_MAX;
+    start = section_edge(o, address, start);
     return next ? nearest_end(o, next - 1, address, start) : start;
 }

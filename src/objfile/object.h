@@ -174,6 +174,10 @@ void object_each_place_within(struct object *o, const struct object_range *range
 void object_each_inlining_within(struct object *o, const struct object_range *ranges, size_t len,
                                  object_visitor *visit, void *context);
 
+/* The same, row by row of the line tables: neighbours may differ in nothing but where they are. */
+void object_each_row_within(struct object *o, const struct object_range *ranges, size_t len,
+                            object_visitor *visit, void *context);
+
 /* A readable name for a linkage name, or NULL if it is not mangled. The style is one of libiberty's
  * names ("none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust"), or NULL for whatever of C++,
  * Rust and D the name announces itself to be. malloc'ed, the caller frees it. */

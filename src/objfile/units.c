@@ -125,7 +125,7 @@ static void index_bare_tables(struct units *u)
 static void index_units(struct units *u, const struct image *image)
 {
     enum { MOST_UNITS = 1 << 30 };
-    u->rows_most = u->scopes_most = 1 << 20;
+    u->rows_most = u->scopes_most = 1 << 18;
     u->program_bytes_left = 8 * u->sections.line.len;
     u->ranges_most = debug_section(image, "debug_ranges").len +
                      debug_section(image, "debug_rnglists").len +

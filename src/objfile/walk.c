@@ -29,7 +29,7 @@ struct walk {
     struct units *u;
     struct here here;
     struct object_place place; /* not yet visited: what follows may belong to it */
-    bool tells_inlinings;
+    bool tells_inlinings, tells_rows;
     object_visitor *visit;
     void *context;
 };
@@ -49,7 +49,7 @@ static void flush(struct walk *w)
 static void add_place(struct walk *w, const struct object_place *next)
 {
     struct object_place *p = &w->place;
-    if (p->start < p->end && p->end == next->start && p->line == next->line &&
+    if (!w->tells_rows && p->start < p->end && p->end == next->start && p->line == next->line &&
         (!w->tells_inlinings || p->inlining == next->inlining) && same_text(p->file, next->file) &&
         same_text(p->function, next->function)) {
         p->end = next->end;
@@ -235,6 +235,14 @@ void object_each_inlining_within(struct object *o, const struct object_range *ra
 {
     struct walk w = {
         .o = o, .u = units_of(o), .visit = visit, .context = context, .tells_inlinings = true};
+    walk_ranges(&w, ranges, len);
+}
+
+void object_each_row_within(struct object *o, const struct object_range *ranges, size_t len,
+                            object_visitor *visit, void *context)
+{
+    struct walk w = {
+        .o = o, .u = units_of(o), .visit = visit, .context = context, .tells_rows = true};
     walk_ranges(&w, ranges, len);
 }
 

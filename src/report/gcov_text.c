@@ -125,9 +125,36 @@ static void print_number(struct printing *p, uint32_t number, int64_t count, int
     out_bytes(p->out, field, (size_t)(at - field));
 }
 
+/* At least as much room as the line of a branch or call takes, or what a line begins with. */
+enum { SHORT_LINE = 256 };
+
+#define PUT(at, literal) (memcpy(at, literal, sizeof(literal) - 1), (at) + sizeof(literal) - 1)
+
+/* What most lines begin with, without colours and other units. */
+static void print_plain_beginning(struct printing *p, const struct mark *m, uint32_t number)
+{
+    out_room(p->out, SHORT_LINE);
+    char *at = p->out->at + p->out->len;
+    if (m->count > 0 && m->exists) {
+        bool is_marked = m->is_partial && p->r->has_unexecuted;
+        at = digits_u64(at, (uint64_t)m->count, COUNT_WIDTH - is_marked);
+        *at = '*';
+        at += is_marked;
+    } else {
+        at = m->exists ? PUT(at, "    ") : PUT(at, "        -");
+        if (m->exists)
+            at = stpcpy(at, m->is_plain ? m->never : m->exceptional);
+    }
+    *at++ = ':';
+    p->out->len = (size_t)(digits_u64(at, number, 5) - p->out->at);
+}
+
 static void print_beginning(struct printing *p, const struct mark *m, uint32_t number,
                             int64_t highest)
 {
+    const struct gcov_style *style = &p->r->style;
+    if (!style->has_colours && !style->human && !(style->has_hotness && highest))
+        return print_plain_beginning(p, m, number);
     struct count_field f;
     fill_count(&f, p, m);
     f.text[f.len++] = ':';
@@ -136,11 +163,6 @@ static void print_beginning(struct printing *p, const struct mark *m, uint32_t n
 }
 
 /* ---- branches, calls, blocks, conditions */
-
-/* At least as much room as a line of a branch or call takes. */
-enum { SHORT_LINE = 256 };
-
-#define PUT(at, literal) (memcpy(at, literal, sizeof(literal) - 1), (at) + sizeof(literal) - 1)
 
 static char *put_share(const struct printing *p, int64_t part, int64_t whole, char *at)
 {
@@ -333,10 +355,16 @@ static void print_instance(struct printing *p, uint32_t instance)
 struct group {
     size_t first, len;
     uint32_t end; /* 0: in none */
+    size_t next;  /* in starts: not before the line */
 };
 
 static void begin_functions(struct printing *p, uint32_t source, uint32_t number, struct group *g)
 {
+    uint64_t key = (uint64_t)source << 32 | number;
+    while (g->next < p->r->starts.len && p->r->starts.at[g->next].key < key)
+        g->next++;
+    if (g->next == p->r->starts.len || p->r->starts.at[g->next].key != key)
+        return;
     size_t len, first = gcov_starts_at(p->r, source, number, &len);
     const struct keyed *starts = p->r->starts.at + first;
     if (len < 2 || !p->r->lines.instances.at[starts[0].item].is_instance) {
@@ -344,7 +372,7 @@ static void begin_functions(struct printing *p, uint32_t source, uint32_t number
             print_function(p, starts[i].item);
         return;
     }
-    *g = (struct group){first, len, 0};
+    *g = (struct group){first, len, 0, first};
     for (size_t i = 0; i < len; i++) {
         uint32_t end = gcov_function(p->r, starts[i].item)->end_line;
         g->end = end > g->end ? end : g->end;
@@ -356,7 +384,8 @@ static void begin_functions(struct printing *p, uint32_t source, uint32_t number
 static void print_lines(struct printing *p, uint32_t source)
 {
     const struct cover_source *s = &p->r->lines.sources.at[source];
-    struct group group = {0};
+    size_t starts;
+    struct group group = {.next = gcov_starts_at(p->r, source, 0, &starts)};
     uint32_t next = s->first_line;
     uint32_t end = (uint32_t)p->source.starts.len;
     uint32_t number = 1;

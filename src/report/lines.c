@@ -6,6 +6,7 @@
 #include "report/summary.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +116,6 @@ struct layout {
     const struct summary *summary;
     const struct shown_paths *paths;
     struct names *names;
-    struct arena *scratch;
     const struct text_style *style;
     bool has_samples, has_time, has_total, has_calls;
     int samples, sample_decimals, time, time_decimals, calls, place;
@@ -126,22 +126,23 @@ static int at_least(int width, int least)
     return width > least ? width : least;
 }
 
-static char *place_text(const struct layout *l, const char *file, uint32_t line)
+static const char NO_LINE[] = "(no line)";
+
+/* Columns of a place as text_place() prints it. */
+static int place_width(const struct layout *l, const char *file, uint32_t line)
 {
-    if (!file)
-        return arena_printf(l->scratch, "(no line)");
-    return arena_printf(l->scratch, "%s:%" PRIu32, shown_path(l->paths, file), line);
+    return file ? (int)strlen(shown_path(l->paths, file)) + 1 + text_digits(line)
+                : (int)strlen(NO_LINE);
 }
 
 static struct layout lay_out(struct lines_table *t, const struct shown_paths *paths,
-                             const struct text_style *style, struct arena *a)
+                             const struct text_style *style)
 {
     enum { WIDEST_PLACE = 40 };
     const struct summary *s = t->summary;
     struct layout l = {.summary = s,
                        .paths = paths,
                        .names = &t->names,
-                       .scratch = a,
                        .style = style,
                        .has_samples = s->has_samples,
                        .has_time = s->has_samples && s->rate > 0,
@@ -155,7 +156,7 @@ static struct layout lay_out(struct lines_table *t, const struct shown_paths *pa
     l.place = 5;
     for (uint32_t i = 0; i < t->len; i++) {
         const struct function *f = &t->functions.at[t->rows[i].function];
-        int width = (int)strlen(place_text(&l, f->file, f->line));
+        int width = place_width(&l, f->file, f->line);
         l.place = width > l.place && width <= WIDEST_PLACE ? width : l.place;
     }
     return l;
@@ -184,26 +185,30 @@ static void text_time(struct out *out, const struct layout *l, double self,
     double share = summary_share(l->summary, self);
     if (l->has_samples) {
         text_heat_on(out, l->style, share);
-        out_printf(out, "%6.2f", 100 * share);
+        out_fixed(out, 100 * share, 6, 2);
         text_heat_off(out, l->style, share);
+        out_spaces(out, interval ? 1 : 6);
         if (interval)
-            out_printf(out, " %5.2f", 50 * (interval->high - interval->low));
+            out_fixed(out, 50 * (interval->high - interval->low), 5, 2);
+        out_spaces(out, 2);
+        if (l->sample_decimals)
+            out_fixed(out, self, l->samples, l->sample_decimals);
         else
-            out_spaces(out, 6);
-        out_printf(out, "  %*.*f", l->samples, l->sample_decimals, self);
+            out_u64(out, (uint64_t)llrint(self), l->samples);
     }
-    if (l->has_time && running >= 0)
-        out_printf(out, "  %*.*f %*.*f", l->time, l->time_decimals, summary_time(l->summary, self),
-                   l->time, l->time_decimals, summary_time(l->summary, running));
-    else if (l->has_time)
-        out_printf(out, "  %*.*f %*s", l->time, l->time_decimals, summary_time(l->summary, self),
-                   l->time, "");
+    if (!l->has_time)
+        return;
+    out_spaces(out, 2);
+    out_fixed(out, summary_time(l->summary, self), l->time, l->time_decimals);
+    out_spaces(out, running >= 0 ? 1 : 1 + (size_t)l->time);
+    if (running >= 0)
+        out_fixed(out, summary_time(l->summary, running), l->time, l->time_decimals);
 }
 
 static void text_count(struct out *out, const struct layout *l, uint64_t count)
 {
     if (count)
-        out_u64(out, count, (unsigned)l->calls);
+        out_u64(out, count, l->calls);
     else
         out_spaces(out, (size_t)l->calls);
     out_spaces(out, 2);
@@ -213,11 +218,14 @@ static void text_count(struct out *out, const struct layout *l, uint64_t count)
 static void text_middle(struct out *out, const struct layout *l, const struct lines_row *r)
 {
     double unit = l->has_time ? l->summary->rate : 1;
-    if (l->has_total && r)
-        out_printf(out, "  %6.2f %*.*f", 100 * summary_share(l->summary, r->total), l->time,
-                   l->time_decimals, r->total / unit);
-    else if (l->has_total)
+    if (l->has_total && r) {
+        out_spaces(out, 2);
+        out_fixed(out, 100 * summary_share(l->summary, r->total), 6, 2);
+        out_char(out, ' ');
+        out_fixed(out, r->total / unit, l->time, l->time_decimals);
+    } else if (l->has_total) {
         out_spaces(out, (size_t)l->time + 9);
+    }
     out_spaces(out, l->has_samples ? 2 : 0);
     if (l->has_calls) {
         text_count(out, l, r ? r->calls : 0);
@@ -225,11 +233,14 @@ static void text_middle(struct out *out, const struct layout *l, const struct li
     }
 }
 
-static void text_place(struct out *out, const struct layout *l, const char *place)
+/* file:line */
+static void text_place(struct out *out, const struct layout *l, const char *file, uint32_t line)
 {
-    size_t len = strlen(place);
-    text_name(out, place);
-    out_spaces(out, len < (size_t)l->place ? (size_t)l->place - len + 2 : 2);
+    text_name(out, file ? shown_path(l->paths, file) : NO_LINE);
+    if (!file)
+        return;
+    out_char(out, ':');
+    out_u64(out, line, 0);
 }
 
 /* `  inlined into b at f.c:12, into main at f.c:40` under its row. */
@@ -246,7 +257,7 @@ static void text_chain(struct out *out, const struct layout *l, const struct lin
         text_name(out, shown ? shown : f->function ? f->function : "?");
         free(shown);
         out_str(out, " at ");
-        text_name(out, place_text(l, f->line ? f->file : NULL, f->line));
+        text_place(out, l, f->line ? f->file : NULL, f->line);
     }
     if (!chain->len)
         out_str(out, "not inlined");
@@ -258,7 +269,9 @@ static void text_row(struct out *out, const struct layout *l, const struct lines
     const struct function *f = &l->names->functions->at[r->function];
     text_time(out, l, r->self, l->summary->samples > 0 ? &r->interval : NULL, r->running);
     text_middle(out, l, r);
-    text_place(out, l, place_text(l, f->file, f->line));
+    int width = place_width(l, f->file, f->line);
+    text_place(out, l, f->file, f->line);
+    out_spaces(out, width < l->place ? (size_t)(l->place - width) + 2 : 2);
     text_function(out, l->names, r->function, l->style);
     out_char(out, '\n');
     for (uint32_t i = 0; i < r->chains_len; i++)
@@ -301,7 +314,7 @@ void lines_text(struct out *out, struct lines_table *t, const struct line_paths 
     struct arena scratch = {0};
     struct shown_paths shown = {.paths = paths, .arena = &scratch};
     gather_paths(&shown, t);
-    struct layout l = lay_out(t, &shown, style, &scratch);
+    struct layout l = lay_out(t, &shown, style);
     text_summary(out, t->summary);
     text_notes(out, t->summary);
     text_lineless(out, t);

@@ -82,6 +82,18 @@ static const char *below(const char *path, const char *prefix)
     return len && prefix[len - 1] == '/' ? path + len - 1 : NULL;
 }
 
+const char *source_mapped(const struct source_search *s, const char *recorded, struct arena *a)
+{
+    const char *tidy = source_tidy(recorded, a);
+    for (size_t i = s->maps.len; i-- > 0;) {
+        const char *rest = below(recorded, s->maps.at[i].from);
+        rest = rest ? rest : below(tidy, s->maps.at[i].from);
+        if (rest)
+            return source_tidy(arena_printf(a, "%s%s", s->maps.at[i].to, rest), a);
+    }
+    return tidy;
+}
+
 static const char *mapped_by(const struct source_search *s, const struct source_map *m,
                              const char *name)
 {

@@ -38,6 +38,9 @@ const char *source_find_gnu(const struct source_search *s, const char *recorded)
  * /src/a/b.c before /src/b.c. */
 const char *source_find(const struct source_search *s, const char *recorded);
 
+/* What the last map that fits makes of a name, whether there is such a file or not; tidy. */
+const char *source_mapped(const struct source_search *s, const char *recorded, struct arena *a);
+
 /* The name with `//`, `.` and `..` taken out as far as text alone allows; in `a`. */
 char *source_tidy(const char *path, struct arena *a);
 
