@@ -142,6 +142,11 @@ static void append(struct functions *f, const struct functions *from, const stru
     }
 }
 
+bool space_is_recorder(const struct space_object *o)
+{
+    return !strncmp(o->label, "libmonarc_rt.so", 15);
+}
+
 void space_functions(const struct space *s, struct functions *f, struct arena *a)
 {
     struct arena scratch = {0};
@@ -153,7 +158,7 @@ void space_functions(const struct space *s, struct functions *f, struct arena *a
         objects[i] = (struct function_object){
             .label = i ? s->objects[i].label : NULL,
             .base = s->objects[i].base,
-            .is_recorder = !strncmp(s->objects[i].label, "libmonarc_rt.so", 15),
+            .is_recorder = space_is_recorder(&s->objects[i]),
         };
     }
     *f = (struct functions){.at = ARENA_NEW(a, struct function, total), .objects = objects};

@@ -40,6 +40,9 @@ MUST_CHECK bool space_lay_out(struct space *s, const struct recording *r, struct
 /* Our place of a recorded address, and its object; 0 if no object holds it. */
 uint64_t space_place(const struct space *s, uint64_t address, uint32_t *object);
 
+/* The recorder's own library: no part of the program, and other code after an upgrade. */
+bool space_is_recorder(const struct space_object *o);
+
 /* All functions of all objects, by place. Files that are there must stay open. */
 void space_functions(const struct space *s, struct functions *f, struct arena *a);
 

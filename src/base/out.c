@@ -5,7 +5,6 @@
 #include "base/digits.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -79,13 +78,19 @@ void out_bytes_slowly(struct out *o, const char *text, size_t len)
 
 void out_printf(struct out *o, const char *format, ...)
 {
-    va_list args, again;
+    va_list args;
     va_start(args, format);
+    out_vprintf(o, format, args);
+    va_end(args);
+}
+
+void out_vprintf(struct out *o, const char *format, va_list args)
+{
+    va_list again;
     va_copy(again, args);
     char *room = o->at ? o->at + o->len : NULL;
     size_t space = o->cap - o->len;
     int len = vsnprintf(room, space, format, args);
-    va_end(args);
     if (len > 0 && (size_t)len >= space) {
         out_room(o, (size_t)len + 1);
         vsnprintf(o->at + o->len, (size_t)len + 1, format, again);

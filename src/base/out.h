@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 struct out {
@@ -42,6 +43,7 @@ static inline void out_bytes(struct out *o, const char *text, size_t len)
 }
 
 void out_printf(struct out *o, const char *format, ...) PRINTF_LIKE(2, 3);
+void out_vprintf(struct out *o, const char *format, va_list args);
 
 static inline void out_str(struct out *o, const char *text)
 {

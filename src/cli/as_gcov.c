@@ -1,9 +1,9 @@
 /* gcov's command line: getopt_long with gcov 12's names and letters. The usage text is ours. */
 #include "cli/as_gcov.h"
 
+#include "cli/lookalike.h"
+
 #include <getopt.h>
-#include <libiberty/libiberty.h>
-#include <unistd.h>
 
 static const char short_options[] = "abcdDefghHijklmno:pqrs:tuvwx";
 
@@ -118,21 +118,14 @@ static bool take(struct gcov_options *o, int code)
 
 static int fail_with_usage(void)
 {
-    struct out out;
-    struct err ignored;
-    out_init(&out, STDERR_FILENO);
-    out_str(&out, usage);
-    (void)!out_finish(&out, "standard error", &ignored);
-    out_deinit(&out);
+    lookalike_say("%s", usage);
     return 1;
 }
 
 int as_gcov_parse(int argc, char **argv, struct gcov_options *o, struct out *out)
 {
     *o = (struct gcov_options){0};
-    char **given = argv;
-    expandargv(&argc, &argv);
-    o->expanded = argv == given ? NULL : argv;
+    o->expanded = lookalike_expand(&argc, &argv);
     optind = 0;
     for (int code; (code = getopt_long(argc, argv, short_options, long_options, NULL)) != -1;) {
         if (code == 'h' || code == 'v') {
@@ -151,6 +144,5 @@ int as_gcov_parse(int argc, char **argv, struct gcov_options *o, struct out *out
 
 void as_gcov_release(struct gcov_options *o)
 {
-    if (o->expanded)
-        freeargv(o->expanded);
+    lookalike_release(o->expanded);
 }

@@ -2,14 +2,13 @@
  * empty long name. The usage and version texts are ours. */
 #include "cli/as_gprof.h"
 
+#include "cli/lookalike.h"
 #include "objfile/object.h"
 
 #include <getopt.h>
 #include <inttypes.h>
-#include <libiberty/libiberty.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { DEMANGLE = 256, NO_DEMANGLE, INLINE_FILE_NAMES };
 
@@ -243,17 +242,6 @@ static void say_debug_level(struct gprof_options *o, const char *value, struct o
     out_printf(out, "[main] debug-level=0x%" PRIx32 "\n", o->debug_level);
 }
 
-/* In the place where getopt has just said what was wrong. */
-static void show_usage_on_stderr(void)
-{
-    struct out out;
-    struct err ignored;
-    out_init(&out, STDERR_FILENO);
-    out_str(&out, usage);
-    (void)!out_finish(&out, "standard error", &ignored);
-    out_deinit(&out);
-}
-
 int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct selection *selection,
                    struct out *out, struct err *e)
 {
@@ -266,9 +254,7 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
                                 .image = "a.out"};
     struct parse p = {o, selection};
     o->search.arena = selection->arena;
-    char **given = argv;
-    expandargv(&argc, &argv);
-    o->expanded = argv == given ? NULL : argv;
+    o->expanded = lookalike_expand(&argc, &argv);
     optind = 0;
     for (int code; (code = getopt_long(argc, argv, short_options, long_options, NULL)) != -1;) {
         if (code == 'h' || code == 'v') {
@@ -282,7 +268,7 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
         if (take_selection(&p, code, optarg) || take_setting(o, code, optarg, e))
             continue;
         if (!e->line[0])
-            show_usage_on_stderr();
+            lookalike_say("%s", usage); /* getopt has just said what was wrong */
         return 1;
     }
     if ((o->styles & STYLE_FUNCTION_ORDER) && (o->styles & STYLE_FILE_ORDER)) {
@@ -304,5 +290,5 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
 void as_gprof_release(struct gprof_options *o)
 {
     source_search_deinit(&o->search);
-    freeargv(o->expanded);
+    lookalike_release(o->expanded);
 }

@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/gprof_annotate.h"
 #include "cli/gprof_sum.h"
+#include "cli/lookalike.h"
 #include "report/gprof_text.h"
 
 #include <elf.h>
@@ -264,8 +265,8 @@ static void find_static_calls(struct gprof *g)
     if (static_calls_gnu(&g->calls, &g->functions, g->image, &g->input.profile, &g->arena))
         g->rules.calls = &g->calls;
     else
-        gprof_complain("%s: -c not supported on architecture %s", g->options.whoami,
-                       machine_name(g->image));
+        lookalike_say("%s: -c not supported on architecture %s\n", g->options.whoami,
+                      machine_name(g->image));
 }
 
 /* Block counts belong to lines; with functions alone they are passed over, which is said. */
@@ -274,8 +275,8 @@ static void take_blocks(struct gprof *g)
     if (g->options.lines)
         gnu_blocks_make(&g->blocks, &g->input.profile, &g->functions, &g->arena);
     else if (g->input.profile.blocks.len)
-        gprof_complain("%s: warning: ignoring basic-block exec counts (use -l or --line)",
-                       g->options.whoami);
+        lookalike_say("%s: warning: ignoring basic-block exec counts (use -l or --line)\n",
+                      g->options.whoami);
 }
 
 static bool write_sum(struct gprof *g, struct err *e)

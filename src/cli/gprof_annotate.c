@@ -4,27 +4,11 @@
 
 #include "base/file.h"
 #include "base/map.h"
+#include "cli/lookalike.h"
 #include "source/text.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-void gprof_complain(const char *format, ...)
-{
-    struct err line = {0}, ignored;
-    struct out out;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line.line, sizeof line.line, format, args);
-    va_end(args);
-    out_init(&out, STDERR_FILENO);
-    out_printf(&out, "%s\n", line.line);
-    (void)!out_finish(&out, "standard error", &ignored);
-    out_deinit(&out);
-}
 
 /* One call of -A. */
 struct annotating {
@@ -64,14 +48,14 @@ static bool read_source(struct annotating *t, const char *recorded, const char *
     struct err why;
     struct stat st;
     if (!path && access(recorded, F_OK) == 0)
-        gprof_complain("%s: Permission denied", recorded);
+        lookalike_say("%s: Permission denied\n", recorded);
     else if (!path)
-        gprof_complain("%s: could not locate `%s'", t->options->whoami, recorded);
+        lookalike_say("%s: could not locate `%s'\n", t->options->whoami, recorded);
     if (!path)
         return false;
     if (source_text_read(&t->text, path, &why) || (!stat(path, &st) && S_ISDIR(st.st_mode)))
         return true;
-    gprof_complain("%s", why.line);
+    lookalike_say("%s\n", why.line);
     return false;
 }
 
@@ -87,8 +71,8 @@ static void warn_of_earlier(struct annotating *t, const char *target, const char
 {
     struct stat st;
     if (!stat(target, &st) && map_find(&t->written, st.st_dev, st.st_ino))
-        gprof_complain("%s: warning: %s held another source of that name; now it is %s",
-                       t->options->whoami, target, source);
+        lookalike_say("%s: warning: %s held another source of that name; now it is %s\n",
+                      t->options->whoami, target, source);
 }
 
 static void note_written(struct annotating *t, const char *target, uint32_t file)
@@ -107,8 +91,8 @@ static void write_beside(struct annotating *t, uint32_t file, struct arena *a)
     struct out text;
     struct err why;
     if (replaces_source(t, target)) {
-        gprof_complain("%s: %s: is a source file of the program; not overwritten",
-                       t->options->whoami, target);
+        lookalike_say("%s: %s: is a source file of the program; not overwritten\n",
+                      t->options->whoami, target);
         t->was_refused = true;
         return;
     }
@@ -118,7 +102,7 @@ static void write_beside(struct annotating *t, uint32_t file, struct arena *a)
     if (file_replace(target, (struct bytes){(const uint8_t *)text.at, text.len}, &why))
         note_written(t, target, file);
     else
-        gprof_complain("%s", why.line);
+        lookalike_say("%s\n", why.line);
     out_deinit(&text);
 }
 

@@ -10,7 +10,4 @@
 MUST_CHECK bool gprof_annotate(const struct gprof_options *o, struct gprof_report *r,
                                struct arena *a, struct out *out);
 
-/* A line on standard error, where GNU gprof complains and goes on. */
-void gprof_complain(const char *format, ...) PRINTF_LIKE(1, 2);
-
 #endif

@@ -385,6 +385,32 @@ class Reports(Case):
         self.assertIn(b"No such file", monarc("flat", folder).stderr)
         self.assertIn(b"[code without symbols]", monarc("flat", "--force", folder).stdout)
 
+    def test_recorder_of_another_build(self):
+        """An upgrade of monarc changes its library; the recordings of before stay readable."""
+        library = self.dir / "libmonarc_rt.so"
+        shutil.copy(os.environ["MONARC_RT_SO"], library)
+        program = self.build("counts.c", name="counts", text="""
+            #include <time.h>
+            __attribute__((noipa)) void counted(void) { __asm__ volatile(""); }
+            int main(void)
+            {
+                while (clock() < CLOCKS_PER_SEC / 2)
+                    for (int i = 0; i < 100000; i++)
+                        counted();
+            }
+        """)
+        subprocess.run([program], cwd=self.dir, check=True, capture_output=True,
+                       env=dict(os.environ, LD_PRELOAD=str(library), MONARC_OUT="r"))
+        before = monarc_json("flat", "--by-object", self.dir / "r")
+        side = Recording(self.dir / "r").side
+        build_id = bytes.fromhex(next(o["build_id"] for o in side.objects.values()
+                                      if o["path"] == str(library)))
+        library.write_bytes(library.read_bytes().replace(build_id, bytes(len(build_id))))
+        after = monarc_json("flat", "--by-object", self.dir / "r")
+        self.assertIn(str(library), [row["name"] for row in before["rows"] if row["self_samples"]])
+        self.assertEqual(before, after)
+        self.assertEqual(monarc("graph", self.dir / "r").returncode, 0)
+
     def test_by_object_and_thread(self):
         folder = self.record(self.build("busy.c"), "0.2", "3")
         side = Recording(folder).side

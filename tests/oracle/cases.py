@@ -107,6 +107,10 @@ def source_cases(manifest, options):
                 if not re.fullmatch(r"lines-\w+(-O[12])?", program):
                     templates = templates[::3]
                 yield from with_options("source", program, built, profile, templates, writes=True)
+    for odd in manifest["town-moved"].get("odd", []):
+        for words in (["-A"], ["-A", "-x", "-z"], ["-A", "-y"], ["-l", "-A", "-x", "-L"]):
+            yield Case("source", "town-moved",
+                       ["-b", *words, "-I", f"odd/{odd}", "image", "base.gmon"], writes=True)
     for path in ("{sources}", ":{sources}", "/nowhere:{sources}"):
         for program in "town-moved", "town-relative":
             values = manifest[program].get("values", {})

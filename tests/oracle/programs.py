@@ -144,6 +144,19 @@ def write_files(folder, image, names):
     return values | {"map": "table.map", "opts": "options.rsp", "order": "order.map"}
 
 
+def odd_sources(folder):
+    """main.c of town as nobody wants to find it, each in a folder of its own below odd/."""
+    text = (SOURCES / "town/main.c").read_bytes()
+    odd = {"empty": b"", "short": text[:400], "cut": text[:-30], "carriage": text.replace(
+        b"\n", b"\r\n"), "junk": bytes(range(256)) * 40, "zeros": b"\0" * 5000,
+           "long": b"\n\n" + b"x" * (1 << 20) + b"\n" * 60, "newlines\nand spaces": text}
+    for name, data in odd.items():
+        (folder / "odd" / name).mkdir(parents=True)
+        (folder / "odd" / name / "main.c").write_bytes(data)
+    (folder / "odd/folder/main.c").mkdir(parents=True)
+    return sorted(odd) + ["folder"]
+
+
 def town(prefix, flags):
     def build(folder):
         # last.c goes last: no profile may have samples in the last symbol of the program.
@@ -232,6 +245,7 @@ def programs():
 
 
 def build_program(folder, build, names, make_scenes, gprof):
+    odd = []
     folder.mkdir()
     build(folder)
     # The same names everywhere, so that a case can leave them to their defaults.
@@ -243,6 +257,8 @@ def build_program(folder, build, names, make_scenes, gprof):
     levels = make_scenes(image, folder)
     if folder.name == "town":
         errors.make_inputs(folder, image)
+    elif folder.name == "town-moved":
+        odd = odd_sources(folder)
     elif folder.name in ("town-i386", "town-s390x"):
         errors.cuts(folder, image)
     (folder / "header.gmon").write_bytes(profiles.Profile(image).header())
@@ -251,7 +267,7 @@ def build_program(folder, build, names, make_scenes, gprof):
     if probe.returncode:
         raise Skip(f"GNU gprof can't read the image: {probe.stderr.strip()}")
     told = scenes.tell(image, folder, TOLD.get(folder.name, []))
-    return {"values": write_files(folder, image, names), "levels": levels, "told": told}
+    return {"values": write_files(folder, image, names), "levels": levels, "told": told, "odd": odd}
 
 
 def fingerprint(gprof):

@@ -208,6 +208,7 @@ class Bad(RecorderTest):
             program = self.build("threads.c", *FLAGS)
             r = self.run_program([program, "4"], OUT=small + "/out", RATE=0)
             self.assertEqual(r.stderr, "")
+            self.assertEqual(r.stdout, self.run_program([program, "4"], preload=False).stdout)
             recording = Recording(small + "/out")
             self.assert_exact(recording, self.expected(r.stdout))
             self.assertIn(LOST_DISK_FULL, recording.side.lost)
