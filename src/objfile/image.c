@@ -141,6 +141,9 @@ void image_close(struct image *image)
     if (image->fd >= 0)
         close(image->fd);
     free(image->owned);
+    for (size_t i = 0; i < image->unpacked.len; i++)
+        free(image->unpacked.at[i]);
+    vec_free(&image->unpacked);
     *image = (struct image){.fd = -1};
 }
 

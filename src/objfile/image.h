@@ -8,6 +8,7 @@
 #ifndef MONARC_OBJFILE_IMAGE_H
 #define MONARC_OBJFILE_IMAGE_H
 
+#include "base/vec.h"
 #include "objfile/object.h"
 
 #include <gelf.h>
@@ -19,9 +20,10 @@ struct image {
     dev_t device;
     ino_t inode;
     uint64_t size_bytes;
-    int64_t changed; /* seconds since 1970 */
-    uint8_t *owned;  /* memory to free with the image, or NULL */
-    Elf *elf;        /* NULL: there is no such image */
+    int64_t changed;         /* seconds since 1970 */
+    uint8_t *owned;          /* memory to free with the image, or NULL */
+    Elf *elf;                /* NULL: there is no such image */
+    VEC(uint8_t *) unpacked; /* sections, to free after the image */
     GElf_Ehdr header;
     size_t sections_len;
     size_t names; /* index of the section that names sections */
@@ -49,6 +51,9 @@ struct bytes image_bytes(const struct image *image, size_t index);
 
 /* The bytes mapped at an address by a section that has some, at most `len` of them. */
 struct bytes image_at(const struct image *image, uint64_t address, size_t len);
+
+/* Unpacks sections that libelf cannot; image_bytes() then gives what was packed. */
+void image_unpack_zstd(struct image *image);
 
 struct bytes image_build_id(const struct image *image);
 

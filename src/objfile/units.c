@@ -144,7 +144,7 @@ static void index_units(struct units *u, const struct image *image)
     order_ranges(u);
 }
 
-static const struct image *image_with_units(struct object *o)
+static struct image *image_with_units(struct object *o)
 {
     if (o->self.header.e_type == ET_REL)
         return NULL;
@@ -158,7 +158,9 @@ static struct units *units_new(struct object *o)
     struct units *u = calloc(1, sizeof *u);
     if (!u)
         memory_exhausted(sizeof *u);
-    const struct image *image = image_with_units(o);
+    struct image *image = image_with_units(o);
+    if (image)
+        image_unpack_zstd(image);
     u->dwarf = image ? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL) : NULL;
     if (!u->dwarf)
         return u;

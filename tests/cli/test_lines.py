@@ -177,6 +177,20 @@ class AgainstAddr2line(Case):
             with self.subTest(name):
                 self.compare(self.build(name, *flags))
 
+    def test_zstd(self):
+        path = self.build("zstd", "-g3")
+        done = subprocess.run(["objcopy", "--compress-debug-sections=zstd", path.name],
+                              cwd=self.folder, check=False)
+        if done.returncode:
+            self.skipTest("this objcopy cannot compress with zstd")
+        self.compare(path)
+        whole = path.read_bytes()
+        at = whole.index(b"\x28\xb5\x2f\xfd")  # the first frame
+        for cut in range(at, len(whole), 97):  # spoilt in turn: less is known, nothing breaks
+            path.write_bytes(whole[:cut] + bytes([whole[cut] ^ 0x55]) + whole[cut + 1:])
+            done = monarc("lines", path, path.with_suffix(".gmon"))
+            self.assertIn(done.returncode, (0, 2), done.stderr)
+
     def test_split_dwarf(self):
         """addr2line does not look into .dwo files, so the whole program is what counts."""
         for name, flags in ("together", []), ("apart", ["-gsplit-dwarf"]):

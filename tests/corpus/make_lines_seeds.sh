@@ -31,4 +31,8 @@ for v in 2 3 4 5; do
         cmp -s whole cut || [ "$v" = 2 ] || [ "$v" = 3 ] || seed 0 cut "dwarf$v-no-$section"
     done
 done
+for way in zlib zlib-gnu zstd; do
+    objcopy "--compress-debug-sections=$way" whole packed
+    seed 0 packed "dwarf5-$way"
+done
 ls "$out"
