@@ -80,8 +80,8 @@ static void judge(struct covering *c, const struct cover_options *o)
         if (!o->has_gate[i])
             continue;
         double percent = gated_percent(ratios[i]);
-        c->gates[c->story.gates_len++] =
-            (struct cover_gate){NAMES[i], o->gates[i], percent, percent < o->gates[i]};
+        c->gates[c->story.gates_len++] = (struct cover_gate){
+            NAMES[i], o->gates[i], percent, percent < o->gates[i], !ratios[i]->all};
     }
 }
 

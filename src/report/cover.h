@@ -11,7 +11,7 @@
 struct cover_gate {
     const char *name; /* "line", "branch", "function", "condition", "diff" */
     double limit, percent;
-    bool has_failed;
+    bool has_failed, is_empty; /* is_empty: there was nothing to count, and percent is 100 */
 };
 
 struct cover_story {
@@ -54,6 +54,9 @@ void cover_cobertura(struct out *out, const struct cover_story *s);
 
 /* Sources in the order asked for. */
 uint32_t *cover_ranking(const struct cover_result *r, enum cover_order order, struct arena *a);
+
+/* What a gate saw: "line coverage is 71.43 %, 80.00 % are asked for". */
+void cover_gate_text(struct out *out, const struct cover_gate *g);
 
 /* A percentage with one decimal that never says 100 or 0 of what is not quite so. 8 bytes. */
 void cover_percent_text(char *into, size_t size, const struct cover_ratio *r);

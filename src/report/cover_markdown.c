@@ -54,8 +54,9 @@ static void totals(struct out *out, const struct cover_story *s)
     out_char(out, '\n');
     for (size_t i = 0; i < s->gates_len; i++) {
         const struct cover_gate *g = &s->gates[i];
-        out_printf(out, "- %s: %s coverage %.2f %%, asked for %.2f %%\n",
-                   g->has_failed ? "**failed**" : "passed", g->name, g->percent, g->limit);
+        out_printf(out, "- %s: ", g->has_failed ? "**failed**" : "passed");
+        cover_gate_text(out, g);
+        out_char(out, '\n');
     }
     if (s->gates_len)
         out_char(out, '\n');

@@ -135,3 +135,14 @@ const char *cover_unknown_reason(const struct result_function *f, struct arena *
     return arena_printf(a, "%s%s", flow_reason_text(f->reason),
                         has_doubt ? cover_doubt_text(f->doubt) : "");
 }
+
+void cover_gate_text(struct out *out, const struct cover_gate *g)
+{
+    if (g->is_empty && !strcmp(g->name, "diff"))
+        out_str(out, "no changed line holds code that was counted");
+    else if (g->is_empty)
+        out_printf(out, "no %s was counted", g->name);
+    else
+        out_printf(out, "%s coverage is %.2f %%, %.2f %% are asked for", g->name, g->percent,
+                   g->limit);
+}

@@ -353,8 +353,9 @@ static void gates(const struct page *p)
     for (size_t i = 0; i < p->s->gates_len; i++) {
         const struct cover_gate *g = &p->s->gates[i];
         colour(p, g->has_failed ? "\33[31m" : "\33[32m");
-        out_printf(p->out, "%s: %s coverage is %.2f %%, %.2f %% are asked for\n",
-                   g->has_failed ? "FAILED" : "passed", g->name, g->percent, g->limit);
+        out_printf(p->out, "%s: ", g->has_failed ? "FAILED" : "passed");
+        cover_gate_text(p->out, g);
+        out_str(p->out, "\n");
         colour(p, "\33[0m");
     }
 }

@@ -287,6 +287,8 @@ class Programs(Case):
         self.cover("--diff", self.patch("+++ b/prog.c", "@@ -1,9 +1,9 @@", " x"), status=2)
         self.cover("--diff", self.patch("+++ b/prog.c", "@@@ -1,9 +1,9 @@@", " x"), status=2)
         self.cover("--fail-under-diff", 1, status=2)
+        self.assertIn("passed: no changed line holds code",
+                      self.cover("--diff", self.patch(), "--fail-under-diff", 100))
         empty = self.json("--diff", self.patch())
         self.assertEqual(empty["diff"]["lines"]["all"], 0)
 
