@@ -133,7 +133,7 @@ static void print_margin(struct annotation *t, const struct gnu_line *l, struct 
 static void print_lines(struct annotation *t, const struct gnu_source *s, struct bytes text,
                         struct out *out)
 {
-    const char *at = (const char *)text.at, *end = at + text.len;
+    const char *at = text.len ? (const char *)text.at : "", *end = at + text.len;
     uint64_t number = 1;
     for (uint32_t next = 0; at < end; number++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
