@@ -238,11 +238,11 @@ def drawn_cases(manifest, count=60):
     """Reports on sources together with every other option, drawn from a seed, on each program with
     lines. -S and blocks do not go together: GNU gprof then reads what it never set."""
     for program, built in manifest.items():
+        if not program.startswith("lines-") or "skip" in built:
+            continue
         profiles = [name for name in ("line0.gmon", "line1.gmon", "real.gmon", "base.gmon",
                                       "cycles.gmon", "blocks.gmon")
                     if name in built.get("levels", {}) or name == "blocks.gmon"]
-        if not program.startswith("lines-"):
-            continue
         for seed in range(count):
             draw = random.Random(f"{program} {seed}")
             parts = ["-l"] * (draw.random() < 0.7) + draw.sample(SOURCE_PARTS, draw.randint(1, 2))
