@@ -7,7 +7,7 @@ struct gcno_writing {
     const struct notes *notes;
     const struct arcfile_layout *layout;
     bool has_bytes;
-    uint32_t file; /* last stated within the function (gcc 3.4) */
+    uint32_t file; /* last named within the function (gcc 3.4) */
 };
 
 static const char *file_name(const struct notes *n, uint32_t file)
@@ -77,10 +77,13 @@ static void write_conditions(struct gcno_writing *g, const struct cover_function
     arcfile_end_record(g->w, start, g->has_bytes);
 }
 
-static void write_run(struct gcno_writing *g, const struct cover_run *run)
+/* gcc 3.4 to 4.6 name a file where it changes: a run that continues the last one's file is then
+ * known by its record, if it is the first there and has lines. */
+static void write_run(struct gcno_writing *g, const struct cover_run *run, bool is_first)
 {
-    bool is_stated = !g->layout->has_cfg_checksum && run->file == g->file; /* gcc 3.4 to 4.6 */
-    if (!is_stated) {
+    bool is_known =
+        !g->layout->has_cfg_checksum && run->file == g->file && is_first && run->lines > 0;
+    if (!is_known) {
         writer_u32(g->w, 0);
         arcfile_write_text(g->w, file_name(g->notes, run->file), g->has_bytes);
     }
@@ -97,8 +100,8 @@ static void write_lines(struct gcno_writing *g, const struct cover_function *f)
         uint32_t block = runs[i].block;
         size_t start = arcfile_start_record(g->w, TAG_LINES);
         writer_u32(g->w, block);
-        for (; i < f->runs && runs[i].block == block; i++)
-            write_run(g, &runs[i]);
+        for (bool is_first = true; i < f->runs && runs[i].block == block; i++, is_first = false)
+            write_run(g, &runs[i], is_first);
         writer_u32(g->w, 0);
         arcfile_write_text(g->w, NULL, g->has_bytes);
         arcfile_end_record(g->w, start, g->has_bytes);
@@ -116,10 +119,16 @@ static void write_paths(struct gcno_writing *g, const struct cover_function *f)
 
 static bool is_writable(const struct notes *n, struct err *e)
 {
-    for (size_t i = 0; i < n->functions.len; i++)
-        if (n->functions.at[i].doubt)
+    for (size_t i = 0; i < n->functions.len; i++) {
+        const struct cover_function *f = &n->functions.at[i];
+        uint8_t doubt = f->doubt;
+        for (uint32_t r = 0; r < f->runs && !doubt; r++)
+            if (n->runs.at[f->first_run + r].file == COVER_NONE) /* bbg can state that */
+                doubt = COVER_NO_FILE;
+        if (doubt)
             return err_set(e, "function %zu of the notes is damaged: %s", i,
-                           cover_doubt_text(n->functions.at[i].doubt));
+                           cover_doubt_text(doubt));
+    }
     return true;
 }
 

@@ -62,9 +62,9 @@ static bool whole(struct text part, uint64_t max, uint64_t *out)
     if (part.at == part.end)
         return false;
     for (const char *c = part.at; c < part.end; c++) {
-        if (*c < '0' || *c > '9' || value > (UINT64_MAX - 9) / 10)
+        if (*c < '0' || *c > '9' || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*c - '0'), &value))
             return false;
-        value = value * 10 + (uint64_t)(*c - '0');
     }
     *out = value;
     return value <= max;

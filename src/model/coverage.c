@@ -130,6 +130,7 @@ const char *cover_doubt_text(enum cover_doubt doubt)
         [COVER_SURE] = "",
         [COVER_CUT] = "the file ends within the function",
         [COVER_BAD_RECORD] = "a record's contents do not fit its length",
+        [COVER_NO_FILE] = "it has lines of no source file",
         [COVER_BAD_BLOCK] = "a record names a block that does not exist",
         [COVER_BLOCK_COUNT] = "it claims more blocks than its arcs connect",
     };

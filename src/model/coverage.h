@@ -36,6 +36,7 @@ enum cover_doubt {
     COVER_SURE,
     COVER_CUT,         /* the file ends within the function */
     COVER_BAD_RECORD,  /* a record's contents do not fit its length or what was before */
+    COVER_NO_FILE,     /* lines, and no file was named that they are of */
     COVER_BAD_BLOCK,   /* an arc, line or condition names a block that does not exist */
     COVER_BLOCK_COUNT, /* more blocks than the arcs could connect */
     COVER_DOUBTS
