@@ -1,4 +1,4 @@
-/* Two passes over the notes: the first finds every line that is mentioned, in chunks of 64 lines
+/* Two passes over the notes: the first finds every line that is mentioned, in chunks of 32 lines
  * found by hash, and which blocks belong to it; the second, in the order of sources and lines,
  * counts. A line far beyond the others costs one chunk, not a table up to it. */
 #include "analysis/cover_lines.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { CHUNK_BITS = 6, CHUNK = 1 << CHUNK_BITS };
+enum { CHUNK_BITS = 5, CHUNK = 1 << CHUNK_BITS };
 
 #define SEEN 0x80000000u /* in a block's multiplicity */
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { CHUNK = 64 * 1024, ALIGNMENT = _Alignof(max_align_t), PAGE = 4096, LARGE = 2 << 20 };
 
@@ -32,12 +33,18 @@ void memory_prefer_large_pages(void *at, size_t bytes)
         madvise((void *)start, end - start, MADV_HUGEPAGE); /* a wish; failure changes nothing */
 }
 
+/* The heap grows by a step of addresses, of which what is not used costs nothing, and only the first
+ * step is asked to be of large pages: arrays that go beyond it ask for themselves. */
 void memory_keep(void)
 {
-    enum { MAPPED = 32 << 20, STEP = 1 << 20 };
+    enum { MAPPED = 32 << 20, STEP = 256 << 20 };
     mallopt(M_MMAP_THRESHOLD, MAPPED);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_TOP_PAD, STEP);
+    uint8_t *first = malloc(LARGE), *end = sbrk(0); /* more than the first heap has: it grows */
+    if (first && end > first)
+        memory_prefer_large_pages(first, (size_t)(end - first));
+    free(first);
 }
 
 static struct arena_chunk *chunk_new(size_t bytes)
