@@ -10,6 +10,8 @@ void cover_gather_deinit(struct cover_gather *g)
     vec_free(&g->local);
     vec_free(&g->globals);
     vec_free(&g->functions);
+    vec_free(&g->wanted_notes.functions); /* the rest is the caller's */
+    vec_free(&g->wanted_flow.functions);
     vec_free(&g->group);
     map_deinit(&g->numbers);
     map_deinit(&g->conditions);
@@ -29,6 +31,35 @@ static void number_sources(struct cover_gather *g, const struct notes *n, const 
             vec_push(&g->globals, sources[i]);
         vec_push(&g->local, local);
     }
+}
+
+static bool is_wanted(const struct notes *n, const struct cover_function *f,
+                      const uint32_t *sources)
+{
+    bool wants = f->file != NONE && sources[f->file] != NONE;
+    for (uint32_t i = f->first_run; i < f->first_run + f->runs && !wants; i++)
+        wants = n->runs.at[i].file != NONE && sources[n->runs.at[i].file] != NONE;
+    return wants;
+}
+
+/* Most functions of an object may be of sources that nobody wants, such as the system's headers:
+ * what follows sees only the others. */
+static void take_wanted(struct cover_gather *g, const struct notes *n, const struct flow *flow,
+                        const uint32_t *sources)
+{
+    struct notes notes = *n;
+    struct flow wanted = *flow;
+    notes.functions = g->wanted_notes.functions;
+    wanted.functions = g->wanted_flow.functions;
+    notes.functions.len = wanted.functions.len = 0;
+    for (size_t i = 0; i < n->functions.len; i++) {
+        if (!is_wanted(n, &n->functions.at[i], sources))
+            continue;
+        vec_push(&notes.functions, n->functions.at[i]);
+        vec_push(&wanted.functions, flow->functions.at[i]);
+    }
+    g->wanted_notes = notes;
+    g->wanted_flow = wanted;
 }
 
 static void index_conditions(struct cover_gather *g, const struct notes *n)
@@ -203,10 +234,11 @@ void cover_gather(struct cover_gather *g, const struct notes *n, const struct co
                                 .carries_lines = is_old,
                                 .sums_blocks = is_old};
     number_sources(g, n, sources);
-    index_conditions(g, n);
-    g->unit.notes = n;
+    take_wanted(g, n, flow, sources);
+    index_conditions(g, &g->wanted_notes);
+    g->unit.notes = &g->wanted_notes;
     g->unit.counters = c;
-    g->unit.flow = flow;
+    g->unit.flow = &g->wanted_flow;
     g->unit.sources = g->local.at;
     g->lines.instances.len = g->lines.lines.len = g->lines.blocks.len = g->functions.len = 0;
     cover_lines_build(&g->unit, 1, g->globals.len, &rules, &g->lines);

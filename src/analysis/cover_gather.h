@@ -12,6 +12,8 @@ struct cover_gather {
     VEC(uint32_t) local;   /* by file of the notes: among `globals`, or COVER_NONE */
     VEC(uint32_t) globals; /* sources of the table */
     VEC(uint32_t) functions;
+    struct notes wanted_notes; /* those of `unit` with fewer functions */
+    struct flow wanted_flow;
     VEC(struct table_outcome) group;
     struct map numbers;
     struct map conditions; /* function and block -> condition of the notes */

@@ -107,7 +107,8 @@ void cover_marks_make(const struct marks_request *q, struct cover_marks *m)
 {
     struct source_text text = {0};
     struct err ignored;
-    if (q->file && source_text_read(&text, q->file, &ignored)) {
+    bool asks = !q->ignores_markers || q->finds_bare_lines;
+    if (asks && q->file && source_text_read(&text, q->file, &ignored)) {
         if (!q->ignores_markers)
             apply_markers(q, m, text.bytes);
         if (q->finds_bare_lines)

@@ -7,8 +7,14 @@
 /* Names with line ends would begin a record of their own. */
 static void name(struct out *out, const char *text)
 {
-    for (; *text; text++)
-        out_char(out, *text == '\n' || *text == '\r' ? '?' : *text);
+    for (;;) {
+        size_t plain = strcspn(text, "\n\r");
+        out_bytes(out, text, plain);
+        if (!text[plain])
+            return;
+        out_char(out, '?');
+        text += plain + 1;
+    }
 }
 
 static void pair(struct out *out, const char *key, uint64_t all, uint64_t hit)
