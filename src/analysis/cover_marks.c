@@ -8,17 +8,12 @@
 
 #define NONE ((uint32_t)COVER_NONE)
 
-static uint32_t number_of(const struct marks_request *q, uint32_t i)
-{
-    return (uint32_t)q->lines[i].key;
-}
-
 static uint32_t first_from(const struct marks_request *q, uint32_t line)
 {
     uint32_t low = 0, high = q->lines_len;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (number_of(q, middle) < line)
+        if (q->lines[middle].number < line)
             low = middle + 1;
         else
             high = middle;
@@ -29,9 +24,9 @@ static uint32_t first_from(const struct marks_request *q, uint32_t line)
 static void cover(const struct marks_request *q, struct cover_marks *m, struct marker range)
 {
     for (uint32_t i = first_from(q, range.first); i < q->lines_len; i++) {
-        if (number_of(q, i) > range.last)
+        if (q->lines[i].number > range.last)
             break;
-        m->lines[i] |= (uint8_t)range.what;
+        m->lines.at[i] |= (uint8_t)range.what;
     }
     if (range.what == MARKER_CODE)
         vec_push(&m->code, range);
@@ -41,13 +36,13 @@ static void cover(const struct marks_request *q, struct cover_marks *m, struct m
 static void cover_function(const struct marks_request *q, struct cover_marks *m, uint32_t line)
 {
     for (uint32_t i = 0; i < q->functions_len; i++) {
-        const struct table_function *f = &q->t->functions.at[q->functions[i].item];
+        const struct marked_function *f = &q->functions[i];
         if (f->start_line != line)
             continue;
         uint32_t last = f->end_line >= line ? f->end_line : NONE;
         for (uint32_t k = i + 1; last == NONE && k < q->functions_len; k++)
-            if ((uint32_t)q->functions[k].key > line)
-                last = (uint32_t)q->functions[k].key - 1;
+            if (q->functions[k].start_line > line)
+                last = q->functions[k].start_line - 1;
         cover(q, m, (struct marker){line, last, MARKER_CODE});
     }
 }
@@ -92,14 +87,14 @@ static void find_bare(const struct marks_request *q, struct cover_marks *m,
 {
     bool is_indexed = false;
     for (uint32_t i = 0; i < q->lines_len; i++) {
-        if (q->t->lines.at[q->lines[i].item].group == NONE)
+        if (!q->lines[i].has_branches)
             continue;
         if (!is_indexed)
             source_text_index(text);
         is_indexed = true;
-        struct bytes line = source_line(text, number_of(q, i));
+        struct bytes line = source_line(text, q->lines[i].number);
         if (line.at && is_bare(line))
-            m->lines[i] |= MARK_BARE;
+            m->lines.at[i] |= MARK_BARE;
     }
 }
 
@@ -107,8 +102,10 @@ void cover_marks_make(const struct marks_request *q, struct cover_marks *m)
 {
     struct source_text text = {0};
     struct err ignored;
-    bool asks = !q->ignores_markers || q->finds_bare_lines;
-    if (asks && q->file && source_text_read(&text, q->file, &ignored)) {
+    if (source_text_read(&text, q->file, &ignored)) {
+        vec_reserve(&m->lines, q->lines_len + 1);
+        memset(m->lines.at, 0, q->lines_len);
+        m->lines.len = q->lines_len;
         if (!q->ignores_markers)
             apply_markers(q, m, text.bytes);
         if (q->finds_bare_lines)
@@ -119,6 +116,6 @@ void cover_marks_make(const struct marks_request *q, struct cover_marks *m)
 
 void cover_marks_deinit(struct cover_marks *m)
 {
-    free(m->lines);
+    vec_free(&m->lines);
     vec_free(&m->code);
 }

@@ -3,28 +3,36 @@
 #ifndef MONARC_ANALYSIS_COVER_MARKS_H
 #define MONARC_ANALYSIS_COVER_MARKS_H
 
-#include "analysis/cover_table.h"
-#include "base/sort.h"
+#include "base/vec.h"
 #include "source/markers.h"
 
 enum { MARK_BARE = 128 }; /* besides enum marker_what: nothing but braces and the like */
 
+struct marked_line {
+    uint32_t number;
+    bool has_branches;
+};
+
+struct marked_function {
+    uint32_t start_line, end_line;
+};
+
 struct marks_request {
-    const struct cover_table *t;
-    const char *file;          /* or NULL */
-    const struct keyed *lines; /* of the source, ascending */
+    const char *file;
+    const struct marked_line *lines; /* of the source, ascending */
     uint32_t lines_len;
-    const struct keyed *functions; /* of the source */
+    const struct marked_function *functions; /* of the source, ascending */
     uint32_t functions_len;
     bool ignores_markers, finds_bare_lines;
 };
 
 struct cover_marks {
-    uint8_t *lines;           /* beside those of the request; the caller allocates it, zeroed */
+    VEC(uint8_t) lines;       /* beside those of the request; none if the file cannot be read */
     VEC(struct marker) code;  /* ranges in which functions are left out */
     uint32_t unclosed, stray; /* as in struct markers */
 };
 
+/* Fills a zeroed *m. */
 void cover_marks_make(const struct marks_request *q, struct cover_marks *m);
 void cover_marks_deinit(struct cover_marks *m);
 

@@ -1,7 +1,8 @@
 /* What a report on coverage prints: the table's contents filtered, sorted and counted.
  *
  * Sources are in the order of their names, lines and functions ascending; each owns consecutive
- * slices of flat arrays. What is unknown counts neither as run nor as missed. */
+ * slices of flat arrays, which have gaps between the slices: walk over the sources. What is unknown
+ * counts neither as run nor as missed. */
 #ifndef MONARC_ANALYSIS_COVER_RESULT_H
 #define MONARC_ANALYSIS_COVER_RESULT_H
 
@@ -71,6 +72,12 @@ struct result_source {
     struct cover_sums sums;
 };
 
+/* What markers in the sources left out, and branches that the rules did. */
+struct result_left_out {
+    uint64_t lines, branches, functions;
+    uint64_t exception_branches, hidden_branches;
+};
+
 struct cover_result {
     struct arena arena;
     VEC(struct result_source) sources;
@@ -81,16 +88,14 @@ struct cover_result {
     VEC(const char *) tests;
     struct cover_sums sums;
 
-    /* Left out, and why. */
-    uint64_t marked_lines, marked_branches, marked_functions;
-    uint64_t exception_branches, hidden_branches;
+    struct result_left_out left_out;
     uint64_t unreadable_sources;
     VEC(const char *) notes; /* markers that do not pair */
 };
 
-/* Fills a zeroed *out; the table can go then. */
-void cover_result_build(const struct cover_table *t, const struct result_rules *rules,
-                        struct cover_result *out);
+/* Adds up `len` tables in a zeroed *out. Their names must outlive it. */
+void cover_result_build(const struct cover_table *tables, size_t len,
+                        const struct result_rules *rules, struct cover_result *out);
 void cover_result_deinit(struct cover_result *r);
 
 /* 0 to 100; 100 if there is nothing. */

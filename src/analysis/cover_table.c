@@ -1,4 +1,4 @@
-/* Adding up by identity, in hash maps. */
+/* Adding up by identity, in hash maps, which are asked after the likely place. */
 #include "analysis/cover_table.h"
 
 #include "model/coverage.h"
@@ -12,12 +12,14 @@ void cover_table_deinit(struct cover_table *t)
     intern_deinit(&t->paths);
     intern_deinit(&t->names);
     intern_deinit(&t->tests);
+    vec_free(&t->sizes);
     vec_free(&t->functions);
     vec_free(&t->lines);
     vec_free(&t->groups);
     vec_free(&t->outcomes);
     vec_free(&t->masks);
-    vec_free(&t->pages);
+    vec_free(&t->page_keys);
+    vec_free(&t->page_lines);
     map_deinit(&t->by_function);
     map_deinit(&t->by_line);
     map_deinit(&t->by_group);
@@ -27,12 +29,21 @@ void cover_table_deinit(struct cover_table *t)
 
 uint32_t cover_table_source(struct cover_table *t, const char *path)
 {
-    return intern(&t->paths, path, strlen(path));
+    uint32_t source = intern(&t->paths, path, strlen(path));
+    if (source == t->sizes.len)
+        vec_push(&t->sizes, (struct table_size){0});
+    return source;
 }
 
 uint32_t cover_table_name(struct cover_table *t, const char *name)
 {
-    return intern(&t->names, name, strlen(name));
+    size_t len = strlen(name);
+    uint32_t number = t->next_name;
+    if (number >= t->names.texts.len || t->names.lengths.at[number] != len ||
+        memcmp(t->names.texts.at[number], name, len))
+        number = intern(&t->names, name, len);
+    t->next_name = number + 1;
+    return number;
 }
 
 void cover_table_test(struct cover_table *t, const char *name)
@@ -46,25 +57,41 @@ static uint64_t two(uint32_t high, uint32_t low)
     return (uint64_t)high << 32 | low;
 }
 
+static bool is_function(const struct table_function *a, const struct table_function *b)
+{
+    return a->name == b->name && a->source == b->source && a->start_line == b->start_line;
+}
+
+/* Of several reasons not to know, the first of the list is kept. */
+void table_function_add(struct table_function *sum, const struct table_function *more)
+{
+    sum->count = cover_sum(sum->count, more->count);
+    sum->end_line = more->end_line > sum->end_line ? more->end_line : sum->end_line;
+    sum->is_known |= more->is_known;
+    sum->is_repaired |= more->is_repaired;
+    bool is_first =
+        more->reason < sum->reason || (more->reason == sum->reason && more->doubt < sum->doubt);
+    if (more->is_unknown && (!sum->is_unknown || is_first)) {
+        sum->reason = more->reason;
+        sum->doubt = more->doubt;
+    }
+    sum->is_unknown |= more->is_unknown;
+}
+
 uint32_t cover_table_function(struct cover_table *t, const struct table_function *row)
 {
-    bool is_new;
-    uint32_t number = *map_at(&t->by_function, two(row->name, row->source), row->start_line,
-                              (uint32_t)t->functions.len, &is_new);
+    bool is_new = false;
+    uint32_t number = t->next_function;
+    if (number >= t->functions.len || !is_function(&t->functions.at[number], row))
+        number = *map_at(&t->by_function, two(row->name, row->source), row->start_line,
+                         (uint32_t)t->functions.len, &is_new);
+    t->next_function = number + 1;
     if (is_new) {
         vec_push(&t->functions, *row);
+        t->sizes.at[row->source].functions++;
         return number;
     }
-    struct table_function *sum = &t->functions.at[number];
-    sum->count = cover_sum(sum->count, row->count);
-    sum->end_line = row->end_line > sum->end_line ? row->end_line : sum->end_line;
-    sum->is_known |= row->is_known;
-    sum->is_repaired |= row->is_repaired;
-    if (row->is_unknown && (!sum->is_unknown || row->reason < sum->reason)) {
-        sum->reason = row->reason;
-        sum->doubt = row->doubt;
-    }
-    sum->is_unknown |= row->is_unknown;
+    table_function_add(&t->functions.at[number], row);
     return number;
 }
 
@@ -72,18 +99,17 @@ uint32_t cover_table_function(struct cover_table *t, const struct table_function
 static uint32_t *page_of(struct cover_table *t, uint32_t source, uint32_t line)
 {
     uint64_t key = two(source, line / COVER_PAGE);
-    if (!t->has_last_page || t->last_page_key != key) {
+    if (t->last_page >= t->page_keys.len || t->page_keys.at[t->last_page] != key) {
         bool is_new;
-        t->last_page = *map_at(&t->by_line, key, 0, (uint32_t)t->pages.len, &is_new);
-        t->last_page_key = key;
-        t->has_last_page = true;
+        t->last_page = *map_at(&t->by_line, key, 0, (uint32_t)t->page_keys.len, &is_new);
         if (is_new) {
-            vec_reserve(&t->pages, t->pages.len + COVER_PAGE);
-            memset(t->pages.at + t->pages.len, 0, COVER_PAGE * sizeof *t->pages.at);
-            t->pages.len += COVER_PAGE;
+            vec_push(&t->page_keys, key);
+            vec_reserve(&t->page_lines, t->page_lines.len + COVER_PAGE);
+            memset(t->page_lines.at + t->page_lines.len, 0, COVER_PAGE * sizeof *t->page_lines.at);
+            t->page_lines.len += COVER_PAGE;
         }
     }
-    return t->pages.at + t->last_page + line % COVER_PAGE;
+    return t->page_lines.at + (size_t)t->last_page * COVER_PAGE + line % COVER_PAGE;
 }
 
 uint32_t cover_table_line(struct cover_table *t, uint32_t source, uint32_t line)
@@ -92,6 +118,7 @@ uint32_t cover_table_line(struct cover_table *t, uint32_t source, uint32_t line)
     if (!*place) {
         vec_push(&t->lines,
                  (struct table_line){.source = source, .line = line, .group = NONE, .mask = NONE});
+        t->sizes.at[source].lines++;
         *place = (uint32_t)t->lines.len;
     }
     return *place - 1;
@@ -109,8 +136,12 @@ void cover_table_unknown(struct cover_table *t, uint32_t line)
     t->lines.at[line].is_unknown = true;
 }
 
-/* What must agree for two groups to be added place by place. */
-static uint64_t shape_of(const struct table_outcome *outcomes, uint32_t len)
+/* ---- groups of outcomes: found by walking over the few that a line has, or in the map */
+
+enum { FEW = 6 };
+
+/* For outcomes of one shape, which are added place by place. */
+static uint64_t hash_of(const struct table_outcome *outcomes, uint32_t len)
 {
     uint64_t shape = len;
     for (uint32_t i = 0; i < len; i++) {
@@ -120,27 +151,67 @@ static uint64_t shape_of(const struct table_outcome *outcomes, uint32_t len)
     return shape;
 }
 
+static bool is_group(const struct cover_table *t, uint32_t number, uint32_t line,
+                     const struct table_group *like, const struct table_outcome *outcomes)
+{
+    const struct table_group *g = &t->groups.at[number];
+    if (g->line != line || g->function != like->function || g->len != like->len)
+        return false;
+    const struct table_outcome *own = t->outcomes.at + g->first;
+    for (uint32_t i = 0; i < g->len; i++)
+        if (own[i].block != outcomes[i].block || own[i].flags != outcomes[i].flags)
+            return false;
+    return true;
+}
+
+static uint32_t *group_place(struct cover_table *t, const struct table_group *g,
+                             const struct table_outcome *outcomes, uint32_t fresh)
+{
+    return map_at(&t->by_group, two(g->line, g->function), hash_of(outcomes, g->len), fresh, NULL);
+}
+
+/* The group's number, which is that of a new one if there is none. */
+static uint32_t find_group(struct cover_table *t, const struct table_group *like,
+                           const struct table_outcome *outcomes)
+{
+    uint32_t fresh = (uint32_t)t->groups.len;
+    const struct table_line *l = &t->lines.at[like->line];
+    if (t->next_group < fresh && is_group(t, t->next_group, like->line, like, outcomes))
+        return t->next_group;
+    if (l->groups > FEW)
+        return *group_place(t, like, outcomes, fresh);
+    for (uint32_t g = l->group; g != NONE; g = t->groups.at[g].next)
+        if (is_group(t, g, like->line, like, outcomes))
+            return g;
+    if (l->groups == FEW) {
+        for (uint32_t g = l->group; g != NONE; g = t->groups.at[g].next)
+            *group_place(t, &t->groups.at[g], t->outcomes.at + t->groups.at[g].first, g) = g;
+        *group_place(t, like, outcomes, fresh) = fresh;
+    }
+    return fresh;
+}
+
 void cover_table_outcomes(struct cover_table *t, uint32_t line, uint32_t function,
                           const struct table_outcome *outcomes, uint32_t len)
 {
-    bool is_new;
-    uint32_t number = *map_at(&t->by_group, two(line, function), shape_of(outcomes, len),
-                              (uint32_t)t->groups.len, &is_new);
-    if (is_new) {
-        struct table_line *l = &t->lines.at[line];
-        vec_reserve(&t->outcomes, t->outcomes.len + len);
-        vec_push(&t->groups,
-                 (struct table_group){function, (uint32_t)t->outcomes.len, len, l->group});
+    struct table_line *l = &t->lines.at[line];
+    struct table_group like = {function, (uint32_t)t->outcomes.len, len, line, l->group};
+    uint32_t number = find_group(t, &like, outcomes);
+    t->next_group = number + 1;
+    if (number == t->groups.len) {
+        vec_push(&t->groups, like);
         l->group = number;
+        l->groups++;
+        t->sizes.at[l->source].outcomes += len;
+        vec_reserve(&t->outcomes, t->outcomes.len + len);
         memcpy(t->outcomes.at + t->outcomes.len, outcomes, len * sizeof *outcomes);
         t->outcomes.len += len;
         return;
     }
-    struct table_group *g = &t->groups.at[number];
-    for (uint32_t i = 0; i < g->len && i < len; i++) {
-        struct table_outcome *sum = &t->outcomes.at[g->first + i];
-        sum->count = cover_sum(sum->count, outcomes[i].count);
-    }
+    const struct table_group *g = &t->groups.at[number];
+    struct table_outcome *sums = t->outcomes.at + g->first;
+    for (uint32_t i = 0; i < len && i < g->len; i++)
+        sums[i].count = cover_sum(sums[i].count, outcomes[i].count);
 }
 
 void cover_table_mask(struct cover_table *t, uint32_t line, const struct table_mask *mask)
@@ -149,72 +220,14 @@ void cover_table_mask(struct cover_table *t, uint32_t line, const struct table_m
     uint32_t number = *map_at(&t->by_mask, two(line, mask->function),
                               two(mask->ordinal, mask->terms), (uint32_t)t->masks.len, &is_new);
     if (is_new) {
+        struct table_line *l = &t->lines.at[line];
         struct table_mask fresh = *mask;
-        fresh.next = t->lines.at[line].mask;
-        t->lines.at[line].mask = number;
+        fresh.next = l->mask;
+        l->mask = number;
+        t->sizes.at[l->source].masks++;
         vec_push(&t->masks, fresh);
         return;
     }
     t->masks.at[number].on |= mask->on;
     t->masks.at[number].off |= mask->off;
-}
-
-static uint32_t *translate(struct intern *to, const struct intern *from)
-{
-    uint32_t *numbers = calloc(from->texts.len + 1, sizeof *numbers);
-    if (!numbers)
-        memory_exhausted(from->texts.len);
-    for (size_t i = 0; i < from->texts.len; i++)
-        numbers[i] = intern(to, from->texts.at[i], from->lengths.at[i]);
-    return numbers;
-}
-
-static uint32_t *add_functions(struct cover_table *t, const struct cover_table *other,
-                               const uint32_t *sources)
-{
-    uint32_t *names = translate(&t->names, &other->names);
-    uint32_t *functions = calloc(other->functions.len + 1, sizeof *functions);
-    if (!functions)
-        memory_exhausted(other->functions.len);
-    for (size_t i = 0; i < other->functions.len; i++) {
-        struct table_function row = other->functions.at[i];
-        row.name = names[row.name];
-        row.source = sources[row.source];
-        functions[i] = cover_table_function(t, &row);
-    }
-    free(names);
-    return functions;
-}
-
-static void add_line(struct cover_table *t, const struct cover_table *other,
-                     const struct table_line *from, const uint32_t *sources,
-                     const uint32_t *functions)
-{
-    uint32_t line = cover_table_line(t, sources[from->source], from->line);
-    if (from->is_known)
-        cover_table_count(t, line, from->count);
-    if (from->is_unknown)
-        cover_table_unknown(t, line);
-    for (uint32_t g = from->group; g != NONE; g = other->groups.at[g].next) {
-        const struct table_group *group = &other->groups.at[g];
-        uint32_t function = group->function == NONE ? NONE : functions[group->function];
-        cover_table_outcomes(t, line, function, other->outcomes.at + group->first, group->len);
-    }
-    for (uint32_t m = from->mask; m != NONE; m = other->masks.at[m].next) {
-        struct table_mask mask = other->masks.at[m];
-        mask.function = mask.function == NONE ? NONE : functions[mask.function];
-        cover_table_mask(t, line, &mask);
-    }
-}
-
-void cover_table_add(struct cover_table *t, const struct cover_table *other)
-{
-    uint32_t *sources = translate(&t->paths, &other->paths);
-    uint32_t *functions = add_functions(t, other, sources);
-    for (size_t i = 0; i < other->lines.len; i++)
-        add_line(t, other, &other->lines.at[i], sources, functions);
-    for (size_t i = 0; i < other->tests.texts.len; i++)
-        intern(&t->tests, other->tests.texts.at[i], other->tests.lengths.at[i]);
-    free(sources);
-    free(functions);
 }

@@ -7,8 +7,8 @@
  * while an inline function that many objects hold is one. Branches are added up place by place if
  * both sides have the same shape, and stand side by side if not, as after a macro changed them.
  *
- * Adding is commutative and associative, counts stop at the largest number. cover_result makes
- * something to print of it. */
+ * Adding is commutative and associative, counts stop at the largest number. Each thread fills a
+ * table of its own; cover_result adds them up and makes something to print of them. */
 #ifndef MONARC_ANALYSIS_COVER_TABLE_H
 #define MONARC_ANALYSIS_COVER_TABLE_H
 
@@ -33,7 +33,8 @@ struct table_outcome {
 struct table_group {
     uint32_t function;   /* COVER_NONE: of a tracefile, which does not say */
     uint32_t first, len; /* slice of outcomes */
-    uint32_t next;       /* group of the line, or COVER_NONE */
+    uint32_t line;
+    uint32_t next; /* group of the line, or COVER_NONE */
 };
 
 /* A condition: bit n of `on` and `off` is set if term n decided it being true and being false. */
@@ -47,6 +48,7 @@ struct table_line {
     uint64_t count;
     uint32_t source, line;
     uint32_t group, mask; /* first of each, or COVER_NONE */
+    uint32_t groups;      /* how many */
     bool is_known;        /* somebody counted it */
     bool is_unknown;      /* somebody could not tell */
 };
@@ -60,23 +62,32 @@ struct table_function {
     bool is_repaired;
 };
 
+/* How much a table has of a source. */
+struct table_size {
+    uint32_t functions, lines, outcomes, masks;
+};
+
 struct cover_table {
     struct intern paths; /* sources are numbers in it */
     struct intern names; /* linkage names */
     struct intern tests;
+    VEC(struct table_size) sizes; /* by source */
     VEC(struct table_function) functions;
     VEC(struct table_line) lines;
     VEC(struct table_group) groups;
     VEC(struct table_outcome) outcomes;
     VEC(struct table_mask) masks;
-    struct map by_function; /* name and source, start line -> functions */
-    struct map by_line;     /* source, line / COVER_PAGE -> pages */
-    VEC(uint32_t) pages;    /* of COVER_PAGE lines each: index in lines + 1 */
-    struct map by_group;    /* line and function, shape -> groups */
-    struct map by_mask;     /* line and function, ordinal and terms -> masks */
-    uint64_t last_page_key; /* the page that was asked for last */
-    uint32_t last_page;
-    bool has_last_page;
+    struct map by_function;   /* name and source, start line -> functions */
+    struct map by_line;       /* page's key -> page_keys */
+    VEC(uint64_t) page_keys;  /* source, line / COVER_PAGE */
+    VEC(uint32_t) page_lines; /* COVER_PAGE of each page: index in lines + 1, or 0 */
+    struct map by_group;      /* line and function, shape -> groups, of lines with many */
+    struct map by_mask;       /* line and function, ordinal and terms -> masks */
+
+    /* Objects mention the same headers in the same order: what is asked for next is what came after
+     * what was asked for last. */
+    uint32_t next_name, next_function, next_group;
+    uint32_t last_page; /* in page_keys */
 };
 
 enum { COVER_PAGE = 16 };
@@ -90,6 +101,9 @@ void cover_table_test(struct cover_table *t, const char *name);
 /* Adds a function, of a name and a source of this table; its number. */
 uint32_t cover_table_function(struct cover_table *t, const struct table_function *row);
 
+/* Adds what another table, or another object, says of the same function. */
+void table_function_add(struct table_function *sum, const struct table_function *more);
+
 /* The line's number; made if it is new. */
 uint32_t cover_table_line(struct cover_table *t, uint32_t source, uint32_t line);
 
@@ -100,9 +114,6 @@ void cover_table_unknown(struct cover_table *t, uint32_t line);
 void cover_table_outcomes(struct cover_table *t, uint32_t line, uint32_t function,
                           const struct table_outcome *outcomes, uint32_t len);
 void cover_table_mask(struct cover_table *t, uint32_t line, const struct table_mask *mask);
-
-/* Adds everything of another table. */
-void cover_table_add(struct cover_table *t, const struct cover_table *other);
 
 /* Adds a tracefile; `sources` has the number in this table of each of its sections' sources, or
  * COVER_NONE: leave it out. */

@@ -120,6 +120,18 @@ char *arena_printf(struct arena *a, const char *format, ...)
     return text;
 }
 
+void arena_join(struct arena *a, struct arena *from)
+{
+    struct arena_chunk *last = from->chunks;
+    while (last && last->next)
+        last = last->next;
+    if (last) {
+        last->next = a->chunks;
+        a->chunks = from->chunks;
+    }
+    *from = (struct arena){0};
+}
+
 void arena_deinit(struct arena *a)
 {
     for (struct arena_chunk *next, *chunk = a->chunks; chunk; chunk = next) {

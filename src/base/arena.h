@@ -25,6 +25,9 @@ char *arena_copy(struct arena *a, const char *text, size_t len); /* adds a NUL *
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_deinit(struct arena *a);
 
+/* What is in `from` lives as long as `a` from now on; `from` is empty then. */
+void arena_join(struct arena *a, struct arena *from);
+
 /* Asks for large pages under a large allocation that will be filled: fewer page faults. */
 void memory_prefer_large_pages(void *at, size_t bytes);
 

@@ -164,7 +164,7 @@ static int conclude(const struct covering *c, struct err *e)
 {
     const struct cover_problems *p = &c->reading.problems;
     uint64_t bad = p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL];
-    bool has_nothing = !c->result.lines.len && !c->result.functions.len;
+    bool has_nothing = !c->result.sources.len;
     if (bad && has_nothing) {
         err_set(e, "nothing could be used: %s%s", p->at.at[0].text,
                 bad > 1 ? ", and more; the report names all" : "");
@@ -197,18 +197,21 @@ static bool is_below(const char *root, const char *path)
 
 /* The folder that all sources are in, if none is below the current one, as when this is the build
  * folder beside the sources; then names would be shown whole. */
-static const char *common_root(const struct cover_table *t, const char *here, struct arena *a)
+static const char *common_root(const struct cover_reading *r, const char *here, struct arena *a)
 {
     char *root = NULL;
-    for (uint32_t i = 0; i < t->paths.texts.len; i++) {
-        const char *path = intern_text(&t->paths, i);
-        const char *slash = strrchr(path, '/');
-        if (is_below(here, path) || !slash)
-            return here;
-        if (!root)
-            root = arena_copy(a, path, (size_t)(slash - path));
-        while (*root && !is_below(root, path))
-            *strrchr(root, '/') = 0;
+    for (size_t t = 0; t < r->tables.len; t++) {
+        const struct intern *paths = &r->tables.at[t].paths;
+        for (uint32_t i = 0; i < paths->texts.len; i++) {
+            const char *path = intern_text(paths, i);
+            const char *slash = strrchr(path, '/');
+            if (is_below(here, path) || !slash)
+                return here;
+            if (!root)
+                root = arena_copy(a, path, (size_t)(slash - path));
+            while (*root && !is_below(root, path))
+                *strrchr(root, '/') = 0;
+        }
     }
     return root && *root ? root : here;
 }
@@ -219,8 +222,8 @@ static int cover(struct covering *c, struct cover_options *o, struct out *out, s
         return EXIT_BAD;
     cover_read(&c->found, &o->wishes, &o->read, &c->reading);
     if (!o->has_root && !o->wishes.wants_system)
-        o->result.root = common_root(&c->reading.table, o->result.root, &o->arena);
-    cover_result_build(&c->reading.table, &o->result, &c->result);
+        o->result.root = common_root(&c->reading, o->result.root, &o->arena);
+    cover_result_build(c->reading.tables.at, c->reading.tables.len, &o->result, &c->result);
     if (!read_patch(c, o, e))
         return EXIT_BAD;
     judge(c, o);

@@ -45,14 +45,15 @@ static uint32_t stem_of(struct cover_found *f, const char *path)
     return intern(&f->names, path, (size_t)(strrchr(path, '.') - path));
 }
 
-static void add_notes(struct cover_found *f, const char *path)
+static void add_notes(struct cover_found *f, const char *path, uint64_t size)
 {
     *map_at(&f->stems, stem_of(f, path), 0, 0, NULL) = (uint32_t)f->objects.len;
-    vec_push(&f->objects, (struct cover_object){path, NONE});
+    vec_push(&f->objects, (struct cover_object){path, size, NONE});
 }
 
-static void add_counters(struct cover_found *f, const char *path)
+static void add_counters(struct cover_found *f, const char *path, uint64_t size)
 {
+    (void)size;
     vec_push(&f->counters, (struct cover_counters_file){path, NONE, false});
 }
 
@@ -102,9 +103,9 @@ static void take_entry(struct walk *w, int fd, const char *folder, const struct 
     if (is_folder)
         vec_push(&w->folders, path);
     else if (is_notes)
-        add_notes(f, path);
+        add_notes(f, path, (uint64_t)st.st_size);
     else
-        add_counters(f, path);
+        add_counters(f, path, (uint64_t)st.st_size);
 }
 
 static void take_folder(struct walk *w, const char *folder)
@@ -123,11 +124,11 @@ static void take_folder(struct walk *w, const char *folder)
 }
 
 static void take_if_there(struct cover_found *f, const char *path,
-                          void (*add)(struct cover_found *f, const char *path))
+                          void (*add)(struct cover_found *f, const char *path, uint64_t size))
 {
     struct stat st;
     if (!stat(path, &st) && S_ISREG(st.st_mode) && is_new_file(f, &st))
-        add(f, path);
+        add(f, path, (uint64_t)st.st_size);
 }
 
 /* A file that was named brings the other of its pair along. */

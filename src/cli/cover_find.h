@@ -9,6 +9,7 @@
 /* An object: its notes, and the counters of its runs. */
 struct cover_object {
     const char *notes;
+    uint64_t size;           /* of the notes, in bytes */
     uint32_t first_counters; /* in counters, linked by `next`; COVER_NONE: never ran */
 };
 

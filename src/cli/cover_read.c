@@ -1,10 +1,11 @@
 /* Each thread takes the next object, solves it and adds it to a table of its own, in memory that it
- * uses again; the tables are added up at the end. */
+ * uses again. Large objects come first, so that none is left to one thread at the end. */
 #include "cli/cover_read.h"
 
 #include "analysis/cover_gather.h"
 #include "base/file.h"
 #include "base/parallel.h"
+#include "base/sort.h"
 #include "format/gcda.h"
 #include "format/gcno.h"
 #include "format/lcov.h"
@@ -17,6 +18,7 @@
 struct job {
     const struct cover_found *found;
     const struct read_rules *rules;
+    const struct keyed *objects; /* the largest first */
     atomic_size_t next;
     struct worker *workers;
 };
@@ -37,7 +39,9 @@ struct worker {
 
 void cover_reading_deinit(struct cover_reading *r)
 {
-    cover_table_deinit(&r->table);
+    for (size_t i = 0; i < r->tables.len; i++)
+        cover_table_deinit(&r->tables.at[i]);
+    vec_free(&r->tables);
     problems_deinit(&r->problems);
 }
 
@@ -197,7 +201,7 @@ static void work(size_t i, void *context)
     for (size_t at;
          (at = atomic_fetch_add(&job->next, 1)) < found->objects.len + found->traces.len;)
         if (at < found->objects.len)
-            add_object(w, found, &found->objects.at[at]);
+            add_object(w, found, &found->objects.at[job->objects[at].item]);
         else
             add_trace(w, found->traces.at[at - found->objects.len]);
     cover_gather_deinit(&w->gather);
@@ -211,13 +215,7 @@ static void work(size_t i, void *context)
 
 static void take(struct cover_reading *out, struct worker *w)
 {
-    if (!out->table.lines.len && !out->table.functions.len) {
-        cover_table_deinit(&out->table);
-        out->table = w->table;
-        w->table = (struct cover_table){0};
-    } else {
-        cover_table_add(&out->table, &w->table);
-    }
+    vec_push(&out->tables, w->table);
     problems_merge(&out->problems, &w->problems);
     out->objects += w->sums.objects;
     out->unrun += w->sums.unrun;
@@ -227,7 +225,6 @@ static void take(struct cover_reading *out, struct worker *w)
     out->repaired_functions += w->sums.repaired_functions;
     out->system_sources += w->names.system_sources;
     out->unwanted_sources += w->names.unwanted_sources;
-    cover_table_deinit(&w->table);
     cover_names_deinit(&w->names);
     problems_deinit(&w->problems);
 }
@@ -242,6 +239,15 @@ static void name_orphans(const struct cover_found *found, struct cover_problems 
         problem_add(p, PROBLEM_LOST, "%s", found->unreadable.at[i]);
 }
 
+static const struct keyed *by_size(const struct cover_found *found, struct arena *a)
+{
+    struct keyed *objects = ARENA_NEW(a, struct keyed, found->objects.len + 1);
+    for (uint32_t i = 0; i < found->objects.len; i++)
+        objects[i] = (struct keyed){UINT64_MAX - found->objects.at[i].size, i};
+    sort_keyed(objects, found->objects.len);
+    return objects;
+}
+
 void cover_read(const struct cover_found *found, const struct cover_wishes *wishes,
                 const struct read_rules *rules, struct cover_reading *out)
 {
@@ -249,10 +255,9 @@ void cover_read(const struct cover_found *found, const struct cover_wishes *wish
     size_t workers = rules->threads ? rules->threads : parallel_cpus();
     workers = workers > files ? files : workers;
     workers = workers > 64 ? 64 : workers;
-    struct job job = {.found = found, .rules = rules};
-    job.workers = calloc(workers + 1, sizeof *job.workers);
-    if (!job.workers)
-        memory_exhausted(workers * sizeof *job.workers);
+    struct arena scratch = {0};
+    struct job job = {.found = found, .rules = rules, .objects = by_size(found, &scratch)};
+    job.workers = ARENA_NEW(&scratch, struct worker, workers + 1);
     for (size_t i = 0; i < workers; i++) {
         job.workers[i].rules = rules;
         job.workers[i].names.wishes = wishes;
@@ -263,5 +268,5 @@ void cover_read(const struct cover_found *found, const struct cover_wishes *wish
         take(out, &job.workers[i]);
     name_orphans(found, &out->problems);
     problems_sort(&out->problems);
-    free(job.workers);
+    arena_deinit(&scratch);
 }

@@ -1,4 +1,4 @@
-/* Reads what was found, on several threads, into one table. */
+/* Reads what was found, on several threads, into a table of each. */
 #ifndef MONARC_CLI_COVER_READ_H
 #define MONARC_CLI_COVER_READ_H
 
@@ -13,7 +13,7 @@ struct read_rules {
 };
 
 struct cover_reading {
-    struct cover_table table;
+    VEC(struct cover_table) tables;
     struct cover_problems problems;
     uint64_t objects, unrun, counters, traces; /* that were read */
     uint64_t system_sources, unwanted_sources; /* names left out, over all objects' */

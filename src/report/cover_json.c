@@ -144,11 +144,11 @@ static void left_out(struct json *j, const struct cover_story *s)
     json_key(j, "left_out"), json_begin(j, '{');
     pair_bool(j, "system_sources", s->leaves_system);
     pair_bool(j, "unwanted_sources", s->leaves_unwanted);
-    json_pair_u64(j, "exception_branches", r->exception_branches);
-    json_pair_u64(j, "compilers_branches", r->hidden_branches);
-    json_pair_u64(j, "marked_lines", r->marked_lines);
-    json_pair_u64(j, "marked_functions", r->marked_functions);
-    json_pair_u64(j, "marked_branches", r->marked_branches);
+    json_pair_u64(j, "exception_branches", r->left_out.exception_branches);
+    json_pair_u64(j, "compilers_branches", r->left_out.hidden_branches);
+    json_pair_u64(j, "marked_lines", r->left_out.lines);
+    json_pair_u64(j, "marked_functions", r->left_out.functions);
+    json_pair_u64(j, "marked_branches", r->left_out.branches);
     json_end(j);
 }
 

@@ -74,15 +74,15 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-static void say_marked(const struct cover_result *r, void (*print)(void *, const char *),
+static void say_marked(const struct result_left_out *l, void (*print)(void *, const char *),
                        void *context)
 {
-    if (r->marked_lines || r->marked_branches || r->marked_functions)
+    if (l->lines || l->branches || l->functions)
         say(print, context,
             "left out by markers in the sources: %" PRIu64 " line%s, %" PRIu64 " function%s, "
             "%" PRIu64 " branch%s (--no-markers counts them)",
-            r->marked_lines, plural(r->marked_lines), r->marked_functions,
-            plural(r->marked_functions), r->marked_branches, r->marked_branches == 1 ? "" : "es");
+            l->lines, plural(l->lines), l->functions, plural(l->functions), l->branches,
+            l->branches == 1 ? "" : "es");
 }
 
 void cover_left_out(const struct cover_story *s, void (*print)(void *, const char *), void *context)
@@ -92,12 +92,13 @@ void cover_left_out(const struct cover_story *s, void (*print)(void *, const cha
         say(print, context, "left out: sources of the system (--system counts them)");
     if (s->leaves_unwanted)
         say(print, context, "left out: sources that --include and --exclude do not want");
-    if (r->exception_branches || r->hidden_branches)
+    if (r->left_out.exception_branches || r->left_out.hidden_branches)
         say(print, context,
             "left out: %" PRIu64 " branch%s that only exceptions take, %" PRIu64
             " in code that no line of the source asks for (--all-branches counts them)",
-            r->exception_branches, r->exception_branches == 1 ? "" : "es", r->hidden_branches);
-    say_marked(r, print, context);
+            r->left_out.exception_branches, r->left_out.exception_branches == 1 ? "" : "es",
+            r->left_out.hidden_branches);
+    say_marked(&r->left_out, print, context);
     if (s->unrun)
         say(print, context, "%" PRIu64 " of %" PRIu64 " object%s never ran: counted as not covered",
             s->unrun, s->objects, plural(s->objects));

@@ -123,32 +123,36 @@ static const char *state_word(uint8_t state)
     return state == RESULT_HIT ? "" : state == RESULT_MISSED ? "never called" : "unknown";
 }
 
+static void function(const struct page *p, const struct result_function *f, struct arena *scratch)
+{
+    if (f->state == RESULT_HIT) {
+        out_u64(p->out, f->count, 12);
+    } else {
+        colour(p, f->state == RESULT_MISSED ? "\33[31m" : "\33[33m");
+        out_printf(p->out, "%12s", state_word(f->state));
+        colour(p, "\33[0m");
+    }
+    out_str(p->out, "  ");
+    text_name(p->out, f->name);
+    out_str(p->out, "  ");
+    text_name(p->out, p->s->result->sources.at[f->source].path);
+    out_printf(p->out, ":%" PRIu32, f->start_line);
+    if (f->is_partly_unknown)
+        out_printf(p->out, "  (%s%s)", f->state == RESULT_HIT ? "at least; " : "",
+                   cover_unknown_reason(f, scratch));
+    else if (f->is_repaired)
+        out_str(p->out, "  (repaired)");
+    out_char(p->out, '\n');
+}
+
 static void functions(const struct page *p)
 {
     const struct cover_result *r = p->s->result;
     struct arena scratch = {0};
     out_printf(p->out, "\n%12s  function\n", "calls");
-    for (size_t i = 0; i < r->functions.len; i++) {
-        const struct result_function *f = &r->functions.at[i];
-        if (f->state == RESULT_HIT) {
-            out_u64(p->out, f->count, 12);
-        } else {
-            colour(p, f->state == RESULT_MISSED ? "\33[31m" : "\33[33m");
-            out_printf(p->out, "%12s", state_word(f->state));
-            colour(p, "\33[0m");
-        }
-        out_str(p->out, "  ");
-        text_name(p->out, f->name);
-        out_str(p->out, "  ");
-        text_name(p->out, r->sources.at[f->source].path);
-        out_printf(p->out, ":%" PRIu32, f->start_line);
-        if (f->is_partly_unknown)
-            out_printf(p->out, "  (%s%s)", f->state == RESULT_HIT ? "at least; " : "",
-                       cover_unknown_reason(f, &scratch));
-        else if (f->is_repaired)
-            out_str(p->out, "  (repaired)");
-        out_char(p->out, '\n');
-    }
+    for (size_t i = 0; i < r->sources.len; i++)
+        for (uint32_t k = 0; k < r->sources.at[i].functions; k++)
+            function(p, &r->functions.at[r->sources.at[i].first_function + k], &scratch);
     arena_deinit(&scratch);
 }
 

@@ -187,10 +187,33 @@ class RealFiles(Case):
         self.assertGreater(value["totals"]["conditions"]["hit"], 0)
         self.assertEqual(value["totals"]["lines"]["unknown"], 0)
 
+    def same_with_threads(self, *arguments):
+        forms = [("--json", "-"), ("--lcov", "-"), ("--lcov", "-", "--lcov-version", 2),
+                 ("--cobertura", "-"), ("--markdown", "-"),
+                 ("--functions", "--missing", "--branches", "--conditions")]
+        for form in forms:
+            outputs = [self.cover(*form, "--threads", threads, *arguments,
+                                  env={"SOURCE_DATE_EPOCH": "1"})
+                       for threads in (1, 2, 3, 8)]
+            self.assertGreater(len(outputs[0]), 500)
+            for output in outputs[1:]:
+                self.assertEqual(output, outputs[0], form)
+
     def test_threads_change_nothing(self):
-        first = self.cover("--json", "-", "--threads", 1, ARCS)
-        for threads in (2, 5):
-            self.assertEqual(self.cover("--json", "-", "--threads", threads, ARCS), first)
+        self.same_with_threads(ARCS)
+
+    def test_threads_change_nothing_of_templates_and_tracefiles(self):
+        for i in range(5):
+            (self.top / f"other{i}.cc").write_text(OTHER.replace("other", f"other{i}"))
+            (self.top / f"t{i}.cc").write_text(
+                TEMPLATES.replace("main", "main" if not i else f"main{i}").replace("other", f"other{i}"))
+        run("g++", "--coverage", "-O0", "-o", "prog", *sorted(self.top.glob("*.cc")), cwd=self.top)
+        run("./prog", cwd=self.top)
+        for name in ("night", "day", "dawn"):
+            self.cover("--lcov", f"{name}.info", "--test-name", name, "--system")
+        traces = sorted(self.top.glob("*.info"))
+        self.same_with_threads("--system", ".", *traces)
+        self.same_with_threads("--all-branches", "--no-markers", ".", *traces[:2])
 
     def test_conditions(self):
         text = self.cover("--conditions", ARCS / "gcc-14")
