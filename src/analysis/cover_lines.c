@@ -13,8 +13,6 @@
 
 enum { CHUNK_BITS = 5, CHUNK = 1 << CHUNK_BITS };
 
-#define SEEN 0x80000000u /* in a block's multiplicity */
-
 /* Slots of lines: index in found, or COVER_NONE. */
 struct chunk {
     uint32_t lines[CHUNK];
@@ -39,6 +37,13 @@ struct attachment {
     struct cover_block block;
 };
 
+/* What counting a line remembers of a block: how often the line lists it. */
+struct block_mark {
+    uint32_t line; /* index + 1 of the last line that did */
+    uint32_t times : 31;
+    uint32_t is_added : 1;
+};
+
 struct building {
     struct cover_unit *units;
     const struct cover_rules *rules;
@@ -53,9 +58,9 @@ struct building {
     uint32_t last_chunk;
     VEC(struct found_line) found;
     VEC(struct attachment) attachments;
-    VEC(uint32_t) place;                /* of found lines among the sorted */
-    VEC(uint32_t) unit_blocks;          /* blocks of the units before */
-    VEC(uint32_t) stamps, multiplicity; /* by block of all units */
+    VEC(uint32_t) place;          /* of found lines among the sorted */
+    VEC(uint32_t) unit_blocks;    /* blocks of the units before */
+    VEC(struct block_mark) marks; /* by block of all units */
     struct cover_loops *loops;
 };
 
@@ -311,8 +316,7 @@ static uint32_t add_block(struct walking *w, uint32_t block, uint32_t *run, uint
     const struct notes *n = w->unit->notes;
     uint32_t end = w->f->first_run + w->f->runs;
     int64_t count = cover_block_count(w->b->units, w->at, block);
-    bool is_exceptional =
-        w->unit->graph.block_kinds.at[w->f->first_block + block] & BLOCK_EXCEPTIONAL;
+    bool is_exceptional = cover_block_kind(w->b->units, w->at, block) & BLOCK_EXCEPTIONAL;
     bool has_run = false;
     for (; *run < end && n->runs.at[*run].block == block; ++*run) {
         uint32_t file = n->runs.at[*run].file;
@@ -447,6 +451,8 @@ void cover_add_branches(const struct cover_unit *units, const struct cover_insta
                         uint32_t block, struct cover_totals *totals)
 {
     const struct cover_unit *u = &units[at->unit];
+    if (!(cover_block_kind(units, at, block) & BLOCK_DECIDES))
+        return;
     const uint32_t *first = cover_out(&u->graph, u->notes, at->function);
     bool is_executed = cover_block_count(units, at, block) != 0;
     for (uint32_t i = first[block]; i < first[block + 1]; i++) {
@@ -463,19 +469,17 @@ void cover_add_branches(const struct cover_unit *units, const struct cover_insta
     }
 }
 
-static uint32_t *stamp_of(struct building *b, const struct cover_block *block, uint32_t **times)
+static struct block_mark *mark_of(struct building *b, const struct cover_block *block)
 {
     const struct cover_instance *at = &b->out->instances.at[block->instance];
     const struct notes *n = b->units[at->unit].notes;
-    size_t index = b->unit_blocks.at[at->unit] + (size_t)n->functions.at[at->function].first_block +
-                   block->block;
-    *times = &b->multiplicity.at[index];
-    return &b->stamps.at[index];
+    return &b->marks.at[b->unit_blocks.at[at->unit] +
+                        (size_t)n->functions.at[at->function].first_block + block->block];
 }
 
 /* Adds a block's count for each time it is listed, less what comes from blocks of the same line;
  * says whether an arc leads back, without which there is no loop. */
-static bool add_entries(struct building *b, const struct cover_block *block, uint32_t stamp,
+static bool add_entries(struct building *b, const struct cover_block *block, uint32_t line,
                         uint64_t *count)
 {
     const struct cover_instance *at = &b->out->instances.at[block->instance];
@@ -483,15 +487,14 @@ static bool add_entries(struct building *b, const struct cover_block *block, uin
     const struct cover_function *f = &u->notes->functions.at[at->function];
     const uint32_t *first = cover_out(&u->graph, u->notes, at->function);
     size_t base = b->unit_blocks.at[at->unit] + (size_t)f->first_block;
-    const uint32_t *stamps = b->stamps.at + base, *times = b->multiplicity.at + base;
+    const struct block_mark *marks = b->marks.at + base;
     bool leads_back = false;
-    *count +=
-        (uint64_t)cover_block_count(b->units, at, block->block) * (times[block->block] & ~SEEN);
+    *count += (uint64_t)cover_block_count(b->units, at, block->block) * marks[block->block].times;
     for (uint32_t i = first[block->block]; i < first[block->block + 1]; i++) {
         uint32_t arc = u->graph.out.at[i], target = u->notes->arcs.at[arc].target;
-        if (stamps[target] != stamp)
+        if (marks[target].line != line)
             continue;
-        *count -= (uint64_t)cover_count(u->flow->arcs.at[arc]) * (times[target] & ~SEEN);
+        *count -= (uint64_t)cover_count(u->flow->arcs.at[arc]) * marks[target].times;
         leads_back |= target <= block->block;
     }
     return leads_back;
@@ -501,22 +504,26 @@ static void count_line(struct building *b, uint32_t index)
 {
     struct cover_lines *out = b->out;
     struct cover_line *line = &out->lines.at[index];
-    uint32_t *times;
     uint64_t count = 0;
     bool has_loop = false;
     if (!line->blocks || b->rules->sums_blocks)
         return;
     const struct cover_block *blocks = out->blocks.at + line->first_block;
-    for (uint32_t i = 0; i < line->blocks; i++) {
-        uint32_t *stamp = stamp_of(b, &blocks[i], &times);
-        *times = *stamp == index + 1 ? *times + 1 : 1;
-        *stamp = index + 1;
+    const struct cover_instance *at = &out->instances.at[blocks->instance];
+    if (line->blocks == 1 && !(cover_block_kind(b->units, at, blocks->block) & BLOCK_REPEATS)) {
+        line->count = cover_block_count(b->units, at, blocks->block);
+        return;
     }
     for (uint32_t i = 0; i < line->blocks; i++) {
-        (void)stamp_of(b, &blocks[i], &times);
-        if (!(*times & SEEN))
+        struct block_mark *mark = mark_of(b, &blocks[i]);
+        uint32_t times = mark->line == index + 1 ? mark->times + 1 : 1;
+        *mark = (struct block_mark){.line = index + 1, .times = times & INT32_MAX};
+    }
+    for (uint32_t i = 0; i < line->blocks; i++) {
+        struct block_mark *mark = mark_of(b, &blocks[i]);
+        if (!mark->is_added)
             has_loop |= add_entries(b, &blocks[i], index + 1, &count);
-        *times |= SEEN;
+        mark->is_added = true;
     }
     if (has_loop)
         count += (uint64_t)cover_loops_count(b->loops, b->units, out->instances.at, blocks,
@@ -599,10 +606,9 @@ static void prepare(struct building *b, size_t units_len)
     vec_reserve(&b->found, lines); /* room is not memory until it is used */
     vec_reserve(&b->attachments, runs);
     vec_reserve(&b->out->instances, functions);
-    vec_reserve(&b->stamps, blocks);
-    vec_reserve(&b->multiplicity, blocks);
+    vec_reserve(&b->marks, blocks);
     if (blocks)
-        memset(b->stamps.at, 0, blocks * sizeof *b->stamps.at);
+        memset(b->marks.at, 0, blocks * sizeof *b->marks.at);
     vec_reserve(&b->out->sources, b->sources);
     b->out->sources.len = b->sources;
     if (b->sources)
@@ -621,8 +627,7 @@ static void release(struct building *b)
     vec_free(&b->attachments);
     vec_free(&b->place);
     vec_free(&b->unit_blocks);
-    vec_free(&b->stamps);
-    vec_free(&b->multiplicity);
+    vec_free(&b->marks);
     cover_loops_free(b->loops);
 }
 
