@@ -35,6 +35,9 @@ void memory_prefer_large_pages(void *at, size_t bytes);
  * one, instead of having the system take the pages and hand out others. */
 void memory_keep(void);
 
+/* For a thread of such a command, at its start: large pages for what it will allocate. */
+void memory_keep_of_thread(void);
+
 /* Called when the system has no memory left. The default aborts; cli replaces it with one line and
  * an exit status (a weak symbol, so that nothing here has to hold a mutable hook). */
 _Noreturn void memory_exhausted(size_t bytes);

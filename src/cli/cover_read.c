@@ -198,6 +198,7 @@ static void work(size_t i, void *context)
     struct job *job = context;
     struct worker *w = &job->workers[i];
     const struct cover_found *found = job->found;
+    memory_keep_of_thread();
     for (size_t at;
          (at = atomic_fetch_add(&job->next, 1)) < found->objects.len + found->traces.len;)
         if (at < found->objects.len)
