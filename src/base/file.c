@@ -85,21 +85,6 @@ static bool write_all(int fd, struct bytes bytes)
     return true;
 }
 
-static bool write_directly(const char *path, struct bytes bytes, struct err *e)
-{
-    bool is_stdout = !strcmp(path, "-");
-    int fd = is_stdout ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return err_errno(e, path, errno);
-    bool ok = write_all(fd, bytes);
-    int why = errno;
-    if (!is_stdout && close(fd) && ok) {
-        ok = false;
-        why = errno;
-    }
-    return ok || err_errno(e, is_stdout ? "standard output" : path, why);
-}
-
 static mode_t default_mode(void)
 {
     mode_t mask = umask(0);
@@ -107,41 +92,68 @@ static mode_t default_mode(void)
     return 0666 & ~mask;
 }
 
-/* Closes `fd`; on failure removes `beside` and leaves the reason in errno. */
-static bool fill_and_rename(int fd, mode_t mode, struct bytes bytes, const char *beside,
-                            const char *target)
+static bool begin_beside(struct file_replacing *f, const struct stat *old, struct err *e)
 {
-    bool ok = !fchmod(fd, mode) && write_all(fd, bytes) && !fsync(fd);
-    int why = errno;
-    if (close(fd) && ok) {
-        ok = false;
-        why = errno;
-    }
-    if (ok && !rename(beside, target))
+    /* Through symbolic links: the file they lead to is replaced, not the link. */
+    f->target = old ? realpath(f->path, NULL) : NULL;
+    const char *target = f->target ? f->target : f->path;
+    size_t size = strlen(target) + sizeof ".XXXXXX";
+    f->beside = malloc(size);
+    if (!f->beside)
+        memory_exhausted(size);
+    snprintf(f->beside, size, "%s.XXXXXX", target);
+    f->mode = old ? old->st_mode & 07777 : default_mode();
+    f->fd = mkostemp(f->beside, O_CLOEXEC);
+    if (f->fd >= 0)
         return true;
-    why = ok ? errno : why;
-    unlink(beside);
-    errno = why;
+    err_errno(e, f->path, errno);
+    free(f->beside);
+    free(f->target);
     return false;
+}
+
+bool file_replace_begin(struct file_replacing *f, const char *path, struct err *e)
+{
+    struct stat st;
+    bool is_stdout = !strcmp(path, "-");
+    bool exists = !is_stdout && !stat(path, &st);
+    *f = (struct file_replacing){.path = path};
+    if (!is_stdout && !(exists && !S_ISREG(st.st_mode)))
+        return begin_beside(f, exists ? &st : NULL, e);
+    f->fd = is_stdout ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
+    return f->fd >= 0 || err_errno(e, path, errno);
+}
+
+/* The first failure's reason. */
+static int finish_beside(const struct file_replacing *f, int error)
+{
+    if (!error && (fchmod(f->fd, f->mode) || fsync(f->fd)))
+        error = errno;
+    if (close(f->fd) && !error)
+        error = errno;
+    if (!error && rename(f->beside, f->target ? f->target : f->path))
+        error = errno;
+    if (error)
+        unlink(f->beside);
+    return error;
+}
+
+bool file_replace_end(struct file_replacing *f, int error, struct err *e)
+{
+    bool is_stdout = !strcmp(f->path, "-");
+    if (f->beside)
+        error = finish_beside(f, error);
+    else if (!is_stdout && close(f->fd) && !error)
+        error = errno;
+    free(f->beside);
+    free(f->target);
+    return !error || err_errno(e, is_stdout ? "standard output" : f->path, error);
 }
 
 bool file_replace(const char *path, struct bytes bytes, struct err *e)
 {
-    struct stat st;
-    bool exists = strcmp(path, "-") && !stat(path, &st);
-    if (!strcmp(path, "-") || (exists && !S_ISREG(st.st_mode)))
-        return write_directly(path, bytes, e);
-
-    /* Through symbolic links: the file they lead to is replaced, not the link. */
-    char *real = exists ? realpath(path, NULL) : NULL;
-    const char *target = real ? real : path;
-    struct arena scratch = {0};
-    char *beside = arena_printf(&scratch, "%s.XXXXXX", target);
-    int fd = mkostemp(beside, O_CLOEXEC);
-    mode_t mode = exists ? st.st_mode & 07777 : default_mode();
-    bool ok =
-        (fd >= 0 && fill_and_rename(fd, mode, bytes, beside, target)) || err_errno(e, path, errno);
-    free(real);
-    arena_deinit(&scratch);
-    return ok;
+    struct file_replacing f;
+    if (!file_replace_begin(&f, path, e))
+        return false;
+    return file_replace_end(&f, write_all(f.fd, bytes) ? 0 : errno, e);
 }

@@ -5,6 +5,8 @@
 #include "base/bytes.h"
 #include "base/err.h"
 
+#include <sys/types.h>
+
 struct file_buffer {
     uint8_t *at;
     size_t len, cap;
@@ -25,5 +27,17 @@ static inline struct bytes file_bytes(const struct file_buffer *b)
  * file's permissions are kept. What is not a regular file ("-", a pipe, a device) is written to
  * directly. */
 MUST_CHECK bool file_replace(const char *path, struct bytes bytes, struct err *e);
+
+/* The same for what is written bit by bit: begin, write to `fd`, end with 0 or the errno of what
+ * failed, which leaves the old file as it was. `path` must live as long. */
+struct file_replacing {
+    int fd;
+    const char *path;
+    char *target, *beside; /* beside: NULL if written to directly */
+    mode_t mode;
+};
+
+MUST_CHECK bool file_replace_begin(struct file_replacing *f, const char *path, struct err *e);
+MUST_CHECK bool file_replace_end(struct file_replacing *f, int error, struct err *e);
 
 #endif

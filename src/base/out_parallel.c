@@ -62,9 +62,15 @@ static void work(size_t thread, void *context)
     pthread_mutex_unlock(&b->lock);
 }
 
-void out_parallel(struct out *out, size_t pieces,
+void out_parallel(struct out *out, size_t pieces, unsigned threads,
                   void (*print)(size_t i, struct out *o, void *context), void *context)
 {
+    threads = threads ? threads : parallel_cpus();
+    if (threads == 1 || pieces == 1) {
+        for (size_t i = 0; i < pieces; i++)
+            print(i, out, context);
+        return;
+    }
     struct belt b = {.print = print,
                      .context = context,
                      .out = out,
@@ -73,8 +79,8 @@ void out_parallel(struct out *out, size_t pieces,
                      .changed = PTHREAD_COND_INITIALIZER};
     for (size_t i = 0; i < BELT; i++)
         out_init(&b.buffers[i], -1);
-    size_t threads = parallel_cpus();
-    parallel_for(threads < pieces ? threads : pieces, 0, work, &b);
+    size_t workers = threads < pieces ? threads : pieces;
+    parallel_for(workers, (unsigned)workers, work, &b);
     for (size_t i = 0; i < BELT; i++)
         out_deinit(&b.buffers[i]);
 }

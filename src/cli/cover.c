@@ -112,6 +112,7 @@ static void tell(struct covering *c, const struct cover_options *o)
     c->story.timestamp = now();
     c->story.root = o->result.root;
     c->story.test = o->test;
+    c->story.threads = o->read.threads;
 }
 
 static void print_form(struct out *out, enum cover_form form, const struct covering *c,
@@ -128,10 +129,14 @@ static void print_form(struct out *out, enum cover_form form, const struct cover
 static bool write_form(enum cover_form form, const struct covering *c,
                        const struct cover_options *o, struct err *e)
 {
+    struct file_replacing file;
     struct out text;
-    out_init(&text, -1);
+    if (!file_replace_begin(&file, o->files[form], e))
+        return false;
+    out_init(&text, file.fd);
     print_form(&text, form, c, o);
-    bool ok = file_replace(o->files[form], (struct bytes){(const uint8_t *)text.at, text.len}, e);
+    out_flush(&text);
+    bool ok = file_replace_end(&file, text.error, e);
     out_deinit(&text);
     return ok;
 }

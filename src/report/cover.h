@@ -29,6 +29,7 @@ struct cover_story {
     int64_t timestamp;       /* seconds since 1970, where a form must have one */
     const char *root;
     const char *test; /* name for the tracefile, or NULL */
+    unsigned threads; /* 0: as many as there are */
 };
 
 enum cover_order { ORDER_NAME, ORDER_PERCENT, ORDER_MISSED, ORDER_LINES };

@@ -2,6 +2,8 @@
  * here, too; so are unknown lines and functions, of which a tracefile cannot say that they are. */
 #include "report/cover.h"
 
+#include "base/out_parallel.h"
+
 #include <inttypes.h>
 
 /* Names with line ends would begin a record of their own. */
@@ -128,12 +130,20 @@ static void known(struct out *out, const char *key, const struct cover_ratio *ra
     pair(out, key, ratio->all - ratio->unknown, ratio->hit);
 }
 
-static void section(struct out *out, const struct cover_story *s,
-                    const struct result_source *source, const char *test, bool is_lcov2)
+struct tracing {
+    const struct cover_result *r;
+    const char *test;
+    bool is_lcov2;
+};
+
+static void section(size_t i, struct out *out, void *context)
 {
-    const struct cover_result *r = s->result;
+    const struct tracing *t = context;
+    const struct cover_result *r = t->r;
+    const struct result_source *source = &r->sources.at[i];
+    bool is_lcov2 = t->is_lcov2;
     out_str(out, "TN:");
-    name(out, test);
+    name(out, t->test);
     out_str(out, "\nSF:");
     name(out, source->whole);
     out_char(out, '\n');
@@ -157,7 +167,7 @@ static void section(struct out *out, const struct cover_story *s,
 void cover_lcov(struct out *out, const struct cover_story *s, bool is_lcov2)
 {
     const struct cover_result *r = s->result;
-    const char *test = s->test ? s->test : r->tests.len == 1 ? r->tests.at[0] : "";
+    struct tracing t = {r, s->test ? s->test : r->tests.len == 1 ? r->tests.at[0] : "", is_lcov2};
     for (size_t i = 0; i < s->problems->at.len; i++) {
         if (s->problems->at.at[i].kind == PROBLEM_NOTE)
             continue;
@@ -165,6 +175,5 @@ void cover_lcov(struct out *out, const struct cover_story *s, bool is_lcov2)
         name(out, s->problems->at.at[i].text);
         out_char(out, '\n');
     }
-    for (size_t i = 0; i < r->sources.len; i++)
-        section(out, s, &r->sources.at[i], test, is_lcov2);
+    out_parallel(out, r->sources.len, s->threads, section, &t);
 }

@@ -198,7 +198,7 @@ void gprof_flat(struct gprof_report *r, struct out *out)
     flat.unit = choose_unit(r);
     header(&flat, out);
     sum_rows(&flat, order, &scratch);
-    out_parallel(out, (flat.len + ROWS_A_PIECE - 1) / ROWS_A_PIECE, print_piece, &flat);
+    out_parallel(out, (flat.len + ROWS_A_PIECE - 1) / ROWS_A_PIECE, 0, print_piece, &flat);
     arena_deinit(&scratch);
     if (!r->bsd && !r->brief)
         out_str(out, gprof_flat_explanation);

@@ -282,7 +282,7 @@ void gprof_graph(struct gprof_report *r, struct out *out)
     header(r, out);
     struct pieces pieces = {.report = r};
     cut(&pieces, r->graph);
-    out_parallel(out, pieces.first.len, print_piece, &pieces);
+    out_parallel(out, pieces.first.len, 0, print_piece, &pieces);
     vec_free(&pieces.first);
     if (!r->bsd && !r->brief)
         out_str(out, gprof_graph_explanation);

@@ -120,6 +120,6 @@ void gprof_index(struct gprof_report *r, struct out *out)
     t.nodes = select_nodes(r, &t.len, &scratch);
     t.rows = (t.len + 2) / 3;
     out_str(out, "\f\nIndex by function name\n\n");
-    out_parallel(out, (t.rows + ROWS_A_PIECE - 1) / ROWS_A_PIECE, print_piece, &t);
+    out_parallel(out, (t.rows + ROWS_A_PIECE - 1) / ROWS_A_PIECE, 0, print_piece, &t);
     arena_deinit(&scratch);
 }

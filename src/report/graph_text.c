@@ -209,7 +209,7 @@ void graph_text(struct out *out, const struct entries *t, struct names *names,
     text_origin(out, t->graph);
     out_char(out, '\n');
     text_head(out, &l);
-    out_parallel(out, (t->len + ENTRIES_A_PIECE - 1) / ENTRIES_A_PIECE, text_entries, &listing);
+    out_parallel(out, (t->len + ENTRIES_A_PIECE - 1) / ENTRIES_A_PIECE, 0, text_entries, &listing);
     if (t->omitted)
         out_printf(out, "%" PRIu32 " more entr%s not shown\n", t->omitted,
                    t->omitted == 1 ? "y is" : "ies are");

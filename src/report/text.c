@@ -7,13 +7,10 @@
 
 void text_name(struct out *out, const char *name)
 {
-    size_t start = out->len, len = strlen(name);
-    out_bytes(out, name, len);
-    if (out->len != start + len) /* it went out in between; the buffer begins with the name */
-        start = out->len - len;
-    for (char *c = out->at + start; c < out->at + out->len; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
+    size_t len = strlen(name);
+    out_room(out, len);
+    for (const char *c = name; c < name + len; c++)
+        out->at[out->len++] = (unsigned char)*c < ' ' || *c == 127 ? '?' : *c;
 }
 
 void text_function(struct out *out, struct names *names, uint32_t function,

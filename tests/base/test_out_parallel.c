@@ -16,13 +16,13 @@ static void print_piece(size_t i, struct out *o, void *context)
         out_printf(o, "%zu.%zu\n", i, line);
 }
 
-static void expect_pieces(size_t pieces)
+static void expect_pieces_on(size_t pieces, unsigned threads)
 {
     struct out together, apart;
     out_init(&together, -1);
     out_init(&apart, -1);
     out_str(&together, "before\n");
-    out_parallel(&together, pieces, print_piece, NULL);
+    out_parallel(&together, pieces, threads, print_piece, NULL);
     out_str(&apart, "before\n");
     for (size_t i = 0; i < pieces; i++)
         print_piece(i, &apart, NULL);
@@ -30,6 +30,12 @@ static void expect_pieces(size_t pieces)
     assert_memory_equal(together.at, apart.at, apart.len);
     out_deinit(&together);
     out_deinit(&apart);
+}
+
+static void expect_pieces(size_t pieces)
+{
+    for (unsigned threads = 0; threads < 4; threads++)
+        expect_pieces_on(pieces, threads);
 }
 
 static void test_order_is_kept(void **state)
@@ -77,7 +83,7 @@ static void test_full_device_ends_in_one_error(void **state)
     struct err e;
     assert_non_null(full);
     out_init(&o, fileno(full));
-    out_parallel(&o, 1000, print_piece, NULL);
+    out_parallel(&o, 1000, 0, print_piece, NULL);
     assert_false(out_finish(&o, "standard output", &e));
     assert_string_equal(e.line, "standard output: No space left on device");
     out_deinit(&o);

@@ -215,6 +215,12 @@ class RealFiles(Case):
         self.same_with_threads("--system", ".", *traces)
         self.same_with_threads("--all-branches", "--no-markers", ".", *traces[:2])
 
+    def test_names_longer_than_a_buffer(self):
+        name = "f" * 40000
+        (self.top / "long.info").write_text(
+            f"TN:\nSF:/a.c\nFN:1,{name}\x01\nFNDA:3,{name}\x01\nDA:1,3\nend_of_record\n")
+        self.assertIn(f" {name}?  /a.c:1\n", self.cover("--functions", "long.info"))
+
     def test_conditions(self):
         text = self.cover("--conditions", ARCS / "gcc-14")
         self.assertRegex(text, r"line \d+: \d+ of \d+ outcomes of conditions seen; missing: term")
