@@ -177,9 +177,30 @@ static void put_same(struct putting *p)
     }
 }
 
+/* Most lines have at most one group, in one table. */
+static bool put_single(struct putting *p)
+{
+    const struct line_walk *walk = &p->w->walk;
+    uint32_t groups = 0;
+    for (size_t i = 0; i < walk->lines.len; i++)
+        groups += walk->lines.at[i].line->groups;
+    if (groups > 1 || walk->lines.len > 1)
+        return !groups;
+    if (groups) {
+        const struct line_ref *line = &walk->lines.at[0];
+        const struct table_group *g = &line->part->t->groups.at[line->line->group];
+        struct group_ref ref = {g, line->part->t->outcomes.at + g->first,
+                                place_of(line->part, g->function)};
+        put_group(p, &ref);
+    }
+    return true;
+}
+
 static void put_branches(struct putting *p)
 {
     struct cover_builder *w = p->w;
+    if (put_single(p))
+        return;
     collect_groups(w);
     for (size_t i = 0, end; i < w->items.len; i = end) {
         w->same.len = 0;

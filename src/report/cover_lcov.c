@@ -2,6 +2,7 @@
  * here, too; so are unknown lines and functions, of which a tracefile cannot say that they are. */
 #include "report/cover.h"
 
+#include "base/digits.h"
 #include "base/out_parallel.h"
 
 #include <inttypes.h>
@@ -9,14 +10,40 @@
 /* Names with line ends would begin a record of their own. */
 static void name(struct out *out, const char *text)
 {
-    for (;;) {
-        size_t plain = strcspn(text, "\n\r");
-        out_bytes(out, text, plain);
-        if (!text[plain])
-            return;
-        out_char(out, '?');
-        text += plain + 1;
-    }
+    size_t len = strlen(text), start;
+    if (!len) /* there may be no buffer yet */
+        return;
+    out_room(out, len);
+    start = out->len;
+    memcpy(out->at + start, text, len);
+    out->len += len;
+    if (!memchr(text, '\n', len) && !memchr(text, '\r', len))
+        return;
+    for (char *c = out->at + start; c < out->at + out->len; c++)
+        *c = *c == '\n' || *c == '\r' ? '?' : *c;
+}
+
+/* Records of numbers are written straight into the buffer: most of a tracefile is these. */
+enum { RECORD_ROOM = 128 };
+
+static char *record(struct out *out, const char *key)
+{
+    size_t len = strlen(key);
+    out_room(out, RECORD_ROOM);
+    memcpy(out->at + out->len, key, len);
+    return out->at + out->len + len;
+}
+
+static char *number(char *to, uint64_t value, char after)
+{
+    to = digits_u64(to, value, 0);
+    *to = after;
+    return to + 1;
+}
+
+static void record_end(struct out *out, const char *to)
+{
+    out->len = (size_t)(to - out->at);
 }
 
 static void pair(struct out *out, const char *key, uint64_t all, uint64_t hit)
@@ -32,16 +59,14 @@ static void functions1(struct out *out, const struct cover_result *r, const stru
     for (uint32_t i = 0; i < s->functions; i++) {
         if (f[i].state == RESULT_UNKNOWN)
             continue;
-        out_printf(out, "FN:%" PRIu32 ",", f[i].start_line);
+        record_end(out, number(record(out, "FN:"), f[i].start_line, ','));
         name(out, f[i].linkage);
         out_char(out, '\n');
     }
     for (uint32_t i = 0; i < s->functions; i++) {
         if (f[i].state == RESULT_UNKNOWN)
             continue;
-        out_str(out, "FNDA:");
-        out_u64(out, f[i].count, 0);
-        out_char(out, ',');
+        record_end(out, number(record(out, "FNDA:"), f[i].count, ','));
         name(out, f[i].linkage);
         out_char(out, '\n');
     }
@@ -78,20 +103,17 @@ static void branches(struct out *out, const struct cover_result *r, const struct
         const struct result_line *l = &r->lines.at[i];
         for (uint32_t k = 0; k < l->branches && l->state != RESULT_UNKNOWN; k++) {
             const struct result_branch *b = &r->branches.at[l->first_branch + k];
-            out_str(out, "BRDA:");
-            out_u64(out, l->line, 0);
-            out_char(out, ',');
+            char *to = number(record(out, "BRDA:"), l->line, ',');
             if (is_lcov2 && b->flags & OUTCOME_THROW)
-                out_char(out, 'e');
-            out_u64(out, b->block, 0);
-            out_char(out, ',');
-            out_u64(out, k, 0);
-            out_char(out, ',');
-            if (b->was_reached)
-                out_u64(out, b->count, 0);
-            else
-                out_char(out, '-');
-            out_char(out, '\n');
+                *to++ = 'e';
+            to = number(number(to, b->block, ','), k, ',');
+            if (b->was_reached) {
+                to = number(to, b->count, '\n');
+            } else {
+                *to++ = '-';
+                *to++ = '\n';
+            }
+            record_end(out, to);
         }
     }
 }
@@ -117,11 +139,7 @@ static void lines(struct out *out, const struct cover_result *r, const struct re
         const struct result_line *l = &r->lines.at[i];
         if (l->state == RESULT_UNKNOWN)
             continue;
-        out_str(out, "DA:");
-        out_u64(out, l->line, 0);
-        out_char(out, ',');
-        out_u64(out, l->count, 0);
-        out_char(out, '\n');
+        record_end(out, number(number(record(out, "DA:"), l->line, ','), l->count, '\n'));
     }
 }
 
