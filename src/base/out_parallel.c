@@ -6,17 +6,18 @@
 
 #include <pthread.h>
 
-enum { BELT = 24 };
+/* As many buffers as keep threads from waiting for each other; more would only take memory. */
+enum { BELT = 24, BUFFERS_A_THREAD = 4 };
 
 struct belt {
     void (*print)(size_t i, struct out *o, void *context);
     void *context;
     struct out *out;
-    size_t pieces;
+    size_t pieces, buffers_len;
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    size_t started, appended; /* pieces appended <= started <= appended + BELT */
+    size_t started, appended; /* pieces appended <= started <= appended + buffers_len */
     bool is_appending;
     bool is_ready[BELT];
     struct out buffers[BELT];
@@ -25,13 +26,13 @@ struct belt {
 /* Both are called, and return, with the lock held, and let it go while they work. */
 static void append_oldest(struct belt *b)
 {
-    struct out *buffer = &b->buffers[b->appended % BELT];
+    struct out *buffer = &b->buffers[b->appended % b->buffers_len];
     b->is_appending = true;
     pthread_mutex_unlock(&b->lock);
     out_bytes(b->out, buffer->at, buffer->len);
     buffer->len = 0;
     pthread_mutex_lock(&b->lock);
-    b->is_ready[b->appended++ % BELT] = false;
+    b->is_ready[b->appended++ % b->buffers_len] = false;
     b->is_appending = false;
     pthread_cond_broadcast(&b->changed);
 }
@@ -40,9 +41,9 @@ static void print_next(struct belt *b)
 {
     size_t i = b->started++;
     pthread_mutex_unlock(&b->lock);
-    b->print(i, &b->buffers[i % BELT], b->context);
+    b->print(i, &b->buffers[i % b->buffers_len], b->context);
     pthread_mutex_lock(&b->lock);
-    b->is_ready[i % BELT] = true;
+    b->is_ready[i % b->buffers_len] = true;
     pthread_cond_broadcast(&b->changed);
 }
 
@@ -52,9 +53,9 @@ static void work(size_t thread, void *context)
     struct belt *b = context;
     pthread_mutex_lock(&b->lock);
     while (b->appended < b->pieces) {
-        if (b->is_ready[b->appended % BELT] && !b->is_appending)
+        if (b->is_ready[b->appended % b->buffers_len] && !b->is_appending)
             append_oldest(b);
-        else if (b->started < b->pieces && b->started < b->appended + BELT)
+        else if (b->started < b->pieces && b->started < b->appended + b->buffers_len)
             print_next(b);
         else
             pthread_cond_wait(&b->changed, &b->lock);
@@ -71,15 +72,17 @@ void out_parallel(struct out *out, size_t pieces, unsigned threads,
             print(i, out, context);
         return;
     }
+    size_t workers = threads < pieces ? threads : pieces;
     struct belt b = {.print = print,
                      .context = context,
                      .out = out,
                      .pieces = pieces,
+                     .buffers_len =
+                         workers * BUFFERS_A_THREAD < BELT ? workers * BUFFERS_A_THREAD : BELT,
                      .lock = PTHREAD_MUTEX_INITIALIZER,
                      .changed = PTHREAD_COND_INITIALIZER};
     for (size_t i = 0; i < BELT; i++)
         out_init(&b.buffers[i], -1);
-    size_t workers = threads < pieces ? threads : pieces;
     parallel_for(workers, (unsigned)workers, work, &b);
     for (size_t i = 0; i < BELT; i++)
         out_deinit(&b.buffers[i]);
