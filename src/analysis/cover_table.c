@@ -13,6 +13,7 @@ void cover_table_deinit(struct cover_table *t)
     intern_deinit(&t->names);
     intern_deinit(&t->tests);
     vec_free(&t->sizes);
+    vec_free(&t->first_of_name);
     vec_free(&t->functions);
     vec_free(&t->lines);
     vec_free(&t->groups);
@@ -78,20 +79,30 @@ void table_function_add(struct table_function *sum, const struct table_function 
     sum->is_unknown |= more->is_unknown;
 }
 
+/* Names are nearly always of one function. */
+static uint32_t find_function(struct cover_table *t, const struct table_function *row)
+{
+    uint32_t fresh = (uint32_t)t->functions.len;
+    while (t->first_of_name.len <= row->name)
+        vec_push(&t->first_of_name, 0);
+    uint32_t *first = &t->first_of_name.at[row->name];
+    if (!*first)
+        *first = fresh + 1;
+    if (*first == fresh + 1 || is_function(&t->functions.at[*first - 1], row))
+        return *first - 1;
+    return *map_at(&t->by_function, two(row->name, row->source), row->start_line, fresh, NULL);
+}
+
 uint32_t cover_table_function(struct cover_table *t, const struct table_function *row)
 {
-    bool is_new = false;
-    uint32_t number = t->next_function;
-    if (number >= t->functions.len || !is_function(&t->functions.at[number], row))
-        number = *map_at(&t->by_function, two(row->name, row->source), row->start_line,
-                         (uint32_t)t->functions.len, &is_new);
-    t->next_function = number + 1;
-    if (is_new) {
-        vec_push(&t->functions, *row);
-        t->sizes.at[row->source].functions++;
+    uint32_t number = find_function(t, row);
+    if (number < t->functions.len) {
+        table_function_add(&t->functions.at[number], row);
         return number;
     }
-    table_function_add(&t->functions.at[number], row);
+    vec_push(&t->functions, *row);
+    t->functions.at[number].group = NONE;
+    t->sizes.at[row->source].functions++;
     return number;
 }
 
@@ -136,9 +147,14 @@ void cover_table_unknown(struct cover_table *t, uint32_t line)
     t->lines.at[line].is_unknown = true;
 }
 
-/* ---- groups of outcomes: found by walking over the few that a line has, or in the map */
+/* ---- groups of outcomes
+ *
+ * Found by walking over those of the line or of the function, whichever has few: lines of templates
+ * have many functions, which are short; long functions are alone on their lines. Where both have
+ * many, the map is asked, which gets all groups of such a function then; and, as a tracefile's
+ * groups have no function, all of these on lines with many. */
 
-enum { FEW = 6 };
+enum { FEW = 6, FEW_OF_FUNCTION = 12 };
 
 /* For outcomes of one shape, which are added place by place. */
 static uint64_t hash_of(const struct table_outcome *outcomes, uint32_t len)
@@ -164,10 +180,29 @@ static bool is_group(const struct cover_table *t, uint32_t number, uint32_t line
     return true;
 }
 
-static uint32_t *group_place(struct cover_table *t, const struct table_group *g,
-                             const struct table_outcome *outcomes, uint32_t fresh)
+/* The group's number in the map; `fresh` is put there if it is new. */
+static uint32_t *mapped_group(struct cover_table *t, const struct table_group *g,
+                              const struct table_outcome *outcomes, uint32_t fresh)
 {
     return map_at(&t->by_group, two(g->line, g->function), hash_of(outcomes, g->len), fresh, NULL);
+}
+
+static void map_group(struct cover_table *t, uint32_t number)
+{
+    const struct table_group *g = &t->groups.at[number];
+    *mapped_group(t, g, t->outcomes.at + g->first, number) = number;
+}
+
+static uint32_t find_in_map(struct cover_table *t, const struct table_group *like,
+                            const struct table_outcome *outcomes, struct table_function *f)
+{
+    for (uint32_t g = f && !f->is_mapped ? f->group : NONE; g != NONE;) {
+        map_group(t, g);
+        g = t->groups.at[g].next_of_function;
+    }
+    if (f)
+        f->is_mapped = true;
+    return *mapped_group(t, like, outcomes, (uint32_t)t->groups.len);
 }
 
 /* The group's number, which is that of a new one if there is none. */
@@ -176,36 +211,63 @@ static uint32_t find_group(struct cover_table *t, const struct table_group *like
 {
     uint32_t fresh = (uint32_t)t->groups.len;
     const struct table_line *l = &t->lines.at[like->line];
+    struct table_function *f = like->function == NONE ? NULL : &t->functions.at[like->function];
+    bool is_line_short = l->groups <= FEW;
     if (t->next_group < fresh && is_group(t, t->next_group, like->line, like, outcomes))
         return t->next_group;
-    if (l->groups > FEW)
-        return *group_place(t, like, outcomes, fresh);
-    for (uint32_t g = l->group; g != NONE; g = t->groups.at[g].next)
+    if (!is_line_short && (!f || f->groups > FEW_OF_FUNCTION))
+        return find_in_map(t, like, outcomes, f);
+    for (uint32_t g = is_line_short ? l->group : f->group; g != NONE;) {
         if (is_group(t, g, like->line, like, outcomes))
             return g;
-    if (l->groups == FEW) {
-        for (uint32_t g = l->group; g != NONE; g = t->groups.at[g].next)
-            *group_place(t, &t->groups.at[g], t->outcomes.at + t->groups.at[g].first, g) = g;
-        *group_place(t, like, outcomes, fresh) = fresh;
+        g = is_line_short ? t->groups.at[g].next : t->groups.at[g].next_of_function;
     }
     return fresh;
+}
+
+/* Keeps in the map what find_group() will look for there. */
+static void keep_mapped(struct cover_table *t, uint32_t number)
+{
+    uint32_t function = t->groups.at[number].function;
+    const struct table_line *l = &t->lines.at[t->groups.at[number].line];
+    if (function != NONE && t->functions.at[function].is_mapped)
+        map_group(t, number);
+    for (uint32_t g = l->groups == FEW + 1 ? l->group : NONE; g != NONE; g = t->groups.at[g].next)
+        if (t->groups.at[g].function == NONE)
+            map_group(t, g);
+}
+
+static void add_group(struct cover_table *t, const struct table_group *like,
+                      const struct table_outcome *outcomes)
+{
+    uint32_t number = (uint32_t)t->groups.len;
+    struct table_line *l = &t->lines.at[like->line];
+    vec_push(&t->groups, *like);
+    struct table_group *g = &t->groups.at[number];
+    g->next = l->group;
+    l->group = number;
+    l->groups++;
+    if (g->function != NONE) {
+        struct table_function *f = &t->functions.at[g->function];
+        g->next_of_function = f->group;
+        f->group = number;
+        f->groups++;
+    }
+    t->sizes.at[l->source].outcomes += g->len;
+    vec_reserve(&t->outcomes, t->outcomes.len + g->len);
+    memcpy(t->outcomes.at + t->outcomes.len, outcomes, g->len * sizeof *outcomes);
+    t->outcomes.len += g->len;
+    keep_mapped(t, number);
 }
 
 void cover_table_outcomes(struct cover_table *t, uint32_t line, uint32_t function,
                           const struct table_outcome *outcomes, uint32_t len)
 {
-    struct table_line *l = &t->lines.at[line];
-    struct table_group like = {function, (uint32_t)t->outcomes.len, len, line, l->group};
+    struct table_group like = {function, (uint32_t)t->outcomes.len, len, line, NONE, NONE};
     uint32_t number = find_group(t, &like, outcomes);
     t->next_group = number + 1;
     if (number == t->groups.len) {
-        vec_push(&t->groups, like);
-        l->group = number;
-        l->groups++;
-        t->sizes.at[l->source].outcomes += len;
-        vec_reserve(&t->outcomes, t->outcomes.len + len);
-        memcpy(t->outcomes.at + t->outcomes.len, outcomes, len * sizeof *outcomes);
-        t->outcomes.len += len;
+        add_group(t, &like, outcomes);
         return;
     }
     const struct table_group *g = &t->groups.at[number];

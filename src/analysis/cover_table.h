@@ -34,7 +34,8 @@ struct table_group {
     uint32_t function;   /* COVER_NONE: of a tracefile, which does not say */
     uint32_t first, len; /* slice of outcomes */
     uint32_t line;
-    uint32_t next; /* group of the line, or COVER_NONE */
+    uint32_t next;             /* group of the line, or COVER_NONE */
+    uint32_t next_of_function; /* the same of its function */
 };
 
 /* A condition: bit n of `on` and `off` is set if term n decided it being true and being false. */
@@ -60,6 +61,10 @@ struct table_function {
     bool is_known, is_unknown;
     uint8_t reason, doubt; /* of is_unknown, as in struct flow_function */
     bool is_repaired;
+
+    /* The table's: */
+    bool is_mapped;         /* its groups are in by_group */
+    uint32_t group, groups; /* the last one of its groups, and how many */
 };
 
 /* How much a table has of a source. */
@@ -77,16 +82,17 @@ struct cover_table {
     VEC(struct table_group) groups;
     VEC(struct table_outcome) outcomes;
     VEC(struct table_mask) masks;
-    struct map by_function;   /* name and source, start line -> functions */
-    struct map by_line;       /* page's key -> page_keys */
-    VEC(uint64_t) page_keys;  /* source, line / COVER_PAGE */
-    VEC(uint32_t) page_lines; /* COVER_PAGE of each page: index in lines + 1, or 0 */
-    struct map by_group;      /* line and function, shape -> groups, of lines with many */
-    struct map by_mask;       /* line and function, ordinal and terms -> masks */
+    VEC(uint32_t) first_of_name; /* by name: index in functions + 1 */
+    struct map by_function;      /* name and source, start line -> functions, of those not first */
+    struct map by_line;          /* page's key -> page_keys */
+    VEC(uint64_t) page_keys;     /* source, line / COVER_PAGE */
+    VEC(uint32_t) page_lines;    /* COVER_PAGE of each page: index in lines + 1, or 0 */
+    struct map by_group;         /* line and function, shape -> groups, where many could be meant */
+    struct map by_mask;          /* line and function, ordinal and terms -> masks */
 
     /* Objects mention the same headers in the same order: what is asked for next is what came after
      * what was asked for last. */
-    uint32_t next_name, next_function, next_group;
+    uint32_t next_name, next_group;
     uint32_t last_page; /* in page_keys */
 };
 

@@ -201,9 +201,9 @@ static void order_does_not_matter(void **state)
 static void add_thing(struct cover_table *t, uint32_t n)
 {
     char name[32], path[32];
-    snprintf(name, sizeof name, "f%u", n % 37);
+    snprintf(name, sizeof name, "f%u", n % 11);
     snprintf(path, sizeof path, "/s%u", n % 5);
-    uint32_t source = cover_table_source(t, path), len = 1 + n % 11 % 3;
+    uint32_t source = cover_table_source(t, path), len = 1 + n % 13 % 3;
     struct table_function row = {.name = cover_table_name(t, name),
                                  .source = source,
                                  .start_line = 1 + n % 3,
