@@ -84,10 +84,11 @@ static void make_room(struct cover_building *b, struct keyed *work)
         work[rank] =
             (struct keyed){UINT32_MAX - (size.functions + size.lines + size.outcomes), rank};
     }
-    vec_reserve(&r->functions, r->functions.len);
-    vec_reserve(&r->lines, r->lines.len);
-    vec_reserve(&r->branches, r->branches.len);
-    vec_reserve(&r->conditions, r->conditions.len);
+    /* One more than there are, so that empty slices have an address. */
+    vec_reserve(&r->functions, r->functions.len + 1);
+    vec_reserve(&r->lines, r->lines.len + 1);
+    vec_reserve(&r->branches, r->branches.len + 1);
+    vec_reserve(&r->conditions, r->conditions.len + 1);
     sort_keyed(work, b->order.ranks);
 }
 
