@@ -73,12 +73,13 @@ static void classify_block(const struct notes *n, const struct cover_function *f
     for (uint32_t i = from; i < to; i++)
         *(n->arcs.at[g->out.at[i]].flags & COVER_FAKE ? &fake : &real) += 1;
     bool is_call = fake && block;
-    if (is_call)
-        g->block_kinds.at[f->first_block + block] |= BLOCK_CALL;
+    uint8_t *own = &g->block_kinds.at[f->first_block + block];
+    *own |= (uint8_t)((is_call ? BLOCK_CALL : 0) | (fake || real > 1 ? BLOCK_DECIDES : 0));
     for (uint32_t i = from; i < to; i++) {
         uint32_t arc = g->out.at[i], flags = n->arcs.at[arc].flags;
         uint32_t target = f->first_block + n->arcs.at[arc].target;
         uint8_t *kind = &g->arc_kinds.at[arc];
+        *own |= n->arcs.at[arc].target == block ? BLOCK_REPEATS : 0;
         if (flags & COVER_FAKE) {
             *kind = block ? ARC_CALL : ARC_NONLOCAL;
             g->block_kinds.at[target] |= block ? 0 : BLOCK_NONLOCAL;

@@ -21,6 +21,8 @@ enum cover_block_kind {
     BLOCK_RETURN = 2,      /* only the rest of a call's block */
     BLOCK_EXCEPTIONAL = 4, /* reached by throws alone */
     BLOCK_NONLOCAL = 8,    /* where setjmp returns again */
+    BLOCK_REPEATS = 16,    /* has an arc to itself */
+    BLOCK_DECIDES = 32,    /* has arcs that are calls or branches */
 };
 
 struct cover_graph {

@@ -1,6 +1,9 @@
-/* Two passes over the notes: the first finds every line that is mentioned, in chunks of 32 lines
- * found by hash, and which blocks belong to it; the second, in the order of sources and lines,
- * counts. A line far beyond the others costs one chunk, not a table up to it. */
+/* Two passes over the notes: the first finds every line that is mentioned and which blocks belong
+ * to it; the second, in the order of sources and lines, counts.
+ *
+ * A line is found in the window of its source or instance, a slot for each number from the first to
+ * the last that is mentioned. What lies far beyond, as in damaged notes, is found in chunks, by
+ * hash: one costs little, and no table up to it. */
 #include "analysis/cover_lines.h"
 
 #include "base/map.h"
@@ -10,10 +13,15 @@
 
 enum { CHUNK_BITS = 5, CHUNK = 1 << CHUNK_BITS };
 
-#define SEEN 0x80000000u /* in a block's multiplicity */
-
+/* Slots of lines: index in found, or COVER_NONE. */
 struct chunk {
-    uint32_t lines[CHUNK]; /* index in found, or COVER_NONE */
+    uint32_t lines[CHUNK];
+};
+
+/* Those of the numbers start to start + len - 1. */
+struct window {
+    uint32_t start, len;
+    size_t first; /* in slots */
 };
 
 /* A line while it is being found. Sets 0 to sources - 1 are sources, the rest instances. */
@@ -29,11 +37,20 @@ struct attachment {
     struct cover_block block;
 };
 
+/* What counting a line remembers of a block: how often the line lists it. */
+struct block_mark {
+    uint32_t line; /* index + 1 of the last line that did */
+    uint32_t times : 31;
+    uint32_t is_added : 1;
+};
+
 struct building {
     struct cover_unit *units;
     const struct cover_rules *rules;
     struct cover_lines *out;
     uint32_t sources;
+    VEC(struct window) windows; /* of sources, then of instances */
+    VEC(uint32_t) slots;
     struct map chunk_of;
     VEC(struct chunk) chunks;
     VEC(struct keyed) order; /* of chunks */
@@ -41,9 +58,9 @@ struct building {
     uint32_t last_chunk;
     VEC(struct found_line) found;
     VEC(struct attachment) attachments;
-    VEC(uint32_t) place;                /* of found lines among the sorted */
-    VEC(uint32_t) unit_blocks;          /* blocks of the units before */
-    VEC(uint32_t) stamps, multiplicity; /* by block of all units */
+    VEC(uint32_t) place;          /* of found lines among the sorted */
+    VEC(uint32_t) unit_blocks;    /* blocks of the units before */
+    VEC(struct block_mark) marks; /* by block of all units */
     struct cover_loops *loops;
 };
 
@@ -63,16 +80,91 @@ static uint32_t chunk_at(struct building *b, uint32_t set, uint32_t number)
     return b->last_chunk = index;
 }
 
+static uint32_t *slot_at(struct building *b, uint32_t set, uint32_t number)
+{
+    const struct window *w = &b->windows.at[set];
+    if (number - w->start < w->len)
+        return &b->slots.at[w->first + (number - w->start)];
+    uint32_t chunk = chunk_at(b, set, number); /* may move the chunks */
+    return &b->chunks.at[chunk].lines[number % CHUNK];
+}
+
 static uint32_t line_at(struct building *b, uint32_t set, uint32_t number)
 {
-    uint32_t chunk = chunk_at(b, set, number); /* may move the chunks */
-    uint32_t *slot = &b->chunks.at[chunk].lines[number % CHUNK];
+    uint32_t *slot = slot_at(b, set, number);
     if (*slot == (uint32_t)COVER_NONE) {
         *slot = (uint32_t)b->found.len;
         vec_push(&b->found, (struct found_line){
                                 .line.number = number, .sum = COVER_NONE, .instance = COVER_NONE});
     }
     return *slot;
+}
+
+/* ---- windows */
+
+/* Gives a window that knows its numbers its slots; at most so many that `mentions` vouch for. */
+static void open_window(struct building *b, struct window *w, size_t mentions)
+{
+    enum { ALWAYS = 64, PER_MENTION = 16 };
+    size_t most = ALWAYS + PER_MENTION * mentions, first = b->slots.len;
+    w->len = w->len < most ? w->len : (uint32_t)most;
+    w->first = first;
+    vec_reserve(&b->slots, first + w->len);
+    b->slots.len = first + w->len;
+    memset(b->slots.at + first, 0xff, w->len * sizeof *b->slots.at);
+}
+
+static void include(struct window *w, uint32_t number)
+{
+    if (number >= w->len)
+        w->len = number < UINT32_MAX ? number + 1 : number;
+}
+
+static void measure_unit(struct building *b, const struct cover_unit *u)
+{
+    const struct notes *n = u->notes;
+    for (size_t i = 0; i < n->functions.len; i++) {
+        const struct cover_function *f = &n->functions.at[i];
+        if (f->file != (uint32_t)COVER_NONE && u->sources[f->file] != (uint32_t)COVER_NONE)
+            include(&b->windows.at[u->sources[f->file]], f->start_line);
+    }
+    for (size_t i = 0; i < n->runs.len; i++) {
+        const struct cover_run *run = &n->runs.at[i];
+        if (run->file == (uint32_t)COVER_NONE || u->sources[run->file] == (uint32_t)COVER_NONE)
+            continue;
+        struct window *w = &b->windows.at[u->sources[run->file]];
+        w->first += run->lines; /* so far the mentions */
+        for (uint32_t k = 0; k < run->lines; k++)
+            include(w, n->lines.at[run->first + k]);
+    }
+}
+
+static void open_sources(struct building *b, size_t units_len)
+{
+    vec_reserve(&b->windows, b->sources);
+    b->windows.len = b->sources;
+    if (b->sources)
+        memset(b->windows.at, 0, b->sources * sizeof *b->windows.at);
+    for (size_t u = 0; u < units_len; u++)
+        measure_unit(b, &b->units[u]);
+    for (uint32_t i = 0; i < b->sources; i++)
+        open_window(b, &b->windows.at[i], b->windows.at[i].first);
+}
+
+static void open_instances(struct building *b)
+{
+    vec_reserve(&b->windows, b->sources + b->out->instances.len);
+    for (size_t i = 0; i < b->out->instances.len; i++) {
+        const struct cover_instance *at = &b->out->instances.at[i];
+        const struct cover_function *f = &b->units[at->unit].notes->functions.at[at->function];
+        struct window w = {.start = f->start_line};
+        if (at->is_instance) {
+            w.len = f->end_line - f->start_line;
+            w.len += w.len < UINT32_MAX;
+            open_window(b, &w, f->runs);
+        }
+        vec_push(&b->windows, w);
+    }
 }
 
 /* ---- which functions, and which of them have lines of their own */
@@ -84,9 +176,18 @@ static bool is_counted(const struct cover_rules *rules, uint8_t state)
                                    : true;
 }
 
+static uint32_t source_of(const struct cover_unit *u, const struct cover_function *f)
+{
+    return f->file == (uint32_t)COVER_NONE ? f->file : u->sources[f->file];
+}
+
+static bool has_place(const struct cover_instance *at, const struct cover_function *f)
+{
+    return at->source != (uint32_t)COVER_NONE && f->end_line >= f->start_line && !f->is_artificial;
+}
+
 static void list_instances(struct building *b, size_t units_len)
 {
-    struct map starts = {0};
     for (uint32_t u = 0; u < units_len; u++) {
         const struct notes *n = b->units[u].notes;
         for (uint32_t i = 0; i < n->functions.len; i++) {
@@ -94,25 +195,35 @@ static void list_instances(struct building *b, size_t units_len)
             if (f->is_artificial && !b->rules->keeps_artificial)
                 continue;
             uint8_t state = b->units[u].flow->functions.at[i].state;
-            uint32_t index = (uint32_t)b->out->instances.len;
-            uint32_t source =
-                f->file == (uint32_t)COVER_NONE ? f->file : b->units[u].sources[f->file];
             vec_push(&b->out->instances,
                      (struct cover_instance){.unit = u,
                                              .function = i,
-                                             .source = source,
+                                             .source = source_of(&b->units[u], f),
                                              .state = state,
                                              .is_counted = is_counted(b->rules, state)});
-            if (source == (uint32_t)COVER_NONE || f->end_line < f->start_line || f->is_artificial)
-                continue;
-            bool is_new;
-            uint32_t first = *map_at(&starts, source, f->start_line, index, &is_new);
-            if (!is_new)
-                b->out->instances.at[first].is_instance = b->out->instances.at[index].is_instance =
-                    true;
         }
     }
-    map_deinit(&starts);
+}
+
+/* Functions that begin at one line; its slot, not in use yet, holds the first of them. */
+static void pair_instances(struct building *b)
+{
+    struct cover_instance *instances = b->out->instances.at;
+    for (uint32_t i = 0; i < b->out->instances.len; i++) {
+        const struct cover_function *f =
+            &b->units[instances[i].unit].notes->functions.at[instances[i].function];
+        if (!has_place(&instances[i], f))
+            continue;
+        uint32_t *first = slot_at(b, instances[i].source, f->start_line);
+        if (*first == (uint32_t)COVER_NONE)
+            *first = i;
+        else
+            instances[*first].is_instance = instances[i].is_instance = true;
+    }
+    if (b->slots.len)
+        memset(b->slots.at, 0xff, b->slots.len * sizeof *b->slots.at);
+    if (b->chunks.len)
+        memset(b->chunks.at, 0xff, b->chunks.len * sizeof *b->chunks.at);
 }
 
 /* ---- lines that are mentioned */
@@ -205,8 +316,7 @@ static uint32_t add_block(struct walking *w, uint32_t block, uint32_t *run, uint
     const struct notes *n = w->unit->notes;
     uint32_t end = w->f->first_run + w->f->runs;
     int64_t count = cover_block_count(w->b->units, w->at, block);
-    bool is_exceptional =
-        w->unit->graph.block_kinds.at[w->f->first_block + block] & BLOCK_EXCEPTIONAL;
+    bool is_exceptional = cover_block_kind(w->b->units, w->at, block) & BLOCK_EXCEPTIONAL;
     bool has_run = false;
     for (; *run < end && n->runs.at[*run].block == block; ++*run) {
         uint32_t file = n->runs.at[*run].file;
@@ -280,29 +390,39 @@ static void walk_function(struct building *b, uint32_t index)
 
 /* ---- in order */
 
-/* Moves the found lines into the table, by source or instance and number. */
+static void place_slots(struct building *b, const uint32_t *slots, size_t len)
+{
+    struct cover_lines *out = b->out;
+    for (size_t i = 0; i < len; i++) {
+        if (slots[i] == (uint32_t)COVER_NONE)
+            continue;
+        b->place.at[slots[i]] = (uint32_t)out->lines.len;
+        out->lines.at[out->lines.len++] = b->found.at[slots[i]].line;
+    }
+}
+
+/* Moves the found lines into the table, by source or instance and number: what is in chunks comes
+ * behind its window. */
 static void place_lines(struct building *b)
 {
     struct cover_lines *out = b->out;
+    size_t chunk = 0;
     vec_reserve(&b->place, b->found.len);
     vec_reserve(&out->lines, b->found.len);
     sort_keyed(b->order.at, b->order.len);
-    for (size_t i = 0; i < b->order.len; i++) {
-        uint32_t set = (uint32_t)(b->order.at[i].key >> (32 - CHUNK_BITS));
-        bool is_source = set < b->sources;
-        uint32_t *first = is_source ? &out->sources.at[set].first_line
-                                    : &out->instances.at[set - b->sources].first_line;
-        uint32_t *len =
-            is_source ? &out->sources.at[set].lines : &out->instances.at[set - b->sources].lines;
-        if (!*len)
-            *first = (uint32_t)out->lines.len;
-        for (unsigned k = 0; k < CHUNK; k++) {
-            uint32_t line = b->chunks.at[b->order.at[i].item].lines[k];
-            if (line == (uint32_t)COVER_NONE)
-                continue;
-            b->place.at[line] = (uint32_t)out->lines.len;
-            out->lines.at[out->lines.len++] = b->found.at[line].line;
-            ++*len;
+    for (uint32_t set = 0; set < b->windows.len; set++) {
+        const struct window *w = &b->windows.at[set];
+        uint32_t first = (uint32_t)out->lines.len;
+        place_slots(b, b->slots.at + w->first, w->len);
+        for (; chunk < b->order.len && b->order.at[chunk].key >> (32 - CHUNK_BITS) == set; chunk++)
+            place_slots(b, b->chunks.at[b->order.at[chunk].item].lines, CHUNK);
+        uint32_t len = (uint32_t)out->lines.len - first;
+        if (set < b->sources) {
+            out->sources.at[set].first_line = first;
+            out->sources.at[set].lines = len;
+        } else {
+            out->instances.at[set - b->sources].first_line = first;
+            out->instances.at[set - b->sources].lines = len;
         }
     }
 }
@@ -331,6 +451,8 @@ void cover_add_branches(const struct cover_unit *units, const struct cover_insta
                         uint32_t block, struct cover_totals *totals)
 {
     const struct cover_unit *u = &units[at->unit];
+    if (!(cover_block_kind(units, at, block) & BLOCK_DECIDES))
+        return;
     const uint32_t *first = cover_out(&u->graph, u->notes, at->function);
     bool is_executed = cover_block_count(units, at, block) != 0;
     for (uint32_t i = first[block]; i < first[block + 1]; i++) {
@@ -347,19 +469,17 @@ void cover_add_branches(const struct cover_unit *units, const struct cover_insta
     }
 }
 
-static uint32_t *stamp_of(struct building *b, const struct cover_block *block, uint32_t **times)
+static struct block_mark *mark_of(struct building *b, const struct cover_block *block)
 {
     const struct cover_instance *at = &b->out->instances.at[block->instance];
     const struct notes *n = b->units[at->unit].notes;
-    size_t index = b->unit_blocks.at[at->unit] + (size_t)n->functions.at[at->function].first_block +
-                   block->block;
-    *times = &b->multiplicity.at[index];
-    return &b->stamps.at[index];
+    return &b->marks.at[b->unit_blocks.at[at->unit] +
+                        (size_t)n->functions.at[at->function].first_block + block->block];
 }
 
 /* Adds a block's count for each time it is listed, less what comes from blocks of the same line;
  * says whether an arc leads back, without which there is no loop. */
-static bool add_entries(struct building *b, const struct cover_block *block, uint32_t stamp,
+static bool add_entries(struct building *b, const struct cover_block *block, uint32_t line,
                         uint64_t *count)
 {
     const struct cover_instance *at = &b->out->instances.at[block->instance];
@@ -367,15 +487,14 @@ static bool add_entries(struct building *b, const struct cover_block *block, uin
     const struct cover_function *f = &u->notes->functions.at[at->function];
     const uint32_t *first = cover_out(&u->graph, u->notes, at->function);
     size_t base = b->unit_blocks.at[at->unit] + (size_t)f->first_block;
-    const uint32_t *stamps = b->stamps.at + base, *times = b->multiplicity.at + base;
+    const struct block_mark *marks = b->marks.at + base;
     bool leads_back = false;
-    *count +=
-        (uint64_t)cover_block_count(b->units, at, block->block) * (times[block->block] & ~SEEN);
+    *count += (uint64_t)cover_block_count(b->units, at, block->block) * marks[block->block].times;
     for (uint32_t i = first[block->block]; i < first[block->block + 1]; i++) {
         uint32_t arc = u->graph.out.at[i], target = u->notes->arcs.at[arc].target;
-        if (stamps[target] != stamp)
+        if (marks[target].line != line)
             continue;
-        *count -= (uint64_t)cover_count(u->flow->arcs.at[arc]) * (times[target] & ~SEEN);
+        *count -= (uint64_t)cover_count(u->flow->arcs.at[arc]) * marks[target].times;
         leads_back |= target <= block->block;
     }
     return leads_back;
@@ -385,22 +504,26 @@ static void count_line(struct building *b, uint32_t index)
 {
     struct cover_lines *out = b->out;
     struct cover_line *line = &out->lines.at[index];
-    uint32_t *times;
     uint64_t count = 0;
     bool has_loop = false;
     if (!line->blocks || b->rules->sums_blocks)
         return;
     const struct cover_block *blocks = out->blocks.at + line->first_block;
-    for (uint32_t i = 0; i < line->blocks; i++) {
-        uint32_t *stamp = stamp_of(b, &blocks[i], &times);
-        *times = *stamp == index + 1 ? *times + 1 : 1;
-        *stamp = index + 1;
+    const struct cover_instance *at = &out->instances.at[blocks->instance];
+    if (line->blocks == 1 && !(cover_block_kind(b->units, at, blocks->block) & BLOCK_REPEATS)) {
+        line->count = cover_block_count(b->units, at, blocks->block);
+        return;
     }
     for (uint32_t i = 0; i < line->blocks; i++) {
-        (void)stamp_of(b, &blocks[i], &times);
-        if (!(*times & SEEN))
+        struct block_mark *mark = mark_of(b, &blocks[i]);
+        uint32_t times = mark->line == index + 1 ? mark->times + 1 : 1;
+        *mark = (struct block_mark){.line = index + 1, .times = times & INT32_MAX};
+    }
+    for (uint32_t i = 0; i < line->blocks; i++) {
+        struct block_mark *mark = mark_of(b, &blocks[i]);
+        if (!mark->is_added)
             has_loop |= add_entries(b, &blocks[i], index + 1, &count);
-        *times |= SEEN;
+        mark->is_added = true;
     }
     if (has_loop)
         count += (uint64_t)cover_loops_count(b->loops, b->units, out->instances.at, blocks,
@@ -483,10 +606,9 @@ static void prepare(struct building *b, size_t units_len)
     vec_reserve(&b->found, lines); /* room is not memory until it is used */
     vec_reserve(&b->attachments, runs);
     vec_reserve(&b->out->instances, functions);
-    vec_reserve(&b->stamps, blocks);
-    vec_reserve(&b->multiplicity, blocks);
+    vec_reserve(&b->marks, blocks);
     if (blocks)
-        memset(b->stamps.at, 0, blocks * sizeof *b->stamps.at);
+        memset(b->marks.at, 0, blocks * sizeof *b->marks.at);
     vec_reserve(&b->out->sources, b->sources);
     b->out->sources.len = b->sources;
     if (b->sources)
@@ -496,6 +618,8 @@ static void prepare(struct building *b, size_t units_len)
 
 static void release(struct building *b)
 {
+    vec_free(&b->windows);
+    vec_free(&b->slots);
     map_deinit(&b->chunk_of);
     vec_free(&b->chunks);
     vec_free(&b->order);
@@ -503,8 +627,7 @@ static void release(struct building *b)
     vec_free(&b->attachments);
     vec_free(&b->place);
     vec_free(&b->unit_blocks);
-    vec_free(&b->stamps);
-    vec_free(&b->multiplicity);
+    vec_free(&b->marks);
     cover_loops_free(b->loops);
 }
 
@@ -517,7 +640,10 @@ void cover_lines_build(struct cover_unit *units, size_t units_len, size_t source
                          .sources = (uint32_t)sources,
                          .last_key = UINT64_MAX};
     prepare(&b, units_len);
+    open_sources(&b, units_len);
     list_instances(&b, units_len);
+    pair_instances(&b);
+    open_instances(&b);
     for (uint32_t i = 0; i < out->instances.len; i++)
         walk_function(&b, i);
     place_lines(&b);

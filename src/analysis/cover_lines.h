@@ -114,6 +114,14 @@ static inline int64_t cover_block_count(const struct cover_unit *units,
         u->flow->blocks.at[u->notes->functions.at[at->function].first_block + block]);
 }
 
+/* enum cover_block_kind */
+static inline uint8_t cover_block_kind(const struct cover_unit *units,
+                                       const struct cover_instance *at, uint32_t block)
+{
+    const struct cover_unit *u = &units[at->unit];
+    return u->graph.block_kinds.at[u->notes->functions.at[at->function].first_block + block];
+}
+
 /* Adds what the arcs of a block say about branches and calls. */
 void cover_add_branches(const struct cover_unit *units, const struct cover_instance *at,
                         uint32_t block, struct cover_totals *totals);

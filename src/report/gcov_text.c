@@ -297,15 +297,19 @@ static void print_details(struct printing *p, const struct cover_line *line)
 static void print_function(struct printing *p, uint32_t instance)
 {
     const struct cover_instance *at = &p->r->lines.instances.at[instance];
-    char called[64], returned[64], executed[64];
     uint32_t paths, covered;
     if (!p->r->style.branches)
         return;
-    called[gcov_count(&p->r->style, at->called, called)] = 0;
-    gcov_percent(p->r, at->returned, at->called, 0, returned);
-    gcov_percent(p->r, at->blocks_executed, at->blocks, 0, executed);
-    out_printf(p->out, "function %s called %s returned %s blocks executed %s\n",
-               p->r->shown_names[instance], called, returned, executed);
+    out_str(p->out, "function ");
+    out_str(p->out, p->r->shown_names[instance]);
+    char *to = begin_short_line(p);
+    to = PUT(to, " called ");
+    to += gcov_count(&p->r->style, at->called, to);
+    to = PUT(to, " returned ");
+    to += gcov_percent(p->r, at->returned, at->called, 0, to);
+    to = PUT(to, " blocks executed ");
+    to += gcov_percent(p->r, at->blocks_executed, at->blocks, 0, to);
+    end_short_line(p, to);
     if (gcov_paths_of(p->r, instance, &paths, &covered))
         out_printf(p->out, "paths covered %u of %u\n", covered, paths);
 }

@@ -379,6 +379,34 @@ class Programs(Case):
         self.assertTrue(any(s["path"].startswith("/usr/") for s in everything["sources"]))
         self.assertIn("double larger<double>(double, double)", self.cover("--functions"))
 
+    def test_lines_far_beyond_the_others(self):
+        text = """#include <stdio.h>
+template <class T> T twice(T a)
+{
+    if (a > 1)
+        a += a;
+#line 1900000000
+    if (a > 2)
+        a += 1;
+    return a;
+}
+int main()
+{
+    printf("%d\\n", twice(2) + (int)twice(0.5));
+#line 2000000000
+    return 0;
+}
+"""
+        self.build("g++", name="far.cc", text=text)
+        counts = self.counts(self.json(), "far.cc")
+        self.assertEqual({line: count for line, count in counts.items() if line > 9},
+                         {1900000000: 2, 1900000001: 1, 1900000002: 2, 1900000004: 1,
+                          1900000006: 1, 2000000000: 1})
+        self.assertEqual(counts[5], 1)
+        report = monarc("gcov", "-b", "-c", "prog-far.gcda", cwd=self.top)
+        self.assertEqual(report.returncode, 0, report.stderr)
+        self.assertIn(b"Lines executed:100.00% of 9", report.stdout)
+
     def test_longjmp_is_no_damage(self):
         self.build(text="""#include <setjmp.h>
 static jmp_buf back;
