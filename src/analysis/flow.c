@@ -222,14 +222,19 @@ void flow_solve(const struct notes *n, const struct counters *c, struct flow *ou
     }
 }
 
+void flow_trim(struct flow *out)
+{
+    vec_free(&out->nodes);
+    vec_free(&out->work);
+    pairing_deinit(&out->pairing);
+}
+
 void flow_deinit(struct flow *out)
 {
     vec_free(&out->arcs);
     vec_free(&out->blocks);
     vec_free(&out->functions);
-    vec_free(&out->nodes);
-    vec_free(&out->work);
-    pairing_deinit(&out->pairing);
+    flow_trim(out);
 }
 
 const char *flow_reason_text(enum flow_reason reason)

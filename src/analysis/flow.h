@@ -61,6 +61,9 @@ struct flow {
 void flow_solve(const struct notes *n, const struct counters *c, struct flow *out);
 void flow_deinit(struct flow *out);
 
+/* Gives back what only solving and repairing need. */
+void flow_trim(struct flow *out);
+
 /* "the counters end before this function"; for FLOW_BAD_* followed by the doubt. */
 const char *flow_reason_text(enum flow_reason reason);
 

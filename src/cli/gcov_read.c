@@ -204,6 +204,15 @@ static bool is_done(struct gcov_input *in, const char *argument)
     return false;
 }
 
+/* All pairs are kept until the report; the next one can use what this one needs no more. */
+static void trim(struct gcov_pair *p)
+{
+    enum { CONDITIONS_AND_PATHS = 1400 };
+    flow_trim(&p->flow);
+    if (p->notes.origin.number < CONDITIONS_AND_PATHS)
+        counters_deinit(&p->counters);
+}
+
 void gcov_read(struct gcov_input *in, const char *argument)
 {
     const char *stem = gcov_stem(in->options, argument, &in->arena);
@@ -219,6 +228,7 @@ void gcov_read(struct gcov_input *in, const char *argument)
     read_counters(in, p);
     flow_solve(&p->notes, p->has_counters ? &p->counters : NULL, &p->flow);
     judge_functions(in, p);
+    trim(p);
 }
 
 void gcov_input_clear(struct gcov_input *in)

@@ -9,17 +9,23 @@ struct line_sequence {
     size_t first, len; /* its rows */
 };
 
+struct line_rows {
+    struct line_row *at;
+    size_t len, cap;
+};
+
 struct line_table {
     bool is_known;               /* has been read before */
     bool is_decoded;             /* rows and sequences are here */
     struct line_program program; /* run to its end; kept for its files */
     const char *comp_dir;
-    VEC(struct line_row) rows;           /* 16 bytes each, ascending within a sequence */
+    struct line_rows rows;               /* 16 bytes each, ascending within a sequence */
     VEC(struct line_sequence) sequences; /* ascending, not overlapping */
     VEC(const char *) paths;             /* by file number, joined when first asked for */
 };
 
-/* Reads a table that is zeroed or forgotten. Empty where there is no program at that offset. */
+/* Reads a table that is zeroed or forgotten, into the room of `rows` if it has any. Empty where
+ * there is no program at that offset. */
 void line_table_read(struct line_table *t, const struct line_sections *sections, uint64_t offset,
                      const char *comp_dir);
 void line_table_forget(struct line_table *t); /* gives the rows back, keeps the paths */

@@ -9,8 +9,15 @@
 
 static void forget_rows(struct units *u)
 {
-    for (size_t i = 0; i < u->tables.len; i++)
+    for (size_t i = 0; i < u->tables.len; i++) {
+        struct line_rows *rows = &u->tables.at[i].rows;
+        if (rows->cap) {
+            rows->len = 0;
+            vec_push(&u->spare, *rows);
+            *rows = (struct line_rows){0};
+        }
         line_table_forget(&u->tables.at[i]);
+    }
     u->rows_held = 0;
 }
 
@@ -40,6 +47,8 @@ static void decode(struct units *u, struct line_table *table, const struct unit 
         return;
     if (u->rows_held > u->rows_most)
         forget_rows(u);
+    if (u->spare.len && !table->rows.cap)
+        table->rows = u->spare.at[--u->spare.len];
     line_table_read(table, &u->sections, unit->program, unit->comp_dir);
     u->rows_held += table->rows.len;
     if (!is_first) {

@@ -186,6 +186,9 @@ void units_free(struct units *u)
         return;
     for (size_t i = 0; i < u->tables.len; i++)
         line_table_deinit(&u->tables.at[i]);
+    for (size_t i = 0; i < u->spare.len; i++)
+        vec_free(&u->spare.at[i]);
+    vec_free(&u->spare);
     for (size_t i = 0; i < u->units.len; i++)
         scopes_deinit(&u->units.at[i].scopes);
     vec_free(&u->tables);

@@ -32,7 +32,8 @@ struct units {
     VEC(struct unit) units;
     VEC(struct unit_range) ranges; /* by low, then by unit */
     VEC(struct line_table) tables;
-    struct map table_of; /* (offset in .debug_line, 0) to index of table */
+    VEC(struct line_rows) spare; /* room of tables that were forgotten, for the next ones */
+    struct map table_of;         /* (offset in .debug_line, 0) to index of table */
     /* Of all units together: held, read a second time, and as many as are held at most. */
     size_t rows_held, rows_again, rows_most;
     size_t scopes_held, scopes_again, scopes_most;
