@@ -1,34 +1,18 @@
 /* Two passes over the notes: the first finds every line that is mentioned and which blocks belong
- * to it; the second, in the order of sources and lines, counts.
- *
- * A line is found in the window of its source or instance, a slot for each number from the first to
- * the last that is mentioned. What lies far beyond, as in damaged notes, is found in chunks, by
- * hash: one costs little, and no table up to it. */
+ * to it; the second, in the order of sources and lines, counts. */
 #include "analysis/cover_lines.h"
 
-#include "base/map.h"
-#include "base/sort.h"
+#include "analysis/line_slots.h"
 
 #include <string.h>
 
-enum { CHUNK_BITS = 5, CHUNK = 1 << CHUNK_BITS };
-
-/* Slots of lines: index in found, or COVER_NONE. */
-struct chunk {
-    uint32_t lines[CHUNK];
-};
-
-/* Those of the numbers start to start + len - 1. */
-struct window {
-    uint32_t start, len;
-    size_t first; /* in slots */
-};
-
 /* A line while it is being found. Sets 0 to sources - 1 are sources, the rest instances. */
 struct found_line {
-    struct cover_line line;
-    uint32_t sum;                 /* the source's line that an instance's is added to */
-    uint32_t instance;            /* the last that mentioned it */
+    int64_t count;
+    uint32_t number;
+    uint32_t sum;      /* the source's line that an instance's is added to */
+    uint32_t instance; /* the last that mentioned it */
+    uint8_t flags;
     bool is_executed_in_instance; /* by that one */
 };
 
@@ -49,13 +33,7 @@ struct building {
     const struct cover_rules *rules;
     struct cover_lines *out;
     uint32_t sources;
-    VEC(struct window) windows; /* of sources, then of instances */
-    VEC(uint32_t) slots;
-    struct map chunk_of;
-    VEC(struct chunk) chunks;
-    VEC(struct keyed) order; /* of chunks */
-    uint64_t last_key;
-    uint32_t last_chunk;
+    struct line_slots slots; /* index in found; of sources, then of instances */
     VEC(struct found_line) found;
     VEC(struct attachment) attachments;
     VEC(uint32_t) place;          /* of found lines among the sorted */
@@ -64,106 +42,71 @@ struct building {
     struct cover_loops *loops;
 };
 
-static uint32_t chunk_at(struct building *b, uint32_t set, uint32_t number)
-{
-    uint64_t key = (uint64_t)set << (32 - CHUNK_BITS) | number >> CHUNK_BITS;
-    if (key == b->last_key)
-        return b->last_chunk;
-    bool is_new;
-    uint32_t index = *map_at(&b->chunk_of, key, 0, (uint32_t)b->chunks.len, &is_new);
-    if (is_new) {
-        vec_reserve(&b->chunks, b->chunks.len + 1);
-        memset(&b->chunks.at[b->chunks.len++], 0xff, sizeof *b->chunks.at);
-        vec_push(&b->order, (struct keyed){key, index});
-    }
-    b->last_key = key;
-    return b->last_chunk = index;
-}
-
-static uint32_t *slot_at(struct building *b, uint32_t set, uint32_t number)
-{
-    const struct window *w = &b->windows.at[set];
-    if (number - w->start < w->len)
-        return &b->slots.at[w->first + (number - w->start)];
-    uint32_t chunk = chunk_at(b, set, number); /* may move the chunks */
-    return &b->chunks.at[chunk].lines[number % CHUNK];
-}
-
 static uint32_t line_at(struct building *b, uint32_t set, uint32_t number)
 {
-    uint32_t *slot = slot_at(b, set, number);
-    if (*slot == (uint32_t)COVER_NONE) {
+    uint32_t *slot = line_slot(&b->slots, set, number);
+    if (*slot == LINE_NO_SLOT) {
         *slot = (uint32_t)b->found.len;
-        vec_push(&b->found, (struct found_line){
-                                .line.number = number, .sum = COVER_NONE, .instance = COVER_NONE});
+        vec_push(&b->found,
+                 (struct found_line){.number = number, .sum = COVER_NONE, .instance = COVER_NONE});
     }
     return *slot;
 }
 
-/* ---- windows */
+/* ---- room for the lines */
 
-/* Gives a window that knows its numbers its slots; at most so many that `mentions` vouch for. */
-static void open_window(struct building *b, struct window *w, size_t mentions)
+/* What is known of a source before its lines are found. */
+struct extent {
+    uint32_t len; /* the highest line that is mentioned, and one more */
+    size_t mentions;
+};
+
+static void include(struct extent *of, uint32_t number)
 {
-    enum { ALWAYS = 64, PER_MENTION = 16 };
-    size_t most = ALWAYS + PER_MENTION * mentions, first = b->slots.len;
-    w->len = w->len < most ? w->len : (uint32_t)most;
-    w->first = first;
-    vec_reserve(&b->slots, first + w->len);
-    b->slots.len = first + w->len;
-    memset(b->slots.at + first, 0xff, w->len * sizeof *b->slots.at);
+    if (number >= of->len)
+        of->len = number < UINT32_MAX ? number + 1 : number;
 }
 
-static void include(struct window *w, uint32_t number)
-{
-    if (number >= w->len)
-        w->len = number < UINT32_MAX ? number + 1 : number;
-}
-
-static void measure_unit(struct building *b, const struct cover_unit *u)
+static void measure_unit(const struct cover_unit *u, struct extent *extents)
 {
     const struct notes *n = u->notes;
     for (size_t i = 0; i < n->functions.len; i++) {
         const struct cover_function *f = &n->functions.at[i];
         if (f->file != (uint32_t)COVER_NONE && u->sources[f->file] != (uint32_t)COVER_NONE)
-            include(&b->windows.at[u->sources[f->file]], f->start_line);
+            include(&extents[u->sources[f->file]], f->start_line);
     }
     for (size_t i = 0; i < n->runs.len; i++) {
         const struct cover_run *run = &n->runs.at[i];
         if (run->file == (uint32_t)COVER_NONE || u->sources[run->file] == (uint32_t)COVER_NONE)
             continue;
-        struct window *w = &b->windows.at[u->sources[run->file]];
-        w->first += run->lines; /* so far the mentions */
+        struct extent *of = &extents[u->sources[run->file]];
+        of->mentions += run->lines;
         for (uint32_t k = 0; k < run->lines; k++)
-            include(w, n->lines.at[run->first + k]);
+            include(of, n->lines.at[run->first + k]);
     }
 }
 
 static void open_sources(struct building *b, size_t units_len)
 {
-    vec_reserve(&b->windows, b->sources);
-    b->windows.len = b->sources;
-    if (b->sources)
-        memset(b->windows.at, 0, b->sources * sizeof *b->windows.at);
-    for (size_t u = 0; u < units_len; u++)
-        measure_unit(b, &b->units[u]);
+    VEC(struct extent) extents = {0};
     for (uint32_t i = 0; i < b->sources; i++)
-        open_window(b, &b->windows.at[i], b->windows.at[i].first);
+        vec_push(&extents, (struct extent){0});
+    for (size_t u = 0; u < units_len; u++)
+        measure_unit(&b->units[u], extents.at);
+    for (uint32_t i = 0; i < b->sources; i++)
+        line_slots_add(&b->slots, 0, extents.at[i].len, extents.at[i].mentions);
+    vec_free(&extents);
 }
 
 static void open_instances(struct building *b)
 {
-    vec_reserve(&b->windows, b->sources + b->out->instances.len);
+    vec_reserve(&b->slots.windows, b->sources + b->out->instances.len);
     for (size_t i = 0; i < b->out->instances.len; i++) {
         const struct cover_instance *at = &b->out->instances.at[i];
         const struct cover_function *f = &b->units[at->unit].notes->functions.at[at->function];
-        struct window w = {.start = f->start_line};
-        if (at->is_instance) {
-            w.len = f->end_line - f->start_line;
-            w.len += w.len < UINT32_MAX;
-            open_window(b, &w, f->runs);
-        }
-        vec_push(&b->windows, w);
+        uint32_t len = at->is_instance ? f->end_line - f->start_line : 0;
+        len += at->is_instance && len < UINT32_MAX;
+        line_slots_add(&b->slots, f->start_line, len, f->runs);
     }
 }
 
@@ -214,16 +157,13 @@ static void pair_instances(struct building *b)
             &b->units[instances[i].unit].notes->functions.at[instances[i].function];
         if (!has_place(&instances[i], f))
             continue;
-        uint32_t *first = slot_at(b, instances[i].source, f->start_line);
-        if (*first == (uint32_t)COVER_NONE)
+        uint32_t *first = line_slot(&b->slots, instances[i].source, f->start_line);
+        if (*first == LINE_NO_SLOT)
             *first = i;
         else
             instances[*first].is_instance = instances[i].is_instance = true;
     }
-    if (b->slots.len)
-        memset(b->slots.at, 0xff, b->slots.len * sizeof *b->slots.at);
-    if (b->chunks.len)
-        memset(b->chunks.at, 0xff, b->chunks.len * sizeof *b->chunks.at);
+    line_slots_empty(&b->slots);
 }
 
 /* ---- lines that are mentioned */
@@ -258,8 +198,8 @@ static void note_for_function(struct walking *w, struct found_line *l, int64_t c
 {
     struct cover_instance *at = w->at;
     if (!is_own) {
-        at->gnu_lines += !(l->line.flags & LINE_EXISTS);
-        at->gnu_executed += !l->line.count && count;
+        at->gnu_lines += !(l->flags & LINE_EXISTS);
+        at->gnu_executed += !l->count && count;
     }
     if (l->instance != w->index) {
         l->instance = w->index;
@@ -277,10 +217,10 @@ static uint32_t add_line(struct walking *w, uint32_t source, uint32_t number, in
     uint32_t index = mention(w, source, number, &is_own);
     struct found_line *l = &w->b->found.at[index];
     note_for_function(w, l, count, is_own);
-    l->line.flags |= LINE_EXISTS;
+    l->flags |= LINE_EXISTS;
     if (!is_exceptional)
-        l->line.flags |= (uint8_t)(LINE_PLAIN | (count ? 0 : LINE_UNEXECUTED));
-    l->line.count = (int64_t)((uint64_t)l->line.count + (uint64_t)count);
+        l->flags |= (uint8_t)(LINE_PLAIN | (count ? 0 : LINE_UNEXECUTED));
+    l->count = (int64_t)((uint64_t)l->count + (uint64_t)count);
     return index;
 }
 
@@ -350,7 +290,7 @@ static void walk_unknown(struct walking *w)
             source = w->unit->sources[source];
         for (uint32_t k = 0; k < run->lines && source != (uint32_t)COVER_NONE; k++) {
             uint32_t line = line_at(w->b, source, n->lines.at[run->first + k]);
-            w->b->found.at[line].line.flags |= LINE_UNKNOWN;
+            w->b->found.at[line].flags |= LINE_UNKNOWN;
         }
     }
 }
@@ -390,41 +330,41 @@ static void walk_function(struct building *b, uint32_t index)
 
 /* ---- in order */
 
-static void place_slots(struct building *b, const uint32_t *slots, size_t len)
+static uint32_t place_slots(struct building *b, const uint32_t *slots, size_t len)
 {
     struct cover_lines *out = b->out;
+    size_t first = out->lines.len;
     for (size_t i = 0; i < len; i++) {
-        if (slots[i] == (uint32_t)COVER_NONE)
+        if (slots[i] == LINE_NO_SLOT)
             continue;
+        const struct found_line *found = &b->found.at[slots[i]];
         b->place.at[slots[i]] = (uint32_t)out->lines.len;
-        out->lines.at[out->lines.len++] = b->found.at[slots[i]].line;
+        out->lines.at[out->lines.len++] = (struct cover_line){
+            .number = found->number, .flags = found->flags, .count = found->count};
     }
+    return (uint32_t)(out->lines.len - first);
 }
 
-/* Moves the found lines into the table, by source or instance and number: what is in chunks comes
- * behind its window. */
+/* Moves the found lines into the table, by source or instance and number. */
 static void place_lines(struct building *b)
 {
     struct cover_lines *out = b->out;
-    size_t chunk = 0;
+    struct line_walk walk = {0};
     vec_reserve(&b->place, b->found.len);
     vec_reserve(&out->lines, b->found.len);
-    sort_keyed(b->order.at, b->order.len);
-    for (uint32_t set = 0; set < b->windows.len; set++) {
-        const struct window *w = &b->windows.at[set];
-        uint32_t first = (uint32_t)out->lines.len;
-        place_slots(b, b->slots.at + w->first, w->len);
-        for (; chunk < b->order.len && b->order.at[chunk].key >> (32 - CHUNK_BITS) == set; chunk++)
-            place_slots(b, b->chunks.at[b->order.at[chunk].item].lines, CHUNK);
-        uint32_t len = (uint32_t)out->lines.len - first;
-        if (set < b->sources) {
-            out->sources.at[set].first_line = first;
-            out->sources.at[set].lines = len;
-        } else {
-            out->instances.at[set - b->sources].first_line = first;
-            out->instances.at[set - b->sources].lines = len;
-        }
+    line_slots_sort(&b->slots);
+    while (line_slots_next(&b->slots, &walk)) {
+        bool is_source = walk.set < b->sources;
+        uint32_t instance = walk.set - b->sources;
+        uint32_t *first = is_source ? &out->sources.at[walk.set].first_line
+                                    : &out->instances.at[instance].first_line;
+        uint32_t *len =
+            is_source ? &out->sources.at[walk.set].lines : &out->instances.at[instance].lines;
+        if (!*len)
+            *first = (uint32_t)out->lines.len;
+        *len += place_slots(b, walk.slots, walk.len);
     }
+    line_slots_deinit(&b->slots);
 }
 
 static void place_blocks(struct building *b)
@@ -443,6 +383,7 @@ static void place_blocks(struct building *b)
         struct cover_line *line = &out->lines.at[b->place.at[b->attachments.at[i].line]];
         out->blocks.at[line->first_block + line->blocks++] = b->attachments.at[i].block;
     }
+    vec_free(&b->attachments);
 }
 
 /* ---- counts */
@@ -603,7 +544,7 @@ static void prepare(struct building *b, size_t units_len)
         runs += b->units[i].notes->runs.len;
         functions += b->units[i].notes->functions.len;
     }
-    vec_reserve(&b->found, lines); /* room is not memory until it is used */
+    vec_reserve(&b->found, lines / 3 * 2); /* many lines are mentioned by several blocks */
     vec_reserve(&b->attachments, runs);
     vec_reserve(&b->out->instances, functions);
     vec_reserve(&b->marks, blocks);
@@ -618,13 +559,7 @@ static void prepare(struct building *b, size_t units_len)
 
 static void release(struct building *b)
 {
-    vec_free(&b->windows);
-    vec_free(&b->slots);
-    map_deinit(&b->chunk_of);
-    vec_free(&b->chunks);
-    vec_free(&b->order);
     vec_free(&b->found);
-    vec_free(&b->attachments);
     vec_free(&b->place);
     vec_free(&b->unit_blocks);
     vec_free(&b->marks);
@@ -634,11 +569,7 @@ static void release(struct building *b)
 void cover_lines_build(struct cover_unit *units, size_t units_len, size_t sources,
                        const struct cover_rules *rules, struct cover_lines *out)
 {
-    struct building b = {.units = units,
-                         .rules = rules,
-                         .out = out,
-                         .sources = (uint32_t)sources,
-                         .last_key = UINT64_MAX};
+    struct building b = {.units = units, .rules = rules, .out = out, .sources = (uint32_t)sources};
     prepare(&b, units_len);
     open_sources(&b, units_len);
     list_instances(&b, units_len);

@@ -29,6 +29,9 @@
         (v)->at[(v)->len++] = (__VA_ARGS__); \
     } while (0)
 
+/* Gives back the room that is not used. */
+#define vec_trim(v) vec_trim_bytes((void **)&(v)->at, &(v)->cap, (v)->len, sizeof *(v)->at)
+
 #define vec_free(v)              \
     do {                         \
         free((v)->at);           \
@@ -49,6 +52,15 @@ static inline void vec_reserve_bytes(void **at, size_t *cap, size_t want, size_t
     *at = moved;
     *cap = grown;
     memory_prefer_large_pages(moved, grown * size);
+}
+
+static inline void vec_trim_bytes(void **at, size_t *cap, size_t len, size_t size)
+{
+    void *moved = len && len < *cap ? realloc(*at, len * size) : NULL;
+    if (!moved)
+        return;
+    *at = moved;
+    *cap = len;
 }
 
 #endif

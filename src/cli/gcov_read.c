@@ -208,6 +208,7 @@ static bool is_done(struct gcov_input *in, const char *argument)
 static void trim(struct gcov_pair *p)
 {
     enum { CONDITIONS_AND_PATHS = 1400 };
+    notes_trim(&p->notes);
     flow_trim(&p->flow);
     if (p->notes.origin.number < CONDITIONS_AND_PATHS)
         counters_deinit(&p->counters);

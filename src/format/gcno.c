@@ -214,7 +214,7 @@ static void read_lines(struct gcno_reading *r, struct cursor *in)
         }
         const char *name = in->failed ? NULL : arcfile_text(in, r->file.origin.has_byte_lengths);
         if (is_run) {
-            if (run.file == COVER_NONE)
+            if (run.file == (uint32_t)COVER_NONE)
                 doubt(r, COVER_NO_FILE);
             r->is_runs_sorted &=
                 n->runs.len == current(r)->first_run || n->runs.at[n->runs.len - 1].block <= block;

@@ -123,7 +123,7 @@ static bool is_writable(const struct notes *n, struct err *e)
         const struct cover_function *f = &n->functions.at[i];
         uint8_t doubt = f->doubt;
         for (uint32_t r = 0; r < f->runs && !doubt; r++)
-            if (n->runs.at[f->first_run + r].file == COVER_NONE) /* bbg can state that */
+            if (n->runs.at[f->first_run + r].file == (uint32_t)COVER_NONE) /* bbg can state that */
                 doubt = COVER_NO_FILE;
         if (doubt)
             return err_set(e, "function %zu of the notes is damaged: %s", i,

@@ -35,6 +35,15 @@ void notes_deinit(struct notes *n)
     notes_clear(n);
 }
 
+void notes_trim(struct notes *n)
+{
+    vec_trim(&n->functions);
+    vec_trim(&n->arcs);
+    vec_trim(&n->runs);
+    vec_trim(&n->lines);
+    vec_trim(&n->block_flags);
+}
+
 static const char *keep_text(struct arena *a, const char *text)
 {
     return text ? arena_copy(a, text, strlen(text)) : NULL;

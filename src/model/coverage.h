@@ -112,6 +112,9 @@ void notes_prepare(struct notes *n);
 void notes_deinit(struct notes *n);
 void notes_clear(struct notes *n); /* keeps the memory for the next file */
 
+/* Gives back what reading reserved beyond what it found. */
+void notes_trim(struct notes *n);
+
 /* Copies the names, which lie in the bytes that were read, so that those can go. */
 void notes_keep_texts(struct notes *n, struct arena *a);
 
