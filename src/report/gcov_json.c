@@ -235,15 +235,20 @@ static void put_line(struct json_printing *p, const struct cover_line *line,
 
 /* Functions that a line may be said to be of: the last that began, until the line at which it ends.
  * One that another outlives stays, and has the lines behind that. Before gcc 11 none ended. */
+struct open_function {
+    const struct gcov_quoted *name;
+    uint32_t end_line;
+};
+
 struct enclosing {
-    VEC(uint32_t) open; /* instances */
-    uint32_t reached;   /* the ends of lines before this are passed */
+    VEC(struct open_function) open;
+    uint32_t reached; /* the ends of lines before this are passed */
 };
 
 static void end_functions(const struct gcov_report *r, struct enclosing *e, uint32_t line)
 {
     for (; e->open.len && r->version >= 1100; e->open.len--) {
-        uint32_t end = gcov_function(r, e->open.at[e->open.len - 1])->end_line;
+        uint32_t end = e->open.at[e->open.len - 1].end_line;
         if (end < e->reached || end >= line)
             break;
         e->reached = end;
@@ -255,13 +260,14 @@ static void end_functions(const struct gcov_report *r, struct enclosing *e, uint
 static void begin_function(struct json_printing *p, uint32_t instance, struct enclosing *e)
 {
     const struct cover_instance *at = &p->r->lines.instances.at[instance];
-    uint32_t line = gcov_function(p->r, instance)->start_line;
+    const struct cover_function *f = gcov_function(p->r, instance);
+    const struct gcov_quoted *name = p->r->quoted_names[instance];
     if (!at->is_instance) {
-        end_functions(p->r, e, line);
-        vec_push(&e->open, instance);
+        end_functions(p->r, e, f->start_line);
+        vec_push(&e->open, (struct open_function){name, f->end_line});
     }
     for (uint32_t i = at->first_line; i < at->first_line + at->lines; i++)
-        put_line(p, &p->r->lines.lines.at[i], p->r->quoted_names[instance]);
+        put_line(p, &p->r->lines.lines.at[i], name);
 }
 
 static void put_lines(struct json_printing *p)
@@ -281,7 +287,7 @@ static void put_lines(struct json_printing *p)
         end_functions(r, &e, number);
         if (!is_end)
             put_line(p, &r->lines.lines.at[next],
-                     e.open.len ? r->quoted_names[e.open.at[e.open.len - 1]] : NULL);
+                     e.open.len ? e.open.at[e.open.len - 1].name : NULL);
     }
     vec_free(&e.open);
 }
