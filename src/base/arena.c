@@ -33,8 +33,8 @@ void memory_prefer_large_pages(void *at, size_t bytes)
         madvise((void *)start, end - start, MADV_HUGEPAGE); /* a wish; failure changes nothing */
 }
 
-/* The heap grows by a step of addresses, of which what is not used costs nothing, and only the first
- * step is asked to be of large pages: arrays that go beyond it ask for themselves. */
+/* The heap grows by a step of addresses, of which what is not used costs nothing, and only the
+ * first step is asked to be of large pages: arrays that go beyond it ask for themselves. */
 void memory_keep(void)
 {
     enum { MAPPED = 32 << 20, STEP = 256 << 20 };
