@@ -11,7 +11,7 @@
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkgconf \
-        libelf-dev libdw-dev zlib1g-dev liblzma-dev libzstd-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev ;;
+        libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev ;;
     demo) echo g++ gfortran ;;
     test) echo g++ gfortran lcov gcovr libxml2-utils binutils lld mold python3 python3-jsonschema clang-format \
         mandoc groff-base xz-utils strace dwz ;;

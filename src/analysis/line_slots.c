@@ -20,7 +20,7 @@ void line_slots_add(struct line_slots *s, uint32_t start, uint32_t len, size_t m
     struct line_window w = {
         .start = start, .len = len < most ? len : (uint32_t)most, .first = first};
     vec_push(&s->windows, w);
-    vec_reserve(&s->slots, first + w.len);
+    vec_reserve(&s->slots, first + w.len + 1); /* an empty window has an address, too */
     s->slots.len = first + w.len;
     if (w.len)
         memset(s->slots.at + first, 0xff, w.len * sizeof *s->slots.at);

@@ -10,6 +10,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+/* What of a name is wanted. */
+struct known_name {
+    const char *readable;             /* -m */
+    const struct gcov_quoted *quoted; /* -j */
+};
+
 struct gcov {
     struct gcov_options options;
     struct gcov_input input;
@@ -18,23 +24,31 @@ struct gcov {
     struct arena table; /* of one report */
     bool *is_wanted;    /* sources that -r leaves */
     uint64_t lines, executed;
-    struct intern names; /* that have been demangled; objects share most of those of C++ */
-    VEC(const char *) readable;
+    struct intern names;          /* that have been demangled; objects share most of those of C++ */
+    VEC(struct known_name) known; /* by number of the name */
+    struct out scratch;
 };
 
 /* ---- the table */
 
-static const char *readable_name(struct gcov *g, const char *name)
+static void learn_name(struct gcov *g, const char *name)
+{
+    struct known_name known = {0};
+    char *readable = demangle(name, NULL);
+    if (g->options.demangled)
+        known.readable = readable ? arena_copy(&g->names.arena, readable, strlen(readable)) : name;
+    if (g->options.json)
+        known.quoted = gcov_quote(name, readable ? readable : name, &g->scratch, &g->names.arena);
+    free(readable);
+    vec_push(&g->known, known);
+}
+
+static const struct known_name *known_name(struct gcov *g, const char *name)
 {
     uint32_t index = intern(&g->names, name, strlen(name));
-    if (index < g->readable.len)
-        return g->readable.at[index];
-    char *readable = demangle(name, NULL);
-    const char *kept = readable ? arena_copy(&g->names.arena, readable, strlen(readable))
-                                : intern_text(&g->names, index);
-    free(readable);
-    vec_push(&g->readable, kept);
-    return kept;
+    if (index == g->known.len)
+        learn_name(g, intern_text(&g->names, index));
+    return &g->known.at[index];
 }
 
 static void name_instances(struct gcov *g)
@@ -42,15 +56,16 @@ static void name_instances(struct gcov *g)
     struct gcov_report *r = &g->report;
     size_t len = r->lines.instances.len;
     r->shown_names = ARENA_NEW(&g->table, const char *, len);
-    r->demangled_names = ARENA_NEW(&g->table, const char *, len);
+    r->quoted_names = ARENA_NEW(&g->table, const struct gcov_quoted *, len);
     for (uint32_t i = 0; i < len; i++) {
         const char *name = gcov_function(r, i)->name;
-        r->shown_names[i] = r->demangled_names[i] = name ? name : "";
+        r->shown_names[i] = name ? name : "";
         if (!g->options.demangled && !g->options.json)
             continue;
-        r->demangled_names[i] = readable_name(g, r->shown_names[i]);
+        const struct known_name *known = known_name(g, r->shown_names[i]);
+        r->quoted_names[i] = known->quoted;
         if (g->options.demangled)
-            r->shown_names[i] = r->demangled_names[i];
+            r->shown_names[i] = known->readable;
     }
 }
 
@@ -297,7 +312,7 @@ static void work(struct gcov *g)
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
     (void)self;
-    struct gcov g = {.out = out};
+    struct gcov g = {.out = out, .scratch.fd = -1};
     memory_keep();
     struct out complaints;
     out_init(&complaints, STDERR_FILENO);
@@ -312,7 +327,8 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     out_deinit(&complaints);
     gcov_input_deinit(&g.input);
     intern_deinit(&g.names);
-    vec_free(&g.readable);
+    vec_free(&g.known);
+    out_deinit(&g.scratch);
     as_gcov_release(&g.options);
     return status;
 }

@@ -45,11 +45,19 @@ static void print(const char *piece, size_t len, void *opaque)
     page->text.len += len;
 }
 
+/* Whether Rust's demangler could know the name: _R, or an Itanium name whose last part is a hash of
+ * 17 characters. It looks at every name twice to find that out. */
+static bool may_be_rust(const char *name)
+{
+    return name[0] == '_' && (name[1] == 'R' || (name[1] == 'Z' && strstr(name, "17h")));
+}
+
 /* The order of cplus_demangle(), whose own results may be of any size. */
 static bool print_demangled(const char *name, int style, struct page *page)
 {
     enum { OPTIONS = DMGL_PARAMS | DMGL_ANSI };
-    if (style & (DMGL_RUST | DMGL_AUTO) && rust_demangle_callback(name, OPTIONS, print, page))
+    if (style & (DMGL_RUST | DMGL_AUTO) && may_be_rust(name) &&
+        rust_demangle_callback(name, OPTIONS, print, page))
         return true;
     if (style & (DMGL_GNU_V3 | DMGL_AUTO)) {
         page->text.len = 0;

@@ -9,9 +9,63 @@ struct json_printing {
     struct out *out;
     uint32_t source;
     bool has_items;
-    const char *function; /* whose name `quoted` is */
-    struct out quoted;
 };
+
+/* ---- pieces: all but texts goes straight into the output's memory, in which there is room */
+
+enum { PIECE = 320 }; /* most of a line, a branch, a function on either side of a text */
+
+static inline char *room_for_piece(struct out *out, size_t more)
+{
+    if (out->cap - out->len < PIECE + more)
+        out_room(out, PIECE + more);
+    return out->at + out->len;
+}
+
+static inline void end_piece(struct out *out, const char *end)
+{
+    out->len = (size_t)(end - out->at);
+}
+
+/* A constant, whose length the compiler knows. */
+static inline char *put(char *to, const char *text)
+{
+    size_t len = strlen(text);
+    memcpy(to, text, len);
+    return to + len;
+}
+
+static inline char *put_bool(char *to, bool value)
+{
+    memcpy(to, value ? "true" : "false", 5);
+    return to + 5 - value;
+}
+
+static inline char *put_number(char *to, uint64_t value)
+{
+    if (value >= 10)
+        return digits_u64(to, value, 0);
+    *to = (char)('0' + value);
+    return to + 1;
+}
+
+static inline char *put_count(char *to, int64_t count)
+{
+    if (count >= 0)
+        return put_number(to, (uint64_t)count);
+    *to = '-';
+    return put_number(to + 1, -(uint64_t)count);
+}
+
+static inline char *separate(struct json_printing *p, char *to)
+{
+    memcpy(to, ", ", 2);
+    to += p->has_items ? 2 : 0;
+    p->has_items = true;
+    return to;
+}
+
+/* ---- texts */
 
 static void put_text(struct out *out, const char *text)
 {
@@ -29,89 +83,87 @@ static void put_text(struct out *out, const char *text)
     out_char(out, '"');
 }
 
-/* Lines that follow each other are mostly of one function. */
-static void put_function_name(struct json_printing *p, const char *name)
+const struct gcov_quoted *gcov_quote(const char *name, const char *readable, struct out *scratch,
+                                     struct arena *a)
 {
-    if (p->function != name) {
-        p->function = name;
-        p->quoted.len = 0;
-        put_text(&p->quoted, name);
+    scratch->len = 0;
+    put_text(scratch, name);
+    size_t name_len = scratch->len;
+    put_text(scratch, readable);
+    struct gcov_quoted *q = arena_alloc(a, sizeof *q + scratch->len);
+    *q = (struct gcov_quoted){(uint32_t)name_len, (uint32_t)(scratch->len - name_len)};
+    memcpy(q->text, scratch->at, scratch->len);
+    return q;
+}
+
+static inline char *put_name(char *to, const struct gcov_quoted *q)
+{
+    memcpy(to, q->text, q->name_len);
+    return to + q->name_len;
+}
+
+static inline char *put_readable(char *to, const struct gcov_quoted *q)
+{
+    memcpy(to, q->text + q->name_len, q->readable_len);
+    return to + q->readable_len;
+}
+
+/* ---- lines */
+
+static void put_branch(struct json_printing *p, const struct cover_unit *u, uint32_t k)
+{
+    const struct cover_arc *arc = &u->notes->arcs.at[k];
+    char *to = separate(p, room_for_piece(p->out, 0));
+    to = put_bool(put(to, "{\"fallthrough\": "), arc->flags & COVER_FALLTHROUGH);
+    to = put_count(put(to, ", \"count\": "), cover_count(u->flow->arcs.at[k]));
+    to = put_bool(put(to, ", \"throw\": "), u->graph.arc_kinds.at[k] & ARC_THROW);
+    if (p->r->version >= 1400) {
+        to = put_number(put(to, ", \"source_block_id\": "), arc->source);
+        to = put_number(put(to, ", \"destination_block_id\": "), arc->target);
     }
-    out_bytes(p->out, p->quoted.at, p->quoted.len);
+    end_piece(p->out, put(to, "}"));
 }
 
-static void put_count(struct out *out, int64_t count)
+/* A call is an arc too; `from`: the count of its block. */
+static void put_call(struct json_printing *p, const struct cover_unit *u, uint32_t k, int64_t from)
 {
-    if (count < 0) {
-        out_char(out, '-');
-        count = (int64_t) - (uint64_t)count;
-    }
-    out_u64(out, (uint64_t)count, 0);
+    const struct cover_arc *arc = &u->notes->arcs.at[k];
+    char *to = separate(p, room_for_piece(p->out, 0));
+    to = put_number(put(to, "{\"source_block_id\": "), arc->source);
+    to = put_number(put(to, ", \"destination_block_id\": "), arc->target);
+    to = put_count(put(to, ", \"returned\": "), from - cover_count(u->flow->arcs.at[k]));
+    end_piece(p->out, put(to, "}"));
 }
 
-static void separate(struct json_printing *p)
+static void put_branches(struct json_printing *p, const struct cover_line *line)
 {
-    if (p->has_items)
-        out_str(p->out, ", ");
-    p->has_items = true;
-}
-
-/* One arc of a line: a branch or, from gcc 14 on, a call. */
-struct line_arc {
-    const struct cover_unit *unit;
-    uint32_t arc;
-    int64_t from; /* count of its block */
-};
-
-static void put_branch(struct json_printing *p, const struct line_arc *a)
-{
-    const struct cover_arc *arc = &a->unit->notes->arcs.at[a->arc];
-    bool throws = a->unit->graph.arc_kinds.at[a->arc] & ARC_THROW;
-    out_str(p->out, arc->flags & COVER_FALLTHROUGH ? "{\"fallthrough\": true, \"count\": "
-                                                   : "{\"fallthrough\": false, \"count\": ");
-    put_count(p->out, cover_count(a->unit->flow->arcs.at[a->arc]));
-    out_str(p->out, throws ? ", \"throw\": true" : ", \"throw\": false");
-    if (p->r->version >= 1400)
-        out_printf(p->out, ", \"source_block_id\": %u, \"destination_block_id\": %u", arc->source,
-                   arc->target);
-    out_char(p->out, '}');
-}
-
-static void put_call(struct json_printing *p, const struct line_arc *a)
-{
-    const struct cover_arc *arc = &a->unit->notes->arcs.at[a->arc];
-    out_printf(p->out, "{\"source_block_id\": %u, \"destination_block_id\": %u, \"returned\": ",
-               arc->source, arc->target);
-    put_count(p->out, a->from - cover_count(a->unit->flow->arcs.at[a->arc]));
-    out_char(p->out, '}');
-}
-
-/* The branches of a line, or its calls. */
-static void put_arcs(struct json_printing *p, const struct cover_line *line, bool are_calls)
-{
-    bool has_items = false;
-    out_char(p->out, '[');
-    for (uint32_t i = 0; i < line->blocks && p->r->style.branches; i++) {
+    p->has_items = false;
+    for (uint32_t i = 0; i < line->blocks; i++) {
         const struct cover_block *block = &p->r->lines.blocks.at[line->first_block + i];
         const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
         const struct cover_unit *u = &p->r->units[at->unit];
-        const uint32_t *first = cover_out(&u->graph, u->notes, at->function);
-        int64_t from = cover_block_count(p->r->units, at, block->block);
-        for (uint32_t k = first[block->block]; k < first[block->block + 1]; k++) {
-            struct line_arc a = {u, u->graph.out.at[k], from};
-            bool is_call = u->graph.arc_kinds.at[a.arc] & ARC_CALL;
-            if (are_calls ? !is_call : !cover_is_branch(&u->graph, a.arc))
-                continue;
-            if (has_items)
-                out_str(p->out, ", ");
-            has_items = true;
-            if (are_calls)
-                put_call(p, &a);
-            else
-                put_branch(p, &a);
-        }
+        const uint32_t *first = cover_out(&u->graph, u->notes, at->function) + block->block;
+        if (first[1] - first[0] < 2 && block->block)
+            continue; /* the only way on */
+        for (uint32_t k = first[0]; k < first[1]; k++)
+            if (cover_is_branch(&u->graph, u->graph.out.at[k]))
+                put_branch(p, u, u->graph.out.at[k]);
     }
-    out_char(p->out, ']');
+}
+
+static void put_calls(struct json_printing *p, const struct cover_line *line)
+{
+    p->has_items = false;
+    for (uint32_t i = 0; i < line->blocks; i++) {
+        const struct cover_block *block = &p->r->lines.blocks.at[line->first_block + i];
+        const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
+        const struct cover_unit *u = &p->r->units[at->unit];
+        const uint32_t *first = cover_out(&u->graph, u->notes, at->function) + block->block;
+        for (uint32_t k = first[0]; k < first[1]; k++)
+            if (u->graph.arc_kinds.at[u->graph.out.at[k]] & ARC_CALL)
+                put_call(p, u, u->graph.out.at[k],
+                         cover_block_count(p->r->units, at, block->block));
+    }
 }
 
 static void put_missing(struct out *out, const char *key, uint64_t seen, uint32_t terms)
@@ -146,54 +198,57 @@ static void put_conditions(struct json_printing *p, const struct cover_line *lin
 static void put_details(struct json_printing *p, const struct cover_line *line)
 {
     out_str(p->out, ", \"block_ids\": [");
-    for (uint32_t i = 0; i < line->blocks; i++)
-        out_printf(p->out, i ? ", %u" : "%u", p->r->lines.blocks.at[line->first_block + i].block);
-    out_str(p->out, "], \"calls\": ");
-    put_arcs(p, line, true);
-    out_str(p->out, ", \"conditions\": [");
+    p->has_items = false;
+    for (uint32_t i = 0; i < line->blocks; i++) {
+        char *to = separate(p, room_for_piece(p->out, 0));
+        end_piece(p->out, put_number(to, p->r->lines.blocks.at[line->first_block + i].block));
+    }
+    out_str(p->out, "], \"calls\": [");
+    if (p->r->style.branches)
+        put_calls(p, line);
+    out_str(p->out, "], \"conditions\": [");
     put_conditions(p, line);
     out_char(p->out, ']');
 }
 
-static void put_line(struct json_printing *p, const struct cover_line *line, const char *function)
+/* `function`: that it is said to be of, or NULL. */
+static void put_line(struct json_printing *p, const struct cover_line *line,
+                     const struct gcov_quoted *function)
 {
     if (!(line->flags & LINE_EXISTS))
         return;
-    separate(p);
-    out_str(p->out, "{\"branches\": ");
-    put_arcs(p, line, false);
-    out_str(p->out, ", \"count\": ");
-    put_count(p->out, line->count);
-    out_str(p->out, ", \"line_number\": ");
-    out_u64(p->out, line->number, 0);
-    out_str(p->out, line->flags & LINE_UNEXECUTED ? ", \"unexecuted_block\": true"
-                                                  : ", \"unexecuted_block\": false");
-    if (function) {
-        out_str(p->out, ", \"function_name\": ");
-        put_function_name(p, function);
-    }
+    end_piece(p->out, put(separate(p, room_for_piece(p->out, 0)), "{\"branches\": ["));
+    if (p->r->style.branches)
+        put_branches(p, line);
+    char *to = room_for_piece(p->out, function ? function->name_len : 0);
+    to = put_count(put(to, "], \"count\": "), line->count);
+    to = put_number(put(to, ", \"line_number\": "), line->number);
+    to = put_bool(put(to, ", \"unexecuted_block\": "), line->flags & LINE_UNEXECUTED);
+    if (function)
+        to = put_name(put(to, ", \"function_name\": "), function);
+    end_piece(p->out, to);
     if (p->r->version >= 1400)
         put_details(p, line);
     out_char(p->out, '}');
-}
-
-static const char *linkage_name(const struct gcov_report *r, uint32_t instance)
-{
-    const char *name = gcov_function(r, instance)->name;
-    return name ? name : "";
+    p->has_items = true;
 }
 
 /* Functions that a line may be said to be of: the last that began, until the line at which it ends.
  * One that another outlives stays, and has the lines behind that. Before gcc 11 none ended. */
+struct open_function {
+    const struct gcov_quoted *name;
+    uint32_t end_line;
+};
+
 struct enclosing {
-    VEC(uint32_t) open; /* instances */
-    uint32_t reached;   /* the ends of lines before this are passed */
+    VEC(struct open_function) open;
+    uint32_t reached; /* the ends of lines before this are passed */
 };
 
 static void end_functions(const struct gcov_report *r, struct enclosing *e, uint32_t line)
 {
     for (; e->open.len && r->version >= 1100; e->open.len--) {
-        uint32_t end = gcov_function(r, e->open.at[e->open.len - 1])->end_line;
+        uint32_t end = e->open.at[e->open.len - 1].end_line;
         if (end < e->reached || end >= line)
             break;
         e->reached = end;
@@ -205,13 +260,14 @@ static void end_functions(const struct gcov_report *r, struct enclosing *e, uint
 static void begin_function(struct json_printing *p, uint32_t instance, struct enclosing *e)
 {
     const struct cover_instance *at = &p->r->lines.instances.at[instance];
-    uint32_t line = gcov_function(p->r, instance)->start_line;
+    const struct cover_function *f = gcov_function(p->r, instance);
+    const struct gcov_quoted *name = p->r->quoted_names[instance];
     if (!at->is_instance) {
-        end_functions(p->r, e, line);
-        vec_push(&e->open, instance);
+        end_functions(p->r, e, f->start_line);
+        vec_push(&e->open, (struct open_function){name, f->end_line});
     }
     for (uint32_t i = at->first_line; i < at->first_line + at->lines; i++)
-        put_line(p, &p->r->lines.lines.at[i], linkage_name(p->r, instance));
+        put_line(p, &p->r->lines.lines.at[i], name);
 }
 
 static void put_lines(struct json_printing *p)
@@ -231,7 +287,7 @@ static void put_lines(struct json_printing *p)
         end_functions(r, &e, number);
         if (!is_end)
             put_line(p, &r->lines.lines.at[next],
-                     e.open.len ? linkage_name(r, e.open.at[e.open.len - 1]) : NULL);
+                     e.open.len ? e.open.at[e.open.len - 1].name : NULL);
     }
     vec_free(&e.open);
 }
@@ -240,21 +296,24 @@ static void put_function(struct json_printing *p, uint32_t instance)
 {
     const struct cover_instance *at = &p->r->lines.instances.at[instance];
     const struct cover_function *f = gcov_function(p->r, instance);
-    struct out *out = p->out;
-    separate(p);
-    out_printf(out,
-               "{\"blocks\": %u, \"end_column\": %u, \"start_line\": %u, \"name\": ", at->blocks,
-               f->end_column, f->start_line);
-    put_text(out, linkage_name(p->r, instance));
-    out_printf(out, ", \"blocks_executed\": %u, \"execution_count\": ", at->blocks_executed);
-    put_count(out, at->called);
-    out_str(out, ", \"demangled_name\": ");
-    put_text(out, p->r->demangled_names[instance]);
-    out_printf(out, ", \"start_column\": %u, \"end_line\": %u", f->start_column, f->end_line);
+    const struct gcov_quoted *name = p->r->quoted_names[instance];
+    size_t texts = (size_t)name->name_len + name->readable_len;
+    char *to = separate(p, room_for_piece(p->out, texts + PIECE));
+    to = put_number(put(to, "{\"blocks\": "), at->blocks);
+    to = put_number(put(to, ", \"end_column\": "), f->end_column);
+    to = put_number(put(to, ", \"start_line\": "), f->start_line);
+    to = put_name(put(to, ", \"name\": "), name);
+    to = put_number(put(to, ", \"blocks_executed\": "), at->blocks_executed);
+    to = put_count(put(to, ", \"execution_count\": "), at->called);
+    to = put_readable(put(to, ", \"demangled_name\": "), name);
+    to = put_number(put(to, ", \"start_column\": "), f->start_column);
+    to = put_number(put(to, ", \"end_line\": "), f->end_line);
     uint32_t paths, covered;
-    if (gcov_paths_of(p->r, instance, &paths, &covered))
-        out_printf(out, ", \"total_prime_paths\": %u, \"covered_prime_paths\": %u", paths, covered);
-    out_char(out, '}');
+    if (gcov_paths_of(p->r, instance, &paths, &covered)) {
+        to = put_number(put(to, ", \"total_prime_paths\": "), paths);
+        to = put_number(put(to, ", \"covered_prime_paths\": "), covered);
+    }
+    end_piece(p->out, put(to, "}"));
 }
 
 /* By line and column, from the order in which they were read. */
@@ -283,7 +342,7 @@ void gcov_json(const struct gcov_report *r, const bool *is_wanted, struct out *o
     out_printf(out, "{\"gcc_version\": \"%u.%u.0\", \"files\": [", r->version / 100,
                r->version % 100);
     for (uint32_t i = 0; i < r->lines.sources.len; i++) {
-        struct json_printing p = {.r = r, .out = out, .source = i, .quoted.fd = -1};
+        struct json_printing p = {.r = r, .out = out, .source = i};
         if (!is_wanted[i])
             continue;
         out_str(out, has_files ? ", {\"lines\": [" : "{\"lines\": [");
@@ -294,7 +353,6 @@ void gcov_json(const struct gcov_report *r, const bool *is_wanted, struct out *o
         out_str(out, "], \"file\": ");
         put_text(out, r->sources[i].path);
         out_char(out, '}');
-        out_deinit(&p.quoted);
     }
     out_printf(out, "], \"format_version\": \"%u\"", r->version >= 1400 ? 2 : 1);
     if (r->directory) {

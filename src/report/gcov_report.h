@@ -3,6 +3,7 @@
 #define MONARC_REPORT_GCOV_REPORT_H
 
 #include "analysis/cover_lines.h"
+#include "base/arena.h"
 #include "base/out.h"
 #include "base/sort.h"
 
@@ -18,6 +19,12 @@ struct gcov_source {
     bool is_newer;    /* than the notes */
 };
 
+/* A function's name as JSON has it, quotes and all: as linked, then readable. */
+struct gcov_quoted {
+    uint32_t name_len, readable_len;
+    char text[];
+};
+
 struct gcov_report {
     struct gcov_style style;
     struct cover_unit *units;
@@ -26,7 +33,7 @@ struct gcov_report {
     const struct gcov_source *sources; /* beside lines.sources */
     VEC(struct keyed) starts;          /* instances by (source << 32 | start line), then column */
     const char **shown_names;          /* of instances, demangled if wanted */
-    const char **demangled_names;      /* JSON has both */
+    const struct gcov_quoted **quoted_names; /* of instances, if there is to be JSON */
 
     /* The one data file, which text is headed by; several have no heading. */
     bool has_heading;
@@ -62,6 +69,10 @@ void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out 
 void gcov_function_summary(const struct gcov_report *r, uint32_t instance, struct out *out);
 void gcov_lines_summary(const struct gcov_report *r, uint64_t lines, uint64_t executed,
                         struct out *out);
+
+/* `scratch` grows in memory. */
+const struct gcov_quoted *gcov_quote(const char *name, const char *readable, struct out *scratch,
+                                     struct arena *a);
 
 /* All sources that `is_wanted` (by source) says. */
 void gcov_json(const struct gcov_report *r, const bool *is_wanted, struct out *out);

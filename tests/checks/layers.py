@@ -29,6 +29,9 @@ EXCEPTIONS = {
     ("src/cli/lookalike.c", "libiberty/libiberty.h"),  # expandargv: @FILE on the command line
 }
 
+# Libraries of one room each. zlib is not among them: checksums and debug sections take it as well.
+ROOM_LIBRARIES = {"libdeflate.h": "base"}
+
 # Public headers with nothing but wire constants; the others are the recorders' own.
 WIRE_HEADERS = ("monarc/gmon_out.h", "monarc/sidecar.h")
 
@@ -56,6 +59,8 @@ def wrong_in_room(room, name, is_quoted, where):
         return None
     if name.startswith(OBJECT_LIBRARIES) and room != "objfile" and (where, name) not in EXCEPTIONS:
         return "object file libraries live in src/objfile alone"
+    if ROOM_LIBRARIES.get(name, room) != room:
+        return f"this library lives in src/{ROOM_LIBRARIES[name]} alone"
     return None
 
 
@@ -128,6 +133,11 @@ def self_test(t):
             ["b.h: quoted", "err.h: quoted"])
     t.found("libelf outside objfile",
             room("cli", "src/cli/a.c", "#include <libelf.h>\n#include <elf.h>\n"), ["libelf.h"])
+    t.found("libdeflate outside base",
+            room("report", "src/report/a.c", "#include <libdeflate.h>\n#include <zlib.h>\n"),
+            ["libdeflate.h"])
+    t.found("no harm in libdeflate in base",
+            room("base", "src/base/a.c", "#include <libdeflate.h>\n"), [])
     t.found("libiberty in the wrong file of cli",
             room("cli", "src/cli/a.c", "#include <libiberty/libiberty.h>\n"), ["libiberty"])
     t.found("no harm in the exception",
