@@ -230,6 +230,7 @@ void cover_gather(struct cover_gather *g, const struct notes *n, const struct co
     bool is_old = !n->origin.is_llvm && n->origin.number < 800;
     struct cover_rules rules = {.absent_is_zero = true,
                                 .has_no_sums = true,
+                                .has_no_totals = true,
                                 .has_gnu_exit = !n->origin.is_llvm,
                                 .carries_lines = is_old,
                                 .sums_blocks = is_old};

@@ -13,7 +13,6 @@ struct found_line {
     uint32_t sum;      /* the source's line that an instance's is added to */
     uint32_t instance; /* the last that mentioned it */
     uint8_t flags;
-    bool is_executed_in_instance; /* by that one */
 };
 
 struct attachment {
@@ -201,13 +200,7 @@ static void note_for_function(struct walking *w, struct found_line *l, int64_t c
         at->gnu_lines += !(l->flags & LINE_EXISTS);
         at->gnu_executed += !l->count && count;
     }
-    if (l->instance != w->index) {
-        l->instance = w->index;
-        l->is_executed_in_instance = false;
-        at->totals.lines++;
-    }
-    at->totals.lines_executed += count && !l->is_executed_in_instance;
-    l->is_executed_in_instance |= count != 0;
+    l->instance = w->index;
 }
 
 static uint32_t add_line(struct walking *w, uint32_t source, uint32_t number, int64_t count,
@@ -302,11 +295,8 @@ static void count_blocks(struct walking *w)
     if (w->f->blocks < 2)
         return;
     at->blocks = w->f->blocks - 2;
-    for (uint32_t i = 0; i < w->f->blocks; i++) {
+    for (uint32_t i = 0; i < w->f->blocks; i++)
         at->blocks_executed += !is_end(w, i) && cover_block_count(w->b->units, at, i);
-        if (!is_end(w, i))
-            cover_add_branches(w->b->units, at, i, &at->totals);
-    }
     at->called = cover_block_count(w->b->units, at, 0);
     at->returned = cover_block_count(w->b->units, at, w->f->exit);
     for (uint32_t i = w->f->first_arc; i < w->f->first_arc + w->f->arcs; i++)
@@ -388,8 +378,9 @@ static void place_blocks(struct building *b)
 
 /* ---- counts */
 
-void cover_add_branches(const struct cover_unit *units, const struct cover_instance *at,
-                        uint32_t block, struct cover_totals *totals)
+/* What the arcs of a block say about branches and calls. */
+static void add_branches(const struct cover_unit *units, const struct cover_instance *at,
+                         uint32_t block, struct cover_totals *totals)
 {
     const struct cover_unit *u = &units[at->unit];
     if (!(cover_block_kind(units, at, block) & BLOCK_DECIDES))
@@ -481,9 +472,9 @@ static void note_highest(struct cover_source *s, const struct cover_line *line)
 static void add_totals(struct building *b, struct cover_source *s, const struct cover_line *line)
 {
     struct cover_lines *out = b->out;
-    for (uint32_t k = 0; k < line->blocks; k++) {
+    for (uint32_t k = 0; k < line->blocks && !b->rules->has_no_totals; k++) {
         const struct cover_block *block = &out->blocks.at[line->first_block + k];
-        cover_add_branches(b->units, &out->instances.at[block->instance], block->block, &s->totals);
+        add_branches(b->units, &out->instances.at[block->instance], block->block, &s->totals);
     }
     if (!(line->flags & LINE_EXISTS))
         return;

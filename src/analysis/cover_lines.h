@@ -31,6 +31,7 @@ struct cover_rules {
     bool unknown_is_zero;  /* functions without usable counts too */
     bool keeps_artificial; /* functions that the compiler made up */
     bool has_no_sums;      /* instances are not added into the source's lines */
+    bool has_no_totals;    /* nor branches and calls into the source's totals */
     bool has_gnu_exit;     /* takes the last block for the exit, as gcov does for all versions */
     bool carries_lines;    /* a block without lines belongs to the line of the one before: before
                               gcc 8 only changes of the line were written down */
@@ -73,7 +74,6 @@ struct cover_instance {
     int64_t called, returned;
     uint32_t blocks, blocks_executed; /* without entry and exit */
     uint32_t first_line, lines;       /* its own lines, if is_instance */
-    struct cover_totals totals;       /* its lines run in part, its branches and calls */
     uint64_t gnu_lines, gnu_executed; /* without those that functions before it have: gcov -f */
 };
 
@@ -121,10 +121,6 @@ static inline uint8_t cover_block_kind(const struct cover_unit *units,
     const struct cover_unit *u = &units[at->unit];
     return u->graph.block_kinds.at[u->notes->functions.at[at->function].first_block + block];
 }
-
-/* Adds what the arcs of a block say about branches and calls. */
-void cover_add_branches(const struct cover_unit *units, const struct cover_instance *at,
-                        uint32_t block, struct cover_totals *totals);
 
 /* ---- loops within a line: analysis/cover_loops.c */
 

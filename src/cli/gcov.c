@@ -143,6 +143,7 @@ static void analyse(struct gcov *g)
     struct cover_rules rules = {.absent_is_zero = r->version >= 800,
                                 .unknown_is_zero = true,
                                 .has_no_sums = g->options.json,
+                                .has_no_totals = g->options.to_stdout,
                                 .has_gnu_exit = !r->is_llvm,
                                 .carries_lines = r->version < 800 && !r->is_llvm,
                                 .sums_blocks =
