@@ -23,6 +23,12 @@ static inline struct bytes file_bytes(const struct file_buffer *b)
     return (struct bytes){b->at, b->len};
 }
 
+/* Opens `path` for writing, made or emptied, as open() with O_TRUNC does; -1: see errno. A file
+ * that is ours and has no other name gives way to a new one of its permissions: what was emptied
+ * and filled again some file systems (ext4's auto_da_alloc) put on disk at once, which takes longer
+ * than writing it. */
+int file_renew(const char *path);
+
 /* Replaces `path` by `bytes` wholly or not at all: written beside it, synced, renamed. The old
  * file's permissions are kept. What is not a regular file ("-", a pipe, a device) is written to
  * directly. */

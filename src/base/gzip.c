@@ -7,11 +7,10 @@
 #ifdef HAVE_LIBDEFLATE
 
 #include "base/arena.h"
+#include "base/file.h"
 
-#include <fcntl.h>
 #include <libdeflate.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LEVEL = 1 };
@@ -28,22 +27,12 @@ static bool write_all(int fd, const uint8_t *at, size_t len)
     return true;
 }
 
-/* A file that is there is written over and cut, not emptied: what was emptied and filled again,
- * some file systems (ext4's auto_da_alloc) put on disk at once, which takes longer than packing it.
- * What is cut off halfway shows by its checksum. */
-static bool cut(int fd, size_t len)
-{
-    struct stat st;
-    return fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size <= len ||
-           !ftruncate(fd, (off_t)len);
-}
-
 static bool write_file(const char *path, const uint8_t *at, size_t len, struct err *e)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    int fd = file_renew(path);
     if (fd < 0)
         return err_errno(e, path, errno);
-    bool ok = (write_all(fd, at, len) && cut(fd, len)) || err_errno(e, path, errno);
+    bool ok = write_all(fd, at, len) || err_errno(e, path, errno);
     if (close(fd) && ok)
         ok = err_errno(e, path, errno);
     return ok;

@@ -7,7 +7,6 @@
 #include "cli/gcov_read.h"
 #include "objfile/object.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 /* What of a name is wanted. */
@@ -205,7 +204,7 @@ static void write_text(struct gcov *g, uint32_t source, const char *argument)
         out_printf(g->out, "Removing '%s'\n", name);
         return;
     }
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = file_renew(name);
     if (fd < 0)
         return fail_to_write(g, "Could not open output file", name);
     out_printf(g->out, "Creating '%s'\n", name);

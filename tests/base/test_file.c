@@ -115,6 +115,47 @@ static void test_directory_is_an_error(void **state)
     file_buffer_deinit(&b);
 }
 
+static struct stat renewed(const char *path, const char *text)
+{
+    struct stat st;
+    int fd = file_renew(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    assert_int_equal(fstat(fd, &st), 0);
+    close(fd);
+    return st;
+}
+
+/* A file with other names is written through all of them; one without may be another. Its mode and
+ * length are right either way, and what may not be written is not replaced. */
+static void test_renewed_files(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/monarc-file.XXXXXX", path[64], other[64], link_name[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a", folder);
+    snprintf(other, sizeof other, "%s/b", folder);
+    snprintf(link_name, sizeof link_name, "%s/c", folder);
+    renewed(path, "first and long");
+    assert_int_equal(chmod(path, 0640), 0);
+    struct stat st = renewed(path, "second");
+    assert_int_equal(st.st_size, 6);
+    assert_int_equal(st.st_mode & 07777, 0640);
+    assert_int_equal(link(path, other), 0);
+    assert_int_equal(symlink("a", link_name), 0);
+    assert_int_equal(renewed(path, "third").st_ino, st.st_ino);
+    assert_int_equal(renewed(link_name, "fourth").st_ino, st.st_ino);
+    assert_int_equal(stat(other, &st), 0);
+    assert_int_equal(st.st_size, 6);
+    unlink(other);
+    chmod(path, 0444);
+    if (access(path, W_OK)) /* root may write all the same */
+        assert_int_equal(file_renew(path), -1);
+    unlink(link_name);
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +163,7 @@ int main(void)
         cmocka_unit_test(test_file_changes_while_read),
         cmocka_unit_test(test_fifo_is_read_to_its_end),
         cmocka_unit_test(test_directory_is_an_error),
+        cmocka_unit_test(test_renewed_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
