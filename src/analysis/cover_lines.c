@@ -339,7 +339,7 @@ static uint32_t place_slots(struct building *b, const uint32_t *slots, size_t le
 static void place_lines(struct building *b)
 {
     struct cover_lines *out = b->out;
-    struct line_walk walk = {0};
+    struct slot_walk walk = {0};
     vec_reserve(&b->place, b->found.len);
     vec_reserve(&out->lines, b->found.len);
     line_slots_sort(&b->slots);

@@ -61,7 +61,7 @@ void line_slots_sort(struct line_slots *s)
 }
 
 /* A set's chunks come behind its window: they are of higher numbers. */
-bool line_slots_next(const struct line_slots *s, struct line_walk *walk)
+bool line_slots_next(const struct line_slots *s, struct slot_walk *walk)
 {
     if (walk->windows && walk->chunks < s->order.len &&
         set_of(s->order.at[walk->chunks].key) == walk->set) {

@@ -53,11 +53,11 @@ static inline uint32_t *line_slot(struct line_slots *s, uint32_t set, uint32_t n
 
 /* Slots in the order of sets and lines, in pieces of one set each, all of them and the empty ones:
  *
- *     struct line_walk walk = {0};
+ *     struct slot_walk walk = {0};
  *     line_slots_sort(s);
  *     while (line_slots_next(s, &walk)) ... walk.set, walk.slots[0 .. walk.len - 1]
  */
-struct line_walk {
+struct slot_walk {
     uint32_t set;
     const uint32_t *slots;
     size_t len;
@@ -65,6 +65,6 @@ struct line_walk {
 };
 
 void line_slots_sort(struct line_slots *s);
-bool line_slots_next(const struct line_slots *s, struct line_walk *walk);
+bool line_slots_next(const struct line_slots *s, struct slot_walk *walk);
 
 #endif

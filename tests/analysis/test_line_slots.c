@@ -56,7 +56,7 @@ static void test_each_line_has_its_own(void **state)
 static void test_walk_is_in_order(void **state)
 {
     struct line_slots s = four_sets();
-    struct line_walk walk = {0};
+    struct slot_walk walk = {0};
     uint32_t value = 0, last_set = 0, met = 0;
     (void)state;
     fill(&s, &value);
