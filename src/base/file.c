@@ -108,6 +108,17 @@ int file_renew(const char *path)
     return fd;
 }
 
+bool file_write(const char *path, struct bytes bytes, struct err *e)
+{
+    int fd = file_renew(path);
+    if (fd < 0)
+        return err_errno(e, path, errno);
+    bool ok = write_all(fd, bytes) || err_errno(e, path, errno);
+    if (close(fd) && ok)
+        ok = err_errno(e, path, errno);
+    return ok;
+}
+
 static bool begin_beside(struct file_replacing *f, const struct stat *old, struct err *e)
 {
     /* Through symbolic links: the file they lead to is replaced, not the link. */

@@ -29,6 +29,9 @@ static inline struct bytes file_bytes(const struct file_buffer *b)
  * than writing it. */
 int file_renew(const char *path);
 
+/* Writes `bytes` to a file opened like that. */
+MUST_CHECK bool file_write(const char *path, struct bytes bytes, struct err *e);
+
 /* Replaces `path` by `bytes` wholly or not at all: written beside it, synced, renamed. The old
  * file's permissions are kept. What is not a regular file ("-", a pipe, a device) is written to
  * directly. */

@@ -2,8 +2,6 @@
  * in the pipe. By libdeflate, which takes a text whole and half of zlib's time, or else by zlib. */
 #include "base/gzip.h"
 
-#include <errno.h>
-
 #ifdef HAVE_LIBDEFLATE
 
 #include "base/arena.h"
@@ -11,32 +9,8 @@
 
 #include <libdeflate.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { LEVEL = 1 };
-
-static bool write_all(int fd, const uint8_t *at, size_t len)
-{
-    while (len) {
-        ssize_t n = write(fd, at, len);
-        if (n < 0 && errno != EINTR)
-            return false;
-        at += n > 0 ? n : 0;
-        len -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
-static bool write_file(const char *path, const uint8_t *at, size_t len, struct err *e)
-{
-    int fd = file_renew(path);
-    if (fd < 0)
-        return err_errno(e, path, errno);
-    bool ok = write_all(fd, at, len) || err_errno(e, path, errno);
-    if (close(fd) && ok)
-        ok = err_errno(e, path, errno);
-    return ok;
-}
 
 bool gzip_write(const char *path, struct bytes bytes, struct err *e)
 {
@@ -49,13 +23,14 @@ bool gzip_write(const char *path, struct bytes bytes, struct err *e)
         memory_exhausted(most);
     size_t len = libdeflate_gzip_compress(compressor, bytes.at, bytes.len, packed, most);
     libdeflate_free_compressor(compressor);
-    bool ok = write_file(path, packed, len, e);
+    bool ok = file_write(path, (struct bytes){packed, len}, e);
     free(packed);
     return ok;
 }
 
 #else
 
+#include <errno.h>
 #include <zlib.h>
 
 bool gzip_write(const char *path, struct bytes bytes, struct err *e)

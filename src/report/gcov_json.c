@@ -135,14 +135,23 @@ static void put_call(struct json_printing *p, const struct cover_unit *u, uint32
     end_piece(p->out, put(to, "}"));
 }
 
+/* The unit of a block, and in *first where its arcs begin and end in the graph's `out`. */
+static const struct cover_unit *arcs_of(const struct json_printing *p,
+                                        const struct cover_block *block, const uint32_t **first)
+{
+    const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
+    const struct cover_unit *u = &p->r->units[at->unit];
+    *first = cover_out(&u->graph, u->notes, at->function) + block->block;
+    return u;
+}
+
 static void put_branches(struct json_printing *p, const struct cover_line *line)
 {
     p->has_items = false;
     for (uint32_t i = 0; i < line->blocks; i++) {
         const struct cover_block *block = &p->r->lines.blocks.at[line->first_block + i];
-        const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
-        const struct cover_unit *u = &p->r->units[at->unit];
-        const uint32_t *first = cover_out(&u->graph, u->notes, at->function) + block->block;
+        const uint32_t *first;
+        const struct cover_unit *u = arcs_of(p, block, &first);
         if (first[1] - first[0] < 2 && block->block)
             continue; /* the only way on */
         for (uint32_t k = first[0]; k < first[1]; k++)
@@ -157,8 +166,8 @@ static void put_calls(struct json_printing *p, const struct cover_line *line)
     for (uint32_t i = 0; i < line->blocks; i++) {
         const struct cover_block *block = &p->r->lines.blocks.at[line->first_block + i];
         const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
-        const struct cover_unit *u = &p->r->units[at->unit];
-        const uint32_t *first = cover_out(&u->graph, u->notes, at->function) + block->block;
+        const uint32_t *first;
+        const struct cover_unit *u = arcs_of(p, block, &first);
         for (uint32_t k = first[0]; k < first[1]; k++)
             if (u->graph.arc_kinds.at[u->graph.out.at[k]] & ARC_CALL)
                 put_call(p, u, u->graph.out.at[k],
