@@ -147,6 +147,15 @@ class Arcs(unittest.TestCase):
         self.assertIn(b"broken: ", done.stdout)
         self.assertIn(b"the file ends within the function", done.stdout)
 
+    def test_lines_of_no_file(self):
+        """Told apart from other damage, and not written back as something else."""
+        notes = harness.ROOT / "tests/corpus/gcno/lines-of-no-file"
+        self.assertIn(b"it has lines of no source file", harness.monarc("info", notes).stdout)
+        done = harness.monarc("convert", "--to", "gcno", "-o", "x", notes, cwd=self.dir)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"it has lines of no source file", done.stderr)
+        self.assertFalse((self.dir / "x").exists())
+
     def test_merge(self):
         for path in COUNTERS:
             self.assertEqual(harness.monarc("merge", "-o", "sum", path, path, path,
