@@ -14,12 +14,14 @@ ROOMS = {
     "base": [],
     "objfile": ["base"],
     "source": ["base"],
+    "unwind": ["base"],
     "model": ["base"],
+    "record": ["base", "objfile", "unwind", "model", "format"],
     "format": ["base", "model"],
     "analysis": ["base", "objfile", "source", "model"],
     "report": ["base", "model", "analysis"],
     "tui": ["base", "model", "analysis"],
-    "cli": ["base", "objfile", "source", "model", "format", "analysis", "report", "tui"],
+    "cli": ["base", "objfile", "source", "model", "format", "analysis", "report", "tui", "record"],
 }
 
 # Libraries that live in src/objfile alone: <header> prefixes.

@@ -1,0 +1,200 @@
+/* A run: what was recorded of a program and of all processes that came out of it.
+ *
+ * Samples are counted on nodes of one tree of call stacks that all processes share. A frame is an
+ * object and a link address in it, so that the same code is the same frame in every process and in
+ * every run. Each sample carries its own weight: nanoseconds for clocks, events for counters.
+ * Nothing here is scaled to make sums meet: what was not seen is in `losses`, by amount.
+ *
+ * All indices are into the lists of the same run. A run owns its memory: run_deinit() frees it. */
+#ifndef MONARC_MODEL_RUN_H
+#define MONARC_MODEL_RUN_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RUN_BUILD_ID_BYTES = 32, RUN_THREAD_NAME_BYTES = 16 };
+#define RUN_NONE UINT32_MAX /* no object, process, thread or node */
+#define RUN_ROOT 0u         /* the node that is the parent of outermost frames */
+
+enum run_object_kind {
+    RUN_OBJECT_FILE,   /* an ELF file; addresses are link addresses */
+    RUN_OBJECT_VDSO,   /* the kernel's library; addresses from its start; its symbols are listed */
+    RUN_OBJECT_KERNEL, /* addresses are numbers of system calls; RUN_KERNEL_... otherwise */
+    RUN_OBJECT_GENERATED, /* code in no file, of one process; run-time addresses */
+    RUN_OBJECT_WAIT,      /* off the CPU: addresses are numbers of system calls; RUN_WAIT_... */
+    RUN_OBJECT_CUT,       /* stands outside of frames whose callers are not known: enum run_cut */
+    RUN_OBJECT_KINDS
+};
+
+/* Addresses in RUN_OBJECT_KERNEL that are no system calls. */
+#define RUN_KERNEL_FAULT   (UINT64_C(1) << 32)       /* page faults, interrupts, other exceptions */
+#define RUN_KERNEL_UNKNOWN ((UINT64_C(1) << 32) + 1) /* in the kernel, and nothing says for what \
+                                                      */
+/* The same in RUN_OBJECT_WAIT. */
+#define RUN_WAIT_READY   (UINT64_C(1) << 32)       /* could run, but no CPU was free */
+#define RUN_WAIT_UNKNOWN ((UINT64_C(1) << 32) + 1) /* waits, and nothing says where */
+#define RUN_WAIT_FAULT   ((UINT64_C(1) << 32) + 2) /* waits for a page */
+
+/* Why the callers of a frame are not known: addresses in RUN_OBJECT_CUT. */
+enum run_cut {
+    RUN_CUT_DEEP,      /* the stack is deeper than what was copied of it */
+    RUN_CUT_NO_TABLE,  /* code without unwind table and frame pointer */
+    RUN_CUT_GENERATED, /* generated code without frame pointer */
+    RUN_CUT_BROKEN,    /* registers, stack and table do not fit together */
+    RUN_CUT_TOO_MANY,  /* more frames than are kept */
+    RUN_CUT_NO_STACK,  /* no stack was recorded: not asked for, or refused */
+    RUN_CUTS
+};
+
+struct run_object {
+    uint32_t kind;           /* enum run_object_kind */
+    uint32_t build_id_bytes; /* 0: none */
+    uint8_t build_id[RUN_BUILD_ID_BYTES];
+    uint64_t low, high; /* link addresses of what was mapped; of the others: of what occurs */
+    const char *path; /* as the program had it, absolute where that was known; of RUN_OBJECT_FILE */
+    uint32_t process; /* of RUN_OBJECT_GENERATED; else RUN_NONE */
+    bool is_deleted;  /* the file was gone, or another one in its place, when it was mapped */
+    bool has_unwind;  /* there were tables to unwind by; of a file */
+};
+
+/* A name for code of an object that no file names: [start, start + size). */
+struct run_symbol {
+    uint32_t object;
+    uint64_t start, size;
+    const char *name;
+};
+
+/* One frame in one context. Parents stand before their children; node 0 is the root. */
+struct run_node {
+    uint32_t parent, object;
+    uint64_t address; /* of the instruction that ran; of callers: within the call instruction */
+};
+
+/* What ran in a process between two execs. A process that has executed another program has an
+ * entry for each; they share `pid` and stand in the order of time. */
+struct run_process {
+    uint32_t pid, parent_pid;
+    uint32_t program;            /* an object of RUN_OBJECT_FILE, or RUN_NONE */
+    uint64_t start_ns, end_ns;   /* since the run's start; end 0: it was still running */
+    uint64_t user_ns, system_ns; /* CPU time as the kernel accounts it; all of the pid's in its last
+                                    entry */
+    bool has_cpu;                /* the two are known */
+    bool has_ended;              /* `status` is known */
+    int32_t status;              /* as wait(2) gives it */
+    const char *name;            /* the command's, as the kernel has it */
+    const char *why_unseen;      /* NULL: recorded; else why it is not, or not wholly */
+};
+
+struct run_thread {
+    uint32_t process, tid; /* tid 0: several short-lived threads of the process together */
+    uint64_t start_ns, end_ns;
+    uint64_t cpu_ns; /* exact; 0 with has_cpu false */
+    bool has_cpu;
+    char name[RUN_THREAD_NAME_BYTES + 1];
+};
+
+/* Samples of one event with one stack, of one thread, in one slice of the run's time. */
+struct run_sample {
+    uint32_t slice, thread, event, node;
+    uint64_t weight; /* ns for clocks, else events */
+    uint32_t count;  /* how many samples that are */
+};
+
+enum run_event_unit { RUN_UNIT_NS, RUN_UNIT_COUNT };
+
+struct run_event {
+    const char *name; /* as the user wrote it: cpu, wall, cycles, r1a8, ... */
+    uint32_t unit;    /* enum run_event_unit */
+    uint64_t period;  /* nominal weight of a sample: ns, or events */
+    bool user_only;   /* does not see the kernel */
+};
+
+struct run_mark {
+    uint64_t at_ns; /* since the run's start */
+    uint32_t kind;  /* 0 phase, 1 region begins, 2 region ends, 3 recording stopped, 4 resumed */
+    uint32_t process, tid;
+    const char *name;
+};
+
+enum run_loss_kind {
+    RUN_LOST_RECORDS,   /* the kernel's buffer was full: samples */
+    RUN_LOST_THROTTLED, /* the kernel slowed sampling down */
+    RUN_LOST_UNPLACED,  /* CPU time that was measured, and no sample says where: ns */
+    RUN_LOST_KERNEL,    /* of that: in the kernel, whose place nobody let us see: ns */
+    RUN_LOST_UNSEEN,    /* CPU time of processes that were not recorded: ns */
+    RUN_LOST_STOPPED,   /* left out on the program's own wish (monarc_stop): ns */
+    RUN_LOST_OTHER,
+    RUN_LOSSES
+};
+
+struct run_loss {
+    uint32_t kind; /* enum run_loss_kind */
+    uint64_t count, ns;
+    const char *text; /* a sentence without full stop, with what to do about it */
+};
+
+/* How samples were taken. */
+enum run_method {
+    RUN_METHOD_NONE,
+    RUN_METHOD_PERF,      /* perf events, kernel included */
+    RUN_METHOD_PERF_USER, /* perf events in user code alone */
+    RUN_METHOD_PTRACE,    /* threads stopped for a moment */
+    RUN_METHOD_PROCESS    /* by the program itself: timers, signals */
+};
+
+struct run_text {
+    const char *key, *value;
+};
+
+/* Calls that a recorder inside the process counted. Ends in no object have RUN_NONE. */
+struct run_arc {
+    uint32_t from_object, self_object;
+    uint64_t from, self; /* link addresses; `from` is a return address */
+    uint64_t count;
+};
+
+struct run {
+    struct arena arena;         /* texts */
+    VEC(struct run_text) texts; /* argument (one each), directory, environment, version, machine */
+    VEC(struct run_object) objects;
+    VEC(struct run_symbol) symbols;    /* by object and start */
+    VEC(struct run_node) nodes;        /* [0] is the root */
+    VEC(struct run_process) processes; /* [0] is the program that was asked for */
+    VEC(struct run_thread) threads;
+    VEC(struct run_event) events;
+    VEC(struct run_sample) samples;
+    VEC(struct run_mark) marks;
+    VEC(struct run_loss) losses;
+    VEC(struct run_arc) arcs; /* not in the file: added by who opens a recording */
+
+    uint16_t machine; /* EM_... of <elf.h> */
+    uint32_t method;  /* enum run_method */
+    uint32_t rate;    /* samples per second and thread that were asked for; 0: none */
+    uint32_t cpus;
+    uint64_t start_real_ns;      /* since 1970 */
+    uint64_t length_ns;          /* wall time */
+    uint64_t slice_ns;           /* length of a slice; slice i is [i, i + 1) times that */
+    uint64_t user_ns, system_ns; /* CPU time of the whole tree, as far as it was waited for */
+    uint64_t monitor_ns;         /* CPU time of the recorder's own process */
+    uint64_t cost_ns;            /* estimate: what sampling took from the program's CPU time */
+    uint64_t stacks, whole; /* samples with stacks wanted; those of them that reach the outermost
+                               frame */
+};
+
+void run_deinit(struct run *r);
+
+/* The first text of a key, or NULL. */
+const char *run_text(const struct run *r, const char *key);
+
+/* Weights of an event, all samples together. */
+uint64_t run_weight(const struct run *r, uint32_t event);
+
+/* Whether indices are in range, parents before children, slices sane: what readers check and
+ * writers promise. On failure *e says what. */
+struct err;
+bool run_check(const struct run *r, struct err *e);
+
+#endif

@@ -1,0 +1,110 @@
+/* What the sources of a recording have in common: they say what happens in the processes, in the
+ * order of time, and the collector makes a run of it.
+ *
+ * A source (perf events, ptrace) watches; it knows nothing of stacks, files and weights beyond what
+ * it hands over. The collector keeps processes, threads and mappings, unwinds, and counts samples
+ * on a tree of stacks in memory that is bounded whatever the run's length: time is kept in at most
+ * 1,000 slices, which are merged by two as the run grows.
+ *
+ * Times are CLOCK_MONOTONIC in nanoseconds. */
+#ifndef MONARC_RECORD_COLLECTOR_H
+#define MONARC_RECORD_COLLECTOR_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "model/run.h"
+#include "unwind/unwind.h"
+
+#include <sys/types.h>
+
+struct collector;
+
+struct collector_options {
+    uint64_t start_ns;
+    enum unwind_machine machine;
+    bool no_stacks;
+};
+
+struct collector *collector_new(const struct collector_options *o);
+void collector_free(struct collector *c);
+
+/* --- events that are counted ------------------------------------------------------------------ */
+
+/* Adds one before the first sample of it; returns its number. The name is copied. */
+uint32_t collector_add_event(struct collector *c, const char *name, enum run_event_unit unit,
+                             uint64_t period, bool user_only);
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+/* A new thread or process; pid == parent_pid for a thread. Unknown parents are allowed. */
+void collector_fork(struct collector *c, pid_t pid, pid_t tid, pid_t parent_pid, uint64_t at_ns);
+
+/* Another program in a process: its mappings so far are gone, its threads but one too. */
+void collector_exec(struct collector *c, pid_t pid, const char *name, uint64_t at_ns);
+
+/* A thread's new name. */
+void collector_name(struct collector *c, pid_t pid, pid_t tid, const char *name, uint64_t at_ns);
+
+/* A thread ends. */
+void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns);
+
+/* The exact CPU time of a thread so far, in nanoseconds: the last one given counts. */
+void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cpu_ns);
+
+/* A process's CPU time as the kernel accounts it, and its wait status where it was waited for. */
+void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uint64_t system_ns);
+void collector_process_status(struct collector *c, pid_t pid, int status);
+
+/* Whether a process is known and has not ended. */
+bool collector_has_process(const struct collector *c, pid_t pid);
+
+/* --- mappings --------------------------------------------------------------------------------- */
+
+struct collector_mapping {
+    pid_t pid;
+    uint64_t start, end, offset; /* offset: of `start` in the file */
+    uint64_t device, inode;      /* 0: no file */
+    const char *path;            /* "" or "//anon" for none; "[vdso]" */
+    struct bytes build_id;       /* where the kernel told it */
+    bool is_executable;
+};
+
+/* An executable mapping that replaces whatever was in its range. */
+void collector_map(struct collector *c, const struct collector_mapping *m, uint64_t at_ns);
+
+/* Reads /proc/PID/maps and replaces all mappings of the process; false: it cannot be read. */
+bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns);
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+enum collector_where {
+    COLLECTOR_IN_USER,
+    COLLECTOR_IN_KERNEL, /* a system call, told from the code at `pc` or `syscall` */
+    COLLECTOR_WAITING    /* off the CPU */
+};
+
+struct collector_sample {
+    pid_t pid, tid;
+    uint64_t at_ns;
+    uint64_t weight; /* in the event's unit */
+    uint32_t event;
+    enum collector_where where;
+    int64_t syscall; /* number; -1: not known, -2: none (a fault or interrupt) */
+    const struct unwind_registers *registers; /* of user code; NULL: not known */
+    struct bytes stack;                       /* from the user's stack pointer on */
+    bool is_live; /* the thread has not run since: its memory may be read for the rest */
+};
+
+void collector_sample(struct collector *c, const struct collector_sample *s);
+
+/* CPU time or records that were lost, by kind and reason; sums up. The text lives on. */
+void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,
+                    uint64_t ns);
+
+/* --- at the end ------------------------------------------------------------------------------- */
+
+/* Fills a zeroed run with all that was collected: nodes, samples, objects, processes, threads,
+ * events, symbols of generated code. The collector can go on. */
+void collector_finish(struct collector *c, uint64_t end_ns, struct run *out);
+
+#endif

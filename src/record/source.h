@@ -1,0 +1,34 @@
+/* What watches a tree of processes: perf events or, where they are refused, ptrace.
+ *
+ * The monitor owns the loop, the signals and waitpid(); a source is asked in turn and tells the
+ * collector what it sees. */
+#ifndef MONARC_RECORD_SOURCE_H
+#define MONARC_RECORD_SOURCE_H
+
+#include "record/collector.h"
+
+struct source {
+    /* Takes what has happened until now; returns in how many nanoseconds it wants to be asked
+     * again. */
+    uint64_t (*round)(struct source *s, uint64_t now_ns);
+
+    /* A status of waitpid(-1, ..., __WALL) that is not the end of a process; true: it was meant
+     * for the source, which has answered it. NULL: there are none. */
+    bool (*stopped)(struct source *s, pid_t pid, int status);
+
+    /* Last call: everything up to now, then what is lost and left. */
+    void (*finish)(struct source *s, uint64_t now_ns);
+    void (*free)(struct source *s);
+};
+
+struct source_options {
+    pid_t launcher;   /* perf: the idle process that the program is forked from; else 0 */
+    pid_t program;    /* ptrace: waits before its exec; attaching: the process to attach to */
+    bool is_attached; /* the program runs already */
+    bool no_follow;   /* leave out all processes but the first */
+    bool no_stacks;
+    bool wants_waits; /* off-CPU time, too */
+    uint32_t rate;    /* samples per second of CPU time and thread */
+};
+
+#endif

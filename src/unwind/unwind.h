@@ -1,0 +1,78 @@
+/* Call stacks out of registers, a piece of stack and unwind tables.
+ *
+ * Pure functions over bytes: nothing here opens, maps or allocates but what unwind_tables_new()
+ * returns. All input may be damaged or hostile: steps are bounded, and nothing is read outside of
+ * what was given. Sources: System V ABI (x86-64, aarch64, riscv64), DWARF 5 section 6.4, LSB
+ * `.eh_frame` and `.eh_frame_hdr`. */
+#ifndef MONARC_UNWIND_UNWIND_H
+#define MONARC_UNWIND_UNWIND_H
+
+#include "base/bytes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum unwind_machine { UNWIND_NO_MACHINE, UNWIND_X86_64, UNWIND_AARCH64, UNWIND_RISCV64 };
+
+/* Registers by their DWARF numbers: x86-64 0-15 (6 rbp, 7 rsp), aarch64 0-30 (29 fp, 30 lr) and
+ * 31 sp, riscv64 0-31 (1 ra, 2 sp, 8 fp). */
+enum { UNWIND_REGISTERS = 32 };
+
+struct unwind_registers {
+    uint64_t pc;
+    uint64_t at[UNWIND_REGISTERS];
+    uint32_t known; /* bit n: at[n] has a value */
+};
+
+/* Where a file's tables are. Addresses are link addresses; empty spans are sections that are not
+ * there. The bytes must live as long as the tables. */
+struct unwind_sections {
+    enum unwind_machine machine;
+    struct bytes eh_frame, eh_frame_hdr, debug_frame;
+    uint64_t eh_frame_address, eh_frame_hdr_address;
+    uint64_t text_address, data_address; /* bases of DW_EH_PE_textrel and DW_EH_PE_datarel */
+};
+
+/* The tables of one file, and a cache of the rules that were needed so far. One thread at a time.
+ */
+struct unwind_tables;
+struct unwind_tables *unwind_tables_new(const struct unwind_sections *s);
+void unwind_tables_free(struct unwind_tables *t);
+
+/* What is mapped at a pc. */
+struct unwind_module {
+    struct unwind_tables *tables; /* NULL: none; frame pointers are tried */
+    uint64_t bias;                /* link address = address - bias */
+    bool is_generated;            /* code that is in no file */
+};
+
+struct unwind_stack {
+    uint64_t address;   /* of the first byte copied: the stack pointer */
+    struct bytes bytes; /* as much as was copied */
+
+    /* Finds what is mapped at `pc`; false: nothing executable is. */
+    bool (*module_at)(void *context, uint64_t pc, struct unwind_module *out);
+    /* Reads a word that is not in `bytes`: the outer part of the stack, another stack, saved
+     * registers of a signal. false: it is not to be had. NULL: nothing is. */
+    bool (*read)(void *context, uint64_t address, uint64_t *word);
+    void *context;
+};
+
+/* Why a stack ends. */
+enum unwind_end {
+    UNWIND_WHOLE,     /* at the outermost frame: its tables say so, or a thread's start does */
+    UNWIND_DEEP,      /* the stack goes on behind what was copied or could be read */
+    UNWIND_NO_TABLE,  /* code without tables, and no frame pointer that makes sense */
+    UNWIND_GENERATED, /* the same, in generated code */
+    UNWIND_BROKEN,    /* tables, registers and stack do not fit together */
+    UNWIND_TOO_MANY,  /* `most` frames */
+};
+
+/* Writes the look-up addresses of the frames, innermost first: the pc itself for the innermost
+ * frame and those that a signal interrupted, for callers an address within the call instruction
+ * (return address - 1). Returns how many, at most `most`; *end says why no more. */
+uint32_t unwind_walk(const struct unwind_stack *s, enum unwind_machine machine,
+                     const struct unwind_registers *registers, uint64_t *frames, uint32_t most,
+                     enum unwind_end *end);
+
+#endif
