@@ -30,9 +30,10 @@ enum run_object_kind {
 };
 
 /* Addresses in RUN_OBJECT_KERNEL that are no system calls. */
-#define RUN_KERNEL_FAULT   (UINT64_C(1) << 32)       /* page faults, interrupts, other exceptions */
-#define RUN_KERNEL_UNKNOWN ((UINT64_C(1) << 32) + 1) /* in the kernel, and nothing says for what \
-                                                      */
+#define RUN_KERNEL_FAULT (UINT64_C(1) << 32) /* page faults, interrupts, other exceptions */
+#define RUN_KERNEL_UNKNOWN                                                \
+    ((UINT64_C(1) << 32) + 1) /* in the kernel, and nothing says for what \
+                               */
 /* The same in RUN_OBJECT_WAIT. */
 #define RUN_WAIT_READY   (UINT64_C(1) << 32)       /* could run, but no CPU was free */
 #define RUN_WAIT_UNKNOWN ((UINT64_C(1) << 32) + 1) /* waits, and nothing says where */
