@@ -103,6 +103,7 @@ static void read_facts(struct run_reader *from)
     r->slice_ns = take(from);
     r->user_ns = take(from);
     r->system_ns = take(from);
+    r->cpu_ns = take(from);
     r->monitor_ns = take(from);
     r->cost_ns = take(from);
     r->stacks = take(from);

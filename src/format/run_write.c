@@ -63,9 +63,10 @@ static void write_facts(struct run_writer *to)
 {
     const struct run *r = to->run;
     size_t start = begin_record(to, RUN_TAG_RUN);
-    const uint64_t facts[] = {r->machine,   r->method,   r->rate,    r->cpus,      r->start_real_ns,
-                              r->length_ns, r->slice_ns, r->user_ns, r->system_ns, r->monitor_ns,
-                              r->cost_ns,   r->stacks,   r->whole};
+    const uint64_t facts[] = {r->machine,       r->method,    r->rate,       r->cpus,
+                              r->start_real_ns, r->length_ns, r->slice_ns,   r->user_ns,
+                              r->system_ns,     r->cpu_ns,    r->monitor_ns, r->cost_ns,
+                              r->stacks,        r->whole};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         put(to, facts[i]);
     end_record(to, start);

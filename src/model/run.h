@@ -179,10 +179,10 @@ struct run {
     uint64_t length_ns;          /* wall time */
     uint64_t slice_ns;           /* length of a slice; slice i is [i, i + 1) times that */
     uint64_t user_ns, system_ns; /* CPU time of the whole tree, as far as it was waited for */
-    uint64_t cpu_ns;         /* CPU time of all that was watched, by the kernel's own counter; 0:
-                                unknown */
-    uint64_t monitor_ns;         /* CPU time of the recorder's own process */
-    uint64_t cost_ns;            /* estimate: what sampling took from the program's CPU time */
+    uint64_t cpu_ns;        /* CPU time of all that was watched, by the kernel's own counter; 0:
+                               unknown */
+    uint64_t monitor_ns;    /* CPU time of the recorder's own process */
+    uint64_t cost_ns;       /* estimate: what sampling took from the program's CPU time */
     uint64_t stacks, whole; /* samples with stacks wanted; those of them that reach the outermost
                                frame */
 };

@@ -48,11 +48,10 @@ void collector_free(struct collector *c)
 uint32_t collector_add_event(struct collector *c, const char *name, enum run_event_unit unit,
                              uint64_t period, bool user_only)
 {
-    vec_push(&c->events,
-             (struct run_event){.name = arena_copy(&c->arena, name, strlen(name)),
-                                .unit = unit,
-                                .period = period,
-                                .user_only = user_only});
+    vec_push(&c->events, (struct run_event){.name = arena_copy(&c->arena, name, strlen(name)),
+                                            .unit = unit,
+                                            .period = period,
+                                            .user_only = user_only});
     return (uint32_t)c->events.len - 1;
 }
 
@@ -269,8 +268,8 @@ uint32_t collector_generated(struct collector *c, uint32_t process)
     return p->generated;
 }
 
-/* Where maps are read again, the file that was there is there still: what the kernel told of it then
- * is more than maps say. */
+/* Where maps are read again, the file that was there is there still: what the kernel told of it
+ * then is more than maps say. */
 static uint32_t known_image(struct collector *c, const struct mappings *old,
                             const struct collector_mapping *m)
 {

@@ -184,9 +184,9 @@ void collector_finish(struct collector *c, uint64_t end_ns, struct run *out)
         vec_push(&out->events, event);
     }
     for (size_t i = 0; i < c->losses.len; i++)
-        vec_push(&out->losses, (struct run_loss){c->losses.at[i].kind, c->losses.at[i].count,
-                                                 c->losses.at[i].ns,
-                                                 finish_text(out, c->losses.at[i].text)});
+        vec_push(&out->losses,
+                 (struct run_loss){c->losses.at[i].kind, c->losses.at[i].count, c->losses.at[i].ns,
+                                   finish_text(out, c->losses.at[i].text)});
     out->stacks = c->stacks;
     out->whole = c->whole;
     out->length_ns = end_ns > c->options.start_ns ? end_ns - c->options.start_ns : 0;

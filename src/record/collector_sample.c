@@ -1,7 +1,8 @@
 /* From a sample to a node of the tree of stacks.
  *
- * What the copied piece of stack does not hold is read from the process if it lives, and only if the
- * outer end of the piece still is what was copied: then the frames further out have not moved. */
+ * What the copied piece of stack does not hold is read from the process if it lives, and only if
+ * the outer end of the piece still is what was copied: then the frames further out have not moved.
+ */
 #include "record/collector_private.h"
 
 #include "objfile/object.h"

@@ -78,8 +78,8 @@ uint32_t images_file(struct images *s, const struct image_identity *id)
                             ? intern_hash((const char *)known.build_id.at, known.build_id.len)
                             : known.inode ^ known.device << 40;
     for (uint64_t attempt = 0;; attempt++) {
-        uint32_t *found = map_at(&s->by_identity, hash + attempt, identity, (uint32_t)s->all.len,
-                                 &is_new);
+        uint32_t *found =
+            map_at(&s->by_identity, hash + attempt, identity, (uint32_t)s->all.len, &is_new);
         if (!is_new && is_same_file(s->all.at[*found], &known, path))
             return *found;
         if (is_new)
@@ -102,8 +102,8 @@ uint32_t images_file(struct images *s, const struct image_identity *id)
 uint32_t images_other(struct images *s, enum run_object_kind kind, uint32_t process)
 {
     bool is_new;
-    uint32_t *found = map_at(&s->by_identity, UINT64_MAX - kind, process, (uint32_t)s->all.len,
-                             &is_new);
+    uint32_t *found =
+        map_at(&s->by_identity, UINT64_MAX - kind, process, (uint32_t)s->all.len, &is_new);
     if (is_new)
         image_new(s, kind)->object.process = process;
     return *found;
@@ -199,9 +199,9 @@ static void take_segments(struct image *image)
 {
     const struct object_facts *facts = object_facts(image->file);
     for (size_t i = 0; i < facts->code_len; i++)
-        vec_push(&image->segments, (struct image_segment){facts->code[i].offset,
-                                                          facts->code[i].size,
-                                                          facts->code[i].address});
+        vec_push(&image->segments,
+                 (struct image_segment){facts->code[i].offset, facts->code[i].size,
+                                        facts->code[i].address});
 }
 
 struct object *images_open(struct images *s, uint32_t number)

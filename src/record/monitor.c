@@ -30,7 +30,7 @@ struct monitor {
     sigset_t taken;
     int signals; /* signalfd */
     uint64_t start_ns, program_end_ns;
-    bool has_ended; /* the program */
+    bool has_ended;  /* the program */
     bool is_stopped; /* by the user, or because time is up */
     enum run_method method;
     enum unwind_machine machine;
@@ -258,11 +258,12 @@ static void monitor_describe(struct monitor *m, struct run *out)
     out->cpu_ns = m->perf.cpu_ns;
     out->monitor_ns = monitor_ns(own.ru_utime) + monitor_ns(own.ru_stime);
     for (char **a = m->options->argv; a && *a; a++)
-        vec_push(&out->texts, (struct run_text){"argument", arena_copy(&out->arena, *a, strlen(*a))});
+        vec_push(&out->texts,
+                 (struct run_text){"argument", arena_copy(&out->arena, *a, strlen(*a))});
 }
 
-bool monitor_record(const struct monitor_options *o, struct run *out,
-                    struct monitor_result *result, struct err *e)
+bool monitor_record(const struct monitor_options *o, struct run *out, struct monitor_result *result,
+                    struct err *e)
 {
     struct monitor m = {.options = o, .result = result, .machine = monitor_machine()};
     *result = (struct monitor_result){.status = MONITOR_CANNOT_RUN};

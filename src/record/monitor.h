@@ -1,5 +1,5 @@
-/* The monitor: starts a program or attaches to one, and records what it and all that comes out of it
- * do, from outside.
+/* The monitor: starts a program or attaches to one, and records what it and all that comes out of
+ * it do, from outside.
  *
  * It owns the loop, the signals and waiting for children; sources watch (source.h), the collector
  * keeps (collector.h). What the program is started with, and whether anything is preloaded into it,
@@ -18,8 +18,8 @@ enum {
 };
 
 struct monitor_options {
-    char **argv;         /* the program; NULL: `pid` is attached to */
-    char **environment;  /* of the program */
+    char **argv;        /* the program; NULL: `pid` is attached to */
+    char **environment; /* of the program */
     int32_t pid;
     uint64_t most_ns;    /* recording ends after so long; 0: no limit */
     uint64_t daemons_ns; /* how long to wait for processes that outlive the program */
@@ -31,9 +31,9 @@ struct monitor_options {
 };
 
 struct monitor_result {
-    int status;        /* the program's exit status, as a shell would have it */
-    bool has_started;  /* else `status` says why not, and *e */
-    bool was_refused;  /* perf events were, and `refusal` says why */
+    int status;       /* the program's exit status, as a shell would have it */
+    bool has_started; /* else `status` says why not, and *e */
+    bool was_refused; /* perf events were, and `refusal` says why */
     struct err refusal;
 };
 

@@ -36,8 +36,8 @@ uint64_t perf_layout_registers(const struct perf_layout *l)
 /* From the kernel's numbers (asm/perf_regs.h) to DWARF's; -1: not kept; -2: the pc. */
 static int dwarf_register(enum unwind_machine machine, unsigned number)
 {
-    static const int8_t x86_64[24] = {0,  3,  2,  1,  4,  5,  6, 7, -2, -1, -1, -1,
-                                      -1, -1, -1, -1, 8,  9,  10, 11, 12, 13, 14, 15};
+    static const int8_t x86_64[24] = {0,  3,  2,  1,  4, 5, 6,  7,  -2, -1, -1, -1,
+                                      -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15};
     if (machine == UNWIND_X86_64)
         return number < 24 ? x86_64[number] : -1;
     if (machine == UNWIND_AARCH64)

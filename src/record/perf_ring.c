@@ -13,8 +13,7 @@ static size_t page_bytes(void)
 
 bool perf_ring_map(struct perf_ring *r, int fd, size_t size)
 {
-    void *pages =
-        mmap(NULL, page_bytes() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *pages = mmap(NULL, page_bytes() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (pages == MAP_FAILED)
         return false;
     *r = (struct perf_ring){.pages = pages, .size = size};

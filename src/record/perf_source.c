@@ -33,11 +33,11 @@ enum {
     IDLE_NS = 64 * 1000 * 1000,
 };
 
-#define THROTTLED                                                                                  \
-    "the kernel slowed sampling down; a lower --rate avoids it, or a higher "                      \
+#define THROTTLED                                                             \
+    "the kernel slowed sampling down; a lower --rate avoids it, or a higher " \
     "kernel.perf_event_max_sample_rate"
-#define LOST_RECORDS                                                                               \
-    "samples did not fit into the kernel's buffers, because this machine was busy or "             \
+#define LOST_RECORDS                                                                   \
+    "samples did not fit into the kernel's buffers, because this machine was busy or " \
     "kernel.perf_event_mlock_kb is small"
 
 /* One event on one CPU, of the launcher or of a thread that was attached to. */
@@ -92,8 +92,8 @@ static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t ch
     attr.use_clockid = 1;
     attr.clockid = CLOCK_MONOTONIC;
     attr.watermark = 1;
-    attr.wakeup_watermark = s->buffer_bytes / 4 < WAKE_BYTES ? (uint32_t)(s->buffer_bytes / 4)
-                                                             : WAKE_BYTES;
+    attr.wakeup_watermark =
+        s->buffer_bytes / 4 < WAKE_BYTES ? (uint32_t)(s->buffer_bytes / 4) : WAKE_BYTES;
     if (choice)
         return attr;
     attr.task = attr.comm = attr.comm_exec = 1;
@@ -247,17 +247,17 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
     if (!choice || !r->period)
         return;
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-    struct collector_sample sample = {
-        .pid = (pid_t)r->pid,
-        .tid = (pid_t)r->tid,
-        .at_ns = r->time,
-        .weight = r->period,
-        .event = *choice,
-        .where = mode == PERF_RECORD_MISC_USER ? COLLECTOR_IN_USER : COLLECTOR_IN_KERNEL,
-        .syscall = -1,
-        .registers = r->has_registers ? &r->registers : NULL,
-        .stack = r->stack,
-        .is_live = true};
+    struct collector_sample sample = {.pid = (pid_t)r->pid,
+                                      .tid = (pid_t)r->tid,
+                                      .at_ns = r->time,
+                                      .weight = r->period,
+                                      .event = *choice,
+                                      .where = mode == PERF_RECORD_MISC_USER ? COLLECTOR_IN_USER
+                                                                             : COLLECTOR_IN_KERNEL,
+                                      .syscall = -1,
+                                      .registers = r->has_registers ? &r->registers : NULL,
+                                      .stack = r->stack,
+                                      .is_live = true};
     if (s->choices[*choice].period > 1)
         sample.weight = periods_weigh(&s->periods.at[*choice], r->tid,
                                       (uint64_t)r->cpu << 32 | *choice, r->period);

@@ -12,9 +12,10 @@
 struct event_choice;
 
 struct perf_source_result {
-    bool is_refused;  /* the system does not permit it: another way may be tried */
-    bool user_only;   /* the kernel is not sampled */
-    uint64_t cpu_ns;  /* after finish(): CPU time of all that was watched, by the kernel's counters */
+    bool is_refused; /* the system does not permit it: another way may be tried */
+    bool user_only;  /* the kernel is not sampled */
+    uint64_t
+        cpu_ns; /* after finish(): CPU time of all that was watched, by the kernel's counters */
     uint64_t samples; /* taken, lost ones not counted */
 };
 

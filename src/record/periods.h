@@ -19,9 +19,9 @@ struct period_clock {
 };
 
 struct periods {
-    uint64_t nominal;  /* P */
-    uint64_t state;    /* of the generator */
-    struct map born;     /* thread -> how many of that number have begun; older ones are not in it */
+    uint64_t nominal; /* P */
+    uint64_t state;   /* of the generator */
+    struct map born;  /* thread -> how many of that number have begun; older ones are not in it */
     struct map clock_of; /* thread and that number, clock -> index */
     VEC(struct period_clock) clocks;
 };

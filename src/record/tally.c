@@ -95,12 +95,11 @@ void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event,
 {
     bool is_new;
     go_to(t, at_ns);
-    uint32_t *place = map_at(&t->open_of, (uint64_t)thread << 32 | event, node,
-                             (uint32_t)t->open.len, &is_new);
+    uint32_t *place =
+        map_at(&t->open_of, (uint64_t)thread << 32 | event, node, (uint32_t)t->open.len, &is_new);
     if (is_new)
-        vec_push(&t->open,
-                 (struct run_sample){
-                     .slice = t->slice, .thread = thread, .event = event, .node = node});
+        vec_push(&t->open, (struct run_sample){
+                               .slice = t->slice, .thread = thread, .event = event, .node = node});
     t->open.at[*place].weight += weight;
     t->open.at[*place].count++;
 }

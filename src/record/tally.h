@@ -15,7 +15,7 @@ struct tally {
     uint64_t slice_ns;
     uint32_t slice; /* of `open` */
     VEC(struct run_node) nodes;
-    struct map node_of; /* parent and object, address -> node */
+    struct map node_of;            /* parent and object, address -> node */
     VEC(struct run_sample) closed; /* of slices that are over, by slice */
     VEC(struct run_sample) open;   /* of the slice that runs */
     struct map open_of;            /* thread and event, node -> index of `open` */

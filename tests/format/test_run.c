@@ -85,6 +85,7 @@ static struct run full_run(void)
                     .slice_ns = 10,
                     .user_ns = 80,
                     .system_ns = 15,
+                    .cpu_ns = 5,
                     .monitor_ns = 4,
                     .cost_ns = 2,
                     .stacks = 5,
