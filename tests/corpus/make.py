@@ -248,8 +248,17 @@ def live():
     yield "blocks", live_file("be32", live_blocks)
 
 
+def events():
+    """Lists of events, as --event takes them."""
+    yield "names", b"cpu,wall,cycles:u,cs,page-faults/period=7,name=x/,user_time,r1a8:pp"
+    yield "caches", b"L1-dcache-load-misses,l1d-misses-store,dTLB-speculative-read,LLC,node"
+    yield "units", b"msr/tsc/,software/config=2/u,uprobe/retprobe,ref_ctr_offset=0x12/,tsc"
+    yield "others", b"sched:sched_switch:k,mem:0x601040/8:rw:u,mem:16:x"
+    yield "wrong", b"cycles,,inst_retired.any,cpu/event=1"
+
+
 def main():
-    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live:
+    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, events:
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)
         for name, data in make():
