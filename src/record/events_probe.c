@@ -125,9 +125,8 @@ bool events_probe(struct event_choice *c, struct err *e)
     bool is_refused = error == EACCES || error == EPERM;
     if (is_refused && !c->in_kernel && !c->kernel_only && !c->user_only) {
         attr.exclude_kernel = attr.exclude_hv = 1;
-        c->user_only = !probe_open(attr, false);
-        if (c->user_only)
-            return true;
+        error = probe_open(attr, false); /* which also tells whether the event is there at all */
+        c->user_only = !error;
     }
     return !error || probe_why(c, &attr, error, e);
 }
