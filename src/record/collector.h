@@ -91,12 +91,18 @@ struct collector_sample {
     uint32_t event;
     enum collector_where where;
     int64_t syscall; /* number; -1: not known, -2: none (a fault or interrupt) */
-    const struct unwind_registers *registers; /* of user code; NULL: not known */
+    const struct unwind_registers *registers; /* of user code; NULL: there is none, as while the
+                                                 kernel loads a program or ends a thread */
     struct bytes stack;                       /* from the user's stack pointer on */
-    bool is_live; /* the thread has not run since: its memory may be read for the rest */
+    bool is_young; /* the weight is to be scaled: collector_scale_young() */
+    bool is_live;  /* the thread has not run since: its memory may be read for the rest */
 };
 
 void collector_sample(struct collector *c, const struct collector_sample *s);
+
+/* What the weights of young samples are multiplied by at the end: the time that they stand for is
+ * known exactly, their sum on average only. */
+void collector_scale_young(struct collector *c, double factor);
 
 /* CPU time or records that were lost, by kind and reason; sums up. The text lives on. */
 void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,

@@ -156,7 +156,7 @@ static uint32_t sample_leaf(struct sample_walk *w, uint32_t node)
 {
     struct collector *c = w->c;
     int64_t number = sample_syscall(w);
-    if (w->sample->where == COLLECTOR_IN_USER)
+    if (w->sample->where == COLLECTOR_IN_USER && node != RUN_ROOT)
         return node;
     bool waits = w->sample->where == COLLECTOR_WAITING;
     uint64_t place = number >= 0 ? (uint64_t)number : waits ? RUN_WAIT_UNKNOWN : RUN_KERNEL_UNKNOWN;
@@ -196,7 +196,7 @@ static uint32_t sample_stack(struct sample_walk *w)
     uint64_t frames[MOST_FRAMES];
     enum unwind_end end;
     if (!s->registers)
-        return tally_node(&c->tally, RUN_ROOT, c->cut, RUN_CUT_NO_STACK);
+        return RUN_ROOT;
     uint64_t sp = s->registers->at[7];
     if (c->options.machine != UNWIND_X86_64)
         sp = s->registers->at[c->options.machine == UNWIND_AARCH64 ? 31 : 2];
@@ -232,5 +232,6 @@ void collector_sample(struct collector *c, const struct collector_sample *s)
     w.process = c->threads.at[thread].process;
     uint32_t node = sample_leaf(&w, sample_stack(&w));
     uint64_t at_ns = s->at_ns > c->options.start_ns ? s->at_ns - c->options.start_ns : 0;
-    tally_add(&c->tally, at_ns, thread, s->event, node, s->weight);
+    tally_add(&c->tally, at_ns, thread, s->event | (s->is_young ? TALLY_YOUNG : 0), node,
+              s->weight);
 }
