@@ -248,6 +248,7 @@ def live():
     yield "blocks", live_file("be32", live_blocks)
 
 
+<<<<<<< HEAD
 def events():
     """Lists of events, as --event takes them."""
     yield "names", b"cpu,wall,cycles:u,cs,page-faults/period=7,name=x/,user_time,r1a8:pp"
@@ -257,6 +258,8 @@ def events():
     yield "wrong", b"cycles,,inst_retired.any,cpu/event=1"
 
 
+=======
+>>>>>>> main
 # --- runs -----------------------------------------------------------------------------------------
 
 def leb(*values):
@@ -313,7 +316,7 @@ def run_lists():
     process = leb(7, 1, 1, 0, 900, 500, 100, 3, signed(0)) + words("p", None)
     unseen = leb(8, 7, 0, 5, 0, 0, 0, 0, 0) + words("", "refused")
     yield run_list(1, *(leb(len(text)) + text.encode() for text in STRINGS))
-    yield run_record(2, leb(62, 1, 1000, 2, 10**18, 1000, 100, 500, 100, 9, 20, 5, 4))
+    yield run_record(2, leb(62, 1, 1000, 2, 10**18, 1000, 100, 500, 100, 610, 9, 20, 5, 4))
     yield run_list(3, words("argument", "./p"))
     yield run_objects()
     yield run_list(5, leb(2, 0x10, 0x20) + words("main"), leb(0, 0x20, 0) + words("p"),
@@ -354,8 +357,21 @@ def run():
     yield "version-3", run_file().replace(b"MRSD\2", b"MRSD\3", 1)
 
 
+def events():
+    """Lists of events, as --event takes them."""
+    yield "names", b"cpu,wall,cycles:u,cs,page-faults/period=7,name=x/,user_time,r1a8:pp"
+    yield "caches", b"L1-dcache-load-misses,l1d-misses-store,dTLB-speculative-read,LLC,node"
+    yield "units", b"msr/tsc/,software/config=2/u,uprobe/retprobe,ref_ctr_offset=0x12/,tsc"
+    yield "others", b"sched:sched_switch:k,mem:0x601040/8:rw:u,mem:16:x"
+    yield "wrong", b"cycles,,inst_retired.any,cpu/event=1"
+
+
 def main():
+<<<<<<< HEAD
     for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, events, run:
+=======
+    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events:
+>>>>>>> main
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)
         for name, data in make():
