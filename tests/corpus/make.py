@@ -248,18 +248,6 @@ def live():
     yield "blocks", live_file("be32", live_blocks)
 
 
-<<<<<<< HEAD
-def events():
-    """Lists of events, as --event takes them."""
-    yield "names", b"cpu,wall,cycles:u,cs,page-faults/period=7,name=x/,user_time,r1a8:pp"
-    yield "caches", b"L1-dcache-load-misses,l1d-misses-store,dTLB-speculative-read,LLC,node"
-    yield "units", b"msr/tsc/,software/config=2/u,uprobe/retprobe,ref_ctr_offset=0x12/,tsc"
-    yield "others", b"sched:sched_switch:k,mem:0x601040/8:rw:u,mem:16:x"
-    yield "wrong", b"cycles,,inst_retired.any,cpu/event=1"
-
-
-=======
->>>>>>> main
 # --- runs -----------------------------------------------------------------------------------------
 
 def leb(*values):
@@ -367,11 +355,7 @@ def events():
 
 
 def main():
-<<<<<<< HEAD
-    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, events, run:
-=======
     for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events:
->>>>>>> main
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)
         for name, data in make():
