@@ -192,13 +192,29 @@ static bool write_run(struct request *r, const struct run *run, struct err *e)
     return ok;
 }
 
+/* The calls and blocks that the program itself counted. */
+static bool add_calls(struct request *r, const struct run *run, struct profile *p, struct err *e)
+{
+    const char *path = arena_printf(&r->arena, "%s/%" PRIu32 "/gmon.out", r->folder.working,
+                                    run->processes.at[0].pid);
+    struct profile_options options = {.hint = {.word = 8, .order = ORDER_LITTLE}};
+    struct file_buffer buffer = {0};
+    struct profile counted = {0};
+    bool ok = access(path, F_OK) || (profile_load(&options, path, &buffer, &counted, e) &&
+                                     profile_merge(p, &counted, e));
+    profile_deinit(&counted);
+    file_buffer_deinit(&buffer);
+    return ok;
+}
+
 /* For those who want it: what GNU gprof reads. */
 static bool write_gmon(struct request *r, const struct run *run, struct err *e)
 {
     struct profile p = {0};
-    bool ok = !run_profile(run, &p) ||
-              profile_save(format_named("gmon"), &p, 8, false,
-                           arena_printf(&r->arena, "%s/gmon.out", r->folder.working), e);
+    bool ok = !run->processes.len || !run_profile(run, &p) ||
+              (add_calls(r, run, &p, e) &&
+               profile_save(format_named("gmon"), &p, 8, false,
+                            arena_printf(&r->arena, "%s/gmon.out", r->folder.working), e));
     profile_deinit(&p);
     return ok;
 }

@@ -25,7 +25,7 @@ struct monitor_options {
     uint64_t daemons_ns; /* how long to wait for processes that outlive the program */
     uint32_t rate;
     bool no_stacks, no_follow, wants_waits;
-    bool refuses_perf;   /* as if the system did: for tests */
+    bool refuses_perf, refuses_ptrace; /* as if the system did */
     const char *control; /* file through which recorders in the program speak; NULL: none */
     const struct event_list *events;
 };
