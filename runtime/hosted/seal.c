@@ -11,7 +11,7 @@
 #define SHARED_SLOTS 32768 /* for every other thread's new calls, and for what does not fit */
 #define MOST_SPINS   10000000
 
-static bool clock_is_call; /* the time takes a system call on this machine */
+static bool clock_is_forbidden;
 
 /* Clock sources that vdso(7) reads without a system call. */
 static bool is_readable_clock(const char *name)
@@ -32,12 +32,12 @@ static void look_at_clock(void)
         sys_read((int)fd, name, sizeof name - 1);
         sys_close((int)fd);
     }
-    clock_is_call = !is_readable_clock(name);
+    clock_is_forbidden = !is_readable_clock(name);
 }
 
 bool seal_forbids_clock(void)
 {
-    return monarc_sealed && clock_is_call;
+    return monarc_sealed && clock_is_forbidden;
 }
 
 static void reserve(struct process *p)
@@ -54,7 +54,7 @@ static void reserve(struct process *p)
     thread_reserve(p);
 }
 
-bool seal_begin(void)
+bool seal_begin(bool is_strict)
 {
     struct process *p = process_get();
     if (!p || monarc_sealed)
@@ -63,6 +63,7 @@ bool seal_begin(void)
     if (__atomic_load_n(&p->segments, __ATOMIC_ACQUIRE))
         reserve(p);
     look_at_clock();
+    clock_is_forbidden |= is_strict; /* prctl(2): PR_TSC_SIGSEGV */
     if (config.rate) {
         lost_add(LOST_SANDBOX, 1);
         if (monarc_slot.thread)

@@ -10,11 +10,12 @@
 
 #include "process.h"
 
-/* Before the filter is installed. False: nothing changed. */
-bool seal_begin(void);
+/* Before the filter is installed, or strict mode, which takes the processor's clock as well. False:
+ * nothing changed. */
+bool seal_begin(bool is_strict);
 /* It was not installed. */
 void seal_undo(void);
-/* Whether telling the time might take a system call that may be forbidden. */
+/* Whether asking for the time might be forbidden. */
 bool seal_forbids_clock(void);
 
 #endif

@@ -16,7 +16,7 @@ EXPORT int prctl(int option, ...)
     unsigned long a = va_arg(list, unsigned long), b = va_arg(list, unsigned long),
                   c = va_arg(list, unsigned long), d = va_arg(list, unsigned long);
     va_end(list);
-    bool is_sealed = option == PR_SET_SECCOMP && seal_begin();
+    bool is_sealed = option == PR_SET_SECCOMP && seal_begin(a == SECCOMP_MODE_STRICT);
     int r = REAL(prctl)(option, a, b, c, d);
     if (is_sealed && r < 0)
         seal_undo();
@@ -38,7 +38,8 @@ EXPORT long wrapped_syscall(long number, long a, long b, long c, long d, long e,
 {
     if (!is_sandboxing(number, a))
         return REAL(syscall)(number, a, b, c, d, e, f);
-    bool is_sealed = seal_begin();
+    bool is_sealed =
+        seal_begin(number == SYS_prctl ? b == SECCOMP_MODE_STRICT : a == SECCOMP_SET_MODE_STRICT);
     long r = REAL(syscall)(number, a, b, c, d, e, f);
     if (is_sealed && r < 0)
         seal_undo();

@@ -17,6 +17,7 @@ PROGRAMS = os.path.join(HERE, "programs")
 INCLUDE = os.path.join(HERE, "..", "..", "include")
 RT_SO = os.environ.get("MONARC_RT_SO", "")
 RT_A = os.environ.get("MONARC_RT_A", "")
+MONARC = os.environ.get("MONARC", "")
 CC = os.environ.get("MONARC_CC", "gcc")
 
 
