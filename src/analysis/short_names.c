@@ -16,6 +16,7 @@ struct shortening {
     uint32_t *partner; /* per byte: of an opening bracket, its closing one; else NO_PARTNER */
     char *out;
     size_t out_len;
+    bool has_parameters; /* keep them */
 };
 
 static bool is_word(char c)
@@ -425,7 +426,10 @@ static void put_function(struct shortening *s, struct range name, size_t kept)
         if (c == 'o' && is_operator_word(s, at)) {
             at = put_operator(s, at, name.end);
         } else if (c == '(' && is_parameters(s, name.start, at)) {
+            size_t from = at;
             at = skip_qualifiers(s, s->partner[at] + 1, name.end);
+            if (s->has_parameters)
+                put_type(s, from, at, 1);
             if (!goes_on(s, at, name.end))
                 return;
         } else if (begins(s, at, name.end, " [clone ") || begins(s, at, name.end, " (.") ||
@@ -446,10 +450,11 @@ static void put_function(struct shortening *s, struct range name, size_t kept)
     }
 }
 
-const char *names_short(const char *demangled, struct arena *a)
+static const char *shorten(const char *demangled, bool has_parameters, struct arena *a)
 {
     struct arena scratch = {0};
-    struct shortening s = {.name = demangled, .len = strlen(demangled)};
+    struct shortening s = {
+        .name = demangled, .len = strlen(demangled), .has_parameters = has_parameters};
     const char *result = demangled;
     if (s.len > UINT32_MAX / 2 || !strpbrk(demangled, "<([: ") || demangled[0] == '[')
         return demangled;
@@ -466,4 +471,14 @@ const char *names_short(const char *demangled, struct arena *a)
     }
     arena_deinit(&scratch);
     return result;
+}
+
+const char *names_short(const char *demangled, struct arena *a)
+{
+    return shorten(demangled, false, a);
+}
+
+const char *names_short_call(const char *demangled, struct arena *a)
+{
+    return shorten(demangled, true, a);
 }

@@ -13,4 +13,7 @@
  * shortened or the name's brackets do not match. Takes time linear in the length. */
 const char *names_short(const char *demangled, struct arena *a);
 
+/* The same with the parameters, for functions that differ in nothing else. */
+const char *names_short_call(const char *demangled, struct arena *a);
+
 #endif

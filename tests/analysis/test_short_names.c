@@ -214,12 +214,44 @@ static void test_hostile_names(void **state)
     arena_deinit(&a);
 }
 
+/* Functions by their linkage names: those that only the parameters tell apart keep them, those that
+ * only the type tells apart keep all. */
+static void test_equal_short_names(void **state)
+{
+    static const char *const LINKAGE[] = {
+        "_Z3geti", "_Z3getd", "_Z3setSt6vectorIiSaIiEE", "_Z4castIiET_c",   "put", "_Z3putv",
+        "_Z3getc", "_Z3seti", "_ZN1a4castIiEEiv",        "_ZN1a4castIiEEvv"};
+    static const char *const SHOWN[] = {
+        "get(int)", "get(double)", "set", "cast<int>",          "put",
+        "put()",    "get",         NULL,  "int a::cast<int>()", "void a::cast<int>()"};
+    enum { LEN = sizeof LINKAGE / sizeof *LINKAGE };
+    struct arena a = {0};
+    struct function at[LEN] = {0};
+    struct functions f = {.at = at, .len = LEN};
+    struct names n;
+    bool is_shown[LEN];
+    (void)state;
+    for (size_t i = 0; i < LEN; i++) {
+        at[i].name = LINKAGE[i];
+        is_shown[i] = SHOWN[i] && strcmp(SHOWN[i], "get");
+    }
+    names_init(&n, &f, "auto", &a);
+    names_shorten(&n, is_shown);
+    for (uint32_t i = 0; i < LEN; i++)
+        if (is_shown[i])
+            assert_string_equal(names_text(&n, i), SHOWN[i]);
+        else
+            assert_ptr_equal(names_text(&n, i), names_get(&n, i));
+    arena_deinit(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_cut_names),
         cmocka_unit_test(test_hostile_names),
+        cmocka_unit_test(test_equal_short_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ CASES = {
     "flat-min.txt": ["flat", "-m5", "--sort", "name", "--all", "demo", "demo.gmon"],
     "flat-focus.txt": ["flat", "-f", "^p", "-f", "box", "-i", "pong", "--linkage-names", "demo",
                        "demo.gmon"],
+    "flat-full.txt": ["flat", "--full-names", "-f", "box", "demo", "demo.gmon"],
     "flat-mangled.txt": ["flat", "--no-demangle", "--color=always", "demo", "demo.gmon"],
     "graph.txt": ["graph", "demo", "demo.gmon"],
     "graph.json": ["graph", "--json", "demo", "demo.gmon"],
