@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node that a row stands for, and what of its time belongs there. */
+/* A node that a row stands for, and which of its samples belong there. */
 struct spot {
     uint32_t node, function;
-    uint64_t weight;
+    double samples;
 };
 
 /* Spots of one function: the last ones of the stack of spots while the branch is on top of its
@@ -24,7 +24,7 @@ struct branch {
     uint32_t function, folded, depth;
     bool is_only;
     uint32_t spots, from; /* `from`: in `next`, until they are pushed */
-    uint64_t total;
+    double total;
 };
 
 struct walk {
@@ -35,10 +35,10 @@ struct walk {
     VEC(struct call_row) rows;
 };
 
-static void add_spot(struct walk *w, uint32_t node, uint64_t weight)
+static void add_spot(struct walk *w, uint32_t node, double samples)
 {
-    if (weight)
-        vec_push(&w->next, (struct spot){node, w->t->nodes[node].function, weight});
+    if (samples > 0)
+        vec_push(&w->next, (struct spot){node, w->t->nodes[node].function, samples});
 }
 
 static void add_children(struct walk *w, uint32_t node)
@@ -48,7 +48,7 @@ static void add_children(struct walk *w, uint32_t node)
 }
 
 /* Puts into `next` where one arrives from a spot; returns what ends there. */
-static uint64_t step(struct walk *w, const struct spot *s)
+static double step(struct walk *w, const struct spot *s)
 {
     const struct call_node *node = &w->t->nodes[s->node];
     if (w->q->direction != CALLS_OUTWARDS) {
@@ -56,8 +56,8 @@ static uint64_t step(struct walk *w, const struct spot *s)
         return node->self;
     }
     if (!node->parent)
-        return s->weight;
-    add_spot(w, node->parent, s->weight);
+        return s->samples;
+    add_spot(w, node->parent, s->samples);
     return 0;
 }
 
@@ -86,7 +86,7 @@ static void join_spots(struct walk *w)
         qsort(w->next.at, w->next.len, sizeof *w->next.at, by_function);
     for (size_t i = 0; i < w->next.len; i++)
         if (kept && w->next.at[kept - 1].node == w->next.at[i].node)
-            w->next.at[kept - 1].weight += w->next.at[i].weight;
+            w->next.at[kept - 1].samples += w->next.at[i].samples;
         else
             w->next.at[kept++] = w->next.at[i];
     w->next.len = kept;
@@ -103,7 +103,7 @@ static void find_branches(struct walk *w, uint32_t depth)
             vec_push(&w->found,
                      (struct branch){.function = s->function, .depth = depth, .from = (uint32_t)i});
         w->found.at[w->found.len - 1].spots++;
-        w->found.at[w->found.len - 1].total += s->weight;
+        w->found.at[w->found.len - 1].total += s->samples;
     }
     if (w->found.len)
         qsort(w->found.at, w->found.len, sizeof *w->found.at, by_total);
@@ -113,7 +113,7 @@ static bool is_small(const struct walk *w, const struct branch *b)
 {
     if (b->depth > w->q->depth)
         return true;
-    return 100 * (double)b->total < w->q->min_percent * (double)w->t->nodes[0].total;
+    return 100 * b->total < w->q->min_percent * w->t->nodes[0].total;
 }
 
 /* Small branches are the first ones, and become one row. */
@@ -193,7 +193,7 @@ static void start(struct walk *w)
     for (size_t i = 0; i < w->next.len; i++) {
         all.function =
             i && all.function < w->next.at[i].function ? all.function : w->next.at[i].function;
-        all.total += w->next.at[i].weight;
+        all.total += w->next.at[i].samples;
         all.spots++;
         vec_push(&w->spots, w->next.at[i]);
     }

@@ -31,15 +31,15 @@ struct call_row {
     uint32_t folded;   /* 0; or: the row stands for so many that are too small, or too deep */
     uint32_t depth;    /* 0: outermost frames, or the function asked for */
     bool is_only;      /* no other row has the same parent */
-    uint64_t total;
-    uint64_t self; /* outwards: of stacks whose outermost frame this is; of folded rows all, since
+    double total;
+    double self; /* outwards: of stacks whose outermost frame this is; of folded rows all, since
                       nothing stands below them */
 };
 
 struct call_rows {
     enum call_direction direction;
-    uint64_t whole;   /* weight of all stacks of the tree */
-    uint64_t covered; /* of that: in the rows */
+    double whole;   /* samples of all stacks of the tree */
+    double covered; /* of them: in the rows */
     struct call_row *rows;
     size_t len;
     bool is_cut; /* the limit was reached */

@@ -34,7 +34,7 @@ static void sum_up(struct call_node *nodes, size_t len)
         nodes[nodes[i].parent].total += nodes[i].total;
 }
 
-void call_tree_init(struct call_tree *t, const struct run *run, const uint64_t *weight,
+void call_tree_init(struct call_tree *t, const struct run *run, const double *samples,
                     const struct call_frames *frames)
 {
     struct merging m = {0};
@@ -48,7 +48,7 @@ void call_tree_init(struct call_tree *t, const struct run *run, const uint64_t *
         for (uint32_t k = frames->start[place]; k < frames->start[place + 1]; k++)
             node = child_of(&m, node, frames->frame[k]);
         merged[i] = node;
-        m.nodes.at[node].self += weight[i];
+        m.nodes.at[node].self += samples[i];
     }
     free(merged);
     map_deinit(&m.children);
@@ -76,7 +76,7 @@ static uint32_t next_node(const struct call_tree *t, uint32_t i, uint32_t *on_st
     return 0;
 }
 
-void call_tree_inclusive(const struct call_tree *t, uint64_t *inclusive)
+void call_tree_inclusive(const struct call_tree *t, double *inclusive)
 {
     uint32_t *on_stack = calloc((size_t)t->functions + 1, sizeof *on_stack);
     if (!on_stack)

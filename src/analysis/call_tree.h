@@ -25,8 +25,8 @@ struct call_frames {
 struct call_node {
     uint32_t parent, function;
     uint32_t first_child, next; /* 0: none */
-    uint64_t self;              /* weight of the samples that hit it */
-    uint64_t total;             /* and those further in */
+    double self;                /* samples that hit it */
+    double total;               /* and those further in */
 };
 
 /* The law: total == self + the children's total, at each node. */
@@ -36,14 +36,14 @@ struct call_tree {
     uint32_t functions; /* numbers of functions are below this */
 };
 
-/* `weight` has one number for each node of the run: of its own samples, not of those further in.
- * The tree lives until call_tree_deinit(). */
-void call_tree_init(struct call_tree *t, const struct run *run, const uint64_t *weight,
+/* `samples` has one number for each node of the run: its own ones, not those further in, each by
+ * its weight. The tree lives until call_tree_deinit(). */
+void call_tree_init(struct call_tree *t, const struct run *run, const double *samples,
                     const struct call_frames *frames);
 void call_tree_deinit(struct call_tree *t);
 
 /* Time of each function with all that it called: in `inclusive`, one number a function. A stack
  * counts once, however often the function is on it. */
-void call_tree_inclusive(const struct call_tree *t, uint64_t *inclusive);
+void call_tree_inclusive(const struct call_tree *t, double *inclusive);
 
 #endif
