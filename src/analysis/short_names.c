@@ -452,14 +452,22 @@ static void put_function(struct shortening *s, struct range name, size_t kept)
 
 static const char *shorten(const char *demangled, bool has_parameters, struct arena *a)
 {
+    enum { USUAL = 1024 };
+    uint32_t usual_partner[USUAL];
+    char usual_out[USUAL];
     struct arena scratch = {0};
     struct shortening s = {
         .name = demangled, .len = strlen(demangled), .has_parameters = has_parameters};
     const char *result = demangled;
     if (s.len > UINT32_MAX / 2 || !strpbrk(demangled, "<([: ") || demangled[0] == '[')
         return demangled;
-    s.partner = ARENA_NEW(&scratch, uint32_t, s.len + 1);
-    s.out = arena_alloc(&scratch, s.len + 1);
+    s.partner = usual_partner;
+    s.out = usual_out;
+    if (s.len >= USUAL) {
+        s.partner = ARENA_NEW(&scratch, uint32_t, s.len + 1);
+        s.out = arena_alloc(&scratch, s.len + 1);
+    }
+    memset(s.partner, 0, (s.len + 1) * sizeof *s.partner);
     if (match_brackets(&s)) {
         size_t prefix = special_prefix(&s);
         s.len = without_hash(&s);
