@@ -76,6 +76,8 @@ static void print(struct lines_table *t, const struct request *r, struct out *ou
         lines_csv(out, t, &r->paths);
         return;
     }
+    if (view_has_short_names(o))
+        names_shorten(&t->names, NULL);
     struct terminal terminal;
     terminal_start(&terminal, o->colour, o->no_pager, out);
     lines_text(out, t, &r->paths,

@@ -64,6 +64,7 @@ bool view_option(struct view_options *o, int row, const char *value, struct err 
     case VIEW_OPTION_ALL: return o->rules.shows_all = true;
     case VIEW_OPTION_NO_DEMANGLE: return o->no_demangle = true;
     case VIEW_OPTION_LINKAGE_NAMES: return o->linkage_names = true;
+    case VIEW_OPTION_FULL_NAMES: return o->full_names = true;
     case VIEW_OPTION_DEBUG_DIR: o->debug_dir = value; return true;
     case VIEW_OPTION_FORCE: return o->is_forced = true;
     case VIEW_OPTION_JSON: o->is_csv = false; return o->is_json = true;
@@ -266,6 +267,18 @@ static bool open_gmon(struct view *v, struct view_options *o, struct err *e)
     return true;
 }
 
+/* Of the functions that a report can have rows of. */
+static void shorten_names(struct view *v, const struct view_options *o)
+{
+    bool *is_shown = ARENA_NEW(&v->arena, bool, v->functions.len);
+    for (uint32_t i = 0; i < v->functions.len; i++) {
+        const struct graph_node *n = &v->graph.nodes[i];
+        is_shown[i] = o->rules.shows_all || o->adds_static || n->self > 0 || n->children > 0 ||
+                      n->calls || n->self_calls;
+    }
+    names_shorten(&v->names, is_shown);
+}
+
 bool view_open(struct view *v, struct view_options *o, struct err *e)
 {
     o->rules.filter = &o->filter;
@@ -286,6 +299,8 @@ bool view_open(struct view *v, struct view_options *o, struct err *e)
         graph_build(&v->graph, &v->functions, &v->profile, &v->time, &v->selection, rules,
                     &v->arena);
     names_init(&v->names, &v->functions, o->no_demangle ? NULL : "auto", &v->arena);
+    if (view_has_short_names(o))
+        shorten_names(v, o);
     summary_count(&v->summary, &v->profile, &v->time, &v->graph);
     return true;
 }

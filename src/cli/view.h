@@ -23,6 +23,7 @@ enum {
     VIEW_OPTION_ALL,
     VIEW_OPTION_NO_DEMANGLE,
     VIEW_OPTION_LINKAGE_NAMES,
+    VIEW_OPTION_FULL_NAMES,
     VIEW_OPTION_DEBUG_DIR,
     VIEW_OPTION_FORCE,
     VIEW_OPTION_JSON,
@@ -49,6 +50,7 @@ enum {
     {'a', "all", NULL, "show functions without time and calls, too"},                              \
     {0, "no-demangle", NULL, "show linkage names as they are"},                                    \
     {0, "linkage-names", NULL, "show linkage names behind demangled ones"},                        \
+    {0, "full-names", NULL, "show C++ names whole: parameters, default template arguments, ..."},   \
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},                           \
     {0, "force", NULL, "report even if program and profile do not belong together"},               \
     {'j', "json", NULL, "print JSON; docs/schema/ has its schema"},                                \
@@ -74,7 +76,7 @@ struct view_options {
     struct recorded_filter recorded;
     bool has_recorded_filter;
     char newest[128]; /* which of two profiles that were not named it is; "" otherwise */
-    bool is_forced, is_json, is_csv, no_demangle, linkage_names, no_pager;
+    bool is_forced, is_json, is_csv, no_demangle, linkage_names, full_names, no_pager;
     enum colour_when colour;
     const char *program;
     bool is_recording; /* the profiles are folders */
@@ -129,6 +131,12 @@ int view_run(const struct command *self, int argc, char **argv, const struct vie
 static inline bool view_is_for_people(const struct view_options *o)
 {
     return !o->is_json && !o->is_csv;
+}
+
+/* Whether names are to be shortened: text for people who did not ask for all of it. */
+static inline bool view_has_short_names(const struct view_options *o)
+{
+    return view_is_for_people(o) && !o->full_names && !o->no_demangle;
 }
 
 /* A percentage or other number with decimals that is not negative. */

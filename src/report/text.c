@@ -18,7 +18,7 @@ void text_name(struct out *out, const char *name)
 void text_function(struct out *out, struct names *names, uint32_t function,
                    const struct text_style *style)
 {
-    const char *shown = names_get(names, function), *linkage = names->functions->at[function].name;
+    const char *shown = names_text(names, function), *linkage = names->functions->at[function].name;
     text_name(out, shown);
     if (style->names == NAME_LINKAGE_TOO && strcmp(shown, linkage)) {
         out_str(out, " {");
