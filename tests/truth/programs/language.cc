@@ -4,7 +4,8 @@
 
 #include <stdexcept>
 
-namespace shapes {
+namespace shapes
+{
 template <typename T, int Which> struct worker {
     APART static void run(unsigned steps)
     {
@@ -21,12 +22,16 @@ TRUTH_WORK(in_handler)
 
 static APART void throws(double seconds)
 {
-    truth_say("self", "shapes::worker<int, 1>::run", truth_spend(shapes::worker<int, 1>::run, seconds));
+    truth_say("self", "shapes::worker<int, 1>::run",
+              truth_spend(shapes::worker<int, 1>::run, seconds));
     throw std::runtime_error("as it must");
 }
 
 struct guard {
-    ~guard() { __asm__ volatile(""); }
+    ~guard()
+    {
+        __asm__ volatile("");
+    }
 };
 
 static APART void passes_on(double seconds)

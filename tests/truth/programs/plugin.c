@@ -5,8 +5,8 @@
 #define PLUGIN_WORK(name) TRUTH_WORK(name)
 PLUGIN_WORK(PLUGIN)
 
-/* Under the same name in each of them. */
-double plugin_spend(double seconds);
+/* Under the same name in each of them, and the only one that others see. */
+__attribute__((visibility("default"))) double plugin_spend(double seconds);
 double plugin_spend(double seconds)
 {
     double s = truth_spend(PLUGIN, seconds);
