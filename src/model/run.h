@@ -30,9 +30,10 @@ enum run_object_kind {
 };
 
 /* Addresses in RUN_OBJECT_KERNEL that are no system calls. */
-#define RUN_KERNEL_FAULT   (UINT64_C(1) << 32)       /* page faults, interrupts, other exceptions */
-#define RUN_KERNEL_UNKNOWN ((UINT64_C(1) << 32) + 1) /* in the kernel, and nothing says for what \
-                                                      */
+#define RUN_KERNEL_FAULT (UINT64_C(1) << 32) /* page faults, interrupts, other exceptions */
+#define RUN_KERNEL_UNKNOWN                                                \
+    ((UINT64_C(1) << 32) + 1) /* in the kernel, and nothing says for what \
+                               */
 /* The same in RUN_OBJECT_WAIT. */
 #define RUN_WAIT_READY   (UINT64_C(1) << 32)       /* could run, but no CPU was free */
 #define RUN_WAIT_UNKNOWN ((UINT64_C(1) << 32) + 1) /* waits, and nothing says where */
@@ -178,8 +179,10 @@ struct run {
     uint64_t length_ns;          /* wall time */
     uint64_t slice_ns;           /* length of a slice; slice i is [i, i + 1) times that */
     uint64_t user_ns, system_ns; /* CPU time of the whole tree, as far as it was waited for */
-    uint64_t monitor_ns;         /* CPU time of the recorder's own process */
-    uint64_t cost_ns;            /* estimate: what sampling took from the program's CPU time */
+    uint64_t cpu_ns;        /* CPU time of all that was watched, by the kernel's own counter; 0:
+                               unknown */
+    uint64_t monitor_ns;    /* CPU time of the recorder's own process */
+    uint64_t cost_ns;       /* estimate: what sampling took from the program's CPU time */
     uint64_t stacks, whole; /* samples with stacks wanted; those of them that reach the outermost
                                frame */
 };

@@ -55,8 +55,9 @@ void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cp
 void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uint64_t system_ns);
 void collector_process_status(struct collector *c, pid_t pid, int status);
 
-/* Whether a process is known and has not ended. */
+/* Whether a process is known and has not ended; how many have not. */
 bool collector_has_process(const struct collector *c, pid_t pid);
+size_t collector_running(const struct collector *c);
 
 /* --- mappings --------------------------------------------------------------------------------- */
 

@@ -1,0 +1,52 @@
+/* What the files of the collector share. */
+#ifndef MONARC_RECORD_COLLECTOR_PRIVATE_H
+#define MONARC_RECORD_COLLECTOR_PRIVATE_H
+
+#include "record/collector.h"
+#include "record/images.h"
+#include "record/mappings.h"
+#include "record/tally.h"
+
+/* What a run's process does not say. */
+struct collected_process {
+    struct mappings *mappings;
+    uint32_t generated;     /* its object for code in no file, or RUN_NONE */
+    uint32_t other_threads; /* the thread that stands for all further ones, or RUN_NONE */
+    uint64_t maps_read_ns;  /* when its maps were last read because an address was in none */
+    bool awaits_program;    /* the next file that is mapped is the program */
+};
+
+struct collected_loss {
+    uint32_t kind;
+    const char *text;
+    uint64_t count, ns;
+};
+
+struct collector {
+    struct collector_options options;
+    struct arena arena; /* names */
+    struct images images;
+    struct tally tally;
+    VEC(struct run_process) processes;
+    VEC(struct collected_process) inner; /* of the same numbers */
+    VEC(struct run_thread) threads;
+    VEC(struct run_event) events;
+    VEC(struct run_symbol) symbols; /* of generated code, of processes that have ended */
+    VEC(struct collected_loss) losses;
+    struct map process_of; /* pid -> the number of what runs in it */
+    struct map thread_of;  /* tid -> the number of the thread */
+    uint32_t kernel, wait, cut;
+    uint64_t stacks, whole;
+};
+
+/* The process that runs under the pid, made if it is new. */
+uint32_t collector_process(struct collector *c, pid_t pid, uint64_t at_ns);
+uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns);
+
+/* The process's object for code that is in no file. */
+uint32_t collector_generated(struct collector *c, uint32_t process);
+
+/* Takes the names of generated code from where the program leaves them, for what was sampled. */
+void collector_name_generated(struct collector *c, uint32_t process);
+
+#endif
