@@ -23,6 +23,7 @@ MONARC = os.path.abspath(os.environ.get("MONARC") or os.path.join(ROOT, "build",
 NOBODY = 65534
 ERRORS = 3            # standard errors that a share may be off
 HUNDREDTH = 0.01      # of a total
+WHOLE = 0.01          # of all stacks may be cut
 OUTSIDE_S = 0.004     # of a process: loading it, and ending it, beyond what it can measure
 TICKS_PER_S = 250     # at least: how often the kernel decides between user and system time
 
@@ -169,6 +170,13 @@ class Report:
     def kernel_s(self):
         return sum(f["self_time"] or 0 for f in self.functions if f["name"].startswith("[kernel"))
 
+    def cut_s(self):
+        return sum(f["total_time"] or 0 for f in self.functions if f["name"].startswith("[stack cut"))
+
+    def cut_share(self):
+        stacks = self.summary.get("stack_samples", 0)
+        return 1 - self.summary.get("whole_stack_samples", stacks) / stacks if stacks else 0
+
     def samples(self):
         """How many times somebody looked, whatever each look weighs."""
         return self.summary.get("sample_count", self.summary["samples"])
@@ -225,19 +233,23 @@ def standard_error(share, samples):
     return math.sqrt(spread / max(samples, 1))
 
 
-def compare(truth, report, asks, rename=(), is_user_only=False):
+def compare(truth, report, asks, rename=(), is_user_only=False, is_cut=False):
     """All findings. `asks` are the kinds of lines to compare; `rename` says under which other name
-    rows stand."""
+    rows stand; `is_cut`: that stacks are allowed to be cut, if the report says so."""
     n, cpu, seen_cpu = report.samples(), truth.cpu_s, report.sampled_s
     clock = truth.error_s / cpu
+    cut_s = report.cut_s()  # callers that are not known, and said to be
     found = []
+    if not is_cut:
+        found.append(Finding("stacks that are not whole", 0, report.cut_share(), WHOLE))
 
-    def share(kind, name, expected_s, seen_s, ticks=False):
+    def share(kind, name, expected_s, seen_s, most_s=None, ticks=False):
         p = min(expected_s / cpu, 1)
         allowed = ERRORS * standard_error(p, n) + clock
         if ticks:  # what is the kernel's is known by the tick alone
             allowed += ERRORS * standard_error(p, cpu * TICKS_PER_S)
-        found.append(Finding("%s %s" % (kind, name), p, seen_s / seen_cpu if seen_cpu else 0, allowed))
+        low, high = (s / seen_cpu if seen_cpu else 0 for s in (seen_s, most_s or seen_s))
+        found.append(Finding("%s %s" % (kind, name), p, min(max(p, low), high), allowed))
 
     found.append(Finding("CPU time", cpu, seen_cpu, HUNDREDTH * cpu + OUTSIDE_S * len_processes(
         report), "s"))
@@ -247,15 +259,18 @@ def compare(truth, report, asks, rename=(), is_user_only=False):
             name = dict(rename).get(name, name)
             expected[name] = expected.get(name, 0) + s
         for name, s in expected.items():
-            share("self", name, s, report.self_s(name))
+            # Interrupts of the machine are rows of the kernel's, below the function that they hit:
+            # by its own clock they are its time. It calls nothing, so its total is that at most.
+            share("self", name, s, report.self_s(name), report.total_s(name))
     if "total" in asks:
         for name, s in truth.total.items():
-            share("total", name, s, report.total_s(name))
+            share("total", name, s, report.total_s(name), report.total_s(name) + cut_s)
     if "kernel" in asks and truth.kernel:
-        share("self", "[kernel]", sum(truth.kernel.values()), report.kernel_s(), is_user_only)
+        share("self", "[kernel]", sum(truth.kernel.values()), report.kernel_s(), ticks=is_user_only)
     if "path" in asks:
         for path, s in truth.path.items():
-            share("path", path, s, report.path_s(path))
+            seen_s = report.path_s(path)
+            share("path", path, s, seen_s, seen_s + cut_s)
     if "calls" in asks:
         for name, number in truth.calls.items():
             found.append(Finding("calls " + name, number, report.calls(name), 0, "calls"))

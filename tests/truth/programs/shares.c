@@ -78,6 +78,7 @@ static APART void touch_pages(void)
     for (size_t i = 0; i < PAGES; i++)
         p[i * PAGE] = 1;
     munmap((void *)p, (size_t)PAGES * PAGE);
+    __asm__ volatile("");
 }
 
 static void faults(void)
