@@ -38,6 +38,7 @@ enum run_object_kind {
 #define RUN_WAIT_READY   (UINT64_C(1) << 32)       /* could run, but no CPU was free */
 #define RUN_WAIT_UNKNOWN ((UINT64_C(1) << 32) + 1) /* waits, and nothing says where */
 #define RUN_WAIT_FAULT   ((UINT64_C(1) << 32) + 2) /* waits for a page */
+#define RUN_WAIT_STOPPED ((UINT64_C(1) << 32) + 3) /* stopped by a signal or a debugger */
 
 /* Why the callers of a frame are not known: addresses in RUN_OBJECT_CUT. */
 enum run_cut {

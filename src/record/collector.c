@@ -17,6 +17,7 @@ struct collector *collector_new(const struct collector_options *o)
     if (!c)
         memory_exhausted(sizeof *c);
     c->options = *o;
+    c->young_factor = 1;
     tally_init(&c->tally);
     images_init(&c->images, o->machine);
     c->kernel = images_other(&c->images, RUN_OBJECT_KERNEL, RUN_NONE);
@@ -243,6 +244,11 @@ void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cp
         return;
     c->threads.at[*found].cpu_ns = cpu_ns;
     c->threads.at[*found].has_cpu = true;
+}
+
+void collector_scale_young(struct collector *c, double factor)
+{
+    c->young_factor = factor;
 }
 
 /* --- mappings -------------------------------------------------------------------------------- */

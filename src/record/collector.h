@@ -81,7 +81,9 @@ bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns);
 enum collector_where {
     COLLECTOR_IN_USER,
     COLLECTOR_IN_KERNEL, /* a system call, told from the code at `pc` or `syscall` */
-    COLLECTOR_WAITING    /* off the CPU */
+    COLLECTOR_WAITING,   /* off the CPU; `syscall` says in which call, -2 for a page */
+    COLLECTOR_READY,     /* off the CPU, though it could run */
+    COLLECTOR_STOPPED    /* off the CPU: stopped by a signal or a debugger */
 };
 
 struct collector_sample {
@@ -91,12 +93,33 @@ struct collector_sample {
     uint32_t event;
     enum collector_where where;
     int64_t syscall; /* number; -1: not known, -2: none (a fault or interrupt) */
-    const struct unwind_registers *registers; /* of user code; NULL: not known */
+    const struct unwind_registers *registers; /* of user code; NULL: there is none, as while the
+                                                 kernel loads a program or ends a thread */
     struct bytes stack;                       /* from the user's stack pointer on */
-    bool is_live; /* the thread has not run since: its memory may be read for the rest */
+    bool is_young; /* the weight is to be scaled: collector_scale_young() */
+    bool is_live;  /* the thread has not run since: its memory may be read for the rest */
 };
 
 void collector_sample(struct collector *c, const struct collector_sample *s);
+
+/* What the weights of young samples are multiplied by at the end: the time that they stand for is
+ * known exactly, their sum on average only. */
+void collector_scale_young(struct collector *c, double factor);
+/* The place of a sample, found while the stack is there, for samples that are counted later or
+ * never: a wait's length is known at its end. Good for as long as the collector. */
+struct collector_place {
+    uint32_t stack, node; /* without and with what the thread does there outside of user code */
+    bool has_stack, is_whole;
+};
+struct collector_place collector_place(struct collector *c, const struct collector_sample *s);
+
+/* The same stack, with COLLECTOR_READY or COLLECTOR_STOPPED at its end. */
+struct collector_place collector_place_as(struct collector *c, struct collector_place place,
+                                          enum collector_where where);
+
+/* Counts a sample at a place; its registers, stack, `where` and `syscall` are not looked at. */
+void collector_sample_at(struct collector *c, const struct collector_sample *s,
+                         struct collector_place place);
 
 /* CPU time or records that were lost, by kind and reason; sums up. The text lives on. */
 void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,

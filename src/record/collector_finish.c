@@ -168,7 +168,7 @@ static void finish_symbols(struct collector *c, struct run *out)
 
 void collector_finish(struct collector *c, uint64_t end_ns, struct run *out)
 {
-    tally_copy(&c->tally, out);
+    tally_copy(&c->tally, c->young_factor, out);
     finish_objects(c, out);
     finish_symbols(c, out);
     for (size_t i = 0; i < c->processes.len; i++) {

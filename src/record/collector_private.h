@@ -37,6 +37,7 @@ struct collector {
     struct map thread_of;  /* tid -> the number of the thread */
     uint32_t kernel, wait, cut;
     uint64_t stacks, whole;
+    double young_factor;
 };
 
 /* The process that runs under the pid, made if it is new. */

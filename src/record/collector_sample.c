@@ -151,18 +151,33 @@ static int64_t sample_syscall(struct sample_walk *w)
     return (int64_t)s->registers->at[is_arm ? 8 : 17];
 }
 
+static uint64_t sample_kernel_place(int64_t number)
+{
+    if (number >= 0)
+        return (uint64_t)number;
+    return number == -2 ? RUN_KERNEL_FAULT : RUN_KERNEL_UNKNOWN;
+}
+
+static uint64_t sample_wait_place(enum collector_where where, int64_t number)
+{
+    if (where != COLLECTOR_WAITING)
+        return where == COLLECTOR_READY ? RUN_WAIT_READY : RUN_WAIT_STOPPED;
+    if (number >= 0)
+        return (uint64_t)number;
+    return number == -2 ? RUN_WAIT_FAULT : RUN_WAIT_UNKNOWN;
+}
+
 /* The innermost frame of a sample outside of user code. */
 static uint32_t sample_leaf(struct sample_walk *w, uint32_t node)
 {
     struct collector *c = w->c;
-    int64_t number = sample_syscall(w);
-    if (w->sample->where == COLLECTOR_IN_USER)
+    enum collector_where where = w->sample->where;
+    if (where == COLLECTOR_IN_USER && node != RUN_ROOT)
         return node;
-    bool waits = w->sample->where == COLLECTOR_WAITING;
-    uint64_t place = number >= 0 ? (uint64_t)number : waits ? RUN_WAIT_UNKNOWN : RUN_KERNEL_UNKNOWN;
-    if (number == -2)
-        place = waits ? RUN_WAIT_READY : RUN_KERNEL_FAULT;
-    return tally_node(&c->tally, node, waits ? c->wait : c->kernel, place);
+    int64_t number = sample_syscall(w);
+    if (where == COLLECTOR_IN_KERNEL)
+        return tally_node(&c->tally, node, c->kernel, sample_kernel_place(number));
+    return tally_node(&c->tally, node, c->wait, sample_wait_place(where, number));
 }
 
 /* --- stacks ---------------------------------------------------------------------------------- */
@@ -189,14 +204,22 @@ static uint32_t sample_frame(struct sample_walk *w, uint32_t parent, uint64_t ad
                       images_link_address(&c->images, m->image, offset));
 }
 
-static uint32_t sample_stack(struct sample_walk *w)
+static bool sample_is_wait(enum collector_where where)
+{
+    return where != COLLECTOR_IN_USER && where != COLLECTOR_IN_KERNEL;
+}
+
+static struct collector_place sample_stack(struct sample_walk *w)
 {
     struct collector *c = w->c;
     const struct collector_sample *s = w->sample;
     uint64_t frames[MOST_FRAMES];
     enum unwind_end end;
     if (!s->registers)
-        return tally_node(&c->tally, RUN_ROOT, c->cut, RUN_CUT_NO_STACK);
+        return (struct collector_place){
+            .stack = sample_is_wait(s->where)
+                         ? tally_node(&c->tally, RUN_ROOT, c->cut, RUN_CUT_NO_STACK)
+                         : RUN_ROOT};
     uint64_t sp = s->registers->at[7];
     if (c->options.machine != UNWIND_X86_64)
         sp = s->registers->at[c->options.machine == UNWIND_AARCH64 ? 31 : 2];
@@ -213,8 +236,6 @@ static uint32_t sample_stack(struct sample_walk *w)
         len = unwind_walk(&stack, c->options.machine, s->registers, frames, most, &end);
     if (!len)
         frames[len++] = s->registers->pc;
-    c->stacks += !c->options.no_stacks;
-    c->whole += end == UNWIND_WHOLE;
     uint32_t node = RUN_ROOT;
     if (c->options.no_stacks)
         node = tally_node(&c->tally, node, c->cut, RUN_CUT_NO_STACK);
@@ -222,15 +243,37 @@ static uint32_t sample_stack(struct sample_walk *w)
         node = tally_node(&c->tally, node, c->cut, cut_of(end));
     for (uint32_t i = len; i-- > 0;)
         node = sample_frame(w, node, frames[i]);
-    return node;
+    return (struct collector_place){node, node, !c->options.no_stacks, end == UNWIND_WHOLE};
+}
+
+struct collector_place collector_place(struct collector *c, const struct collector_sample *s)
+{
+    struct sample_walk w = {.c = c, .sample = s};
+    w.process = c->threads.at[collector_thread(c, s->pid, s->tid, s->at_ns)].process;
+    struct collector_place place = sample_stack(&w);
+    place.node = sample_leaf(&w, place.stack);
+    return place;
+}
+
+struct collector_place collector_place_as(struct collector *c, struct collector_place place,
+                                          enum collector_where where)
+{
+    place.node = tally_node(&c->tally, place.stack, c->wait, sample_wait_place(where, -1));
+    return place;
+}
+
+void collector_sample_at(struct collector *c, const struct collector_sample *s,
+                         struct collector_place place)
+{
+    uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns);
+    uint64_t at_ns = s->at_ns > c->options.start_ns ? s->at_ns - c->options.start_ns : 0;
+    c->stacks += place.has_stack;
+    c->whole += place.is_whole;
+    tally_add(&c->tally, at_ns, thread, s->event | (s->is_young ? TALLY_YOUNG : 0), place.node,
+              s->weight);
 }
 
 void collector_sample(struct collector *c, const struct collector_sample *s)
 {
-    struct sample_walk w = {.c = c, .sample = s};
-    uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns);
-    w.process = c->threads.at[thread].process;
-    uint32_t node = sample_leaf(&w, sample_stack(&w));
-    uint64_t at_ns = s->at_ns > c->options.start_ns ? s->at_ns - c->options.start_ns : 0;
-    tally_add(&c->tally, at_ns, thread, s->event, node, s->weight);
+    collector_sample_at(c, s, collector_place(c, s));
 }

@@ -48,6 +48,11 @@ struct perf_event {
     uint64_t id;
 };
 
+/* What samples of a thread's young clocks say, and what its counters said at its end. */
+struct perf_thread {
+    uint64_t young_weight, young_ns, cpu_ns;
+};
+
 struct perf_source {
     struct source source;
     struct collector *collector;
@@ -60,12 +65,16 @@ struct perf_source {
     VEC(struct perf_ring) rings; /* by CPU */
     struct map choice_of;        /* id -> choice */
     VEC(struct periods) periods; /* by choice */
+    struct map thread_of;        /* tid -> index of `threads` */
+    VEC(struct perf_thread) threads;
+    uint64_t young_ns, young_weight; /* of threads that have ended: the time, and its samples */
     size_t buffer_bytes;
     uint32_t stack_bytes;
     int wake_fd;
+    int apart; /* perf_keep_apart()'s event; -1: none */
     uint64_t wait_ns;
-    bool has_forks; /* since periods were drawn */
-    bool is_first_exec_seen;
+    bool has_forks;     /* since periods were drawn */
+    uint32_t first_tid; /* of the program */
     uint64_t lost, throttled;
 };
 
@@ -147,6 +156,22 @@ static bool perf_add(struct perf_source *s, uint32_t choice, pid_t pid, uint32_t
     return false;
 }
 
+/* Threads that take turns may exchange their events, the launcher and the program among them,
+ * unless one has an event that is not inherited. The launcher's must stay its own: what is changed
+ * there is for threads to come. */
+static bool perf_keep_apart(struct perf_source *s)
+{
+    struct perf_event_attr attr = {.size = sizeof attr,
+                                   .type = PERF_TYPE_SOFTWARE,
+                                   .config = PERF_COUNT_SW_DUMMY,
+                                   .exclude_kernel = 1,
+                                   .disabled = 1};
+    if (s->options.is_attached)
+        return true;
+    s->apart = perf_open(&attr, s->options.launcher, -1);
+    return s->apart >= 0;
+}
+
 /* All events of a process or thread, on all CPUs. A CPU that is not there has no events. */
 static bool perf_add_all(struct perf_source *s, pid_t pid)
 {
@@ -209,7 +234,7 @@ static bool perf_open_all(struct perf_source *s, struct err *e)
         s->result->user_only = true;
         is_open = perf_try(s, pid);
     }
-    if (is_open)
+    if (is_open && perf_keep_apart(s))
         return true;
     s->result->is_refused = errno == EACCES || errno == EPERM || errno == ENOSYS;
     return err_set(e, "perf events: %s", strerror(errno));
@@ -233,12 +258,43 @@ static void perf_mapped(struct perf_source *s, const struct perf_record *r)
         collector_map(s->collector, &m, r->time);
 }
 
+static struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
+{
+    bool is_new;
+    uint32_t at = *map_at(&s->thread_of, tid, 0, (uint32_t)s->threads.len, &is_new);
+    if (is_new)
+        vec_push(&s->threads, (struct perf_thread){0});
+    return &s->threads.at[at];
+}
+
+/* A thread that ends tells the count of each CPU's event. */
+static void perf_counted(struct perf_source *s, const struct perf_record *r)
+{
+    const uint32_t *choice = map_find(&s->choice_of, r->id, 0);
+    if (!choice || *choice || !s->choices[0].is_clock)
+        return;
+    struct perf_thread *t = perf_thread(s, r->tid);
+    t->cpu_ns += r->value;
+    if (r->tid != s->first_tid) /* whose clocks were not drawn */
+        t->young_ns += periods_youth(&s->periods.at[0], r->value);
+    collector_thread_cpu(s->collector, (pid_t)r->pid, (pid_t)r->tid, t->cpu_ns);
+}
+
+static void perf_exited(struct perf_source *s, const struct perf_record *r)
+{
+    struct perf_thread *t = perf_thread(s, r->tid);
+    if (t->young_weight || t->young_ns) {
+        s->young_ns += t->young_ns;
+        s->young_weight += t->young_weight;
+    }
+    *t = (struct perf_thread){0}; /* the number may come again */
+    collector_exit(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->time);
+}
+
 static void perf_forked(struct perf_source *s, const struct perf_record *r)
 {
     collector_fork(s->collector, (pid_t)r->pid, (pid_t)r->tid, (pid_t)r->parent_pid, r->time);
     s->has_forks = true;
-    for (size_t i = 0; i < s->periods.len; i++)
-        periods_begin(&s->periods.at[i], r->tid);
 }
 
 static void perf_sampled(struct perf_source *s, const struct perf_record *r)
@@ -255,12 +311,14 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
                                       .where = mode == PERF_RECORD_MISC_USER ? COLLECTOR_IN_USER
                                                                              : COLLECTOR_IN_KERNEL,
                                       .syscall = -1,
-                                      .registers = r->has_registers ? &r->registers : NULL,
+                                      .registers = r->has_user_code ? &r->registers : NULL,
                                       .stack = r->stack,
                                       .is_live = true};
     if (s->choices[*choice].period > 1)
-        sample.weight = periods_weigh(&s->periods.at[*choice], r->tid,
-                                      (uint64_t)r->cpu << 32 | *choice, r->period);
+        sample.weight =
+            periods_weigh(&s->periods.at[*choice], r->stream, r->period, &sample.is_young);
+    if (sample.is_young && *choice == 0)
+        perf_thread(s, r->tid)->young_weight += sample.weight;
     s->result->samples++;
     collector_sample(s->collector, &sample);
 }
@@ -272,15 +330,15 @@ static void perf_happened(struct perf_source *s, const struct perf_record *r)
     case PERF_RECORD_FORK: perf_forked(s, r); break;
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2: perf_mapped(s, r); break;
-    case PERF_RECORD_EXIT:
-        collector_exit(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->time);
-        break;
+    case PERF_RECORD_EXIT: perf_exited(s, r); break;
     case PERF_RECORD_COMM:
+        s->first_tid = s->first_tid ? s->first_tid : r->tid;
         if (r->misc & PERF_RECORD_MISC_COMM_EXEC)
             collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
         else
             collector_name(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->text, r->time);
         break;
+    case PERF_RECORD_READ: perf_counted(s, r); break;
     case PERF_RECORD_LOST: s->lost += r->value; break;
     case PERF_RECORD_THROTTLE: s->throttled++; break;
     default: break;
@@ -317,7 +375,7 @@ static uint64_t perf_take(struct perf_source *s, uint64_t until)
     struct perf_record r;
     struct perf_ring *ring;
     uint64_t taken = 0;
-    size_t len;
+    size_t len = 0;
     for (size_t i = 0; i < s->rings.len; i++)
         if (s->rings.at[i].pages)
             perf_ring_look(&s->rings.at[i]);
@@ -378,6 +436,8 @@ static void perf_finish(struct source *source, uint64_t now_ns)
         ioctl(s->events.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
     perf_take(s, UINT64_MAX);
     perf_read_counters(s);
+    if (s->young_weight && s->young_ns)
+        collector_scale_young(s->collector, (double)s->young_ns / (double)s->young_weight);
     if (s->lost)
         collector_lose(s->collector, RUN_LOST_RECORDS, LOST_RECORDS, s->lost,
                        s->choices[0].is_clock ? s->lost * s->choices[0].period : 0);
@@ -391,9 +451,13 @@ static void perf_free(struct source *source)
     perf_close(s);
     for (size_t i = 0; i < s->periods.len; i++)
         periods_deinit(&s->periods.at[i]);
+    map_deinit(&s->thread_of);
+    vec_free(&s->threads);
     vec_free(&s->periods);
     vec_free(&s->events);
     vec_free(&s->rings);
+    if (s->apart >= 0)
+        close(s->apart);
     if (s->wake_fd >= 0)
         close(s->wake_fd);
     free(s);
@@ -413,6 +477,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
                               .choices = events,
                               .choices_len = events_len,
                               .layout = {o->machine, !o->no_stacks},
+                              .apart = -1,
                               .wait_ns = BUSY_NS};
     *result = (struct perf_source_result){0};
     s->source.wake_fd = s->wake_fd = epoll_create1(EPOLL_CLOEXEC);
