@@ -44,8 +44,9 @@ CASES = [
     Case("large", "callers.c", ("large",), builds=("O2", "frames")),
     Case("inlined", "inlined.c", builds=("O2", "frames", "nonpie")),
     Case("unequal", "threads.c", ("unequal",), builds=("O2", "static")),
-    Case("many", "threads.c", ("many",)),
-    Case("short", "threads.c", ("short",)),
+    # clone3 of the C library has no unwind table at its system call.
+    Case("many", "threads.c", ("many",), is_cut=True),
+    Case("short", "threads.c", ("short",), is_cut=True),
     Case("library", "libraries.c", ("once",), libraries=LIBRARIES, builds=("O2", "O0")),
     Case("library-turn", "libraries.c", ("turn",), libraries=LIBRARIES),
     Case("library-apart", "libraries.c", ("apart",), libraries=LIBRARIES),
