@@ -38,6 +38,8 @@ void collector_free(struct collector *c)
     vec_free(&c->events);
     vec_free(&c->symbols);
     vec_free(&c->losses);
+    vec_free(&c->stops);
+    vec_free(&c->marks);
     map_deinit(&c->process_of);
     map_deinit(&c->thread_of);
     tally_deinit(&c->tally);
@@ -378,6 +380,7 @@ void collector_lose(struct collector *c, enum run_loss_kind kind, const char *te
         if (c->losses.at[i].kind == kind && !strcmp(c->losses.at[i].text, text))
             loss = &c->losses.at[i];
     if (!loss) {
+        text = arena_copy(&c->arena, text, strlen(text));
         vec_push(&c->losses, (struct collected_loss){.kind = kind, .text = text});
         loss = &c->losses.at[c->losses.len - 1];
     }

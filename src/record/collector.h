@@ -121,7 +121,19 @@ struct collector_place collector_place_as(struct collector *c, struct collector_
 void collector_sample_at(struct collector *c, const struct collector_sample *s,
                          struct collector_place place);
 
-/* CPU time or records that were lost, by kind and reason; sums up. The text lives on. */
+/* The process is not to be recorded from a time on, and again from another on: what falls between
+ * is lost by its own wish. Tell it before the samples around that time. */
+void collector_stop(struct collector *c, pid_t pid, uint64_t at_ns);
+void collector_resume(struct collector *c, pid_t pid, uint64_t at_ns);
+
+/* Forgets all samples of the process before the time, told or to come. */
+void collector_reset(struct collector *c, pid_t pid, uint64_t at_ns);
+
+/* A mark of the program's: enum of run_mark's kinds. The name is copied. */
+void collector_mark(struct collector *c, uint32_t kind, pid_t pid, pid_t tid, const char *name,
+                    uint64_t at_ns);
+
+/* CPU time or records that were lost, by kind and reason; sums up. The text is copied. */
 void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,
                     uint64_t ns);
 

@@ -154,6 +154,7 @@ static int finish_by_place(const void *left, const void *right)
 
 static void finish_symbols(struct collector *c, struct run *out)
 {
+    size_t of_ended = c->symbols.len;
     for (uint32_t i = 0; i < c->processes.len; i++)
         if (!c->processes.at[i].end_ns)
             collector_name_generated(c, i);
@@ -162,6 +163,7 @@ static void finish_symbols(struct collector *c, struct run *out)
         s.name = finish_text(out, s.name);
         vec_push(&out->symbols, s);
     }
+    c->symbols.len = of_ended; /* the others may leave more */
     if (out->symbols.len)
         qsort(out->symbols.at, out->symbols.len, sizeof *out->symbols.at, finish_by_place);
 }
@@ -182,6 +184,11 @@ void collector_finish(struct collector *c, uint64_t end_ns, struct run *out)
         struct run_event event = c->events.at[i];
         event.name = finish_text(out, event.name);
         vec_push(&out->events, event);
+    }
+    for (size_t i = 0; i < c->marks.len; i++) {
+        struct run_mark mark = c->marks.at[i];
+        mark.name = finish_text(out, mark.name);
+        vec_push(&out->marks, mark);
     }
     for (size_t i = 0; i < c->losses.len; i++)
         vec_push(&out->losses,

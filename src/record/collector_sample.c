@@ -266,6 +266,11 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
                          struct collector_place place)
 {
     uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns);
+    if (!collector_counts(c, c->threads.at[thread].process, s->at_ns)) {
+        collector_lose(c, RUN_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
+                       c->events.at[s->event].unit == RUN_UNIT_NS ? s->weight : 0);
+        return;
+    }
     uint64_t at_ns = s->at_ns > c->options.start_ns ? s->at_ns - c->options.start_ns : 0;
     c->stacks += place.has_stack;
     c->whole += place.is_whole;

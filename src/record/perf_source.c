@@ -6,6 +6,7 @@
 #include "record/perf_record.h"
 #include "record/perf_ring.h"
 #include "record/periods.h"
+#include "record/waits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,7 @@ enum {
     LEAST_BUFFER = 32 << 10,
     MOST_STACK = 16 << 10,
     LEAST_STACK = 1 << 10,
+    SWITCH_STACK = 8 << 10,
     WAKE_BYTES = 96 << 10,
     SETTLED_NS = 500 * 1000, /* records so old are in the buffers on all CPUs */
     BUSY_NS = 4 * 1000 * 1000,
@@ -58,8 +60,7 @@ struct perf_source {
     struct collector *collector;
     struct source_options options;
     struct perf_source_result *result;
-    const struct event_choice *choices;
-    size_t choices_len;
+    VEC(struct event_choice) choices; /* those asked for, and what waits need */
     struct perf_layout layout;
     VEC(struct perf_event) events;
     VEC(struct perf_ring) rings; /* by CPU */
@@ -70,6 +71,8 @@ struct perf_source {
     uint64_t young_ns, young_weight; /* of threads that have ended: the time, and its samples */
     size_t buffer_bytes;
     uint32_t stack_bytes;
+    struct waits *waits; /* NULL: not wanted */
+    uint32_t leaving;    /* the choice whose samples are of threads leaving the CPU */
     int wake_fd;
     int apart; /* perf_keep_apart()'s event; -1: none */
     uint64_t wait_ns;
@@ -88,10 +91,12 @@ static int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t choice)
 {
     struct perf_event_attr attr = {.size = sizeof attr};
-    events_attr(&s->choices[choice], &attr);
+    events_attr(&s->choices.at[choice], &attr);
     attr.sample_type = perf_layout_sample_type(&s->layout);
     attr.sample_regs_user = perf_layout_registers(&s->layout);
     attr.sample_stack_user = s->layout.has_stacks ? s->stack_bytes : 0;
+    if (choice == s->leaving && attr.sample_stack_user > SWITCH_STACK)
+        attr.sample_stack_user = SWITCH_STACK; /* these may be many */
     attr.exclude_kernel |= s->result->user_only;
     attr.exclude_hv |= s->result->user_only;
     attr.disabled = 1;
@@ -176,7 +181,7 @@ static bool perf_keep_apart(struct perf_source *s)
 static bool perf_add_all(struct perf_source *s, pid_t pid)
 {
     for (uint32_t cpu = 0; cpu < s->rings.len; cpu++)
-        for (uint32_t choice = 0; choice < s->choices_len; choice++)
+        for (uint32_t choice = 0; choice < s->choices.len; choice++)
             if (!perf_add(s, choice, pid, cpu) && errno != ENODEV)
                 return false;
     return true;
@@ -226,12 +231,35 @@ static void perf_more_descriptors(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* Threads that leave the CPU are in the kernel. */
+static void perf_drop_leaving(struct perf_source *s)
+{
+    if (s->leaving != RUN_NONE)
+        s->choices.len--;
+    s->leaving = RUN_NONE;
+}
+
+/* The last choice: it is the collector's business no more than the waits'. */
+static void perf_add_leaving(struct perf_source *s)
+{
+    s->leaving = RUN_NONE;
+    if (!s->options.wants_waits || s->options.no_stacks)
+        return;
+    s->leaving = (uint32_t)s->choices.len;
+    vec_push(&s->choices, (struct event_choice){.name = "leaving",
+                                                .type = PERF_TYPE_SOFTWARE,
+                                                .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+                                                .unit = RUN_UNIT_COUNT,
+                                                .period = 1});
+}
+
 static bool perf_open_all(struct perf_source *s, struct err *e)
 {
     pid_t pid = s->options.is_attached ? s->options.program : s->options.launcher;
     bool is_open = perf_try(s, pid);
     if (!is_open && (errno == EACCES || errno == EPERM)) {
         s->result->user_only = true;
+        perf_drop_leaving(s);
         is_open = perf_try(s, pid);
     }
     if (is_open && perf_keep_apart(s))
@@ -271,7 +299,7 @@ static struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
 static void perf_counted(struct perf_source *s, const struct perf_record *r)
 {
     const uint32_t *choice = map_find(&s->choice_of, r->id, 0);
-    if (!choice || *choice || !s->choices[0].is_clock)
+    if (!choice || *choice || !s->choices.at[0].is_clock)
         return;
     struct perf_thread *t = perf_thread(s, r->tid);
     t->cpu_ns += r->value;
@@ -288,13 +316,25 @@ static void perf_exited(struct perf_source *s, const struct perf_record *r)
         s->young_weight += t->young_weight;
     }
     *t = (struct perf_thread){0}; /* the number may come again */
+    if (s->waits)
+        waits_exit(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
     collector_exit(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->time);
 }
 
 static void perf_forked(struct perf_source *s, const struct perf_record *r)
 {
     collector_fork(s->collector, (pid_t)r->pid, (pid_t)r->tid, (pid_t)r->parent_pid, r->time);
+    if (s->waits)
+        waits_fork(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
     s->has_forks = true;
+}
+
+static void perf_switched(struct perf_source *s, const struct perf_record *r)
+{
+    bool is_out = r->misc & PERF_RECORD_MISC_SWITCH_OUT;
+    bool is_ready = r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+    if (s->waits)
+        waits_switch(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time, is_out, is_ready);
 }
 
 static void perf_sampled(struct perf_source *s, const struct perf_record *r)
@@ -302,6 +342,11 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
     const uint32_t *choice = map_find(&s->choice_of, r->id, 0);
     if (!choice || !r->period)
         return;
+    if (*choice == s->leaving) {
+        if (r->has_user_code)
+            waits_leaving(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time, &r->registers, r->stack);
+        return;
+    }
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
     struct collector_sample sample = {.pid = (pid_t)r->pid,
                                       .tid = (pid_t)r->tid,
@@ -314,13 +359,32 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
                                       .registers = r->has_user_code ? &r->registers : NULL,
                                       .stack = r->stack,
                                       .is_live = true};
-    if (s->choices[*choice].period > 1)
+    if (s->choices.at[*choice].period > 1)
         sample.weight =
             periods_weigh(&s->periods.at[*choice], r->stream, r->period, &sample.is_young);
     if (sample.is_young && *choice == 0)
         perf_thread(s, r->tid)->young_weight += sample.weight;
     s->result->samples++;
     collector_sample(s->collector, &sample);
+}
+
+static void perf_named(struct perf_source *s, const struct perf_record *r)
+{
+    s->first_tid = s->first_tid ? s->first_tid : r->tid;
+    if (!(r->misc & PERF_RECORD_MISC_COMM_EXEC)) {
+        collector_name(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->text, r->time);
+        return;
+    }
+    if (s->waits)
+        waits_exec(s->waits, (pid_t)r->pid, r->time);
+    collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
+}
+
+static void perf_lost(struct perf_source *s, const struct perf_record *r)
+{
+    s->lost += r->value;
+    if (s->waits)
+        waits_lost(s->waits, r->time);
 }
 
 static void perf_happened(struct perf_source *s, const struct perf_record *r)
@@ -331,15 +395,10 @@ static void perf_happened(struct perf_source *s, const struct perf_record *r)
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2: perf_mapped(s, r); break;
     case PERF_RECORD_EXIT: perf_exited(s, r); break;
-    case PERF_RECORD_COMM:
-        s->first_tid = s->first_tid ? s->first_tid : r->tid;
-        if (r->misc & PERF_RECORD_MISC_COMM_EXEC)
-            collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
-        else
-            collector_name(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->text, r->time);
-        break;
+    case PERF_RECORD_COMM: perf_named(s, r); break;
+    case PERF_RECORD_SWITCH: perf_switched(s, r); break;
     case PERF_RECORD_READ: perf_counted(s, r); break;
-    case PERF_RECORD_LOST: s->lost += r->value; break;
+    case PERF_RECORD_LOST: perf_lost(s, r); break;
     case PERF_RECORD_THROTTLE: s->throttled++; break;
     default: break;
     }
@@ -395,7 +454,7 @@ static void perf_draw_periods(struct perf_source *s)
     for (size_t i = 0; i < s->events.len; i++) {
         uint32_t choice = s->events.at[i].choice;
         uint64_t period = periods_draw(&s->periods.at[choice]);
-        if (s->choices[choice].period > 1)
+        if (s->choices.at[choice].period > 1)
             ioctl(s->events.at[i].fd, PERF_EVENT_IOC_PERIOD, &period);
     }
 }
@@ -411,7 +470,8 @@ static uint64_t perf_round(struct source *source, uint64_t now_ns)
         s->wait_ns = forks ? FORKING_NS : BUSY_NS;
     else if (s->wait_ns < IDLE_NS)
         s->wait_ns *= 2;
-    return s->wait_ns;
+    uint64_t look_ns = s->waits ? waits_poll(s->waits, now_ns, now_ns - SETTLED_NS) : IDLE_NS;
+    return look_ns < s->wait_ns ? look_ns : s->wait_ns;
 }
 
 /* --- the end --------------------------------------------------------------------------------- */
@@ -422,7 +482,7 @@ static void perf_read_counters(struct perf_source *s)
     for (size_t i = 0; i < s->events.len; i++) {
         uint64_t count;
         const struct perf_event *event = &s->events.at[i];
-        if (s->choices[event->choice].is_clock && event->choice == 0 &&
+        if (s->choices.at[event->choice].is_clock && event->choice == 0 &&
             read(event->fd, &count, sizeof count) == sizeof count)
             s->result->cpu_ns += count;
     }
@@ -431,16 +491,17 @@ static void perf_read_counters(struct perf_source *s)
 static void perf_finish(struct source *source, uint64_t now_ns)
 {
     struct perf_source *s = (struct perf_source *)source;
-    (void)now_ns;
     for (size_t i = 0; i < s->events.len; i++)
         ioctl(s->events.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
     perf_take(s, UINT64_MAX);
+    if (s->waits)
+        waits_finish(s->waits, now_ns);
     perf_read_counters(s);
-    if (s->young_weight && s->young_ns)
+    if (s->young_weight && s->young_ns && !s->result->user_only)
         collector_scale_young(s->collector, (double)s->young_ns / (double)s->young_weight);
     if (s->lost)
         collector_lose(s->collector, RUN_LOST_RECORDS, LOST_RECORDS, s->lost,
-                       s->choices[0].is_clock ? s->lost * s->choices[0].period : 0);
+                       s->choices.at[0].is_clock ? s->lost * s->choices.at[0].period : 0);
     if (s->throttled)
         collector_lose(s->collector, RUN_LOST_THROTTLED, THROTTLED, s->throttled, 0);
 }
@@ -449,6 +510,8 @@ static void perf_free(struct source *source)
 {
     struct perf_source *s = (struct perf_source *)source;
     perf_close(s);
+    waits_free(s->waits);
+    vec_free(&s->choices);
     for (size_t i = 0; i < s->periods.len; i++)
         periods_deinit(&s->periods.at[i]);
     map_deinit(&s->thread_of);
@@ -463,6 +526,16 @@ static void perf_free(struct source *source)
     free(s);
 }
 
+static void perf_make_waits(struct perf_source *s)
+{
+    for (uint32_t i = 0; i < s->choices.len && s->options.wants_waits && !s->waits; i++)
+        if (s->choices.at[i].is_wall)
+            s->waits = waits_new(s->collector,
+                                 &(struct waits_options){.event = i,
+                                                         .machine = s->options.machine,
+                                                         .no_looking = s->leaving != RUN_NONE});
+}
+
 bool perf_source_new(struct source **out, struct collector *c, const struct source_options *o,
                      const struct event_choice *events, size_t events_len,
                      struct perf_source_result *result, struct err *e)
@@ -474,22 +547,24 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
                               .collector = c,
                               .options = *o,
                               .result = result,
-                              .choices = events,
-                              .choices_len = events_len,
                               .layout = {o->machine, !o->no_stacks},
                               .apart = -1,
                               .wait_ns = BUSY_NS};
     *result = (struct perf_source_result){0};
+    for (size_t i = 0; i < events_len; i++)
+        vec_push(&s->choices, events[i]);
+    perf_add_leaving(s);
     s->source.wake_fd = s->wake_fd = epoll_create1(EPOLL_CLOEXEC);
     perf_more_descriptors();
     if (s->wake_fd < 0 || !perf_open_all(s, e)) {
         perf_free(&s->source);
         return false;
     }
-    for (size_t i = 0; i < events_len; i++) {
+    for (size_t i = 0; i < s->choices.len; i++) {
         vec_push(&s->periods, (struct periods){0});
-        periods_init(&s->periods.at[i], events[i].period, (uint64_t)getpid() + i * 7919);
+        periods_init(&s->periods.at[i], s->choices.at[i].period, (uint64_t)getpid() + i * 7919);
     }
+    perf_make_waits(s);
     *out = &s->source;
     return true;
 }

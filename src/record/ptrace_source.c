@@ -189,7 +189,7 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     struct ptrace_source *s = calloc(1, sizeof *s);
     if (!s)
         memory_exhausted(sizeof *s);
-    s->base = (struct source){source_round, ptrace_stopped, source_finish, source_free};
+    s->base = (struct source){source_round, ptrace_stopped, source_finish, source_free, -1};
     s->collector = c;
     s->no_stacks = o->no_stacks;
     s->no_follow = o->no_follow;

@@ -104,14 +104,20 @@ void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event,
     t->open.at[*place].count++;
 }
 
-void tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context)
+uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context)
 {
     size_t kept = 0;
+    uint64_t forgotten = 0;
     close_slice(t);
-    for (size_t i = 0; i < t->closed.len; i++)
-        if (!is_of(t->closed.at[i].thread, context))
-            t->closed.at[kept++] = t->closed.at[i];
+    for (size_t i = 0; i < t->closed.len; i++) {
+        const struct run_sample *s = &t->closed.at[i];
+        if (!is_of(s->thread, context))
+            t->closed.at[kept++] = *s;
+        else if (!(s->event & ~TALLY_YOUNG))
+            forgotten += s->weight;
+    }
     t->closed.len = kept;
+    return forgotten;
 }
 
 void tally_copy(const struct tally *t, double young_factor, struct run *out)
