@@ -135,29 +135,31 @@ void collector_fork(struct collector *c, pid_t pid, pid_t tid, pid_t parent_pid,
     collector_thread(c, pid, tid, at_ns);
 }
 
-/* Nothing of it was seen under its old program. */
-static bool is_unborn(const struct collector *c, uint32_t process)
+/* The next program of a process that was seen under its last one; its threads are gone. */
+static uint32_t next_program(struct collector *c, uint32_t old, uint64_t at_ns)
 {
-    return c->processes.at[process].program == RUN_NONE && !c->inner.at[process].mappings->all.len;
+    pid_t pid = (pid_t)c->processes.at[old].pid;
+    uint32_t *thread = map_find(&c->thread_of, (uint64_t)pid, 0);
+    if (!c->inner.at[old].has_samples || c->processes.len >= MOST_PROCESSES)
+        return old;
+    collector_name_generated(c, old);
+    c->processes.at[old].end_ns = since_start(c, at_ns);
+    if (thread)
+        *thread = RUN_NONE;
+    uint32_t number = add_process(c, pid, (pid_t)c->processes.at[old].parent_pid, at_ns);
+    *map_at(&c->process_of, (uint64_t)pid, 0, number, NULL) = number;
+    return number;
 }
 
 void collector_exec(struct collector *c, pid_t pid, const char *name, uint64_t at_ns)
 {
-    uint32_t number = collector_process(c, pid, at_ns);
-    if (!is_unborn(c, number) && c->processes.len < MOST_PROCESSES) {
-        uint32_t old = number;
-        collector_name_generated(c, old);
-        c->processes.at[old].end_ns = since_start(c, at_ns);
-        number = add_process(c, pid, (pid_t)c->processes.at[old].parent_pid, at_ns);
+    uint32_t old = collector_process(c, pid, at_ns), number = next_program(c, old, at_ns);
+    mappings_release(c->inner.at[old].mappings);
+    c->inner.at[old].mappings = mappings_new();
+    if (number != old)
         c->inner.at[number].mappings = mappings_new();
-        mappings_release(c->inner.at[old].mappings);
-        c->inner.at[old].mappings = mappings_new();
-        *map_at(&c->process_of, (uint64_t)pid, 0, number, NULL) = number;
-    }
-    uint32_t *thread = map_find(&c->thread_of, (uint64_t)pid, 0);
-    if (thread)
-        *thread = RUN_NONE;
     c->inner.at[number].awaits_program = true;
+    c->processes.at[number].program = RUN_NONE;
     c->processes.at[number].name = arena_copy(&c->arena, name, strlen(name));
     collector_name(c, pid, pid, name, at_ns);
 }

@@ -18,6 +18,7 @@ struct collected_process {
     uint64_t maps_read_ns;  /* when its maps were last read because an address was in none */
     uint64_t not_before_ns; /* samples from before are forgotten */
     bool has_stops;         /* there are some in `stops` */
+    bool has_samples;       /* or waits */
     bool awaits_program;    /* the next file that is mapped is the program */
 };
 
@@ -46,9 +47,10 @@ struct collector {
     VEC(struct collected_loss) losses;
     VEC(struct collected_stop) stops;
     VEC(struct run_mark) marks;
-    struct map process_of; /* pid -> the number of what runs in it */
-    struct map thread_of;  /* tid -> the number of the thread */
-    uint32_t kernel, wait, cut;
+    struct map process_of;      /* pid -> the number of what runs in it */
+    struct map thread_of;       /* tid -> the number of the thread */
+    uint32_t kernel, wait, cut; /* objects */
+    uint32_t kernel_unseen;     /* node: in the kernel, and no sample says for whom */
     uint64_t stacks, whole;
     double young_factor;
 };

@@ -272,6 +272,7 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
         return;
     }
     uint64_t at_ns = s->at_ns > c->options.start_ns ? s->at_ns - c->options.start_ns : 0;
+    c->inner.at[c->threads.at[thread].process].has_samples = true;
     c->stacks += place.has_stack;
     c->whole += place.is_whole;
     tally_add(&c->tally, at_ns, thread, s->event | (s->is_young ? TALLY_YOUNG : 0), place.node,

@@ -326,7 +326,7 @@ static void monitor_account(struct run *out)
         period = out->events.at[0].period;
     }
     for (size_t i = 0; i < out->losses.len; i++)
-        seen += out->losses.at[i].ns;
+        seen += out->losses.at[i].kind == RUN_LOST_KERNEL ? 0 : out->losses.at[i].ns;
     if (!period || out->cpu_ns <= seen || out->cpu_ns - seen < out->cpu_ns / 200 + 3 * period)
         return;
     vec_push(&out->losses, (struct run_loss){RUN_LOST_UNPLACED, 0, out->cpu_ns - seen,
