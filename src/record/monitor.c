@@ -6,9 +6,10 @@
 #include "record/ptrace_source.h"
 #include "record/told.h"
 
-#include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -49,6 +50,16 @@ static uint64_t monitor_now(void)
 static uint64_t monitor_ns(struct timeval t)
 {
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
+}
+
+/* ELF's number of it. */
+static uint16_t monitor_elf_machine(enum unwind_machine machine)
+{
+    static const uint16_t numbers[] = {[UNWIND_NO_MACHINE] = EM_NONE,
+                                       [UNWIND_X86_64] = EM_X86_64,
+                                       [UNWIND_AARCH64] = EM_AARCH64,
+                                       [UNWIND_RISCV64] = EM_RISCV};
+    return numbers[machine];
 }
 
 static enum unwind_machine monitor_machine(void)
@@ -341,6 +352,7 @@ static void monitor_describe(struct monitor *m, struct run *out)
     getrusage(RUSAGE_SELF, &own);
     clock_gettime(CLOCK_REALTIME, &real);
     uint64_t now = (uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec;
+    out->machine = monitor_elf_machine(m->machine);
     out->method = m->method;
     out->rate = m->options->rate;
     out->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
@@ -350,6 +362,10 @@ static void monitor_describe(struct monitor *m, struct run *out)
     out->cpu_ns = m->perf.cpu_ns;
     out->monitor_ns = monitor_ns(own.ru_utime) + monitor_ns(own.ru_stime);
     monitor_account(out);
+    char directory[PATH_MAX];
+    if (getcwd(directory, sizeof directory))
+        vec_push(&out->texts, (struct run_text){"directory", arena_copy(&out->arena, directory,
+                                                                        strlen(directory))});
     for (char **a = m->options->argv; a && *a; a++)
         vec_push(&out->texts,
                  (struct run_text){"argument", arena_copy(&out->arena, *a, strlen(*a))});
