@@ -263,7 +263,7 @@ static void test_what_is_no_run(void **state)
     r.processes.at[0].program = 1;
     expect_refused(&r, "process 0 of the run is not possible");
     r = full_run();
-    r.events.at[1].period = 0;
+    r.events.at[1].unit = 2;
     expect_refused(&r, "event 1 of the run is not possible");
     r = full_run();
     r.slice_ns = 0;
