@@ -7,7 +7,9 @@
 #include "record/source.h"
 #include "record/traced_badly.h"
 
-enum { PTRACE_STACK_BYTES = 16384 };
+#include <sched.h>
+
+enum { PTRACE_STACK_BYTES = 16384, MOST_LOOKS_AT_ONCE = 2 };
 
 /* A process that is not traced, for a reason. */
 struct ptrace_left {
@@ -34,6 +36,9 @@ struct ptrace_source {
     uint32_t active, quiet; /* threads of either kind at the last look */
     int64_t ends_ns;        /* CPU time that ended threads have left over, see ptrace_sampling.c */
     uint64_t unplaced_ns;   /* the same of those that go on, as of the last look */
+    uint64_t samples, placed_ns; /* so far: how many, and what they weigh */
+    pid_t self;                  /* our own process */
+    cpu_set_t cpus, used; /* that we may run on; of these, that the program has used lately */
     uint8_t stack[PTRACE_STACK_BYTES];
 };
 
@@ -44,8 +49,11 @@ double ptrace_random(struct ptrace_source *s);
 
 /* ptrace_sampling.c */
 
-/* Looks at the threads, and asks some of those that run to stop. */
+/* Looks at the threads, and asks one of those that run to stop. */
 void ptrace_look(struct ptrace_source *s);
+
+/* Moves us to the CPU that the next look is to be on; returns its mean distance in ns. */
+uint64_t ptrace_choose_cpu(struct ptrace_source *s);
 
 /* Takes a sample of a stopped thread that was asked for it. */
 void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t);

@@ -1,9 +1,13 @@
 /* Choosing what to stop, and what a sample weighs.
  *
- * Looks come at random times, one every `period_ns` on average, with exponential distances: no
- * rhythm of the program can fall in step with them. A look reads the state of all threads; where
- * there are many, of some that are chosen at random, more of those that ran lately. Of those that
- * run it stops a few, chosen at random.
+ * Looks come at random times, with exponential distances: no rhythm of the program can fall in step
+ * with them. Each waits on one of the CPUs that the program uses, chosen at random: the timer that
+ * ends the wait takes that CPU away from whatever runs on it, at an instruction that nothing but
+ * chance has chosen, and that is the thread to be stopped. (Stopping a thread that runs on another
+ * CPU takes some microseconds, or until the end of its next system call if that is sooner: short
+ * calls would get the time of the code between them. The same holds for threads that wait for a
+ * CPU: they have often lost it at the end of a call.) Where there are too many threads to find that
+ * one, it takes one of those that run or are ready, which then wait most of the time anyway.
  *
  * A sample weighs the CPU time of its thread since the sample before. That leaves over what each
  * thread has after its last sample, all that short threads have. Looks being exponential, a sum
@@ -20,10 +24,12 @@
 
 enum {
     LOOKS = 48,           /* threads to look at, of either kind */
-    STOPS = 2,            /* threads to stop */
     QUIET_AFTER = 3,      /* looks without any activity */
     MOST_FILES_OPEN = 200 /* threads whose files in /proc stay open */
 };
+
+/* A thread that lost its CPU so long before us was displaced by something else. */
+#define JUST_NOW_MS 0.02
 
 static bool sampling_keeps_files(const struct ptrace_source *s, const struct ptrace_thread *t)
 {
@@ -45,14 +51,27 @@ static bool sampling_look_at(struct ptrace_source *s, struct ptrace_thread *t)
     bool runs = proc_thread_runs(&t->files, pid, t->tid, keep);
     if (!proc_thread_times(&t->files, pid, t->tid, keep, &times))
         return false;
-    if (runs || times.cpu_ns > t->seen_ns)
+    bool is_active = runs || times.cpu_ns > t->seen_ns;
+    if (is_active)
         t->quiet_looks = 0;
     else if (t->quiet_looks < QUIET_AFTER)
         t->quiet_looks++;
     if (t->quiet_looks >= QUIET_AFTER && s->threads.at.len > MOST_FILES_OPEN)
         proc_thread_deinit(&t->files);
+    if (is_active)
+        t->cpu = proc_thread_place(pid, t->tid);
     t->seen_ns = times.cpu_ns;
     return runs;
+}
+
+static void sampling_count(struct ptrace_source *s, const struct ptrace_thread *t)
+{
+    bool is_quiet = t->quiet_looks >= QUIET_AFTER;
+    s->active += !is_quiet;
+    s->quiet += is_quiet;
+    s->unplaced_ns += t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
+    if (!is_quiet && t->cpu >= 0 && t->cpu < CPU_SETSIZE && CPU_ISSET(t->cpu, &s->cpus))
+        CPU_SET(t->cpu, &s->used);
 }
 
 /* Fills s->running. */
@@ -62,46 +81,79 @@ static void sampling_look_at_all(struct ptrace_source *s)
     s->running.len = 0;
     s->active = s->quiet = 0;
     s->unplaced_ns = 0;
+    CPU_ZERO(&s->used);
     for (size_t i = 0; i < s->threads.at.len; i++) {
         struct ptrace_thread *t = &s->threads.at.at[i];
         bool is_quiet = t->quiet_looks >= QUIET_AFTER;
-        s->active += !is_quiet;
-        s->quiet += is_quiet;
-        s->unplaced_ns += t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
-        if (t->is_asked || t->is_ending || t->is_held || !t->process->has_executed)
-            continue;
-        if (chance[is_quiet] < 1 && ptrace_random(s) > chance[is_quiet])
-            continue;
-        if (!sampling_look_at(s, t))
-            continue;
-        t->interval_ns = (uint64_t)((double)s->period_ns / chance[is_quiet]);
-        vec_push(&s->running, t->tid);
+        bool is_out = t->is_asked || t->is_ending || t->is_held || !t->process->has_executed;
+        bool is_chosen = chance[is_quiet] >= 1 || ptrace_random(s) <= chance[is_quiet];
+        if (!is_out && is_chosen && sampling_look_at(s, t))
+            vec_push(&s->running, t->tid);
+        sampling_count(s, t);
     }
 }
 
+/* The one of the running threads that had this CPU until we took it; NULL: none of ours. */
+static struct ptrace_thread *sampling_displaced(struct ptrace_source *s, double ours)
+{
+    struct ptrace_thread *found = NULL;
+    double latest = 0;
+    int here = sched_getcpu();
+    for (size_t i = 0; i < s->running.len; i++) {
+        struct ptrace_thread *t = ptrace_threads_find(&s->threads, s->running.at[i]);
+        if (!t || t->cpu != here)
+            continue;
+        double last = proc_thread_last_run(t->process->pid, t->tid);
+        if ((found && last <= latest) || ours - last > JUST_NOW_MS)
+            continue;
+        found = t;
+        latest = last;
+    }
+    return found;
+}
+
 /* The state is read again: between a look and a stop, a thread must not have gone to sleep. */
-static void sampling_ask(struct ptrace_thread *t, double chance)
+static void sampling_ask(struct ptrace_thread *t)
 {
     bool keep = t->files.syscall >= 0;
-    if (!proc_thread_runs(&t->files, t->process->pid, t->tid, keep) ||
-        ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
-        return;
-    t->is_asked = true;
-    t->interval_ns = (uint64_t)((double)t->interval_ns / chance);
+    if (proc_thread_runs(&t->files, t->process->pid, t->tid, keep) &&
+        !ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
+        t->is_asked = true;
+}
+
+static struct ptrace_thread *sampling_any(struct ptrace_source *s)
+{
+    size_t n = s->running.len, i = (size_t)((1 - ptrace_random(s)) * (double)n);
+    return ptrace_threads_find(&s->threads, s->running.at[i]);
 }
 
 void ptrace_look(struct ptrace_source *s)
 {
+    bool is_crowd = s->active > LOOKS;
+    double ours = is_crowd ? 0 : proc_thread_last_run(s->self, s->self);
     sampling_look_at_all(s);
-    size_t n = s->running.len, wanted = n < STOPS ? n : STOPS;
-    for (size_t i = 0; i < wanted; i++) {
-        size_t other = i + (size_t)((1 - ptrace_random(s)) * (double)(n - i));
-        pid_t tid = s->running.at[other];
-        s->running.at[other] = s->running.at[i];
-        struct ptrace_thread *t = ptrace_threads_find(&s->threads, tid);
-        if (t)
-            sampling_ask(t, sampling_chance(STOPS, (uint32_t)n));
+    if (!s->running.len)
+        return;
+    struct ptrace_thread *t = is_crowd ? sampling_any(s) : sampling_displaced(s, ours);
+    if (t)
+        sampling_ask(t);
+}
+
+/* With more CPUs in use, looks come more often, up to a limit. */
+uint64_t ptrace_choose_cpu(struct ptrace_source *s)
+{
+    int n = CPU_COUNT(&s->used), chosen = (int)((1 - ptrace_random(s)) * n);
+    int often = n < 1 ? 1 : n > MOST_LOOKS_AT_ONCE ? MOST_LOOKS_AT_ONCE : n;
+    for (int cpu = 0; n && cpu < CPU_SETSIZE; cpu++) {
+        cpu_set_t one;
+        if (!CPU_ISSET(cpu, &s->used) || chosen--)
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        break;
     }
+    return s->period_ns / (uint64_t)often;
 }
 
 void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p)
@@ -111,17 +163,17 @@ void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p)
         collector_read_maps(s->collector, p->pid, now);
 }
 
-/* What the first sample of a thread weighs more: an interval in CPU time, as far as there is that
- * much that no sample has taken. */
-static uint64_t sampling_first_extra(struct ptrace_source *s, const struct ptrace_thread *t,
-                                     const struct proc_times *times)
+/* What the first sample of a thread weighs more: the mean CPU time between samples so far, as far
+ * as there is that much that no sample has taken. */
+static uint64_t sampling_first_extra(struct ptrace_source *s)
 {
-    double ready = (double)(times->cpu_ns + times->ready_ns);
-    double share = ready > 0 ? (double)times->cpu_ns / ready : 1;
-    int64_t extra = (int64_t)((double)t->interval_ns * share);
-    int64_t most = s->ends_ns + (int64_t)s->unplaced_ns;
-    if (extra > most)
-        extra = most > 0 ? most : 0;
+    int64_t unplaced = s->ends_ns + (int64_t)s->unplaced_ns;
+    if (unplaced < 0)
+        unplaced = 0;
+    int64_t all = (int64_t)(s->period_ns + s->placed_ns) + unplaced;
+    int64_t extra = all / (int64_t)(s->samples + 1);
+    if (extra > unplaced)
+        extra = unplaced;
     s->ends_ns -= extra;
     return (uint64_t)extra;
 }
@@ -169,8 +221,10 @@ void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
         return;
     uint64_t weight = times.cpu_ns - t->placed_ns;
     if (t->is_young)
-        weight += sampling_first_extra(s, t, &times);
+        weight += sampling_first_extra(s);
     t->is_young = false;
+    s->samples++;
+    s->placed_ns += weight;
     t->placed_ns = t->seen_ns = times.cpu_ns;
     ptrace_refresh_maps(s, t->process);
     if (!t->has_name)

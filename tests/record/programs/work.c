@@ -39,7 +39,7 @@ static void burn_for(burn_function burn, double seconds)
 {
     double end = thread_cpu() + seconds;
     while (thread_cpu() < end)
-        burn(20000);
+        burn(50000);
 }
 
 static void truth(const char *name, double seconds)
@@ -68,6 +68,27 @@ static void user_kernel(double seconds)
     }
     truth("user", user);
     truth("kernel", kernel);
+}
+
+/* The same with short calls; the user part is timed on its own. */
+static void short_calls(double seconds)
+{
+    static char buffer[16384];
+    int zero = open("/dev/zero", O_RDONLY);
+    long n = (long)(seconds * 200000);
+    double at = thread_cpu();
+    for (long i = 0; i < n / 10; i++)
+        burn_b(1000);
+    double user = (thread_cpu() - at) * 10;
+    at = thread_cpu();
+    for (long i = 0; i < n; i++) {
+        burn_a(1000);
+        if (read(zero, buffer, sizeof buffer) < 0)
+            break;
+    }
+    double both = thread_cpu() - at;
+    truth("user", user * 1.1);
+    truth("kernel", both - user);
 }
 
 struct job {
@@ -227,6 +248,8 @@ int main(int argc, char **argv)
     double number = argc > 2 ? atof(argv[2]) : 1;
     if (!strcmp(mode, "user-kernel"))
         user_kernel(number);
+    else if (!strcmp(mode, "short-calls"))
+        short_calls(number);
     else if (!strcmp(mode, "threads"))
         threads(number);
     else if (!strcmp(mode, "children"))
