@@ -93,7 +93,7 @@ int proc_thread_place(pid_t pid, pid_t tid)
         return -1;
     const char *at = strrchr(text, ')');
     at = at ? strchr(at + 1, ' ') : NULL;
-    for (int i = 0; at && i <= BEFORE; i++)
+    for (int i = 0; at && i < BEFORE; i++)
         at = strchr(at + 1, ' ');
     return at ? (int)strtol(at, NULL, 10) : -1;
 }
