@@ -27,6 +27,7 @@ struct ptrace_source {
     VEC(pid_t) running; /* threads that one round found running */
     uint32_t event;
     bool no_stacks, no_follow;
+    bool has_answered; /* a stop, since the last round */
     bool is_finished;
     int wake_options;       /* PTRACE_O_... */
     uint64_t random;        /* state of the generator */
@@ -49,8 +50,9 @@ double ptrace_random(struct ptrace_source *s);
 
 /* ptrace_sampling.c */
 
-/* Looks at the threads, and asks one of those that run to stop. */
-void ptrace_look(struct ptrace_source *s);
+/* Looks at the threads, and asks one of those that run to stop. `by_timer`: nothing but the end of
+ * the time that was to pass has woken us. */
+void ptrace_look(struct ptrace_source *s, bool by_timer);
 
 /* Moves us to the CPU that the next look is to be on; returns its mean distance in ns. */
 uint64_t ptrace_choose_cpu(struct ptrace_source *s);

@@ -7,7 +7,9 @@
  * CPU takes some microseconds, or until the end of its next system call if that is sooner: short
  * calls would get the time of the code between them. The same holds for threads that wait for a
  * CPU: they have often lost it at the end of a call.) Where there are too many threads to find that
- * one, it takes one of those that run or are ready, which then wait most of the time anyway.
+ * one, it takes one of those that run or are ready, which then wait most of the time anyway. Where
+ * something else than the timer has woken us (the stop of another thread, say, on another CPU), the
+ * look does not count: this CPU's thread may have gone on to the end of a call before it noticed.
  *
  * A sample weighs the CPU time of its thread since the sample before. That leaves over what each
  * thread has after its last sample, all that short threads have. Looks being exponential, a sum
@@ -61,6 +63,7 @@ static bool sampling_look_at(struct ptrace_source *s, struct ptrace_thread *t)
     if (is_active)
         t->cpu = proc_thread_place(pid, t->tid);
     t->seen_ns = times.cpu_ns;
+    t->turns = times.turns;
     return runs;
 }
 
@@ -112,13 +115,20 @@ static struct ptrace_thread *sampling_displaced(struct ptrace_source *s, double 
     return found;
 }
 
-/* The state is read again: between a look and a stop, a thread must not have gone to sleep. */
-static void sampling_ask(struct ptrace_thread *t)
+/* The state is read again: between a look and a stop, a thread must not have gone to sleep. One
+ * that was to be asked where it had been displaced, and was given another CPU too soon, stops for
+ * nothing. */
+static void sampling_ask(struct ptrace_thread *t, bool is_displaced)
 {
-    bool keep = t->files.syscall >= 0;
-    if (proc_thread_runs(&t->files, t->process->pid, t->tid, keep) &&
-        !ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
-        t->is_asked = true;
+    struct proc_times times;
+    pid_t pid = t->process->pid;
+    if (!proc_thread_runs(&t->files, pid, t->tid, t->files.syscall >= 0) ||
+        ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
+        return;
+    t->is_asked = true;
+    t->is_moot = is_displaced &&
+                 (!proc_thread_times(&t->files, pid, t->tid, t->files.schedstat >= 0, &times) ||
+                  times.turns != t->turns);
 }
 
 static struct ptrace_thread *sampling_any(struct ptrace_source *s)
@@ -127,16 +137,16 @@ static struct ptrace_thread *sampling_any(struct ptrace_source *s)
     return ptrace_threads_find(&s->threads, s->running.at[i]);
 }
 
-void ptrace_look(struct ptrace_source *s)
+void ptrace_look(struct ptrace_source *s, bool by_timer)
 {
     bool is_crowd = s->active > LOOKS;
     double ours = is_crowd ? 0 : proc_thread_last_run(s->self, s->self);
     sampling_look_at_all(s);
-    if (!s->running.len)
+    if (!s->running.len || !(by_timer || is_crowd))
         return;
     struct ptrace_thread *t = is_crowd ? sampling_any(s) : sampling_displaced(s, ours);
     if (t)
-        sampling_ask(t);
+        sampling_ask(t, !is_crowd);
 }
 
 /* With more CPUs in use, looks come more often, up to a limit. */
@@ -216,7 +226,8 @@ void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
     struct proc_times times;
     bool keep = t->files.schedstat >= 0;
     t->is_asked = false;
-    if (s->is_finished || !proc_thread_times(&t->files, t->process->pid, t->tid, keep, &times) ||
+    if (s->is_finished || t->is_moot ||
+        !proc_thread_times(&t->files, t->process->pid, t->tid, keep, &times) ||
         times.cpu_ns <= t->placed_ns)
         return;
     uint64_t weight = times.cpu_ns - t->placed_ns;

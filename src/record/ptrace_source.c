@@ -15,8 +15,8 @@
 
 #define SECOND UINT64_C(1000000000)
 enum {
-    MOST_RATE = 250,     /* looks a second: each costs some 100 us of a CPU */
-    LATE_PERIODS = 50,   /* after a longer delay, missed looks are not made up for */
+    MOST_RATE = 250, /* looks a second: each costs some 100 us of a CPU */
+    LEAST_SLEEP_NS = 20000,
     LONGEST_PERIODS = 8, /* between two looks */
     ATTACH_ROUNDS = 100,
     RESET_ON_FORK = 1, /* SCHED_FLAG_RESET_ON_FORK of <linux/sched.h> */
@@ -39,29 +39,31 @@ double ptrace_random(struct ptrace_source *s)
     return ((double)(s->random * UINT64_C(0x2545f4914f6cdd1d) >> 11) + 1) * 0x1p-53;
 }
 
-static void source_plan_next(struct ptrace_source *s, uint64_t now, uint64_t distance)
+/* The next look is at least so far away that we sleep until then: see ptrace_sampling.c. */
+static uint64_t source_plan_next(struct ptrace_source *s)
 {
+    uint64_t distance = ptrace_choose_cpu(s), now = ptrace_clock();
     double periods = -log(ptrace_random(s));
     if (periods > LONGEST_PERIODS)
         periods = LONGEST_PERIODS;
-    if (now > s->next_ns + LATE_PERIODS * s->period_ns)
-        s->next_ns = now;
     s->next_ns += (uint64_t)(periods * (double)distance);
+    if (s->next_ns < now + LEAST_SLEEP_NS)
+        s->next_ns = now + LEAST_SLEEP_NS + (uint64_t)(periods * (double)distance);
+    return s->next_ns - now;
 }
 
 static uint64_t source_round(struct source *base, uint64_t now)
 {
     struct ptrace_source *s = (struct ptrace_source *)base;
+    bool was_woken = s->has_answered;
+    s->has_answered = false;
     if (s->is_finished)
         return SECOND;
-    if (now >= s->next_ns) {
-        ptrace_look(s);
-        ptrace_look_at_left(s, now);
-        uint64_t distance = ptrace_choose_cpu(s);
-        while (now >= s->next_ns) /* two looks at once would see the same */
-            source_plan_next(s, now, distance);
-    }
-    return s->next_ns - now;
+    if (now < s->next_ns)
+        return s->next_ns - now;
+    ptrace_look(s, !was_woken);
+    ptrace_look_at_left(s, now);
+    return source_plan_next(s);
 }
 
 /* Lets go of what runs. Sleepers are not woken for it: they go on without us when the monitor ends,
@@ -222,7 +224,7 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     s->next_ns = ptrace_clock();
     s->self = getpid();
     source_ask_for_short_turns();
-    source_plan_next(s, s->next_ns, s->period_ns);
+    source_plan_next(s);
     if (!source_begin(s, o, e)) {
         source_free(&s->base);
         return false;
