@@ -33,6 +33,7 @@ struct ptrace_source {
     uint64_t random;        /* state of the generator */
     uint64_t period_ns;     /* mean time between looks */
     uint64_t next_ns;       /* of the next look */
+    uint64_t fifth_ns;      /* one look in five is not later than that */
     uint64_t next_left_ns;  /* of the next look at what is not traced */
     uint32_t active, quiet; /* threads of either kind at the last look */
     int64_t ends_ns;        /* CPU time that ended threads have left over, see ptrace_sampling.c */
@@ -50,8 +51,8 @@ double ptrace_random(struct ptrace_source *s);
 
 /* ptrace_sampling.c */
 
-/* Looks at the threads, and asks one of those that run to stop. `by_timer`: nothing but the end of
- * the time that was to pass has woken us. */
+/* Looks at the threads, and asks one of those that run to stop. `by_timer`: the end of the time
+ * that was to pass has woken us, nothing else, and just now. */
 void ptrace_look(struct ptrace_source *s, bool by_timer);
 
 /* Moves us to the CPU that the next look is to be on; returns its mean distance in ns. */
