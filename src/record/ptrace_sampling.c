@@ -175,9 +175,11 @@ void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p)
 
 /* What the first sample of a thread weighs more: the mean CPU time between samples so far, as far
  * as there is that much that no sample has taken. */
-static uint64_t sampling_first_extra(struct ptrace_source *s)
+static uint64_t sampling_first_extra(struct ptrace_source *s, const struct ptrace_thread *t)
 {
-    int64_t unplaced = s->ends_ns + (int64_t)s->unplaced_ns;
+    uint64_t own = t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
+    uint64_t of_others = s->unplaced_ns > own ? s->unplaced_ns - own : 0;
+    int64_t unplaced = s->ends_ns + (int64_t)of_others;
     if (unplaced < 0)
         unplaced = 0;
     int64_t all = (int64_t)(s->period_ns + s->placed_ns) + unplaced;
@@ -232,7 +234,7 @@ void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
         return;
     uint64_t weight = times.cpu_ns - t->placed_ns;
     if (t->is_young)
-        weight += sampling_first_extra(s);
+        weight += sampling_first_extra(s, t);
     t->is_young = false;
     s->samples++;
     s->placed_ns += weight;

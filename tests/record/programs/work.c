@@ -19,15 +19,15 @@ static double thread_cpu(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-#define BURN(name)                                                         \
-    APART static unsigned long name(unsigned long steps)                   \
-    {                                                                      \
-        unsigned long x = steps | 1;                                       \
-        for (unsigned long i = 0; i < steps; i++) {                        \
-            x = x * 6364136223846793005UL + 1442695040888963407UL;         \
-            __asm__ volatile("" ::"r"(x));                                 \
-        }                                                                  \
-        return x;                                                          \
+#define BURN(name)                                                 \
+    APART static unsigned long name(unsigned long steps)           \
+    {                                                              \
+        unsigned long x = steps | 1;                               \
+        for (unsigned long i = 0; i < steps; i++) {                \
+            x = x * 6364136223846793005UL + 1442695040888963407UL; \
+            __asm__ volatile("" ::"r"(x));                         \
+        }                                                          \
+        return x;                                                  \
     }
 BURN(burn_a)
 BURN(burn_b)
@@ -125,8 +125,7 @@ static void children(double seconds)
             truth(i ? "burn_b" : "burn_a", thread_cpu());
             _exit(0);
         }
-    while (wait(NULL) > 0) {
-    }
+    while (wait(NULL) > 0) {}
 }
 
 /* Many, one after the other: 1 in 4 of their time in burn_a; and a long one beside them. */
