@@ -33,6 +33,8 @@ struct ptrace_source {
     uint64_t random;        /* state of the generator */
     uint64_t period_ns;     /* mean time between looks */
     uint64_t next_ns;       /* of the next look */
+    double cost_ns;         /* of a look */
+    uint32_t most_files;    /* threads whose files in /proc may stay open */
     uint64_t fifth_ns;      /* one look in five is not later than that */
     uint64_t next_left_ns;  /* of the next look at what is not traced */
     uint32_t active, quiet; /* threads of either kind at the last look */

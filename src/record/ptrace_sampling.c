@@ -6,8 +6,8 @@
  * chance has chosen, and that is the thread to be stopped. (Stopping a thread that runs on another
  * CPU takes some microseconds, or until the end of its next system call if that is sooner: short
  * calls would get the time of the code between them. The same holds for threads that wait for a
- * CPU: they have often lost it at the end of a call.) Where there are too many threads to find that
- * one, it takes one of those that run or are ready, which then wait most of the time anyway. Where
+ * CPU: they have often lost it at the end of a call.) Where there are many threads, those that
+ * sleep are looked at only now and then, and looks are further apart. Where
  * something else than the timer has woken us (the stop of another thread, say, on another CPU), the
  * look does not count: this CPU's thread may have gone on to the end of a call before it noticed.
  *
@@ -25,51 +25,53 @@
 #include <sys/ptrace.h>
 
 enum {
-    LOOKS = 48,           /* threads to look at, of either kind */
-    QUIET_AFTER = 3,      /* looks without any activity */
-    MOST_FILES_OPEN = 200 /* threads whose files in /proc stay open */
+    LOOKS = 48,        /* sleeping threads to look at */
+    QUIET_AFTER = 3,   /* looks without any activity */
+    SHARE_OF_TIME = 30 /* of the time between looks, one part in so many may be looking */
 };
 
 /* A thread that lost its CPU so long before us was displaced by something else. */
 #define JUST_NOW_MS 0.02
 
+static bool sampling_is_quiet(const struct ptrace_thread *t)
+{
+    return t->quiet_looks >= QUIET_AFTER;
+}
+
 static bool sampling_keeps_files(const struct ptrace_source *s, const struct ptrace_thread *t)
 {
-    return s->threads.at.len <= MOST_FILES_OPEN || t->files.schedstat >= 0 ||
-           (t->quiet_looks < QUIET_AFTER && s->active <= MOST_FILES_OPEN / 2);
+    return t->files.schedstat >= 0 || s->threads.at.len <= s->most_files ||
+           (!sampling_is_quiet(t) && s->active <= s->most_files);
 }
 
-static double sampling_chance(uint32_t wanted, uint32_t of)
-{
-    return of <= wanted ? 1.0 : (double)wanted / of;
-}
-
-/* Whether the thread runs now. */
+/* Whether it has run since the last look and could go on. One that has not run is in the state that
+ * it was in, or has been woken since. */
 static bool sampling_look_at(struct ptrace_source *s, struct ptrace_thread *t)
 {
     struct proc_times times;
     bool keep = sampling_keeps_files(s, t);
     pid_t pid = t->process->pid;
-    bool runs = proc_thread_runs(&t->files, pid, t->tid, keep);
     if (!proc_thread_times(&t->files, pid, t->tid, keep, &times))
         return false;
-    bool is_active = runs || times.cpu_ns > t->seen_ns;
-    if (is_active)
-        t->quiet_looks = 0;
-    else if (t->quiet_looks < QUIET_AFTER)
-        t->quiet_looks++;
-    if (t->quiet_looks >= QUIET_AFTER && s->threads.at.len > MOST_FILES_OPEN)
-        proc_thread_deinit(&t->files);
-    if (is_active)
+    bool has_run = times.cpu_ns > t->seen_ns;
+    if (has_run) {
+        t->is_ready = proc_thread_runs(&t->files, pid, t->tid, keep);
         t->cpu = proc_thread_place(pid, t->tid);
+    }
+    if (has_run || t->is_ready)
+        t->quiet_looks = 0;
+    else if (!sampling_is_quiet(t))
+        t->quiet_looks++;
+    if (sampling_is_quiet(t) && s->threads.at.len > s->most_files)
+        proc_thread_deinit(&t->files);
     t->seen_ns = times.cpu_ns;
     t->turns = times.turns;
-    return runs;
+    return has_run && t->is_ready;
 }
 
 static void sampling_count(struct ptrace_source *s, const struct ptrace_thread *t)
 {
-    bool is_quiet = t->quiet_looks >= QUIET_AFTER;
+    bool is_quiet = sampling_is_quiet(t);
     s->active += !is_quiet;
     s->quiet += is_quiet;
     s->unplaced_ns += t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
@@ -80,16 +82,15 @@ static void sampling_count(struct ptrace_source *s, const struct ptrace_thread *
 /* Fills s->running. */
 static void sampling_look_at_all(struct ptrace_source *s)
 {
-    double chance[2] = {sampling_chance(LOOKS, s->active), sampling_chance(LOOKS, s->quiet)};
+    double chance = s->quiet <= LOOKS ? 1 : (double)LOOKS / s->quiet;
     s->running.len = 0;
     s->active = s->quiet = 0;
     s->unplaced_ns = 0;
     CPU_ZERO(&s->used);
     for (size_t i = 0; i < s->threads.at.len; i++) {
         struct ptrace_thread *t = &s->threads.at.at[i];
-        bool is_quiet = t->quiet_looks >= QUIET_AFTER;
         bool is_out = t->is_asked || t->is_ending || t->is_held || !t->process->has_executed;
-        bool is_chosen = chance[is_quiet] >= 1 || ptrace_random(s) <= chance[is_quiet];
+        bool is_chosen = !sampling_is_quiet(t) || chance >= 1 || ptrace_random(s) <= chance;
         if (!is_out && is_chosen && sampling_look_at(s, t))
             vec_push(&s->running, t->tid);
         sampling_count(s, t);
@@ -118,7 +119,7 @@ static struct ptrace_thread *sampling_displaced(struct ptrace_source *s, double 
 /* The state is read again: between a look and a stop, a thread must not have gone to sleep. One
  * that was to be asked where it had been displaced, and was given another CPU too soon, stops for
  * nothing. */
-static void sampling_ask(struct ptrace_thread *t, bool is_displaced)
+static void sampling_ask(struct ptrace_thread *t)
 {
     struct proc_times times;
     pid_t pid = t->process->pid;
@@ -126,30 +127,22 @@ static void sampling_ask(struct ptrace_thread *t, bool is_displaced)
         ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
         return;
     t->is_asked = true;
-    t->is_moot = is_displaced &&
-                 (!proc_thread_times(&t->files, pid, t->tid, t->files.schedstat >= 0, &times) ||
-                  times.turns != t->turns);
-}
-
-static struct ptrace_thread *sampling_any(struct ptrace_source *s)
-{
-    size_t n = s->running.len, i = (size_t)((1 - ptrace_random(s)) * (double)n);
-    return ptrace_threads_find(&s->threads, s->running.at[i]);
+    t->is_moot = !proc_thread_times(&t->files, pid, t->tid, t->files.schedstat >= 0, &times) ||
+                 times.turns != t->turns;
 }
 
 void ptrace_look(struct ptrace_source *s, bool by_timer)
 {
-    bool is_crowd = s->active > LOOKS;
-    double ours = is_crowd ? 0 : proc_thread_last_run(s->self, s->self);
+    uint64_t start = ptrace_clock();
+    double ours = proc_thread_last_run(s->self, s->self);
     sampling_look_at_all(s);
-    if (!s->running.len || !(by_timer || is_crowd))
-        return;
-    struct ptrace_thread *t = is_crowd ? sampling_any(s) : sampling_displaced(s, ours);
+    struct ptrace_thread *t = by_timer ? sampling_displaced(s, ours) : NULL;
     if (t)
-        sampling_ask(t, !is_crowd);
+        sampling_ask(t);
+    s->cost_ns += ((double)(ptrace_clock() - start) - s->cost_ns) / 8;
 }
 
-/* With more CPUs in use, looks come more often, up to a limit. */
+/* With more CPUs in use, looks come more often, up to a limit; with many threads, less often. */
 uint64_t ptrace_choose_cpu(struct ptrace_source *s)
 {
     int n = CPU_COUNT(&s->used), chosen = (int)((1 - ptrace_random(s)) * n);
@@ -163,7 +156,9 @@ uint64_t ptrace_choose_cpu(struct ptrace_source *s)
         sched_setaffinity(0, sizeof one, &one);
         break;
     }
-    return s->period_ns / (uint64_t)often;
+    uint64_t distance = s->period_ns / (uint64_t)often;
+    uint64_t least = (uint64_t)(s->cost_ns * SHARE_OF_TIME);
+    return distance > least ? distance : least;
 }
 
 void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p)

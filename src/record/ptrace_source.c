@@ -20,7 +20,9 @@ enum {
     LEAST_SLEEP_NS = 20000,
     LONGEST_PERIODS = 8, /* between two looks */
     ATTACH_ROUNDS = 100,
-    RESET_ON_FORK = 1, /* SCHED_FLAG_RESET_ON_FORK of <linux/sched.h> */
+    MOST_FILES = 20000,
+    FILES_OF_OTHERS = 400, /* left for the rest of the program that we are part of */
+    RESET_ON_FORK = 1,     /* SCHED_FLAG_RESET_ON_FORK of <linux/sched.h> */
     TURN_NS = 100000
 };
 
@@ -213,6 +215,20 @@ static void source_ask_for_short_turns(void)
         syscall(SYS_sched_setattr, 0, &wish, 0);
 }
 
+/* How many threads may have both of their files open. As many as may be: each look would have to
+ * open them again. The program has its own limit by now. */
+static uint32_t source_most_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return FILES_OF_OTHERS;
+    limit.rlim_cur = limit.rlim_max < MOST_FILES ? limit.rlim_max : MOST_FILES;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur > 2 * FILES_OF_OTHERS ? (uint32_t)(limit.rlim_cur - FILES_OF_OTHERS) / 2
+                                                : FILES_OF_OTHERS / 4;
+}
+
 static uint64_t source_seed(void)
 {
     uint64_t seed = 0;
@@ -236,6 +252,7 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     s->random = source_seed();
     s->period_ns = SECOND / (o->rate && o->rate < MOST_RATE ? o->rate : MOST_RATE);
     s->next_ns = ptrace_clock();
+    s->most_files = source_most_files();
     s->self = getpid();
     s->fifth_ns = LEAST_SLEEP_NS;
     prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);

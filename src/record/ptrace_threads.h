@@ -28,7 +28,8 @@ struct ptrace_thread {
     bool is_moot;       /* ... but ran on before it was told to */
     bool is_young;      /* has had no sample since its start or its program's */
     bool is_ending;
-    bool is_held; /* in a group stop, as by SIGSTOP */
+    bool is_ready; /* ran or could run at the last look */
+    bool is_held;  /* in a group stop, as by SIGSTOP */
     bool has_name;
     uint8_t quiet_looks; /* in a row that saw it neither run nor to have run */
 };
