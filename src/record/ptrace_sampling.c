@@ -23,11 +23,12 @@
 #include "record/ptrace_private.h"
 
 #include <sys/ptrace.h>
+#include <time.h>
 
 enum {
     LOOKS = 48,        /* sleeping threads to look at */
     QUIET_AFTER = 3,   /* looks without any activity */
-    SHARE_OF_TIME = 30 /* of the time between looks, one part in so many may be looking */
+    SHARE_OF_TIME = 16 /* of the time between looks, one part in so many may be looking */
 };
 
 /* A thread that lost its CPU so long before us was displaced by something else. */
@@ -100,20 +101,14 @@ static void sampling_look_at_all(struct ptrace_source *s)
 /* The one of the running threads that had this CPU until we took it; NULL: none of ours. */
 static struct ptrace_thread *sampling_displaced(struct ptrace_source *s, double ours)
 {
-    struct ptrace_thread *found = NULL;
-    double latest = 0;
     int here = sched_getcpu();
     for (size_t i = 0; i < s->running.len; i++) {
         struct ptrace_thread *t = ptrace_threads_find(&s->threads, s->running.at[i]);
-        if (!t || t->cpu != here)
-            continue;
-        double last = proc_thread_last_run(t->process->pid, t->tid);
-        if ((found && last <= latest) || ours - last > JUST_NOW_MS)
-            continue;
-        found = t;
-        latest = last;
+        if (t && t->cpu == here &&
+            ours - proc_thread_last_run(t->process->pid, t->tid) < JUST_NOW_MS)
+            return t;
     }
-    return found;
+    return NULL;
 }
 
 /* The state is read again: between a look and a stop, a thread must not have gone to sleep. One
@@ -131,15 +126,22 @@ static void sampling_ask(struct ptrace_thread *t)
                  times.turns != t->turns;
 }
 
+static uint64_t sampling_own_cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 void ptrace_look(struct ptrace_source *s, bool by_timer)
 {
-    uint64_t start = ptrace_clock();
+    uint64_t start = sampling_own_cpu();
     double ours = proc_thread_last_run(s->self, s->self);
     sampling_look_at_all(s);
     struct ptrace_thread *t = by_timer ? sampling_displaced(s, ours) : NULL;
     if (t)
         sampling_ask(t);
-    s->cost_ns += ((double)(ptrace_clock() - start) - s->cost_ns) / 8;
+    s->cost_ns += ((double)(sampling_own_cpu() - start) - s->cost_ns) / 8;
 }
 
 /* With more CPUs in use, looks come more often, up to a limit; with many threads, less often. */
