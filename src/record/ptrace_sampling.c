@@ -26,7 +26,7 @@
 #include <time.h>
 
 enum {
-    LOOKS = 48,        /* sleeping threads to look at */
+    LOOKS = 24,        /* sleeping threads to look at */
     QUIET_AFTER = 3,   /* looks without any activity */
     SHARE_OF_TIME = 16 /* of the time between looks, one part in so many may be looking */
 };
