@@ -128,7 +128,7 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
 
 static void perf_named(struct perf_source *s, const struct perf_record *r)
 {
-    s->first_tid = s->first_tid ? s->first_tid : r->tid;
+    s->first_tid = s->first_tid ? s->first_tid : r->pid;
     if (!(r->misc & PERF_RECORD_MISC_COMM_EXEC)) {
         collector_name(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->text, r->time);
         return;
@@ -145,8 +145,17 @@ static void perf_lost(struct perf_source *s, const struct perf_record *r)
         waits_lost(s->waits, r->time);
 }
 
+/* With --no-follow. Threads come out of the first process as processes do: all inherit. */
+static bool perf_is_left_out(struct perf_source *s, const struct perf_record *r)
+{
+    return s->options.no_follow && s->first_tid && r->pid != s->first_tid &&
+           (r->type != PERF_RECORD_LOST && r->type != PERF_RECORD_THROTTLE);
+}
+
 static void perf_happened(struct perf_source *s, const struct perf_record *r)
 {
+    if (perf_is_left_out(s, r))
+        return;
     switch (r->type) {
     case PERF_RECORD_SAMPLE: perf_sampled(s, r); break;
     case PERF_RECORD_FORK: perf_forked(s, r); break;
@@ -212,7 +221,7 @@ static void perf_draw_periods(struct perf_source *s)
     for (size_t i = 0; i < s->events.len; i++) {
         uint32_t choice = s->events.at[i].choice;
         uint64_t period = periods_draw(&s->periods.at[choice]);
-        if (s->choices.at[choice].period > 1)
+        if (s->choices.at[choice].period > 1 && s->options.rate)
             ioctl(s->events.at[i].fd, PERF_EVENT_IOC_PERIOD, &period);
     }
 }
@@ -312,6 +321,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     for (size_t i = 0; i < events_len; i++)
         vec_push(&s->choices, events[i]);
     s->source.wake_fd = s->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+    s->first_tid = o->is_attached ? (uint32_t)o->program : 0;
     if (s->wake_fd < 0 || !perf_open_all(s, e)) {
         perf_free(&s->source);
         return false;
