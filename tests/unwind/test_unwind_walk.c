@@ -288,6 +288,22 @@ static void test_signed_addresses(void **state)
     scene_close(&s);
 }
 
+/* The first code of a process has no tables, but the kernel's arguments on its stack. */
+static void test_process_start(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s, UNWIND_X86_64);
+    s.r.pc = LEAF;
+    set_words(&s, FRAMES(BARE + 5, 2, STACK + 300, STACK + 310, 0, STACK + 320));
+    expect(&s, UNWIND_WHOLE, FRAMES(LEAF, BARE + 4));
+    s.words[4] = 1; /* more arguments than are said */
+    expect(&s, UNWIND_NO_TABLE, FRAMES(LEAF, BARE + 4));
+    s.words[4] = 0, s.words[2] = 1; /* that are no pointers */
+    expect(&s, UNWIND_NO_TABLE, FRAMES(LEAF, BARE + 4));
+    scene_close(&s);
+}
+
 /* Stacks are changed a few times, not for ever. */
 static void test_other_stacks(void **state)
 {
@@ -313,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_from_nowhere),
         cmocka_unit_test(test_return_register),
         cmocka_unit_test(test_signed_addresses),
+        cmocka_unit_test(test_process_start),
         cmocka_unit_test(test_other_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
