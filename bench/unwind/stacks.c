@@ -281,8 +281,9 @@ static void report(struct bench *b)
     }
     qsort(times, PASSES, sizeof *times, by_value);
     double n = frames ? (double)frames : 1;
-    printf("%zu stacks, %.1f frames each; cold %.0f ns, warm %.1f ns a frame;", b->samples.len,
-           n / (double)(b->samples.len + !b->samples.len), cold / n, times[PASSES / 2] / n);
+    printf("%zu stacks, %.1f frames each; cold %.0f ns, warm %.1f ns a frame (least %.1f);",
+           b->samples.len, n / (double)(b->samples.len + !b->samples.len), cold / n,
+           times[PASSES / 2] / n, times[0] / n);
     for (int i = 0; i < 6; i++)
         if (ends[i])
             printf(" %s %.2f %%", ENDS[i], 100.0 * (double)ends[i] / (double)b->samples.len);
