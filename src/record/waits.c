@@ -46,7 +46,7 @@ struct waits_sums waits_sums(const struct waits *w)
 
 /* --- queues ---------------------------------------------------------------------------------- */
 
-static void waits_unqueue(struct waits *w, int32_t slot)
+void waits_unqueue(struct waits *w, int32_t slot)
 {
     struct waiting_thread *t = &w->threads.at[slot];
     if (!t->queue)

@@ -53,6 +53,21 @@ static uint64_t observe_more(struct waiting_thread *t, uint64_t at_ns,
     return more;
 }
 
+/* The first observation: of a thread that was told to be new, its clock began then. Returns whether
+ * there is anything to count. */
+static bool observe_begin(struct waits *w, int32_t slot, uint64_t at_ns,
+                          const struct waits_clock *clock)
+{
+    struct waiting_thread *t = &w->threads.at[slot];
+    bool is_new = t->state == WAITS_THREAD_READY;
+    waits_unqueue(w, slot);
+    t->state = WAITS_THREAD_RUNS;
+    t->is_observed = true;
+    t->observed_ns = is_new ? t->counted_ns : at_ns;
+    t->first = t->latest = is_new ? (struct waits_clock){0} : *clock;
+    return is_new;
+}
+
 void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
                    const struct waits_clock *clock)
 {
@@ -60,13 +75,11 @@ void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
     if (slot == NO_THREAD)
         slot = waits_begin(w, pid, tid, WAITS_THREAD_RUNS, at_ns);
     struct waiting_thread *t = &w->threads.at[slot];
-    if (!t->is_observed) {
-        t->is_observed = true;
-        t->observed_ns = t->counted_ns = at_ns;
-        t->first = t->latest = *clock;
+    if (!t->is_observed && !observe_begin(w, slot, at_ns, clock))
         return;
-    }
-    uint64_t more = observe_more(t, at_ns, clock), ready = clock->ready_ns - t->latest.ready_ns;
+    uint64_t more = observe_more(t, at_ns, clock);
+    bool is_later = clock->ready_ns > t->latest.ready_ns; /* else there was none, or it is wrong */
+    uint64_t ready = is_later ? clock->ready_ns - t->latest.ready_ns : 0;
     bool is_one_wait = observe_is_one_wait(&t->latest, clock);
     t->latest = *clock;
     w->sums.ready_ns += ready;

@@ -12,6 +12,7 @@ enum {
     LEAST_PAUSE_NS = 2 * 1000 * 1000, /* between polls */
     LONG_PAUSE_NS = 10 * 1000 * 1000, /* after one that could not look at all */
     PIECES = 1000,                    /* of a run, at most */
+    LATE_NS = 10 * 1000 * 1000,       /* what is told may be told late */
 };
 
 static uint64_t waits_now(void)
@@ -97,6 +98,7 @@ static void waits_count_pieces(struct waits *w, uint64_t told_ns)
     if (told_ns < w->piece_ns + waits_piece(w, told_ns))
         return;
     w->piece_ns = told_ns;
+    told_ns -= LATE_NS;
     for (int32_t slot = w->known.first; slot != NO_THREAD; slot = w->threads.at[slot].next) {
         struct waiting_thread *t = &w->threads.at[slot];
         if (!t->has_look || t->looked_ns <= told_ns)

@@ -72,6 +72,7 @@ int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_sta
 
 /* Puts a thread at the end of a queue, out of that in which it is. */
 void waits_queue(struct waits *w, int32_t slot, struct waiting_queue *queue);
+void waits_unqueue(struct waits *w, int32_t slot);
 
 /* A sample of the thread, at the end of what is counted, without a place. */
 struct collector_sample waits_sample(const struct waits *w, const struct waiting_thread *t,

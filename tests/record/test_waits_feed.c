@@ -297,6 +297,11 @@ static void test_observed(void **state)
     assert_int_equal(unknown_of(&c, tid), (5 + 18 + 10) * MS);
     assert_int_equal(ready_of(&c, tid), MS);
     assert_int_equal(toy_sum_of_thread(&c, tid), (50 - 16) * MS);
+    waits_fork(w, pid, tid, 200 * MS);
+    waits_observe(w, pid, tid, 210 * MS, &(struct waits_clock){3 * MS, 4 * MS, 2});
+    waits_exit(w, pid, tid, 210 * MS);
+    assert_int_equal(toy_sum_of_thread(&c, tid), (50 - 16 + 10 - 3) * MS);
+    assert_int_equal(ready_of(&c, tid), 5 * MS);
     sleeper_end(&s);
     waits_free(w);
     toy_free(&c);
