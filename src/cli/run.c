@@ -74,6 +74,7 @@ struct request {
     struct event_list choices;
     struct run_folder folder;
     struct run_calls counted;
+    bool has_failed_dump;
 };
 
 /* --- arguments ------------------------------------------------------------------------------- */
@@ -153,8 +154,10 @@ static bool check(struct request *r, struct err *e)
         return err_set(e, "run takes a PROGRAM or --pid, not both; see 'monarc run --help'");
     if (!r->argv && !r->pid)
         return err_set(e, "run needs the PROGRAM to record; see 'monarc run --help'");
+    if (r->off_cpu)
+        r->events = r->events ? arena_printf(&r->arena, "wall,%s", r->events) : "wall";
     if (!r->events)
-        r->events = r->off_cpu ? "wall" : "cpu";
+        r->events = "cpu";
     if (!events_parse(r->events, "", (uint32_t)(r->rate ? r->rate : DEFAULT_RATE), &r->choices, e))
         return false;
     for (size_t i = 0; i < r->choices.choices.len; i++) {
@@ -200,8 +203,8 @@ static bool add_calls(struct request *r, const struct run *run, struct profile *
     struct profile_options options = {.hint = {.word = 8, .order = ORDER_LITTLE}};
     struct file_buffer buffer = {0};
     struct profile counted = {0};
-    bool ok = access(path, F_OK) || (profile_load(&options, path, &buffer, &counted, e) &&
-                                     profile_merge(p, &counted, e));
+    bool ok = access(path, F_OK) ||
+              (profile_load(&options, path, &buffer, &counted, e) && profile_merge(p, &counted, e));
     profile_deinit(&counted);
     file_buffer_deinit(&buffer);
     return ok;
@@ -217,6 +220,23 @@ static bool write_gmon(struct request *r, const struct run *run, struct err *e)
                             arena_printf(&r->arena, "%s/gmon.out", r->folder.working), e));
     profile_deinit(&p);
     return ok;
+}
+
+/* What the program asked for with monarc_dump(): a recording of its own, until now. */
+static void dump(void *context, const char *folder, const struct run *so_far)
+{
+    struct request *r = context;
+    struct arena a = {0};
+    struct writer w = {.word = 8};
+    struct err ignored = {0};
+    run_write(&w, so_far);
+    if (!*folder)
+        folder = r->folder.working;
+    if (mkdir(folder, 0777) == 0 || errno == EEXIST)
+        r->has_failed_dump |= !file_replace(arena_printf(&a, "%s/monarc.side", folder),
+                                            (struct bytes){w.out.at, w.out.len}, &ignored);
+    writer_deinit(&w);
+    arena_deinit(&a);
 }
 
 static bool keep(struct request *r, const struct run *run, struct err *e)
@@ -277,8 +297,8 @@ static bool report(struct request *r, struct out *out, struct err *e)
     return !e->line[0];
 }
 
-static bool report_somewhere(struct request *r, const struct output_before *before,
-                             struct out *out, struct err *e)
+static bool report_somewhere(struct request *r, const struct output_before *before, struct out *out,
+                             struct err *e)
 {
     if (r->no_report)
         return true;
@@ -311,20 +331,21 @@ static int record(struct request *r, struct out *out, struct err *e)
         run_folder_drop(&r->folder);
         return EXIT_BAD;
     }
-    struct monitor_options options = {
-        .argv = r->argv,
-        .environment = run_calls_environment(&r->counted, &r->arena),
-        .pid = (int32_t)r->pid,
-        .most_ns = r->seconds * 1000000000,
-        .daemons_ns = r->daemon_seconds * 1000000000,
-        .rate = (uint32_t)r->rate,
-        .no_stacks = r->no_stacks,
-        .no_follow = r->no_follow,
-        .wants_waits = r->off_cpu,
-        .refuses_perf = r->method && !strcmp(r->method, "ptrace"),
-        .refuses_ptrace = r->method && !strcmp(r->method, "perf"),
-        .control = r->counted.control,
-        .events = &r->choices};
+    struct monitor_options options = {.argv = r->argv,
+                                      .environment = run_calls_environment(&r->counted, &r->arena),
+                                      .pid = (int32_t)r->pid,
+                                      .most_ns = r->seconds * 1000000000,
+                                      .daemons_ns = r->daemon_seconds * 1000000000,
+                                      .rate = (uint32_t)r->rate,
+                                      .no_stacks = r->no_stacks,
+                                      .no_follow = r->no_follow,
+                                      .wants_waits = r->off_cpu,
+                                      .refuses_perf = r->method && !strcmp(r->method, "ptrace"),
+                                      .refuses_ptrace = r->method && !strcmp(r->method, "perf"),
+                                      .control = r->counted.control,
+                                      .dump = dump,
+                                      .context = r,
+                                      .events = &r->choices};
     bool ok = monitor_record(&options, &run, &result, e);
     ok = ok && keep(r, &run, e);
     run_deinit(&run);

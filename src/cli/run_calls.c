@@ -24,9 +24,9 @@ bool run_calls_prepare(struct run_calls *c, const char *program, const char *fol
 /* Names that steer the library; whatever the user's environment says of them is for other runs. */
 static bool is_replaced(const struct run_calls *c, const char *entry)
 {
-    static const char *const names[] = {"MONARC_OFF=",  "MONARC_CLASSIC=", "GMON_OUT_PREFIX=",
-                                        "MONARC_OUT=",  "MONARC_RATE=",    "MONARC_CONTROL=",
-                                        "MONARC_LIVE=", "MONARC_EVENT="};
+    static const char *const names[] = {
+        "MONARC_OFF=",  "MONARC_CLASSIC=", "GMON_OUT_PREFIX=", "MONARC_OUT=",
+        "MONARC_RATE=", "MONARC_CONTROL=", "MONARC_LIVE=",     "MONARC_EVENT="};
     if (!c->is_linked && !strncmp(entry, "LD_PRELOAD=", 11))
         return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

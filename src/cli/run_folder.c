@@ -86,8 +86,9 @@ static bool may_be_replaced(const char *name, struct arena *a, struct err *e)
     if (folder)
         closedir(folder);
     return is_empty ||
-           err_in(e, name, "is there and holds other things than a recording; name another folder "
-                           "with -o");
+           err_in(e, name,
+                  "is there and holds other things than a recording; name another folder "
+                  "with -o");
 }
 
 bool run_folder_make(struct run_folder *f, const char *name, struct arena *a, struct err *e)

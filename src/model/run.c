@@ -21,6 +21,7 @@ void run_deinit(struct run *r)
     vec_free(&r->marks);
     vec_free(&r->losses);
     vec_free(&r->arcs);
+    vec_free(&r->blocks);
     arena_deinit(&r->arena);
 }
 

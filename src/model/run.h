@@ -158,6 +158,12 @@ struct run_arc {
     uint64_t count;
 };
 
+/* Executions of a block of code that a recorder inside the process counted. */
+struct run_block {
+    uint32_t object;
+    uint64_t address, count;
+};
+
 struct run {
     struct arena arena;         /* texts */
     VEC(struct run_text) texts; /* argument (one each), directory, environment, version, machine */
@@ -170,7 +176,8 @@ struct run {
     VEC(struct run_sample) samples;
     VEC(struct run_mark) marks;
     VEC(struct run_loss) losses;
-    VEC(struct run_arc) arcs; /* not in the file: added by who opens a recording */
+    VEC(struct run_arc) arcs;     /* not in the file: added by who opens a recording */
+    VEC(struct run_block) blocks; /* likewise */
 
     uint16_t machine; /* EM_... of <elf.h> */
     uint32_t method;  /* enum run_method */

@@ -55,8 +55,7 @@ bool run_profile(const struct run *r, struct profile *out)
     for (size_t i = 0; i < r->samples.len; i++) {
         const struct run_sample *s = &r->samples.at[i];
         if (is_of_program(r, s))
-            histogram_add(kept,
-                          (uint32_t)((r->nodes.at[s->node].address - range.low) / BIN_BYTES),
+            histogram_add(kept, (uint32_t)((r->nodes.at[s->node].address - range.low) / BIN_BYTES),
                           (s->weight + event->period / 2) / event->period);
     }
     return true;

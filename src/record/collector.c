@@ -17,6 +17,7 @@ struct collector *collector_new(const struct collector_options *o)
     if (!c)
         memory_exhausted(sizeof *c);
     c->options = *o;
+    c->young_factor = 1;
     tally_init(&c->tally);
     images_init(&c->images, o->machine);
     c->kernel = images_other(&c->images, RUN_OBJECT_KERNEL, RUN_NONE);
@@ -37,6 +38,8 @@ void collector_free(struct collector *c)
     vec_free(&c->events);
     vec_free(&c->symbols);
     vec_free(&c->losses);
+    vec_free(&c->stops);
+    vec_free(&c->marks);
     map_deinit(&c->process_of);
     map_deinit(&c->thread_of);
     tally_deinit(&c->tally);
@@ -132,29 +135,31 @@ void collector_fork(struct collector *c, pid_t pid, pid_t tid, pid_t parent_pid,
     collector_thread(c, pid, tid, at_ns);
 }
 
-/* Nothing of it was seen under its old program. */
-static bool is_unborn(const struct collector *c, uint32_t process)
+/* The next program of a process that was seen under its last one; its threads are gone. */
+static uint32_t next_program(struct collector *c, uint32_t old, uint64_t at_ns)
 {
-    return c->processes.at[process].program == RUN_NONE && !c->inner.at[process].mappings->all.len;
+    pid_t pid = (pid_t)c->processes.at[old].pid;
+    uint32_t *thread = map_find(&c->thread_of, (uint64_t)pid, 0);
+    if (!c->inner.at[old].has_samples || c->processes.len >= MOST_PROCESSES)
+        return old;
+    collector_name_generated(c, old);
+    c->processes.at[old].end_ns = since_start(c, at_ns);
+    if (thread)
+        *thread = RUN_NONE;
+    uint32_t number = add_process(c, pid, (pid_t)c->processes.at[old].parent_pid, at_ns);
+    *map_at(&c->process_of, (uint64_t)pid, 0, number, NULL) = number;
+    return number;
 }
 
 void collector_exec(struct collector *c, pid_t pid, const char *name, uint64_t at_ns)
 {
-    uint32_t number = collector_process(c, pid, at_ns);
-    if (!is_unborn(c, number) && c->processes.len < MOST_PROCESSES) {
-        uint32_t old = number;
-        collector_name_generated(c, old);
-        c->processes.at[old].end_ns = since_start(c, at_ns);
-        number = add_process(c, pid, (pid_t)c->processes.at[old].parent_pid, at_ns);
+    uint32_t old = collector_process(c, pid, at_ns), number = next_program(c, old, at_ns);
+    mappings_release(c->inner.at[old].mappings);
+    c->inner.at[old].mappings = mappings_new();
+    if (number != old)
         c->inner.at[number].mappings = mappings_new();
-        mappings_release(c->inner.at[old].mappings);
-        c->inner.at[old].mappings = mappings_new();
-        *map_at(&c->process_of, (uint64_t)pid, 0, number, NULL) = number;
-    }
-    uint32_t *thread = map_find(&c->thread_of, (uint64_t)pid, 0);
-    if (thread)
-        *thread = RUN_NONE;
     c->inner.at[number].awaits_program = true;
+    c->processes.at[number].program = RUN_NONE;
     c->processes.at[number].name = arena_copy(&c->arena, name, strlen(name));
     collector_name(c, pid, pid, name, at_ns);
 }
@@ -215,7 +220,8 @@ uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at
 
 void collector_name(struct collector *c, pid_t pid, pid_t tid, const char *name, uint64_t at_ns)
 {
-    struct run_thread *t = &c->threads.at[collector_thread(c, pid, tid, at_ns)];
+    uint32_t number = collector_thread(c, pid, tid, at_ns); /* which may move the list */
+    struct run_thread *t = &c->threads.at[number];
     if (t->tid)
         snprintf(t->name, sizeof t->name, "%s", name);
 }
@@ -243,6 +249,11 @@ void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cp
         return;
     c->threads.at[*found].cpu_ns = cpu_ns;
     c->threads.at[*found].has_cpu = true;
+}
+
+void collector_scale_young(struct collector *c, double factor)
+{
+    c->young_factor = factor;
 }
 
 /* --- mappings -------------------------------------------------------------------------------- */
@@ -372,6 +383,7 @@ void collector_lose(struct collector *c, enum run_loss_kind kind, const char *te
         if (c->losses.at[i].kind == kind && !strcmp(c->losses.at[i].text, text))
             loss = &c->losses.at[i];
     if (!loss) {
+        text = arena_copy(&c->arena, text, strlen(text));
         vec_push(&c->losses, (struct collected_loss){.kind = kind, .text = text});
         loss = &c->losses.at[c->losses.len - 1];
     }

@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *finish_text(struct run *out, const char *text)
+{
+    return arena_copy(&out->arena, text, strlen(text));
+}
+
 /* --- code in no file ------------------------------------------------------------------------- */
 
 /* Addresses of an object that were sampled, in ascending order. */
@@ -107,12 +112,49 @@ static void finish_name_file(struct collector *c, uint32_t image, struct run *ou
     vec_free(&sampled.all);
 }
 
-/* --- the run --------------------------------------------------------------------------------- */
+/* --- time in the kernel that nobody let us see ----------------------------------------------- */
 
-static const char *finish_text(struct run *out, const char *text)
+#define KERNEL_UNSEEN                                                                              \
+    "time in the kernel, by amount: this user may sample user code only; 'setcap cap_perfmon=ep' " \
+    "on monarc, or the sysctl kernel.perf_event_paranoid=1, shows what asked for it"
+
+/* CPU time by the kernel's counters less what samples of user code say, of each process whose
+ * threads have told. By thread, chance would always make it more. */
+static void finish_kernel_time(struct collector *c, struct run *out)
 {
-    return arena_copy(&out->arena, text, strlen(text));
+    struct arena scratch = {0};
+    int64_t *left = ARENA_NEW(&scratch, int64_t, out->processes.len);
+    uint32_t *thread_of = ARENA_NEW(&scratch, uint32_t, out->processes.len);
+    for (uint32_t i = (uint32_t)out->threads.len; i-- > 0;)
+        if (out->threads.at[i].has_cpu) {
+            left[out->threads.at[i].process] += (int64_t)out->threads.at[i].cpu_ns;
+            thread_of[out->threads.at[i].process] = i;
+        }
+    for (size_t i = 0; i < out->samples.len; i++) {
+        const struct run_sample *s = &out->samples.at[i];
+        uint32_t object = out->nodes.at[s->node].object;
+        if (s->event == 0 && out->threads.at[s->thread].has_cpu && object != c->wait)
+            left[out->threads.at[s->thread].process] -= (int64_t)s->weight;
+    }
+    uint32_t slice = out->samples.len ? out->samples.at[out->samples.len - 1].slice : 0;
+    uint64_t all = 0;
+    for (size_t i = 0; i < out->processes.len; i++) {
+        if (left[i] <= 0)
+            continue;
+        all += (uint64_t)left[i];
+        vec_push(&out->samples, (struct run_sample){.slice = slice,
+                                                    .thread = thread_of[i],
+                                                    .node = c->kernel_unseen,
+                                                    .weight = (uint64_t)left[i],
+                                                    .count = 1});
+    }
+    if (all)
+        vec_push(&out->losses,
+                 (struct run_loss){RUN_LOST_KERNEL, 0, all, finish_text(out, KERNEL_UNSEEN)});
+    arena_deinit(&scratch);
 }
+
+/* --- the run --------------------------------------------------------------------------------- */
 
 static void finish_objects(struct collector *c, struct run *out)
 {
@@ -154,6 +196,7 @@ static int finish_by_place(const void *left, const void *right)
 
 static void finish_symbols(struct collector *c, struct run *out)
 {
+    size_t of_ended = c->symbols.len;
     for (uint32_t i = 0; i < c->processes.len; i++)
         if (!c->processes.at[i].end_ns)
             collector_name_generated(c, i);
@@ -162,13 +205,17 @@ static void finish_symbols(struct collector *c, struct run *out)
         s.name = finish_text(out, s.name);
         vec_push(&out->symbols, s);
     }
+    c->symbols.len = of_ended; /* the others may leave more */
     if (out->symbols.len)
         qsort(out->symbols.at, out->symbols.len, sizeof *out->symbols.at, finish_by_place);
 }
 
 void collector_finish(struct collector *c, uint64_t end_ns, struct run *out)
 {
-    tally_copy(&c->tally, out);
+    c->kernel_unseen =
+        tally_node(&c->tally, tally_node(&c->tally, RUN_ROOT, c->cut, RUN_CUT_NO_STACK), c->kernel,
+                   RUN_KERNEL_UNKNOWN);
+    tally_copy(&c->tally, c->young_factor, out);
     finish_objects(c, out);
     finish_symbols(c, out);
     for (size_t i = 0; i < c->processes.len; i++) {
@@ -183,10 +230,17 @@ void collector_finish(struct collector *c, uint64_t end_ns, struct run *out)
         event.name = finish_text(out, event.name);
         vec_push(&out->events, event);
     }
+    for (size_t i = 0; i < c->marks.len; i++) {
+        struct run_mark mark = c->marks.at[i];
+        mark.name = finish_text(out, mark.name);
+        vec_push(&out->marks, mark);
+    }
     for (size_t i = 0; i < c->losses.len; i++)
         vec_push(&out->losses,
                  (struct run_loss){c->losses.at[i].kind, c->losses.at[i].count, c->losses.at[i].ns,
                                    finish_text(out, c->losses.at[i].text)});
+    if (c->events.len && c->events.at[0].user_only && c->events.at[0].unit == RUN_UNIT_NS)
+        finish_kernel_time(c, out);
     out->stacks = c->stacks;
     out->whole = c->whole;
     out->length_ns = end_ns > c->options.start_ns ? end_ns - c->options.start_ns : 0;

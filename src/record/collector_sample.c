@@ -172,7 +172,7 @@ static uint32_t sample_leaf(struct sample_walk *w, uint32_t node)
 {
     struct collector *c = w->c;
     enum collector_where where = w->sample->where;
-    if (where == COLLECTOR_IN_USER)
+    if (where == COLLECTOR_IN_USER && node != RUN_ROOT)
         return node;
     int64_t number = sample_syscall(w);
     if (where == COLLECTOR_IN_KERNEL)
@@ -204,6 +204,11 @@ static uint32_t sample_frame(struct sample_walk *w, uint32_t parent, uint64_t ad
                       images_link_address(&c->images, m->image, offset));
 }
 
+static bool sample_is_wait(enum collector_where where)
+{
+    return where != COLLECTOR_IN_USER && where != COLLECTOR_IN_KERNEL;
+}
+
 static struct collector_place sample_stack(struct sample_walk *w)
 {
     struct collector *c = w->c;
@@ -212,7 +217,9 @@ static struct collector_place sample_stack(struct sample_walk *w)
     enum unwind_end end;
     if (!s->registers)
         return (struct collector_place){
-            .stack = tally_node(&c->tally, RUN_ROOT, c->cut, RUN_CUT_NO_STACK)};
+            .stack = sample_is_wait(s->where)
+                         ? tally_node(&c->tally, RUN_ROOT, c->cut, RUN_CUT_NO_STACK)
+                         : RUN_ROOT};
     uint64_t sp = s->registers->at[7];
     if (c->options.machine != UNWIND_X86_64)
         sp = s->registers->at[c->options.machine == UNWIND_AARCH64 ? 31 : 2];
@@ -242,7 +249,8 @@ static struct collector_place sample_stack(struct sample_walk *w)
 struct collector_place collector_place(struct collector *c, const struct collector_sample *s)
 {
     struct sample_walk w = {.c = c, .sample = s};
-    w.process = c->threads.at[collector_thread(c, s->pid, s->tid, s->at_ns)].process;
+    uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns); /* which may move the list */
+    w.process = c->threads.at[thread].process;
     struct collector_place place = sample_stack(&w);
     place.node = sample_leaf(&w, place.stack);
     return place;
@@ -259,10 +267,17 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
                          struct collector_place place)
 {
     uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns);
+    if (!collector_counts(c, c->threads.at[thread].process, s->at_ns)) {
+        collector_lose(c, RUN_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
+                       c->events.at[s->event].unit == RUN_UNIT_NS ? s->weight : 0);
+        return;
+    }
     uint64_t at_ns = s->at_ns > c->options.start_ns ? s->at_ns - c->options.start_ns : 0;
+    c->inner.at[c->threads.at[thread].process].has_samples = true;
     c->stacks += place.has_stack;
     c->whole += place.is_whole;
-    tally_add(&c->tally, at_ns, thread, s->event, place.node, s->weight);
+    tally_add(&c->tally, at_ns, thread, s->event | (s->is_young ? TALLY_YOUNG : 0), place.node,
+              s->weight);
 }
 
 void collector_sample(struct collector *c, const struct collector_sample *s)

@@ -26,7 +26,12 @@ struct monitor_options {
     uint32_t rate;
     bool no_stacks, no_follow, wants_waits;
     bool refuses_perf, refuses_ptrace; /* as if the system did */
-    const char *control; /* file through which recorders in the program speak; NULL: none */
+    const char
+        *control; /* file to make, for recorders in the program to speak through; NULL: none */
+
+    /* Called with what was recorded so far when the program asks for it (monarc_dump). */
+    void (*dump)(void *context, const char *folder, const struct run *so_far);
+    void *context;
     const struct event_list *events;
 };
 

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 
 /* Fields of perf_layout_sample_type() that follow records other than samples, and their bytes:
- * pid and tid, time, cpu, id. */
-enum { TRAILER_BYTES = 8 + 8 + 8 + 8 };
+ * pid and tid, time, stream, cpu, id. */
+enum { TRAILER_BYTES = 8 + 8 + 8 + 8 + 8 };
 
 #define MASK_X86_64  UINT64_C(0xff0fff) /* all but the segment registers, which is refused */
 #define MASK_AARCH64 ((UINT64_C(1) << 33) - 1)
@@ -18,7 +18,7 @@ enum { TRAILER_BYTES = 8 + 8 + 8 + 8 };
 uint64_t perf_layout_sample_type(const struct perf_layout *l)
 {
     uint64_t type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                    PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+                    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
     return l->has_stacks ? type | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER
                          : type | PERF_SAMPLE_REGS_USER;
 }
@@ -50,7 +50,7 @@ static void read_registers(const struct perf_layout *l, struct cursor *in, struc
     uint64_t abi = cursor_u64(in), mask = perf_layout_registers(l);
     if (abi == PERF_SAMPLE_REGS_ABI_NONE)
         return;
-    out->has_registers = abi == PERF_SAMPLE_REGS_ABI_64;
+    out->has_user_code = true;
     for (unsigned i = 0; i < 64; i++) {
         if (!(mask >> i & 1))
             continue;
@@ -61,7 +61,8 @@ static void read_registers(const struct perf_layout *l, struct cursor *in, struc
         if (number < 0)
             continue;
         out->registers.at[number] = value;
-        out->registers.known |= UINT32_C(1) << number;
+        if (abi == PERF_SAMPLE_REGS_ABI_64)
+            out->registers.known |= UINT32_C(1) << number;
     }
 }
 
@@ -84,6 +85,7 @@ static void read_sample(const struct perf_layout *l, struct cursor *in, struct p
     out->pid = cursor_u32(in);
     out->tid = cursor_u32(in);
     out->time = cursor_u64(in);
+    out->stream = cursor_u64(in);
     out->cpu = cursor_u32(in);
     cursor_u32(in);
     out->period = cursor_u64(in);
@@ -169,6 +171,7 @@ static bool read_trailer(struct bytes in, struct perf_record *out)
         out->tid = tid;
     }
     out->time = cursor_u64(&c);
+    out->stream = cursor_u64(&c);
     out->cpu = cursor_u32(&c);
     cursor_u32(&c);
     out->id = cursor_u64(&c);

@@ -24,11 +24,12 @@ struct perf_record {
     uint32_t pid, tid;
     uint64_t time;
     uint32_t cpu;
-    uint64_t id; /* of the event */
+    uint64_t id;     /* of the event that was opened */
+    uint64_t stream; /* of the copy of it that a thread inherited, unique */
 
     uint64_t ip, period; /* SAMPLE */
-    bool has_registers;
-    struct unwind_registers registers;
+    bool has_user_code; /* there is user code that was interrupted; not while a program is loaded */
+    struct unwind_registers registers; /* of it; of 32-bit programs the pc alone */
     struct bytes stack;
 
     uint64_t start, length, offset; /* MMAP, MMAP2 */

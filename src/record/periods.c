@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-enum { SHORTEST_PART = 8, LONGEST = 2, MOST_YOUNG = 100000 };
+enum { MOST_CLOCKS = 100000 };
+
+#define SHORTEST 0.2
+#define LONGEST  2.5
 
 void periods_init(struct periods *p, uint64_t nominal, uint64_t seed)
 {
@@ -12,7 +15,6 @@ void periods_init(struct periods *p, uint64_t nominal, uint64_t seed)
 
 void periods_deinit(struct periods *p)
 {
-    map_deinit(&p->born);
     map_deinit(&p->clock_of);
     vec_free(&p->clocks);
 }
@@ -28,64 +30,54 @@ static double uniform(struct periods *p)
     return (double)(x * UINT64_C(0x2545f4914f6cdd1d) >> 11) / 9007199254740992.0;
 }
 
-/* Density 2 p / (b^2 - a^2) on [a, b]. */
 uint64_t periods_draw(struct periods *p)
 {
-    double a = (double)p->nominal / SHORTEST_PART, b = (double)p->nominal * LONGEST;
-    uint64_t drawn = (uint64_t)sqrt(a * a + uniform(p) * (b * b - a * a));
+    double part = SHORTEST + uniform(p) * (LONGEST - SHORTEST);
+    uint64_t drawn = (uint64_t)((double)p->nominal * part);
     return drawn > 0 ? drawn : 1;
 }
 
-/* Samples per unit of time that all draws together take at a thread's time t: of those with period
- * t / k, for each k. */
-static double density(const struct periods *p, double t)
+/* A clock of age t (in P) takes its k-th sample then if its period is t / k; the density of that
+ * over all draws is 1 / k / (LONGEST - SHORTEST), for each k whose t / k may be drawn. */
+static double weigh_young(double t)
 {
-    double a = (double)p->nominal / SHORTEST_PART, b = (double)p->nominal * LONGEST, sum = 0;
-    for (double k = ceil(t / b); k <= t / a; k++)
-        sum += 2 * t / (k * k * (b * b - a * a));
-    return sum;
+    double sum = 0;
+    for (double k = ceil(t / LONGEST); k <= t / SHORTEST; k++)
+        sum += 1 / k;
+    return (t < 2 * SHORTEST ? 2 : 1) * (LONGEST - SHORTEST) / sum;
 }
 
-static uint64_t weigh_young(const struct periods *p, double t, uint64_t period)
+/* So that memory is bounded: clocks seen until now are old from now on. */
+static void age_all(struct periods *p)
 {
-    double a = (double)p->nominal / SHORTEST_PART, d = density(p, t);
-    if (d <= 0)
-        return period;
-    return (uint64_t)((t < 2 * a ? 2 : 1) / d + 0.5);
-}
-
-/* Threads that were seen begin before that are young no more. */
-static void forget_all(struct periods *p)
-{
-    map_deinit(&p->born);
     map_deinit(&p->clock_of);
-    p->born = p->clock_of = (struct map){0};
+    p->clock_of = (struct map){0};
     p->clocks.len = 0;
+    p->old = p->newest;
 }
 
-void periods_begin(struct periods *p, uint32_t tid)
+uint64_t periods_youth(const struct periods *p, uint64_t length)
 {
-    bool is_new;
-    if (p->born.len >= MOST_YOUNG || p->clocks.len >= MOST_YOUNG)
-        forget_all(p);
-    uint32_t *times = map_at(&p->born, tid, 0, 1, &is_new);
-    *times += !is_new;
+    uint64_t youth = (uint64_t)((double)p->nominal * LONGEST);
+    return length < youth ? length : youth;
 }
 
-uint64_t periods_weigh(struct periods *p, uint32_t tid, uint64_t clock, uint64_t period)
+uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool *is_young)
 {
-    const uint32_t *times = map_find(&p->born, tid, 0);
     bool is_new;
-    if (!times)
+    *is_young = false;
+    if (period == p->nominal || clock <= p->old)
         return period;
-    uint32_t at = *map_at(&p->clock_of, (uint64_t)*times << 32 | tid, clock,
-                          (uint32_t)p->clocks.len, &is_new);
+    if (p->clocks.len >= MOST_CLOCKS)
+        age_all(p);
+    uint32_t at = *map_at(&p->clock_of, clock, 0, (uint32_t)p->clocks.len, &is_new);
     if (is_new)
-        vec_push(&p->clocks, (struct period_clock){0});
+        vec_push(&p->clocks, (struct period_clock){.period = period});
+    p->newest = clock > p->newest ? clock : p->newest;
     struct period_clock *c = &p->clocks.at[at];
-    if (c->period != period) /* the thread took over another one's clock */
-        *c = (struct period_clock){.period = period};
-    c->samples++;
-    double t = (double)period * c->samples;
-    return t < (double)p->nominal * LONGEST ? weigh_young(p, t, period) : period;
+    double t = (double)period * ++c->samples / (double)p->nominal;
+    if (t < SHORTEST || t >= LONGEST)
+        return period;
+    *is_young = true;
+    return (uint64_t)(weigh_young(t) * (double)p->nominal + 0.5);
 }

@@ -104,17 +104,23 @@ void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event,
     t->open.at[*place].count++;
 }
 
-void tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context)
+uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context)
 {
     size_t kept = 0;
+    uint64_t forgotten = 0;
     close_slice(t);
-    for (size_t i = 0; i < t->closed.len; i++)
-        if (!is_of(t->closed.at[i].thread, context))
-            t->closed.at[kept++] = t->closed.at[i];
+    for (size_t i = 0; i < t->closed.len; i++) {
+        const struct run_sample *s = &t->closed.at[i];
+        if (!is_of(s->thread, context))
+            t->closed.at[kept++] = *s;
+        else if (!(s->event & ~TALLY_YOUNG))
+            forgotten += s->weight;
+    }
     t->closed.len = kept;
+    return forgotten;
 }
 
-void tally_copy(const struct tally *t, struct run *out)
+void tally_copy(const struct tally *t, double young_factor, struct run *out)
 {
     size_t len = t->closed.len + t->open.len;
     vec_reserve(&out->samples, len);
@@ -122,6 +128,12 @@ void tally_copy(const struct tally *t, struct run *out)
         memcpy(out->samples.at, t->closed.at, t->closed.len * sizeof *t->closed.at);
     if (t->open.len)
         memcpy(out->samples.at + t->closed.len, t->open.at, t->open.len * sizeof *t->open.at);
+    for (size_t i = 0; i < len; i++) {
+        struct run_sample *s = &out->samples.at[i];
+        if (s->event & TALLY_YOUNG)
+            s->weight = (uint64_t)((double)s->weight * young_factor + 0.5);
+        s->event &= ~TALLY_YOUNG;
+    }
     out->samples.len = sum_up(out->samples.at, len);
     out->slice_ns = t->slice_ns;
     vec_reserve(&out->nodes, t->nodes.len);

@@ -31,10 +31,14 @@ uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t 
 void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event, uint32_t node,
                uint64_t weight);
 
-/* Forgets all samples of the threads for which is_of() holds. */
-void tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context);
+/* Forgets all samples of the threads for which is_of() holds; returns their weight in event 0. */
+uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context),
+                      void *context);
 
-/* All samples, by slice, thread, event and node. */
-void tally_copy(const struct tally *t, struct run *out);
+/* With an event's number: a sample whose weight is to be scaled. */
+#define TALLY_YOUNG (UINT32_C(1) << 31)
+
+/* All samples, by slice, thread, event and node; young ones times the factor. */
+void tally_copy(const struct tally *t, double young_factor, struct run *out);
 
 #endif

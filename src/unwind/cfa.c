@@ -143,9 +143,10 @@ static void define_cfa(struct machine_state *m, uint64_t number, int64_t offset)
         (struct column){.kind = COLUMN_REGISTER, .number = (uint8_t)number, .offset = offset};
 }
 
+/* From nothing on, the offset is 0: so the CIEs of riscv64 begin. */
 static void define_cfa_register(struct machine_state *m, uint64_t number)
 {
-    m->is_broken |= m->row.cfa.kind != COLUMN_REGISTER;
+    m->is_broken |= m->row.cfa.kind == COLUMN_VAL_EXPRESSION;
     define_cfa(m, number, m->row.cfa.offset);
 }
 

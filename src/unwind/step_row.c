@@ -13,19 +13,7 @@ struct step {
 
 static bool failed(struct step *s)
 {
-    struct walker *w = s->w;
-    w->lacks_register |= s->expressions.lacks_register && !w->keeps_registers;
-    return walk_ends(w, s->expressions.lacks_memory ? w->memory.why : UNWIND_BROKEN);
-}
-
-static bool value_of(struct step *s, unsigned number, uint64_t *out)
-{
-    if (!is_known(&s->w->r, number)) {
-        s->expressions.lacks_register = true;
-        return failed(s);
-    }
-    *out = s->w->r.at[number];
-    return true;
+    return walk_ends(s->w, s->expressions.lacks_memory ? s->w->memory.why : UNWIND_BROKEN);
 }
 
 static bool run(struct step *s, const struct column *c, const uint64_t *first, uint64_t *out)
@@ -38,28 +26,47 @@ static bool find_cfa(struct step *s, const struct column *cfa)
 {
     if (cfa->kind == COLUMN_VAL_EXPRESSION)
         return run(s, cfa, NULL, &s->cfa);
-    if (!value_of(s, cfa->number, &s->cfa))
-        return false;
-    s->cfa += (uint64_t)cfa->offset;
+    if (!is_known(&s->w->r, cfa->number))
+        return walk_lacks(s->w, cfa->number);
+    s->cfa = s->w->r.at[cfa->number] + (uint64_t)cfa->offset;
     return true;
 }
 
-/* What a register is in the caller; *is_known false: nobody can say. */
+/* The place of a register that is saved in the stack. */
+static bool find_place(struct step *s, const struct column *c, uint64_t *address)
+{
+    *address = s->cfa + (uint64_t)c->offset;
+    return c->kind != COLUMN_EXPRESSION || run(s, c, &s->cfa, address);
+}
+
+/* Functions that align their stack describe places by a frame pointer that is their caller's again
+ * before they return: then the place is outside of their frame. */
+static bool is_popped(const struct step *s, const struct column *c, uint64_t address)
+{
+    bool is_outside = c->kind == COLUMN_EXPRESSION && address >= s->cfa && s->w->is_interrupted;
+    return !s->w->is_signal_frame && (is_outside || walk_is_popped(s->w, address));
+}
+
+/* What a register is in the caller; *has_value false: nobody can say. */
 static bool restore(struct step *s, const struct column *c, unsigned number, uint64_t *out,
                     bool *has_value)
 {
     const struct unwind_registers *r = &s->w->r;
-    uint64_t address = s->cfa + (uint64_t)c->offset;
+    uint8_t kind = c->kind;
+    uint64_t address = 0;
     *has_value = true;
-    bool is_popped = c->kind == COLUMN_OFFSET && walk_is_popped(s->w, address);
-    switch (is_popped ? COLUMN_SAME : c->kind) {
+    if (kind == COLUMN_OFFSET || kind == COLUMN_EXPRESSION) {
+        if (!find_place(s, c, &address))
+            return false;
+        kind = is_popped(s, c, address) ? COLUMN_SAME : COLUMN_OFFSET;
+    }
+    switch (kind) {
     case COLUMN_OFFSET: return walk_word(s->w, address, out);
-    case COLUMN_VAL_OFFSET: *out = address; return true;
+    case COLUMN_VAL_OFFSET: *out = s->cfa + (uint64_t)c->offset; return true;
     case COLUMN_REGISTER:
         *has_value = is_known(r, c->number);
         *out = r->at[c->number % UNWIND_REGISTERS] + (uint64_t)c->offset;
         return true;
-    case COLUMN_EXPRESSION: return run(s, c, &s->cfa, &address) && walk_word(s->w, address, out);
     case COLUMN_VAL_EXPRESSION: return run(s, c, &s->cfa, out);
     case COLUMN_UNDEFINED: *has_value = false; return true;
     default:
@@ -140,5 +147,7 @@ bool step_by_row(struct walker *w, struct rule rule, uint64_t address)
     }
     struct step s = {
         .w = w, .expressions = {.registers = &w->r, .memory = &w->memory, .bias = w->module.bias}};
-    return step_to_caller(&s, &fde, &row);
+    bool goes_on = step_to_caller(&s, &fde, &row);
+    w->lacks_register |= !goes_on && s.expressions.lacks_register && !w->keeps_registers;
+    return goes_on;
 }

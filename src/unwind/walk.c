@@ -46,8 +46,8 @@ static inline bool step_by_rule(struct walker *w, struct rule rule)
 {
     struct machine m = w->machine;
     unsigned base = rule.kind == RULE_SP ? m.sp : m.fp;
-    if (!is_known(&w->r, base) || !is_known(&w->r, m.sp))
-        return walk_ends(w, UNWIND_BROKEN);
+    if (!is_known(&w->r, base))
+        return walk_lacks(w, base);
     uint64_t cfa = w->r.at[base] + (uint64_t)(int64_t)rule.cfa_offset, pc;
     if (!walk_moves_on(w, cfa, !rule.ra_slot))
         return false;
@@ -97,6 +97,8 @@ static bool walk_one(struct walker *w, uint64_t *frame, uint32_t *len)
 {
     uint64_t pc = w->r.pc - !w->is_interrupted;
     bool is_code = walk_is_code(w, pc, &w->module);
+    if (!is_code && !w->is_interrupted) /* a trampoline may be the first thing on its page */
+        is_code = walk_is_code(w, pc + 1, &w->module);
     if (!is_code && !w->is_innermost)
         return walk_ends(w, UNWIND_BROKEN);
     w->is_signal_frame = false;
@@ -111,6 +113,12 @@ static bool walk_one(struct walker *w, uint64_t *frame, uint32_t *len)
     return goes_on;
 }
 
+/* A return address of 0 is how threads begin, unless the frame is only a guess. */
+static enum unwind_end returns_to_nothing(const struct walker *w)
+{
+    return w->has_guessed ? w->guess_end : UNWIND_WHOLE;
+}
+
 static uint32_t walk(struct walker *w, uint64_t *frames, uint32_t most)
 {
     uint32_t len = 0;
@@ -119,7 +127,9 @@ static uint32_t walk(struct walker *w, uint64_t *frames, uint32_t most)
             w->end = UNWIND_TOO_MANY;
             return len;
         }
-    while (walk_one(w, &frames[len], &len) && (w->r.pc || walk_ends(w, UNWIND_WHOLE)));
+    while (walk_one(w, &frames[len], &len) && (w->r.pc || walk_ends(w, returns_to_nothing(w))));
+    if (w->has_guessed && w->end == UNWIND_BROKEN)
+        w->end = w->guess_end;
     return len;
 }
 
@@ -136,7 +146,7 @@ uint32_t unwind_walk(const struct unwind_stack *s, enum unwind_machine machine,
         w.memory = (struct memory){.stack = s};
         w.r = *registers;
         w.is_innermost = w.is_interrupted = true;
-        w.is_chained = w.lacks_register = false;
+        w.is_chained = w.has_guessed = w.has_lost_sp = w.lacks_register = false;
         w.keeps_registers = keeps_registers;
         w.stack_changes = 0;
         w.end = UNWIND_BROKEN;

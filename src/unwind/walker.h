@@ -14,11 +14,14 @@ struct walker {
     struct unwind_registers r;   /* of the frame at hand */
     struct unwind_module module; /* that its pc is in */
     bool is_innermost;
-    bool is_interrupted;  /* pc is where the frame was, not where it will return to */
-    bool is_signal_frame; /* the frame at hand was made by the kernel */
-    bool is_chained;      /* the frame was found by a frame pointer */
-    bool keeps_registers; /* every register is followed, not only stack and frame pointer */
-    bool lacks_register;  /* set: a register was needed that was not followed */
+    bool is_interrupted;       /* pc is where the frame was, not where it will return to */
+    bool is_signal_frame;      /* the frame at hand was made by the kernel */
+    bool is_chained;           /* the frame was found by a frame pointer */
+    bool keeps_registers;      /* every register is followed, not only stack and frame pointer */
+    bool has_guessed;          /* a frame was found by what may have been no frame pointer */
+    enum unwind_end guess_end; /* why it had to be guessed */
+    bool has_lost_sp;          /* a frame of unknown size: at[sp] is no more than a bound */
+    bool lacks_register;       /* set: a register was needed that was not followed */
     unsigned stack_changes;
     enum unwind_end end;
 };
@@ -43,6 +46,14 @@ static inline bool walk_ends(struct walker *w, enum unwind_end why)
 {
     w->end = why;
     return false;
+}
+
+/* A register that is needed is not known. */
+static inline bool walk_lacks(struct walker *w, unsigned number)
+{
+    bool is_lost = w->has_lost_sp && number == w->machine.sp;
+    w->lacks_register |= !is_lost && !w->keeps_registers;
+    return walk_ends(w, is_lost ? UNWIND_NO_TABLE : UNWIND_BROKEN);
 }
 
 static inline bool walk_word(struct walker *w, uint64_t address, uint64_t *word)

@@ -1,8 +1,13 @@
 /* Fuzzes the reader of runs. The checksum is put right first, so that damage gets behind it.
  *
- * Laws: a run that was read passes run_check(); it can be written and read back the same. */
+ * Laws: a run that was read passes run_check(); it can be written and read back the same; self
+ * times and what is in no function are all of the samples; a run added to itself has twice its
+ * weight. */
+#include "analysis/stacks.h"
 #include "format/run_file.h"
+#include "model/run_merge.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +44,39 @@ static void check_round_trip(const struct run *r)
     run_deinit(&back);
 }
 
+/* As a report resolves it, with no object file to be had; and added to itself. */
+static void check_stacks(const struct run *r)
+{
+    struct arena a = {0};
+    struct space space;
+    struct functions functions;
+    struct run_weights weights;
+    struct stacks stacks;
+    run_weigh(&weights, r, &(struct run_choice){0}, &a);
+    if (space_lay_out(&space, r, &a, NULL)) {
+        double self = 0;
+        space_functions(&space, &functions, &a);
+        stacks_measure(&stacks, &space, &functions, weights.node, &a);
+        for (uint32_t i = 0; i < functions.len; i++) {
+            expect(stacks.inclusive[i] <= stacks.samples * 1.000001, "inclusive is at most all");
+            self += stacks.self[i];
+        }
+        expect(fabs(self + stacks.unplaced - weights.total) <= weights.total * 1e-6,
+               "self and unplaced samples are all");
+    }
+    arena_deinit(&a);
+}
+
+static void check_merge(const struct run *r)
+{
+    struct run sum = {0};
+    if (run_merge(&sum, r, NULL) && run_merge(&sum, r, NULL))
+        for (uint32_t i = 0; i < r->events.len && i < 8; i++)
+            expect(run_weight(&sum, i) <= 2 * run_weight(r, i) || r->events.len > 1,
+                   "a run and itself have twice its weight");
+    run_deinit(&sum);
+}
+
 static void check(struct bytes in)
 {
     struct run r = {0};
@@ -48,6 +86,8 @@ static void check(struct bytes in)
     if (ok) {
         expect(run_check(&r, &e), "what was read is a run");
         check_round_trip(&r);
+        check_stacks(&r);
+        check_merge(&r);
     }
     run_deinit(&r);
 }

@@ -108,7 +108,7 @@ static void watching_take(struct watching *w, const struct perf_record *r)
     case PERF_RECORD_FORK: waits_fork(w->waits, pid, tid, r->time); break;
     case PERF_RECORD_EXIT: waits_exit(w->waits, pid, tid, r->time); break;
     case PERF_RECORD_SAMPLE:
-        if (r->has_registers)
+        if (r->has_user_code)
             waits_leaving(w->waits, pid, tid, r->time, &r->registers, r->stack);
         break;
     case PERF_RECORD_SWITCH:
