@@ -291,7 +291,8 @@ static bool monitor_start_program(struct monitor *m, struct err *e)
     bool has_perf = monitor_open_perf(m, e);
     if ((!has_perf && !m->perf.is_refused) || !launch_fork(&m->launch, has_perf ? e : NULL))
         return false;
-    monitor_add_events(m);
+    if (has_perf) /* ptrace has a clock of its own */
+        monitor_add_events(m);
     collector_fork(m->collector, m->launch.program, m->launch.program, getpid(), m->start_ns);
     if (!has_perf && !monitor_open_other(m, e))
         return false;
@@ -304,7 +305,8 @@ static bool monitor_start_program(struct monitor *m, struct err *e)
 static bool monitor_attach(struct monitor *m, struct err *e)
 {
     bool has_perf = monitor_open_perf(m, e);
-    monitor_add_events(m);
+    if (has_perf) /* ptrace has a clock of its own */
+        monitor_add_events(m);
     if (!has_perf && !monitor_open_other(m, e))
         return false;
     return m->result->has_started = true;
