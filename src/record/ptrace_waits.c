@@ -13,10 +13,12 @@ void ptrace_observe(struct ptrace_source *s, struct ptrace_thread *t)
     struct proc_times times;
     pid_t pid = t->process->pid;
     bool keep = t->files.schedstat >= 0;
-    if (!s->waits || !t->process->has_executed ||
-        !proc_thread_times(&t->files, pid, t->tid, keep, &times))
+    if (!s->waits || !t->process->has_executed)
         return;
-    const struct waits_clock clock = {times.cpu_ns, times.ready_ns, times.runs};
+    bool is_running = proc_thread_runs(&t->files, pid, t->tid, keep); /* before its clock is read */
+    if (!proc_thread_times(&t->files, pid, t->tid, keep, &times))
+        return;
+    const struct waits_clock clock = {times.cpu_ns, times.ready_ns, times.runs, is_running};
     waits_observe(s->waits, pid, t->tid, ptrace_clock(), &clock);
 }
 

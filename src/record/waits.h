@@ -55,6 +55,7 @@ void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is
 struct waits_clock {
     uint64_t cpu_ns, ready_ns; /* on a CPU; could run, but no CPU was free */
     uint64_t runs;             /* times that it came to a CPU; 0: not known */
+    bool is_running;           /* it ran, or could, just before these were read */
 };
 void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
                    const struct waits_clock *clock);

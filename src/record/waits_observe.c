@@ -22,6 +22,12 @@ static bool observe_is_one_wait(const struct waits_clock *before, const struct w
     return now->runs || before->cpu_ns == now->cpu_ns;
 }
 
+/* Whether it came to a CPU once and is still there: what it waited before was the same wait. */
+static bool observe_is_back(const struct waits_clock *before, const struct waits_clock *now)
+{
+    return now->is_running && before->runs && now->runs == before->runs + 1;
+}
+
 static void observe_count(struct waits *w, struct waiting_thread *t, uint64_t ns)
 {
     struct collector_sample s = waits_sample(w, t, ns);
@@ -81,14 +87,15 @@ void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
     bool is_later = clock->ready_ns > t->latest.ready_ns; /* else there was none, or it is wrong */
     uint64_t ready = is_later ? clock->ready_ns - t->latest.ready_ns : 0;
     bool is_one_wait = observe_is_one_wait(&t->latest, clock);
+    bool is_back = observe_is_back(&t->latest, clock);
     t->latest = *clock;
     w->sums.ready_ns += ready;
     if (ready)
         waits_keep(w, t, &t->ready_ns, ready);
-    if (!is_one_wait)
-        t->has_look = false;
+    t->has_look &= is_one_wait || is_back;
     if (!is_one_wait || t->has_look) {
         observe_count(w, t, t->pending_ns + more);
+        t->has_look &= is_one_wait;
         return;
     }
     t->pending_ns += more; /* until the next observation says whether the look was of this wait */

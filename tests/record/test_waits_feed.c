@@ -297,11 +297,21 @@ static void test_observed(void **state)
     assert_int_equal(unknown_of(&c, tid), (5 + 18 + 10) * MS);
     assert_int_equal(ready_of(&c, tid), MS);
     assert_int_equal(toy_sum_of_thread(&c, tid), (50 - 16) * MS);
+    static const uint64_t still_ns[] = {170, 180, 190}; /* then it runs, and waits again */
+    waits_observe(w, pid, tid, 160 * MS, &(struct waits_clock){100 * MS, 9 * MS, 5});
+    for (int i = 0; i < 3; i++)
+        waits_observe(w, pid, tid, still_ns[i] * MS, &(struct waits_clock){100 * MS, 9 * MS, 5});
+    waits_observe(w, pid, tid, 200 * MS, &(struct waits_clock){102 * MS, 10 * MS, 6, true});
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), (18 + 30 + 7) * MS);
+    waits_observe(w, pid, tid, 210 * MS, &(struct waits_clock){103 * MS, 10 * MS, 7, false});
+    waits_exit(w, pid, tid, 210 * MS);
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), (18 + 30 + 7) * MS);
+    assert_int_equal(unknown_of(&c, tid), (5 + 18 + 10 + 37 + 9) * MS);
     waits_fork(w, pid, tid, 200 * MS);
     waits_observe(w, pid, tid, 210 * MS, &(struct waits_clock){3 * MS, 4 * MS, 2});
     waits_exit(w, pid, tid, 210 * MS);
-    assert_int_equal(toy_sum_of_thread(&c, tid), (50 - 16 + 10 - 3) * MS);
-    assert_int_equal(ready_of(&c, tid), 5 * MS);
+    assert_int_equal(toy_sum_of_thread(&c, tid), (50 - 16 + 50 - 3 + 10 - 3) * MS);
+    assert_int_equal(ready_of(&c, tid), 6 * MS);
     sleeper_end(&s);
     waits_free(w);
     toy_free(&c);
