@@ -73,6 +73,7 @@ static void test_exec(void **state)
     waits_fork(w, 20, 21, 100);
     waits_switch(w, 10, 10, 200, true, false);
     waits_switch(w, 10, 11, 200, false, false);
+    waits_switch(w, 10, 11, 350, true, false); /* until its process has another program */
     waits_exit(w, 10, 10, 300);
     waits_exec(w, 10, 400);
     waits_switch(w, 10, 10, 500, true, false);
@@ -80,7 +81,7 @@ static void test_exec(void **state)
     waits_exit(w, 10, 10, 700);
     waits_finish(w, 1000);
     assert_int_equal(toy_sum_of_thread(&c, 10), 100 + 100);
-    assert_int_equal(toy_sum_of_thread(&c, 11), 100);
+    assert_int_equal(toy_sum_of_thread(&c, 11), 100 + 50);
     assert_int_equal(toy_sum_of_thread(&c, 21), 900);
     waits_free(w);
     toy_free(&c);
@@ -312,6 +313,9 @@ static void test_observed(void **state)
     waits_exit(w, pid, tid, 210 * MS);
     assert_int_equal(toy_sum_of_thread(&c, tid), (50 - 16 + 50 - 3 + 10 - 3) * MS);
     assert_int_equal(ready_of(&c, tid), 6 * MS);
+    assert_int_equal(waits_sums(w).ready_ns, 6 * MS);
+    assert_int_equal(waits_sums(w).placed_ns + waits_sums(w).unknown_ns,
+                     toy_sum_of_thread(&c, tid) - 6 * MS);
     sleeper_end(&s);
     waits_free(w);
     toy_free(&c);
