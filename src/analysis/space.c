@@ -272,6 +272,8 @@ static const char *made_name(struct gathering *g, uint32_t object, uint64_t addr
             return "[ready to run]";
         if (address == RUN_WAIT_FAULT)
             return "[waiting] page fault";
+        if (address == RUN_WAIT_STOPPED)
+            return "[stopped]";
         return address >= RUN_WAIT_UNKNOWN ? "[waiting]"
                                            : call_name(g, object, address, "[waiting]");
     case RUN_OBJECT_CUT: return cut_name(address);

@@ -297,10 +297,8 @@ static void perf_make_waits(struct perf_source *s)
 {
     for (uint32_t i = 0; i < s->choices.len && s->options.wants_waits && !s->waits; i++)
         if (s->choices.at[i].is_wall)
-            s->waits = waits_new(s->collector,
-                                 &(struct waits_options){.event = i,
-                                                         .machine = s->options.machine,
-                                                         .no_looking = s->leaving != RUN_NONE});
+            s->waits = waits_new(
+                s->collector, &(struct waits_options){.event = i, .machine = s->options.machine});
 }
 
 bool perf_source_new(struct source **out, struct collector *c, const struct source_options *o,

@@ -78,6 +78,7 @@ static uint64_t source_round(struct source *base, uint64_t now)
     if (now < s->next_ns)
         return s->next_ns - now;
     ptrace_look(s, !was_woken && source_is_prompt(s, now));
+    ptrace_observe_all(s);
     ptrace_look_at_left(s, now);
     return source_plan_next(s);
 }
@@ -96,12 +97,12 @@ static void source_let_go(struct ptrace_source *s)
 static void source_finish(struct source *base, uint64_t now)
 {
     struct ptrace_source *s = (struct ptrace_source *)base;
-    (void)now;
     for (size_t i = 0; i < s->threads.at.len; i++) {
         struct ptrace_thread *t = &s->threads.at.at[i];
         if (t->is_ending)
             continue;
         uint64_t cpu = ptrace_leave_over(s, t);
+        ptrace_observe(s, t);
         if (t->process->has_executed)
             collector_thread_cpu(s->collector, t->process->pid, t->tid, cpu - t->base_ns);
     }
@@ -110,6 +111,8 @@ static void source_finish(struct source *base, uint64_t now)
                        "CPU time of threads after their last sample, and of short ones", 1,
                        (uint64_t)s->ends_ns);
     s->ends_ns = 0;
+    if (s->waits)
+        waits_finish(s->waits, now);
     ptrace_report_left(s);
     s->is_finished = true;
     sched_setaffinity(0, sizeof s->cpus, &s->cpus);
@@ -120,6 +123,7 @@ static void source_free(struct source *base)
 {
     struct ptrace_source *s = (struct ptrace_source *)base;
     ptrace_threads_deinit(&s->threads);
+    waits_free(s->waits);
     vec_free(&s->left);
     traced_files_deinit(&s->files);
     vec_free(&s->running);
@@ -262,7 +266,10 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
         source_free(&s->base);
         return false;
     }
-    s->event = collector_add_event(c, "cpu", RUN_UNIT_NS, s->period_ns, false);
+    const char *name = o->wants_waits ? "wall" : "cpu";
+    s->event = collector_add_event(c, name, RUN_UNIT_NS, s->period_ns, false);
+    if (o->wants_waits)
+        s->waits = waits_new(c, &(struct waits_options){.event = s->event, .machine = o->machine});
     *out = &s->base;
     return true;
 }

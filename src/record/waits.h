@@ -8,7 +8,9 @@
  * ended before it was back, by the source's own times. Waits that were too short to be looked at,
  * or may not be, have their length and an unknown place: they are never added to others.
  *
- * The sum of what is counted for a thread and its CPU time is its life. Waiting includes what a
+ * The sum of what is counted for a thread and its CPU time is its life: by perf's clock, which like
+ * the switches leaves out what switching takes; the kernel's accounting has it, some 10 us each, in
+ * the CPU time. Waiting includes what a
  * thread that was woken waits for a CPU; RUN_WAIT_READY is the time of threads that were pushed
  * off the CPU or gave it away, or that are new.
  *
@@ -46,6 +48,17 @@ void waits_leaving(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
 /* The thread leaves the CPU, though it could run on (is_ready) or to wait, or it is back. */
 void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is_out,
                   bool is_ready);
+
+/* For sources that are told of no switches, instead of the three above: what a thread's schedstat
+ * in /proc shows, again and again, and at its end. A wait has a place if it goes on over three
+ * observations; without `runs` the time before the first of them has none. */
+struct waits_clock {
+    uint64_t cpu_ns, ready_ns; /* on a CPU; could run, but no CPU was free */
+    uint64_t runs;             /* times that it came to a CPU; 0: not known */
+    bool is_running;           /* it ran, or could, just before these were read */
+};
+void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
+                   const struct waits_clock *clock);
 
 /* Some of the above was lost before this time: what threads do is not known until they are seen
  * again, and the time until then is counted as lost. */

@@ -354,8 +354,25 @@ def events():
     yield "wrong", b"cycles,,inst_retired.any,cpu/event=1"
 
 
+def waits():
+    """What a source tells: (what, thread, time that goes by), and lines of /proc."""
+    fork, execed, ended, out, back, leaving, lost, poll, observed = range(9)
+
+    def told(*rows):
+        return b"".join(struct.pack("<BBH", *row) for row in rows)
+
+    yield "life", told((fork, 1, 0), (back, 1, 100), (out, 1, 50), (poll, 0, 9000), (back, 1, 7),
+                       (27 + out, 1, 9), (back, 1, 3), (ended, 1, 20))
+    yield "places", told((execed, 0, 0), (leaving, 0, 5), (out, 0, 5), (poll, 0, 65535), (poll, 0, 65535),
+                         (back, 0, 1), (out, 0, 4), (lost, 0, 9), (out, 0, 10), (fork, 0, 8))
+    yield "clocks", told((fork, 6, 0), (observed, 6, 20), (observed, 6, 300), (observed, 6, 512), (observed, 6, 512),
+                         (observed, 6, 65535), (ended, 6, 9), (poll, 6, 65535))
+    yield "blocked", b"230 0x0 0x0 0x7ffc 0x0 0x0 0x0 0x7ffc10 0x7f20"
+    yield "none", b"-1 0x7ffc10 0x7f20"
+
+
 def main():
-    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events:
+    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events, waits:
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)
         for name, data in make():
