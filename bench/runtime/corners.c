@@ -20,11 +20,11 @@ NOINLINE static void counted(void)
 
 NOINLINE static void work(void)
 {
-    for (int i = 0; i < 20000; i++)
+    for (int i = 0; i < 60000; i++)
         sink++;
 }
 
-/* Some work and a call between any two. */
+/* Some 20 microseconds of work and a call between any two. */
 static void resets(void)
 {
     for (int i = 0; i < 1000; i++) {

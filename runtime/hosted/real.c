@@ -10,6 +10,7 @@ __attribute__((constructor(101))) static void look_up(void)
 {
     *(void **)&found.execve = dlsym(RTLD_NEXT, "execve");
     *(void **)&found.execvpe = dlsym(RTLD_NEXT, "execvpe");
+    *(void **)&found._exit = dlsym(RTLD_NEXT, "_exit");
     *(void **)&found.daemon = dlsym(RTLD_NEXT, "daemon");
     *(void **)&found.dlclose = dlsym(RTLD_NEXT, "dlclose");
     *(void **)&found.pthread_create = dlsym(RTLD_NEXT, "pthread_create");

@@ -26,6 +26,7 @@ struct real {
     int (*execve)(const char *, char *const[], char *const[]);
     int (*execvpe)(const char *, char *const[], char *const[]);
     int (*daemon)(int, int);
+    void (*_exit)(int);
     int (*dlclose)(void *);
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     int (*clone)(int (*)(void *), void *, int, void *, ...);
