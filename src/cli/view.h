@@ -30,6 +30,12 @@ enum {
     VIEW_OPTION_CSV,
     VIEW_OPTION_COLOR,
     VIEW_OPTION_NO_PAGER,
+    VIEW_OPTION_EVENT,
+    VIEW_OPTION_PROCESS,
+    VIEW_OPTION_PROGRAM,
+    VIEW_OPTION_FROM,
+    VIEW_OPTION_TO,
+    VIEW_OPTION_PHASE,
     VIEW_OPTIONS
 };
 
@@ -50,7 +56,13 @@ enum {
     {'j', "json", NULL, "print JSON; docs/schema/ has its schema"},                                \
     {'c', "csv", NULL, "print comma-separated values (RFC 4180)"},                                 \
     {0, "color", "[auto|always|never]", "colour large shares (default: on a terminal)"},           \
-    {0, "no-pager", NULL, "do not page on a terminal"}
+    {0, "no-pager", NULL, "do not page on a terminal"},                                            \
+    {'e', "event", "NAME", "of a recording: show this event (default: the first one)"},            \
+    {0, "process", "PID", "of a recording: this process alone"},                                   \
+    {0, "program", "NAME", "of a recording: processes that ran this program alone"},               \
+    {0, "from", "T", "of a recording: from so many seconds after its start on"},                   \
+    {0, "to", "T", "of a recording: until then"},                                                  \
+    {0, "phase", "NAME", "of a recording: this phase or region alone"}
 /* clang-format on */
 
 struct view_options {
@@ -60,18 +72,23 @@ struct view_options {
     const char *debug_dir;
     bool adds_static;    /* calls that stand in the code join the graph */
     bool measures_graph; /* times of the graph come from stacks, if there are */
+    bool places_samples; /* of recordings, into the profile: for reports that go by address */
+    struct recorded_filter recorded;
+    bool has_recorded_filter;
+    char newest[128]; /* which of two profiles that were not named it is; "" otherwise */
     bool is_forced, is_json, is_csv, no_demangle, linkage_names, full_names, no_pager;
     enum colour_when colour;
     const char *program;
-    char **profiles; /* at least one */
+    bool is_recording; /* the profiles are folders */
+    char **profiles;   /* at least one */
     size_t profiles_len;
-    char default_path[sizeof "gmon.out"], *default_paths[1];
+    char default_path[300], *default_paths[1];
 };
 
 /* Takes option number `row`. */
 MUST_CHECK bool view_option(struct view_options *o, int row, const char *value, struct err *e);
 
-/* Takes PROGRAM [PROFILE...] or a recording's folder. */
+/* Takes PROGRAM [PROFILE...] or folders of recordings. */
 MUST_CHECK bool view_operands(struct view_options *o, const struct option_walk *walk,
                               struct err *e);
 
@@ -80,7 +97,7 @@ struct view {
     struct arena arena;
     struct object *object; /* NULL for a recording */
     struct recorded recorded;
-    const char *folder; /* of the recording, or NULL */
+    const char *folder; /* of the (first) recording, or NULL */
     struct functions functions;
     struct profile profile;
     struct attribution time;
@@ -90,6 +107,7 @@ struct view {
     struct names names;
     struct fit fit;
     struct summary summary;
+    const char *notes[1]; /* of a profile that is no recording */
 };
 
 /* Opens, reads, judges and analyses. view_close() after failure, too. The summary names point into

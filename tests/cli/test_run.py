@@ -383,7 +383,7 @@ class Reports(Case):
         self.assertIn(b"do not belong together", done.stdout)
         program.unlink()
         self.assertIn(b"No such file", monarc("flat", folder).stderr)
-        self.assertIn(b"[code without symbols]", monarc("flat", "--force", folder).stdout)
+        self.assertIn(b"[no symbol] (busy)", monarc("flat", "--force", folder).stdout)
 
     def test_recorder_of_another_build(self):
         """An upgrade of monarc changes its library; the recordings of before stay readable."""
@@ -593,7 +593,7 @@ class Reports(Case):
             self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done.stderr)
             self.assertIn(b"monarc.side: at offset", done.stderr)
         side.write_bytes(whole)
-        self.assertIn(b"name it alone", monarc("flat", folder, "gmon.out").stderr)
+        self.assertIn(b"name it with other recordings only", monarc("flat", folder, "gmon.out").stderr)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 /* DWARF's variable-length integers, read through the bounded cursor. */
-#ifndef MONARC_OBJFILE_LEB_H
-#define MONARC_OBJFILE_LEB_H
+#ifndef MONARC_BASE_LEB_H
+#define MONARC_BASE_LEB_H
 
 #include "base/cursor.h"
 

@@ -1,0 +1,208 @@
+/* Beginning and end of recording by ptrace, and the rounds between them. */
+#include "record/ptrace_source.h"
+
+#include "record/ptrace_leave.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+enum {
+    MOST_RATE = 250,     /* looks a second: each costs some 100 us of a CPU */
+    LATE_PERIODS = 50,   /* after a longer delay, missed looks are not made up for */
+    LONGEST_PERIODS = 8, /* between two looks */
+    ATTACH_ROUNDS = 100
+};
+
+uint64_t ptrace_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* xorshift64*, by Vigna: good enough to fall in step with nothing. */
+double ptrace_random(struct ptrace_source *s)
+{
+    s->random ^= s->random >> 12;
+    s->random ^= s->random << 25;
+    s->random ^= s->random >> 27;
+    return ((double)(s->random * UINT64_C(0x2545f4914f6cdd1d) >> 11) + 1) * 0x1p-53;
+}
+
+static void source_plan_next(struct ptrace_source *s, uint64_t now)
+{
+    double periods = -log(ptrace_random(s));
+    if (periods > LONGEST_PERIODS)
+        periods = LONGEST_PERIODS;
+    if (now > s->next_ns + LATE_PERIODS * s->period_ns)
+        s->next_ns = now;
+    s->next_ns += (uint64_t)(periods * (double)s->period_ns);
+}
+
+static uint64_t source_round(struct source *base, uint64_t now)
+{
+    struct ptrace_source *s = (struct ptrace_source *)base;
+    if (s->is_finished)
+        return SECOND;
+    if (now >= s->next_ns) {
+        ptrace_look(s);
+        ptrace_look_at_left(s, now);
+    }
+    while (now >= s->next_ns) /* two looks at once would see the same */
+        source_plan_next(s, now);
+    return s->next_ns - now;
+}
+
+/* Lets go of what runs. Sleepers are not woken for it: they go on without us when the monitor ends,
+ * or at their next stop. */
+static void source_let_go(struct ptrace_source *s)
+{
+    for (size_t i = 0; i < s->threads.at.len; i++) {
+        struct ptrace_thread *t = &s->threads.at.at[i];
+        if (!t->is_ending && proc_thread_runs(&t->files, t->process->pid, t->tid, false))
+            ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
+    }
+}
+
+static void source_finish(struct source *base, uint64_t now)
+{
+    struct ptrace_source *s = (struct ptrace_source *)base;
+    (void)now;
+    for (size_t i = 0; i < s->threads.at.len; i++) {
+        struct ptrace_thread *t = &s->threads.at.at[i];
+        if (t->is_ending)
+            continue;
+        uint64_t cpu = ptrace_leave_over(s, t);
+        if (t->process->has_executed)
+            collector_thread_cpu(s->collector, t->process->pid, t->tid, cpu - t->base_ns);
+    }
+    if (s->ends_ns > 0)
+        collector_lose(s->collector, RUN_LOST_UNPLACED,
+                       "CPU time of threads after their last sample, and of short ones", 1,
+                       (uint64_t)s->ends_ns);
+    s->ends_ns = 0;
+    ptrace_report_left(s);
+    s->is_finished = true;
+    source_let_go(s);
+}
+
+static void source_free(struct source *base)
+{
+    struct ptrace_source *s = (struct ptrace_source *)base;
+    ptrace_threads_deinit(&s->threads);
+    vec_free(&s->left);
+    traced_files_deinit(&s->files);
+    vec_free(&s->running);
+    free(s);
+}
+
+static bool source_refused(pid_t pid, int why, struct err *e)
+{
+    if (why == ESRCH)
+        return err_set(e, "there is no process %d", (int)pid);
+    return err_set(e,
+                   "process %d may not be watched: it is traced already, belongs to somebody else, "
+                   "or kernel.yama.ptrace_scope forbids it",
+                   (int)pid);
+}
+
+/* A thread that is ours now. What it has done before is not part of the recording. */
+static void source_begin_thread(struct ptrace_source *s, pid_t tid, pid_t pid)
+{
+    struct proc_times times;
+    struct ptrace_thread *t = ptrace_follow(s, tid, pid, 0);
+    if (proc_thread_times(&t->files, pid, tid, false, &times))
+        t->base_ns = t->placed_ns = t->seen_ns = times.cpu_ns;
+}
+
+/* Seizes the threads of the list that are not traced yet; *fresh says how many that were. Those
+ * that one of them has started since are traced from birth. */
+static bool source_seize(struct ptrace_source *s, pid_t pid, const struct proc_tids *tids,
+                         size_t *fresh, struct err *e)
+{
+    *fresh = 0;
+    for (size_t i = 0; i < tids->at.len; i++) {
+        pid_t tid = tids->at.at[i];
+        if (ptrace_threads_find(&s->threads, tid))
+            continue;
+        if (!ptrace(PTRACE_SEIZE, tid, 0, (long)s->wake_options)) {
+            source_begin_thread(s, tid, pid);
+            ++*fresh;
+        } else if (!s->threads.at.len && tid == pid) {
+            return source_refused(pid, errno, e);
+        }
+    }
+    return true;
+}
+
+static bool source_attach(struct ptrace_source *s, pid_t pid, struct err *e)
+{
+    struct proc_tids tids = {0};
+    size_t fresh = 1;
+    bool ok = true;
+    for (int round = 0; ok && fresh && round < ATTACH_ROUNDS; round++)
+        ok = proc_list_threads(pid, &tids) ? source_seize(s, pid, &tids, &fresh, e)
+                                           : source_refused(pid, ESRCH, e);
+    vec_free(&tids.at);
+    return ok;
+}
+
+static bool source_begin(struct ptrace_source *s, const struct source_options *o, struct err *e)
+{
+    if (!source_attach(s, o->program, e))
+        return false;
+    struct ptrace_thread *t = ptrace_threads_find(&s->threads, o->program);
+    if (!t)
+        return source_refused(o->program, ESRCH, e);
+    t->process->has_executed = o->is_attached;
+    if (!o->is_attached)
+        return true;
+    proc_thread_name(o->program, o->program, t->process->name);
+    collector_name(s->collector, o->program, o->program, t->process->name, ptrace_clock());
+    ptrace_refresh_maps(s, t->process);
+    return true;
+}
+
+static int source_wake_options(bool no_follow)
+{
+    int always = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
+    return no_follow ? always : always | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+}
+
+static uint64_t source_seed(void)
+{
+    uint64_t seed = 0;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
+        seed = ptrace_clock() ^ (uint64_t)getpid() << 32;
+    return seed | 1;
+}
+
+bool ptrace_source_new(struct source **out, struct collector *c, const struct source_options *o,
+                       struct err *e)
+{
+    struct ptrace_source *s = calloc(1, sizeof *s);
+    if (!s)
+        memory_exhausted(sizeof *s);
+    s->base = (struct source){source_round, ptrace_stopped, source_finish, source_free, -1};
+    s->collector = c;
+    s->no_stacks = o->no_stacks;
+    s->no_follow = o->no_follow;
+    s->wake_options = source_wake_options(o->no_follow);
+    s->random = source_seed();
+    s->period_ns = SECOND / (o->rate && o->rate < MOST_RATE ? o->rate : MOST_RATE);
+    s->next_ns = ptrace_clock();
+    source_plan_next(s, s->next_ns);
+    if (!source_begin(s, o, e)) {
+        source_free(&s->base);
+        return false;
+    }
+    s->event = collector_add_event(c, "cpu", RUN_UNIT_NS, s->period_ns, false);
+    *out = &s->base;
+    return true;
+}
