@@ -125,10 +125,11 @@ void call_tree_text(struct out *out, const struct call_report *r, const struct t
     char sign = r->trees->direction == CALLS_OUTWARDS ? '<' : '>';
     text_summary(out, r->summary);
     text_notes(out, r->summary);
-    out_printf(out,
-               "Tree     each line is a path that was recorded; %c: the only way on from the line "
-               "above;\n         +: too deep, or less than %.3g %%\n",
-               sign, r->min_percent);
+    out_printf(
+        out,
+        "Tree     paths that were recorded; %c: the only one that goes on from the line above;\n"
+        "         (+N more): too deep, or each below %.3g %% of all samples\n",
+        sign, r->min_percent);
     for (size_t i = 0; i < r->len; i++)
         put_tree(out, &l, &r->trees[i], r->functions[i]);
 }

@@ -248,7 +248,6 @@ def live():
     yield "blocks", live_file("be32", live_blocks)
 
 
-<<<<<<< HEAD
 def short_names():
     for number, name in enumerate((
             "std::map<int, a, std::less<int>, std::allocator<std::pair<int const, a> > >::find(int&)",
@@ -262,9 +261,6 @@ def short_names():
         yield str(number), name.encode()
 
 
-def main():
-    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, short_names:
-=======
 # --- runs -----------------------------------------------------------------------------------------
 
 def leb(*values):
@@ -372,8 +368,7 @@ def events():
 
 
 def main():
-    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events:
->>>>>>> main
+    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events, short_names:
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)
         for name, data in make():
