@@ -184,7 +184,8 @@ class Report:
     def path_s(self, path):
         """Time of the stacks that have these functions in this order, others between or not."""
         names = path.split(";")
-        trees = self.json("graph", "--callees", names[0], "--limit=0", self.recording)["trees"]
+        trees = self.json("graph", "--callees", names[0], "--limit=1000000", "--min-percent=0",
+                          self.recording)["trees"]
         per_s = self.summary["samples_per_unit"] or 1
         return sum(samples_of_path(tree["rows"], names) for tree in trees) / per_s
 
@@ -201,7 +202,7 @@ def samples_of_path(rows, names):
         is_next = before < len(names) and name == names[before]
         reached.append(before + is_next)
         if is_next and before + 1 == len(names):
-            total += row["samples"]
+            total += row["total_samples"]
     return total
 
 
