@@ -186,7 +186,8 @@ static bool monitor_goes_on(struct monitor *m, uint64_t now)
     if (m->is_stopped || (o->most_ns && now - m->start_ns >= o->most_ns))
         return false;
     if (!o->argv)
-        return kill(o->pid, 0) == 0 || errno == EPERM;
+        return (kill(o->pid, 0) == 0 || errno == EPERM) &&
+               collector_has_process(m->collector, o->pid);
     if (!m->has_ended)
         return true;
     return !o->no_follow && now - m->program_end_ns < o->daemons_ns &&
