@@ -116,7 +116,9 @@ void run_summarize(struct run_summary *s, const struct run *r, const struct run_
                               .chosen = chosen,
                               .whole = -1};
     bool is_cpu = s->event && s->event->unit == RUN_UNIT_NS && strcmp(s->event->name, "wall");
+    /* Processes that nobody has waited for are in the kernel's counters alone. */
     s->cpu_ns = r->user_ns + r->system_ns;
+    s->cpu_ns = r->cpu_ns > s->cpu_ns ? r->cpu_ns : s->cpu_ns;
     s->has_cpu = is_cpu && !chosen && s->cpu_ns;
     if (s->has_cpu)
         s->accounted_ns = ran_ns(r, c);
