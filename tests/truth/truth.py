@@ -181,7 +181,8 @@ class Report:
         return self.recorded["samples_taken"]
 
     def lost_s(self):
-        return sum(loss.get("time") or 0 for loss in self.recorded["losses"])
+        """What is named and stands in no row; the kernel's is in one."""
+        return sum(loss["ns"] for loss in self.recorded["losses"] if loss["kind"] != "kernel") / 1e9
 
     def path_s(self, path):
         """Time of the stacks that have these functions in this order, others between or not."""
