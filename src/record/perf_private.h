@@ -20,7 +20,7 @@ struct perf_event {
 
 /* What samples of a thread's young clocks say, and what its counters said at its end. */
 struct perf_thread {
-    uint64_t young_weight, young_ns, cpu_ns;
+    uint64_t young_weight, cpu_ns;
 };
 
 struct perf_source {

@@ -53,7 +53,14 @@ static struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
     return &s->threads.at[at];
 }
 
-/* A thread that ends tells the count of each CPU's event. */
+/* Of a thread that has ended: what its samples weigh, against the time that they stand for. */
+static void perf_take_youth(struct perf_source *s, struct perf_thread *t)
+{
+    s->young_weight += t->young_weight;
+    t->young_weight = 0;
+}
+
+/* A thread that has ended tells the count of each CPU's event, after its end. */
 static void perf_counted(struct perf_source *s, const struct perf_record *r)
 {
     const uint32_t *choice = map_find(&s->choice_of, r->id, 0);
@@ -62,18 +69,14 @@ static void perf_counted(struct perf_source *s, const struct perf_record *r)
     struct perf_thread *t = perf_thread(s, r->tid);
     t->cpu_ns += r->value;
     if (r->tid != s->first_tid) /* whose clocks were not drawn */
-        t->young_ns += periods_youth(&s->periods.at[0], r->value);
+        s->young_ns += periods_youth(&s->periods.at[0], r->value);
+    perf_take_youth(s, t);
     collector_thread_cpu(s->collector, (pid_t)r->pid, (pid_t)r->tid, t->cpu_ns);
 }
 
 static void perf_exited(struct perf_source *s, const struct perf_record *r)
 {
-    struct perf_thread *t = perf_thread(s, r->tid);
-    if (t->young_weight || t->young_ns) {
-        s->young_ns += t->young_ns;
-        s->young_weight += t->young_weight;
-    }
-    *t = (struct perf_thread){0}; /* the number may come again */
+    perf_take_youth(s, perf_thread(s, r->tid));
     if (s->waits)
         waits_exit(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
     collector_exit(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->time);
@@ -81,6 +84,7 @@ static void perf_exited(struct perf_source *s, const struct perf_record *r)
 
 static void perf_forked(struct perf_source *s, const struct perf_record *r)
 {
+    *perf_thread(s, r->tid) = (struct perf_thread){0}; /* the number may come again */
     collector_fork(s->collector, (pid_t)r->pid, (pid_t)r->tid, (pid_t)r->parent_pid, r->time);
     if (s->waits)
         waits_fork(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
