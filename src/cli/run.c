@@ -196,6 +196,14 @@ static bool write_run(struct request *r, const struct run *run, struct err *e)
     return ok;
 }
 
+/* Under a monitor the recorder in the program samples nothing, and has histograms all the same. */
+static void drop_histograms(struct profile *p)
+{
+    for (size_t i = 0; i < p->histograms.len; i++)
+        histogram_deinit(&p->histograms.at[i]);
+    p->histograms.len = 0;
+}
+
 /* The calls and blocks that the program itself counted. */
 static bool add_calls(struct request *r, const struct run *run, struct profile *p, struct err *e)
 {
@@ -205,10 +213,8 @@ static bool add_calls(struct request *r, const struct run *run, struct profile *
     struct file_buffer buffer = {0};
     struct profile counted = {0};
     bool ok = access(path, F_OK) || profile_load(&options, path, &buffer, &counted, e);
-    for (size_t i = 0; ok && i < counted.arcs.len; i++)
-        vec_push(&p->arcs, counted.arcs.at[i]);
-    for (size_t i = 0; ok && i < counted.blocks.len; i++)
-        vec_push(&p->blocks, counted.blocks.at[i]);
+    drop_histograms(&counted);
+    ok = ok && profile_merge(p, &counted, e);
     profile_deinit(&counted);
     file_buffer_deinit(&buffer);
     return ok;
