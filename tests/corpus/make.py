@@ -384,8 +384,35 @@ def waits():
     yield "none", b"-1 0x7ffc10 0x7f20"
 
 
+def perf():
+    """How to read, where the buffer begins, and records as the kernel writes them."""
+    def record(kind, misc, payload, trailer=True):
+        if trailer:
+            payload += struct.pack("<IIQQIIQ", 11, 12, 1000, 77, 3, 0, 99)
+        return struct.pack("<IHH", kind, misc, 8 + len(payload)) + payload
+
+    def text(value):
+        data = value.encode() + b"\0"
+        return data + bytes(-len(data) % 8)
+
+    sample = struct.pack("<QQIIQQIIQ", 99, 0x401000, 11, 12, 1000, 77, 3, 0, 250000)
+    stack = struct.pack("<Q", 2) + struct.pack("<20Q", *range(100, 120)) + struct.pack("<Q64sQ", 64, bytes(range(64)), 40)
+    fork = struct.pack("<IIIIQ", 31, 32, 33, 34, 5)
+    mapped = struct.pack("<IIQQQIIQQII", 21, 22, 0x7000, 0x1000, 0x2000, 8, 1, 4711, 0, 5, 2) + text("/lib/x.so")
+    known = struct.pack("<IIQQQB3x20sII", 21, 22, 0x7000, 0x1000, 0x2000, 20, bytes(range(20)), 5, 2) + text("/x")
+    rows = (record(3, 0x2000, struct.pack("<II", 11, 11) + text("prog")) + record(10, 2, mapped) +
+            record(10, 0x4002, known) + record(9, 2, sample + stack, False) + record(7, 0, fork) +
+            record(2, 0, struct.pack("<QQ", 99, 17)) + record(8, 0, struct.pack("<IIQ", 11, 12, 5000)) +
+            record(14, 0x2000, b"") + record(4, 0, fork))
+    yield "all", b"\x09\0\0" + rows
+    yield "around", b"\x09\xf0\xff" + rows
+    yield "arm", b"\x02\0\0" + record(9, 1, sample + struct.pack("<Q", 2) + struct.pack("<33Q", *range(33)), False)
+    yield "cut", b"\x09\0\0" + rows[:-8]
+
+
 def main():
-    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events, waits, short_names:
+    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events, waits, short_names,\
+            perf:
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)
         for name, data in make():
