@@ -13,6 +13,8 @@ __attribute__((constructor(101))) static void look_up(void)
     *(void **)&found.daemon = dlsym(RTLD_NEXT, "daemon");
     *(void **)&found.dlclose = dlsym(RTLD_NEXT, "dlclose");
     *(void **)&found.pthread_create = dlsym(RTLD_NEXT, "pthread_create");
+    *(void **)&found.prctl = dlsym(RTLD_NEXT, "prctl");
+    *(void **)&found.syscall = dlsym(RTLD_NEXT, "syscall");
     *(void **)&found.clone = dlsym(RTLD_NEXT, "clone");
 }
 

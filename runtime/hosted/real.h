@@ -28,6 +28,8 @@ struct real {
     int (*dlclose)(void *);
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     int (*clone)(int (*)(void *), void *, int, void *, ...);
+    int (*prctl)(int, ...);
+    long (*syscall)(long, long, long, long, long, long, long);
 };
 /* Also before our constructor, when another library's is faster. */
 const struct real *real(void) HIDDEN;

@@ -56,6 +56,8 @@ static void on_tick(int signal, siginfo_t *info, void *context)
     uintptr_t pc, sp, fp;
     (void)signal;
     (void)info;
+    if (monarc_sealed)
+        return;
     if (p && p->pid == sys_pid() && monarc_slot.thread && ring_is_mapped(monarc_slot.thread)) {
         empty_ring(p, monarc_slot.thread);
         return;
@@ -125,7 +127,7 @@ static enum sample_clock start_clock(struct process *p, struct thread *t)
 void sample_thread_start(struct process *p, struct thread *t)
 {
     uint64_t mask, ours = (uint64_t)1 << (SAMPLE_SIGNAL - 1);
-    if (!installed || !t || t->sampled)
+    if (!installed || !t || t->sampled || monarc_sealed)
         return;
     if (config.stacks && !t->frames) {
         process_lock(p, &mask);

@@ -60,3 +60,9 @@ struct interval share_interval(double hits, double samples)
     return (struct interval){p > 0 ? fmax(0, middle - half) : 0,
                              p < 1 ? fmin(1, middle + half) : 1};
 }
+
+struct interval summary_interval(const struct summary *s, double samples)
+{
+    return s->effective > 0 ? share_interval(summary_share(s, samples) * s->effective, s->effective)
+                            : share_interval(samples, s->samples);
+}

@@ -6,6 +6,7 @@
 #define MONARC_ANALYSIS_SUMMARY_H
 
 #include "analysis/graph.h"
+#include "analysis/run_summary.h"
 #include "analysis/stacks.h"
 
 struct summary {
@@ -20,8 +21,10 @@ struct summary {
 
     bool has_samples; /* there is a histogram */
     double samples, unattributed, profiler;
-    const struct stacks *stacks; /* NULL: none were recorded */
-    double rate;                 /* samples per unit; 0: unknown */
+    const struct stacks *stacks;   /* NULL: none were recorded */
+    const struct run_summary *run; /* NULL: no recording */
+    double effective; /* samples of equal weight that would be as certain; 0: all weigh the same */
+    double rate;      /* samples per unit; 0: unknown */
     const char *dimension;
     char abbreviation;
 
@@ -61,5 +64,8 @@ struct interval {
     double low, high;
 };
 struct interval share_interval(double hits, double samples);
+
+/* The same of a part of all samples. */
+struct interval summary_interval(const struct summary *s, double samples);
 
 #endif

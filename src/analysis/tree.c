@@ -1,6 +1,8 @@
 /* Trees of callers and callees, walked with a stack of their own. */
 #include "analysis/tree.h"
 
+#include "analysis/short_names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,7 +167,11 @@ void tree_make(struct tree *t, const struct summary *s, const struct graph *g, u
                bool is_upward, const struct tree_rules *rules, struct arena *a)
 {
     uint32_t root = g->nodes[function].head;
-    *t = (struct tree){.summary = s, .graph = g, .function = function, .is_upward = is_upward};
+    *t = (struct tree){.summary = s,
+                       .graph = g,
+                       .function = function,
+                       .is_upward = is_upward,
+                       .has_paths = rules->depth > 1};
     struct walk w = {.t = t, .rules = rules};
     struct branch start = {root, g->nodes[root].calls + g->nodes[root].self_calls,
                            total_of(&g->nodes[root]), false};
@@ -189,11 +195,24 @@ static bool is_plain_name(const char *shown, const char *name, size_t len)
     return !strncmp(shown, name, len) && (!shown[len] || shown[len] == '(');
 }
 
+/* The form in which text reports print it. */
+static bool is_short_name(struct names *names, uint32_t function, const char *name,
+                          struct arena *scratch)
+{
+    const char *shown = names_get(names, function);
+    return shown != names->functions->at[function].name &&
+           (!strcmp(names_short(shown, scratch), name) ||
+            !strcmp(names_short_call(shown, scratch), name));
+}
+
 void functions_named(const char *name, struct names *names, struct function_list *found)
 {
+    struct arena scratch = {0};
     size_t len = strlen(name);
     for (uint32_t i = 0; i < names->functions->len; i++)
         if (!strcmp(names->functions->at[i].name, name) ||
-            is_plain_name(names_get(names, i), name, len))
+            is_plain_name(names_get(names, i), name, len) ||
+            is_short_name(names, i, name, &scratch))
             vec_push(&found->all, i);
+    arena_deinit(&scratch);
 }

@@ -7,7 +7,13 @@
 
 enum { FUNCTIONS_OF_THREAD = 10 };
 
-enum { OPTION_MODEL = VIEW_OPTIONS, OPTION_BY_OBJECT, OPTION_BY_THREAD };
+enum {
+    OPTION_MODEL = VIEW_OPTIONS,
+    OPTION_BY_OBJECT,
+    OPTION_BY_THREAD,
+    OPTION_BY_PROCESS,
+    OPTION_PROCESSES
+};
 
 static const struct option_row OPTIONS[] = {
     VIEW_OPTION_ROWS,
@@ -15,9 +21,11 @@ static const struct option_row OPTIONS[] = {
     {0, "by-object", NULL, "one row an executable or library (of a recording)"},
     {0, "by-thread", NULL,
      "threads, and below each what it ran (of a recording; --limit: how many)"},
+    {0, "by-process", NULL, "one row a process: how it ended, and what it used (of a recording)"},
+    {0, "processes", NULL, "the same"},
 };
 
-enum rows { ROWS_FUNCTIONS, ROWS_OBJECTS, ROWS_THREADS };
+enum rows { ROWS_FUNCTIONS, ROWS_OBJECTS, ROWS_THREADS, ROWS_PROCESSES };
 
 struct request {
     struct view_options view;
@@ -27,12 +35,14 @@ struct request {
 static bool take(void *request, int row, const char *value, struct err *e)
 {
     struct request *r = request;
-    if (row == OPTION_MODEL)
-        return r->view.rules.shows_model = true;
-    if (row != OPTION_BY_OBJECT && row != OPTION_BY_THREAD)
-        return view_option(&r->view, row, value, e);
-    r->rows = row == OPTION_BY_OBJECT ? ROWS_OBJECTS : ROWS_THREADS;
-    return true;
+    switch (row) {
+    case OPTION_MODEL: return r->view.rules.shows_model = true;
+    case OPTION_BY_OBJECT: r->rows = ROWS_OBJECTS; return true;
+    case OPTION_BY_THREAD: r->rows = ROWS_THREADS; return true;
+    case OPTION_BY_PROCESS:
+    case OPTION_PROCESSES: r->rows = ROWS_PROCESSES; return true;
+    default: return view_option(&r->view, row, value, e);
+    }
 }
 
 static void print(struct view *v, const struct view_options *o, struct out *out)
@@ -60,15 +70,18 @@ static bool print_shares(struct view *v, const struct request *r, struct out *ou
     const struct view_options *o = &r->view;
     struct shares table;
     if (!v->folder)
-        return err_set(e,
-                       "%s: only a recording tells objects and threads apart; make one with "
-                       "'monarc run'",
-                       o->program);
+        return err_set(
+            e,
+            "%s: only a recording tells objects, threads and processes apart; make one with "
+            "'monarc run'",
+            o->program);
     if (r->rows == ROWS_OBJECTS)
         shares_by_object(&table, &v->summary, &v->recorded.space, &v->graph, &v->arena);
+    else if (r->rows == ROWS_THREADS)
+        shares_by_thread(&table, &v->summary, &v->recorded.space, &v->functions,
+                         &v->recorded.choice, &v->arena);
     else
-        shares_by_thread(&table, &v->summary, &v->recorded.recording, &v->recorded.stacks,
-                         &v->arena);
+        shares_by_process(&table, &v->summary, &v->recorded.choice, &v->arena);
     struct terminal terminal = {0};
     if (view_is_for_people(o))
         terminal_start(&terminal, o->colour, o->no_pager, out);
@@ -101,7 +114,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 
 const struct command command_flat = {
     .name = "flat",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING...",
     .summary = "Show where the time went, function by function",
     .details =
         "PROFILE is gmon.out unless named; - is standard input; several are summed. A profile\n"

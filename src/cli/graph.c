@@ -10,9 +10,9 @@ static const struct option_row OPTIONS[] = {
     VIEW_OPTION_ROWS,
     {0, "callers", "FUNC", "show only who calls FUNC, and who calls those"},
     {0, "callees", "FUNC", "show only what FUNC calls, and what those call"},
-    {'d', "depth", "N", "levels of --callers and --callees (default: 4)"},
+    {'d', "depth", "N", "levels of --callers and --callees with --model (default: 4)"},
     {0, "static", NULL, "add calls that stand in the code and were never recorded"},
-    {0, "model", NULL, "times along calls by gprof's model, even if stacks were recorded"},
+    {0, "model", NULL, "times along calls, and paths, by gprof's model, not by recorded stacks"},
 };
 
 enum { DEPTH = 4, MOST_DEPTH = 1000, MOST_ROWS = 1000 };
@@ -22,6 +22,7 @@ struct request {
     const char *tree_of;
     bool is_upward;
     uint64_t depth;
+    bool is_model;
 };
 
 static bool take(void *request, int row, const char *value, struct err *e)
@@ -35,7 +36,7 @@ static bool take(void *request, int row, const char *value, struct err *e)
         return true;
     case OPTION_DEPTH: return option_number("--depth", value, MOST_DEPTH, &r->depth, e);
     case OPTION_STATIC: return r->view.adds_static = true;
-    case OPTION_MODEL: r->view.measures_graph = false; return true;
+    case OPTION_MODEL: r->view.measures_graph = false; return r->is_model = true;
     default: return view_option(&r->view, row, value, e);
     }
 }
@@ -57,7 +58,8 @@ static void print_trees(struct view *v, const struct request *r, const struct fu
                         const struct text_style *style, struct out *out)
 {
     const struct view_options *o = &r->view;
-    struct tree_rules rules = {.depth = (uint32_t)r->depth,
+    bool has_paths = r->is_model || v->folder;
+    struct tree_rules rules = {.depth = has_paths ? (uint32_t)r->depth : r->depth != 0,
                                .limit = o->rules.limit ? o->rules.limit : MOST_ROWS,
                                .min_percent = o->rules.min_percent};
     struct tree *trees = ARENA_NEW(&v->arena, struct tree, found->all.len);
@@ -133,9 +135,12 @@ const struct command command_graph = {
         "from code outside of PROGRAM's functions.\n"
         "\n"
         "--callers and --callees print a tree instead, for all functions of that name (the\n"
-        "linkage name, or the demangled one with or without its parameters). Here each step\n"
-        "splits the time again, and the counts are those between the two functions, from\n"
-        "everywhere. (+3) says that three more are too deep or below --min-percent.\n"
+        "linkage name, or the demangled one, whole or as it is shown). Of a profile of arcs only\n"
+        "pairs are known, and the tree has one level. With --model it has more: each step splits\n"
+        "the time again, as if every call took equally long, whoever called; such a path may "
+        "never\n"
+        "have run. Counts are those between the two functions, from everywhere. (+3) says that\n"
+        "three more are too deep or below --min-percent.\n"
         "\n"
         "--static reads the machine code of PROGRAM for direct calls, and for jumps to the entry "
         "of\n"

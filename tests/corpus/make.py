@@ -248,8 +248,114 @@ def live():
     yield "blocks", live_file("be32", live_blocks)
 
 
+# --- runs -----------------------------------------------------------------------------------------
+
+def leb(*values):
+    data = b""
+    for value in values:
+        while value >= 0x80:
+            data += bytes([value & 0x7f | 0x80])
+            value >>= 7
+        data += bytes([value])
+    return data
+
+
+def signed(value):
+    return 2 * value if value >= 0 else -2 * value - 1
+
+
+def run_checksum(data):
+    total = 0x9e3779b97f4a7c15 ^ len(data)
+    for at in range(0, len(data), 8):
+        word = int.from_bytes(data[at:at + 8], "little")
+        total = (total ^ word) * 0xff51afd7ed558ccd % 2**64
+        total ^= total >> 32
+    return total
+
+
+STRINGS = ["argument", "./p", "/bin/p", "p", "main", "cpu", "load", "refused", "/lib/q.so", "", "r1a8"]
+
+
+def words(*texts):
+    return leb(*(STRINGS.index(text) + 1 if text is not None else 0 for text in texts))
+
+
+def run_record(tag, payload):
+    return struct.pack("<IQ", tag, len(payload)) + payload
+
+
+def run_list(tag, *items):
+    return run_record(tag, leb(len(items)) + b"".join(items))
+
+
+def run_object(kind, bits, path, process, low, extent, build_id=b""):
+    return (leb(kind, bits) + words(path) + leb(process, low, extent, len(build_id)) + build_id)
+
+
+def run_objects():
+    return run_list(4, run_object(0, 2, "/bin/p", 0, 0x1000, 0x2000, bytes(range(20))),
+                    run_object(0, 3, "/lib/q.so", 0, 0x500, 0x100),
+                    run_object(1, 0, None, 0, 0, 0x2000), run_object(2, 0, None, 0, 0, 2**33),
+                    run_object(3, 0, None, 1, 0x7f0000000000, 0x1000),
+                    run_object(4, 0, None, 0, 0, 2**33), run_object(5, 0, None, 0, 0, 6))
+
+
+def run_lists():
+    process = leb(7, 1, 1, 0, 900, 500, 100, 3, signed(0)) + words("p", None)
+    unseen = leb(8, 7, 0, 5, 0, 0, 0, 0, 0) + words("", "refused")
+    yield run_list(1, *(leb(len(text)) + text.encode() for text in STRINGS))
+    yield run_record(2, leb(62, 1, 1000, 2, 10**18, 1000, 100, 500, 100, 610, 9, 20, 5, 4))
+    yield run_list(3, words("argument", "./p"))
+    yield run_objects()
+    yield run_list(5, leb(2, 0x10, 0x20) + words("main"), leb(0, 0x20, 0) + words("p"),
+                   leb(2, 0x7f0000000100, 64) + words("load"))
+    yield run_list(7, process, unseen)
+    yield run_list(8, leb(0, 7, 0, 900, 1, 600) + words("p"), leb(1, 0, 5, 0, 0, 0) + words(""))
+    yield run_list(9, words("cpu") + leb(0, 1000000, 0), words("r1a8") + leb(1, 65536, 1))
+    yield run_list(11, leb(100, 0, 1, 7) + words("load"))
+    yield run_list(12, leb(3, 1, 50) + words("refused"))
+
+
+def run_nodes():
+    """Each: how far back the parent is, the object where it is not the parent's, the step."""
+    rows = [(0, None, 0x1010), (0, None, 0x20), (1, 3, 0), (3, 6, 1), (0, 4, 0x7f0000000110), (5, 5, 7)]
+    return run_list(6, *(leb(back << 1 | (number is not None))
+                         + (b"" if number is None else leb(number)) + leb(signed(step))
+                         for back, number, step in rows))
+
+
+def run_samples():
+    return run_list(10, leb(signed(2) << 3), leb(signed(1) << 3 | 6, 3, signed(-17)),
+                    leb(signed(3) << 3 | 1, signed(4), signed(1), 1), leb(signed(-1) << 3 | 3, signed(-1),
+                                                                         signed(-1), 0, signed(500000)))
+
+
+def run_file(*more):
+    data = struct.pack("<III", 0x4453524d, 2, 0x01020304) + b"".join(run_lists()) + run_nodes()
+    data += run_samples() + run_record(99, b"unknown") + b"".join(more)
+    return data + run_record(0, struct.pack("<Q", run_checksum(data)))
+
+
+def run():
+    yield "whole", run_file()
+    yield "cut", run_file()[:-30]
+    yield "no-such-node", run_file(run_list(10, leb(signed(99) << 3)))
+    yield "forward-parent", run_file(run_list(6, leb(1000 << 1, 0)))
+    yield "too-many", run_file(run_record(3, leb(2**40)))
+    yield "version-3", run_file().replace(b"MRSD\2", b"MRSD\3", 1)
+
+
+def events():
+    """Lists of events, as --event takes them."""
+    yield "names", b"cpu,wall,cycles:u,cs,page-faults/period=7,name=x/,user_time,r1a8:pp"
+    yield "caches", b"L1-dcache-load-misses,l1d-misses-store,dTLB-speculative-read,LLC,node"
+    yield "units", b"msr/tsc/,software/config=2/u,uprobe/retprobe,ref_ctr_offset=0x12/,tsc"
+    yield "others", b"sched:sched_switch:k,mem:0x601040/8:rw:u,mem:16:x"
+    yield "wrong", b"cycles,,inst_retired.any,cpu/event=1"
+
+
 def main():
-    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live:
+    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events:
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)
         for name, data in make():

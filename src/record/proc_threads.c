@@ -1,0 +1,193 @@
+/* Reading /proc/PID/task/TID. Refuses to guess: what cannot be read is said to be gone. */
+#include "record/proc_threads.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 64, STATUS_BYTES = 4096 };
+
+void proc_thread_init(struct proc_thread *t)
+{
+    t->schedstat = t->syscall = -1;
+}
+
+static void proc_close(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void proc_thread_deinit(struct proc_thread *t)
+{
+    proc_close(&t->schedstat);
+    proc_close(&t->syscall);
+}
+
+static int proc_open(pid_t pid, pid_t tid, const char *file)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* The length of what was read, with a NUL behind it; 0: nothing. */
+static size_t proc_read_fd(int fd, char *to, size_t room)
+{
+    ssize_t got = fd < 0 ? -1 : pread(fd, to, room - 1, 0);
+    to[got > 0 ? got : 0] = 0;
+    return got > 0 ? (size_t)got : 0;
+}
+
+static size_t proc_read(pid_t pid, pid_t tid, const char *file, char *to, size_t room)
+{
+    int fd = proc_open(pid, tid, file);
+    size_t got = proc_read_fd(fd, to, room);
+    proc_close(&fd);
+    return got;
+}
+
+static size_t proc_read_again(int *fd, pid_t pid, pid_t tid, const char *file, bool keep, char *to,
+                              size_t room)
+{
+    if (*fd < 0)
+        *fd = proc_open(pid, tid, file);
+    size_t got = proc_read_fd(*fd, to, room);
+    if (!keep)
+        proc_close(fd);
+    return got;
+}
+
+bool proc_thread_times(struct proc_thread *t, pid_t pid, pid_t tid, bool keep,
+                       struct proc_times *out)
+{
+    char text[96], *end;
+    if (!proc_read_again(&t->schedstat, pid, tid, "schedstat", keep, text, sizeof text))
+        return false;
+    out->cpu_ns = strtoull(text, &end, 10);
+    strtoull(end, &end, 10); /* waited for a CPU */
+    out->turns = strtoull(end, NULL, 10);
+    return true;
+}
+
+/* For threads whose `syscall` we may not read (a process that is not dumpable). */
+static bool proc_stat_runs(pid_t pid, pid_t tid)
+{
+    char text[STATUS_BYTES];
+    if (!proc_read(pid, tid, "stat", text, sizeof text))
+        return false;
+    const char *name_end = strrchr(text, ')');
+    return name_end && !strncmp(name_end, ") R", 3);
+}
+
+int proc_thread_place(pid_t pid, pid_t tid)
+{
+    enum { BEFORE = 36 }; /* fields between the state and the one we want */
+    char text[STATUS_BYTES];
+    if (!proc_read(pid, tid, "stat", text, sizeof text))
+        return -1;
+    const char *at = strrchr(text, ')');
+    at = at ? strchr(at + 1, ' ') : NULL;
+    for (int i = 0; at && i < BEFORE; i++)
+        at = strchr(at + 1, ' ');
+    return at ? (int)strtol(at, NULL, 10) : -1;
+}
+
+double proc_thread_last_run(pid_t pid, pid_t tid)
+{
+    char text[512];
+    if (!proc_read(pid, tid, "sched", text, sizeof text))
+        return 0;
+    const char *key = strstr(text, "se.exec_start");
+    const char *colon = key ? strchr(key, ':') : NULL;
+    return colon ? strtod(colon + 1, NULL) : 0;
+}
+
+bool proc_thread_runs(struct proc_thread *t, pid_t pid, pid_t tid, bool keep)
+{
+    char text[192];
+    if (!proc_read_again(&t->syscall, pid, tid, "syscall", keep, text, sizeof text))
+        return proc_stat_runs(pid, tid);
+    return !strncmp(text, "running", 7);
+}
+
+bool proc_list_threads(pid_t pid, struct proc_tids *out)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    out->at.len = 0;
+    DIR *folder = opendir(path);
+    if (!folder)
+        return false;
+    for (struct dirent *d; (d = readdir(folder));)
+        if (d->d_name[0] != '.')
+            vec_push(&out->at, (pid_t)strtol(d->d_name, NULL, 10));
+    closedir(folder);
+    return out->at.len != 0;
+}
+
+bool proc_has_thread(pid_t pid, pid_t tid)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "/proc/%d/task/%d", (int)pid, (int)tid);
+    return access(path, F_OK) == 0;
+}
+
+/* The text behind a key of /proc/PID/status, or NULL. */
+static const char *proc_status_value(const char *text, const char *key)
+{
+    const char *found = strstr(text, key);
+    return found ? found + strlen(key) : NULL;
+}
+
+bool proc_of_thread(pid_t tid, pid_t *pid, pid_t *parent)
+{
+    char text[STATUS_BYTES];
+    if (!proc_read(tid, tid, "status", text, sizeof text))
+        return false;
+    const char *group = proc_status_value(text, "\nTgid:");
+    const char *above = proc_status_value(text, "\nPPid:");
+    if (!group || !above)
+        return false;
+    *pid = (pid_t)strtol(group, NULL, 10);
+    *parent = (pid_t)strtol(above, NULL, 10);
+    return *pid > 0;
+}
+
+void proc_thread_name(pid_t pid, pid_t tid, char name[PROC_NAME_BYTES])
+{
+    size_t len = proc_read(pid, tid, "comm", name, PROC_NAME_BYTES);
+    if (len && name[len - 1] == '\n')
+        name[len - 1] = 0;
+}
+
+bool proc_ignores_signal(pid_t tid, int number)
+{
+    char text[STATUS_BYTES];
+    if (number < 1 || number > 64 || !proc_read(tid, tid, "status", text, sizeof text))
+        return false;
+    const char *ignored = proc_status_value(text, "\nSigIgn:");
+    const char *caught = proc_status_value(text, "\nSigCgt:");
+    uint64_t bit = UINT64_C(1) << (number - 1);
+    if (!ignored || !caught)
+        return false;
+    bool by_default =
+        number == SIGCHLD || number == SIGURG || number == SIGWINCH || number == SIGCONT;
+    return (strtoull(ignored, NULL, 16) & bit) ||
+           (by_default && !(strtoull(caught, NULL, 16) & bit));
+}
+
+uint64_t proc_process_cpu(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+        return 0;
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}

@@ -1,0 +1,63 @@
+/* Threads as /proc shows them to whoever may look: what runs, and how long each was on a CPU.
+ *
+ * Looking neither stops nor wakes anything. */
+#ifndef MONARC_RECORD_PROC_THREADS_H
+#define MONARC_RECORD_PROC_THREADS_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Two files of a thread that are looked at again and again. */
+struct proc_thread {
+    int schedstat, syscall; /* -1: not open */
+};
+
+void proc_thread_init(struct proc_thread *t);
+void proc_thread_deinit(struct proc_thread *t);
+
+struct proc_times {
+    uint64_t cpu_ns; /* on a CPU; of a thread that runs, up to the last tick of its CPU */
+    uint64_t turns;  /* times it was given a CPU */
+};
+
+/* Of a thread; `keep` leaves the file open. false: it is gone. */
+bool proc_thread_times(struct proc_thread *t, pid_t pid, pid_t tid, bool keep,
+                       struct proc_times *out);
+
+/* Whether it runs or could run, rather than sleep or be stopped. */
+bool proc_thread_runs(struct proc_thread *t, pid_t pid, pid_t tid, bool keep);
+
+/* The CPU it runs on, or ran on last; -1: not known. */
+int proc_thread_place(pid_t pid, pid_t tid);
+
+/* When it last began or ended to run, in milliseconds of a clock of its CPU, near enough to tell
+ * which thread ran before another; 0: not known. */
+double proc_thread_last_run(pid_t pid, pid_t tid);
+
+struct proc_tids {
+    VEC(pid_t) at;
+};
+
+/* The threads of a process; false: there is no such process. The list is emptied first. */
+bool proc_list_threads(pid_t pid, struct proc_tids *out);
+
+/* Whether `tid` is a thread of `pid`. */
+bool proc_has_thread(pid_t pid, pid_t tid);
+
+/* The process a thread is of, and that one's parent. */
+bool proc_of_thread(pid_t tid, pid_t *pid, pid_t *parent);
+
+/* The name of a thread, "" if it is gone; of a process: that of its first thread. */
+enum { PROC_NAME_BYTES = 32 };
+void proc_thread_name(pid_t pid, pid_t tid, char name[PROC_NAME_BYTES]);
+
+/* Whether a signal is ignored, by wish or by default. */
+bool proc_ignores_signal(pid_t tid, int number);
+
+/* The CPU time of all threads of a process, ended ones included; 0 if it is gone. */
+uint64_t proc_process_cpu(pid_t pid);
+
+#endif

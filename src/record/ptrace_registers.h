@@ -1,0 +1,37 @@
+/* What a stopped thread's registers say: where it was, in which system call, and with what stack.
+ *
+ * On x86-64 the kernel tells the system call. On aarch64 and riscv64 it has forgotten it when a
+ * thread stops, and the instruction before the pc, or at it where the call will be made again, is
+ * looked at. Programs of another word size than ours have no registers here. */
+#ifndef MONARC_RECORD_PTRACE_REGISTERS_H
+#define MONARC_RECORD_PTRACE_REGISTERS_H
+
+#include "unwind/unwind.h"
+
+#include <sys/types.h>
+
+struct ptrace_registers {
+    struct unwind_registers user;
+    uint64_t sp;
+    int64_t syscall; /* the number; -1: none */
+};
+
+/* The machine this was built for, or UNWIND_NO_MACHINE. */
+enum unwind_machine ptrace_machine(void);
+
+/* false: the thread is gone or not stopped, or not of our machine. */
+bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out);
+
+/* Copies the stack from `sp` on as far as it goes, at most `room` bytes; returns how much. */
+size_t ptrace_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room);
+
+/* Some waiting calls end with EINTR where no signal handler ran, just because somebody looked
+ * (signal(7), last section). Whether a stopped thread is in one that is about to; `only_endless`:
+ * and that has no time limit, of which a part may be over. */
+bool ptrace_call_is_cut(pid_t tid, bool only_endless);
+
+/* Has that call made again when the thread goes on. With a handler to run it ends with EINTR
+ * nevertheless, as it would without us. */
+void ptrace_repeat_call(pid_t tid);
+
+#endif

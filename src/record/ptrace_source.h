@@ -1,0 +1,25 @@
+/* A source where perf events are refused: threads that run are stopped for a moment, at random
+ * times, and looked at.
+ *
+ * Only threads that run are stopped, never one that sleeps, some 250 times a second in all at the
+ * most. A sample weighs the CPU time that its thread has had since the one before, as the kernel
+ * counts it. What a thread has had after its last sample goes, on average, to the first samples of
+ * other threads, which have no sample before them to begin at (see ptrace_sampling.c); what is left
+ * of that is reported as lost.
+ *
+ * The program sees nothing but TracerPid in /proc/self/status, and that no debugger can attach to
+ * it. Programs that trace others, or themselves, and those with rights of their own are left alone
+ * and reported as not seen (see ptrace_leave.h). */
+#ifndef MONARC_RECORD_PTRACE_SOURCE_H
+#define MONARC_RECORD_PTRACE_SOURCE_H
+
+#include "base/err.h"
+#include "record/source.h"
+
+/* Every status of waitpid(-1, ..., __WALL) has to be given to stopped(), ends as well; what it
+ * answers with false is the monitor's. After finish() it has to be called on until the monitor
+ * ends, so that nothing hangs. */
+MUST_CHECK bool ptrace_source_new(struct source **out, struct collector *c,
+                                  const struct source_options *o, struct err *e);
+
+#endif

@@ -1,0 +1,76 @@
+/* The collector's functions, for tests of sources: one line a call, words separated by blanks, the
+ * name of the call first. */
+#include "stub_collector.h"
+
+#include "record/collector.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct collector {
+    FILE *out;
+};
+
+struct collector *stub_collector_new(FILE *out)
+{
+    struct collector *c = malloc(sizeof *c);
+    if (c)
+        c->out = out;
+    return c;
+}
+
+void stub_collector_free(struct collector *c)
+{
+    free(c);
+}
+
+uint32_t collector_add_event(struct collector *c, const char *name, enum run_event_unit unit,
+                             uint64_t period, bool user_only)
+{
+    fprintf(c->out, "event %s %d %" PRIu64 " %d\n", name, (int)unit, period, user_only);
+    return 0;
+}
+
+void collector_fork(struct collector *c, pid_t pid, pid_t tid, pid_t parent, uint64_t at)
+{
+    fprintf(c->out, "fork %d %d %d %" PRIu64 "\n", pid, tid, parent, at);
+}
+
+void collector_exec(struct collector *c, pid_t pid, const char *name, uint64_t at)
+{
+    fprintf(c->out, "exec %d %" PRIu64 " %s\n", pid, at, name);
+}
+
+void collector_name(struct collector *c, pid_t pid, pid_t tid, const char *name, uint64_t at)
+{
+    fprintf(c->out, "name %d %d %" PRIu64 " %s\n", pid, tid, at, name);
+}
+
+void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at)
+{
+    fprintf(c->out, "exit %d %d %" PRIu64 "\n", pid, tid, at);
+}
+
+void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cpu)
+{
+    fprintf(c->out, "cpu %d %d %" PRIu64 "\n", pid, tid, cpu);
+}
+
+bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at)
+{
+    fprintf(c->out, "maps %d %" PRIu64 "\n", pid, at);
+    return true;
+}
+
+void collector_sample(struct collector *c, const struct collector_sample *s)
+{
+    fprintf(c->out, "sample %d %d %" PRIu64 " %" PRIu64 " %d %" PRId64 " %" PRIx64 " %zu\n", s->pid,
+            s->tid, s->at_ns, s->weight, (int)s->where, s->syscall,
+            s->registers ? s->registers->pc : 0, s->stack.len);
+}
+
+void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,
+                    uint64_t ns)
+{
+    fprintf(c->out, "lose %d %" PRIu64 " %" PRIu64 " %s\n", (int)kind, count, ns, text);
+}
