@@ -30,6 +30,7 @@ struct branch {
 struct walk {
     const struct call_tree *t;
     const struct call_query *q;
+    double least; /* samples of a row that is shown */
     VEC(struct spot) spots, next;
     VEC(struct branch) stack, found;
     VEC(struct call_row) rows;
@@ -111,9 +112,7 @@ static void find_branches(struct walk *w, uint32_t depth)
 
 static bool is_small(const struct walk *w, const struct branch *b)
 {
-    if (b->depth > w->q->depth)
-        return true;
-    return 100 * b->total < w->q->min_percent * w->t->nodes[0].total;
+    return b->depth > w->q->depth || b->total < w->least;
 }
 
 /* Small branches are the first ones, and become one row. */
@@ -134,12 +133,13 @@ static size_t fold(struct walk *w)
 
 static void push_branches(struct walk *w)
 {
-    size_t first = fold(w);
+    size_t first = fold(w), len = w->found.len - first;
+    bool has_folded = len && w->found.at[first].folded;
     for (size_t i = first; i < w->found.len; i++) {
         struct branch *b = &w->found.at[i];
         for (uint32_t k = 0; k < b->spots; k++)
             vec_push(&w->spots, w->next.at[b->from + k]);
-        b->is_only = w->found.len == first + 1;
+        b->is_only = len == 1 || (len == 2 && has_folded && !b->folded);
         vec_push(&w->stack, *b);
     }
 }
@@ -204,11 +204,14 @@ static void start(struct walk *w)
 void call_rows_make(struct call_rows *out, const struct call_tree *t, const struct call_query *q,
                     struct arena *a)
 {
-    struct walk w = {.t = t, .q = q};
-    *out = (struct call_rows){.direction = q->direction, .whole = t->nodes[0].total};
+    double whole = t->nodes[0].total;
+    struct walk w = {.t = t, .q = q, .least = q->min_percent / 100 * whole};
+    *out = (struct call_rows){.direction = q->direction, .whole = whole};
     start(&w);
     for (size_t i = 0; i < w.stack.len; i++)
         out->covered += w.stack.at[i].total;
+    if (q->is_percent_of_rows)
+        w.least = q->min_percent / 100 * out->covered;
     while (w.stack.len && w.rows.len < q->limit)
         visit(&w);
     out->is_cut = w.stack.len != 0;

@@ -20,17 +20,18 @@ enum call_direction {
 
 struct call_query {
     enum call_direction direction;
-    const bool *is_wanted; /* per number of a function: is the one asked for, inlined or not */
-    uint32_t depth;        /* levels below the first one */
-    uint64_t limit;        /* rows */
-    double min_percent;    /* of the whole tree; what has less is folded */
+    const bool *is_wanted;   /* per number of a function: is the one asked for, inlined or not */
+    uint32_t depth;          /* levels below the first one */
+    uint64_t limit;          /* rows */
+    double min_percent;      /* of all stacks; what has less is folded */
+    bool is_percent_of_rows; /* or: of those that have the function */
 };
 
 struct call_row {
     uint32_t function; /* of a row for several: that of the largest */
     uint32_t folded;   /* 0; or: the row stands for so many that are too small, or too deep */
     uint32_t depth;    /* 0: outermost frames, or the function asked for */
-    bool is_only;      /* no other row has the same parent */
+    bool is_only;      /* no other row has the same parent, or only one for several */
     double total;
     double self; /* outwards: of stacks whose outermost frame this is; of folded rows all, since
                       nothing stands below them */

@@ -24,6 +24,7 @@ void run_weigh(struct run_weights *w, const struct run *r, const struct run_choi
 {
     double period = c->event < r->events.len ? (double)r->events.at[c->event].period : 1;
     double squares = 0;
+    period = period > 0 ? period : 1;
     *w = (struct run_weights){.node = ARENA_NEW(a, double, r->nodes.len)};
     for (size_t i = 0; i < r->samples.len; i++) {
         const struct run_sample *s = &r->samples.at[i];

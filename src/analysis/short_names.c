@@ -118,7 +118,10 @@ static bool match_brackets(struct shortening *s)
     for (size_t i = 0; i < s->len; i++) {
         char c = s->name[i];
         if (c == 'o' && is_operator_word(s, i)) {
-            i += 8 + operator_sign(s, i + 8);
+            size_t sign = i + 8;
+            i = sign + operator_sign(s, sign);
+            if (i > sign && (s->name[sign] == '(' || s->name[sign] == '['))
+                s->partner[sign] = (uint32_t)i - 1;
             if (s->name[i] == '<')
                 open_bracket(s, i, &open);
             else

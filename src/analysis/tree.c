@@ -35,25 +35,6 @@ static double total_of(const struct graph_node *n)
     return n->self + n->children;
 }
 
-/* The same by what was measured below each. */
-static void add_measured_callers(const struct graph *g, const struct branch *from,
-                                 struct branches *next)
-{
-    double total = total_of(&g->nodes[from->node]), rest = from->samples;
-    double part = total > 0 ? from->samples / total : 0;
-    for (uint32_t i = g->callers.start[from->node]; i < g->callers.start[from->node + 1]; i++) {
-        const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
-        double samples = part * (arc->self + arc->children);
-        if (arc->caller == arc->callee)
-            continue;
-        vec_push(&next->all, (struct branch){arc->caller, arc->count, samples, false});
-        rest -= samples;
-    }
-    uint64_t unknown = graph_unknown_calls(g, from->node);
-    if (unknown)
-        vec_push(&next->all, (struct branch){NO_NODE, unknown, rest > 0 ? rest : 0, false});
-}
-
 /* The callers of `member`, with what part of `from` flows to each. */
 static void add_callers(const struct graph *g, uint32_t member, const struct branch *from,
                         struct branches *next)
@@ -82,7 +63,7 @@ static void add_callees(const struct graph *g, uint32_t member, const struct bra
         if (!graph_arc_is_internal(g, arc))
             vec_push(&next->all, (struct branch){g->nodes[arc->callee].head, arc->count,
                                                  part * (arc->self + arc->children),
-                                                 graph_arc_is_static(g, arc) && !g->is_measured});
+                                                 graph_arc_is_static(g, arc)});
     }
 }
 
@@ -133,9 +114,7 @@ static void find_next(struct walk *w, const struct branch *from)
     bool is_cycle = graph_is_cycle(g, from->node);
     uint32_t m = is_cycle ? g->nodes[from->node].next_member : from->node;
     while (m != NO_NODE) {
-        if (w->t->is_upward && g->is_measured)
-            add_measured_callers(g, from, &w->next);
-        else if (w->t->is_upward)
+        if (w->t->is_upward)
             add_callers(g, m, from, &w->next);
         else
             add_callees(g, m, from, &w->next);

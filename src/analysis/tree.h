@@ -2,7 +2,8 @@
  *
  * The call graph holds pairs, not paths: what is deeper than one level is the model's estimate,
  * made by splitting time by call counts again at each step, and may never have run. (What ran is in
- * analysis/call_tree.h, where there are stacks.) Cycles are one node, so that every branch ends. */
+ * analysis/call_tree.h, where there are stacks.) The graph is one by calls, not a measured one.
+ * Cycles are one node, so that every branch ends. */
 #ifndef MONARC_ANALYSIS_TREE_H
 #define MONARC_ANALYSIS_TREE_H
 

@@ -43,7 +43,8 @@ static struct call_query query_of(const struct call_trees *c)
         .direction = c->request->direction,
         .depth = c->request->depth ? (uint32_t)c->request->depth : UINT32_MAX,
         .limit = rules->limit ? rules->limit : MOST_ROWS,
-        .min_percent = rules->min_percent < 0 ? MIN_PERCENT : rules->min_percent};
+        .min_percent = rules->min_percent < 0 ? MIN_PERCENT : rules->min_percent,
+        .is_percent_of_rows = c->request->function && rules->min_percent < 0};
 }
 
 static void make_tree(struct call_trees *c, struct call_rows *rows, uint32_t function)
@@ -65,8 +66,15 @@ static void make_trees(struct call_trees *c)
         functions[i] = c->request->function ? c->wanted.all.at[i] : NO_FUNCTION;
         make_tree(c, &trees[i], functions[i]);
     }
-    c->report = (struct call_report){
-        c->in->summary, &c->frames, &c->names, trees, functions, len, query_of(c).min_percent};
+    struct call_query q = query_of(c);
+    c->report = (struct call_report){.summary = c->in->summary,
+                                     .frames = &c->frames,
+                                     .names = &c->names,
+                                     .trees = trees,
+                                     .functions = functions,
+                                     .len = len,
+                                     .min_percent = q.min_percent,
+                                     .is_percent_of_rows = q.is_percent_of_rows};
 }
 
 static void shorten_names(struct call_trees *c)

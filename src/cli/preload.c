@@ -123,10 +123,14 @@ static bool names_us(struct object *o)
 
 bool preload_counts_calls(const char *program)
 {
-    static const char *const hooks[] = {"mcount",         "_mcount",
-                                        "__fentry__",     "__cyg_profile_func_enter",
-                                        "monarc_dump",    "__sanitizer_cov_trace_pc",
-                                        "monarc_phase",   "__sanitizer_cov_trace_pc_guard",
+    static const char *const hooks[] = {"mcount",
+                                        "_mcount",
+                                        "__fentry__",
+                                        "__cyg_profile_func_enter",
+                                        "monarc_dump",
+                                        "__sanitizer_cov_trace_pc",
+                                        "monarc_phase",
+                                        "__sanitizer_cov_trace_pc_guard",
                                         "monarc_region_begin"};
     struct arena a = {0};
     struct object *o = object_open(in_path(program, &a), NULL, NULL, NULL);

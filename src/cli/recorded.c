@@ -249,10 +249,59 @@ static bool choose(struct recorded *r, const struct recorded_filter *f, struct e
     return choose_event(r, f->event, e) && choose_processes(r, f, e) && choose_time(r, f, e);
 }
 
+/* All other events, unless one was asked for. */
+static void weigh_others(struct recorded *r, const struct functions *f, const char *wanted)
+{
+    struct run_summary *s = &r->summary;
+    if (wanted || r->run.events.len < 2)
+        return;
+    s->others = ARENA_NEW(&r->arena, struct run_other, r->run.events.len);
+    for (uint32_t i = 0; i < r->run.events.len; i++) {
+        struct run_choice choice = r->choice;
+        struct run_weights weights;
+        if (i == r->choice.event)
+            continue;
+        choice.event = i;
+        run_weigh(&weights, &r->run, &choice, &r->arena);
+        struct run_other *other = &s->others[s->others_len++];
+        *other = (struct run_other){.event = &r->run.events.at[i],
+                                    .self = ARENA_NEW(&r->arena, double, f->len),
+                                    .total = weights.total};
+        for (uint32_t node = 1; node < r->run.nodes.len; node++)
+            if (!space_is_cut(&r->space, node))
+                other->self[space_function_of(&r->space, node)] += weights.node[node];
+    }
+}
+
+/* Old and foreign recordings may not say for which machine they are. */
+static void find_machine(struct recorded *r)
+{
+    const struct object *program =
+        r->space.main == RUN_NONE ? NULL : r->space.objects[r->space.main].file;
+    if (!r->run.machine && program)
+        r->run.machine = object_machine(program);
+}
+
+/* Events whose samples have no usual weight get the mean of what there is, so that a sample is one
+ * on average. */
+static void fill_periods(struct run *r)
+{
+    for (uint32_t i = 0; i < r->events.len; i++) {
+        uint64_t weight = 0, count = 0;
+        for (size_t k = 0; k < r->samples.len && !r->events.at[i].period; k++) {
+            weight += r->samples.at[k].event == i ? r->samples.at[k].weight : 0;
+            count += r->samples.at[k].event == i ? r->samples.at[k].count : 0;
+        }
+        if (!r->events.at[i].period)
+            r->events.at[i].period = count && weight > count ? weight / count : 1;
+    }
+}
+
 bool recorded_resolve(struct recorded *r, const char *name, const struct recorded_options *o,
                       struct functions *f, struct err *e)
 {
     struct err why = {0};
+    fill_periods(&r->run);
     if (!choose(r, &o->filter, &why) || !space_lay_out(&r->space, &r->run, &r->arena, &why))
         return err_in(e, name, "%s", why.line);
     for (uint32_t i = 0; i < r->space.len; i++) {
@@ -261,11 +310,13 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
             !open_file(r, object, o, e))
             return false;
     }
+    find_machine(r);
     space_functions(&r->space, f, &r->arena);
     run_weigh(&r->weights, &r->run, &r->choice, &r->arena);
     stacks_measure(&r->stacks, &r->space, f, r->weights.node, &r->arena);
     run_summarize(&r->summary, &r->run, &r->choice, &r->weights, chosen_text(r, &o->filter),
                   &r->arena);
+    weigh_others(r, f, o->filter.event);
     r->summary.path = r->space.main == RUN_NONE ? name : r->run.objects.at[r->space.main].path;
     space_add_calls(&r->space, &r->profile);
     if (o->places_samples)

@@ -17,8 +17,8 @@ bool run_probe(struct bytes in);
  * what came before and must still be freed; it may break the rules of a run. */
 MUST_CHECK bool run_read(struct bytes in, const char *name, struct run *out, struct err *e);
 
-/* Appends the file to `w`. The run must pass run_check(). Its arcs are not written, nor is what the
- * root has besides being there. */
+/* Appends the file to `w`. The run must pass run_check(). What the root has
+ * besides being there is not written, nor are arcs and blocks if there are none. */
 void run_write(struct writer *w, const struct run *r);
 
 enum run_tag {
@@ -35,6 +35,8 @@ enum run_tag {
     RUN_TAG_SAMPLES,
     RUN_TAG_MARKS,
     RUN_TAG_LOSSES,
+    RUN_TAG_ARCS,
+    RUN_TAG_BLOCKS,
 };
 
 /* Bits of a sample's first number, below its node. */

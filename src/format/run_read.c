@@ -218,6 +218,29 @@ static void read_loss(struct run_reader *from)
     vec_push(&from->run->losses, l);
 }
 
+static void read_arc(struct run_reader *from)
+{
+    struct run *r = from->run;
+    struct run_arc before = {0}, arc = {.from_object = take_index(from)};
+    if (r->arcs.len)
+        before = r->arcs.at[r->arcs.len - 1];
+    arc.from = take_difference(from, before.from);
+    arc.self_object = take_index(from);
+    arc.self = take_difference(from, before.self);
+    arc.count = take(from);
+    vec_push(&r->arcs, arc);
+}
+
+static void read_block(struct run_reader *from)
+{
+    struct run *r = from->run;
+    uint64_t before = r->blocks.len ? r->blocks.at[r->blocks.len - 1].address : 0;
+    struct run_block block = {.object = take_u32(from)};
+    block.address = take_difference(from, before);
+    block.count = take(from);
+    vec_push(&r->blocks, block);
+}
+
 static void prepare_nodes(struct run_reader *from)
 {
     struct run *r = from->run;
@@ -278,7 +301,8 @@ static void (*const READERS[])(struct run_reader *) = {
     [RUN_TAG_NODES] = read_node,     [RUN_TAG_PROCESSES] = read_process,
     [RUN_TAG_THREADS] = read_thread, [RUN_TAG_EVENTS] = read_event,
     [RUN_TAG_SAMPLES] = read_sample, [RUN_TAG_MARKS] = read_mark,
-    [RUN_TAG_LOSSES] = read_loss,
+    [RUN_TAG_LOSSES] = read_loss,    [RUN_TAG_ARCS] = read_arc,
+    [RUN_TAG_BLOCKS] = read_block,
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */

@@ -159,6 +159,27 @@ static void write_loss(struct run_writer *to, size_t i)
     put_text(to, l->text);
 }
 
+/* Arcs and blocks mostly come in the order of addresses. */
+static void write_arc(struct run_writer *to, size_t i)
+{
+    const struct run_arc *arc = &to->run->arcs.at[i];
+    static const struct run_arc none;
+    const struct run_arc *before = i ? arc - 1 : &none;
+    put_index(to, arc->from_object);
+    put_difference(to, arc->from, before->from);
+    put_index(to, arc->self_object);
+    put_difference(to, arc->self, before->self);
+    put(to, arc->count);
+}
+
+static void write_block(struct run_writer *to, size_t i)
+{
+    const struct run_block *block = &to->run->blocks.at[i];
+    put(to, block->object);
+    put_difference(to, block->address, i ? block[-1].address : 0);
+    put(to, block->count);
+}
+
 static void write_list(struct run_writer *to, uint32_t tag, size_t len,
                        void (*write)(struct run_writer *, size_t))
 {
@@ -227,6 +248,10 @@ static void write_lists(struct run_writer *to)
     write_list(to, RUN_TAG_EVENTS, r->events.len, write_event);
     write_list(to, RUN_TAG_MARKS, r->marks.len, write_mark);
     write_list(to, RUN_TAG_LOSSES, r->losses.len, write_loss);
+    if (r->arcs.len)
+        write_list(to, RUN_TAG_ARCS, r->arcs.len, write_arc);
+    if (r->blocks.len)
+        write_list(to, RUN_TAG_BLOCKS, r->blocks.len, write_block);
     write_nodes(to);
     write_list(to, RUN_TAG_SAMPLES, r->samples.len, write_sample);
 }

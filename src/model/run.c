@@ -88,7 +88,7 @@ static bool check_thread(const struct run *r, const struct run_thread *t)
 
 static bool check_event(const struct run_event *event)
 {
-    return event->name && event->unit <= RUN_UNIT_COUNT && event->period;
+    return event->name && event->unit <= RUN_UNIT_COUNT;
 }
 
 /* Weights must have a sum. */

@@ -110,7 +110,7 @@ enum run_event_unit { RUN_UNIT_NS, RUN_UNIT_COUNT };
 struct run_event {
     const char *name; /* as the user wrote it: cpu, wall, cycles, r1a8, ... */
     uint32_t unit;    /* enum run_event_unit */
-    uint64_t period;  /* nominal weight of a sample: ns, or events */
+    uint64_t period;  /* nominal weight of a sample: ns, or events; 0: they differ */
     bool user_only;   /* does not see the kernel */
 };
 

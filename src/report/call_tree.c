@@ -1,8 +1,8 @@
 /* Trees of recorded stacks for people.
  *
- * Names of one level stand below each other. A row that is the only one below its parent stays on
- * the parent's level, with a `>` before it (`<` where the tree goes outwards): so what is sixty
- * calls deep stays in sight, and only real branches move to the right. */
+ * Names of one level stand below each other. A row that alone goes on from its parent stays on the
+ * parent's level, with a `>` before it (`<` where the tree goes outwards): so what is sixty calls
+ * deep stays in sight, and only real branches move to the right. */
 #include "report/call_tree.h"
 
 #include <inttypes.h>
@@ -54,8 +54,10 @@ static void put_row(struct out *out, const struct call_layout *l, const struct c
     out_printf(out, "%6.2f", 100 * share);
     text_heat_off(out, l->style, share);
     put_amount(out, l, row->total);
-    if (!is_outwards)
+    if (!is_outwards && !row->folded)
         put_amount(out, l, row->self);
+    else if (!is_outwards)
+        out_spaces(out, 1 + (size_t)l->time);
     out_char(out, ' ');
     out_u64(out, row->depth, l->depth);
     out_spaces(out, 1 + 2 * (size_t)(level < MOST_LEVELS ? level : MOST_LEVELS));
@@ -125,10 +127,11 @@ void call_tree_text(struct out *out, const struct call_report *r, const struct t
     char sign = r->trees->direction == CALLS_OUTWARDS ? '<' : '>';
     text_summary(out, r->summary);
     text_notes(out, r->summary);
-    out_printf(out,
-               "Tree     each line is a path that was recorded; %c: the only way on from the line "
-               "above;\n         +: too deep, or less than %.3g %%\n",
-               sign, r->min_percent);
+    out_printf(
+        out,
+        "Tree     paths that were recorded; %c: the only one that goes on from the line above;\n"
+        "         (+N more): too deep, or each below %.3g %% of %s\n",
+        sign, r->min_percent, r->is_percent_of_rows ? "the first line" : "all samples");
     for (size_t i = 0; i < r->len; i++)
         put_tree(out, &l, &r->trees[i], r->functions[i]);
 }

@@ -15,6 +15,7 @@ struct call_report {
     const uint32_t *functions; /* per tree: whose it is; of all stacks NO_FUNCTION */
     size_t len;
     double min_percent; /* what was folded */
+    bool is_percent_of_rows;
 };
 
 void call_tree_text(struct out *out, const struct call_report *r, const struct text_style *style);

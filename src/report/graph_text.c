@@ -286,7 +286,7 @@ void trees_text(struct out *out, const struct tree *trees, size_t len, struct na
     struct layout l = lay_out(trees->summary, trees->graph, names, style);
     text_summary(out, trees->summary);
     text_notes(out, trees->summary);
-    if (trees->graph->is_measured || !trees->has_paths)
+    if (!trees->has_paths)
         text_origin(out, trees->graph);
     text_paths(out, trees);
     for (size_t i = 0; i < len; i++)

@@ -28,6 +28,11 @@ const char *run_method_name(uint32_t method)
     return method < sizeof names / sizeof *names ? names[method] : "unknown";
 }
 
+const char *run_loss_name(uint32_t kind)
+{
+    return LOSS_NAMES[kind];
+}
+
 static double seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
@@ -127,13 +132,13 @@ void run_account_text(struct out *out, const struct run_summary *s)
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void json_losses(struct json *j, const struct run *r)
+void run_losses_json(struct json *j, const struct run *r)
 {
     json_key(j, "losses"), json_begin(j, '[');
     for (size_t i = 0; i < r->losses.len; i++) {
         const struct run_loss *l = &r->losses.at[i];
         json_begin(j, '{');
-        json_pair_str(j, "kind", LOSS_NAMES[l->kind]);
+        json_pair_str(j, "kind", run_loss_name(l->kind));
         json_pair_u64(j, "count", l->count);
         json_pair_u64(j, "ns", l->ns);
         json_pair_str(j, "text", l->text);
@@ -181,6 +186,6 @@ void run_head_json(struct json *j, const struct run_summary *s)
     json_pair_double(j, "cost_time", seconds(r->cost_ns));
     json_pair_double(j, "recorder_time", seconds(r->monitor_ns));
     json_programs(j, s);
-    json_losses(j, r);
+    run_losses_json(j, r);
     json_end(j);
 }

@@ -17,6 +17,10 @@ void run_account_text(struct out *out, const struct run_summary *s);
 /* The member "recording" of a summary. */
 void run_head_json(struct json *j, const struct run_summary *s);
 
+/* A member "losses"; the name of a kind of loss there. */
+void run_losses_json(struct json *j, const struct run *r);
+const char *run_loss_name(uint32_t kind);
+
 /* "perf", "ptrace", ...: how samples were taken. */
 const char *run_method_name(uint32_t method);
 

@@ -80,7 +80,8 @@ static struct call_rows rows_of(const struct named_frames *n, struct fixture *b,
     struct call_tree tree;
     struct call_rows rows;
     bool *is_wanted = ARENA_NEW(&b->arena, bool, n->functions.len);
-    struct call_query q = {direction, is_wanted, UINT32_MAX, UINT64_MAX, 0};
+    struct call_query q = {
+        .direction = direction, .is_wanted = is_wanted, .depth = UINT32_MAX, .limit = UINT64_MAX};
     for (uint32_t i = 0; function != NO_FUNCTION && i < n->functions.len; i++)
         is_wanted[i] = named_frames_same(n, function, i);
     call_tree_init(&tree, &b->run, b->samples, &n->frames);

@@ -66,7 +66,11 @@ static struct call_rows rows_of(struct toy_run *b, enum call_direction direction
 {
     struct call_rows rows;
     bool *is_wanted = ARENA_NEW(&b->arena, bool, b->functions);
-    struct call_query q = {direction, is_wanted, UINT32_MAX, UINT64_MAX, min_percent};
+    struct call_query q = {.direction = direction,
+                           .is_wanted = is_wanted,
+                           .depth = UINT32_MAX,
+                           .limit = UINT64_MAX,
+                           .min_percent = min_percent};
     if (direction != CALLS_FROM_ROOT)
         is_wanted[function] = true;
     call_rows_make(&rows, &b->tree, &q, &b->arena);
@@ -83,12 +87,12 @@ static void check_sums(const struct call_rows *r)
         for (size_t k = i + 1; k < r->len && r->rows[k].depth > r->rows[i].depth; k++)
             if (r->rows[k].depth == r->rows[i].depth + 1) {
                 sum += r->rows[k].total;
-                below++;
+                below += !r->rows[k].folded;
             }
         assert_true(sum == r->rows[i].total);
         for (size_t k = i + 1; k < r->len && r->rows[k].depth > r->rows[i].depth; k++)
             if (r->rows[k].depth == r->rows[i].depth + 1)
-                assert_int_equal(r->rows[k].is_only, below == 1);
+                assert_int_equal(r->rows[k].is_only, r->rows[k].folded ? !below : below == 1);
         if (!r->rows[i].depth)
             top += r->rows[i].total;
     }
@@ -258,12 +262,19 @@ static void test_small_ones_are_folded(void **state)
     check_rows(&r, "m:100/10 .l:80/80 .+3:10");
     r = rows_of(&b, CALLS_OUTWARDS, OTHER, 50); /* its own row is what was asked for */
     check_rows(&r, "o:2/0 .+1:2");
-    struct call_query q = {CALLS_FROM_ROOT, NULL, 1, UINT64_MAX, 0};
+    struct call_query q = {.direction = CALLS_FROM_ROOT, .depth = 1, .limit = UINT64_MAX};
     call_rows_make(&r, &b.tree, &q, &b.arena);
     check_rows(&r, "m:100/10 .l:80/80 .r:5/1 ..+1:4 .s:3/3 .o:2/2");
-    q = (struct call_query){CALLS_FROM_ROOT, NULL, UINT32_MAX, 3, 0};
+    q = (struct call_query){.direction = CALLS_FROM_ROOT, .depth = UINT32_MAX, .limit = 3};
     call_rows_make(&r, &b.tree, &q, &b.arena);
     assert_true(r.is_cut && r.len == 3);
+    bool is_wanted[FUNCTIONS] = {[RIGHT] = true};
+    q = (struct call_query){CALLS_BELOW, is_wanted, UINT32_MAX, UINT64_MAX, 79, true};
+    call_rows_make(&r, &b.tree, &q, &b.arena);
+    check_rows(&r, "r:5/1 .f:4/4"); /* four are 80 % of five */
+    q.min_percent = 81;
+    call_rows_make(&r, &b.tree, &q, &b.arena);
+    check_rows(&r, "r:5/1 .+1:4");
     deinit(&b);
 }
 
@@ -372,7 +383,8 @@ static void test_large(void **state)
     comb(&c, NODES);
     bool *is_wanted = ARENA_NEW(&c.arena, bool, c.functions);
     is_wanted[2] = true;
-    struct call_query q = {CALLS_OUTWARDS, is_wanted, UINT32_MAX, LIMIT, 0};
+    struct call_query q = {
+        .direction = CALLS_OUTWARDS, .is_wanted = is_wanted, .depth = UINT32_MAX, .limit = LIMIT};
     call_rows_make(&r, &c.tree, &q, &c.arena);
     assert_true(r.is_cut && r.len == LIMIT);
     assert_true(r.rows[0].total == NODES / 3);

@@ -14,6 +14,7 @@ struct row {
 };
 
 static const struct row ROWS[] = {
+    {"A::operator int ::operator()()zconst", "A::operator int ::operator()"},
     {"void (*foo<int>(int))(char)", "foo<int>"},
     {"void (*(*foo<int>())(int))(char)", "foo<int>"},
     {"int (&app::arr<int>(int))[3]", "app::arr<int>"},

@@ -248,6 +248,19 @@ def live():
     yield "blocks", live_file("be32", live_blocks)
 
 
+def short_names():
+    for number, name in enumerate((
+            "std::map<int, a, std::less<int>, std::allocator<std::pair<int const, a> > >::find(int&)",
+            "bool A::operator<< <int>(std::__cxx11::basic_string<char, std::char_traits<char>, "
+            "std::allocator<char> > const&) const &",
+            "void (*(*f<int>())(int))(char) [clone .cold]",
+            "main::{lambda(int)#1}::operator()(int) const::{lambda(auto:1)#1}::operator()<a>(a) const",
+            "<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop::h0123456789abcdef",
+            "decltype (({parm#1})+({parm#2})) (anonymous namespace)::f[abi:x]<(1)<(2)>(int)@V_1",
+            "A::operator int (*)(int)()::{lambda()#1}::operator()() const", "a<b(c<d)>{e<f}")):
+        yield str(number), name.encode()
+
+
 # --- runs -----------------------------------------------------------------------------------------
 
 def leb(*values):
@@ -372,7 +385,7 @@ def waits():
 
 
 def main():
-    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events, waits:
+    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events, waits, short_names:
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)
         for name, data in make():

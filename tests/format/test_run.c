@@ -74,6 +74,14 @@ static void fill_stacks(struct run *r)
     vec_push(&r->samples, (struct run_sample){8, 0, 0, 0, UINT64_C(1) << 62, 0});
 }
 
+static void fill_calls(struct run *r)
+{
+    vec_push(&r->arcs, (struct run_arc){RUN_NONE, 0, 0, 0x1100, 3});
+    vec_push(&r->arcs, (struct run_arc){0, 1, 0x1104, 0x10, UINT64_MAX});
+    vec_push(&r->blocks, (struct run_block){0, 0x1100, 9});
+    vec_push(&r->blocks, (struct run_block){0, 0x1050, 1});
+}
+
 static struct run full_run(void)
 {
     struct run r = {.machine = 62,
@@ -93,6 +101,7 @@ static struct run full_run(void)
     fill_lists(&r);
     fill_objects(&r);
     fill_stacks(&r);
+    fill_calls(&r);
     return r;
 }
 
@@ -142,6 +151,8 @@ static void test_round_trip(void **state)
     assert_true(back.events.at[1].user_only && back.events.at[1].period == 65536);
     assert_string_equal(back.marks.at[0].name, "load");
     assert_int_equal(back.losses.at[0].ns, 300);
+    assert_memory_equal(back.arcs.at, r.arcs.at, 2 * sizeof *r.arcs.at);
+    assert_memory_equal(back.blocks.at, r.blocks.at, 2 * sizeof *r.blocks.at);
     assert_string_equal(run_text(&back, "argument"), "./prog");
     assert_null(run_text(&back, "directory"));
     assert_int_equal(run_weight(&back, 0), (UINT64_C(1) << 62) + 3999999);
@@ -263,7 +274,7 @@ static void test_what_is_no_run(void **state)
     r.processes.at[0].program = 1;
     expect_refused(&r, "process 0 of the run is not possible");
     r = full_run();
-    r.events.at[1].period = 0;
+    r.events.at[1].unit = 2;
     expect_refused(&r, "event 1 of the run is not possible");
     r = full_run();
     r.slice_ns = 0;

@@ -177,6 +177,24 @@ class Monitored(RecorderTest):
         (recording,) = self.found.values()
         self.assertEqual([o["path"] for o in recording.side.objects.values()].count(library), 1)
 
+    def test_coverage_beside(self):
+        """The runtime of coverage stands behind us in line for _exit, and keeps its handlers."""
+        where = os.path.join(os.path.dirname(RT_SO), "..", "cover")
+        if not os.path.exists(where + "/libmonarc_cover.so"):
+            self.skipTest("no runtime for coverage")
+        source = self.dir + "/covered.c"
+        with open(source, "w") as f:
+            f.write("#include <signal.h>\n#include <unistd.h>\n"
+                    "int main(int n, char **v) { if (n > 1) raise(SIGTERM); _exit(0); }\n")
+        subprocess.run(["gcc", "--coverage", "-c", "covered.c"], cwd=self.dir, check=True)
+        subprocess.run(["gcc", "covered.o", "-o", "covered", "-L" + where, "-lmonarc_cover",
+                        "-Wl,-rpath," + where], cwd=self.dir, check=True)
+        monitor = Monitor(self.dir)
+        for more, code in ([], 0), (["signal"], -signal.SIGTERM):
+            r = monitor.run([self.dir + "/covered", *more], self.dir)
+            self.assertEqual(r.returncode, code)
+            os.unlink(self.dir + "/covered.gcda")
+
     def test_monitor_is_gone(self):
         monitor = Monitor(self.dir)
         os.unlink(monitor.control)

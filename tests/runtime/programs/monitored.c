@@ -219,6 +219,37 @@ static int looks(void)
     return 0;
 }
 
+static volatile int seen;
+
+static void see(int number)
+{
+    seen = number;
+}
+
+/* All signals arranged anew, as servers do, and those arrangements hold. */
+static int arranges(const char *how)
+{
+    static void (*handlers[])(int) = {see, SIG_IGN, SIG_DFL};
+    for (int k = 0; k < 3; k++) {
+        struct sigaction now;
+        for (int i = 1; i < 65; i++)
+            signal(i, handlers[k]);
+        clock_t end = clock() + CLOCKS_PER_SEC / 20;
+        while (clock() < end)
+            before();
+        sigaction(SIGSTKFLT, NULL, &now);
+        printf("%d %d %d\n", k, now.sa_handler == handlers[k], seen);
+        if (k < 2)
+            raise(SIGSTKFLT);
+        printf("seen %d\n", seen);
+        seen = 0;
+    }
+    fflush(stdout);
+    if (!strcmp(how, "dies"))
+        raise(SIGSTKFLT);
+    return 0;
+}
+
 static int chain(char **argv, int left)
 {
     char number[16];
@@ -325,6 +356,8 @@ int main(int argc, char **argv)
         return refused();
     if (!strcmp(mode, "looks"))
         return looks();
+    if (!strcmp(mode, "arranges"))
+        return arranges(with);
     if (!strcmp(mode, "chain"))
         return chain(argv, atoi(with));
     if (!strcmp(mode, "idle"))
