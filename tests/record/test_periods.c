@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-enum { NOMINAL = 1000000, CLOCKS = 40000 };
+enum { NOMINAL = 1000000, CLOCKS = 400000 };
 
 /* What the samples of many clocks of one length weigh, as a share of what they lived. */
 static double weigh_lives(uint64_t length, uint64_t seed)
