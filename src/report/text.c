@@ -107,8 +107,6 @@ static void text_samples(struct out *out, const struct summary *s)
         out_str(out, "; the sampling rate is not known");
     }
     out_char(out, '\n');
-    if (s->run)
-        run_account_text(out, s->run);
     if (s->unattributed > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in no function of the program\n",
                    s->unattributed, 100 * summary_share(s, s->unattributed));
@@ -117,6 +115,8 @@ static void text_samples(struct out *out, const struct summary *s)
     if (s->profiler > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in the profiler itself\n", s->profiler,
                    100 * summary_share(s, s->profiler));
+    if (s->run)
+        run_account_text(out, s->run);
 }
 
 static void text_calls(struct out *out, const struct summary *s)
