@@ -220,7 +220,8 @@ uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at
 
 void collector_name(struct collector *c, pid_t pid, pid_t tid, const char *name, uint64_t at_ns)
 {
-    struct run_thread *t = &c->threads.at[collector_thread(c, pid, tid, at_ns)];
+    uint32_t number = collector_thread(c, pid, tid, at_ns); /* which may move the list */
+    struct run_thread *t = &c->threads.at[number];
     if (t->tid)
         snprintf(t->name, sizeof t->name, "%s", name);
 }

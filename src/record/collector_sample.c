@@ -249,7 +249,8 @@ static struct collector_place sample_stack(struct sample_walk *w)
 struct collector_place collector_place(struct collector *c, const struct collector_sample *s)
 {
     struct sample_walk w = {.c = c, .sample = s};
-    w.process = c->threads.at[collector_thread(c, s->pid, s->tid, s->at_ns)].process;
+    uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns); /* which may move the list */
+    w.process = c->threads.at[thread].process;
     struct collector_place place = sample_stack(&w);
     place.node = sample_leaf(&w, place.stack);
     return place;

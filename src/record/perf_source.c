@@ -1,12 +1,5 @@
-/* Opening events, and telling the collector what their buffers say, in the order of time. */
-#include "record/perf_source.h"
-
-#include "base/vec.h"
-#include "record/events.h"
-#include "record/perf_record.h"
-#include "record/perf_ring.h"
-#include "record/periods.h"
-#include "record/waits.h"
+/* Telling the collector what the buffers of perf events say, in the order of time. */
+#include "record/perf_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,19 +9,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-    MOST_BUFFER = 8 << 20,
-    LEAST_BUFFER = 32 << 10,
-    MOST_STACK = 16 << 10,
-    LEAST_STACK = 1 << 10,
-    SWITCH_STACK = 8 << 10,
-    WAKE_BYTES = 96 << 10,
     SETTLED_NS = 500 * 1000, /* records so old are in the buffers on all CPUs */
     BUSY_NS = 4 * 1000 * 1000,
     FORKING_NS = 1000 * 1000,
@@ -41,232 +25,6 @@ enum {
 #define LOST_RECORDS                                                                   \
     "samples did not fit into the kernel's buffers, because this machine was busy or " \
     "kernel.perf_event_mlock_kb is small"
-
-/* One event on one CPU, of the launcher or of a thread that was attached to. */
-struct perf_event {
-    int fd;
-    uint32_t cpu;    /* its place in `rings` */
-    uint32_t choice; /* of the list that was asked for */
-    uint64_t id;
-};
-
-/* What samples of a thread's young clocks say, and what its counters said at its end. */
-struct perf_thread {
-    uint64_t young_weight, young_ns, cpu_ns;
-};
-
-struct perf_source {
-    struct source source;
-    struct collector *collector;
-    struct source_options options;
-    struct perf_source_result *result;
-    VEC(struct event_choice) choices; /* those asked for, and what waits need */
-    struct perf_layout layout;
-    VEC(struct perf_event) events;
-    VEC(struct perf_ring) rings; /* by CPU */
-    struct map choice_of;        /* id -> choice */
-    VEC(struct periods) periods; /* by choice */
-    struct map thread_of;        /* tid -> index of `threads` */
-    VEC(struct perf_thread) threads;
-    uint64_t young_ns, young_weight; /* of threads that have ended: the time, and its samples */
-    size_t buffer_bytes;
-    uint32_t stack_bytes;
-    struct waits *waits; /* NULL: not wanted */
-    uint32_t leaving;    /* the choice whose samples are of threads leaving the CPU */
-    int wake_fd;
-    int apart; /* perf_keep_apart()'s event; -1: none */
-    uint64_t wait_ns;
-    bool has_forks;     /* since periods were drawn */
-    uint32_t first_tid; /* of the program */
-    uint64_t lost, throttled;
-};
-
-/* --- opening --------------------------------------------------------------------------------- */
-
-static int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
-{
-    return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t choice)
-{
-    struct perf_event_attr attr = {.size = sizeof attr};
-    events_attr(&s->choices.at[choice], &attr);
-    attr.sample_type = perf_layout_sample_type(&s->layout);
-    attr.sample_regs_user = perf_layout_registers(&s->layout);
-    attr.sample_stack_user = s->layout.has_stacks ? s->stack_bytes : 0;
-    if (choice == s->leaving && attr.sample_stack_user > SWITCH_STACK)
-        attr.sample_stack_user = SWITCH_STACK; /* these may be many */
-    attr.exclude_kernel |= s->result->user_only;
-    attr.exclude_hv |= s->result->user_only;
-    attr.disabled = 1;
-    attr.enable_on_exec = !s->options.is_attached;
-    attr.inherit = !s->options.no_follow;
-    attr.sample_id_all = 1;
-    attr.use_clockid = 1;
-    attr.clockid = CLOCK_MONOTONIC;
-    attr.watermark = 1;
-    attr.wakeup_watermark =
-        s->buffer_bytes / 4 < WAKE_BYTES ? (uint32_t)(s->buffer_bytes / 4) : WAKE_BYTES;
-    if (choice)
-        return attr;
-    attr.task = attr.comm = attr.comm_exec = 1;
-    attr.mmap = attr.mmap2 = attr.build_id = 1;
-    attr.inherit_stat = attr.inherit;
-    attr.context_switch = s->options.wants_waits;
-    return attr;
-}
-
-/* Older kernels refuse what they do not know: build-ids came with 5.12. */
-static int perf_open_with_less(struct perf_event_attr *attr, pid_t pid, int cpu)
-{
-    int fd = perf_open(attr, pid, cpu);
-    if (fd >= 0 || errno != EINVAL || !attr->build_id)
-        return fd;
-    attr->build_id = 0;
-    return perf_open(attr, pid, cpu);
-}
-
-static bool perf_map_ring(struct perf_source *s, struct perf_ring *ring, int fd)
-{
-    while (!perf_ring_map(ring, fd, s->buffer_bytes)) {
-        if ((errno != EPERM && errno != ENOMEM) || s->buffer_bytes <= LEAST_BUFFER)
-            return false;
-        s->buffer_bytes /= 2;
-    }
-    return true;
-}
-
-/* The first event of a CPU has the buffer, all others write into it. */
-static bool perf_add(struct perf_source *s, uint32_t choice, pid_t pid, uint32_t cpu)
-{
-    struct perf_event_attr attr = perf_attr(s, choice);
-    struct perf_event event = {perf_open_with_less(&attr, pid, (int)cpu), cpu, choice, 0};
-    if (event.fd < 0)
-        return false;
-    vec_push(&s->events, event);
-    struct perf_event *kept = &s->events.at[s->events.len - 1];
-    struct perf_ring *ring = &s->rings.at[cpu];
-    if (ioctl(kept->fd, PERF_EVENT_IOC_ID, &kept->id))
-        return false;
-    *map_at(&s->choice_of, kept->id, 0, choice, NULL) = choice;
-    if (!ring->pages) {
-        struct epoll_event wake = {.events = EPOLLIN};
-        return perf_map_ring(s, ring, kept->fd) &&
-               !epoll_ctl(s->wake_fd, EPOLL_CTL_ADD, kept->fd, &wake);
-    }
-    for (size_t i = 0; i < s->events.len; i++)
-        if (s->events.at[i].cpu == cpu)
-            return !ioctl(kept->fd, PERF_EVENT_IOC_SET_OUTPUT, s->events.at[i].fd);
-    return false;
-}
-
-/* Threads that take turns may exchange their events, the launcher and the program among them,
- * unless one has an event that is not inherited. The launcher's must stay its own: what is changed
- * there is for threads to come. */
-static bool perf_keep_apart(struct perf_source *s)
-{
-    struct perf_event_attr attr = {.size = sizeof attr,
-                                   .type = PERF_TYPE_SOFTWARE,
-                                   .config = PERF_COUNT_SW_DUMMY,
-                                   .exclude_kernel = 1,
-                                   .disabled = 1};
-    if (s->options.is_attached)
-        return true;
-    s->apart = perf_open(&attr, s->options.launcher, -1);
-    return s->apart >= 0;
-}
-
-/* All events of a process or thread, on all CPUs. A CPU that is not there has no events. */
-static bool perf_add_all(struct perf_source *s, pid_t pid)
-{
-    for (uint32_t cpu = 0; cpu < s->rings.len; cpu++)
-        for (uint32_t choice = 0; choice < s->choices.len; choice++)
-            if (!perf_add(s, choice, pid, cpu) && errno != ENODEV)
-                return false;
-    return true;
-}
-
-static void perf_close(struct perf_source *s)
-{
-    for (size_t i = 0; i < s->rings.len; i++)
-        perf_ring_unmap(&s->rings.at[i]);
-    for (size_t i = 0; i < s->events.len; i++)
-        close(s->events.at[i].fd);
-    s->events.len = s->rings.len = 0;
-    map_deinit(&s->choice_of);
-    s->choice_of = (struct map){0};
-}
-
-/* Buffers count against what an ordinary user may lock; stacks must leave room for some samples.
- */
-static bool perf_try(struct perf_source *s, pid_t pid)
-{
-    long cpus = sysconf(_SC_NPROCESSORS_CONF);
-    perf_close(s);
-    s->buffer_bytes = MOST_BUFFER;
-    s->stack_bytes = MOST_STACK;
-    for (long i = 0; i < cpus; i++)
-        vec_push(&s->rings, (struct perf_ring){0});
-    if (!perf_add_all(s, pid))
-        return false;
-    uint32_t fits = (uint32_t)(s->buffer_bytes / 32);
-    if (fits >= s->stack_bytes)
-        return true;
-    size_t buffer = s->buffer_bytes;
-    perf_close(s);
-    s->buffer_bytes = buffer;
-    s->stack_bytes = fits > LEAST_STACK ? fits & -UINT32_C(8) : LEAST_STACK;
-    for (long i = 0; i < cpus; i++)
-        vec_push(&s->rings, (struct perf_ring){0});
-    return perf_add_all(s, pid);
-}
-
-static void perf_more_descriptors(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/* Threads that leave the CPU are in the kernel. */
-static void perf_drop_leaving(struct perf_source *s)
-{
-    if (s->leaving != RUN_NONE)
-        s->choices.len--;
-    s->leaving = RUN_NONE;
-}
-
-/* The last choice: it is the collector's business no more than the waits'. */
-static void perf_add_leaving(struct perf_source *s)
-{
-    s->leaving = RUN_NONE;
-    if (!s->options.wants_waits || s->options.no_stacks)
-        return;
-    s->leaving = (uint32_t)s->choices.len;
-    vec_push(&s->choices, (struct event_choice){.name = "leaving",
-                                                .type = PERF_TYPE_SOFTWARE,
-                                                .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
-                                                .unit = RUN_UNIT_COUNT,
-                                                .period = 1});
-}
-
-static bool perf_open_all(struct perf_source *s, struct err *e)
-{
-    pid_t pid = s->options.is_attached ? s->options.program : s->options.launcher;
-    bool is_open = perf_try(s, pid);
-    if (!is_open && (errno == EACCES || errno == EPERM)) {
-        s->result->user_only = true;
-        perf_drop_leaving(s);
-        is_open = perf_try(s, pid);
-    }
-    if (is_open && perf_keep_apart(s))
-        return true;
-    s->result->is_refused = errno == EACCES || errno == EPERM || errno == ENOSYS;
-    return err_set(e, "perf events: %s", strerror(errno));
-}
 
 /* --- what happens ---------------------------------------------------------------------------- */
 
@@ -370,7 +128,7 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
 
 static void perf_named(struct perf_source *s, const struct perf_record *r)
 {
-    s->first_tid = s->first_tid ? s->first_tid : r->tid;
+    s->first_tid = s->first_tid ? s->first_tid : r->pid;
     if (!(r->misc & PERF_RECORD_MISC_COMM_EXEC)) {
         collector_name(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->text, r->time);
         return;
@@ -387,8 +145,17 @@ static void perf_lost(struct perf_source *s, const struct perf_record *r)
         waits_lost(s->waits, r->time);
 }
 
+/* With --no-follow. Threads come out of the first process as processes do: all inherit. */
+static bool perf_is_left_out(struct perf_source *s, const struct perf_record *r)
+{
+    return s->options.no_follow && s->first_tid && r->pid != s->first_tid &&
+           (r->type != PERF_RECORD_LOST && r->type != PERF_RECORD_THROTTLE);
+}
+
 static void perf_happened(struct perf_source *s, const struct perf_record *r)
 {
+    if (perf_is_left_out(s, r))
+        return;
     switch (r->type) {
     case PERF_RECORD_SAMPLE: perf_sampled(s, r); break;
     case PERF_RECORD_FORK: perf_forked(s, r); break;
@@ -454,7 +221,7 @@ static void perf_draw_periods(struct perf_source *s)
     for (size_t i = 0; i < s->events.len; i++) {
         uint32_t choice = s->events.at[i].choice;
         uint64_t period = periods_draw(&s->periods.at[choice]);
-        if (s->choices.at[choice].period > 1)
+        if (s->choices.at[choice].period > 1 && s->options.rate)
             ioctl(s->events.at[i].fd, PERF_EVENT_IOC_PERIOD, &period);
     }
 }
@@ -553,9 +320,8 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     *result = (struct perf_source_result){0};
     for (size_t i = 0; i < events_len; i++)
         vec_push(&s->choices, events[i]);
-    perf_add_leaving(s);
     s->source.wake_fd = s->wake_fd = epoll_create1(EPOLL_CLOEXEC);
-    perf_more_descriptors();
+    s->first_tid = o->is_attached ? (uint32_t)o->program : 0;
     if (s->wake_fd < 0 || !perf_open_all(s, e)) {
         perf_free(&s->source);
         return false;
@@ -565,6 +331,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
         periods_init(&s->periods.at[i], s->choices.at[i].period, (uint64_t)getpid() + i * 7919);
     }
     perf_make_waits(s);
+    perf_enable(s);
     *out = &s->source;
     return true;
 }

@@ -136,6 +136,7 @@ static void stops_signal(struct ptrace_source *s, pid_t tid, int number)
 bool ptrace_stopped(struct source *source, pid_t pid, int status)
 {
     struct ptrace_source *s = (struct ptrace_source *)source;
+    s->has_answered = true;
     if (!WIFSTOPPED(status))
         return stops_ended(s, pid);
     int event = status >> 16, number = WSTOPSIG(status);
