@@ -130,6 +130,17 @@ class Flat(Case):
         self.assertEqual(even["main"]["self_share"], uneven["main"]["self_share"])
         self.assertGreater(width[1], 5 * width[0])
 
+    def test_counting_is_no_part_of_the_program(self):
+        run = whole_run()
+        run.sample([(0, MAIN), (0, 0x401220)], 100)                 # mcount
+        run.sample([(0, MAIN), (0, 0x401220), (1, FAULT)], 50)
+        folder = self.write(run)
+        rows, summary = self.flat(folder)
+        self.assertEqual((summary["samples"], summary["profiler_samples"]), (1000, 150))
+        self.assertEqual(rows["main"]["total_samples"], 890)
+        self.assertNotIn("mcount", rows)
+        self.assertIn("150 more in the recorder's counting", self.text("flat", "--force", folder))
+
     def test_head(self):
         run = whole_run(cost=20 * PERIOD)
         run.losses.append((KERNEL_UNSEEN, 0, 80 * PERIOD, "the kernel may not be seen"))
