@@ -27,7 +27,7 @@
 
 enum {
     LOOKS = 24,        /* sleeping threads to look at */
-    QUIET_AFTER = 3,   /* looks without any activity */
+    QUIET_AFTER = 64,  /* looks without any activity */
     SHARE_OF_TIME = 16 /* of the time between looks, one part in so many may be looking */
 };
 
