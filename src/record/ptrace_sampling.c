@@ -23,7 +23,6 @@
 #include "record/ptrace_private.h"
 
 #include <sys/ptrace.h>
-#include <time.h>
 
 enum {
     LOOKS = 24,        /* sleeping threads to look at */
@@ -126,22 +125,15 @@ static void sampling_ask(struct ptrace_thread *t)
                  times.turns != t->turns;
 }
 
-static uint64_t sampling_own_cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 void ptrace_look(struct ptrace_source *s, bool by_timer)
 {
-    uint64_t start = sampling_own_cpu();
+    uint64_t start = ptrace_own_cpu();
     double ours = proc_thread_last_run(s->self, s->self);
     sampling_look_at_all(s);
     struct ptrace_thread *t = by_timer ? sampling_displaced(s, ours) : NULL;
     if (t)
         sampling_ask(t);
-    s->cost_ns += ((double)(sampling_own_cpu() - start) - s->cost_ns) / 8;
+    s->cost_ns += ((double)(ptrace_own_cpu() - start) - s->cost_ns) / 8;
 }
 
 /* With more CPUs in use, looks come more often, up to a limit; with many threads, less often. */

@@ -34,6 +34,13 @@ uint64_t ptrace_clock(void)
     return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
+uint64_t ptrace_own_cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
 /* xorshift64*, by Vigna: good enough to fall in step with nothing. */
 double ptrace_random(struct ptrace_source *s)
 {
@@ -58,10 +65,12 @@ static uint64_t source_plan_next(struct ptrace_source *s)
 
 /* Whether we are as soon on the CPU as we can be when the timer ends our sleep. After a longer wait
  * for it, the thread that gives way has often gone on to the end of a system call. What can be is
- * learnt: `prompt_ns` settles where one look in fifty is sooner. */
+ * learnt: `prompt_ns` settles where one look in fifty is sooner. What the monitor has done on the
+ * CPU since then (waitpid() takes its time with a thousand threads) does not count. */
 static bool source_is_prompt(struct ptrace_source *s, uint64_t now)
 {
-    double late = (double)(now - s->next_ns);
+    uint64_t since = now - s->next_ns, ran = ptrace_own_cpu() - s->asleep_cpu_ns;
+    double late = since > ran ? (double)(since - ran) : 0;
     s->prompt_ns *= late < s->prompt_ns ? 0.9 : 1 + 0.1 / 49;
     return late <= 2 * s->prompt_ns + PROMPT_NS;
 }
@@ -73,11 +82,14 @@ static uint64_t source_round(struct source *base, uint64_t now)
     s->has_answered = false;
     if (s->is_finished)
         return SECOND;
-    if (now < s->next_ns)
-        return s->next_ns - now;
-    ptrace_look(s, !was_woken && source_is_prompt(s, now));
-    ptrace_look_at_left(s, now);
-    return source_plan_next(s);
+    uint64_t wait = s->next_ns - now;
+    if (now >= s->next_ns) {
+        ptrace_look(s, !was_woken && source_is_prompt(s, now));
+        ptrace_look_at_left(s, now);
+        wait = source_plan_next(s);
+    }
+    s->asleep_cpu_ns = ptrace_own_cpu();
+    return wait;
 }
 
 /* Lets go of what runs. Sleepers are not woken for it: they go on without us when the monitor ends,
