@@ -31,7 +31,7 @@ enum {
 };
 
 /* A thread that lost its CPU so long before us was displaced by something else. */
-#define JUST_NOW_MS 0.02
+#define JUST_NOW_MS 0.03
 
 static bool sampling_is_quiet(const struct ptrace_thread *t)
 {
@@ -97,14 +97,17 @@ static void sampling_look_at_all(struct ptrace_source *s)
     }
 }
 
-/* The one of the running threads that had this CPU until we took it; NULL: none of ours. */
+/* The one of the running threads that had this CPU until we took it; NULL: none of ours. Clocks of
+ * CPUs differ: one that came from another may seem to have run after us. */
 static struct ptrace_thread *sampling_displaced(struct ptrace_source *s, double ours)
 {
     int here = sched_getcpu();
     for (size_t i = 0; i < s->running.len; i++) {
         struct ptrace_thread *t = ptrace_threads_find(&s->threads, s->running.at[i]);
-        if (t && t->cpu == here &&
-            ours - proc_thread_last_run(t->process->pid, t->tid) < JUST_NOW_MS)
+        if (!t || t->cpu != here)
+            continue;
+        double before = ours - proc_thread_last_run(t->process->pid, t->tid);
+        if (before > -JUST_NOW_MS && before < JUST_NOW_MS)
             return t;
     }
     return NULL;
@@ -125,10 +128,17 @@ static void sampling_ask(struct ptrace_thread *t)
                  times.turns != t->turns;
 }
 
+/* When this CPU was given to us, by its own clock: now, less what we have run since we were to
+ * sleep. (Asking for our CPU time has just brought the time we last ran up to date.) */
+static double sampling_our_begin(const struct ptrace_source *s, uint64_t own_cpu)
+{
+    return proc_thread_last_run(s->self, s->self) - (double)(own_cpu - s->asleep_cpu_ns) * 1e-6;
+}
+
 void ptrace_look(struct ptrace_source *s, bool by_timer)
 {
     uint64_t start = ptrace_own_cpu();
-    double ours = proc_thread_last_run(s->self, s->self);
+    double ours = sampling_our_begin(s, start);
     sampling_look_at_all(s);
     struct ptrace_thread *t = by_timer ? sampling_displaced(s, ours) : NULL;
     if (t)
@@ -163,12 +173,13 @@ void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p)
 }
 
 /* What the first sample of a thread weighs more: the mean CPU time between samples so far, as far
- * as there is that much that no sample has taken. */
+ * as there is that much that no sample has taken: of ended threads, and half of what the others
+ * have had since their last samples, as some of that is still going to be sampled. */
 static uint64_t sampling_first_extra(struct ptrace_source *s, const struct ptrace_thread *t)
 {
     uint64_t own = t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
     uint64_t of_others = s->unplaced_ns > own ? s->unplaced_ns - own : 0;
-    int64_t unplaced = s->ends_ns + (int64_t)of_others;
+    int64_t unplaced = s->ends_ns + (int64_t)(of_others / 2);
     if (unplaced < 0)
         unplaced = 0;
     int64_t all = (int64_t)(s->period_ns + s->placed_ns) + unplaced;
