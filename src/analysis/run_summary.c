@@ -57,18 +57,6 @@ double *run_process_samples(const struct run *r, const struct run_choice *c, str
     return samples;
 }
 
-/* What the tree used: by the kernel's counter; else as waited for, or, where some of it was not, as
- * its threads have it. */
-static uint64_t used_ns(const struct run *r)
-{
-    uint64_t threads = 0, tree = r->user_ns + r->system_ns;
-    for (size_t i = 0; i < r->threads.len; i++)
-        threads += r->threads.at[i].has_cpu ? r->threads.at[i].cpu_ns : 0;
-    if (r->cpu_ns)
-        return r->cpu_ns;
-    return tree && threads > tree ? threads : tree;
-}
-
 /* Time in which nothing ran is not accounted as CPU time. */
 static uint64_t ran_ns(const struct run *r, const struct run_choice *c)
 {
@@ -128,7 +116,7 @@ void run_summarize(struct run_summary *s, const struct run *r, const struct run_
                               .chosen = chosen,
                               .whole = -1};
     bool is_cpu = s->event && s->event->unit == RUN_UNIT_NS && strcmp(s->event->name, "wall");
-    s->cpu_ns = used_ns(r);
+    s->cpu_ns = run_used_ns(r);
     s->has_cpu = is_cpu && !chosen && s->cpu_ns;
     if (s->has_cpu)
         s->accounted_ns = ran_ns(r, c);

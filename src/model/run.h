@@ -203,6 +203,17 @@ const char *run_text(const struct run *r, const char *key);
 /* Weights of an event, all samples together. */
 uint64_t run_weight(const struct run *r, uint32_t event);
 
+/* CPU time of all threads by the kernel's counters: of processes that outlived their parent, which
+ * are in nobody's account, and of the others. */
+struct run_cpu {
+    uint64_t orphans_ns, others_ns;
+};
+struct run_cpu run_cpu(const struct run *r);
+
+/* CPU time of all processes: what the accounts of those that were waited for have, and of the
+ * others the counters. */
+uint64_t run_used_ns(const struct run *r);
+
 /* Whether indices are in range, parents before children, slices sane: what readers check and
  * writers promise. On failure *e says what. */
 struct err;

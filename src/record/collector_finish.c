@@ -118,39 +118,87 @@ static void finish_name_file(struct collector *c, uint32_t image, struct run *ou
     "time in the kernel, by amount: this user may sample user code only; 'setcap cap_perfmon=ep' " \
     "on monarc, or the sysctl kernel.perf_event_paranoid=1, shows what asked for it"
 
-/* CPU time by the kernel's counters less what samples of user code say, of each process whose
- * threads have told. By thread, chance would always make it more. */
+/* How much of what the counters have is CPU time: they run on while the machine's host runs
+ * something else. The accounts of the first process include what it waited for, and so on. */
+static double finish_running_share(const struct run *out)
+{
+    const struct run_process *first = out->processes.len ? &out->processes.at[0] : NULL;
+    uint64_t accounts = 0, counted = run_cpu(out).others_ns;
+    for (size_t i = 0; first && i < out->processes.len; i++)
+        if (out->processes.at[i].pid == first->pid && out->processes.at[i].has_cpu)
+            accounts = out->processes.at[i].user_ns + out->processes.at[i].system_ns;
+    return accounts && accounts < counted ? (double)accounts / (double)counted : 1;
+}
+
+/* What the threads of a pid had by the kernel's counters, less what samples of user code say. */
+struct finish_left {
+    double ns;
+    uint32_t thread; /* RUN_NONE: none has told */
+    uint32_t last;   /* entry of the pid: programs that it executed share its threads */
+};
+
+/* Threads that have told, by number; and processes, by the last entry of their pid. */
+static struct finish_left *finish_left(struct collector *c, const struct run *out, struct arena *a)
+{
+    struct finish_left *left = ARENA_NEW(a, struct finish_left, out->processes.len);
+    struct map last = {0}, told = {0};
+    double running = finish_running_share(out);
+    for (uint32_t i = 0; i < out->processes.len; i++)
+        *map_at(&last, out->processes.at[i].pid, 0, i, NULL) = i;
+    for (uint32_t i = 0; i < out->processes.len; i++) {
+        left[i].thread = RUN_NONE;
+        left[i].last = *map_find(&last, out->processes.at[i].pid, 0);
+    }
+    for (uint32_t i = 0; i < out->threads.len; i++) {
+        const struct run_thread *t = &out->threads.at[i];
+        struct finish_left *l = &left[left[t->process].last];
+        if (!t->has_cpu)
+            continue;
+        map_at(&told, t->tid, out->processes.at[t->process].pid, i, NULL);
+        l->ns += (double)t->cpu_ns * running;
+        l->thread = l->thread == RUN_NONE ? i : l->thread;
+    }
+    for (size_t i = 0; i < out->samples.len; i++) {
+        const struct run_sample *s = &out->samples.at[i];
+        const struct run_thread *t = &out->threads.at[s->thread];
+        if (s->event == 0 && out->nodes.at[s->node].object != c->wait &&
+            map_find(&told, t->tid, out->processes.at[t->process].pid))
+            left[left[t->process].last].ns -= (double)s->weight;
+    }
+    map_deinit(&last);
+    map_deinit(&told);
+    return left;
+}
+
+/* Chance makes what is left of a short process too much or too little; only of all processes that
+ * ran a program it means something. Of that each gets its part. */
 static void finish_kernel_time(struct collector *c, struct run *out)
 {
     struct arena scratch = {0};
-    int64_t *left = ARENA_NEW(&scratch, int64_t, out->processes.len);
-    uint32_t *thread_of = ARENA_NEW(&scratch, uint32_t, out->processes.len);
-    for (uint32_t i = (uint32_t)out->threads.len; i-- > 0;)
-        if (out->threads.at[i].has_cpu) {
-            left[out->threads.at[i].process] += (int64_t)out->threads.at[i].cpu_ns;
-            thread_of[out->threads.at[i].process] = i;
-        }
-    for (size_t i = 0; i < out->samples.len; i++) {
-        const struct run_sample *s = &out->samples.at[i];
-        uint32_t object = out->nodes.at[s->node].object;
-        if (s->event == 0 && out->threads.at[s->thread].has_cpu && object != c->wait)
-            left[out->threads.at[s->thread].process] -= (int64_t)s->weight;
-    }
+    struct finish_left *left = finish_left(c, out, &scratch);
+    double *sum = ARENA_NEW(&scratch, double, out->objects.len + 1), all = 0;
+    double *above = ARENA_NEW(&scratch, double, out->objects.len + 1);
     uint32_t slice = out->samples.len ? out->samples.at[out->samples.len - 1].slice : 0;
-    uint64_t all = 0;
     for (size_t i = 0; i < out->processes.len; i++) {
-        if (left[i] <= 0)
+        uint32_t program = out->processes.at[i].program + 1; /* none: 0 */
+        sum[program] += left[i].ns;
+        above[program] += left[i].ns > 0 ? left[i].ns : 0;
+    }
+    for (size_t i = 0; i < out->processes.len; i++) {
+        uint32_t program = out->processes.at[i].program + 1;
+        if (left[i].ns <= 0 || sum[program] <= 0 || left[i].thread == RUN_NONE)
             continue;
-        all += (uint64_t)left[i];
+        double ns = left[i].ns * sum[program] / above[program];
+        all += ns;
         vec_push(&out->samples, (struct run_sample){.slice = slice,
-                                                    .thread = thread_of[i],
+                                                    .thread = left[i].thread,
                                                     .node = c->kernel_unseen,
-                                                    .weight = (uint64_t)left[i],
+                                                    .weight = (uint64_t)ns,
                                                     .count = 1});
     }
-    if (all)
-        vec_push(&out->losses,
-                 (struct run_loss){RUN_LOST_KERNEL, 0, all, finish_text(out, KERNEL_UNSEEN)});
+    if (all >= 1)
+        vec_push(&out->losses, (struct run_loss){RUN_LOST_KERNEL, 0, (uint64_t)all,
+                                                 finish_text(out, KERNEL_UNSEEN)});
     arena_deinit(&scratch);
 }
 

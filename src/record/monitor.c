@@ -344,8 +344,7 @@ static void monitor_account(struct run *out)
     }
     for (size_t i = 0; i < out->losses.len; i++)
         seen += out->losses.at[i].kind == RUN_LOST_KERNEL ? 0 : out->losses.at[i].ns;
-    uint64_t waited_ns = out->user_ns + out->system_ns;
-    uint64_t all = out->cpu_ns > waited_ns ? out->cpu_ns : waited_ns;
+    uint64_t all = run_used_ns(out);
     if (!period || all <= seen || all - seen < all / 200 + 3 * period)
         return;
     vec_push(&out->losses, (struct run_loss){RUN_LOST_UNPLACED, 0, all - seen,
