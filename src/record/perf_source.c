@@ -1,4 +1,6 @@
 /* Telling the collector what the buffers of perf events say, in the order of time. */
+#include "record/perf_source.h"
+
 #include "record/perf_private.h"
 
 #include <errno.h>
