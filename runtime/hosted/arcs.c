@@ -61,7 +61,7 @@ static struct cell *sealed_claim(struct process *p, uint32_t kind, uint64_t a, u
     bool is_arc = kind == MONARC_EXTENT_ARCS;
     struct cell *c =
         table_claim(p, is_arc ? &p->late : &p->late_blocks, kind, LATE_SLOTS, a, b, false);
-    if (!c && !p->segments && !__atomic_exchange_n(&p->told_uncounted, true, __ATOMIC_RELAXED))
+    if (!c && !p->segments && !__atomic_exchange_n(&p->told_uncounted, 1, __ATOMIC_RELAXED))
         monitor_tell(p, MONARC_CONTROL_NOT_COUNTED,
                      "the program had sandboxed itself before its first call");
     return c;

@@ -119,12 +119,26 @@ static void entry_use(struct object *o, const struct object *like)
     __atomic_store_n(&o->end, like->end, __ATOMIC_RELEASE);
 }
 
+/* The path of an entry with the same contents and name, so that the kernel is asked once for a
+ * library that comes and goes. NULL if there is none. */
+static const char *known_path(const struct object *like, const char *name)
+{
+    const struct object *o = like->build_id_size ? objects : NULL;
+    while (o && !(o->path[0] == '/' && is_build_id(o, like) &&
+                  text_equal(text_base(o->path), text_base(name))))
+        o = o->next;
+    return o ? o->path : NULL;
+}
+
 /* The loader keeps the name that a library was asked for by; a relative one means nothing later. */
 static const char *path_of(struct process *p, const struct object *o, const char *name)
 {
     uint64_t start;
     if (!*name || *name == '/' || text_starts(name, "linux-"))
         return name;
+    const char *path = known_path(o, name);
+    if (path)
+        return path;
     bool is_known = !monarc_sealed && maps_find(o->start, &start, p->stem, sizeof p->stem,
                                                 p->record, sizeof p->record);
     return is_known ? p->stem : name;

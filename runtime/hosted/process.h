@@ -56,7 +56,7 @@ struct process {
     struct thread_note *thread_notes;
     uint32_t thread_notes_left;
     struct note_page *note_pages; /* all of them, newest first */
-    bool told_uncounted;          /* see arcs.c */
+    int told_uncounted;           /* see arcs.c */
     char folder[PATH_MAX];
     char exe[PATH_MAX];
     char stem[PATH_MAX], path[PATH_MAX], other[PATH_MAX]; /* scratch: stacks may be tiny */

@@ -57,12 +57,15 @@ double *run_process_samples(const struct run *r, const struct run_choice *c, str
     return samples;
 }
 
-/* What the tree used: as waited for, or, where some of it was not, as its threads have it. */
+/* What the tree used: by the kernel's counter; else as waited for, or, where some of it was not, as
+ * its threads have it. */
 static uint64_t used_ns(const struct run *r)
 {
     uint64_t threads = 0, tree = r->user_ns + r->system_ns;
     for (size_t i = 0; i < r->threads.len; i++)
         threads += r->threads.at[i].has_cpu ? r->threads.at[i].cpu_ns : 0;
+    if (r->cpu_ns)
+        return r->cpu_ns;
     return tree && threads > tree ? threads : tree;
 }
 

@@ -264,7 +264,7 @@ static const char *made_name(struct gathering *g, uint32_t object, uint64_t addr
     switch (r->objects.at[object].kind) {
     case RUN_OBJECT_KERNEL:
         if (address == RUN_KERNEL_FAULT)
-            return "[kernel] page faults";
+            return "[kernel] faults and interrupts";
         return address >= RUN_KERNEL_UNKNOWN ? "[kernel]"
                                              : call_name(g, object, address, "[kernel]");
     case RUN_OBJECT_WAIT:
@@ -272,6 +272,8 @@ static const char *made_name(struct gathering *g, uint32_t object, uint64_t addr
             return "[ready to run]";
         if (address == RUN_WAIT_FAULT)
             return "[waiting] page fault";
+        if (address == RUN_WAIT_STOPPED)
+            return "[stopped]";
         return address >= RUN_WAIT_UNKNOWN ? "[waiting]"
                                            : call_name(g, object, address, "[waiting]");
     case RUN_OBJECT_CUT: return cut_name(address);

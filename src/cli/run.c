@@ -137,8 +137,9 @@ static int parse(struct request *r, int argc, char **argv, const struct command 
         const char *value;
         bool is_program = !walk.cluster && walk.next < argc && argv[walk.next][0] != '-';
         if (is_program || (!walk.cluster && walk.next < argc && !strcmp(argv[walk.next], "--"))) {
-            r->argv = argv + walk.next + !is_program;
-            return *r->argv ? OPTION_END : OPTION_BAD;
+            char **rest = argv + walk.next + !is_program;
+            r->argv = *rest ? rest : NULL;
+            return OPTION_END;
         }
         int row = options_next(&walk, &value, e);
         if (row < 0)
@@ -195,6 +196,14 @@ static bool write_run(struct request *r, const struct run *run, struct err *e)
     return ok;
 }
 
+/* Under a monitor the recorder in the program samples nothing, and has histograms all the same. */
+static void drop_histograms(struct profile *p)
+{
+    for (size_t i = 0; i < p->histograms.len; i++)
+        histogram_deinit(&p->histograms.at[i]);
+    p->histograms.len = 0;
+}
+
 /* The calls and blocks that the program itself counted. */
 static bool add_calls(struct request *r, const struct run *run, struct profile *p, struct err *e)
 {
@@ -203,8 +212,9 @@ static bool add_calls(struct request *r, const struct run *run, struct profile *
     struct profile_options options = {.hint = {.word = 8, .order = ORDER_LITTLE}};
     struct file_buffer buffer = {0};
     struct profile counted = {0};
-    bool ok = access(path, F_OK) ||
-              (profile_load(&options, path, &buffer, &counted, e) && profile_merge(p, &counted, e));
+    bool ok = access(path, F_OK) || profile_load(&options, path, &buffer, &counted, e);
+    drop_histograms(&counted);
+    ok = ok && profile_merge(p, &counted, e);
     profile_deinit(&counted);
     file_buffer_deinit(&buffer);
     return ok;

@@ -159,6 +159,7 @@ static void finish_kernel_time(struct collector *c, struct run *out)
 static void finish_objects(struct collector *c, struct run *out)
 {
     for (uint32_t i = 0; i < c->images.all.len; i++) {
+        images_look_again(&c->images, i);
         const struct image *image = c->images.all.at[i];
         struct run_object o = image->object;
         o.path = finish_text(out, o.path);

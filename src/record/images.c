@@ -134,13 +134,32 @@ static struct object *open_at(const struct image *image, const char *path)
     return o;
 }
 
+static void take_identity(struct image *image, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return;
+    image->opened_device = st.st_dev;
+    image->opened_inode = st.st_ino;
+}
+
+void images_look_again(struct images *s, uint32_t number)
+{
+    struct image *image = s->all.at[number];
+    struct stat st;
+    if (image->opened_inode)
+        image->object.is_deleted |= stat(image->object.path, &st) ||
+                                    st.st_dev != image->opened_device ||
+                                    st.st_ino != image->opened_inode;
+}
+
 /* Where it was mapped from; else what the process can still show of it. */
 static struct object *find_file(struct images *s, struct image *image)
 {
     const char *path = image->object.path;
     struct object *o = image->object.is_deleted ? NULL : open_at(image, path);
     if (o)
-        return o;
+        return take_identity(image, path), o;
     const char *const places[] = {
         arena_printf(&s->arena, "/proc/%d/root%s", (int)image->pid, path),
         arena_printf(&s->arena, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)image->pid,

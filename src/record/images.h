@@ -25,8 +25,9 @@ struct image {
     pid_t pid;
     uint64_t start, end;
 
-    bool is_opened;      /* has been tried */
-    struct object *file; /* NULL: not to be had */
+    bool is_opened;                       /* has been tried */
+    uint64_t opened_device, opened_inode; /* 0: not under its own path */
+    struct object *file;                  /* NULL: not to be had */
     struct unwind_tables *tables;
     VEC(struct image_segment) segments;
 };
@@ -61,6 +62,9 @@ uint32_t images_other(struct images *s, enum run_object_kind kind, uint32_t proc
 
 /* Opens it, once; NULL if it cannot be had. The vDSO is read out of our own memory. */
 struct object *images_open(struct images *s, uint32_t image);
+
+/* Marks a file that has been opened and is no more where it was. */
+void images_look_again(struct images *s, uint32_t image);
 
 /* The link address of what is at `offset` in the file; where the file is not to be had, the offset
  * itself. */

@@ -263,7 +263,7 @@ static bool monitor_open_ptrace(struct monitor *m, struct err *e)
     struct source_options options = monitor_source_options(m);
     const struct event_list *events = m->options->events;
     for (size_t i = 0; i < events->choices.len; i++)
-        if (!events->choices.at[i].is_clock)
+        if (!events->choices.at[i].is_clock || events->choices.at[i].is_wall)
             return err_set(e, "%s needs perf events, which are refused (%s)",
                            events->choices.at[i].name, m->result->refusal.line);
     if (!ptrace_source_new(&m->source, m->collector, &options, e))
@@ -291,9 +291,10 @@ static bool monitor_start_program(struct monitor *m, struct err *e)
     bool has_perf = monitor_open_perf(m, e);
     if ((!has_perf && !m->perf.is_refused) || !launch_fork(&m->launch, has_perf ? e : NULL))
         return false;
-    monitor_add_events(m);
     collector_fork(m->collector, m->launch.program, m->launch.program, getpid(), m->start_ns);
-    if (!has_perf && !monitor_open_other(m, e))
+    if (has_perf)
+        monitor_add_events(m);
+    else if (!monitor_open_other(m, e))
         return false;
     if (launch_exec(&m->launch, &why))
         return m->result->has_started = true;
@@ -303,10 +304,11 @@ static bool monitor_start_program(struct monitor *m, struct err *e)
 
 static bool monitor_attach(struct monitor *m, struct err *e)
 {
-    bool has_perf = monitor_open_perf(m, e);
-    monitor_add_events(m);
-    if (!has_perf && !monitor_open_other(m, e))
+    if (monitor_open_perf(m, e))
+        monitor_add_events(m);
+    else if (!monitor_open_other(m, e))
         return false;
+    m->result->status = 0;
     return m->result->has_started = true;
 }
 
@@ -339,9 +341,11 @@ static void monitor_account(struct run *out)
     }
     for (size_t i = 0; i < out->losses.len; i++)
         seen += out->losses.at[i].kind == RUN_LOST_KERNEL ? 0 : out->losses.at[i].ns;
-    if (!period || out->cpu_ns <= seen || out->cpu_ns - seen < out->cpu_ns / 200 + 3 * period)
+    uint64_t waited_ns = out->user_ns + out->system_ns;
+    uint64_t all = out->cpu_ns > waited_ns ? out->cpu_ns : waited_ns;
+    if (!period || all <= seen || all - seen < all / 200 + 3 * period)
         return;
-    vec_push(&out->losses, (struct run_loss){RUN_LOST_UNPLACED, 0, out->cpu_ns - seen,
+    vec_push(&out->losses, (struct run_loss){RUN_LOST_UNPLACED, 0, all - seen,
                                              arena_copy(&out->arena, UNPLACED, strlen(UNPLACED))});
 }
 
@@ -372,18 +376,22 @@ static void monitor_describe(struct monitor *m, struct run *out)
                  (struct run_text){"argument", arena_copy(&out->arena, *a, strlen(*a))});
 }
 
+#define NO_CONTROL \
+    "calls were not counted: no room for the file through which the program speaks to monarc"
+
 bool monitor_record(const struct monitor_options *o, struct run *out, struct monitor_result *result,
                     struct err *e)
 {
     struct monitor m = {.options = o, .result = result, .machine = monitor_machine()};
     *result = (struct monitor_result){.status = MONITOR_CANNOT_RUN};
     m.launch = (struct launch){.to_launcher = -1, .to_program = -1, .news = -1};
+    struct err ignored = {0};
     m.start_ns = monitor_now();
     m.collector = collector_new(&(struct collector_options){
         .start_ns = m.start_ns, .machine = m.machine, .no_stacks = o->no_stacks});
     bool ok = monitor_take_signals(&m) || err_set(e, "signalfd: %s", strerror(errno));
-    if (ok && o->control)
-        ok = (m.control = control_create(o->control, e)) != NULL;
+    if (ok && o->control && !(m.control = control_create(o->control, &ignored)))
+        collector_lose(m.collector, RUN_LOST_OTHER, NO_CONTROL, 1, 0);
     ok = ok && (o->argv ? monitor_start_program(&m, e) : monitor_attach(&m, e));
     if (ok) {
         monitor_loop(&m);

@@ -33,6 +33,10 @@ static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t ch
 {
     struct perf_event_attr attr = {.size = sizeof attr};
     events_attr(&s->choices.at[choice], &attr);
+    if (!s->options.rate) { /* counted, not sampled */
+        attr.freq = 0;
+        attr.sample_period = 0;
+    }
     attr.sample_type = perf_layout_sample_type(&s->layout);
     attr.sample_regs_user = perf_layout_registers(&s->layout);
     attr.sample_stack_user = s->layout.has_stacks ? s->stack_bytes : 0;
@@ -42,7 +46,7 @@ static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t ch
     attr.exclude_hv |= s->result->user_only;
     attr.disabled = 1;
     attr.enable_on_exec = !s->options.is_attached;
-    attr.inherit = !s->options.no_follow;
+    attr.inherit = 1;
     attr.sample_id_all = 1;
     attr.use_clockid = 1;
     attr.clockid = CLOCK_MONOTONIC;
@@ -53,7 +57,7 @@ static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t ch
         return attr;
     attr.task = attr.comm = attr.comm_exec = 1;
     attr.mmap = attr.mmap2 = attr.build_id = 1;
-    attr.inherit_stat = attr.inherit;
+    attr.inherit_stat = 1;
     attr.context_switch = s->options.wants_waits;
     return attr;
 }

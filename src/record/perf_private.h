@@ -20,7 +20,8 @@ struct perf_event {
 
 /* What samples of a thread's young clocks say, and what its counters said at its end. */
 struct perf_thread {
-    uint64_t young_weight, young_ns, cpu_ns;
+    uint64_t young_weight, old_weight; /* of its samples, by the age of their clocks */
+    uint64_t cpu_ns;
 };
 
 struct perf_source {
@@ -36,7 +37,7 @@ struct perf_source {
     VEC(struct periods) periods; /* by choice */
     struct map thread_of;        /* tid -> index of `threads` */
     VEC(struct perf_thread) threads;
-    uint64_t young_ns, young_weight; /* of threads that have ended: the time, and its samples */
+    uint64_t ended_ns, young_weight, old_weight; /* of threads that have ended */
     size_t buffer_bytes;
     uint32_t stack_bytes;
     struct waits *waits; /* NULL: not wanted */

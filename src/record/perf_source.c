@@ -17,6 +17,7 @@ enum {
     BUSY_NS = 4 * 1000 * 1000,
     FORKING_NS = 1000 * 1000,
     IDLE_NS = 64 * 1000 * 1000,
+    MOST_CHANCE = 20, /* periods: sums below that are left to chance */
 };
 
 #define THROTTLED                                                             \
@@ -53,7 +54,29 @@ static struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
     return &s->threads.at[at];
 }
 
-/* A thread that ends tells the count of each CPU's event. */
+/* Of a thread that has ended: what its samples weigh. */
+static void perf_take_weights(struct perf_source *s, uint32_t tid)
+{
+    struct perf_thread *t = perf_thread(s, tid);
+    if (tid == s->first_tid) /* whose clocks were not drawn */
+        return;
+    s->young_weight += t->young_weight;
+    s->old_weight += t->old_weight;
+    t->young_weight = t->old_weight = 0;
+}
+
+/* Young samples are right on average only; the time of threads that have ended is known, and what
+ * old samples say of it. A few samples of either kind are better left alone. */
+static void perf_scale_young(struct perf_source *s)
+{
+    double young = (double)s->young_weight, left = (double)s->ended_ns - (double)s->old_weight;
+    if (s->result->user_only || s->lost || s->choices.len == 0 ||
+        young < MOST_CHANCE * (double)s->choices.at[0].period || left <= 0)
+        return;
+    collector_scale_young(s->collector, left / young);
+}
+
+/* A thread that has ended tells the count of each CPU's event, after its end. */
 static void perf_counted(struct perf_source *s, const struct perf_record *r)
 {
     const uint32_t *choice = map_find(&s->choice_of, r->id, 0);
@@ -61,19 +84,15 @@ static void perf_counted(struct perf_source *s, const struct perf_record *r)
         return;
     struct perf_thread *t = perf_thread(s, r->tid);
     t->cpu_ns += r->value;
-    if (r->tid != s->first_tid) /* whose clocks were not drawn */
-        t->young_ns += periods_youth(&s->periods.at[0], r->value);
+    if (r->tid != s->first_tid)
+        s->ended_ns += r->value;
+    perf_take_weights(s, r->tid);
     collector_thread_cpu(s->collector, (pid_t)r->pid, (pid_t)r->tid, t->cpu_ns);
 }
 
 static void perf_exited(struct perf_source *s, const struct perf_record *r)
 {
-    struct perf_thread *t = perf_thread(s, r->tid);
-    if (t->young_weight || t->young_ns) {
-        s->young_ns += t->young_ns;
-        s->young_weight += t->young_weight;
-    }
-    *t = (struct perf_thread){0}; /* the number may come again */
+    perf_take_weights(s, r->tid);
     if (s->waits)
         waits_exit(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
     collector_exit(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->time);
@@ -81,6 +100,7 @@ static void perf_exited(struct perf_source *s, const struct perf_record *r)
 
 static void perf_forked(struct perf_source *s, const struct perf_record *r)
 {
+    *perf_thread(s, r->tid) = (struct perf_thread){0}; /* the number may come again */
     collector_fork(s->collector, (pid_t)r->pid, (pid_t)r->tid, (pid_t)r->parent_pid, r->time);
     if (s->waits)
         waits_fork(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
@@ -120,15 +140,16 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
     if (s->choices.at[*choice].period > 1)
         sample.weight =
             periods_weigh(&s->periods.at[*choice], r->stream, r->period, &sample.is_young);
-    if (sample.is_young && *choice == 0)
-        perf_thread(s, r->tid)->young_weight += sample.weight;
+    struct perf_thread *t = perf_thread(s, r->tid);
+    if (*choice == 0)
+        *(sample.is_young ? &t->young_weight : &t->old_weight) += sample.weight;
     s->result->samples++;
     collector_sample(s->collector, &sample);
 }
 
 static void perf_named(struct perf_source *s, const struct perf_record *r)
 {
-    s->first_tid = s->first_tid ? s->first_tid : r->tid;
+    s->first_tid = s->first_tid ? s->first_tid : r->pid;
     if (!(r->misc & PERF_RECORD_MISC_COMM_EXEC)) {
         collector_name(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->text, r->time);
         return;
@@ -145,8 +166,17 @@ static void perf_lost(struct perf_source *s, const struct perf_record *r)
         waits_lost(s->waits, r->time);
 }
 
+/* With --no-follow. Threads come out of the first process as processes do: all inherit. */
+static bool perf_is_left_out(struct perf_source *s, const struct perf_record *r)
+{
+    return s->options.no_follow && s->first_tid && r->pid != s->first_tid &&
+           (r->type != PERF_RECORD_LOST && r->type != PERF_RECORD_THROTTLE);
+}
+
 static void perf_happened(struct perf_source *s, const struct perf_record *r)
 {
+    if (perf_is_left_out(s, r))
+        return;
     switch (r->type) {
     case PERF_RECORD_SAMPLE: perf_sampled(s, r); break;
     case PERF_RECORD_FORK: perf_forked(s, r); break;
@@ -212,7 +242,7 @@ static void perf_draw_periods(struct perf_source *s)
     for (size_t i = 0; i < s->events.len; i++) {
         uint32_t choice = s->events.at[i].choice;
         uint64_t period = periods_draw(&s->periods.at[choice]);
-        if (s->choices.at[choice].period > 1)
+        if (s->choices.at[choice].period > 1 && s->options.rate)
             ioctl(s->events.at[i].fd, PERF_EVENT_IOC_PERIOD, &period);
     }
 }
@@ -255,8 +285,7 @@ static void perf_finish(struct source *source, uint64_t now_ns)
     if (s->waits)
         waits_finish(s->waits, now_ns);
     perf_read_counters(s);
-    if (s->young_weight && s->young_ns && !s->result->user_only)
-        collector_scale_young(s->collector, (double)s->young_ns / (double)s->young_weight);
+    perf_scale_young(s);
     if (s->lost)
         collector_lose(s->collector, RUN_LOST_RECORDS, LOST_RECORDS, s->lost,
                        s->choices.at[0].is_clock ? s->lost * s->choices.at[0].period : 0);
@@ -288,10 +317,8 @@ static void perf_make_waits(struct perf_source *s)
 {
     for (uint32_t i = 0; i < s->choices.len && s->options.wants_waits && !s->waits; i++)
         if (s->choices.at[i].is_wall)
-            s->waits = waits_new(s->collector,
-                                 &(struct waits_options){.event = i,
-                                                         .machine = s->options.machine,
-                                                         .no_looking = s->leaving != RUN_NONE});
+            s->waits = waits_new(
+                s->collector, &(struct waits_options){.event = i, .machine = s->options.machine});
 }
 
 bool perf_source_new(struct source **out, struct collector *c, const struct source_options *o,
@@ -312,6 +339,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     for (size_t i = 0; i < events_len; i++)
         vec_push(&s->choices, events[i]);
     s->source.wake_fd = s->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+    s->first_tid = o->is_attached ? (uint32_t)o->program : 0;
     if (s->wake_fd < 0 || !perf_open_all(s, e)) {
         perf_free(&s->source);
         return false;

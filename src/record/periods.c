@@ -56,12 +56,6 @@ static void age_all(struct periods *p)
     p->old = p->newest;
 }
 
-uint64_t periods_youth(const struct periods *p, uint64_t length)
-{
-    uint64_t youth = (uint64_t)((double)p->nominal * LONGEST);
-    return length < youth ? length : youth;
-}
-
 uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool *is_young)
 {
     bool is_new;

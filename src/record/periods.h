@@ -38,7 +38,4 @@ uint64_t periods_draw(struct periods *p);
  * One of the nominal period was not drawn. *is_young: the weight is right on average only. */
 uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool *is_young);
 
-/* How much of a clock's life its young samples stand for, given its whole length. */
-uint64_t periods_youth(const struct periods *p, uint64_t length);
-
 #endif

@@ -71,7 +71,8 @@ bool proc_thread_times(struct proc_thread *t, pid_t pid, pid_t tid, bool keep,
     if (!proc_read_again(&t->schedstat, pid, tid, "schedstat", keep, text, sizeof text))
         return false;
     out->cpu_ns = strtoull(text, &end, 10);
-    out->ready_ns = strtoull(end, NULL, 10);
+    out->ready_ns = strtoull(end, &end, 10);
+    out->runs = strtoull(end, NULL, 10);
     return true;
 }
 
@@ -83,6 +84,29 @@ static bool proc_stat_runs(pid_t pid, pid_t tid)
         return false;
     const char *name_end = strrchr(text, ')');
     return name_end && !strncmp(name_end, ") R", 3);
+}
+
+int proc_thread_place(pid_t pid, pid_t tid)
+{
+    enum { BEFORE = 36 }; /* fields between the state and the one we want */
+    char text[STATUS_BYTES];
+    if (!proc_read(pid, tid, "stat", text, sizeof text))
+        return -1;
+    const char *at = strrchr(text, ')');
+    at = at ? strchr(at + 1, ' ') : NULL;
+    for (int i = 0; at && i < BEFORE; i++)
+        at = strchr(at + 1, ' ');
+    return at ? (int)strtol(at, NULL, 10) : -1;
+}
+
+double proc_thread_last_run(pid_t pid, pid_t tid)
+{
+    char text[512];
+    if (!proc_read(pid, tid, "sched", text, sizeof text))
+        return 0;
+    const char *key = strstr(text, "se.exec_start");
+    const char *colon = key ? strchr(key, ':') : NULL;
+    return colon ? strtod(colon + 1, NULL) : 0;
 }
 
 bool proc_thread_runs(struct proc_thread *t, pid_t pid, pid_t tid, bool keep)

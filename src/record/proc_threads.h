@@ -21,6 +21,7 @@ void proc_thread_deinit(struct proc_thread *t);
 struct proc_times {
     uint64_t cpu_ns;   /* on a CPU; of a thread that runs, up to the last tick of its CPU */
     uint64_t ready_ns; /* ready, while all CPUs were taken */
+    uint64_t runs;     /* times that it came to a CPU */
 };
 
 /* Of a thread; `keep` leaves the file open. false: it is gone. */
@@ -29,6 +30,13 @@ bool proc_thread_times(struct proc_thread *t, pid_t pid, pid_t tid, bool keep,
 
 /* Whether it runs or could run, rather than sleep or be stopped. */
 bool proc_thread_runs(struct proc_thread *t, pid_t pid, pid_t tid, bool keep);
+
+/* The CPU it runs on, or ran on last; -1: not known. */
+int proc_thread_place(pid_t pid, pid_t tid);
+
+/* When it last began or ended to run, in milliseconds of a clock of its CPU, near enough to tell
+ * which thread ran before another; 0: not known. */
+double proc_thread_last_run(pid_t pid, pid_t tid);
 
 struct proc_tids {
     VEC(pid_t) at;

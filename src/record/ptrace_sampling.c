@@ -1,9 +1,15 @@
 /* Choosing what to stop, and what a sample weighs.
  *
- * Looks come at random times, one every `period_ns` on average, with exponential distances: no
- * rhythm of the program can fall in step with them. A look reads the state of all threads; where
- * there are many, of some that are chosen at random, more of those that ran lately. Of those that
- * run it stops a few, chosen at random.
+ * Looks come at random times, with exponential distances: no rhythm of the program can fall in step
+ * with them. Each waits on one of the CPUs that the program uses, chosen at random: the timer that
+ * ends the wait takes that CPU away from whatever runs on it, at an instruction that nothing but
+ * chance has chosen, and that is the thread to be stopped. (Stopping a thread that runs on another
+ * CPU takes some microseconds, or until the end of its next system call if that is sooner: short
+ * calls would get the time of the code between them. The same holds for threads that wait for a
+ * CPU: they have often lost it at the end of a call.) Where there are many threads, those that
+ * sleep are looked at only now and then, and looks are further apart. Where
+ * something else than the timer has woken us (the stop of another thread, say, on another CPU), the
+ * look does not count: this CPU's thread may have gone on to the end of a call before it noticed.
  *
  * A sample weighs the CPU time of its thread since the sample before. That leaves over what each
  * thread has after its last sample, all that short threads have. Looks being exponential, a sum
@@ -17,91 +23,144 @@
 #include "record/ptrace_private.h"
 
 #include <sys/ptrace.h>
+#include <time.h>
 
 enum {
-    LOOKS = 48,           /* threads to look at, of either kind */
-    STOPS = 2,            /* threads to stop */
-    QUIET_AFTER = 3,      /* looks without any activity */
-    MOST_FILES_OPEN = 200 /* threads whose files in /proc stay open */
+    LOOKS = 24,        /* sleeping threads to look at */
+    QUIET_AFTER = 3,   /* looks without any activity */
+    SHARE_OF_TIME = 16 /* of the time between looks, one part in so many may be looking */
 };
+
+/* A thread that lost its CPU so long before us was displaced by something else. */
+#define JUST_NOW_MS 0.02
+
+static bool sampling_is_quiet(const struct ptrace_thread *t)
+{
+    return t->quiet_looks >= QUIET_AFTER;
+}
 
 static bool sampling_keeps_files(const struct ptrace_source *s, const struct ptrace_thread *t)
 {
-    return s->threads.at.len <= MOST_FILES_OPEN || t->files.schedstat >= 0 ||
-           (t->quiet_looks < QUIET_AFTER && s->active <= MOST_FILES_OPEN / 2);
+    return t->files.schedstat >= 0 || s->threads.at.len <= s->most_files ||
+           (!sampling_is_quiet(t) && s->active <= s->most_files);
 }
 
-static double sampling_chance(uint32_t wanted, uint32_t of)
-{
-    return of <= wanted ? 1.0 : (double)wanted / of;
-}
-
-/* Whether the thread runs now. */
+/* Whether it has run since the last look and could go on. One that has not run is in the state that
+ * it was in, or has been woken since. */
 static bool sampling_look_at(struct ptrace_source *s, struct ptrace_thread *t)
 {
     struct proc_times times;
     bool keep = sampling_keeps_files(s, t);
     pid_t pid = t->process->pid;
-    bool runs = proc_thread_runs(&t->files, pid, t->tid, keep);
     if (!proc_thread_times(&t->files, pid, t->tid, keep, &times))
         return false;
-    if (runs || times.cpu_ns > t->seen_ns)
+    bool has_run = times.cpu_ns > t->seen_ns;
+    if (has_run) {
+        t->is_ready = proc_thread_runs(&t->files, pid, t->tid, keep);
+        t->cpu = proc_thread_place(pid, t->tid);
+    }
+    if (has_run || t->is_ready)
         t->quiet_looks = 0;
-    else if (t->quiet_looks < QUIET_AFTER)
+    else if (!sampling_is_quiet(t))
         t->quiet_looks++;
-    if (t->quiet_looks >= QUIET_AFTER && s->threads.at.len > MOST_FILES_OPEN)
+    if (sampling_is_quiet(t) && s->threads.at.len > s->most_files)
         proc_thread_deinit(&t->files);
     t->seen_ns = times.cpu_ns;
-    return runs;
+    t->turns = times.runs;
+    return has_run && t->is_ready;
+}
+
+static void sampling_count(struct ptrace_source *s, const struct ptrace_thread *t)
+{
+    bool is_quiet = sampling_is_quiet(t);
+    s->active += !is_quiet;
+    s->quiet += is_quiet;
+    s->unplaced_ns += t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
+    if (!is_quiet && t->cpu >= 0 && t->cpu < CPU_SETSIZE && CPU_ISSET(t->cpu, &s->cpus))
+        CPU_SET(t->cpu, &s->used);
 }
 
 /* Fills s->running. */
 static void sampling_look_at_all(struct ptrace_source *s)
 {
-    double chance[2] = {sampling_chance(LOOKS, s->active), sampling_chance(LOOKS, s->quiet)};
+    double chance = s->quiet <= LOOKS ? 1 : (double)LOOKS / s->quiet;
     s->running.len = 0;
     s->active = s->quiet = 0;
     s->unplaced_ns = 0;
+    CPU_ZERO(&s->used);
     for (size_t i = 0; i < s->threads.at.len; i++) {
         struct ptrace_thread *t = &s->threads.at.at[i];
-        bool is_quiet = t->quiet_looks >= QUIET_AFTER;
-        s->active += !is_quiet;
-        s->quiet += is_quiet;
-        s->unplaced_ns += t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
-        if (t->is_asked || t->is_ending || t->is_held || !t->process->has_executed)
-            continue;
-        if (chance[is_quiet] < 1 && ptrace_random(s) > chance[is_quiet])
-            continue;
-        if (!sampling_look_at(s, t))
-            continue;
-        t->interval_ns = (uint64_t)((double)s->period_ns / chance[is_quiet]);
-        vec_push(&s->running, t->tid);
+        bool is_out = t->is_asked || t->is_ending || t->is_held || !t->process->has_executed;
+        bool is_chosen = !sampling_is_quiet(t) || chance >= 1 || ptrace_random(s) <= chance;
+        if (!is_out && is_chosen && sampling_look_at(s, t))
+            vec_push(&s->running, t->tid);
+        sampling_count(s, t);
     }
 }
 
-/* The state is read again: between a look and a stop, a thread must not have gone to sleep. */
-static void sampling_ask(struct ptrace_thread *t, double chance)
+/* The one of the running threads that had this CPU until we took it; NULL: none of ours. */
+static struct ptrace_thread *sampling_displaced(struct ptrace_source *s, double ours)
 {
-    bool keep = t->files.syscall >= 0;
-    if (!proc_thread_runs(&t->files, t->process->pid, t->tid, keep) ||
+    int here = sched_getcpu();
+    for (size_t i = 0; i < s->running.len; i++) {
+        struct ptrace_thread *t = ptrace_threads_find(&s->threads, s->running.at[i]);
+        if (t && t->cpu == here &&
+            ours - proc_thread_last_run(t->process->pid, t->tid) < JUST_NOW_MS)
+            return t;
+    }
+    return NULL;
+}
+
+/* The state is read again: between a look and a stop, a thread must not have gone to sleep. One
+ * that was to be asked where it had been displaced, and was given another CPU too soon, stops for
+ * nothing. */
+static void sampling_ask(struct ptrace_thread *t)
+{
+    struct proc_times times;
+    pid_t pid = t->process->pid;
+    if (!proc_thread_runs(&t->files, pid, t->tid, t->files.syscall >= 0) ||
         ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
         return;
     t->is_asked = true;
-    t->interval_ns = (uint64_t)((double)t->interval_ns / chance);
+    t->is_moot = !proc_thread_times(&t->files, pid, t->tid, t->files.schedstat >= 0, &times) ||
+                 times.runs != t->turns;
 }
 
-void ptrace_look(struct ptrace_source *s)
+static uint64_t sampling_own_cpu(void)
 {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void ptrace_look(struct ptrace_source *s, bool by_timer)
+{
+    uint64_t start = sampling_own_cpu();
+    double ours = proc_thread_last_run(s->self, s->self);
     sampling_look_at_all(s);
-    size_t n = s->running.len, wanted = n < STOPS ? n : STOPS;
-    for (size_t i = 0; i < wanted; i++) {
-        size_t other = i + (size_t)((1 - ptrace_random(s)) * (double)(n - i));
-        pid_t tid = s->running.at[other];
-        s->running.at[other] = s->running.at[i];
-        struct ptrace_thread *t = ptrace_threads_find(&s->threads, tid);
-        if (t)
-            sampling_ask(t, sampling_chance(STOPS, (uint32_t)n));
+    struct ptrace_thread *t = by_timer ? sampling_displaced(s, ours) : NULL;
+    if (t)
+        sampling_ask(t);
+    s->cost_ns += ((double)(sampling_own_cpu() - start) - s->cost_ns) / 8;
+}
+
+/* With more CPUs in use, looks come more often, up to a limit; with many threads, less often. */
+uint64_t ptrace_choose_cpu(struct ptrace_source *s)
+{
+    int n = CPU_COUNT(&s->used), chosen = (int)((1 - ptrace_random(s)) * n);
+    int often = n < 1 ? 1 : n > MOST_LOOKS_AT_ONCE ? MOST_LOOKS_AT_ONCE : n;
+    for (int cpu = 0; n && cpu < CPU_SETSIZE; cpu++) {
+        cpu_set_t one;
+        if (!CPU_ISSET(cpu, &s->used) || chosen--)
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        break;
     }
+    uint64_t distance = s->period_ns / (uint64_t)often;
+    uint64_t least = (uint64_t)(s->cost_ns * SHARE_OF_TIME);
+    return distance > least ? distance : least;
 }
 
 void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p)
@@ -111,17 +170,19 @@ void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p)
         collector_read_maps(s->collector, p->pid, now);
 }
 
-/* What the first sample of a thread weighs more: an interval in CPU time, as far as there is that
- * much that no sample has taken. */
-static uint64_t sampling_first_extra(struct ptrace_source *s, const struct ptrace_thread *t,
-                                     const struct proc_times *times)
+/* What the first sample of a thread weighs more: the mean CPU time between samples so far, as far
+ * as there is that much that no sample has taken. */
+static uint64_t sampling_first_extra(struct ptrace_source *s, const struct ptrace_thread *t)
 {
-    double ready = (double)(times->cpu_ns + times->ready_ns);
-    double share = ready > 0 ? (double)times->cpu_ns / ready : 1;
-    int64_t extra = (int64_t)((double)t->interval_ns * share);
-    int64_t most = s->ends_ns + (int64_t)s->unplaced_ns;
-    if (extra > most)
-        extra = most > 0 ? most : 0;
+    uint64_t own = t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
+    uint64_t of_others = s->unplaced_ns > own ? s->unplaced_ns - own : 0;
+    int64_t unplaced = s->ends_ns + (int64_t)of_others;
+    if (unplaced < 0)
+        unplaced = 0;
+    int64_t all = (int64_t)(s->period_ns + s->placed_ns) + unplaced;
+    int64_t extra = all / (int64_t)(s->samples + 1);
+    if (extra > unplaced)
+        extra = unplaced;
     s->ends_ns -= extra;
     return (uint64_t)extra;
 }
@@ -164,13 +225,16 @@ void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
     struct proc_times times;
     bool keep = t->files.schedstat >= 0;
     t->is_asked = false;
-    if (s->is_finished || !proc_thread_times(&t->files, t->process->pid, t->tid, keep, &times) ||
+    if (s->is_finished || t->is_moot ||
+        !proc_thread_times(&t->files, t->process->pid, t->tid, keep, &times) ||
         times.cpu_ns <= t->placed_ns)
         return;
     uint64_t weight = times.cpu_ns - t->placed_ns;
     if (t->is_young)
-        weight += sampling_first_extra(s, t, &times);
+        weight += sampling_first_extra(s, t);
     t->is_young = false;
+    s->samples++;
+    s->placed_ns += weight;
     t->placed_ns = t->seen_ns = times.cpu_ns;
     ptrace_refresh_maps(s, t->process);
     if (!t->has_name)

@@ -6,17 +6,24 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
 enum {
-    MOST_RATE = 250,     /* looks a second: each costs some 100 us of a CPU */
-    LATE_PERIODS = 50,   /* after a longer delay, missed looks are not made up for */
+    MOST_RATE = 250, /* looks a second: each costs some 100 us of a CPU */
+    LEAST_SLEEP_NS = 20000,
     LONGEST_PERIODS = 8, /* between two looks */
-    ATTACH_ROUNDS = 100
+    ATTACH_ROUNDS = 100,
+    MOST_FILES = 20000,
+    FILES_OF_OTHERS = 400, /* left for the rest of the program that we are part of */
+    RESET_ON_FORK = 1,     /* SCHED_FLAG_RESET_ON_FORK of <linux/sched.h> */
+    TURN_NS = 100000
 };
 
 uint64_t ptrace_clock(void)
@@ -35,28 +42,45 @@ double ptrace_random(struct ptrace_source *s)
     return ((double)(s->random * UINT64_C(0x2545f4914f6cdd1d) >> 11) + 1) * 0x1p-53;
 }
 
-static void source_plan_next(struct ptrace_source *s, uint64_t now)
+/* The next look is at least so far away that we sleep until then: see ptrace_sampling.c. */
+static uint64_t source_plan_next(struct ptrace_source *s)
 {
+    uint64_t distance = ptrace_choose_cpu(s), now = ptrace_clock();
     double periods = -log(ptrace_random(s));
     if (periods > LONGEST_PERIODS)
         periods = LONGEST_PERIODS;
-    if (now > s->next_ns + LATE_PERIODS * s->period_ns)
-        s->next_ns = now;
-    s->next_ns += (uint64_t)(periods * (double)s->period_ns);
+    s->next_ns += (uint64_t)(periods * (double)distance);
+    if (s->next_ns < now + LEAST_SLEEP_NS)
+        s->next_ns = now + LEAST_SLEEP_NS + (uint64_t)(periods * (double)distance);
+    return s->next_ns - now;
+}
+
+/* Whether we are as soon on the CPU as we usually are when the timer ends our sleep. After a longer
+ * wait for it, the thread that gives way has often gone on to the end of a system call. The usual
+ * delay is taken to be twice what a fifth of all looks keep under. */
+static bool source_is_prompt(struct ptrace_source *s, uint64_t now)
+{
+    uint64_t late = now - s->next_ns, step = s->fifth_ns / 64 + 1;
+    if (late < s->fifth_ns)
+        s->fifth_ns -= step * 4;
+    else
+        s->fifth_ns += step;
+    return late <= 2 * s->fifth_ns;
 }
 
 static uint64_t source_round(struct source *base, uint64_t now)
 {
     struct ptrace_source *s = (struct ptrace_source *)base;
+    bool was_woken = s->has_answered;
+    s->has_answered = false;
     if (s->is_finished)
         return SECOND;
-    if (now >= s->next_ns) {
-        ptrace_look(s);
-        ptrace_look_at_left(s, now);
-    }
-    while (now >= s->next_ns) /* two looks at once would see the same */
-        source_plan_next(s, now);
-    return s->next_ns - now;
+    if (now < s->next_ns)
+        return s->next_ns - now;
+    ptrace_look(s, !was_woken && source_is_prompt(s, now));
+    ptrace_observe_all(s);
+    ptrace_look_at_left(s, now);
+    return source_plan_next(s);
 }
 
 /* Lets go of what runs. Sleepers are not woken for it: they go on without us when the monitor ends,
@@ -73,12 +97,12 @@ static void source_let_go(struct ptrace_source *s)
 static void source_finish(struct source *base, uint64_t now)
 {
     struct ptrace_source *s = (struct ptrace_source *)base;
-    (void)now;
     for (size_t i = 0; i < s->threads.at.len; i++) {
         struct ptrace_thread *t = &s->threads.at.at[i];
         if (t->is_ending)
             continue;
         uint64_t cpu = ptrace_leave_over(s, t);
+        ptrace_observe(s, t);
         if (t->process->has_executed)
             collector_thread_cpu(s->collector, t->process->pid, t->tid, cpu - t->base_ns);
     }
@@ -87,8 +111,11 @@ static void source_finish(struct source *base, uint64_t now)
                        "CPU time of threads after their last sample, and of short ones", 1,
                        (uint64_t)s->ends_ns);
     s->ends_ns = 0;
+    if (s->waits)
+        waits_finish(s->waits, now);
     ptrace_report_left(s);
     s->is_finished = true;
+    sched_setaffinity(0, sizeof s->cpus, &s->cpus);
     source_let_go(s);
 }
 
@@ -96,6 +123,7 @@ static void source_free(struct source *base)
 {
     struct ptrace_source *s = (struct ptrace_source *)base;
     ptrace_threads_deinit(&s->threads);
+    waits_free(s->waits);
     vec_free(&s->left);
     traced_files_deinit(&s->files);
     vec_free(&s->running);
@@ -175,6 +203,36 @@ static int source_wake_options(bool no_follow)
     return no_follow ? always : always | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
 }
 
+/* Of Linux 6.12 and later: asks for short turns, which begin the sooner. What a look displaces is
+ * then what ran when its time had come. Older kernels ignore it; a child would not have it. */
+static void source_ask_for_short_turns(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } wish = {.size = sizeof wish, .flags = RESET_ON_FORK, .runtime = TURN_NS};
+    wish.nice = getpriority(PRIO_PROCESS, 0);
+    if (sched_getscheduler(0) == SCHED_OTHER)
+        syscall(SYS_sched_setattr, 0, &wish, 0);
+}
+
+/* How many threads may have both of their files open. As many as may be: each look would have to
+ * open them again. The program has its own limit by now. */
+static uint32_t source_most_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return FILES_OF_OTHERS;
+    limit.rlim_cur = limit.rlim_max < MOST_FILES ? limit.rlim_max : MOST_FILES;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur > 2 * FILES_OF_OTHERS ? (uint32_t)(limit.rlim_cur - FILES_OF_OTHERS) / 2
+                                                : FILES_OF_OTHERS / 4;
+}
+
 static uint64_t source_seed(void)
 {
     uint64_t seed = 0;
@@ -194,15 +252,24 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     s->no_stacks = o->no_stacks;
     s->no_follow = o->no_follow;
     s->wake_options = source_wake_options(o->no_follow);
+    sched_getaffinity(0, sizeof s->cpus, &s->cpus);
     s->random = source_seed();
     s->period_ns = SECOND / (o->rate && o->rate < MOST_RATE ? o->rate : MOST_RATE);
     s->next_ns = ptrace_clock();
-    source_plan_next(s, s->next_ns);
+    s->most_files = source_most_files();
+    s->self = getpid();
+    s->fifth_ns = LEAST_SLEEP_NS;
+    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+    source_ask_for_short_turns();
+    source_plan_next(s);
     if (!source_begin(s, o, e)) {
         source_free(&s->base);
         return false;
     }
-    s->event = collector_add_event(c, "cpu", RUN_UNIT_NS, s->period_ns, false);
+    const char *name = o->wants_waits ? "wall" : "cpu";
+    s->event = collector_add_event(c, name, RUN_UNIT_NS, s->period_ns, false);
+    if (o->wants_waits)
+        s->waits = waits_new(c, &(struct waits_options){.event = s->event, .machine = o->machine});
     *out = &s->base;
     return true;
 }

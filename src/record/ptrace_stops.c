@@ -24,6 +24,8 @@ struct ptrace_thread *ptrace_follow(struct ptrace_source *s, pid_t tid, pid_t pi
         t->process->has_executed = is_forked;
         t->process->maps = maps; /* the same as the parent's, until it changes them */
     }
+    if (s->waits && parent && t->process->has_executed)
+        waits_fork(s->waits, pid, tid, ptrace_clock());
     return t;
 }
 
@@ -78,6 +80,7 @@ static void stops_ending(struct ptrace_source *s, struct ptrace_thread *t)
 {
     pid_t pid = t->process->pid;
     uint64_t cpu = ptrace_leave_over(s, t);
+    ptrace_observe_end(s, t);
     t->is_ending = true;
     proc_thread_deinit(&t->files);
     if (!t->process->has_executed)
@@ -136,6 +139,7 @@ static void stops_signal(struct ptrace_source *s, pid_t tid, int number)
 bool ptrace_stopped(struct source *source, pid_t pid, int status)
 {
     struct ptrace_source *s = (struct ptrace_source *)source;
+    s->has_answered = true;
     if (!WIFSTOPPED(status))
         return stops_ended(s, pid);
     int event = status >> 16, number = WSTOPSIG(status);

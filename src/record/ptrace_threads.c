@@ -51,7 +51,7 @@ struct ptrace_thread *ptrace_threads_add(struct ptrace_threads *t, pid_t tid,
                                          struct ptrace_process *process)
 {
     threads_index_again(t);
-    struct ptrace_thread fresh = {.tid = tid, .process = process, .is_young = true};
+    struct ptrace_thread fresh = {.tid = tid, .process = process, .cpu = -1, .is_young = true};
     if (!process)
         fresh.process = threads_new_process(tid);
     fresh.process->threads++;

@@ -19,14 +19,17 @@ struct ptrace_thread {
     pid_t tid;
     struct ptrace_process *process;
     struct proc_thread files;
-    uint64_t base_ns;     /* CPU time when recording began */
-    uint64_t placed_ns;   /* CPU time up to its last sample, or its start */
-    uint64_t seen_ns;     /* CPU time at the last look */
-    uint64_t interval_ns; /* mean time between looks that lead to a stop, when it was asked */
-    bool is_asked;        /* to stop for a sample */
-    bool is_young;        /* has had no sample since its start or its program's */
+    uint64_t base_ns;   /* CPU time when recording began */
+    uint64_t placed_ns; /* CPU time up to its last sample, or its start */
+    uint64_t turns;     /* it had had a CPU so often at the last look */
+    uint64_t seen_ns;   /* CPU time at the last look */
+    int cpu;            /* that it ran on last; -1: not known */
+    bool is_asked;      /* to stop for a sample */
+    bool is_moot;       /* ... but ran on before it was told to */
+    bool is_young;      /* has had no sample since its start or its program's */
     bool is_ending;
-    bool is_held; /* in a group stop, as by SIGSTOP */
+    bool is_ready; /* ran or could run at the last look */
+    bool is_held;  /* in a group stop, as by SIGSTOP */
     bool has_name;
     uint8_t quiet_looks; /* in a row that saw it neither run nor to have run */
 };

@@ -8,7 +8,9 @@
  * ended before it was back, by the source's own times. Waits that were too short to be looked at,
  * or may not be, have their length and an unknown place: they are never added to others.
  *
- * The sum of what is counted for a thread and its CPU time is its life. Waiting includes what a
+ * The sum of what is counted for a thread and its CPU time is its life: by perf's clock, which like
+ * the switches leaves out what switching takes; the kernel's accounting has it, some 10 us each, in
+ * the CPU time. Waiting includes what a
  * thread that was woken waits for a CPU; RUN_WAIT_READY is the time of threads that were pushed
  * off the CPU or gave it away, or that are new.
  *
@@ -25,7 +27,7 @@ struct waits_options {
     uint32_t event; /* of the collector, in ns */
     enum unwind_machine machine;
     uint64_t look_after_ns; /* 0: 2 ms */
-    bool no_looking;        /* the source sees all places */
+    bool no_looking;        /* the threads are not to be looked at */
 };
 
 struct waits *waits_new(struct collector *c, const struct waits_options *o);
@@ -47,6 +49,17 @@ void waits_leaving(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
 void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is_out,
                   bool is_ready);
 
+/* For sources that are told of no switches, instead of the three above: what a thread's schedstat
+ * in /proc shows, again and again, and at its end. A wait has a place if it goes on over three
+ * observations; without `runs` the time before the first of them has none. */
+struct waits_clock {
+    uint64_t cpu_ns, ready_ns; /* on a CPU; could run, but no CPU was free */
+    uint64_t runs;             /* times that it came to a CPU; 0: not known */
+    bool is_running;           /* it ran, or could, just before these were read */
+};
+void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
+                   const struct waits_clock *clock);
+
 /* Some of the above was lost before this time: what threads do is not known until they are seen
  * again, and the time until then is counted as lost. */
 void waits_lost(struct waits *w, uint64_t at_ns);
@@ -56,7 +69,8 @@ void waits_lost(struct waits *w, uint64_t at_ns);
  * again. */
 uint64_t waits_poll(struct waits *w, uint64_t now_ns, uint64_t told_ns);
 
-/* Counts everything up to now. Everything was told. */
+/* Counts everything up to now. Everything was told; the ends of threads that are gone by now were
+ * not, so that their last waits have no length. */
 void waits_finish(struct waits *w, uint64_t now_ns);
 
 /* What was counted, all threads together. */

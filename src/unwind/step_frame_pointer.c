@@ -156,10 +156,25 @@ static bool step_by_frame_pointer(struct walker *w)
     return true;
 }
 
+/* Whether a process begins here: no frame pointer, and its arguments on the stack as the kernel put
+ * them there. The dynamic linker's entry has no tables. */
+static bool is_process_start(struct walker *w)
+{
+    enum { MOST_ARGUMENTS = 1 << 16 };
+    struct machine m = w->machine;
+    uint64_t sp = w->r.at[m.sp], count, first, last;
+    return is_known(&w->r, m.sp) && is_known(&w->r, m.fp) && !w->r.at[m.fp] &&
+           memory_word(&w->memory, sp, &count) && count && count < MOST_ARGUMENTS &&
+           memory_word(&w->memory, sp + 8, &first) && first > sp &&
+           memory_word(&w->memory, sp + 8 * (count + 1), &last) && !last;
+}
+
 bool step_without_tables(struct walker *w)
 {
     if (step_by_trampoline(w))
         return true;
+    if (is_process_start(w))
+        return walk_ends(w, UNWIND_WHOLE);
     bool may_have_no_frame = w->is_interrupted;
     if (may_have_no_frame &&
         (w->machine.has_ra_register ? step_by_ra_register(w) : step_by_x86_code(w)))

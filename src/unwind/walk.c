@@ -72,6 +72,14 @@ static inline bool step_by_rule(struct walker *w, struct rule rule)
     return true;
 }
 
+/* A return address that is a function's first instruction, and no code that may have called is
+ * before it: there makecontext() has a coroutine return to, in the end. */
+static bool is_first_of_coroutine(struct walker *w, uint64_t address)
+{
+    w->is_entry = !w->is_interrupted && rule_at(w->module.tables, address + 1).kind != RULE_NO_FDE;
+    return w->is_entry;
+}
+
 static bool step(struct walker *w, uint64_t pc)
 {
     struct unwind_tables *t = w->module.tables;
@@ -87,7 +95,11 @@ static bool step(struct walker *w, uint64_t pc)
     case RULE_ROW:
     case RULE_SIGNAL: return step_by_row(w, rule, address);
     case RULE_OUTERMOST: return walk_ends(w, UNWIND_WHOLE);
-    case RULE_NO_FDE: w->is_chained = was_chained; return step_without_tables(w);
+    case RULE_NO_FDE:
+        if (is_first_of_coroutine(w, address))
+            return step_by_trampoline(w) || walk_ends(w, UNWIND_WHOLE);
+        w->is_chained = was_chained;
+        return step_without_tables(w);
     default: return walk_ends(w, UNWIND_BROKEN);
     }
 }
@@ -101,10 +113,10 @@ static bool walk_one(struct walker *w, uint64_t *frame, uint32_t *len)
         is_code = walk_is_code(w, pc + 1, &w->module);
     if (!is_code && !w->is_innermost)
         return walk_ends(w, UNWIND_BROKEN);
-    w->is_signal_frame = false;
+    w->is_signal_frame = w->is_entry = false;
     bool goes_on = is_code ? step(w, pc) : step_from_nowhere(w);
-    /* Nothing called the code that a handler returns to. */
-    *frame = pc + (w->is_signal_frame && !w->is_interrupted);
+    /* Nothing called the code that a handler or a coroutine returns to. */
+    *frame = pc + ((w->is_signal_frame || w->is_entry) && !w->is_interrupted);
     ++*len;
     w->is_interrupted = w->is_signal_frame;
     w->is_innermost = false;

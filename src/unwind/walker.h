@@ -14,11 +14,12 @@ struct walker {
     struct unwind_registers r;   /* of the frame at hand */
     struct unwind_module module; /* that its pc is in */
     bool is_innermost;
-    bool is_interrupted;       /* pc is where the frame was, not where it will return to */
-    bool is_signal_frame;      /* the frame at hand was made by the kernel */
-    bool is_chained;           /* the frame was found by a frame pointer */
-    bool keeps_registers;      /* every register is followed, not only stack and frame pointer */
-    bool has_guessed;          /* a frame was found by what may have been no frame pointer */
+    bool is_interrupted;  /* pc is where the frame was, not where it will return to */
+    bool is_signal_frame; /* the frame at hand was made by the kernel */
+    bool is_entry;        /* the frame at hand would go on with a function's first instruction */
+    bool is_chained;      /* the frame was found by a frame pointer */
+    bool keeps_registers; /* every register is followed, not only stack and frame pointer */
+    bool has_guessed;     /* a frame was found by what may have been no frame pointer */
     enum unwind_end guess_end; /* why it had to be guessed */
     bool has_lost_sp;          /* a frame of unknown size: at[sp] is no more than a bound */
     bool lacks_register;       /* set: a register was needed that was not followed */

@@ -63,12 +63,7 @@ class Log:
 
     def cpu(self):
         """Exact CPU time of the threads."""
-        last = {(x[1], x[2], i if self.is_reused(x) else 0): int(x[3])
-                for i, x in enumerate(self.of("cpu"))}
-        return sum(last.values()) / 1e9
-
-    def is_reused(self, _):
-        return False
+        return sum(int(x[3]) for x in self.of("cpu")) / 1e9
 
     def lost(self, kind=None):
         return sum(int(x[3]) for x in self.of("lose") if kind in (None, int(x[1]))) / 1e9
@@ -83,6 +78,6 @@ class Log:
 def record(*argv, options=(), wrap=(), timeout=120, **keywords):
     with tempfile.NamedTemporaryFile("r", prefix="monarc-log-") as out:
         os.chmod(out.name, 0o666)
-        r = subprocess.run([*wrap, DRIVER, out.name, *options, "--", *map(str, argv)],
+        r = subprocess.run([*wrap, DRIVER, out.name, *options, *(("--",) if argv else ()), *map(str, argv)],
                            capture_output=True, text=True, timeout=timeout, check=False, **keywords)
         return Log(out.read(), r.stdout, r.returncode)

@@ -1,14 +1,10 @@
-/* A small monitor for tests: runs a function in a child, feeds what the kernel tells of it to
- * waits, and keeps what they tell the collector, which this file stands in for.
- *
- * A stack's place is the function of the test whose code the stack returns into: functions that
- * wait stand in sections of their own. */
+/* A small monitor for tests: runs a function in a child, and feeds waits with what the kernel tells
+ * of it. */
 #ifndef TESTS_RECORD_WATCHING_H
 #define TESTS_RECORD_WATCHING_H
 
-#include "base/cursor.h"
-#include "base/vec.h"
-#include "record/collector.h"
+#include "toy_collector.h"
+
 #include "record/perf_record.h"
 #include "record/perf_ring.h"
 #include "record/waits.h"
@@ -23,120 +19,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-/* --- the collector --------------------------------------------------------------------------- */
-
-enum { NOWHERE = -1 };
-
-struct toy_place {
-    int function; /* of `collector`'s list; NOWHERE */
-    int64_t syscall;
-    enum collector_where where;
-};
-
-struct toy_wait {
-    pid_t pid, tid;
-    struct toy_place place;
-    uint64_t at_ns, weight;
-};
-
-struct toy_function {
-    const char *name;
-    const uint8_t *start, *end;
-};
-
-struct collector {
-    const struct toy_function *functions;
-    size_t functions_len;
-    VEC(struct toy_place) places;
-    VEC(struct toy_wait) waits;
-    uint64_t lost_ns, lost;
-};
-
-static int toy_function_at(const struct collector *c, uint64_t address)
-{
-    for (size_t i = 0; i < c->functions_len; i++)
-        if (address > (uintptr_t)c->functions[i].start && address <= (uintptr_t)c->functions[i].end)
-            return (int)i;
-    return NOWHERE;
-}
-
-/* The innermost function whose return address lies on the stack. */
-static int toy_function_of(const struct collector *c, struct bytes stack)
-{
-    for (size_t at = 0; at + sizeof(uint64_t) <= stack.len; at += sizeof(uint64_t)) {
-        int found = toy_function_at(c, bytes_u64(stack.at + at, false));
-        if (found != NOWHERE)
-            return found;
-    }
-    return NOWHERE;
-}
-
-struct collector_place collector_place(struct collector *c, const struct collector_sample *s)
-{
-    struct toy_place place = {toy_function_of(c, s->stack), s->syscall, s->where};
-    vec_push(&c->places, place);
-    return (struct collector_place){.node = (uint32_t)c->places.len - 1};
-}
-
-struct collector_place collector_place_as(struct collector *c, struct collector_place place,
-                                          enum collector_where where)
-{
-    struct toy_place other = c->places.at[place.node];
-    other.where = where;
-    vec_push(&c->places, other);
-    return (struct collector_place){.node = (uint32_t)c->places.len - 1};
-}
-
-void collector_sample_at(struct collector *c, const struct collector_sample *s,
-                         struct collector_place place)
-{
-    struct toy_wait wait = {s->pid, s->tid, c->places.at[place.node], s->at_ns, s->weight};
-    vec_push(&c->waits, wait);
-}
-
-void collector_sample(struct collector *c, const struct collector_sample *s)
-{
-    struct toy_wait wait = {s->pid, s->tid, {NOWHERE, s->syscall, s->where}, s->at_ns, s->weight};
-    vec_push(&c->waits, wait);
-}
-
-void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,
-                    uint64_t ns)
-{
-    (void)kind;
-    (void)text;
-    c->lost += count;
-    c->lost_ns += ns;
-}
-
-static void toy_free(struct collector *c)
-{
-    vec_free(&c->places);
-    vec_free(&c->waits);
-}
-
-/* The time of all waits that fit; tid 0, syscall INT64_MIN: any. */
-static uint64_t toy_sum(const struct collector *c, pid_t tid, int function, int64_t call,
-                        enum collector_where where)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < c->waits.len; i++) {
-        const struct toy_wait *w = &c->waits.at[i];
-        if ((!tid || w->tid == tid) && w->place.function == function &&
-            (call == INT64_MIN || w->place.syscall == call) && w->place.where == where)
-            sum += w->weight;
-    }
-    return sum;
-}
-
-static uint64_t toy_sum_of_thread(const struct collector *c, pid_t tid)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < c->waits.len; i++)
-        sum += c->waits.at[i].tid == tid ? c->waits.at[i].weight : 0;
-    return sum;
-}
 
 /* --- the monitor ----------------------------------------------------------------------------- */
 
@@ -157,6 +39,7 @@ struct watching {
     long cpus;
     VEC(struct toy_life) lives;
     uint64_t lost;
+    uint64_t cpu_ns;    /* of all threads and processes, between their switches */
     bool sees_switches; /* with registers and stack */
 };
 
@@ -173,8 +56,8 @@ static bool watching_open(struct watching *w, pid_t pid, int cpu, bool is_first)
     struct perf_event_attr attr = {
         .size = sizeof attr,
         .type = PERF_TYPE_SOFTWARE,
-        .config = is_first ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_CONTEXT_SWITCHES,
-        .sample_period = 1,
+        .config = is_first ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_CONTEXT_SWITCHES,
+        .sample_period = !is_first, /* the clock counts only */
         .sample_type = perf_layout_sample_type(&w->layout),
         .sample_regs_user = perf_layout_registers(&w->layout),
         .sample_stack_user = w->layout.has_stacks ? STACK_COPY : 0,
@@ -240,6 +123,16 @@ static void watching_take(struct watching *w, const struct perf_record *r)
     }
 }
 
+/* How long a thread lived, as the kernel has it. */
+static uint64_t watching_life_of(const struct watching *w, pid_t tid)
+{
+    uint64_t life = 0;
+    for (size_t i = 0; i < w->lives.len; i++)
+        if (w->lives.at[i].tid == tid)
+            life = w->lives.at[i].end_ns - w->lives.at[i].start_ns;
+    return life;
+}
+
 /* Everything up to a time, the oldest first. */
 static void watching_round(struct watching *w, uint64_t until_ns)
 {
@@ -297,7 +190,10 @@ static bool watching_run(struct watching *w, void (*program)(void *), void *cont
     close(go[0]);
     bool is_watched = watching_begin(w, *child);
     w->waits = waits_new(&w->collector, options);
-    waits_exec(w->waits, *child, watching_now());
+    uint64_t start = watching_now();
+    waits_exec(w->waits, *child, start);
+    waits_switch(w->waits, *child, *child, start, true, false); /* it waits to be let go */
+    vec_push(&w->lives, (struct toy_life){*child, start, 0});
     if (is_watched && write(go[1], "", 1) != 1)
         abort();
     close(go[1]);
@@ -307,7 +203,9 @@ static bool watching_run(struct watching *w, void (*program)(void *), void *cont
         uint64_t pause = waits_poll(w->waits, now, now - SETTLED_NS);
         usleep((useconds_t)(pause < 4000000 ? pause / 1000 : 4000));
     }
-    uint64_t end = watching_now();
+    uint64_t end = watching_now(), count;
+    for (int i = 0; i < w->fds_len; i += 1 + w->sees_switches)
+        w->cpu_ns += read(w->fds[i], &count, sizeof count) == sizeof count ? count : 0;
     if (is_watched)
         watching_round(w, UINT64_MAX);
     else

@@ -60,7 +60,7 @@ CASES = [
     Case("coroutines", "switched.c", ("coroutines",)),
     Case("handler", "switched.c", ("handler",), is_cut=True, builds=("O2", "static")),
     Case("language-c++", "language.cc", builds=("O0", "O2")),
-    Case("language-fortran", "language.f90",
+    Case("language-fortran", "language.f90", extra=("-fno-inline",),
          rename=tuple((name, "__work_MOD_" + name) for name in ("three_parts", "one_part"))),
     Case("language-rust", "language.rs"),
     Case("counted", "counted.c", extra=("-pg",)),

@@ -35,7 +35,7 @@ def ask(workshop, case, build, recorder):
                                                                       r.stderr.strip()))
         report = truth.Report(recording, [truth.MONARC])
         return truth.compare(truth.Truth(said), report, case.asks, case.rename,
-                             recorder.method == "perf-user", case.is_cut)
+                             recorder.method, case.is_cut)
     finally:
         shutil.rmtree(copy, True)
 

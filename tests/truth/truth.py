@@ -145,8 +145,8 @@ class Report:
         self.flat = self.json("flat", recording)
         self.summary = self.flat["summary"]
         self.functions = self.flat["functions"]
-        rate = self.summary["samples_per_unit"] or 1
-        self.sampled_s = self.summary["samples"] / rate
+        self.recorded = self.summary["recording"]
+        self.sampled_s = self.summary["samples"] / (self.summary["samples_per_unit"] or 1)
 
     def json(self, *arguments):
         r = subprocess.run([*self.command, *arguments, "--json"], capture_output=True, text=True)
@@ -174,12 +174,15 @@ class Report:
         return sum(f["total_time"] or 0 for f in self.functions if f["name"].startswith("[stack cut"))
 
     def cut_share(self):
-        stacks = self.summary.get("stack_samples", 0)
-        return 1 - self.summary.get("whole_stack_samples", stacks) / stacks if stacks else 0
+        return 1 - self.recorded["whole_stacks"]
 
     def samples(self):
         """How many times somebody looked, whatever each look weighs."""
-        return self.summary.get("sample_count", self.summary["samples"])
+        return self.recorded["samples_taken"]
+
+    def lost_s(self):
+        """What is named and stands in no row; the kernel's is in one."""
+        return sum(loss["ns"] for loss in self.recorded["losses"] if loss["kind"] != "kernel") / 1e9
 
     def path_s(self, path):
         """Time of the stacks that have these functions in this order, others between or not."""
@@ -234,13 +237,15 @@ def standard_error(share, samples):
     return math.sqrt(spread / max(samples, 1))
 
 
-def compare(truth, report, asks, rename=(), is_user_only=False, is_cut=False):
+def compare(truth, report, asks, rename=(), method="", is_cut=False):
     """All findings. `asks` are the kinds of lines to compare; `rename` says under which other name
     rows stand; `is_cut`: that stacks are allowed to be cut, if the report says so."""
     n, cpu, seen_cpu = report.samples(), truth.cpu_s, report.sampled_s
     clock = truth.error_s / cpu
     cut_s = report.cut_s()  # callers that are not known, and said to be
     found = []
+    if method:
+        found.append(Finding("recorded by " + method, 1, report.recorded["method"] == method, 0, ""))
     if not is_cut:
         found.append(Finding("stacks that are not whole", 0, report.cut_share(), WHOLE))
 
@@ -252,8 +257,7 @@ def compare(truth, report, asks, rename=(), is_user_only=False, is_cut=False):
         low, high = (s / seen_cpu if seen_cpu else 0 for s in (seen_s, most_s or seen_s))
         found.append(Finding("%s %s" % (kind, name), p, min(max(p, low), high), allowed))
 
-    found.append(Finding("CPU time", cpu, seen_cpu, HUNDREDTH * cpu + OUTSIDE_S * len_processes(
-        report), "s"))
+    found += account(truth, report)
     if "self" in asks:
         expected = {}
         for name, s in truth.self.items():
@@ -267,7 +271,7 @@ def compare(truth, report, asks, rename=(), is_user_only=False, is_cut=False):
         for name, s in truth.total.items():
             share("total", name, s, report.total_s(name), report.total_s(name) + cut_s)
     if "kernel" in asks and truth.kernel:
-        share("self", "[kernel]", sum(truth.kernel.values()), report.kernel_s(), ticks=is_user_only)
+        share("self", "[kernel]", sum(truth.kernel.values()), report.kernel_s(), ticks=method == "perf-user")
     if "path" in asks:
         for path, s in truth.path.items():
             seen_s = report.path_s(path)
@@ -278,8 +282,17 @@ def compare(truth, report, asks, rename=(), is_user_only=False, is_cut=False):
     return found
 
 
-def len_processes(report):
-    return max(1, report.summary.get("processes", 1))
+def account(truth, report):
+    """Whether all CPU time is there: as the program knows it, as the kernel's accounts have it, and
+    as samples and named losses add up to it."""
+    r, outside_s = report.recorded, OUTSIDE_S * max(1, report.recorded["processes"])
+    return [Finding("CPU time of the program", truth.cpu_s, r["cpu_time"],
+                    HUNDREDTH * truth.cpu_s + outside_s, "s"),
+            Finding("CPU time accounted for, and lost", r["cpu_time"],
+                    r["accounted_time"] + report.lost_s(),
+                    HUNDREDTH * truth.cpu_s + outside_s, "s"),
+            Finding("CPU time in rows", r["accounted_time"], report.sampled_s,
+                    HUNDREDTH * truth.cpu_s + outside_s, "s")]
 
 
 # --- running --------------------------------------------------------------------------------------

@@ -219,6 +219,37 @@ static int looks(void)
     return 0;
 }
 
+static volatile int seen;
+
+static void see(int number)
+{
+    seen = number;
+}
+
+/* All signals arranged anew, as servers do, and those arrangements hold. */
+static int arranges(const char *how)
+{
+    static void (*handlers[])(int) = {see, SIG_IGN, SIG_DFL};
+    for (int k = 0; k < 3; k++) {
+        struct sigaction now;
+        for (int i = 1; i < 65; i++)
+            signal(i, handlers[k]);
+        clock_t end = clock() + CLOCKS_PER_SEC / 20;
+        while (clock() < end)
+            before();
+        sigaction(SIGSTKFLT, NULL, &now);
+        printf("%d %d %d\n", k, now.sa_handler == handlers[k], seen);
+        if (k < 2)
+            raise(SIGSTKFLT);
+        printf("seen %d\n", seen);
+        seen = 0;
+    }
+    fflush(stdout);
+    if (!strcmp(how, "dies"))
+        raise(SIGSTKFLT);
+    return 0;
+}
+
 static int chain(char **argv, int left)
 {
     char number[16];
@@ -279,6 +310,20 @@ static int steers(void)
     return failed;
 }
 
+/* Ends as the recording after the last reset is to be seen, without a chance to write. */
+static int resets(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        times(i, before);
+        if (monarc_reset() != 0)
+            return 1;
+    }
+    times(17, before);
+    expect("before", 17);
+    syscall(SYS_exit_group, 0);
+    return 0;
+}
+
 static void *marking(void *name)
 {
     for (int i = 0; i < 100; i++)
@@ -325,6 +370,8 @@ int main(int argc, char **argv)
         return refused();
     if (!strcmp(mode, "looks"))
         return looks();
+    if (!strcmp(mode, "arranges"))
+        return arranges(with);
     if (!strcmp(mode, "chain"))
         return chain(argv, atoi(with));
     if (!strcmp(mode, "idle"))
@@ -333,6 +380,8 @@ int main(int argc, char **argv)
         return dies(with);
     if (!strcmp(mode, "steers"))
         return steers();
+    if (!strcmp(mode, "resets"))
+        return resets();
     if (!strcmp(mode, "marks"))
         return marks();
     if (!strcmp(mode, "plugin"))

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""test_ptrace.py: what the ptrace source tells about programs that measure themselves, and what
+these notice of it.
+
+Shares are compared within four standard errors of as many samples as there are. It refuses to
+compare wall times: the machine may be busy.
+"""
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "checks"))
+
+import recording_log
+import tap
+
+NOBODY = 65534
+FOLDER = tempfile.TemporaryDirectory(prefix="monarc-ptrace-")
+
+
+def share_findings(log, symbols, expected):
+    """Shares of functions of all samples against the program's own measures, both in user code."""
+    by, findings = log.by_function(symbols), []
+    mine = sum(by[name] for name in expected)
+    total = sum(expected.values())
+    n = max(len(log.samples), 1)
+    for name, seconds in expected.items():
+        share, truth = by[name] / (mine or 1), seconds / total
+        error = math.sqrt(truth * (1 - truth) / n)
+        if abs(share - truth) > 4 * error + 0.02:
+            findings.append(f"{name}: {share:.3f} for {truth:.3f}, {n} samples")
+    return findings
+
+
+def sum_findings(log, slack=0.04):
+    """Samples and what is lost make up the CPU time; neither is more than that."""
+    placed, total = log.weight(), log.total()
+    findings = []
+    if abs(placed + log.lost() - log.cpu()) > slack * total + 0.01:
+        findings.append(f"{placed:.3f} s placed, {log.lost():.3f} s lost, {log.cpu():.3f} s had")
+    if abs(log.cpu() - total) > 0.15 * total + 0.01:
+        findings.append(f"threads had {log.cpu():.3f} s, the system says {total:.3f} s")
+    return findings
+
+
+def shares(t, work, symbols):
+    wrap = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+    for mode, number, slack in (("user-kernel", 2, .04), ("short-calls", 4, .04),
+                                ("threads", 3, .04), ("children", 3, .04), ("bursts", 1, .04),
+                                ("rare-bursts", .5, .04), ("short-threads", 2000, .04),
+                                ("short-children", 2000, .04), ("short-and-long", 1000, .04),
+                                ("crowd", 2, .04), ("exec-chain", 5, .04)):
+        log = recording_log.record(work, mode, number)
+        expected = {{"user": "burn_a"}.get(k, k): v for k, v in log.truth.items()}
+        if mode == "short-calls":  # the user part is burn_a and burn_b
+            by = log.by_function(symbols)
+            users = by["burn_a"] + by["burn_b"]
+            seen, truth = users / (users + by["kernel"]), log.truth["user"] / sum(log.truth.values())
+            findings = [f"{seen:.3f} for {truth:.3f}"] * (abs(seen - truth) > 0.12)
+        else:
+            findings = share_findings(log, symbols, expected)
+        t.clean(f"{mode}: shares", findings)
+        t.clean(f"{mode}: sum", sum_findings(log, slack))
+    if os.geteuid() == 0:
+        log = recording_log.record(work, "children", 1, wrap=wrap)
+        t.clean("an ordinary user: shares", share_findings(log, symbols, log.truth))
+        t.clean("an ordinary user: sum", sum_findings(log))
+    else:
+        t.skip("an ordinary user", "is who runs this")
+
+
+def undisturbed(t, folder):
+    signals = recording_log.build("signals.c", folder)
+    for mode in ("queue", "traps", "job", "group", "descriptor", "quiet-children",
+                 "exec-by-thread", "spawns", "ends", "eintr", "die"):
+        bare = subprocess.run([signals, mode], capture_output=True, text=True, check=False)
+        status = bare.returncode if bare.returncode >= 0 else 128 - bare.returncode
+        log = recording_log.record(signals, mode)
+        findings = [f"{a!r} for {b!r}" for a, b in ((log.output, bare.stdout), (log.status, status))
+                    if a != b]
+        t.clean(f"{mode}: the same output and status", findings)
+    waits = recording_log.build("waits.c", folder)
+    log = recording_log.record(waits, 4)
+    lines = [line.split() for line in log.output.splitlines()]
+    early = [" ".join(x) for x in lines if int(x[2])]
+    t.clean("no waiting call comes back early", early + ["no output"] * (len(lines) != 8))
+    t.clean("and there were samples", ["none"] * (not log.samples))
+
+
+def left_alone(t, folder, work):
+    traceme = recording_log.build("traceme.c", folder)
+    log = recording_log.record(traceme, work, "user-kernel", 0.1)
+    t.clean("a program that has itself traced works", [log.output] * (
+        not log.output.startswith("stopped 1\n") or "exited 0" not in log.output))
+    t.clean("and is reported", ["no"] * (not any(x[1] == "4" for x in log.of("lose"))))
+
+
+def processes(t, work):
+    log = recording_log.record(work, "exec-chain", 3)
+    names = [x[3] for x in log.of("exec")]
+    t.clean("each exec is told, with mappings", [] if len(names) == 4 and len(log.of("maps")) >= 4
+            else [f"{names} {len(log.of('maps'))}"])
+    log = recording_log.record(work, "children", 0.2)
+    t.clean("each fork and each end", [] if len(log.of("fork")) == 3 and len(log.of("exit")) == 3
+            else [f"{log.of('fork')} {log.of('exit')}"])
+    log = recording_log.record(work, "children", 0.5, options=("-n",))
+    pids = {s.pid for s in log.samples}
+    t.clean("no others where only one is wanted", [f"{pids}"] * (len(log.of("fork")) != 1))
+
+
+def attaching(t, work, symbols):
+    program = subprocess.Popen([work, "threads", "4"], stdout=subprocess.PIPE, text=True)
+    time.sleep(0.3)
+    log = recording_log.record(options=("-p", str(program.pid), "-t", "1"))
+    output = program.communicate()[0]
+    by = log.by_function(symbols)
+    t.clean("attached: samples of all threads", [] if by["burn_a"] and by["burn_b"] else [f"{by}"])
+    t.clean("attached: it ends as ever", [output] * (program.returncode != 0 or
+                                                     output.count("truth") != 2))
+    log = recording_log.record(options=("-p", "999999999", "-t", "1"))
+    t.clean("attached: to nothing", [f"{log.status}"] * (log.status != 2))
+
+
+def main():
+    t, folder = tap.Tap(), FOLDER.name
+    os.chmod(folder, 0o755)
+    work = recording_log.build("work.c", folder)
+    symbols = recording_log.Symbols(work)
+    shares(t, work, symbols)
+    undisturbed(t, folder)
+    left_alone(t, folder, work)
+    processes(t, work)
+    attaching(t, work, symbols)
+    t.end()
+
+
+if __name__ == "__main__":
+    main()
