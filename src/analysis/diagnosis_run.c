@@ -236,7 +236,7 @@ static const struct loss_row LOSS_ROWS[RUN_LOSSES] = {
     [RUN_LOST_KERNEL] = {"kernel-unseen", "time in the kernel is known by amount, not by place",
                          "'setcap cap_perfmon=ep' on monarc, or kernel.perf_event_paranoid=1",
                          SEVERITY_NOTE},
-    [RUN_LOST_UNSEEN] = {"unseen-processes", "processes that were not recorded used CPU time",
+    [RUN_LOST_UNSEEN] = {"unseen-time", "processes that were not recorded used CPU time",
                          "'monarc flat --processes' lists them", SEVERITY_WARNING},
     [RUN_LOST_STOPPED] = {"stopped", "the program had its recording stopped for a while",
                           "nothing, if that was meant: monarc_stop() was called", SEVERITY_NOTE},

@@ -28,6 +28,7 @@ struct run_weights {
     double effective; /* as many samples of equal weight would be as certain */
     uint64_t weight;  /* total in ns, or events */
     uint64_t taken;   /* samples */
+    double aside;     /* taken out of `node` and `total`: of code that only counts calls for us */
 };
 
 void run_weigh(struct run_weights *w, const struct run *r, const struct run_choice *c,

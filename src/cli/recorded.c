@@ -4,6 +4,7 @@
  * build-id than the recorded one is an error: its symbols would give wrong names. */
 #include "cli/recorded.h"
 
+#include "analysis/summary.h"
 #include "base/sort.h"
 
 #include <inttypes.h>
@@ -313,6 +314,8 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
     find_machine(r);
     space_functions(&r->space, f, &r->arena);
     run_weigh(&r->weights, &r->run, &r->choice, &r->arena);
+    if (r->run.method != RUN_METHOD_PROCESS)
+        summary_set_profiler_aside(&r->weights, &r->space, f);
     stacks_measure(&r->stacks, &r->space, f, r->weights.node, &r->arena);
     run_summarize(&r->summary, &r->run, &r->choice, &r->weights, chosen_text(r, &o->filter),
                   &r->arena);

@@ -251,6 +251,7 @@ static void merge_facts(struct run_merging *m)
     into->length_ns += from->length_ns;
     into->user_ns += from->user_ns;
     into->system_ns += from->system_ns;
+    into->cpu_ns += from->cpu_ns;
     into->monitor_ns += from->monitor_ns;
     into->cost_ns += from->cost_ns;
     into->stacks += from->stacks;

@@ -308,6 +308,7 @@ static bool monitor_attach(struct monitor *m, struct err *e)
         monitor_add_events(m);
     else if (!monitor_open_other(m, e))
         return false;
+    m->result->status = 0;
     return m->result->has_started = true;
 }
 

@@ -1,6 +1,7 @@
 /* Keeping, for each thread, since when it is off the CPU and where, from what a source tells. */
 #include "record/waits.h"
 
+#include "record/waits_look.h"
 #include "record/waits_private.h"
 
 #include <stdlib.h>
@@ -320,11 +321,22 @@ void waits_lost(struct waits *w, uint64_t at_ns)
 
 /* --- the end --------------------------------------------------------------------------------- */
 
+bool waits_drop_if_gone(struct waits *w, int32_t slot)
+{
+    struct waiting_thread *t = &w->threads.at[slot];
+    if (w->options.no_looking || waits_look_lives(t->pid, t->tid))
+        return false;
+    w->losses += t->state != WAITS_THREAD_UNKNOWN;
+    waits_give(w, t);
+    waits_remove(w, slot);
+    return true;
+}
+
 void waits_finish(struct waits *w, uint64_t now_ns)
 {
     for (size_t i = 0; i < w->threads.len; i++) {
         struct waiting_thread *t = &w->threads.at[i];
-        if (t->state == WAITS_THREAD_NONE)
+        if (t->state == WAITS_THREAD_NONE || waits_drop_if_gone(w, (int32_t)i))
             continue;
         waits_end(w, (int32_t)i, now_ns);
         waits_give(w, t);

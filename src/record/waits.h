@@ -27,7 +27,7 @@ struct waits_options {
     uint32_t event; /* of the collector, in ns */
     enum unwind_machine machine;
     uint64_t look_after_ns; /* 0: 2 ms */
-    bool no_looking;        /* the source sees all places */
+    bool no_looking;        /* the threads are not to be looked at */
 };
 
 struct waits *waits_new(struct collector *c, const struct waits_options *o);
@@ -69,7 +69,8 @@ void waits_lost(struct waits *w, uint64_t at_ns);
  * again. */
 uint64_t waits_poll(struct waits *w, uint64_t now_ns, uint64_t told_ns);
 
-/* Counts everything up to now. Everything was told. */
+/* Counts everything up to now. Everything was told; the ends of threads that are gone by now were
+ * not, so that their last waits have no length. */
 void waits_finish(struct waits *w, uint64_t now_ns);
 
 /* What was counted, all threads together. */

@@ -78,6 +78,13 @@ static bool look_is_stopped(pid_t pid, pid_t tid)
     return end && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
 }
 
+bool waits_look_lives(pid_t pid, pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d", (int)pid, (int)tid);
+    return !access(path, F_OK);
+}
+
 void waits_look_at(pid_t pid, pid_t tid, struct waits_look *out)
 {
     char text[TEXT_BYTES];

@@ -25,6 +25,9 @@ struct waits_look {
  * for none. false: it is none of these. */
 bool waits_look_read(const char *text, struct waits_look *out);
 
+/* Whether there is such a thread, be it a zombie. */
+bool waits_look_lives(pid_t pid, pid_t tid);
+
 void waits_look_at(pid_t pid, pid_t tid, struct waits_look *out);
 
 /* Copies up to `bytes` of a stack from its pointer on; returns how much there is. */

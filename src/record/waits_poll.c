@@ -12,6 +12,7 @@ enum {
     LEAST_PAUSE_NS = 2 * 1000 * 1000, /* between polls */
     LONG_PAUSE_NS = 10 * 1000 * 1000, /* after one that could not look at all */
     PIECES = 1000,                    /* of a run, at most */
+    PIECE_TO_COST = 50,               /* a fiftieth of a CPU */
     LATE_NS = 10 * 1000 * 1000,       /* what is told may be told late */
 };
 
@@ -88,6 +89,7 @@ static uint64_t waits_look_at_all(struct waits *w, uint64_t now_ns)
 static uint64_t waits_piece(const struct waits *w, uint64_t now_ns)
 {
     uint64_t piece = now_ns > w->start_ns ? (now_ns - w->start_ns) / PIECES : 0;
+    piece = piece > w->piece_cost_ns * PIECE_TO_COST ? piece : w->piece_cost_ns * PIECE_TO_COST;
     return piece > WAITS_PIECE_NS ? piece : WAITS_PIECE_NS;
 }
 
@@ -97,13 +99,16 @@ static void waits_count_pieces(struct waits *w, uint64_t told_ns)
 {
     if (told_ns < w->piece_ns + waits_piece(w, told_ns))
         return;
+    uint64_t begin = waits_now();
     w->piece_ns = told_ns;
     told_ns -= LATE_NS;
-    for (int32_t slot = w->known.first; slot != NO_THREAD; slot = w->threads.at[slot].next) {
+    for (int32_t next, slot = w->known.first; slot != NO_THREAD; slot = next) {
         struct waiting_thread *t = &w->threads.at[slot];
-        if (!t->has_look || t->looked_ns <= told_ns)
+        next = t->next;
+        if (!waits_drop_if_gone(w, slot) && (!t->has_look || t->looked_ns <= told_ns))
             waits_count(w, t, told_ns);
     }
+    w->piece_cost_ns = waits_now() - begin;
 }
 
 uint64_t waits_poll(struct waits *w, uint64_t now_ns, uint64_t told_ns)

@@ -59,6 +59,7 @@ struct waits {
     size_t living;
     struct waiting_queue fresh, known; /* may be looked at; all others that are off */
     uint64_t start_ns, piece_ns;       /* the first time that was told; of the last pieces */
+    uint64_t piece_cost_ns;            /* what counting these took */
     uint64_t pause_ns;                 /* until then nothing is looked at */
     struct waits_sums sums;
     uint64_t losses;
@@ -87,6 +88,9 @@ void waits_keep(struct waits *w, struct waiting_thread *t, uint64_t *kept, uint6
 
 /* Ends what is known of a thread that is observed. */
 void waits_observe_end(struct waits *w, struct waiting_thread *t);
+
+/* Forgets a thread that has ended if nobody said so: when is not known. */
+bool waits_drop_if_gone(struct waits *w, int32_t slot);
 
 /* Looks at a thread from outside, and keeps where it waits if it does. */
 void waits_look(struct waits *w, int32_t slot);

@@ -103,7 +103,8 @@ static void text_programs(struct out *out, const struct run_summary *s)
     for (uint32_t i = 0; i < s->programs_len && i < MOST_PROGRAMS; i++) {
         out_str(out, i ? ", " : "");
         text_name(out, s->programs[i].name);
-        out_printf(out, " %.0f %%", 100 * s->programs[i].samples / s->weights->total);
+        out_printf(out, " %.0f %%",
+                   100 * s->programs[i].samples / (s->weights->total + s->weights->aside));
     }
     if (s->programs_len > MOST_PROGRAMS)
         out_printf(out, " and %" PRIu32 " more", s->programs_len - MOST_PROGRAMS);

@@ -190,12 +190,13 @@ static void json_facts(struct json *j, const struct run *r)
         const char *key;
         uint64_t value;
     } facts[] = {
-        {"machine", r->machine},        {"rate_asked_for", r->rate}, {"cpus", r->cpus},
-        {"start_ns", r->start_real_ns}, {"length_ns", r->length_ns}, {"slice_ns", r->slice_ns},
-        {"user_ns", r->user_ns},        {"system_ns", r->system_ns}, {"recorder_ns", r->monitor_ns},
-        {"cost_ns", r->cost_ns},        {"stacks", r->stacks},       {"whole_stacks", r->whole},
-        {"frames", r->nodes.len - 1},   {"entries", r->samples.len}, {"symbols", r->symbols.len},
-        {"calls", calls_of(r)},         {"arcs", r->arcs.len},       {"blocks", r->blocks.len}};
+        {"machine", r->machine},        {"rate_asked_for", r->rate},  {"cpus", r->cpus},
+        {"start_ns", r->start_real_ns}, {"length_ns", r->length_ns},  {"slice_ns", r->slice_ns},
+        {"user_ns", r->user_ns},        {"system_ns", r->system_ns},  {"cpu_ns", r->cpu_ns},
+        {"recorder_ns", r->monitor_ns}, {"cost_ns", r->cost_ns},      {"stacks", r->stacks},
+        {"whole_stacks", r->whole},     {"frames", r->nodes.len - 1}, {"entries", r->samples.len},
+        {"symbols", r->symbols.len},    {"calls", calls_of(r)},       {"arcs", r->arcs.len},
+        {"blocks", r->blocks.len}};
     json_pair_str(j, "method", run_method_name(r->method));
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         json_pair_u64(j, facts[i].key, facts[i].value);

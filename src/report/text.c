@@ -107,16 +107,21 @@ static void text_samples(struct out *out, const struct summary *s)
         out_str(out, "; the sampling rate is not known");
     }
     out_char(out, '\n');
-    if (s->run)
-        run_account_text(out, s->run);
     if (s->unattributed > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in no function of the program\n",
                    s->unattributed, 100 * summary_share(s, s->unattributed));
     if (s->stacks && !s->run)
         out_printf(out, "         with call stacks: totals are measured, not modelled\n");
-    if (s->profiler > 0)
+    bool is_aside = s->run && s->run->weights->aside > 0;
+    if (s->profiler > 0 && is_aside)
+        out_printf(out,
+                   "         %.6g more in the recorder's counting of calls, no part of these\n",
+                   s->profiler);
+    else if (s->profiler > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in the profiler itself\n", s->profiler,
                    100 * summary_share(s, s->profiler));
+    if (s->run)
+        run_account_text(out, s->run);
 }
 
 static void text_calls(struct out *out, const struct summary *s)

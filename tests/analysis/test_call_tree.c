@@ -243,6 +243,28 @@ static void test_inlined_frames(void **state)
     deinit(&b);
 }
 
+/* A function that is called and inlined in one place is one, and its callers are counted once. */
+static void test_two_numbers_of_a_function(void **state)
+{
+    struct toy_run b = {0};
+    (void)state;
+    add(&b, 0, 0, 0);
+    uint32_t top = add(&b, 0, MAIN, 0);
+    add(&b, top, LEFT, 10);
+    add(&b, top, RIGHT, 200);
+    add(&b, add(&b, top, SPIN, 0), RIGHT, 3000);
+    merge(&b);
+    bool is_wanted[FUNCTIONS] = {[LEFT] = true, [RIGHT] = true};
+    struct call_query q = {.direction = CALLS_OUTWARDS,
+                           .is_wanted = is_wanted,
+                           .depth = UINT32_MAX,
+                           .limit = UINT64_MAX};
+    struct call_rows r;
+    call_rows_make(&r, &b.tree, &q, &b.arena);
+    check_rows(&r, "l:3210/0 .s:3000/0 ..m:3000/3000 .m:210/210");
+    deinit(&b);
+}
+
 /* --- what is folded, and limits -------------------------------------------------------------- */
 
 static void test_small_ones_are_folded(void **state)
@@ -402,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_mutual_recursion),
         cmocka_unit_test(test_cut_stacks),
         cmocka_unit_test(test_inlined_frames),
+        cmocka_unit_test(test_two_numbers_of_a_function),
         cmocka_unit_test(test_small_ones_are_folded),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_roots_are_inclusive),

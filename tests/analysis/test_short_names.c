@@ -219,12 +219,30 @@ static void test_hostile_names(void **state)
  * only the type tells apart keep all. */
 static void test_equal_short_names(void **state)
 {
-    static const char *const LINKAGE[] = {
-        "_Z3geti", "_Z3getd", "_Z3setSt6vectorIiSaIiEE", "_Z4castIiET_c",   "put", "_Z3putv",
-        "_Z3getc", "_Z3seti", "_ZN1a4castIiEEiv",        "_ZN1a4castIiEEvv"};
-    static const char *const SHOWN[] = {
-        "get(int)", "get(double)", "set", "cast<int>",          "put",
-        "put()",    "get",         NULL,  "int a::cast<int>()", "void a::cast<int>()"};
+    static const char *const LINKAGE[] = {"_Z3geti",
+                                          "_Z3getd",
+                                          "_Z3setSt6vectorIiSaIiEE",
+                                          "_Z4castIiET_c",
+                                          "put",
+                                          "_Z3putv",
+                                          "_Z3getc",
+                                          "_Z3seti",
+                                          "_ZN1a4castIiEEiv",
+                                          "_ZN1a4castIiEEvv",
+                                          "_Z5storeSt6vectorIiSaIiEE",
+                                          "_Z5storei"};
+    static const char *const SHOWN[] = {"get(int)",
+                                        "get(double)",
+                                        "set",
+                                        "cast<int>",
+                                        "put",
+                                        "put()",
+                                        "get",
+                                        NULL,
+                                        "int a::cast<int>()",
+                                        "void a::cast<int>()",
+                                        "store(std::vector<int>)",
+                                        "store(int)"};
     enum { LEN = sizeof LINKAGE / sizeof *LINKAGE };
     struct arena a = {0};
     struct function at[LEN] = {0};

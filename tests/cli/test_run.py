@@ -226,7 +226,7 @@ class Running(Case):
 
     def test_program_that_executes_another(self):
         done = self.run_it("sh", "-c", f"exec {self.build('busy.c')} 0.2")
-        self.assertRegex(done.stderr.decode(), r"\n *[0-9.]+ .* spin\n")
+        self.assertRegex(done.stderr.decode(), r"\n *[0-9.]+ .* spin( \[busy\])?\n")
 
     def test_attached(self):
         process = subprocess.Popen([self.build("busy.c"), "60"], stdout=subprocess.DEVNULL)
@@ -238,7 +238,7 @@ class Running(Case):
                         str(process.pid))
             rows, summary = self.flat(self.dir / "r")
             self.assertGreater(rows["spin"]["self_share"], 0.5, method)
-            self.assertGreater(self.seconds(summary), 0.2)
+            self.assertGreater(self.seconds(summary), 0.05)
         self.assertIsNone(process.poll())
         self.assertIn(b"No such process", self.run_it("-p", "4194304", status=126).stderr)
 

@@ -214,9 +214,9 @@ def extent(t, kind, cells, first=0, length=None):
     return (head + t.pack("Q", fnv1a(head)) + body).ljust(4096, b"\0")
 
 
-def live_file(name, more):
+def live_file(name, more, version=1):
     t = Target(name)
-    head = t.pack("IIIIIIIIQQII", 0x564c524d, 1, 0x01020304, 4096, 8 if name.endswith("64") else 4, 62,
+    head = t.pack("IIIIIIIIQQII", 0x564c524d, version, 0x01020304, 4096, 8 if name.endswith("64") else 4, 62,
                   7, 1, 10**18, 100, 1000, 0)
     data = (head + t.pack("Q", fnv1a(head))).ljust(4096, b"\0")
     data += extent(t, 5, [record(t, 2, text("argument", "./p")), objects(t), mark(t), bytes(8)])
@@ -242,7 +242,29 @@ def live_blocks(t):
     yield extent(t, 4, [thread_note(t, 7, 1, 11)])[:200]
 
 
+def live_aside(t):
+    """Version 2: the last word of a cell is how much is not to be reported."""
+    taken = 1 << 63
+    yield extent(t, 1, [t.pack("QQQQ", *call, aside)
+                        for call, aside in zip(CALLS, (1, taken, taken | 1))])
+    yield extent(t, 2, [t.pack("QQQQ", parent, address, hits, hits // 2)
+                        for _, parent, address, hits in NODES], first=2)
+    yield extent(t, 3, [t.pack("QQQQ", 1, 0x555000401055, 9, 4)])
+
+
+def control():
+    """The ring of a monitor: docs/formats/control.md. Native byte order; shorter than the file."""
+    t = Target("le64")
+    head = t.pack("IIII", 0x4c43524d, 1, 2048, 512).ljust(64, b"\0")
+    numbers = [t.pack("Q", n).ljust(64, b"\0") for n in (5, 0, 1)]
+    page = (head + b"".join(numbers)).ljust(4096, b"\0")
+    records = [(1, 1, b"init"), (1, 8, b"4711"), (2, 1, b"given up"), (0, 2, b"begun"), (1, 99, b"?" * 488)]
+    yield "ring", page + b"".join(t.pack("IIQII", state, kind, 10**9, 4711, 4712) + words.ljust(488, b"\0")
+                                  for state, kind, words in records)
+
+
 def live():
+    yield "aside", live_file("le64", live_aside, version=2)
     yield "calls", live_file("le64", live_calls)
     yield "stacks", live_file("le64", live_stacks)
     yield "blocks", live_file("be32", live_blocks)
@@ -384,8 +406,35 @@ def waits():
     yield "none", b"-1 0x7ffc10 0x7f20"
 
 
+def perf():
+    """How to read, where the buffer begins, and records as the kernel writes them."""
+    def record(kind, misc, payload, trailer=True):
+        if trailer:
+            payload += struct.pack("<IIQQIIQ", 11, 12, 1000, 77, 3, 0, 99)
+        return struct.pack("<IHH", kind, misc, 8 + len(payload)) + payload
+
+    def text(value):
+        data = value.encode() + b"\0"
+        return data + bytes(-len(data) % 8)
+
+    sample = struct.pack("<QQIIQQIIQ", 99, 0x401000, 11, 12, 1000, 77, 3, 0, 250000)
+    stack = struct.pack("<Q", 2) + struct.pack("<20Q", *range(100, 120)) + struct.pack("<Q64sQ", 64, bytes(range(64)), 40)
+    fork = struct.pack("<IIIIQ", 31, 32, 33, 34, 5)
+    mapped = struct.pack("<IIQQQIIQQII", 21, 22, 0x7000, 0x1000, 0x2000, 8, 1, 4711, 0, 5, 2) + text("/lib/x.so")
+    known = struct.pack("<IIQQQB3x20sII", 21, 22, 0x7000, 0x1000, 0x2000, 20, bytes(range(20)), 5, 2) + text("/x")
+    rows = (record(3, 0x2000, struct.pack("<II", 11, 11) + text("prog")) + record(10, 2, mapped) +
+            record(10, 0x4002, known) + record(9, 2, sample + stack, False) + record(7, 0, fork) +
+            record(2, 0, struct.pack("<QQ", 99, 17)) + record(8, 0, struct.pack("<IIQ", 11, 12, 5000)) +
+            record(14, 0x2000, b"") + record(4, 0, fork))
+    yield "all", b"\x09\0\0" + rows
+    yield "around", b"\x09\xf0\xff" + rows
+    yield "arm", b"\x02\0\0" + record(9, 1, sample + struct.pack("<Q", 2) + struct.pack("<33Q", *range(33)), False)
+    yield "cut", b"\x09\0\0" + rows[:-8]
+
+
 def main():
-    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events, waits, short_names:
+    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events, waits, short_names, \
+            perf, control:
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)
         for name, data in make():

@@ -23,7 +23,7 @@
 enum { IN_SLEEP, IN_POLL, IN_MUTEX, IN_PIPE, IN_EPOLL, IN_WAITPID, IN_STOP, PLACES };
 
 /* Each in a section of its own, so that its code has a start and an end. */
-#define PLACE(name)  __attribute__((noinline, noclone, section("place_" #name)))
+#define PLACE(name)  __attribute__((noinline, section("place_" #name)))
 #define EXTENT(name) extern const uint8_t __start_place_##name[], __stop_place_##name[]
 EXTENT(sleep);
 EXTENT(poll);

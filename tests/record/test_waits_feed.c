@@ -274,6 +274,24 @@ static void test_pieces(void **state)
     toy_free(&c);
 }
 
+/* The end of a thread that is gone was lost: nobody knows how long its last wait was. */
+static void test_gone_at_the_end(void **state)
+{
+    (void)state;
+    static const struct waits_options looks = {.machine = UNWIND_X86_64};
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &looks);
+    waits_exec(w, NOBODY, 100);
+    waits_switch(w, NOBODY, NOBODY, 200, true, false);
+    waits_switch(w, NOBODY, NOBODY, 300, false, false);
+    waits_switch(w, NOBODY, NOBODY, 400, true, false);
+    waits_finish(w, 9000);
+    assert_int_equal(toy_sum_of_thread(&c, NOBODY), 100);
+    assert_int_equal(c.lost, 1);
+    waits_free(w);
+    toy_free(&c);
+}
+
 /* --- clocks alone ----------------------------------------------------------------------------- */
 
 static void test_observed(void **state)
@@ -336,9 +354,8 @@ static void test_many_threads(void **state)
     enum { LIVING = 10000, BORN = 1000000, MOST_BYTES = 8 << 20 };
     (void)state;
     struct collector c = {0};
-    static const struct waits_options looks = {.machine = UNWIND_X86_64};
     size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
-    struct waits *w = waits_new(&c, &looks);
+    struct waits *w = waits_new(&c, &no_looks);
     uint64_t sum = 0, at = 1000 * MS;
     for (pid_t i = 0; i < LIVING; i++, at += 1000) {
         waits_fork(w, NOBODY, NOBODY + i, at);
@@ -378,6 +395,7 @@ int main(void)
         cmocka_unit_test(test_what_proc_says),
         cmocka_unit_test(test_stale_looks),
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_gone_at_the_end),
         cmocka_unit_test(test_observed),
         cmocka_unit_test(test_many_threads),
     };

@@ -195,6 +195,41 @@ class Monitored(RecorderTest):
             self.assertEqual(r.returncode, code)
             os.unlink(self.dir + "/covered.gcda")
 
+    def test_libraries_that_come_and_go(self):
+        """Exact, each library's own, and in tables and notes that do not grow."""
+        plugins = [self.build("plugin.c", "-O2", "-pg", "-fPIC", "-shared", "-DNAME=" + name,
+                              name=name + ".so") for name in ("first", "second")]
+        program = self.build("plugins.c", "-O2", "-pg", "-ldl")
+        for paths in plugins, [os.path.relpath(p, self.dir) for p in plugins]:
+            with self.subTest(paths=paths):
+                self.again()
+                for plugin in plugins:
+                    os.symlink(plugin, self.dir + "/" + os.path.basename(plugin))
+                self.beside = tuple(os.path.basename(p) for p in plugins)
+                if paths[0] not in plugins:
+                    paths = ["./" + name for name in self.beside]
+                monitor = Monitor(self.dir)
+                r = monitor.run([program, *paths, "500"], self.dir)
+                (name,) = monitor.folders()
+                size = os.stat("%s/%s/monarc.live" % (monitor.out, name)).st_size
+                self.assertLess(size, 300 << 10)
+                (recording,) = monitor.recordings().values()
+                self.assert_exact(recording, self.expected(r.stdout))
+                self.assertLess(len(recording.side.objects), 12)
+                libraries = {o["path"] for o in recording.side.objects.values()}
+                self.assertLessEqual(set(plugins), libraries)
+
+    def test_thousand_resets(self):
+        program = self.program("-O2", "-pg", "-pthread", "-ldl", RT_SO,
+                               "-Wl,-rpath," + os.path.dirname(RT_SO))
+        monitor = Monitor(self.dir)
+        r = monitor.run([program, "resets"], self.dir)
+        (name,) = monitor.folders()
+        self.assertLess(os.stat("%s/%s/monarc.live" % (monitor.out, name)).st_size, 300 << 10)
+        (recording,) = monitor.recordings().values()
+        self.assert_exact(recording, self.expected(r.stdout))
+        self.assertEqual([t[0] for t in monitor.told()].count("reset"), 1000)
+
     def test_monitor_is_gone(self):
         monitor = Monitor(self.dir)
         os.unlink(monitor.control)

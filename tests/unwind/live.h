@@ -24,6 +24,7 @@ static volatile sig_atomic_t as_deep;  /* stacks with as many frames of deep() a
 static volatile sig_atomic_t untrue;   /* stacks that claim to be whole and are not */
 static volatile sig_atomic_t bare;     /* stacks that end for want of tables */
 static volatile sig_atomic_t cut;      /* stacks that glibc cannot follow to their end */
+static volatile int result;            /* of the work */
 static volatile int depth;             /* of deep() */
 static uint64_t deep_return;           /* where it returns to itself */
 static uint64_t stack_end, trampoline; /* what a handler returns to */
@@ -241,11 +242,14 @@ static void find_stack_end(void)
     free(line);
 }
 
-static void live_run(int most_points)
+/* `without_headers`: only by indexes of .eh_frame. */
+static void live_run(int most_points, bool without_headers)
 {
     void *first[4];
     backtrace(first, 4); /* loads libgcc_s */
-    own_modules_init(&modules, MACHINE);
+    own_modules_init(&modules, MACHINE, without_headers);
+    points = agreed = whole = as_deep = untrue = bare = cut = 0;
+    differences_len = 0;
     find_stack_end();
     struct sigaction action = {.sa_sigaction = compare, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigfillset(&action.sa_mask);
@@ -254,9 +258,8 @@ static void live_run(int most_points)
     signal(SIGUSR1, interrupt_again);
     struct itimerval often = {{0, 500}, {0, 500}};
     setitimer(ITIMER_PROF, &often, NULL);
-    volatile int sum = 0;
     for (int i = 1; points < most_points && i < 100000000; i++)
-        sum += work(i);
+        result = result + work(i);
     setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
     own_modules_deinit(&modules);
 }

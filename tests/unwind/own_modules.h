@@ -8,6 +8,18 @@
 #include <link.h>
 #include <string.h>
 
+/* Sanitizers keep frames elsewhere and intercept what is stepped over. */
+#if defined __SANITIZE_ADDRESS__
+#define IS_SANITIZED 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED 0
+#endif
+
 enum { MOST_MODULES = 64 };
 
 struct own_module {
@@ -19,6 +31,7 @@ struct own_modules {
     struct own_module at[MOST_MODULES];
     size_t len;
     enum unwind_machine machine;
+    bool without_headers;
 };
 
 /* `.eh_frame` as its header points to it, up to the end of its segment. */
@@ -59,6 +72,8 @@ static inline int own_add(struct dl_phdr_info *info, size_t size, void *context)
         s.eh_frame = own_eh_frame(info, h->p_vaddr);
         s.eh_frame_address = (uint64_t)s.eh_frame.at - info->dlpi_addr;
     }
+    if (all->without_headers)
+        s.eh_frame_hdr = (struct bytes){0};
     if (s.eh_frame.len)
         m.tables = unwind_tables_new(&s);
     if (all->len < MOST_MODULES && m.high)
@@ -77,9 +92,10 @@ static inline bool own_module_at(void *context, uint64_t pc, struct unwind_modul
     return false;
 }
 
-static inline void own_modules_init(struct own_modules *all, enum unwind_machine machine)
+static inline void own_modules_init(struct own_modules *all, enum unwind_machine machine,
+                                    bool without_headers)
 {
-    *all = (struct own_modules){.machine = machine};
+    *all = (struct own_modules){.machine = machine, .without_headers = without_headers};
     dl_iterate_phdr(own_add, all);
 }
 

@@ -6,17 +6,30 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#if defined __x86_64__ && !defined __SANITIZE_ADDRESS__
+#include "own_modules.h"
+
+#if defined __x86_64__ && !IS_SANITIZED
 
 #include "live.h"
+
+static void run_and_check(int most_points, bool without_headers)
+{
+    live_run(most_points, without_headers);
+    live_report();
+    assert_true(points >= most_points);
+    assert_true(live_is_good());
+}
 
 static void test_as_glibc(void **state)
 {
     (void)state;
-    live_run(3000);
-    live_report();
-    assert_true(points >= 3000);
-    assert_true(live_is_good());
+    run_and_check(3000, false);
+}
+
+static void test_without_headers(void **state)
+{
+    (void)state;
+    run_and_check(500, true);
 }
 
 #else
@@ -28,10 +41,16 @@ static void test_as_glibc(void **state)
     skip();
 }
 
+static void test_without_headers(void **state)
+{
+    test_as_glibc(state);
+}
+
 #endif
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_glibc)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_glibc),
+                                       cmocka_unit_test(test_without_headers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

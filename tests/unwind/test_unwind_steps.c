@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#if defined __x86_64__ && !defined __SANITIZE_ADDRESS__
+#if defined __x86_64__ && !IS_SANITIZED
 
 enum { MOST_FRAMES = 128, MOST_STEPS = 150000, STACK_BYTES = 4096 };
 
@@ -43,7 +43,14 @@ static __attribute__((noinline)) int deep(int n, int *values)
     return deep(n - 1, values) * 3 + room[0];
 }
 
-static __attribute__((noinline, optimize("no-omit-frame-pointer"))) int framed(int n)
+/* With a frame pointer, as far as the compiler can be told. */
+#ifdef __clang__
+#define FRAMED
+#else
+#define FRAMED __attribute__((optimize("no-omit-frame-pointer")))
+#endif
+
+static FRAMED __attribute__((noinline)) int framed(int n)
 {
     int values[8] = {5, 3, 9, 1, n, 2, 8, 4};
     return deep(n % 5, values);
@@ -248,7 +255,7 @@ static void test_every_instruction(void **state)
     s.pid = fork();
     if (!s.pid)
         be_stepped();
-    own_modules_init(&s.modules, UNWIND_X86_64);
+    own_modules_init(&s.modules, UNWIND_X86_64, false);
     bool is_ready = begin(&s);
     uint64_t end_sp = s.now.rsp + 8;
     while (is_ready && s.steps < MOST_STEPS && s.now.rsp != end_sp) {

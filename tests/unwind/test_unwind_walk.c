@@ -193,6 +193,11 @@ static void test_frame_pointers(void **state)
         expect(&s, none, FRAMES(here));
         set_words(&s, FRAMES(7, STACK + 32, 0)); /* nor is that a thread's start */
         expect(&s, none, FRAMES(here));
+        set_words(&s,
+                  FRAMES(7, 7, PUSHED + 5, 7, 0)); /* nor is it behind a frame that is a guess */
+        expect(&s, none, FRAMES(here, PUSHED + 4));
+        set_words(&s, FRAMES(7, 7, PUSHED + 5, 7, 0x999)); /* of which nothing is broken */
+        expect(&s, none, FRAMES(here, PUSHED + 4));
         s.r.at[6] = STACK + 3; /* not aligned */
         expect(&s, none, FRAMES(here));
         s.r.at[6] = STACK - 8; /* further in */

@@ -310,6 +310,20 @@ static int steers(void)
     return failed;
 }
 
+/* Ends as the recording after the last reset is to be seen, without a chance to write. */
+static int resets(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        times(i, before);
+        if (monarc_reset() != 0)
+            return 1;
+    }
+    times(17, before);
+    expect("before", 17);
+    syscall(SYS_exit_group, 0);
+    return 0;
+}
+
 static void *marking(void *name)
 {
     for (int i = 0; i < 100; i++)
@@ -366,6 +380,8 @@ int main(int argc, char **argv)
         return dies(with);
     if (!strcmp(mode, "steers"))
         return steers();
+    if (!strcmp(mode, "resets"))
+        return resets();
     if (!strcmp(mode, "marks"))
         return marks();
     if (!strcmp(mode, "plugin"))
