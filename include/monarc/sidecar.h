@@ -5,10 +5,13 @@
 #ifndef MONARC_SIDECAR_H
 #define MONARC_SIDECAR_H
 
+#include <stdint.h>
+
 #define MONARC_SIDE_MAGIC    0x4453524d /* "MRSD" read little-endian */
 #define MONARC_LIVE_MAGIC    0x564c524d /* "MRLV" */
 #define MONARC_EXTENT_MAGIC  0x5458524d /* "MRXT" */
 #define MONARC_SIDE_VERSION  1
+#define MONARC_LIVE_VERSION  2
 #define MONARC_BYTE_ORDER    0x01020304
 #define MONARC_LIVE_PAGE     4096 /* extents start at multiples of this */
 #define MONARC_EXTENT_HEADER 64
@@ -28,12 +31,15 @@ enum monarc_side_tag {
 };
 
 enum monarc_extent_kind {
-    MONARC_EXTENT_ARCS = 1,    /* cells {from, self, count, 0} */
-    MONARC_EXTENT_STACKS = 2,  /* cells {parent id, address, hits, 0} */
-    MONARC_EXTENT_BLOCKS = 3,  /* cells {1, return address, count, 0} and {2, block start, 0, 0} */
+    MONARC_EXTENT_ARCS = 1,    /* cells {from, self, count, set aside} */
+    MONARC_EXTENT_STACKS = 2,  /* cells {parent id, address, hits, set aside} */
+    MONARC_EXTENT_BLOCKS = 3,  /* cells {1, return address, count, set aside}, {2, start, 0, 0} */
     MONARC_EXTENT_THREADS = 4, /* thread notes of 64 bytes */
     MONARC_EXTENT_NOTES = 5    /* sidecar records, ended by a zero tag */
 };
+
+/* In a cell's last word: not part of what was set aside. */
+#define MONARC_CELL_TAKEN ((uint64_t)1 << 63)
 
 #define MONARC_ROOT_NODE 1 /* parent of an outermost frame */
 

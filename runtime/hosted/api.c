@@ -2,12 +2,13 @@
 #include "api.h"
 #include "dump.h"
 #include "folder.h"
-#include "merge.h"
+#include "live.h"
+#include "monitor.h"
 #include "ring.h"
 #include "sys.h"
+#include "text.h"
 
 #include <monarc/runtime.h>
-#include <monarc/sidecar.h>
 
 int monarc_start(void)
 {
@@ -15,7 +16,8 @@ int monarc_start(void)
     if (!p)
         return -1;
     ring_drain_all(p); /* drops what was sampled meanwhile */
-    __atomic_store_n(&monarc_recording, 1, __ATOMIC_RELAXED);
+    if (!__atomic_exchange_n(&monarc_recording, 1, __ATOMIC_RELAXED))
+        monitor_tell(p, MONARC_CONTROL_RESUMED, NULL);
     return 0;
 }
 
@@ -24,29 +26,19 @@ int monarc_stop(void)
     struct process *p = process_if_started();
     if (p && monarc_recording)
         ring_drain_all(p);
-    __atomic_store_n(&monarc_recording, 0, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&monarc_recording, 0, __ATOMIC_RELAXED) && p)
+        monitor_tell(p, MONARC_CONTROL_STOPPED, NULL);
     return p ? 0 : -1;
 }
 
-/* Copies the present sums of one kind into a segment whose counts are taken off from now on. The
- * tables themselves stay as they are, for they are being counted into. */
-static bool set_aside(struct process *p, uint32_t kind)
+/* The cells stay as they are, for they are being counted into: each keeps how much of it is not to
+ * be reported. */
+static void set_aside_all(struct process *p)
 {
-    struct merged m;
-    bool ok = merge_kind(p, kind, &m);
-    uint64_t slots = 2048;
-    while (slots < m.count * 4)
-        slots *= 2;
-    struct table t = {NULL};
-    for (size_t i = 0; ok && i < m.count; i++) {
-        struct cell *c =
-            table_claim(p, &t, kind + KIND_SUBTRACT, slots, m.at[i].a, m.at[i].b, false);
-        ok = c != NULL;
-        if (ok)
-            cell_add(c, m.at[i].count);
-    }
-    merged_free(&m);
-    return ok;
+    for (struct segment *s = p->segments; s; s = s->next)
+        for (uint64_t i = 0; i < segment_room(s) && __atomic_load_n(&s->used, __ATOMIC_RELAXED);
+             i++)
+            cell_set_aside(segment_cells(s) + i);
 }
 
 int monarc_reset(void)
@@ -55,13 +47,42 @@ int monarc_reset(void)
     if (!p)
         return -1;
     ring_drain_all(p);
-    bool ok = set_aside(p, MONARC_EXTENT_ARCS) && set_aside(p, MONARC_EXTENT_STACKS) &&
-              set_aside(p, MONARC_EXTENT_BLOCKS);
-    return ok ? 0 : -1;
+    monitor_tell(p, MONARC_CONTROL_RESET, NULL);
+    uint64_t mask;
+    process_lock(p, &mask);
+    set_aside_all(p);
+    process_unlock(p, &mask);
+    return 0;
+}
+
+/* The monitor writes what was sampled, this process its calls. Those of the recording itself are in
+ * the live file already. */
+static bool dump_monitored(struct process *p, const char *folder)
+{
+    char absolute[MONARC_CONTROL_TEXT_BYTES];
+    struct text t = text_in(absolute, sizeof absolute);
+    if (monarc_sealed)
+        return false;
+    if (folder && *folder != '/') {
+        if (sys_failed(SYS3(SYS_getcwd, absolute, sizeof absolute, 0)))
+            return false;
+        t.used = text_length(absolute);
+        text_add(&t, "/");
+    }
+    text_add(&t, folder ? folder : "");
+    if (t.cut)
+        return false;
+    bool has_calls = __atomic_load_n(&p->segments, __ATOMIC_ACQUIRE) != NULL;
+    bool ok = !folder || !has_calls || dump(WRITTEN_REQUEST, DUMP_ASYNC, folder);
+    return monitor_tell(p, MONARC_CONTROL_DUMP, absolute) && ok;
 }
 
 int monarc_dump(const char *folder)
 {
+    if (config.monitored) {
+        struct process *p = process_get();
+        return p && dump_monitored(p, folder) ? 0 : -1;
+    }
     return dump(WRITTEN_REQUEST, DUMP_ASYNC, folder) ? 0 : -1;
 }
 
@@ -69,19 +90,23 @@ int monarc_snapshot(const char *name)
 {
     static char path[PATH_MAX];
     static int busy;
-    struct process *p = process_if_started();
+    struct process *p = config.monitored ? process_get() : process_if_started();
+    if (config.monitored && p && !monarc_sealed)
+        live_folder(p);
     if (!p || !p->folder[0] || __atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
         return -1;
-    bool ok = folder_path(p->folder, name, path) && dump(WRITTEN_REQUEST, DUMP_ASYNC, path);
+    bool ok = folder_path(p->folder, name, path) && monarc_dump(path) == 0;
     __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
     return ok ? 0 : -1;
 }
 
 static int mark(enum mark_kind kind, const char *name)
 {
-    struct process *p = process_if_started();
+    struct process *p = process_get();
     if (!p)
         return -1;
+    if (config.monitored)
+        return monitor_tell(p, MONARC_CONTROL_PHASE + kind, name) ? 0 : -1;
     side_mark(p, kind, name);
     return 0;
 }
@@ -133,5 +158,6 @@ void moncontrol(int on)
  * recorded later is added when the process does end. */
 void _mcleanup(void)
 {
-    dump(WRITTEN_REQUEST, 0, NULL);
+    if (!config.monitored)
+        dump(WRITTEN_REQUEST, 0, NULL);
 }

@@ -3,6 +3,7 @@
  * from the kernel only, calls nothing of libc but pthread_setspecific, uses general registers only.
  */
 #include "arcs.h"
+#include "monitor.h"
 #include "objects.h"
 #include "sys.h"
 #include "thread.h"
@@ -44,12 +45,26 @@ static struct cell *reserve_claim(struct process *p, uint32_t kind, uint64_t a, 
     return kind == MONARC_EXTENT_ARCS ? segment_claim(s, a, b) : NULL;
 }
 
-/* Once a new key; the load map is only read. */
-static void mark_profiled(uint64_t self)
+/* Once a new key. */
+static void mark_profiled(struct process *p, uint64_t self)
 {
     struct object *o = object_at(self);
+    if (!o)
+        o = object_discover(p, self);
     if (o && !__atomic_load_n(&o->profiled, __ATOMIC_RELAXED))
         __atomic_store_n(&o->profiled, true, __ATOMIC_RELAXED);
+}
+
+/* In a sandbox, where tables do not grow. */
+static struct cell *sealed_claim(struct process *p, uint32_t kind, uint64_t a, uint64_t b)
+{
+    bool is_arc = kind == MONARC_EXTENT_ARCS;
+    struct cell *c =
+        table_claim(p, is_arc ? &p->late : &p->late_blocks, kind, LATE_SLOTS, a, b, false);
+    if (!c && !p->segments && !__atomic_exchange_n(&p->told_uncounted, 1, __ATOMIC_RELAXED))
+        monitor_tell(p, MONARC_CONTROL_NOT_COUNTED,
+                     "the program had sandboxed itself before its first call");
+    return c;
 }
 
 static void count(struct process *p, struct table *t, uint32_t kind, uint64_t slots, uint64_t a,
@@ -57,7 +72,7 @@ static void count(struct process *p, struct table *t, uint32_t kind, uint64_t sl
 {
     struct cell *c = table_claim(p, t, kind, slots, a, b, false);
     if (!c)
-        c = reserve_claim(p, kind, a, b);
+        c = monarc_sealed ? sealed_claim(p, kind, a, b) : reserve_claim(p, kind, a, b);
     if (c)
         cell_add(c, 1);
     else
@@ -72,7 +87,7 @@ void monarc_arc_slow(uint64_t from, uint64_t self)
     if (!p || !monarc_recording)
         return;
     from += from == 0; /* a zero key is an empty cell */
-    mark_profiled(self);
+    mark_profiled(p, self);
     struct thread *t = thread_attach(p);
     count(p, t ? &t->arcs : &p->late, MONARC_EXTENT_ARCS, t ? ARC_SLOTS : LATE_SLOTS, from, self);
     if (t)

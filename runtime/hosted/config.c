@@ -1,7 +1,9 @@
 /* Reads MONARC_* and GMON_OUT_PREFIX. An unusable value means the default: a profiled program must
- * run as it would without. Refuses to be switched on in a set-user-ID program.
+ * run as it would without. Refuses to be switched on in a set-user-ID program, and in one that
+ * belongs to a monitor which has ended.
  * Specification: docs/runtime.md. */
 #include "config.h"
+#include "monitor.h"
 #include "sys.h"
 #include "text.h"
 
@@ -81,6 +83,32 @@ static uint32_t default_rate(enum sample_event event)
     }
 }
 
+/* Preloaded into a program that knows nothing of it, rather than linked. */
+static bool is_preloaded(void)
+{
+    const char *list = config_variable("LD_PRELOAD");
+    while (list && *list && !text_starts(list, "libmonarc_rt"))
+        list++;
+    return list && *list;
+}
+
+/* Under a monitor: nothing is sampled, no handler installed, nothing written at the end. */
+static void read_monitor(void)
+{
+    const char *path = config_variable("MONARC_CONTROL");
+    if (config.off || !path || !*path)
+        return;
+    if (!monitor_join(path)) {
+        config.off = true;
+        return;
+    }
+    config.monitored = true;
+    config.live = true;
+    config.classic = config.fatal_signals = false;
+    config.dump_signal = 0;
+    config.rate = 0;
+}
+
 void config_read(void)
 {
     config.off = getauxval(AT_SECURE) != 0 || flag("MONARC_OFF", false);
@@ -93,11 +121,12 @@ void config_read(void)
     config.live = flag("MONARC_LIVE", true) && !config.classic;
     config.follow_fork = flag("MONARC_FOLLOW_FORK", true);
     config.stacks = flag("MONARC_STACKS", true);
-    config.fatal_signals = flag("MONARC_FATAL", true);
+    config.fatal_signals = flag("MONARC_FATAL", !is_preloaded());
     config.dump_signal = (int)text_number(config_variable("MONARC_DUMP_SIGNAL"), 0);
     config.event = event_named(config_variable("MONARC_EVENT"));
     config.clock = clock_named(config_variable("MONARC_CLOCK"));
     uint64_t rate = text_number(config_variable("MONARC_RATE"), default_rate(config.event));
     uint64_t most = event_rows[config.event].is_clock ? 10000 : INT32_MAX;
     config.rate = (uint32_t)(rate < most ? rate : most);
+    read_monitor();
 }

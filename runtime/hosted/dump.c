@@ -14,7 +14,7 @@
 static bool is_leader(const struct object *o)
 {
     for (const struct object *q = objects; q; q = q->next)
-        if (q->id < o->id && object_same(q, o))
+        if (!q->gone && q->id < o->id && object_same(q, o))
             return false;
     return true;
 }
@@ -24,7 +24,7 @@ static bool write_objects(struct process *p, struct output *out, const char *fol
 {
     bool ok = true;
     for (struct object *o = objects; o; o = o->next) {
-        if (!is_leader(o) || (!o->is_main && gmon_is_empty(o, m)))
+        if (o->gone || !is_leader(o) || (!o->is_main && gmon_is_empty(o, m)))
             continue;
         ok &= folder_path(folder, side_gmon_name(p, o), p->path) && gmon_write(out, p->path, o, m);
     }
@@ -81,6 +81,8 @@ static bool dump_locked(struct process *p, uint32_t written, const char *folder)
 bool dump(uint32_t written, int flags, const char *folder)
 {
     struct process *p = process_if_started();
+    if (monarc_sealed || (config.monitored && (flags & DUMP_FINAL)))
+        return false; /* what is in the live file is completed from outside */
     if (!p || p->pid != sys_pid())
         return false;
     /* In the forked child of a program with threads the loader's lock may be held for ever. */

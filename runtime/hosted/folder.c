@@ -4,7 +4,7 @@
  * PROGRAM.PID.monarc, PROGRAM.PID.2.monarc and so on. With MONARC_OUT: that folder, unless a
  * recording is in it already; then OUT/PID, OUT/PID.2. A forked child records into PID inside its
  * first ancestor's folder. mkdir and O_EXCL decide, so two processes never share a folder, on
- * network file systems neither. */
+ * network file systems neither. Under a monitor always OUT/PID, in a folder that is there. */
 #include "folder.h"
 #include "process.h"
 #include "sys.h"
@@ -98,6 +98,8 @@ bool folder_claim(struct process *p, long *fd)
 {
     if (config.classic)
         return false;
+    if (config.monitored)
+        return config.out[0] && claim_inside(p, config.out, fd);
     if (root[0])
         return claim_inside(p, root, fd);
     bool ours;

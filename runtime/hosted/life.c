@@ -2,7 +2,8 @@
  *
  * The exit handler is registered with no object to belong to, before the loader's own, so it runs
  * after every destructor of every object. Fatal signals are watched only where the program left
- * them alone. Refuses to run in a set-user-ID program (config.c). */
+ * them alone. Under a monitor there is neither: the live file is completed from outside. Refuses to
+ * run in a set-user-ID program (config.c). */
 #include "life.h"
 #include "dump.h"
 #include "sample.h"
@@ -102,10 +103,14 @@ __attribute__((constructor(101))) void life_begin(void)
         return;
     begun = true;
     thread_key_create();
+    pthread_atfork(NULL, NULL, in_child);
+    if (config.monitored) {
+        objects_refresh(p);
+        return;
+    }
     thread_attach(p);
     thread_set_stack(main_stack_low(), (uintptr_t)environ);
     objects_refresh(p);
-    pthread_atfork(NULL, NULL, in_child);
     __cxa_atexit(at_end, NULL, NULL);
     __cxa_at_quick_exit(at_end, NULL);
     watch_signals();

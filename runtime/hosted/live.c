@@ -5,6 +5,7 @@
  * does not fit goes to anonymous memory and is counted. */
 #include "live.h"
 #include "folder.h"
+#include "monitor.h"
 #include "process.h"
 #include "side.h"
 #include "sys.h"
@@ -64,7 +65,7 @@ static bool write_header(struct process *p, int fd)
 {
     struct live_header h = {
         .magic = MONARC_LIVE_MAGIC,
-        .version = MONARC_SIDE_VERSION,
+        .version = MONARC_LIVE_VERSION,
         .byte_order = MONARC_BYTE_ORDER,
         .header_bytes = MONARC_LIVE_PAGE,
         .word_bytes = sizeof(void *),
@@ -100,6 +101,8 @@ static void take_folder(struct process *p)
     p->live_broken = !write_header(p, (int)fd) || !config.live;
     sys_close((int)fd);
     side_note_all(p);
+    if (config.monitored)
+        monitor_tell(p, MONARC_CONTROL_CALLS, text_base(p->folder));
 }
 
 /* Blocks on disk for [at, at + n), without fallocate by writing zeros. */
@@ -197,7 +200,7 @@ void *live_extent(struct process *p, uint32_t kind, uint64_t cells, uint64_t fir
 void *live_note(struct process *p, uint32_t tag, const void *payload, uint32_t bytes)
 {
     size_t whole = 8 + ((bytes + 7u) & ~7u);
-    if (!config.live)
+    if (!config.live || monarc_sealed)
         return NULL;
     if (!p->notes || p->notes->bytes - p->notes_used < whole + 8) {
         size_t room = whole + 8 + sizeof(struct extent);
@@ -213,6 +216,16 @@ void *live_note(struct process *p, uint32_t tag, const void *payload, uint32_t b
     __atomic_store_n(at, tag, __ATOMIC_RELEASE); /* last: a reader stops at tag 0 */
     p->notes_used += whole;
     return at + 2;
+}
+
+bool live_folder(struct process *p)
+{
+    uint64_t mask;
+    process_lock(p, &mask);
+    if (p->folder_state == FOLDER_UNTRIED)
+        take_folder(p);
+    process_unlock(p, &mask);
+    return p->folder_state == FOLDER_OURS;
 }
 
 void live_remove(struct process *p)

@@ -18,6 +18,9 @@ void *live_extent(struct process *p, uint32_t kind, uint64_t cells, uint64_t fir
  * which stays where it is, or NULL. Lock held. */
 void *live_note(struct process *p, uint32_t tag, const void *payload, uint32_t bytes);
 
+/* Makes the folder of this process if there is none yet. Takes the lock. */
+bool live_folder(struct process *p);
+
 /* The final files are complete: the live file is not needed any more. Lock held. */
 void live_remove(struct process *p);
 

@@ -26,7 +26,9 @@
                                     row(LOST_RING,                                                 \
                                         "samples not counted: they waited too long in the kernel") \
                                         row(LOST_CLOCKS, "too many threads for perf_event_open: "  \
-                                                         "a timer was used")
+                                                         "a timer was used")                       \
+                                            row(LOST_SANDBOX, "the program sandboxed itself: "     \
+                                                              "from then on nothing was sampled")
 
 #define LOST_ENUMERATOR(name, text) name,
 enum lost_reason { LOST_ROWS(LOST_ENUMERATOR) LOST_REASONS };

@@ -9,7 +9,7 @@ static uint64_t cells_used(struct process *p, uint32_t kind)
 {
     uint64_t n = 0;
     for (struct segment *s = p->segments; s; s = s->next)
-        if (s->kind == kind || s->kind == kind + KIND_SUBTRACT)
+        if (s->kind == kind)
             n += __atomic_load_n(&s->used, __ATOMIC_RELAXED);
     return n;
 }
@@ -25,16 +25,14 @@ static void add(struct cell *table, uint64_t slots, uint64_t a, uint64_t b, uint
 }
 
 /* Takes at most `room` cells, so that the table stays half empty whatever running threads add. */
-static void add_segment(struct cell *table, uint64_t slots, struct segment *s, uint32_t kind,
-                        uint64_t *room)
+static void add_segment(struct cell *table, uint64_t slots, struct segment *s, uint64_t *room)
 {
     for (uint64_t i = 0; i < segment_room(s) && *room > 0; i++) {
         struct cell *c = segment_cells(s) + i;
         uint64_t a = __atomic_load_n(&c->a, __ATOMIC_ACQUIRE);
         if (!a)
             continue;
-        uint64_t n = __atomic_load_n(&c->count, __ATOMIC_RELAXED);
-        add(table, slots, a, c->b, s->kind == kind ? n : 0 - n);
+        add(table, slots, a, c->b, cell_net(c));
         --*room;
     }
 }
@@ -79,8 +77,8 @@ bool merge_kind(struct process *p, uint32_t kind, struct merged *out)
     if (!table)
         return false;
     for (struct segment *s = p->segments; s; s = s->next)
-        if (s->kind == kind || s->kind == kind + KIND_SUBTRACT)
-            add_segment(table, slots, s, kind, &room);
+        if (s->kind == kind)
+            add_segment(table, slots, s, &room);
     bool is_blocks =
         kind == MONARC_EXTENT_BLOCKS; /* known blocks are listed though they never ran */
     out->at = table;

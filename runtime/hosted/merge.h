@@ -1,4 +1,4 @@
-/* Adds up the cells of all segments of one kind, less what monarc_reset set aside. */
+/* Adds up the cells of all segments of one kind, less what was set aside. */
 #ifndef MONARC_HOSTED_MERGE_H
 #define MONARC_HOSTED_MERGE_H
 

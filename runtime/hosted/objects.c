@@ -1,6 +1,6 @@
 /* The load map. See objects.h. Asks dl_iterate_phdr(3), reads build-ids from the mapped notes. */
 #include "objects.h"
-#include "live.h"
+#include "maps.h"
 #include "ring.h"
 #include "side.h"
 #include "sys.h"
@@ -8,9 +8,9 @@
 
 #include <elf.h>
 #include <link.h>
-#include <monarc/sidecar.h>
 
 #define MEMORY_CHUNK ((size_t)64 << 10)
+#define FIRST_PAGE   4096
 
 struct object *objects;
 
@@ -79,29 +79,105 @@ static void read_segments(struct object *o, const struct dl_phdr_info *i)
     }
 }
 
-static struct object *object_new(struct process *p, const struct dl_phdr_info *i)
+static bool is_build_id(const struct object *a, const struct object *b)
 {
-    bool is_main = object_count == 0;
-    const char *path = is_main ? p->exe : i->dlpi_name ? i->dlpi_name : "";
-    struct object *o = memory(sizeof *o + text_length(path) + 1);
-    if (!o)
-        return NULL;
-    o->id = ++object_count;
-    o->is_main = is_main;
-    o->bias = i->dlpi_addr;
-    bytes_copy(o->path, path, text_length(path) + 1);
-    read_segments(o, i);
-    o->next = objects;
-    __atomic_store_n(&objects, o, __ATOMIC_RELEASE);
-    side_note_object(p, o);
+    for (uint32_t i = 0; i < a->build_id_size; i++)
+        if (a->build_id[i] != b->build_id[i])
+            return false;
+    return a->build_id_size == b->build_id_size;
+}
+
+/* An entry of the same file that lies nowhere, or NULL. */
+static struct object *find_gone(const struct object *like, const char *path)
+{
+    struct object *o = objects;
+    while (o && !(o->gone && is_build_id(o, like) && text_equal(o->path, path)))
+        o = o->next;
     return o;
 }
 
+static struct object *entry_new(const struct object *like, const char *path)
+{
+    struct object *o = memory(sizeof *o + text_length(path) + 1);
+    if (!o)
+        return NULL;
+    *o = *like;
+    bytes_copy(o->path, path, text_length(path) + 1);
+    o->id = ++object_count;
+    o->next = objects;
+    __atomic_store_n(&objects, o, __ATOMIC_RELEASE);
+    return o;
+}
+
+static void entry_use(struct object *o, const struct object *like)
+{
+    o->bias = like->bias;
+    o->text_low = like->text_low;
+    o->text_high = like->text_high;
+    o->start = like->start;
+    o->gone = false;
+    __atomic_store_n(&o->end, like->end, __ATOMIC_RELEASE);
+}
+
+/* The path of an entry with the same contents and name, so that the kernel is asked once for a
+ * library that comes and goes. NULL if there is none. */
+static const char *known_path(const struct object *like, const char *name)
+{
+    const struct object *o = like->build_id_size ? objects : NULL;
+    while (o && !(o->path[0] == '/' && is_build_id(o, like) &&
+                  text_equal(text_base(o->path), text_base(name))))
+        o = o->next;
+    return o ? o->path : NULL;
+}
+
+/* The loader keeps the name that a library was asked for by; a relative one means nothing later. */
+static const char *path_of(struct process *p, const struct object *o, const char *name)
+{
+    uint64_t start;
+    if (!*name || *name == '/' || text_starts(name, "linux-"))
+        return name;
+    const char *path = known_path(o, name);
+    if (path)
+        return path;
+    bool is_known = !monarc_sealed && maps_find(o->start, &start, p->stem, sizeof p->stem,
+                                                p->record, sizeof p->record);
+    return is_known ? p->stem : name;
+}
+
+static struct object like_phdrs(const struct dl_phdr_info *i)
+{
+    struct object o = {.bias = i->dlpi_addr};
+    read_segments(&o, i);
+    return o;
+}
+
+static struct object *object_new(struct process *p, const struct dl_phdr_info *i)
+{
+    struct object like = like_phdrs(i);
+    like.is_main = object_count == 0;
+    const char *path = like.is_main ? p->exe : path_of(p, &like, i->dlpi_name ? i->dlpi_name : "");
+    struct object *o = find_gone(&like, path);
+    if (o)
+        entry_use(o, &like);
+    else
+        o = entry_new(&like, path);
+    if (o)
+        side_note_object(p, o);
+    return o;
+}
+
+/* By place and contents: the name may be another than the file's path. */
 static bool object_is(const struct object *o, const struct dl_phdr_info *i)
 {
-    if (o->retired || o->bias != i->dlpi_addr || i->dlpi_phnum == 0)
+    if (o->retired || o->gone || o->bias != i->dlpi_addr || i->dlpi_phnum == 0)
         return false;
-    return o->is_main || text_equal(o->path, i->dlpi_name ? i->dlpi_name : "");
+    if (o->is_main)
+        return true;
+    struct object like = like_phdrs(i);
+    if (o->start != like.start || o->end != like.end || !is_build_id(o, &like))
+        return false;
+    return o->build_id_size || !i->dlpi_name ||
+           text_equal(text_base(o->path), text_base(i->dlpi_name));
 }
 
 static int visit(struct dl_phdr_info *i, size_t size, void *argument)
@@ -118,50 +194,35 @@ static int visit(struct dl_phdr_info *i, size_t size, void *argument)
     return 0;
 }
 
-static void rewrite(uint64_t *address, const struct object *o, uint64_t base)
-{
-    uint64_t a = __atomic_load_n(address, __ATOMIC_RELAXED);
-    if (a >= o->start && a < o->end)
-        __atomic_store_n(address, a - o->start + base, __ATOMIC_RELAXED);
-}
-
-static void retire(struct process *p, struct object *o)
-{
-    uint64_t base = RETIRED_BASE + ((uint64_t)o->id << RETIRED_SHIFT);
-    for (struct segment *s = p->segments; s; s = s->next)
-        for (uint64_t n = 0; n < segment_room(s); n++) {
-            struct cell *c = segment_cells(s) + n;
-            if (!__atomic_load_n(&c->a, __ATOMIC_ACQUIRE))
-                continue;
-            if (s->kind == MONARC_EXTENT_ARCS)
-                rewrite(&c->a, o, base);
-            rewrite(&c->b, o, base);
-        }
-    uint64_t shift = base - o->start;
-    o->start += shift;
-    o->end += shift;
-    o->bias += shift;
-    o->text_low += shift;
-    o->text_high += shift;
-    o->retired = true;
-    side_note_object(p, o);
-}
-
 static bool overlaps(const struct object *a, const struct object *b)
 {
-    return !a->retired && !b->retired && a->start < b->end && b->start < a->end;
+    return !a->retired && !b->retired && !a->gone && !b->gone && a->start < b->end &&
+           b->start < a->end;
 }
 
 static void retire_unseen(struct process *p)
 {
     for (struct object *o = objects; o; o = o->next) {
-        if (o->seen || o->retired)
+        if (o->seen || o->retired || o->gone)
             continue;
         for (struct object *q = objects; q; q = q->next)
             if (q->seen && overlaps(o, q))
                 lost_add(LOST_DLCLOSE_RACE, 1);
-        retire(p, o);
+        object_unload(p, o);
     }
+}
+
+/* Loads and unloads that the loader has counted so far. */
+static unsigned long long seen_loads, seen_unloads;
+
+static bool is_changed(const struct dl_phdr_info *i, size_t size)
+{
+    if (size < offsetof(struct dl_phdr_info, dlpi_subs) + sizeof i->dlpi_subs)
+        return true;
+    bool is_same = objects && i->dlpi_adds == seen_loads && i->dlpi_subs == seen_unloads;
+    seen_loads = i->dlpi_adds;
+    seen_unloads = i->dlpi_subs;
+    return !is_same;
 }
 
 static int refresh_once(struct dl_phdr_info *i, size_t size, void *argument)
@@ -169,8 +230,8 @@ static int refresh_once(struct dl_phdr_info *i, size_t size, void *argument)
     /* The loader's lock is held here; the other order, ours first, could deadlock with it. */
     struct process *p = argument;
     uint64_t mask;
-    (void)i;
-    (void)size;
+    if (!is_changed(i, size))
+        return 1;
     process_lock(p, &mask);
     for (struct object *o = objects; o; o = o->next)
         o->seen = false;
@@ -182,8 +243,47 @@ static int refresh_once(struct dl_phdr_info *i, size_t size, void *argument)
 
 void objects_refresh(struct process *p)
 {
+    if (monarc_sealed)
+        return;
     ring_drain_all(p); /* what was sampled so far means the objects known so far */
     dl_iterate_phdr(refresh_once, p);
+}
+
+/* The ELF header at the start of a mapping, as the loader would tell of it. False if it is none, or
+ * if its program headers are not in its first page. */
+static bool read_header(uint64_t start, struct dl_phdr_info *i)
+{
+    const ElfW(Ehdr) *e = (const void *)start;
+    for (int n = 0; n < SELFMAG; n++)
+        if (e->e_ident[n] != ELFMAG[n])
+            return false;
+    if (e->e_phentsize != sizeof(ElfW(Phdr)) ||
+        e->e_phoff + e->e_phnum * sizeof(ElfW(Phdr)) > FIRST_PAGE)
+        return false;
+    i->dlpi_phdr = (const void *)(start + e->e_phoff);
+    i->dlpi_phnum = e->e_phnum;
+    for (int n = 0; n < e->e_phnum; n++)
+        if (i->dlpi_phdr[n].p_type == PT_LOAD) {
+            i->dlpi_addr = start - (i->dlpi_phdr[n].p_vaddr & ~(uint64_t)(FIRST_PAGE - 1));
+            return true;
+        }
+    return false;
+}
+
+/* The code at `address` runs, so that its file stays mapped meanwhile. */
+struct object *object_discover(struct process *p, uint64_t address)
+{
+    struct dl_phdr_info i = {.dlpi_name = p->path};
+    uint64_t mask, start;
+    if (monarc_sealed || !objects)
+        return NULL;
+    process_lock(p, &mask);
+    struct object *o = object_at(address);
+    if (!o && maps_find(address, &start, p->path, sizeof p->path, p->record, sizeof p->record) &&
+        read_header(start, &i))
+        o = object_new(p, &i);
+    process_unlock(p, &mask);
+    return o;
 }
 
 struct object *object_at(uint64_t address)

@@ -1,6 +1,7 @@
 /* The recorder's state for this process. See process.h. */
 #include "process.h"
 #include "life.h"
+#include "monitor.h"
 #include "sample.h"
 #include "side.h"
 #include "sys.h"
@@ -17,6 +18,7 @@
 __attribute__((used)) static void (*const links_in_life)(void) = life_begin;
 
 int monarc_recording = 1;
+int monarc_sealed;
 
 static struct process *state; /* wipe-on-fork pages */
 static int start_lock;        /* pid of the starter: a forked child takes over its parent's lock */
@@ -100,6 +102,12 @@ struct process *process_get(void)
         __atomic_fetch_add(&too_early, 1, __ATOMIC_RELAXED);
         return NULL;
     }
+    if (monarc_sealed) { /* a forked child of a sandboxed program: no file could be made for it */
+        if (__atomic_exchange_n(&monarc_recording, 0, __ATOMIC_RELAXED))
+            monitor_tell(NULL, MONARC_CONTROL_NOT_COUNTED,
+                         "a forked child of this process, which had sandboxed itself");
+        return NULL;
+    }
     uint64_t mask;
     lock_start(&mask);
     if (!process_if_started()) {
@@ -113,6 +121,8 @@ struct process *process_get(void)
             monarc_recording = 0;
         if (!config.off)
             start(forked);
+        if (config.monitored && config.paused && !forked && process_if_started())
+            monitor_tell(state, MONARC_CONTROL_STOPPED, NULL);
     }
     unlock_start(&mask);
     return process_if_started();
@@ -125,17 +135,27 @@ void process_forget(void)
         bytes_zero(p, sizeof *p);
 }
 
+#define NOT_BLOCKED (~(uint64_t)0) /* no mask of the kernel's: two signals cannot be blocked */
+
+/* Sealed, the lock is for dlclose alone, never for what a signal handler may count: it need not
+ * keep signals out. */
 void process_lock(struct process *p, uint64_t *mask)
 {
-    sys_block(mask);
+    __atomic_fetch_add(&p->inside, 1, __ATOMIC_SEQ_CST);
+    *mask = NOT_BLOCKED;
+    if (!__atomic_load_n(&monarc_sealed, __ATOMIC_SEQ_CST))
+        sys_block(mask);
     while (__atomic_exchange_n(&p->lock, 1, __ATOMIC_ACQUIRE))
-        SYS3(SYS_sched_yield, 0, 0, 0);
+        if (*mask != NOT_BLOCKED)
+            SYS3(SYS_sched_yield, 0, 0, 0);
 }
 
 void process_unlock(struct process *p, const uint64_t *mask)
 {
     __atomic_store_n(&p->lock, 0, __ATOMIC_RELEASE);
-    sys_unblock(mask);
+    if (*mask != NOT_BLOCKED)
+        sys_unblock(mask);
+    __atomic_fetch_sub(&p->inside, 1, __ATOMIC_SEQ_CST);
 }
 
 void *process_control(struct process *p, size_t bytes)

@@ -16,6 +16,8 @@
 struct thread;
 struct mark;
 
+#define SPARE_THREADS 32
+
 struct note_page {
     struct thread_note *notes;
     uint32_t count;
@@ -23,8 +25,9 @@ struct note_page {
 };
 
 struct process {
-    int alive; /* 0: a forked child that has not started yet */
-    int lock;  /* guards everything below but the counts; held with all signals blocked */
+    int alive;  /* 0: a forked child that has not started yet */
+    int lock;   /* guards everything below but the counts; held with all signals blocked */
+    int inside; /* threads that hold the lock or wait for it */
     int pid;
     bool forked;
     int folder_state; /* see live.c */
@@ -34,13 +37,14 @@ struct process {
     struct segment *segments; /* every segment of every table, newest first */
     uint64_t next_id;         /* of a cell; see segment.first_id */
     struct thread *threads, *free_threads;
+    struct thread *spare_threads[SPARE_THREADS]; /* for when the program has sandboxed itself */
     uint32_t thread_count, rings;
     struct mark *marks;
     struct table stacks, late, late_blocks;
+    struct table unloaded; /* arcs that were moved there */
     uint64_t lost[LOST_REASONS];
     uint64_t *live_lost[LOST_REASONS]; /* the same in the live file; NULL: not there */
     uint64_t samples, sampled_ns;      /* ns: CPU time of sampled threads that have ended */
-    struct table baseline_arcs;
     /* The live file: see live.c. */
     char *chunk_at;
     size_t chunk_left, chunk_next;
@@ -52,7 +56,7 @@ struct process {
     struct thread_note *thread_notes;
     uint32_t thread_notes_left;
     struct note_page *note_pages; /* all of them, newest first */
-    int dumping;                  /* tid of the thread that writes files */
+    int told_uncounted;           /* see arcs.c */
     char folder[PATH_MAX];
     char exe[PATH_MAX];
     char stem[PATH_MAX], path[PATH_MAX], other[PATH_MAX]; /* scratch: stacks may be tiny */
@@ -61,6 +65,10 @@ struct process {
 
 /* What the fast path tests first: 0 while nothing is to be recorded. */
 extern int monarc_recording HIDDEN;
+
+/* The process that has sandboxed itself: the recorder makes no system call any more, there and in
+ * what is forked from it. 0: none has. See seal.h. */
+extern int monarc_sealed HIDDEN;
 
 /* This process's state, started if need be; NULL when the recorder is off for good. */
 struct process *process_get(void);

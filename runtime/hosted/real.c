@@ -10,9 +10,14 @@ __attribute__((constructor(101))) static void look_up(void)
 {
     *(void **)&found.execve = dlsym(RTLD_NEXT, "execve");
     *(void **)&found.execvpe = dlsym(RTLD_NEXT, "execvpe");
+    *(void **)&found._exit = dlsym(RTLD_NEXT, "_exit");
     *(void **)&found.daemon = dlsym(RTLD_NEXT, "daemon");
     *(void **)&found.dlclose = dlsym(RTLD_NEXT, "dlclose");
     *(void **)&found.pthread_create = dlsym(RTLD_NEXT, "pthread_create");
+    *(void **)&found.prctl = dlsym(RTLD_NEXT, "prctl");
+    *(void **)&found.sigaction = dlsym(RTLD_NEXT, "sigaction");
+    *(void **)&found.signal = dlsym(RTLD_NEXT, "signal");
+    *(void **)&found.syscall = dlsym(RTLD_NEXT, "syscall");
     *(void **)&found.clone = dlsym(RTLD_NEXT, "clone");
 }
 

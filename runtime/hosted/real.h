@@ -7,6 +7,7 @@
 #include "process.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 #ifdef MONARC_STATIC
 int __execve(const char *, char *const[], char *const[]);
@@ -25,9 +26,14 @@ struct real {
     int (*execve)(const char *, char *const[], char *const[]);
     int (*execvpe)(const char *, char *const[], char *const[]);
     int (*daemon)(int, int);
+    void (*_exit)(int);
     int (*dlclose)(void *);
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     int (*clone)(int (*)(void *), void *, int, void *, ...);
+    int (*prctl)(int, ...);
+    int (*sigaction)(int, const struct sigaction *, struct sigaction *);
+    void (*(*signal)(int, void (*)(int)))(int);
+    long (*syscall)(long, long, long, long, long, long, long);
 };
 /* Also before our constructor, when another library's is faster. */
 const struct real *real(void) HIDDEN;

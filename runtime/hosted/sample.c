@@ -20,7 +20,9 @@
 #include <time.h>
 #include <ucontext.h>
 
-static bool installed; /* the handler is in place; survives a fork */
+static bool installed;                  /* the handler is in place; survives a fork */
+static struct sigaction programs[NSIG]; /* see sample_programs_action */
+static bool is_ours[NSIG];
 static enum sample_clock clock_used;
 
 static void registers_of(const ucontext_t *u, uintptr_t *pc, uintptr_t *sp, uintptr_t *fp)
@@ -50,12 +52,39 @@ static void empty_ring(struct process *p, struct thread *t)
     clock_perf_start(p, t);
 }
 
+struct sigaction *sample_programs_action(int signal)
+{
+    bool is_one = signal > 0 && signal < NSIG;
+    return is_one && __atomic_load_n(&is_ours[signal], __ATOMIC_RELAXED) ? &programs[signal] : NULL;
+}
+
+/* Sent by somebody, not by a clock: it does what it would have done without us. */
+static void forward(int signal, siginfo_t *info, void *context)
+{
+    const struct sigaction *a = &programs[signal];
+    uint64_t one = (uint64_t)1 << (signal - 1);
+    if (a->sa_flags & SA_SIGINFO) {
+        a->sa_sigaction(signal, info, context);
+    } else if (a->sa_handler == SIG_DFL) {
+        __atomic_store_n(&is_ours[signal], false, __ATOMIC_RELAXED);
+        sigaction(signal, a, NULL);
+        SYS3(SYS_tgkill, sys_pid(), sys_tid(), signal);
+        SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &one, 0, 8);
+    } else if (a->sa_handler != SIG_IGN) {
+        a->sa_handler(signal);
+    }
+}
+
 static void on_tick(int signal, siginfo_t *info, void *context)
 {
     struct process *p = process_if_started();
     uintptr_t pc, sp, fp;
-    (void)signal;
-    (void)info;
+    if (info->si_code <= 0 && info->si_code != SI_TIMER) {
+        forward(signal, info, context);
+        return;
+    }
+    if (monarc_sealed)
+        return;
     if (p && p->pid == sys_pid() && monarc_slot.thread && ring_is_mapped(monarc_slot.thread)) {
         empty_ring(p, monarc_slot.thread);
         return;
@@ -78,7 +107,10 @@ static bool install(int signal)
         old.sa_handler != SIG_DFL)
         return false;
     sigfillset(&new.sa_mask);
-    return sigaction(signal, &new, NULL) == 0;
+    if (sigaction(signal, &new, NULL) != 0)
+        return false;
+    __atomic_store_n(&is_ours[signal], true, __ATOMIC_RELAXED);
+    return true;
 }
 
 static uint64_t now(const struct thread *t)
@@ -125,7 +157,7 @@ static enum sample_clock start_clock(struct process *p, struct thread *t)
 void sample_thread_start(struct process *p, struct thread *t)
 {
     uint64_t mask, ours = (uint64_t)1 << (SAMPLE_SIGNAL - 1);
-    if (!installed || !t || t->sampled)
+    if (!installed || !t || t->sampled || monarc_sealed)
         return;
     if (config.stacks && !t->frames) {
         process_lock(p, &mask);

@@ -4,6 +4,8 @@
 
 #include "process.h"
 
+#include <signal.h>
+
 struct thread;
 
 struct sample_totals {
@@ -23,6 +25,8 @@ void sample_suspend(void);
 void sample_resume(void);
 /* In a forked child: gives up the descriptors of its parent's clocks. */
 void sample_forget(void);
+/* What the program would have done with a signal that the clocks use; NULL: it is the program's. */
+struct sigaction *sample_programs_action(int signal);
 struct sample_totals sample_totals(struct process *p);
 
 #endif

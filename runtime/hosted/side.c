@@ -102,7 +102,7 @@ void side_note_all(struct process *p)
     note_losses(p);
     for (size_t at = 0, n; (n = command_pair(at)) > 0; at += n)
         live_note(p, MONARC_SIDE_TEXT, command + at, (uint32_t)n);
-    for (const struct object *o = objects; o; o = o->next)
+    for (struct object *o = objects; o; o = o->next)
         side_note_object(p, o);
 }
 
@@ -114,11 +114,11 @@ const char *side_gmon_name(struct process *p, const struct object *o)
         return p->other;
     }
     for (const struct object *q = objects; q; q = q->next)
-        if (object_same(q, o) && q->id < o->id)
+        if (!q->gone && object_same(q, o) && q->id < o->id)
             o = q;
     text_add(&t, o->path[0] ? text_base(o->path) : "vdso");
     for (const struct object *q = objects; q; q = q->next)
-        if (q->id < o->id && !object_same(q, o) &&
+        if (q->id < o->id && !q->gone && !object_same(q, o) &&
             text_equal(text_base(q->path), text_base(o->path))) {
             text_add(&t, ".");
             text_add_number(&t, o->id);
@@ -159,10 +159,34 @@ static uint32_t object_record(struct process *p, const struct object *o)
     return (uint32_t)(n + t.used + 1);
 }
 
-void side_note_object(struct process *p, const struct object *o)
+/* A reader passes over a tag that it does not know, so that a record which is being rewritten, or
+ * stands for nothing just now, is simply not there. */
+#define TAG_VOID 0x64696f76u
+
+static uint32_t *note_tag(const struct object *o)
 {
-    if (config.live)
-        live_note(p, MONARC_SIDE_OBJECT, p->record, object_record(p, o));
+    return (uint32_t *)(void *)(o->note - 8);
+}
+
+/* Where the record has its place already, in this process's file, it is rewritten there. */
+void side_note_object(struct process *p, struct object *o)
+{
+    if (!config.live || !p->folder[0])
+        return;
+    bool is_noted = o->note && o->noted_by == p->pid;
+    if (is_noted)
+        __atomic_store_n(note_tag(o), TAG_VOID, __ATOMIC_RELEASE);
+    if (o->gone)
+        return;
+    uint32_t bytes = object_record(p, o);
+    if (is_noted && bytes == o->note_bytes) {
+        bytes_copy(o->note, p->record, bytes);
+        __atomic_store_n(note_tag(o), MONARC_SIDE_OBJECT, __ATOMIC_RELEASE);
+        return;
+    }
+    o->note = live_note(p, MONARC_SIDE_OBJECT, p->record, bytes);
+    o->note_bytes = bytes;
+    o->noted_by = p->pid;
 }
 
 struct mark_record {
@@ -259,7 +283,8 @@ static void put_text(struct output *out)
 static void put_objects(struct process *p, struct output *out)
 {
     for (const struct object *o = objects; o; o = o->next)
-        put_record(out, MONARC_SIDE_OBJECT, p->record, object_record(p, o));
+        if (!o->gone)
+            put_record(out, MONARC_SIDE_OBJECT, p->record, object_record(p, o));
 }
 
 /* Calls that no gmon.out can hold: their ends lie in two objects, or in none. */

@@ -21,7 +21,7 @@ struct mark {
 void side_read_command(void);
 /* Losses, command line and load map as known so far, into a new live file. Lock held. */
 void side_note_all(struct process *p);
-void side_note_object(struct process *p, const struct object *o);
+void side_note_object(struct process *p, struct object *o);
 void side_mark(struct process *p, enum mark_kind kind, const char *name);
 
 bool side_write(struct process *p, struct output *out, const char *path, const struct measured *m,

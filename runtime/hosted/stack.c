@@ -47,7 +47,10 @@ static bool read_checked(uintptr_t at, void *bytes, size_t n)
     return sys6(SYS_process_vm_readv, sys_pid(), (long)&to, 1, (long)&from, 1, 0) == (long)n;
 }
 
-static bool read_frame(uintptr_t fp, bool trusted, uintptr_t frame[2])
+/* Other functions' frames, which AddressSanitizer keeps from being read. */
+#define READS_STACK __attribute__((no_sanitize_address))
+
+READS_STACK static bool read_frame(uintptr_t fp, bool trusted, uintptr_t frame[2])
 {
     uintptr_t at = fp + FRAME_AT;
     if (!trusted)
@@ -93,8 +96,8 @@ static bool is_profiled(const struct object *o)
  * the frame pointer is the caller's, whose own return address is already the next one out. The
  * return address into the caller lies somewhere below; take the first that looks like one. 0 if
  * there is none, or if the innermost code is profiled and so has a frame. */
-static uintptr_t frameless_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp, const uintptr_t *words,
-                                  size_t n)
+READS_STACK static uintptr_t frameless_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp,
+                                              const uintptr_t *words, size_t n)
 {
     const struct object *o = object_at(pc);
     if ((o && is_profiled(o)) || fp <= sp || fp - sp > MOST_SCANNED || sp % sizeof(uintptr_t))
@@ -111,7 +114,7 @@ static uintptr_t frameless_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp, cons
 
 /* Between a function's entry and the making of its frame, and at its return, the frame pointer is
  * the caller's, and the return address into the caller is on top of the stack. 0 elsewhere. */
-static uintptr_t caller_at_the_edge(uintptr_t pc, const uintptr_t *words, size_t n)
+READS_STACK static uintptr_t caller_at_the_edge(uintptr_t pc, const uintptr_t *words, size_t n)
 {
 #if defined(__x86_64__)
     unsigned char b[4];
@@ -132,8 +135,8 @@ static uintptr_t caller_at_the_edge(uintptr_t pc, const uintptr_t *words, size_t
 }
 
 /* The caller that the chain of frames leaves out, or 0. `words`: the stack from `sp` up. */
-static uintptr_t missing_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp, const uintptr_t *words,
-                                size_t n)
+READS_STACK static uintptr_t missing_caller(uintptr_t pc, uintptr_t sp, uintptr_t fp,
+                                            const uintptr_t *words, size_t n)
 {
     if (in_fast_path(pc))
         return n > 0 ? words[0] : 0;

@@ -38,13 +38,11 @@ static bool cell_take(struct cell *c, uint64_t a, uint64_t b)
     return x == 0;
 }
 #else
-/* Without a double-width swap the spare word is taken first and `a` published last. A taker that
- * never comes back leaves a cell that stays empty: slower, never wrong. */
+/* Without a double-width swap a bit of the last word is taken first and `a` published last. A taker
+ * that never comes back leaves a cell that stays empty: slower, never wrong. */
 static bool cell_take(struct cell *c, uint64_t a, uint64_t b)
 {
-    uint64_t none = 0;
-    if (!__atomic_compare_exchange_n(&c->claim, &none, 1, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_RELAXED))
+    if (__atomic_fetch_or(&c->aside, CELL_TAKEN, __ATOMIC_ACQ_REL) & CELL_TAKEN)
         return false;
     __atomic_store_n(&c->b, b, __ATOMIC_RELAXED);
     __atomic_store_n(&c->a, a, __ATOMIC_RELEASE);
@@ -60,7 +58,7 @@ static bool cell_is(struct cell *c, uint64_t a, uint64_t b)
 
 static struct cell *place_of(struct segment *s, uint64_t a, uint64_t b)
 {
-    bool is_arcs = (s->kind & ~(uint32_t)KIND_SUBTRACT) == MONARC_EXTENT_ARCS;
+    bool is_arcs = s->kind == MONARC_EXTENT_ARCS;
     uint64_t place = is_arcs ? arc_place(a, b) : cell_place(a, b);
     return (struct cell *)((char *)segment_cells(s) + (place & s->mask));
 }
@@ -112,22 +110,39 @@ static bool segment_has_room(const struct segment *s)
     return __atomic_load_n(&s->used, __ATOMIC_RELAXED) < s->slots / 2;
 }
 
-/* Puts a segment in front of the chain, unless somebody has just done so. */
+/* Puts a segment in front of the chain. Lock held. */
+static struct segment *put_in_front(struct process *p, struct table *t, uint32_t kind,
+                                    uint64_t slots)
+{
+    struct segment *s = segment_new(p, kind, slots < LARGEST_SEGMENT ? slots : LARGEST_SEGMENT);
+    if (s) {
+        s->older = t->newest;
+        __atomic_store_n(&t->newest, s, __ATOMIC_RELEASE);
+    }
+    return s;
+}
+
+/* A segment with room, unless there is no memory. */
 static struct segment *table_grow(struct process *p, struct table *t, uint32_t kind, uint64_t slots)
 {
     uint64_t mask;
+    if (monarc_sealed)
+        return NULL;
     process_lock(p, &mask);
-    struct segment *old = t->newest, *s = old;
-    if (!old || !segment_has_room(old) || old->spare) {
-        uint64_t next = old ? old->slots * 4 : slots;
-        s = segment_new(p, kind, next < LARGEST_SEGMENT ? next : LARGEST_SEGMENT);
-        if (s) {
-            s->older = old;
-            __atomic_store_n(&t->newest, s, __ATOMIC_RELEASE);
-        }
-    }
+    struct segment *s = t->newest; /* somebody may just have made it */
+    if (!s || !segment_has_room(s) || s->spare)
+        s = put_in_front(p, t, kind, s ? s->slots * 4 : slots);
     process_unlock(p, &mask);
     return s;
+}
+
+void table_reserve(struct process *p, struct table *t, uint32_t kind, uint64_t slots)
+{
+    uint64_t mask;
+    process_lock(p, &mask);
+    if (!t->newest || t->newest->slots < slots)
+        put_in_front(p, t, kind, slots);
+    process_unlock(p, &mask);
 }
 
 static struct cell *chain_find(struct segment *s, uint64_t a, uint64_t b)
@@ -156,6 +171,18 @@ struct cell *table_claim(struct process *p, struct table *t, uint32_t kind, uint
         return c;
     /* No memory: fill what there is to the brim. */
     return s ? segment_claim(s, a, b) : NULL;
+}
+
+struct cell *table_claim_locked(struct process *p, struct table *t, uint32_t kind, uint64_t slots,
+                                uint64_t a, uint64_t b)
+{
+    struct segment *s = t->newest;
+    struct cell *c = chain_find(s, a, b);
+    if (!c && s && segment_has_room(s))
+        c = segment_claim(s, a, b);
+    if (!c && !monarc_sealed && (s = put_in_front(p, t, kind, s ? s->slots * 4 : slots)))
+        c = segment_claim(s, a, b);
+    return c;
 }
 
 uint64_t table_cell_id(struct table *t, const struct cell *c)

@@ -11,12 +11,17 @@
 #ifndef MONARC_HOSTED_TABLE_H
 #define MONARC_HOSTED_TABLE_H
 
+#include <monarc/sidecar.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct cell {
-    uint64_t a, b, count, claim;
+    uint64_t a, b, count;
+    uint64_t aside; /* how much of the count is not to be reported here */
 } __attribute__((aligned(32)));
+
+/* Set in `aside` where the machine has no other way to take a cell. */
+#define CELL_TAKEN MONARC_CELL_TAKEN
 
 struct segment {
     uint64_t mask;  /* of the byte offset of a cell: (slots - 1) * sizeof(struct cell) */
@@ -30,9 +35,8 @@ struct segment {
     uint32_t spare;
 };
 
-#define KIND_SUBTRACT 16 /* added to the kind of a segment whose counts are to be taken off */
-#define PROBE_LIMIT   32 /* a key lies within this many cells of its place */
-#define PROBE_PAD     64 /* cells behind the last place; the very last is never claimed */
+#define PROBE_LIMIT 32 /* a key lies within this many cells of its place */
+#define PROBE_PAD   64 /* cells behind the last place; the very last is never claimed */
 
 struct table {
     struct segment *newest;
@@ -72,12 +76,36 @@ struct cell *segment_find(struct segment *s, uint64_t a, uint64_t b);
 struct segment *segment_new(struct process *p, uint32_t kind, uint64_t slots);
 
 /* The key's cell in a table, made if it is new. `whole_chain`: an older segment's cell will do, so
- * that a key has one cell only. Grows the table; NULL when there is no memory. Takes the lock. */
+ * that a key has one cell only. Grows the table; NULL when there is no memory, or no more may be
+ * asked for. Takes the lock. */
 struct cell *table_claim(struct process *p, struct table *t, uint32_t kind, uint64_t slots,
                          uint64_t a, uint64_t b, bool whole_chain);
 
+/* Has at least that many slots in the table's newest segment. Takes the lock. */
+void table_reserve(struct process *p, struct table *t, uint32_t kind, uint64_t slots);
+
+/* table_claim where the lock is held. */
+struct cell *table_claim_locked(struct process *p, struct table *t, uint32_t kind, uint64_t slots,
+                                uint64_t a, uint64_t b);
+
 /* The cell's id, unique in the process: what a stack node's child calls its parent. */
 uint64_t table_cell_id(struct table *t, const struct cell *c);
+
+/* The count that is to be reported. `aside` never exceeds a count that is read after it. */
+static inline uint64_t cell_net(const struct cell *c)
+{
+    uint64_t aside = __atomic_load_n(&c->aside, __ATOMIC_ACQUIRE) & ~CELL_TAKEN;
+    return __atomic_load_n(&c->count, __ATOMIC_RELAXED) - aside;
+}
+
+/* Sets the present count aside; returns how much that takes off. Lock held. */
+static inline uint64_t cell_set_aside(struct cell *c)
+{
+    uint64_t net = cell_net(c);
+    if (net)
+        __atomic_fetch_add(&c->aside, net, __ATOMIC_RELEASE);
+    return net;
+}
 
 static inline void cell_add(struct cell *c, uint64_t n)
 {

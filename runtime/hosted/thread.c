@@ -58,9 +58,10 @@ static struct thread_note *note_new(struct process *p)
     return p->thread_notes++;
 }
 
+/* A monitor knows the threads from outside. */
 static void note_start(struct process *p, struct thread *t)
 {
-    t->note = note_new(p);
+    t->note = config.monitored ? NULL : note_new(p);
     t->root = MONARC_ROOT_NODE;
     if (!t->note)
         return;
@@ -110,14 +111,9 @@ void thread_refresh_notes(struct process *p)
         }
 }
 
-static struct thread *take_record(struct process *p)
+static struct thread *make_record(struct process *p)
 {
-    struct thread *t = p->free_threads;
-    if (t) {
-        p->free_threads = t->next_free;
-        return t;
-    }
-    t = process_control(p, sizeof *t);
+    struct thread *t = process_control(p, sizeof *t);
     if (!t)
         return NULL;
     t->perf_fd = t->timer_id = -1;
@@ -130,6 +126,43 @@ static struct thread *take_record(struct process *p)
     return t;
 }
 
+static struct thread *take_record(struct process *p)
+{
+    struct thread *t = p->free_threads;
+    if (!t)
+        return make_record(p);
+    p->free_threads = t->next_free;
+    return t;
+}
+
+void thread_reserve(struct process *p)
+{
+    uint64_t mask;
+    process_lock(p, &mask);
+    for (int i = 0; i < SPARE_THREADS; i++)
+        if (!p->spare_threads[i])
+            p->spare_threads[i] = take_record(p);
+    process_unlock(p, &mask);
+}
+
+static struct thread *take_spare(struct process *p)
+{
+    struct thread *t = NULL;
+    for (int i = 0; i < SPARE_THREADS && !t; i++)
+        t = __atomic_exchange_n(&p->spare_threads[i], NULL, __ATOMIC_ACQ_REL);
+    return t;
+}
+
+/* One that finds no place keeps its counts and is not used again. */
+static void give_back(struct process *p, struct thread *t)
+{
+    struct thread *none = NULL;
+    for (int i = 0; i < SPARE_THREADS; i++, none = NULL)
+        if (__atomic_compare_exchange_n(&p->spare_threads[i], &none, t, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED))
+            return;
+}
+
 static void publish(struct process *p, struct thread *t)
 {
     monarc_slot.pid = p->pid;
@@ -138,14 +171,8 @@ static void publish(struct process *p, struct thread *t)
     monarc_slot.arcs = t->arcs.newest;
 }
 
-struct thread *thread_attach(struct process *p)
+static void attach(struct process *p)
 {
-    if (monarc_slot.thread && monarc_slot.pid != p->pid)
-        thread_forget(); /* the parent's, in a forked child */
-    if (monarc_slot.shared)
-        return NULL;
-    if (monarc_slot.thread || monarc_slot.leaving > LAST_ROUND)
-        return monarc_slot.thread;
     uint64_t mask;
     process_lock(p, &mask);
     if (!monarc_slot.thread) {
@@ -158,10 +185,42 @@ struct thread *thread_attach(struct process *p)
         }
     }
     process_unlock(p, &mask);
+}
+
+/* The same without a system call, and so without the lock: a signal handler may come between. */
+static void attach_sealed(struct process *p)
+{
+    struct thread *t = take_spare(p);
+    if (t && monarc_slot.thread)
+        give_back(p, t);
+    else if (t)
+        publish(p, t);
+}
+
+struct thread *thread_attach(struct process *p)
+{
+    if (monarc_slot.thread && monarc_slot.pid != p->pid)
+        thread_forget(); /* the parent's, in a forked child */
+    if (monarc_slot.shared)
+        return NULL;
+    if (monarc_slot.thread || monarc_slot.leaving > LAST_ROUND)
+        return monarc_slot.thread;
+    if (monarc_sealed)
+        attach_sealed(p);
+    else
+        attach(p);
     if (have_key && key < INLINE_KEYS)
         pthread_setspecific(key, &monarc_slot);
     sample_thread_start(p, monarc_slot.thread);
     return monarc_slot.thread;
+}
+
+static void hand_over_sealed(struct process *p)
+{
+    struct thread *t = monarc_slot.thread;
+    monarc_slot.arcs = monarc_slot.blocks = NULL;
+    monarc_slot.thread = NULL;
+    give_back(p, t);
 }
 
 static void hand_over(struct process *p)
@@ -192,7 +251,9 @@ static void leave(void *slot)
         pthread_setspecific(key, slot);
         return;
     }
-    if (p && monarc_slot.thread)
+    if (p && monarc_slot.thread && monarc_sealed)
+        hand_over_sealed(p);
+    else if (p && monarc_slot.thread)
         hand_over(p);
 }
 

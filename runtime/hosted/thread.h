@@ -39,9 +39,10 @@ struct thread_slot {
     struct segment *arcs; /* NULL: take the slow path */
     struct segment *blocks;
     struct thread *thread;
-    int leaving; /* destructor rounds seen; the tables are handed over in the last */
-    int pid;     /* of the process that `thread` belongs to */
-    int shared;  /* another task runs on this TLS: count with locked operations only */
+    int leaving;      /* destructor rounds seen; the tables are handed over in the last */
+    int pid;          /* of the process that `thread` belongs to */
+    int shared;       /* another task runs on this TLS: count with locked operations only */
+    int tid, tid_pid; /* the thread's id, asked for in that process */
 };
 
 extern __thread struct thread_slot monarc_slot HIDDEN __attribute__((tls_model("initial-exec")));
@@ -49,6 +50,8 @@ extern __thread struct thread_slot monarc_slot HIDDEN __attribute__((tls_model("
 /* This thread's record; made, or taken over, if it has none. NULL while it has none and should not
  * or cannot get one. Safe in a signal handler. */
 struct thread *thread_attach(struct process *p);
+/* Records and tables for threads that begin after the program has sandboxed itself. */
+void thread_reserve(struct process *p);
 /* Enables detaching at thread exit; run once, outside signal handlers, before threads exist. */
 void thread_key_create(void);
 /* Where this thread's stack lies, for the walk over it. */

@@ -15,7 +15,7 @@
 static bool leaving(void)
 {
     struct process *p = process_if_started();
-    if (!p || p->pid != sys_pid())
+    if (config.monitored || !p || p->pid != sys_pid())
         return false;
     dump(WRITTEN_EXEC, DUMP_FINAL, NULL);
     sample_suspend();

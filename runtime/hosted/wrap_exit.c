@@ -12,6 +12,8 @@
 EXPORT void _exit(int status)
 {
     dump(WRITTEN_EXIT, DUMP_FINAL, NULL);
+    if (REAL(_exit))
+        REAL(_exit)(status); /* another library's, or libc's */
     for (;;)
         SYS3(SYS_exit_group, status, 0, 0);
 }

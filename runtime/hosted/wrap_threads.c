@@ -1,5 +1,6 @@
-/* pthread_create: threads are sampled from their first instruction, with known stack bounds.
- * clone: a task that shares its creator's TLS must count with locked operations. */
+/* pthread_create: threads are sampled from their first instruction, with known stack bounds; under
+ * a monitor they are left alone until they count. clone: a task that shares its creator's TLS must
+ * count with locked operations. */
 #include "real.h"
 #include "sys.h"
 #include "thread.h"
@@ -40,7 +41,8 @@ static size_t stack_bytes(const pthread_attr_t *attributes)
 EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
                           void *(*function)(void *), void *argument)
 {
-    struct beginning *b = process_if_started() ? malloc(sizeof *b) : NULL;
+    bool is_sampled = process_if_started() && !config.monitored;
+    struct beginning *b = is_sampled ? malloc(sizeof *b) : NULL;
     if (!b)
         return REAL(pthread_create)(id, attributes, function, argument);
     *b = (struct beginning){function, argument, stack_bytes(attributes)};

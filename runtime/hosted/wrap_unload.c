@@ -8,7 +8,7 @@
 
 EXPORT int dlclose(void *handle)
 {
-    struct process *p = process_if_started();
+    struct process *p = process_get();
     if (p)
         objects_refresh(p); /* a library that nobody has looked at yet must be known to be missed */
     int r = REAL(dlclose)(handle);

@@ -62,7 +62,7 @@ static uint64_t bin_start(const struct histogram *h, uint64_t range, uint32_t i)
     return h->low + (uint64_t)((scaled + h->bins - 1) / h->bins);
 }
 
-static void histogram_pieces(const struct histogram *h, const struct functions *f,
+static void histogram_pieces(const struct histogram *h, const struct functions *f, double counts,
                              piece_visitor *visit, void *context)
 {
     uint64_t range = h->high > h->low ? h->high - h->low : 0;
@@ -71,15 +71,16 @@ static void histogram_pieces(const struct histogram *h, const struct functions *
         uint64_t low = bin_start(h, range, i), high = bin_start(h, range, i + 1);
         high = high > low ? high : low + 1;
         function = first_reaching(f, function, low);
-        split(f, function, low, high, (double)histogram_get(h, i), visit, context);
+        split(f, function, low, high, (double)histogram_get(h, i) / counts, visit, context);
     }
 }
 
 void attribute_pieces(const struct profile *p, const struct functions *f, piece_visitor *visit,
                       void *context)
 {
+    double counts = p->counts_a_sample > 0 ? p->counts_a_sample : 1;
     for (size_t i = 0; i < p->histograms.len; i++)
-        histogram_pieces(&p->histograms.at[i], f, visit, context);
+        histogram_pieces(&p->histograms.at[i], f, counts, visit, context);
 }
 
 static void book(const struct sampled_piece *piece, void *context)

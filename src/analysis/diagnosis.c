@@ -92,8 +92,6 @@ static void examine_surroundings(struct examination *x)
 {
     struct object *o = x->p->object;
     const char *shared = libraries(object_facts(o), x->arena);
-    if (x->p->recording)
-        return; /* of a recorder that sees both */
     if (shared)
         report_symptom(x, SEVERITY_NOTE, "shared-objects",
                        "time spent in shared objects is in no gmon.out",
@@ -198,8 +196,7 @@ static void examine_fit(struct examination *x)
                        "--force of the other commands reports all the same");
 }
 
-/* Errors first, otherwise in the order of discovery. */
-static void sort_by_severity(struct diagnosis *d)
+void diagnosis_sort(struct diagnosis *d)
 {
     for (size_t i = 1; i < d->all.len; i++) {
         struct symptom moving = d->all.at[i];
@@ -218,12 +215,11 @@ void diagnose(struct diagnosis *d, const struct patient *p, struct names *names,
         examine_missing(&x);
     else if (p->profile_error)
         examine_truncation(&x);
-    examine_recording(&x);
     examine_age(&x);
     examine_fit(&x);
     if (p->measured)
         examine_measurements(&x);
-    sort_by_severity(d);
+    diagnosis_sort(d);
 }
 
 void diagnosis_deinit(struct diagnosis *d)

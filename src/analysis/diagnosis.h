@@ -7,7 +7,6 @@
 #include "analysis/names.h"
 #include "analysis/summary.h"
 #include "base/vec.h"
-#include "model/recording.h"
 
 enum severity {
     SEVERITY_NOTE,    /* good to know; nothing is wrong */
@@ -37,10 +36,6 @@ struct patient {
     const char *candidates;            /* files nearby that may be meant, or NULL */
     int64_t profile_changed;           /* seconds since 1970; 0: unknown */
 
-    /* Of a recording: */
-    const struct recording *recording; /* NULL: there is none */
-    const char *recording_error;
-
     /* With both: */
     const struct attribution *time;
     const struct graph *graph;
@@ -50,6 +45,9 @@ struct patient {
 /* Texts live in `a`; the list itself is freed with diagnosis_deinit(). Errors come first. */
 void diagnose(struct diagnosis *d, const struct patient *p, struct names *names, struct arena *a);
 void diagnosis_deinit(struct diagnosis *d);
+
+/* Errors first, otherwise in the order of discovery. */
+void diagnosis_sort(struct diagnosis *d);
 
 /* The worst severity; false: there are no symptoms. */
 bool diagnosis_worst(const struct diagnosis *d, enum severity *worst);

@@ -19,17 +19,9 @@ static const char *counts(struct examination *x, uint64_t samples, uint64_t call
     return arena_printf(x->arena, "%" PRIu64 " samples, %" PRIu64 " calls", samples, calls);
 }
 
-/* What is measured here is the executable alone; a recording has its libraries' samples too. */
-static bool is_sampled_elsewhere(const struct examination *x)
-{
-    return x->p->recording && x->p->recording->process.samples > 0;
-}
-
 static void examine_emptiness(struct examination *x, uint64_t samples)
 {
     const struct profile *m = x->p->measured;
-    if (is_sampled_elsewhere(x))
-        return;
     const char *evidence = counts(x, samples, profile_calls(m));
     if (!m->histograms.len && !m->arcs.len && !m->blocks.len)
         report_symptom(x, SEVERITY_ERROR, "empty", "the profile holds no records", evidence,
@@ -129,12 +121,9 @@ static uint32_t busiest(const struct attribution *t, const struct functions *f)
     return top;
 }
 
-/* Of a recording all samples count, those in libraries too: few in the executable are no fault. */
 static void examine_certainty(struct examination *x)
 {
     const struct summary *s = x->p->summary;
-    if (x->p->recording && x->p->recording->process.samples >= FEW_SAMPLES)
-        return;
     if (!s || !(s->samples > 0) || s->samples >= FEW_SAMPLES || !x->p->functions->len)
         return;
     uint32_t top = busiest(x->p->time, x->p->functions);

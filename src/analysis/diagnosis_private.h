@@ -17,7 +17,6 @@ void report_symptom(struct examination *x, enum severity severity, const char *n
                     const char *finding, const char *evidence, const char *remedy);
 
 void examine_program(struct examination *x);
-void examine_recording(struct examination *x);
 void examine_measurements(struct examination *x); /* needs p->measured */
 
 #endif

@@ -52,7 +52,15 @@ static struct flat_row row_of(const struct graph *g, const struct summary *s, ui
                              .model = model,
                              .calls = n->calls + n->self_calls,
                              .recursive_calls = n->self_calls,
-                             .interval = share_interval(n->self, s->samples)};
+                             .interval = summary_interval(s, n->self)};
+}
+
+static bool is_in_others(const struct summary *s, uint32_t function)
+{
+    for (size_t i = 0; s->run && i < s->run->others_len; i++)
+        if (s->run->others[i].self[function] > 0)
+            return true;
+    return false;
 }
 
 static void omit(struct flat *t, const struct flat_row *r)
@@ -71,9 +79,10 @@ static uint32_t gather(struct flat *t, const struct graph *g, struct names *name
     uint32_t kept = 0;
     for (uint32_t i = 0; i < g->functions->len; i++) {
         struct flat_row r = row_of(g, t->summary, i);
-        if (r.self == 0 && !r.calls && r.total == 0 && !rules->shows_all)
+        bool is_idle = r.self == 0 && !r.calls && r.total == 0 && !is_in_others(t->summary, i);
+        if (is_idle && !rules->shows_all)
             continue;
-        t->has_fractions |= r.self != floor(r.self);
+        t->has_fractions |= !t->summary->run && r.self != floor(r.self);
         if (100 * summary_share(t->summary, r.self) < rules->min_percent ||
             !filter_admits(rules->filter, names, i))
             omit(t, &r);

@@ -27,6 +27,7 @@ struct function {
     uint32_t created;     /* GNU's rules: the first such place of those that share the address */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
+    bool is_made;      /* stands for code without a symbol, or for none: its name is ours */
     bool is_mapped;    /* its name is that of a file (GNU's -R) */
     bool has_unlisted; /* unlisted lines stand between this entry and the next one */
     uint32_t object;   /* in `objects` of the table */

@@ -520,7 +520,7 @@ static void choose_rows(struct lines_table *t, const struct view_rules *rules)
             continue;
         }
         r->running = running += r->self;
-        r->interval = share_interval(r->self, t->summary->samples);
+        r->interval = summary_interval(t->summary, r->self);
         t->rows[t->len++] = *r;
     }
 }

@@ -1,12 +1,15 @@
 /* Demangling with a memory. */
 #include "analysis/names.h"
 
+#include "analysis/short_names.h"
+#include "base/intern.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 void names_init(struct names *n, const struct functions *f, const char *style, struct arena *a)
 {
-    *n = (struct names){f, style, ARENA_NEW(a, const char *, f->len), a};
+    *n = (struct names){f, style, ARENA_NEW(a, const char *, f->len), NULL, a};
 }
 
 static bool may_be_mangled(const char *core, const char *style)
@@ -45,4 +48,59 @@ void names_fill(struct names *n)
 {
     for (uint32_t i = 0; i < n->functions->len; i++)
         names_get(n, i);
+}
+
+/* --- short forms ----------------------------------------------------------------------------- */
+
+static bool is_demangled(struct names *n, uint32_t function)
+{
+    return names_get(n, function) != n->functions->at[function].name;
+}
+
+/* Marks the texts that stand for functions of different names; returns whether there are any. */
+static bool find_shared(struct names *n, const bool *is_shown, bool *is_shared)
+{
+    struct intern texts = {0};
+    VEC(uint32_t) first = {0}; /* per text: a function that it stands for */
+    bool found = false;
+    for (uint32_t i = 0; i < n->functions->len; i++) {
+        if (is_shown && !is_shown[i])
+            continue;
+        const char *text = names_text(n, i);
+        uint32_t number = intern(&texts, text, strlen(text));
+        if (number == first.len)
+            vec_push(&first, i);
+        is_shared[i] = strcmp(names_get(n, first.at[number]), names_get(n, i));
+        is_shared[first.at[number]] |= is_shared[i];
+        found |= is_shared[i];
+    }
+    for (uint32_t i = 0; found && i < n->functions->len; i++)
+        if (!is_shown || is_shown[i]) {
+            const char *text = names_text(n, i);
+            is_shared[i] |= is_shared[first.at[intern(&texts, text, strlen(text))]];
+        }
+    vec_free(&first);
+    intern_deinit(&texts);
+    return found;
+}
+
+void names_shorten(struct names *n, const bool *is_shown)
+{
+    struct arena scratch = {0};
+    bool *is_shared = ARENA_NEW(&scratch, bool, n->functions->len), has_brief = false;
+    n->brief = ARENA_NEW(n->arena, const char *, n->functions->len);
+    for (uint32_t i = 0; i < n->functions->len; i++)
+        if ((!is_shown || is_shown[i]) && is_demangled(n, i)) {
+            n->brief[i] = names_short(names_get(n, i), n->arena);
+            has_brief = true;
+        }
+    for (int with_parameters = 1; has_brief && with_parameters >= 0; with_parameters--) {
+        memset(is_shared, 0, n->functions->len);
+        if (!find_shared(n, is_shown, is_shared))
+            break;
+        for (uint32_t i = 0; i < n->functions->len; i++)
+            if (is_shared[i] && n->brief[i])
+                n->brief[i] = with_parameters ? names_short_call(names_get(n, i), n->arena) : NULL;
+    }
+    arena_deinit(&scratch);
 }

@@ -1,14 +1,16 @@
-/* Laying objects out and moving measurements to them. */
+/* Laying objects out, gathering their functions, and finding those of the nodes. */
 #include "analysis/space.h"
+
+#include "analysis/syscalls.h"
+#include "base/map.h"
+#include "model/profile.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE UINT64_C(4096)
-#define MOST_END                                                                     \
-    (UINT64_C(1) << 62) /* no object lies above; unloaded ones are moved, not linked \
-                         */
+#define PAGE     UINT64_C(4096)
+#define MOST_END (UINT64_C(1) << 62) /* no object lies above */
 
 static const char *base_name(const char *path)
 {
@@ -16,178 +18,379 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int by_start(const void *left, const void *right)
+static const char *label_of(const struct run_object *o)
 {
-    const struct space_load *l = left, *r = right;
-    return (l->start > r->start) - (l->start < r->start);
+    static const char *const labels[RUN_OBJECT_KINDS] = {[RUN_OBJECT_VDSO] = "vdso",
+                                                         [RUN_OBJECT_KERNEL] = "kernel",
+                                                         [RUN_OBJECT_GENERATED] = "generated",
+                                                         [RUN_OBJECT_WAIT] = "waiting",
+                                                         [RUN_OBJECT_CUT] = "cut"};
+    return o->kind == RUN_OBJECT_FILE ? base_name(o->path) : labels[o->kind];
 }
 
-static uint32_t find_or_add(struct space *s, const struct recorded_object *o)
+const char *space_object_name(const struct space *s, uint32_t object)
 {
-    for (uint32_t i = 0; i < s->len; i++)
-        if (recorded_object_same(s->objects[i].recorded, o))
+    static const char *const names[RUN_OBJECT_KINDS] = {[RUN_OBJECT_VDSO] = "[vdso]",
+                                                        [RUN_OBJECT_KERNEL] = "[kernel]",
+                                                        [RUN_OBJECT_GENERATED] = "[generated code]",
+                                                        [RUN_OBJECT_WAIT] = "[waiting]",
+                                                        [RUN_OBJECT_CUT] = "[stack cut]"};
+    const struct run_object *o = &s->run->objects.at[object];
+    return o->kind == RUN_OBJECT_FILE ? o->path : names[o->kind];
+}
+
+static bool is_file(const struct space *s, uint32_t object)
+{
+    return s->run->objects.at[object].kind == RUN_OBJECT_FILE;
+}
+
+/* --- places ---------------------------------------------------------------------------------- */
+
+static uint32_t main_program(const struct run *r)
+{
+    if (r->processes.len && r->processes.at[0].program != RUN_NONE)
+        return r->processes.at[0].program;
+    for (uint32_t i = 0; i < r->objects.len; i++)
+        if (r->objects.at[i].kind == RUN_OBJECT_FILE)
             return i;
-    s->objects[s->len] = (struct space_object){.recorded = o,
-                                               .label = o->path[0] ? base_name(o->path) : "vdso",
-                                               .low = o->start - o->bias,
-                                               .high = o->end - o->bias};
-    return s->len++;
+    return RUN_NONE;
 }
 
-/* The executable stays where it was linked, all others follow it. */
-static bool place_objects(struct space *s, struct err *e)
+static bool place_object(struct space_object *o, uint64_t *next, bool is_main, struct err *e)
+{
+    if (o->high < o->low || o->high > MOST_END || *next > MOST_END)
+        return err_set(e, "object %s claims the addresses 0x%" PRIx64 "-0x%" PRIx64,
+                       o->recorded->path, o->low, o->high);
+    if (!is_main)
+        o->base = *next - (o->low & ~(PAGE - 1)); /* may wrap around: only sums count */
+    /* A page more: it is the place of code without symbols. */
+    *next = ((o->high + o->base + PAGE - 1) & ~(PAGE - 1)) + 2 * PAGE;
+    return true;
+}
+
+static void mark_used(struct space *s)
+{
+    const struct run *r = s->run;
+    for (size_t i = 1; i < r->nodes.len; i++)
+        s->objects[r->nodes.at[i].object].is_used = true;
+    for (size_t i = 0; i < r->arcs.len; i++) {
+        if (r->arcs.at[i].from_object != RUN_NONE)
+            s->objects[r->arcs.at[i].from_object].is_used = true;
+        if (r->arcs.at[i].self_object != RUN_NONE)
+            s->objects[r->arcs.at[i].self_object].is_used = true;
+    }
+    if (s->main != RUN_NONE)
+        s->objects[s->main].is_used = true;
+}
+
+bool space_lay_out(struct space *s, const struct run *r, struct arena *a, struct err *e)
 {
     uint64_t next = 0;
+    *s = (struct space){.run = r,
+                        .objects = ARENA_NEW(a, struct space_object, r->objects.len),
+                        .len = (uint32_t)r->objects.len,
+                        .main = main_program(r)};
     for (uint32_t i = 0; i < s->len; i++) {
-        struct space_object *o = &s->objects[i];
-        if (o->high < o->low || o->high > MOST_END || next > MOST_END)
-            return err_set(e, "object %s claims the addresses 0x%" PRIx64 "-0x%" PRIx64, o->label,
-                           o->low, o->high);
-        if (i)
-            o->base = next - (o->low & ~(PAGE - 1)); /* may wrap around: only sums count */
-        next = ((o->high + o->base + PAGE - 1) & ~(PAGE - 1)) + PAGE;
+        const struct run_object *o = &r->objects.at[i];
+        s->objects[i] = (struct space_object){.recorded = o,
+                                              .label = i == s->main ? NULL : label_of(o),
+                                              .low = o->low,
+                                              .high = o->high};
     }
-    return true;
-}
-
-static int by_id(const void *left, const void *right)
-{
-    uint32_t l = (*(const struct recorded_object *const *)left)->id;
-    uint32_t r = (*(const struct recorded_object *const *)right)->id;
-    return (l > r) - (l < r);
-}
-
-/* The order in which the recorder met them: the same in every run. */
-static const struct recorded_object **in_order_of_ids(const struct recording *r, struct arena *a)
-{
-    const struct recorded_object **list =
-        ARENA_NEW(a, const struct recorded_object *, r->objects.len);
-    for (size_t i = 0; i < r->objects.len; i++)
-        list[i] = &r->objects.at[i];
-    if (r->objects.len)
-        qsort(list, r->objects.len, sizeof *list, by_id);
-    return list;
-}
-
-bool space_lay_out(struct space *s, const struct recording *r, struct arena *a, struct err *e)
-{
-    const struct recorded_object *executable = recording_executable(r);
-    if (!executable)
-        return err_set(e, "the recording names no executable");
-    s->objects = ARENA_NEW(a, struct space_object, r->objects.len);
-    s->loads = ARENA_NEW(a, struct space_load, r->objects.len);
-    find_or_add(s, executable);
-    const struct recorded_object **by_id = in_order_of_ids(r, a);
-    for (size_t i = 0; i < r->objects.len; i++) {
-        const struct recorded_object *o = by_id[i];
-        if (o->end > o->start)
-            s->loads[s->loads_len++] = (struct space_load){o->start, o->end, 0, find_or_add(s, o)};
-    }
-    if (!place_objects(s, e))
+    if (s->main != RUN_NONE && !place_object(&s->objects[s->main], &next, true, e))
         return false;
-    qsort(s->loads, s->loads_len, sizeof *s->loads, by_start);
-    for (uint32_t i = 0; i < s->loads_len; i++) {
-        const struct space_object *o = &s->objects[s->loads[i].object];
-        s->loads[i].shift = o->low + o->base - s->loads[i].start;
-    }
+    for (uint32_t i = 0; i < s->len; i++)
+        if (i != s->main && is_file(s, i) && !place_object(&s->objects[i], &next, false, e))
+            return false;
+    mark_used(s);
     return true;
-}
-
-uint64_t space_place(const struct space *s, uint64_t address, uint32_t *object)
-{
-    uint32_t low = 0, high = s->loads_len;
-    while (low < high) { /* the first load that ends above the address */
-        uint32_t middle = low + (high - low) / 2;
-        if (s->loads[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == s->loads_len || address < s->loads[low].start)
-        return 0;
-    if (object)
-        *object = s->loads[low].object;
-    return address + s->loads[low].shift;
-}
-
-static uint32_t functions_of(const struct space_object *o, struct functions *f, struct arena *a)
-{
-    *f = (struct functions){0};
-    if (o->file)
-        functions_native(f, o->file, a);
-    if (!f->len && o->high > o->low) {
-        f->at = ARENA_NEW(a, struct function, 1);
-        f->at[0] = (struct function){.start = o->low,
-                                     .last = o->high - 1,
-                                     .name = "[code without symbols]",
-                                     .is_function = true};
-        f->len = 1;
-    }
-    return f->len;
-}
-
-/* Appends the functions that lie where the object was loaded. */
-static void append(struct functions *f, const struct functions *from, const struct space_object *o,
-                   uint32_t number)
-{
-    for (uint32_t i = 0; i < from->len; i++) {
-        struct function moved = from->at[i];
-        if (moved.start < o->low || moved.start >= o->high)
-            continue;
-        moved.last = moved.last < o->high ? moved.last : o->high - 1;
-        moved.start += o->base;
-        moved.last += o->base;
-        moved.object = number;
-        f->at[f->len++] = moved;
-    }
 }
 
 bool space_is_recorder(const struct space_object *o)
 {
-    return !strncmp(o->label, "libmonarc_rt.so", 15);
+    return o->recorded->kind == RUN_OBJECT_FILE &&
+           !strncmp(base_name(o->recorded->path), "libmonarc_rt.so", 15);
 }
 
-void space_functions(const struct space *s, struct functions *f, struct arena *a)
+uint64_t space_place(const struct space *s, uint32_t object, uint64_t address)
+{
+    return object == RUN_NONE || !is_file(s, object) ? 0 : address + s->objects[object].base;
+}
+
+void space_add_calls(const struct space *s, struct profile *p)
+{
+    const struct run *r = s->run;
+    for (size_t i = 0; i < r->arcs.len; i++) {
+        const struct run_arc *arc = &r->arcs.at[i];
+        vec_push(&p->arcs, (struct arc){space_place(s, arc->from_object, arc->from),
+                                        space_place(s, arc->self_object, arc->self), arc->count});
+    }
+    for (size_t i = 0; i < r->blocks.len; i++)
+        vec_push(&p->blocks,
+                 (struct block){space_place(s, r->blocks.at[i].object, r->blocks.at[i].address),
+                                r->blocks.at[i].count});
+    p->arc_records += r->arcs.len;
+}
+
+/* --- functions of files ---------------------------------------------------------------------- */
+
+struct gathering {
+    struct space *space;
+    struct functions *each; /* by object: of files, at link addresses */
+    uint32_t *first;        /* of each in the whole table */
+    bool *has_gaps;         /* there is a node where no symbol is */
+    struct map made;        /* by text of a name: functions that stand for no code of a file */
+    VEC(struct function) pseudo;
+    uint32_t *local; /* per node: within `each` or `pseudo` */
+    struct arena *arena;
+};
+
+static void keep_function(struct functions *f, const struct space_object *o, struct function at)
+{
+    if (at.start < o->low || at.start >= o->high)
+        return;
+    at.last = at.last < o->high ? at.last : o->high - 1;
+    f->at[f->len++] = at;
+}
+
+/* Of an object without a file: what the run knows by itself. */
+static void functions_of_symbols(struct functions *f, const struct space *s, uint32_t object,
+                                 struct arena *a)
+{
+    const struct run *r = s->run;
+    size_t first = 0, len = 0;
+    while (first < r->symbols.len && r->symbols.at[first].object < object)
+        first++;
+    while (first + len < r->symbols.len && r->symbols.at[first + len].object == object)
+        len++;
+    f->at = ARENA_NEW(a, struct function, len);
+    for (size_t i = first; i < first + len; i++) {
+        const struct run_symbol *symbol = &r->symbols.at[i];
+        uint64_t next = i + 1 < first + len ? symbol[1].start : s->objects[object].high;
+        uint64_t end = symbol->size ? symbol->start + symbol->size : next;
+        end = end > next ? next : end;
+        if (end > symbol->start)
+            keep_function(f, &s->objects[object],
+                          (struct function){.start = symbol->start,
+                                            .last = end - 1,
+                                            .name = symbol->name,
+                                            .is_function = true});
+    }
+}
+
+static void functions_of_file(struct gathering *g, uint32_t object)
+{
+    const struct space_object *o = &g->space->objects[object];
+    struct functions all = {0}, *f = &g->each[object];
+    if (o->file)
+        functions_native(&all, o->file, g->arena);
+    if (all.len) {
+        f->at = ARENA_NEW(g->arena, struct function, all.len);
+        for (uint32_t i = 0; i < all.len; i++)
+            keep_function(f, o, all.at[i]);
+    } else {
+        functions_of_symbols(f, g->space, object, g->arena);
+    }
+    functions_index(f, g->arena);
+}
+
+static const char *no_symbol(const struct gathering *g, uint32_t object)
+{
+    return arena_printf(g->arena, "[no symbol] (%s)", label_of(&g->space->run->objects.at[object]));
+}
+
+/* --- functions of other objects -------------------------------------------------------------- */
+
+/* One function a name: generated code of several processes may have the same. */
+static uint32_t made_function(struct gathering *g, uint32_t object, const char *name)
+{
+    uint64_t hash = 0;
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3) + 1;
+    for (uint64_t attempt = 0;; attempt++) {
+        bool is_new;
+        uint32_t number = *map_at(&g->made, hash, attempt, (uint32_t)g->pseudo.len, &is_new);
+        if (is_new)
+            vec_push(&g->pseudo,
+                     (struct function){
+                         .name = name, .is_function = true, .is_made = true, .object = object});
+        if (!strcmp(g->pseudo.at[number].name, name))
+            return number;
+    }
+}
+
+static const char *symbol_at(const struct run *r, uint32_t object, uint64_t address)
+{
+    size_t low = 0, high = r->symbols.len;
+    while (low < high) { /* the first symbol behind the address */
+        size_t middle = low + (high - low) / 2;
+        const struct run_symbol *s = &r->symbols.at[middle];
+        if (s->object < object || (s->object == object && s->start <= address))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct run_symbol *s = low ? &r->symbols.at[low - 1] : NULL;
+    bool is_in = s && s->object == object && (!s->size || address - s->start < s->size);
+    return is_in ? s->name : NULL;
+}
+
+static const char *call_name(struct gathering *g, uint32_t object, uint64_t number,
+                             const char *group)
+{
+    const struct run *r = g->space->run;
+    const char *name = symbol_at(r, object, number);
+    name = name ? name : syscall_name(r->machine, number);
+    return name ? arena_printf(g->arena, "%s %s", group, name)
+                : arena_printf(g->arena, "%s system call %" PRIu64, group, number);
+}
+
+static const char *cut_name(uint64_t why)
+{
+    static const char *const names[RUN_CUTS] = {
+        [RUN_CUT_DEEP] = "[stack cut: deeper than what was copied]",
+        [RUN_CUT_NO_TABLE] = "[stack cut: code without unwind table]",
+        [RUN_CUT_GENERATED] = "[stack cut: generated code without frame pointer]",
+        [RUN_CUT_BROKEN] = "[stack cut: stack and unwind table do not fit]",
+        [RUN_CUT_TOO_MANY] = "[stack cut: too many frames]",
+        [RUN_CUT_NO_STACK] = "[stack cut: none was recorded]"};
+    return why < RUN_CUTS ? names[why] : "[stack cut]";
+}
+
+static const char *made_name(struct gathering *g, uint32_t object, uint64_t address)
+{
+    const struct run *r = g->space->run;
+    const char *name;
+    switch (r->objects.at[object].kind) {
+    case RUN_OBJECT_KERNEL:
+        if (address == RUN_KERNEL_FAULT)
+            return "[kernel] faults and interrupts";
+        return address >= RUN_KERNEL_UNKNOWN ? "[kernel]"
+                                             : call_name(g, object, address, "[kernel]");
+    case RUN_OBJECT_WAIT:
+        if (address == RUN_WAIT_READY)
+            return "[ready to run]";
+        if (address == RUN_WAIT_FAULT)
+            return "[waiting] page fault";
+        if (address == RUN_WAIT_STOPPED)
+            return "[stopped]";
+        return address >= RUN_WAIT_UNKNOWN ? "[waiting]"
+                                           : call_name(g, object, address, "[waiting]");
+    case RUN_OBJECT_CUT: return cut_name(address);
+    case RUN_OBJECT_GENERATED:
+        name = symbol_at(r, object, address);
+        return name ? name : "[generated code]";
+    default: name = symbol_at(r, object, address); return name ? name : "[no symbol] (vdso)";
+    }
+}
+
+/* --- all of them ----------------------------------------------------------------------------- */
+
+/* Kernel entries are few and hot; the same name is not made again for each node. */
+static void place_nodes(struct gathering *g)
+{
+    const struct run *r = g->space->run;
+    struct map seen = {0};
+    for (uint32_t i = 1; i < r->nodes.len; i++) {
+        const struct run_node *n = &r->nodes.at[i];
+        if (is_file(g->space, n->object)) {
+            g->local[i] = functions_find(&g->each[n->object], n->address);
+            g->has_gaps[n->object] |= g->local[i] == NO_FUNCTION;
+            continue;
+        }
+        bool is_new;
+        uint32_t *known = map_at(&seen, n->object, n->address, 0, &is_new);
+        if (is_new)
+            *known = made_function(g, n->object, made_name(g, n->object, n->address));
+        g->local[i] = *known;
+    }
+    map_deinit(&seen);
+}
+
+static void append_file(struct gathering *g, struct functions *f, uint32_t object)
+{
+    const struct space_object *o = &g->space->objects[object];
+    g->first[object] = f->len;
+    for (uint32_t i = 0; i < g->each[object].len; i++) {
+        struct function moved = g->each[object].at[i];
+        moved.start += o->base;
+        moved.last += o->base;
+        moved.object = object;
+        f->at[f->len++] = moved;
+    }
+    bool is_bare = o->is_used && !g->each[object].len; /* all of it is without symbols */
+    uint64_t start = is_bare && o->low < o->high ? o->low : o->high;
+    uint64_t end = start < o->high ? o->high : o->high + PAGE;
+    if (g->has_gaps[object] || is_bare)
+        f->at[f->len++] = (struct function){.start = start + o->base,
+                                            .last = end - 1 + o->base,
+                                            .name = no_symbol(g, object),
+                                            .is_function = true,
+                                            .is_made = true,
+                                            .object = object};
+}
+
+static void append_made(struct gathering *g, struct functions *f)
+{
+    uint64_t next = f->len ? f->at[f->len - 1].last + PAGE : PAGE;
+    for (size_t i = 0; i < g->pseudo.len; i++) {
+        struct function at = g->pseudo.at[i];
+        at.start = at.last = next + i;
+        f->at[f->len++] = at;
+    }
+}
+
+static void assemble(struct gathering *g, struct functions *f)
+{
+    struct space *s = g->space;
+    size_t total = s->len + g->pseudo.len;
+    for (uint32_t i = 0; i < s->len; i++)
+        total += g->each[i].len;
+    f->at = ARENA_NEW(g->arena, struct function, total);
+    if (s->main != RUN_NONE)
+        append_file(g, f, s->main);
+    for (uint32_t i = 0; i < s->len; i++)
+        if (i != s->main && is_file(s, i))
+            append_file(g, f, i);
+    uint32_t made = f->len;
+    append_made(g, f);
+    functions_index(f, g->arena);
+    for (uint32_t why = 0; why < RUN_CUTS; why++)
+        s->cut[why] = NO_FUNCTION;
+    s->function[0] = NO_FUNCTION;
+    for (uint32_t i = 1; i < s->run->nodes.len; i++) {
+        uint32_t object = s->run->nodes.at[i].object;
+        bool is_gap = g->local[i] == NO_FUNCTION; /* of a file: behind its last function */
+        s->function[i] = !is_file(s, object)
+                             ? made + g->local[i]
+                             : g->first[object] + (is_gap ? g->each[object].len : g->local[i]);
+        if (space_is_cut(s, i) && s->run->nodes.at[i].address < RUN_CUTS)
+            s->cut[s->run->nodes.at[i].address] = s->function[i];
+    }
+}
+
+void space_functions(struct space *s, struct functions *f, struct arena *a)
 {
     struct arena scratch = {0};
-    struct functions *each = ARENA_NEW(&scratch, struct functions, s->len);
+    struct gathering g = {.space = s,
+                          .each = ARENA_NEW(&scratch, struct functions, s->len),
+                          .first = ARENA_NEW(&scratch, uint32_t, s->len),
+                          .has_gaps = ARENA_NEW(&scratch, bool, s->len),
+                          .local = ARENA_NEW(&scratch, uint32_t, s->run->nodes.len),
+                          .arena = a};
     struct function_object *objects = ARENA_NEW(a, struct function_object, s->len);
-    uint64_t total = 0;
     for (uint32_t i = 0; i < s->len; i++) {
-        total += functions_of(&s->objects[i], &each[i], a);
-        objects[i] = (struct function_object){
-            .label = i ? s->objects[i].label : NULL,
-            .base = s->objects[i].base,
-            .is_recorder = space_is_recorder(&s->objects[i]),
-        };
+        objects[i] = (struct function_object){.label = s->objects[i].label,
+                                              .base = s->objects[i].base,
+                                              .is_recorder = space_is_recorder(&s->objects[i])};
+        if (is_file(s, i) && s->objects[i].is_used)
+            functions_of_file(&g, i);
     }
-    *f = (struct functions){.at = ARENA_NEW(a, struct function, total), .objects = objects};
-    for (uint32_t i = 0; i < s->len; i++)
-        append(f, &each[i], &s->objects[i], i);
-    functions_index(f, a);
+    *f = (struct functions){.objects = objects};
+    s->function = ARENA_NEW(a, uint32_t, s->run->nodes.len);
+    place_nodes(&g);
+    assemble(&g, f);
+    map_deinit(&g.made);
+    vec_free(&g.pseudo);
     arena_deinit(&scratch);
-}
-
-void space_move_profile(const struct space_object *o, struct profile *p)
-{
-    for (size_t i = 0; i < p->histograms.len; i++) {
-        p->histograms.at[i].low += o->base;
-        p->histograms.at[i].high += o->base;
-    }
-    for (size_t i = 0; i < p->arcs.len; i++) {
-        p->arcs.at[i].from += p->arcs.at[i].from ? o->base : 0;
-        p->arcs.at[i].self += o->base;
-    }
-    for (size_t i = 0; i < p->blocks.len; i++)
-        p->blocks.at[i].address += o->base;
-}
-
-void space_add_arcs(const struct space *s, const struct recording *r, struct profile *p)
-{
-    for (size_t i = 0; i < r->arcs.len; i++) {
-        const struct arc *arc = &r->arcs.at[i];
-        vec_push(&p->arcs, (struct arc){space_place(s, arc->from, NULL),
-                                        space_place(s, arc->self, NULL), arc->count});
-    }
-    p->arc_records += r->arcs.len;
 }

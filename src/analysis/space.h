@@ -1,55 +1,68 @@
-/* The objects of a process side by side, in one address space of ours.
+/* The objects of a run side by side, in one address space of ours, and the functions in it.
  *
- * Each object file gets a range of its own, the executable that of its link addresses; a file that
- * was loaded several times gets one. So all functions are in one table, and whatever reads a
- * profile of one program reads that of a whole process. Places depend on the objects alone, not on
- * where the system put them. */
+ * Each object file gets a range of its own, the main program that of its link addresses. So all
+ * functions are in one table, and whatever reads a profile of one program reads that of a whole
+ * tree of processes. What stands for no file (kernel, waits, generated code, ends of incomplete
+ * stacks) has functions as well, by name. Places depend on the objects alone, not on where the
+ * system put them. */
 #ifndef MONARC_ANALYSIS_SPACE_H
 #define MONARC_ANALYSIS_SPACE_H
 
 #include "analysis/functions.h"
-#include "model/recording.h"
+#include "model/run.h"
 
 struct space_object {
-    const struct recorded_object *recorded; /* the first load of it */
-    struct object *file;                    /* NULL: not to be had; one function stands for it */
-    const char *label;
-    uint64_t low, high; /* link addresses */
-    uint64_t base;      /* place = link address + base */
-};
-
-/* One load of an object. */
-struct space_load {
-    uint64_t start, end; /* as recorded */
-    uint64_t shift;      /* place = address + shift */
-    uint32_t object;
+    const struct run_object *recorded;
+    struct object *file; /* NULL: not to be had, or needed for nothing */
+    const char *label;   /* NULL: the main program */
+    uint64_t low, high;  /* link addresses of its functions */
+    uint64_t base;       /* place = link address + base */
+    bool is_used;        /* there is a stack or call in it */
 };
 
 struct space {
-    struct space_object *objects; /* the executable first */
+    const struct run *run;
+    struct space_object *objects; /* as in the run */
     uint32_t len;
-    struct space_load *loads; /* by address */
-    uint32_t loads_len;
+    uint32_t main; /* the main program, or RUN_NONE */
+    /* By space_functions(): */
+    uint32_t *function;     /* per node of the run */
+    uint32_t cut[RUN_CUTS]; /* functions that stand for unknown callers, or NO_FUNCTION */
 };
 
-/* Lays out the objects of a recording, without files; fails if they are too large to be true, or
- * there is no executable. Everything lives in the arena, and points into the recording. */
-MUST_CHECK bool space_lay_out(struct space *s, const struct recording *r, struct arena *a,
-                              struct err *e);
+/* Lays out the objects of a run, without files; fails if they are too large to be true. Everything
+ * lives in the arena, and points into the run, which must not grow any more. */
+MUST_CHECK bool space_lay_out(struct space *s, const struct run *r, struct arena *a, struct err *e);
 
-/* Our place of a recorded address, and its object; 0 if no object holds it. */
-uint64_t space_place(const struct space *s, uint64_t address, uint32_t *object);
+/* The path of a file, or what stands for it. */
+const char *space_object_name(const struct space *s, uint32_t object);
 
 /* The recorder's own library: no part of the program, and other code after an upgrade. */
 bool space_is_recorder(const struct space_object *o);
 
-/* All functions of all objects, by place. Files that are there must stay open. */
-void space_functions(const struct space *s, struct functions *f, struct arena *a);
+/* All functions of all objects, by place, and which of them each node is in. Files that are there
+ * must stay open. Code that no symbol names is in `[no symbol] (OBJECT)`. */
+void space_functions(struct space *s, struct functions *f, struct arena *a);
 
-/* Moves a profile with link addresses of an object to its place. */
-void space_move_profile(const struct space_object *o, struct profile *p);
+/* The function of a node, or NO_FUNCTION: the root. */
+static inline uint32_t space_function_of(const struct space *s, uint32_t node)
+{
+    return s->function[node];
+}
 
-/* The arcs of the recording, with ends that are in no object as 0. */
-void space_add_arcs(const struct space *s, const struct recording *r, struct profile *p);
+/* Whether the node stands for callers that are not known. */
+static inline bool space_is_cut(const struct space *s, uint32_t node)
+{
+    uint32_t object = node ? s->run->nodes.at[node].object : RUN_NONE;
+    return object != RUN_NONE && s->run->objects.at[object].kind == RUN_OBJECT_CUT;
+}
+
+/* Our place of a link address; 0 for no object. */
+uint64_t space_place(const struct space *s, uint32_t object, uint64_t address);
+
+struct profile;
+
+/* The calls and blocks of the run, at their places; ends that are in no object as 0. */
+void space_add_calls(const struct space *s, struct profile *p);
 
 #endif

@@ -4,24 +4,21 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "monarc/sidecar.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_FRAME  UINT32_MAX
-#define NO_CALL   UINT32_MAX
-#define NO_THREAD UINT32_MAX
+#define NO_FRAME UINT32_MAX
+#define NO_CALL  UINT32_MAX
 
-/* Node 0 is the root; node i + 1 is the recording's node i. */
+/* As the run's nodes: 0 is the root. */
 struct frame {
     uint32_t parent, first_child, next; /* next child of the parent */
     uint32_t function;
-    uint32_t thread;      /* of the recording's list, or NO_THREAD */
-    uint32_t share;       /* the number of the pair of thread and function */
     uint32_t call;        /* by the next frame out: the number of the pair */
     bool is_counted;      /* the function is in no frame further out */
     bool is_call_counted; /* nor is the pair */
+    bool is_cut;          /* no frame: callers that are not known */
     double samples;       /* of this frame and those further in */
 };
 
@@ -32,46 +29,24 @@ struct tree_of_frames {
     struct map pairs;
     VEC(struct stack_call) calls;
     VEC(uint32_t) call_depth;
-    struct map shares_by; /* thread and function */
-    VEC(struct thread_share) shares;
 };
 
-static void link_frames(struct tree_of_frames *t, const struct recording *r)
+/* Backwards, so that children keep their order. */
+static void link_frames(struct tree_of_frames *t, const struct space *s, const double *weights)
 {
-    struct map numbers = {0}, roots = {0};
-    map_reserve(&numbers, r->nodes.len);
-    for (uint32_t i = 0; i < r->nodes.len; i++)
-        map_at(&numbers, r->nodes.at[i].id, 0, i + 1, NULL);
-    for (uint32_t i = 0; i < r->threads.len; i++)
-        if (r->threads.at[i].root > MONARC_ROOT_NODE)
-            map_at(&roots, r->threads.at[i].root, 0, i, NULL);
-    for (uint32_t i = t->len; i-- > 1;) { /* backwards, so that children keep their order */
-        uint64_t id = r->nodes.at[i - 1].parent;
-        const uint32_t *thread = map_find(&roots, id, 0);
-        bool is_outermost = thread || id == MONARC_ROOT_NODE;
-        const uint32_t *found = is_outermost ? &(uint32_t){0} : map_find(&numbers, id, 0);
-        if (!found)
-            continue;
-        t->at[i].thread = thread ? *thread : NO_THREAD;
-        t->at[i].parent = *found;
-        t->at[i].next = t->at[*found].first_child;
-        t->at[*found].first_child = i;
-    }
-    map_deinit(&numbers);
-    map_deinit(&roots);
-}
-
-/* Frames with others further in hold return addresses, which may lie behind the calling function.
- */
-static void name_frames(struct tree_of_frames *t, const struct recording *r, const struct space *s,
-                        const struct functions *f)
-{
-    for (uint32_t i = 1; i < t->len; i++) {
-        uint64_t address = r->nodes.at[i - 1].address;
-        bool is_call = t->at[i].first_child != NO_FRAME;
-        uint64_t place = address ? space_place(s, address - is_call, NULL) : 0;
-        t->at[i].function = place ? functions_find(f, place) : NO_FUNCTION;
-        t->at[i].samples = (double)r->nodes.at[i - 1].hits;
+    const struct run *r = s->run;
+    for (uint32_t i = 0; i < t->len; i++)
+        t->at[i] = (struct frame){.parent = i ? r->nodes.at[i].parent : 0,
+                                  .first_child = NO_FRAME,
+                                  .next = NO_FRAME,
+                                  .function = space_function_of(s, i),
+                                  .call = NO_CALL,
+                                  .is_cut = space_is_cut(s, i),
+                                  .samples = weights[i]};
+    for (uint32_t i = t->len; i-- > 1;) {
+        struct frame *parent = &t->at[t->at[i].parent];
+        t->at[i].next = parent->first_child;
+        parent->first_child = i;
     }
 }
 
@@ -79,7 +54,6 @@ static void enter_call(struct tree_of_frames *t, struct frame *frame)
 {
     uint32_t caller = frame->parent ? t->at[frame->parent].function : NO_FUNCTION;
     bool is_new;
-    frame->call = NO_CALL;
     if (caller == NO_FUNCTION)
         return;
     frame->call = *map_at(&t->pairs, caller, frame->function, (uint32_t)t->calls.len, &is_new);
@@ -105,27 +79,17 @@ static void hit(struct tree_of_frames *t, uint32_t i)
     }
 }
 
-static void enter_share(struct tree_of_frames *t, struct frame *frame)
-{
-    bool is_new;
-    if (frame->thread == NO_THREAD)
-        return;
-    frame->share =
-        *map_at(&t->shares_by, frame->thread, frame->function, (uint32_t)t->shares.len, &is_new);
-    if (is_new)
-        vec_push(&t->shares,
-                 (struct thread_share){.thread = frame->thread, .function = frame->function});
-    t->shares.at[frame->share].self += frame->samples; /* not yet those further in */
-}
-
-static void enter(struct tree_of_frames *t, uint32_t i)
+static void enter(struct tree_of_frames *t, uint32_t i, struct stacks *out)
 {
     struct frame *frame = &t->at[i];
-    if (frame->parent)
-        frame->thread = t->at[frame->parent].thread;
+    bool is_placed = frame->function != NO_FUNCTION && !frame->is_cut;
+    out->has_callers |= frame->samples > 0 && frame->parent && !t->at[frame->parent].is_cut;
+    if (is_placed)
+        out->self[frame->function] += frame->samples;
+    else
+        out->unplaced += frame->samples;
     if (frame->function == NO_FUNCTION)
         return;
-    enter_share(t, frame);
     frame->is_counted = t->depth[frame->function]++ == 0;
     enter_call(t, frame);
     hit(t, i);
@@ -140,8 +104,6 @@ static void leave(struct tree_of_frames *t, uint32_t i, struct stacks *out)
     t->depth[frame->function]--;
     if (frame->is_counted)
         out->inclusive[frame->function] += frame->samples;
-    if (frame->is_counted && frame->thread != NO_THREAD)
-        t->shares.at[frame->share].total += frame->samples;
     if (frame->call == NO_CALL)
         return;
     t->call_depth.at[frame->call]--;
@@ -152,8 +114,9 @@ static void leave(struct tree_of_frames *t, uint32_t i, struct stacks *out)
 static void walk(struct tree_of_frames *t, struct stacks *out)
 {
     uint32_t i = t->at[0].first_child;
+    out->unplaced += t->at[0].samples;
     if (i != NO_FRAME)
-        enter(t, i);
+        enter(t, i, out);
     while (i != NO_FRAME && i) {
         uint32_t next = t->at[i].first_child;
         if (next == NO_FRAME) {
@@ -166,7 +129,7 @@ static void walk(struct tree_of_frames *t, struct stacks *out)
             leave(t, i, out);
         }
         i = next;
-        enter(t, i);
+        enter(t, i, out);
     }
     out->samples = t->at[0].samples;
 }
@@ -179,65 +142,47 @@ static int by_ends(const void *left, const void *right)
     return (l->callee > r->callee) - (l->callee < r->callee);
 }
 
-static int by_thread(const void *left, const void *right)
-{
-    const struct thread_share *l = left, *r = right;
-    if (l->thread != r->thread)
-        return l->thread < r->thread ? -1 : 1;
-    if (l->self != r->self)
-        return l->self < r->self ? 1 : -1;
-    if (l->total != r->total)
-        return l->total < r->total ? 1 : -1;
-    return (l->function > r->function) - (l->function < r->function);
-}
-
-static void keep_shares(struct stacks *out, struct tree_of_frames *t, struct arena *a)
-{
-    out->shares_len = t->shares.len;
-    out->shares = ARENA_NEW(a, struct thread_share, t->shares.len);
-    if (t->shares.len) {
-        qsort(t->shares.at, t->shares.len, sizeof *t->shares.at, by_thread);
-        memcpy(out->shares, t->shares.at, t->shares.len * sizeof *t->shares.at);
-    }
-    vec_free(&t->shares);
-    map_deinit(&t->shares_by);
-}
-
+/* Calls of stacks that were not chosen are none. */
 static void keep_calls(struct stacks *out, struct tree_of_frames *t, struct arena *a)
 {
-    out->calls_len = t->calls.len;
     out->calls = ARENA_NEW(a, struct stack_call, t->calls.len);
-    if (t->calls.len) {
-        qsort(t->calls.at, t->calls.len, sizeof *t->calls.at, by_ends);
-        memcpy(out->calls, t->calls.at, t->calls.len * sizeof *t->calls.at);
-    }
+    for (size_t i = 0; i < t->calls.len; i++)
+        if (t->calls.at[i].inclusive > 0)
+            out->calls[out->calls_len++] = t->calls.at[i];
+    if (out->calls_len)
+        qsort(out->calls, out->calls_len, sizeof *out->calls, by_ends);
     vec_free(&t->calls);
     vec_free(&t->call_depth);
     map_deinit(&t->pairs);
 }
 
-void stacks_measure(struct stacks *t, const struct recording *r, const struct space *s,
-                    const struct functions *f, struct arena *a)
+static void measure_cuts(struct stacks *t, const struct space *s, const struct functions *f,
+                         struct arena *a)
+{
+    for (size_t i = 0; i < t->calls_len; i++)
+        for (uint32_t why = 0; why < RUN_CUTS; why++) {
+            const struct stack_call *call = &t->calls[i];
+            if (call->caller != s->cut[why])
+                continue;
+            if (!t->cut)
+                t->cut = ARENA_NEW(a, struct stack_cut, f->len);
+            t->cut[call->callee].samples[why] += call->inclusive;
+        }
+}
+
+void stacks_measure(struct stacks *t, const struct space *s, const struct functions *f,
+                    const double *weights, struct arena *a)
 {
     struct arena scratch = {0};
-    uint32_t len = r->nodes.len < NO_FRAME - 1 ? (uint32_t)r->nodes.len + 1 : 1;
+    uint32_t len = (uint32_t)s->run->nodes.len;
     struct tree_of_frames tree = {.at = ARENA_NEW(&scratch, struct frame, len),
                                   .len = len,
                                   .depth = ARENA_NEW(&scratch, uint32_t, f->len)};
-    *t = (struct stacks){.inclusive = ARENA_NEW(a, double, f->len)};
-    for (uint32_t i = 0; i < len; i++)
-        tree.at[i] = (struct frame){.first_child = NO_FRAME,
-                                    .next = NO_FRAME,
-                                    .function = NO_FUNCTION,
-                                    .thread = NO_THREAD};
-    double lonely = 0;
-    link_frames(&tree, r);
-    name_frames(&tree, r, s, f);
-    for (uint32_t i = tree.at[0].first_child; i != NO_FRAME; i = tree.at[i].next)
-        lonely += tree.at[i].samples; /* not yet those further in */
+    *t = (struct stacks){.self = ARENA_NEW(a, double, f->len),
+                         .inclusive = ARENA_NEW(a, double, f->len)};
+    link_frames(&tree, s, weights);
     walk(&tree, t);
     keep_calls(t, &tree, a);
-    keep_shares(t, &tree, a);
-    t->has_callers = t->samples > 2 * lonely;
+    measure_cuts(t, s, f, a);
     arena_deinit(&scratch);
 }

@@ -1,10 +1,13 @@
-/* Inclusive times as measured: in how many samples was a function anywhere on the stack?
+/* Self and inclusive times as measured: in how many samples did a function run, and in how many was
+ * it anywhere on the stack?
  *
- * This is what gprof's model estimates from call counts. Recursion counts once; the members of a
- * cycle have times of their own. */
+ * The latter is what gprof's model estimates from call counts. Recursion counts once; the members
+ * of a cycle have times of their own. Callers that are not known are functions of their own
+ * (space_is_cut_function()), which have inclusive times and calls, and no self time. */
 #ifndef MONARC_ANALYSIS_STACKS_H
 #define MONARC_ANALYSIS_STACKS_H
 
+#include "analysis/run_choice.h"
 #include "analysis/space.h"
 
 /* Samples in whose stack the caller's frame is the callee's next one out; `self`: those of them
@@ -14,25 +17,23 @@ struct stack_call {
     double inclusive, self;
 };
 
-/* A function's samples in one thread. */
-struct thread_share {
-    uint32_t thread; /* in the recording's list */
-    uint32_t function;
-    double self, total;
+/* What of a function's inclusive samples came from callers that are not known, by reason. */
+struct stack_cut {
+    double samples[RUN_CUTS];
 };
 
 struct stacks {
-    double *inclusive;        /* per function, in samples */
+    double *self, *inclusive; /* per function, in samples */
     struct stack_call *calls; /* by caller, then callee */
     size_t calls_len;
-    struct thread_share *shares; /* by thread, then self, most first */
-    size_t shares_len;
-    double samples;   /* of all stacks */
-    bool has_callers; /* most stacks are deeper than one frame */
+    struct stack_cut *cut; /* per function; NULL: all callers are known */
+    double samples;        /* of all stacks */
+    double unplaced;       /* of them, those in no function */
+    bool has_callers;      /* there are stacks deeper than one frame */
 };
 
-/* Nodes that no path leads to from the outermost frame are left out, and their samples. */
-void stacks_measure(struct stacks *t, const struct recording *r, const struct space *s,
-                    const struct functions *f, struct arena *a);
+/* `weights`: per node, in samples. */
+void stacks_measure(struct stacks *t, const struct space *s, const struct functions *f,
+                    const double *weights, struct arena *a);
 
 #endif

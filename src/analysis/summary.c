@@ -24,6 +24,24 @@ bool function_is_profiler(const struct functions *f, uint32_t function)
     return (f->objects && f->objects[at->object].is_recorder) || is_profiler(at->name);
 }
 
+void summary_set_profiler_aside(struct run_weights *w, const struct space *s,
+                                const struct functions *f)
+{
+    struct arena scratch = {0};
+    const struct run *r = s->run;
+    bool *is_ours = ARENA_NEW(&scratch, bool, r->nodes.len);
+    for (uint32_t i = 1; i < r->nodes.len; i++) {
+        is_ours[i] =
+            is_ours[r->nodes.at[i].parent] || function_is_profiler(f, space_function_of(s, i));
+        if (is_ours[i]) {
+            w->aside += w->node[i];
+            w->node[i] = 0;
+        }
+    }
+    w->total -= w->aside;
+    arena_deinit(&scratch);
+}
+
 void summary_count(struct summary *s, const struct profile *p, const struct attribution *t,
                    const struct graph *g)
 {
@@ -36,6 +54,8 @@ void summary_count(struct summary *s, const struct profile *p, const struct attr
     for (uint32_t i = 0; i < g->functions->len; i++)
         if (t->self[i] != 0 && function_is_profiler(g->functions, i))
             s->profiler += t->self[i];
+    if (s->run)
+        s->profiler += s->run->weights->aside;
     s->arcs = p->arcs.len;
     s->calls = profile_calls(p);
     s->unknown_callers = g->unknown_callers;
@@ -59,4 +79,10 @@ struct interval share_interval(double hits, double samples)
     double half = z * sqrt(p * (1 - p) / samples + nn / (4 * samples)) / (1 + nn);
     return (struct interval){p > 0 ? fmax(0, middle - half) : 0,
                              p < 1 ? fmin(1, middle + half) : 1};
+}
+
+struct interval summary_interval(const struct summary *s, double samples)
+{
+    return s->effective > 0 ? share_interval(summary_share(s, samples) * s->effective, s->effective)
+                            : share_interval(samples, s->samples);
 }

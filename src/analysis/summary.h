@@ -6,6 +6,7 @@
 #define MONARC_ANALYSIS_SUMMARY_H
 
 #include "analysis/graph.h"
+#include "analysis/run_summary.h"
 #include "analysis/stacks.h"
 
 struct summary {
@@ -19,9 +20,12 @@ struct summary {
     size_t notes_len;
 
     bool has_samples; /* there is a histogram */
-    double samples, unattributed, profiler;
-    const struct stacks *stacks; /* NULL: none were recorded */
-    double rate;                 /* samples per unit; 0: unknown */
+    double samples, unattributed;
+    double profiler;               /* of `samples`; of a whole run besides them */
+    const struct stacks *stacks;   /* NULL: none were recorded */
+    const struct run_summary *run; /* NULL: no recording */
+    double effective; /* samples of equal weight that would be as certain; 0: all weigh the same */
+    double rate;      /* samples per unit; 0: unknown */
     const char *dimension;
     char abbreviation;
 
@@ -37,6 +41,11 @@ void summary_count(struct summary *s, const struct profile *p, const struct attr
 /* Whether the function is part of the profiler: mcount under its many names and its helpers. */
 bool is_profiler(const char *linkage_name);
 bool function_is_profiler(const struct functions *f, uint32_t function);
+
+/* Takes out of a run's weights what code that counts calls spent, and what it called: it is no part
+ * of the program, whose shares are of the rest. */
+void summary_set_profiler_aside(struct run_weights *w, const struct space *s,
+                                const struct functions *f);
 
 /* Samples in the unit of the dimension; 0 if the rate is not known. */
 static inline double summary_time(const struct summary *s, double samples)
@@ -61,5 +70,8 @@ struct interval {
     double low, high;
 };
 struct interval share_interval(double hits, double samples);
+
+/* The same of a part of all samples. */
+struct interval summary_interval(const struct summary *s, double samples);
 
 #endif

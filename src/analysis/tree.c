@@ -1,6 +1,8 @@
 /* Trees of callers and callees, walked with a stack of their own. */
 #include "analysis/tree.h"
 
+#include "analysis/short_names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,25 +35,6 @@ static double total_of(const struct graph_node *n)
     return n->self + n->children;
 }
 
-/* The same by what was measured below each. */
-static void add_measured_callers(const struct graph *g, const struct branch *from,
-                                 struct branches *next)
-{
-    double total = total_of(&g->nodes[from->node]), rest = from->samples;
-    double part = total > 0 ? from->samples / total : 0;
-    for (uint32_t i = g->callers.start[from->node]; i < g->callers.start[from->node + 1]; i++) {
-        const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
-        double samples = part * (arc->self + arc->children);
-        if (arc->caller == arc->callee)
-            continue;
-        vec_push(&next->all, (struct branch){arc->caller, arc->count, samples, false});
-        rest -= samples;
-    }
-    uint64_t unknown = graph_unknown_calls(g, from->node);
-    if (unknown)
-        vec_push(&next->all, (struct branch){NO_NODE, unknown, rest > 0 ? rest : 0, false});
-}
-
 /* The callers of `member`, with what part of `from` flows to each. */
 static void add_callers(const struct graph *g, uint32_t member, const struct branch *from,
                         struct branches *next)
@@ -80,7 +63,7 @@ static void add_callees(const struct graph *g, uint32_t member, const struct bra
         if (!graph_arc_is_internal(g, arc))
             vec_push(&next->all, (struct branch){g->nodes[arc->callee].head, arc->count,
                                                  part * (arc->self + arc->children),
-                                                 graph_arc_is_static(g, arc) && !g->is_measured});
+                                                 graph_arc_is_static(g, arc)});
     }
 }
 
@@ -131,9 +114,7 @@ static void find_next(struct walk *w, const struct branch *from)
     bool is_cycle = graph_is_cycle(g, from->node);
     uint32_t m = is_cycle ? g->nodes[from->node].next_member : from->node;
     while (m != NO_NODE) {
-        if (w->t->is_upward && g->is_measured)
-            add_measured_callers(g, from, &w->next);
-        else if (w->t->is_upward)
+        if (w->t->is_upward)
             add_callers(g, m, from, &w->next);
         else
             add_callees(g, m, from, &w->next);
@@ -165,7 +146,11 @@ void tree_make(struct tree *t, const struct summary *s, const struct graph *g, u
                bool is_upward, const struct tree_rules *rules, struct arena *a)
 {
     uint32_t root = g->nodes[function].head;
-    *t = (struct tree){.summary = s, .graph = g, .function = function, .is_upward = is_upward};
+    *t = (struct tree){.summary = s,
+                       .graph = g,
+                       .function = function,
+                       .is_upward = is_upward,
+                       .has_paths = rules->depth > 1};
     struct walk w = {.t = t, .rules = rules};
     struct branch start = {root, g->nodes[root].calls + g->nodes[root].self_calls,
                            total_of(&g->nodes[root]), false};
@@ -189,11 +174,24 @@ static bool is_plain_name(const char *shown, const char *name, size_t len)
     return !strncmp(shown, name, len) && (!shown[len] || shown[len] == '(');
 }
 
+/* The form in which text reports print it. */
+static bool is_short_name(struct names *names, uint32_t function, const char *name,
+                          struct arena *scratch)
+{
+    const char *shown = names_get(names, function);
+    return shown != names->functions->at[function].name &&
+           (!strcmp(names_short(shown, scratch), name) ||
+            !strcmp(names_short_call(shown, scratch), name));
+}
+
 void functions_named(const char *name, struct names *names, struct function_list *found)
 {
+    struct arena scratch = {0};
     size_t len = strlen(name);
     for (uint32_t i = 0; i < names->functions->len; i++)
         if (!strcmp(names->functions->at[i].name, name) ||
-            is_plain_name(names_get(names, i), name, len))
+            is_plain_name(names_get(names, i), name, len) ||
+            is_short_name(names, i, name, &scratch))
             vec_push(&found->all, i);
+    arena_deinit(&scratch);
 }

@@ -1,8 +1,9 @@
 /* Callers or callees of one function as a tree, level by level.
  *
- * The call graph holds pairs, not paths: the share of a branch is the model's estimate, made by
- * splitting time by call counts again at each step. Cycles are one node, so that every branch ends.
- */
+ * The call graph holds pairs, not paths: what is deeper than one level is the model's estimate,
+ * made by splitting time by call counts again at each step, and may never have run. (What ran is in
+ * analysis/call_tree.h, where there are stacks.) The graph is one by calls, not a measured one.
+ * Cycles are one node, so that every branch ends. */
 #ifndef MONARC_ANALYSIS_TREE_H
 #define MONARC_ANALYSIS_TREE_H
 
@@ -22,6 +23,7 @@ struct tree {
     const struct graph *graph;
     uint32_t function; /* that was asked for; the root is its cycle, where it is in one */
     bool is_upward;
+    bool has_paths; /* it may be deeper than the pairs that were recorded: the model's estimate */
     struct tree_row *rows;
     size_t len;
     bool is_cut; /* the limit of rows was reached */
@@ -36,7 +38,8 @@ struct tree_rules {
 void tree_make(struct tree *t, const struct summary *s, const struct graph *g, uint32_t function,
                bool is_upward, const struct tree_rules *rules, struct arena *a);
 
-/* Functions of that name: the demangled one, with or without parameters, or the linkage name. */
+/* Functions of that name: the demangled one, with or without parameters, its short form, or the
+ * linkage name. */
 struct function_list {
     VEC(uint32_t) all;
 };

@@ -4,8 +4,8 @@
 
 #include "cli/command.h"
 #include "cli/profiles.h"
-#include "cli/recorded.h"
-#include "cli/terminal.h"
+#include "cli/view.h"
+#include "analysis/diagnosis_run.h"
 
 #include <dirent.h>
 #include <string.h>
@@ -52,8 +52,7 @@ struct consultation {
     struct graph graph;
     struct names names;
     struct summary summary;
-    struct recording recording;
-    struct err object_error, profile_error, recording_error;
+    struct err object_error, profile_error;
 };
 
 static const char *base_name(const char *path)
@@ -169,58 +168,78 @@ static void analyse(struct consultation *c)
     p->summary = &c->summary;
 }
 
-static void print(const struct consultation *c, const struct request *r, struct out *out)
+static void print(const struct diagnosis *d, const struct patient *p, const struct request *r,
+                  struct out *out)
 {
     if (r->is_json) {
-        doctor_json(out, &c->diagnosis, &c->patient);
+        doctor_json(out, d, p);
         return;
     }
     struct terminal terminal;
     terminal_start(&terminal, r->colour, r->no_pager, out);
-    doctor_text(out, &c->diagnosis, &c->patient,
-                &(struct text_style){.has_colour = terminal.has_colour});
+    doctor_text(out, d, p, &(struct text_style){.has_colour = terminal.has_colour});
     terminal_end(&terminal, out);
 }
 
-/* The program and its profile are those that the folder names. */
-static void admit_recording(struct consultation *c, const char *folder)
+static int status_of(const struct diagnosis *d)
 {
-    struct patient *p = &c->patient;
-    const struct recorded_object *executable = NULL;
-    if (recorded_read_sidecar(folder, &c->recording, &c->recording_error)) {
-        p->recording = &c->recording;
-        executable = recording_executable(&c->recording);
-    } else {
-        p->recording_error = c->recording_error.line;
-    }
-    if (executable)
-        p->program = executable->path;
-    p->profile = arena_printf(&c->arena, "%s/gmon.out", folder);
+    enum severity worst = SEVERITY_NOTE;
+    diagnosis_worst(d, &worst);
+    return worst == SEVERITY_ERROR     ? EXIT_BAD
+           : worst == SEVERITY_WARNING ? EXIT_DIFFERS
+                                       : EXIT_FINE;
 }
 
 static int consult(const char *program, const char *profile, const struct request *r,
                    struct out *out)
 {
     struct consultation c = {.patient = {.program = program, .profile = profile}};
-    enum severity worst = SEVERITY_NOTE;
-    if (is_folder(program))
-        admit_recording(&c, program);
     admit_program(&c, r);
     admit_profile(&c, r);
     analyse(&c);
     diagnose(&c.diagnosis, &c.patient, &c.names, &c.arena);
-    print(&c, r, out);
-    diagnosis_worst(&c.diagnosis, &worst);
+    print(&c.diagnosis, &c.patient, r, out);
+    int status = status_of(&c.diagnosis);
     diagnosis_deinit(&c.diagnosis);
     profile_deinit(&c.measured);
     profile_deinit(&c.sum);
-    recording_deinit(&c.recording);
     if (c.patient.object)
         object_close(c.patient.object);
     arena_deinit(&c.arena);
-    return worst == SEVERITY_ERROR     ? EXIT_BAD
-           : worst == SEVERITY_WARNING ? EXIT_DIFFERS
-                                       : EXIT_FINE;
+    return status;
+}
+
+/* Opened as the reports open it, but whatever its files are by now. */
+static int consult_recording(char *folder, const struct request *r, struct out *out)
+{
+    char *folders[] = {folder};
+    struct view_options o = {.read = r->read,
+                             .debug_dir = r->debug_dir,
+                             .is_forced = true,
+                             .is_recording = true,
+                             .program = folder,
+                             .profiles = folders,
+                             .profiles_len = 1};
+    struct view v = {0};
+    struct diagnosis d = {0};
+    struct err why = {0};
+    struct patient p = {.program = folder, .profile = folder};
+    if (view_open(&v, &o, &why)) {
+        const struct recorded *from = &v.recorded;
+        p.program = v.summary.program;
+        p.summary = &v.summary;
+        diagnose_run(&d,
+                     &(struct run_patient){&from->space, &v.functions, &from->weights,
+                                           &from->stacks, &from->summary},
+                     &v.arena);
+    } else {
+        diagnose_unreadable(&d, why.line);
+    }
+    print(&d, &p, r, out);
+    int status = status_of(&d);
+    diagnosis_deinit(&d);
+    view_close(&v, &o);
+    return status;
 }
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
@@ -236,6 +255,8 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
         err_set(e, "doctor takes a PROGRAM and perhaps a PROFILE; see 'monarc doctor --help'");
         return EXIT_BAD;
     }
+    if (is_folder(walk.argv[0]))
+        return consult_recording(walk.argv[0], &r, out);
     return consult(walk.argv[0], walk.operands == 2 ? walk.argv[1] : "gmon.out", &r, out);
 }
 
@@ -247,7 +268,9 @@ const struct command command_doctor = {
         "PROFILE is gmon.out unless named; - is standard input. It need not exist: doctor then\n"
         "says why it may not, and which files nearby may be meant. Of a recording, the folder "
         "that\n"
-        "'monarc run' leaves, it examines the executable and what the recorder says it lost.\n"
+        "'monarc run' leaves, it says what to doubt: time that is in no sample, processes that\n"
+        "were not seen, stacks that are not whole, code without symbols, files that are not the\n"
+        "recorded ones, samples that were lost or are too few.\n"
         "\n"
         "Each finding has a severity, the evidence, a remedy and, in brackets, a name for\n"
         "scripts. Errors: the profile cannot be used. Warnings: it misleads. Notes: good to\n"

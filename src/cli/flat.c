@@ -7,7 +7,13 @@
 
 enum { FUNCTIONS_OF_THREAD = 10 };
 
-enum { OPTION_MODEL = VIEW_OPTIONS, OPTION_BY_OBJECT, OPTION_BY_THREAD };
+enum {
+    OPTION_MODEL = VIEW_OPTIONS,
+    OPTION_BY_OBJECT,
+    OPTION_BY_THREAD,
+    OPTION_BY_PROCESS,
+    OPTION_PROCESSES
+};
 
 static const struct option_row OPTIONS[] = {
     VIEW_OPTION_ROWS,
@@ -15,9 +21,11 @@ static const struct option_row OPTIONS[] = {
     {0, "by-object", NULL, "one row an executable or library (of a recording)"},
     {0, "by-thread", NULL,
      "threads, and below each what it ran (of a recording; --limit: how many)"},
+    {0, "by-process", NULL, "one row a process: how it ended, and what it used (of a recording)"},
+    {0, "processes", NULL, "the same"},
 };
 
-enum rows { ROWS_FUNCTIONS, ROWS_OBJECTS, ROWS_THREADS };
+enum rows { ROWS_FUNCTIONS, ROWS_OBJECTS, ROWS_THREADS, ROWS_PROCESSES };
 
 struct request {
     struct view_options view;
@@ -27,12 +35,14 @@ struct request {
 static bool take(void *request, int row, const char *value, struct err *e)
 {
     struct request *r = request;
-    if (row == OPTION_MODEL)
-        return r->view.rules.shows_model = true;
-    if (row != OPTION_BY_OBJECT && row != OPTION_BY_THREAD)
-        return view_option(&r->view, row, value, e);
-    r->rows = row == OPTION_BY_OBJECT ? ROWS_OBJECTS : ROWS_THREADS;
-    return true;
+    switch (row) {
+    case OPTION_MODEL: return r->view.rules.shows_model = true;
+    case OPTION_BY_OBJECT: r->rows = ROWS_OBJECTS; return true;
+    case OPTION_BY_THREAD: r->rows = ROWS_THREADS; return true;
+    case OPTION_BY_PROCESS:
+    case OPTION_PROCESSES: r->rows = ROWS_PROCESSES; return true;
+    default: return view_option(&r->view, row, value, e);
+    }
 }
 
 static void print(struct view *v, const struct view_options *o, struct out *out)
@@ -60,15 +70,18 @@ static bool print_shares(struct view *v, const struct request *r, struct out *ou
     const struct view_options *o = &r->view;
     struct shares table;
     if (!v->folder)
-        return err_set(e,
-                       "%s: only a recording tells objects and threads apart; make one with "
-                       "'monarc run'",
-                       o->program);
+        return err_set(
+            e,
+            "%s: only a recording tells objects, threads and processes apart; make one with "
+            "'monarc run'",
+            o->program);
     if (r->rows == ROWS_OBJECTS)
         shares_by_object(&table, &v->summary, &v->recorded.space, &v->graph, &v->arena);
+    else if (r->rows == ROWS_THREADS)
+        shares_by_thread(&table, &v->summary, &v->recorded.space, &v->functions,
+                         &v->recorded.choice, &v->arena);
     else
-        shares_by_thread(&table, &v->summary, &v->recorded.recording, &v->recorded.stacks,
-                         &v->arena);
+        shares_by_process(&table, &v->summary, &v->recorded.choice, &v->arena);
     struct terminal terminal = {0};
     if (view_is_for_people(o))
         terminal_start(&terminal, o->colour, o->no_pager, out);
@@ -101,7 +114,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 
 const struct command command_flat = {
     .name = "flat",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING...",
     .summary = "Show where the time went, function by function",
     .details =
         "PROFILE is gmon.out unless named; - is standard input; several are summed. A profile\n"
@@ -130,7 +143,25 @@ const struct command command_flat = {
         "  model       with --model: what gprof's splitting by call counts makes of it\n"
         "  off by      with --model: the model's error\n"
         "\n"
-        "The rows in brackets make the sum complete: functions left out by filters and limits,\n"
+        "Of a recording of a whole run all processes are summed; --process, --program, --from,\n"
+        "--to and --phase take a part, --by-process lists what there was. Several recordings are\n"
+        "summed; in time they stand one after the other. Several events stand side by side, the\n"
+        "first one in all columns, the others by their shares; --event takes another one. Rows\n"
+        "for what is in no file:\n"
+        "\n"
+        "  [kernel] CALL        time in the kernel, by system call; page faults; [kernel] alone\n"
+        "                       where nothing says for what\n"
+        "  [generated code]     code that the program made, unless it has told its names\n"
+        "  [no symbol] (FILE)   code of FILE that no symbol covers\n"
+        "  [waiting] CALL       off the CPU, and in which call; [ready to run]: without a free "
+        "CPU\n"
+        "  [stack cut: WHY]     stands for callers that are not known; it has no time of its own\n"
+        "\n"
+        "Without PROFILE the newer one of gmon.out and PROGRAM.monarc here is shown; a note says\n"
+        "which if there are both.\n"
+        "\n"
+        "The rows in brackets at the end make the sum complete: functions left out by filters and "
+        "limits,\n"
         "and [unattributed], samples that no function of PROGRAM accounts for. Functions of the\n"
         "profiler, such as mcount, are marked as profiling overhead. Clones that compilers make\n"
         "of functions (.isra.0, .part.1, .cold) have rows of their own.\n"

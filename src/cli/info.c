@@ -7,6 +7,7 @@
 #include "report/arcs_info.h"
 #include "report/info.h"
 #include "report/recording.h"
+#include "report/run_info.h"
 
 enum { OPTION_JSON = PROFILE_OPTIONS };
 
@@ -90,6 +91,26 @@ static bool describe_recording(const struct request *request, const char *folder
     return ok;
 }
 
+static bool describe_run(const struct request *request, const char *folder, bool is_first,
+                         struct json *j, struct out *out, struct err *e)
+{
+    struct run r = {0};
+    bool ok = recorded_read(folder, &request->read, &r, e);
+    if (ok && request->is_json)
+        run_info_json(j, folder, &r);
+    else if (ok)
+        run_info_text(out, folder, &r, is_first);
+    run_deinit(&r);
+    return ok;
+}
+
+static bool describe_folder(const struct request *request, const char *folder, bool is_first,
+                            struct json *j, struct out *out, struct err *e)
+{
+    return recorded_is_run(folder) ? describe_run(request, folder, is_first, j, out, e)
+                                   : describe_recording(request, folder, is_first, j, out, e);
+}
+
 static int describe_all(const struct request *request, char *const *paths, int len, struct out *out,
                         struct err *e)
 {
@@ -103,7 +124,7 @@ static int describe_all(const struct request *request, char *const *paths, int l
     }
     for (int i = 0; i < len; i++) {
         struct err why = {0};
-        if (is_folder(paths[i]) ? describe_recording(request, paths[i], i == 0, &j, out, &why)
+        if (is_folder(paths[i]) ? describe_folder(request, paths[i], i == 0, &j, out, &why)
                                 : describe(request, paths[i], i == 0, &buffer, &j, out, &why))
             continue;
         if (status == EXIT_FINE)
@@ -138,7 +159,8 @@ const struct command command_info = {
     .summary = "Say what profile files hold: records, ranges, rates, totals, oddities",
     .details =
         "FILE is gmon.out unless named; - is standard input. Of a folder that 'monarc run' leaves\n"
-        "it tells the process, its objects, threads, marks and losses. The exit status is 2 if a "
+        "it tells the processes, their objects, threads, marks and losses. The exit status is 2 if "
+        "a "
         "file\n"
         "could not be read to its end; what came before is described all the same.\n"
         "gcno, gcda, bbg and da files (arc profiling) of every version are described too.\n",

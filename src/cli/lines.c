@@ -51,7 +51,7 @@ static void list_objects(struct view *v, struct lines_input *in)
     const char **names = ARENA_NEW(&v->arena, const char *, in->objects_len);
     for (uint32_t i = 0; i < in->objects_len; i++) {
         objects[i] = v->folder ? v->recorded.space.objects[i].file : v->object;
-        names[i] = v->folder ? v->recorded.space.objects[i].recorded->path : v->summary.program;
+        names[i] = v->folder ? space_object_name(&v->recorded.space, i) : v->summary.program;
     }
     in->objects = objects;
     in->object_names = names;
@@ -76,6 +76,8 @@ static void print(struct lines_table *t, const struct request *r, struct out *ou
         lines_csv(out, t, &r->paths);
         return;
     }
+    if (view_has_short_names(o))
+        names_shorten(&t->names, NULL);
     struct terminal terminal;
     terminal_start(&terminal, o->colour, o->no_pager, out);
     lines_text(out, t, &r->paths,
@@ -108,7 +110,7 @@ static bool report(struct view *v, void *request, struct out *out, struct err *e
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct request r = {0};
+    struct request r = {.view.places_samples = true};
     int status = view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report}, out, e);
     vec_free(&r.maps);
     return status;

@@ -6,6 +6,12 @@
 
 #include "cli/arcs_file.h"
 #include "cli/command.h"
+#include "cli/recorded.h"
+#include "format/run_file.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { OPTION_OUTPUT = PROFILE_OPTIONS, OPTION_TO };
 
@@ -31,8 +37,39 @@ static bool take(void *request, int row, const char *value, struct err *e)
     }
 }
 
+/* Into a folder that gets the sum as its recording, and has none: calls in folders within an old
+ * one would be counted again. */
+static bool merge_recordings(const struct request *request, char *const *paths, size_t len,
+                             struct err *e)
+{
+    struct arena scratch = {0};
+    struct run sum = {0};
+    struct writer w = {0};
+    const char *path = arena_printf(&scratch, "%s/monarc.side", request->output);
+    bool ok = true;
+    for (size_t i = 0; ok && i < len; i++)
+        ok = is_folder(paths[i]) ||
+             err_in(e, paths[i], "is no recording; recordings are merged with recordings only");
+    if (ok && access(path, F_OK) == 0)
+        ok = err_in(e, request->output, "holds a recording already; name another folder");
+    ok = ok && recorded_read_all(paths, len, &request->read, &sum, e);
+    if (ok && mkdir(request->output, 0777) && (errno != EEXIST || !is_folder(request->output)))
+        ok = err_errno(e, request->output, errno);
+    if (ok) {
+        run_write(&w, &sum);
+        ok = file_replace(path, (struct bytes){w.out.at, w.out.len}, e);
+    }
+    writer_deinit(&w);
+    run_deinit(&sum);
+    arena_deinit(&scratch);
+    return ok;
+}
+
 static bool merge(const struct request *request, char *const *paths, size_t len, struct err *e)
 {
+    if (is_folder(paths[0]))
+        return request->to ? err_set(e, "--to names formats of profiles, not of recordings")
+                           : merge_recordings(request, paths, len, e);
     struct profile sum = {0};
     struct arcs_request arcs = {.output = request->output};
     if (!request->to && arcs_kind_of_path(paths[0]))
@@ -69,10 +106,14 @@ const struct command command_merge = {
         "Inputs may differ in format, but not in pointer size, byte order, sampling rate or\n"
         "dimension, and their histograms must cover the same ranges or disjoint ones.\n"
         "OUTPUT is replaced only when it is complete. Counters of arc profiling (gcda or da) are\n"
-        "summed likewise, function by function.\n"
+        "summed likewise, function by function. Recordings ('monarc run') become one in the "
+        "folder\n"
+        "OUTPUT: stacks, calls, processes and events of all; in time they stand one after the\n"
+        "other, in the order of the inputs.\n"
         "\n"
         "Example:\n"
-        "  monarc merge -o all.out gmon.out.*\n",
+        "  monarc merge -o all.out gmon.out.*\n"
+        "  monarc merge -o both.monarc first.monarc second.monarc\n",
     .options = OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
     .run = run,

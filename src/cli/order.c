@@ -82,9 +82,9 @@ static bool find_object(const struct view *v, const struct request *r, struct or
         return true;
     }
     for (uint32_t i = 0; i < s->len; i++) {
-        const char *path = s->objects[i].recorded->path, *slash = strrchr(path, '/');
+        const char *path = space_object_name(s, i), *slash = strrchr(path, '/');
         if (r->object ? strcmp(path, r->object) && strcmp(slash ? slash + 1 : path, r->object)
-                      : i != 0)
+                      : i != s->main)
             continue;
         rules->object = i;
         rules->file = s->objects[i].file;
@@ -96,15 +96,11 @@ static bool find_object(const struct view *v, const struct request *r, struct or
 static bool make(struct view *v, const struct request *r, struct order *t, struct order_gain *gain,
                  struct err *e)
 {
-    struct stacks stacks;
     struct order_rules rules = {.cluster_bytes = r->cluster_bytes};
     if (!find_object(v, r, &rules, e))
         return false;
-    if (v->folder) {
-        stacks_measure(&stacks, &v->recorded.recording, &v->recorded.space, &v->functions,
-                       &v->arena);
-        rules.stacks = &stacks;
-    }
+    if (v->folder)
+        rules.stacks = &v->recorded.stacks;
     order_make(t, gain, &v->functions, &v->graph, &rules, &v->arena);
     return t->len || err_set(e, "%s: no function that could be moved was sampled or called",
                              object_path(rules.file));

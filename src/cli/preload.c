@@ -110,6 +110,40 @@ static bool check_program(struct object *o, const char *path, const char *librar
                   "recorder instead: gcc -pg -static ... libmonarc_rt.a");
 }
 
+/* Names of ours that a program looks up at run time stand among its constants. */
+static bool names_us(struct object *o)
+{
+    enum { MOST_BYTES = 4 << 20 };
+    static const char name[] = "monarc_";
+    uint64_t address;
+    struct bytes constants = object_section_bytes(o, ".rodata", &address);
+    size_t len = constants.len < MOST_BYTES ? constants.len : MOST_BYTES;
+    return len && memmem(constants.at, len, name, sizeof name - 1);
+}
+
+bool preload_counts_calls(const char *program)
+{
+    static const char *const hooks[] = {"mcount",
+                                        "_mcount",
+                                        "__fentry__",
+                                        "__cyg_profile_func_enter",
+                                        "monarc_dump",
+                                        "__sanitizer_cov_trace_pc",
+                                        "monarc_phase",
+                                        "__sanitizer_cov_trace_pc_guard",
+                                        "monarc_region_begin"};
+    struct arena a = {0};
+    struct object *o = object_open(in_path(program, &a), NULL, NULL, NULL);
+    bool found = false;
+    for (size_t i = 0; o && !found && i < sizeof hooks / sizeof *hooks; i++)
+        found = object_mentions(o, hooks[i]);
+    found = found || (o && names_us(o));
+    if (o)
+        object_close(o);
+    arena_deinit(&a);
+    return found;
+}
+
 bool preload_check(const char *program, const char *library, bool *is_linked, struct arena *a,
                    struct err *e)
 {

@@ -15,6 +15,10 @@ const char *preload_find(struct arena *a, struct err *e);
 MUST_CHECK bool preload_check(const char *program, const char *library, bool *is_linked,
                               struct arena *a, struct err *e);
 
+/* Whether the program (looked up in PATH) was compiled to count calls or blocks, or calls monarc's
+ * functions: then there is something for the library to do. */
+bool preload_counts_calls(const char *program);
+
 /* Puts the library behind those that LD_PRELOAD names already. */
 const char *preload_value(const char *library, struct arena *a);
 

@@ -1,13 +1,19 @@
-/* monarc run: records a program and reports.
+/* monarc run: records a program, or a process that runs, and reports.
  *
- * The program's own output is left alone; the reports, those of `monarc flat` and `monarc graph`,
- * come after it on standard output. */
+ * The program's own output is left alone: reports come after it on standard output, or on standard
+ * error where the program may have written to standard output. */
 #include "cli/command.h"
-#include "cli/launch.h"
 #include "cli/preload.h"
-#include "cli/recorded.h"
+#include "cli/run_calls.h"
+#include "cli/run_folder.h"
+#include "base/file.h"
+#include "format/run_file.h"
+#include "model/run_profile.h"
+#include "cli/profiles.h"
+#include "record/monitor.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,59 +24,107 @@ enum {
     OPTION_OUTPUT,
     OPTION_RATE,
     OPTION_EVENT,
+    OPTION_LIST_EVENTS,
+    OPTION_OFF_CPU,
+    OPTION_PID,
+    OPTION_SECONDS,
     OPTION_NO_STACKS,
+    OPTION_NO_FOLLOW,
     OPTION_FOLLOW_FORK,
+    OPTION_FOLLOW_DAEMONS,
+    OPTION_CALLS,
+    OPTION_METHOD,
     OPTION_NO_REPORT,
 };
 
 static const struct option_row OPTIONS[] = {
     {'o', "output", "DIR", "record into DIR (default: NAME.monarc here)"},
-    {'r', "rate", "N", "samples per second and thread, up to 10000 (default: 1000; 0: none)"},
-    {'e', "event", "EVENT",
-     "cpu, wall, page-faults, context-switches, cycles, instructions, cache-misses or "
-     "branch-misses (default: cpu)"},
+    {'r', "rate", "N", "samples per second of CPU time, up to 10000 (default: 1000; 0: none)"},
+    {'e', "event", "EVENT[,EVENT...]", "what is sampled, as 'perf list' has it (default: cpu)"},
+    {0, "list-events", NULL, "print the events of this machine, and stop"},
+    {0, "off-cpu", NULL, "record where threads wait, too; the same as --event wall"},
+    {'p', "pid", "PID", "record a process that runs already, until it ends or Ctrl-C"},
+    {0, "seconds", "N", "stop recording after N seconds; the program goes on"},
     {0, "no-stacks", NULL, "record no call stacks"},
-    {'f', "follow-fork", NULL, "record forked children, too"},
+    {0, "no-follow", NULL, "record the first process alone"},
+    {'f', "follow-fork", NULL, "no effect: children are recorded"},
+    {0, "follow-daemons", "N",
+     "wait up to N seconds for processes that outlive the program (default: 2)"},
+    {0, "calls", "auto|always|never",
+     "count calls of code compiled with -pg, by a library loaded into the program (default: auto)"},
+    {0, "method", "auto|perf|ptrace", "how to sample (default: auto, the best that is permitted)"},
     {0, "no-report", NULL, "record, but show nothing"},
 };
 
-extern const struct command command_flat, command_graph, command_recover;
+extern const struct command command_flat, command_graph;
+
+enum calls { CALLS_AUTO, CALLS_ALWAYS, CALLS_NEVER };
+
+enum { DEFAULT_RATE = 1000, MOST_RATE = 10000, DAEMON_SECONDS = 2, MOST_SECONDS = 1 << 30 };
 
 struct request {
-    const char *output, *rate, *event;
-    bool no_stacks, follow_fork, no_report;
-    char **argv;
+    const char *output, *events;
+    uint64_t rate, pid, seconds, daemon_seconds;
+    bool no_stacks, no_follow, no_report, off_cpu, lists_events;
+    enum calls calls;
+    const char *method;
+    char **argv; /* NULL: `pid` */
 
     struct arena arena;
-    const char *library;
-    bool is_linked;     /* the recorder is in the program */
-    const char *folder; /* that was asked for, or the default one */
-    bool is_folder_made;
-    bool is_folder_taken; /* another recording is in it */
+    struct event_list choices;
+    struct run_folder folder;
+    struct run_calls counted;
+    bool has_failed_dump;
 };
 
-static bool take_event(struct request *r, const char *value, struct err *e)
+/* --- arguments ------------------------------------------------------------------------------- */
+
+static bool take_rate(struct request *r, const char *value, struct err *e)
 {
-    for (uint32_t i = 0; i < EVENTS; i++)
-        if (!strcmp(value, event_name(i))) {
-            r->event = value;
-            return true;
-        }
-    return err_set(e, "option '--event' does not know '%s'; see 'monarc run --help'", value);
+    if (!option_number("--rate", value, UINT32_MAX, &r->rate, e))
+        return false;
+    r->rate = r->rate < MOST_RATE ? r->rate : MOST_RATE;
+    return true;
 }
 
+static bool take_calls(struct request *r, const char *value, struct err *e)
+{
+    static const char *const names[] = {
+        [CALLS_AUTO] = "auto", [CALLS_ALWAYS] = "always", [CALLS_NEVER] = "never"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(value, names[i])) {
+            r->calls = (enum calls)i;
+            return true;
+        }
+    return err_set(e, "option '--calls' takes auto, always or never, not '%s'", value);
+}
+
+static bool take_method(struct request *r, const char *value, struct err *e)
+{
+    r->method = value;
+    return !strcmp(value, "auto") || !strcmp(value, "perf") || !strcmp(value, "ptrace") ||
+           err_set(e, "option '--method' takes auto, perf or ptrace, not '%s'", value);
+}
+
+/* A switch table. */
 static bool take_option(struct request *r, int row, const char *value, struct err *e)
 {
-    uint64_t number;
     switch (row) {
     case OPTION_OUTPUT: r->output = value; return true;
-    case OPTION_RATE:
-        r->rate = value;
-        return option_number("--rate", value, UINT32_MAX, &number, e);
-    case OPTION_EVENT: return take_event(r, value, e);
+    case OPTION_RATE: return take_rate(r, value, e);
+    case OPTION_EVENT: r->events = value; return true;
+    case OPTION_LIST_EVENTS: return r->lists_events = true;
+    case OPTION_OFF_CPU: return r->off_cpu = true;
+    case OPTION_PID: return option_number("--pid", value, INT32_MAX, &r->pid, e);
+    case OPTION_SECONDS: return option_number("--seconds", value, MOST_SECONDS, &r->seconds, e);
     case OPTION_NO_STACKS: return r->no_stacks = true;
-    case OPTION_FOLLOW_FORK: return r->follow_fork = true;
-    default: return r->no_report = true;
+    case OPTION_NO_FOLLOW: return r->no_follow = true;
+    case OPTION_FOLLOW_DAEMONS:
+        return option_number("--follow-daemons", value, MOST_SECONDS, &r->daemon_seconds, e);
+    case OPTION_CALLS: return take_calls(r, value, e);
+    case OPTION_METHOD: return take_method(r, value, e);
+    case OPTION_NO_REPORT: return r->no_report = true;
+    default: return true;
     }
 }
 
@@ -83,8 +137,9 @@ static int parse(struct request *r, int argc, char **argv, const struct command 
         const char *value;
         bool is_program = !walk.cluster && walk.next < argc && argv[walk.next][0] != '-';
         if (is_program || (!walk.cluster && walk.next < argc && !strcmp(argv[walk.next], "--"))) {
-            r->argv = argv + walk.next + !is_program;
-            return *r->argv ? OPTION_END : OPTION_BAD;
+            char **rest = argv + walk.next + !is_program;
+            r->argv = *rest ? rest : NULL;
+            return OPTION_END;
         }
         int row = options_next(&walk, &value, e);
         if (row < 0)
@@ -94,7 +149,29 @@ static int parse(struct request *r, int argc, char **argv, const struct command 
     }
 }
 
-/* --- where it is recorded -------------------------------------------------------------------- */
+static bool check(struct request *r, struct err *e)
+{
+    if (r->argv && r->pid)
+        return err_set(e, "run takes a PROGRAM or --pid, not both; see 'monarc run --help'");
+    if (!r->argv && !r->pid)
+        return err_set(e, "run needs the PROGRAM to record; see 'monarc run --help'");
+    if (r->off_cpu)
+        r->events = r->events ? arena_printf(&r->arena, "wall,%s", r->events) : "wall";
+    if (!r->events)
+        r->events = "cpu";
+    if (!events_parse(r->events, "", (uint32_t)(r->rate ? r->rate : DEFAULT_RATE), &r->choices, e))
+        return false;
+    for (size_t i = 0; i < r->choices.choices.len; i++) {
+        struct err why = {0};
+        bool is_clock = r->choices.choices.at[i].is_clock; /* for these there is another way */
+        r->off_cpu |= r->choices.choices.at[i].is_wall;
+        if (!is_clock && !events_probe(&r->choices.choices.at[i], &why))
+            return err_set(e, "%s", why.line);
+    }
+    return true;
+}
+
+/* --- recording ------------------------------------------------------------------------------- */
 
 static const char *base_name(const char *path)
 {
@@ -102,60 +179,112 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool has_recording(const char *folder, struct arena *a)
+static const char *default_folder(struct request *r)
 {
-    return access(arena_printf(a, "%s/monarc.side", folder), F_OK) == 0 ||
-           access(arena_printf(a, "%s/monarc.live", folder), F_OK) == 0;
+    if (r->argv)
+        return arena_printf(&r->arena, "%s.monarc", base_name(r->argv[0]));
+    return arena_printf(&r->arena, "%" PRIu64 ".monarc", r->pid);
 }
 
-static bool choose_folder(struct request *r, struct err *e)
+static bool write_run(struct request *r, const struct run *run, struct err *e)
 {
-    r->folder = r->output ? r->output : arena_printf(&r->arena, "%s.monarc", base_name(r->argv[0]));
-    r->is_folder_made = mkdir(r->folder, 0777) == 0;
-    if (!r->is_folder_made && (errno != EEXIST || !is_folder(r->folder)))
-        return err_errno(e, r->folder, errno);
-    r->is_folder_taken = has_recording(r->folder, &r->arena);
-    return true;
+    struct writer w = {.word = 8};
+    run_write(&w, run);
+    bool ok = file_replace(arena_printf(&r->arena, "%s/monarc.side", r->folder.working),
+                           (struct bytes){w.out.at, w.out.len}, e);
+    writer_deinit(&w);
+    return ok;
 }
 
-/* The folder of the process: of its last program, if it has executed others. */
-static const char *recorded_folder(struct request *r, pid_t pid)
+/* Under a monitor the recorder in the program samples nothing, and has histograms all the same. */
+static void drop_histograms(struct profile *p)
 {
-    const char *last = r->is_folder_taken ? NULL : r->folder;
-    for (int program = 1;; program++) {
-        const char *next = program == 1
-                               ? arena_printf(&r->arena, "%s/%d", r->folder, (int)pid)
-                               : arena_printf(&r->arena, "%s/%d.%d", r->folder, (int)pid, program);
-        if (!has_recording(next, &r->arena))
-            return last;
-        last = next;
-    }
+    for (size_t i = 0; i < p->histograms.len; i++)
+        histogram_deinit(&p->histograms.at[i]);
+    p->histograms.len = 0;
 }
 
-/* --- running --------------------------------------------------------------------------------- */
-
-static void set(const char *name, const char *value)
+/* The calls and blocks that the program itself counted. */
+static bool add_calls(struct request *r, const struct run *run, struct profile *p, struct err *e)
 {
-    if (value)
-        setenv(name, value, 1);
+    const char *path = arena_printf(&r->arena, "%s/%" PRIu32 "/gmon.out", r->folder.working,
+                                    run->processes.at[0].pid);
+    struct profile_options options = {.hint = {.word = 8, .order = ORDER_LITTLE}};
+    struct file_buffer buffer = {0};
+    struct profile counted = {0};
+    bool ok = access(path, F_OK) || profile_load(&options, path, &buffer, &counted, e);
+    drop_histograms(&counted);
+    ok = ok && profile_merge(p, &counted, e);
+    profile_deinit(&counted);
+    file_buffer_deinit(&buffer);
+    return ok;
 }
 
-/* Nothing else is started from here on: the reports use no pager. */
-static void set_environment(struct request *r)
+/* For those who want it: what GNU gprof reads. */
+static bool write_gmon(struct request *r, const struct run *run, struct err *e)
 {
-    if (!r->is_linked)
-        set("LD_PRELOAD", preload_value(r->library, &r->arena));
-    unsetenv("MONARC_OFF");
-    unsetenv("MONARC_CLASSIC");
-    unsetenv("GMON_OUT_PREFIX");
-    set("MONARC_OUT", r->folder);
-    set("MONARC_RATE", r->rate);
-    set("MONARC_EVENT", r->event);
-    set("MONARC_STACKS", r->no_stacks ? "0" : NULL);
-    set("MONARC_FOLLOW_FORK", r->follow_fork ? "1" : "0");
+    struct profile p = {0};
+    bool ok = !run->processes.len || !run_profile(run, &p) ||
+              (add_calls(r, run, &p, e) &&
+               profile_save(format_named("gmon"), &p, 8, false,
+                            arena_printf(&r->arena, "%s/gmon.out", r->folder.working), e));
+    profile_deinit(&p);
+    return ok;
+}
+
+/* What the program asked for with monarc_dump(): a recording of its own, until now. */
+static void dump(void *context, const char *folder, const struct run *so_far)
+{
+    struct request *r = context;
+    struct arena a = {0};
+    struct writer w = {.word = 8};
+    struct err ignored = {0};
+    run_write(&w, so_far);
+    if (!*folder)
+        folder = r->folder.working;
+    if (mkdir(folder, 0777) == 0 || errno == EEXIST)
+        r->has_failed_dump |= !file_replace(arena_printf(&a, "%s/monarc.side", folder),
+                                            (struct bytes){w.out.at, w.out.len}, &ignored);
+    writer_deinit(&w);
+    arena_deinit(&a);
+}
+
+static bool keep(struct request *r, const struct run *run, struct err *e)
+{
+    return run_calls_finish(&r->counted, &r->arena, e) && write_run(r, run, e) &&
+           write_gmon(r, run, e) && run_folder_keep(&r->folder, &r->arena, e);
 }
 
 /* --- afterwards ------------------------------------------------------------------------------ */
+
+/* What standard output was before the program ran. */
+struct output_before {
+    bool is_regular, is_terminal;
+    off_t at;
+};
+
+static struct output_before look_at_output(void)
+{
+    struct stat st;
+    struct output_before before = {.is_terminal = isatty(STDOUT_FILENO)};
+    if (fstat(STDOUT_FILENO, &st) == 0) {
+        before.is_regular = S_ISREG(st.st_mode);
+        before.at = before.is_regular ? lseek(STDOUT_FILENO, 0, SEEK_CUR) : 0;
+        if (before.is_regular && before.at < st.st_size)
+            before.at = st.st_size; /* opened for appending */
+    }
+    return before;
+}
+
+/* A report must not get among the program's results. A person sees which is which; a file tells
+ * whether something was written; a pipe does not. */
+static bool is_output_free(const struct output_before *before)
+{
+    struct stat st;
+    if (before->is_terminal)
+        return true;
+    return before->is_regular && fstat(STDOUT_FILENO, &st) == 0 && st.st_size <= before->at;
+}
 
 static void show(const struct command *report, const char *folder, struct out *out, struct err *e)
 {
@@ -167,105 +296,129 @@ static void show(const struct command *report, const char *folder, struct out *o
     arena_deinit(&a);
 }
 
-/* Only what we made, and only while it is empty. */
-static void remove_folder(const struct request *r)
+static bool report(struct request *r, struct out *out, struct err *e)
 {
-    if (r->is_folder_made)
-        rmdir(r->folder);
+    show(&command_flat, r->folder.name, out, e);
+    if (!e->line[0])
+        out_printf(out,
+                   "\nThe recording is %s: 'monarc flat' and 'monarc graph' show all of it, "
+                   "'monarc doctor' what to doubt.\n",
+                   r->folder.name);
+    return !e->line[0];
 }
 
-/* A program that was killed has left its tables alone. */
-static bool complete(const char *folder, struct out *out, struct err *e)
+static bool report_somewhere(struct request *r, const struct output_before *before, struct out *out,
+                             struct err *e)
 {
-    struct arena a = {0};
-    char *argv[] = {arena_printf(&a, "recover"), arena_printf(&a, "%s", folder), NULL};
-    bool ok = access(arena_printf(&a, "%s/monarc.side", folder), F_OK) == 0 ||
-              command_recover.run(&command_recover, 2, argv, out, e) == EXIT_FINE;
-    arena_deinit(&a);
+    if (r->no_report)
+        return true;
+    if (is_output_free(before))
+        return report(r, out, e);
+    struct out aside;
+    out_init(&aside, STDERR_FILENO);
+    bool ok = report(r, &aside, e) && out_finish(&aside, "standard error", e);
+    out_deinit(&aside);
     return ok;
 }
 
-static bool report(struct request *r, pid_t pid, struct out *out, struct err *e)
+static bool wants_calls(const struct request *r)
 {
-    const char *folder = recorded_folder(r, pid);
-    if (!folder || !has_recording(folder, &r->arena)) {
-        remove_folder(r);
-        return err_in(e, r->argv[0],
-                      "left no recording: it ran no sample long and made no counted call, or "
-                      "cannot write to %s",
-                      r->folder);
-    }
-    if (!complete(folder, out, e))
+    if (!r->argv || r->calls == CALLS_NEVER)
         return false;
-    if (r->no_report)
-        return true;
-    show(&command_flat, folder, out, e);
-    out_char(out, '\n');
-    show(&command_graph, folder, out, e);
-    if (!e->line[0])
-        out_printf(out, "\nThe recording is %s; 'monarc flat' and 'monarc graph' show all of it.\n",
-                   folder);
-    return !e->line[0];
+    return r->calls == CALLS_ALWAYS || preload_counts_calls(r->argv[0]);
 }
 
 static int record(struct request *r, struct out *out, struct err *e)
 {
-    pid_t pid;
-    r->library = preload_find(&r->arena, e);
-    if (!r->library || !preload_check(r->argv[0], r->library, &r->is_linked, &r->arena, e) ||
-        !choose_folder(r, e))
+    struct run run = {0};
+    struct monitor_result result;
+    struct output_before before = look_at_output();
+    const char *name = r->output ? r->output : default_folder(r);
+    if (!run_folder_make(&r->folder, name, &r->arena, e))
         return EXIT_BAD;
-    set_environment(r);
-    int status = launch_run(r->argv, &pid, e);
-    if (!pid) {
-        remove_folder(r);
-        return status;
+    if (wants_calls(r) &&
+        !run_calls_prepare(&r->counted, r->argv[0], r->folder.working, &r->arena, e)) {
+        run_folder_drop(&r->folder);
+        return EXIT_BAD;
     }
-    return report(r, pid, out, e) || status ? status : EXIT_BAD;
+    struct monitor_options options = {.argv = r->argv,
+                                      .environment = run_calls_environment(&r->counted, &r->arena),
+                                      .pid = (int32_t)r->pid,
+                                      .most_ns = r->seconds * 1000000000,
+                                      .daemons_ns = r->daemon_seconds * 1000000000,
+                                      .rate = (uint32_t)r->rate,
+                                      .no_stacks = r->no_stacks,
+                                      .no_follow = r->no_follow,
+                                      .wants_waits = r->off_cpu,
+                                      .refuses_perf = r->method && !strcmp(r->method, "ptrace"),
+                                      .refuses_ptrace = r->method && !strcmp(r->method, "perf"),
+                                      .control = r->counted.control,
+                                      .dump = dump,
+                                      .context = r,
+                                      .events = &r->choices};
+    bool ok = monitor_record(&options, &run, &result, e);
+    ok = ok && keep(r, &run, e);
+    run_deinit(&run);
+    if (!ok)
+        run_folder_drop(&r->folder);
+    if (!result.has_started)
+        return result.status;
+    ok = ok && report_somewhere(r, &before, out, e);
+    return ok || result.status ? result.status : EXIT_BAD;
 }
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct request r = {0};
-    int end = parse(&r, argc - 1, argv + 1, self, e);
-    if (end == OPTION_HELP)
-        return command_help(self, out), EXIT_FINE;
-    if (end == OPTION_BAD || !r.argv) {
-        if (!e->line[0])
-            err_set(e, "run needs the PROGRAM to record; see 'monarc run --help'");
-        return EXIT_BAD;
+    struct request r = {.rate = DEFAULT_RATE, .daemon_seconds = DAEMON_SECONDS};
+    int status = EXIT_BAD, end = parse(&r, argc - 1, argv + 1, self, e);
+    if (end == OPTION_HELP) {
+        command_help(self, out);
+        status = EXIT_FINE;
+    } else if (r.lists_events && !e->line[0]) {
+        events_list(out, "");
+        status = EXIT_FINE;
+    } else if (!e->line[0] && check(&r, e)) {
+        status = record(&r, out, e);
     }
-    int status = record(&r, out, e);
+    events_deinit(&r.choices);
     arena_deinit(&r.arena);
     return status;
 }
 
 const struct command command_run = {
     .name = "run",
-    .synopsis = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
-    .summary = "Record a program, then show where its time went and who called whom",
+    .synopsis = "[OPTION...] [--] PROGRAM [ARGUMENT...] | [OPTION...] --pid PID",
+    .summary = "Record a program, then show where its time went",
     .details =
-        "Runs PROGRAM with monarc's recorder, libmonarc_rt.so, loaded into it. Nothing needs to\n"
-        "be linked anew. Calls are counted where the program and its libraries were compiled with\n"
-        "-pg, exactly, in all threads; all else is sampled, with call stacks through functions\n"
-        "compiled with -pg or with frame pointers.\n"
+        "Runs PROGRAM and samples it from outside, with all processes that come out of it, until\n"
+        "it ends. Nothing is loaded into it and nothing needs to be compiled anew: static\n"
+        "programs, other languages and programs as distributions build them are recorded with\n"
+        "whole call stacks. Calls are counted, exactly, if PROGRAM was compiled with -pg; a\n"
+        "library of monarc's is loaded into it then, and only then (--calls).\n"
         "\n"
-        "The recording is a folder, NAME.monarc unless -o says otherwise. If there is a recording\n"
-        "in it, the new one goes into a folder inside it that is named by the process id. So do\n"
-        "those of other programs that PROGRAM runs.\n"
+        "The recording is a folder, NAME.monarc unless -o says otherwise. A new run replaces it;\n"
+        "the last one is kept as NAME.monarc.old.\n"
         "\n"
-        "Signals are passed on to PROGRAM; when it is interrupted, what was recorded by then is\n"
-        "shown, also after a kill -9. The exit status is that of PROGRAM, 128 + N if signal N "
-        "ended it, 127 if it was\n"
-        "not found and 126 if it could not be run; 2 if it ended well but was not recorded.\n"
+        "Samples come from perf events. Where the system allows an ordinary user to see user code\n"
+        "only (kernel.perf_event_paranoid is 2), time in the kernel is known by amount and not by\n"
+        "place; where it allows nothing, threads are stopped for a moment instead (ptrace). The\n"
+        "report says which it was. 'setcap cap_perfmon=ep' on monarc, once, gives all of it.\n"
         "\n"
-        "Static programs cannot be preloaded: link them with libmonarc_rt.a. Programs that run\n"
-        "with other rights than the user's are not recorded.\n"
+        "--event takes every name that 'perf list' prints, raw codes (r1a8), and several at once.\n"
+        "One that this machine does not have is an error. --off-cpu adds the time that threads\n"
+        "wait, without waking them.\n"
+        "\n"
+        "The report goes to standard output, or to standard error if standard output is a pipe,\n"
+        "or a file that PROGRAM wrote to. Signals are passed on to PROGRAM. The exit status is\n"
+        "that of PROGRAM, 128 + N if signal N ended it, 127 if it was not found and 126 if it\n"
+        "could not be run; 2 if it ended well but was not recorded.\n"
         "\n"
         "Examples:\n"
         "  monarc run ./prog input.txt\n"
         "  monarc run --no-report -o before -- ./prog --fast\n"
-        "  monarc run --event wall --rate 100 ./server\n",
+        "  monarc run make -j2\n"
+        "  monarc run --off-cpu ./server\n"
+        "  monarc run --pid 1234 --seconds 10\n",
     .options = OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
     .run = run,

@@ -45,6 +45,7 @@ bool sources_open(struct sources *s, struct source_options *o, struct err *e)
     o->search.arena = &v->arena;
     if (getenv("GPROF_PATH"))
         source_search_add(&o->search, getenv("GPROF_PATH"));
+    o->view.places_samples = true;
     if (!view_open(v, &o->view, e))
         return false;
     s->input.functions = &v->functions;

@@ -2,8 +2,11 @@
 #include "cli/view.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 bool option_decimal(const char *option, const char *value, double *out, struct err *e)
 {
@@ -29,6 +32,25 @@ static bool parse_order_of_rows(struct view_rules *rules, const char *value, str
     return err_set(e, "option '--sort' takes self, total, calls or name, not '%s'", value);
 }
 
+static bool recorded_option(struct view_options *o, int row, const char *value, struct err *e)
+{
+    struct recorded_filter *f = &o->recorded;
+    uint64_t pid;
+    o->has_recorded_filter = true;
+    switch (row) {
+    case VIEW_OPTION_EVENT: f->event = value; return true;
+    case VIEW_OPTION_PROGRAM: f->program = value; return true;
+    case VIEW_OPTION_PHASE: f->phase = value; return true;
+    case VIEW_OPTION_FROM: f->has_from = true; return option_decimal("--from", value, &f->from, e);
+    case VIEW_OPTION_TO: f->has_to = true; return option_decimal("--to", value, &f->to, e);
+    default:
+        if (!option_number("--process", value, UINT32_MAX, &pid, e))
+            return false;
+        f->pid = (uint32_t)pid;
+        return pid || err_set(e, "option '--process' needs the number of a process, not 0");
+    }
+}
+
 /* A switch table. */
 bool view_option(struct view_options *o, int row, const char *value, struct err *e)
 {
@@ -42,14 +64,65 @@ bool view_option(struct view_options *o, int row, const char *value, struct err 
     case VIEW_OPTION_ALL: return o->rules.shows_all = true;
     case VIEW_OPTION_NO_DEMANGLE: return o->no_demangle = true;
     case VIEW_OPTION_LINKAGE_NAMES: return o->linkage_names = true;
+    case VIEW_OPTION_FULL_NAMES: return o->full_names = true;
     case VIEW_OPTION_DEBUG_DIR: o->debug_dir = value; return true;
     case VIEW_OPTION_FORCE: return o->is_forced = true;
     case VIEW_OPTION_JSON: o->is_csv = false; return o->is_json = true;
     case VIEW_OPTION_CSV: o->is_json = false; return o->is_csv = true;
     case VIEW_OPTION_COLOR: return parse_colour(value, &o->colour, e);
     case VIEW_OPTION_NO_PAGER: return o->no_pager = true;
+    case VIEW_OPTION_EVENT:
+    case VIEW_OPTION_PROCESS:
+    case VIEW_OPTION_PROGRAM:
+    case VIEW_OPTION_FROM:
+    case VIEW_OPTION_TO:
+    case VIEW_OPTION_PHASE: return recorded_option(o, row, value, e);
     default: return profile_option(&o->read, row, value, e);
     }
+}
+
+static bool take_recordings(struct view_options *o, const struct option_walk *walk, struct err *e)
+{
+    o->profiles = walk->argv;
+    o->profiles_len = (size_t)walk->operands;
+    o->is_recording = true;
+    for (int i = 1; i < walk->operands; i++)
+        if (!is_folder(walk->argv[i]))
+            return err_in(e, walk->argv[0],
+                          "is a recording, which has its profiles in it; name it with other "
+                          "recordings only");
+    return true;
+}
+
+static void describe_time(char *into, size_t size, time_t at)
+{
+    struct tm parts;
+    if (!localtime_r(&at, &parts) || !strftime(into, size, "%Y-%m-%d %H:%M:%S", &parts))
+        into[0] = '\0';
+}
+
+/* The newer one of gmon.out and the folder that 'monarc run' leaves for the program, here. */
+static void take_newest(struct view_options *o)
+{
+    const char *slash = strrchr(o->program, '/'), *name = slash ? slash + 1 : o->program;
+    struct stat gmon, side;
+    char path[4096], when[32];
+    snprintf(o->default_path, sizeof o->default_path, "%s.monarc", name);
+    snprintf(path, sizeof path, "%s/monarc.side", o->default_path);
+    bool has_side = strlen(name) + 8 < sizeof o->default_path && !stat(path, &side);
+    bool has_gmon = !stat("gmon.out", &gmon);
+    o->is_recording = has_side && (!has_gmon || side.st_mtime >= gmon.st_mtime);
+    if (has_side && has_gmon) {
+        describe_time(when, sizeof when, o->is_recording ? gmon.st_mtime : side.st_mtime);
+        snprintf(o->newest, sizeof o->newest, "%s is newer than %s of %s, which is not shown",
+                 o->is_recording ? "the recording" : "gmon.out",
+                 o->is_recording ? "gmon.out" : "the recording", when);
+    }
+    if (!o->is_recording)
+        strcpy(o->default_path, "gmon.out");
+    o->default_paths[0] = o->default_path;
+    o->profiles = o->default_paths;
+    o->profiles_len = 1;
 }
 
 bool view_operands(struct view_options *o, const struct option_walk *walk, struct err *e)
@@ -61,21 +134,14 @@ bool view_operands(struct view_options *o, const struct option_walk *walk, struc
     o->program = walk->argv[0];
     o->profiles = walk->argv + 1;
     o->profiles_len = (size_t)walk->operands - 1;
-    if (is_folder(o->program)) {
-        if (o->profiles_len)
-            return err_in(e, o->program,
-                          "is a recording, which has its profiles in it; name it alone");
-        o->profiles = walk->argv;
-        o->profiles_len = 1;
-        return true;
-    }
-    if (!o->profiles_len) {
-        strcpy(o->default_path, "gmon.out");
-        o->default_paths[0] = o->default_path;
-        o->profiles = o->default_paths;
-        o->profiles_len = 1;
-    }
-    return true;
+    if (is_folder(o->program))
+        return take_recordings(o, walk, e);
+    if (!o->profiles_len)
+        take_newest(o);
+    return o->is_recording || !o->has_recorded_filter ||
+           err_in(e, o->program,
+                  "--event, --process, --program, --from, --to and --phase choose from a "
+                  "recording; name one");
 }
 
 static bool reads_stdin(const struct view_options *o)
@@ -121,7 +187,7 @@ static bool add_static_calls(struct view *v, const struct view_options *o,
 {
     if (!o->adds_static)
         return true;
-    if (is_folder(o->program))
+    if (o->is_recording)
         return err_set(e, "%s: --static reads the code of one program; name it, not a recording",
                        o->program);
     if (!static_calls_native(&v->calls, &v->functions, v->object, &v->arena))
@@ -146,22 +212,71 @@ static bool open_program(struct view *v, struct view_options *o, struct err *e)
     return read_profiles(v, o, e) && judge(v, o, e);
 }
 
+/* Time per function as the stacks have it. */
+static void attribute_run(struct view *v)
+{
+    const struct recorded *r = &v->recorded;
+    const struct run_event *event = r->summary.event;
+    struct attribution *t = &v->time;
+    *t = (struct attribution){.self = r->stacks.self,
+                              .total = r->weights.total,
+                              .unattributed = r->stacks.unplaced,
+                              .has_histogram = event && (r->run.rate || r->weights.taken)};
+    run_dimension(event, &t->dimension, &t->abbreviation);
+    if (event && event->unit == RUN_UNIT_NS)
+        t->rate = 1e9 / (double)event->period;
+    else if (event)
+        t->rate = 1.0 / (double)event->period;
+}
+
 static bool open_recording(struct view *v, struct view_options *o, struct err *e)
 {
-    struct recorded_options options = {o->read, o->debug_dir, o->is_forced};
-    v->folder = o->program;
-    if (!recorded_open(&v->recorded, v->folder, &options, &v->functions, e))
+    struct recorded_options options = {o->read, o->debug_dir, o->is_forced, o->places_samples,
+                                       o->recorded};
+    struct recorded *r = &v->recorded;
+    v->folder = o->profiles[0];
+    if (!recorded_open(r, o->profiles, o->profiles_len, &options, &v->functions, e))
         return false;
-    v->profile = v->recorded.profile;
-    v->recorded.profile = (struct profile){0};
-    v->summary.program = recording_executable(&v->recorded.recording)->path;
-    v->summary.stacks = v->recorded.stacks.has_callers ? &v->recorded.stacks : NULL;
-    recorded_take_notes(&v->recorded, &v->profile);
-    v->summary.notes = v->recorded.notes.at;
-    v->summary.notes_len = v->recorded.notes.len;
-    v->summary.mismatch = v->recorded.mismatch;
-    v->summary.was_forced = v->recorded.mismatch != NULL;
+    v->profile = r->profile;
+    r->profile = (struct profile){0};
+    attribute_run(v);
+    v->summary.program = r->summary.path;
+    v->summary.run = &r->summary;
+    v->summary.effective = r->weights.effective;
+    v->summary.stacks = r->stacks.has_callers ? &r->stacks : NULL;
+    if (*o->newest)
+        vec_push(&r->notes, o->newest);
+    recorded_take_notes(r, v->profile.arcs.len);
+    v->summary.notes = r->notes.at;
+    v->summary.notes_len = r->notes.len;
+    v->summary.mismatch = r->mismatch;
+    v->summary.was_forced = r->mismatch != NULL;
     return true;
+}
+
+static bool open_gmon(struct view *v, struct view_options *o, struct err *e)
+{
+    if (!open_program(v, o, e))
+        return false;
+    attribute_native(&v->time, &v->profile, &v->functions, &v->arena);
+    if (*o->newest) {
+        v->notes[0] = o->newest;
+        v->summary.notes = v->notes;
+        v->summary.notes_len = 1;
+    }
+    return true;
+}
+
+/* Of the functions that a report can have rows of. */
+static void shorten_names(struct view *v, const struct view_options *o)
+{
+    bool *is_shown = ARENA_NEW(&v->arena, bool, v->functions.len);
+    for (uint32_t i = 0; i < v->functions.len; i++) {
+        const struct graph_node *n = &v->graph.nodes[i];
+        is_shown[i] = o->rules.shows_all || o->adds_static || n->self > 0 || n->children > 0 ||
+                      n->calls || n->self_calls;
+    }
+    names_shorten(&v->names, is_shown);
 }
 
 bool view_open(struct view *v, struct view_options *o, struct err *e)
@@ -171,10 +286,9 @@ bool view_open(struct view *v, struct view_options *o, struct err *e)
     v->summary.program = o->program;
     v->summary.profiles = (const char *const *)o->profiles;
     v->summary.profiles_len = o->profiles_len;
-    if (is_folder(o->program) ? !open_recording(v, o, e) : !open_program(v, o, e))
+    if (o->is_recording ? !open_recording(v, o, e) : !open_gmon(v, o, e))
         return false;
     selection_resolve(&v->selection, &v->functions, v->object);
-    attribute_native(&v->time, &v->profile, &v->functions, &v->arena);
     struct graph_rules rules = {.is_gnu = false};
     if (!add_static_calls(v, o, &rules, e))
         return false;
@@ -185,6 +299,8 @@ bool view_open(struct view *v, struct view_options *o, struct err *e)
         graph_build(&v->graph, &v->functions, &v->profile, &v->time, &v->selection, rules,
                     &v->arena);
     names_init(&v->names, &v->functions, o->no_demangle ? NULL : "auto", &v->arena);
+    if (view_has_short_names(o))
+        shorten_names(v, o);
     summary_count(&v->summary, &v->profile, &v->time, &v->graph);
     return true;
 }

@@ -23,12 +23,19 @@ enum {
     VIEW_OPTION_ALL,
     VIEW_OPTION_NO_DEMANGLE,
     VIEW_OPTION_LINKAGE_NAMES,
+    VIEW_OPTION_FULL_NAMES,
     VIEW_OPTION_DEBUG_DIR,
     VIEW_OPTION_FORCE,
     VIEW_OPTION_JSON,
     VIEW_OPTION_CSV,
     VIEW_OPTION_COLOR,
     VIEW_OPTION_NO_PAGER,
+    VIEW_OPTION_EVENT,
+    VIEW_OPTION_PROCESS,
+    VIEW_OPTION_PROGRAM,
+    VIEW_OPTION_FROM,
+    VIEW_OPTION_TO,
+    VIEW_OPTION_PHASE,
     VIEW_OPTIONS
 };
 
@@ -43,12 +50,19 @@ enum {
     {'a', "all", NULL, "show functions without time and calls, too"},                              \
     {0, "no-demangle", NULL, "show linkage names as they are"},                                    \
     {0, "linkage-names", NULL, "show linkage names behind demangled ones"},                        \
+    {0, "full-names", NULL, "show C++ names whole: parameters, default template arguments, ..."},   \
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},                           \
     {0, "force", NULL, "report even if program and profile do not belong together"},               \
     {'j', "json", NULL, "print JSON; docs/schema/ has its schema"},                                \
     {'c', "csv", NULL, "print comma-separated values (RFC 4180)"},                                 \
     {0, "color", "[auto|always|never]", "colour large shares (default: on a terminal)"},           \
-    {0, "no-pager", NULL, "do not page on a terminal"}
+    {0, "no-pager", NULL, "do not page on a terminal"},                                            \
+    {'e', "event", "NAME", "of a recording: show this event (default: the first one)"},            \
+    {0, "process", "PID", "of a recording: this process alone"},                                   \
+    {0, "program", "NAME", "of a recording: processes that ran this program alone"},               \
+    {0, "from", "T", "of a recording: from so many seconds after its start on"},                   \
+    {0, "to", "T", "of a recording: until then"},                                                  \
+    {0, "phase", "NAME", "of a recording: this phase or region alone"}
 /* clang-format on */
 
 struct view_options {
@@ -58,18 +72,23 @@ struct view_options {
     const char *debug_dir;
     bool adds_static;    /* calls that stand in the code join the graph */
     bool measures_graph; /* times of the graph come from stacks, if there are */
-    bool is_forced, is_json, is_csv, no_demangle, linkage_names, no_pager;
+    bool places_samples; /* of recordings, into the profile: for reports that go by address */
+    struct recorded_filter recorded;
+    bool has_recorded_filter;
+    char newest[128]; /* which of two profiles that were not named it is; "" otherwise */
+    bool is_forced, is_json, is_csv, no_demangle, linkage_names, full_names, no_pager;
     enum colour_when colour;
     const char *program;
-    char **profiles; /* at least one */
+    bool is_recording; /* the profiles are folders */
+    char **profiles;   /* at least one */
     size_t profiles_len;
-    char default_path[sizeof "gmon.out"], *default_paths[1];
+    char default_path[300], *default_paths[1];
 };
 
 /* Takes option number `row`. */
 MUST_CHECK bool view_option(struct view_options *o, int row, const char *value, struct err *e);
 
-/* Takes PROGRAM [PROFILE...] or a recording's folder. */
+/* Takes PROGRAM [PROFILE...] or folders of recordings. */
 MUST_CHECK bool view_operands(struct view_options *o, const struct option_walk *walk,
                               struct err *e);
 
@@ -78,7 +97,7 @@ struct view {
     struct arena arena;
     struct object *object; /* NULL for a recording */
     struct recorded recorded;
-    const char *folder; /* of the recording, or NULL */
+    const char *folder; /* of the (first) recording, or NULL */
     struct functions functions;
     struct profile profile;
     struct attribution time;
@@ -88,6 +107,7 @@ struct view {
     struct names names;
     struct fit fit;
     struct summary summary;
+    const char *notes[1]; /* of a profile that is no recording */
 };
 
 /* Opens, reads, judges and analyses. view_close() after failure, too. The summary names point into
@@ -111,6 +131,12 @@ int view_run(const struct command *self, int argc, char **argv, const struct vie
 static inline bool view_is_for_people(const struct view_options *o)
 {
     return !o->is_json && !o->is_csv;
+}
+
+/* Whether names are to be shortened: text for people who did not ask for all of it. */
+static inline bool view_has_short_names(const struct view_options *o)
+{
+    return view_is_for_people(o) && !o->full_names && !o->no_demangle;
 }
 
 /* A percentage or other number with decimals that is not negative. */

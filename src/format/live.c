@@ -10,17 +10,18 @@
 
 enum {
     CHECKED_BYTES = 56, /* of a header; the checksum follows */
-    SUBTRACT = 16,      /* added to the kind of an extent whose counts are to be taken off */
+    SUBTRACT = 16, /* version 1: added to the kind of an extent whose counts are to be taken off */
     BLOCK_RAN = 1,
     BLOCK_START = 2,
 };
 
-static bool read_header(struct cursor *in, struct recording *r, struct err *e)
+static bool read_header(struct cursor *in, struct recording *r, uint32_t *version, struct err *e)
 {
     struct cursor start = *in;
     in->big_endian = cursor_left(in) >= 4 && bytes_u32(in->at, true) == MONARC_LIVE_MAGIC;
-    uint32_t magic = cursor_u32(in), version = cursor_u32(in), order = cursor_u32(in);
-    uint32_t bytes = cursor_u32(in), word = cursor_u32(in);
+    uint32_t magic = cursor_u32(in);
+    *version = cursor_u32(in);
+    uint32_t order = cursor_u32(in), bytes = cursor_u32(in), word = cursor_u32(in);
     cursor_u32(in);
     r->process.pid = cursor_u32(in);
     r->process.parent = cursor_u32(in);
@@ -35,8 +36,8 @@ static bool read_header(struct cursor *in, struct recording *r, struct err *e)
         return err_at(e, &start, "%zu bytes are too few for live tables", cursor_left(&start));
     if (magic != MONARC_LIVE_MAGIC || order != MONARC_BYTE_ORDER || bytes != MONARC_LIVE_PAGE)
         return err_at(e, &start, "are no live tables of a recorder");
-    if (version != MONARC_SIDE_VERSION)
-        return err_at(e, &start, "version %" PRIu32 " of the live tables is not known", version);
+    if (*version < 1 || *version > MONARC_LIVE_VERSION)
+        return err_at(e, &start, "version %" PRIu32 " of the live tables is not known", *version);
     if ((word != 4 && word != 8) ||
         sum != sidecar_checksum((struct bytes){start.at, CHECKED_BYTES}))
         return err_at(e, &start, "the header of the live tables is damaged");
@@ -44,7 +45,7 @@ static bool read_header(struct cursor *in, struct recording *r, struct err *e)
 }
 
 struct extent {
-    uint32_t kind;
+    uint32_t kind, version;
     uint64_t bytes, cells, first_id;
 };
 
@@ -64,11 +65,18 @@ static bool read_extent(struct cursor in, struct extent *x)
            x->bytes % MONARC_LIVE_PAGE == 0;
 }
 
-static void take_cell(struct unfinished *u, const struct extent *x, uint64_t number,
-                      const uint64_t cell[3])
+/* What the recorder has set aside of a cell's count is in its last word. */
+static uint64_t set_aside(const struct extent *x, const uint64_t cell[4])
 {
-    bool is_taken_off = x->kind > SUBTRACT;
-    uint64_t count = is_taken_off ? 0 - cell[2] : cell[2];
+    return x->version > 1 ? cell[3] & ~MONARC_CELL_TAKEN : 0;
+}
+
+static void take_cell(struct unfinished *u, const struct extent *x, uint64_t number,
+                      const uint64_t cell[4])
+{
+    bool is_taken_off = x->kind > SUBTRACT && x->version == 1;
+    uint64_t aside = set_aside(x, cell);
+    uint64_t count = is_taken_off ? 0 - cell[2] : cell[2] - aside;
     switch (is_taken_off ? x->kind - SUBTRACT : x->kind) {
     case MONARC_EXTENT_ARCS: vec_push(&u->arcs, (struct arc){cell[0], cell[1], count}); break;
     case MONARC_EXTENT_STACKS:
@@ -77,6 +85,8 @@ static void take_cell(struct unfinished *u, const struct extent *x, uint64_t num
         else
             vec_push(&u->recording.nodes,
                      (struct stack_node){x->first_id + number, cell[0], cell[1], cell[2]});
+        if (aside)
+            vec_push(&u->taken, (struct block){cell[1], aside});
         break;
     case MONARC_EXTENT_BLOCKS:
         if (cell[0] == BLOCK_RAN)
@@ -91,10 +101,9 @@ static void take_cell(struct unfinished *u, const struct extent *x, uint64_t num
 static void read_cells(struct cursor *in, struct unfinished *u, const struct extent *x)
 {
     for (uint64_t i = 0; i < x->cells && cursor_left(in) >= MONARC_CELL_SIZE; i++) {
-        uint64_t cell[3];
-        for (size_t k = 0; k < 3; k++)
+        uint64_t cell[4];
+        for (size_t k = 0; k < 4; k++)
             cell[k] = cursor_u64(in);
-        cursor_u64(in);
         if (cell[0])
             take_cell(u, x, i, cell);
     }
@@ -136,12 +145,13 @@ bool live_read(struct bytes bytes, const char *name, struct unfinished *out, str
 {
     struct cursor in = cursor_over(bytes, name);
     struct cursor header = in;
-    if (!read_header(&header, &out->recording, e))
+    uint32_t version;
+    if (!read_header(&header, &out->recording, &version, e))
         return false;
     in.big_endian = header.big_endian;
     cursor_take(&in, MONARC_LIVE_PAGE);
     while (cursor_left(&in) >= MONARC_EXTENT_HEADER) {
-        struct extent x;
+        struct extent x = {.version = version};
         size_t step = MONARC_LIVE_PAGE;
         if (read_extent(in, &x)) {
             struct cursor body = in;

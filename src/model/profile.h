@@ -71,6 +71,7 @@ struct profile {
     uint32_t version; /* of GNU's format: 0 or 1 */
     uint8_t word;     /* pointer size of the machine that was measured: 4 or 8 */
     bool big_endian;
+    double counts_a_sample; /* of the histograms; 0: 1. Never in files */
     VEC(struct histogram) histograms;
     VEC(struct arc) arcs;     /* in file order; the same pair may occur again */
     VEC(struct block) blocks; /* likewise */

@@ -30,13 +30,15 @@ enum run_object_kind {
 };
 
 /* Addresses in RUN_OBJECT_KERNEL that are no system calls. */
-#define RUN_KERNEL_FAULT   (UINT64_C(1) << 32)       /* page faults, interrupts, other exceptions */
-#define RUN_KERNEL_UNKNOWN ((UINT64_C(1) << 32) + 1) /* in the kernel, and nothing says for what \
-                                                      */
+#define RUN_KERNEL_FAULT (UINT64_C(1) << 32) /* page faults, interrupts, other exceptions */
+#define RUN_KERNEL_UNKNOWN                                                \
+    ((UINT64_C(1) << 32) + 1) /* in the kernel, and nothing says for what \
+                               */
 /* The same in RUN_OBJECT_WAIT. */
 #define RUN_WAIT_READY   (UINT64_C(1) << 32)       /* could run, but no CPU was free */
 #define RUN_WAIT_UNKNOWN ((UINT64_C(1) << 32) + 1) /* waits, and nothing says where */
 #define RUN_WAIT_FAULT   ((UINT64_C(1) << 32) + 2) /* waits for a page */
+#define RUN_WAIT_STOPPED ((UINT64_C(1) << 32) + 3) /* stopped by a signal or a debugger */
 
 /* Why the callers of a frame are not known: addresses in RUN_OBJECT_CUT. */
 enum run_cut {
@@ -108,7 +110,7 @@ enum run_event_unit { RUN_UNIT_NS, RUN_UNIT_COUNT };
 struct run_event {
     const char *name; /* as the user wrote it: cpu, wall, cycles, r1a8, ... */
     uint32_t unit;    /* enum run_event_unit */
-    uint64_t period;  /* nominal weight of a sample: ns, or events */
+    uint64_t period;  /* nominal weight of a sample: ns, or events; 0: they differ */
     bool user_only;   /* does not see the kernel */
 };
 
@@ -156,6 +158,12 @@ struct run_arc {
     uint64_t count;
 };
 
+/* Executions of a block of code that a recorder inside the process counted. */
+struct run_block {
+    uint32_t object;
+    uint64_t address, count;
+};
+
 struct run {
     struct arena arena;         /* texts */
     VEC(struct run_text) texts; /* argument (one each), directory, environment, version, machine */
@@ -168,7 +176,8 @@ struct run {
     VEC(struct run_sample) samples;
     VEC(struct run_mark) marks;
     VEC(struct run_loss) losses;
-    VEC(struct run_arc) arcs; /* not in the file: added by who opens a recording */
+    VEC(struct run_arc) arcs;     /* not in the file: added by who opens a recording */
+    VEC(struct run_block) blocks; /* likewise */
 
     uint16_t machine; /* EM_... of <elf.h> */
     uint32_t method;  /* enum run_method */
@@ -178,8 +187,10 @@ struct run {
     uint64_t length_ns;          /* wall time */
     uint64_t slice_ns;           /* length of a slice; slice i is [i, i + 1) times that */
     uint64_t user_ns, system_ns; /* CPU time of the whole tree, as far as it was waited for */
-    uint64_t monitor_ns;         /* CPU time of the recorder's own process */
-    uint64_t cost_ns;            /* estimate: what sampling took from the program's CPU time */
+    uint64_t cpu_ns;        /* CPU time of all that was watched, by the kernel's own counter; 0:
+                               unknown */
+    uint64_t monitor_ns;    /* CPU time of the recorder's own process */
+    uint64_t cost_ns;       /* estimate: what sampling took from the program's CPU time */
     uint64_t stacks, whole; /* samples with stacks wanted; those of them that reach the outermost
                                frame */
 };
@@ -191,6 +202,17 @@ const char *run_text(const struct run *r, const char *key);
 
 /* Weights of an event, all samples together. */
 uint64_t run_weight(const struct run *r, uint32_t event);
+
+/* CPU time of all threads by the kernel's counters: of processes that outlived their parent, which
+ * are in nobody's account, and of the others. */
+struct run_cpu {
+    uint64_t orphans_ns, others_ns;
+};
+struct run_cpu run_cpu(const struct run *r);
+
+/* CPU time of all processes: what the accounts of those that were waited for have, and of the
+ * others the counters. */
+uint64_t run_used_ns(const struct run *r);
 
 /* Whether indices are in range, parents before children, slices sane: what readers check and
  * writers promise. On failure *e says what. */

@@ -11,7 +11,7 @@
  *     directories, files (2-4: strings up to an empty one; 5: described by formats)  program */
 #include "objfile/lineprogram.h"
 
-#include "objfile/leb.h"
+#include "base/leb.h"
 
 #include <dwarf.h>
 #include <string.h>

@@ -99,6 +99,12 @@ const struct object_section *object_section(const struct object *o, uint32_t ind
  */
 struct bytes object_code(const struct object *o, uint64_t address, size_t len);
 
+/* A section by name, unpacked, with the address it is linked at (`address` may be NULL); empty
+ * where there is none. Sections `.debug_...` are taken from the separate debug file if need be,
+ * `.eh_frame_hdr` and `.eh_frame` without section headers too: the latter then reaches to the end
+ * of its segment. */
+struct bytes object_section_bytes(struct object *o, const char *name, uint64_t *address);
+
 /* An executable PT_LOAD segment: what the kernel maps, so what a load bias is computed from. */
 struct object_segment {
     uint64_t address, size; /* in memory, at link time */

@@ -55,8 +55,9 @@ void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cp
 void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uint64_t system_ns);
 void collector_process_status(struct collector *c, pid_t pid, int status);
 
-/* Whether a process is known and has not ended. */
+/* Whether a process is known and has not ended; how many have not. */
 bool collector_has_process(const struct collector *c, pid_t pid);
+size_t collector_running(const struct collector *c);
 
 /* --- mappings --------------------------------------------------------------------------------- */
 
@@ -80,7 +81,9 @@ bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns);
 enum collector_where {
     COLLECTOR_IN_USER,
     COLLECTOR_IN_KERNEL, /* a system call, told from the code at `pc` or `syscall` */
-    COLLECTOR_WAITING    /* off the CPU */
+    COLLECTOR_WAITING,   /* off the CPU; `syscall` says in which call, -2 for a page */
+    COLLECTOR_READY,     /* off the CPU, though it could run */
+    COLLECTOR_STOPPED    /* off the CPU: stopped by a signal or a debugger */
 };
 
 struct collector_sample {
@@ -90,14 +93,47 @@ struct collector_sample {
     uint32_t event;
     enum collector_where where;
     int64_t syscall; /* number; -1: not known, -2: none (a fault or interrupt) */
-    const struct unwind_registers *registers; /* of user code; NULL: not known */
+    const struct unwind_registers *registers; /* of user code; NULL: there is none, as while the
+                                                 kernel loads a program or ends a thread */
     struct bytes stack;                       /* from the user's stack pointer on */
-    bool is_live; /* the thread has not run since: its memory may be read for the rest */
+    bool is_young; /* the weight is to be scaled: collector_scale_young() */
+    bool is_live;  /* the thread has not run since: its memory may be read for the rest */
 };
 
 void collector_sample(struct collector *c, const struct collector_sample *s);
 
-/* CPU time or records that were lost, by kind and reason; sums up. The text lives on. */
+/* What the weights of young samples are multiplied by at the end: the time that they stand for is
+ * known exactly, their sum on average only. */
+void collector_scale_young(struct collector *c, double factor);
+/* The place of a sample, found while the stack is there, for samples that are counted later or
+ * never: a wait's length is known at its end. Good for as long as the collector. */
+struct collector_place {
+    uint32_t stack, node; /* without and with what the thread does there outside of user code */
+    bool has_stack, is_whole;
+};
+struct collector_place collector_place(struct collector *c, const struct collector_sample *s);
+
+/* The same stack, with COLLECTOR_READY or COLLECTOR_STOPPED at its end. */
+struct collector_place collector_place_as(struct collector *c, struct collector_place place,
+                                          enum collector_where where);
+
+/* Counts a sample at a place; its registers, stack, `where` and `syscall` are not looked at. */
+void collector_sample_at(struct collector *c, const struct collector_sample *s,
+                         struct collector_place place);
+
+/* The process is not to be recorded from a time on, and again from another on: what falls between
+ * is lost by its own wish. Tell it before the samples around that time. */
+void collector_stop(struct collector *c, pid_t pid, uint64_t at_ns);
+void collector_resume(struct collector *c, pid_t pid, uint64_t at_ns);
+
+/* Forgets all samples of the process before the time, told or to come. */
+void collector_reset(struct collector *c, pid_t pid, uint64_t at_ns);
+
+/* A mark of the program's: enum of run_mark's kinds. The name is copied. */
+void collector_mark(struct collector *c, uint32_t kind, pid_t pid, pid_t tid, const char *name,
+                    uint64_t at_ns);
+
+/* CPU time or records that were lost, by kind and reason; sums up. The text is copied. */
 void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,
                     uint64_t ns);
 

@@ -71,8 +71,8 @@ bool proc_thread_times(struct proc_thread *t, pid_t pid, pid_t tid, bool keep,
     if (!proc_read_again(&t->schedstat, pid, tid, "schedstat", keep, text, sizeof text))
         return false;
     out->cpu_ns = strtoull(text, &end, 10);
-    strtoull(end, &end, 10); /* waited for a CPU */
-    out->turns = strtoull(end, NULL, 10);
+    out->ready_ns = strtoull(end, &end, 10);
+    out->runs = strtoull(end, NULL, 10);
     return true;
 }
 

@@ -19,8 +19,9 @@ void proc_thread_init(struct proc_thread *t);
 void proc_thread_deinit(struct proc_thread *t);
 
 struct proc_times {
-    uint64_t cpu_ns; /* on a CPU; of a thread that runs, up to the last tick of its CPU */
-    uint64_t turns;  /* times it was given a CPU */
+    uint64_t cpu_ns;   /* on a CPU; of a thread that runs, up to the last tick of its CPU */
+    uint64_t ready_ns; /* ready, while all CPUs were taken */
+    uint64_t runs;     /* times that it came to a CPU */
 };
 
 /* Of a thread; `keep` leaves the file open. false: it is gone. */

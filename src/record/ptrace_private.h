@@ -6,6 +6,7 @@
 #include "record/ptrace_threads.h"
 #include "record/source.h"
 #include "record/traced_badly.h"
+#include "record/waits.h"
 
 #include <sched.h>
 
@@ -26,6 +27,8 @@ struct ptrace_source {
     struct traced_files files;
     VEC(pid_t) running; /* threads that one round found running */
     uint32_t event;
+    struct waits *waits;       /* NULL: nobody wants them */
+    uint64_t next_observed_ns; /* when the threads' clocks are read next */
     bool no_stacks, no_follow;
     bool has_answered; /* a stop, since the last round */
     bool is_finished;
@@ -73,6 +76,14 @@ uint64_t ptrace_leave_over(struct ptrace_source *s, struct ptrace_thread *t);
 
 /* Tells the collector about mappings that have changed. */
 void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p);
+
+/* ptrace_waits.c */
+
+/* Reads a thread's clock, or those of all threads if it is time to, so that their waits are known.
+ */
+void ptrace_observe(struct ptrace_source *s, struct ptrace_thread *t);
+void ptrace_observe_all(struct ptrace_source *s);
+void ptrace_observe_end(struct ptrace_source *s, struct ptrace_thread *t);
 
 /* ptrace_stops.c */
 

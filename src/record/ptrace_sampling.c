@@ -65,7 +65,7 @@ static bool sampling_look_at(struct ptrace_source *s, struct ptrace_thread *t)
     if (sampling_is_quiet(t) && s->threads.at.len > s->most_files)
         proc_thread_deinit(&t->files);
     t->seen_ns = times.cpu_ns;
-    t->turns = times.turns;
+    t->turns = times.runs;
     return has_run && t->is_ready;
 }
 
@@ -125,7 +125,7 @@ static void sampling_ask(struct ptrace_thread *t)
         return;
     t->is_asked = true;
     t->is_moot = !proc_thread_times(&t->files, pid, t->tid, t->files.schedstat >= 0, &times) ||
-                 times.turns != t->turns;
+                 times.runs != t->turns;
 }
 
 /* When this CPU was given to us, by its own clock: now, less what we have run since we were to

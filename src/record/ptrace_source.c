@@ -85,6 +85,7 @@ static uint64_t source_round(struct source *base, uint64_t now)
     uint64_t wait = s->next_ns - now;
     if (now >= s->next_ns) {
         ptrace_look(s, !was_woken && source_is_prompt(s, now));
+        ptrace_observe_all(s);
         ptrace_look_at_left(s, now);
         wait = source_plan_next(s);
     }
@@ -106,12 +107,12 @@ static void source_let_go(struct ptrace_source *s)
 static void source_finish(struct source *base, uint64_t now)
 {
     struct ptrace_source *s = (struct ptrace_source *)base;
-    (void)now;
     for (size_t i = 0; i < s->threads.at.len; i++) {
         struct ptrace_thread *t = &s->threads.at.at[i];
         if (t->is_ending)
             continue;
         uint64_t cpu = ptrace_leave_over(s, t);
+        ptrace_observe(s, t);
         if (t->process->has_executed)
             collector_thread_cpu(s->collector, t->process->pid, t->tid, cpu - t->base_ns);
     }
@@ -120,6 +121,8 @@ static void source_finish(struct source *base, uint64_t now)
                        "CPU time of threads after their last sample, and of short ones", 1,
                        (uint64_t)s->ends_ns);
     s->ends_ns = 0;
+    if (s->waits)
+        waits_finish(s->waits, now);
     ptrace_report_left(s);
     s->is_finished = true;
     sched_setaffinity(0, sizeof s->cpus, &s->cpus);
@@ -130,6 +133,7 @@ static void source_free(struct source *base)
 {
     struct ptrace_source *s = (struct ptrace_source *)base;
     ptrace_threads_deinit(&s->threads);
+    waits_free(s->waits);
     vec_free(&s->left);
     traced_files_deinit(&s->files);
     vec_free(&s->running);
@@ -253,7 +257,7 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     struct ptrace_source *s = calloc(1, sizeof *s);
     if (!s)
         memory_exhausted(sizeof *s);
-    s->base = (struct source){source_round, ptrace_stopped, source_finish, source_free};
+    s->base = (struct source){source_round, ptrace_stopped, source_finish, source_free, -1};
     s->collector = c;
     s->no_stacks = o->no_stacks;
     s->no_follow = o->no_follow;
@@ -272,7 +276,10 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
         source_free(&s->base);
         return false;
     }
-    s->event = collector_add_event(c, "cpu", RUN_UNIT_NS, s->period_ns, false);
+    const char *name = o->wants_waits ? "wall" : "cpu";
+    s->event = collector_add_event(c, name, RUN_UNIT_NS, s->period_ns, false);
+    if (o->wants_waits)
+        s->waits = waits_new(c, &(struct waits_options){.event = s->event, .machine = o->machine});
     *out = &s->base;
     return true;
 }

@@ -24,6 +24,8 @@ struct ptrace_thread *ptrace_follow(struct ptrace_source *s, pid_t tid, pid_t pi
         t->process->has_executed = is_forked;
         t->process->maps = maps; /* the same as the parent's, until it changes them */
     }
+    if (s->waits && parent && t->process->has_executed)
+        waits_fork(s->waits, pid, tid, ptrace_clock());
     return t;
 }
 
@@ -78,6 +80,7 @@ static void stops_ending(struct ptrace_source *s, struct ptrace_thread *t)
 {
     pid_t pid = t->process->pid;
     uint64_t cpu = ptrace_leave_over(s, t);
+    ptrace_observe_end(s, t);
     t->is_ending = true;
     proc_thread_deinit(&t->files);
     if (!t->process->has_executed)

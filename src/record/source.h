@@ -20,6 +20,8 @@ struct source {
     /* Last call: everything up to now, then what is lost and left. */
     void (*finish)(struct source *s, uint64_t now_ns);
     void (*free)(struct source *s);
+
+    int wake_fd; /* readable when there is enough to take before the time is up; -1: none */
 };
 
 struct source_options {
@@ -30,6 +32,7 @@ struct source_options {
     bool no_stacks;
     bool wants_waits; /* off-CPU time, too */
     uint32_t rate;    /* samples per second of CPU time and thread */
+    enum unwind_machine machine;
 };
 
 #endif

@@ -61,11 +61,9 @@ void doctor_text(struct out *out, const struct diagnosis *d, const struct patien
         text_name(out, p->profile);
         out_char(out, '\n');
     }
-    if (p->recording)
-        out_printf(out, "Whole    %" PRIu64 " samples, shared objects included\n",
-                   p->recording->process.samples);
     if (!d->all.len)
-        out_str(out, "\nNothing is wrong with this profile.\n");
+        out_str(out, p->summary && p->summary->run ? "\nNothing is wrong with this recording.\n"
+                                                   : "\nNothing is wrong with this profile.\n");
     for (size_t i = 0; i < d->all.len; i++)
         text_symptom(out, &d->all.at[i], style);
 }

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* --- text ------------------------------------------------------------------------------------ */
 
@@ -59,6 +60,41 @@ static void text_total(struct out *out, const struct layout *l, const struct fla
                    l->time_decimals, (r->model - r->total) / unit);
 }
 
+/* Self shares of a recording's other events. */
+static int other_width(const struct run_other *other)
+{
+    return at_least((int)strlen(other->event->name) + 1, 6);
+}
+
+static void text_others_head(struct out *out, const struct summary *s)
+{
+    for (size_t i = 0; s->run && i < s->run->others_len; i++) {
+        const struct run_other *other = &s->run->others[i];
+        out_spaces(out, 2 + (size_t)other_width(other) - strlen(other->event->name) - 1);
+        text_name(out, other->event->name);
+        out_char(out, '%');
+    }
+}
+
+static double other_share(const struct run_other *other, uint32_t function)
+{
+    return other->total > 0 ? other->self[function] / other->total : 0;
+}
+
+static void text_others(struct out *out, const struct summary *s, uint32_t function)
+{
+    for (size_t i = 0; s->run && i < s->run->others_len; i++) {
+        const struct run_other *other = &s->run->others[i];
+        out_printf(out, "  %*.2f", other_width(other), 100 * other_share(other, function));
+    }
+}
+
+static void text_no_others(struct out *out, const struct summary *s)
+{
+    for (size_t i = 0; s->run && i < s->run->others_len; i++)
+        out_spaces(out, 2 + (size_t)other_width(&s->run->others[i]));
+}
+
 static void text_head(struct out *out, const struct layout *l)
 {
     char self[8] = "self ?", running[8] = "running";
@@ -73,6 +109,7 @@ static void text_head(struct out *out, const struct layout *l)
     out_printf(out, "%s%*s", l->has_samples ? "  " : "", l->calls, "calls");
     if (l->has_time)
         out_printf(out, "  %10s  %10s", "self/call", "total/call");
+    text_others_head(out, l->summary);
     out_str(out, "  function\n");
 }
 
@@ -117,6 +154,7 @@ static void text_row(struct out *out, const struct layout *l, const struct flat_
         text_per_call(out, l, flat_self_per_call(r));
         text_per_call(out, l, flat_total_per_call(r));
     }
+    text_others(out, l->summary, r->function);
     out_str(out, "  ");
     text_function(out, names, r->function, style);
     out_char(out, '\n');
@@ -135,6 +173,7 @@ static void text_rest(struct out *out, const struct layout *l, const struct text
         out_u64(out, calls, l->calls);
     else
         out_spaces(out, (size_t)l->calls);
+    text_no_others(out, l->summary);
     out_spaces(out, l->has_time ? 26 : 2);
 }
 
@@ -176,6 +215,40 @@ static void json_time(struct json *j, const struct summary *s, const char *sampl
         json_none(j);
 }
 
+/* How much of the total came from callers that are not known, by reason. */
+static void json_cut(struct json *j, const struct summary *s, uint32_t function)
+{
+    static const char *const reasons[RUN_CUTS] = {[RUN_CUT_DEEP] = "too_deep",
+                                                  [RUN_CUT_NO_TABLE] = "no_unwind_table",
+                                                  [RUN_CUT_GENERATED] = "generated_code",
+                                                  [RUN_CUT_BROKEN] = "broken",
+                                                  [RUN_CUT_TOO_MANY] = "too_many_frames",
+                                                  [RUN_CUT_NO_STACK] = "not_recorded"};
+    if (!s->stacks || !s->stacks->cut)
+        return;
+    json_key(j, "unknown_callers"), json_begin(j, '{');
+    for (uint32_t why = 0; why < RUN_CUTS; why++)
+        if (s->stacks->cut[function].samples[why] > 0)
+            json_pair_double(j, reasons[why], s->stacks->cut[function].samples[why]);
+    json_end(j);
+}
+
+static void json_others(struct json *j, const struct summary *s, uint32_t function)
+{
+    if (!s->run || !s->run->others_len)
+        return;
+    json_key(j, "events"), json_begin(j, '[');
+    for (size_t i = 0; i < s->run->others_len; i++) {
+        const struct run_other *other = &s->run->others[i];
+        json_begin(j, '{');
+        json_pair_str(j, "name", other->event->name);
+        json_pair_double(j, "self_share", other_share(other, function));
+        json_pair_double(j, "self_samples", other->self[function]);
+        json_end(j);
+    }
+    json_end(j);
+}
+
 static void json_row(struct json *j, const struct flat *t, const struct flat_row *r,
                      struct names *names)
 {
@@ -192,6 +265,8 @@ static void json_row(struct json *j, const struct flat *t, const struct flat_row
         json_time(j, s, "model_total_samples", "model_total_time", r->model);
     json_pair_u64(j, "calls", r->calls);
     json_pair_u64(j, "recursive_calls", r->recursive_calls);
+    json_cut(j, s, r->function);
+    json_others(j, s, r->function);
     json_end(j);
 }
 
@@ -237,6 +312,8 @@ static void csv_row(struct csv *c, const struct summary *s, const struct flat_ro
     csv_time(c, s, r->total);
     csv_u64(c, r->calls);
     csv_u64(c, r->recursive_calls);
+    for (size_t i = 0; s->run && i < s->run->others_len; i++)
+        csv_double(c, other_share(&s->run->others[i], r->function));
     csv_end(c);
 }
 
@@ -251,15 +328,28 @@ static void csv_rest(struct csv *c, const struct summary *s, const char *kind, d
     csv_none(c), csv_none(c);
     csv_u64(c, calls);
     csv_none(c);
+    for (size_t i = 0; s->run && i < s->run->others_len; i++)
+        csv_none(c);
     csv_end(c);
+}
+
+/* Other events of a recording have a column each, by their names. */
+static void csv_head(struct csv *c, const struct summary *s)
+{
+    struct arena scratch = {0};
+    const char *head = "kind,name,linkage_name,address,self_share,self_share_low,self_share_high,"
+                       "self_samples,self_time,total_samples,total_time,calls,recursive_calls";
+    for (size_t i = 0; s->run && i < s->run->others_len; i++)
+        head = arena_printf(&scratch, "%s,self_share of %s", head, s->run->others[i].event->name);
+    csv_header(c, head);
+    arena_deinit(&scratch);
 }
 
 void flat_csv(struct out *out, const struct flat *t, struct names *names)
 {
     const struct summary *s = t->summary;
     struct csv c = {.out = out};
-    csv_header(&c, "kind,name,linkage_name,address,self_share,self_share_low,self_share_high,"
-                   "self_samples,self_time,total_samples,total_time,calls,recursive_calls");
+    csv_head(&c, s);
     for (uint32_t i = 0; i < t->len; i++)
         csv_row(&c, s, &t->rows[i], names);
     csv_rest(&c, s, "omitted", t->omitted.self, t->omitted.calls);

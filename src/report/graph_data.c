@@ -172,6 +172,7 @@ void trees_json(struct out *out, const struct tree *trees, size_t len, struct na
 {
     struct json j = {.out = out};
     json_report_begin(&j, trees->is_upward ? "callers" : "callees", trees->summary);
+    json_key(&j, "estimates_paths"), json_bool(&j, trees->has_paths);
     json_key(&j, "trees"), json_begin(&j, '[');
     for (size_t i = 0; i < len; i++) {
         json_begin(&j, '{');

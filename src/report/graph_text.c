@@ -267,13 +267,28 @@ static void text_tree(struct out *out, const struct layout *l, const struct tree
         out_printf(out, "the tree goes on; --limit allows %zu rows\n", t->len);
 }
 
+/* What trees are worth. */
+static void text_paths(struct out *out, const struct tree *t)
+{
+    if (t->has_paths)
+        out_str(out,
+                "Model    times of callees are split by call counts, as if every call took equally "
+                "long;\n         paths longer than a pair are an estimate\n");
+    else
+        out_str(out,
+                "Paths    only pairs of callers and callees are known; --model estimates longer "
+                "ones\n");
+}
+
 void trees_text(struct out *out, const struct tree *trees, size_t len, struct names *names,
                 const struct text_style *style)
 {
     struct layout l = lay_out(trees->summary, trees->graph, names, style);
     text_summary(out, trees->summary);
     text_notes(out, trees->summary);
-    text_origin(out, trees->graph);
+    if (!trees->has_paths)
+        text_origin(out, trees->graph);
+    text_paths(out, trees);
     for (size_t i = 0; i < len; i++)
         text_tree(out, &l, &trees[i]);
 }

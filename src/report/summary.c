@@ -1,6 +1,8 @@
 /* What all native JSON reports begin with. */
 #include "report/summary.h"
 
+#include "report/run_head.h"
+
 enum { SCHEMA_VERSION = 1 };
 
 void json_pair_u64(struct json *j, const char *key, uint64_t value)
@@ -68,6 +70,8 @@ void json_report_begin(struct json *j, const char *report, const struct summary 
     json_pair_u64(j, "calls_from_unknown", s->unknown_callers);
     json_pair_u64(j, "calls_to_unknown", s->unknown_callees);
     json_pair_str(j, "mismatch", s->mismatch);
+    if (s->run)
+        run_head_json(j, s->run);
     if (s->notes_len) {
         json_key(j, "notes"), json_begin(j, '[');
         for (size_t i = 0; i < s->notes_len; i++)

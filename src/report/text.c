@@ -1,6 +1,8 @@
 /* Shared text. */
 #include "report/text.h"
 
+#include "report/run_head.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@ void text_name(struct out *out, const char *name)
 void text_function(struct out *out, struct names *names, uint32_t function,
                    const struct text_style *style)
 {
-    const char *shown = names_get(names, function), *linkage = names->functions->at[function].name;
+    const char *shown = names_text(names, function), *linkage = names->functions->at[function].name;
     text_name(out, shown);
     if (style->names == NAME_LINKAGE_TOO && strcmp(shown, linkage)) {
         out_str(out, " {");
@@ -24,7 +26,7 @@ void text_function(struct out *out, struct names *names, uint32_t function,
         out_char(out, '}');
     }
     const char *object = function_object_label(names->functions, function);
-    if (object) {
+    if (object && !names->functions->at[function].is_made) {
         out_str(out, " [");
         text_name(out, object);
         out_char(out, ']');
@@ -108,11 +110,18 @@ static void text_samples(struct out *out, const struct summary *s)
     if (s->unattributed > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in no function of the program\n",
                    s->unattributed, 100 * summary_share(s, s->unattributed));
-    if (s->stacks)
+    if (s->stacks && !s->run)
         out_printf(out, "         with call stacks: totals are measured, not modelled\n");
-    if (s->profiler > 0)
+    bool is_aside = s->run && s->run->weights->aside > 0;
+    if (s->profiler > 0 && is_aside)
+        out_printf(out,
+                   "         %.6g more in the recorder's counting of calls, no part of these\n",
+                   s->profiler);
+    else if (s->profiler > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in the profiler itself\n", s->profiler,
                    100 * summary_share(s, s->profiler));
+    if (s->run)
+        run_account_text(out, s->run);
 }
 
 static void text_calls(struct out *out, const struct summary *s)
@@ -144,8 +153,9 @@ void text_notes(struct out *out, const struct summary *s)
         text_name(out, s->notes[i]);
         out_char(out, '\n');
     }
-    if (s->has_samples && s->samples > 0 && s->samples < FEW) {
-        struct interval half = share_interval(s->samples / 2, s->samples);
+    double certain = s->effective > 0 ? s->effective : s->samples;
+    if (s->has_samples && certain > 0 && certain < FEW) {
+        struct interval half = share_interval(certain / 2, certain);
         out_printf(
             out, "Note     few samples: a share of 50 %% is uncertain by %.0f points (+-, 95 %%)\n",
             50 * (half.high - half.low));
@@ -161,13 +171,17 @@ void text_notes(struct out *out, const struct summary *s)
 
 void text_summary(struct out *out, const struct summary *s)
 {
-    out_str(out, "Program  ");
-    text_name(out, s->program);
-    out_str(out, "\nProfile  ");
-    text_name(out, s->profiles[0]);
-    if (s->profiles_len > 1)
-        out_printf(out, " and %zu more", s->profiles_len - 1);
-    out_char(out, '\n');
+    if (s->run) {
+        run_head_text(out, s->run, s->profiles, s->profiles_len);
+    } else {
+        out_str(out, "Program  ");
+        text_name(out, s->program);
+        out_str(out, "\nProfile  ");
+        text_name(out, s->profiles[0]);
+        if (s->profiles_len > 1)
+            out_printf(out, " and %zu more", s->profiles_len - 1);
+        out_char(out, '\n');
+    }
     text_samples(out, s);
     text_calls(out, s);
 }

@@ -47,13 +47,14 @@ struct unwind_module {
 };
 
 struct unwind_stack {
-    uint64_t address;   /* of the first byte copied: the stack pointer */
+    uint64_t address;   /* of the first byte copied: the stack pointer, or a red zone below it */
     struct bytes bytes; /* as much as was copied */
 
     /* Finds what is mapped at `pc`; false: nothing executable is. */
     bool (*module_at)(void *context, uint64_t pc, struct unwind_module *out);
     /* Reads a word that is not in `bytes`: the outer part of the stack, another stack, saved
-     * registers of a signal. false: it is not to be had. NULL: nothing is. */
+     * registers of a signal; and code, to tell where in a function without tables the pc is. The
+     * address may be any, and unaligned. false: it is not to be had. NULL: nothing is. */
     bool (*read)(void *context, uint64_t address, uint64_t *word);
     void *context;
 };
@@ -69,8 +70,9 @@ enum unwind_end {
 };
 
 /* Writes the look-up addresses of the frames, innermost first: the pc itself for the innermost
- * frame and those that a signal interrupted, for callers an address within the call instruction
- * (return address - 1). Returns how many, at most `most`; *end says why no more. */
+ * frame, for those that a signal interrupted and for what its handler returns to, for callers an
+ * address within the call instruction (return address - 1). Returns how many, at most `most`; *end
+ * says why no more. */
 uint32_t unwind_walk(const struct unwind_stack *s, enum unwind_machine machine,
                      const struct unwind_registers *registers, uint64_t *frames, uint32_t most,
                      enum unwind_end *end);

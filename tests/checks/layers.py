@@ -35,7 +35,7 @@ EXCEPTIONS = {
 ROOM_LIBRARIES = {"libdeflate.h": "base"}
 
 # Public headers with nothing but wire constants; the others are the recorders' own.
-WIRE_HEADERS = ("monarc/gmon_out.h", "monarc/sidecar.h")
+WIRE_HEADERS = ("monarc/control.h", "monarc/gmon_out.h", "monarc/sidecar.h")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 

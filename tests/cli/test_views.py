@@ -24,6 +24,7 @@ CASES = {
     "flat-min.txt": ["flat", "-m5", "--sort", "name", "--all", "demo", "demo.gmon"],
     "flat-focus.txt": ["flat", "-f", "^p", "-f", "box", "-i", "pong", "--linkage-names", "demo",
                        "demo.gmon"],
+    "flat-full.txt": ["flat", "--full-names", "-f", "box", "demo", "demo.gmon"],
     "flat-mangled.txt": ["flat", "--no-demangle", "--color=always", "demo", "demo.gmon"],
     "graph.txt": ["graph", "demo", "demo.gmon"],
     "graph.json": ["graph", "--json", "demo", "demo.gmon"],
@@ -32,9 +33,10 @@ CASES = {
     "graph-focus.txt": ["graph", "--focus", "ping", "demo", "demo.gmon"],
     "graph-sorted.txt": ["graph", "--sort", "calls", "-n3", "demo", "demo.gmon"],
     "callers.txt": ["graph", "--callers", "fact", "demo", "demo.gmon"],
+    "callers-model.txt": ["graph", "--model", "--callers", "fact", "demo", "demo.gmon"],
     "callees.txt": ["graph", "--callees", "main", "-d1", "demo", "demo.gmon"],
     "callees.json": ["graph", "--callees", "main", "--json", "demo", "demo.gmon"],
-    "callees.csv": ["graph", "--callees", "box::open", "--callees", "ping", "--csv", "demo",
+    "callees.csv": ["graph", "--model", "--callees", "box::open", "--callees", "ping", "--csv", "demo",
                     "demo.gmon"],
     "doctor.txt": ["doctor", "demo", "demo.gmon"],
 }
@@ -87,6 +89,22 @@ class Laws(unittest.TestCase):
             for function in "main", "ping", "fact", "mcount", "_ZN3box4openEi", "box::open(int)":
                 tree = monarc_json("graph", what, function, "demo", "demo.gmon")
                 check_schema(self, "graph", tree)
+
+    def test_no_path_is_invented(self):
+        """Arcs are pairs: nothing longer is printed, but on the user's word as an estimate."""
+        for what in "--callers", "--callees":
+            for function in "main", "fact", "box::open":
+                def depth(*more):
+                    tree = monarc_json("graph", *more, what, function, "demo", "demo.gmon")
+                    return max(r["depth"] for r in tree["trees"][0]["rows"]), tree["estimates_paths"]
+                self.assertLessEqual(depth(), (1, False))
+                self.assertLessEqual(depth("--depth", "9"), (1, False))
+                self.assertEqual(depth("--model")[1], True)
+        self.assertGreater(max(r["depth"] for r in monarc_json(
+            "graph", "--model", "--callers", "fact", "demo", "demo.gmon")["trees"][0]["rows"]), 1)
+        text = monarc("graph", "--model", "--callers", "fact", "demo", "demo.gmon").stdout
+        self.assertIn(b"as if every call took equally long", text)
+        self.assertIn(b"longer than a pair are an estimate", text)
 
     def test_forms_agree(self):
         flat = monarc_json("flat", "demo", "demo.gmon")

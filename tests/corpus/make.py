@@ -214,9 +214,9 @@ def extent(t, kind, cells, first=0, length=None):
     return (head + t.pack("Q", fnv1a(head)) + body).ljust(4096, b"\0")
 
 
-def live_file(name, more):
+def live_file(name, more, version=1):
     t = Target(name)
-    head = t.pack("IIIIIIIIQQII", 0x564c524d, 1, 0x01020304, 4096, 8 if name.endswith("64") else 4, 62,
+    head = t.pack("IIIIIIIIQQII", 0x564c524d, version, 0x01020304, 4096, 8 if name.endswith("64") else 4, 62,
                   7, 1, 10**18, 100, 1000, 0)
     data = (head + t.pack("Q", fnv1a(head))).ljust(4096, b"\0")
     data += extent(t, 5, [record(t, 2, text("argument", "./p")), objects(t), mark(t), bytes(8)])
@@ -242,14 +242,199 @@ def live_blocks(t):
     yield extent(t, 4, [thread_note(t, 7, 1, 11)])[:200]
 
 
+def live_aside(t):
+    """Version 2: the last word of a cell is how much is not to be reported."""
+    taken = 1 << 63
+    yield extent(t, 1, [t.pack("QQQQ", *call, aside)
+                        for call, aside in zip(CALLS, (1, taken, taken | 1))])
+    yield extent(t, 2, [t.pack("QQQQ", parent, address, hits, hits // 2)
+                        for _, parent, address, hits in NODES], first=2)
+    yield extent(t, 3, [t.pack("QQQQ", 1, 0x555000401055, 9, 4)])
+
+
+def control():
+    """The ring of a monitor: docs/formats/control.md. Native byte order; shorter than the file."""
+    t = Target("le64")
+    head = t.pack("IIII", 0x4c43524d, 1, 2048, 512).ljust(64, b"\0")
+    numbers = [t.pack("Q", n).ljust(64, b"\0") for n in (5, 0, 1)]
+    page = (head + b"".join(numbers)).ljust(4096, b"\0")
+    records = [(1, 1, b"init"), (1, 8, b"4711"), (2, 1, b"given up"), (0, 2, b"begun"), (1, 99, b"?" * 488)]
+    yield "ring", page + b"".join(t.pack("IIQII", state, kind, 10**9, 4711, 4712) + words.ljust(488, b"\0")
+                                  for state, kind, words in records)
+
+
 def live():
+    yield "aside", live_file("le64", live_aside, version=2)
     yield "calls", live_file("le64", live_calls)
     yield "stacks", live_file("le64", live_stacks)
     yield "blocks", live_file("be32", live_blocks)
 
 
+def short_names():
+    for number, name in enumerate((
+            "std::map<int, a, std::less<int>, std::allocator<std::pair<int const, a> > >::find(int&)",
+            "bool A::operator<< <int>(std::__cxx11::basic_string<char, std::char_traits<char>, "
+            "std::allocator<char> > const&) const &",
+            "void (*(*f<int>())(int))(char) [clone .cold]",
+            "main::{lambda(int)#1}::operator()(int) const::{lambda(auto:1)#1}::operator()<a>(a) const",
+            "<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop::h0123456789abcdef",
+            "decltype (({parm#1})+({parm#2})) (anonymous namespace)::f[abi:x]<(1)<(2)>(int)@V_1",
+            "A::operator int (*)(int)()::{lambda()#1}::operator()() const", "a<b(c<d)>{e<f}")):
+        yield str(number), name.encode()
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+def leb(*values):
+    data = b""
+    for value in values:
+        while value >= 0x80:
+            data += bytes([value & 0x7f | 0x80])
+            value >>= 7
+        data += bytes([value])
+    return data
+
+
+def signed(value):
+    return 2 * value if value >= 0 else -2 * value - 1
+
+
+def run_checksum(data):
+    total = 0x9e3779b97f4a7c15 ^ len(data)
+    for at in range(0, len(data), 8):
+        word = int.from_bytes(data[at:at + 8], "little")
+        total = (total ^ word) * 0xff51afd7ed558ccd % 2**64
+        total ^= total >> 32
+    return total
+
+
+STRINGS = ["argument", "./p", "/bin/p", "p", "main", "cpu", "load", "refused", "/lib/q.so", "", "r1a8"]
+
+
+def words(*texts):
+    return leb(*(STRINGS.index(text) + 1 if text is not None else 0 for text in texts))
+
+
+def run_record(tag, payload):
+    return struct.pack("<IQ", tag, len(payload)) + payload
+
+
+def run_list(tag, *items):
+    return run_record(tag, leb(len(items)) + b"".join(items))
+
+
+def run_object(kind, bits, path, process, low, extent, build_id=b""):
+    return (leb(kind, bits) + words(path) + leb(process, low, extent, len(build_id)) + build_id)
+
+
+def run_objects():
+    return run_list(4, run_object(0, 2, "/bin/p", 0, 0x1000, 0x2000, bytes(range(20))),
+                    run_object(0, 3, "/lib/q.so", 0, 0x500, 0x100),
+                    run_object(1, 0, None, 0, 0, 0x2000), run_object(2, 0, None, 0, 0, 2**33),
+                    run_object(3, 0, None, 1, 0x7f0000000000, 0x1000),
+                    run_object(4, 0, None, 0, 0, 2**33), run_object(5, 0, None, 0, 0, 6))
+
+
+def run_lists():
+    process = leb(7, 1, 1, 0, 900, 500, 100, 3, signed(0)) + words("p", None)
+    unseen = leb(8, 7, 0, 5, 0, 0, 0, 0, 0) + words("", "refused")
+    yield run_list(1, *(leb(len(text)) + text.encode() for text in STRINGS))
+    yield run_record(2, leb(62, 1, 1000, 2, 10**18, 1000, 100, 500, 100, 610, 9, 20, 5, 4))
+    yield run_list(3, words("argument", "./p"))
+    yield run_objects()
+    yield run_list(5, leb(2, 0x10, 0x20) + words("main"), leb(0, 0x20, 0) + words("p"),
+                   leb(2, 0x7f0000000100, 64) + words("load"))
+    yield run_list(7, process, unseen)
+    yield run_list(8, leb(0, 7, 0, 900, 1, 600) + words("p"), leb(1, 0, 5, 0, 0, 0) + words(""))
+    yield run_list(9, words("cpu") + leb(0, 1000000, 0), words("r1a8") + leb(1, 65536, 1))
+    yield run_list(11, leb(100, 0, 1, 7) + words("load"))
+    yield run_list(12, leb(3, 1, 50) + words("refused"))
+
+
+def run_nodes():
+    """Each: how far back the parent is, the object where it is not the parent's, the step."""
+    rows = [(0, None, 0x1010), (0, None, 0x20), (1, 3, 0), (3, 6, 1), (0, 4, 0x7f0000000110), (5, 5, 7)]
+    return run_list(6, *(leb(back << 1 | (number is not None))
+                         + (b"" if number is None else leb(number)) + leb(signed(step))
+                         for back, number, step in rows))
+
+
+def run_samples():
+    return run_list(10, leb(signed(2) << 3), leb(signed(1) << 3 | 6, 3, signed(-17)),
+                    leb(signed(3) << 3 | 1, signed(4), signed(1), 1), leb(signed(-1) << 3 | 3, signed(-1),
+                                                                         signed(-1), 0, signed(500000)))
+
+
+def run_file(*more):
+    data = struct.pack("<III", 0x4453524d, 2, 0x01020304) + b"".join(run_lists()) + run_nodes()
+    data += run_samples() + run_record(99, b"unknown") + b"".join(more)
+    return data + run_record(0, struct.pack("<Q", run_checksum(data)))
+
+
+def run():
+    yield "whole", run_file()
+    yield "cut", run_file()[:-30]
+    yield "no-such-node", run_file(run_list(10, leb(signed(99) << 3)))
+    yield "forward-parent", run_file(run_list(6, leb(1000 << 1, 0)))
+    yield "too-many", run_file(run_record(3, leb(2**40)))
+    yield "version-3", run_file().replace(b"MRSD\2", b"MRSD\3", 1)
+
+
+def events():
+    """Lists of events, as --event takes them."""
+    yield "names", b"cpu,wall,cycles:u,cs,page-faults/period=7,name=x/,user_time,r1a8:pp"
+    yield "caches", b"L1-dcache-load-misses,l1d-misses-store,dTLB-speculative-read,LLC,node"
+    yield "units", b"msr/tsc/,software/config=2/u,uprobe/retprobe,ref_ctr_offset=0x12/,tsc"
+    yield "others", b"sched:sched_switch:k,mem:0x601040/8:rw:u,mem:16:x"
+    yield "wrong", b"cycles,,inst_retired.any,cpu/event=1"
+
+
+def waits():
+    """What a source tells: (what, thread, time that goes by), and lines of /proc."""
+    fork, execed, ended, out, back, leaving, lost, poll, observed = range(9)
+
+    def told(*rows):
+        return b"".join(struct.pack("<BBH", *row) for row in rows)
+
+    yield "life", told((fork, 1, 0), (back, 1, 100), (out, 1, 50), (poll, 0, 9000), (back, 1, 7),
+                       (27 + out, 1, 9), (back, 1, 3), (ended, 1, 20))
+    yield "places", told((execed, 0, 0), (leaving, 0, 5), (out, 0, 5), (poll, 0, 65535), (poll, 0, 65535),
+                         (back, 0, 1), (out, 0, 4), (lost, 0, 9), (out, 0, 10), (fork, 0, 8))
+    yield "clocks", told((fork, 6, 0), (observed, 6, 20), (observed, 6, 300), (observed, 6, 512), (observed, 6, 512),
+                         (observed, 6, 65535), (ended, 6, 9), (poll, 6, 65535))
+    yield "blocked", b"230 0x0 0x0 0x7ffc 0x0 0x0 0x0 0x7ffc10 0x7f20"
+    yield "none", b"-1 0x7ffc10 0x7f20"
+
+
+def perf():
+    """How to read, where the buffer begins, and records as the kernel writes them."""
+    def record(kind, misc, payload, trailer=True):
+        if trailer:
+            payload += struct.pack("<IIQQIIQ", 11, 12, 1000, 77, 3, 0, 99)
+        return struct.pack("<IHH", kind, misc, 8 + len(payload)) + payload
+
+    def text(value):
+        data = value.encode() + b"\0"
+        return data + bytes(-len(data) % 8)
+
+    sample = struct.pack("<QQIIQQIIQ", 99, 0x401000, 11, 12, 1000, 77, 3, 0, 250000)
+    stack = struct.pack("<Q", 2) + struct.pack("<20Q", *range(100, 120)) + struct.pack("<Q64sQ", 64, bytes(range(64)), 40)
+    fork = struct.pack("<IIIIQ", 31, 32, 33, 34, 5)
+    mapped = struct.pack("<IIQQQIIQQII", 21, 22, 0x7000, 0x1000, 0x2000, 8, 1, 4711, 0, 5, 2) + text("/lib/x.so")
+    known = struct.pack("<IIQQQB3x20sII", 21, 22, 0x7000, 0x1000, 0x2000, 20, bytes(range(20)), 5, 2) + text("/x")
+    rows = (record(3, 0x2000, struct.pack("<II", 11, 11) + text("prog")) + record(10, 2, mapped) +
+            record(10, 0x4002, known) + record(9, 2, sample + stack, False) + record(7, 0, fork) +
+            record(2, 0, struct.pack("<QQ", 99, 17)) + record(8, 0, struct.pack("<IIQ", 11, 12, 5000)) +
+            record(14, 0x2000, b"") + record(4, 0, fork))
+    yield "all", b"\x09\0\0" + rows
+    yield "around", b"\x09\xf0\xff" + rows
+    yield "arm", b"\x02\0\0" + record(9, 1, sample + struct.pack("<Q", 2) + struct.pack("<33Q", *range(33)), False)
+    yield "cut", b"\x09\0\0" + rows[:-8]
+
+
 def main():
-    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live:
+    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events, waits, short_names, \
+            perf, control:
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)
         for name, data in make():

@@ -6,6 +6,7 @@
 #include "analysis/stacks.h"
 #include "format/live.h"
 #include "format/sidecar.h"
+#include "model/run_convert.h"
 #include "monarc/sidecar.h"
 #include "report/recording.h"
 
@@ -49,19 +50,23 @@ static void check_report(const struct recording *r)
 static void check_stacks(const struct recording *r)
 {
     struct arena a = {0};
-    struct space space = {0};
+    struct run run = {0};
+    struct space space;
     struct functions functions;
+    struct run_weights weights;
     struct stacks stacks;
-    struct profile p = {0};
-    if (space_lay_out(&space, r, &a, NULL)) {
+    struct profile p = {0}, *none = ARENA_NEW(&a, struct profile, r->objects.len);
+    if (run_from_recording(&run, r, none, NULL) && space_lay_out(&space, &run, &a, NULL)) {
         space_functions(&space, &functions, &a);
-        stacks_measure(&stacks, r, &space, &functions, &a);
-        space_add_arcs(&space, r, &p);
+        run_weigh(&weights, &run, &(struct run_choice){0}, &a);
+        stacks_measure(&stacks, &space, &functions, weights.node, &a);
+        space_add_calls(&space, &p);
         expect(p.arcs.len == r->arcs.len, "arcs are kept");
         for (uint32_t i = 0; i < functions.len; i++)
             expect(stacks.inclusive[i] <= stacks.samples * 1.000001, "inclusive is at most all");
     }
     profile_deinit(&p);
+    run_deinit(&run);
     arena_deinit(&a);
 }
 

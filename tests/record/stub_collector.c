@@ -2,18 +2,27 @@
  * name of the call first. */
 #include "stub_collector.h"
 
+#include "base/vec.h"
 #include "record/collector.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+struct stub_place {
+    enum collector_where where;
+    int64_t syscall;
+    uint64_t pc;
+    size_t stack_len;
+};
+
 struct collector {
     FILE *out;
+    VEC(struct stub_place) places;
 };
 
 struct collector *stub_collector_new(FILE *out)
 {
-    struct collector *c = malloc(sizeof *c);
+    struct collector *c = calloc(1, sizeof *c);
     if (c)
         c->out = out;
     return c;
@@ -21,6 +30,7 @@ struct collector *stub_collector_new(FILE *out)
 
 void stub_collector_free(struct collector *c)
 {
+    vec_free(&c->places);
     free(c);
 }
 
@@ -62,11 +72,35 @@ bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at)
     return true;
 }
 
+struct collector_place collector_place(struct collector *c, const struct collector_sample *s)
+{
+    vec_push(&c->places, (struct stub_place){s->where, s->syscall,
+                                             s->registers ? s->registers->pc : 0, s->stack.len});
+    return (struct collector_place){.node = (uint32_t)c->places.len - 1};
+}
+
+struct collector_place collector_place_as(struct collector *c, struct collector_place place,
+                                          enum collector_where where)
+{
+    struct stub_place other = c->places.at[place.node];
+    other.where = where;
+    vec_push(&c->places, other);
+    return (struct collector_place){.node = (uint32_t)c->places.len - 1};
+}
+
+void collector_sample_at(struct collector *c, const struct collector_sample *s,
+                         struct collector_place place)
+{
+    const struct stub_place *p = &c->places.at[place.node];
+    fprintf(c->out, "sample %d %d %" PRIu64 " %" PRIu64 " %d %" PRId64 " %" PRIx64 " %zu\n", s->pid,
+            s->tid, s->at_ns, s->weight, (int)p->where, p->syscall, p->pc, p->stack_len);
+}
+
 void collector_sample(struct collector *c, const struct collector_sample *s)
 {
-    fprintf(c->out, "sample %d %d %" PRIu64 " %" PRIu64 " %d %" PRId64 " %" PRIx64 " %zu\n", s->pid,
-            s->tid, s->at_ns, s->weight, (int)s->where, s->syscall,
-            s->registers ? s->registers->pc : 0, s->stack.len);
+    struct collector_place place = collector_place(c, s);
+    collector_sample_at(c, s, place);
+    c->places.len--;
 }
 
 void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,

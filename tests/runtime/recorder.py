@@ -17,6 +17,7 @@ PROGRAMS = os.path.join(HERE, "programs")
 INCLUDE = os.path.join(HERE, "..", "..", "include")
 RT_SO = os.environ.get("MONARC_RT_SO", "")
 RT_A = os.environ.get("MONARC_RT_A", "")
+MONARC = os.environ.get("MONARC", "")
 CC = os.environ.get("MONARC_CC", "gcc")
 
 
@@ -160,7 +161,7 @@ class Side:
     def read_live(path):
         s, data = Side(), slurp(path)
         magic, version, order, header = struct.unpack_from("<IIII", data)
-        assert (magic, version, order, header) == (0x564C524D, 1, 0x01020304, 4096)
+        assert (magic, version, order, header) == (0x564C524D, 2, 0x01020304, 4096)
         assert struct.unpack_from("<Q", data, 56)[0] == fnv1a(data[:56]), "header checksum"
         at = header
         while at + 64 <= len(data):
@@ -175,13 +176,15 @@ class Side:
             elif kind == 4:
                 s.record(5, body[:cells * 32])
             else:
-                for i, (a, b, n, _) in enumerate(struct.iter_unpack("<QQQQ", body[:cells * 32])):
+                for i, (a, b, n, aside) in enumerate(struct.iter_unpack("<QQQQ",
+                                                                        body[:cells * 32])):
+                    net = n - (aside & ~(1 << 63))
                     if a and kind == 1:
-                        s.all_arcs[a, b] = s.all_arcs.get((a, b), 0) + n
+                        s.all_arcs[a, b] = s.all_arcs.get((a, b), 0) + net
                     elif a and kind == 2:
                         s.nodes[first + i] = (a, b, n)
                     elif a and kind == 3:
-                        s.blocks[b] = s.blocks.get(b, 0) + n
+                        s.blocks[b] = s.blocks.get(b, 0) + net
             at += size
         s.join_threads()
         return s

@@ -7,12 +7,12 @@ import shutil
 import subprocess
 import unittest
 
-from recorder import RT_SO, Recording, RecorderTest, Side
+from recorder import MONARC, RT_SO, Recording, RecorderTest, Side
 
 FLAGS = ("-O2", "-pg", "-pthread")
 (LOST_CALLS, LOST_SAMPLES, LOST_EARLY, LOST_FOLDER, LOST_LIVE, LOST_DISK_FULL, LOST_WRITE,
  LOST_PERF, LOST_SECCOMP, LOST_TIMER, LOST_SIGNAL, LOST_DESCRIPTOR, LOST_RACE, LOST_NOTES,
- LOST_EVENT, LOST_RING, LOST_CLOCKS) = range(17)
+ LOST_EVENT, LOST_RING, LOST_CLOCKS, LOST_SANDBOX) = range(18)
 PERF = 1  # a sample clock
 
 
@@ -113,7 +113,13 @@ class Bad(RecorderTest):
         self.bad("longjmp")
 
     def test_seccomp_filter(self):
-        self.bad("seccomp", LOST_SECCOMP)
+        """The program's own: nothing is sampled or written from then on, and every call is there."""
+        program = self.build("bad.c", *FLAGS)
+        self.bad("seccomp", exact=False)
+        self.assertEqual(set(self.losses_in_live_file()), {LOST_SANDBOX})
+        folder = self.dir + "/bad.monarc"
+        subprocess.run([MONARC, "recover", folder], check=True, capture_output=True)
+        self.assert_exact(self.recording(program), self.expected(self.said))
 
     def filtered(self, how, **env):
         """The filter is there from the program's first instruction on."""

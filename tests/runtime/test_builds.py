@@ -162,7 +162,8 @@ class Builds(RecorderTest):
         cc = triplet + "-gcc"
         if not shutil.which(cc) or not shutil.which(qemu):
             self.skipTest("no %s or %s" % (cc, qemu))
-        preloaded = [HOSTED + "/real.c", HOSTED + "/wrap_exit.c"]
+        preloaded = [HOSTED + name for name in ("/real.c", "/wrap_exit.c", "/wrap_seccomp.c",
+                                                 "/wrap_signals.c")]
         sources = sorted(set(glob.glob(HOSTED + "/*.c")) - set(preloaded))
         flags = FREESTANDING + (["-mno-outline-atomics"] if "aarch64" in triplet else [])
         library, archive = self.dir + "/libmonarc_rt.so", self.dir + "/monarc_rt.o"

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from recorder import RT_SO, Recording, RecorderTest, Side, Symbols
+from recorder import MONARC, RT_SO, Recording, RecorderTest, Side, Symbols
 
 FLAGS = ("-O2", "-pg", "-pthread")
 
@@ -78,8 +78,25 @@ class Life(RecorderTest):
         for number in signal.SIGTERM, signal.SIGABRT, signal.SIGSEGV, signal.SIGINT, signal.SIGFPE:
             with self.subTest(signal=number):
                 self.setUp()
-                self.life("signal", int(number), code=-number)
+                self.life("signal", int(number), code=-number, FATAL=1)
                 self.assertEqual(self.recording("life").side.process["written"], 256 + number)
+
+    def test_fatal_signals_are_the_programs(self):
+        """A preloaded recorder has no handler for them; every call is in the live file."""
+        for number in signal.SIGTERM, signal.SIGSEGV:
+            with self.subTest(signal=number):
+                self.setUp()
+                self.life("signal", int(number), code=-number, exact=False)
+                folder = self.dir + "/life.monarc"
+                self.assertEqual(os.listdir(folder), ["monarc.live"])
+                subprocess.run([MONARC, "recover", folder], check=True, capture_output=True)
+                self.assertEqual(Recording(folder).calls()["before"], 55)
+
+    def test_fatal_signals_of_a_linked_program(self):
+        program = self.build("life.c", *FLAGS, RT_SO, "-Wl,-rpath," + os.path.dirname(RT_SO))
+        r = self.run_program([program, "signal", "15"], check=False, preload=False)
+        self.assertEqual(r.returncode, -15)
+        self.assert_exact(self.recording(program), self.expected(r.stdout))
 
     def test_destructors(self):
         self.life("destructors")

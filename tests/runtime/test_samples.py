@@ -1,6 +1,7 @@
 """Samples: their number, their places, their stacks, on every clock; beside programs that use
 signals, descriptors and filters of their own."""
 import os
+import signal
 import subprocess
 import unittest
 
@@ -186,6 +187,21 @@ class Samples(RecorderTest):
         self.assertEqual(report.stderr, "")
         spin = [line.split() for line in report.stdout.splitlines() if line.endswith("spin")][0]
         self.assert_roughly(float(spin[2]), cpu)
+
+    def test_program_that_arranges_all_signals(self):
+        """It finds what it set, gets what it is sent, and no tick."""
+        program, plain = (self.build("monitored.c", "-O2", *flags, "-pthread", "-ldl")
+                          for flags in (("-pg",), ()))
+        for how, code in ("", 0), ("dies", -signal.SIGSTKFLT):
+            with self.subTest(how=how):
+                self.setUp()
+                without = self.run_program([plain, "arranges", how], check=False, preload=False)
+                r = self.run_program([program, "arranges", how], check=False, RATE=5000)
+                self.assertEqual((without.returncode, r.returncode), (code, code))
+                self.assertEqual(r.stdout, without.stdout)
+                if not how:
+                    samples = self.recording(program).side.process["samples"]
+                    self.assertGreater(samples, 20)
 
     def test_program_with_sigprof_of_its_own(self):
         """Its ticks are its own: as many as without the recorder, or a few attempts later, since

@@ -1,0 +1,16 @@
+/* What `monarc run` is told from inside the program: see control.h. Without it, nothing. */
+#ifndef MONARC_HOSTED_MONITOR_H
+#define MONARC_HOSTED_MONITOR_H
+
+#include "control.h"
+#include "process.h"
+
+/* False: the monitor that this program belonged to has ended. Where its file cannot be had for
+ * another reason, calls are counted and nothing is told. */
+bool monitor_join(const char *path);
+
+/* One record of this process (NULL: an unstarted child of the sealed one) at this moment, in any
+ * context, without a system call once the thread has told one. False if it could not be told. */
+bool monitor_tell(const struct process *p, enum monarc_control_kind kind, const char *text);
+
+#endif

@@ -1,0 +1,10 @@
+/* Names of system calls. */
+#ifndef MONARC_ANALYSIS_SYSCALLS_H
+#define MONARC_ANALYSIS_SYSCALLS_H
+
+#include <stdint.h>
+
+/* The name of a system call of Linux on an ELF machine (EM_...), or NULL. */
+const char *syscall_name(uint16_t machine, uint64_t number);
+
+#endif

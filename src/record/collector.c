@@ -1,0 +1,392 @@
+/* Processes, threads and their mappings, as sources tell them. */
+#include "record/collector.h"
+
+#include "record/collector_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+enum { MOST_THREADS = 50000, MOST_PROCESSES = 200000 };
+
+struct collector *collector_new(const struct collector_options *o)
+{
+    struct collector *c = calloc(1, sizeof *c);
+    if (!c)
+        memory_exhausted(sizeof *c);
+    c->options = *o;
+    c->young_factor = 1;
+    tally_init(&c->tally);
+    images_init(&c->images, o->machine);
+    c->kernel = images_other(&c->images, RUN_OBJECT_KERNEL, RUN_NONE);
+    c->wait = images_other(&c->images, RUN_OBJECT_WAIT, RUN_NONE);
+    c->cut = images_other(&c->images, RUN_OBJECT_CUT, RUN_NONE);
+    return c;
+}
+
+void collector_free(struct collector *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->inner.len; i++)
+        mappings_release(c->inner.at[i].mappings);
+    vec_free(&c->processes);
+    vec_free(&c->inner);
+    vec_free(&c->threads);
+    vec_free(&c->events);
+    vec_free(&c->symbols);
+    vec_free(&c->losses);
+    vec_free(&c->stops);
+    vec_free(&c->marks);
+    map_deinit(&c->process_of);
+    map_deinit(&c->thread_of);
+    tally_deinit(&c->tally);
+    images_deinit(&c->images);
+    arena_deinit(&c->arena);
+    free(c);
+}
+
+uint32_t collector_add_event(struct collector *c, const char *name, enum run_event_unit unit,
+                             uint64_t period, bool user_only)
+{
+    vec_push(&c->events, (struct run_event){.name = arena_copy(&c->arena, name, strlen(name)),
+                                            .unit = unit,
+                                            .period = period,
+                                            .user_only = user_only});
+    return (uint32_t)c->events.len - 1;
+}
+
+static uint64_t since_start(const struct collector *c, uint64_t at_ns)
+{
+    return at_ns > c->options.start_ns ? at_ns - c->options.start_ns : 0;
+}
+
+/* --- processes ------------------------------------------------------------------------------- */
+
+static uint32_t add_process(struct collector *c, pid_t pid, pid_t parent, uint64_t at_ns)
+{
+    uint32_t number = (uint32_t)c->processes.len;
+    vec_push(&c->processes, (struct run_process){.pid = (uint32_t)pid,
+                                                 .parent_pid = (uint32_t)parent,
+                                                 .program = RUN_NONE,
+                                                 .start_ns = since_start(c, at_ns),
+                                                 .name = ""});
+    vec_push(&c->inner,
+             (struct collected_process){.generated = RUN_NONE, .other_threads = RUN_NONE});
+    return number;
+}
+
+uint32_t collector_process(struct collector *c, pid_t pid, uint64_t at_ns)
+{
+    uint32_t *found = map_find(&c->process_of, (uint64_t)pid, 0);
+    if (found)
+        return *found;
+    if (c->processes.len >= MOST_PROCESSES)
+        return 0;
+    uint32_t number = add_process(c, pid, 0, at_ns);
+    c->inner.at[number].mappings = mappings_new();
+    c->inner.at[number].awaits_program = true;
+    *map_at(&c->process_of, (uint64_t)pid, 0, number, NULL) = number;
+    return number;
+}
+
+bool collector_has_process(const struct collector *c, pid_t pid)
+{
+    const uint32_t *found = map_find(&c->process_of, (uint64_t)pid, 0);
+    return found && !c->processes.at[*found].end_ns;
+}
+
+size_t collector_running(const struct collector *c)
+{
+    size_t running = 0;
+    for (size_t i = 0; i < c->processes.len; i++)
+        running += !c->processes.at[i].end_ns;
+    return running;
+}
+
+/* A child is its parent's copy. */
+static void fork_process(struct collector *c, pid_t pid, pid_t parent_pid, uint64_t at_ns)
+{
+    const uint32_t *found = map_find(&c->process_of, (uint64_t)parent_pid, 0);
+    uint32_t parent = found ? *found : RUN_NONE;
+    if (c->processes.len >= MOST_PROCESSES)
+        return;
+    uint32_t number = add_process(c, pid, parent_pid, at_ns);
+    if (parent == RUN_NONE) {
+        c->inner.at[number].mappings = mappings_new();
+        c->inner.at[number].awaits_program = true;
+    } else {
+        c->inner.at[number].mappings = mappings_share(c->inner.at[parent].mappings);
+        c->processes.at[number].program = c->processes.at[parent].program;
+        c->processes.at[number].name = c->processes.at[parent].name;
+    }
+    *map_at(&c->process_of, (uint64_t)pid, 0, number, NULL) = number;
+}
+
+void collector_fork(struct collector *c, pid_t pid, pid_t tid, pid_t parent_pid, uint64_t at_ns)
+{
+    uint32_t *thread = map_find(&c->thread_of, (uint64_t)tid, 0);
+    if (thread)
+        *thread = RUN_NONE; /* the number had another owner */
+    if (pid != parent_pid)
+        fork_process(c, pid, parent_pid, at_ns);
+    collector_thread(c, pid, tid, at_ns);
+}
+
+/* The next program of a process that was seen under its last one; its threads are gone. */
+static uint32_t next_program(struct collector *c, uint32_t old, uint64_t at_ns)
+{
+    pid_t pid = (pid_t)c->processes.at[old].pid;
+    uint32_t *thread = map_find(&c->thread_of, (uint64_t)pid, 0);
+    if (!c->inner.at[old].has_samples || c->processes.len >= MOST_PROCESSES)
+        return old;
+    collector_name_generated(c, old);
+    c->processes.at[old].end_ns = since_start(c, at_ns);
+    if (thread)
+        *thread = RUN_NONE;
+    uint32_t number = add_process(c, pid, (pid_t)c->processes.at[old].parent_pid, at_ns);
+    *map_at(&c->process_of, (uint64_t)pid, 0, number, NULL) = number;
+    return number;
+}
+
+void collector_exec(struct collector *c, pid_t pid, const char *name, uint64_t at_ns)
+{
+    uint32_t old = collector_process(c, pid, at_ns), number = next_program(c, old, at_ns);
+    mappings_release(c->inner.at[old].mappings);
+    c->inner.at[old].mappings = mappings_new();
+    if (number != old)
+        c->inner.at[number].mappings = mappings_new();
+    c->inner.at[number].awaits_program = true;
+    c->processes.at[number].program = RUN_NONE;
+    c->processes.at[number].name = arena_copy(&c->arena, name, strlen(name));
+    collector_name(c, pid, pid, name, at_ns);
+}
+
+void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uint64_t system_ns)
+{
+    const uint32_t *found = map_find(&c->process_of, (uint64_t)pid, 0);
+    if (!found)
+        return;
+    struct run_process *p = &c->processes.at[*found];
+    p->user_ns = user_ns;
+    p->system_ns = system_ns;
+    p->has_cpu = true;
+}
+
+void collector_process_status(struct collector *c, pid_t pid, int status)
+{
+    const uint32_t *found = map_find(&c->process_of, (uint64_t)pid, 0);
+    if (!found)
+        return;
+    c->processes.at[*found].status = status;
+    c->processes.at[*found].has_ended = true;
+}
+
+/* --- threads --------------------------------------------------------------------------------- */
+
+static uint32_t add_thread(struct collector *c, uint32_t process, pid_t tid, uint64_t at_ns)
+{
+    vec_push(&c->threads, (struct run_thread){.process = process,
+                                              .tid = (uint32_t)tid,
+                                              .start_ns = since_start(c, at_ns)});
+    const char *name = c->processes.at[process].name;
+    struct run_thread *t = &c->threads.at[c->threads.len - 1];
+    snprintf(t->name, sizeof t->name, "%s", name);
+    return (uint32_t)c->threads.len - 1;
+}
+
+/* One stands for all that come when there are too many. */
+static uint32_t other_threads(struct collector *c, uint32_t process, uint64_t at_ns)
+{
+    struct collected_process *p = &c->inner.at[process];
+    if (p->other_threads == RUN_NONE)
+        p->other_threads = add_thread(c, process, 0, at_ns);
+    return p->other_threads;
+}
+
+uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
+{
+    uint32_t *found = map_find(&c->thread_of, (uint64_t)tid, 0);
+    uint32_t process = collector_process(c, pid, at_ns);
+    if (found && *found != RUN_NONE && c->threads.at[*found].process == process)
+        return *found;
+    uint32_t number = c->threads.len < MOST_THREADS ? add_thread(c, process, tid, at_ns)
+                                                    : other_threads(c, process, at_ns);
+    *map_at(&c->thread_of, (uint64_t)tid, 0, number, NULL) = number;
+    return number;
+}
+
+void collector_name(struct collector *c, pid_t pid, pid_t tid, const char *name, uint64_t at_ns)
+{
+    uint32_t number = collector_thread(c, pid, tid, at_ns); /* which may move the list */
+    struct run_thread *t = &c->threads.at[number];
+    if (t->tid)
+        snprintf(t->name, sizeof t->name, "%s", name);
+}
+
+void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
+{
+    const uint32_t *thread = map_find(&c->thread_of, (uint64_t)tid, 0);
+    if (thread && *thread != RUN_NONE)
+        c->threads.at[*thread].end_ns = since_start(c, at_ns);
+    const uint32_t *process = map_find(&c->process_of, (uint64_t)pid, 0);
+    if (!process)
+        return;
+    struct run_process *p = &c->processes.at[*process];
+    if (pid == tid)
+        collector_name_generated(c, *process);
+    if (pid == tid || p->end_ns) /* threads may outlive the first one */
+        p->end_ns = since_start(c, at_ns);
+}
+
+void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cpu_ns)
+{
+    const uint32_t *found = map_find(&c->thread_of, (uint64_t)tid, 0);
+    (void)pid;
+    if (!found || *found == RUN_NONE)
+        return;
+    c->threads.at[*found].cpu_ns = cpu_ns;
+    c->threads.at[*found].has_cpu = true;
+}
+
+void collector_scale_young(struct collector *c, double factor)
+{
+    c->young_factor = factor;
+}
+
+/* --- mappings -------------------------------------------------------------------------------- */
+
+/* Mappings that have a path and are no files: the kernel's names for other memory. */
+static bool is_file(const char *path)
+{
+    static const char *const others[] = {"/dev/", "/memfd:", "/SYSV", "/anon_hugepage", "/jit-"};
+    if (path[0] != '/' || path[1] == '/')
+        return false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strncmp(path, others[i], strlen(others[i])))
+            return false;
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash, "/jit-", 5) != 0;
+}
+
+uint32_t collector_generated(struct collector *c, uint32_t process)
+{
+    struct collected_process *p = &c->inner.at[process];
+    if (p->generated == RUN_NONE)
+        p->generated = images_other(&c->images, RUN_OBJECT_GENERATED, process);
+    return p->generated;
+}
+
+/* Where maps are read again, the file that was there is there still: what the kernel told of it
+ * then is more than maps say. */
+static uint32_t known_image(struct collector *c, const struct mappings *old,
+                            const struct collector_mapping *m)
+{
+    const struct mapping *found = old ? mappings_find(old, m->start) : NULL;
+    if (!found || strcmp(c->images.all.at[found->image]->object.path, m->path))
+        return RUN_NONE;
+    return found->image;
+}
+
+static uint32_t image_of(struct collector *c, uint32_t process, const struct mappings *old,
+                         const struct collector_mapping *m)
+{
+    uint32_t known = is_file(m->path) ? known_image(c, old, m) : RUN_NONE;
+    if (known != RUN_NONE)
+        return known;
+    if (!strcmp(m->path, "[vdso]"))
+        return images_other(&c->images, RUN_OBJECT_VDSO, RUN_NONE);
+    if (!is_file(m->path))
+        return collector_generated(c, process);
+    return images_file(&c->images, &(struct image_identity){.path = m->path,
+                                                            .build_id = m->build_id,
+                                                            .device = m->device,
+                                                            .inode = m->inode,
+                                                            .pid = m->pid,
+                                                            .start = m->start,
+                                                            .end = m->end});
+}
+
+static void put_mapping(struct collector *c, uint32_t process, const struct mappings *old,
+                        const struct collector_mapping *m)
+{
+    uint32_t image = image_of(c, process, old, m);
+    enum run_object_kind kind = c->images.all.at[image]->object.kind;
+    struct mapping one = {m->start, m->end, m->offset, image};
+    if (kind == RUN_OBJECT_VDSO)
+        one.offset = 0;
+    else if (kind == RUN_OBJECT_GENERATED)
+        one.offset = m->start;
+    mappings_put(&c->inner.at[process].mappings, &one);
+    if (kind == RUN_OBJECT_FILE && c->inner.at[process].awaits_program) {
+        c->inner.at[process].awaits_program = false;
+        c->processes.at[process].program = image;
+    }
+}
+
+void collector_map(struct collector *c, const struct collector_mapping *m, uint64_t at_ns)
+{
+    if (m->is_executable)
+        put_mapping(c, collector_process(c, m->pid, at_ns), NULL, m);
+}
+
+/* START-END rwxp OFFSET MAJOR:MINOR INODE PATH */
+static bool parse_line(char *line, struct collector_mapping *m)
+{
+    char rights[5];
+    unsigned major, minor;
+    int at = 0;
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start,
+               &m->end, rights, &m->offset, &major, &minor, &m->inode, &at) < 7)
+        return false;
+    line[strcspn(line, "\n")] = '\0';
+    m->device = makedev(major, minor);
+    m->path = line + at;
+    m->is_executable = rights[2] == 'x';
+    return true;
+}
+
+bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns)
+{
+    char path[64], *line = NULL;
+    size_t room = 0;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    uint32_t process = collector_process(c, pid, at_ns);
+    struct mappings *old = c->inner.at[process].mappings;
+    c->inner.at[process].mappings = mappings_new();
+    while (getline(&line, &room, file) > 0) {
+        struct collector_mapping m = {.pid = pid};
+        if (parse_line(line, &m) && m.is_executable)
+            put_mapping(c, process, old, &m);
+    }
+    free(line);
+    fclose(file);
+    if (c->inner.at[process].mappings->all.len) {
+        mappings_release(old);
+        return true;
+    }
+    mappings_release(c->inner.at[process].mappings); /* a process that is ending has none */
+    c->inner.at[process].mappings = old;
+    return false;
+}
+
+void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,
+                    uint64_t ns)
+{
+    struct collected_loss *loss = NULL;
+    for (size_t i = 0; i < c->losses.len && !loss; i++)
+        if (c->losses.at[i].kind == kind && !strcmp(c->losses.at[i].text, text))
+            loss = &c->losses.at[i];
+    if (!loss) {
+        text = arena_copy(&c->arena, text, strlen(text));
+        vec_push(&c->losses, (struct collected_loss){.kind = kind, .text = text});
+        loss = &c->losses.at[c->losses.len - 1];
+    }
+    loss->count += count;
+    loss->ns += ns;
+}

@@ -1,0 +1,286 @@
+/* From a sample to a node of the tree of stacks.
+ *
+ * What the copied piece of stack does not hold is read from the process if it lives, and only if
+ * the outer end of the piece still is what was copied: then the frames further out have not moved.
+ */
+#include "record/collector_private.h"
+
+#include "objfile/object.h"
+
+#include <string.h>
+#include <sys/uio.h>
+
+enum {
+    MOST_FRAMES = 2048,
+    FEW_FRAMES = 32,
+    NODES_FOR_ALL = 1000 * 1000, /* nodes from which on only the innermost frames are kept */
+    PAGE_BYTES = 4096,
+    COMPARED_BYTES = 256,
+    MAPS_AGAIN_NS = 20 * 1000 * 1000,
+};
+
+/* One stack while it is walked. */
+struct sample_walk {
+    struct collector *c;
+    const struct collector_sample *sample;
+    uint32_t process;
+    enum { MEMORY_UNTRIED, MEMORY_FITS, MEMORY_GONE } memory;
+    uint64_t page_address; /* of `page`; 0: none was read */
+    uint8_t page[PAGE_BYTES];
+};
+
+/* --- what unwinding asks --------------------------------------------------------------------- */
+
+static const struct mapping *sample_mapping(struct sample_walk *w, uint64_t pc)
+{
+    struct collected_process *p = &w->c->inner.at[w->process];
+    const struct mapping *found = mappings_find(p->mappings, pc);
+    if (found || w->sample->at_ns < p->maps_read_ns + MAPS_AGAIN_NS || !w->sample->is_live)
+        return found;
+    p->maps_read_ns = w->sample->at_ns;
+    if (!collector_read_maps(w->c, w->sample->pid, w->sample->at_ns))
+        return NULL;
+    return mappings_find(w->c->inner.at[w->process].mappings, pc);
+}
+
+static bool sample_module(void *context, uint64_t pc, struct unwind_module *out)
+{
+    struct sample_walk *w = context;
+    const struct mapping *m = sample_mapping(w, pc);
+    if (!m)
+        return false;
+    struct images *images = &w->c->images;
+    const struct image *image = images->all.at[m->image];
+    uint64_t link = images_link_address(images, m->image, pc - m->start + m->offset);
+    *out = (struct unwind_module){.tables = image->tables,
+                                  .bias = pc - link,
+                                  .is_generated = image->object.kind == RUN_OBJECT_GENERATED};
+    return true;
+}
+
+static bool read_memory(pid_t pid, uint64_t address, void *into, size_t len)
+{
+    struct iovec ours = {into, len}, theirs = {(void *)(uintptr_t)address, len}; // NOLINT
+    return process_vm_readv(pid, &ours, 1, &theirs, 1, 0) == (ssize_t)len;
+}
+
+/* Whether the stack beyond the copy still belongs to it. */
+static bool memory_fits(const struct sample_walk *w)
+{
+    uint8_t now[COMPARED_BYTES];
+    struct bytes stack = w->sample->stack;
+    size_t len = stack.len < COMPARED_BYTES ? stack.len : COMPARED_BYTES;
+    uint64_t sp = w->sample->registers->at[7];
+    if (w->c->options.machine != UNWIND_X86_64)
+        sp = w->sample->registers->at[w->c->options.machine == UNWIND_AARCH64 ? 31 : 2];
+    return w->sample->is_live && len &&
+           read_memory(w->sample->pid, sp + stack.len - len, now, len) &&
+           !memcmp(now, stack.at + stack.len - len, len);
+}
+
+static bool sample_read(void *context, uint64_t address, uint64_t *word)
+{
+    struct sample_walk *w = context;
+    uint64_t page = address & -(uint64_t)PAGE_BYTES;
+    if (w->memory == MEMORY_UNTRIED)
+        w->memory = memory_fits(w) ? MEMORY_FITS : MEMORY_GONE;
+    if (w->memory == MEMORY_GONE || !page)
+        return false;
+    if (address - page > PAGE_BYTES - sizeof *word)
+        return read_memory(w->sample->pid, address, word, sizeof *word);
+    if (w->page_address != page) {
+        w->page_address = 0;
+        if (!read_memory(w->sample->pid, page, w->page, sizeof w->page))
+            return false;
+        w->page_address = page;
+    }
+    memcpy(word, w->page + (address - page), sizeof *word);
+    return true;
+}
+
+/* --- system calls ---------------------------------------------------------------------------- */
+
+/* The number that stands in the code before the instruction: `mov $N, %eax; syscall`, or
+ * `xor %eax, %eax; syscall`, as libraries have it. */
+static int64_t number_in_code(struct bytes code)
+{
+    const uint8_t *end = code.at + code.len;
+    if (code.len >= 7 && end[-7] == 0xb8 && end[-4] < 4 && !end[-3])
+        return end[-6] | end[-5] << 8;
+    if (code.len >= 4 && end[-4] == 0x31 && end[-3] == 0xc0)
+        return 0;
+    return -1;
+}
+
+static int64_t syscall_x86_64(struct images *images, uint32_t image, uint64_t link)
+{
+    struct object *o = images_open(images, image);
+    struct bytes code = {0};
+    for (size_t len = 7; o && len >= 2 && code.len < len; len--)
+        code = object_code(o, link - len, len);
+    if (code.len < 2)
+        return -1;
+    if (code.at[code.len - 2] != 0x0f || code.at[code.len - 1] != 0x05)
+        return -2;
+    int64_t number = number_in_code(code);
+    return number;
+}
+
+/* The number of the system call that the thread is in; -1: not known; -2: in none. Other machines
+ * keep it in a register: aarch64 x8, riscv64 a7. */
+static int64_t sample_syscall(struct sample_walk *w)
+{
+    const struct collector_sample *s = w->sample;
+    if (s->syscall != -1 || !s->registers)
+        return s->syscall;
+    const struct mapping *m = sample_mapping(w, s->registers->pc);
+    if (!m || w->c->images.all.at[m->image]->object.kind != RUN_OBJECT_FILE)
+        return -1;
+    struct images *images = &w->c->images;
+    uint64_t link = images_link_address(images, m->image, s->registers->pc - m->start + m->offset);
+    if (w->c->options.machine == UNWIND_X86_64)
+        return syscall_x86_64(images, m->image, link);
+    struct object *o = images_open(images, m->image);
+    struct bytes code = o ? object_code(o, link - 4, 4) : (struct bytes){0};
+    if (code.len < 4)
+        return -1;
+    bool is_arm = w->c->options.machine == UNWIND_AARCH64;
+    static const uint8_t svc[4] = {0x01, 0, 0, 0xd4}, ecall[4] = {0x73, 0, 0, 0};
+    if (memcmp(code.at, is_arm ? svc : ecall, 4) != 0)
+        return -2;
+    return (int64_t)s->registers->at[is_arm ? 8 : 17];
+}
+
+static uint64_t sample_kernel_place(int64_t number)
+{
+    if (number >= 0)
+        return (uint64_t)number;
+    return number == -2 ? RUN_KERNEL_FAULT : RUN_KERNEL_UNKNOWN;
+}
+
+static uint64_t sample_wait_place(enum collector_where where, int64_t number)
+{
+    if (where != COLLECTOR_WAITING)
+        return where == COLLECTOR_READY ? RUN_WAIT_READY : RUN_WAIT_STOPPED;
+    if (number >= 0)
+        return (uint64_t)number;
+    return number == -2 ? RUN_WAIT_FAULT : RUN_WAIT_UNKNOWN;
+}
+
+/* The innermost frame of a sample outside of user code. */
+static uint32_t sample_leaf(struct sample_walk *w, uint32_t node)
+{
+    struct collector *c = w->c;
+    enum collector_where where = w->sample->where;
+    if (where == COLLECTOR_IN_USER && node != RUN_ROOT)
+        return node;
+    int64_t number = sample_syscall(w);
+    if (where == COLLECTOR_IN_KERNEL)
+        return tally_node(&c->tally, node, c->kernel, sample_kernel_place(number));
+    return tally_node(&c->tally, node, c->wait, sample_wait_place(where, number));
+}
+
+/* --- stacks ---------------------------------------------------------------------------------- */
+
+static enum run_cut cut_of(enum unwind_end end)
+{
+    switch (end) {
+    case UNWIND_DEEP: return RUN_CUT_DEEP;
+    case UNWIND_NO_TABLE: return RUN_CUT_NO_TABLE;
+    case UNWIND_GENERATED: return RUN_CUT_GENERATED;
+    case UNWIND_TOO_MANY: return RUN_CUT_TOO_MANY;
+    default: return RUN_CUT_BROKEN;
+    }
+}
+
+static uint32_t sample_frame(struct sample_walk *w, uint32_t parent, uint64_t address)
+{
+    struct collector *c = w->c;
+    const struct mapping *m = sample_mapping(w, address);
+    if (!m)
+        return tally_node(&c->tally, parent, collector_generated(c, w->process), address);
+    uint64_t offset = address - m->start + m->offset;
+    return tally_node(&c->tally, parent, m->image,
+                      images_link_address(&c->images, m->image, offset));
+}
+
+static bool sample_is_wait(enum collector_where where)
+{
+    return where != COLLECTOR_IN_USER && where != COLLECTOR_IN_KERNEL;
+}
+
+static struct collector_place sample_stack(struct sample_walk *w)
+{
+    struct collector *c = w->c;
+    const struct collector_sample *s = w->sample;
+    uint64_t frames[MOST_FRAMES];
+    enum unwind_end end;
+    if (!s->registers)
+        return (struct collector_place){
+            .stack = sample_is_wait(s->where)
+                         ? tally_node(&c->tally, RUN_ROOT, c->cut, RUN_CUT_NO_STACK)
+                         : RUN_ROOT};
+    uint64_t sp = s->registers->at[7];
+    if (c->options.machine != UNWIND_X86_64)
+        sp = s->registers->at[c->options.machine == UNWIND_AARCH64 ? 31 : 2];
+    struct unwind_stack stack = {.address = sp,
+                                 .bytes = s->stack,
+                                 .module_at = sample_module,
+                                 .read = sample_read,
+                                 .context = w};
+    uint32_t most = c->tally.nodes.len < NODES_FOR_ALL ? MOST_FRAMES : FEW_FRAMES;
+    uint32_t len = 0;
+    if (c->options.no_stacks)
+        end = UNWIND_BROKEN;
+    else
+        len = unwind_walk(&stack, c->options.machine, s->registers, frames, most, &end);
+    if (!len)
+        frames[len++] = s->registers->pc;
+    uint32_t node = RUN_ROOT;
+    if (c->options.no_stacks)
+        node = tally_node(&c->tally, node, c->cut, RUN_CUT_NO_STACK);
+    else if (end != UNWIND_WHOLE)
+        node = tally_node(&c->tally, node, c->cut, cut_of(end));
+    for (uint32_t i = len; i-- > 0;)
+        node = sample_frame(w, node, frames[i]);
+    return (struct collector_place){node, node, !c->options.no_stacks, end == UNWIND_WHOLE};
+}
+
+struct collector_place collector_place(struct collector *c, const struct collector_sample *s)
+{
+    struct sample_walk w = {.c = c, .sample = s};
+    uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns); /* which may move the list */
+    w.process = c->threads.at[thread].process;
+    struct collector_place place = sample_stack(&w);
+    place.node = sample_leaf(&w, place.stack);
+    return place;
+}
+
+struct collector_place collector_place_as(struct collector *c, struct collector_place place,
+                                          enum collector_where where)
+{
+    place.node = tally_node(&c->tally, place.stack, c->wait, sample_wait_place(where, -1));
+    return place;
+}
+
+void collector_sample_at(struct collector *c, const struct collector_sample *s,
+                         struct collector_place place)
+{
+    uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns);
+    if (!collector_counts(c, c->threads.at[thread].process, s->at_ns)) {
+        collector_lose(c, RUN_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
+                       c->events.at[s->event].unit == RUN_UNIT_NS ? s->weight : 0);
+        return;
+    }
+    uint64_t at_ns = s->at_ns > c->options.start_ns ? s->at_ns - c->options.start_ns : 0;
+    c->inner.at[c->threads.at[thread].process].has_samples = true;
+    c->stacks += place.has_stack;
+    c->whole += place.is_whole;
+    tally_add(&c->tally, at_ns, thread, s->event | (s->is_young ? TALLY_YOUNG : 0), place.node,
+              s->weight);
+}
+
+void collector_sample(struct collector *c, const struct collector_sample *s)
+{
+    collector_sample_at(c, s, collector_place(c, s));
+}

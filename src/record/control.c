@@ -1,0 +1,161 @@
+/* Reads the ring of control records. See record/control.h. Refuses to wait, and to look at a record
+ * in place: each is copied once and then judged. */
+#include "record/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CAPACITY = 2048 };
+
+static const uint64_t PATIENCE_NS = 200000000;
+
+#define FILE_BYTES (MONARC_CONTROL_HEADER_BYTES + (size_t)CAPACITY * MONARC_CONTROL_RECORD_BYTES)
+
+struct control {
+    struct monarc_control_header *header;
+    struct monarc_control_record *records;
+    char *path;
+    uint64_t read;      /* the file's `read` is for the writers */
+    uint64_t waits_ns;  /* since when the next record is waited for; 0: it is not */
+    uint64_t abandoned; /* records given up */
+};
+
+_Static_assert(sizeof(struct monarc_control_record) == MONARC_CONTROL_RECORD_BYTES, "control.md");
+_Static_assert(offsetof(struct monarc_control_header, dropped) == 192, "control.md");
+
+/* With all blocks on disk: on a full one, a program's write into the mapping would kill it. */
+static void *map_new(const char *path, struct err *e)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return err_errno(e, path, errno), NULL;
+    int why = posix_fallocate(fd, 0, (off_t)FILE_BYTES);
+    void *at = MAP_FAILED;
+    if (!why) {
+        at = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        why = at == MAP_FAILED ? errno : 0;
+    }
+    close(fd);
+    if (!why)
+        return at;
+    unlink(path);
+    return err_errno(e, path, why), NULL;
+}
+
+struct control *control_create(const char *path, struct err *e)
+{
+    struct monarc_control_header *h = map_new(path, e);
+    if (!h)
+        return NULL;
+    struct control *c = calloc(1, sizeof *c);
+    char *copy = c ? strdup(path) : NULL;
+    if (!copy) {
+        munmap(h, FILE_BYTES);
+        unlink(path);
+        free(c);
+        err_errno(e, path, ENOMEM);
+        return NULL;
+    }
+    h->version = MONARC_CONTROL_VERSION;
+    h->capacity = CAPACITY;
+    h->record_bytes = MONARC_CONTROL_RECORD_BYTES;
+    __atomic_store_n(&h->magic, MONARC_CONTROL_MAGIC, __ATOMIC_RELEASE);
+    *c = (struct control){
+        .header = h, .records = (void *)((char *)h + MONARC_CONTROL_HEADER_BYTES), .path = copy};
+    return c;
+}
+
+void control_free(struct control *c)
+{
+    if (!c)
+        return;
+    unlink(c->path);
+    munmap(c->header, FILE_BYTES);
+    free(c->path);
+    free(c);
+}
+
+uint32_t control_capacity(const struct control *c)
+{
+    (void)c;
+    return CAPACITY;
+}
+
+uint64_t control_lost(const struct control *c)
+{
+    return c->abandoned + __atomic_load_n(&c->header->dropped, __ATOMIC_RELAXED);
+}
+
+/* Goes on to the next record, which the writers may see. */
+static void control_advance(struct control *c)
+{
+    c->read++;
+    c->waits_ns = 0;
+    __atomic_store_n(&c->header->read, c->read, __ATOMIC_RELEASE);
+}
+
+/* Copies a ready record and frees its place. False: it is none that means anything. */
+static bool control_take(struct control *c, struct monarc_control_record *r,
+                         struct control_record *out)
+{
+    *out =
+        (struct control_record){.kind = r->kind, .pid = r->pid, .tid = r->tid, .at_ns = r->at_ns};
+    memcpy(out->text, r->text, sizeof out->text);
+    out->text[sizeof out->text - 1] = '\0';
+    __atomic_store_n(&r->state, MONARC_CONTROL_FREE, __ATOMIC_RELEASE);
+    control_advance(c);
+    return out->kind > 0 && out->kind < MONARC_CONTROL_KINDS;
+}
+
+/* True: the writer of this record is not waited for any longer. */
+static bool control_give_up(struct control *c, struct monarc_control_record *r, uint64_t now_ns,
+                            bool is_end)
+{
+    if (!c->waits_ns)
+        c->waits_ns = now_ns;
+    if (!is_end && now_ns - c->waits_ns < PATIENCE_NS)
+        return false;
+    uint32_t state = MONARC_CONTROL_FREE;
+    if (!__atomic_compare_exchange_n(&r->state, &state, MONARC_CONTROL_ABANDONED, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return true; /* it has just become ready */
+    c->abandoned++;
+    control_advance(c);
+    return true;
+}
+
+static bool control_take_next(struct control *c, uint64_t now_ns, bool is_end,
+                              struct control_record *out)
+{
+    for (uint32_t steps = 0; steps < 2 * CAPACITY; steps++) {
+        uint64_t begun = __atomic_load_n(&c->header->next, __ATOMIC_ACQUIRE) - c->read;
+        if (begun == 0 || begun > CAPACITY)
+            return false;
+        struct monarc_control_record *r = &c->records[c->read % CAPACITY];
+        uint32_t state = __atomic_load_n(&r->state, __ATOMIC_ACQUIRE);
+        if (state == MONARC_CONTROL_READY) {
+            if (control_take(c, r, out))
+                return true;
+        } else if (state != MONARC_CONTROL_FREE) {
+            control_advance(c);
+        } else if (!control_give_up(c, r, now_ns, is_end)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+bool control_next(struct control *c, uint64_t now_ns, struct control_record *out)
+{
+    return control_take_next(c, now_ns, false, out);
+}
+
+bool control_next_at_end(struct control *c, struct control_record *out)
+{
+    return control_take_next(c, 0, true, out);
+}

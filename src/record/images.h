@@ -1,0 +1,73 @@
+/* The files that processes have mapped to run code from, each once, and what unwinding needs of
+ * them.
+ *
+ * A file is opened when its first sample comes, while the process that mapped it is likely to live:
+ * a file that was deleted or replaced since is looked for behind /proc. Objects of a run and images
+ * have the same numbers. */
+#ifndef MONARC_RECORD_IMAGES_H
+#define MONARC_RECORD_IMAGES_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/run.h"
+#include "unwind/unwind.h"
+
+#include <sys/types.h>
+
+struct object;
+
+struct image {
+    struct run_object object; /* what the run will say */
+    uint64_t device, inode;   /* 0: the build-id tells */
+
+    /* For opening: one process that had it, and where. */
+    pid_t pid;
+    uint64_t start, end;
+
+    bool is_opened;                       /* has been tried */
+    uint64_t opened_device, opened_inode; /* 0: not under its own path */
+    struct object *file;                  /* NULL: not to be had */
+    struct unwind_tables *tables;
+    VEC(struct image_segment) segments;
+};
+
+/* Of the file's executable segments: what turns offsets in the file into link addresses. */
+struct image_segment {
+    uint64_t offset, size, address;
+};
+
+struct images {
+    struct arena arena; /* paths */
+    VEC(struct image *) all;
+    struct map by_identity;
+    enum unwind_machine machine;
+};
+
+/* A file as a mapping tells it. */
+struct image_identity {
+    const char *path;
+    struct bytes build_id;
+    uint64_t device, inode;
+    pid_t pid;
+    uint64_t start, end;
+};
+
+void images_init(struct images *s, enum unwind_machine machine);
+void images_deinit(struct images *s);
+
+/* The number of a file, or of an object that is no file. */
+uint32_t images_file(struct images *s, const struct image_identity *id);
+uint32_t images_other(struct images *s, enum run_object_kind kind, uint32_t process);
+
+/* Opens it, once; NULL if it cannot be had. The vDSO is read out of our own memory. */
+struct object *images_open(struct images *s, uint32_t image);
+
+/* Marks a file that has been opened and is no more where it was. */
+void images_look_again(struct images *s, uint32_t image);
+
+/* The link address of what is at `offset` in the file; where the file is not to be had, the offset
+ * itself. */
+uint64_t images_link_address(struct images *s, uint32_t image, uint64_t offset);
+
+#endif

@@ -1,0 +1,36 @@
+/* Starting the program that is recorded so that it notices nothing.
+ *
+ * The launcher is an idle process between us and the program: perf events are opened on it, the
+ * program is forked from it and inherits them. The program is our child all the same
+ * (CLONE_PARENT), with the signal mask, dispositions, limits and descriptors that we were started
+ * with. */
+#ifndef MONARC_RECORD_LAUNCH_H
+#define MONARC_RECORD_LAUNCH_H
+
+#include "base/err.h"
+
+#include <signal.h>
+#include <sys/types.h>
+
+struct launch {
+    pid_t launcher, program;
+    int to_launcher, to_program; /* pipes that we write to; -1: closed */
+    int news;                    /* that we read from */
+};
+
+/* What the program starts with. */
+struct launch_state {
+    sigset_t mask;
+    struct sigaction child, pipe; /* SIGCHLD's and SIGPIPE's */
+};
+
+/* The steps, each after the one before it: the launcher; the program, not yet executed; its exec,
+ * which fails with the errno in *why. Call launch_end() after failure, too; it leaves the program
+ * alone. */
+MUST_CHECK bool launch_begin(struct launch *l, char **argv, char **environment,
+                             const struct launch_state *state, struct err *e);
+MUST_CHECK bool launch_fork(struct launch *l, struct err *e);
+MUST_CHECK bool launch_exec(struct launch *l, int *why);
+void launch_end(struct launch *l);
+
+#endif

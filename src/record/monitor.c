@@ -1,0 +1,413 @@
+/* The loop between the program, the source and the signals. */
+#include "record/monitor.h"
+
+#include "record/launch.h"
+#include "record/perf_source.h"
+#include "record/ptrace_source.h"
+#include "record/told.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct monitor {
+    const struct monitor_options *options;
+    struct monitor_result *result;
+    struct collector *collector;
+    struct source *source;
+    struct perf_source_result perf;
+    struct control *control; /* NULL: nothing is in the program */
+    struct launch launch;
+    struct launch_state before;
+    sigset_t taken;
+    int signals; /* signalfd */
+    uint64_t start_ns, program_end_ns;
+    bool has_ended;  /* the program */
+    bool is_stopped; /* by the user, or because time is up */
+    enum run_method method;
+    enum unwind_machine machine;
+};
+
+static uint64_t monitor_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t monitor_ns(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
+}
+
+/* ELF's number of it. */
+static uint16_t monitor_elf_machine(enum unwind_machine machine)
+{
+    static const uint16_t numbers[] = {[UNWIND_NO_MACHINE] = EM_NONE,
+                                       [UNWIND_X86_64] = EM_X86_64,
+                                       [UNWIND_AARCH64] = EM_AARCH64,
+                                       [UNWIND_RISCV64] = EM_RISCV};
+    return numbers[machine];
+}
+
+static enum unwind_machine monitor_machine(void)
+{
+    struct utsname name;
+    if (uname(&name))
+        return UNWIND_NO_MACHINE;
+    if (!strcmp(name.machine, "x86_64"))
+        return UNWIND_X86_64;
+    if (!strcmp(name.machine, "aarch64"))
+        return UNWIND_AARCH64;
+    return strcmp(name.machine, "riscv64") ? UNWIND_NO_MACHINE : UNWIND_RISCV64;
+}
+
+/* --- signals --------------------------------------------------------------------------------- */
+
+/* Those that would end us are passed on. SIGCHLD tells of the program. */
+static bool monitor_take_signals(struct monitor *m)
+{
+    static const int taken[] = {SIGCHLD, SIGINT,  SIGQUIT, SIGTERM,
+                                SIGHUP,  SIGUSR1, SIGUSR2, SIGALRM};
+    sigemptyset(&m->taken);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        sigaddset(&m->taken, taken[i]);
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &m->before.child);
+    sigaction(SIGPIPE, NULL, &m->before.pipe);
+    sigprocmask(SIG_BLOCK, &m->taken, &m->before.mask);
+    m->signals = signalfd(-1, &m->taken, SFD_CLOEXEC | SFD_NONBLOCK);
+    return m->signals >= 0;
+}
+
+static void monitor_give_signals_back(struct monitor *m)
+{
+    if (m->signals >= 0)
+        close(m->signals);
+    sigaction(SIGCHLD, &m->before.child, NULL);
+    sigprocmask(SIG_SETMASK, &m->before.mask, NULL);
+}
+
+/* What the terminal sends goes to the program as well. */
+static void monitor_pass_on(struct monitor *m, const struct signalfd_siginfo *info)
+{
+    bool ends = info->ssi_signo != SIGUSR1 && info->ssi_signo != SIGUSR2;
+    if (!m->options->argv || m->has_ended)
+        m->is_stopped |= ends;
+    else if (info->ssi_code != SI_KERNEL)
+        kill(m->launch.program, (int)info->ssi_signo);
+}
+
+/* --- children -------------------------------------------------------------------------------- */
+
+static int monitor_shell_status(int status)
+{
+    return WIFSIGNALED(status) ? MONITOR_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void monitor_ended(struct monitor *m, pid_t pid, int status, const struct rusage *usage)
+{
+    collector_process_status(m->collector, pid, status);
+    collector_process_cpu(m->collector, pid, monitor_ns(usage->ru_utime),
+                          monitor_ns(usage->ru_stime));
+    if (pid != m->launch.program)
+        return;
+    m->has_ended = true;
+    m->program_end_ns = monitor_now();
+    m->result->status = monitor_shell_status(status);
+}
+
+static void monitor_reap(struct monitor *m)
+{
+    int status;
+    struct rusage usage;
+    pid_t pid;
+    while ((pid = wait4(-1, &status, WNOHANG | __WALL, &usage)) > 0) {
+        if (m->source && m->source->stopped && m->source->stopped(m->source, pid, status))
+            continue;
+        if (pid == m->launch.launcher)
+            m->launch.launcher = 0;
+        else
+            monitor_ended(m, pid, status, &usage);
+    }
+}
+
+static void monitor_read_signals(struct monitor *m)
+{
+    struct signalfd_siginfo info;
+    while (read(m->signals, &info, sizeof info) == sizeof info)
+        if (info.ssi_signo != SIGCHLD)
+            monitor_pass_on(m, &info);
+    monitor_reap(m);
+}
+
+/* --- what the program tells ------------------------------------------------------------------ */
+
+static void monitor_describe(struct monitor *m, struct run *out);
+
+/* Samples of just now are still in the kernel's buffers. */
+static void monitor_dump(void *context, const char *folder)
+{
+    struct monitor *m = context;
+    struct run so_far = {0};
+    struct timespec settle = {0, 2 * 1000 * 1000};
+    if (!m->options->dump)
+        return;
+    nanosleep(&settle, NULL);
+    m->source->round(m->source, monitor_now());
+    collector_finish(m->collector, monitor_now(), &so_far);
+    monitor_describe(m, &so_far);
+    m->options->dump(m->options->context, folder, &so_far);
+    run_deinit(&so_far);
+}
+
+static void monitor_listen(struct monitor *m, bool is_end)
+{
+    if (m->control)
+        told_take(m->control, m->collector, monitor_now(), is_end, monitor_dump, m);
+}
+
+/* --- the loop -------------------------------------------------------------------------------- */
+
+static bool monitor_goes_on(struct monitor *m, uint64_t now)
+{
+    const struct monitor_options *o = m->options;
+    if (m->is_stopped || (o->most_ns && now - m->start_ns >= o->most_ns))
+        return false;
+    if (!o->argv)
+        return (kill(o->pid, 0) == 0 || errno == EPERM) &&
+               collector_has_process(m->collector, o->pid);
+    if (!m->has_ended)
+        return true;
+    return !o->no_follow && now - m->program_end_ns < o->daemons_ns &&
+           collector_running(m->collector);
+}
+
+static void monitor_wait(struct monitor *m, uint64_t ns)
+{
+    struct pollfd fds[] = {{m->signals, POLLIN, 0}, {m->source->wake_fd, POLLIN, 0}};
+    struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    if (ppoll(fds, 2, &time, NULL) > 0 && fds[0].revents)
+        monitor_read_signals(m);
+}
+
+static void monitor_loop(struct monitor *m)
+{
+    uint64_t now = monitor_now();
+    while (monitor_goes_on(m, now)) {
+        monitor_listen(m, false);
+        uint64_t wait_ns = m->source->round(m->source, now);
+        monitor_wait(m, wait_ns);
+        if (m->source->stopped)
+            monitor_reap(m);
+        now = monitor_now();
+    }
+    monitor_listen(m, m->has_ended);
+    m->source->finish(m->source, monitor_now());
+    if (m->source->stopped)
+        monitor_reap(m);
+}
+
+/* --- starting -------------------------------------------------------------------------------- */
+
+static struct source_options monitor_source_options(const struct monitor *m)
+{
+    const struct monitor_options *o = m->options;
+    return (struct source_options){.launcher = m->launch.launcher,
+                                   .program = o->argv ? m->launch.program : o->pid,
+                                   .is_attached = !o->argv,
+                                   .no_follow = o->no_follow,
+                                   .no_stacks = o->no_stacks,
+                                   .wants_waits = o->wants_waits,
+                                   .rate = o->rate,
+                                   .machine = m->machine};
+}
+
+static void monitor_add_events(struct monitor *m)
+{
+    for (size_t i = 0; i < m->options->events->choices.len; i++) {
+        const struct event_choice *c = &m->options->events->choices.at[i];
+        collector_add_event(m->collector, c->name, c->unit, c->period,
+                            c->user_only || m->perf.user_only);
+    }
+}
+
+static bool monitor_open_perf(struct monitor *m, struct err *e)
+{
+    struct source_options options = monitor_source_options(m);
+    const struct event_list *events = m->options->events;
+    m->perf.is_refused = true;
+    if (m->options->refuses_perf)
+        return err_set(e, "perf events: not asked for");
+    if (!perf_source_new(&m->source, m->collector, &options, events->choices.at,
+                         events->choices.len, &m->perf, e))
+        return false;
+    m->method = m->perf.user_only ? RUN_METHOD_PERF_USER : RUN_METHOD_PERF;
+    return true;
+}
+
+/* Where perf events are refused, and the program is about to be executed. */
+static bool monitor_open_ptrace(struct monitor *m, struct err *e)
+{
+    struct source_options options = monitor_source_options(m);
+    const struct event_list *events = m->options->events;
+    for (size_t i = 0; i < events->choices.len; i++) {
+        const struct event_choice *c = &events->choices.at[i];
+        bool is_whole_clock = c->is_clock && !c->user_only && !c->kernel_only;
+        if (!is_whole_clock || i) /* ptrace has one clock, of user code and the kernel together */
+            return err_set(e, "%s%s needs perf events, which are refused (%s)", c->name,
+                           is_whole_clock ? " beside another event" : "", m->result->refusal.line);
+    }
+    if (!ptrace_source_new(&m->source, m->collector, &options, e))
+        return false;
+    m->method = RUN_METHOD_PTRACE;
+    return true;
+}
+
+static bool monitor_open_other(struct monitor *m, struct err *e)
+{
+    m->result->was_refused = m->perf.is_refused;
+    m->result->refusal = *e;
+    if (!m->perf.is_refused || m->options->refuses_ptrace)
+        return false;
+    *e = (struct err){0};
+    return monitor_open_ptrace(m, e);
+}
+
+static bool monitor_start_program(struct monitor *m, struct err *e)
+{
+    const struct monitor_options *o = m->options;
+    int why;
+    if (!launch_begin(&m->launch, o->argv, o->environment, &m->before, e))
+        return false;
+    bool has_perf = monitor_open_perf(m, e);
+    if ((!has_perf && !m->perf.is_refused) || !launch_fork(&m->launch, has_perf ? e : NULL))
+        return false;
+    collector_fork(m->collector, m->launch.program, m->launch.program, getpid(), m->start_ns);
+    if (has_perf)
+        monitor_add_events(m);
+    else if (!monitor_open_other(m, e))
+        return false;
+    if (launch_exec(&m->launch, &why))
+        return m->result->has_started = true;
+    m->result->status = why == ENOENT ? MONITOR_NOT_FOUND : MONITOR_CANNOT_RUN;
+    return err_errno(e, o->argv[0], why);
+}
+
+static bool monitor_attach(struct monitor *m, struct err *e)
+{
+    if (monitor_open_perf(m, e))
+        monitor_add_events(m);
+    else if (!monitor_open_other(m, e))
+        return false;
+    m->result->status = 0;
+    return m->result->has_started = true;
+}
+
+/* --- the end --------------------------------------------------------------------------------- */
+
+#define UNPLACED                                                                                 \
+    "CPU time of threads and processes too short to be sampled, or that ended unseen; a higher " \
+    "--rate sees more of it"
+
+/* What samples say of the first event, without waiting. */
+static uint64_t monitor_sampled_ns(const struct run *r)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct run_sample *s = &r->samples.at[i];
+        uint32_t object = r->nodes.at[s->node].object;
+        if (s->event == 0 && (object == RUN_NONE || r->objects.at[object].kind != RUN_OBJECT_WAIT))
+            sum += s->weight;
+    }
+    return sum;
+}
+
+/* Names what the kernel's counters have and no sample does, where it is more than chance. */
+static void monitor_account(struct run *out)
+{
+    uint64_t seen = 0, period = 0;
+    if (out->events.len && out->events.at[0].unit == RUN_UNIT_NS) {
+        seen = monitor_sampled_ns(out);
+        period = out->events.at[0].period;
+    }
+    for (size_t i = 0; i < out->losses.len; i++)
+        seen += out->losses.at[i].kind == RUN_LOST_KERNEL ? 0 : out->losses.at[i].ns;
+    uint64_t all = run_used_ns(out);
+    if (!period || all <= seen || all - seen < all / 200 + 3 * period)
+        return;
+    vec_push(&out->losses, (struct run_loss){RUN_LOST_UNPLACED, 0, all - seen,
+                                             arena_copy(&out->arena, UNPLACED, strlen(UNPLACED))});
+}
+
+static void monitor_describe(struct monitor *m, struct run *out)
+{
+    struct rusage children, own;
+    struct timespec real;
+    getrusage(RUSAGE_CHILDREN, &children);
+    getrusage(RUSAGE_SELF, &own);
+    clock_gettime(CLOCK_REALTIME, &real);
+    uint64_t now = (uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec;
+    out->machine = monitor_elf_machine(m->machine);
+    out->method = m->method;
+    out->rate = m->options->rate;
+    out->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+    out->start_real_ns = now - (monitor_now() - m->start_ns);
+    out->user_ns = monitor_ns(children.ru_utime);
+    out->system_ns = monitor_ns(children.ru_stime);
+    out->cpu_ns = m->perf.cpu_ns;
+    out->monitor_ns = monitor_ns(own.ru_utime) + monitor_ns(own.ru_stime);
+    monitor_account(out);
+    char directory[PATH_MAX];
+    if (getcwd(directory, sizeof directory))
+        vec_push(&out->texts, (struct run_text){"directory", arena_copy(&out->arena, directory,
+                                                                        strlen(directory))});
+    for (char **a = m->options->argv; a && *a; a++)
+        vec_push(&out->texts,
+                 (struct run_text){"argument", arena_copy(&out->arena, *a, strlen(*a))});
+}
+
+#define NO_CONTROL \
+    "calls were not counted: no room for the file through which the program speaks to monarc"
+
+bool monitor_record(const struct monitor_options *o, struct run *out, struct monitor_result *result,
+                    struct err *e)
+{
+    struct monitor m = {.options = o, .result = result, .machine = monitor_machine()};
+    *result = (struct monitor_result){.status = MONITOR_CANNOT_RUN};
+    m.launch = (struct launch){.to_launcher = -1, .to_program = -1, .news = -1};
+    struct err ignored = {0};
+    m.start_ns = monitor_now();
+    m.collector = collector_new(&(struct collector_options){
+        .start_ns = m.start_ns, .machine = m.machine, .no_stacks = o->no_stacks});
+    bool ok = monitor_take_signals(&m) || err_set(e, "signalfd: %s", strerror(errno));
+    if (ok && o->control && !(m.control = control_create(o->control, &ignored)))
+        collector_lose(m.collector, RUN_LOST_OTHER, NO_CONTROL, 1, 0);
+    ok = ok && (o->argv ? monitor_start_program(&m, e) : monitor_attach(&m, e));
+    if (ok) {
+        monitor_loop(&m);
+        uint64_t end = m.has_ended ? m.program_end_ns : monitor_now();
+        collector_finish(m.collector, end, out);
+    }
+    if (m.control)
+        control_free(m.control);
+    if (m.source)
+        m.source->free(m.source);
+    launch_end(&m.launch);
+    if (ok)
+        monitor_describe(&m, out);
+    monitor_give_signals_back(&m);
+    collector_free(m.collector);
+    return ok;
+}

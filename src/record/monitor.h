@@ -1,0 +1,49 @@
+/* The monitor: starts a program or attaches to one, and records what it and all that comes out of
+ * it do, from outside.
+ *
+ * It owns the loop, the signals and waiting for children; sources watch (source.h), the collector
+ * keeps (collector.h). What the program is started with, and whether anything is preloaded into it,
+ * is the caller's business. */
+#ifndef MONARC_RECORD_MONITOR_H
+#define MONARC_RECORD_MONITOR_H
+
+#include "base/err.h"
+#include "model/run.h"
+#include "record/events.h"
+
+enum {
+    MONITOR_CANNOT_RUN = 126,
+    MONITOR_NOT_FOUND = 127,
+    MONITOR_SIGNAL = 128, /* + the signal's number */
+};
+
+struct monitor_options {
+    char **argv;        /* the program; NULL: `pid` is attached to */
+    char **environment; /* of the program */
+    int32_t pid;
+    uint64_t most_ns;    /* recording ends after so long; 0: no limit */
+    uint64_t daemons_ns; /* how long to wait for processes that outlive the program */
+    uint32_t rate;
+    bool no_stacks, no_follow, wants_waits;
+    bool refuses_perf, refuses_ptrace; /* as if the system did */
+    const char
+        *control; /* file to make, for recorders in the program to speak through; NULL: none */
+
+    /* Called with what was recorded so far when the program asks for it (monarc_dump). */
+    void (*dump)(void *context, const char *folder, const struct run *so_far);
+    void *context;
+    const struct event_list *events;
+};
+
+struct monitor_result {
+    int status;       /* the program's exit status, as a shell would have it */
+    bool has_started; /* else `status` says why not, and *e */
+    bool was_refused; /* perf events were, and `refusal` says why */
+    struct err refusal;
+};
+
+/* Runs to the program's end and fills a zeroed run. false: nothing was recorded, see *e. */
+MUST_CHECK bool monitor_record(const struct monitor_options *o, struct run *out,
+                               struct monitor_result *result, struct err *e);
+
+#endif

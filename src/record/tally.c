@@ -1,0 +1,142 @@
+/* Interning stacks and adding up samples. */
+#include "record/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SLICE_NS = 2 * 1000 * 1000 };
+
+void tally_init(struct tally *t)
+{
+    *t = (struct tally){.slice_ns = FIRST_SLICE_NS};
+    vec_push(&t->nodes, (struct run_node){.parent = RUN_NONE, .object = RUN_NONE});
+}
+
+void tally_deinit(struct tally *t)
+{
+    vec_free(&t->nodes);
+    vec_free(&t->closed);
+    vec_free(&t->open);
+    map_deinit(&t->node_of);
+    map_deinit(&t->open_of);
+}
+
+uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t address)
+{
+    bool is_new;
+    uint32_t *node = map_at(&t->node_of, (uint64_t)parent << 32 | object, address,
+                            (uint32_t)t->nodes.len, &is_new);
+    if (is_new)
+        vec_push(&t->nodes, (struct run_node){parent, object, address});
+    return *node;
+}
+
+/* --- slices ---------------------------------------------------------------------------------- */
+
+static int by_place(const void *left, const void *right)
+{
+    const struct run_sample *l = left, *r = right;
+    if (l->slice != r->slice)
+        return l->slice < r->slice ? -1 : 1;
+    if (l->thread != r->thread)
+        return l->thread < r->thread ? -1 : 1;
+    if (l->event != r->event)
+        return l->event < r->event ? -1 : 1;
+    return (l->node > r->node) - (l->node < r->node);
+}
+
+/* Sorts, and adds up what has one place. */
+static size_t sum_up(struct run_sample *at, size_t len)
+{
+    size_t kept = 0;
+    if (len)
+        qsort(at, len, sizeof *at, by_place);
+    for (size_t i = 0; i < len; i++) {
+        if (kept && !by_place(&at[kept - 1], &at[i])) {
+            at[kept - 1].weight += at[i].weight;
+            at[kept - 1].count += at[i].count;
+        } else {
+            at[kept++] = at[i];
+        }
+    }
+    return kept;
+}
+
+static void close_slice(struct tally *t)
+{
+    for (size_t i = 0; i < t->open.len; i++)
+        vec_push(&t->closed, t->open.at[i]);
+    t->open.len = 0;
+    map_deinit(&t->open_of);
+    t->open_of = (struct map){0};
+}
+
+/* Makes slices twice as long. */
+static void halve(struct tally *t)
+{
+    t->slice_ns *= 2;
+    for (size_t i = 0; i < t->closed.len; i++)
+        t->closed.at[i].slice /= 2;
+    t->closed.len = sum_up(t->closed.at, t->closed.len);
+}
+
+static void go_to(struct tally *t, uint64_t at_ns)
+{
+    if (at_ns / t->slice_ns <= t->slice)
+        return;
+    close_slice(t);
+    while (at_ns / t->slice_ns >= TALLY_SLICES)
+        halve(t);
+    t->slice = (uint32_t)(at_ns / t->slice_ns);
+}
+
+void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event, uint32_t node,
+               uint64_t weight)
+{
+    bool is_new;
+    go_to(t, at_ns);
+    uint32_t *place =
+        map_at(&t->open_of, (uint64_t)thread << 32 | event, node, (uint32_t)t->open.len, &is_new);
+    if (is_new)
+        vec_push(&t->open, (struct run_sample){
+                               .slice = t->slice, .thread = thread, .event = event, .node = node});
+    t->open.at[*place].weight += weight;
+    t->open.at[*place].count++;
+}
+
+uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context)
+{
+    size_t kept = 0;
+    uint64_t forgotten = 0;
+    close_slice(t);
+    for (size_t i = 0; i < t->closed.len; i++) {
+        const struct run_sample *s = &t->closed.at[i];
+        if (!is_of(s->thread, context))
+            t->closed.at[kept++] = *s;
+        else if (!(s->event & ~TALLY_YOUNG))
+            forgotten += s->weight;
+    }
+    t->closed.len = kept;
+    return forgotten;
+}
+
+void tally_copy(const struct tally *t, double young_factor, struct run *out)
+{
+    size_t len = t->closed.len + t->open.len;
+    vec_reserve(&out->samples, len);
+    if (t->closed.len)
+        memcpy(out->samples.at, t->closed.at, t->closed.len * sizeof *t->closed.at);
+    if (t->open.len)
+        memcpy(out->samples.at + t->closed.len, t->open.at, t->open.len * sizeof *t->open.at);
+    for (size_t i = 0; i < len; i++) {
+        struct run_sample *s = &out->samples.at[i];
+        if (s->event & TALLY_YOUNG)
+            s->weight = (uint64_t)((double)s->weight * young_factor + 0.5);
+        s->event &= ~TALLY_YOUNG;
+    }
+    out->samples.len = sum_up(out->samples.at, len);
+    out->slice_ns = t->slice_ns;
+    vec_reserve(&out->nodes, t->nodes.len);
+    memcpy(out->nodes.at, t->nodes.at, t->nodes.len * sizeof *t->nodes.at);
+    out->nodes.len = t->nodes.len;
+}

@@ -1,0 +1,44 @@
+/* Samples, counted on a tree of stacks, slice by slice of the run's time.
+ *
+ * The tree only grows by stacks that differ, the list of counts by slices that differ; slices get
+ * twice as long, and are merged by two, whenever there are TALLY_SLICES of them. */
+#ifndef MONARC_RECORD_TALLY_H
+#define MONARC_RECORD_TALLY_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/run.h"
+
+enum { TALLY_SLICES = 1000 };
+
+struct tally {
+    uint64_t slice_ns;
+    uint32_t slice; /* of `open` */
+    VEC(struct run_node) nodes;
+    struct map node_of;            /* parent and object, address -> node */
+    VEC(struct run_sample) closed; /* of slices that are over, by slice */
+    VEC(struct run_sample) open;   /* of the slice that runs */
+    struct map open_of;            /* thread and event, node -> index of `open` */
+};
+
+void tally_init(struct tally *t);
+void tally_deinit(struct tally *t);
+
+/* The node of a frame within its caller's; RUN_ROOT for none. */
+uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t address);
+
+/* Counts a sample. Times may be late by some slices: they count in the slice that runs. */
+void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event, uint32_t node,
+               uint64_t weight);
+
+/* Forgets all samples of the threads for which is_of() holds; returns their weight in event 0. */
+uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context),
+                      void *context);
+
+/* With an event's number: a sample whose weight is to be scaled. */
+#define TALLY_YOUNG (UINT32_C(1) << 31)
+
+/* All samples, by slice, thread, event and node; young ones times the factor. */
+void tally_copy(const struct tally *t, double young_factor, struct run *out);
+
+#endif

@@ -1,0 +1,422 @@
+"""Reports on recordings of whole runs, whose figures are known because they are made here."""
+
+import csv
+import io
+import os
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import DEMO, ROOT, check_schema, gmon, main, monarc, monarc_json, schema, validate
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests/corpus"))
+from make import sidecar_file  # noqa: E402
+from run_file import (CUT, DEEP, FAULT, FILE, GENERATED, KERNEL, KERNEL_UNSEEN, NO_TABLE, PERIOD,  # noqa: E402
+                      RECORDS, UNKNOWN, UNSEEN, VDSO, WAIT, Run)
+
+MAIN, ALPHA, WORK, OPEN, PING, PONG, FACT = (0x401000, 0x401040, 0x401080, 0x4010e0, 0x401120, 0x401160,
+                                            0x4011a0)
+
+
+def whole_run(**facts):
+    """One second of demo: half in user code, a quarter in the kernel, a quarter elsewhere."""
+    run = Run("./demo", "a b", user=700 * PERIOD, system=300 * PERIOD, stacks=1000, whole=900, **facts)
+    demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+    kernel, wait, cut = run.object(KERNEL), run.object(WAIT), run.object(CUT)
+    code = run.object(GENERATED, low=0x7f0000000000, high=0x7f0000001000, process=0)
+    vdso = run.object(VDSO, high=0x2000)
+    gone = run.object(FILE, "/nonexistent/libgone.so.1", low=0x1000, high=0x3000)
+    run.symbols += [(code, 0x7f0000000100, 16, "Builtin:Add"), (vdso, 0x50, 16, "__vdso_time")]
+    run.process(7, 1, demo, "demo", user=700 * PERIOD, system=300 * PERIOD, status=3 << 8)
+    run.thread(0, 7, "demo", 1000 * PERIOD)
+    path = (demo, MAIN + 8), (demo, ALPHA + 8)
+    run.sample([*path, (demo, WORK)], 300)
+    run.sample([*path, (demo, FACT), (demo, FACT), (demo, FACT)], 200)
+    run.sample([*path, (kernel, 0)], 100)
+    run.sample([(demo, MAIN), (kernel, FAULT)], 100)
+    run.sample([(demo, MAIN), (kernel, UNKNOWN)], 50)
+    run.sample([(cut, DEEP), (gone, 0x1234)], 60)
+    run.sample([(cut, NO_TABLE), (gone, 0x1234)], 40)
+    run.sample([(demo, MAIN), (code, 0x7f0000000108)], 30)
+    run.sample([(demo, MAIN), (code, 0x7f0000000200)], 20)
+    run.sample([(demo, MAIN), (vdso, 0x58)], 10)
+    run.sample([(demo, MAIN), (wait, 7)], 50)
+    run.sample([(demo, MAIN), (wait, 2**32)], 30)
+    run.sample([(demo, 0x401300)], 7)   # behind the last symbol
+    run.sample([(cut, DEEP)], 3)
+    return run
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = Path(scratch.name)
+
+    def write(self, run, name="r"):
+        return run.write(self.dir / name)
+
+    def flat(self, *arguments):
+        table = monarc_json("flat", "--force", *arguments, cwd=self.dir)
+        check_schema(self, "flat", table)
+        return {f["name"]: f for f in table["functions"]}, table["summary"]
+
+    def text(self, *arguments, status=0):
+        done = monarc(*arguments, "--no-pager", cwd=self.dir)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout.decode()
+
+    def refusal(self, *arguments):
+        done = monarc(*arguments, cwd=self.dir)
+        self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done.stdout)
+        return done.stderr.decode()
+
+
+class Flat(Case):
+    def test_self_of_every_kind(self):
+        rows, summary = self.flat(self.write(whole_run()))
+        expected = {"work.isra.0": 300, "fact": 200, "[kernel] read": 100, "[kernel] page faults": 100,
+                    "[kernel]": 50, "[no symbol] (libgone.so.1)": 100, "Builtin:Add": 30,
+                    "[generated code]": 20, "__vdso_time": 10, "[waiting] poll": 50,
+                    "[ready to run]": 30, "[no symbol] (demo)": 7}
+        self.assertEqual({n: r["self_samples"] for n, r in rows.items() if r["self_samples"]}, expected)
+        self.assertEqual(summary["samples"], 1000)
+        self.assertEqual(summary["unattributed_samples"], 3)
+        self.assertAlmostEqual(summary["samples"] / summary["samples_per_unit"], 1.0, places=12)
+        self.assertAlmostEqual(rows["fact"]["self_time"], 0.2, places=12)
+
+    def test_totals_are_true_stacks(self):
+        rows, _ = self.flat(self.write(whole_run()))
+        self.assertEqual(rows["fact"]["total_samples"], 200)     # recursion counts once
+        self.assertEqual(rows["alpha"]["total_samples"], 600)
+        self.assertEqual(rows["main"]["total_samples"], 890)
+        self.assertEqual(rows["main"]["self_samples"], 0)
+
+    def test_cut_stacks(self):
+        rows, _ = self.flat(self.write(whole_run()))
+        cut = rows["[stack cut: deeper than what was copied]"]
+        self.assertEqual((cut["self_samples"], cut["total_samples"]), (0, 63))
+        self.assertEqual(rows["[no symbol] (libgone.so.1)"]["unknown_callers"],
+                         {"too_deep": 60, "no_unwind_table": 40})
+        self.assertEqual(rows["main"]["unknown_callers"], {})
+        graph = self.text("graph", "--force", self.write(whole_run()))
+        self.assertRegex(graph, r"0\.060 .*\[stack cut: deeper than what was copied\]")
+
+    def test_weights_are_the_samples_own(self):
+        run = whole_run()
+        run.sample([(0, MAIN)], weight=250 * PERIOD)
+        run.sample([(0, MAIN)], 3, weight=1)
+        rows, summary = self.flat(self.write(run))
+        self.assertAlmostEqual(summary["samples"], 1250, places=5)
+        self.assertAlmostEqual(rows["main"]["self_samples"], 250, places=5)
+        self.assertEqual(summary["recording"]["samples_taken"], 1004)
+
+    def test_uneven_weights_are_less_certain(self):
+        run = Run("x")
+        demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+        run.process(7, 1, demo, "demo")
+        run.thread(0, 7)
+        run.sample([(demo, MAIN)], 500)
+        run.sample([(demo, ALPHA)], 500)
+        even, _ = self.flat(self.write(run))
+        run.sample([(demo, MAIN)], 1, weight=500 * PERIOD)
+        run.sample([(demo, ALPHA)], 1, weight=500 * PERIOD)
+        uneven, _ = self.flat(self.write(run))
+        width = [t["main"]["self_share_high"] - t["main"]["self_share_low"] for t in (even, uneven)]
+        self.assertEqual(even["main"]["self_share"], uneven["main"]["self_share"])
+        self.assertGreater(width[1], 5 * width[0])
+
+    def test_counting_is_no_part_of_the_program(self):
+        run = whole_run()
+        run.sample([(0, MAIN), (0, 0x401220)], 100)                 # mcount
+        run.sample([(0, MAIN), (0, 0x401220), (1, FAULT)], 50)
+        folder = self.write(run)
+        rows, summary = self.flat(folder)
+        self.assertEqual((summary["samples"], summary["profiler_samples"]), (1000, 150))
+        self.assertEqual(rows["main"]["total_samples"], 890)
+        self.assertNotIn("mcount", rows)
+        self.assertIn("150 more in the recorder's counting", self.text("flat", "--force", folder))
+
+    def test_head(self):
+        run = whole_run(cost=20 * PERIOD)
+        run.losses.append((KERNEL_UNSEEN, 0, 80 * PERIOD, "the kernel may not be seen"))
+        text = self.text("flat", "--force", self.write(run))
+        self.assertRegex(text, r"(?m)^Program  \./demo a b$")
+        self.assertRegex(text, r"(?m)^Profile  .*r, recorded 2026-09-2\d \d\d:\d\d:\d\d, 1\.000 s long$")
+        self.assertRegex(text, r"(?m)^Samples  1000 of 0\.001 seconds each: 1\.000 seconds$")
+        self.assertIn("0.920 s of 1.000 s CPU time accounted for (92.0 %)", text)
+        self.assertIn("0.080 s (8.0 %): the kernel may not be seen", text)
+        self.assertIn("90.0 % are whole", text)
+        self.assertIn("sampling took about 0.020 s", text)
+        self.assertNotIn("Programs", text)
+
+    def test_few_and_no_samples(self):
+        run = Run("x", user=PERIOD)
+        demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+        run.process(7, 1, demo, "demo")
+        run.thread(0, 7)
+        self.assertIn("no samples were taken: run it for longer", self.text("flat", self.write(run)))
+        run.sample([(demo, MAIN)], 29)
+        self.assertIn("29 samples say little", self.text("flat", self.write(run)))
+        run.sample([(demo, MAIN)], 1)
+        self.assertNotIn("say little", self.text("flat", self.write(run)))
+
+    def test_by_object(self):
+        table = monarc_json("flat", "--by-object", "--force", self.write(whole_run()))
+        check_schema(self, "shares", table)
+        rows = {r["name"]: r["self_samples"] for r in table["rows"]}
+        self.assertEqual(rows, {str(DEMO): 507, "[kernel]": 250, "[waiting]": 80, "[vdso]": 10,
+                                "[generated code]": 50, "/nonexistent/libgone.so.1": 100})
+        self.assertEqual(table["unattributed_samples"], 3)
+
+    def test_other_reports(self):
+        folder = self.write(whole_run())
+        graph = monarc_json("graph", "--force", folder)
+        check_schema(self, "graph", graph)
+
+
+class Trees(Case):
+    """Several processes and programs."""
+
+    def make(self):
+        run = Run("make", "-j2", user=1000 * PERIOD)
+        self.make_, self.cc = (run.object(FILE, f"/nonexistent/{n}", low=0x1000, high=0x2000)
+                               for n in ("make", "cc1"))
+        run.process(10, 1, self.make_, "make", user=100 * PERIOD, status=0)
+        for i in range(3):
+            run.process(11 + i, 10, self.cc, "cc1", user=300 * PERIOD, status=9 if i == 2 else 0,
+                        why="cut short" if i == 2 else None)
+        for i in range(4):
+            run.thread(i, 10 + i, f"t{i}", 300 * PERIOD)
+        run.sample([(self.make_, 0x1000)], 100)
+        for i in range(3):
+            run.sample([(self.cc, 0x1000)], 300, thread=1 + i, slice=10 + 30 * i)
+        return run
+
+    def test_programs(self):
+        folder = self.write(self.make())
+        self.assertRegex(self.text("flat", "--force", folder), r"(?m)^Programs cc1 90 %, make 10 %$")
+        rows, summary = self.flat("--program", "make", folder)
+        self.assertEqual(summary["samples"], 100)
+        self.assertEqual(summary["recording"]["part"], "program make")
+        rows, summary = self.flat("--process", "12", folder)
+        self.assertEqual([r["self_samples"] for r in rows.values()], [300])
+        self.assertIn("ran 'ld'", self.refusal("flat", "--force", "--program", "ld", folder))
+        self.assertIn("no process 99", self.refusal("flat", "--force", "--process", "99", folder))
+
+    def test_index(self):
+        folder = self.write(self.make())
+        table = monarc_json("flat", "--force", "--processes", folder)
+        check_schema(self, "shares", table)
+        self.assertEqual([(r["pid"], r["parent_pid"], r["name"], r["self_samples"], r["exit_status"],
+                           r["signal"], r["user_ns"]) for r in table["rows"]],
+                         [(10, 1, "make", 100, 0, None, 100 * PERIOD),
+                          (11, 10, "cc1", 300, 0, None, 300 * PERIOD),
+                          (12, 10, "cc1", 300, 0, None, 300 * PERIOD),
+                          (13, 10, "cc1", 300, None, 9, 300 * PERIOD)])
+        text = self.text("flat", "--force", "--by-process", folder)
+        self.assertRegex(text, r"13 +10 +SIGKILL +cc1  \(cut short\)")
+
+    def test_threads(self):
+        table = monarc_json("flat", "--force", "--by-thread", self.write(self.make()))
+        check_schema(self, "shares", table)
+        self.assertEqual({(r["pid"], r["thread"], r["name"], r["self_samples"]) for r in table["rows"]},
+                         {(10 + i, 10 + i, f"t{i}", 300 if i else 100) for i in range(4)})
+
+    def test_time(self):
+        folder = self.write(self.make())   # slices of 10 ms: 0, 10, 40, 70
+        for limits, samples in ((["--to", "0.1"], 100), (["--from", "0.1", "--to", "0.5"], 600),
+                                (["--from", "0.405"], 600), (["--from", "0.4051"], 300)):
+            self.assertEqual(self.flat(*limits, folder)[1]["samples"], samples, limits)
+
+    def test_phases(self):
+        run = self.make()
+        run.marks += [(0, 0, 0, 10, "load"), (300 * PERIOD, 1, 2, 12, "solve"),
+                      (350 * PERIOD, 1, 2, 12, "solve"), (500 * PERIOD, 2, 2, 12, "solve"),
+                      (900 * PERIOD, 0, 0, 10, "save")]
+        folder = self.write(run)
+        self.assertEqual(self.flat("--phase", "load", folder)[1]["samples"], 100)
+        self.assertEqual(self.flat("--phase", "solve", folder)[1]["samples"], 300)
+        self.assertIn("'rest'", self.refusal("flat", "--force", "--phase", "rest", folder))
+
+    def test_choices_need_a_recording(self):
+        self.assertIn("name one", self.refusal("flat", "--process", "7", DEMO, "gmon.out"))
+
+
+class Events(Case):
+    def make(self):
+        run = whole_run()
+        run.events.append(("cache-misses", 1, 0, 1))
+        run.sample([(0, PING)], 2, event=1, weight=900)
+        run.sample([(0, WORK)], 1, event=1, weight=100)
+        return run
+
+    def test_side_by_side(self):
+        folder = self.write(self.make())
+        rows, _ = self.flat(folder)
+        self.assertEqual(rows["ping"]["events"],
+                         [{"name": "cache-misses", "self_share": 0.9, "self_samples": 900 / 333}])
+        self.assertEqual(rows["ping"]["self_samples"], 0)
+        text = self.text("flat", "--force", folder)
+        self.assertRegex(text, r"(?m)^ *self% .* cache-misses%  function$")
+        self.assertRegex(text, r"(?m) 30\.00 .* 10\.00  work\.isra\.0$")
+        table = list(csv.DictReader(io.StringIO(self.text("flat", "--force", "--csv", folder))))
+        self.assertEqual([r["self_share of cache-misses"] for r in table if r["name"] == "ping"], ["0.9"])
+
+    def test_one_event(self):
+        folder = self.write(self.make())
+        rows, summary = self.flat("--event", "cache-misses", folder)
+        self.assertEqual(summary["dimension"], "cache misses")
+        self.assertAlmostEqual(summary["samples"] / summary["samples_per_unit"], 1000)
+        self.assertAlmostEqual(rows["ping"]["self_time"], 900)
+        self.assertNotIn("events", rows["ping"])
+        self.assertIn("there is cpu, cache-misses",
+                      self.refusal("flat", "--force", "--event", "cycles", folder))
+
+
+class Several(Case):
+    def test_two_recordings(self):
+        first, second = self.write(whole_run(), "a"), self.write(whole_run(), "b")
+        rows, summary = self.flat(first, second)
+        once, _ = self.flat(first)
+        self.assertEqual(summary["samples"], 2000)
+        self.assertEqual({n: r["self_samples"] for n, r in rows.items()},
+                         {n: 2 * r["self_samples"] for n, r in once.items()})
+        self.assertEqual({n: r["total_samples"] for n, r in rows.items()},
+                         {n: 2 * r["total_samples"] for n, r in once.items()})
+        self.assertEqual(self.flat("--from", "1", first, second)[1]["samples"], 1000)
+        self.assertIn("other recordings only", self.refusal("flat", first, DEMO))
+
+    def test_merge(self):
+        first, second = self.write(whole_run(), "a"), self.write(whole_run(), "b")
+        self.assertEqual(self.text("flat", "--force", first, second).splitlines()[2:],
+                         self.merged("a", "b"))
+        self.assertIn("holds a recording already", self.refusal("merge", "-o", "sum", "a", "b"))
+        (self.dir / "gmon.out").write_bytes(gmon([(0x401000, 0x401010, [1])]))
+        self.assertIn("is no recording", self.refusal("merge", "-o", "sum2", "a", "gmon.out"))
+        self.assertFalse((self.dir / "sum2").exists())
+
+    def merged(self, *inputs):
+        self.assertEqual(monarc("merge", "-o", "sum", *inputs, cwd=self.dir).stderr, b"")
+        return self.text("flat", "--force", "sum").splitlines()[2:]
+
+    def test_calls_of_processes(self):
+        """Folders of processes add exact calls, and none of their samples."""
+        run = Run("./p")
+        p = run.object(FILE, "/bin/p", bytes(range(20)), low=0x1000, high=0x2000)
+        run.process(7, 1, p, "p")
+        run.thread(0, 7)
+        run.sample([(p, 0x1010)], 5)
+        folder = self.write(run)
+        before, summary = self.flat(folder)
+        self.assertEqual(summary["calls"], 0)
+        for name in "7", "7.2":
+            (folder / name).mkdir()
+            (folder / name / "monarc.side").write_bytes(sidecar_file("le64"))
+        (folder / "8").mkdir()
+        after, summary = self.flat(folder)
+        self.assertEqual(summary["samples"], 5)
+        self.assertEqual(summary["calls"], 2002)
+        self.assertEqual(after["[no symbol] (q)"]["calls"], 2000)
+        self.assertEqual(self.flat(folder, folder)[1]["calls"], 4004)
+        monarc("merge", "-o", "sum", folder, cwd=self.dir)
+        self.assertEqual(self.flat("sum")[1]["calls"], 2002)
+
+
+class Newest(Case):
+    def test_newest_is_taken(self):
+        shutil.copy(DEMO, self.dir / "demo")
+        side = self.write(whole_run(), "demo.monarc") / "monarc.side"
+        text = self.text("flat", "--force", "./demo")
+        self.assertIn("Profile  demo.monarc, recorded", text)
+        self.assertNotIn("newer", text)
+        (self.dir / "gmon.out").write_bytes(gmon([(0x401000, 0x401240, [3] * 144)]))
+        os.utime(self.dir / "gmon.out", (1e9, 1e9))
+        self.assertRegex(self.text("flat", "--force", "./demo"),
+                         r"the recording is newer than gmon.out of 2001-09-09 \d\d:46:40")
+        os.utime(side, (1e9 - 60, 1e9 - 60))
+        text = self.text("flat", "./demo")
+        self.assertIn("Profile  gmon.out\n", text)
+        self.assertRegex(text, r"gmon.out is newer than the recording of 2001-09-09 \d\d:45:40")
+        self.assertNotIn("newer", self.text("flat", "./demo", "gmon.out"))
+
+
+class Others(Case):
+    def test_info(self):
+        folder = self.write(whole_run())
+        found = monarc_json("info", folder)
+        wanted = schema("info")["$defs"]["whole_run"]
+        self.assertEqual(validate(found["files"][0], wanted), [])
+        file = found["files"][0]
+        self.assertEqual((file["format"], file["frames"], file["stacks"], file["user_ns"]),
+                         ("run", 20, 1000, 700 * PERIOD))
+        self.assertEqual(file["events"][0]["samples"], 1000)
+        text = monarc("info", folder).stdout.decode()
+        self.assertIn("command: ./demo a b\n", text)
+        self.assertIn("ended with status 3\n", text)
+
+    def doctor(self, run):
+        folder = self.write(run)
+        found = monarc_json("doctor", folder)
+        check_schema(self, "doctor", found)
+        text = monarc("doctor", folder).stdout.decode()
+        self.assertNotIn("record it with monarc", text)
+        for finding in found["findings"]:
+            self.assertIn(f"[{finding['name']}]", text)
+        return {f["name"]: (f["severity"], f["evidence"]) for f in found["findings"]}
+
+    def test_doctor(self):
+        run = whole_run()
+        run.losses += [(RECORDS, 12, 0, "the buffer was full"), (UNSEEN, 1, 90 * PERIOD, "setuid")]
+        run.processes[0]["why"] = "attached late"
+        found = self.doctor(run)
+        self.assertEqual(found["no-file"],
+                         ("warning", "/nonexistent/libgone.so.1 has 10.0 % of the samples"))
+        self.assertEqual(found["lost-records"][0], "warning")
+        self.assertEqual(found["unseen-time"], ("warning", "0.090 s: setuid"))
+        self.assertIn("attached late", str(found["unseen-processes"]))
+        self.assertRegex(found["incomplete-stacks"][1], r"89\.7 % are whole|90\.0 % are whole")
+        self.assertIn("10.0 % end in /nonexistent/libgone.so.1", found["incomplete-stacks"][1])
+        self.assertEqual(found["unaccounted"][1], "0.920 s of 1.000 s are accounted for")
+        self.assertIn("generated-code", found)
+        self.assertNotIn("kernel-heavy", found)
+
+    def test_doctor_on_a_kernel_program(self):
+        run = Run("x", user=PERIOD, system=899 * PERIOD)
+        demo, kernel = run.object(FILE, str(DEMO), low=0x401000, high=0x402000), run.object(KERNEL)
+        run.process(7, 1, demo, "demo")
+        run.thread(0, 7)
+        run.sample([(demo, MAIN), (kernel, 1)], 600)
+        run.sample([(demo, MAIN), (kernel, 0)], 300)
+        found = self.doctor(run)
+        self.assertEqual(set(found), {"kernel-heavy"})
+        self.assertEqual(found["kernel-heavy"], ("note", "[kernel] write 66.7 %, [kernel] read 33.3 %"))
+
+    def test_doctor_on_another_build(self):
+        run = whole_run()
+        run.objects[0] = (FILE, str(DEMO), b"\1" * 20, *run.objects[0][3:])
+        self.assertEqual(self.doctor(run)["other-build"][0], "error")
+        self.assertIn("is not the file that was recorded", self.refusal("flat", self.write(run)))
+
+    def test_doctor_on_damage(self):
+        folder = self.write(whole_run())
+        side = folder / "monarc.side"
+        side.write_bytes(side.read_bytes()[:-9])
+        found = monarc_json("doctor", folder)["findings"]
+        self.assertEqual([f["name"] for f in found], ["recording-unreadable"])
+
+    def test_foreign_byte_order(self):
+        folder = self.write(whole_run())
+        side = folder / "monarc.side"
+        data = bytearray(side.read_bytes())
+        data[:4], data[8:12] = data[3::-1], data[11:7:-1]
+        side.write_bytes(data)
+        self.assertTrue(re.search("at offset 0", self.refusal("flat", folder)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""unwind.py: the unwinder at work on other machines, under qemu-user.
+
+usage: unwind.py [ARCHITECTURE...]
+
+src/unwind is built into a program that interrupts itself a thousand times, between any two
+instructions (qemu -singlestep), and compares each stack with what it knows of itself and with that
+machine's glibc. A machine without compiler or qemu is skipped. It refuses to expect whole stacks
+where the C library has no tables, as riscv64's has not for most functions.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "checks"))
+import tap  # noqa: E402
+
+MACHINES = ["aarch64", "riscv64"]
+FLAGS = ["-std=gnu11", "-O2", "-fasynchronous-unwind-tables", "-D_GNU_SOURCE"]
+
+
+def run(argv):
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=300,
+                          check=False, text=True, errors="replace")
+    return [] if done.returncode == 0 else [f"{argv[0]} ended with {done.returncode}"] + \
+        (done.stdout + done.stderr).splitlines()[-60:]
+
+
+def test_machine(t, arch, folder, flags):
+    program = folder / "unwind"
+    sources = sorted(str(path) for path in (tap.ROOT / "src/unwind").glob("*.c"))
+    wrong = run([f"{arch}-linux-gnu-gcc", *FLAGS, *flags, f"-I{tap.ROOT / 'src'}", *sources,
+                 str(HERE / "unwind.c"), "-o", str(program)])
+    wrong = wrong or run([f"qemu-{arch}", "-L", f"/usr/{arch}-linux-gnu", "-singlestep",
+                          str(program)])
+    t.clean(f"{arch} {' '.join(flags)}: stacks are what they are", wrong)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("machines", nargs="*", metavar="ARCHITECTURE")
+    args = parser.parse_args()
+    t = tap.Tap()
+    for arch in args.machines or MACHINES:
+        missing = [tool for tool in (f"{arch}-linux-gnu-gcc", f"qemu-{arch}")
+                   if not shutil.which(tool)]
+        if missing:
+            t.skip(arch, f"not installed: {', '.join(missing)}")
+            continue
+        for flags in (["-mbranch-protection=standard"], []) if arch == "aarch64" else ([],):
+            with tempfile.TemporaryDirectory(prefix="monarc-cross-") as folder:
+                test_machine(t, arch, pathlib.Path(folder), flags)
+    t.end()
+
+
+main()

@@ -1,0 +1,115 @@
+/* Fuzzes the reader of runs. The checksum is put right first, so that damage gets behind it.
+ *
+ * Laws: a run that was read passes run_check(); it can be written and read back the same; self
+ * times and what is in no function are all of the samples; a run added to itself has twice its
+ * weight. */
+#include "analysis/stacks.h"
+#include "format/run_file.h"
+#include "model/run_merge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds, const char *law)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "broken law: %s\n", law);
+    abort();
+}
+
+static struct writer written(const struct run *r)
+{
+    struct writer w = {0};
+    run_write(&w, r);
+    return w;
+}
+
+static void check_round_trip(const struct run *r)
+{
+    struct run back = {0};
+    struct err e = {0};
+    struct writer once = written(r);
+    expect(run_read((struct bytes){once.out.at, once.out.len}, "back", &back, &e),
+           "what is written can be read");
+    struct writer twice = written(&back);
+    expect(once.out.len == twice.out.len && !memcmp(once.out.at, twice.out.at, once.out.len),
+           "what is written is read back the same");
+    writer_deinit(&once);
+    writer_deinit(&twice);
+    run_deinit(&back);
+}
+
+/* As a report resolves it, with no object file to be had; and added to itself. */
+static void check_stacks(const struct run *r)
+{
+    struct arena a = {0};
+    struct space space;
+    struct functions functions;
+    struct run_weights weights;
+    struct stacks stacks;
+    run_weigh(&weights, r, &(struct run_choice){0}, &a);
+    if (space_lay_out(&space, r, &a, NULL)) {
+        double self = 0;
+        space_functions(&space, &functions, &a);
+        stacks_measure(&stacks, &space, &functions, weights.node, &a);
+        for (uint32_t i = 0; i < functions.len; i++) {
+            expect(stacks.inclusive[i] <= stacks.samples * 1.000001, "inclusive is at most all");
+            self += stacks.self[i];
+        }
+        expect(fabs(self + stacks.unplaced - weights.total) <= weights.total * 1e-6,
+               "self and unplaced samples are all");
+    }
+    arena_deinit(&a);
+}
+
+static void check_merge(const struct run *r)
+{
+    struct run sum = {0};
+    if (run_merge(&sum, r, NULL) && run_merge(&sum, r, NULL))
+        for (uint32_t i = 0; i < r->events.len && i < 8; i++)
+            expect(run_weight(&sum, i) <= 2 * run_weight(r, i) || r->events.len > 1,
+                   "a run and itself have twice its weight");
+    run_deinit(&sum);
+}
+
+static void check(struct bytes in)
+{
+    struct run r = {0};
+    struct err e = {0};
+    bool ok = run_read(in, "fuzz", &r, &e);
+    expect(ok || e.line[0], "a failure has a message");
+    if (ok) {
+        expect(run_check(&r, &e), "what was read is a run");
+        check_round_trip(&r);
+        check_stacks(&r);
+        check_merge(&r);
+    }
+    run_deinit(&r);
+}
+
+/* The end is a record of 12 and 8 bytes. */
+static void repair(uint8_t *data, size_t size)
+{
+    enum { END = 20 };
+    uint64_t sum = size >= END ? run_checksum((struct bytes){data, size - END}) : 0;
+    if (size >= END)
+        memcpy(data + size - sizeof sum, &sum, sizeof sum);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(size ? size : 1);
+    if (!copy)
+        return 0;
+    memcpy(copy, data, size);
+    check((struct bytes){copy, size});
+    repair(copy, size);
+    check((struct bytes){copy, size});
+    free(copy);
+    return 0;
+}

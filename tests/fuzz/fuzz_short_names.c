@@ -1,0 +1,20 @@
+/* libFuzzer: demangled names to shorten. Demangled names come from hostile files, too: no byte
+ * outside of the name is read, and short forms are not longer than the name. */
+#include "analysis/short_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct arena a = {0};
+    char *name = strndup((const char *)data, len);
+    if (!name || strlen(names_short(name, &a)) > strlen(name) ||
+        strlen(names_short_call(name, &a)) > strlen(name))
+        abort();
+    arena_deinit(&a);
+    free(name);
+    return 0;
+}

@@ -1,0 +1,161 @@
+/* What the collector keeps: mappings, stacks and slices of samples. */
+#include "record/mappings.h"
+#include "record/tally.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+/* --- mappings -------------------------------------------------------------------------------- */
+
+static void put(struct mappings **m, uint64_t start, uint64_t end, uint32_t image)
+{
+    mappings_put(m, &(struct mapping){start, end, start, image});
+}
+
+static int64_t at(const struct mappings *m, uint64_t address)
+{
+    const struct mapping *found = mappings_find(m, address);
+    if (found)
+        assert_int_equal(found->offset, found->start); /* as put() made them, whatever was cut */
+    return found ? (int64_t)found->image : -1;
+}
+
+/* The newest is there; of the others what it leaves. Against an array with an entry an address. */
+static void newer_mappings_replace_older_ones(void **state)
+{
+    enum { ADDRESSES = 200, ROUNDS = 4000 };
+    struct mappings *m = mappings_new();
+    int64_t truth[ADDRESSES];
+    (void)state;
+    for (int i = 0; i < ADDRESSES; i++)
+        truth[i] = -1;
+    srand(1);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t start = (uint64_t)(rand() % ADDRESSES), len = (uint64_t)(rand() % 40);
+        uint64_t end = start + len < ADDRESSES ? start + len : ADDRESSES;
+        put(&m, start, end, (uint32_t)round);
+        for (uint64_t i = start; i < end; i++)
+            truth[i] = round;
+        for (uint64_t i = 0; i < ADDRESSES; i++)
+            assert_int_equal(at(m, i), truth[i]);
+    }
+    mappings_release(m);
+}
+
+static void children_have_their_own_copy(void **state)
+{
+    struct mappings *parent = mappings_new(), *child;
+    (void)state;
+    put(&parent, 10, 20, 1);
+    child = mappings_share(parent);
+    put(&child, 15, 30, 2);
+    assert_int_equal(at(parent, 16), 1);
+    assert_int_equal(at(child, 16), 2);
+    assert_int_equal(at(child, 12), 1);
+    assert_int_equal(at(parent, 25), -1);
+    mappings_release(parent);
+    mappings_release(child);
+}
+
+/* --- samples --------------------------------------------------------------------------------- */
+
+static void equal_stacks_are_one(void **state)
+{
+    struct tally t;
+    (void)state;
+    tally_init(&t);
+    uint32_t outer = tally_node(&t, RUN_ROOT, 3, 100), inner = tally_node(&t, outer, 4, 200);
+    assert_int_equal(tally_node(&t, RUN_ROOT, 3, 100), outer);
+    assert_int_equal(tally_node(&t, outer, 4, 200), inner);
+    assert_int_not_equal(tally_node(&t, RUN_ROOT, 4, 200), inner);
+    assert_int_not_equal(tally_node(&t, outer, 5, 200), inner);
+    tally_deinit(&t);
+}
+
+/* However long the run is, there are at most as many slices, and nothing is lost between them. */
+static void slices_are_bounded_and_sums_kept(void **state)
+{
+    struct tally t;
+    struct run run = {0};
+    uint64_t sum = 0, weight = 0, count = 0;
+    (void)state;
+    tally_init(&t);
+    uint32_t node = tally_node(&t, RUN_ROOT, 0, 1);
+    for (uint64_t i = 0; i < 50000; i++) {
+        tally_add(&t, i * i * 1000, (uint32_t)(i % 3), 0, node, i);
+        sum += i;
+    }
+    tally_copy(&t, 1, &run);
+    assert_in_range(t.closed.len, 1, 3 * TALLY_SLICES);
+    for (size_t i = 0; i < run.samples.len; i++) {
+        assert_in_range(run.samples.at[i].slice, 0, TALLY_SLICES - 1);
+        weight += run.samples.at[i].weight;
+        count += run.samples.at[i].count;
+        if (i)
+            assert_true(run.samples.at[i - 1].slice <= run.samples.at[i].slice);
+    }
+    assert_int_equal(weight, sum);
+    assert_int_equal(count, 50000);
+    run_deinit(&run);
+    tally_deinit(&t);
+}
+
+static void young_samples_are_scaled(void **state)
+{
+    struct tally t;
+    struct run run = {0};
+    (void)state;
+    tally_init(&t);
+    uint32_t node = tally_node(&t, RUN_ROOT, 0, 1);
+    tally_add(&t, 5, 0, 0, node, 100);
+    tally_add(&t, 5, 0, TALLY_YOUNG, node, 100);
+    tally_copy(&t, 1.5, &run);
+    assert_int_equal(run.samples.len, 1);
+    assert_int_equal(run.samples.at[0].weight, 250);
+    assert_int_equal(run.samples.at[0].count, 2);
+    assert_int_equal(run.samples.at[0].event, 0);
+    run_deinit(&run);
+    tally_deinit(&t);
+}
+
+static bool is_two(uint32_t thread, void *context)
+{
+    (void)context;
+    return thread == 2;
+}
+
+static void samples_can_be_forgotten(void **state)
+{
+    struct tally t;
+    struct run run = {0};
+    (void)state;
+    tally_init(&t);
+    uint32_t node = tally_node(&t, RUN_ROOT, 0, 1);
+    for (uint64_t i = 0; i < 1000; i++)
+        tally_add(&t, i * 1000000, 1 + i % 2, 0, node, 10);
+    assert_int_equal(tally_forget(&t, is_two, NULL), 5000);
+    tally_add(&t, 2000000000, 2, 0, node, 7);
+    tally_copy(&t, 1, &run);
+    uint64_t weights[3] = {0};
+    for (size_t i = 0; i < run.samples.len; i++)
+        weights[run.samples.at[i].thread] += run.samples.at[i].weight;
+    assert_int_equal(weights[1], 5000);
+    assert_int_equal(weights[2], 7);
+    run_deinit(&run);
+    tally_deinit(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(newer_mappings_replace_older_ones),
+        cmocka_unit_test(children_have_their_own_copy),
+        cmocka_unit_test(equal_stacks_are_one),
+        cmocka_unit_test(slices_are_bounded_and_sums_kept),
+        cmocka_unit_test(young_samples_are_scaled),
+        cmocka_unit_test(samples_can_be_forgotten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,403 @@
+/* Waits out of what a source tells, right or wrong: every nanosecond of a thread is counted once,
+ * what was lost is lost, and memory follows the threads that live. */
+#include "toy_collector.h"
+
+#include "record/waits.h"
+#include "record/waits_look.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+
+enum { NOBODY = 5000000 }; /* no process has such a number */
+
+static const struct waits_options no_looks = {.machine = UNWIND_X86_64, .no_looking = true};
+
+static uint64_t ready_of(const struct collector *c, pid_t tid)
+{
+    return toy_sum(c, tid, NOWHERE, INT64_MIN, COLLECTOR_READY);
+}
+
+static uint64_t unknown_of(const struct collector *c, pid_t tid)
+{
+    return toy_sum(c, tid, NOWHERE, INT64_MIN, COLLECTOR_WAITING);
+}
+
+static void test_life_of_a_thread(void **state)
+{
+    (void)state;
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &no_looks);
+    waits_fork(w, 1, 2, 1000);
+    waits_switch(w, 1, 2, 1100, false, false); /* 100 ready */
+    waits_switch(w, 1, 2, 1300, true, false);
+    waits_switch(w, 1, 2, 2300, false, false); /* 1000 waiting */
+    waits_switch(w, 1, 2, 2400, true, true);
+    waits_switch(w, 1, 2, 2450, false, false); /* 50 ready */
+    waits_switch(w, 1, 2, 2500, true, false);
+    waits_exit(w, 1, 2, 2507); /* 7 waiting */
+    assert_int_equal(ready_of(&c, 2), 150);
+    assert_int_equal(unknown_of(&c, 2), 1007);
+    waits_switch(w, 1, 3, 5000, false, false); /* seen first as it comes */
+    waits_switch(w, 1, 3, 5010, true, false);
+    waits_switch(w, 1, 4, 5000, true, false); /* or as it goes */
+    waits_finish(w, 5100);
+    assert_int_equal(toy_sum_of_thread(&c, 3), 90);
+    assert_int_equal(toy_sum_of_thread(&c, 4), 100);
+    assert_int_equal(waits_sums(w).ready_ns, 150);
+    assert_int_equal(waits_sums(w).unknown_ns, 1007 + 190);
+    assert_int_equal(c.lost, 0);
+    waits_finish(w, 5200);
+    assert_int_equal(toy_sum_of_thread(&c, 3), 90);
+    waits_free(w);
+    toy_free(&c);
+}
+
+/* The execing thread goes on under the process's number; all others are gone. */
+static void test_exec(void **state)
+{
+    (void)state;
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &no_looks);
+    waits_exec(w, 10, 100);
+    waits_fork(w, 10, 11, 100);
+    waits_fork(w, 20, 21, 100);
+    waits_switch(w, 10, 10, 200, true, false);
+    waits_switch(w, 10, 11, 200, false, false);
+    waits_switch(w, 10, 11, 350, true, false); /* until its process has another program */
+    waits_exit(w, 10, 10, 300);
+    waits_exec(w, 10, 400);
+    waits_switch(w, 10, 10, 500, true, false);
+    waits_switch(w, 10, 10, 600, false, false);
+    waits_exit(w, 10, 10, 700);
+    waits_finish(w, 1000);
+    assert_int_equal(toy_sum_of_thread(&c, 10), 100 + 100);
+    assert_int_equal(toy_sum_of_thread(&c, 11), 100 + 50);
+    assert_int_equal(toy_sum_of_thread(&c, 21), 900);
+    waits_free(w);
+    toy_free(&c);
+}
+
+static void test_lost(void **state)
+{
+    (void)state;
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &no_looks);
+    waits_exec(w, 1, 0);
+    waits_switch(w, 1, 1, 100, true, false);
+    waits_lost(w, 900);
+    waits_switch(w, 1, 1, 1000, true, false); /* nothing says what was between 100 and 1000 */
+    waits_switch(w, 1, 1, 1200, false, false);
+    waits_switch(w, 1, 1, 1300, true, false);
+    waits_switch(w, 1, 1, 1700, true, false); /* it was back in between */
+    waits_switch(w, 1, 1, 1800, false, false);
+    waits_finish(w, 1900);
+    assert_int_equal(toy_sum_of_thread(&c, 1), 200 + 100);
+    assert_int_equal(c.lost_ns, 900 + 400);
+    assert_int_equal(c.lost, 2);
+    waits_fork(w, 1, 5, 2000);
+    waits_fork(w, 1, 5, 2100); /* another thread of the number: the end of the first was lost */
+    waits_exit(w, 1, 5, 2150);
+    assert_int_equal(toy_sum_of_thread(&c, 5), 50);
+    waits_switch(w, 1, 6, 3000, true, false);
+    waits_switch(w, 1, 6, 2990, false, false); /* clocks of CPUs differ */
+    waits_finish(w, 3000);
+    assert_int_equal(toy_sum_of_thread(&c, 6), 0);
+    waits_free(w);
+    toy_free(&c);
+}
+
+/* The place that a source saw belongs to the next wait alone. */
+static void test_places_of_the_source(void **state)
+{
+    (void)state;
+    static const struct toy_function here = {"here", (const uint8_t *)0x1000,
+                                             (const uint8_t *)0x2000};
+    struct collector c = {.functions = &here, .functions_len = 1};
+    struct waits *w = waits_new(&c, &no_looks);
+    uint64_t stack[] = {7, 0x1234, 9};
+    struct bytes bytes = {(const uint8_t *)stack, sizeof stack};
+    struct unwind_registers registers = {.pc = 0x99, .known = 1};
+    waits_exec(w, 1, 0);
+    waits_leaving(w, 1, 1, 99, &registers, bytes);
+    waits_switch(w, 1, 1, 100, true, false);
+    waits_switch(w, 1, 1, 150, false, false);
+    waits_switch(w, 1, 1, 200, true, false); /* nobody saw where */
+    waits_switch(w, 1, 1, 207, false, false);
+    waits_leaving(w, 1, 1, 300, &registers, bytes);
+    waits_switch(w, 1, 1, 300, true, true);
+    waits_switch(w, 1, 1, 311, false, false);
+    waits_finish(w, 400);
+    assert_int_equal(toy_sum(&c, 1, 0, INT64_MIN, COLLECTOR_WAITING), 50);
+    assert_int_equal(toy_sum(&c, 1, 0, INT64_MIN, COLLECTOR_READY), 11);
+    assert_int_equal(unknown_of(&c, 1), 7);
+    waits_free(w);
+    toy_free(&c);
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+static void test_what_proc_says(void **state)
+{
+    (void)state;
+    struct waits_look look;
+    assert_true(waits_look_read("running", &look));
+    assert_int_equal(look.state, WAITS_RUNNING);
+    assert_true(
+        waits_look_read("230 0x0 0x0 0x7ffc 0x0 0x0 0xffffffffffffffff 0x7ffc10 0x7f20", &look));
+    assert_true(look.state == WAITS_BLOCKED && look.syscall == 230 && look.sp == 0x7ffc10 &&
+                look.pc == 0x7f20);
+    assert_true(waits_look_read("-1 0x7ffc10 0x7f20", &look));
+    assert_true(look.state == WAITS_BLOCKED && look.syscall == -2 && look.sp == 0x7ffc10);
+    static const char *const wrong[] = {"",
+                                        "run",
+                                        "running ",
+                                        "230",
+                                        "-2 0x1 0x2",
+                                        "230 0x0 0x0",
+                                        "-1 0x1",
+                                        "-1 0x1 0x2 0x3",
+                                        "-1 1 2",
+                                        "-1 0x10000000000000000 0x2",
+                                        "5000000000 0x0 0x0 0x0 0x0 0x0 0x0 0x1 0x2",
+                                        "230 0x0 0x0 0x7ffc 0x0 0x0 0x0 0x7ffc10 0x7f20 ",
+                                        "-1 0x-1 0x2"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (waits_look_read(wrong[i], &look))
+            fail_msg("\"%s\" was taken", wrong[i]);
+    waits_look_at(NOBODY, NOBODY, &look);
+    assert_int_equal(look.state, WAITS_GONE);
+    uint8_t byte;
+    assert_int_equal(waits_look_stack(NOBODY, 1, &byte, 1), 0);
+}
+
+struct sleeper {
+    pthread_t thread;
+    pid_t tid;
+    int ends[2];
+};
+
+static void *sleep_in_read(void *context)
+{
+    struct sleeper *s = context;
+    char byte;
+    __atomic_store_n(&s->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    return (void *)(intptr_t)read(s->ends[0], &byte, 1);
+}
+
+/* A thread that is blocked in read() when this returns. */
+static void sleeper_begin(struct sleeper *s)
+{
+    struct waits_look look = {.state = WAITS_GONE};
+    assert_int_equal(pipe(s->ends), 0);
+    assert_int_equal(pthread_create(&s->thread, NULL, sleep_in_read, s), 0);
+    while (look.state != WAITS_BLOCKED || look.syscall != SYS_read) {
+        usleep(1000);
+        pid_t tid = __atomic_load_n(&s->tid, __ATOMIC_ACQUIRE);
+        if (tid)
+            waits_look_at(getpid(), tid, &look);
+    }
+}
+
+static void sleeper_end(struct sleeper *s)
+{
+    void *got;
+    assert_int_equal(write(s->ends[1], "x", 1), 1);
+    pthread_join(s->thread, &got);
+    assert_int_equal((intptr_t)got, 1); /* not -1: nothing has woken it */
+    close(s->ends[0]);
+    close(s->ends[1]);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+}
+
+/* A look that ended after the thread was back may have seen another place: it does not count. */
+static void test_stale_looks(void **state)
+{
+    (void)state;
+    static const struct waits_options looks = {.machine = UNWIND_X86_64};
+    struct sleeper s = {0};
+    sleeper_begin(&s);
+    for (int is_stale = 0; is_stale < 2; is_stale++) {
+        struct collector c = {0};
+        struct waits *w = waits_new(&c, &looks);
+        uint64_t now = now_ns();
+        waits_exec(w, getpid(), now - 20 * MS);
+        waits_switch(w, getpid(), s.tid, now - 10 * MS, true, false);
+        waits_poll(w, now, now);
+        waits_poll(w, now, now);
+        assert_int_equal(waits_sums(w).looks, 1);
+        uint64_t back = is_stale ? now : now_ns();
+        waits_switch(w, getpid(), s.tid, back, false, false);
+        waits_finish(w, back + MS);
+        uint64_t seen = toy_sum(&c, s.tid, NOWHERE, SYS_read, COLLECTOR_WAITING);
+        uint64_t unknown = toy_sum(&c, s.tid, NOWHERE, -1, COLLECTOR_WAITING);
+        assert_int_equal(is_stale ? unknown : seen, back - now + 10 * MS);
+        assert_int_equal(is_stale ? seen : unknown, 0);
+        assert_int_equal(waits_sums(w).stale_looks, is_stale);
+        waits_free(w);
+        toy_free(&c);
+    }
+    sleeper_end(&s);
+}
+
+/* A wait that goes on is counted as it goes on, once. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &no_looks);
+    uint64_t start = 1000 * MS;
+    waits_exec(w, 1, start);
+    waits_switch(w, 1, 1, start, true, false);
+    for (uint64_t at = start; at < start + 1000 * MS; at += 10 * MS)
+        waits_poll(w, at, at);
+    assert_in_range(toy_sum_of_thread(&c, 1), 700 * MS, 1000 * MS);
+    assert_in_range(c.waits.len, 7, 11);
+    waits_finish(w, start + 1000 * MS);
+    assert_int_equal(toy_sum_of_thread(&c, 1), 1000 * MS);
+    waits_free(w);
+    toy_free(&c);
+}
+
+/* The end of a thread that is gone was lost: nobody knows how long its last wait was. */
+static void test_gone_at_the_end(void **state)
+{
+    (void)state;
+    static const struct waits_options looks = {.machine = UNWIND_X86_64};
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &looks);
+    waits_exec(w, NOBODY, 100);
+    waits_switch(w, NOBODY, NOBODY, 200, true, false);
+    waits_switch(w, NOBODY, NOBODY, 300, false, false);
+    waits_switch(w, NOBODY, NOBODY, 400, true, false);
+    waits_finish(w, 9000);
+    assert_int_equal(toy_sum_of_thread(&c, NOBODY), 100);
+    assert_int_equal(c.lost, 1);
+    waits_free(w);
+    toy_free(&c);
+}
+
+/* --- clocks alone ----------------------------------------------------------------------------- */
+
+static void test_observed(void **state)
+{
+    (void)state;
+    static const struct waits_options looks = {.machine = UNWIND_X86_64};
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &looks);
+    struct sleeper s = {0};
+    sleeper_begin(&s);
+    pid_t pid = getpid(), tid = s.tid;
+    waits_observe(w, pid, tid, 100 * MS, &(struct waits_clock){50 * MS, 5 * MS, 3});
+    waits_observe(w, pid, tid, 110 * MS, &(struct waits_clock){54 * MS, 6 * MS, 4}); /* 5 waited */
+    waits_observe(w, pid, tid, 120 * MS, &(struct waits_clock){56 * MS, 6 * MS, 4}); /* 8 waited */
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), 0);
+    waits_observe(w, pid, tid, 130 * MS, &(struct waits_clock){56 * MS, 6 * MS, 4}); /* 10 */
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), 18 * MS);
+    waits_observe(w, pid, tid, 140 * MS, &(struct waits_clock){66 * MS, 6 * MS, 5}); /* 0 */
+    waits_observe(w, pid, tid, 150 * MS, &(struct waits_clock){66 * MS, 6 * MS, 5}); /* 10 */
+    waits_exit(w, pid, tid, 150 * MS);
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), 18 * MS);
+    assert_int_equal(unknown_of(&c, tid), (5 + 18 + 10) * MS);
+    assert_int_equal(ready_of(&c, tid), MS);
+    assert_int_equal(toy_sum_of_thread(&c, tid), (50 - 16) * MS);
+    static const uint64_t still_ns[] = {170, 180, 190}; /* then it runs, and waits again */
+    waits_observe(w, pid, tid, 160 * MS, &(struct waits_clock){100 * MS, 9 * MS, 5});
+    for (int i = 0; i < 3; i++)
+        waits_observe(w, pid, tid, still_ns[i] * MS, &(struct waits_clock){100 * MS, 9 * MS, 5});
+    waits_observe(w, pid, tid, 200 * MS, &(struct waits_clock){102 * MS, 10 * MS, 6, true});
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), (18 + 30 + 7) * MS);
+    waits_observe(w, pid, tid, 210 * MS, &(struct waits_clock){103 * MS, 10 * MS, 7, false});
+    waits_exit(w, pid, tid, 210 * MS);
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), (18 + 30 + 7) * MS);
+    assert_int_equal(unknown_of(&c, tid), (5 + 18 + 10 + 37 + 9) * MS);
+    waits_fork(w, pid, tid, 200 * MS);
+    waits_observe(w, pid, tid, 210 * MS, &(struct waits_clock){3 * MS, 4 * MS, 2});
+    waits_exit(w, pid, tid, 210 * MS);
+    assert_int_equal(toy_sum_of_thread(&c, tid), (50 - 16 + 50 - 3 + 10 - 3) * MS);
+    assert_int_equal(ready_of(&c, tid), 6 * MS);
+    assert_int_equal(waits_sums(w).ready_ns, 6 * MS);
+    assert_int_equal(waits_sums(w).placed_ns + waits_sums(w).unknown_ns,
+                     toy_sum_of_thread(&c, tid) - 6 * MS);
+    sleeper_end(&s);
+    waits_free(w);
+    toy_free(&c);
+}
+
+/* --- many threads ----------------------------------------------------------------------------- */
+
+/* Keeps sums only: the log of a million waits is no memory of what is tested. */
+static size_t memory_after(struct waits *w, struct collector *c)
+{
+    (void)w;
+    toy_free(c);
+    return mallinfo2().uordblks + mallinfo2().hblkhd;
+}
+
+static void test_many_threads(void **state)
+{
+    enum { LIVING = 10000, BORN = 1000000, MOST_BYTES = 8 << 20 };
+    (void)state;
+    struct collector c = {0};
+    size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    struct waits *w = waits_new(&c, &no_looks);
+    uint64_t sum = 0, at = 1000 * MS;
+    for (pid_t i = 0; i < LIVING; i++, at += 1000) {
+        waits_fork(w, NOBODY, NOBODY + i, at);
+        waits_switch(w, NOBODY, NOBODY + i, at + 10, false, false);
+        waits_switch(w, NOBODY, NOBODY + i, at + 20, true, false);
+    }
+    for (pid_t i = 0; i < BORN; i++, at += 100) {
+        pid_t tid = NOBODY + LIVING + i;
+        waits_fork(w, NOBODY, tid, at);
+        waits_switch(w, NOBODY, tid, at + 1, false, false);
+        waits_switch(w, NOBODY, tid, at + 2, true, false);
+        waits_exit(w, NOBODY, tid, at + 5);
+        sum += 1 + 3;
+        if (i % 1000 == 0)
+            waits_poll(w, at, at);
+    }
+    struct waits_sums sums = waits_sums(w);
+    assert_true(sums.ready_ns + sums.unknown_ns >= sum);
+    assert_true(memory_after(w, &c) - before < MOST_BYTES);
+    waits_finish(w, at);
+    sums = waits_sums(w);
+    uint64_t life = 0;
+    for (uint64_t i = 0; i < LIVING; i++)
+        life += at - 1000 * MS - i * 1000 - 10; /* all but 10 ns of each */
+    assert_int_equal(sums.ready_ns + sums.unknown_ns, sum + life);
+    waits_free(w);
+    toy_free(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_life_of_a_thread),
+        cmocka_unit_test(test_exec),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_places_of_the_source),
+        cmocka_unit_test(test_what_proc_says),
+        cmocka_unit_test(test_stale_looks),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_gone_at_the_end),
+        cmocka_unit_test(test_observed),
+        cmocka_unit_test(test_many_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+/* Stands in for the collector in tests: keeps what it is told.
+ *
+ * A stack's place is the function of the test whose code the stack returns into: functions that
+ * wait stand in sections of their own. */
+#ifndef TESTS_RECORD_TOY_COLLECTOR_H
+#define TESTS_RECORD_TOY_COLLECTOR_H
+
+#include "base/cursor.h"
+#include "base/vec.h"
+#include "record/collector.h"
+
+enum { NOWHERE = -1 };
+
+struct toy_place {
+    int function; /* of `collector`'s list; NOWHERE */
+    int64_t syscall;
+    enum collector_where where;
+};
+
+struct toy_wait {
+    pid_t pid, tid;
+    struct toy_place place;
+    uint64_t at_ns, weight;
+};
+
+struct toy_function {
+    const char *name;
+    const uint8_t *start, *end;
+};
+
+struct collector {
+    const struct toy_function *functions;
+    size_t functions_len;
+    VEC(struct toy_place) places;
+    VEC(struct toy_wait) waits;
+    uint64_t lost_ns, lost;
+};
+
+static inline int toy_function_at(const struct collector *c, uint64_t address)
+{
+    for (size_t i = 0; i < c->functions_len; i++)
+        if (address > (uintptr_t)c->functions[i].start && address <= (uintptr_t)c->functions[i].end)
+            return (int)i;
+    return NOWHERE;
+}
+
+/* The innermost function whose return address lies on the stack. */
+static inline int toy_function_of(const struct collector *c, struct bytes stack)
+{
+    for (size_t at = 0; at + sizeof(uint64_t) <= stack.len; at += sizeof(uint64_t)) {
+        int found = toy_function_at(c, bytes_u64(stack.at + at, false));
+        if (found != NOWHERE)
+            return found;
+    }
+    return NOWHERE;
+}
+
+struct collector_place collector_place(struct collector *c, const struct collector_sample *s)
+{
+    struct toy_place place = {toy_function_of(c, s->stack), s->syscall, s->where};
+    vec_push(&c->places, place);
+    return (struct collector_place){.node = (uint32_t)c->places.len - 1};
+}
+
+struct collector_place collector_place_as(struct collector *c, struct collector_place place,
+                                          enum collector_where where)
+{
+    struct toy_place other = c->places.at[place.node];
+    other.where = where;
+    vec_push(&c->places, other);
+    return (struct collector_place){.node = (uint32_t)c->places.len - 1};
+}
+
+void collector_sample_at(struct collector *c, const struct collector_sample *s,
+                         struct collector_place place)
+{
+    struct toy_wait wait = {s->pid, s->tid, c->places.at[place.node], s->at_ns, s->weight};
+    vec_push(&c->waits, wait);
+}
+
+void collector_sample(struct collector *c, const struct collector_sample *s)
+{
+    struct toy_wait wait = {s->pid, s->tid, {NOWHERE, s->syscall, s->where}, s->at_ns, s->weight};
+    vec_push(&c->waits, wait);
+}
+
+void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,
+                    uint64_t ns)
+{
+    (void)kind;
+    (void)text;
+    c->lost += count;
+    c->lost_ns += ns;
+}
+
+static inline void toy_free(struct collector *c)
+{
+    vec_free(&c->places);
+    vec_free(&c->waits);
+}
+
+/* The time of all waits that fit; tid 0, syscall INT64_MIN: any. */
+static inline uint64_t toy_sum(const struct collector *c, pid_t tid, int function, int64_t call,
+                               enum collector_where where)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < c->waits.len; i++) {
+        const struct toy_wait *w = &c->waits.at[i];
+        if ((!tid || w->tid == tid) && w->place.function == function &&
+            (call == INT64_MIN || w->place.syscall == call) && w->place.where == where)
+            sum += w->weight;
+    }
+    return sum;
+}
+
+static inline uint64_t toy_sum_of_thread(const struct collector *c, pid_t tid)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < c->waits.len; i++)
+        sum += c->waits.at[i].tid == tid ? c->waits.at[i].weight : 0;
+    return sum;
+}
+
+#endif

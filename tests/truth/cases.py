@@ -1,0 +1,85 @@
+"""The programs of tests/truth and what is asked about each: one row a case."""
+import dataclasses
+
+LIBRARIES = (("lib_a.so", ("-DPLUGIN=in_a",)), ("lib_b.so", ("-DPLUGIN=in_b",)))
+STRIPPED = (("lib_a.so", ("-DPLUGIN=in_a", "-s")),)
+EVERY = ("O0", "O2", "frames", "static", "nonpie")
+ALL = ("perf", "user", "refused", "refused-user")
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    source: str
+    arguments: tuple = ()
+    asks: tuple = ("self", "total", "kernel", "path", "calls")
+    builds: tuple = ("O2",)          # in which `run.py` asks it
+    recorders: tuple = ALL
+    extra: tuple = ()                # flags
+    libraries: tuple = ()
+    options: tuple = ()              # of `monarc run`
+    status: int = 0
+    is_cut: bool = False             # stacks need not be whole, if the report says so
+    rename: tuple = ()               # (function, name of its row), ...
+
+    @property
+    def build(self):
+        """The one that a quick run takes: as Debian's packages are built, where that is asked."""
+        return "O2" if "O2" in self.builds else self.builds[0]
+
+
+CASES = [
+    Case("user", "shares.c", ("user",), builds=EVERY),
+    Case("kernel", "shares.c", ("kernel",), builds=EVERY),
+    Case("calls", "shares.c", ("calls",)),
+    Case("faults", "shares.c", ("faults",), builds=("O2", "static")),
+    Case("blocked", "shares.c", ("blocked",)),
+    Case("stripped", "shares.c", ("user",), builds=("stripped",), 
+         rename=tuple((name, "[no symbol] (shares)") for name in ("half", "third", "sixth"))),
+    Case("paths", "callers.c", ("paths",), builds=EVERY),
+    Case("direct", "callers.c", ("direct",), builds=EVERY),
+    Case("mutual", "callers.c", ("mutual",), builds=EVERY),
+    Case("deep", "callers.c", ("900",), builds=("O0", "O2", "frames")),
+    Case("shallow", "callers.c", ("30",)),
+    Case("large", "callers.c", ("large",), builds=("O2", "frames")),
+    Case("inlined", "inlined.c", builds=("O2", "frames", "nonpie")),
+    Case("unequal", "threads.c", ("unequal",), builds=("O2", "static")),
+    # clone3 of the C library has no unwind table at its system call.
+    Case("many", "threads.c", ("many",), is_cut=True),
+    Case("short", "threads.c", ("short",), is_cut=True),
+    Case("library", "libraries.c", ("once",), libraries=LIBRARIES, builds=("O2", "O0")),
+    Case("library-turn", "libraries.c", ("turn",), libraries=LIBRARIES),
+    Case("library-apart", "libraries.c", ("apart",), libraries=LIBRARIES),
+    Case("library-relative", "libraries.c", ("relative",), libraries=LIBRARIES),
+    # An ordinary user cannot read a file that was deleted before the first look at it.
+    Case("library-deleted", "libraries.c", ("deleted",), libraries=LIBRARIES,
+         recorders=("perf", "refused")),
+    Case("library-stripped", "libraries.c", ("once",), libraries=STRIPPED,
+         rename=(("in_a", "[no symbol] (lib_a.so)"),)),
+    Case("generated-named", "generated.c", ("named",)),
+    Case("generated-framed", "generated.c", ("framed",)),
+    Case("generated-leaf", "generated.c", ("leaf",), is_cut=True),
+    Case("coroutines", "switched.c", ("coroutines",)),
+    Case("handler", "switched.c", ("handler",), is_cut=True, builds=("O2", "static")),
+    Case("language-c++", "language.cc", builds=("O0", "O2")),
+    Case("language-fortran", "language.f90", extra=("-fno-inline",),
+         rename=tuple((name, "__work_MOD_" + name) for name in ("three_parts", "one_part"))),
+    Case("language-rust", "language.rs"),
+    Case("counted", "counted.c", extra=("-pg",)),
+    Case("end-_exit", "ends.c", ("_exit",)),
+    Case("end-kill", "ends.c", ("kill",), status=128 + 9),
+    Case("end-term", "ends.c", ("term",), status=128 + 15),
+    Case("end-abort", "ends.c", ("abort",), status=128 + 6),
+    Case("sandbox", "ends.c", ("sandbox",), builds=("O2", "static")),
+    Case("defaults", "ends.c", ("defaults",)),
+    Case("deleted", "ends.c", ("deleted",)),
+    Case("child-fork", "children.c", ("fork",), builds=("O2", "static")),
+    Case("child-many", "children.c", ("many",)),
+    Case("child-vfork", "children.c", ("vfork",), builds=("O2", "static")),
+    Case("child-spawn", "children.c", ("spawn",)),
+    Case("child-shell", "children.c", ("shell",)),
+    Case("child-exec", "children.c", ("exec",)),
+    Case("child-killed", "children.c", ("killed",)),
+    Case("child-daemon", "children.c", ("daemon",), options=("--follow-daemons=3",)),
+]
+BY_NAME = {case.name: case for case in CASES}

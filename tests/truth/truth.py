@@ -1,0 +1,345 @@
+"""What the truth tests share: building programs, recording them, and comparing what the report says
+with what the programs say of themselves.
+
+Nothing is tuned to pass: a share may be off by three standard errors of a binomial share of so many
+samples, and by what reading the clocks took of the program, which it measures itself. A time may be
+off by a hundredth and by what a process uses before and after it can look at its clock.
+
+It shares no code with monarc and reads `--json` alone."""
+import dataclasses
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = os.path.join(HERE, "programs")
+ROOT = os.path.dirname(os.path.dirname(HERE))
+MONARC = os.path.abspath(os.environ.get("MONARC") or os.path.join(ROOT, "build", "monarc"))
+NOBODY = 65534
+ERRORS = 3            # standard errors that a share may be off
+HUNDREDTH = 0.01      # of a total
+WHOLE = 0.01          # of all stacks may be cut
+OUTSIDE_S = 0.004     # of a process: loading it, and ending it, beyond what it can measure
+USER_CODE = "perf in user code"
+TICKS_PER_S = 250     # at least: how often the kernel decides between user and system time
+
+# How each build is compiled. -O2 has no frame pointers on the machines we have.
+BUILDS = {
+    "O0": ["-O0"],
+    "O2": ["-O2"],
+    "frames": ["-O2", "-fno-omit-frame-pointer"],
+    "static": ["-O2", "-static"],
+    "nonpie": ["-O2", "-no-pie"],
+    "stripped": ["-O2", "-s"],
+}
+COMPILERS = {".c": "gcc", ".cc": "g++", ".f90": "gfortran", ".rs": "/usr/bin/rustc"}
+
+
+class Unavailable(Exception):
+    """The case cannot be asked on this machine; says why."""
+
+
+@dataclasses.dataclass
+class Recorder:
+    """A way to run monarc, and how the recording must have come about."""
+    name: str
+    is_root: bool = True
+    is_refused: bool = False
+    rate: int = 0         # 0: monarc's own
+    method: str = ""      # as the report names it; "": not asked
+
+
+RECORDERS = {r.name: r for r in [
+    Recorder("perf", method="perf"),
+    Recorder("user", is_root=False, method=USER_CODE),
+    Recorder("refused", is_refused=True, method="ptrace"),
+    Recorder("refused-user", is_root=False, is_refused=True, method="ptrace"),
+]}
+
+
+# --- building -------------------------------------------------------------------------------------
+
+class Workshop:
+    """A folder of compiled programs, kept as long as the object."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="monarc-truth-")
+        os.chmod(self.folder.name, 0o755)
+        self.built = {}
+
+    def compile(self, source, out, flags):
+        extension = os.path.splitext(source)[1]
+        compiler = shutil.which(COMPILERS[extension])
+        if not compiler:
+            raise Unavailable("no " + os.path.basename(COMPILERS[extension]))
+        command = [compiler, "-g"]
+        if extension == ".rs":
+            command = [compiler, "-g", "-O"]
+            flags = []
+        elif extension == ".f90":
+            command += ["-J", os.path.dirname(out)]
+        path = source if os.path.isabs(source) else os.path.join(PROGRAMS, source)
+        r = subprocess.run([*command, path, "-o", out, *flags], capture_output=True, text=True)
+        if r.returncode:
+            if "-fsanitize" in " ".join(flags) or "-static" in flags:
+                raise Unavailable("cannot be linked: " + (r.stderr.splitlines() or ["?"])[-1])
+            raise AssertionError(r.stderr)
+
+    def build(self, source, build="O2", extra=(), libraries=()):
+        """The folder with the program, called as its source, and with its libraries."""
+        key = (source, build, tuple(extra), tuple(libraries))
+        if key not in self.built:
+            folder = tempfile.mkdtemp(dir=self.folder.name)
+            os.chmod(folder, 0o777)
+            for name, library in libraries:
+                self.compile("plugin.c", os.path.join(folder, name),
+                             ["-O2", "-shared", "-fPIC", "-fvisibility=hidden", *library])
+            out = os.path.join(folder, os.path.splitext(source)[0])
+            threads = [] if source.endswith(".f90") else ["-pthread", "-ldl"]
+            self.compile(source, out, [*BUILDS[build], *extra, *threads])
+            self.built[key] = folder
+        return self.built[key]
+
+    def refuser(self):
+        if "refuser" not in self.built:
+            out = os.path.join(self.folder.name, "refuse_perf")
+            self.compile(os.path.join(HERE, "refuse_perf.c"), out, ["-O1"])
+            self.built["refuser"] = out
+        return self.built["refuser"]
+
+
+# --- what the program says ------------------------------------------------------------------------
+
+class Truth:
+    """The lines of a program and its children, added up. Amounts are seconds."""
+
+    def __init__(self, path):
+        self.self, self.total, self.path, self.kernel = {}, {}, {}, {}
+        self.calls, self.wait, self.cpu, self.error = {}, {}, {}, {}
+        with open(path) as f:
+            for line in f:
+                kind, rest = line.rstrip("\n").split(" ", 1)
+                name, value = rest.rsplit(" ", 1)
+                rows = getattr(self, kind)
+                rows[name] = rows.get(name, 0) + float(value)
+        self.cpu_s = sum(self.cpu.values())
+        self.error_s = sum(self.error.values())
+
+
+# --- what monarc says -----------------------------------------------------------------------------
+
+def without_parameters(name):
+    """`f(int)` is f; `[no symbol] (libz.so.1)` stays."""
+    return name if name.startswith("[") else re.sub(r"\(.*\)( const)?( \[clone .*\])?$", "", name)
+
+
+class Report:
+    """`monarc flat --json` of a recording."""
+
+    def __init__(self, recording, command):
+        self.recording, self.command = recording, command
+        self.flat = self.json("flat", recording)
+        self.summary = self.flat["summary"]
+        self.functions = self.flat["functions"]
+        self.recorded = self.summary["recording"]
+        self.sampled_s = self.summary["samples"] / (self.summary["samples_per_unit"] or 1)
+
+    def json(self, *arguments):
+        r = subprocess.run([*self.command, *arguments, "--json"], capture_output=True, text=True)
+        if r.returncode:
+            raise AssertionError("monarc %s: %s" % (" ".join(arguments), r.stderr))
+        return json.loads(r.stdout)
+
+    def rows(self, name):
+        return [f for f in self.functions
+                if name in (f["name"], f["linkage_name"], without_parameters(f["name"]))]
+
+    def self_s(self, name):
+        return sum(f["self_time"] or 0 for f in self.rows(name))
+
+    def total_s(self, name):
+        return max((f["total_time"] or 0 for f in self.rows(name)), default=0)
+
+    def calls(self, name):
+        return sum(f["calls"] for f in self.rows(name))
+
+    def kernel_s(self):
+        return sum(f["self_time"] or 0 for f in self.functions if f["name"].startswith("[kernel"))
+
+    def cut_s(self):
+        return sum(f["total_time"] or 0 for f in self.functions if f["name"].startswith("[stack cut"))
+
+    def cut_share(self):
+        return 1 - self.recorded["whole_stacks"]
+
+    def samples(self):
+        """How many times somebody looked, whatever each look weighs."""
+        return self.recorded["samples_taken"]
+
+    def lost_s(self):
+        """What is named and stands in no row; the kernel's is in one."""
+        return sum(loss["ns"] for loss in self.recorded["losses"] if loss["kind"] != "kernel") / 1e9
+
+    def path_s(self, path):
+        """Time of the stacks that have these functions in this order, others between or not."""
+        names = path.split(";")
+        trees = self.json("graph", "--callees", names[0], "--limit=1000000", "--min-percent=0",
+                          self.recording)["trees"]
+        per_s = self.summary["samples_per_unit"] or 1
+        return sum(samples_of_path(tree["rows"], names) for tree in trees) / per_s
+
+
+def samples_of_path(rows, names):
+    """Adds up the rows of a tree, depth first, at which the last name is reached for the first time
+    below all the others."""
+    total, reached = 0, []  # reached[d]: how many of the names lie on the way to depth d
+    for row in rows:
+        depth = row["depth"]
+        before = reached[depth - 1] if depth else 0
+        del reached[depth:]
+        name = without_parameters(row.get("name", ""))
+        is_next = before < len(names) and name == names[before]
+        reached.append(before + is_next)
+        if is_next and before + 1 == len(names):
+            total += row["total_samples"]
+    return total
+
+
+# --- comparing ------------------------------------------------------------------------------------
+
+@dataclasses.dataclass
+class Finding:
+    what: str
+    expected: float
+    seen: float
+    allowed: float
+    unit: str = "%"
+
+    @property
+    def is_true(self):
+        return abs(self.expected - self.seen) <= self.allowed
+
+    def __str__(self):
+        scale = 100 if self.unit == "%" else 1
+        return "%-44s expected %8.3f %s  seen %8.3f  off %+7.3f  allowed %6.3f%s" % (
+            self.what, scale * self.expected, self.unit, scale * self.seen,
+            scale * (self.seen - self.expected), scale * self.allowed,
+            "" if self.is_true else "  <-- WRONG")
+
+
+def standard_error(share, samples):
+    """Of a binomial share. One that is 0 or 1 is known no better than to one sample."""
+    spread = max(share * (1 - share), 1 / max(samples, 1))
+    return math.sqrt(spread / max(samples, 1))
+
+
+def compare(truth, report, asks, rename=(), method="", is_cut=False):
+    """All findings. `asks` are the kinds of lines to compare; `rename` says under which other name
+    rows stand; `is_cut`: that stacks are allowed to be cut, if the report says so."""
+    n, cpu, seen_cpu = report.samples(), truth.cpu_s, report.sampled_s
+    clock = truth.error_s / cpu
+    cut_s = report.cut_s()  # callers that are not known, and said to be
+    unseen_s = max(cut_s - sum(truth.kernel.values()), 0) if method == USER_CODE else 0
+    found = []
+    if method:
+        found.append(Finding("recorded by " + method, 1, report.recorded["method"] == method, 0, ""))
+    if not is_cut:
+        found.append(Finding("stacks that are not whole", 0, report.cut_share(), WHOLE))
+
+    def share(kind, name, expected_s, seen_s, most_s=None, ticks=False):
+        p = min(expected_s / cpu, 1)
+        allowed = ERRORS * standard_error(p, n) + clock
+        if ticks:  # what is the kernel's is known by the tick alone
+            allowed += ERRORS * standard_error(p, cpu * TICKS_PER_S)
+        low, high = (s / seen_cpu if seen_cpu else 0 for s in (seen_s, most_s or seen_s))
+        found.append(Finding("%s %s" % (kind, name), p, min(max(p, low), high), allowed))
+
+    found += account(truth, report)
+    if "self" in asks:
+        expected = {}
+        for name, s in truth.self.items():
+            name = dict(rename).get(name, name)
+            expected[name] = expected.get(name, 0) + s
+        for name, s in expected.items():
+            # Interrupts of the machine are rows of the kernel's, below the function that they hit:
+            # by its own clock they are its time. It calls nothing, so its total is that at most.
+            # Where the kernel may not be seen they are in a row that is nobody's.
+            share("self", name, s, report.self_s(name), report.total_s(name) + unseen_s)
+    if "total" in asks:
+        for name, s in truth.total.items():
+            share("total", name, s, report.total_s(name), report.total_s(name) + cut_s)
+    if "kernel" in asks and truth.kernel:
+        share("self", "[kernel]", sum(truth.kernel.values()), report.kernel_s(), ticks=method == USER_CODE)
+    if "path" in asks:
+        for path, s in truth.path.items():
+            seen_s = report.path_s(path)
+            share("path", path, s, seen_s, seen_s + cut_s)
+    if "calls" in asks:
+        for name, number in truth.calls.items():
+            found.append(Finding("calls " + name, number, report.calls(name), 0, "calls"))
+    return found
+
+
+def account(truth, report):
+    """Whether all CPU time is there: as the program knows it, as the kernel's accounts have it, and
+    as samples and named losses add up to it."""
+    r, outside_s = report.recorded, OUTSIDE_S * max(1, report.recorded["processes"])
+    return [Finding("CPU time of the program", truth.cpu_s, r["cpu_time"],
+                    HUNDREDTH * truth.cpu_s + outside_s, "s"),
+            Finding("CPU time accounted for, and lost", r["cpu_time"],
+                    r["accounted_time"] + report.lost_s(),
+                    HUNDREDTH * truth.cpu_s + outside_s, "s"),
+            Finding("CPU time in rows", r["accounted_time"], report.sampled_s,
+                    HUNDREDTH * truth.cpu_s + outside_s, "s")]
+
+
+# --- running --------------------------------------------------------------------------------------
+
+def become(recorder, workshop):
+    """The words before a command that make it run as that recorder's user, refused or not."""
+    words = []
+    if not recorder.is_root and os.geteuid() == 0:
+        if not shutil.which("setpriv"):
+            raise Unavailable("no setpriv")
+        words += ["setpriv", "--reuid=%d" % NOBODY, "--regid=%d" % NOBODY, "--clear-groups"]
+    if recorder.is_root and os.geteuid() != 0:
+        raise Unavailable("not root")
+    if recorder.is_refused:
+        words.append(workshop.refuser())
+    return words
+
+
+def record(case_folder, program, arguments, recorder, workshop, options=(), timeout=60):
+    """Runs the program under `monarc run`; returns what it says, the recording and the result."""
+    folder = tempfile.mkdtemp(dir=case_folder)
+    os.chmod(folder, 0o777)
+    said = os.path.join(folder, "truth")
+    recording = os.path.join(folder, "rec")
+    rate = ["--rate=%d" % recorder.rate] if recorder.rate else []
+    command = [*become(recorder, workshop), MONARC, "run", "--no-report", "-o", recording, *rate,
+               *options, "--", program, *arguments]
+    environment = dict(os.environ, TRUTH=said, LC_ALL="C")
+    environment.pop("LD_PRELOAD", None)
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True,
+                            timeout=timeout, stdin=subprocess.DEVNULL)
+    return said, recording, result
+
+
+def bare(case_folder, program, arguments, timeout=60):
+    """The same without monarc; returns what it says and the CPU time that its parent sees."""
+    folder = tempfile.mkdtemp(dir=case_folder)
+    said = os.path.join(folder, "truth")
+    child = subprocess.Popen([program, *arguments], cwd=folder, env=dict(os.environ, TRUTH=said),
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = status
+    return said, used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    sys.exit("truth.py is a library; see run.py")

@@ -1,0 +1,289 @@
+/* A process that is interrupted at thousands of places and unwinds itself, by us and by glibc from
+ * the same registers. Used by the unit test and, on other machines, by tests/cross.
+ *
+ * The code that is interrupted has no frame pointers, calls deeply, allocates on the stack, is
+ * called back by the C library, and is interrupted again in its signal handler. */
+#ifndef MONARC_TESTS_UNWIND_LIVE_H
+#define MONARC_TESTS_UNWIND_LIVE_H
+
+#include "own_modules.h"
+
+#include <alloca.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <ucontext.h>
+
+enum { MOST_FRAMES = 256 };
+
+static struct own_modules modules;
+static volatile sig_atomic_t points, agreed, whole;
+static volatile sig_atomic_t as_deep;  /* stacks with as many frames of deep() as there are */
+static volatile sig_atomic_t untrue;   /* stacks that claim to be whole and are not */
+static volatile sig_atomic_t bare;     /* stacks that end for want of tables */
+static volatile sig_atomic_t cut;      /* stacks that glibc cannot follow to their end */
+static volatile int result;            /* of the work */
+static volatile int depth;             /* of deep() */
+static uint64_t deep_return;           /* where it returns to itself */
+static uint64_t stack_end, trampoline; /* what a handler returns to */
+
+struct difference {
+    void *theirs[MOST_FRAMES];
+    uint64_t ours[MOST_FRAMES];
+    uint32_t theirs_len, ours_len;
+    enum unwind_end end;
+};
+static struct difference differences[16];
+static size_t differences_len;
+
+#if defined __x86_64__
+
+#define MACHINE UNWIND_X86_64
+enum { SP = 7 };
+
+static struct unwind_registers registers_of(const ucontext_t *u)
+{
+    static const int order[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                REG_R12, REG_R13, REG_R14, REG_R15};
+    struct unwind_registers r = {.pc = (uint64_t)u->uc_mcontext.gregs[REG_RIP], .known = 0xffff};
+    for (int i = 0; i < 16; i++)
+        r.at[i] = (uint64_t)u->uc_mcontext.gregs[order[i]];
+    return r;
+}
+
+#elif defined __aarch64__
+
+#define MACHINE UNWIND_AARCH64
+enum { SP = 31 };
+
+static struct unwind_registers registers_of(const ucontext_t *u)
+{
+    struct unwind_registers r = {.pc = u->uc_mcontext.pc, .known = UINT32_MAX};
+    memcpy(r.at, u->uc_mcontext.regs, sizeof u->uc_mcontext.regs);
+    r.at[SP] = u->uc_mcontext.sp;
+    return r;
+}
+
+#else
+
+#define MACHINE UNWIND_RISCV64
+enum { SP = 2 };
+
+static struct unwind_registers registers_of(const ucontext_t *u)
+{
+    struct unwind_registers r = {.pc = u->uc_mcontext.__gregs[0], .known = UINT32_MAX};
+    memcpy(r.at, u->uc_mcontext.__gregs, sizeof r.at);
+    return r;
+}
+
+#endif
+
+static bool is_near_trampoline(uint64_t pc)
+{
+    return trampoline && pc - trampoline < 16;
+}
+
+/* On some machines handlers return to a page that belongs to no object. */
+static bool live_module_at(void *context, uint64_t pc, struct unwind_module *out)
+{
+    return own_module_at(context, pc, out) || is_near_trampoline(pc);
+}
+
+static bool live_read(void *context, uint64_t address, uint64_t *word)
+{
+    struct unwind_module ignored;
+    if (!is_near_trampoline(address) && !own_module_at(context, address, &ignored))
+        return false;
+    memcpy(word, (const void *)address, sizeof *word);
+    return true;
+}
+
+/* glibc's backtrace() begins in the handler; what was interrupted comes behind the trampoline, and
+ * its addresses are those that calls return to. Exact are those of the frame that was interrupted,
+ * and if it is within a handler, of the trampoline and the frame behind it. */
+static bool same_frames(const struct difference *d, uint64_t pc)
+{
+    uint32_t skip = 0, exact = 0;
+    while (skip < d->theirs_len && (uint64_t)d->theirs[skip] != pc)
+        skip++;
+    if (skip == d->theirs_len || d->theirs_len - skip != d->ours_len)
+        return false;
+    for (uint32_t i = 0; i < d->ours_len; i++) {
+        uint64_t theirs = (uint64_t)d->theirs[skip + i];
+        exact += d->ours[i] == theirs;
+        if (d->ours[i] != theirs && d->ours[i] != theirs - 1)
+            return false;
+    }
+    return d->ours[0] == pc && (exact == 1 || exact == 3);
+}
+
+/* Entering and leaving takes more than one instruction. */
+static bool has_depth(const struct difference *d, int expected)
+{
+    int found = 0;
+    for (uint32_t i = 1; i < d->ours_len; i++)
+        found += d->ours[i] == deep_return - 1;
+    return found >= expected - 2 && found <= expected;
+}
+
+/* Without tables for PLT entries (aarch64) and without knowing the emulator's signal frames
+ * (riscv64) glibc stops there. */
+static bool ends_early(const struct difference *d, uint64_t pc)
+{
+    uint32_t len = d->theirs_len;
+    return len && len < 4 && MACHINE != UNWIND_X86_64 &&
+           ((uint64_t)d->theirs[len - 1] == pc || len == 1);
+}
+
+static void compare(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info;
+    static struct difference d;
+    static volatile bool is_busy; /* an emulator may not mind the mask */
+    if (is_busy)
+        return;
+    is_busy = true;
+    struct unwind_registers r = registers_of(context);
+    uint64_t left = stack_end - r.at[SP];
+    struct unwind_stack s = {.address = r.at[SP],
+                             .bytes = {(const uint8_t *)r.at[SP], left},
+                             .module_at = live_module_at,
+                             .read = live_read,
+                             .context = &modules};
+    d.ours_len = unwind_walk(&s, MACHINE, &r, d.ours, MOST_FRAMES, &d.end);
+    d.theirs_len = (uint32_t)backtrace(d.theirs, MOST_FRAMES);
+    points++;
+    whole += d.end == UNWIND_WHOLE;
+    as_deep += has_depth(&d, depth);
+    untrue += d.end == UNWIND_WHOLE && !has_depth(&d, depth);
+    bare += d.end == UNWIND_NO_TABLE;
+    if (same_frames(&d, r.pc))
+        agreed++;
+    else if (ends_early(&d, r.pc))
+        cut++;
+    else if (differences_len < 16)
+        differences[differences_len++] = d;
+    is_busy = false;
+}
+
+static void interrupt_again(int number)
+{
+    (void)number;
+    trampoline = (uint64_t)__builtin_return_address(0);
+    raise(SIGUSR2);
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const int *l = left, *r = right;
+    return (*l > *r) - (*l < *r);
+}
+
+static __attribute__((noinline)) int use_stack(int n)
+{
+    char *room = alloca((size_t)n % 300 + 16), text[64];
+    memset(room, n, (size_t)n % 300 + 16);
+    snprintf(text, sizeof text, "%d %g %s", n, n / 3.0, "text");
+    return room[n % 16] + text[0];
+}
+
+static __attribute__((noinline)) int deep(int n)
+{
+    volatile int kept = n;
+    int below;
+    depth++;
+    if (depth == 2)
+        deep_return = (uint64_t)__builtin_return_address(0);
+    below = n == 0 ? use_stack(rand()) : deep(n - 1);
+    depth--;
+    return below * 3 + kept;
+}
+
+static __attribute__((noinline)) int sort_some(int n)
+{
+    int values[64];
+    for (int i = 0; i < 64; i++)
+        values[i] = rand() % n;
+    qsort(values, 64, sizeof *values, by_value);
+    return values[0];
+}
+
+static __attribute__((noinline)) double copy_some(size_t n)
+{
+    static char from[4096], to[4096];
+    memcpy(to, from, n % sizeof to);
+    memmove(to + 1, to, n % 4000);
+    char *text = malloc(n % 1000 + 1);
+    free(text);
+    return strtod("3.14159e10", NULL) + (double)strlen(to);
+}
+
+static __attribute__((noinline)) int work(int n)
+{
+    if (n % 16 == 0)
+        raise(SIGUSR1);
+    return deep(n % 60) + sort_some(n + 1) + (int)copy_some((size_t)n * 37);
+}
+
+static void find_stack_end(void)
+{
+    char *line = NULL;
+    size_t cap = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    uint64_t low, high, here = (uint64_t)&line;
+    while (maps && getline(&line, &cap, maps) > 0)
+        if (sscanf(line, "%lx-%lx", &low, &high) == 2 && here >= low && here < high)
+            stack_end = high;
+    if (maps)
+        fclose(maps);
+    free(line);
+}
+
+/* `without_headers`: only by indexes of .eh_frame. */
+static void live_run(int most_points, bool without_headers)
+{
+    void *first[4];
+    backtrace(first, 4); /* loads libgcc_s */
+    own_modules_init(&modules, MACHINE, without_headers);
+    points = agreed = whole = as_deep = untrue = bare = cut = 0;
+    differences_len = 0;
+    find_stack_end();
+    struct sigaction action = {.sa_sigaction = compare, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigfillset(&action.sa_mask);
+    sigaction(SIGPROF, &action, NULL);
+    sigaction(SIGUSR2, &action, NULL);
+    signal(SIGUSR1, interrupt_again);
+    struct itimerval often = {{0, 500}, {0, 500}};
+    setitimer(ITIMER_PROF, &often, NULL);
+    for (int i = 1; points < most_points && i < 100000000; i++)
+        result = result + work(i);
+    setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
+    own_modules_deinit(&modules);
+}
+
+static bool live_is_good(void)
+{
+    if (MACHINE == UNWIND_RISCV64) /* most of its C library has no tables */
+        return untrue == 0 && (whole + bare) * 1000L >= points * 990L && whole * 3L >= points;
+    long enough = points * 999L;
+    return (agreed + cut) * 1000L >= enough && whole * 1000L >= enough && as_deep * 1000L >= enough;
+}
+
+static void live_report(void)
+{
+    printf("# %d points, %d whole, %d as deep as they are, %d as glibc's, %d that it cannot "
+           "follow; %d untrue, %d without tables\n",
+           (int)points, (int)whole, (int)as_deep, (int)agreed, (int)cut, (int)untrue, (int)bare);
+    for (size_t i = 0; i < differences_len && !live_is_good(); i++) {
+        const struct difference *d = &differences[i];
+        printf("# end %d, trampoline %#lx\n", d->end, trampoline);
+        for (uint32_t j = 0; j < 16; j++)
+            printf("#   %p %#lx\n", j < d->theirs_len ? d->theirs[j] : NULL,
+                   j < d->ours_len ? d->ours[j] : 0);
+    }
+}
+
+#endif
