@@ -367,6 +367,7 @@ static void monitor_describe(struct monitor *m, struct run *out)
     out->user_ns = monitor_ns(children.ru_utime);
     out->system_ns = monitor_ns(children.ru_stime);
     out->cpu_ns = m->perf.cpu_ns;
+    out->cost_ns = m->perf.cost_ns;
     out->monitor_ns = monitor_ns(own.ru_utime) + monitor_ns(own.ru_stime);
     monitor_account(out);
     char directory[PATH_MAX];
