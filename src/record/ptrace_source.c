@@ -18,7 +18,7 @@
 enum {
     MOST_RATE = 250, /* looks a second: each costs some 100 us of a CPU */
     LEAST_SLEEP_NS = 20000,
-    PROMPT_NS = 20000,
+    PROMPT_NS = 8000,
     LONGEST_PERIODS = 8, /* between two looks */
     ATTACH_ROUNDS = 100,
     MOST_FILES = 20000,
