@@ -1,7 +1,8 @@
 /* Opening recordings: the files of their objects, what is chosen of them, and what they lack.
  *
  * Only the files of objects in which something was measured are opened. A file with another
- * build-id than the recorded one is an error: its symbols would give wrong names. */
+ * build-id than the recorded one would give wrong names: of the main program that is an error, of
+ * others a note. */
 #include "cli/recorded.h"
 
 #include "analysis/summary.h"
@@ -69,9 +70,11 @@ static bool open_file(struct recorded *r, struct space_object *object,
     const char *difference_found = difference(object, &r->arena);
     if (!difference_found)
         return true;
-    if (space_is_recorder(object)) { /* an upgrade; its code is the profiler's with any names */
+    if (!is_main && !o->is_forced) { /* built anew since, perhaps within the run: names would lie */
         object_close(object->file);
         object->file = NULL;
+        if (!space_is_recorder(object)) /* an upgrade; its code is the profiler's with any names */
+            r->replaced = path;
         return true;
     }
     r->mismatch = arena_printf(&r->arena, "%s: %s", path, difference_found);
@@ -370,6 +373,11 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     if (r->missing)
         vec_push(&r->notes,
                  arena_printf(&r->arena, "no symbols of %s: there is no such file", r->missing));
+    if (r->replaced)
+        vec_push(&r->notes, arena_printf(&r->arena,
+                                         "no symbols of %s: the file is another one than was "
+                                         "recorded (--force takes its names)",
+                                         r->replaced));
     for (size_t i = 0; i < r->run.losses.len; i++) {
         const struct run_loss *l = &r->run.losses.at[i];
         if (l->kind == RUN_LOST_OTHER)

@@ -130,39 +130,45 @@ static int is_process_folder(const struct dirent *entry)
     return !*c || (*c == '.' && c[1] && !c[1 + strspn(c + 1, "0123456789")]);
 }
 
-static bool add_calls_of(const char *folder, const struct profile_options *o, struct run *out,
-                         struct err *e)
+/* A folder that cannot be read takes its own calls away, and nothing else. */
+static void note_lost_calls(struct run *out, const char *name, const char *why)
+{
+    const char *text =
+        arena_printf(&out->arena, "calls of the process in folder %s are missing: %s", name, why);
+    vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, 1, 0, text});
+}
+
+static void add_calls_of(const char *folder, const char *name, const struct profile_options *o,
+                         struct run *out)
 {
     struct arena scratch = {0};
-    struct file_buffer b = {0};
     struct run calls = {0};
-    const char *path = arena_printf(&scratch, "%s/monarc.side", folder);
-    bool ok = access(path, F_OK) != 0; /* one that was cut off has nothing to say */
-    if (!ok && file_read(path, &b, e) && read_process(folder, file_bytes(&b), path, o, &calls, e)) {
+    struct file_buffer b = {0};
+    struct err why = {0};
+    const char *path;
+    if (read_side(folder, &b, &path, &scratch, &why) &&
+        read_process(folder, file_bytes(&b), path, o, &calls, &why))
         run_add_calls(out, &calls);
-        ok = true;
-    }
+    else
+        note_lost_calls(out, name, why.line);
     run_deinit(&calls);
     file_buffer_deinit(&b);
     arena_deinit(&scratch);
-    return ok;
 }
 
-static bool add_calls(const char *folder, const struct profile_options *o, struct run *out,
-                      struct err *e)
+static void add_calls(const char *folder, const struct profile_options *o, struct run *out)
 {
     struct dirent **entries = NULL;
     struct arena scratch = {0};
     int len = scandir(folder, &entries, is_process_folder, versionsort);
-    bool ok = true;
     for (int i = 0; i < len; i++) {
         const char *inner = arena_printf(&scratch, "%s/%s", folder, entries[i]->d_name);
-        ok = ok && (!is_folder(inner) || add_calls_of(inner, o, out, e));
+        if (is_folder(inner))
+            add_calls_of(inner, entries[i]->d_name, o, out);
         free(entries[i]);
     }
     free(entries);
     arena_deinit(&scratch);
-    return ok;
 }
 
 bool recorded_read(const char *folder, const struct profile_options *o, struct run *out,
@@ -173,7 +179,9 @@ bool recorded_read(const char *folder, const struct profile_options *o, struct r
     const char *path;
     bool ok = read_side(folder, &b, &path, &scratch, e);
     if (ok && run_probe(file_bytes(&b)))
-        ok = run_read(file_bytes(&b), path, out, e) && add_calls(folder, o, out, e);
+        ok = run_read(file_bytes(&b), path, out, e);
+    if (ok && run_probe(file_bytes(&b)))
+        add_calls(folder, o, out);
     else if (ok)
         ok = read_process(folder, file_bytes(&b), path, o, out, e);
     file_buffer_deinit(&b);

@@ -84,7 +84,7 @@ void collector_name_generated(struct collector *c, uint32_t process)
     uint32_t pid = c->processes.at[process].pid;
     char path[96];
     size_t before = c->symbols.len;
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/root/tmp/perf-%" PRIu32 ".map", pid, pid);
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/root%s/perf-%" PRIu32 ".map", pid, "/tmp", pid);
     if (sampled.all.len)
         finish_read_map(c, path, object, &sampled);
     snprintf(path, sizeof path, "/tmp/perf-%" PRIu32 ".map", pid);

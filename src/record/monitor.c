@@ -262,10 +262,13 @@ static bool monitor_open_ptrace(struct monitor *m, struct err *e)
 {
     struct source_options options = monitor_source_options(m);
     const struct event_list *events = m->options->events;
-    for (size_t i = 0; i < events->choices.len; i++)
-        if (!events->choices.at[i].is_clock || events->choices.at[i].is_wall)
-            return err_set(e, "%s needs perf events, which are refused (%s)",
-                           events->choices.at[i].name, m->result->refusal.line);
+    for (size_t i = 0; i < events->choices.len; i++) {
+        const struct event_choice *c = &events->choices.at[i];
+        bool is_whole_clock = c->is_clock && !c->user_only && !c->kernel_only;
+        if (!is_whole_clock || i) /* ptrace has one clock, of user code and the kernel together */
+            return err_set(e, "%s%s needs perf events, which are refused (%s)", c->name,
+                           is_whole_clock ? " beside another event" : "", m->result->refusal.line);
+    }
     if (!ptrace_source_new(&m->source, m->collector, &options, e))
         return false;
     m->method = RUN_METHOD_PTRACE;
@@ -364,6 +367,7 @@ static void monitor_describe(struct monitor *m, struct run *out)
     out->user_ns = monitor_ns(children.ru_utime);
     out->system_ns = monitor_ns(children.ru_stime);
     out->cpu_ns = m->perf.cpu_ns;
+    out->cost_ns = m->perf.cost_ns;
     out->monitor_ns = monitor_ns(own.ru_utime) + monitor_ns(own.ru_stime);
     monitor_account(out);
     char directory[PATH_MAX];

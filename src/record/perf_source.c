@@ -1,4 +1,7 @@
 /* Telling the collector what the buffers of perf events say, in the order of time. */
+#include "record/perf_source.h"
+
+#include "record/perf_cost.h"
 #include "record/perf_private.h"
 
 #include <errno.h>
@@ -291,6 +294,9 @@ static void perf_finish(struct source *source, uint64_t now_ns)
                        s->choices.at[0].is_clock ? s->lost * s->choices.at[0].period : 0);
     if (s->throttled)
         collector_lose(s->collector, RUN_LOST_THROTTLED, THROTTLED, s->throttled, 0);
+    if (s->result->samples)
+        s->result->cost_ns = s->result->samples *
+                             perf_cost_of_sample(&s->layout, s->stack_bytes, s->result->user_only);
 }
 
 static void perf_free(struct source *source)

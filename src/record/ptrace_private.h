@@ -38,7 +38,8 @@ struct ptrace_source {
     uint64_t next_ns;       /* of the next look */
     double cost_ns;         /* of a look */
     uint32_t most_files;    /* threads whose files in /proc may stay open */
-    uint64_t fifth_ns;      /* one look in five is not later than that */
+    uint64_t asleep_cpu_ns; /* our own CPU time when the last round ended */
+    double prompt_ns;       /* one look in fifty begins sooner after its time */
     uint64_t next_left_ns;  /* of the next look at what is not traced */
     uint32_t active, quiet; /* threads of either kind at the last look */
     int64_t ends_ns;        /* CPU time that ended threads have left over, see ptrace_sampling.c */
@@ -50,6 +51,9 @@ struct ptrace_source {
 };
 
 uint64_t ptrace_clock(void);
+
+/* Our own CPU time. */
+uint64_t ptrace_own_cpu(void);
 
 /* A random number in (0, 1]. */
 double ptrace_random(struct ptrace_source *s);

@@ -12,23 +12,15 @@
 
 enum { PAGE_BYTES = 4096, STACK_PARTS = 17 };
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 typedef struct user_regs_struct machine_registers;
-#elif defined(__aarch64__)
-typedef struct user_regs_struct machine_registers;
-#elif defined(__riscv) && __riscv_xlen == 64
-typedef struct user_regs_struct machine_registers;
-#else
-typedef struct {
-    uint64_t none;
-} machine_registers;
-#endif
 
 static bool registers_get(pid_t tid, machine_registers *r)
 {
     struct iovec part = {r, sizeof *r};
     return ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &part) == 0 && part.iov_len == sizeof *r;
 }
+#endif
 
 #if defined(__x86_64__)
 enum { USER_CODE_64 = 0x33 }; /* the code segment of 64-bit programs */

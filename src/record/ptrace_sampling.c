@@ -23,16 +23,15 @@
 #include "record/ptrace_private.h"
 
 #include <sys/ptrace.h>
-#include <time.h>
 
 enum {
     LOOKS = 24,        /* sleeping threads to look at */
-    QUIET_AFTER = 3,   /* looks without any activity */
+    QUIET_AFTER = 64,  /* looks without any activity */
     SHARE_OF_TIME = 16 /* of the time between looks, one part in so many may be looking */
 };
 
 /* A thread that lost its CPU so long before us was displaced by something else. */
-#define JUST_NOW_MS 0.02
+#define JUST_NOW_MS 0.03
 
 static bool sampling_is_quiet(const struct ptrace_thread *t)
 {
@@ -98,14 +97,17 @@ static void sampling_look_at_all(struct ptrace_source *s)
     }
 }
 
-/* The one of the running threads that had this CPU until we took it; NULL: none of ours. */
+/* The one of the running threads that had this CPU until we took it; NULL: none of ours. Clocks of
+ * CPUs differ: one that came from another may seem to have run after us. */
 static struct ptrace_thread *sampling_displaced(struct ptrace_source *s, double ours)
 {
     int here = sched_getcpu();
     for (size_t i = 0; i < s->running.len; i++) {
         struct ptrace_thread *t = ptrace_threads_find(&s->threads, s->running.at[i]);
-        if (t && t->cpu == here &&
-            ours - proc_thread_last_run(t->process->pid, t->tid) < JUST_NOW_MS)
+        if (!t || t->cpu != here)
+            continue;
+        double before = ours - proc_thread_last_run(t->process->pid, t->tid);
+        if (before > -JUST_NOW_MS && before < JUST_NOW_MS)
             return t;
     }
     return NULL;
@@ -126,22 +128,22 @@ static void sampling_ask(struct ptrace_thread *t)
                  times.runs != t->turns;
 }
 
-static uint64_t sampling_own_cpu(void)
+/* When this CPU was given to us, by its own clock: now, less what we have run since we were to
+ * sleep. (Asking for our CPU time has just brought the time we last ran up to date.) */
+static double sampling_our_begin(const struct ptrace_source *s, uint64_t own_cpu)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return proc_thread_last_run(s->self, s->self) - (double)(own_cpu - s->asleep_cpu_ns) * 1e-6;
 }
 
 void ptrace_look(struct ptrace_source *s, bool by_timer)
 {
-    uint64_t start = sampling_own_cpu();
-    double ours = proc_thread_last_run(s->self, s->self);
+    uint64_t start = ptrace_own_cpu();
+    double ours = sampling_our_begin(s, start);
     sampling_look_at_all(s);
     struct ptrace_thread *t = by_timer ? sampling_displaced(s, ours) : NULL;
     if (t)
         sampling_ask(t);
-    s->cost_ns += ((double)(sampling_own_cpu() - start) - s->cost_ns) / 8;
+    s->cost_ns += ((double)(ptrace_own_cpu() - start) - s->cost_ns) / 8;
 }
 
 /* With more CPUs in use, looks come more often, up to a limit; with many threads, less often. */
@@ -171,12 +173,13 @@ void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p)
 }
 
 /* What the first sample of a thread weighs more: the mean CPU time between samples so far, as far
- * as there is that much that no sample has taken. */
+ * as there is that much that no sample has taken: of ended threads, and half of what the others
+ * have had since their last samples, as some of that is still going to be sampled. */
 static uint64_t sampling_first_extra(struct ptrace_source *s, const struct ptrace_thread *t)
 {
     uint64_t own = t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
     uint64_t of_others = s->unplaced_ns > own ? s->unplaced_ns - own : 0;
-    int64_t unplaced = s->ends_ns + (int64_t)of_others;
+    int64_t unplaced = s->ends_ns + (int64_t)(of_others / 2);
     if (unplaced < 0)
         unplaced = 0;
     int64_t all = (int64_t)(s->period_ns + s->placed_ns) + unplaced;

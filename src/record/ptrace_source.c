@@ -18,6 +18,7 @@
 enum {
     MOST_RATE = 250, /* looks a second: each costs some 100 us of a CPU */
     LEAST_SLEEP_NS = 20000,
+    PROMPT_NS = 20000,
     LONGEST_PERIODS = 8, /* between two looks */
     ATTACH_ROUNDS = 100,
     MOST_FILES = 20000,
@@ -30,6 +31,13 @@ uint64_t ptrace_clock(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+uint64_t ptrace_own_cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
@@ -55,17 +63,16 @@ static uint64_t source_plan_next(struct ptrace_source *s)
     return s->next_ns - now;
 }
 
-/* Whether we are as soon on the CPU as we usually are when the timer ends our sleep. After a longer
- * wait for it, the thread that gives way has often gone on to the end of a system call. The usual
- * delay is taken to be twice what a fifth of all looks keep under. */
+/* Whether we are as soon on the CPU as we can be when the timer ends our sleep. After a longer wait
+ * for it, the thread that gives way has often gone on to the end of a system call. What can be is
+ * learnt: `prompt_ns` settles where one look in fifty is sooner. What the monitor has done on the
+ * CPU since then (waitpid() takes its time with a thousand threads) does not count. */
 static bool source_is_prompt(struct ptrace_source *s, uint64_t now)
 {
-    uint64_t late = now - s->next_ns, step = s->fifth_ns / 64 + 1;
-    if (late < s->fifth_ns)
-        s->fifth_ns -= step * 4;
-    else
-        s->fifth_ns += step;
-    return late <= 2 * s->fifth_ns;
+    uint64_t since = now - s->next_ns, ran = ptrace_own_cpu() - s->asleep_cpu_ns;
+    double late = since > ran ? (double)(since - ran) : 0;
+    s->prompt_ns *= late < s->prompt_ns ? 0.9 : 1 + 0.1 / 49;
+    return late <= 2 * s->prompt_ns + PROMPT_NS;
 }
 
 static uint64_t source_round(struct source *base, uint64_t now)
@@ -75,12 +82,15 @@ static uint64_t source_round(struct source *base, uint64_t now)
     s->has_answered = false;
     if (s->is_finished)
         return SECOND;
-    if (now < s->next_ns)
-        return s->next_ns - now;
-    ptrace_look(s, !was_woken && source_is_prompt(s, now));
-    ptrace_observe_all(s);
-    ptrace_look_at_left(s, now);
-    return source_plan_next(s);
+    uint64_t wait = s->next_ns - now;
+    if (now >= s->next_ns) {
+        ptrace_look(s, !was_woken && source_is_prompt(s, now));
+        ptrace_observe_all(s);
+        ptrace_look_at_left(s, now);
+        wait = source_plan_next(s);
+    }
+    s->asleep_cpu_ns = ptrace_own_cpu();
+    return wait;
 }
 
 /* Lets go of what runs. Sleepers are not woken for it: they go on without us when the monitor ends,
@@ -258,7 +268,7 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     s->next_ns = ptrace_clock();
     s->most_files = source_most_files();
     s->self = getpid();
-    s->fifth_ns = LEAST_SLEEP_NS;
+    s->prompt_ns = PROMPT_NS;
     prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
     source_ask_for_short_turns();
     source_plan_next(s);

@@ -16,9 +16,10 @@
 #include "base/err.h"
 #include "record/source.h"
 
-/* Every status of waitpid(-1, ..., __WALL) has to be given to stopped(), ends as well; what it
- * answers with false is the monitor's. After finish() it has to be called on until the monitor
- * ends, so that nothing hangs. */
+/* The monitor has to wait by the time that round() returns, in the thread that called this, and to
+ * call round() soon after: where that timer takes a CPU away is what is sampled. It adds the event
+ * "cpu". Of the calling thread it changes the timer slack, the length of its turns and the CPUs it
+ * may run on (until finish()); of the process, the soft limit of open files. */
 MUST_CHECK bool ptrace_source_new(struct source **out, struct collector *c,
                                   const struct source_options *o, struct err *e);
 

@@ -12,8 +12,9 @@ struct source {
      * again. */
     uint64_t (*round)(struct source *s, uint64_t now_ns);
 
-    /* A status of waitpid(-1, ..., __WALL) that is not the end of a process; true: it was meant
-     * for the source, which has answered it. NULL: there are none. */
+    /* Every status of waitpid(-1, ..., __WALL), also after finish() until the monitor ends; true:
+     * it was meant for the source (a stop, which it has answered, or the end of a thread); false:
+     * the end of a process, which is the monitor's. NULL: there are none. */
     bool (*stopped)(struct source *s, pid_t pid, int status);
 
     /* Last call: everything up to now, then what is lost and left. */

@@ -22,7 +22,7 @@ CONSTANT = re.compile(r"^\.data\.rel\.ro(\.|$)")
 
 # Symbols that only main.c may need, with who else does and why.
 FORBIDDEN = {
-    "exit": [], "_exit": ["cli_launch.c.o"],  # in a forked child that could not exec
+    "exit": [], "_exit": ["record_launch.c.o"],  # in a forked child that could not exec
     "_Exit": [], "quick_exit": [],
     "abort": ["base_arena.c.o",  # the weak memory_exhausted, for programs without main.c
               "report_json.c.o"],  # a report that nests deeper than JSON_DEPTH is a bug of its own

@@ -317,7 +317,7 @@ class Several(Case):
         for name in "7", "7.2":
             (folder / name).mkdir()
             (folder / name / "monarc.side").write_bytes(sidecar_file("le64"))
-        (folder / "8").mkdir()
+        (folder / "notes").mkdir()
         after, summary = self.flat(folder)
         self.assertEqual(summary["samples"], 5)
         self.assertEqual(summary["calls"], 2002)
@@ -325,6 +325,19 @@ class Several(Case):
         self.assertEqual(self.flat(folder, folder)[1]["calls"], 4004)
         monarc("merge", "-o", "sum", folder, cwd=self.dir)
         self.assertEqual(self.flat("sum")[1]["calls"], 2002)
+
+    def test_calls_that_are_missing(self):
+        """What a killed process left takes its own calls away, and says so."""
+        folder = self.write(whole_run())
+        for name in "7", "8":
+            (folder / name).mkdir()
+        (folder / "7/monarc.side").write_bytes(sidecar_file("le64")[:-9])
+        (folder / "8/monarc.live").write_bytes(bytes(4096))
+        _, summary = self.flat(folder)
+        self.assertEqual((summary["samples"], summary["calls"]), (1000, 0))
+        notes = "\n".join(summary["notes"])
+        self.assertIn("calls of the process in folder 7 are missing", notes)
+        self.assertRegex(notes, r"folder 8 are missing: .*'monarc recover .*/8' completes it")
 
 
 class Newest(Case):
@@ -401,6 +414,19 @@ class Others(Case):
         run.objects[0] = (FILE, str(DEMO), b"\1" * 20, *run.objects[0][3:])
         self.assertEqual(self.doctor(run)["other-build"][0], "error")
         self.assertIn("is not the file that was recorded", self.refusal("flat", self.write(run)))
+
+    def test_another_library(self):
+        """Its names would be wrong; all else is shown."""
+        run = whole_run()
+        shutil.copy(DEMO, self.dir / "libgone.so.1")
+        run.objects[-1] = (FILE, str(self.dir / "libgone.so.1"), b"\1" * 20, 0x401000, 0x402000, None, 2)
+        run.nodes = [(p, o, MAIN if a == 0x1234 else a) for p, o, a in run.nodes]
+        rows = {f["name"]: f for f in monarc_json("flat", self.write(run))["functions"]}
+        self.assertEqual(rows["[no symbol] (libgone.so.1)"]["self_samples"], 100)
+        self.assertIn("is another one than was recorded", self.text("flat", self.write(run)))
+        forced = monarc_json("flat", "--force", self.write(run))["functions"]
+        self.assertIn(("main", 100), [(f["name"], f["self_samples"]) for f in forced
+                                      if f.get("object") == "libgone.so.1"])
 
     def test_doctor_on_damage(self):
         folder = self.write(whole_run())

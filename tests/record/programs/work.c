@@ -39,7 +39,7 @@ typedef unsigned long (*burn_function)(unsigned long);
 static void burn_for(burn_function burn, double seconds)
 {
     double end = thread_cpu() + seconds;
-    unsigned long steps = seconds > 0.01 ? 2000000 : 200000;
+    unsigned long steps = seconds > 0.001 ? 2000000 : 200000;
     while (thread_cpu() < end)
         burn(steps);
 }
