@@ -54,7 +54,7 @@ static bool is_same_file(const struct image *image, const struct image_identity 
 {
     const struct run_object *o = &image->object;
     return !strcmp(o->path, path) && image->device == id->device && image->inode == id->inode &&
-           o->build_id_bytes == id->build_id.len &&
+           image->told_bytes == id->build_id.len &&
            (!id->build_id.len || !memcmp(o->build_id, id->build_id.at, id->build_id.len));
 }
 
@@ -88,7 +88,7 @@ uint32_t images_file(struct images *s, const struct image_identity *id)
     struct image *image = image_new(s, RUN_OBJECT_FILE);
     image->object.path = path;
     image->object.is_deleted = is_deleted;
-    image->object.build_id_bytes = (uint32_t)known.build_id.len;
+    image->object.build_id_bytes = image->told_bytes = (uint32_t)known.build_id.len;
     if (known.build_id.len)
         memcpy(image->object.build_id, known.build_id.at, known.build_id.len);
     image->device = id->device;
