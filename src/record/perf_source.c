@@ -61,8 +61,6 @@ static struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
 static void perf_take_weights(struct perf_source *s, uint32_t tid)
 {
     struct perf_thread *t = perf_thread(s, tid);
-    if (tid == s->first_tid) /* whose clocks were not drawn */
-        return;
     s->young_weight += t->young_weight;
     s->old_weight += t->old_weight;
     t->young_weight = t->old_weight = 0;
@@ -87,8 +85,7 @@ static void perf_counted(struct perf_source *s, const struct perf_record *r)
         return;
     struct perf_thread *t = perf_thread(s, r->tid);
     t->cpu_ns += r->value;
-    if (r->tid != s->first_tid)
-        s->ended_ns += r->value;
+    s->ended_ns += r->value;
     perf_take_weights(s, r->tid);
     collector_thread_cpu(s->collector, (pid_t)r->pid, (pid_t)r->tid, t->cpu_ns);
 }

@@ -60,7 +60,7 @@ class Comparing(unittest.TestCase):
 
     def test_paths(self):
         def row(depth, name, samples):
-            return {"depth": depth, "name": name, "samples": samples}
+            return {"depth": depth, "name": name, "total_samples": samples}
         tree = [row(0, "a", 10), row(1, "m(int)", 6), row(2, "a", 4), row(3, "m", 3), row(3, "x", 1),
                 row(2, "x", 2), row(1, "n", 4), row(2, "x", 4)]
         self.assertEqual(truth.samples_of_path(tree, ["a", "m", "x"]), 3)
