@@ -62,7 +62,8 @@ static bool code_differs(const char *left, const char *right)
     return !stat(left, &l) && !stat(right, &r) && (l.st_dev != r.st_dev || l.st_ino != r.st_ino);
 }
 
-/* Opens the root of a process that does not see what we see: the folder in /proc ends with it. */
+/* Opens the root of a process that does not see what we see: the folder in /proc ends with it, and
+ * what is mounted for it alone ends with the last process that sees it. */
 static void code_open_root(struct collector *c, struct collected_code *code)
 {
     char root[64], space[64];
@@ -72,7 +73,8 @@ static void code_open_root(struct collector *c, struct collected_code *code)
     if (!code->is_elsewhere || c->open_files >= MOST_OPEN)
         return;
     code->root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    c->open_files += code->root >= 0;
+    code->mounts = open(space, O_RDONLY | O_CLOEXEC);
+    c->open_files += (code->root >= 0) + (code->mounts >= 0);
 }
 
 static struct collected_code *code_of(struct collector *c, uint32_t process)
@@ -84,7 +86,7 @@ static struct collected_code *code_of(struct collector *c, uint32_t process)
     if (!p->code)
         memory_exhausted(sizeof *p->code);
     p->code->pid = c->processes.at[process].pid;
-    p->code->root = -1;
+    p->code->root = p->code->mounts = -1;
     code_open_root(c, p->code);
     code_read_status(p->code);
     return p->code;
@@ -302,14 +304,19 @@ static void code_close(struct collector *c, int *fd)
     c->open_files--;
 }
 
+static void code_close_all(struct collector *c, struct collected_code *code)
+{
+    for (size_t i = 0; i < code->dumps.len; i++)
+        code_close(c, &code->dumps.at[i].fd);
+    code_close(c, &code->root);
+    code_close(c, &code->mounts);
+}
+
 void collector_code_ends(struct collector *c, uint32_t process)
 {
-    struct collected_code *code = c->inner.at[process].code;
     collector_name_generated(c, process);
-    for (size_t i = 0; code && i < code->dumps.len; i++)
-        code_close(c, &code->dumps.at[i].fd);
-    if (code)
-        code_close(c, &code->root);
+    if (c->inner.at[process].code)
+        code_close_all(c, c->inner.at[process].code);
 }
 
 void collector_code_finish(struct collector *c, struct run *out)
@@ -338,9 +345,7 @@ void collector_code_free(struct collector *c, uint32_t process)
     struct collected_code *code = c->inner.at[process].code;
     if (!code)
         return;
-    for (size_t i = 0; i < code->dumps.len; i++)
-        code_close(c, &code->dumps.at[i].fd);
-    code_close(c, &code->root);
+    code_close_all(c, code);
     vec_free(&code->addresses);
     vec_free(&code->symbols);
     vec_free(&code->dumps);

@@ -25,7 +25,7 @@ struct collected_code {
     uint64_t reused; /* addresses at which several functions were */
     VEC(struct code_dump) dumps;
     bool is_elsewhere; /* what the process has as "/" is not ours */
-    int root;          /* its own then, or -1 */
+    int root, mounts;  /* its own then, and what keeps them as they are; or -1 */
     uint32_t pid;      /* in its own namespace */
     unsigned users[4]; /* who the process was: real, effective, saved, for files */
     bool has_users;
