@@ -49,12 +49,16 @@ static struct image *image_new(struct images *s, enum run_object_kind kind)
     return image;
 }
 
+/* By what was told of it: a file that was told by its inode has a build-id once it is opened. */
 static bool is_same_file(const struct image *image, const struct image_identity *id,
                          const char *path)
 {
     const struct run_object *o = &image->object;
-    return !strcmp(o->path, path) && image->device == id->device && image->inode == id->inode &&
-           o->build_id_bytes == id->build_id.len &&
+    if (strcmp(o->path, path) || image->device != id->device || image->inode != id->inode)
+        return false;
+    if (id->inode && !id->build_id.len)
+        return true;
+    return o->build_id_bytes == id->build_id.len &&
            (!id->build_id.len || !memcmp(o->build_id, id->build_id.at, id->build_id.len));
 }
 
