@@ -32,11 +32,12 @@ void collector_free(struct collector *c)
         return;
     for (size_t i = 0; i < c->inner.len; i++)
         mappings_release(c->inner.at[i].mappings);
+    for (uint32_t i = 0; i < c->inner.len; i++)
+        collector_code_free(c, i);
     vec_free(&c->processes);
     vec_free(&c->inner);
     vec_free(&c->threads);
     vec_free(&c->events);
-    vec_free(&c->symbols);
     vec_free(&c->losses);
     vec_free(&c->stops);
     vec_free(&c->marks);
@@ -73,8 +74,9 @@ static uint32_t add_process(struct collector *c, pid_t pid, pid_t parent, uint64
                                                  .program = RUN_NONE,
                                                  .start_ns = since_start(c, at_ns),
                                                  .name = ""});
-    vec_push(&c->inner,
-             (struct collected_process){.generated = RUN_NONE, .other_threads = RUN_NONE});
+    vec_push(&c->inner, (struct collected_process){.generated = RUN_NONE,
+                                                   .forked_from = RUN_NONE,
+                                                   .other_threads = RUN_NONE});
     return number;
 }
 
@@ -119,6 +121,7 @@ static void fork_process(struct collector *c, pid_t pid, pid_t parent_pid, uint6
         c->inner.at[number].awaits_program = true;
     } else {
         c->inner.at[number].mappings = mappings_share(c->inner.at[parent].mappings);
+        c->inner.at[number].forked_from = parent;
         c->processes.at[number].program = c->processes.at[parent].program;
         c->processes.at[number].name = c->processes.at[parent].name;
     }
@@ -140,9 +143,12 @@ static uint32_t next_program(struct collector *c, uint32_t old, uint64_t at_ns)
 {
     pid_t pid = (pid_t)c->processes.at[old].pid;
     uint32_t *thread = map_find(&c->thread_of, (uint64_t)pid, 0);
-    if (!c->inner.at[old].has_samples || c->processes.len >= MOST_PROCESSES)
+    if (!c->inner.at[old].has_samples || c->processes.len >= MOST_PROCESSES) {
+        collector_code_free(c, old);
+        c->inner.at[old].forked_from = RUN_NONE;
         return old;
-    collector_name_generated(c, old);
+    }
+    collector_code_ends(c, old);
     c->processes.at[old].end_ns = since_start(c, at_ns);
     if (thread)
         *thread = RUN_NONE;
@@ -236,7 +242,7 @@ void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
         return;
     struct run_process *p = &c->processes.at[*process];
     if (pid == tid)
-        collector_name_generated(c, *process);
+        collector_code_ends(c, *process);
     if (pid == tid || p->end_ns) /* threads may outlive the first one */
         p->end_ns = since_start(c, at_ns);
 }
@@ -261,22 +267,13 @@ void collector_scale_young(struct collector *c, double factor)
 /* Mappings that have a path and are no files: the kernel's names for other memory. */
 static bool is_file(const char *path)
 {
-    static const char *const others[] = {"/dev/", "/memfd:", "/SYSV", "/anon_hugepage", "/jit-"};
+    static const char *const others[] = {"/dev/", "/memfd:", "/SYSV", "/anon_hugepage"};
     if (path[0] != '/' || path[1] == '/')
         return false;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!strncmp(path, others[i], strlen(others[i])))
             return false;
-    const char *slash = strrchr(path, '/');
-    return strncmp(slash, "/jit-", 5) != 0;
-}
-
-uint32_t collector_generated(struct collector *c, uint32_t process)
-{
-    struct collected_process *p = &c->inner.at[process];
-    if (p->generated == RUN_NONE)
-        p->generated = images_other(&c->images, RUN_OBJECT_GENERATED, process);
-    return p->generated;
+    return !collector_is_jitdump(path);
 }
 
 /* Where maps are read again, the file that was there is there still: what the kernel told of it
@@ -313,6 +310,8 @@ static void put_mapping(struct collector *c, uint32_t process, const struct mapp
                         const struct collector_mapping *m)
 {
     uint32_t image = image_of(c, process, old, m);
+    if (collector_is_jitdump(m->path))
+        collector_jitdump(c, process, m);
     enum run_object_kind kind = c->images.all.at[image]->object.kind;
     struct mapping one = {m->start, m->end, m->offset, image};
     if (kind == RUN_OBJECT_VDSO)

@@ -1,4 +1,4 @@
-/* A run out of what was collected, and names for code that no file names. */
+/* A run out of what was collected, and names of files that nobody will find later. */
 #include "record/collector_private.h"
 
 #include "base/sort.h"
@@ -14,7 +14,7 @@ static const char *finish_text(struct run *out, const char *text)
     return arena_copy(&out->arena, text, strlen(text));
 }
 
-/* --- code in no file ------------------------------------------------------------------------- */
+/* --- files that nobody will find later ------------------------------------------------------- */
 
 /* Addresses of an object that were sampled, in ascending order. */
 struct sampled {
@@ -50,50 +50,6 @@ static bool finish_has_one(const struct sampled *s, uint64_t start, uint64_t siz
     }
     return low < s->all.len && s->all.at[low] - start < size;
 }
-
-/* START SIZE NAME, hexadecimal: what interpreters leave for perf. A later line of the same address
- * is newer; reports take the last one. */
-static void finish_read_map(struct collector *c, const char *path, uint32_t object,
-                            const struct sampled *sampled)
-{
-    char *line = NULL;
-    size_t room = 0;
-    FILE *file = fopen(path, "re");
-    while (file && getline(&line, &room, file) > 0) {
-        uint64_t start, size;
-        int at = 0;
-        if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &start, &size, &at) < 2 || !at)
-            continue;
-        line[strcspn(line, "\n")] = '\0';
-        if (finish_has_one(sampled, start, size))
-            vec_push(&c->symbols,
-                     (struct run_symbol){object, start, size,
-                                         arena_copy(&c->arena, line + at, strlen(line + at))});
-    }
-    free(line);
-    if (file)
-        fclose(file);
-}
-
-void collector_name_generated(struct collector *c, uint32_t process)
-{
-    uint32_t object = c->inner.at[process].generated;
-    if (object == RUN_NONE)
-        return;
-    struct sampled sampled = finish_sampled(c, object);
-    uint32_t pid = c->processes.at[process].pid;
-    char path[96];
-    size_t before = c->symbols.len;
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/root%s/perf-%" PRIu32 ".map", pid, "/tmp", pid);
-    if (sampled.all.len)
-        finish_read_map(c, path, object, &sampled);
-    snprintf(path, sizeof path, "/tmp/perf-%" PRIu32 ".map", pid);
-    if (sampled.all.len && c->symbols.len == before)
-        finish_read_map(c, path, object, &sampled);
-    vec_free(&sampled.all);
-}
-
-/* --- files that nobody will find later ------------------------------------------------------- */
 
 static void finish_name_file(struct collector *c, uint32_t image, struct run *out)
 {
@@ -245,16 +201,7 @@ static int finish_by_place(const void *left, const void *right)
 
 static void finish_symbols(struct collector *c, struct run *out)
 {
-    size_t of_ended = c->symbols.len;
-    for (uint32_t i = 0; i < c->processes.len; i++)
-        if (!c->processes.at[i].end_ns)
-            collector_name_generated(c, i);
-    for (size_t i = 0; i < c->symbols.len; i++) {
-        struct run_symbol s = c->symbols.at[i];
-        s.name = finish_text(out, s.name);
-        vec_push(&out->symbols, s);
-    }
-    c->symbols.len = of_ended; /* the others may leave more */
+    collector_code_finish(c, out);
     if (out->symbols.len)
         qsort(out->symbols.at, out->symbols.len, sizeof *out->symbols.at, finish_by_place);
 }

@@ -10,16 +10,39 @@
 #define COLLECTOR_STOPPED_TEXT \
     "the program had switched recording off, or forgotten what was before"
 
+/* A file that a process has mapped to say that it leaves names of generated code in it. */
+struct code_dump {
+    const char *path;
+    uint64_t inode; /* 0: not known */
+    int fd;         /* -1: it is opened when it is read */
+};
+
+/* Code of a process that no file has. */
+struct collected_code {
+    VEC(uint64_t) addresses; /* that stand in nodes */
+    size_t named;            /* how many of them there were when names were last looked for */
+    VEC(struct run_symbol) symbols;
+    uint64_t reused; /* addresses at which several functions were */
+    VEC(struct code_dump) dumps;
+    bool is_elsewhere; /* what the process has as "/" is not ours */
+    int root, mounts;  /* its own then, and what keeps them as they are; or -1 */
+    uint32_t pid;      /* in its own namespace */
+    unsigned users[4]; /* who the process was: real, effective, saved, for files */
+    bool has_users;
+};
+
 /* What a run's process does not say. */
 struct collected_process {
     struct mappings *mappings;
-    uint32_t generated;     /* its object for code in no file, or RUN_NONE */
-    uint32_t other_threads; /* the thread that stands for all further ones, or RUN_NONE */
-    uint64_t maps_read_ns;  /* when its maps were last read because an address was in none */
-    uint64_t not_before_ns; /* samples from before are forgotten */
-    bool has_stops;         /* there are some in `stops` */
-    bool has_samples;       /* or waits */
-    bool awaits_program;    /* the next file that is mapped is the program */
+    struct collected_code *code; /* NULL: none was seen */
+    uint32_t generated;          /* its object for code in no file, or RUN_NONE */
+    uint32_t forked_from;        /* process whose code it has inherited, or RUN_NONE */
+    uint32_t other_threads;      /* the thread that stands for all further ones, or RUN_NONE */
+    uint64_t maps_read_ns;       /* when its maps were last read because an address was in none */
+    uint64_t not_before_ns;      /* samples from before are forgotten */
+    bool has_stops;              /* there are some in `stops` */
+    bool has_samples;            /* or waits */
+    bool awaits_program;         /* the next file that is mapped is the program */
 };
 
 struct collected_loss {
@@ -43,7 +66,6 @@ struct collector {
     VEC(struct collected_process) inner; /* of the same numbers */
     VEC(struct run_thread) threads;
     VEC(struct run_event) events;
-    VEC(struct run_symbol) symbols; /* of generated code, of processes that have ended */
     VEC(struct collected_loss) losses;
     VEC(struct collected_stop) stops;
     VEC(struct run_mark) marks;
@@ -51,6 +73,7 @@ struct collector {
     struct map thread_of;       /* tid -> the number of the thread */
     uint32_t kernel, wait, cut; /* objects */
     uint32_t kernel_unseen;     /* node: in the kernel, and no sample says for whom */
+    uint32_t open_files;        /* of the structs of code */
     uint64_t stacks, whole;
     double young_factor;
 };
@@ -62,10 +85,22 @@ uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at
 /* Whether a sample of that time counts. */
 bool collector_counts(const struct collector *c, uint32_t process, uint64_t at_ns);
 
-/* The process's object for code that is in no file. */
+/* The process's object for code that is in no file; a new node's address in it. */
 uint32_t collector_generated(struct collector *c, uint32_t process);
+void collector_generated_at(struct collector *c, uint32_t process, uint64_t address);
+
+/* Whether a file that is mapped says by its name that it tells about code; and that it was. */
+bool collector_is_jitdump(const char *path);
+void collector_jitdump(struct collector *c, uint32_t process, const struct collector_mapping *m);
 
 /* Takes the names of generated code from where the program leaves them, for what was sampled. */
 void collector_name_generated(struct collector *c, uint32_t process);
+
+/* The same when the process ends; nothing of it is held open then. */
+void collector_code_ends(struct collector *c, uint32_t process);
+
+/* Names what has not ended, or went on after its end, and gives all names to the run. */
+void collector_code_finish(struct collector *c, struct run *out);
+void collector_code_free(struct collector *c, uint32_t process);
 
 #endif

@@ -213,12 +213,23 @@ static enum run_cut cut_of(enum unwind_end end)
     }
 }
 
+/* The process's own: after a fork it may have other code where its parent's mapping was. */
+static uint32_t sample_generated(struct sample_walk *w, uint32_t parent, uint64_t address)
+{
+    struct collector *c = w->c;
+    size_t nodes = c->tally.nodes.len;
+    uint32_t node = tally_node(&c->tally, parent, collector_generated(c, w->process), address);
+    if (c->tally.nodes.len > nodes)
+        collector_generated_at(c, w->process, address);
+    return node;
+}
+
 static uint32_t sample_frame(struct sample_walk *w, uint32_t parent, uint64_t address)
 {
     struct collector *c = w->c;
     const struct mapping *m = sample_mapping(w, address);
-    if (!m)
-        return tally_node(&c->tally, parent, collector_generated(c, w->process), address);
+    if (!m || c->images.all.at[m->image]->object.kind == RUN_OBJECT_GENERATED)
+        return sample_generated(w, parent, address);
     uint64_t offset = address - m->start + m->offset;
     return tally_node(&c->tally, parent, m->image,
                       images_link_address(&c->images, m->image, offset));

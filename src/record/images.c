@@ -49,6 +49,7 @@ static struct image *image_new(struct images *s, enum run_object_kind kind)
     return image;
 }
 
+/* By what was told of it: a file that was told by its inode has a build-id once it is opened. */
 static bool is_same_file(const struct image *image, const struct image_identity *id,
                          const char *path)
 {

@@ -263,6 +263,25 @@ def control():
                                   for state, kind, words in records)
 
 
+def jit():
+    """What a program says of code that it generates: docs/formats/generated.md."""
+    yield "map", (b"1000 10 JS:*f a.js:1:2\n1008 0 unsized\n0x1000 8 again\ntorn\n1020 20 over\n"
+                  b"ffffffffffffff00 ff end\n1024 4 \xc3\xa4\x1b[2J\n1028 4 not ended")
+    for name in "le64", "be64":
+        t = Target(name)
+
+        def record(kind, payload):
+            return t.pack("IIQ", kind, 16 + len(payload), 5) + payload
+
+        def load(pid, start, size, index, text):
+            return record(0, t.pack("IIQQQQ", pid, pid, start, start, size, index) + text + b"\0" + bytes(size))
+
+        yield name, t.pack("IIIIIIQQ", 0x4a695444, 1, 40, 62, 0, 7, 5, 0) + b"".join((
+            load(7, 0x1000, 16, 1, b"f"), record(2, bytes(16)), load(8, 0x1008, 4, 1, b"other"),
+            load(7, 0x1008, 4, 2, b"g h"), record(4, bytes(24)),
+            record(1, t.pack("IIQQQQQ", 7, 7, 0x1020, 0x1000, 0x1020, 16, 1)), record(3, b"")))
+
+
 def live():
     yield "aside", live_file("le64", live_aside, version=2)
     yield "calls", live_file("le64", live_calls)
@@ -434,7 +453,7 @@ def perf():
 
 def main():
     for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events, waits, short_names, \
-            perf, control:
+            perf, control, jit:
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)
         for name, data in make():

@@ -20,6 +20,7 @@ class Case:
     options: tuple = ()              # of `monarc run`
     status: int = 0
     is_cut: bool = False             # stacks need not be whole, if the report says so
+    note: str = ""                   # a loss has to say it; without it, none may of names
     rename: tuple = ()               # (function, name of its row), ...
 
     @property
@@ -59,6 +60,12 @@ CASES = [
     Case("generated-named", "generated.c", ("named",)),
     Case("generated-framed", "generated.c", ("framed",)),
     Case("generated-leaf", "generated.c", ("leaf",), is_cut=True),
+    Case("jitted-map", "jitted.c", ("map",)),
+    Case("jitted-dump", "jitted.c", ("dump",)),
+    Case("jitted-forked", "jitted.c", ("forked",)),
+    Case("jitted-executed", "jitted.c", ("executed",)),
+    Case("jitted-apart", "jitted.c", ("apart",), recorders=("perf", "refused")),
+    Case("jitted-reused", "jitted.c", ("reused",), note="several functions"),
     Case("coroutines", "switched.c", ("coroutines",)),
     Case("handler", "switched.c", ("handler",), is_cut=True, builds=("O2", "static")),
     Case("language-c++", "language.cc", builds=("O0", "O2")),

@@ -287,6 +287,13 @@ def compare(truth, report, asks, rename=(), method="", is_cut=False):
     return found
 
 
+def notes(report, expected):
+    """Whether the recording says what it does not know of generated code, and nothing without need."""
+    said = [loss["text"] for loss in report.recorded["losses"] if "generated code" in loss["text"]]
+    found = bool(said) if not expected else any(expected in text for text in said)
+    return [Finding("said of generated code", bool(expected), found, 0, "")]
+
+
 def account(truth, report):
     """Whether all CPU time is there: as the program knows it, as the kernel's accounts have it, and
     as samples and named losses add up to it."""

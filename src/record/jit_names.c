@@ -1,0 +1,280 @@
+/* Readers of perf maps and jitdumps: bytes in, functions at addresses out. They open nothing. */
+#include "record/jit_names.h"
+
+#include "base/cursor.h"
+#include "base/map.h"
+#include "base/sort.h"
+
+#include <string.h>
+
+enum {
+    DUMP_HEADER_BYTES = 40,
+    DUMP_RECORD_BYTES = 16, /* before what its kind has */
+    DUMP_VERSION = 1,
+    UNSIZED_BYTES = 4096, /* at most, of code whose size is said to be 0 */
+};
+
+#define DUMP_MAGIC UINT32_C(0x4a695444) /* "JiTD", most significant byte first */
+
+void jit_names_init(struct jit_names *n, const uint64_t *addresses, uint32_t len)
+{
+    *n = (struct jit_names){.addresses = addresses, .addresses_len = len};
+}
+
+void jit_names_deinit(struct jit_names *n)
+{
+    intern_deinit(&n->texts);
+    vec_free(&n->all);
+}
+
+/* The first address that is not below. */
+static uint32_t names_first(const struct jit_names *n, uint64_t address)
+{
+    uint32_t low = 0, high = n->addresses_len;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (n->addresses[middle] < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* No longer than the limit, not ending within a character of UTF-8, and nothing that moves a
+ * terminal's cursor. */
+static uint32_t names_text(struct jit_names *n, const uint8_t *text, size_t len)
+{
+    char clean[JIT_NAME_BYTES];
+    bool is_cut = len > sizeof clean;
+    len = is_cut ? sizeof clean : len;
+    while (is_cut && len && (text[len] & 0xc0) == 0x80)
+        len--;
+    for (size_t i = 0; i < len; i++)
+        clean[i] = text[i] < ' ' || text[i] == 0x7f ? '?' : (char)text[i];
+    return intern(&n->texts, clean, len);
+}
+
+static void names_add(struct jit_names *n, uint64_t start, uint64_t size, const uint8_t *text,
+                      size_t len)
+{
+    struct jit_code code = {.start = start, .end = start + size, .source = n->sources};
+    if (!len || code.end <= start || n->all.len >= UINT32_MAX)
+        return;
+    code.first = names_first(n, start);
+    code.behind = names_first(n, code.end);
+    if (code.first == code.behind)
+        return;
+    code.name = names_text(n, text, len);
+    vec_push(&n->all, code);
+}
+
+/* --- perf maps ------------------------------------------------------------------------------- */
+
+struct map_line {
+    uint64_t start, size;
+    const uint8_t *name;
+    size_t name_len;
+};
+
+static int map_digit(uint8_t c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool map_is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Digits with or without 0x, and what separates them from the next word. */
+static bool map_number(struct cursor *in, uint64_t *value)
+{
+    unsigned digits = 0;
+    *value = 0;
+    if (cursor_left(in) > 2 && in->at[0] == '0' && (in->at[1] | 0x20) == 'x')
+        cursor_take(in, 2);
+    for (; cursor_left(in) && map_digit(*in->at) >= 0; digits++) {
+        if (*value >> 60)
+            return false;
+        *value = *value << 4 | (uint64_t)map_digit(*cursor_take(in, 1));
+    }
+    const uint8_t *blanks = in->at;
+    while (cursor_left(in) && map_is_blank(*in->at))
+        cursor_take(in, 1);
+    return digits && in->at > blanks;
+}
+
+static bool map_parse(struct bytes line, struct map_line *out)
+{
+    struct cursor in = cursor_over(line, NULL);
+    while (cursor_left(&in) && map_is_blank(*in.at))
+        cursor_take(&in, 1);
+    if (!map_number(&in, &out->start) || !map_number(&in, &out->size))
+        return false;
+    out->name = in.at;
+    out->name_len = cursor_left(&in);
+    const uint8_t *nul = memchr(out->name, '\0', out->name_len);
+    out->name_len = nul ? (size_t)(nul - out->name) : out->name_len;
+    while (out->name_len &&
+           (map_is_blank(out->name[out->name_len - 1]) || out->name[out->name_len - 1] == '\r'))
+        out->name_len--;
+    return out->name_len && out->start + out->size >= out->start;
+}
+
+/* The next line that has been written to its end. */
+static bool map_next(struct cursor *in, struct bytes *line)
+{
+    const uint8_t *end = memchr(in->at, '\n', cursor_left(in));
+    if (!end)
+        return false;
+    line->len = (size_t)(end - in->at);
+    line->at = cursor_take(in, line->len + 1);
+    return true;
+}
+
+/* Where code starts, for code that does not say where it ends. */
+struct map_starts {
+    VEC(struct keyed) all; /* ascending */
+    bool is_needed;
+};
+
+static struct map_starts map_find_starts(struct bytes map)
+{
+    struct map_starts s = {0};
+    struct cursor in = cursor_over(map, NULL);
+    struct map_line parsed;
+    for (struct bytes line; map_next(&in, &line);) {
+        if (!map_parse(line, &parsed))
+            continue;
+        vec_push(&s.all, (struct keyed){.key = parsed.start});
+        s.is_needed |= !parsed.size;
+    }
+    if (s.is_needed)
+        sort_keyed(s.all.at, s.all.len);
+    return s;
+}
+
+/* Up to the next function, and no further than a page. */
+static uint64_t map_unsized(const struct map_starts *s, uint64_t start)
+{
+    size_t low = 0, high = s->all.len;
+    while (low < high) { /* the first that is above */
+        size_t middle = low + (high - low) / 2;
+        if (s->all.at[middle].key <= start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint64_t size = low < s->all.len ? s->all.at[low].key - start : UNSIZED_BYTES;
+    return size < UNSIZED_BYTES ? size : UNSIZED_BYTES;
+}
+
+void jit_names_read_map(struct jit_names *n, struct bytes map)
+{
+    struct map_starts starts = map_find_starts(map);
+    struct cursor in = cursor_over(map, NULL);
+    struct map_line parsed;
+    for (struct bytes line; map_next(&in, &line);)
+        if (map_parse(line, &parsed))
+            names_add(n, parsed.start,
+                      parsed.size ? parsed.size : map_unsized(&starts, parsed.start), parsed.name,
+                      parsed.name_len);
+    vec_free(&starts.all);
+    n->sources++;
+}
+
+/* --- jitdumps -------------------------------------------------------------------------------- */
+
+enum { JIT_CODE_LOAD = 0, JIT_CODE_MOVE = 1 };
+
+/* A function that may be moved. */
+struct dump_function {
+    const uint8_t *name;
+    size_t name_len;
+};
+
+struct dump_reader {
+    struct jit_names *names;
+    uint32_t maker, pid; /* whose records count */
+    VEC(struct dump_function) functions;
+    struct map by_index; /* the number that the runtime gave it */
+};
+
+static bool dump_counts(const struct dump_reader *d, uint32_t pid)
+{
+    return pid == d->maker || pid == d->pid;
+}
+
+/* Of a record that is not whole, what there is of it counts if its name is. */
+static void dump_load(struct dump_reader *d, struct cursor *in)
+{
+    uint32_t pid = cursor_u32(in);
+    cursor_take(in, 4 + 8); /* thread, and where the code was written: elsewhere, at times */
+    uint64_t start = cursor_u64(in), size = cursor_u64(in), index = cursor_u64(in);
+    const uint8_t *end = in->failed ? NULL : memchr(in->at, '\0', cursor_left(in));
+    if (!end || !dump_counts(d, pid))
+        return;
+    struct dump_function function = {in->at, (size_t)(end - in->at)};
+    names_add(d->names, start, size, function.name, function.name_len);
+    if (d->functions.len < UINT32_MAX)
+        *map_at(&d->by_index, index, pid, 0, NULL) = (uint32_t)d->functions.len;
+    vec_push(&d->functions, function);
+}
+
+static void dump_move(struct dump_reader *d, struct cursor *in)
+{
+    uint32_t pid = cursor_u32(in);
+    cursor_take(in, 4 + 8 + 8); /* thread, where the code was written, where it was before */
+    uint64_t start = cursor_u64(in), size = cursor_u64(in), index = cursor_u64(in);
+    const uint32_t *found = in->failed ? NULL : map_find(&d->by_index, index, pid);
+    if (!found || !dump_counts(d, pid))
+        return;
+    const struct dump_function *function = &d->functions.at[*found];
+    names_add(d->names, start, size, function->name, function->name_len);
+}
+
+/* False at the end: of the file, or of what makes sense. */
+static bool dump_next(struct dump_reader *d, struct cursor *in)
+{
+    const uint8_t *begin = in->at;
+    uint32_t kind = cursor_u32(in), size = cursor_u32(in);
+    cursor_take(in, 8); /* when; records stand in the order of time */
+    if (in->failed || size < DUMP_RECORD_BYTES)
+        return false;
+    size_t left = cursor_left(in), len = size - DUMP_RECORD_BYTES;
+    struct cursor record = *in;
+    record.end = record.at + (len < left ? len : left);
+    if (kind == JIT_CODE_LOAD)
+        dump_load(d, &record);
+    else if (kind == JIT_CODE_MOVE)
+        dump_move(d, &record);
+    in->at = begin;
+    return cursor_take(in, size) != NULL;
+}
+
+bool jit_names_read_dump(struct jit_names *n, struct bytes dump, uint32_t pid, struct err *e)
+{
+    struct cursor in = cursor_over(dump, "jitdump");
+    uint32_t magic = cursor_u32(&in);
+    in.big_endian = magic == __builtin_bswap32(DUMP_MAGIC);
+    if (in.failed || (magic != DUMP_MAGIC && !in.big_endian))
+        return err_at(e, &in, "this is no jitdump");
+    uint32_t version = cursor_u32(&in), header = cursor_u32(&in);
+    cursor_take(&in, 4 + 4); /* machine, padding */
+    uint32_t maker = cursor_u32(&in);
+    if (in.failed || version != DUMP_VERSION || header < DUMP_HEADER_BYTES)
+        return err_at(e, &in, "a jitdump of a version that is not known");
+    struct dump_reader d = {.names = n, .maker = maker, .pid = pid};
+    in.at = in.base;
+    if (cursor_take(&in, header))
+        while (dump_next(&d, &in))
+            ;
+    vec_free(&d.functions);
+    map_deinit(&d.by_index);
+    n->sources++;
+    return true;
+}
