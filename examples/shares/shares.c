@@ -1,6 +1,6 @@
 /* A program that knows where its CPU time goes: it measures each of its parts by the kernel's clock
- * of its thread, and prints their shares for a profiler to be compared with. `summed` calls `mixed` for
- * a third of its work, `scattered` for the rest; `filled` lets the kernel fill pages. */
+ * of its thread, and prints their shares for a profiler to be compared with. `summed` calls `mixed`
+ * for a third of its work, `scattered` for the rest; `filled` lets the kernel fill pages. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
