@@ -390,7 +390,7 @@ static void monitor_describe(struct monitor *m, struct run *out)
     out->system_ns = monitor_ns(children.ru_stime);
     out->cpu_ns = m->perf.cpu_ns;
     out->cost_ns = m->perf.cost_ns;
-    out->monitor_ns = monitor_ns(own.ru_utime) + monitor_ns(own.ru_stime);
+    out->monitor_ns = monitor_ns(own.ru_utime) + monitor_ns(own.ru_stime) - m->perf.estimating_ns;
     monitor_account(out);
     char directory[PATH_MAX];
     if (getcwd(directory, sizeof directory))

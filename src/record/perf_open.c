@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 enum {
-    MOST_BUFFER = 8 << 20,
+    MOST_BUFFER = 4 << 20, /* for up to USUAL_RATE; twice that above */
+    USUAL_RATE = 2000,
     LEAST_BUFFER = 32 << 10,
     MOST_STACK = 32 << 10, /* cc1 has 97 % of its stacks in half of that */
     LEAST_STACK = 1 << 10,
@@ -217,7 +218,7 @@ static bool perf_try(struct perf_source *s)
 {
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     perf_close(s);
-    s->buffer_bytes = MOST_BUFFER;
+    s->buffer_bytes = s->options.rate <= USUAL_RATE ? MOST_BUFFER : 2 * MOST_BUFFER;
     s->stack_bytes = MOST_STACK;
     for (long i = 0; i < cpus; i++)
         vec_push(&s->rings, (struct perf_ring){0});

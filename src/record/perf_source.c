@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -272,6 +273,22 @@ static void perf_read_counters(struct perf_source *s)
     }
 }
 
+static uint64_t perf_own_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void perf_estimate_cost(struct perf_source *s)
+{
+    uint64_t begun = perf_own_cpu_ns();
+    if (s->result->samples)
+        s->result->cost_ns = s->result->samples *
+                             perf_cost_of_sample(&s->layout, s->stack_bytes, s->result->user_only);
+    s->result->estimating_ns = perf_own_cpu_ns() - begun;
+}
+
 static void perf_finish(struct source *source, uint64_t now_ns)
 {
     struct perf_source *s = (struct perf_source *)source;
@@ -287,9 +304,7 @@ static void perf_finish(struct source *source, uint64_t now_ns)
                        s->choices.at[0].is_clock ? s->lost * s->choices.at[0].period : 0);
     if (s->throttled)
         collector_lose(s->collector, RUN_LOST_THROTTLED, THROTTLED, s->throttled, 0);
-    if (s->result->samples)
-        s->result->cost_ns = s->result->samples *
-                             perf_cost_of_sample(&s->layout, s->stack_bytes, s->result->user_only);
+    perf_estimate_cost(s);
 }
 
 static void perf_forked_program(struct source *source, pid_t program)
