@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,15 +62,25 @@ static struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
     return &s->threads.at[at];
 }
 
+/* Of the program, which has been waited for, and what it waited for. */
+static uint64_t perf_user_ns(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (uint64_t)usage.ru_utime.tv_sec * 1000000000 + (uint64_t)usage.ru_utime.tv_usec * 1000;
+}
+
 /* Young samples are right on average only; the time of all clocks together is known, and what old
  * samples say of it. Each clock that ends leaves some part of its last period out, or has some too
  * much: what young samples weigh must be well above that. */
 static void perf_scale_young(struct perf_source *s)
 {
     double young = (double)s->young_weight;
-    double left = (double)s->result->cpu_ns - (double)s->old_weight;
+    double all = (double)(s->result->user_only ? perf_user_ns() : s->result->cpu_ns);
+    double lost = (double)s->lost * (double)s->choices.at[0].period;
+    double left = all - (double)s->old_weight - lost;
     double chance = (double)s->choices.at[0].period * sqrt((double)s->threads.len + 1);
-    if (s->result->user_only || s->options.no_follow || s->lost || !s->choices.at[0].is_clock ||
+    if (s->options.is_attached || s->options.no_follow || !s->choices.at[0].is_clock ||
         young < MOST_CHANCE * chance || left <= 0)
         return;
     collector_scale_young(s->collector, left / young);
