@@ -243,7 +243,9 @@ void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
     struct run_process *p = &c->processes.at[*process];
     if (pid == tid)
         collector_code_ends(c, *process);
-    if (pid == tid || p->end_ns) /* threads may outlive the first one */
+    else if (p->end_ns) /* threads may outlive the first one */
+        collector_code_goes_on(c, *process);
+    if (pid == tid || p->end_ns)
         p->end_ns = since_start(c, at_ns);
 }
 
