@@ -48,21 +48,37 @@ for program in calc shapes heat mandel; do
     [ ! -f "$program.gmon" ] || show 16 monarc flat "$program" "$program.gmon"
 done
 
-heading "The same program under monarc's recorder: ten times the samples, measured totals"
-rm -rf calc.monarc
+heading "Any program, recorded from outside: nothing compiled anew, nothing loaded into it"
+show 22 monarc run -o compiled.monarc "${CC:-cc}" -O2 -c ../../examples/calc/parser.c -o parser.o
 show 24 monarc run ./calc
 
+heading "Is it true? A program that measures its own parts, and what the recording says of each"
+monarc run --no-report ./shares >expected.txt
+monarc flat --csv shares.monarc >measured.csv
+awk -F, 'BEGIN { printf "%-10s %10s %10s\n", "function", "expected %", "measured %" }
+    FNR == 1 && NR > 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+    NR == FNR { split($0, word, " "); expected[word[1]] = word[2]; next }
+    { all += $column["self_samples"]; total[$column["name"]] = $column["total_samples"] }
+    END { for (name in expected)
+        printf "%-10s %10.2f %10.2f\n", name, expected[name], 100 * total[name] / all }' \
+    expected.txt measured.csv
+echo
+show 14 monarc graph --callers mixed shares.monarc
+
 heading "One function, two callers: measured, and what gprof would make of the calls (model)"
-rm -rf average.monarc
-show 2 monarc run --no-report ./average
-show 14 monarc flat --model average.monarc
+monarc run --no-report ./average >average.txt
+show 18 monarc flat --model average.monarc
 
 heading "Four threads and a shared library: not a call lost, and what each of them ran"
-rm -rf pipeline.monarc
-show 4 monarc run --no-report ./pipeline
+monarc run --no-report ./pipeline >pipeline.txt
 show 12 monarc flat --by-object pipeline.monarc
 show 26 monarc flat --by-thread --limit 3 pipeline.monarc
-show 30 monarc graph pipeline.monarc
+show 30 monarc graph --tree pipeline.monarc
+
+heading "All processes of a command, and where threads wait"
+monarc run --no-report --off-cpu -o shell.monarc sh -c './average 20; sleep 0.2' >shell.txt
+show 12 monarc flat --processes shell.monarc
+show 18 monarc flat --limit 8 shell.monarc
 
 heading "Who calls whom: a cycle of functions, and the way to one of them"
 show 28 monarc graph calc calc.gmon

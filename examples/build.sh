@@ -41,6 +41,7 @@ build average "${CC:-cc}" average/average.c
 build libwords.so "${CC:-cc}" -fPIC -shared -Wl,-soname,libwords.so pipeline/words.c
 # shellcheck disable=SC2016 # $ORIGIN is for the loader
 build pipeline "${CC:-cc}" -pthread pipeline/pipeline.c "-L$out" -lwords '-Wl,-rpath,$ORIGIN'
+build shares "${CC:-cc}" -O2 shares/shares.c
 build shapes "${CXX:-c++}" -std=c++17 shapes/main.cpp shapes/shapes.cpp
 build heat "${FC:-gfortran}" "-J$out" heat/grid.f90 heat/heat.f90
 rm -f "$out/grid.mod"

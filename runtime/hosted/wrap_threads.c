@@ -2,13 +2,12 @@
  * a monitor they are left alone until they count. clone: a task that shares its creator's TLS must
  * count with locked operations. */
 #include "real.h"
-#include "sys.h"
 #include "thread.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -29,13 +28,25 @@ static void *begin_thread(void *argument)
     return b.function(b.argument);
 }
 
+/* What a thread gets that asks for nothing: the limit of the stack as it was when the program
+ * began, whatever it is now. */
+static size_t default_stack_bytes(void)
+{
+    pthread_attr_t attributes;
+    size_t bytes = 0;
+    if (pthread_getattr_default_np(&attributes) == 0) {
+        pthread_attr_getstacksize(&attributes, &bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    return bytes;
+}
+
 static size_t stack_bytes(const pthread_attr_t *attributes)
 {
     size_t bytes = 0;
     if (attributes && pthread_attr_getstacksize(attributes, &bytes) == 0 && bytes)
         return bytes;
-    uint64_t limit = sys_limit(RLIMIT_STACK), most = (uint64_t)1 << 30;
-    return (size_t)(limit < most ? limit : (uint64_t)8 << 20);
+    return default_stack_bytes();
 }
 
 EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,

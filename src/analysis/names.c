@@ -84,23 +84,34 @@ static bool find_shared(struct names *n, const bool *is_shown, bool *is_shared)
     return found;
 }
 
+/* `read@@GLIBC_2.2.5`: the version is the linker's business. NULL: there is none. */
+static const char *without_version(const char *name, struct arena *a)
+{
+    const char *at = strchr(name, '@');
+    return at && at > name ? arena_copy(a, name, (size_t)(at - name)) : NULL;
+}
+
 void names_shorten(struct names *n, const bool *is_shown)
 {
     struct arena scratch = {0};
     bool *is_shared = ARENA_NEW(&scratch, bool, n->functions->len), has_brief = false;
     n->brief = ARENA_NEW(n->arena, const char *, n->functions->len);
-    for (uint32_t i = 0; i < n->functions->len; i++)
-        if ((!is_shown || is_shown[i]) && is_demangled(n, i)) {
-            n->brief[i] = names_short(names_get(n, i), n->arena);
-            has_brief = true;
-        }
+    for (uint32_t i = 0; i < n->functions->len; i++) {
+        if (is_shown && !is_shown[i])
+            continue;
+        n->brief[i] = is_demangled(n, i) ? names_short(names_get(n, i), n->arena)
+                                         : without_version(names_get(n, i), n->arena);
+        has_brief |= n->brief[i] != NULL;
+    }
     for (int with_parameters = 1; has_brief && with_parameters >= 0; with_parameters--) {
         memset(is_shared, 0, n->functions->len);
         if (!find_shared(n, is_shown, is_shared))
             break;
         for (uint32_t i = 0; i < n->functions->len; i++)
             if (is_shared[i] && n->brief[i])
-                n->brief[i] = with_parameters ? names_short_call(names_get(n, i), n->arena) : NULL;
+                n->brief[i] = with_parameters && is_demangled(n, i)
+                                  ? names_short_call(names_get(n, i), n->arena)
+                                  : NULL;
     }
     arena_deinit(&scratch);
 }

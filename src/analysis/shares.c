@@ -184,11 +184,22 @@ void shares_by_thread(struct shares *t, const struct summary *s, const struct sp
 
 /* --- processes ------------------------------------------------------------------------------- */
 
+/* What each had itself: the system's account of a process includes the children it waited for. */
+static uint64_t *shares_own_cpu(const struct run *r, struct arena *a)
+{
+    uint64_t *own = ARENA_NEW(a, uint64_t, r->processes.len);
+    for (size_t i = 0; i < r->threads.len; i++)
+        if (r->threads.at[i].has_cpu)
+            own[r->threads.at[i].process] += r->threads.at[i].cpu_ns;
+    return own;
+}
+
 void shares_by_process(struct shares *t, const struct summary *s, const struct run_choice *c,
                        struct arena *a)
 {
     const struct run *r = s->run->run;
     double *samples = run_process_samples(r, c, a);
+    uint64_t *own = shares_own_cpu(r, a);
     *t = (struct shares){.summary = s,
                          .kind = SHARES_PROCESSES,
                          .rows = ARENA_NEW(a, struct share_row, r->processes.len)};
@@ -197,7 +208,7 @@ void shares_by_process(struct shares *t, const struct summary *s, const struct r
         t->rows[t->len++] = (struct share_row){.name = run_program_name(r, p),
                                                .samples = samples[i],
                                                .pid = p->pid,
-                                               .cpu_ns = p->user_ns + p->system_ns,
+                                               .cpu_ns = own[i],
                                                .process = p};
     }
     finish(t);

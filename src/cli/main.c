@@ -3,7 +3,9 @@
  * The house, in the order in which bytes pass through it:
  *
  *     base      arena, errors, bounded cursor, writer, output, map, sort, files, threads
- *     format    gmon.out in all its dialects: bytes <-> model
+ *     unwind    call stacks out of registers, stack bytes and unwind tables
+ *     record    a running program, watched from outside -> a run
+ *     format    gmon.out in all its dialects, recordings: bytes <-> model
  *     model     what was measured, addresses raw; merging
  *     objfile   what a binary says: symbols, lines, names
  *     source    source files, found and indexed

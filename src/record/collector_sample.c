@@ -78,9 +78,29 @@ static bool memory_fits(const struct sample_walk *w)
            !memcmp(now, stack.at + stack.len - len, len);
 }
 
+/* Code is in its file, whatever has become of the process. */
+static bool sample_read_code(struct sample_walk *w, uint64_t address, uint64_t *word)
+{
+    const struct mapping *m = mappings_find(w->c->inner.at[w->process].mappings, address);
+    struct images *images = &w->c->images;
+    if (!m || images->all.at[m->image]->object.kind != RUN_OBJECT_FILE)
+        return false;
+    struct object *o = images_open(images, m->image);
+    if (!o)
+        return false;
+    uint64_t link = images_link_address(images, m->image, address - m->start + m->offset);
+    struct bytes code = object_code(o, link, sizeof *word);
+    if (code.len < sizeof *word)
+        return false;
+    memcpy(word, code.at, sizeof *word);
+    return true;
+}
+
 static bool sample_read(void *context, uint64_t address, uint64_t *word)
 {
     struct sample_walk *w = context;
+    if (sample_read_code(w, address, word))
+        return true;
     uint64_t page = address & -(uint64_t)PAGE_BYTES;
     if (w->memory == MEMORY_UNTRIED)
         w->memory = memory_fits(w) ? MEMORY_FITS : MEMORY_GONE;

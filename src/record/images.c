@@ -54,11 +54,8 @@ static bool is_same_file(const struct image *image, const struct image_identity 
                          const char *path)
 {
     const struct run_object *o = &image->object;
-    if (strcmp(o->path, path) || image->device != id->device || image->inode != id->inode)
-        return false;
-    if (id->inode && !id->build_id.len)
-        return true;
-    return o->build_id_bytes == id->build_id.len &&
+    return !strcmp(o->path, path) && image->device == id->device && image->inode == id->inode &&
+           image->told_bytes == id->build_id.len &&
            (!id->build_id.len || !memcmp(o->build_id, id->build_id.at, id->build_id.len));
 }
 
@@ -68,6 +65,30 @@ static const char *path_of(struct images *s, const char *path, bool *is_deleted)
     size_t len = strlen(path), tail = strlen(DELETED);
     *is_deleted = len > tail && !strcmp(path + len - tail, DELETED);
     return arena_copy(&s->arena, path, *is_deleted ? len - tail : len);
+}
+
+/* The kernel tells a file's build-id, or, where it could not read that at the moment, its inode:
+ * the file itself says whether two of that path are one. */
+static bool is_twin(struct images *s, uint32_t number, const struct image_identity *id)
+{
+    struct image *image = s->all.at[number];
+    struct object *file = images_open(s, number);
+    struct stat st;
+    if (!file || image->object.is_deleted || (image->told_bytes != 0) == (id->build_id.len != 0))
+        return false;
+    if (id->build_id.len) {
+        struct bytes own = object_build_id(file);
+        return own.len >= id->build_id.len && !memcmp(own.at, id->build_id.at, id->build_id.len);
+    }
+    return stat(image->object.path, &st) == 0 && st.st_ino == id->inode && st.st_dev == id->device;
+}
+
+static uint32_t find_twin(struct images *s, const char *path, const struct image_identity *id)
+{
+    for (uint32_t i = 0; i < s->all.len; i++)
+        if (!strcmp(s->all.at[i]->object.path, path) && is_twin(s, i, id))
+            return i;
+    return RUN_NONE;
 }
 
 uint32_t images_file(struct images *s, const struct image_identity *id)
@@ -84,15 +105,21 @@ uint32_t images_file(struct images *s, const struct image_identity *id)
     for (uint64_t attempt = 0;; attempt++) {
         uint32_t *found =
             map_at(&s->by_identity, hash + attempt, identity, (uint32_t)s->all.len, &is_new);
-        if (!is_new && is_same_file(s->all.at[*found], &known, path))
+        if (!is_new &&
+            (is_same_file(s->all.at[*found], &known, path) ||
+             (!strcmp(s->all.at[*found]->object.path, path) && is_twin(s, *found, &known))))
             return *found;
-        if (is_new)
+        if (!is_new)
+            continue;
+        uint32_t twin = is_deleted ? RUN_NONE : find_twin(s, path, &known);
+        if (twin == RUN_NONE)
             break;
+        return *found = twin;
     }
     struct image *image = image_new(s, RUN_OBJECT_FILE);
     image->object.path = path;
     image->object.is_deleted = is_deleted;
-    image->object.build_id_bytes = (uint32_t)known.build_id.len;
+    image->object.build_id_bytes = image->told_bytes = (uint32_t)known.build_id.len;
     if (known.build_id.len)
         memcpy(image->object.build_id, known.build_id.at, known.build_id.len);
     image->device = id->device;

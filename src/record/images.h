@@ -20,6 +20,7 @@ struct object;
 struct image {
     struct run_object object; /* what the run will say */
     uint64_t device, inode;   /* 0: the build-id tells */
+    uint32_t told_bytes; /* of the build-id, by who mapped it; the file may have told it later */
 
     /* For opening: one process that had it, and where. */
     pid_t pid;

@@ -15,12 +15,13 @@
 #include <unistd.h>
 
 enum {
-    MOST_BUFFER = 8 << 20,
+    MOST_BUFFER = 4 << 20, /* for up to USUAL_RATE; twice that above */
+    USUAL_RATE = 2000,
     LEAST_BUFFER = 32 << 10,
-    MOST_STACK = 16 << 10,
+    MOST_STACK = 32 << 10, /* cc1 has 97 % of its stacks in half of that */
     LEAST_STACK = 1 << 10,
     SWITCH_STACK = 8 << 10,
-    WAKE_BYTES = 96 << 10,
+    WAKE_BYTES = 160 << 10,
     MOST_LOOKS = 20, /* at the threads of a process, until no new one is found */
 };
 
@@ -106,20 +107,21 @@ static bool perf_add(struct perf_source *s, uint32_t choice, pid_t pid, uint32_t
     return false;
 }
 
-/* Threads that take turns may exchange their events, the launcher and the program among them,
- * unless one has an event that is not inherited. The launcher's must stay its own: what is changed
- * there is for threads to come. */
-static bool perf_keep_apart(struct perf_source *s)
+/* Tasks that take turns exchange their events if both have inherited all of them, and their clocks
+ * go with these. The launcher must keep its own: what is changed there is for threads to come. So
+ * must the program's first thread, whose clock would start anew with each short thread it waits
+ * for. An event that is not inherited makes them differ from the others. */
+bool perf_keep_apart(struct perf_source *s, pid_t pid)
 {
     struct perf_event_attr attr = {.size = sizeof attr,
                                    .type = PERF_TYPE_SOFTWARE,
                                    .config = PERF_COUNT_SW_DUMMY,
                                    .exclude_kernel = 1,
                                    .disabled = 1};
-    if (s->options.is_attached)
-        return true;
-    s->apart = perf_open(&attr, s->options.launcher, -1);
-    return s->apart >= 0;
+    int fd = perf_open(&attr, pid, -1);
+    if (fd >= 0)
+        vec_push(&s->apart, fd);
+    return fd >= 0;
 }
 
 /* All events of a process or thread, on all CPUs. A CPU that is not there has no events. */
@@ -216,7 +218,7 @@ static bool perf_try(struct perf_source *s)
 {
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     perf_close(s);
-    s->buffer_bytes = MOST_BUFFER;
+    s->buffer_bytes = s->options.rate <= USUAL_RATE ? MOST_BUFFER : 2 * MOST_BUFFER;
     s->stack_bytes = MOST_STACK;
     for (long i = 0; i < cpus; i++)
         vec_push(&s->rings, (struct perf_ring){0});
@@ -275,7 +277,7 @@ bool perf_open_all(struct perf_source *s, struct err *e)
         perf_drop_leaving(s);
         is_open = perf_try(s);
     }
-    if (is_open && perf_keep_apart(s))
+    if (is_open && (s->options.is_attached || perf_keep_apart(s, s->options.launcher)))
         return true;
     s->result->is_refused = errno == EACCES || errno == EPERM || errno == ENOSYS;
     return err_set(e, "perf events: %s", strerror(errno));

@@ -18,9 +18,8 @@ struct perf_event {
     uint64_t id;
 };
 
-/* What samples of a thread's young clocks say, and what its counters said at its end. */
+/* What a thread's counters said at its end. */
 struct perf_thread {
-    uint64_t young_weight, old_weight; /* of its samples, by the age of their clocks */
     uint64_t cpu_ns;
 };
 
@@ -37,15 +36,16 @@ struct perf_source {
     VEC(struct periods) periods; /* by choice */
     struct map thread_of;        /* tid -> index of `threads` */
     VEC(struct perf_thread) threads;
-    uint64_t ended_ns, young_weight, old_weight; /* of threads that have ended */
+    uint64_t young_weight, old_weight; /* of the first choice's samples, by the age of clocks */
     size_t buffer_bytes;
     uint32_t stack_bytes;
     struct waits *waits; /* NULL: not wanted */
     uint32_t leaving;    /* the choice whose samples are of threads leaving the CPU */
     int wake_fd;
-    int apart; /* perf_keep_apart()'s event; -1: none */
+    VEC(int) apart; /* events of perf_keep_apart() */
     uint64_t wait_ns;
     bool has_forks;     /* since periods were drawn */
+    uint64_t forked_ns; /* when there were some */
     uint32_t first_tid; /* of the program */
     uint64_t lost, throttled;
 };
@@ -53,6 +53,9 @@ struct perf_source {
 /* Opens all events and maps the buffers. */
 bool perf_open_all(struct perf_source *s, struct err *e);
 void perf_close(struct perf_source *s);
+
+/* Makes a task's events its own for as long as it lives. */
+bool perf_keep_apart(struct perf_source *s, pid_t pid);
 
 /* Switches events on that no exec does. */
 void perf_enable(struct perf_source *s);

@@ -1,25 +1,31 @@
 /* Telling the collector what the buffers of perf events say, in the order of time. */
 #include "record/perf_source.h"
 
+#include "record/perf_cost.h"
 #include "record/perf_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     SETTLED_NS = 500 * 1000, /* records so old are in the buffers on all CPUs */
     BUSY_NS = 4 * 1000 * 1000,
-    FORKING_NS = 1000 * 1000,
+    FORKING_NS = 500 * 1000,
+    FORKING_FOR_NS = 50 * 1000 * 1000,
+    RECORDS_A_DRAW = 16, /* while many are read, time goes by */
     IDLE_NS = 64 * 1000 * 1000,
-    MOST_CHANCE = 20, /* periods: sums below that are left to chance */
+    MOST_CHANCE = 4,
 };
 
 #define THROTTLED                                                             \
@@ -56,24 +62,26 @@ static struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
     return &s->threads.at[at];
 }
 
-/* Of a thread that has ended: what its samples weigh. */
-static void perf_take_weights(struct perf_source *s, uint32_t tid)
+/* Of the program, which has been waited for, and what it waited for. */
+static uint64_t perf_user_ns(void)
 {
-    struct perf_thread *t = perf_thread(s, tid);
-    if (tid == s->first_tid) /* whose clocks were not drawn */
-        return;
-    s->young_weight += t->young_weight;
-    s->old_weight += t->old_weight;
-    t->young_weight = t->old_weight = 0;
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (uint64_t)usage.ru_utime.tv_sec * 1000000000 + (uint64_t)usage.ru_utime.tv_usec * 1000;
 }
 
-/* Young samples are right on average only; the time of threads that have ended is known, and what
- * old samples say of it. A few samples of either kind are better left alone. */
+/* Young samples are right on average only; the time of all clocks together is known, and what old
+ * samples say of it. Each clock that ends leaves some part of its last period out, or has some too
+ * much: what young samples weigh must be well above that. */
 static void perf_scale_young(struct perf_source *s)
 {
-    double young = (double)s->young_weight, left = (double)s->ended_ns - (double)s->old_weight;
-    if (s->result->user_only || s->lost || s->choices.len == 0 ||
-        young < MOST_CHANCE * (double)s->choices.at[0].period || left <= 0)
+    double young = (double)s->young_weight;
+    double all = (double)(s->result->user_only ? perf_user_ns() : s->result->cpu_ns);
+    double lost = (double)s->lost * (double)s->choices.at[0].period;
+    double left = all - (double)s->old_weight - lost;
+    double chance = (double)s->choices.at[0].period * sqrt((double)s->threads.len + 1);
+    if (s->options.is_attached || s->options.no_follow || !s->choices.at[0].is_clock ||
+        young < MOST_CHANCE * chance || left <= 0)
         return;
     collector_scale_young(s->collector, left / young);
 }
@@ -86,15 +94,11 @@ static void perf_counted(struct perf_source *s, const struct perf_record *r)
         return;
     struct perf_thread *t = perf_thread(s, r->tid);
     t->cpu_ns += r->value;
-    if (r->tid != s->first_tid)
-        s->ended_ns += r->value;
-    perf_take_weights(s, r->tid);
     collector_thread_cpu(s->collector, (pid_t)r->pid, (pid_t)r->tid, t->cpu_ns);
 }
 
 static void perf_exited(struct perf_source *s, const struct perf_record *r)
 {
-    perf_take_weights(s, r->tid);
     if (s->waits)
         waits_exit(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
     collector_exit(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->time);
@@ -142,9 +146,8 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
     if (s->choices.at[*choice].period > 1)
         sample.weight =
             periods_weigh(&s->periods.at[*choice], r->stream, r->period, &sample.is_young);
-    struct perf_thread *t = perf_thread(s, r->tid);
     if (*choice == 0)
-        *(sample.is_young ? &t->young_weight : &t->old_weight) += sample.weight;
+        *(sample.is_young ? &s->young_weight : &s->old_weight) += sample.weight;
     s->result->samples++;
     collector_sample(s->collector, &sample);
 }
@@ -219,6 +222,20 @@ static struct perf_ring *perf_oldest(struct perf_source *s, uint64_t until, stru
     return oldest;
 }
 
+/* Threads to come; those that run keep theirs. */
+static void perf_draw_periods(struct perf_source *s)
+{
+    s->has_forks = false;
+    if (s->options.is_attached || !s->options.rate)
+        return;
+    for (size_t i = 0; i < s->events.len; i++) {
+        uint32_t choice = s->events.at[i].choice;
+        uint64_t period = periods_draw(&s->periods.at[choice]);
+        if (s->choices.at[choice].period > 1)
+            ioctl(s->events.at[i].fd, PERF_EVENT_IOC_PERIOD, &period);
+    }
+}
+
 static uint64_t perf_take(struct perf_source *s, uint64_t until)
 {
     struct perf_record r;
@@ -232,32 +249,21 @@ static uint64_t perf_take(struct perf_source *s, uint64_t until)
         perf_happened(s, &r);
         perf_ring_take(ring, len);
         perf_ring_release(ring);
-        taken++;
+        if (++taken % RECORDS_A_DRAW == 0 && s->has_forks)
+            perf_draw_periods(s);
     }
     return taken;
-}
-
-/* Threads to come; those that run keep theirs. */
-static void perf_draw_periods(struct perf_source *s)
-{
-    s->has_forks = false;
-    for (size_t i = 0; i < s->events.len; i++) {
-        uint32_t choice = s->events.at[i].choice;
-        uint64_t period = periods_draw(&s->periods.at[choice]);
-        if (s->choices.at[choice].period > 1 && s->options.rate)
-            ioctl(s->events.at[i].fd, PERF_EVENT_IOC_PERIOD, &period);
-    }
 }
 
 static uint64_t perf_round(struct source *source, uint64_t now_ns)
 {
     struct perf_source *s = (struct perf_source *)source;
     uint64_t taken = perf_take(s, now_ns - SETTLED_NS);
-    bool forks = s->has_forks;
-    if (forks && !s->options.is_attached)
-        perf_draw_periods(s);
+    if (s->has_forks)
+        s->forked_ns = now_ns;
+    perf_draw_periods(s);
     if (taken)
-        s->wait_ns = forks ? FORKING_NS : BUSY_NS;
+        s->wait_ns = now_ns - s->forked_ns < FORKING_FOR_NS ? FORKING_NS : BUSY_NS;
     else if (s->wait_ns < IDLE_NS)
         s->wait_ns *= 2;
     uint64_t look_ns = s->waits ? waits_poll(s->waits, now_ns, now_ns - SETTLED_NS) : IDLE_NS;
@@ -278,6 +284,22 @@ static void perf_read_counters(struct perf_source *s)
     }
 }
 
+static uint64_t perf_own_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void perf_estimate_cost(struct perf_source *s)
+{
+    uint64_t begun = perf_own_cpu_ns();
+    if (s->result->samples)
+        s->result->cost_ns = s->result->samples *
+                             perf_cost_of_sample(&s->layout, s->stack_bytes, s->result->user_only);
+    s->result->estimating_ns = perf_own_cpu_ns() - begun;
+}
+
 static void perf_finish(struct source *source, uint64_t now_ns)
 {
     struct perf_source *s = (struct perf_source *)source;
@@ -293,6 +315,12 @@ static void perf_finish(struct source *source, uint64_t now_ns)
                        s->choices.at[0].is_clock ? s->lost * s->choices.at[0].period : 0);
     if (s->throttled)
         collector_lose(s->collector, RUN_LOST_THROTTLED, THROTTLED, s->throttled, 0);
+    perf_estimate_cost(s);
+}
+
+static void perf_forked_program(struct source *source, pid_t program)
+{
+    (void)!perf_keep_apart((struct perf_source *)source, program); /* less precise without */
 }
 
 static void perf_free(struct source *source)
@@ -308,8 +336,9 @@ static void perf_free(struct source *source)
     vec_free(&s->periods);
     vec_free(&s->events);
     vec_free(&s->rings);
-    if (s->apart >= 0)
-        close(s->apart);
+    for (size_t i = 0; i < s->apart.len; i++)
+        close(s->apart.at[i]);
+    vec_free(&s->apart);
     if (s->wake_fd >= 0)
         close(s->wake_fd);
     free(s);
@@ -330,12 +359,15 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     struct perf_source *s = calloc(1, sizeof *s);
     if (!s)
         memory_exhausted(sizeof *s);
-    *s = (struct perf_source){.source = {perf_round, NULL, perf_finish, perf_free, -1},
+    *s = (struct perf_source){.source = {.round = perf_round,
+                                         .finish = perf_finish,
+                                         .free = perf_free,
+                                         .forked = perf_forked_program,
+                                         .wake_fd = -1},
                               .collector = c,
                               .options = *o,
                               .result = result,
                               .layout = {o->machine, !o->no_stacks},
-                              .apart = -1,
                               .wait_ns = BUSY_NS};
     *result = (struct perf_source_result){0};
     for (size_t i = 0; i < events_len; i++)

@@ -10,7 +10,7 @@ enum { MOST_CLOCKS = 100000 };
 
 void periods_init(struct periods *p, uint64_t nominal, uint64_t seed)
 {
-    *p = (struct periods){.nominal = nominal, .state = seed | 1};
+    *p = (struct periods){.nominal = nominal, .state = seed * UINT64_C(0xbf58476d1ce4e5b9)};
 }
 
 void periods_deinit(struct periods *p)
@@ -19,15 +19,12 @@ void periods_deinit(struct periods *p)
     vec_free(&p->clocks);
 }
 
-/* xorshift64*: 53 bits, in [0, 1). */
+/* In [0, 1): steps by the golden ratio, from anywhere. What is drawn in a short time, for threads
+ * that begin at once, is spread evenly then; chance alone would leave gaps. */
 static double uniform(struct periods *p)
 {
-    uint64_t x = p->state;
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    p->state = x;
-    return (double)(x * UINT64_C(0x2545f4914f6cdd1d) >> 11) / 9007199254740992.0;
+    p->state += UINT64_C(0x9e3779b97f4a7c15);
+    return (double)(p->state >> 11) / 9007199254740992.0;
 }
 
 uint64_t periods_draw(struct periods *p)

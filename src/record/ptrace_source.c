@@ -10,7 +10,6 @@
 #include <sys/ptrace.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,13 +17,11 @@
 enum {
     MOST_RATE = 250, /* looks a second: each costs some 100 us of a CPU */
     LEAST_SLEEP_NS = 20000,
-    PROMPT_NS = 20000,
+    PROMPT_NS = 8000,
     LONGEST_PERIODS = 8, /* between two looks */
     ATTACH_ROUNDS = 100,
     MOST_FILES = 20000,
-    FILES_OF_OTHERS = 400, /* left for the rest of the program that we are part of */
-    RESET_ON_FORK = 1,     /* SCHED_FLAG_RESET_ON_FORK of <linux/sched.h> */
-    TURN_NS = 100000
+    FILES_OF_OTHERS = 400 /* left for the rest of the program that we are part of */
 };
 
 uint64_t ptrace_clock(void)
@@ -213,22 +210,6 @@ static int source_wake_options(bool no_follow)
     return no_follow ? always : always | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
 }
 
-/* Of Linux 6.12 and later: asks for short turns, which begin the sooner. What a look displaces is
- * then what ran when its time had come. Older kernels ignore it; a child would not have it. */
-static void source_ask_for_short_turns(void)
-{
-    struct {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t runtime, deadline, period;
-    } wish = {.size = sizeof wish, .flags = RESET_ON_FORK, .runtime = TURN_NS};
-    wish.nice = getpriority(PRIO_PROCESS, 0);
-    if (sched_getscheduler(0) == SCHED_OTHER)
-        syscall(SYS_sched_setattr, 0, &wish, 0);
-}
-
 /* How many threads may have both of their files open. As many as may be: each look would have to
  * open them again. The program has its own limit by now. */
 static uint32_t source_most_files(void)
@@ -257,7 +238,11 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     struct ptrace_source *s = calloc(1, sizeof *s);
     if (!s)
         memory_exhausted(sizeof *s);
-    s->base = (struct source){source_round, ptrace_stopped, source_finish, source_free, -1};
+    s->base = (struct source){.round = source_round,
+                              .stopped = ptrace_stopped,
+                              .finish = source_finish,
+                              .free = source_free,
+                              .wake_fd = -1};
     s->collector = c;
     s->no_stacks = o->no_stacks;
     s->no_follow = o->no_follow;
@@ -270,7 +255,6 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     s->self = getpid();
     s->prompt_ns = PROMPT_NS;
     prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-    source_ask_for_short_turns();
     source_plan_next(s);
     if (!source_begin(s, o, e)) {
         source_free(&s->base);

@@ -21,6 +21,9 @@ struct source {
     void (*finish)(struct source *s, uint64_t now_ns);
     void (*free)(struct source *s);
 
+    /* The program was forked from the launcher, and has not executed yet. NULL: no matter. */
+    void (*forked)(struct source *s, pid_t program);
+
     int wake_fd; /* readable when there is enough to take before the time is up; -1: none */
 };
 

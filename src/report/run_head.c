@@ -55,11 +55,23 @@ static void text_when(struct out *out, uint64_t real_ns)
         out_printf(out, ", recorded %s", text);
 }
 
+/* A command line may be longer than anybody wants to see again; JSON has all of it. */
+static void text_command(struct out *out, const char *command)
+{
+    enum { MOST_BYTES = 100 };
+    char cut[MOST_BYTES + 4];
+    if (strlen(command) > MOST_BYTES) {
+        snprintf(cut, sizeof cut, "%.*s...", MOST_BYTES, command);
+        command = cut;
+    }
+    text_name(out, command);
+}
+
 void run_head_text(struct out *out, const struct run_summary *s, const char *const *folders,
                    size_t folders_len)
 {
     out_str(out, "Program  ");
-    text_name(out, *s->command ? s->command : s->path);
+    text_command(out, *s->command ? s->command : s->path);
     out_str(out, "\nProfile  ");
     text_name(out, folders[0]);
     if (folders_len > 1)

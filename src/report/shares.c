@@ -71,7 +71,7 @@ static void text_process(struct out *out, const struct share_row *r)
     const struct run_process *p = r->process;
     char end[32];
     process_end(p, end, sizeof end);
-    if (p->has_cpu)
+    if (r->cpu_ns)
         out_printf(out, "  %9.3f", (double)r->cpu_ns / 1e9);
     else
         out_printf(out, "  %9s", "?");

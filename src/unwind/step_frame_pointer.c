@@ -6,6 +6,8 @@
 #include "unwind/tables.h"
 #include "unwind/walker.h"
 
+#include <string.h>
+
 /* Where the code at pc left the caller's state. */
 struct x86_place {
     uint8_t code[4], len;
@@ -93,6 +95,41 @@ static bool step_by_x86_code(struct walker *w)
     return false;
 }
 
+/* Whether a call ends where the address is: call n, call *%r, call *n(%rip). */
+static bool is_behind_x86_call(const struct unwind_stack *s, uint64_t address)
+{
+    uint64_t before;
+    uint8_t code[8];
+    if (!s->read(s->context, address - 8, &before))
+        return false;
+    memcpy(code, &before, sizeof code);
+    return code[3] == 0xe8 || (code[6] == 0xff && (code[7] & 0xf8) == 0xd0) ||
+           (code[2] == 0xff && code[3] == 0x15);
+}
+
+/* Tables leave out the instruction at which clone() and clone3() become two (so that the new thread
+ * has no caller): the old thread's return address is on top of its stack, and the new one begins.
+ */
+static bool step_behind_x86_clone(struct walker *w, bool *is_new)
+{
+    static const uint8_t clone[] = {0xb8, 56, 0, 0, 0, 0x0f, 0x05}; /* mov $56, %eax; syscall */
+    static const uint8_t clone3[] = {0xb8, 0xb3, 1, 0, 0, 0x0f, 0x05};
+    const struct unwind_stack *s = w->stack;
+    uint64_t before, pc, sp = w->r.at[w->machine.sp];
+    uint8_t code[8];
+    if (!w->is_innermost || !s->read || !is_known(&w->r, w->machine.sp) ||
+        !s->read(s->context, w->r.pc - 8, &before))
+        return false;
+    memcpy(code, &before, sizeof code);
+    if (memcmp(code + 1, clone, sizeof clone) != 0 && memcmp(code + 1, clone3, sizeof clone3) != 0)
+        return false;
+    if (memory_word(&w->memory, sp, &pc) && pc && is_behind_x86_call(s, pc) &&
+        go(w, pc, sp + 8, NULL))
+        return true;
+    *is_new = true;
+    return false;
+}
+
 /* Whether the stack pointer is what it was at the call, by the instruction at pc. */
 static bool is_before_frame(struct walker *w)
 {
@@ -173,7 +210,10 @@ bool step_without_tables(struct walker *w)
 {
     if (step_by_trampoline(w))
         return true;
-    if (is_process_start(w))
+    bool is_new = false;
+    if (w->machine_kind == UNWIND_X86_64 && step_behind_x86_clone(w, &is_new))
+        return true;
+    if (is_new || is_process_start(w))
         return walk_ends(w, UNWIND_WHOLE);
     bool may_have_no_frame = w->is_interrupted;
     if (may_have_no_frame &&

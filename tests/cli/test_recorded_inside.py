@@ -419,6 +419,7 @@ class Reports(Case):
     def test_recover_tells_what_was_lost(self):
         """The program forbids itself to write files; what is left has the reason."""
         self.record(self.build("bad.c"), "fsize")
+        self.assertEqual(monarc("recover", self.dir / "r").returncode, 0)
         found = monarc_json("info", self.dir / "r")["files"][0]
         self.assertEqual(found["written"], "recovery")
         self.assertEqual([(n["reason"], n["text"]) for n in found["losses"] if n["count"]],
@@ -465,7 +466,7 @@ class Reports(Case):
         self.assertFalse([f for f in found
                           if f["name"] in ("clock-stopped", "no-samples", "few-samples")])
         samples = Recording(folder).side.process["samples"]
-        self.assertIn(f"Whole    {samples} samples", monarc("doctor", folder).stdout.decode())
+        self.assertIn(f"Samples  {samples} of", monarc("doctor", folder).stdout.decode())
 
     def test_folders_that_are_none(self):
         self.assertIn(b"a folder without a recording", monarc("flat", self.dir).stderr)

@@ -79,7 +79,7 @@ class Case(unittest.TestCase):
 class Flat(Case):
     def test_self_of_every_kind(self):
         rows, summary = self.flat(self.write(whole_run()))
-        expected = {"work.isra.0": 300, "fact": 200, "[kernel] read": 100, "[kernel] page faults": 100,
+        expected = {"work.isra.0": 300, "fact": 200, "[kernel] read": 100, "[kernel] faults and interrupts": 100,
                     "[kernel]": 50, "[no symbol] (libgone.so.1)": 100, "Builtin:Add": 30,
                     "[generated code]": 20, "__vdso_time": 10, "[waiting] poll": 50,
                     "[ready to run]": 30, "[no symbol] (demo)": 7}

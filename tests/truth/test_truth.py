@@ -9,6 +9,8 @@ import cases
 import run
 import truth
 
+TRIES = 3
+
 # By the other recorders only what each sees in a way of its own.
 BY_OTHERS = {
     "user": ("user", "kernel", "paths", "generated-named", "child-fork"),
@@ -23,14 +25,19 @@ class Shares(unittest.TestCase):
         cls.workshop = truth.Workshop()
 
     def ask(self, name, recorder):
+        """Of some 200 figures one or the other is beyond three standard errors by chance, or because
+        the machine was busy with something else. A recorder that is wrong is so three times."""
         case = cases.BY_NAME[name]
-        try:
-            found = run.ask(self.workshop, case, case.build, truth.RECORDERS[recorder])
-        except truth.Unavailable as why:
-            self.skipTest(str(why))
-        self.assertTrue(found)
-        self.assertFalse([str(f) for f in found if not f.is_true],
-                         "\n" + "\n".join(map(str, found)))
+        for _ in range(TRIES):
+            try:
+                found = run.ask(self.workshop, case, case.build, truth.RECORDERS[recorder])
+            except truth.Unavailable as why:
+                self.skipTest(str(why))
+            self.assertTrue(found)
+            wrong = [str(f) for f in found if not f.is_true]
+            if not wrong:
+                return
+        self.assertFalse(wrong, "\n" + "\n".join(map(str, found)))
 
 
 def add_tests():
@@ -60,7 +67,7 @@ class Comparing(unittest.TestCase):
 
     def test_paths(self):
         def row(depth, name, samples):
-            return {"depth": depth, "name": name, "samples": samples}
+            return {"depth": depth, "name": name, "total_samples": samples}
         tree = [row(0, "a", 10), row(1, "m(int)", 6), row(2, "a", 4), row(3, "m", 3), row(3, "x", 1),
                 row(2, "x", 2), row(1, "n", 4), row(2, "x", 4)]
         self.assertEqual(truth.samples_of_path(tree, ["a", "m", "x"]), 3)

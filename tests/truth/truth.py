@@ -147,7 +147,9 @@ class Report:
         self.summary = self.flat["summary"]
         self.functions = self.flat["functions"]
         self.recorded = self.summary["recording"]
-        self.sampled_s = self.summary["samples"] / (self.summary["samples_per_unit"] or 1)
+        per_s = self.summary["samples_per_unit"] or 1
+        self.sampled_s = self.summary["samples"] / per_s
+        self.own_s = self.summary["profiler_samples"] / per_s  # outside the 100 %
 
     def json(self, *arguments):
         r = subprocess.run([*self.command, *arguments, "--json"], capture_output=True, text=True)
@@ -301,7 +303,7 @@ def account(truth, report):
             Finding("CPU time accounted for, and lost", r["cpu_time"],
                     r["accounted_time"] + report.lost_s(),
                     HUNDREDTH * truth.cpu_s + outside_s, "s"),
-            Finding("CPU time in rows", r["accounted_time"], report.sampled_s,
+            Finding("CPU time in rows", r["accounted_time"], report.sampled_s + report.own_s,
                     HUNDREDTH * truth.cpu_s + outside_s, "s")]
 
 
