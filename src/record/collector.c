@@ -3,6 +3,7 @@
 
 #include "record/collector_private.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,7 +244,9 @@ void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
     struct run_process *p = &c->processes.at[*process];
     if (pid == tid)
         collector_code_ends(c, *process);
-    if (pid == tid || p->end_ns) /* threads may outlive the first one */
+    else if (p->end_ns) /* threads may outlive the first one */
+        collector_code_goes_on(c, *process);
+    if (pid == tid || p->end_ns)
         p->end_ns = since_start(c, at_ns);
 }
 
@@ -347,31 +350,57 @@ static bool parse_line(char *line, struct collector_mapping *m)
     return true;
 }
 
-bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns)
+static bool read_maps_at(struct collector *c, uint32_t process, const struct mappings *old,
+                         const char *path)
 {
-    char path[64], *line = NULL;
+    char *line = NULL;
     size_t room = 0;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    uint32_t process = collector_process(c, pid, at_ns);
-    struct mappings *old = c->inner.at[process].mappings;
-    c->inner.at[process].mappings = mappings_new();
-    while (getline(&line, &room, file) > 0) {
-        struct collector_mapping m = {.pid = pid};
+    while (file && getline(&line, &room, file) > 0) {
+        struct collector_mapping m = {.pid = (pid_t)c->processes.at[process].pid};
         if (parse_line(line, &m) && m.is_executable)
             put_mapping(c, process, old, &m);
     }
     free(line);
-    fclose(file);
-    if (c->inner.at[process].mappings->all.len) {
-        mappings_release(old);
+    if (file)
+        fclose(file);
+    return c->inner.at[process].mappings->all.len;
+}
+
+/* A first thread that has ended shows no mappings; those that go on do. */
+static bool read_maps(struct collector *c, uint32_t process, const struct mappings *old)
+{
+    char path[64];
+    uint32_t pid = c->processes.at[process].pid;
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", pid);
+    if (read_maps_at(c, process, old, path))
         return true;
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
+    DIR *threads = opendir(path);
+    bool found = false;
+    for (struct dirent *entry; threads && !found && (entry = readdir(threads));) {
+        unsigned long tid = strtoul(entry->d_name, NULL, 10);
+        snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%lu/maps", pid, tid);
+        found = tid && tid != pid && read_maps_at(c, process, old, path);
     }
-    mappings_release(c->inner.at[process].mappings); /* a process that is ending has none */
-    c->inner.at[process].mappings = old;
-    return false;
+    if (threads)
+        closedir(threads);
+    return found;
+}
+
+bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns)
+{
+    uint32_t process = collector_process(c, pid, at_ns);
+    struct mappings *old = c->inner.at[process].mappings;
+    c->inner.at[process].mappings = mappings_new();
+    bool found = read_maps(c, process, old);
+    if (!found) { /* a process that is ending has none */
+        mappings_release(c->inner.at[process].mappings);
+        c->inner.at[process].mappings = old;
+        return false;
+    }
+    mappings_release(old);
+    return true;
 }
 
 void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,

@@ -319,6 +319,12 @@ void collector_code_ends(struct collector *c, uint32_t process)
         code_close_all(c, c->inner.at[process].code);
 }
 
+void collector_code_goes_on(struct collector *c, uint32_t process)
+{
+    if (c->inner.at[process].code)
+        c->inner.at[process].code->named = 0;
+}
+
 void collector_code_finish(struct collector *c, struct run *out)
 {
     uint64_t reused = 0;

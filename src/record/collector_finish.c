@@ -160,8 +160,19 @@ static void finish_kernel_time(struct collector *c, struct run *out)
 
 /* --- the run --------------------------------------------------------------------------------- */
 
+/* Reports compare build-ids of programs, also of those of which no code was sampled. */
+static void finish_open_programs(struct collector *c)
+{
+    for (size_t i = 0; i < c->processes.len; i++) {
+        uint32_t program = c->processes.at[i].program;
+        if (program != RUN_NONE && !c->images.all.at[program]->object.build_id_bytes)
+            images_open(&c->images, program);
+    }
+}
+
 static void finish_objects(struct collector *c, struct run *out)
 {
+    finish_open_programs(c);
     for (uint32_t i = 0; i < c->images.all.len; i++) {
         images_look_again(&c->images, i);
         const struct image *image = c->images.all.at[i];

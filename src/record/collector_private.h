@@ -99,6 +99,9 @@ void collector_name_generated(struct collector *c, uint32_t process);
 /* The same when the process ends; nothing of it is held open then. */
 void collector_code_ends(struct collector *c, uint32_t process);
 
+/* It had not ended: there may be more names, which are looked for at the end of the run. */
+void collector_code_goes_on(struct collector *c, uint32_t process);
+
 /* Names what has not ended, or went on after its end, and gives all names to the run. */
 void collector_code_finish(struct collector *c, struct run *out);
 void collector_code_free(struct collector *c, uint32_t process);

@@ -56,6 +56,8 @@ static void insert(struct mappings *m, size_t at, const struct mapping *one)
 
 static void erase(struct mappings *m, size_t from, size_t to)
 {
+    if (from == to)
+        return;
     memmove(&m->all.at[from], &m->all.at[to], (m->all.len - to) * sizeof *m->all.at);
     m->all.len -= to - from;
 }

@@ -65,6 +65,8 @@ CASES = [
     Case("jitted-forked", "jitted.c", ("forked",)),
     Case("jitted-executed", "jitted.c", ("executed",)),
     Case("jitted-apart", "jitted.c", ("apart",), recorders=("perf", "refused")),
+    Case("jitted-killed", "jitted.c", ("killed",), status=128 + 9),
+    Case("jitted-outlived", "jitted.c", ("outlived",)),
     Case("jitted-reused", "jitted.c", ("reused",), note="several functions"),
     Case("coroutines", "switched.c", ("coroutines",)),
     Case("handler", "switched.c", ("handler",), is_cut=True, builds=("O2", "static")),

@@ -6,12 +6,16 @@
  *   forked     a child has another function where its parent has one
  *   executed   the first one in a program that executes another, which has the second
  *   apart      in a mount and a process namespace of its own
+ *   killed     as map, and ends by SIGKILL
+ *   outlived   the thread that runs and names them goes on when the first one has ended
  *   reused     both at one address, one after the other: which ran is not known */
 #include "machine_code.h"
 #include "truth.h"
 
 #include <elf.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -41,10 +45,11 @@ static APART double caller_of_generated(double seconds)
 
 static void run(const unsigned char *code, double seconds, const char *name)
 {
+    const char *first = getpid() == gettid() ? "main" : "outlives";
     memcpy(&generated, &code, sizeof code);
     double s = caller_of_generated(seconds);
     char path[128];
-    snprintf(path, sizeof path, "main;caller_of_generated;%s", name);
+    snprintf(path, sizeof path, "%s;caller_of_generated;%s", first, name);
     truth_say("self", name, s);
     truth_say("total", "caller_of_generated", s);
     truth_say("path", path, s);
@@ -199,6 +204,27 @@ static void apart(void)
         exit(77);
 }
 
+static APART void *outlives(void *first)
+{
+    pthread_join(*(pthread_t *)first, NULL);
+    unsigned char *code = make_page();
+    run(code, 0.3, THREE);
+    say_in_map(code, THREE, "w");
+    say_in_map(code + ROOM / 2, ONE, "a");
+    run(code + ROOM / 2, 0.1, ONE);
+    truth_end();
+    return NULL;
+}
+
+static void outlived(void)
+{
+    static pthread_t first;
+    pthread_t other;
+    first = pthread_self();
+    pthread_create(&other, NULL, outlives, &first);
+    pthread_exit(NULL);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "map";
@@ -214,8 +240,12 @@ int main(int argc, char **argv)
         apart();
     else if (!strcmp(mode, "reused"))
         reused();
+    else if (!strcmp(mode, "outlived"))
+        outlived();
     else
         by_map();
     truth_end();
+    if (!strcmp(mode, "killed"))
+        raise(SIGKILL);
     return 0;
 }
