@@ -32,7 +32,7 @@ static const char *difference(const struct space_object *o, struct arena *a)
     struct bytes now = object_build_id(o->file);
     struct bytes then = {o->recorded->build_id, o->recorded->build_id_bytes};
     now.len = now.len < RUN_BUILD_ID_BYTES ? now.len : RUN_BUILD_ID_BYTES;
-    if (now.len == then.len && !memcmp(now.at, then.at, now.len))
+    if (now.len == then.len && (!now.len || !memcmp(now.at, then.at, now.len)))
         return NULL;
     return arena_printf(a, "the file has build-id %s, recorded was %s",
                         now.len ? hex(now, a) : "(none)", then.len ? hex(then, a) : "(none)");
