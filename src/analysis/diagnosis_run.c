@@ -51,7 +51,7 @@ static bool is_other_build(const struct space_object *o)
     struct bytes now = object_build_id(o->file);
     now.len = now.len < RUN_BUILD_ID_BYTES ? now.len : RUN_BUILD_ID_BYTES;
     return now.len != o->recorded->build_id_bytes ||
-           memcmp(now.at, o->recorded->build_id, now.len) != 0;
+           (now.len && memcmp(now.at, o->recorded->build_id, now.len) != 0);
 }
 
 static void examine_file(struct run_examination *r, uint32_t i)
