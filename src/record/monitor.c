@@ -3,6 +3,7 @@
 
 #include "record/launch.h"
 #include "record/perf_source.h"
+#include "record/prompt.h"
 #include "record/ptrace_source.h"
 #include "record/told.h"
 
@@ -11,14 +12,12 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -221,24 +220,6 @@ static void monitor_loop(struct monitor *m)
         monitor_reap(m);
 }
 
-/* Of Linux 6.12 and later: asks for short turns, which begin the sooner, so that buffers are read
- * and threads looked at when their time has come, however busy the machine is. Older kernels ignore
- * it. The program does not have it: its launcher was forked before, and RESET_ON_FORK. */
-static void monitor_ask_for_short_turns(void)
-{
-    enum { RESET_ON_FORK = 1 /* SCHED_FLAG_RESET_ON_FORK of <linux/sched.h> */, TURN_NS = 100000 };
-    struct {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t runtime, deadline, period;
-    } wish = {.size = sizeof wish, .flags = RESET_ON_FORK, .runtime = TURN_NS};
-    wish.nice = getpriority(PRIO_PROCESS, 0);
-    if (sched_getscheduler(0) == SCHED_OTHER)
-        syscall(SYS_sched_setattr, 0, &wish, 0);
-}
-
 /* --- starting -------------------------------------------------------------------------------- */
 
 static struct source_options monitor_source_options(const struct monitor *m)
@@ -419,7 +400,8 @@ bool monitor_record(const struct monitor_options *o, struct run *out, struct mon
         collector_lose(m.collector, RUN_LOST_OTHER, NO_CONTROL, 1, 0);
     ok = ok && (o->argv ? monitor_start_program(&m, e) : monitor_attach(&m, e));
     if (ok) {
-        monitor_ask_for_short_turns();
+        if (m.method == RUN_METHOD_PTRACE)
+            prompt_turns();
         monitor_loop(&m);
         uint64_t end = m.has_ended ? m.program_end_ns : monitor_now();
         collector_finish(m.collector, end, out);

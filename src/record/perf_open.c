@@ -21,7 +21,7 @@ enum {
     MOST_STACK = 32 << 10, /* cc1 has 97 % of its stacks in half of that */
     LEAST_STACK = 1 << 10,
     SWITCH_STACK = 8 << 10,
-    WAKE_BYTES = 160 << 10,
+    WAKE_BYTES = 512 << 10,
     MOST_LOOKS = 20, /* at the threads of a process, until no new one is found */
 };
 

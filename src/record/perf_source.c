@@ -3,6 +3,7 @@
 
 #include "record/perf_cost.h"
 #include "record/perf_private.h"
+#include "record/prompt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 
 enum {
     SETTLED_NS = 500 * 1000, /* records so old are in the buffers on all CPUs */
-    BUSY_NS = 4 * 1000 * 1000,
+    BUSY_NS = 10 * 1000 * 1000,
     FORKING_NS = 500 * 1000,
     FORKING_FOR_NS = 50 * 1000 * 1000,
     RECORDS_A_DRAW = 16, /* while many are read, time goes by */
@@ -259,6 +260,8 @@ static uint64_t perf_round(struct source *source, uint64_t now_ns)
 {
     struct perf_source *s = (struct perf_source *)source;
     uint64_t taken = perf_take(s, now_ns - SETTLED_NS);
+    if (s->has_forks && !s->forked_ns)
+        prompt_turns();
     if (s->has_forks)
         s->forked_ns = now_ns;
     perf_draw_periods(s);
