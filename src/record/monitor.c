@@ -403,6 +403,8 @@ bool monitor_record(const struct monitor_options *o, struct run *out, struct mon
         if (m.method == RUN_METHOD_PTRACE)
             prompt_turns();
         monitor_loop(&m);
+        if (!m.has_ended) /* it goes on without us */
+            result->status = 0;
         uint64_t end = m.has_ended ? m.program_end_ns : monitor_now();
         collector_finish(m.collector, end, out);
     }

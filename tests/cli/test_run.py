@@ -242,6 +242,18 @@ class Running(Case):
         self.assertIsNone(process.poll())
         self.assertIn(b"No such process", self.run_it("-p", "4194304", status=126).stderr)
 
+    def test_for_some_seconds(self):
+        """The report comes then, and the program goes on."""
+        busy = self.build("busy.c")
+        begun = time.monotonic()
+        self.run_it("--no-report", "-o", "r", "--seconds", "1", "sh", "-c",
+                    f"exec >/dev/null 2>&1; {busy} 2.5; touch ended")
+        self.assertLess(time.monotonic() - begun, 2.4)
+        self.assertFalse((self.dir / "ended").exists())
+        while not (self.dir / "ended").exists():
+            time.sleep(0.05)
+        self.assertLess(time.monotonic() - begun, 60)
+
     def test_without_perf(self):
         folder = self.record(self.build("busy.c"), "0.5", options=["--method", "ptrace"])
         rows, summary = self.flat(folder)
