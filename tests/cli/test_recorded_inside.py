@@ -7,48 +7,14 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
-from pathlib import Path
 
-from harness import ROOT, check_schema, main, monarc, monarc_json, monarc_path
+from harness import ROOT, check_schema, main, monarc, monarc_json
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/runtime"))
 from recorder import Recording, Side  # noqa: E402
-
-PROGRAMS = ROOT / "tests/runtime/programs"
-FLAGS = ("-O2", "-g", "-pg", "-fno-inline", "-fno-optimize-sibling-calls", "-pthread")
-CC = os.environ.get("CC", "gcc").split()
-
-
-class Case(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.built = Path(tempfile.mkdtemp(prefix="monarc-run-"))
-        cls.addClassCleanup(shutil.rmtree, cls.built)
-
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.dir = Path(scratch.name)
-
-    def build(self, source, *flags, name=None, text=None):
-        out = self.built / (name or source.split(".")[0])
-        path = PROGRAMS / source
-        if text:
-            path = self.built / source
-            path.write_text(text)
-        if not out.exists():
-            subprocess.run([*CC, "-I", ROOT / "include", "-I", PROGRAMS, path, "-o", out,
-                            *(flags or FLAGS)], check=True)
-        return out
-
-    def flat(self, folder, *options):
-        table = monarc_json("flat", *options, folder)
-        check_schema(self, "flat", table)
-        return {f["name"]: f for f in table["functions"]}, table["summary"]
+from test_run import CC, FLAGS, Case  # noqa: E402
 
 
 class Reports(Case):
