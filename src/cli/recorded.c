@@ -351,10 +351,11 @@ static void note_counts(struct recorded *r)
     if (!r->weights.taken && r->run.rate)
         vec_push(&r->notes, "no samples were taken: run it for longer, or with a higher --rate");
     else if (r->weights.taken && r->weights.taken < FEW)
-        vec_push(&r->notes, arena_printf(&r->arena,
-                                         "%" PRIu64 " samples say little: run it for longer, or "
-                                         "with a higher --rate",
-                                         r->weights.taken));
+        vec_push(&r->notes,
+                 arena_printf(&r->arena,
+                              "%" PRIu64 " sample%s little: run it for longer, or "
+                              "with a higher --rate",
+                              r->weights.taken, r->weights.taken == 1 ? " says" : "s say"));
 }
 
 void recorded_take_notes(struct recorded *r, bool has_calls)
