@@ -321,11 +321,15 @@ void waits_lost(struct waits *w, uint64_t at_ns)
 
 /* --- the end --------------------------------------------------------------------------------- */
 
-bool waits_drop_if_gone(struct waits *w, int32_t slot)
+bool waits_drop_if_gone(struct waits *w, int32_t slot, uint64_t told_ns)
 {
     struct waiting_thread *t = &w->threads.at[slot];
-    if (w->options.no_looking || waits_look_lives(t->pid, t->tid))
+    if (w->options.no_looking || (!t->gone_ns && waits_look_lives(t->pid, t->tid)))
         return false;
+    if (!t->gone_ns)
+        t->gone_ns = waits_now();
+    if (told_ns <= t->gone_ns) /* its end may be among what is not told yet */
+        return true;
     w->losses += t->state != WAITS_THREAD_UNKNOWN;
     waits_give(w, t);
     waits_remove(w, slot);
@@ -336,7 +340,7 @@ void waits_finish(struct waits *w, uint64_t now_ns)
 {
     for (size_t i = 0; i < w->threads.len; i++) {
         struct waiting_thread *t = &w->threads.at[i];
-        if (t->state == WAITS_THREAD_NONE || waits_drop_if_gone(w, (int32_t)i))
+        if (t->state == WAITS_THREAD_NONE || waits_drop_if_gone(w, (int32_t)i, UINT64_MAX))
             continue;
         waits_end(w, (int32_t)i, now_ns);
         waits_give(w, t);

@@ -16,7 +16,7 @@ enum {
     LATE_NS = 10 * 1000 * 1000,       /* what is told may be told late */
 };
 
-static uint64_t waits_now(void)
+uint64_t waits_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -99,13 +99,13 @@ static void waits_count_pieces(struct waits *w, uint64_t told_ns)
 {
     if (told_ns < w->piece_ns + waits_piece(w, told_ns))
         return;
-    uint64_t begin = waits_now();
+    uint64_t begin = waits_now(), all_told_ns = told_ns;
     w->piece_ns = told_ns;
     told_ns -= LATE_NS;
     for (int32_t next, slot = w->known.first; slot != NO_THREAD; slot = next) {
         struct waiting_thread *t = &w->threads.at[slot];
         next = t->next;
-        if (!waits_drop_if_gone(w, slot) && (!t->has_look || t->looked_ns <= told_ns))
+        if (!waits_drop_if_gone(w, slot, all_told_ns) && (!t->has_look || t->looked_ns <= told_ns))
             waits_count(w, t, told_ns);
     }
     w->piece_cost_ns = waits_now() - begin;

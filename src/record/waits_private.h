@@ -32,6 +32,7 @@ struct waiting_thread {
     int32_t previous, next;      /* in `queue`; of free slots: the next free one */
     struct waiting_queue *queue; /* NULL: in none */
     uint64_t left_ns;            /* when it left the CPU */
+    uint64_t gone_ns;            /* when it was found to be no more; 0: it is */
     uint64_t counted_ns;         /* up to where its time is counted */
     bool is_leaving;             /* `place` is told for what comes */
     bool has_place, has_look;
@@ -89,8 +90,11 @@ void waits_keep(struct waits *w, struct waiting_thread *t, uint64_t *kept, uint6
 /* Ends what is known of a thread that is observed. */
 void waits_observe_end(struct waits *w, struct waiting_thread *t);
 
-/* Forgets a thread that has ended if nobody said so: when is not known. */
-bool waits_drop_if_gone(struct waits *w, int32_t slot);
+uint64_t waits_now(void); /* CLOCK_MONOTONIC */
+
+/* Forgets a thread that has ended if nobody said so, and nobody will: when is not known. Returns
+ * whether it has ended. */
+bool waits_drop_if_gone(struct waits *w, int32_t slot, uint64_t told_ns);
 
 /* Looks at a thread from outside, and keeps where it waits if it does. */
 void waits_look(struct waits *w, int32_t slot);
