@@ -102,6 +102,10 @@ struct collector_sample {
 
 void collector_sample(struct collector *c, const struct collector_sample *s);
 
+/* How many samples so far had stacks of which the outer part was read from the process: for these
+ * it matters that samples are told soon. */
+uint64_t collector_live_reads(const struct collector *c);
+
 /* What the weights of young samples are multiplied by at the end: the time that they stand for is
  * known exactly, their sum on average only. */
 void collector_scale_young(struct collector *c, double factor);

@@ -102,8 +102,10 @@ static bool sample_read(void *context, uint64_t address, uint64_t *word)
     if (sample_read_code(w, address, word))
         return true;
     uint64_t page = address & -(uint64_t)PAGE_BYTES;
-    if (w->memory == MEMORY_UNTRIED)
+    if (w->memory == MEMORY_UNTRIED) {
         w->memory = memory_fits(w) ? MEMORY_FITS : MEMORY_GONE;
+        w->c->live_reads++;
+    }
     if (w->memory == MEMORY_GONE || !page)
         return false;
     if (address - page > PAGE_BYTES - sizeof *word)
@@ -116,6 +118,11 @@ static bool sample_read(void *context, uint64_t address, uint64_t *word)
     }
     memcpy(word, w->page + (address - page), sizeof *word);
     return true;
+}
+
+uint64_t collector_live_reads(const struct collector *c)
+{
+    return c->live_reads;
 }
 
 /* --- system calls ---------------------------------------------------------------------------- */

@@ -44,9 +44,10 @@ struct perf_source {
     int wake_fd;
     VEC(int) apart; /* events of perf_keep_apart() */
     uint64_t wait_ns;
-    bool has_forks;     /* since periods were drawn */
-    uint64_t forked_ns; /* when there were some */
-    uint32_t first_tid; /* of the program */
+    uint64_t live_reads; /* of the collector, at the last round */
+    bool has_forks;      /* since periods were drawn */
+    uint64_t forked_ns;  /* when there were some */
+    uint32_t first_tid;  /* of the program */
     uint64_t lost, throttled;
 };
 

@@ -22,6 +22,7 @@
 enum {
     SETTLED_NS = 500 * 1000, /* records so old are in the buffers on all CPUs */
     BUSY_NS = 10 * 1000 * 1000,
+    DEEP_NS = 600 * 1000, /* while stacks are read on from the process, which does not wait */
     FORKING_NS = 500 * 1000,
     FORKING_FOR_NS = 50 * 1000 * 1000,
     RECORDS_A_DRAW = 16, /* while many are read, time goes by */
@@ -265,8 +266,13 @@ static uint64_t perf_round(struct source *source, uint64_t now_ns)
     if (s->has_forks)
         s->forked_ns = now_ns;
     perf_draw_periods(s);
+    uint64_t live_reads = collector_live_reads(s->collector);
+    bool is_deep = live_reads != s->live_reads;
+    s->live_reads = live_reads;
     if (taken)
-        s->wait_ns = now_ns - s->forked_ns < FORKING_FOR_NS ? FORKING_NS : BUSY_NS;
+        s->wait_ns = now_ns - s->forked_ns < FORKING_FOR_NS ? FORKING_NS
+                     : is_deep                              ? DEEP_NS
+                                                            : BUSY_NS;
     else if (s->wait_ns < IDLE_NS)
         s->wait_ns *= 2;
     uint64_t look_ns = s->waits ? waits_poll(s->waits, now_ns, now_ns - SETTLED_NS) : IDLE_NS;
