@@ -74,7 +74,7 @@ struct request {
     struct event_list choices;
     struct run_folder folder;
     struct run_calls counted;
-    bool has_failed_dump;
+    struct err dump_failure; /* of the last dump that the program asked for in vain */
 };
 
 /* --- arguments ------------------------------------------------------------------------------- */
@@ -238,13 +238,14 @@ static void dump(void *context, const char *folder, const struct run *so_far)
     struct request *r = context;
     struct arena a = {0};
     struct writer w = {.word = 8};
-    struct err ignored = {0};
     run_write(&w, so_far);
     if (!*folder)
         folder = r->folder.working;
-    if (mkdir(folder, 0777) == 0 || errno == EEXIST)
-        r->has_failed_dump |= !file_replace(arena_printf(&a, "%s/monarc.side", folder),
-                                            (struct bytes){w.out.at, w.out.len}, &ignored);
+    if (mkdir(folder, 0777) && errno != EEXIST)
+        err_errno(&r->dump_failure, folder, errno);
+    else
+        (void)!file_replace(arena_printf(&a, "%s/monarc.side", folder),
+                            (struct bytes){w.out.at, w.out.len}, &r->dump_failure);
     writer_deinit(&w);
     arena_deinit(&a);
 }
@@ -364,6 +365,8 @@ static int record(struct request *r, struct out *out, struct err *e)
     if (!result.has_started)
         return result.status;
     ok = ok && report_somewhere(r, &before, out, e);
+    if (ok && r->dump_failure.line[0])
+        ok = err_set(e, "monarc_dump: %s", r->dump_failure.line);
     return ok || result.status ? result.status : EXIT_BAD;
 }
 

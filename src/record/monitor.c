@@ -6,6 +6,7 @@
 #include "record/prompt.h"
 #include "record/ptrace_source.h"
 #include "record/told.h"
+#include "record/clocks.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -40,13 +41,6 @@ struct monitor {
     enum run_method method;
     enum unwind_machine machine;
 };
-
-static uint64_t monitor_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static uint64_t monitor_ns(struct timeval t)
 {
@@ -125,7 +119,7 @@ static void monitor_ended(struct monitor *m, pid_t pid, int status, const struct
     if (pid != m->launch.program)
         return;
     m->has_ended = true;
-    m->program_end_ns = monitor_now();
+    m->program_end_ns = clock_now();
     m->result->status = monitor_shell_status(status);
 }
 
@@ -166,8 +160,8 @@ static void monitor_dump(void *context, const char *folder)
     if (!m->options->dump)
         return;
     nanosleep(&settle, NULL);
-    m->source->round(m->source, monitor_now());
-    collector_finish(m->collector, monitor_now(), &so_far);
+    m->source->round(m->source, clock_now());
+    collector_finish(m->collector, clock_now(), &so_far);
     monitor_describe(m, &so_far);
     m->options->dump(m->options->context, folder, &so_far);
     run_deinit(&so_far);
@@ -176,7 +170,7 @@ static void monitor_dump(void *context, const char *folder)
 static void monitor_listen(struct monitor *m, bool is_end)
 {
     if (m->control)
-        told_take(m->control, m->collector, monitor_now(), is_end, monitor_dump, m);
+        told_take(m->control, m->collector, clock_now(), is_end, monitor_dump, m);
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
@@ -205,17 +199,17 @@ static void monitor_wait(struct monitor *m, uint64_t ns)
 
 static void monitor_loop(struct monitor *m)
 {
-    uint64_t now = monitor_now();
+    uint64_t now = clock_now();
     while (monitor_goes_on(m, now)) {
         monitor_listen(m, false);
         uint64_t wait_ns = m->source->round(m->source, now);
         monitor_wait(m, wait_ns);
         if (m->source->stopped)
             monitor_reap(m);
-        now = monitor_now();
+        now = clock_now();
     }
     monitor_listen(m, m->has_ended);
-    m->source->finish(m->source, monitor_now());
+    m->source->finish(m->source, clock_now());
     if (m->source->stopped)
         monitor_reap(m);
 }
@@ -366,7 +360,7 @@ static void monitor_describe(struct monitor *m, struct run *out)
     out->method = m->method;
     out->rate = m->options->rate;
     out->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
-    out->start_real_ns = now - (monitor_now() - m->start_ns);
+    out->start_real_ns = now - (clock_now() - m->start_ns);
     out->user_ns = monitor_ns(children.ru_utime);
     out->system_ns = monitor_ns(children.ru_stime);
     out->cpu_ns = m->perf.cpu_ns;
@@ -392,7 +386,7 @@ bool monitor_record(const struct monitor_options *o, struct run *out, struct mon
     *result = (struct monitor_result){.status = MONITOR_CANNOT_RUN};
     m.launch = (struct launch){.to_launcher = -1, .to_program = -1, .news = -1};
     struct err ignored = {0};
-    m.start_ns = monitor_now();
+    m.start_ns = clock_now();
     m.collector = collector_new(&(struct collector_options){
         .start_ns = m.start_ns, .machine = m.machine, .no_stacks = o->no_stacks});
     bool ok = monitor_take_signals(&m) || err_set(e, "signalfd: %s", strerror(errno));
@@ -405,7 +399,7 @@ bool monitor_record(const struct monitor_options *o, struct run *out, struct mon
         monitor_loop(&m);
         if (!m.has_ended) /* it goes on without us */
             result->status = 0;
-        uint64_t end = m.has_ended ? m.program_end_ns : monitor_now();
+        uint64_t end = m.has_ended ? m.program_end_ns : clock_now();
         collector_finish(m.collector, end, out);
     }
     if (m.control)

@@ -3,6 +3,7 @@
 #include "record/perf_cost.h"
 
 #include "record/perf_ring.h"
+#include "record/clocks.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -12,21 +13,14 @@
 
 enum { PERIOD_NS = 100 * 1000, WANTED_NS = 2500 * 1000, TURNS = 3, BUFFER = 256 << 10 };
 
-static uint64_t cost_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t cost_of_steps(uint64_t steps)
 {
-    uint64_t begun = cost_now(), x = 1;
+    uint64_t begun = clock_own_cpu(), x = 1;
     for (uint64_t i = 0; i < steps; i++) {
         x = x * 6364136223846793005 + 1442695040888963407;
         __asm__ volatile("" : "+r"(x));
     }
-    return cost_now() - begun;
+    return clock_own_cpu() - begun;
 }
 
 static int cost_open(const struct perf_layout *l, uint32_t stack_bytes, bool user_only)

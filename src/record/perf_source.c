@@ -4,6 +4,7 @@
 #include "record/perf_cost.h"
 #include "record/perf_private.h"
 #include "record/prompt.h"
+#include "record/clocks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -293,20 +294,13 @@ static void perf_read_counters(struct perf_source *s)
     }
 }
 
-static uint64_t perf_own_cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static void perf_estimate_cost(struct perf_source *s)
 {
-    uint64_t begun = perf_own_cpu_ns();
+    uint64_t begun = clock_own_cpu();
     if (s->result->samples)
         s->result->cost_ns = s->result->samples *
                              perf_cost_of_sample(&s->layout, s->stack_bytes, s->result->user_only);
-    s->result->estimating_ns = perf_own_cpu_ns() - begun;
+    s->result->estimating_ns = clock_own_cpu() - begun;
 }
 
 static void perf_finish(struct source *source, uint64_t now_ns)

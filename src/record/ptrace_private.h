@@ -50,11 +50,7 @@ struct ptrace_source {
     uint8_t stack[PTRACE_STACK_BYTES];
 };
 
-uint64_t ptrace_clock(void);
-
 /* Our own CPU time. */
-uint64_t ptrace_own_cpu(void);
-
 /* A random number in (0, 1]. */
 double ptrace_random(struct ptrace_source *s);
 

@@ -21,6 +21,7 @@
  *
  * It refuses to place CPU time by any other rule. */
 #include "record/ptrace_private.h"
+#include "record/clocks.h"
 
 #include <sys/ptrace.h>
 
@@ -137,13 +138,13 @@ static double sampling_our_begin(const struct ptrace_source *s, uint64_t own_cpu
 
 void ptrace_look(struct ptrace_source *s, bool by_timer)
 {
-    uint64_t start = ptrace_own_cpu();
+    uint64_t start = clock_own_cpu();
     double ours = sampling_our_begin(s, start);
     sampling_look_at_all(s);
     struct ptrace_thread *t = by_timer ? sampling_displaced(s, ours) : NULL;
     if (t)
         sampling_ask(t);
-    s->cost_ns += ((double)(ptrace_own_cpu() - start) - s->cost_ns) / 8;
+    s->cost_ns += ((double)(clock_own_cpu() - start) - s->cost_ns) / 8;
 }
 
 /* With more CPUs in use, looks come more often, up to a limit; with many threads, less often. */
@@ -167,7 +168,7 @@ uint64_t ptrace_choose_cpu(struct ptrace_source *s)
 
 void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p)
 {
-    uint64_t now = ptrace_clock();
+    uint64_t now = clock_now();
     if (ptrace_maps_changed(&p->maps, p->pid, now))
         collector_read_maps(s->collector, p->pid, now);
 }
@@ -205,7 +206,7 @@ static void sampling_put(struct ptrace_source *s, const struct ptrace_thread *t,
     struct collector_sample sample = {
         .pid = t->process->pid,
         .tid = t->tid,
-        .at_ns = ptrace_clock(),
+        .at_ns = clock_now(),
         .weight = weight,
         .event = s->event,
         .where = COLLECTOR_IN_USER,
@@ -241,7 +242,7 @@ void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
     t->placed_ns = t->seen_ns = times.cpu_ns;
     ptrace_refresh_maps(s, t->process);
     if (!t->has_name)
-        sampling_name(s, t, ptrace_clock());
+        sampling_name(s, t, clock_now());
     sampling_put(s, t, weight);
 }
 

@@ -2,6 +2,7 @@
 #include "record/ptrace_source.h"
 
 #include "record/ptrace_leave.h"
+#include "record/clocks.h"
 
 #include <errno.h>
 #include <math.h>
@@ -24,20 +25,6 @@ enum {
     FILES_OF_OTHERS = 400 /* left for the rest of the program that we are part of */
 };
 
-uint64_t ptrace_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
-uint64_t ptrace_own_cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 /* xorshift64*, by Vigna: good enough to fall in step with nothing. */
 double ptrace_random(struct ptrace_source *s)
 {
@@ -50,7 +37,7 @@ double ptrace_random(struct ptrace_source *s)
 /* The next look is at least so far away that we sleep until then: see ptrace_sampling.c. */
 static uint64_t source_plan_next(struct ptrace_source *s)
 {
-    uint64_t distance = ptrace_choose_cpu(s), now = ptrace_clock();
+    uint64_t distance = ptrace_choose_cpu(s), now = clock_now();
     double periods = -log(ptrace_random(s));
     if (periods > LONGEST_PERIODS)
         periods = LONGEST_PERIODS;
@@ -66,7 +53,7 @@ static uint64_t source_plan_next(struct ptrace_source *s)
  * CPU since then (waitpid() takes its time with a thousand threads) does not count. */
 static bool source_is_prompt(struct ptrace_source *s, uint64_t now)
 {
-    uint64_t since = now - s->next_ns, ran = ptrace_own_cpu() - s->asleep_cpu_ns;
+    uint64_t since = now - s->next_ns, ran = clock_own_cpu() - s->asleep_cpu_ns;
     double late = since > ran ? (double)(since - ran) : 0;
     s->prompt_ns *= late < s->prompt_ns ? 0.9 : 1 + 0.1 / 49;
     return late <= 2 * s->prompt_ns + PROMPT_NS;
@@ -86,7 +73,7 @@ static uint64_t source_round(struct source *base, uint64_t now)
         ptrace_look_at_left(s, now);
         wait = source_plan_next(s);
     }
-    s->asleep_cpu_ns = ptrace_own_cpu();
+    s->asleep_cpu_ns = clock_own_cpu();
     return wait;
 }
 
@@ -199,7 +186,7 @@ static bool source_begin(struct ptrace_source *s, const struct source_options *o
     if (!o->is_attached)
         return true;
     proc_thread_name(o->program, o->program, t->process->name);
-    collector_name(s->collector, o->program, o->program, t->process->name, ptrace_clock());
+    collector_name(s->collector, o->program, o->program, t->process->name, clock_now());
     ptrace_refresh_maps(s, t->process);
     return true;
 }
@@ -228,7 +215,7 @@ static uint64_t source_seed(void)
 {
     uint64_t seed = 0;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
-        seed = ptrace_clock() ^ (uint64_t)getpid() << 32;
+        seed = clock_now() ^ (uint64_t)getpid() << 32;
     return seed | 1;
 }
 
@@ -250,7 +237,7 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     sched_getaffinity(0, sizeof s->cpus, &s->cpus);
     s->random = source_seed();
     s->period_ns = SECOND / (o->rate && o->rate < MOST_RATE ? o->rate : MOST_RATE);
-    s->next_ns = ptrace_clock();
+    s->next_ns = clock_now();
     s->most_files = source_most_files();
     s->self = getpid();
     s->prompt_ns = PROMPT_NS;

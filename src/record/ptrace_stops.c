@@ -5,6 +5,7 @@
  * all others end at once. It refuses to hold, change or drop a signal. */
 #include "record/ptrace_leave.h"
 #include "record/ptrace_private.h"
+#include "record/clocks.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ struct ptrace_thread *ptrace_follow(struct ptrace_source *s, pid_t tid, pid_t pi
     struct ptrace_thread *above = ptrace_threads_find(&s->threads, parent);
     bool is_forked = !above || above->process->has_executed;
     struct ptrace_maps maps = above ? above->process->maps : (struct ptrace_maps){0};
-    collector_fork(s->collector, pid, tid, tid == pid ? parent : pid, ptrace_clock());
+    collector_fork(s->collector, pid, tid, tid == pid ? parent : pid, clock_now());
     struct ptrace_thread *t = ptrace_threads_add(&s->threads, tid, first ? first->process : NULL);
     if (!first) {
         t->process->pid = pid;
@@ -25,7 +26,7 @@ struct ptrace_thread *ptrace_follow(struct ptrace_source *s, pid_t tid, pid_t pi
         t->process->maps = maps; /* the same as the parent's, until it changes them */
     }
     if (s->waits && parent && t->process->has_executed)
-        waits_fork(s->waits, pid, tid, ptrace_clock());
+        waits_fork(s->waits, pid, tid, clock_now());
     return t;
 }
 
@@ -70,7 +71,7 @@ static bool stops_executed(struct ptrace_source *s, pid_t pid)
     t->has_name = true;
     t->process->has_executed = true;
     proc_thread_name(pid, pid, t->process->name);
-    collector_exec(s->collector, pid, t->process->name, ptrace_clock());
+    collector_exec(s->collector, pid, t->process->name, clock_now());
     t->process->maps = (struct ptrace_maps){0};
     ptrace_refresh_maps(s, t->process);
     return !ptrace_leave_if_needed(s, t);
@@ -86,7 +87,7 @@ static void stops_ending(struct ptrace_source *s, struct ptrace_thread *t)
     if (!t->process->has_executed)
         return;
     collector_thread_cpu(s->collector, pid, t->tid, cpu - t->base_ns);
-    collector_exit(s->collector, pid, t->tid, ptrace_clock());
+    collector_exit(s->collector, pid, t->tid, clock_now());
 }
 
 /* A thread is gone; so are all of the process with its first one. */

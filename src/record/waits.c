@@ -3,6 +3,7 @@
 
 #include "record/waits_look.h"
 #include "record/waits_private.h"
+#include "record/clocks.h"
 
 #include <stdlib.h>
 
@@ -327,7 +328,7 @@ bool waits_drop_if_gone(struct waits *w, int32_t slot, uint64_t told_ns)
     if (w->options.no_looking || (!t->gone_ns && waits_look_lives(t->pid, t->tid)))
         return false;
     if (!t->gone_ns)
-        t->gone_ns = waits_now();
+        t->gone_ns = clock_now();
     if (told_ns <= t->gone_ns) /* its end may be among what is not told yet */
         return true;
     w->losses += t->state != WAITS_THREAD_UNKNOWN;

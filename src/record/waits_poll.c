@@ -4,6 +4,7 @@
 #include "record/waits_private.h"
 
 #include "record/waits_look.h"
+#include "record/clocks.h"
 
 #include <time.h>
 
@@ -15,13 +16,6 @@ enum {
     PIECE_TO_COST = 50,               /* a fiftieth of a CPU */
     LATE_NS = 10 * 1000 * 1000,       /* what is told may be told late */
 };
-
-uint64_t waits_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static unsigned waits_stack_register(enum unwind_machine machine)
 {
@@ -60,7 +54,7 @@ void waits_look(struct waits *w, int32_t slot)
     s.is_live = true;
     t->look = collector_place(w->collector, &s);
     t->has_look = true;
-    t->looked_ns = waits_now();
+    t->looked_ns = clock_now();
 }
 
 /* Looks at the threads that have been off long enough, the longest first; returns in how long the
@@ -81,7 +75,7 @@ static uint64_t waits_look_at_all(struct waits *w, uint64_t now_ns)
         int32_t slot = w->fresh.first;
         waits_queue(w, slot, &w->known);
         waits_look(w, slot);
-        now = waits_now();
+        now = clock_now();
     }
     return UINT64_MAX;
 }
@@ -99,7 +93,7 @@ static void waits_count_pieces(struct waits *w, uint64_t told_ns)
 {
     if (told_ns < w->piece_ns + waits_piece(w, told_ns))
         return;
-    uint64_t begin = waits_now(), all_told_ns = told_ns;
+    uint64_t begin = clock_now(), all_told_ns = told_ns;
     w->piece_ns = told_ns;
     told_ns -= LATE_NS;
     for (int32_t next, slot = w->known.first; slot != NO_THREAD; slot = next) {
@@ -108,7 +102,7 @@ static void waits_count_pieces(struct waits *w, uint64_t told_ns)
         if (!waits_drop_if_gone(w, slot, all_told_ns) && (!t->has_look || t->looked_ns <= told_ns))
             waits_count(w, t, told_ns);
     }
-    w->piece_cost_ns = waits_now() - begin;
+    w->piece_cost_ns = clock_now() - begin;
 }
 
 uint64_t waits_poll(struct waits *w, uint64_t now_ns, uint64_t told_ns)

@@ -90,8 +90,6 @@ void waits_keep(struct waits *w, struct waiting_thread *t, uint64_t *kept, uint6
 /* Ends what is known of a thread that is observed. */
 void waits_observe_end(struct waits *w, struct waiting_thread *t);
 
-uint64_t waits_now(void); /* CLOCK_MONOTONIC */
-
 /* Forgets a thread that has ended if nobody said so, and nobody will: when is not known. Returns
  * whether it has ended. */
 bool waits_drop_if_gone(struct waits *w, int32_t slot, uint64_t told_ns);
