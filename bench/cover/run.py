@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cost of writing counter files at exit: libmonarc_cover against libgcov.
 
-    python3 bench/cover/run.py BUILD/runtime/cover [--objects N] [--processes N] [--runs N]
+    python3 bench/cover/run.py BUILD/runtime/coverage [--objects N] [--processes N] [--runs N]
 
 Makes a program of N covered objects of 20 functions each that does nothing, links it without coverage,
 with libgcov and with both kinds of libmonarc_cover, and measures: one process after the other, the files

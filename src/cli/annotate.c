@@ -1,8 +1,8 @@
 /* monarc annotate: the source, with what was measured beside it. */
-#include "report/annotate.h"
+#include "profile/report/annotate.h"
 
-#include "cli/command.h"
-#include "cli/sources.h"
+#include "command/command.h"
+#include "cli/source_view.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The table of commands, in the order in which --help lists them. */
-#include "cli/command.h"
+#include "command/command.h"
 
 extern const struct command command_run;
 extern const struct command command_flat;

@@ -2,12 +2,12 @@
  * into block counts of a program.
  *
  * Nothing is dropped on the way: what the target cannot hold is an error. */
-#include "cli/profiles.h"
+#include "session/profiles.h"
 
-#include "cli/arcs_file.h"
-#include "cli/arcs_profile.h"
-#include "cli/command.h"
-#include "format/arcs_convert.h"
+#include "session/arcs_file.h"
+#include "session/arcs_profile.h"
+#include "command/command.h"
+#include "coverage/format/arcs_convert.h"
 
 #include <stdio.h>
 

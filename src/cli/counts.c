@@ -1,8 +1,8 @@
 /* monarc counts: how often basic blocks, and the lines they are on, were executed. */
-#include "report/counts.h"
+#include "profile/report/counts.h"
 
-#include "cli/command.h"
-#include "cli/sources.h"
+#include "command/command.h"
+#include "cli/source_view.h"
 
 #include <string.h>
 

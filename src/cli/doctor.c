@@ -1,11 +1,11 @@
-/* monarc doctor: why is a profile empty or strange? Gathers what there is; analysis/diagnosis.h
- * judges. */
-#include "report/doctor.h"
+/* monarc doctor: why is a profile empty or strange? Gathers what there is;
+ * profile/analysis/symptoms.h judges. */
+#include "profile/report/doctor.h"
 
-#include "cli/command.h"
-#include "cli/profiles.h"
+#include "command/command.h"
+#include "session/profiles.h"
 #include "cli/view.h"
-#include "analysis/diagnosis_run.h"
+#include "profile/analysis/recording/diagnosis_run.h"
 
 #include <dirent.h>
 #include <string.h>

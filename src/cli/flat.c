@@ -1,9 +1,9 @@
 /* monarc flat: the flat profile. */
-#include "report/flat.h"
+#include "profile/report/flat.h"
 
-#include "cli/command.h"
+#include "command/command.h"
 #include "cli/view.h"
-#include "report/shares.h"
+#include "profile/report/shares.h"
 
 enum { FUNCTIONS_OF_THREAD = 10 };
 

@@ -8,7 +8,7 @@
 #ifndef MONARC_CLI_GENERATE_H
 #define MONARC_CLI_GENERATE_H
 
-#include "cli/command.h"
+#include "command/command.h"
 
 /* argv[0] is what follows --generate. Returns an exit status. */
 int generate(int argc, char **argv, struct out *out, struct err *e);

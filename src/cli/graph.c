@@ -1,8 +1,8 @@
 /* monarc graph: the call graph, or trees of callers or callees. */
-#include "report/graph.h"
+#include "profile/report/graph.h"
 
-#include "cli/call_trees.h"
-#include "cli/command.h"
+#include "session/call_trees.h"
+#include "command/command.h"
 #include "cli/view.h"
 
 enum {

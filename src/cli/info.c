@@ -1,13 +1,13 @@
 /* monarc info: what profile files hold. A file that breaks off is described as far as it goes. */
-#include "cli/profiles.h"
+#include "session/profiles.h"
 
-#include "cli/arcs_file.h"
-#include "cli/command.h"
-#include "cli/recorded.h"
-#include "report/arcs_info.h"
-#include "report/info.h"
-#include "report/recording.h"
-#include "report/run_info.h"
+#include "session/arcs_file.h"
+#include "command/command.h"
+#include "session/recorded.h"
+#include "coverage/report/arcs_info.h"
+#include "profile/report/info.h"
+#include "profile/report/recording.h"
+#include "profile/report/run_info.h"
 
 enum { OPTION_JSON = PROFILE_OPTIONS };
 

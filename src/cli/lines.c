@@ -1,7 +1,7 @@
 /* monarc lines: the line profile. */
-#include "report/lines.h"
+#include "profile/report/lines.h"
 
-#include "cli/command.h"
+#include "command/command.h"
 #include "cli/view.h"
 
 #include <string.h>

@@ -2,20 +2,23 @@
  *
  * The house, in the order in which bytes pass through it:
  *
- *     base      arena, errors, bounded cursor, writer, output, map, sort, files, threads
- *     unwind    call stacks out of registers, stack bytes and unwind tables
- *     record    a running program, watched from outside -> a run
- *     format    gmon.out in all its dialects, recordings: bytes <-> model
- *     model     what was measured, addresses raw; merging
- *     objfile   what a binary says: symbols, lines, names
- *     source    source files, found and indexed
- *     analysis  measurements meet symbols: flat, cycles, graph -> plain tables
- *     report    tables -> text, JSON, CSV
- *     cli       this room: options, wiring, exit codes
+ *     base       arena, errors, bounded cursor, writer, map, sort, files, threads
+ *     command    the table of options and its walker
+ *     output     writers that know no domain: buffer, columns, JSON, CSV, packing
+ *     unwind     call stacks out of registers, stack bytes and unwind tables
+ *     record     a running program, watched from outside -> a run
+ *     objfile    what a binary says: symbols, lines, names, code
+ *     source     source files, found and indexed
+ *     profile    format: bytes <-> model; analysis: measurements meet symbols; report
+ *     coverage   the same for notes and counters of arcs
+ *     bridge     where both meet
+ *     session    opens what operands name
+ *     gnu        GNU's rules, orders, layouts and options
+ *     cli        this room: options, wiring, exit codes
  *
  * This is the only file that prints errors or ends the process. */
 #include "base/arena.h"
-#include "cli/command.h"
+#include "command/command.h"
 #include "cli/generate.h"
 
 #include <malloc.h>

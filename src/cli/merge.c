@@ -2,12 +2,12 @@
  *
  * Call sites stay apart, counts never wrap, and nothing is asked of the program. The output keeps
  * the format of the first file unless --to says otherwise. */
-#include "cli/profiles.h"
+#include "session/profiles.h"
 
-#include "cli/arcs_file.h"
-#include "cli/command.h"
-#include "cli/recorded.h"
-#include "format/run_file.h"
+#include "session/arcs_file.h"
+#include "command/command.h"
+#include "session/recorded.h"
+#include "profile/format/run_file.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* monarc order: a profile becomes an order of functions for the linker. */
-#include "report/order.h"
+#include "profile/report/layout.h"
 
-#include "cli/command.h"
+#include "command/command.h"
 #include "cli/view.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* monarc recover: finishes the recording of a program that was killed. */
-#include "cli/command.h"
-#include "cli/recorded.h"
-#include "format/live.h"
-#include "format/sidecar.h"
+#include "command/command.h"
+#include "session/recorded.h"
+#include "profile/format/live.h"
+#include "profile/format/sidecar.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -2,14 +2,14 @@
  *
  * The program's own output is left alone: reports come after it on standard output, or on standard
  * error where the program may have written to standard output. */
-#include "cli/command.h"
-#include "cli/preload.h"
+#include "command/command.h"
+#include "record/preload.h"
 #include "cli/run_calls.h"
-#include "cli/run_folder.h"
+#include "session/run_folder.h"
 #include "base/file.h"
-#include "format/run_file.h"
-#include "model/run_profile.h"
-#include "cli/profiles.h"
+#include "profile/format/run_file.h"
+#include "profile/model/run_profile.h"
+#include "session/profiles.h"
 #include "record/monitor.h"
 
 #include <errno.h>

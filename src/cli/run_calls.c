@@ -1,8 +1,8 @@
 /* The environment before, the folders after. */
 #include "cli/run_calls.h"
 
-#include "cli/command.h"
-#include "cli/preload.h"
+#include "command/command.h"
+#include "record/preload.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef MONARC_CLI_TERMINAL_H
 #define MONARC_CLI_TERMINAL_H
 
-#include "base/out.h"
+#include "output/out.h"
 
 #include <sys/types.h>
 

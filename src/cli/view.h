@@ -6,13 +6,13 @@
 #ifndef MONARC_CLI_VIEW_H
 #define MONARC_CLI_VIEW_H
 
-#include "analysis/graph_measured.h"
-#include "analysis/fit.h"
-#include "analysis/flat.h"
-#include "cli/profiles.h"
-#include "cli/recorded.h"
+#include "profile/analysis/graph/graph_measured.h"
+#include "profile/analysis/fit.h"
+#include "profile/analysis/flat.h"
+#include "session/profiles.h"
+#include "session/recorded.h"
 #include "cli/terminal.h"
-#include "report/text.h"
+#include "output/text.h"
 
 enum {
     VIEW_OPTION_SORT = PROFILE_OPTIONS,

@@ -3,7 +3,7 @@
 #ifndef MONARC_OBJFILE_SCOPES_H
 #define MONARC_OBJFILE_SCOPES_H
 
-#include "objfile/cover.h"
+#include "objfile/interval_map.h"
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #define MONARC_OBJFILE_UNITS_H
 
 #include "base/map.h"
-#include "objfile/cover.h"
+#include "objfile/interval_map.h"
 #include "objfile/linetable.h"
 #include "objfile/private.h"
 #include "objfile/scopes.h"

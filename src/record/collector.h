@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "model/run.h"
+#include "profile/model/run.h"
 #include "unwind/unwind.h"
 
 #include <sys/types.h>

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "model/run.h"
+#include "profile/model/run.h"
 #include "unwind/unwind.h"
 
 #include <sys/types.h>

@@ -2,9 +2,9 @@
 #include "record/monitor.h"
 
 #include "record/launch.h"
-#include "record/perf_source.h"
+#include "record/perf/perf_source.h"
 #include "record/prompt.h"
-#include "record/ptrace_source.h"
+#include "record/ptrace/ptrace_source.h"
 #include "record/told.h"
 #include "record/clocks.h"
 

@@ -8,8 +8,8 @@
 #define MONARC_RECORD_MONITOR_H
 
 #include "base/err.h"
-#include "model/run.h"
-#include "record/events.h"
+#include "profile/model/run.h"
+#include "record/perf/events.h"
 
 enum {
     MONITOR_CANNOT_RUN = 126,

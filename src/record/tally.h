@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "model/run.h"
+#include "profile/model/run.h"
 
 enum { TALLY_SLICES = 1000 };
 

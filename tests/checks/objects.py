@@ -25,7 +25,7 @@ FORBIDDEN = {
     "exit": [], "_exit": ["record_launch.c.o"],  # in a forked child that could not exec
     "_Exit": [], "quick_exit": [],
     "abort": ["base_arena.c.o",  # the weak memory_exhausted, for programs without main.c
-              "report_json.c.o"],  # a report that nests deeper than JSON_DEPTH is a bug of its own
+              "output_json.c.o"],  # a report that nests deeper than JSON_DEPTH is a bug of its own
     "perror": [], "stderr": [], "stdout": [], "err": [], "errx": [], "warn": [], "warnx": [],
     "error": [], "psignal": [], "syslog": [], "printf": [], "puts": [], "putchar": [],
     "__assert_fail": [], "__printf_chk": [],

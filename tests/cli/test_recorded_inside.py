@@ -12,7 +12,7 @@ import time
 from harness import ROOT, check_schema, main, monarc, monarc_json
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "tests/runtime"))
+sys.path.insert(0, str(ROOT / "tests/runtime/profile"))
 from recorder import Recording, Side  # noqa: E402
 from test_run import CC, FLAGS, Case  # noqa: E402
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from harness import ROOT, check_schema, main, monarc, monarc_json, monarc_path
 
 sys.dont_write_bytecode = True
-PROGRAMS = ROOT / "tests/runtime/programs"
+PROGRAMS = ROOT / "tests/runtime/profile/programs"
 FLAGS = ("-O2", "-g", "-pg", "-fno-inline", "-fno-optimize-sibling-calls", "-pthread")
 CC = os.environ.get("CC", "gcc").split()
 

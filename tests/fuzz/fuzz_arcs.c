@@ -3,14 +3,14 @@
  *
  * Laws: what is written is read back the same; what is solved conserves flow, what is repaired too;
  * merging commutes and keeps sums; a failure has a message, and is never a function of zeros. */
-#include "analysis/flow.h"
-#include "format/arcs_convert.h"
-#include "format/bbg.h"
-#include "format/gcda.h"
-#include "format/gcfn.h"
-#include "format/gcno.h"
-#include "model/coverage_merge.h"
-#include "report/arcs_info.h"
+#include "coverage/analysis/flow.h"
+#include "coverage/format/arcs_convert.h"
+#include "coverage/format/bbg.h"
+#include "coverage/format/gcda.h"
+#include "coverage/format/gcfn.h"
+#include "coverage/format/gcno.h"
+#include "coverage/model/coverage_merge.h"
+#include "coverage/report/arcs_info.h"
 
 #include <jansson.h>
 #include <stdio.h>

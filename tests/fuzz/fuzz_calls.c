@@ -1,7 +1,7 @@
 /* libFuzzer: looks for calls in arbitrary bytes, taken for code of any machine. The first byte
  * chooses the machine and the byte order. What is found lies in the code, in order; nothing else is
  * read. */
-#include "objfile/decode.h"
+#include "objfile/code/decode.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* libFuzzer: an old counter file as libmonarc_cover meets it, gcda or (first byte odd) da. Whatever
  * it holds is refused or merged; what was merged can be merged with again. */
-#include "../../runtime/cover/objects.h"
+#include "../../runtime/coverage/objects.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* libFuzzer: lists of events. What parses has a name, one unit, and a period or a frequency, and
  * a second reading gives the same. */
-#include "record/events.h"
+#include "record/perf/events.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
  *
  * Not only crashes are findings: whatever was read must obey the laws. Writing and reading back
  * changes nothing; merging commutes, associates and keeps sums; the JSON is JSON. */
-#include "format/format.h"
-#include "model/check.h"
-#include "report/info.h"
+#include "profile/format/format.h"
+#include "profile/model/check.h"
+#include "profile/report/info.h"
 
 #include <jansson.h>
 #include <stdio.h>

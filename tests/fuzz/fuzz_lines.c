@@ -6,7 +6,7 @@
  * - frames[0] is the place that the walk gave for the address, as the walk promises;
  * - GNU's table of lines has as many of them whether or not they are all listed.
  * The first byte of the input says whether it is read as GNU gprof reads it. */
-#include "analysis/functions.h"
+#include "profile/analysis/functions.h"
 #include "objfile/private.h"
 
 #include <stdlib.h>

@@ -3,12 +3,12 @@
  *
  * Laws: a sidecar that was read can be written and read back the same; inclusive samples are no
  * more than there are; a recovered profile has no more samples than the stacks; JSON is JSON. */
-#include "analysis/stacks.h"
-#include "format/live.h"
-#include "format/sidecar.h"
-#include "model/run_convert.h"
+#include "profile/analysis/stacks.h"
+#include "profile/format/live.h"
+#include "profile/format/sidecar.h"
+#include "profile/model/run_convert.h"
 #include "monarc/sidecar.h"
-#include "report/recording.h"
+#include "profile/report/recording.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
  * Laws: a run that was read passes run_check(); it can be written and read back the same; self
  * times and what is in no function are all of the samples; a run added to itself has twice its
  * weight. */
-#include "analysis/stacks.h"
-#include "format/run_file.h"
-#include "model/run_merge.h"
+#include "profile/analysis/stacks.h"
+#include "profile/format/run_file.h"
+#include "profile/model/run_merge.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * the time between the first and the last that was told of it, and what is counted is what the sums
  * say. The input is a list of four bytes each: what, thread, two of time that goes by. */
 #include "record/toy_collector.h"
-#include "record/waits.h"
-#include "record/waits_look.h"
+#include "record/waits/waits.h"
+#include "record/waits/waits_look.h"
 
 #include <stdlib.h>
 #include <string.h>

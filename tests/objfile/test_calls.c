@@ -1,6 +1,6 @@
 /* Direct calls found in code: against capstone, against what compilers made of known programs, and
  * where a byte scan goes wrong. */
-#include "objfile/decode.h"
+#include "objfile/code/decode.h"
 #include "objfile/workshop.h"
 
 #include "base/cursor.h"

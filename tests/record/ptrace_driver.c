@@ -3,7 +3,7 @@
  * usage: ptrace_driver OUT [-p PID] [-n] [-r RATE] [-t SECONDS] [--] [PROGRAM ARGUMENT...]
  *
  * A small monitor: it waits, hands over and ends as the program did. */
-#include "record/ptrace_source.h"
+#include "record/ptrace/ptrace_source.h"
 #include "stub_collector.h"
 
 #include <errno.h>

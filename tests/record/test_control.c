@@ -1,7 +1,7 @@
 /* The ring of control records: eight writing processes and a reader, killed writers, a full ring,
  * and a program that writes whatever it likes into the file. */
 #include "record/control.h"
-#include "runtime/hosted/control.h"
+#include "runtime/profile/control.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Names of events: each spelling of perf's gives perf's type and code, formats put bits where the
  * kernel's files say, and what is not there is an error. The machine of most tests is a folder. */
-#include "record/events.h"
+#include "record/perf/events.h"
 
 #include <linux/perf_event.h>
 

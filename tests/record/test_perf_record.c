@@ -1,6 +1,6 @@
 /* Records of perf events, as the kernel's headers draw them: every field arrives, and a record that
  * was cut anywhere is refused or has no byte of what follows it. */
-#include "record/perf_record.h"
+#include "record/perf/perf_record.h"
 #include "base/writer.h"
 
 #include <linux/perf_event.h>

@@ -1,6 +1,6 @@
 /* Weights of young samples, against clocks whose lives are known: what the kernel does with a
  * period that was drawn is done here, for thousands of clocks. */
-#include "record/periods.h"
+#include "record/perf/periods.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,8 +2,8 @@
  * what was lost is lost, and memory follows the threads that live. */
 #include "toy_collector.h"
 
-#include "record/waits.h"
-#include "record/waits_look.h"
+#include "record/waits/waits.h"
+#include "record/waits/waits_look.h"
 
 #include <malloc.h>
 #include <pthread.h>

@@ -5,9 +5,9 @@
 
 #include "toy_collector.h"
 
-#include "record/perf_record.h"
-#include "record/perf_ring.h"
-#include "record/waits.h"
+#include "record/perf/perf_record.h"
+#include "record/perf/perf_ring.h"
+#include "record/waits/waits.h"
 
 #include <linux/perf_event.h>
 

@@ -1,0 +1,31 @@
+/* sigaction, signal: a program that arranges all signals anew, or looks at all, does not find the
+ * one that the clocks use: it is told, and keeps, what it would have without them. */
+#include "real.h"
+#include "../sampling/sample.h"
+
+#include <signal.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int sigaction(int signal, const struct sigaction *new, struct sigaction *old)
+{
+    struct sigaction *mine = sample_programs_action(signal);
+    if (!mine)
+        return REAL(sigaction)(signal, new, old);
+    struct sigaction before = *mine;
+    if (new)
+        *mine = *new;
+    if (old)
+        *old = before;
+    return 0;
+}
+
+EXPORT void (*signal(int signal, void (*handler)(int)))(int)
+{
+    struct sigaction *mine = sample_programs_action(signal);
+    if (!mine)
+        return REAL(signal)(signal, handler);
+    void (*before)(int) = mine->sa_handler;
+    *mine = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
+    return before;
+}

@@ -1,0 +1,18 @@
+/* dlclose: the addresses of an unloaded library are set aside before they are used again. */
+#include "../objects.h"
+#include "real.h"
+
+#include <dlfcn.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int dlclose(void *handle)
+{
+    struct process *p = process_get();
+    if (p)
+        objects_refresh(p); /* a library that nobody has looked at yet must be known to be missed */
+    int r = REAL(dlclose)(handle);
+    if (p)
+        objects_refresh(p);
+    return r;
+}

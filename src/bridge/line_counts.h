@@ -1,0 +1,46 @@
+/* How often each line of each function was entered, of many pairs of notes and counters.
+ *
+ * A line's count is GNU gcov's, and here it is taken apart: every block at which the line is
+ * entered from elsewhere has how often that was, so that the entries of a line add up to its count.
+ * Blocks of the line that only others of it lead to are none; blocks that never ran are one entry
+ * of 0. What loops within the line add goes to the block that they lead back to.
+ *
+ * The exit belongs to no line in gcov. Here it is an entry of the function's last line if nothing
+ * else is there. */
+#ifndef MONARC_ANALYSIS_LINE_COUNTS_H
+#define MONARC_ANALYSIS_LINE_COUNTS_H
+
+#include "coverage/analysis/flow.h"
+#include "base/intern.h"
+
+struct line_count {
+    uint32_t file, line;
+    uint32_t function; /* in names */
+    uint32_t ordinal;  /* of the entry, in the order of blocks */
+    bool is_start;     /* the line on which the function is declared */
+    bool is_end;       /* the exit: counts only where the line has nothing else */
+    uint64_t count;
+};
+
+struct called_function {
+    uint32_t name, file;
+    uint64_t count;
+};
+
+struct line_counts {
+    struct intern names; /* of functions: linkage names */
+    struct intern files; /* the caller's */
+    VEC(struct line_count) at;
+    VEC(struct called_function) functions;
+};
+
+/* Adds the functions of one unit that are solved and in the program. `files` has the number in
+ * c->files of each of the notes'. */
+void line_counts_add(struct line_counts *c, const struct notes *n, const struct flow *flow,
+                     const uint32_t *files);
+
+/* Sorts by file, line, function and ordinal, and sums what agrees in these. */
+void line_counts_settle(struct line_counts *c);
+void line_counts_deinit(struct line_counts *c);
+
+#endif

@@ -1,0 +1,484 @@
+/* One walk over the program's line tables notes the rows of lines that have counts; then each line
+ * of each function chooses among them. */
+#include "bridge/placing.h"
+
+#include "base/sort.h"
+
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+/* GNU gprof keeps ten blocks of a line. */
+enum { MOST_ENTRIES = 10 };
+
+/* All counts of one line of one file. */
+struct group {
+    uint32_t first, len; /* counts */
+    uint32_t first_row, rows;
+};
+
+/* A row of a line table on a line that has counts. */
+struct row {
+    uint64_t start, end;
+    uint32_t group, function, scope; /* scope: number of its name; NONE: of no interest */
+};
+
+/* A symbol of a function that has counts. */
+struct home {
+    uint32_t bare, function, next; /* next: of the same name */
+    uint32_t next_here;            /* of the same function */
+    const struct object_symbol *symbol;
+};
+
+struct place {
+    const struct placing *in;
+    struct profile *out;
+    struct placed *report;
+    struct arena *arena;
+
+    struct intern bare;    /* names of functions without what makes clones of them */
+    VEC(uint32_t) bare_of; /* by name of the counts */
+    VEC(uint32_t) kin_of;  /* likewise, unified() */
+    VEC(bool) is_placed;   /* by name of the counts: some line of it */
+    VEC(bool) is_there;    /* by bare name: the program has code of it */
+    struct map scopes;     /* pointer of a name -> bare name or NONE */
+    VEC(struct home) homes;
+    VEC(uint32_t) first_home; /* by bare name */
+    VEC(uint32_t) home_here;  /* by function */
+
+    struct map by_base;      /* hash of a last component -> file of the counts */
+    VEC(uint32_t) next_base; /* chain */
+    struct map paths;        /* pointer of a path -> file of the counts or NONE */
+    VEC(bool) is_mentioned;  /* by file of the counts */
+    VEC(const char *) similar;
+
+    VEC(struct group) groups;
+    struct map group_of; /* (file, line) */
+    VEC(struct row) rows;
+    struct map row_of;     /* (group, bare name) -> the first row in code of that function */
+    VEC(bool) has_records; /* by function */
+    struct map is_used;    /* (group, function) */
+};
+
+/* ---- names of functions */
+
+/* Without .part.0, .constprop.1, .cold and the number of a nested function. */
+static size_t bare_length(const char *name)
+{
+    const char *dot = *name ? strchr(name + 1, '.') : NULL;
+    return dot ? (size_t)(dot - name) : strlen(name);
+}
+
+static uint32_t bare_number(struct place *p, const char *name)
+{
+    uint32_t number = intern(&p->bare, name, bare_length(name));
+    return number < p->is_there.len ? number : NONE;
+}
+
+/* A constructor or destructor has several bodies, _ZN1AC1Ev and _ZN1AC2Ev; where one is inlined,
+ * debug information speaks of _ZN1AC4Ev. That the same letters may stand in an identifier does no
+ * harm. */
+static char *unified(const char *name, size_t len, struct arena *a)
+{
+    char *text = arena_copy(a, name, len);
+    for (size_t i = 2; len > 4 && !strncmp(text, "_Z", 2) && i + 2 < len; i++)
+        if ((text[i] == 'C' || text[i] == 'D') && memchr("01235", text[i + 1], 5) &&
+            (text[i + 2] == 'E' || text[i + 2] == 'I'))
+            text[i + 1] = '4';
+    return text;
+}
+
+static void number_names(struct place *p)
+{
+    const struct intern *names = &p->in->counts->names;
+    for (uint32_t i = 0; i < names->texts.len; i++) {
+        const char *name = intern_text(names, i);
+        size_t len = bare_length(name);
+        vec_push(&p->bare_of, intern(&p->bare, name, len));
+        vec_push(&p->is_placed, false);
+        vec_push(&p->kin_of, intern(&p->bare, unified(name, len, p->arena), len));
+    }
+    for (size_t i = 0; i < p->bare.texts.len; i++) {
+        vec_push(&p->is_there, false);
+        vec_push(&p->first_home, NONE);
+    }
+}
+
+static void find_homes(struct place *p)
+{
+    size_t len;
+    const struct object_symbol *symbols = object_symbols(p->in->object, &len, NULL);
+    for (size_t i = 0; i < len; i++) {
+        const struct object_symbol *s = &symbols[i];
+        if (s->type == SYMBOL_OBJECT || s->type == SYMBOL_TLS || s->type == SYMBOL_COMMON)
+            continue;
+        uint32_t function = functions_find(p->in->functions, s->address);
+        uint32_t bare = function == NO_FUNCTION ? NONE : bare_number(p, s->name);
+        if (bare == NONE)
+            continue;
+        p->is_there.at[bare] = true;
+        vec_push(&p->homes, ((struct home){bare, function, p->first_home.at[bare],
+                                           p->home_here.at[function], s}));
+        p->first_home.at[bare] = p->home_here.at[function] = (uint32_t)p->homes.len - 1;
+    }
+}
+
+static uint32_t scope_number(struct place *p, const char *name)
+{
+    bool is_new;
+    if (!name)
+        return NONE;
+    uint32_t *known = map_at(&p->scopes, (uint64_t)(uintptr_t)name, 0, NONE, &is_new);
+    if (is_new)
+        *known = bare_number(p, name);
+    return *known;
+}
+
+/* ---- files */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static uint64_t base_hash(const char *path)
+{
+    return intern_hash(base_name(path), strlen(base_name(path)));
+}
+
+static void index_files(struct place *p)
+{
+    const struct intern *files = &p->in->counts->files;
+    for (uint32_t i = 0; i < files->texts.len; i++) {
+        uint32_t *first = map_at(&p->by_base, base_hash(intern_text(files, i)), 0, NONE, NULL);
+        vec_push(&p->next_base, *first);
+        vec_push(&p->is_mentioned, false);
+        vec_push(&p->similar, NULL);
+        *first = i;
+    }
+}
+
+/* Whether a path that is not whole is the end of the other, on a boundary of components. */
+static bool is_end_of(const char *end, const char *path)
+{
+    size_t len = strlen(end), all = strlen(path);
+    return end[0] != '/' && len < all && path[all - len - 1] == '/' &&
+           !strcmp(path + all - len, end);
+}
+
+/* The file of the counts that a path of the program is; else the first of which one is the end of
+ * the other, as old notes do not say where the compiler ran. */
+static uint32_t match_file(struct place *p, const char *path)
+{
+    const struct intern *files = &p->in->counts->files;
+    const uint32_t *first = map_find(&p->by_base, base_hash(path), 0);
+    uint32_t found = NONE;
+    for (uint32_t i = first ? *first : NONE; i != NONE; i = p->next_base.at[i]) {
+        const char *wanted = intern_text(files, i);
+        if (!strcmp(wanted, path))
+            return i;
+        if (is_end_of(wanted, path) || is_end_of(path, wanted))
+            found = i;
+        if (!p->similar.at[i] && !strcmp(base_name(wanted), base_name(path)))
+            p->similar.at[i] = path;
+    }
+    return found;
+}
+
+static uint32_t file_number(struct place *p, const char *path)
+{
+    bool is_new;
+    uint32_t *known = map_at(&p->paths, (uint64_t)(uintptr_t)path, 0, NONE, &is_new);
+    if (is_new) {
+        *known = match_file(p, source_mapped(p->in->maps, path, p->arena));
+        if (*known != NONE)
+            p->is_mentioned.at[*known] = true;
+    }
+    return *known;
+}
+
+/* ---- the program's rows */
+
+static void make_groups(struct place *p)
+{
+    const struct line_counts *c = p->in->counts;
+    for (uint32_t i = 0; i < c->at.len; i++) {
+        const struct line_count *count = &c->at.at[i];
+        if (!i || count[-1].file != count->file || count[-1].line != count->line) {
+            map_at(&p->group_of, count->file, count->line, (uint32_t)p->groups.len, NULL);
+            vec_push(&p->groups, ((struct group){.first = i}));
+        }
+        p->groups.at[p->groups.len - 1].len++;
+    }
+}
+
+static void visit_row(const struct object_place *place, void *context)
+{
+    struct place *p = context;
+    uint32_t file = place->file && place->line ? file_number(p, place->file) : NONE;
+    const uint32_t *group = file == NONE ? NULL : map_find(&p->group_of, file, place->line);
+    if (!group)
+        return;
+    uint32_t scope = scope_number(p, place->function);
+    if (scope != NONE)
+        p->is_there.at[scope] = true;
+    p->groups.at[*group].rows++;
+    vec_push(&p->rows, ((struct row){.start = place->start,
+                                     .end = place->end,
+                                     .group = *group,
+                                     .function = functions_find(p->in->functions, place->start),
+                                     .scope = scope}));
+}
+
+/* By group, then address. */
+static void sort_rows(struct place *p)
+{
+    struct arena scratch = {0};
+    uint32_t first = 0, len = (uint32_t)p->rows.len;
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
+    struct row *copy = ARENA_NEW(&scratch, struct row, len);
+    for (uint32_t i = 0; i < len; i++) {
+        copy[i] = p->rows.at[i];
+        order[i] = (struct keyed){copy[i].group, i};
+    }
+    sort_keyed(order, len);
+    for (uint32_t i = 0; i < len; i++)
+        p->rows.at[i] = copy[order[i].item];
+    for (size_t i = 0; i < p->groups.len; first += p->groups.at[i++].rows)
+        p->groups.at[i].first_row = first;
+    arena_deinit(&scratch);
+}
+
+/* ---- choosing */
+
+/* A row is code of the function that it stands in, and of the one that was inlined there. */
+static void index_rows(struct place *p)
+{
+    for (uint32_t i = 0; i < p->rows.len; i++) {
+        const struct row *row = &p->rows.at[i];
+        if (row->scope != NONE)
+            map_at(&p->row_of, row->group, row->scope, i, NULL);
+        uint32_t home = row->function == NO_FUNCTION ? NONE : p->home_here.at[row->function];
+        for (; home != NONE; home = p->homes.at[home].next_here)
+            map_at(&p->row_of, row->group, p->homes.at[home].bare, i, NULL);
+    }
+}
+
+static void put(struct place *p, uint32_t group, uint32_t function, uint64_t address,
+                uint64_t count)
+{
+    vec_push(&p->out->blocks, ((struct block){address, count}));
+    if (function == NO_FUNCTION)
+        return;
+    p->has_records.at[function] = true;
+    map_at(&p->is_used, group, function, 0, NULL);
+}
+
+/* Gives the entries to rows from `row` on, as far as these touch. */
+static void put_entries(struct place *p, uint32_t group, uint32_t row,
+                        const struct line_count *entries, uint32_t len)
+{
+    uint32_t end = p->groups.at[group].first_row + p->groups.at[group].rows;
+    const struct row *rows = p->rows.at;
+    for (uint32_t i = 0; i < len; i++) {
+        put(p, group, rows[row].function, rows[row].start, entries[i].count);
+        if (row + 1 < end && rows[row].end == rows[row + 1].start && i + 1 < MOST_ENTRIES &&
+            rows[row].function == rows[row + 1].function && rows[row].scope == rows[row + 1].scope)
+            row++;
+    }
+}
+
+/* The function's own symbol, not one of a clone, in a file of the counts; or NULL. */
+static const struct home *entry_of(struct place *p, uint32_t name, uint32_t file, uint32_t *line)
+{
+    const char *wanted = intern_text(&p->in->counts->names, name), *path;
+    uint32_t at = p->first_home.at[p->bare_of.at[name]];
+    for (; at != NONE; at = p->homes.at[at].next) {
+        const struct home *h = &p->homes.at[at];
+        if (!strcmp(h->symbol->name, wanted) &&
+            object_line(p->in->object, h->symbol->address, &path, line) &&
+            file_number(p, path) == file)
+            return h;
+    }
+    return NULL;
+}
+
+static bool put_at_entry(struct place *p, uint32_t group, const struct line_count *entries,
+                         uint32_t len)
+{
+    uint32_t line;
+    const struct home *h = entry_of(p, entries->function, entries->file, &line);
+    if (!h || map_find(&p->group_of, entries->file, line))
+        return false;
+    for (uint32_t i = 0; i < len; i++)
+        put(p, group, h->function, h->symbol->address, entries[i].count);
+    return true;
+}
+
+static bool is_there(const struct place *p, uint32_t name)
+{
+    return p->is_there.at[p->bare_of.at[name]] || p->is_there.at[p->kin_of.at[name]];
+}
+
+static bool put_line(struct place *p, uint32_t group, const struct line_count *entries,
+                     uint32_t len)
+{
+    const struct group *g = &p->groups.at[group];
+    const uint32_t *own = map_find(&p->row_of, group, p->bare_of.at[entries->function]);
+    own = own ? own : map_find(&p->row_of, group, p->kin_of.at[entries->function]);
+    if (own) {
+        put_entries(p, group, *own, entries, len);
+        return true;
+    }
+    if (entries->is_start && put_at_entry(p, group, entries, len))
+        return true;
+    if (!g->rows || entries->is_end)
+        return false;
+    put_entries(p, group, g->first_row, entries, len);
+    return true;
+}
+
+static void report_line(struct place *p, const struct line_count *entries, uint32_t len)
+{
+    struct placed *r = p->report;
+    bool is_executed = false;
+    for (uint32_t i = 0; i < len; i++)
+        is_executed |= entries[i].count != 0;
+    if (!r->no_code++ || (is_executed && !r->executed)) {
+        r->line_file = intern_text(&p->in->counts->files, entries->file);
+        r->line_function = intern_text(&p->in->counts->names, entries->function);
+        r->line = entries->line;
+    }
+    r->executed += is_executed;
+}
+
+/* All functions' entries on one line. */
+static void put_group(struct place *p, uint32_t group)
+{
+    const struct group *g = &p->groups.at[group];
+    const struct line_count *counts = p->in->counts->at.at;
+    for (uint32_t i = g->first, end; i < g->first + g->len; i = end) {
+        for (end = i; end < g->first + g->len && counts[end].function == counts[i].function;)
+            end++;
+        bool is_placed =
+            p->is_mentioned.at[counts[i].file] && put_line(p, group, &counts[i], end - i);
+        if (is_placed)
+            p->is_placed.at[counts[i].function] = true;
+        if (counts[i].is_end || (!is_placed && !is_there(p, counts[i].function)) ||
+            !p->is_mentioned.at[counts[i].file])
+            continue;
+        p->report->lines++;
+        if (!is_placed)
+            report_line(p, &counts[i], end - i);
+    }
+}
+
+/* Says 0 where copies of a line are in other functions that have records. */
+static void put_zeros(struct place *p)
+{
+    for (uint32_t i = 0; i < p->rows.len; i++) {
+        const struct row *row = &p->rows.at[i];
+        if (row->function == NO_FUNCTION || !p->has_records.at[row->function] ||
+            map_find(&p->is_used, row->group, row->function))
+            continue;
+        put(p, row->group, row->function, row->start, 0);
+    }
+}
+
+/* ---- the rest */
+
+static void put_calls(struct place *p)
+{
+    const struct line_counts *c = p->in->counts;
+    struct map done = {0};
+    for (size_t i = 0; i < c->functions.len; i++) {
+        uint32_t line;
+        const struct called_function *f = &c->functions.at[i];
+        const struct home *h = f->count ? entry_of(p, f->name, f->file, &line) : NULL;
+        if (!h)
+            continue;
+        bool is_new;
+        uint32_t arc = *map_at(&done, h->symbol->address, 0, (uint32_t)p->out->arcs.len, &is_new);
+        if (is_new)
+            vec_push(&p->out->arcs, ((struct arc){.self = h->symbol->address}));
+        p->out->arcs.at[arc].count = add_saturating(p->out->arcs.at[arc].count, f->count);
+    }
+    map_deinit(&done);
+}
+
+static void report_missing(struct place *p)
+{
+    const struct line_counts *c = p->in->counts;
+    struct placed *r = p->report;
+    struct map seen = {0};
+    for (uint32_t i = 0; i < p->is_mentioned.len; i++) {
+        if (p->is_mentioned.at[i])
+            continue;
+        if (!r->missing_files++ || (!r->similar && p->similar.at[i])) {
+            r->file = intern_text(&c->files, i);
+            r->similar = p->similar.at[i];
+        }
+    }
+    for (size_t i = 0; i < c->functions.len; i++) {
+        const struct called_function *f = &c->functions.at[i];
+        bool is_new;
+        map_at(&seen, f->name, f->file, 0, &is_new);
+        if (!is_new || is_there(p, f->name) || p->is_placed.at[f->name] ||
+            !p->is_mentioned.at[f->file])
+            continue;
+        if (!r->missing_functions++)
+            r->function = intern_text(&c->names, f->name);
+    }
+    map_deinit(&seen);
+}
+
+static void release(struct place *p)
+{
+    intern_deinit(&p->bare);
+    vec_free(&p->bare_of);
+    vec_free(&p->kin_of);
+    vec_free(&p->is_placed);
+    vec_free(&p->is_there);
+    map_deinit(&p->scopes);
+    vec_free(&p->homes);
+    vec_free(&p->first_home);
+    vec_free(&p->home_here);
+    map_deinit(&p->row_of);
+    map_deinit(&p->by_base);
+    vec_free(&p->next_base);
+    map_deinit(&p->paths);
+    vec_free(&p->is_mentioned);
+    vec_free(&p->similar);
+    vec_free(&p->groups);
+    map_deinit(&p->group_of);
+    vec_free(&p->rows);
+    vec_free(&p->has_records);
+    map_deinit(&p->is_used);
+}
+
+void place_counts(const struct placing *in, struct profile *out, struct placed *report,
+                  struct arena *a)
+{
+    struct place p = {.in = in, .out = out, .report = report, .arena = a};
+    const struct object_range everything = {0, UINT64_MAX};
+    *report = (struct placed){0};
+    for (uint32_t i = 0; i < in->functions->len; i++) {
+        vec_push(&p.has_records, false);
+        vec_push(&p.home_here, NONE);
+    }
+    number_names(&p);
+    find_homes(&p);
+    index_files(&p);
+    make_groups(&p);
+    object_each_row_within(in->object, &everything, 1, visit_row, &p);
+    sort_rows(&p);
+    index_rows(&p);
+    for (uint32_t i = 0; i < p.groups.len; i++)
+        put_group(&p, i);
+    put_zeros(&p);
+    if (in->adds_calls)
+        put_calls(&p);
+    report_missing(&p);
+    release(&p);
+}

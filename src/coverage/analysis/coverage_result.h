@@ -1,0 +1,110 @@
+/* What a report on coverage prints: the table's contents filtered, sorted and counted.
+ *
+ * Sources are in the order of their names, lines and functions ascending; each owns consecutive
+ * slices of flat arrays, which have gaps between the slices: walk over the sources. What is unknown
+ * counts neither as run nor as missed. */
+#ifndef MONARC_ANALYSIS_COVER_RESULT_H
+#define MONARC_ANALYSIS_COVER_RESULT_H
+
+#include "coverage/analysis/coverage_table.h"
+#include "source/search.h"
+#include "source/text.h"
+
+/* What is left out of the result. */
+struct result_rules {
+    bool keeps_all_branches; /* those of exceptions and of code that the compiler made, too */
+    bool ignores_markers;
+    unsigned threads;             /* 0: as many as there are */
+    const char *root;             /* names below it are shown without it; or NULL */
+    struct source_search *search; /* where sources are read */
+    char *(*demangle)(const char *linkage_name, const char *style);
+};
+
+enum result_state { RESULT_MISSED, RESULT_HIT, RESULT_UNKNOWN };
+
+struct result_branch {
+    uint64_t count;
+    uint32_t block; /* number on the line: branches of one decision share it */
+    uint32_t flags; /* enum outcome_flags */
+    uint32_t function;
+    bool was_reached; /* the block ran */
+};
+
+struct result_condition {
+    uint32_t function, terms;
+    uint64_t on, off; /* see struct table_mask */
+};
+
+struct result_line {
+    uint64_t count;
+    uint32_t line;
+    uint8_t state;
+    uint32_t first_branch, branches;
+    uint32_t first_condition, conditions;
+    uint32_t calls, calls_made;
+};
+
+struct result_function {
+    const char *name;    /* as people read it */
+    const char *linkage; /* as the linker does */
+    uint32_t source, start_line, end_line;
+    uint64_t count;
+    uint8_t state;
+    uint8_t reason, doubt; /* why unknown: enum flow_reason, enum cover_doubt */
+    bool is_partly_unknown, is_repaired;
+};
+
+/* How many there are, how many were run, and how many are not known (which are in neither). */
+struct cover_ratio {
+    uint64_t all, hit, unknown;
+};
+
+struct cover_sums {
+    struct cover_ratio lines, functions, branches, conditions, calls;
+};
+
+struct result_source {
+    const char *path;  /* as shown */
+    const char *whole; /* as known */
+    const char *file;  /* where it can be read, or NULL */
+    uint32_t first_line, lines;
+    uint32_t first_function, functions;
+    struct cover_sums sums;
+};
+
+/* What markers in the sources left out, and branches that the rules did. */
+struct result_left_out {
+    uint64_t lines, branches, functions;
+    uint64_t exception_branches, hidden_branches;
+};
+
+struct cover_result {
+    struct arena arena;
+    VEC(struct result_source) sources;
+    VEC(struct result_line) lines;
+    VEC(struct result_branch) branches;
+    VEC(struct result_condition) conditions;
+    VEC(struct result_function) functions;
+    VEC(const char *) tests;
+    struct cover_sums sums;
+
+    struct result_left_out left_out;
+    uint64_t unreadable_sources;
+    VEC(const char *) notes; /* markers that do not pair */
+};
+
+/* Adds up `len` tables in a zeroed *out. Their names must outlive it. */
+void cover_result_build(const struct cover_table *tables, size_t len,
+                        const struct result_rules *rules, struct cover_result *out);
+void cover_result_deinit(struct cover_result *r);
+
+/* 0 to 100; 100 if there is nothing. */
+double cover_percent(const struct cover_ratio *r);
+
+/* Outcomes of a condition, and those that were seen. */
+static inline uint32_t condition_hit(const struct result_condition *c)
+{
+    return (uint32_t)(__builtin_popcountll(c->on) + __builtin_popcountll(c->off));
+}
+
+#endif

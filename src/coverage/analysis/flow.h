@@ -1,0 +1,92 @@
+/* Solving: from the counters of some arcs to the count of every arc and block.
+ *
+ * The compiler counts only arcs off a spanning tree; the others follow, because what flows into a
+ * block flows out of it. One pass over the tree's leaves solves a function in time linear in its
+ * arcs, without recursion. A function that cannot be solved is unknown, with the reason; none is
+ * ever taken as 0. */
+#ifndef MONARC_ANALYSIS_FLOW_H
+#define MONARC_ANALYSIS_FLOW_H
+
+#include "coverage/analysis/pair.h"
+#include "coverage/model/coverage.h"
+
+/* The count of what is not known: never added up or printed. */
+#define FLOW_NO_COUNT INT64_MIN
+
+enum flow_state {
+    FLOW_SOLVED,  /* every arc and block has its count, flow is conserved, nothing is negative */
+    FLOW_ABSENT,  /* not in this program: another object's copy was taken */
+    FLOW_DAMAGED, /* counts exist but contradict each other, as updates by threads were lost */
+    FLOW_UNKNOWN, /* no counts */
+};
+
+enum flow_reason {
+    FLOW_FINE,
+    FLOW_BAD_NOTES,     /* the doubt of the notes */
+    FLOW_BAD_COUNTERS,  /* the doubt of the counters */
+    FLOW_COUNTERS_CUT,  /* the counters end before this function */
+    FLOW_OTHER_CODE,    /* checksums differ: notes and counters are of different builds */
+    FLOW_COUNTER_COUNT, /* more or fewer counters than arcs that should have one */
+    FLOW_NO_BLOCKS,
+    FLOW_TREE_CYCLE,    /* the arcs without counters are no tree */
+    FLOW_NEGATIVE,      /* damaged: a count would be below 0 */
+    FLOW_NOT_CONSERVED, /* damaged: more flows into a block than out, or less */
+    FLOW_REPAIRED,      /* was damaged; solved with the least change */
+    FLOW_REASONS
+};
+
+struct flow_function {
+    uint8_t state, reason;
+    uint8_t doubt;    /* enum cover_doubt, of FLOW_BAD_NOTES and FLOW_BAD_COUNTERS */
+    uint32_t counted; /* index in counters->functions, or COVER_NONE */
+    uint32_t place;   /* block or arc of the function that shows the damage; counters found */
+    uint64_t change;  /* FLOW_REPAIRED: what was added to counters and taken from them, in all */
+};
+
+struct flow_node;
+
+struct flow {
+    VEC(int64_t) arcs;   /* beside notes->arcs */
+    VEC(int64_t) blocks; /* by first_block + block */
+    VEC(struct flow_function) functions;
+    uint64_t states[4]; /* functions in each */
+    struct pairing pairing;
+    bool has_counters;
+    VEC(struct flow_node) nodes; /* scratch */
+    VEC(uint32_t) work;
+};
+
+/* Solves all functions of `n`, reusing the memory of *out. Without counters (`c` NULL: the program
+ * never ran) all counts are 0. */
+void flow_solve(const struct notes *n, const struct counters *c, struct flow *out);
+void flow_deinit(struct flow *out);
+
+/* Gives back what only solving and repairing need. */
+void flow_trim(struct flow *out);
+
+/* "the counters end before this function"; for FLOW_BAD_* followed by the doubt. */
+const char *flow_reason_text(enum flow_reason reason);
+
+/* The law: in a solved function what flows into a block flows out of it, and is the block's count;
+ * nothing is negative. `index` of the function. */
+bool flow_is_conserved(const struct notes *n, const struct flow *flow, size_t index);
+
+/* Gives every damaged function counts that are not negative and conserve flow, with the least sum
+ * of changes to the counters that it has, and calls it solved, FLOW_REPAIRED. One that would take
+ * too long, or whose counts are beyond reason, stays damaged. Returns how many were repaired. */
+size_t flow_repair(const struct notes *n, struct flow *flow);
+
+/* Puts the counts of repaired functions back into the counters that were solved. */
+void flow_store(const struct notes *n, const struct flow *flow, struct counters *c);
+
+/* Arcs of one function by their ends, in the order of the file. */
+struct flow_graph {
+    VEC(uint32_t) first_out, out; /* block b: out[first_out[b]] to out[first_out[b + 1]] */
+    VEC(uint32_t) first_in, in;   /* indices in notes->arcs */
+};
+
+void flow_graph_build(const struct notes *n, const struct cover_function *f,
+                      struct flow_graph *out);
+void flow_graph_deinit(struct flow_graph *g);
+
+#endif

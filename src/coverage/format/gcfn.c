@@ -1,0 +1,48 @@
+/* Reads gcfn streams. The bytes: docs/formats/gcda.md. */
+#include "coverage/format/gcfn.h"
+
+#include "coverage/format/arcfile.h"
+#include "coverage/format/gcda.h"
+
+static bool magic_is(struct bytes in, uint32_t magic, bool *big_endian)
+{
+    for (unsigned order = 0; order < 2 && in.len >= 4; order++)
+        if (bytes_u32(in.at, order) == magic) {
+            *big_endian = order;
+            return true;
+        }
+    return false;
+}
+
+bool gcfn_probe(struct bytes in)
+{
+    bool big_endian;
+    return magic_is(in, ARCFILE_NAME, &big_endian);
+}
+
+static bool read_name(struct cursor *in, const char **name, struct err *e)
+{
+    struct cursor where = *in;
+    struct bytes rest = {in->at, cursor_left(in)};
+    if (!magic_is(rest, ARCFILE_NAME, &in->big_endian))
+        return err_at(e, &where, "expected a gcfn record");
+    in->at += 4;
+    const struct arcfile_layout *layout = arcfile_layout_of(cursor_u32(in));
+    if (in->failed || !layout)
+        return err_at(e, &where, "the version of this gcfn record is no compiler's");
+    *name = arcfile_text(in, layout->has_byte_lengths);
+    if (in->failed || !*name)
+        return err_at(e, &where, "this gcfn record has no whole file name");
+    return true;
+}
+
+bool gcfn_next(struct cursor *in, const char **name, struct counters *out, struct err *e)
+{
+    if (!read_name(in, name, e))
+        return false;
+    struct bytes rest = {in->at, cursor_left(in)};
+    if (!gcda_read(rest, *name, out, e))
+        return false;
+    in->at += out->size_bytes;
+    return true;
+}

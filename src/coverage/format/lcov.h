@@ -1,0 +1,16 @@
+/* lcov tracefiles (.info), of lcov 1 and 2 and of all who write them: docs/formats/lcov.md. */
+#ifndef MONARC_FORMAT_LCOV_H
+#define MONARC_FORMAT_LCOV_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "coverage/model/tracefile.h"
+
+/* Whether the bytes begin as a tracefile does: comments and empty lines, then a known record. */
+bool lcov_probe(struct bytes in);
+
+/* Reads into a zeroed *out. On failure *out holds the sections that were whole. A file without any
+ * section is no failure: lcov writes that when nothing matches. */
+MUST_CHECK bool lcov_read(struct bytes in, const char *name, struct tracefile *out, struct err *e);
+
+#endif

@@ -1,0 +1,221 @@
+/* Hunks are read by their line counts, so that a removed line that looks like a header is none.
+ *
+ *     --- a/old            the new name matters; /dev/null: the file is removed
+ *     +++ b/new<TAB>date
+ *     @@ -10,3 +10,4 @@ anything
+ *      context
+ *     -removed
+ *     +added
+ *     \ No newline at end of file
+ *
+ * Git quotes names with odd bytes as C strings. Combined diffs (@@@) have no single old file and
+ * are refused. */
+#include "coverage/format/patch.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct line {
+    const char *at, *end;
+};
+
+struct reading {
+    struct patch *out;
+    const char *name;
+    uint64_t number;
+    bool has_file, is_removed, has_any;
+    struct line old_name;        /* of the last `--- ` */
+    uint64_t old_left, new_left; /* lines of the open hunk */
+    uint32_t new_line;
+    struct err *e;
+};
+
+static bool fail(struct reading *r, const char *what)
+{
+    return err_in(r->e, r->name, "line %" PRIu64 ": %s", r->number, what);
+}
+
+static bool starts(struct line l, const char *word)
+{
+    size_t len = strlen(word);
+    return (size_t)(l.end - l.at) >= len && !memcmp(l.at, word, len);
+}
+
+/* What a backslash stands for; advances over it. */
+static char escaped(const char **at, const char *end)
+{
+    static const char NAMES[] = "abtnvfr\"\\", VALUES[] = "\a\b\t\n\v\f\r\"\\";
+    char c = **at;
+    if (c >= '0' && c <= '7') {
+        unsigned value = 0;
+        for (int i = 0; i < 3 && *at < end && **at >= '0' && **at <= '7'; i++)
+            value = value * 8 + (unsigned)(*(*at)++ - '0');
+        return (char)value;
+    }
+    ++*at;
+    const char *known = c ? strchr(NAMES, c) : NULL;
+    return known ? VALUES[known - NAMES] : c;
+}
+
+static char *unquoted(struct reading *r, struct line l)
+{
+    char *text = arena_alloc_text(&r->out->arena, (size_t)(l.end - l.at) + 1);
+    size_t len = 0;
+    const char *at = l.at + 1;
+    while (at < l.end && *at != '"') {
+        char c = *at++;
+        if (c == '\\' && at < l.end)
+            c = escaped(&at, l.end);
+        text[len++] = c;
+    }
+    text[len] = 0;
+    return text;
+}
+
+/* The name without its first folder, if that is the name of a side: `b/`, or another than that of
+ * the old name when the rest is the same, as in `prog.orig/x.c` and `prog/x.c` of quilt. */
+static const char *without_side(const struct reading *r, const char *path)
+{
+    if (path[0] && strchr("biwc", path[0]) && path[1] == '/')
+        return path + 2;
+    const char *slash = strchr(path, '/');
+    const struct line *old = &r->old_name;
+    size_t old_len = (size_t)(old->end - old->at);
+    const char *old_slash = old_len ? memchr(old->at, '/', old_len) : NULL;
+    if (!slash || !old_slash || slash == path || old_slash == old->at)
+        return path;
+    size_t rest = strlen(slash), side = (size_t)(slash - path);
+    bool is_same = (size_t)(old->end - old_slash) >= rest && !memcmp(old_slash, slash, rest);
+    bool is_other = (size_t)(old_slash - old->at) != side || memcmp(old->at, path, side) != 0;
+    return is_same && is_other ? slash + 1 : path;
+}
+
+static void file(struct reading *r, struct line l)
+{
+    const char *tab = memchr(l.at, '\t', (size_t)(l.end - l.at));
+    const char *path;
+    if (l.at < l.end && *l.at == '"')
+        path = unquoted(r, l);
+    else
+        path = arena_copy(&r->out->arena, l.at, (size_t)((tab ? tab : l.end) - l.at));
+    r->has_file = r->has_any = true;
+    r->is_removed = !strcmp(path, "/dev/null");
+    if (r->is_removed)
+        return;
+    vec_push(&r->out->files, (struct patch_file){.path = without_side(r, path),
+                                                 .whole_path = path,
+                                                 .first_range = (uint32_t)r->out->ranges.len});
+}
+
+static bool number(struct line *l, uint64_t *out)
+{
+    uint64_t value = 0;
+    const char *start = l->at;
+    for (; l->at < l->end && *l->at >= '0' && *l->at <= '9' && value < UINT32_MAX; l->at++)
+        value = value * 10 + (uint64_t)(*l->at - '0');
+    *out = value;
+    return l->at > start && value <= UINT32_MAX;
+}
+
+/* "start" or "start,len" after a sign. */
+static bool span(struct line *l, char sign, uint64_t *start, uint64_t *len)
+{
+    while (l->at < l->end && *l->at == ' ')
+        l->at++;
+    if (l->at == l->end || *l->at++ != sign || !number(l, start))
+        return false;
+    *len = 1;
+    if (l->at < l->end && *l->at == ',') {
+        l->at++;
+        return number(l, len);
+    }
+    return true;
+}
+
+static bool hunk(struct reading *r, struct line l)
+{
+    uint64_t old_start, new_start;
+    if (starts(l, "@@@"))
+        return fail(r, "this is a combined diff of a merge; make one against a single parent");
+    l.at += 2;
+    if (!span(&l, '-', &old_start, &r->old_left) || !span(&l, '+', &new_start, &r->new_left))
+        return fail(r, "a hunk begins that is not like @@ -1,2 +3,4 @@");
+    if (!r->has_file)
+        return fail(r, "a hunk without a file; '+++ NAME' should be before it");
+    r->new_line = (uint32_t)new_start;
+    return true;
+}
+
+static void add_line(struct reading *r)
+{
+    struct patch *p = r->out;
+    struct patch_file *f = p->files.len ? &p->files.at[p->files.len - 1] : NULL;
+    if (!f || r->is_removed)
+        return;
+    struct patch_range *last = f->ranges ? &p->ranges.at[p->ranges.len - 1] : NULL;
+    f->added++;
+    if (last && (uint64_t)last->first + last->lines == r->new_line) {
+        last->lines++;
+        return;
+    }
+    vec_push(&p->ranges, (struct patch_range){r->new_line, 1});
+    f->ranges++;
+}
+
+static bool body(struct reading *r, struct line l)
+{
+    char kind = l.at < l.end ? *l.at : ' '; /* mailers cut the space of an empty line */
+    if (kind == '\\')
+        return true;
+    if (kind != '+' && kind != '-' && kind != ' ' && kind != '\r')
+        return fail(r, "a hunk ends before its last line");
+    if ((kind != '+' && !r->old_left) || (kind != '-' && !r->new_left))
+        return fail(r, "a hunk has more lines than it says");
+    if (kind == '+')
+        add_line(r);
+    r->old_left -= kind != '+';
+    r->new_left -= kind != '-';
+    r->new_line += kind != '-';
+    return true;
+}
+
+static bool step(struct reading *r, struct line l)
+{
+    if (r->old_left || r->new_left)
+        return body(r, l);
+    if (starts(l, "+++ ")) {
+        l.at += 4;
+        file(r, l);
+    } else if (starts(l, "@@")) {
+        return hunk(r, l);
+    } else if (starts(l, "diff ") || starts(l, "--- ") || starts(l, "Index: ")) {
+        r->has_any = true; /* also of a file that only changes its mode */
+        r->has_file = false;
+        r->old_name = starts(l, "--- ") ? (struct line){l.at + 4, l.end} : (struct line){0};
+    }
+    return true;
+}
+
+bool patch_read(struct bytes in, const char *name, struct patch *out, struct err *e)
+{
+    struct reading r = {.out = out, .name = name, .e = e};
+    const char *at = in.len ? (const char *)in.at : "", *end = at + in.len;
+    bool has_text = false;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        struct line l = {at, newline ? newline : end};
+        at = newline ? newline + 1 : end;
+        bool in_hunk = r.old_left || r.new_left;
+        if (!in_hunk && l.end > l.at && l.end[-1] == '\r')
+            l.end--;
+        has_text |= l.end > l.at;
+        r.number++;
+        if (!step(&r, l))
+            return false;
+    }
+    if (r.old_left || r.new_left)
+        return fail(&r, "the patch ends within a hunk");
+    if (has_text && !r.has_any)
+        return err_in(e, name, "is no unified diff; make one with 'git diff' or 'diff -u'");
+    return true;
+}

@@ -1,0 +1,10 @@
+/* The end of a patch's life. */
+#include "coverage/model/patch.h"
+
+void patch_deinit(struct patch *p)
+{
+    arena_deinit(&p->arena);
+    vec_free(&p->files);
+    vec_free(&p->ranges);
+    *p = (struct patch){0};
+}

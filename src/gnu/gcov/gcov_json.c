@@ -1,0 +1,374 @@
+/* gcov's JSON document, with the keys in the order in which gcov prints them. */
+#include "output/digits.h"
+#include "gnu/gcov/gcov_report.h"
+
+#include <stdio.h>
+
+struct json_printing {
+    const struct gcov_report *r;
+    struct out *out;
+    uint32_t source;
+    bool has_items;
+};
+
+/* ---- pieces: all but texts goes straight into the output's memory, in which there is room */
+
+enum { PIECE = 320 }; /* most of a line, a branch, a function on either side of a text */
+
+static inline char *room_for_piece(struct out *out, size_t more)
+{
+    if (out->cap - out->len < PIECE + more)
+        out_room(out, PIECE + more);
+    return out->at + out->len;
+}
+
+static inline void end_piece(struct out *out, const char *end)
+{
+    out->len = (size_t)(end - out->at);
+}
+
+/* A constant, whose length the compiler knows. */
+static inline char *put(char *to, const char *text)
+{
+    size_t len = strlen(text);
+    memcpy(to, text, len);
+    return to + len;
+}
+
+static inline char *put_bool(char *to, bool value)
+{
+    memcpy(to, value ? "true" : "false", 5);
+    return to + 5 - value;
+}
+
+static inline char *put_number(char *to, uint64_t value)
+{
+    if (value >= 10)
+        return digits_u64(to, value, 0);
+    *to = (char)('0' + value);
+    return to + 1;
+}
+
+static inline char *put_count(char *to, int64_t count)
+{
+    if (count >= 0)
+        return put_number(to, (uint64_t)count);
+    *to = '-';
+    return put_number(to + 1, -(uint64_t)count);
+}
+
+static inline char *separate(struct json_printing *p, char *to)
+{
+    memcpy(to, ", ", 2);
+    to += p->has_items ? 2 : 0;
+    p->has_items = true;
+    return to;
+}
+
+/* ---- texts */
+
+static void put_text(struct out *out, const char *text)
+{
+    out_char(out, '"');
+    for (; *text; text++) {
+        size_t plain = strcspn(text, "\"\\\b\f\n\r\t");
+        out_bytes(out, text, plain);
+        text += plain;
+        static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+        if (!*text)
+            break;
+        out_char(out, '\\');
+        out_char(out, to[strchr(from, *text) - from]);
+    }
+    out_char(out, '"');
+}
+
+const struct gcov_quoted *gcov_quote(const char *name, const char *readable, struct out *scratch,
+                                     struct arena *a)
+{
+    scratch->len = 0;
+    put_text(scratch, name);
+    size_t name_len = scratch->len;
+    put_text(scratch, readable);
+    struct gcov_quoted *q = arena_alloc(a, sizeof *q + scratch->len);
+    *q = (struct gcov_quoted){(uint32_t)name_len, (uint32_t)(scratch->len - name_len)};
+    memcpy(q->text, scratch->at, scratch->len);
+    return q;
+}
+
+static inline char *put_name(char *to, const struct gcov_quoted *q)
+{
+    memcpy(to, q->text, q->name_len);
+    return to + q->name_len;
+}
+
+static inline char *put_readable(char *to, const struct gcov_quoted *q)
+{
+    memcpy(to, q->text + q->name_len, q->readable_len);
+    return to + q->readable_len;
+}
+
+/* ---- lines */
+
+static void put_branch(struct json_printing *p, const struct cover_unit *u, uint32_t k)
+{
+    const struct cover_arc *arc = &u->notes->arcs.at[k];
+    char *to = separate(p, room_for_piece(p->out, 0));
+    to = put_bool(put(to, "{\"fallthrough\": "), arc->flags & COVER_FALLTHROUGH);
+    to = put_count(put(to, ", \"count\": "), cover_count(u->flow->arcs.at[k]));
+    to = put_bool(put(to, ", \"throw\": "), u->graph.arc_kinds.at[k] & ARC_THROW);
+    if (p->r->version >= 1400) {
+        to = put_number(put(to, ", \"source_block_id\": "), arc->source);
+        to = put_number(put(to, ", \"destination_block_id\": "), arc->target);
+    }
+    end_piece(p->out, put(to, "}"));
+}
+
+/* A call is an arc too; `from`: the count of its block. */
+static void put_call(struct json_printing *p, const struct cover_unit *u, uint32_t k, int64_t from)
+{
+    const struct cover_arc *arc = &u->notes->arcs.at[k];
+    char *to = separate(p, room_for_piece(p->out, 0));
+    to = put_number(put(to, "{\"source_block_id\": "), arc->source);
+    to = put_number(put(to, ", \"destination_block_id\": "), arc->target);
+    to = put_count(put(to, ", \"returned\": "), from - cover_count(u->flow->arcs.at[k]));
+    end_piece(p->out, put(to, "}"));
+}
+
+/* The unit of a block, and in *first where its arcs begin and end in the graph's `out`. */
+static const struct cover_unit *arcs_of(const struct json_printing *p,
+                                        const struct cover_block *block, const uint32_t **first)
+{
+    const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
+    const struct cover_unit *u = &p->r->units[at->unit];
+    *first = cover_out(&u->graph, u->notes, at->function) + block->block;
+    return u;
+}
+
+static void put_branches(struct json_printing *p, const struct cover_line *line)
+{
+    p->has_items = false;
+    for (uint32_t i = 0; i < line->blocks; i++) {
+        const struct cover_block *block = &p->r->lines.blocks.at[line->first_block + i];
+        const uint32_t *first;
+        const struct cover_unit *u = arcs_of(p, block, &first);
+        if (first[1] - first[0] < 2 && block->block)
+            continue; /* the only way on */
+        for (uint32_t k = first[0]; k < first[1]; k++)
+            if (cover_is_branch(&u->graph, u->graph.out.at[k]))
+                put_branch(p, u, u->graph.out.at[k]);
+    }
+}
+
+static void put_calls(struct json_printing *p, const struct cover_line *line)
+{
+    p->has_items = false;
+    for (uint32_t i = 0; i < line->blocks; i++) {
+        const struct cover_block *block = &p->r->lines.blocks.at[line->first_block + i];
+        const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
+        const uint32_t *first;
+        const struct cover_unit *u = arcs_of(p, block, &first);
+        for (uint32_t k = first[0]; k < first[1]; k++)
+            if (u->graph.arc_kinds.at[u->graph.out.at[k]] & ARC_CALL)
+                put_call(p, u, u->graph.out.at[k],
+                         cover_block_count(p->r->units, at, block->block));
+    }
+}
+
+static void put_missing(struct out *out, const char *key, uint64_t seen, uint32_t terms)
+{
+    bool has_items = false;
+    out_printf(out, ", \"%s\": [", key);
+    for (uint32_t i = 0; i < terms && i < 64; i++)
+        if (!(seen >> i & 1)) {
+            out_printf(out, has_items ? ", %u" : "%u", i);
+            has_items = true;
+        }
+    out_char(out, ']');
+}
+
+static void put_conditions(struct json_printing *p, const struct cover_line *line)
+{
+    bool has_items = false;
+    struct gcov_condition c;
+    for (uint32_t i = 0; i < line->blocks && p->r->style.conditions; i++) {
+        if (!gcov_condition_of(p->r, &p->r->lines.blocks.at[line->first_block + i], &c))
+            continue;
+        out_printf(p->out, "%s{\"count\": %u, \"covered\": %u", has_items ? ", " : "", 2 * c.terms,
+                   c.covered);
+        has_items = true;
+        put_missing(p->out, "not_covered_true", c.seen_true, c.terms);
+        put_missing(p->out, "not_covered_false", c.seen_false, c.terms);
+        out_char(p->out, '}');
+    }
+}
+
+/* Format 2, of gcc 14 and later. */
+static void put_details(struct json_printing *p, const struct cover_line *line)
+{
+    out_str(p->out, ", \"block_ids\": [");
+    p->has_items = false;
+    for (uint32_t i = 0; i < line->blocks; i++) {
+        char *to = separate(p, room_for_piece(p->out, 0));
+        end_piece(p->out, put_number(to, p->r->lines.blocks.at[line->first_block + i].block));
+    }
+    out_str(p->out, "], \"calls\": [");
+    if (p->r->style.branches)
+        put_calls(p, line);
+    out_str(p->out, "], \"conditions\": [");
+    put_conditions(p, line);
+    out_char(p->out, ']');
+}
+
+/* `function`: that it is said to be of, or NULL. */
+static void put_line(struct json_printing *p, const struct cover_line *line,
+                     const struct gcov_quoted *function)
+{
+    if (!(line->flags & LINE_EXISTS))
+        return;
+    end_piece(p->out, put(separate(p, room_for_piece(p->out, 0)), "{\"branches\": ["));
+    if (p->r->style.branches)
+        put_branches(p, line);
+    char *to = room_for_piece(p->out, function ? function->name_len : 0);
+    to = put_count(put(to, "], \"count\": "), line->count);
+    to = put_number(put(to, ", \"line_number\": "), line->number);
+    to = put_bool(put(to, ", \"unexecuted_block\": "), line->flags & LINE_UNEXECUTED);
+    if (function)
+        to = put_name(put(to, ", \"function_name\": "), function);
+    end_piece(p->out, to);
+    if (p->r->version >= 1400)
+        put_details(p, line);
+    out_char(p->out, '}');
+    p->has_items = true;
+}
+
+/* Functions that a line may be said to be of: the last that began, until the line at which it ends.
+ * One that another outlives stays, and has the lines behind that. Before gcc 11 none ended. */
+struct open_function {
+    const struct gcov_quoted *name;
+    uint32_t end_line;
+};
+
+struct enclosing {
+    VEC(struct open_function) open;
+    uint32_t reached; /* the ends of lines before this are passed */
+};
+
+static void end_functions(const struct gcov_report *r, struct enclosing *e, uint32_t line)
+{
+    for (; e->open.len && r->version >= 1100; e->open.len--) {
+        uint32_t end = e->open.at[e->open.len - 1].end_line;
+        if (end < e->reached || end >= line)
+            break;
+        e->reached = end;
+    }
+    e->reached = line;
+}
+
+/* Lines of an instance come before the source's line at which it begins. */
+static void begin_function(struct json_printing *p, uint32_t instance, struct enclosing *e)
+{
+    const struct cover_instance *at = &p->r->lines.instances.at[instance];
+    const struct cover_function *f = gcov_function(p->r, instance);
+    const struct gcov_quoted *name = p->r->quoted_names[instance];
+    if (!at->is_instance) {
+        end_functions(p->r, e, f->start_line);
+        vec_push(&e->open, (struct open_function){name, f->end_line});
+    }
+    for (uint32_t i = at->first_line; i < at->first_line + at->lines; i++)
+        put_line(p, &p->r->lines.lines.at[i], name);
+}
+
+static void put_lines(struct json_printing *p)
+{
+    const struct gcov_report *r = p->r;
+    const struct cover_source *s = &r->lines.sources.at[p->source];
+    size_t len, start = gcov_starts_at(r, p->source, 0, &len);
+    struct enclosing e = {0};
+    p->has_items = false;
+    for (uint32_t next = s->first_line; next <= s->first_line + s->lines; next++) {
+        bool is_end = next == s->first_line + s->lines;
+        uint32_t number = is_end ? UINT32_MAX : r->lines.lines.at[next].number;
+        for (; start < r->starts.len && r->starts.at[start].key >> 32 == p->source &&
+               (uint32_t)r->starts.at[start].key <= number;
+             start++)
+            begin_function(p, r->starts.at[start].item, &e);
+        end_functions(r, &e, number);
+        if (!is_end)
+            put_line(p, &r->lines.lines.at[next],
+                     e.open.len ? e.open.at[e.open.len - 1].name : NULL);
+    }
+    vec_free(&e.open);
+}
+
+static void put_function(struct json_printing *p, uint32_t instance)
+{
+    const struct cover_instance *at = &p->r->lines.instances.at[instance];
+    const struct cover_function *f = gcov_function(p->r, instance);
+    const struct gcov_quoted *name = p->r->quoted_names[instance];
+    size_t texts = (size_t)name->name_len + name->readable_len;
+    char *to = separate(p, room_for_piece(p->out, texts + PIECE));
+    to = put_number(put(to, "{\"blocks\": "), at->blocks);
+    to = put_number(put(to, ", \"end_column\": "), f->end_column);
+    to = put_number(put(to, ", \"start_line\": "), f->start_line);
+    to = put_name(put(to, ", \"name\": "), name);
+    to = put_number(put(to, ", \"blocks_executed\": "), at->blocks_executed);
+    to = put_count(put(to, ", \"execution_count\": "), at->called);
+    to = put_readable(put(to, ", \"demangled_name\": "), name);
+    to = put_number(put(to, ", \"start_column\": "), f->start_column);
+    to = put_number(put(to, ", \"end_line\": "), f->end_line);
+    uint32_t paths, covered;
+    if (gcov_paths_of(p->r, instance, &paths, &covered)) {
+        to = put_number(put(to, ", \"total_prime_paths\": "), paths);
+        to = put_number(put(to, ", \"covered_prime_paths\": "), covered);
+    }
+    end_piece(p->out, put(to, "}"));
+}
+
+/* By line and column, from the order in which they were read. */
+static void put_functions(struct json_printing *p)
+{
+    const struct gcov_report *r = p->r;
+    size_t len, start = gcov_starts_at(r, p->source, 0, &len);
+    VEC(struct keyed) order = {0};
+    for (; start < r->starts.len && r->starts.at[start].key >> 32 == p->source; start++)
+        vec_push(&order, (struct keyed){r->starts.at[start].item, r->starts.at[start].item});
+    sort_keyed(order.at, order.len);
+    for (size_t i = 0; i < order.len; i++) {
+        const struct cover_function *f = gcov_function(r, order.at[i].item);
+        order.at[i].key = (uint64_t)f->start_line << 32 | f->start_column;
+    }
+    gcov_order(order.at, order.len);
+    p->has_items = false;
+    for (size_t i = 0; i < order.len; i++)
+        put_function(p, order.at[i].item);
+    vec_free(&order);
+}
+
+void gcov_json(const struct gcov_report *r, const bool *is_wanted, struct out *out)
+{
+    bool has_files = false;
+    out_printf(out, "{\"gcc_version\": \"%u.%u.0\", \"files\": [", r->version / 100,
+               r->version % 100);
+    for (uint32_t i = 0; i < r->lines.sources.len; i++) {
+        struct json_printing p = {.r = r, .out = out, .source = i};
+        if (!is_wanted[i])
+            continue;
+        out_str(out, has_files ? ", {\"lines\": [" : "{\"lines\": [");
+        has_files = true;
+        put_lines(&p);
+        out_str(out, "], \"functions\": [");
+        put_functions(&p);
+        out_str(out, "], \"file\": ");
+        put_text(out, r->sources[i].path);
+        out_char(out, '}');
+    }
+    out_printf(out, "], \"format_version\": \"%u\"", r->version >= 1400 ? 2 : 1);
+    if (r->directory) {
+        out_str(out, ", \"current_working_directory\": ");
+        put_text(out, r->directory);
+    }
+    out_str(out, ", \"data_file\": ");
+    put_text(out, r->data_file);
+    out_char(out, '}');
+}

@@ -1,0 +1,64 @@
+/* Reads what gcov is about: pairs of notes and counters, and the sources they name. */
+#ifndef MONARC_CLI_GCOV_READ_H
+#define MONARC_CLI_GCOV_READ_H
+
+#include "base/file.h"
+#include "base/map.h"
+#include "gnu/gcov/as_gcov.h"
+
+#include <time.h>
+
+/* gcov's exit statuses; the last complaint decides. */
+enum gcov_status {
+    GCOV_FINE,
+    GCOV_NO_NOTES,
+    GCOV_OTHER_FILE,
+    GCOV_OTHER_VERSION,
+    GCOV_DAMAGED,
+    GCOV_OTHER_STAMP,
+    GCOV_NOT_WRITTEN,
+};
+
+/* One notes file and its counters. */
+struct gcov_pair {
+    struct notes notes;
+    struct counters counters;
+    struct flow flow;
+    VEC(uint32_t) sources; /* by file of the notes */
+    bool has_counters;
+};
+
+struct gcov_input {
+    const struct gcov_options *options;
+    struct arena arena;        /* of names */
+    struct arena texts;        /* of the notes of all pairs */
+    struct file_buffer buffer; /* for one file after the other */
+    struct out *complaints;
+    int status;
+    bool has_explained_dates;
+    VEC(const char *) done; /* counters files read so far, of all arguments */
+
+    VEC(struct gcov_pair *) pairs;
+    VEC(struct gcov_source) sources;
+    VEC(time_t) source_times;
+    struct map names; /* (hash of the name as written or canonical, length) to source */
+    VEC(const char *) named;
+    VEC(uint32_t) named_source; /* beside `named` */
+
+    const char *notes_name, *counters_name; /* of the last argument */
+    const char *directory;                  /* of the last notes */
+    uint32_t runs, programs;                /* programs: gcc 8 and before */
+    bool has_counters;
+};
+
+/* Reads the files of one argument; what is wrong is complained about and changes the status. */
+void gcov_read(struct gcov_input *in, const char *argument);
+
+/* The source of that name (NULL: none), or COVER_NONE. */
+uint32_t gcov_source_named(const struct gcov_input *in, const char *name);
+
+/* Forgets pairs and sources. */
+void gcov_input_clear(struct gcov_input *in);
+void gcov_input_deinit(struct gcov_input *in);
+
+#endif

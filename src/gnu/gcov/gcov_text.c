@@ -1,0 +1,442 @@
+/* X.gcov: each line of a source behind its count, and what the options add below it. */
+#include "output/digits.h"
+#include "gnu/gcov/gcov_report.h"
+
+#include <stdio.h>
+
+#define HEADING   "        -:    0:"
+#define ON(code)  "\33[" code "m\33[K"
+#define OFF       "\33[m\33[K"
+#define SEPARATOR "------------------\n"
+
+enum { COUNT_WIDTH = 9 };
+
+/* The lines of the source text, one after the other, or any of them. */
+struct text_lines {
+    const struct bytes *text;
+    VEC(size_t) starts; /* and the end */
+};
+
+struct printing {
+    const struct gcov_report *r;
+    struct out *out;
+    struct text_lines source;
+    int64_t highest; /* of the source: the measure of hotness */
+};
+
+static void find_lines(struct text_lines *t)
+{
+    const char *start = (const char *)t->text->at, *at = start, *end = start + t->text->len;
+    while (at < end) {
+        vec_push(&t->starts, (size_t)(at - start));
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        at = newline ? newline + 1 : end;
+    }
+    vec_push(&t->starts, (size_t)(end - start));
+}
+
+/* Up to the newline or, as gcov has it, a NUL. */
+static void print_source_line(struct printing *p, uint32_t number)
+{
+    out_char(p->out, ':');
+    if (p->source.text && number < p->source.starts.len) {
+        const char *line = (const char *)p->source.text->at + p->source.starts.at[number - 1];
+        size_t len = p->source.starts.at[number] - p->source.starts.at[number - 1];
+        len -= len && line[len - 1] == '\n';
+        out_bytes(p->out, line, strnlen(line, len));
+    } else {
+        out_str(p->out, "/*EOF*/");
+    }
+    out_char(p->out, '\n');
+}
+
+/* ---- the count and the number of a line */
+
+struct count_field {
+    char text[96];
+    size_t len;
+};
+
+static void pad(struct count_field *f)
+{
+    size_t missing = f->len < COUNT_WIDTH ? COUNT_WIDTH - f->len : 0;
+    memmove(f->text + missing, f->text, f->len);
+    memset(f->text, ' ', missing);
+    f->len += missing;
+}
+
+static void colour(struct count_field *f, const char *code)
+{
+    size_t len = strlen(code);
+    memmove(f->text + len, f->text, f->len);
+    memcpy(f->text, code, len);
+    memcpy(f->text + len + f->len, OFF, 6);
+    f->len += len + 6;
+}
+
+/* What a line or block shows before its number. */
+struct mark {
+    bool exists, is_plain, is_partial;
+    int64_t count;
+    const char *exceptional, *never;
+};
+
+static void fill_count(struct count_field *f, const struct printing *p, const struct mark *m)
+{
+    bool has_colours = p->r->style.has_colours;
+    if (!m->exists) {
+        f->text[0] = '-';
+        f->len = 1;
+        pad(f);
+    } else if (m->count > 0) {
+        f->len = gcov_count(&p->r->style, m->count, f->text);
+        bool is_marked = m->is_partial && p->r->has_unexecuted;
+        if (is_marked && !has_colours)
+            f->text[f->len++] = '*';
+        pad(f);
+        if (is_marked && has_colours)
+            colour(f, ON("45;37"));
+    } else if (has_colours) {
+        f->text[0] = '0';
+        f->len = 1;
+        pad(f);
+        colour(f, m->is_plain ? ON("41;37") : ON("46;37"));
+    } else {
+        const char *text = m->is_plain ? m->never : m->exceptional;
+        f->len = strlen(text);
+        memcpy(f->text, text, f->len);
+        pad(f);
+    }
+}
+
+static void print_number(struct printing *p, uint32_t number, int64_t count, int64_t highest)
+{
+    char field[64], *at = field;
+    bool is_hot = p->r->style.has_hotness && highest;
+    if (is_hot && count * 2 > highest)
+        at = stpcpy(at, ON("41"));
+    else if (is_hot && count * 5 > highest)
+        at = stpcpy(at, ON("43"));
+    else if (is_hot && count * 10 > highest)
+        at = stpcpy(at, ON("42"));
+    at = digits_u64(at, number, 5);
+    if (is_hot)
+        at = stpcpy(at, OFF);
+    out_bytes(p->out, field, (size_t)(at - field));
+}
+
+/* At least as much room as the line of a branch or call takes, or what a line begins with. */
+enum { SHORT_LINE = 256 };
+
+#define PUT(at, literal) (memcpy(at, literal, sizeof(literal) - 1), (at) + sizeof(literal) - 1)
+
+/* What most lines begin with, without colours and other units. */
+static void print_plain_beginning(struct printing *p, const struct mark *m, uint32_t number)
+{
+    out_room(p->out, SHORT_LINE);
+    char *at = p->out->at + p->out->len;
+    if (m->count > 0 && m->exists) {
+        bool is_marked = m->is_partial && p->r->has_unexecuted;
+        at = digits_u64(at, (uint64_t)m->count, COUNT_WIDTH - is_marked);
+        *at = '*';
+        at += is_marked;
+    } else {
+        at = m->exists ? PUT(at, "    ") : PUT(at, "        -");
+        if (m->exists)
+            at = stpcpy(at, m->is_plain ? m->never : m->exceptional);
+    }
+    *at++ = ':';
+    p->out->len = (size_t)(digits_u64(at, number, 5) - p->out->at);
+}
+
+static void print_beginning(struct printing *p, const struct mark *m, uint32_t number,
+                            int64_t highest)
+{
+    const struct gcov_style *style = &p->r->style;
+    if (!style->has_colours && !style->human && !(style->has_hotness && highest))
+        return print_plain_beginning(p, m, number);
+    struct count_field f;
+    fill_count(&f, p, m);
+    f.text[f.len++] = ':';
+    out_bytes(p->out, f.text, f.len);
+    print_number(p, number, m->count, highest);
+}
+
+/* ---- branches, calls, blocks, conditions */
+
+static char *put_share(const struct printing *p, int64_t part, int64_t whole, char *at)
+{
+    return at + (p->r->style.counts ? gcov_count(&p->r->style, part, at)
+                                    : gcov_percent(p->r, part, whole, 0, at));
+}
+
+static char *begin_short_line(struct printing *p)
+{
+    out_room(p->out, SHORT_LINE);
+    return p->out->at + p->out->len;
+}
+
+static void end_short_line(struct printing *p, char *at)
+{
+    *at++ = '\n';
+    p->out->len = (size_t)(at - p->out->at);
+}
+
+static void print_branch(struct printing *p, unsigned number, const struct cover_unit *u,
+                         uint32_t arc, int64_t from)
+{
+    const struct cover_arc *a = &u->notes->arcs.at[arc];
+    int64_t count = cover_count(u->flow->arcs.at[arc]);
+    bool is_throw = u->graph.arc_kinds.at[arc] & ARC_THROW;
+    const char *what = a->flags & COVER_FALLTHROUGH ? " (fallthrough)" : is_throw ? " (throw)" : "";
+    char *at = begin_short_line(p);
+    at = digits_u64(PUT(at, "branch "), number, 2);
+    at = from ? put_share(p, count, from, PUT(at, " taken ")) : PUT(at, " never executed");
+    if (from || p->r->version >= 1300)
+        at = stpcpy(at, what);
+    if (p->r->style.verbose)
+        at += sprintf(at, " (BB %u)", a->target);
+    end_short_line(p, at);
+}
+
+/* Says whether the arc has a line. */
+static bool print_arc(struct printing *p, unsigned number, const struct cover_unit *u,
+                      const struct cover_function *f, uint32_t arc, int64_t from)
+{
+    uint8_t kind = u->graph.arc_kinds.at[arc];
+    int64_t count = cover_count(u->flow->arcs.at[arc]);
+    uint8_t target = u->graph.block_kinds.at[f->first_block + u->notes->arcs.at[arc].target];
+    if (!(kind & (ARC_CALL | ARC_UNCONDITIONAL))) {
+        print_branch(p, number, u, arc, from);
+        return true;
+    }
+    if (!(kind & ARC_CALL) && (!p->r->style.unconditional || target & BLOCK_RETURN))
+        return false;
+    bool is_call = kind & ARC_CALL;
+    char *at = begin_short_line(p);
+    at = digits_u64(is_call ? PUT(at, "call   ") : PUT(at, "unconditional "), number, 2);
+    if (!from)
+        at = PUT(at, " never executed");
+    else if (is_call)
+        at = put_share(p, from - count, from, PUT(at, " returned "));
+    else
+        at = put_share(p, count, from, PUT(at, " taken "));
+    end_short_line(p, at);
+    return true;
+}
+
+static unsigned print_arcs(struct printing *p, const struct cover_block *block, unsigned number)
+{
+    const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
+    const struct cover_unit *u = &p->r->units[at->unit];
+    const uint32_t *first = cover_out(&u->graph, u->notes, at->function);
+    int64_t from = cover_block_count(p->r->units, at, block->block);
+    for (uint32_t i = first[block->block]; i < first[block->block + 1]; i++)
+        number += print_arc(p, number, u, &u->notes->functions.at[at->function], u->graph.out.at[i],
+                            from);
+    return number;
+}
+
+static void print_block(struct printing *p, const struct cover_block *block, unsigned number,
+                        uint32_t line, bool exists)
+{
+    const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
+    const struct cover_unit *u = &p->r->units[at->unit];
+    uint32_t first = u->notes->functions.at[at->function].first_block;
+    bool is_exceptional = u->graph.block_kinds.at[first + block->block] & BLOCK_EXCEPTIONAL;
+    struct mark m = {exists,  !is_exceptional,
+                     false,   cover_block_count(p->r->units, at, block->block),
+                     "$$$$$", "%%%%%"};
+    print_beginning(p, &m, line, 0);
+    out_printf(p->out, "-block %2u", number);
+    if (p->r->style.verbose)
+        out_printf(p->out, " (BB %u)", block->block);
+    out_char(p->out, '\n');
+}
+
+static void print_condition(struct printing *p, const struct cover_block *block)
+{
+    struct gcov_condition c;
+    if (!gcov_condition_of(p->r, block, &c))
+        return;
+    out_printf(p->out, "condition outcomes covered %u/%u\n", c.covered, 2 * c.terms);
+    for (uint32_t i = 0; i < c.terms; i++) {
+        bool has_true = c.seen_true >> i & 1, has_false = c.seen_false >> i & 1;
+        if (has_true && has_false)
+            continue;
+        out_printf(p->out, "condition %2u not covered (%s)\n", i,
+                   has_true    ? "false"
+                   : has_false ? "true"
+                               : "true false");
+    }
+}
+
+static void print_details(struct printing *p, const struct cover_line *line)
+{
+    const struct gcov_style *style = &p->r->style;
+    const struct cover_block *blocks = p->r->lines.blocks.at + line->first_block;
+    unsigned number = 0, arcs = 0;
+    for (uint32_t i = 0; i < line->blocks; i++) {
+        const struct cover_instance *at = &p->r->lines.instances.at[blocks[i].instance];
+        const struct cover_unit *u = &p->r->units[at->unit];
+        uint32_t first = u->notes->functions.at[at->function].first_block;
+        uint8_t kind = u->graph.block_kinds.at[first + blocks[i].block];
+        if (style->all_blocks && !(kind & BLOCK_RETURN))
+            print_block(p, &blocks[i], number++, line->number, line->flags & LINE_EXISTS);
+        if (style->branches)
+            arcs = print_arcs(p, &blocks[i], arcs);
+        if (style->conditions && style->all_blocks)
+            print_condition(p, &blocks[i]);
+    }
+    for (uint32_t i = 0; i < line->blocks && style->conditions && !style->all_blocks; i++)
+        print_condition(p, &blocks[i]);
+}
+
+/* ---- functions and lines */
+
+static void print_function(struct printing *p, uint32_t instance)
+{
+    const struct cover_instance *at = &p->r->lines.instances.at[instance];
+    uint32_t paths, covered;
+    if (!p->r->style.branches)
+        return;
+    out_str(p->out, "function ");
+    out_str(p->out, p->r->shown_names[instance]);
+    char *to = begin_short_line(p);
+    to = PUT(to, " called ");
+    to += gcov_count(&p->r->style, at->called, to);
+    to = PUT(to, " returned ");
+    to += gcov_percent(p->r, at->returned, at->called, 0, to);
+    to = PUT(to, " blocks executed ");
+    to += gcov_percent(p->r, at->blocks_executed, at->blocks, 0, to);
+    end_short_line(p, to);
+    if (gcov_paths_of(p->r, instance, &paths, &covered))
+        out_printf(p->out, "paths covered %u of %u\n", covered, paths);
+}
+
+static void print_line(struct printing *p, const struct cover_line *line)
+{
+    struct mark m = {line->flags & LINE_EXISTS,
+                     line->flags & LINE_PLAIN,
+                     line->flags & LINE_UNEXECUTED,
+                     line->count,
+                     "=====",
+                     "#####"};
+    print_beginning(p, &m, line->number, p->highest);
+    print_source_line(p, line->number);
+    print_details(p, line);
+}
+
+/* The line of that number, or an empty one; *next is the slice's first line not before it. */
+static struct cover_line take_line(const struct gcov_report *r, uint32_t *next, uint32_t end,
+                                   uint32_t number)
+{
+    if (*next < end && r->lines.lines.at[*next].number == number)
+        return r->lines.lines.at[(*next)++];
+    return (struct cover_line){.number = number};
+}
+
+static void print_instance(struct printing *p, uint32_t instance)
+{
+    const struct cover_instance *at = &p->r->lines.instances.at[instance];
+    const struct cover_function *f = gcov_function(p->r, instance);
+    bool has_colours = p->r->style.has_colours;
+    uint32_t next = at->first_line;
+    out_str(p->out, SEPARATOR);
+    out_printf(p->out, "%s%s%s:\n", has_colours ? ON("36") : "", p->r->shown_names[instance],
+               has_colours ? OFF : "");
+    print_function(p, instance);
+    for (uint32_t number = f->start_line; number <= f->end_line; number++) {
+        struct cover_line line = take_line(p->r, &next, at->first_line + at->lines, number);
+        print_line(p, &line);
+        if (number == UINT32_MAX)
+            break;
+    }
+}
+
+/* Instances are shown behind the last line of the longest of them; functions that begin before that
+ * are not announced. */
+struct group {
+    size_t first, len;
+    uint32_t end; /* 0: in none */
+    size_t next;  /* in starts: not before the line */
+};
+
+static void begin_functions(struct printing *p, uint32_t source, uint32_t number, struct group *g)
+{
+    uint64_t key = (uint64_t)source << 32 | number;
+    while (g->next < p->r->starts.len && p->r->starts.at[g->next].key < key)
+        g->next++;
+    if (g->next == p->r->starts.len || p->r->starts.at[g->next].key != key)
+        return;
+    size_t len, first = gcov_starts_at(p->r, source, number, &len);
+    const struct keyed *starts = p->r->starts.at + first;
+    if (len < 2 || !p->r->lines.instances.at[starts[0].item].is_instance) {
+        for (size_t i = 0; i < len; i++)
+            print_function(p, starts[i].item);
+        return;
+    }
+    *g = (struct group){first, len, 0, first};
+    for (size_t i = 0; i < len; i++) {
+        uint32_t end = gcov_function(p->r, starts[i].item)->end_line;
+        g->end = end > g->end ? end : g->end;
+    }
+}
+
+/* As many lines as the source has: what notes say of lines behind its end is not shown, and of a
+ * group that ends behind the last line with code, only the sum. */
+static void print_lines(struct printing *p, uint32_t source)
+{
+    const struct cover_source *s = &p->r->lines.sources.at[source];
+    size_t starts;
+    struct group group = {.next = gcov_starts_at(p->r, source, 0, &starts)};
+    uint32_t next = s->first_line;
+    uint32_t end = (uint32_t)p->source.starts.len;
+    uint32_t number = 1;
+    for (; number < end && number <= s->last_number; number++) {
+        if (!group.end)
+            begin_functions(p, source, number, &group);
+        struct cover_line line = take_line(p->r, &next, s->first_line + s->lines, number);
+        print_line(p, &line);
+        if (group.end != number)
+            continue;
+        for (size_t i = 0; i < group.len; i++)
+            print_instance(p, p->r->starts.at[group.first + i].item);
+        out_str(p->out, SEPARATOR);
+        group.end = 0;
+    }
+    p->highest = 0; /* no hotness behind the last function */
+    for (; number < end; number++) {
+        struct cover_line line = {.number = number};
+        print_line(p, &line);
+    }
+}
+
+void gcov_text(const struct gcov_report *r, uint32_t source, const struct bytes *text,
+               struct out *out)
+{
+    struct printing p = {r, out, {.text = text}, r->lines.sources.at[source].highest};
+    if (r->style.has_colours)
+        out_str(out, HEADING
+                "Colorization: profile count: " ON("46") "zero coverage (exceptional)" OFF " " ON(
+                    "41") "zero coverage (unexceptional)" OFF " " ON("45") "unexecuted block" OFF
+                                                                           "\n");
+    if (r->style.has_hotness)
+        out_str(out, HEADING "Colorization: line numbers: hotness: " ON("41") "> 50%" OFF " " ON(
+                         "43") "> 20%" OFF " " ON("42") "> 10%" OFF "\n");
+    out_printf(out, HEADING "Source:%s\n", r->sources[source].name);
+    if (r->has_heading) {
+        out_printf(out, HEADING "Graph:%s\n", r->notes_name);
+        out_printf(out, HEADING "Data:%s\n", r->counters_name);
+        out_printf(out, HEADING "Runs:%u\n", r->runs);
+        if (r->version < 900)
+            out_printf(out, HEADING "Programs:%u\n", r->programs);
+    }
+    if (text && r->sources[source].is_newer)
+        out_str(out, HEADING "Source is newer than graph\n");
+    if (!text)
+        return; /* gcov shows no counts without the source */
+    find_lines(&p.source);
+    print_lines(&p, source);
+    vec_free(&p.source.starts);
+}

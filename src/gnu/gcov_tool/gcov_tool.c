@@ -1,0 +1,402 @@
+/* monarc gcov-tool, or monarc started as gcov-tool: merges, rewrites and compares folders of gcda
+ * files with the options of gcov-tool 12, and merges streams as that of gcc 13 does.
+ *
+ * Files of every version are read and keep their version. Where gcov-tool 12 aborts (value
+ * profiles), divides by zero (overlap), does nothing (-n) or overwrites one build's counters with
+ * another's, this does what was meant, or refuses (docs/compat.md). */
+#include "gnu/gcov_tool/gcda_tree.h"
+
+#include "base/map.h"
+#include "command/command.h"
+#include "coverage/format/gcda.h"
+#include "coverage/format/gcfn.h"
+#include "coverage/model/coverage_merge.h"
+#include "gnu/gcov_tool/overlap_text.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char USAGE[] = "Usage: gcov-tool merge [-v] [-o DIR] [-w W1,W2] DIR1 DIR2\n"
+                            "       gcov-tool rewrite [-v] [-o DIR] [-s SCALE | -n MAX] DIR\n"
+                            "       gcov-tool overlap [-vfFoh] [-t SHARE] DIR1 DIR2\n"
+                            "       gcov-tool merge-stream [-v] [-w W1,W2] [FILE]\n";
+
+static const char VERSION[] = "gcov-tool (monarc " MONARC_VERSION ") 12.2.0\n"
+                              "There is no warranty, to the extent permitted by law.\n\n";
+
+struct tool {
+    struct out *out, *complaints, *verbose; /* verbose: NULL, or `out` */
+    struct err *e;
+    const char *output;
+    int weights[2];
+    struct cover_scale scale;
+    int64_t normalized; /* 0: not */
+    bool is_scaled;
+    double threshold;
+    struct overlap_print print;
+};
+
+static int bad_usage(struct tool *t)
+{
+    out_str(t->complaints, USAGE);
+    return 1;
+}
+
+static bool take_weights(struct tool *t, const char *value)
+{
+    sscanf(value, "%d,%d", &t->weights[0], &t->weights[1]);
+    return (t->weights[0] >= 0 && t->weights[1] >= 0) ||
+           err_set(t->e, "gcov-tool: fatal error: weights need to be non-negative");
+}
+
+/* A fraction of whole numbers, or a decimal number in single precision, as GNU takes them. */
+static bool take_scale(struct tool *t, const char *value)
+{
+    int numerator, denominator;
+    float factor;
+    if (t->normalized)
+        out_str(t->complaints, "normalization cannot co-exist with scaling\n");
+    t->normalized = 0;
+    t->is_scaled = true;
+    t->scale = (struct cover_scale){.numerator = 1, .denominator = 1};
+    if (sscanf(value, "%d/%d", &numerator, &denominator) == 2) {
+        if (denominator > 0 && numerator >= 0) {
+            t->scale = (struct cover_scale){.numerator = numerator, .denominator = denominator};
+            return true;
+        }
+    } else if (sscanf(value, "%f", &factor) == 1) {
+        t->scale = (struct cover_scale){.factor = factor};
+        return factor >= 0 || err_set(t->e, "gcov-tool: fatal error: scale needs to be "
+                                            "non-negative");
+    }
+    out_str(t->complaints, "incorrect format in scaling, using 1/1\n");
+    return true;
+}
+
+static bool take_normalized(struct tool *t, const char *value)
+{
+    int64_t max = strtoll(value, NULL, 0);
+    if (t->is_scaled)
+        out_str(t->complaints, "scaling cannot co-exist with normalization, skipping\n");
+    else if (max <= 0)
+        return err_set(t->e, "gcov-tool: -n needs a number above 0, not '%s'", value);
+    else
+        t->normalized = max;
+    return true;
+}
+
+static bool take_option(struct tool *t, int code, const char *value)
+{
+    switch (code) {
+    case 'v': t->verbose = t->out; return true;
+    case 'd': t->output = value; return true; /* -o of merge and rewrite */
+    case 'w': return take_weights(t, value);
+    case 's': return take_scale(t, value);
+    case 'n': return take_normalized(t, value);
+    case 'f': t->print.has_functions = true; return true;
+    case 'F': t->print.has_full_names = true; return true;
+    case 'h': t->print.is_hot_only = true; return true;
+    case 'o': t->print.has_files = true; return true;
+    case 't': t->threshold = strtod(value, NULL); return true;
+    default: return false;
+    }
+}
+
+/* Parses the options of a subcommand; the operands are argv[optind...]. */
+static int parse(struct tool *t, int argc, char **argv, const char *letters,
+                 const struct option *names)
+{
+    bool has_output = strstr(letters, "o:");
+    optind = 0;
+    for (int code; (code = getopt_long(argc, argv, letters, names, NULL)) != -1;)
+        if (!take_option(t, code == 'o' && has_output ? 'd' : code, optarg))
+            return t->e->line[0] ? 1 : bad_usage(t);
+    return 0;
+}
+
+static bool read_tree(struct tool *t, const char *folder, struct gcda_tree *tree)
+{
+    return gcda_tree_read(folder, tree, t->complaints, t->verbose, t->e) &&
+           (tree->files.len || err_set(t->e, "%s: there are no gcda files", folder));
+}
+
+static uint64_t hash_name(const char *name)
+{
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+    for (; *name; name++)
+        h = (h ^ (uint8_t)*name) * 0x100000001b3u;
+    return h;
+}
+
+/* File names to indices. Names are few and different; a collision of hashes is no match. */
+static void pair_trees(struct gcda_tree *first, struct gcda_tree *second)
+{
+    struct map names = {0};
+    for (size_t i = 0; i < first->files.len; i++)
+        map_at(&names, hash_name(first->files.at[i].name), 0, (uint32_t)i, NULL);
+    for (size_t i = 0; i < second->files.len; i++) {
+        uint32_t *at = map_find(&names, hash_name(second->files.at[i].name), 0);
+        if (!at || strcmp(first->files.at[*at].name, second->files.at[i].name))
+            continue;
+        first->files.at[*at].partner = (uint32_t)i;
+        second->files.at[i].partner = *at;
+    }
+    map_deinit(&names);
+}
+
+/* gcov-tool weighs a file by adding it to itself, and its summary once with it. */
+static void weigh(struct counters *c, int weight, bool doubles_summary)
+{
+    struct cover_scale times = {.numerator = weight, .denominator = 1};
+    counters_scale(c, &times);
+    for (size_t i = 0; i < c->summaries.len && doubles_summary; i++) {
+        c->summaries.at[i].runs *= 2;
+        c->summaries.at[i].sum_max =
+            add_saturating_u63(c->summaries.at[i].sum_max, c->summaries.at[i].sum_max);
+    }
+}
+
+/* Merges the second tree's file into the first's, or moves it there. */
+static void merge_file(struct tool *t, struct gcda_tree *first, struct gcda_file *from)
+{
+    struct err e = {0};
+    bool is_alone = from->partner == (uint32_t)COVER_NONE;
+    struct gcda_file *into = is_alone ? NULL : &first->files.at[from->partner];
+    if (from->is_bad || (into && into->is_bad)) {
+        if (into)
+            into->is_bad = true; /* what is left of the two is no sum */
+        return;
+    }
+    weigh(&from->counters, t->weights[1], is_alone);
+    if (is_alone) {
+        counters_settle(&from->counters);
+        vec_push(&first->files, *from);
+        *from = (struct gcda_file){.is_bad = true};
+    } else if (!counters_merge(&into->counters, &from->counters, &e)) {
+        into->is_bad = true;
+        first->bad++;
+        out_printf(t->complaints, "%s: %s; nothing is written for it\n", into->name, e.line);
+    } else {
+        counters_settle(&into->counters);
+    }
+}
+
+static int merge_trees(struct tool *t, struct gcda_tree *first, struct gcda_tree *second)
+{
+    pair_trees(first, second);
+    for (size_t i = 0; i < first->files.len && t->weights[0] > 1; i++)
+        weigh(&first->files.at[i].counters, t->weights[0], true);
+    for (size_t i = 0; i < second->files.len; i++)
+        merge_file(t, first, &second->files.at[i]);
+    if (!gcda_tree_write(t->output ? t->output : "merged_profile", first, t->e))
+        return 1;
+    return first->bad || second->bad;
+}
+
+static int merge(struct tool *t, int argc, char **argv)
+{
+    static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"weight", required_argument, NULL, 'w'},
+                                          {0}};
+    struct gcda_tree trees[2] = {{{0}, 0}, {{0}, 0}};
+    int status = parse(t, argc, argv, "vo:w:", names);
+    if (status)
+        return status;
+    if (argc - optind != 2)
+        return bad_usage(t);
+    status = 1;
+    if (read_tree(t, argv[optind], &trees[0]) && read_tree(t, argv[optind + 1], &trees[1]))
+        status = merge_trees(t, &trees[0], &trees[1]);
+    gcda_tree_deinit(&trees[0]);
+    gcda_tree_deinit(&trees[1]);
+    return status;
+}
+
+static void normalize(struct tool *t, const struct gcda_tree *tree)
+{
+    uint64_t max = 0;
+    for (size_t i = 0; i < tree->files.len; i++) {
+        uint64_t of_file = counters_max(&tree->files.at[i].counters);
+        max = of_file > max ? of_file : max;
+    }
+    t->is_scaled = max != 0;
+    t->scale = (struct cover_scale){
+        .numerator = t->normalized, .denominator = (int64_t)max, .is_exact = true};
+}
+
+static int rewrite(struct tool *t, int argc, char **argv)
+{
+    static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"scale", required_argument, NULL, 's'},
+                                          {"normalize", required_argument, NULL, 'n'},
+                                          {0}};
+    struct gcda_tree tree = {{0}, 0};
+    int status = parse(t, argc, argv, "vs:o:n:", names);
+    if (status)
+        return status;
+    if (argc - optind != 1)
+        return bad_usage(t);
+    if (!read_tree(t, argv[optind], &tree)) {
+        gcda_tree_deinit(&tree);
+        return 1;
+    }
+    if (t->normalized)
+        normalize(t, &tree);
+    for (size_t i = 0; i < tree.files.len && t->is_scaled; i++) {
+        counters_scale(&tree.files.at[i].counters, &t->scale);
+        counters_settle(&tree.files.at[i].counters);
+    }
+    bool ok = gcda_tree_write(t->output ? t->output : "rewrite_profile", &tree, t->e);
+    status = !ok || tree.bad;
+    gcda_tree_deinit(&tree);
+    return status;
+}
+
+static void compare(struct tool *t, struct gcda_tree *first, struct gcda_tree *second)
+{
+    struct overlap o = {.threshold = t->threshold};
+    pair_trees(first, second);
+    for (size_t i = 0; i < first->files.len; i++)
+        o.sum[0] += (double)counters_sum(&first->files.at[i].counters);
+    for (size_t i = 0; i < second->files.len; i++)
+        o.sum[1] += (double)counters_sum(&second->files.at[i].counters);
+    for (size_t i = 0; i < first->files.len; i++) {
+        const struct gcda_file *f = &first->files.at[i];
+        bool has_partner = f->partner != (uint32_t)COVER_NONE;
+        overlap_add(&o, f->name, &f->counters,
+                    has_partner ? &second->files.at[f->partner].counters : NULL);
+    }
+    for (size_t i = 0; i < second->files.len; i++)
+        if (second->files.at[i].partner == (uint32_t)COVER_NONE)
+            overlap_add(&o, second->files.at[i].name, NULL, &second->files.at[i].counters);
+    overlap_text(t->out, &o, &t->print);
+    overlap_deinit(&o);
+}
+
+static int overlap(struct tool *t, int argc, char **argv)
+{
+    static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
+                                          {"function", no_argument, NULL, 'f'},
+                                          {"fullname", no_argument, NULL, 'F'},
+                                          {"object", no_argument, NULL, 'o'},
+                                          {"hotonly", no_argument, NULL, 'h'},
+                                          {"hot_threshold", required_argument, NULL, 't'},
+                                          {0}};
+    struct gcda_tree trees[2] = {{{0}, 0}, {{0}, 0}};
+    int status = parse(t, argc, argv, "vfFoht:", names);
+    if (status)
+        return status;
+    if (argc - optind != 2)
+        return bad_usage(t);
+    status = 1;
+    if (read_tree(t, argv[optind], &trees[0]) && read_tree(t, argv[optind + 1], &trees[1])) {
+        compare(t, &trees[0], &trees[1]);
+        status = trees[0].bad || trees[1].bad;
+    }
+    gcda_tree_deinit(&trees[0]);
+    gcda_tree_deinit(&trees[1]);
+    return status;
+}
+
+/* Adds the counters of a stream to the file they are for, if there is one. */
+static bool merge_into_file(struct tool *t, const char *name, struct counters *c)
+{
+    struct file_buffer b = {0};
+    struct counters sum = {0};
+    bool ok = true, exists = !access(name, F_OK);
+    if (exists)
+        ok = file_read(name, &b, t->e) && gcda_read(file_bytes(&b), name, &sum, t->e);
+    if (t->weights[0] != 1)
+        weigh(&sum, t->weights[0], false);
+    if (t->weights[1] != 1)
+        weigh(c, t->weights[1], false);
+    ok = ok && counters_merge(&sum, c, t->e);
+    counters_settle(&sum);
+    ok = ok && gcda_file_write(name, &sum, t->e);
+    counters_deinit(&sum);
+    file_buffer_deinit(&b);
+    return ok;
+}
+
+static int merge_stream(struct tool *t, int argc, char **argv)
+{
+    static const struct option names[] = {
+        {"verbose", no_argument, NULL, 'v'}, {"weight", required_argument, NULL, 'w'}, {0}};
+    struct file_buffer b = {0};
+    int status = parse(t, argc, argv, "vw:", names);
+    if (status)
+        return status;
+    if (argc - optind > 1)
+        return bad_usage(t);
+    const char *path = optind < argc ? argv[optind] : "-";
+    bool ok = file_read(path, &b, t->e);
+    struct cursor in = cursor_over(file_bytes(&b), path);
+    while (ok && cursor_left(&in)) {
+        struct counters c = {0};
+        const char *name;
+        ok = gcfn_next(&in, &name, &c, t->e);
+        if (ok && t->verbose)
+            out_printf(t->out, "merging into %s\n", name);
+        ok = ok && merge_into_file(t, name, &c);
+        counters_deinit(&c);
+    }
+    file_buffer_deinit(&b);
+    return !ok;
+}
+
+static int choose(struct tool *t, const struct command *self, int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    if (!strcmp(word, "-h") || !strcmp(word, "--help"))
+        return command_help(self, t->out), 0;
+    if (!strcmp(word, "-v") || !strcmp(word, "--version"))
+        return out_str(t->out, VERSION), 0;
+    if (!strcmp(word, "merge"))
+        return merge(t, argc - 1, argv + 1);
+    if (!strcmp(word, "rewrite"))
+        return rewrite(t, argc - 1, argv + 1);
+    if (!strcmp(word, "overlap"))
+        return overlap(t, argc - 1, argv + 1);
+    if (!strcmp(word, "merge-stream"))
+        return merge_stream(t, argc - 1, argv + 1);
+    return bad_usage(t);
+}
+
+static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+{
+    struct out complaints;
+    struct err late = {0};
+    out_init(&complaints, STDERR_FILENO);
+    struct tool t = {
+        .out = out, .complaints = &complaints, .e = e, .weights = {1, 1}, .threshold = 0.005};
+    int status = choose(&t, self, argc, argv);
+    if (!out_finish(&complaints, "standard error", &late))
+        status = EXIT_BAD;
+    out_deinit(&complaints);
+    return status;
+}
+
+const struct command command_gcov_tool = {
+    .name = "gcov-tool",
+    .synopsis = "merge|rewrite|overlap|merge-stream [OPTION...] OPERAND...",
+    .summary = "Merge, scale and compare folders of gcda files, as gcov-tool does",
+    .details =
+        "Works the same when monarc is started as gcov-tool. Files of every version of gcc and\n"
+        "clang are read, and written in their own version and byte order.\n"
+        "\n"
+        "merge adds the files of two folders: -o DIR names the result (merged_profile), -w W1,W2\n"
+        "weighs the two. rewrite writes a folder anew (rewrite_profile): -s scales by a number\n"
+        "or fraction, -n so that the largest count becomes this. overlap says how alike two\n"
+        "profiles are: -o by file, -f by function, -F with full names, -h those only that take\n"
+        "at least the share of -t (0.005). merge-stream adds the stream of a freestanding target\n"
+        "to the files that it names. -v says what is read.\n"
+        "\n"
+        "Example:\n"
+        "  monarc gcov-tool merge -o both monday tuesday\n",
+    .is_lookalike = true,
+    .run = run,
+};

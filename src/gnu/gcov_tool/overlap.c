@@ -1,0 +1,96 @@
+/* The overlap of two profiles, file by file and function by function. */
+#include "gnu/gcov_tool/overlap.h"
+
+#include "base/map.h"
+
+static double share(double value, double sum)
+{
+    return sum > 0 ? value / sum : 0;
+}
+
+static void add_shared(struct shared *into, const struct shared *what)
+{
+    into->first += what->first;
+    into->second += what->second;
+    into->both += what->both;
+}
+
+static double value_at(const struct counters *c, const struct counted_record *r, uint32_t i)
+{
+    int64_t value = r && i < r->len ? (int64_t)counters_value(c, r, i) : 0;
+    return value > 0 ? (double)value : 0;
+}
+
+/* Either function may be NULL. */
+static struct shared compare(const struct overlap *o, const struct counters *a,
+                             const struct counted_function *f, const struct counters *b,
+                             const struct counted_function *g)
+{
+    const struct counted_record *r = f ? counters_find(a, f, KIND_ARCS) : NULL;
+    const struct counted_record *s = g ? counters_find(b, g, KIND_ARCS) : NULL;
+    uint32_t len = r ? r->len : 0;
+    struct shared sum = {0};
+    len = s && s->len > len ? s->len : len;
+    for (uint32_t i = 0; i < len; i++) {
+        struct shared one = {share(value_at(a, r, i), o->sum[0]),
+                             share(value_at(b, s, i), o->sum[1]), 0};
+        one.both = one.first < one.second ? one.first : one.second;
+        add_shared(&sum, &one);
+    }
+    return sum;
+}
+
+static const struct counted_function *partner(const struct counters *c, const struct map *idents,
+                                              const struct counted_function *f)
+{
+    uint32_t *at = map_find(idents, f->ident, f->cfg_checksum);
+    return at ? &c->functions.at[*at] : NULL;
+}
+
+static void index_functions(struct map *idents, const struct counters *c)
+{
+    for (size_t i = 0; c && i < c->functions.len; i++)
+        map_at(idents, c->functions.at[i].ident, c->functions.at[i].cfg_checksum, (uint32_t)i,
+               NULL);
+}
+
+void overlap_add(struct overlap *o, const char *name, const struct counters *first,
+                 const struct counters *second)
+{
+    struct overlap_file file = {
+        name, first != NULL, second != NULL, {0}, (uint32_t)o->functions.len, 0};
+    struct map idents[2] = {{0}, {0}};
+    index_functions(&idents[0], first);
+    index_functions(&idents[1], second);
+    for (size_t i = 0; first && i < first->functions.len; i++) {
+        const struct counted_function *f = &first->functions.at[i];
+        const struct counted_function *g = second ? partner(second, &idents[1], f) : NULL;
+        struct overlap_function both = {f->ident, compare(o, first, f, second, g)};
+        add_shared(&file.share, &both.share);
+        if (g)
+            vec_push(&o->functions, both);
+        file.functions += g != NULL;
+    }
+    for (size_t i = 0; second && i < second->functions.len; i++) {
+        const struct counted_function *g = &second->functions.at[i];
+        if (first && partner(first, &idents[0], g))
+            continue;
+        struct shared alone = compare(o, first, NULL, second, g);
+        add_shared(&file.share, &alone);
+    }
+    add_shared(&o->total, &file.share);
+    vec_push(&o->files, file);
+    map_deinit(&idents[0]);
+    map_deinit(&idents[1]);
+}
+
+void overlap_deinit(struct overlap *o)
+{
+    vec_free(&o->files);
+    vec_free(&o->functions);
+}
+
+enum heat overlap_heat(const struct overlap *o, double of)
+{
+    return of <= 0 ? HEAT_ZERO : of >= o->threshold ? HEAT_HOT : HEAT_COLD;
+}

@@ -1,0 +1,44 @@
+/* How alike two profiles are: for each counter the smaller of its shares of the two sums.
+ *
+ * 1 means that time and again the same arcs took the same share, 0 that nothing was run in both. */
+#ifndef MONARC_ANALYSIS_OVERLAP_H
+#define MONARC_ANALYSIS_OVERLAP_H
+
+#include "coverage/model/coverage.h"
+
+/* Shares of all counts of the first profile, of the second, and what they have in common. */
+struct shared {
+    double first, second, both;
+};
+
+enum heat { HEAT_ZERO, HEAT_COLD, HEAT_HOT };
+
+struct overlap_function {
+    uint32_t ident;
+    struct shared share;
+};
+
+struct overlap_file {
+    const char *name;
+    bool in_first, in_second;
+    struct shared share;
+    uint32_t first_function, functions; /* that both have */
+};
+
+struct overlap {
+    VEC(struct overlap_file) files;
+    VEC(struct overlap_function) functions;
+    double sum[2]; /* of all counts of each profile; what shares are of */
+    double threshold;
+    struct shared total;
+};
+
+/* Adds a file that one or both profiles have (NULL: not); the sums must be set. */
+void overlap_add(struct overlap *o, const char *name, const struct counters *first,
+                 const struct counters *second);
+void overlap_deinit(struct overlap *o);
+
+/* Hot is a share of at least the threshold. */
+enum heat overlap_heat(const struct overlap *o, double share);
+
+#endif

@@ -1,0 +1,21 @@
+/* What `monarc gprof` needs from a profile that GNU gprof reads in its own way. */
+#ifndef MONARC_CLI_GPROF_H
+#define MONARC_CLI_GPROF_H
+
+#include "gnu/gprof/as_gprof.h"
+#include "profile/model/profile.h"
+#include "objfile/object.h"
+
+struct gprof_input {
+    struct profile profile;
+    bool has_arcs;    /* arcs, or a BSD file, which has a place for them */
+    uint32_t version; /* of the last file that had one: what -i says of all after it */
+};
+
+/* Reads and adds up the profiles, checking as GNU does: same ranges are summed whatever their rate;
+ * other overlaps, another scale or dimension are errors. Word size and byte order are the image's.
+ */
+MUST_CHECK bool gprof_read_profiles(const struct gprof_options *o, const struct object *image,
+                                    struct gprof_input *input, struct out *out, struct err *e);
+
+#endif

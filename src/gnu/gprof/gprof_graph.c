@@ -1,0 +1,289 @@
+/* GNU gprof's call graph. */
+#include "gnu/gprof/gprof_text.h"
+
+#include "output/digits.h"
+#include "output/out_parallel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE = 3 * DIGITS_ROOM, LINES_A_PIECE = 1024 };
+
+static double percent_base(const struct gprof_report *r)
+{
+    return r->graph->shown_total > 0 ? r->graph->shown_total : 1;
+}
+
+static void header(struct gprof_report *r, struct out *out)
+{
+    gprof_new_page(r, out);
+    if (!r->bsd)
+        out_str(out, r->brief ? "\t\t\tCall graph\n\n"
+                              : "\t\t     Call graph (explanation follows)\n\n");
+    out_printf(out, "\ngranularity: each sample hit covers %ld byte(s)", gprof_granularity(r));
+    double total = r->graph->shown_total;
+    if (total > 0)
+        out_printf(out, " for %.2f%% of %.2f seconds\n\n", 100.0 / total, total / r->time->rate);
+    else
+        out_str(out, " no time propagated\n\n");
+    if (!r->bsd) {
+        out_str(out, "index % time    self  children    called     name\n");
+        return;
+    }
+    static const char row[] = "%6.6s %5.5s %7.7s %11.11s %7.7s/%-7.7s     %-8.8s\n";
+    out_printf(out, row, "", "", "", "", "called", "total", "parents");
+    out_printf(out, "%-6.6s %5.5s %7.7s %11.11s %7.7s+%-7.7s %-8.8s\t%5.5s\n", "index", "%time",
+               "self", "descendants", "called", "self", "name", "index");
+    out_printf(out, row, "", "", "", "", "called", "total", "children");
+    out_char(out, '\n');
+}
+
+/* ` SELF CHILDREN` in the columns' widths. */
+static void times(const struct gprof_report *r, double self, double children, struct out *out)
+{
+    out_char(out, ' ');
+    out_fixed(out, self / r->time->rate, 7, 2);
+    out_char(out, ' ');
+    out_fixed(out, children / r->time->rate, r->bsd ? 11 : 7, 2);
+}
+
+/* `[N]`, the percentage and the times of an entry. */
+static void entry_start(const struct gprof_report *r, const struct graph_node *n, struct out *out)
+{
+    char rank[16];
+    snprintf(rank, sizeof rank, "[%u]", n->rank);
+    out_field(out, rank, 6);
+    out_char(out, ' ');
+    out_fixed(out, 100 * (n->shown_self + n->shown_children) / percent_base(r), 5, 1);
+    times(r, n->shown_self, n->shown_children, out);
+    out_char(out, ' ');
+}
+
+static void entry(struct gprof_report *r, uint32_t node, struct out *out)
+{
+    const struct graph_node *n = &r->graph->nodes[node];
+    entry_start(r, n, out);
+    if (!n->calls && !n->self_calls) {
+        out_spaces(out, 16);
+    } else {
+        out_u64(out, n->calls, 7);
+        if (n->self_calls) {
+            out_char(out, '+');
+            out_u64_left(out, n->self_calls, 7);
+            out_char(out, ' ');
+        } else {
+            out_spaces(out, 9);
+        }
+    }
+    gprof_name(r, node, out);
+    out_char(out, '\n');
+}
+
+/* One caller or callee in any layout and of any size. */
+static char *wide_arc(const struct gprof_report *r, const struct graph_arc *arc, bool is_internal,
+                      uint64_t total, char *to)
+{
+    to = digits_spaces(to, 12);
+    if (is_internal) {
+        to = digits_spaces(to, r->bsd ? 21 : 17);
+        to = digits_u64(to, arc->count, 7);
+        return digits_spaces(to, 13);
+    }
+    *to++ = ' ';
+    to = digits_fixed(to, arc->self / r->time->rate, 7, 2);
+    *to++ = ' ';
+    to = digits_fixed(to, arc->children / r->time->rate, r->bsd ? 11 : 7, 2);
+    *to++ = ' ';
+    to = digits_u64(to, arc->count, 7);
+    *to++ = '/';
+    to = digits_u64_left(to, total, 7);
+    return digits_spaces(to, 5);
+}
+
+/* The same where everything fits its column, which is most of what a program prints: numbers are
+ * put into a line of blanks. */
+static char *usual_arc(double self, double children, uint32_t count, uint32_t total, char *to)
+{
+    static const char blank[] = "                 .       .          /            ";
+    memcpy(to, blank, sizeof blank - 1);
+    digits_back_cents(to + 20, self);
+    digits_back_cents(to + 28, children);
+    digits_back(to + 36, count);
+    digits_back(to + 37 + digits_count(total), total);
+    return to + sizeof blank - 1;
+}
+
+/* One caller or callee; `total` is what its calls are a part of. */
+static void arc_line(struct gprof_report *r, const struct sortable_arc *a, uint32_t other,
+                     uint64_t total, struct out *out)
+{
+    enum { FITS = 9999, COUNT_FITS = 9999999 };
+    const struct graph_arc *arc = &r->graph->arcs[a->arc];
+    const struct gprof_label *label = &r->labels[other];
+    double self = arc->self / r->time->rate, children = arc->children / r->time->rate;
+    out_room(out, LINE + label->len);
+    char *to = out->at + out->len;
+    bool fits = self >= 0 && self < FITS && children >= 0 && children < FITS &&
+                arc->count <= COUNT_FITS && total <= COUNT_FITS;
+    if (fits && a->class == CALLS && !r->bsd)
+        to = usual_arc(self, children, (uint32_t)arc->count, (uint32_t)total, to);
+    else
+        to = wide_arc(r, arc, a->class != CALLS, total, to);
+    memcpy(to, gprof_label_text(label), label->len);
+    to += label->len;
+    *to++ = '\n';
+    out->len = (size_t)(to - out->at);
+}
+
+enum { AHEAD_STARTS = 16, AHEAD_LISTS = 12, AHEAD_ARCS = 8, AHEAD_LABELS = 4 };
+
+/* The labels of the first callers and callees of a function. */
+static void prefetch_labels(const struct gprof_report *r, uint32_t node)
+{
+    const struct graph *g = r->graph;
+    if (graph_is_cycle(g, node))
+        return;
+    uint32_t end = graph_nearest_end(&g->callers, node);
+    for (uint32_t i = g->callers.start[node]; i < end; i++)
+        __builtin_prefetch(&r->labels[g->arcs[g->callers.arc[i]].caller]);
+    end = graph_nearest_end(&g->callees, node);
+    for (uint32_t i = g->callees.start[node]; i < end; i++)
+        __builtin_prefetch(&r->labels[g->arcs[g->callees.arc[i]].callee]);
+}
+
+/* `next` are the nodes to be printed, this one first. */
+static void look_ahead(const struct gprof_report *r, const uint32_t *next, uint32_t len)
+{
+    if (len <= AHEAD_STARTS)
+        return;
+    graph_prefetch_starts(r->graph, next[AHEAD_STARTS]);
+    graph_prefetch_lists(r->graph, next[AHEAD_LISTS]);
+    graph_prefetch_arcs(r->graph, next[AHEAD_ARCS]);
+    prefetch_labels(r, next[AHEAD_LABELS]);
+}
+
+static void callers(struct gprof_report *r, uint32_t node, struct arc_list *list, struct out *out)
+{
+    if (!graph_has_callers(r->graph, node)) {
+        out_spaces(out, r->bsd ? 53 : 49);
+        out_str(out, "<spontaneous>\n");
+        return;
+    }
+    graph_sort_callers(r->graph, node, list);
+    for (size_t i = 0; i < list->all.len; i++)
+        arc_line(r, &list->all.at[i], r->graph->arcs[list->all.at[i].arc].caller,
+                 r->labels[node].calls, out);
+}
+
+static void callees(struct gprof_report *r, uint32_t node, struct arc_list *list, struct out *out)
+{
+    graph_sort_callees(r->graph, node, list);
+    for (size_t i = 0; i < list->all.len; i++) {
+        uint32_t callee = r->graph->arcs[list->all.at[i].arc].callee;
+        arc_line(r, &list->all.at[i], callee, r->labels[callee].calls, out);
+    }
+}
+
+static void cycle(struct gprof_report *r, uint32_t node, struct out *out)
+{
+    const struct graph_node *n = &r->graph->nodes[node];
+    entry_start(r, n, out);
+    out_u64(out, n->calls, 7);
+    if (n->self_calls) {
+        out_char(out, '+');
+        out_u64_left(out, n->self_calls, 7);
+    } else {
+        out_spaces(out, 8);
+    }
+    out_printf(out, " <cycle %u as a whole> [%u]\n", n->cycle, n->rank);
+
+    graph_sort_members(r->graph, node);
+    for (uint32_t m = n->next_member; m != NO_NODE; m = r->graph->nodes[m].next_member) {
+        const struct graph_node *member = &r->graph->nodes[m];
+        out_spaces(out, 12);
+        times(r, member->shown_self, member->shown_children, out);
+        out_char(out, ' ');
+        out_u64(out, member->calls, 7);
+        if (member->self_calls) {
+            out_char(out, '+');
+            out_u64_left(out, member->self_calls, 7);
+            out_spaces(out, 5);
+        } else {
+            out_spaces(out, 13);
+        }
+        gprof_name(r, m, out);
+        out_char(out, '\n');
+    }
+}
+
+/* With -l only functions have entries, not lines and not cycles. */
+static bool is_printed(const struct gprof_report *r, uint32_t node)
+{
+    if (r->places == PLACE_WITH_ADDRESS &&
+        (graph_is_cycle(r->graph, node) || !r->functions->at[node].is_function))
+        return false;
+    return graph_gnu_prints(r->graph, node, r->show_all);
+}
+
+/* The ranks from which each piece of the listing begins, in nodes of about as many lines. */
+struct pieces {
+    struct gprof_report *report;
+    VEC(uint32_t) first;
+};
+
+static uint32_t lines_of(const struct graph *g, uint32_t node)
+{
+    if (graph_is_cycle(g, node))
+        return 8;
+    return 4 + g->callers.start[node + 1] - g->callers.start[node] + g->callees.start[node + 1] -
+           g->callees.start[node];
+}
+
+static void cut(struct pieces *pieces, const struct graph *g)
+{
+    uint32_t lines = LINES_A_PIECE;
+    for (uint32_t i = 0; i < g->len; i++) {
+        if (lines >= LINES_A_PIECE) {
+            vec_push(&pieces->first, i);
+            lines = 0;
+        }
+        lines += lines_of(g, g->ranked[i]);
+    }
+}
+
+static void print_piece(size_t piece, struct out *out, void *context)
+{
+    struct pieces *pieces = context;
+    struct gprof_report *r = pieces->report;
+    uint32_t end = piece + 1 < pieces->first.len ? pieces->first.at[piece + 1] : r->graph->len;
+    struct arc_list list = {0};
+    for (uint32_t i = pieces->first.at[piece]; i < end; i++) {
+        uint32_t node = r->graph->ranked[i];
+        look_ahead(r, &r->graph->ranked[i], r->graph->len - i);
+        if (!is_printed(r, node))
+            continue;
+        if (graph_is_cycle(r->graph, node)) {
+            cycle(r, node, out);
+        } else {
+            callers(r, node, &list, out);
+            entry(r, node, out);
+            callees(r, node, &list, out);
+        }
+        out_str(out, r->bsd ? "\n-----------------------------------------------\n\n"
+                            : "-----------------------------------------------\n");
+    }
+    arc_list_deinit(&list);
+}
+
+void gprof_graph(struct gprof_report *r, struct out *out)
+{
+    if (r->bsd && !r->brief)
+        out_str(out, gprof_bsd_graph_explanation);
+    header(r, out);
+    struct pieces pieces = {.report = r};
+    cut(&pieces, r->graph);
+    out_parallel(out, pieces.first.len, 0, print_piece, &pieces);
+    vec_free(&pieces.first);
+    if (!r->bsd && !r->brief)
+        out_str(out, gprof_graph_explanation);
+}

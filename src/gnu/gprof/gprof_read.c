@@ -1,0 +1,197 @@
+/* Profiles read as GNU gprof reads them, with its checks in its order and its messages. */
+#include "gnu/gprof/gprof.h"
+
+#include "base/file.h"
+#include "profile/format/format.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { HEADER_BYTES = 20, GNU_VERSIONS = 2 };
+
+/* Word size and byte order are the image's, never deduced. */
+static struct format_hint image_hint(const struct object *image)
+{
+    return (struct format_hint){.word = object_word(image),
+                                .order = object_is_big_endian(image) ? ORDER_BIG : ORDER_LITTLE};
+}
+
+/* The message for a file that could not be read to its end. */
+static bool explain(const char *whoami, const char *path, const struct format *format,
+                    const struct profile *p, struct err *e)
+{
+    unsigned long long seen = p->failure.seen, of = p->failure.of;
+    bool has_tags = format->id == PROFILE_GNU;
+    switch (p->failure.what) {
+    case READ_SHORT_HEADER: return err_set(e, "%s: file too short to be a gmon file", path);
+    case READ_BAD_MAGIC: return err_set(e, "%s: file `%s' has bad magic cookie", whoami, path);
+    case READ_BAD_VERSION:
+        return err_set(e, "%s: file `%s' has unsupported version %llu", whoami, path, seen);
+    case READ_BAD_TAG:
+        return err_set(e, "%s: %s: found bad tag %llu (file corrupted?)", whoami, path, seen);
+    case READ_SHORT_BINS:
+        if (has_tags)
+            return err_set(e, "%s: %s: unexpected EOF after reading %llu of %llu samples", whoami,
+                           path, seen, of);
+        return err_set(e, "%s: unexpected EOF after reading %llu/%llu bins", whoami, seen, of);
+    default: return err_set(e, "%s: %s: unexpected end of file", whoami, path);
+    }
+}
+
+static const struct format *choose(const struct gprof_options *o, struct bytes in,
+                                   const struct format_hint *hint)
+{
+    bool is_magic = in.len >= 4 && !memcmp(in.at, "gmon", 4);
+    if (o->format == 'm' || (o->format == 'a' && is_magic))
+        return format_named("gmon");
+    if (o->format == '4')
+        return format_named("bsd44");
+    return format_named("bsd44")->probe(in, hint) ? format_named("bsd44") : format_named("bsd");
+}
+
+static double scale_of(const struct histogram *h)
+{
+    return h->bins ? (double)((h->high - h->low) / 2) / h->bins : 0;
+}
+
+static struct histogram *same_range(struct profile *all, const struct histogram *h)
+{
+    for (size_t i = 0; i < all->histograms.len; i++)
+        if (all->histograms.at[i].low == h->low && all->histograms.at[i].high == h->high)
+            return &all->histograms.at[i];
+    return NULL;
+}
+
+static bool overlaps_any(const struct profile *all, const struct histogram *h)
+{
+    for (size_t i = 0; i < all->histograms.len; i++)
+        if (h->low < all->histograms.at[i].high && all->histograms.at[i].low < h->high)
+            return true;
+    return false;
+}
+
+/* Whether `h` can stand beside the first histogram read. */
+static bool fits_first(const char *whoami, const struct histogram *first, const struct histogram *h,
+                       struct err *e)
+{
+    if (strncmp(first->dimension, h->dimension, 15))
+        return err_set(e, "%s: dimension unit changed between histogram records, from '%s' to '%s'",
+                       whoami, first->dimension, h->dimension);
+    if (first->abbreviation != h->abbreviation)
+        return err_set(e,
+                       "%s: dimension abbreviation changed between histogram records, "
+                       "from '%c' to '%c'",
+                       whoami, first->abbreviation, h->abbreviation);
+    if (fabs(scale_of(first) - scale_of(h)) > 0.000001)
+        return err_set(e, "%s: different scales in histogram records", whoami);
+    return true;
+}
+
+/* Moves the histograms of one file into the sum. */
+static bool add_histograms(const char *whoami, struct profile *all, struct profile *file,
+                           struct err *e)
+{
+    for (size_t i = 0; i < file->histograms.len; i++) {
+        struct histogram *h = &file->histograms.at[i];
+        if (all->histograms.len && !fits_first(whoami, &all->histograms.at[0], h, e))
+            return false;
+        struct histogram *same = same_range(all, h);
+        if (same) {
+            histogram_add_all(same, h);
+            continue;
+        }
+        if (overlaps_any(all, h))
+            return err_set(e, "%s: overlapping histogram records", whoami);
+        vec_push(&all->histograms, *h);
+        *h = (struct histogram){0};
+    }
+    return true;
+}
+
+/* Moves the arcs of one file behind those read before. */
+static void add_arcs(struct profile *all, struct profile *file)
+{
+    if (!file->arcs.len)
+        return;
+    if (!all->arcs.len) {
+        vec_free(&all->arcs);
+        memcpy(&all->arcs, &file->arcs, sizeof all->arcs);
+        memset(&file->arcs, 0, sizeof file->arcs);
+        return;
+    }
+    vec_reserve(&all->arcs, all->arcs.len + file->arcs.len);
+    memcpy(all->arcs.at + all->arcs.len, file->arcs.at, file->arcs.len * sizeof *file->arcs.at);
+    all->arcs.len += file->arcs.len;
+}
+
+static void add_blocks(struct profile *all, const struct profile *file)
+{
+    for (size_t i = 0; i < file->blocks.len; i++)
+        vec_push(&all->blocks, file->blocks.at[i]);
+}
+
+static void print_info(const char *path, const struct profile *p, uint32_t version, struct out *out)
+{
+    unsigned long long histograms = p->histogram_records, arcs = p->arc_records,
+                       blocks = p->block_records;
+    out_printf(out, "File `%s' (version %u) contains:\n", path, version);
+    out_printf(out, "\t%llu histogram record%s\n", histograms, histograms == 1 ? "" : "s");
+    out_printf(out, "\t%llu call-graph record%s\n", arcs, arcs == 1 ? "" : "s");
+    out_printf(out, "\t%llu basic-block count record%s\n", blocks, blocks == 1 ? "" : "s");
+}
+
+/* A BSD file has one histogram, always: if it is empty or upside down, that says something. */
+static bool check_bsd(const char *whoami, const char *path, struct profile *file, struct err *e)
+{
+    struct histogram *h = file->histograms.len ? &file->histograms.at[0] : NULL;
+    if (h && h->low > h->high)
+        return err_set(e, "%s: file '%s' does not appear to be in gmon.out format", whoami, path);
+    if (h && !h->bins)
+        file->histogram_records = 0;
+    return true;
+}
+
+static bool add_file(const struct gprof_options *o, const struct format_hint *hint,
+                     const char *path, struct gprof_input *input, struct file_buffer *buffer,
+                     struct out *out, struct err *e)
+{
+    if (!file_read(path, buffer, e))
+        return false;
+    struct bytes in = file_bytes(buffer);
+    if (in.len < HEADER_BYTES)
+        return err_set(e, "%s: file too short to be a gmon file", path);
+
+    const struct format *format = choose(o, in, hint);
+    bool is_bsd = format->id != PROFILE_GNU;
+    struct profile file = {0};
+    struct err why;
+    bool ok =
+        format->read(in, path, hint, &file, &why) || explain(o->whoami, path, format, &file, e);
+    ok = ok && (!is_bsd || check_bsd(o->whoami, path, &file, e)) &&
+         add_histograms(o->whoami, &input->profile, &file, e);
+    if (ok) {
+        add_arcs(&input->profile, &file);
+        add_blocks(&input->profile, &file);
+    }
+    input->has_arcs |= is_bsd || file.arc_records;
+    input->version = is_bsd ? input->version : file.version;
+    if (ok && (o->styles & STYLE_INFO))
+        print_info(path, &file, input->version, out);
+    profile_deinit(&file);
+    return ok;
+}
+
+bool gprof_read_profiles(const struct gprof_options *o, const struct object *image,
+                         struct gprof_input *input, struct out *out, struct err *e)
+{
+    char gmon_out[] = "gmon.out", *default_paths[] = {gmon_out};
+    char **paths = o->profiles_len ? o->profiles : default_paths;
+    int len = o->profiles_len ? o->profiles_len : 1;
+    struct format_hint hint = image_hint(image);
+    struct file_buffer buffer = {0};
+    bool ok = true;
+    for (int i = 0; ok && i < len; i++)
+        ok = add_file(o, &hint, paths[i], input, &buffer, out, e);
+    file_buffer_deinit(&buffer);
+    return ok;
+}

@@ -1,0 +1,101 @@
+/* The reports of GNU gprof 2.40, byte for byte: flat profile, call graph, index,
+ * orderings.
+ *
+ * Layouts are GNU's own and BSD's (-T). Explanations are in our words. Nothing is computed here but
+ * sums of what is printed. */
+#ifndef MONARC_REPORT_GPROF_TEXT_H
+#define MONARC_REPORT_GPROF_TEXT_H
+
+#include "profile/analysis/attribute.h"
+#include "gnu/gprof/gnu_layout.h"
+#include "profile/analysis/graph/graph.h"
+#include "profile/analysis/names.h"
+#include "gnu/gprof/sources_gnu.h"
+#include "output/out.h"
+
+/* How a function is printed: name, perhaps its place, and in a graph its cycle and its rank in
+ * brackets (parentheses: not shown). One line of the cache where the text fits, since a graph's
+ * lines ask for labels in no order at all. */
+enum { GPROF_LABEL = 64, GPROF_LABEL_TEXT = GPROF_LABEL - sizeof(uint64_t) - 2 * sizeof(uint32_t) };
+
+struct gprof_label {
+    uint64_t calls;         /* of the function or of its cycle */
+    uint32_t name_len, len; /* of name and place alone, and in all */
+    union {
+        char text[GPROF_LABEL_TEXT];
+        const char *long_text; /* where `len` is larger than that */
+    };
+};
+
+static inline const char *gprof_label_text(const struct gprof_label *label)
+{
+    return label->len > GPROF_LABEL_TEXT ? label->long_text : label->text;
+}
+
+/* What is printed behind a name: ` (FILE:LINE)` or ` (FILE:LINE @ ADDRESS)`. */
+enum gprof_places { NO_PLACE, PLACE, PLACE_WITH_ADDRESS /* -l */ };
+
+struct gprof_report {
+    const struct functions *functions;
+    const struct attribution *time;
+    const struct selection *selection;
+    struct graph *graph;     /* NULL: there were no arcs */
+    const uint32_t *node_of; /* nodes of functions, where the graph has not all of them, or NULL */
+    struct names *names;
+    bool bsd;                   /* -T */
+    bool brief;                 /* -b */
+    bool show_all;              /* -z: functions without calls and time too */
+    bool full_paths;            /* -L */
+    enum gprof_places places;   /* -l, --inline-file-names */
+    uint32_t width;             /* -w: of the index */
+    bool has_output;            /* something was printed: the next report starts a page */
+    struct gprof_label *labels; /* gprof_make_labels(); a flat profile in GNU's layout needs none */
+
+    const struct gnu_blocks *blocks;
+    bool has_annotated;  /* the next source file comes after an empty line */
+    uint64_t last_count; /* where the next source file goes on */
+};
+
+/* Prepares the labels of all functions that reports can print; the first thing to do, except for a
+ * flat profile alone in GNU's layout. */
+void gprof_make_labels(struct gprof_report *r, struct arena *a);
+
+void gprof_flat(struct gprof_report *r, struct out *out);
+void gprof_graph(struct gprof_report *r, struct out *out);
+void gprof_index(struct gprof_report *r, struct out *out);
+void gprof_order(const struct gnu_order *t, struct out *out);
+
+/* -C: the functions in that order. */
+void gprof_counts(struct gprof_report *r, const uint32_t *order, uint32_t len, struct out *out);
+
+struct gprof_source_style {
+    uint64_t min_count;    /* -m */
+    uint32_t table_length; /* -t */
+    bool all_lines;        /* -x */
+};
+
+/* -A: the line above a file, unless it goes into a file of its own; the file. */
+void gprof_annotated_head(struct gprof_report *r, const char *path, struct out *out);
+void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, struct bytes text,
+                     const struct gprof_source_style *style, struct out *out);
+
+/* --- shared by the three ---------------------------------------------------------------------- */
+
+void gprof_new_page(struct gprof_report *r, struct out *out);
+
+/* A function's name and place, without labels. */
+void gprof_name_and_place(const struct gprof_report *r, uint32_t function, struct out *out);
+
+/* The whole label of a function. */
+void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out);
+
+/* What is printed of a file's path: all of it with -L, else its last part. */
+const char *gprof_file(const struct gprof_report *r, const char *path);
+
+/* Whole bytes that a histogram bin stands for. */
+long gprof_granularity(const struct gprof_report *r);
+
+extern const char gprof_flat_explanation[], gprof_graph_explanation[],
+    gprof_bsd_graph_explanation[];
+
+#endif

@@ -1,0 +1,121 @@
+/* A sweep over spans in the order of their starts, with the open ones in a heap. */
+#include "objfile/interval_map.h"
+
+#include "base/sort.h"
+
+#include <string.h>
+
+struct sweep {
+    const struct span *spans;
+    VEC(uint32_t) open; /* a heap: its first counts; ended spans are dropped when they come first */
+};
+
+static bool counts_before(const struct sweep *s, uint32_t left, uint32_t right)
+{
+    const struct span *l = &s->spans[left], *r = &s->spans[right];
+    return l->rank != r->rank ? l->rank < r->rank : l->id > r->id;
+}
+
+static void swap(uint32_t *left, uint32_t *right)
+{
+    uint32_t kept = *left;
+    *left = *right;
+    *right = kept;
+}
+
+static void open_span(struct sweep *s, uint32_t span)
+{
+    vec_push(&s->open, span);
+    uint32_t *heap = s->open.at;
+    for (size_t at = s->open.len - 1; at; at = (at - 1) / 2) {
+        size_t parent = (at - 1) / 2;
+        if (!counts_before(s, heap[at], heap[parent]))
+            break;
+        swap(&heap[at], &heap[parent]);
+    }
+}
+
+static void drop_first(struct sweep *s)
+{
+    uint32_t *heap = s->open.at;
+    size_t len = --s->open.len;
+    heap[0] = heap[len];
+    for (size_t at = 0;;) {
+        size_t best = at, left = 2 * at + 1;
+        if (left < len && counts_before(s, heap[left], heap[best]))
+            best = left;
+        if (left + 1 < len && counts_before(s, heap[left + 1], heap[best]))
+            best = left + 1;
+        if (best == at)
+            return;
+        swap(&heap[at], &heap[best]);
+        at = best;
+    }
+}
+
+static void sort_spans(struct span *spans, size_t len)
+{
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
+    struct span *copy = ARENA_NEW(&scratch, struct span, len);
+    memcpy(copy, spans, len * sizeof *spans);
+    for (size_t i = 0; i < len; i++)
+        order[i] = (struct keyed){spans[i].low, (uint32_t)i};
+    sort_keyed(order, len);
+    for (size_t i = 0; i < len; i++)
+        spans[i] = copy[order[i].item];
+    arena_deinit(&scratch);
+}
+
+static void emit(struct cover *c, uint64_t start, uint32_t id)
+{
+    size_t len = c->segments.len;
+    if (len ? c->segments.at[len - 1].id != id : id != NO_SPAN)
+        vec_push(&c->segments, (struct segment){.start = start, .id = id});
+}
+
+void cover_init(struct cover *c, struct span *spans, size_t len)
+{
+    *c = (struct cover){0};
+    if (!len || len >= UINT32_MAX)
+        return;
+    sort_spans(spans, len);
+    struct sweep s = {.spans = spans};
+    uint64_t at = spans[0].low;
+    for (size_t next = 0; next < len || s.open.len;) {
+        while (next < len && spans[next].low <= at)
+            open_span(&s, (uint32_t)next++);
+        while (s.open.len && spans[s.open.at[0]].high <= at)
+            drop_first(&s);
+        emit(c, at, s.open.len ? spans[s.open.at[0]].id : NO_SPAN);
+        if (s.open.len)
+            at = spans[s.open.at[0]].high;
+        if (next < len && (!s.open.len || spans[next].low < at))
+            at = spans[next].low;
+    }
+    vec_free(&s.open);
+}
+
+void cover_deinit(struct cover *c)
+{
+    vec_free(&c->segments);
+}
+
+size_t cover_find(const struct cover *c, uint64_t address)
+{
+    size_t low = 0, high = c->segments.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->segments.at[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
+uint32_t cover_at(const struct cover *c, uint64_t address)
+{
+    size_t found = cover_find(c, address);
+    return found == SIZE_MAX ? NO_SPAN : c->segments.at[found].id;
+}

@@ -1,0 +1,166 @@
+/* Streaming JSON (RFC 8259). */
+#include "output/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void new_line(struct json *j)
+{
+    if (j->is_compact)
+        return;
+    out_char(j->out, '\n');
+    out_spaces(j->out, 2 * (size_t)j->depth);
+}
+
+/* What stands between this value or key and what was before. */
+static void separate(struct json *j)
+{
+    if (j->after_key) {
+        j->after_key = false;
+        return;
+    }
+    if (j->has_items)
+        out_char(j->out, ',');
+    if (j->depth)
+        new_line(j);
+    j->has_items = true;
+}
+
+void json_begin(struct json *j, char bracket)
+{
+    separate(j);
+    out_char(j->out, bracket);
+    if (j->depth == JSON_DEPTH)
+        abort();
+    j->closers[j->depth++] = bracket == '{' ? '}' : ']';
+    j->has_items = false;
+}
+
+void json_end(struct json *j)
+{
+    char closer = j->closers[--j->depth];
+    if (j->has_items)
+        new_line(j);
+    out_char(j->out, closer);
+    j->has_items = true;
+    if (!j->depth)
+        out_char(j->out, '\n');
+}
+
+/* Length of the well-formed UTF-8 sequence at `s`, or 0. Table 3-7 of the Unicode Standard. */
+static size_t utf8_length(const unsigned char *s, size_t left)
+{
+    unsigned char c = s[0], low = 0x80, high = 0xbf;
+    size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : 4;
+    if ((c >= 0x80 && c < 0xc2) || c > 0xf4 || n > left)
+        return 0;
+    if (c == 0xe0 || c == 0xf0)
+        low = c == 0xe0 ? 0xa0 : 0x90;
+    if (c == 0xed || c == 0xf4)
+        high = c == 0xed ? 0x9f : 0x8f;
+    for (size_t i = 1; i < n; i++, low = 0x80, high = 0xbf)
+        if (s[i] < low || s[i] > high)
+            return 0;
+    return n;
+}
+
+static void escape(struct out *o, unsigned char c)
+{
+    static const char letters[] = "\bb\ff\nn\rr\tt\"\"\\\\";
+    const char *found = c ? strchr(letters, c) : NULL;
+    if (found && !((found - letters) & 1))
+        out_printf(o, "\\%c", found[1]);
+    else
+        out_printf(o, "\\u%04x", c);
+}
+
+static bool is_plain(unsigned char c)
+{
+    return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+}
+
+static void quoted(struct out *o, const unsigned char *s, size_t len)
+{
+    out_char(o, '"');
+    for (size_t i = 0, run; i < len; i += run) {
+        for (run = 0; i + run < len && is_plain(s[i + run]);)
+            run++;
+        out_bytes(o, (const char *)s + i, run);
+        if (i + run == len)
+            break;
+        i += run;
+        run = utf8_length(s + i, len - i);
+        if (run > 1)
+            out_bytes(o, (const char *)s + i, run);
+        else if (run == 1)
+            escape(o, s[i]);
+        else {
+            out_str(o, "\xef\xbf\xbd");
+            run = 1;
+        }
+    }
+    out_char(o, '"');
+}
+
+void json_str_n(struct json *j, const char *text, size_t len)
+{
+    separate(j);
+    quoted(j->out, (const unsigned char *)text, len);
+}
+
+void json_str(struct json *j, const char *text)
+{
+    if (text)
+        json_str_n(j, text, strlen(text));
+    else
+        json_none(j);
+}
+
+void json_key(struct json *j, const char *key)
+{
+    json_str(j, key);
+    out_str(j->out, j->is_compact ? ":" : ": ");
+    j->after_key = true;
+}
+
+void json_u64(struct json *j, uint64_t value)
+{
+    separate(j);
+    out_u64(j->out, value, 0);
+}
+
+void json_i64(struct json *j, int64_t value)
+{
+    separate(j);
+    out_printf(j->out, "%" PRId64, value);
+}
+
+void json_double(struct json *j, double value)
+{
+    if (!isfinite(value)) {
+        json_none(j);
+        return;
+    }
+    separate(j);
+    out_shortest(j->out, value);
+}
+
+void json_bool(struct json *j, bool value)
+{
+    separate(j);
+    out_str(j->out, value ? "true" : "false");
+}
+
+void json_none(struct json *j)
+{
+    separate(j);
+    out_str(j->out, "null");
+}
+
+void json_address(struct json *j, uint64_t value)
+{
+    separate(j);
+    out_printf(j->out, "\"0x%" PRIx64 "\"", value);
+}

@@ -1,0 +1,47 @@
+/* JSON, written as it comes: nothing is built in memory.
+ *
+ *     struct json j = {.out = out};
+ *     json_begin(&j, '{');
+ *     json_key(&j, "name"), json_str(&j, name);
+ *     json_key(&j, "sizes"), json_begin(&j, '['), json_u64(&j, 7), json_end(&j);
+ *     json_end(&j);
+ *
+ * Commas, indentation (two spaces) and the final newline are the writer's business; that keys and
+ * values alternate is the caller's. Nesting is at most JSON_DEPTH. */
+#ifndef MONARC_REPORT_JSON_H
+#define MONARC_REPORT_JSON_H
+
+#include "output/out.h"
+
+enum { JSON_DEPTH = 32 };
+
+struct json {
+    struct out *out;
+    bool is_compact; /* one line, no spaces */
+    bool has_items;  /* in the innermost container */
+    bool after_key;
+    unsigned depth;
+    char closers[JSON_DEPTH];
+};
+
+/* `bracket`: '{' or '['. */
+void json_begin(struct json *j, char bracket);
+void json_end(struct json *j);
+void json_key(struct json *j, const char *key);
+
+/* Bytes that are no UTF-8 become U+FFFD. NULL becomes null. */
+void json_str(struct json *j, const char *text);
+void json_str_n(struct json *j, const char *text, size_t len);
+
+void json_u64(struct json *j, uint64_t value);
+void json_i64(struct json *j, int64_t value);
+
+/* The shortest decimal that reads back as the same double; null for what is not finite. */
+void json_double(struct json *j, double value);
+void json_bool(struct json *j, bool value);
+void json_none(struct json *j); /* null; jansson has a json_null() */
+
+/* An address as "0x401000": JSON numbers are doubles to most readers. */
+void json_address(struct json *j, uint64_t value);
+
+#endif

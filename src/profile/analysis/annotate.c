@@ -1,0 +1,371 @@
+/* Choosing lines, reading their text, and disassembling what belongs to them. */
+#include "profile/analysis/annotate.h"
+
+#include "base/sort.h"
+#include "objfile/code/disassemble.h"
+
+#include <string.h>
+
+enum { FEW_LINES = 10 }; /* shown where none is hot by the rules */
+
+struct making {
+    struct annotated *out;
+    const struct source_lines *s;
+    const struct source_input *in;
+    const struct annotate_rules *rules;
+    struct arena *arena;
+    bool *is_hot;      /* by row */
+    uint32_t *line_of; /* by row: in out->lines, or NO_ROW */
+};
+
+/* --- what is hot --------------------------------------------------------------------------------
+ */
+
+static bool has_data(const struct source_row *r)
+{
+    return r->self > 0 || r->calls || (r->has_count && r->executions);
+}
+
+static int by_self(uint32_t left, uint32_t right, const void *context)
+{
+    const struct source_row *rows = context;
+    return rows[left].self != rows[right].self ? rows[left].self < rows[right].self ? 1 : -1 : 0;
+}
+
+/* None is hot enough: the first few. */
+static void take_few(struct making *m)
+{
+    struct arena scratch = {0};
+    uint32_t len = (uint32_t)m->s->rows.len;
+    uint32_t *order = ARENA_NEW(&scratch, uint32_t, len);
+    for (uint32_t i = 0; i < len; i++)
+        order[i] = i;
+    sort_u32(order, len, by_self, m->s->rows.at);
+    for (uint32_t i = 0; i < len && i < FEW_LINES && m->s->rows.at[order[i]].self > 0; i++)
+        m->is_hot[order[i]] = true;
+    arena_deinit(&scratch);
+}
+
+static void find_hot(struct making *m)
+{
+    const struct summary *summary = m->out->summary;
+    bool has_self = false, any = false;
+    m->is_hot = ARENA_NEW(m->arena, bool, m->s->rows.len);
+    for (size_t i = 0; i < m->s->rows.len; i++)
+        has_self |= m->s->rows.at[i].self > 0;
+    for (size_t i = 0; i < m->s->rows.len; i++) {
+        const struct source_row *r = &m->s->rows.at[i];
+        bool is_share =
+            r->self > 0 && 100 * summary_share(summary, r->self) >= m->rules->min_percent;
+        m->is_hot[i] = m->rules->is_function ? r->is_target || has_data(r)
+                       : has_self            ? is_share
+                                             : has_data(r);
+        any |= m->is_hot[i];
+    }
+    if (!any)
+        take_few(m);
+}
+
+/* --- lines ---------------------------------------------------------------------------------------
+ */
+
+/* A walk down one file. */
+struct column {
+    struct making *m;
+    struct annotated_file *file;
+    const struct source_row *rows; /* of the file */
+    uint32_t len, next;            /* next: the first row not yet passed */
+    uint32_t first_row;
+    uint64_t last; /* line shown last, or 0 */
+};
+
+static void show_line(struct column *c, uint64_t number)
+{
+    struct annotated *out = c->m->out;
+    while (c->next < c->len && c->rows[c->next].line < number)
+        c->next++;
+    bool has_row = c->next < c->len && c->rows[c->next].line == number;
+    struct annotated_line line = {.line = number,
+                                  .row = has_row ? c->first_row + c->next : NO_ROW,
+                                  .text = source_line(&c->file->text, number),
+                                  .begins_region = number != c->last + 1};
+    line.has_text = line.text.at != NULL;
+    if (has_row) {
+        line.is_hot = c->m->is_hot[line.row];
+        c->m->line_of[line.row] = (uint32_t)out->lines.len;
+    }
+    c->last = number;
+    vec_push(&out->lines, line);
+}
+
+/* Lines from..to, as far as they were not shown and the file has them; rows beyond its end are
+ * shown as well. */
+static void show_lines(struct column *c, uint64_t from, uint64_t to)
+{
+    uint64_t end = c->file->has_lines;
+    from = from > c->last ? from : c->last + 1;
+    for (uint64_t n = from; n <= to && n <= end; n++)
+        show_line(c, n);
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* The end of the function that begins with this row, if all of it is wanted: its last row. */
+static uint64_t last_line_of(const struct column *c, uint32_t row)
+{
+    uint64_t last = c->rows[row].line;
+    if (!c->m->rules->is_function || !c->rows[row].is_target)
+        return last;
+    for (uint32_t i = row; i < c->len; i++)
+        if (c->rows[i].is_target && c->rows[i].scope == c->rows[row].scope)
+            last = c->rows[i].line;
+    return last;
+}
+
+static void show_hot(struct column *c)
+{
+    for (uint32_t i = 0; i < c->len; i++) {
+        if (!c->m->is_hot[c->first_row + i])
+            continue;
+        uint64_t line = c->rows[i].line, context = c->m->rules->context;
+        uint64_t last = line > c->last ? last_line_of(c, i) : line;
+        show_lines(c, minus(line, context), last);
+        if (line > c->last)
+            show_line(c, line); /* behind the end of the file, or there is no text */
+        show_lines(c, last, last + context);
+    }
+}
+
+static void show_whole(struct column *c)
+{
+    show_lines(c, 1, c->file->has_lines);
+    for (uint32_t i = 0; i < c->len; i++)
+        if (c->rows[i].line > c->last)
+            show_line(c, c->rows[i].line);
+}
+
+static bool is_shown(const struct making *m, const struct source_listed_file *f)
+{
+    bool is_any = false;
+    for (uint32_t i = f->first; i < f->first + f->rows; i++)
+        is_any |= m->is_hot[i] || (m->rules->shows_all && has_data(&m->s->rows.at[i]));
+    return is_any;
+}
+
+static void read_text(struct making *m, struct annotated_file *file,
+                      const struct source_search *search)
+{
+    const struct source_listed_file *f = &m->s->files.at[file->file];
+    struct object *o = m->in->objects[f->object];
+    struct err why;
+    file->path = source_find(search, f->recorded);
+    if (!file->path) {
+        file->why = "not found";
+        return;
+    }
+    if (!source_text_read(&file->text, file->path, &why)) {
+        file->why = arena_copy(m->arena, why.line, strlen(why.line));
+        return;
+    }
+    source_text_index(&file->text);
+    file->has_lines = file->text.lines;
+    file->is_newer = o && file->text.changed > object_facts(o)->changed && object_facts(o)->changed;
+}
+
+static void omit(struct annotated *out, const struct making *m, const struct source_listed_file *f)
+{
+    bool is_whole = true;
+    for (uint32_t i = f->first; i < f->first + f->rows; i++) {
+        const struct source_row *r = &m->s->rows.at[i];
+        is_whole &= m->line_of[i] == NO_ROW;
+        if (!has_data(r) || m->line_of[i] != NO_ROW)
+            continue;
+        out->omitted.lines++;
+        out->omitted.self += r->self;
+    }
+    out->omitted.files += is_whole;
+}
+
+static void show_file(struct making *m, uint32_t file, const struct source_search *search)
+{
+    struct annotated *out = m->out;
+    const struct source_listed_file *f = &m->s->files.at[file];
+    if (!is_shown(m, f))
+        return;
+    struct annotated_file shown = {.file = file, .first = (uint32_t)out->lines.len};
+    read_text(m, &shown, search);
+    shown.asks_line = m->s->rows.at[f->first + f->rows - 1].line;
+    struct column c = {.m = m,
+                       .file = &shown,
+                       .rows = m->s->rows.at + f->first,
+                       .len = f->rows,
+                       .first_row = f->first};
+    if (m->rules->shows_all)
+        show_whole(&c);
+    else
+        show_hot(&c);
+    shown.lines = (uint32_t)out->lines.len - shown.first;
+    vec_push(&out->files, shown);
+}
+
+/* --- code ----------------------------------------------------------------------------------------
+ */
+
+/* A walk over the stretches, in the order of addresses, with one disassembler an object. */
+struct listing {
+    struct making *m;
+    struct disassembler **of; /* by object */
+    bool *is_tried;
+    size_t piece, block;
+    uint64_t end; /* of the instruction before */
+    uint32_t last_row;
+};
+
+static struct disassembler *disassembler_for(struct listing *l, uint32_t object)
+{
+    struct object *o = l->m->in->objects[object];
+    if (!l->is_tried[object] && o)
+        l->of[object] = disassembler_open(o, l->m->rules->is_intel);
+    l->is_tried[object] = true;
+    return l->of[object];
+}
+
+static bool is_compressed(const struct making *m, uint32_t function)
+{
+    const struct function *f = &m->in->functions->at[function];
+    size_t len;
+    const struct object_symbol *symbols = object_symbols(m->in->objects[f->object], &len, NULL);
+    return f->symbol < len && symbols[f->symbol].is_compressed;
+}
+
+static double samples_within(struct listing *l, uint64_t start, uint64_t end)
+{
+    const struct source_lines *s = l->m->s;
+    double sum = 0;
+    while (l->piece < s->pieces.len && s->pieces.at[l->piece].high <= start)
+        l->piece++;
+    for (size_t i = l->piece; i < s->pieces.len && s->pieces.at[i].low < end; i++) {
+        const struct sampled_piece *p = &s->pieces.at[i];
+        uint64_t low = p->low > start ? p->low : start, high = p->high < end ? p->high : end;
+        if (high > low)
+            sum += p->samples * (double)(high - low) / (double)(p->high - p->low);
+    }
+    return sum;
+}
+
+static void note_block(struct listing *l, uint64_t start, uint64_t end,
+                       struct annotated_instruction *i)
+{
+    const struct source_lines *s = l->m->s;
+    while (l->block < s->blocks.len && s->blocks.at[l->block].address < start)
+        l->block++;
+    if (l->block == s->blocks.len || s->blocks.at[l->block].address >= end)
+        return;
+    i->has_block = true;
+    i->executions = s->blocks.at[l->block].count;
+}
+
+static void list_stretch(struct listing *l, const struct source_stretch *s)
+{
+    struct annotated *out = l->m->out;
+    const struct functions *f = l->m->in->functions;
+    uint32_t object = f->at[s->function].object;
+    struct disassembler *d = disassembler_for(l, object);
+    uint64_t base = f->objects ? f->objects[object].base : 0;
+    struct instruction i;
+    if (!d) {
+        out->is_machine_unknown = true;
+        return;
+    }
+    disassembler_compressed(d, is_compressed(l->m, s->function));
+    for (uint64_t at = s->start; disassemble(d, at - base, s->end - base, &i); at += i.bytes) {
+        uint32_t target = i.has_target ? functions_find(f, i.target + base) : NO_FUNCTION;
+        struct annotated_instruction shown = {
+            .address = i.address,
+            .text = arena_copy(l->m->arena, i.text, strlen(i.text)),
+            .target = target == NO_FUNCTION ? NULL : names_get(l->m->in->names, target),
+            .target_offset = target == NO_FUNCTION ? 0 : i.target + base - f->at[target].start,
+            .self = samples_within(l, at, at + i.bytes),
+            .function = s->function,
+            .is_after_gap = at != l->end || s->row != l->last_row};
+        note_block(l, at, at + i.bytes, &shown);
+        l->end = at + i.bytes;
+        l->last_row = s->row;
+        vec_push(&out->instructions, shown);
+    }
+}
+
+/* Code of functions that nobody sampled is of no interest, unless asked for. */
+static bool is_listed(const struct making *m, const struct source_stretch *s)
+{
+    uint32_t line = m->line_of[s->row];
+    if (line == NO_ROW)
+        return false;
+    return m->rules->is_function || m->in->time->self[s->function] > 0;
+}
+
+/* Instructions stand in `instructions` line by line, those of a line by address. */
+static void list_code(struct making *m)
+{
+    struct annotated *out = m->out;
+    struct listing l = {.m = m, .end = 0, .last_row = NO_ROW};
+    uint32_t objects = 1;
+    for (uint32_t i = 0; i < m->in->functions->len; i++)
+        if (m->in->functions->at[i].object >= objects)
+            objects = m->in->functions->at[i].object + 1;
+    l.of = ARENA_NEW(m->arena, struct disassembler *, objects);
+    l.is_tried = ARENA_NEW(m->arena, bool, objects);
+    VEC(struct keyed) order = {0};
+    for (size_t k = 0; k < m->s->stretches.len; k++) {
+        const struct source_stretch *s = &m->s->stretches.at[k];
+        if (!is_listed(m, s))
+            continue;
+        size_t from = out->instructions.len;
+        list_stretch(&l, s);
+        for (size_t i = from; i < out->instructions.len; i++)
+            vec_push(&order, ((struct keyed){m->line_of[s->row], (uint32_t)i}));
+    }
+    sort_keyed(order.at, order.len);
+    struct annotated_instruction *copy =
+        ARENA_NEW(m->arena, struct annotated_instruction, order.len);
+    for (size_t i = 0; i < order.len; i++) {
+        struct annotated_line *line = &out->lines.at[order.at[i].key];
+        copy[i] = out->instructions.at[order.at[i].item];
+        line->first = line->instructions++ ? line->first : (uint32_t)i;
+    }
+    if (order.len)
+        memcpy(out->instructions.at, copy, order.len * sizeof *copy);
+    for (uint32_t i = 0; i < objects; i++)
+        disassembler_close(l.of[i]);
+    vec_free(&order);
+}
+
+void annotate_make(struct annotated *t, const struct source_lines *s, const struct summary *summary,
+                   const struct source_input *in, const struct source_search *search,
+                   const struct annotate_rules *rules, struct arena *a)
+{
+    *t = (struct annotated){.summary = summary, .source = s, .has_code = rules->has_code};
+    struct making m = {.out = t, .s = s, .in = in, .rules = rules, .arena = a};
+    m.line_of = ARENA_NEW(a, uint32_t, s->rows.len);
+    for (size_t i = 0; i < s->rows.len; i++)
+        m.line_of[i] = NO_ROW;
+    find_hot(&m);
+    for (uint32_t i = 0; i < s->files.len; i++)
+        show_file(&m, i, search);
+    for (uint32_t i = 0; i < s->files.len; i++)
+        omit(t, &m, &s->files.at[i]);
+    if (rules->has_code)
+        list_code(&m);
+}
+
+void annotate_deinit(struct annotated *t)
+{
+    for (size_t i = 0; i < t->files.len; i++)
+        source_text_deinit(&t->files.at[i].text);
+    vec_free(&t->files);
+    vec_free(&t->lines);
+    vec_free(&t->instructions);
+}

@@ -1,0 +1,235 @@
+/* The examination of a program, its profile's whereabouts, and whether the two belong together. */
+#include "profile/analysis/symptoms.h"
+
+#include "profile/analysis/diagnosis_private.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void report_symptom(struct examination *x, enum severity severity, const char *name,
+                    const char *finding, const char *evidence, const char *remedy)
+{
+    vec_push(&x->d->all, (struct symptom){name, severity, finding, evidence, remedy});
+}
+
+/* --- the program ----------------------------------------------------------------------------- */
+
+static const char *mentioned_of(struct object *o, const char *const *names, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (object_mentions(o, names[i]))
+            return names[i];
+    return NULL;
+}
+
+static void examine_instrumentation(struct examination *x)
+{
+    static const char *const counters[] = {"mcount",       "_mcount",         "__mcount",
+                                           "__fentry__",   "__gnu_mcount_nc", "__mcount_internal",
+                                           "__gnu_mcount", "_mcount_nc"};
+    static const char *const starters[] = {"__monstartup", "monstartup", "_monstartup"};
+    struct object *o = x->p->object;
+    const char *counter = mentioned_of(o, counters, sizeof counters / sizeof *counters);
+    const char *starter = mentioned_of(o, starters, sizeof starters / sizeof *starters);
+    const struct object_facts *facts = object_facts(o);
+    if (facts->is_stripped && !facts->interpreter)
+        return; /* a static program without symbols does not tell */
+    bool has_arcs = x->p->measured && x->p->measured->arcs.len;
+    if (!counter && !starter)
+        report_symptom(x, SEVERITY_WARNING, "not-instrumented",
+                       "the program was neither compiled nor linked with -pg",
+                       "it mentions neither mcount nor __fentry__ nor __monstartup",
+                       "compile and link with -pg, or record it with monarc's runtime");
+    else if (!starter && !x->p->measured)
+        report_symptom(x, SEVERITY_WARNING, "not-linked-with-pg",
+                       "the program was compiled with -pg but not linked with it: nothing starts "
+                       "the recorder",
+                       arena_printf(x->arena, "it mentions %s, but not __monstartup", counter),
+                       "give -pg to the linking command as well");
+    else if (!counter && !has_arcs)
+        report_symptom(x, SEVERITY_WARNING, "not-compiled-with-pg",
+                       "the program was linked with -pg, but no function of it was compiled with "
+                       "it: calls are not counted",
+                       arena_printf(x->arena, "it mentions %s, but not mcount", starter),
+                       "give -pg to the compiling commands as well");
+}
+
+static void examine_symbols(struct examination *x)
+{
+    enum object_symbol_source source;
+    size_t len;
+    object_symbols(x->p->object, &len, &source);
+    if (!x->p->functions->len)
+        report_symptom(x, SEVERITY_ERROR, "stripped",
+                       "the program has no symbols: addresses cannot be turned into names",
+                       "there is no .symtab, no separate debug file and no dynamic symbol table",
+                       "link without -s, profile the program before strip, or name the directory "
+                       "of its debug file with --debug-dir");
+    else if (source == SYMBOLS_DYNSYM || source == SYMBOLS_GNU_DEBUGDATA)
+        report_symptom(x, SEVERITY_WARNING, "stripped",
+                       "the program is stripped: only some functions have names, and samples of "
+                       "others are unattributed",
+                       arena_printf(x->arena, "%" PRIu32 " functions, from %s",
+                                    x->p->functions->len,
+                                    source == SYMBOLS_DYNSYM ? ".dynsym" : ".gnu_debugdata"),
+                       "profile the program before strip, or name the directory of its debug "
+                       "file with --debug-dir");
+}
+
+/* Everything needed but libc and the loader, whose time is known to be missing. */
+static const char *libraries(const struct object_facts *facts, struct arena *a)
+{
+    const char *all = NULL;
+    for (size_t i = 0; i < facts->needed_len; i++) {
+        const char *name = facts->needed[i];
+        if (strncmp(name, "libc.", 5) && strncmp(name, "ld-", 3))
+            all = all ? arena_printf(a, "%s, %s", all, name) : name;
+    }
+    return all;
+}
+
+static void examine_surroundings(struct examination *x)
+{
+    struct object *o = x->p->object;
+    const char *shared = libraries(object_facts(o), x->arena);
+    if (shared)
+        report_symptom(x, SEVERITY_NOTE, "shared-objects",
+                       "time spent in shared objects is in no gmon.out",
+                       arena_printf(x->arena, "it needs %s besides libc", shared),
+                       "link with -static, set LD_PROFILE for one of them, or record with "
+                       "monarc's runtime");
+    if (object_mentions(o, "pthread_create"))
+        report_symptom(x, SEVERITY_NOTE, "threads",
+                       "the program starts threads: glibc's recorder loses calls that happen at "
+                       "the same time in two of them",
+                       "it mentions pthread_create",
+                       "record with monarc's runtime, which loses none");
+}
+
+void examine_program(struct examination *x)
+{
+    const struct patient *p = x->p;
+    if (!p->object) {
+        report_symptom(x, SEVERITY_ERROR, "program-unreadable", "the program cannot be read",
+                       p->object_error,
+                       "name the program that was run, not a script that starts it");
+        return;
+    }
+    examine_symbols(x);
+    examine_instrumentation(x);
+    examine_surroundings(x);
+}
+
+/* --- the file -------------------------------------------------------------------------------- */
+
+static void examine_missing(struct examination *x)
+{
+    const struct patient *p = x->p;
+    if (p->candidates)
+        report_symptom(x, SEVERITY_ERROR, "profile-missing", "there is no such profile",
+                       arena_printf(x->arena, "%s; nearby: %s", p->profile_error, p->candidates),
+                       "name one of those found");
+    else
+        report_symptom(x, SEVERITY_ERROR, "profile-missing", "there is no profile",
+                       p->profile_error,
+                       "gmon.out is written when the program exits by itself, in the directory it "
+                       "is in then: not after a signal or _exit(), and not where it may not write; "
+                       "GMON_OUT_PREFIX=/tmp/prog names another place");
+}
+
+static void examine_truncation(struct examination *x)
+{
+    const struct profile *m = x->p->measured;
+    bool has_some = m && (m->histograms.len || m->arcs.len || m->blocks.len);
+    const char *saved = has_some ? arena_printf(x->arena,
+                                                "; %" PRIu64 " samples and %" PRIu64
+                                                " calls could be read before that",
+                                                profile_samples(m), profile_calls(m))
+                                 : "";
+    bool is_unknown =
+        !has_some && (!m || m->failure.what == READ_COMPLETE || m->failure.what == READ_BAD_MAGIC);
+    const char *evidence = arena_printf(x->arena, "%s%s", x->p->profile_error, saved);
+    if (is_unknown)
+        report_symptom(x, SEVERITY_ERROR, "not-a-profile", "the file is no profile", evidence,
+                       "name a gmon.out that the program wrote");
+    else
+        report_symptom(x, SEVERITY_ERROR, "truncated", "the profile is cut off or damaged",
+                       evidence,
+                       "run again: the program was ended, or the disk was full, while it wrote; "
+                       "or two processes wrote the same file: set GMON_OUT_PREFIX");
+}
+
+static void examine_age(struct examination *x)
+{
+    const struct patient *p = x->p;
+    int64_t built = p->object ? object_facts(p->object)->changed : 0;
+    if (p->measured && built && p->profile_changed && p->profile_changed < built)
+        report_symptom(
+            x, SEVERITY_WARNING, "older-than-program", "the profile is older than the program",
+            arena_printf(x->arena, "it was written %" PRId64 " seconds before the program was",
+                         built - p->profile_changed),
+            "run the program again, or report with the program that was run then");
+}
+
+/* --- both ------------------------------------------------------------------------------------ */
+
+static void examine_fit(struct examination *x)
+{
+    const struct patient *p = x->p;
+    struct fit fit;
+    if (!p->object || !p->measured)
+        return;
+    fit_judge(&fit, p->measured, p->object, p->functions);
+    x->fits = fit.kind == FIT_WELL;
+    if (x->fits)
+        return;
+    const char *evidence = fit_evidence(&fit, p->measured, p->object, x->arena);
+    if (fit.kind == FIT_BIASED)
+        report_symptom(x, SEVERITY_ERROR, "load-bias",
+                       "the profile has load addresses of a position-independent program", evidence,
+                       "link with -no-pie, or run under `setarch -R` with a recorder that "
+                       "subtracts the bias, as glibc's and monarc's do");
+    else
+        report_symptom(x, SEVERITY_ERROR, "other-program",
+                       "the profile was not recorded by this program", evidence,
+                       "report with the very file that was run, from before it was built anew; "
+                       "--force of the other commands reports all the same");
+}
+
+void diagnosis_sort(struct diagnosis *d)
+{
+    for (size_t i = 1; i < d->all.len; i++) {
+        struct symptom moving = d->all.at[i];
+        size_t k = i;
+        for (; k && d->all.at[k - 1].severity < moving.severity; k--)
+            d->all.at[k] = d->all.at[k - 1];
+        d->all.at[k] = moving;
+    }
+}
+
+void diagnose(struct diagnosis *d, const struct patient *p, struct names *names, struct arena *a)
+{
+    struct examination x = {d, p, names, a, false};
+    examine_program(&x);
+    if (p->is_missing)
+        examine_missing(&x);
+    else if (p->profile_error)
+        examine_truncation(&x);
+    examine_age(&x);
+    examine_fit(&x);
+    if (p->measured)
+        examine_measurements(&x);
+    diagnosis_sort(d);
+}
+
+void diagnosis_deinit(struct diagnosis *d)
+{
+    vec_free(&d->all);
+}
+
+bool diagnosis_worst(const struct diagnosis *d, enum severity *worst)
+{
+    if (d->all.len)
+        *worst = d->all.at[0].severity;
+    return d->all.len != 0;
+}

@@ -1,0 +1,214 @@
+/* The examination of what was measured: is it enough, is it possible, is it all there? */
+#include "profile/analysis/diagnosis_private.h"
+
+#include "profile/model/check.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    FEW_SAMPLES = 400,     /* one half is known to within five points */
+    MANY_IN_ONE_BIN = 20,  /* samples that all hit one bin by accident: never */
+    OUTSIDE_PERCENT = 10,  /* unattributed */
+    OVERHEAD_PERCENT = 10, /* of the profiler, sampled or estimated */
+    FASTEST_CALL_NS = 1,   /* no machine calls and returns faster */
+};
+
+static const char *counts(struct examination *x, uint64_t samples, uint64_t calls)
+{
+    return arena_printf(x->arena, "%" PRIu64 " samples, %" PRIu64 " calls", samples, calls);
+}
+
+static void examine_emptiness(struct examination *x, uint64_t samples)
+{
+    const struct profile *m = x->p->measured;
+    const char *evidence = counts(x, samples, profile_calls(m));
+    if (!m->histograms.len && !m->arcs.len && !m->blocks.len)
+        report_symptom(x, SEVERITY_ERROR, "empty", "the profile holds no records", evidence,
+                       "the recorder was never started, or was ended at once: call monstartup() "
+                       "before and _mcleanup() after what is to be measured");
+    else if (!m->histograms.len)
+        report_symptom(x, SEVERITY_WARNING, "no-histogram",
+                       "the profile holds no histogram: there are no times", evidence,
+                       "start the sampling clock (profil, moncontrol), or read call counts only");
+    else if (!samples && m->arcs.len)
+        report_symptom(x, SEVERITY_WARNING, "clock-stopped",
+                       "calls were counted, but the sampling clock hit nothing", evidence,
+                       "run longer than some hundredths of a second of CPU time; do not block "
+                       "SIGPROF nor use ITIMER_PROF in the program; time in libc and other shared "
+                       "objects is not sampled");
+    else if (!samples)
+        report_symptom(x, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
+                       "run longer: the clock counts CPU time, not waiting; time in shared objects "
+                       "is not sampled");
+}
+
+static void examine_rate(struct examination *x)
+{
+    const struct profile *m = x->p->measured;
+    for (size_t i = 0; i < m->histograms.len; i++) {
+        if (m->histograms.at[i].rate)
+            continue;
+        report_symptom(x, SEVERITY_WARNING, "no-rate",
+                       "the sampling rate is 0: samples cannot be turned into time",
+                       arena_printf(x->arena, "histogram %zu", i),
+                       "shares are right all the same; make the recorder write its rate");
+        return;
+    }
+}
+
+static void examine_bins(struct examination *x, uint64_t samples)
+{
+    enum { FULL = 65535 };
+    const struct profile *m = x->p->measured;
+    uint64_t full = 0, peak = 0;
+    for (size_t i = 0; i < m->histograms.len; i++) {
+        const struct histogram *h = &m->histograms.at[i];
+        for (uint32_t k = 0; k < h->bins; k++)
+            full += h->width == 2 && histogram_get(h, k) == FULL;
+        uint64_t most = histogram_peak(h);
+        peak = most > peak ? most : peak;
+    }
+    if (full)
+        report_symptom(x, SEVERITY_WARNING, "full-bins",
+                       "counters are full: time is missing where most of it was spent",
+                       arena_printf(x->arena, "%" PRIu64 " counters stand at 65535", full),
+                       "run shorter and sum several runs with `monarc merge`, whose counters do "
+                       "not end there");
+    if (samples >= MANY_IN_ONE_BIN && peak == samples)
+        report_symptom(x, SEVERITY_WARNING, "one-bin", "all samples hit the same few bytes of code",
+                       arena_printf(x->arena, "%" PRIu64 " samples in one bin", samples),
+                       "this is right for one tight loop only; otherwise the range or the scale "
+                       "that profil() was given is wrong");
+}
+
+/* A counter that went round leaves fewer samples than the calls must have taken. */
+static void examine_plausibility(struct examination *x)
+{
+    const struct summary *s = x->p->summary;
+    if (!s || !s->has_samples || !(s->rate > 0) || strcmp(s->dimension, "seconds"))
+        return;
+    double least = (double)s->calls * FASTEST_CALL_NS * 1e-9;
+    double measured = summary_time(s, s->samples);
+    if (s->samples > 0 && least > measured + 1)
+        report_symptom(
+            x, SEVERITY_WARNING, "wrapped-bins",
+            "there are fewer samples than so many calls take: counters of 16 bits went "
+            "round, or the clock stood still for a part of the run",
+            arena_printf(x->arena, "%" PRIu64 " calls in %.3f seconds", s->calls, measured),
+            "run shorter and sum several runs with `monarc merge`");
+}
+
+static void examine_attribution(struct examination *x)
+{
+    const struct summary *s = x->p->summary;
+    if (!s || !(s->samples > 0) || 100 * summary_share(s, s->unattributed) < OUTSIDE_PERCENT)
+        return;
+    report_symptom(x, SEVERITY_WARNING, "samples-outside",
+                   "many samples are in no function of the program",
+                   arena_printf(x->arena, "%.6g of %.6g samples (%.1f %%)", s->unattributed,
+                                s->samples, 100 * summary_share(s, s->unattributed)),
+                   "they are in code without symbols (stripped objects, assembly, stubs that call "
+                   "shared objects), or the program is another one");
+}
+
+static uint32_t busiest(const struct attribution *t, const struct functions *f)
+{
+    uint32_t top = 0;
+    for (uint32_t i = 1; i < f->len; i++)
+        if (t->self[i] > t->self[top])
+            top = i;
+    return top;
+}
+
+static void examine_certainty(struct examination *x)
+{
+    const struct summary *s = x->p->summary;
+    if (!s || !(s->samples > 0) || s->samples >= FEW_SAMPLES || !x->p->functions->len)
+        return;
+    uint32_t top = busiest(x->p->time, x->p->functions);
+    double hits = x->p->time->self[top];
+    if (hits == 0)
+        return;
+    struct interval i = share_interval(hits, s->samples);
+    report_symptom(x, SEVERITY_WARNING, "few-samples", "there are too few samples to tell",
+                   arena_printf(x->arena,
+                                "%.6g samples: %s has %.1f %% of them, its true share is between "
+                                "%.1f and %.1f %% (95 %% confidence)",
+                                s->samples, names_get(x->names, top), 100 * summary_share(s, hits),
+                                100 * i.low, 100 * i.high),
+                   "run longer, or sum several runs with `monarc merge`: four times the samples "
+                   "halve the interval");
+}
+
+static void examine_overhead(struct examination *x)
+{
+    const struct summary *s = x->p->summary;
+    if (!s || !s->has_samples)
+        return;
+    double estimate = summary_mcount_estimate(s), measured = summary_time(s, s->samples);
+    if (100 * summary_share(s, s->profiler) >= OVERHEAD_PERCENT)
+        report_symptom(x, SEVERITY_WARNING, "profiling-overhead",
+                       "much of the time is the profiler's own",
+                       arena_printf(x->arena, "%.1f %% of the samples are in mcount",
+                                    100 * summary_share(s, s->profiler)),
+                       "small functions seem dearer than they are; compile those without -pg, or "
+                       "record with monarc's runtime");
+    else if (s->profiler == 0 && estimate > measured * OVERHEAD_PERCENT / 100 &&
+             estimate * s->rate > 1)
+        report_symptom(x, SEVERITY_WARNING, "hidden-overhead",
+                       "counting the calls took time that is not in the profile, because mcount "
+                       "is in libc",
+                       arena_printf(x->arena,
+                                    "%" PRIu64 " calls, some %.3f seconds beside the %.3f that "
+                                    "were sampled (an estimate: %d ns a call)",
+                                    s->calls, estimate, measured, MCOUNT_NANOSECONDS),
+                       "do not compare with the run time without -pg; compile small functions "
+                       "without -pg, or record with monarc's runtime");
+}
+
+/* What the model's own check finds and nothing above says better. */
+static void examine_oddities(struct examination *x)
+{
+    static const struct {
+        enum finding_kind kind;
+        enum severity severity;
+        const char *remedy;
+    } rows[] = {
+        {FINDING_TRAILING_BYTES, SEVERITY_WARNING,
+         "the file was cut off within a record, or something was appended; run again"},
+        {FINDING_EMPTY_RANGE, SEVERITY_WARNING, "call monstartup() with the lower address first"},
+        {FINDING_NO_BINS, SEVERITY_WARNING, "give profil() a buffer"},
+        {FINDING_FINE_BINS, SEVERITY_NOTE, "GNU gprof loses samples here, monarc does not"},
+        {FINDING_OVERLAP, SEVERITY_WARNING, "do not put profiles of different programs in a file"},
+        {FINDING_MIXED_UNITS, SEVERITY_WARNING,
+         "times are only right for one rate: report the histograms one by one"},
+        {FINDING_MIXED_SCALES, SEVERITY_NOTE, "GNU gprof refuses such files, monarc does not"},
+    };
+    struct finding_list list = check_profile(x->p->measured);
+    for (size_t i = 0; i < list.len; i++)
+        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+            if (rows[k].kind != list.at[i].kind)
+                continue;
+            bool is_counted;
+            const char *sentence = finding_sentence(rows[k].kind, &is_counted);
+            report_symptom(x, rows[k].severity, finding_name(rows[k].kind), sentence,
+                           is_counted ? arena_printf(x->arena, "%" PRIu64, list.at[i].count) : "",
+                           rows[k].remedy);
+        }
+}
+
+void examine_measurements(struct examination *x)
+{
+    uint64_t samples = profile_samples(x->p->measured);
+    examine_emptiness(x, samples);
+    examine_rate(x);
+    examine_bins(x, samples);
+    examine_plausibility(x);
+    if (x->fits) {
+        examine_attribution(x);
+        examine_certainty(x);
+    }
+    examine_overhead(x);
+    examine_oddities(x);
+}

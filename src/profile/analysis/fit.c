@@ -1,0 +1,220 @@
+/* Judging whether a profile belongs to a program. */
+#include "profile/analysis/fit.h"
+
+#include "base/vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROUNDING = 64, /* bytes by which recorders widen the range to fill their last bin */
+    PAGE = 4096,
+    FEW_CALLEES = 4,
+};
+
+struct span {
+    uint64_t low, high;
+};
+
+/* Where code can be: executable segments, and sections for files that have no segments. */
+struct code {
+    VEC(struct span) at;
+};
+
+static void find_code(struct code *c, struct object *o)
+{
+    const struct object_facts *facts = object_facts(o);
+    for (size_t i = 0; i < facts->code_len; i++)
+        vec_push(&c->at, (struct span){facts->code[i].address,
+                                       facts->code[i].address + facts->code[i].size});
+    size_t len;
+    const struct object_section *sections = object_sections(o, &len);
+    for (size_t i = 0; i < len; i++)
+        if (sections[i].is_alloc && sections[i].is_code)
+            vec_push(&c->at,
+                     (struct span){sections[i].address, sections[i].address + sections[i].size});
+}
+
+static bool touches_code(const struct code *c, uint64_t low, uint64_t high)
+{
+    for (size_t i = 0; i < c->at.len; i++)
+        if (low < c->at.at[i].high && c->at.at[i].low < high)
+            return true;
+    return false;
+}
+
+static void measure_code(struct fit *fit, const struct code *c)
+{
+    fit->code_low = c->at.len ? UINT64_MAX : 0;
+    for (size_t i = 0; i < c->at.len; i++) {
+        if (c->at.at[i].low < fit->code_low)
+            fit->code_low = c->at.at[i].low;
+        if (c->at.at[i].high > fit->code_high)
+            fit->code_high = c->at.at[i].high;
+    }
+}
+
+static void measure_samples(struct fit *fit, const struct code *c, const struct profile *p)
+{
+    fit->range_low = p->histograms.len ? UINT64_MAX : 0;
+    for (size_t k = 0; k < p->histograms.len; k++) {
+        const struct histogram *h = &p->histograms.at[k];
+        if (h->low < fit->range_low)
+            fit->range_low = h->low;
+        if (h->high > fit->range_high)
+            fit->range_high = h->high;
+        for (uint32_t i = 0; i < h->bins; i++) {
+            uint64_t count = histogram_get(h, i);
+            if (!count)
+                continue;
+            uint64_t low = h->low + (uint64_t)(histogram_bin_bytes(h) * i);
+            uint64_t high = h->low + (uint64_t)(histogram_bin_bytes(h) * (i + 1.0));
+            fit->samples = add_saturating(fit->samples, count);
+            if (!touches_code(c, low, high > low ? high : low + 1))
+                fit->samples_outside = add_saturating(fit->samples_outside, count);
+        }
+    }
+}
+
+static int by_value(const void *left, const void *right)
+{
+    uint64_t l = *(const uint64_t *)left, r = *(const uint64_t *)right;
+    return (l > r) - (l < r);
+}
+
+static void measure_callees(struct fit *fit, const struct profile *p, const struct functions *f)
+{
+    VEC(uint64_t) callees = {0};
+    for (size_t i = 0; i < p->arcs.len; i++)
+        vec_push(&callees, p->arcs.at[i].self);
+    if (callees.len)
+        qsort(callees.at, callees.len, sizeof *callees.at, by_value);
+    uint32_t previous = NO_FUNCTION;
+    for (size_t i = 0; i < callees.len; i++) {
+        uint64_t address = callees.at[i];
+        if (i && address == callees.at[i - 1])
+            continue;
+        uint32_t function = functions_find(f, address);
+        fit->callees++;
+        fit->callees_astray += function == NO_FUNCTION || function == previous ||
+                               address - f->at[function].start > PROLOGUE_BYTES;
+        previous = function;
+    }
+    vec_free(&callees);
+}
+
+static bool is_near(uint64_t end, uint64_t candidate)
+{
+    uint64_t page_end = (candidate + PAGE - 1) / PAGE * PAGE;
+    return end == page_end || (end + ROUNDING >= candidate && end <= candidate + ROUNDING);
+}
+
+/* glibc's startup code measures up to `etext`, which follows the last code section. */
+static bool ends_with_code(const struct fit *fit, const struct code *c, struct object *o)
+{
+    for (size_t i = 0; i < c->at.len; i++)
+        if (is_near(fit->range_high, c->at.at[i].high))
+            return true;
+    size_t len;
+    const struct object_symbol *symbols = object_symbols(o, &len, NULL);
+    for (size_t i = 0; i < len; i++)
+        if (is_near(fit->range_high, symbols[i].address) &&
+            (!strcmp(symbols[i].name, "etext") || !strcmp(symbols[i].name, "_etext")))
+            return true;
+    return false;
+}
+
+/* A bias is a whole number of pages that carries the start of the range onto the start of code, and
+ * all of the range into the code. */
+static bool find_bias(struct fit *fit, const struct code *c, struct object *o)
+{
+    const struct object_facts *facts = object_facts(o);
+    if ((!facts->is_pie && !facts->is_shared_object) || !fit->range_high)
+        return false;
+    for (size_t i = 0; i <= c->at.len; i++) {
+        uint64_t start = i ? c->at.at[i - 1].low : facts->entry;
+        uint64_t bias = (fit->range_low - start + ROUNDING) / PAGE * PAGE;
+        uint64_t low = fit->range_low - bias, high = fit->range_high - bias;
+        if (fit->range_low > start && bias && low <= start && start - low < ROUNDING &&
+            high <= fit->code_high + PAGE) {
+            fit->bias = bias;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum fit_kind judge(struct fit *fit, const struct code *c, const struct profile *p,
+                           struct object *o, const struct functions *f)
+{
+    if (p->word && p->word != object_word(o))
+        return FIT_OTHER_WORD;
+    if (p->word && p->big_endian != object_is_big_endian(o))
+        return FIT_OTHER_ORDER;
+    if (!c->at.len)
+        return FIT_WELL; /* nothing to judge by */
+    bool is_measured = fit->range_high > fit->range_low;
+    bool touches = touches_code(c, fit->range_low, fit->range_high);
+    if (is_measured && !touches)
+        return find_bias(fit, c, o) ? FIT_BIASED : FIT_OUTSIDE;
+    if (is_measured && p->histograms.len == 1 && object_mentions(o, "__monstartup") &&
+        !ends_with_code(fit, c, o))
+        return FIT_OTHER_END;
+    if (fit->samples_outside > fit->samples / 2)
+        return FIT_SAMPLES_ASTRAY;
+    uint64_t most = fit->callees < FEW_CALLEES ? fit->callees / 2 : fit->callees / 4;
+    if (f->len && fit->callees_astray > most)
+        return FIT_CALLEES_ASTRAY;
+    return FIT_WELL;
+}
+
+void fit_judge(struct fit *fit, const struct profile *p, struct object *o,
+               const struct functions *f)
+{
+    struct code code = {0};
+    *fit = (struct fit){0};
+    find_code(&code, o);
+    measure_code(fit, &code);
+    measure_samples(fit, &code, p);
+    measure_callees(fit, p, f);
+    fit->kind = judge(fit, &code, p, o, f);
+    vec_free(&code.at);
+}
+
+const char *fit_evidence(const struct fit *fit, const struct profile *p, const struct object *o,
+                         struct arena *a)
+{
+    const char *code = arena_printf(a, "the program's code is at 0x%" PRIx64 "-0x%" PRIx64,
+                                    fit->code_low, fit->code_high);
+    const char *range =
+        arena_printf(a, "0x%" PRIx64 "-0x%" PRIx64, fit->range_low, fit->range_high);
+    switch (fit->kind) {
+    case FIT_OTHER_WORD:
+        return arena_printf(a, "the profile is of a %d-bit program, this one is of %d bits",
+                            8 * p->word, 8 * object_word(o));
+    case FIT_OTHER_ORDER:
+        return arena_printf(a, "the profile is %s-endian, the program %s-endian",
+                            p->big_endian ? "big" : "little",
+                            object_is_big_endian(o) ? "big" : "little");
+    case FIT_BIASED:
+        return arena_printf(a,
+                            "samples were taken at %s, 0x%" PRIx64
+                            " above the program's code: these are load addresses of one run",
+                            range, fit->bias);
+    case FIT_OUTSIDE: return arena_printf(a, "samples were taken at %s, %s", range, code);
+    case FIT_OTHER_END:
+        return arena_printf(
+            a, "samples were taken up to 0x%" PRIx64 ", where no code of the program ends; %s",
+            fit->range_high, code);
+    case FIT_SAMPLES_ASTRAY:
+        return arena_printf(a, "%" PRIu64 " of %" PRIu64 " samples lie outside of code; %s",
+                            fit->samples_outside, fit->samples, code);
+    case FIT_CALLEES_ASTRAY:
+        return arena_printf(a,
+                            "%" PRIu64 " of %" PRIu64
+                            " called addresses are not at the start of a function of the program",
+                            fit->callees_astray, fit->callees);
+    default: return "";
+    }
+}

@@ -1,0 +1,121 @@
+/* Making the flat profile. */
+#include "profile/analysis/flat.h"
+
+#include "base/sort.h"
+
+#include <math.h>
+#include <string.h>
+
+struct flat_order {
+    const struct flat_row *rows;
+    struct names *names;
+    enum view_order order;
+};
+
+static int descending(double l, double r)
+{
+    return (l < r) - (l > r);
+}
+
+static int descending_u64(uint64_t l, uint64_t r)
+{
+    return (l < r) - (l > r);
+}
+
+/* Ties go to self, calls, then name. */
+static int compare(uint32_t left, uint32_t right, const void *context)
+{
+    const struct flat_order *o = context;
+    const struct flat_row *l = &o->rows[left], *r = &o->rows[right];
+    int by = 0;
+    if (o->order == BY_TOTAL)
+        by = descending(l->total, r->total);
+    else if (o->order == BY_CALLS)
+        by = descending_u64(l->calls, r->calls);
+    if (!by && o->order != BY_NAME)
+        by = descending(l->self, r->self);
+    if (!by && o->order != BY_NAME)
+        by = descending_u64(l->calls, r->calls);
+    if (!by)
+        by = strcmp(names_get(o->names, l->function), names_get(o->names, r->function));
+    return by;
+}
+
+static struct flat_row row_of(const struct graph *g, const struct summary *s, uint32_t i)
+{
+    const struct graph_node *n = &g->nodes[i];
+    double model = n->self + n->children;
+    return (struct flat_row){.function = i,
+                             .is_profiler = function_is_profiler(g->functions, i),
+                             .self = n->self,
+                             .total = s->stacks ? s->stacks->inclusive[i] : model,
+                             .model = model,
+                             .calls = n->calls + n->self_calls,
+                             .recursive_calls = n->self_calls,
+                             .interval = summary_interval(s, n->self)};
+}
+
+static bool is_in_others(const struct summary *s, uint32_t function)
+{
+    for (size_t i = 0; s->run && i < s->run->others_len; i++)
+        if (s->run->others[i].self[function] > 0)
+            return true;
+    return false;
+}
+
+static void omit(struct flat *t, const struct flat_row *r)
+{
+    if (r->self == 0 && !r->calls && r->total == 0)
+        return;
+    t->omitted.functions++;
+    t->omitted.self += r->self;
+    t->omitted.calls += r->calls;
+}
+
+/* Rows in table order that pass everything but the limit. */
+static uint32_t gather(struct flat *t, const struct graph *g, struct names *names,
+                       const struct view_rules *rules, struct flat_row *rows)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < g->functions->len; i++) {
+        struct flat_row r = row_of(g, t->summary, i);
+        bool is_idle = r.self == 0 && !r.calls && r.total == 0 && !is_in_others(t->summary, i);
+        if (is_idle && !rules->shows_all)
+            continue;
+        t->has_fractions |= !t->summary->run && r.self != floor(r.self);
+        if (100 * summary_share(t->summary, r.self) < rules->min_percent ||
+            !filter_admits(rules->filter, names, i))
+            omit(t, &r);
+        else
+            rows[kept++] = r;
+    }
+    return kept;
+}
+
+void flat_make(struct flat *t, const struct summary *s, const struct graph *g, struct names *names,
+               const struct view_rules *rules, struct arena *a)
+{
+    struct arena scratch = {0};
+    uint32_t n = g->functions->len;
+    *t = (struct flat){.summary = s, .shows_model = rules->shows_model && s->stacks};
+    struct flat_row *rows = ARENA_NEW(&scratch, struct flat_row, n);
+    uint32_t *sorted = ARENA_NEW(&scratch, uint32_t, n);
+    uint32_t kept = gather(t, g, names, rules, rows);
+    for (uint32_t i = 0; i < kept; i++)
+        sorted[i] = i;
+    enum view_order order = rules->has_order ? rules->order : s->has_samples ? BY_SELF : BY_CALLS;
+    sort_u32(sorted, kept, compare, &(struct flat_order){rows, names, order});
+
+    t->rows = ARENA_NEW(a, struct flat_row, kept);
+    double running = 0;
+    for (uint32_t i = 0; i < kept; i++) {
+        struct flat_row *r = &rows[sorted[i]];
+        if (rules->limit && t->len >= rules->limit) {
+            omit(t, r);
+            continue;
+        }
+        r->running = running += r->self;
+        t->rows[t->len++] = *r;
+    }
+    arena_deinit(&scratch);
+}

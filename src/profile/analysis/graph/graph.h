@@ -1,0 +1,196 @@
+/* The call graph: arcs between functions, cycles, and time passed from callees to callers.
+ *
+ * gprof's model: a callee's time is split among its callers by how often each called it. Members of
+ * a cycle (functions that call each other around) share one entry to which outside callers attach;
+ * nothing flows between members. Amounts of time are in samples.
+ *
+ * Nodes 0 .. functions-1 are the functions of the table; node functions+c-1 is cycle c. Everything
+ * lives in the arena given to graph_build(). */
+#ifndef MONARC_ANALYSIS_GRAPH_H
+#define MONARC_ANALYSIS_GRAPH_H
+
+#include "profile/analysis/attribute.h"
+#include "profile/analysis/functions.h"
+#include "profile/analysis/static_calls.h"
+#include "gnu/gprof/symspec.h"
+#include "base/vec.h"
+#include "profile/model/profile.h"
+
+#define NO_NODE UINT32_MAX
+
+/* Calls from one function to another, all call sites together. */
+struct graph_arc {
+    uint32_t caller, callee;
+    uint64_t count;
+    double self, children; /* the callee's time, and its callees', that flow along this arc */
+};
+
+struct graph_node {
+    uint64_t calls;      /* from other functions; of a cycle: from outside it */
+    uint64_t self_calls; /* from itself; of a cycle: between its members */
+    double self;         /* own samples; of a cycle: its members' */
+    double children;     /* what flows up from callees */
+    double fraction;     /* part of this node's time that is passed on (GNU's filters reduce it) */
+    double shown_self, shown_children; /* the two above times `fraction` */
+    uint32_t cycle;                    /* number from 1, or 0: in none */
+    uint32_t head;                     /* the node that stands for it: itself, or its cycle's */
+    uint32_t next_member;              /* in its cycle; of a cycle: the first; NO_NODE ends */
+    uint32_t order;                    /* topological: callees have lower numbers than callers */
+    uint32_t rank;                     /* from 1: the number in brackets */
+    bool is_shown;
+};
+
+struct graph {
+    const struct functions *functions;
+    struct graph_node *nodes;
+    uint32_t len, cycles; /* len counts functions and cycles */
+    struct graph_arc *arcs;
+    uint32_t arcs_len;
+    uint32_t measured_len; /* arcs behind these stand in the code alone: their count is 0 */
+    struct graph_lists {
+        uint32_t *start;      /* of each function's list; one more for the end of the last */
+        uint32_t *arc;        /* newest first */
+    } callers, callees;       /* arcs by callee, and by caller */
+    uint32_t *cycle_of;       /* nodes[].cycle of the functions, close together */
+    uint32_t *ranked;         /* nodes in order of rank */
+    double shown_total;       /* sum of shown_self: what percentages refer to */
+    bool is_measured;         /* by stacks: see graph_measured.h */
+    uint64_t unknown_callers; /* calls whose caller lies in no function */
+    uint64_t unknown_callees; /* calls to no function; they are in no node */
+};
+
+/* A function that is called from outside of the graph, and the node before which it is met. */
+struct graph_root {
+    uint32_t before, callee;
+};
+
+struct graph_rules {
+    const struct static_calls *calls; /* arcs to add where none was measured; NULL: none */
+    /* Arcs with an unknown end are dropped; calls to untyped labels go to the function before. */
+    bool is_gnu;
+    const struct graph_root *roots; /* by `before` */
+    size_t roots_len;
+    bool counts_unknown; /* GNU's: calls by unknown callers are counted, as ours always are */
+    bool is_unranked;    /* ranks are not asked for: `ranked` and the nodes' `rank` stay empty */
+};
+
+/* Builds the graph in two steps: arcs and numbers of calls; then cycles, times and ranks. `t` may
+ * be of a profile without histograms. `s` filters as GNU's symspecs do; pass an empty resolved
+ * selection for none. The functions' names must be in order. */
+void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
+                   const struct attribution *t, const struct selection *s, struct graph_rules rules,
+                   struct arena *a);
+void graph_propagate(struct graph *g, const struct selection *s, struct graph_rules rules,
+                     struct arena *a);
+
+/* Numbers the nodes by time. */
+void graph_rank(struct graph *g, struct arena *a);
+
+/* Both steps, and the names. */
+void graph_build(struct graph *g, struct functions *f, const struct profile *p,
+                 const struct attribution *t, const struct selection *s, struct graph_rules rules,
+                 struct arena *a);
+
+/* The arcs of function f are lists->arc[i], i from lists->start[f] to before lists->start[f + 1].
+ */
+static inline bool graph_has_callers(const struct graph *g, uint32_t function)
+{
+    return g->callers.start[function] != g->callers.start[function + 1];
+}
+
+/* Whether the arc stands in the code, but no such call was recorded. */
+static inline bool graph_arc_is_static(const struct graph *g, const struct graph_arc *arc)
+{
+    return (size_t)(arc - g->arcs) >= g->measured_len;
+}
+
+/* From the least important. */
+enum arc_class { CALLS_ITSELF, CALLS_WITHIN_CYCLE, CALLS };
+
+/* A list of arcs of its own, for sorting. */
+struct sortable_arc {
+    uint32_t arc, class;
+    double time;
+    uint64_t count;
+};
+
+struct arc_list {
+    VEC(struct sortable_arc) all;
+    VEC(struct sortable_arc) copy; /* for sorting long lists */
+    VEC(uint32_t) order;
+};
+
+void arc_list_deinit(struct arc_list *list);
+
+/* Fills `list` with the callers of a function in ascending, or its callees in descending order of
+ * importance: calls to itself, calls within the cycle by count, then others by time and count. */
+void graph_sort_callers(const struct graph *g, uint32_t function, struct arc_list *list);
+void graph_sort_callees(const struct graph *g, uint32_t function, struct arc_list *list);
+
+/* Puts the members of a cycle in descending order of time, then of calls, recursive ones
+ * included. */
+void graph_sort_members(struct graph *g, uint32_t cycle_node);
+
+static inline bool graph_is_cycle(const struct graph *g, uint32_t node)
+{
+    return node >= g->functions->len;
+}
+
+/* Functions are visited in orders that have nothing to do with memory. These bring nearer what a
+ * visit will need, if called some visits ahead, each relying on the one before it having arrived:
+ * where the lists are, the lists, the arcs. What hangs on the arcs' other
+ * ends is the visitor's business. */
+enum { GRAPH_NEAREST = 8 };
+
+static inline void graph_prefetch_starts(const struct graph *g, uint32_t node)
+{
+    __builtin_prefetch(&g->nodes[node]);
+    if (!graph_is_cycle(g, node)) {
+        __builtin_prefetch(&g->callers.start[node]);
+        __builtin_prefetch(&g->callees.start[node]);
+    }
+}
+
+static inline void graph_prefetch_lists(const struct graph *g, uint32_t node)
+{
+    if (!graph_is_cycle(g, node)) {
+        __builtin_prefetch(&g->callers.arc[g->callers.start[node]]);
+        __builtin_prefetch(&g->callees.arc[g->callees.start[node]]);
+    }
+}
+
+/* The first arcs of a list: a range of lists->arc[]. */
+static inline uint32_t graph_nearest_end(const struct graph_lists *lists, uint32_t function)
+{
+    uint32_t start = lists->start[function], end = lists->start[function + 1];
+    return end - start > GRAPH_NEAREST ? start + GRAPH_NEAREST : end;
+}
+
+static inline void graph_prefetch_arcs(const struct graph *g, uint32_t node)
+{
+    if (graph_is_cycle(g, node))
+        return;
+    uint32_t end = graph_nearest_end(&g->callers, node);
+    for (uint32_t i = g->callers.start[node]; i < end; i++)
+        __builtin_prefetch(&g->arcs[g->callers.arc[i]]);
+    end = graph_nearest_end(&g->callees, node);
+    for (uint32_t i = g->callees.start[node]; i < end; i++)
+        __builtin_prefetch(&g->arcs[g->callees.arc[i]]);
+}
+
+/* Whether GNU gprof's call graph has an entry for the node; -z makes it show idle ones. */
+static inline bool graph_gnu_prints(const struct graph *g, uint32_t node, bool shows_idle)
+{
+    const struct graph_node *n = &g->nodes[node];
+    bool is_idle = !n->calls && !n->self_calls && n->shown_self == 0 && n->shown_children == 0;
+    return n->is_shown && (shows_idle || !is_idle);
+}
+
+/* Whether the arc joins two members of one cycle or a function with itself. */
+static inline bool graph_arc_is_internal(const struct graph *g, const struct graph_arc *arc)
+{
+    uint32_t cycle = g->cycle_of[arc->caller];
+    return arc->caller == arc->callee || (cycle && cycle == g->cycle_of[arc->callee]);
+}
+
+#endif

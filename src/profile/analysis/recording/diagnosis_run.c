@@ -1,0 +1,331 @@
+/* The examination of a recording: files that have changed since, code without symbols, stacks that
+ * are not whole, time that is in no sample, processes that were not seen. */
+#include "profile/analysis/recording/diagnosis_run.h"
+
+#include "profile/analysis/diagnosis_private.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NAMED = 3, FEW_SAMPLES = 400, VERY_FEW_SAMPLES = 30 };
+
+/* Shares of all samples from which on something is said, or misleads. */
+static const double WORTH_A_NOTE = 0.01, MISLEADS = 0.1, KERNEL_HEAVY = 0.3, WHOLE = 0.99,
+                    HARDLY_WHOLE = 0.9, ACCOUNTED = 0.95;
+
+struct run_examination {
+    struct examination x;
+    const struct run_patient *p;
+    double *by_object; /* self samples of each */
+};
+
+static double share(const struct run_examination *r, double samples)
+{
+    return r->p->weights->total > 0 ? samples / r->p->weights->total : 0;
+}
+
+static void report(struct run_examination *r, enum severity severity, const char *name,
+                   const char *finding, const char *evidence, const char *remedy)
+{
+    report_symptom(&r->x, severity, name, finding, evidence, remedy);
+}
+
+static const char *percent_text(struct run_examination *r, const char *what, double part)
+{
+    return arena_printf(r->x.arena, "%s has %.1f %% of the samples", what, 100 * part);
+}
+
+static void sum_objects(struct run_examination *r)
+{
+    const struct functions *f = r->p->functions;
+    r->by_object = ARENA_NEW(r->x.arena, double, r->p->space->len);
+    for (uint32_t i = 0; i < f->len; i++)
+        r->by_object[f->at[i].object] += r->p->stacks->self[i];
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+static bool is_other_build(const struct space_object *o)
+{
+    struct bytes now = object_build_id(o->file);
+    now.len = now.len < RUN_BUILD_ID_BYTES ? now.len : RUN_BUILD_ID_BYTES;
+    return now.len != o->recorded->build_id_bytes ||
+           (now.len && memcmp(now.at, o->recorded->build_id, now.len) != 0);
+}
+
+static void examine_file(struct run_examination *r, uint32_t i)
+{
+    const struct space_object *o = &r->p->space->objects[i];
+    const char *path = o->recorded->path;
+    double part = share(r, r->by_object[i]);
+    if (o->file && is_other_build(o))
+        report(r, SEVERITY_ERROR, "other-build",
+               i == r->p->space->main ? "the program has been built anew since it was recorded"
+                                      : "a library is another one than was recorded",
+               arena_printf(r->x.arena, "the build-id of %s is not the one in the recording", path),
+               "record again, or bring the old file back");
+    else if (!o->file && (part >= WORTH_A_NOTE || i == r->p->space->main))
+        report(r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-file",
+               o->recorded->is_deleted ? "a file was deleted or replaced while it ran"
+                                       : "a file that was recorded is not there any more",
+               percent_text(r, path, part),
+               "bring the file back; --debug-dir takes folders with debug files");
+}
+
+static void examine_symbols_of(struct run_examination *r, uint32_t i)
+{
+    const struct functions *f = r->p->functions;
+    const struct space_object *o = &r->p->space->objects[i];
+    for (uint32_t k = 0; k < f->len; k++) {
+        double part = share(r, r->p->stacks->self[k]);
+        if (f->at[k].object != i || !f->at[k].is_made || part < WORTH_A_NOTE)
+            continue;
+        report(r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-symbols",
+               "code without symbols: functions cannot be told apart",
+               arena_printf(r->x.arena, "%.1f %% of the samples are in %s where it has no symbol",
+                            100 * part, o->recorded->path),
+               "install the debug package (-dbgsym, -debuginfo) of it, name a folder with "
+               "--debug-dir, or link it without -s");
+    }
+}
+
+static void examine_files(struct run_examination *r)
+{
+    for (uint32_t i = 0; i < r->p->space->len; i++) {
+        const struct space_object *o = &r->p->space->objects[i];
+        if (o->recorded->kind != RUN_OBJECT_FILE || !o->is_used || space_is_recorder(o))
+            continue;
+        examine_file(r, i);
+        if (o->file)
+            examine_symbols_of(r, i);
+    }
+}
+
+/* --- where the time is ----------------------------------------------------------------------- */
+
+static int by_self(const void *left, const void *right, void *context)
+{
+    const double *self = context;
+    uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+    return self[l] != self[r] ? (self[l] < self[r] ? 1 : -1) : (l > r) - (l < r);
+}
+
+/* The dearest functions of a kind of object, with their shares. */
+static const char *dearest(struct run_examination *r, uint32_t kind)
+{
+    const struct functions *f = r->p->functions;
+    struct arena scratch = {0};
+    uint32_t *of_kind = ARENA_NEW(&scratch, uint32_t, f->len), len = 0;
+    const char *text = "";
+    for (uint32_t i = 0; i < f->len; i++)
+        if (r->p->space->objects[f->at[i].object].recorded->kind == kind &&
+            r->p->stacks->self[i] > 0)
+            of_kind[len++] = i;
+    qsort_r(of_kind, len, sizeof *of_kind, by_self, r->p->stacks->self);
+    for (uint32_t i = 0; i < len && i < MOST_NAMED; i++)
+        text = arena_printf(r->x.arena, "%s%s%s %.1f %%", text, i ? ", " : "",
+                            f->at[of_kind[i]].name, 100 * share(r, r->p->stacks->self[of_kind[i]]));
+    arena_deinit(&scratch);
+    return text;
+}
+
+static double share_of_kind(const struct run_examination *r, uint32_t kind)
+{
+    double samples = 0;
+    for (uint32_t i = 0; i < r->p->space->len; i++)
+        if (r->p->space->objects[i].recorded->kind == kind)
+            samples += r->by_object[i];
+    return share(r, samples);
+}
+
+static void examine_kernel(struct run_examination *r)
+{
+    double kernel = share_of_kind(r, RUN_OBJECT_KERNEL);
+    double generated = share_of_kind(r, RUN_OBJECT_GENERATED);
+    if (kernel >= KERNEL_HEAVY)
+        report(r, SEVERITY_NOTE, "kernel-heavy", "much of the time is in the kernel",
+               dearest(r, RUN_OBJECT_KERNEL),
+               "'monarc graph --callers' of one of these says who asks for it: fewer and larger "
+               "calls, or memory that is used again, make it less");
+    if (generated >= WORTH_A_NOTE && strstr(dearest(r, RUN_OBJECT_GENERATED), "[generated code]"))
+        report(r, SEVERITY_NOTE, "generated-code", "generated code has no names",
+               dearest(r, RUN_OBJECT_GENERATED),
+               "let the program write /tmp/perf-PID.map (node --perf-basic-prof, java with "
+               "perf-map-agent or -XX:+DumpPerfMapAtExit)");
+}
+
+static void examine_samples(struct run_examination *r)
+{
+    const struct run_weights *w = r->p->weights;
+    const char *evidence = arena_printf(r->x.arena, "%" PRIu64 " samples", w->taken);
+    const char *remedy = "run it for longer, or with a higher --rate; 'monarc merge' sums several "
+                         "runs: four times the samples halve the uncertainty";
+    if (!w->taken && r->p->run->run->rate)
+        report(r, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence, remedy);
+    else if (w->taken && w->effective < FEW_SAMPLES)
+        report(r, w->effective < VERY_FEW_SAMPLES ? SEVERITY_WARNING : SEVERITY_NOTE, "few-samples",
+               "there are too few samples to tell small differences", evidence, remedy);
+}
+
+/* --- stacks ---------------------------------------------------------------------------------- */
+
+/* Samples below a cut, by the object of the frame whose caller is not known. */
+static double *cut_by_object(struct run_examination *r, double *whole)
+{
+    const struct run *run = r->p->space->run;
+    double *below = ARENA_NEW(r->x.arena, double, run->nodes.len);
+    double *objects = ARENA_NEW(r->x.arena, double, r->p->space->len);
+    for (size_t i = run->nodes.len; i-- > 1;) {
+        const struct run_node *n = &run->nodes.at[i];
+        below[i] += r->p->weights->node[i];
+        below[n->parent] += below[i];
+        if (space_is_cut(r->p->space, n->parent)) {
+            objects[n->object] += below[i];
+            *whole -= share(r, below[i]);
+        }
+    }
+    return objects;
+}
+
+static void examine_stacks(struct run_examination *r)
+{
+    double whole = 1;
+    double *objects = cut_by_object(r, &whole);
+    const char *text = "";
+    if (r->p->run->whole >= 0 && r->p->run->whole < whole)
+        whole = r->p->run->whole;
+    if (whole >= WHOLE || !r->p->weights->taken)
+        return;
+    for (uint32_t n = 0; n < MOST_NAMED; n++) {
+        uint32_t most = 0;
+        for (uint32_t i = 0; i < r->p->space->len; i++)
+            most = objects[i] > objects[most] ? i : most;
+        if (!(share(r, objects[most]) > 0.001))
+            break;
+        text = arena_printf(r->x.arena, "%s; %.1f %% end in %s", text,
+                            100 * share(r, objects[most]), space_object_name(r->p->space, most));
+        objects[most] = 0;
+    }
+    report(r, whole < HARDLY_WHOLE ? SEVERITY_WARNING : SEVERITY_NOTE, "incomplete-stacks",
+           "some stacks are not whole: totals of outer functions are too low",
+           arena_printf(r->x.arena, "%.1f %% are whole%s", 100 * whole, text),
+           "rows [stack cut: ...] in 'monarc graph' say why; code of your own wants "
+           "-fasynchronous-unwind-tables or -fno-omit-frame-pointer");
+}
+
+/* --- what was not seen ----------------------------------------------------------------------- */
+
+struct loss_row {
+    const char *name, *finding, *remedy;
+    enum severity severity;
+};
+
+static const struct loss_row LOSS_ROWS[RUN_LOSSES] = {
+    [RUN_LOST_RECORDS] = {"lost-records", "records were lost",
+                          "record with a lower --rate, or give the recorder more locked memory "
+                          "(ulimit -l, kernel.perf_event_mlock_kb)",
+                          SEVERITY_WARNING},
+    [RUN_LOST_THROTTLED] = {"throttled", "the kernel slowed sampling down",
+                            "record with a lower --rate, or raise "
+                            "kernel.perf_event_max_sample_rate; times stay right, they are coarser",
+                            SEVERITY_NOTE},
+    [RUN_LOST_UNPLACED] = {"unplaced-time", "CPU time that no sample places",
+                           "a higher --rate sees more of short threads and processes",
+                           SEVERITY_NOTE},
+    [RUN_LOST_KERNEL] = {"kernel-unseen", "time in the kernel is known by amount, not by place",
+                         "'setcap cap_perfmon=ep' on monarc, or kernel.perf_event_paranoid=1",
+                         SEVERITY_NOTE},
+    [RUN_LOST_UNSEEN] = {"unseen-time", "processes that were not recorded used CPU time",
+                         "'monarc flat --processes' lists them", SEVERITY_WARNING},
+    [RUN_LOST_STOPPED] = {"stopped", "the program had its recording stopped for a while",
+                          "nothing, if that was meant: monarc_stop() was called", SEVERITY_NOTE},
+    [RUN_LOST_OTHER] = {"recorder-note", NULL, "docs/recording.md says what it takes",
+                        SEVERITY_NOTE},
+};
+
+static void examine_losses(struct run_examination *r)
+{
+    const struct run *run = r->p->space->run;
+    double used = (double)r->p->run->cpu_ns;
+    for (size_t i = 0; i < run->losses.len; i++) {
+        const struct run_loss *l = &run->losses.at[i];
+        const struct loss_row *row = &LOSS_ROWS[l->kind];
+        bool is_large = l->ns && used > 0 && (double)l->ns / used > 1 - ACCOUNTED;
+        if (!l->count && !l->ns)
+            continue;
+        const char *amount = l->ns ? arena_printf(r->x.arena, "%.3f s", (double)l->ns / 1e9)
+                                   : arena_printf(r->x.arena, "counted %" PRIu64, l->count);
+        report(r, is_large ? SEVERITY_WARNING : row->severity, row->name,
+               row->finding ? row->finding : l->text,
+               row->finding ? arena_printf(r->x.arena, "%s: %s", amount, l->text) : amount,
+               row->remedy);
+    }
+}
+
+static void examine_account(struct run_examination *r)
+{
+    const struct run_summary *s = r->p->run;
+    if (!s->has_cpu || (double)s->accounted_ns >= ACCOUNTED * (double)s->cpu_ns)
+        return;
+    report(r, SEVERITY_WARNING, "unaccounted", "much of the CPU time that was used is in no sample",
+           arena_printf(r->x.arena, "%.3f s of %.3f s are accounted for",
+                        (double)s->accounted_ns / 1e9, (double)s->cpu_ns / 1e9),
+           "the other findings say where the rest is, as far as that is known");
+}
+
+static void examine_processes(struct run_examination *r)
+{
+    const struct run *run = r->p->space->run;
+    uint32_t unseen = 0;
+    const char *first = NULL;
+    for (size_t i = 0; i < run->processes.len; i++) {
+        const struct run_process *p = &run->processes.at[i];
+        if (p->why_unseen && !first)
+            first = arena_printf(r->x.arena, "%s (%" PRIu32 "): %s", run_program_name(run, p),
+                                 p->pid, p->why_unseen);
+        unseen += p->why_unseen != NULL;
+    }
+    if (!unseen)
+        return;
+    report(
+        r, SEVERITY_WARNING, "unseen-processes", "not all processes were wholly recorded",
+        arena_printf(r->x.arena, "%" PRIu32 " of %zu, first %s", unseen, run->processes.len, first),
+        "'monarc flat --processes' lists them, with the reasons");
+}
+
+static void examine_method(struct run_examination *r)
+{
+    uint32_t method = r->p->space->run->method;
+    if (method == RUN_METHOD_PTRACE)
+        report(r, SEVERITY_NOTE, "coarse-method",
+               "samples were taken by stopping threads, since perf events were refused",
+               "the recording says so",
+               "'setcap cap_perfmon=ep' on monarc, or a lower kernel.perf_event_paranoid, for "
+               "finer ones");
+    if (r->p->weights->taken && !r->p->stacks->has_callers)
+        report(r, SEVERITY_NOTE, "no-callers", "no callers are known",
+               "no stack is deeper than one frame", "record with stacks (without --no-stacks)");
+}
+
+void diagnose_run(struct diagnosis *d, const struct run_patient *p, struct arena *a)
+{
+    struct run_examination r = {.x = {.d = d, .arena = a}, .p = p};
+    sum_objects(&r);
+    examine_files(&r);
+    examine_samples(&r);
+    examine_account(&r);
+    examine_losses(&r);
+    examine_processes(&r);
+    examine_stacks(&r);
+    examine_kernel(&r);
+    examine_method(&r);
+    diagnosis_sort(d);
+}
+
+void diagnose_unreadable(struct diagnosis *d, const char *why)
+{
+    struct examination x = {.d = d};
+    report_symptom(&x, SEVERITY_ERROR, "recording-unreadable", "the recording cannot be used", why,
+                   "'monarc recover' completes what a killed program left");
+}

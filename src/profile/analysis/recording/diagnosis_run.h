@@ -1,0 +1,21 @@
+/* What there is to doubt in a recording. */
+#ifndef MONARC_ANALYSIS_DIAGNOSIS_RUN_H
+#define MONARC_ANALYSIS_DIAGNOSIS_RUN_H
+
+#include "profile/analysis/symptoms.h"
+
+struct run_patient {
+    const struct space *space;
+    const struct functions *functions;
+    const struct run_weights *weights;
+    const struct stacks *stacks;
+    const struct run_summary *run;
+};
+
+/* As diagnose(). Files of the objects must be open, as far as they are to be had. */
+void diagnose_run(struct diagnosis *d, const struct run_patient *p, struct arena *a);
+
+/* A recording that cannot be used. */
+void diagnose_unreadable(struct diagnosis *d, const char *why);
+
+#endif

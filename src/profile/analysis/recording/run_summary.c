@@ -1,0 +1,126 @@
+/* Summing up a run. */
+#include "profile/analysis/recording/run_summary.h"
+
+#include "profile/model/recording.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *run_program_name(const struct run *r, const struct run_process *p)
+{
+    return p->program == RUN_NONE ? p->name : base_name(r->objects.at[p->program].path);
+}
+
+/* Events that gmon.out has names for keep those. */
+void run_dimension(const struct run_event *event, const char **dimension, char *abbreviation)
+{
+    *dimension = "seconds";
+    *abbreviation = 's';
+    if (!event || event->unit == RUN_UNIT_NS)
+        return;
+    *dimension = event->name;
+    *abbreviation = '#';
+    for (uint32_t i = 0; i < EVENTS; i++)
+        if (!strcmp(event->name, event_name(i)))
+            *dimension = event_dimension(i, abbreviation);
+}
+
+static const char *command_of(const struct run *r, struct arena *a)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < r->texts.len; i++)
+        len += strcmp(r->texts.at[i].key, "argument") ? 0 : strlen(r->texts.at[i].value) + 1;
+    char *text = arena_alloc(a, len + 1), *end = text;
+    for (size_t i = 0; i < r->texts.len; i++)
+        if (!strcmp(r->texts.at[i].key, "argument")) {
+            end = end == text ? end : stpcpy(end, " ");
+            end = stpcpy(end, r->texts.at[i].value);
+        }
+    return text;
+}
+
+double *run_process_samples(const struct run *r, const struct run_choice *c, struct arena *a)
+{
+    double *samples = ARENA_NEW(a, double, r->processes.len);
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct run_sample *s = &r->samples.at[i];
+        if (run_choice_admits(c, r, s))
+            samples[r->threads.at[s->thread].process] +=
+                (double)s->weight / (double)r->events.at[s->event].period;
+    }
+    return samples;
+}
+
+/* Time in which nothing ran is not accounted as CPU time. */
+static uint64_t ran_ns(const struct run *r, const struct run_choice *c)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct run_sample *s = &r->samples.at[i];
+        uint32_t object = s->node ? r->nodes.at[s->node].object : RUN_NONE;
+        bool waits = object != RUN_NONE && r->objects.at[object].kind == RUN_OBJECT_WAIT;
+        if (run_choice_admits(c, r, s) && !waits)
+            sum += s->weight;
+    }
+    return sum;
+}
+
+static int by_samples(const void *left, const void *right)
+{
+    const struct run_program *l = left, *r = right;
+    if (l->samples != r->samples)
+        return l->samples < r->samples ? 1 : -1;
+    return strcmp(l->name, r->name);
+}
+
+/* Entries of one pid are one process; a program is the same in all of them. */
+static void list_programs(struct run_summary *s, const struct run_choice *c, struct arena *a)
+{
+    struct arena scratch = {0};
+    const struct run *r = s->run;
+    double *samples = run_process_samples(r, c, &scratch);
+    uint32_t *of_object = ARENA_NEW(&scratch, uint32_t, r->objects.len);
+    s->programs = ARENA_NEW(a, struct run_program, r->processes.len);
+    for (size_t i = 0; i < r->processes.len; i++) {
+        const struct run_process *p = &r->processes.at[i];
+        s->processes += !i || p->pid != p[-1].pid;
+        bool is_known = p->program != RUN_NONE;
+        uint32_t number =
+            is_known && of_object[p->program] ? of_object[p->program] - 1 : s->programs_len++;
+        if (is_known)
+            of_object[p->program] = number + 1;
+        struct run_program *program = &s->programs[number];
+        *program = (struct run_program){p->program, run_program_name(r, p), program->processes + 1,
+                                        program->samples + samples[i]};
+    }
+    if (s->programs_len)
+        qsort(s->programs, s->programs_len, sizeof *s->programs, by_samples);
+    while (s->programs_len && s->programs[s->programs_len - 1].samples <= 0)
+        s->programs_len--;
+    arena_deinit(&scratch);
+}
+
+void run_summarize(struct run_summary *s, const struct run *r, const struct run_choice *c,
+                   const struct run_weights *w, const char *chosen, struct arena *a)
+{
+    *s = (struct run_summary){.run = r,
+                              .event = c->event < r->events.len ? &r->events.at[c->event] : NULL,
+                              .weights = w,
+                              .command = command_of(r, a),
+                              .chosen = chosen,
+                              .whole = -1};
+    bool is_cpu = s->event && s->event->unit == RUN_UNIT_NS && strcmp(s->event->name, "wall");
+    s->cpu_ns = run_used_ns(r);
+    s->has_cpu = is_cpu && !chosen && s->cpu_ns;
+    if (s->has_cpu)
+        s->accounted_ns = ran_ns(r, c);
+    if (r->stacks)
+        s->whole = (double)r->whole / (double)r->stacks;
+    list_programs(s, c, a);
+}

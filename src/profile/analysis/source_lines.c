@@ -1,0 +1,488 @@
+/* One walk over the code of all functions that matter, in the order of addresses, meeting samples
+ * and blocks on the way. */
+#include "profile/analysis/source_lines.h"
+
+#include "coverage/analysis/paths.h"
+#include "base/map.h"
+#include "base/sort.h"
+#include "source/search.h"
+
+#include <string.h>
+
+/* What one function adds to one row: its blocks there, or else what runs on into it. */
+struct tally {
+    uint32_t row, blocks;
+    uint64_t executions, least, most;
+    uint64_t running; /* the most of what runs on */
+    bool runs_on;
+};
+
+struct walk {
+    struct source_lines *out;
+    const struct source_input *in;
+    struct arena *arena;
+    struct paths paths;
+    VEC(uint32_t) file_of_path;
+    struct paths tidy;  /* one number a file */
+    struct map row_of;  /* (file, line) */
+    struct map answers; /* by pointer of a name: is it the function asked for? */
+    bool found_function, found_file;
+    bool has_zeros; /* of blocks: those that were never executed were recorded, too */
+
+    /* In the function that is being walked. */
+    uint32_t function;
+    uint64_t base; /* address in the table - link address */
+    bool is_wanted;
+    size_t piece, block; /* the next of each */
+    size_t blocks_end;
+    uint64_t reached; /* the end of the last place: between two there may be code without line */
+    bool is_instrumented, has_running;
+    uint64_t running; /* count of the last block */
+    struct map tally_of;
+    VEC(struct tally) tallies;
+};
+
+/* --- whom we look for ---------------------------------------------------------------------------
+ */
+
+static bool same_text(const char *left, const char *right, size_t len)
+{
+    return strlen(left) == len && !memcmp(left, right, len);
+}
+
+/* Where the argument list of a demangled name begins, or its length. */
+static size_t without_arguments(const char *name)
+{
+    size_t len = strlen(name);
+    int depth = 0;
+    if (len > 6 && !strcmp(name + len - 6, " const"))
+        len -= 6;
+    if (!len || name[len - 1] != ')')
+        return strlen(name);
+    for (size_t i = len; i-- > 0;) {
+        depth += name[i] == ')';
+        depth -= name[i] == '(';
+        if (!depth)
+            return i;
+    }
+    return len;
+}
+
+bool function_is_called(const char *linkage_name, const char *wanted)
+{
+    if (!strcmp(linkage_name, wanted))
+        return true;
+    size_t dot = strcspn(linkage_name, "."); /* clones: .isra.0, .part.1, .cold */
+    if (dot && linkage_name[dot] && same_text(wanted, linkage_name, dot))
+        return true;
+    char *shown = demangle(linkage_name, NULL);
+    if (!shown)
+        return false;
+    bool is_it = !strcmp(shown, wanted);
+    size_t len = without_arguments(shown), last = len;
+    int depth = 0; /* within template arguments */
+    for (; last > 0; last--) {
+        depth += shown[last - 1] == '>';
+        depth -= shown[last - 1] == '<';
+        if (!depth && (shown[last - 1] == ':' || shown[last - 1] == ' '))
+            break;
+    }
+    is_it = is_it || same_text(wanted, shown, len) || same_text(wanted, shown + last, len - last);
+    free(shown);
+    return is_it;
+}
+
+static bool is_wanted(struct walk *w, const char *linkage_name)
+{
+    bool is_new;
+    if (!w->in->only_function)
+        return true;
+    if (!linkage_name)
+        return false;
+    uint32_t *answer = map_at(&w->answers, (uint64_t)(uintptr_t)linkage_name, 0, 0, &is_new);
+    if (is_new)
+        *answer = function_is_called(linkage_name, w->in->only_function);
+    return *answer;
+}
+
+static bool file_is_wanted(const struct walk *w, const char *recorded, const char *tidy)
+{
+    const char *wanted = w->in->only_file;
+    if (!wanted)
+        return true;
+    const char *names[] = {recorded, tidy};
+    for (size_t i = 0; i < 2; i++) {
+        size_t len = strlen(names[i]), end = strlen(wanted);
+        if (end <= len && !strcmp(names[i] + len - end, wanted) &&
+            (end == len || wanted[0] == '/' || names[i][len - end - 1] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* --- files and rows -----------------------------------------------------------------------------
+ */
+
+enum { UNWANTED_FILE = UINT32_MAX };
+
+/* The file of a path. Two ways to write one path are one file. */
+static uint32_t file_number(struct walk *w, const char *path)
+{
+    uint32_t number = path_number(&w->paths, path);
+    if (number < w->file_of_path.len)
+        return w->file_of_path.at[number];
+    char *tidy = source_tidy(path, w->arena);
+    uint32_t file = UNWANTED_FILE;
+    if (file_is_wanted(w, path, tidy)) {
+        w->found_file = true;
+        file = path_number(&w->tidy, tidy);
+        if (file == w->out->files.len)
+            vec_push(&w->out->files,
+                     ((struct source_listed_file){
+                         .recorded = path, .object = w->in->functions->at[w->function].object}));
+    }
+    vec_push(&w->file_of_path, file);
+    return file;
+}
+
+/* The row of a place, or NO_ROW: not wanted. */
+static uint32_t row_of(struct walk *w, const char *file_path, uint32_t line, const char *scope)
+{
+    uint32_t file = file_number(w, file_path);
+    if (file == UNWANTED_FILE)
+        return NO_ROW;
+    bool is_new;
+    uint32_t row = *map_at(&w->row_of, file, line, (uint32_t)w->out->rows.len, &is_new);
+    if (is_new)
+        vec_push(&w->out->rows,
+                 ((struct source_row){
+                     .file = file, .line = line, .function = w->function, .scope = scope}));
+    return row;
+}
+
+/* --- samples and blocks
+ * --------------------------------------------------------------------------- */
+
+static void keep_piece(const struct sampled_piece *piece, void *context)
+{
+    struct walk *w = context;
+    if (piece->function == NO_FUNCTION)
+        w->out->elsewhere.unattributed += piece->samples;
+    else
+        vec_push(&w->out->pieces, *piece);
+}
+
+/* Several histograms, or objects, need not come in the order of addresses. */
+static void sort_pieces(struct source_lines *s)
+{
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, s->pieces.len);
+    struct sampled_piece *copy = ARENA_NEW(&scratch, struct sampled_piece, s->pieces.len);
+    for (size_t i = 0; i < s->pieces.len; i++) {
+        copy[i] = s->pieces.at[i];
+        order[i] = (struct keyed){copy[i].low, (uint32_t)i};
+    }
+    sort_keyed(order, s->pieces.len);
+    for (size_t i = 0; i < s->pieces.len; i++)
+        s->pieces.at[i] = copy[order[i].item];
+    arena_deinit(&scratch);
+}
+
+/* By address, each address once. */
+static void gather_blocks(struct walk *w)
+{
+    struct source_lines *s = w->out;
+    const struct profile *p = w->in->profile;
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, p->blocks.len);
+    for (size_t i = 0; i < p->blocks.len; i++)
+        order[i] = (struct keyed){p->blocks.at[i].address, (uint32_t)i};
+    sort_keyed(order, p->blocks.len);
+    for (size_t i = 0; i < p->blocks.len; i++) {
+        const struct block *b = &p->blocks.at[order[i].item];
+        struct source_block *last = s->blocks.len ? &s->blocks.at[s->blocks.len - 1] : NULL;
+        if (last && last->address == b->address)
+            last->count = add_saturating(last->count, b->count);
+        else
+            vec_push(&s->blocks,
+                     ((struct source_block){b->address, b->count,
+                                            functions_find(w->in->functions, b->address), NO_ROW}));
+    }
+    for (size_t i = 0; i < s->blocks.len; i++)
+        w->has_zeros |= !s->blocks.at[i].count;
+    s->has_blocks = s->blocks.len;
+    arena_deinit(&scratch);
+}
+
+/* Books what lies before `end` on a row, or on none: pieces are cut there. */
+static void take_samples(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
+{
+    struct source_lines *s = w->out;
+    while (w->piece < s->pieces.len && s->pieces.at[w->piece].high <= w->reached)
+        w->piece++;
+    for (size_t i = w->piece; i < s->pieces.len && s->pieces.at[i].low < end; i++) {
+        struct sampled_piece *p = &s->pieces.at[i];
+        uint64_t high = p->high < end ? p->high : end;
+        uint64_t low = p->low > w->reached ? p->low : w->reached;
+        double part =
+            high > low ? p->samples * (double)(high - low) / (double)(p->high - p->low) : 0;
+        if (row != NO_ROW)
+            s->rows.at[row].self += part;
+        else if (is_shown)
+            s->elsewhere.no_line += part;
+        else
+            s->elsewhere.not_shown += part;
+    }
+}
+
+static struct tally *tally_of(struct walk *w, uint32_t row)
+{
+    bool is_new;
+    uint32_t tally = *map_at(&w->tally_of, row, 0, (uint32_t)w->tallies.len, &is_new);
+    if (is_new)
+        vec_push(&w->tallies, ((struct tally){.row = row}));
+    return &w->tallies.at[tally];
+}
+
+static void take_blocks(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
+{
+    struct source_lines *s = w->out;
+    if (!w->is_instrumented)
+        return;
+    bool is_known = w->has_running;
+    uint64_t running = w->running;
+    struct tally *t = row == NO_ROW ? NULL : tally_of(w, row);
+    for (; w->block < w->blocks_end && s->blocks.at[w->block].address < end; w->block++) {
+        struct source_block *b = &s->blocks.at[w->block];
+        w->has_running = true;
+        w->running = b->count;
+        b->row = row;
+        if (!t) {
+            s->elsewhere.blocks_no_line += is_shown;
+            continue;
+        }
+        t->executions = add_saturating(t->executions, b->count);
+        t->least = !t->blocks || b->count < t->least ? b->count : t->least;
+        t->most = b->count > t->most ? b->count : t->most;
+        t->blocks++;
+    }
+    if (t && is_known && w->has_zeros) {
+        t->runs_on = true;
+        t->running = running > t->running ? running : t->running;
+    }
+}
+
+/* All that lies in [w->reached, end) of the walked function. */
+static void advance(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
+{
+    take_samples(w, end, row, is_shown);
+    take_blocks(w, end, row, is_shown);
+    w->reached = end;
+}
+
+/* Whether there is anything to book before `end`. */
+static bool has_something(const struct walk *w, uint64_t end)
+{
+    const struct source_lines *s = w->out;
+    return w->in->keeps_idle || w->in->only_function || w->is_instrumented ||
+           (w->piece < s->pieces.len && s->pieces.at[w->piece].low < end);
+}
+
+static void visit_place(const struct object_place *place, void *context)
+{
+    struct walk *w = context;
+    uint64_t start = place->start + w->base, end = place->end + w->base;
+    uint64_t last = w->in->functions->at[w->function].last;
+    if (!place->file || !place->line || end <= w->reached || start > last)
+        return;
+    end = end - 1 > last ? last + 1 : end;
+    start = start > w->reached ? start : w->reached;
+    advance(w, start, NO_ROW, w->is_wanted);
+    bool is_asked_for = w->is_wanted || is_wanted(w, place->function);
+    uint32_t row = NO_ROW;
+    if (is_asked_for && has_something(w, end)) {
+        w->found_function = true;
+        row = row_of(w, place->file, place->line, place->function);
+    }
+    if (row != NO_ROW && w->in->only_function && is_wanted(w, place->function))
+        w->out->rows.at[row].is_target = true;
+    if (row != NO_ROW && w->in->keeps_stretches)
+        vec_push(&w->out->stretches, ((struct source_stretch){start, end, w->function, row}));
+    advance(w, end, row, false);
+}
+
+/* --- functions
+ * ------------------------------------------------------------------------------------ */
+
+static void add_tallies(struct walk *w)
+{
+    for (size_t i = 0; i < w->tallies.len; i++) {
+        const struct tally *t = &w->tallies.at[i];
+        struct source_row *r = &w->out->rows.at[t->row];
+        if (!t->blocks && !t->runs_on)
+            continue;
+        uint64_t least = t->blocks ? t->least : t->running, most = t->blocks ? t->most : t->running;
+        r->least = !r->has_count || least < r->least ? least : r->least;
+        r->most = most > r->most ? most : r->most;
+        r->executions = add_saturating(r->executions, t->blocks ? t->executions : t->running);
+        r->blocks += t->blocks;
+        r->has_count = true;
+    }
+    w->tallies.len = 0;
+    map_deinit(&w->tally_of);
+    w->tally_of = (struct map){0};
+}
+
+/* Calls belong to the line of the function's first instruction. */
+static void add_calls(struct walk *w, struct object *o)
+{
+    const struct graph_node *n = &w->in->graph->nodes[w->function];
+    uint64_t calls = add_saturating(n->calls, n->self_calls);
+    const char *file;
+    uint32_t line;
+    if (!o || !w->is_wanted ||
+        !object_line(o, w->in->functions->at[w->function].start - w->base, &file, &line) || !line)
+        return;
+    uint32_t row = row_of(w, file, line, w->in->functions->at[w->function].name);
+    if (row == NO_ROW)
+        return;
+    struct source_row *r = &w->out->rows.at[row];
+    r->calls = add_saturating(r->calls, calls);
+    r->has_entry = true;
+}
+
+static void walk_function(struct walk *w, uint32_t function)
+{
+    const struct functions *f = w->in->functions;
+    const struct function *at = &f->at[function];
+    struct object *o = w->in->objects[at->object];
+    uint64_t end = at->last < UINT64_MAX ? at->last + 1 : UINT64_MAX;
+    w->function = function;
+    w->base = f->objects ? f->objects[at->object].base : 0;
+    w->is_wanted = is_wanted(w, at->name);
+    w->found_function |= w->is_wanted;
+    w->reached = at->start;
+    w->blocks_end = w->block;
+    while (w->blocks_end < w->out->blocks.len &&
+           w->out->blocks.at[w->blocks_end].address <= at->last)
+        w->blocks_end++;
+    w->is_instrumented = w->blocks_end > w->block;
+    /* The counting call of the first block comes after the code that sets up the frame. */
+    w->has_running = w->is_instrumented;
+    w->running = w->is_instrumented ? w->out->blocks.at[w->block].count : 0;
+    w->out->instrumented += w->is_instrumented;
+    add_calls(w, o);
+    if (o)
+        object_each_place(o, at->start - w->base, end - w->base, visit_place, w);
+    advance(w, end, NO_ROW, w->is_wanted);
+    add_tallies(w);
+}
+
+/* Whether there is anything to say of a function. */
+static bool matters(struct walk *w, uint32_t function)
+{
+    const struct function *f = &w->in->functions->at[function];
+    const struct graph_node *n = &w->in->graph->nodes[function];
+    const struct source_lines *s = w->out;
+    while (w->block < s->blocks.len && s->blocks.at[w->block].address < f->start)
+        w->out->elsewhere.blocks_no_line += !w->in->only_function, w->block++;
+    bool has_blocks = w->block < s->blocks.len && s->blocks.at[w->block].address <= f->last;
+    return has_blocks || w->in->time->self[function] > 0 || n->calls || n->self_calls ||
+           (w->in->only_function && is_wanted(w, f->name));
+}
+
+/* --- order
+ * ---------------------------------------------------------------------------------------- */
+
+static int by_weight(uint32_t left, uint32_t right, const void *context)
+{
+    const struct source_listed_file *files = context, *l = &files[left], *r = &files[right];
+    if (l->self != r->self)
+        return l->self < r->self ? 1 : -1;
+    if (l->executions != r->executions)
+        return l->executions < r->executions ? 1 : -1;
+    if (l->calls != r->calls)
+        return l->calls < r->calls ? 1 : -1;
+    return strcmp(l->recorded, r->recorded);
+}
+
+static void count_files(struct source_lines *s)
+{
+    for (size_t i = 0; i < s->rows.len; i++) {
+        struct source_row *r = &s->rows.at[i];
+        struct source_listed_file *f = &s->files.at[r->file];
+        r->is_inferred = r->has_count && !r->blocks;
+        f->self += r->self;
+        f->calls = add_saturating(f->calls, r->calls);
+        f->executions = add_saturating(f->executions, r->blocks ? r->executions : 0);
+        f->rows++;
+    }
+}
+
+/* Puts files, then the rows of each, in order, and numbers both anew. */
+static void put_in_order(struct source_lines *s)
+{
+    struct arena scratch = {0};
+    uint32_t files = (uint32_t)s->files.len, rows = (uint32_t)s->rows.len, first = 0;
+    uint32_t *order = ARENA_NEW(&scratch, uint32_t, files),
+             *rank = ARENA_NEW(&scratch, uint32_t, files);
+    struct source_listed_file *old_files = ARENA_NEW(&scratch, struct source_listed_file, files);
+    struct source_row *old_rows = ARENA_NEW(&scratch, struct source_row, rows);
+    struct keyed *keys = ARENA_NEW(&scratch, struct keyed, rows);
+    uint32_t *row_rank = ARENA_NEW(&scratch, uint32_t, rows);
+    for (uint32_t i = 0; i < files; i++)
+        order[i] = i, old_files[i] = s->files.at[i];
+    sort_u32(order, files, by_weight, old_files);
+    for (uint32_t i = 0; i < files; first += s->files.at[i++].rows) {
+        s->files.at[i] = old_files[order[i]];
+        s->files.at[i].first = first;
+        rank[order[i]] = i;
+    }
+    for (uint32_t i = 0; i < rows; i++) {
+        old_rows[i] = s->rows.at[i];
+        old_rows[i].file = rank[old_rows[i].file];
+        keys[i] = (struct keyed){(uint64_t)old_rows[i].file << 32 | old_rows[i].line, i};
+    }
+    sort_keyed(keys, rows);
+    for (uint32_t i = 0; i < rows; i++) {
+        s->rows.at[i] = old_rows[keys[i].item];
+        row_rank[keys[i].item] = i;
+    }
+    for (size_t i = 0; i < s->stretches.len; i++)
+        s->stretches.at[i].row = row_rank[s->stretches.at[i].row];
+    for (size_t i = 0; i < s->blocks.len; i++)
+        if (s->blocks.at[i].row != NO_ROW)
+            s->blocks.at[i].row = row_rank[s->blocks.at[i].row];
+    arena_deinit(&scratch);
+}
+
+void source_lines_make(struct source_lines *s, const struct source_input *in, bool *found,
+                       struct arena *a)
+{
+    struct walk w = {.out = s, .in = in, .arena = a};
+    attribute_pieces(in->profile, in->functions, keep_piece, &w);
+    sort_pieces(s);
+    gather_blocks(&w);
+    for (uint32_t i = 0; i < in->functions->len; i++)
+        if (matters(&w, i))
+            walk_function(&w, i);
+    s->elsewhere.blocks_no_line += in->only_function ? 0 : s->blocks.len - w.block;
+    count_files(s);
+    put_in_order(s);
+    *found = (!in->only_function || w.found_function) && (!in->only_file || w.found_file);
+    vec_free(&w.file_of_path);
+    vec_free(&w.tallies);
+    paths_deinit(&w.paths);
+    paths_deinit(&w.tidy);
+    map_deinit(&w.row_of);
+    map_deinit(&w.answers);
+}
+
+void source_lines_deinit(struct source_lines *s)
+{
+    vec_free(&s->rows);
+    vec_free(&s->files);
+    vec_free(&s->blocks);
+    vec_free(&s->stretches);
+    vec_free(&s->pieces);
+}

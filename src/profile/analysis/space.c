@@ -1,0 +1,396 @@
+/* Laying objects out, gathering their functions, and finding those of the nodes. */
+#include "profile/analysis/space.h"
+
+#include "profile/analysis/recording/syscalls.h"
+#include "base/map.h"
+#include "profile/model/profile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE     UINT64_C(4096)
+#define MOST_END (UINT64_C(1) << 62) /* no object lies above */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static const char *label_of(const struct run_object *o)
+{
+    static const char *const labels[RUN_OBJECT_KINDS] = {[RUN_OBJECT_VDSO] = "vdso",
+                                                         [RUN_OBJECT_KERNEL] = "kernel",
+                                                         [RUN_OBJECT_GENERATED] = "generated",
+                                                         [RUN_OBJECT_WAIT] = "waiting",
+                                                         [RUN_OBJECT_CUT] = "cut"};
+    return o->kind == RUN_OBJECT_FILE ? base_name(o->path) : labels[o->kind];
+}
+
+const char *space_object_name(const struct space *s, uint32_t object)
+{
+    static const char *const names[RUN_OBJECT_KINDS] = {[RUN_OBJECT_VDSO] = "[vdso]",
+                                                        [RUN_OBJECT_KERNEL] = "[kernel]",
+                                                        [RUN_OBJECT_GENERATED] = "[generated code]",
+                                                        [RUN_OBJECT_WAIT] = "[waiting]",
+                                                        [RUN_OBJECT_CUT] = "[stack cut]"};
+    const struct run_object *o = &s->run->objects.at[object];
+    return o->kind == RUN_OBJECT_FILE ? o->path : names[o->kind];
+}
+
+static bool is_file(const struct space *s, uint32_t object)
+{
+    return s->run->objects.at[object].kind == RUN_OBJECT_FILE;
+}
+
+/* --- places ---------------------------------------------------------------------------------- */
+
+static uint32_t main_program(const struct run *r)
+{
+    if (r->processes.len && r->processes.at[0].program != RUN_NONE)
+        return r->processes.at[0].program;
+    for (uint32_t i = 0; i < r->objects.len; i++)
+        if (r->objects.at[i].kind == RUN_OBJECT_FILE)
+            return i;
+    return RUN_NONE;
+}
+
+static bool place_object(struct space_object *o, uint64_t *next, bool is_main, struct err *e)
+{
+    if (o->high < o->low || o->high > MOST_END || *next > MOST_END)
+        return err_set(e, "object %s claims the addresses 0x%" PRIx64 "-0x%" PRIx64,
+                       o->recorded->path, o->low, o->high);
+    if (!is_main)
+        o->base = *next - (o->low & ~(PAGE - 1)); /* may wrap around: only sums count */
+    /* A page more: it is the place of code without symbols. */
+    *next = ((o->high + o->base + PAGE - 1) & ~(PAGE - 1)) + 2 * PAGE;
+    return true;
+}
+
+static void mark_used(struct space *s)
+{
+    const struct run *r = s->run;
+    for (size_t i = 1; i < r->nodes.len; i++)
+        s->objects[r->nodes.at[i].object].is_used = true;
+    for (size_t i = 0; i < r->arcs.len; i++) {
+        if (r->arcs.at[i].from_object != RUN_NONE)
+            s->objects[r->arcs.at[i].from_object].is_used = true;
+        if (r->arcs.at[i].self_object != RUN_NONE)
+            s->objects[r->arcs.at[i].self_object].is_used = true;
+    }
+    if (s->main != RUN_NONE)
+        s->objects[s->main].is_used = true;
+}
+
+bool space_lay_out(struct space *s, const struct run *r, struct arena *a, struct err *e)
+{
+    uint64_t next = 0;
+    *s = (struct space){.run = r,
+                        .objects = ARENA_NEW(a, struct space_object, r->objects.len),
+                        .len = (uint32_t)r->objects.len,
+                        .main = main_program(r)};
+    for (uint32_t i = 0; i < s->len; i++) {
+        const struct run_object *o = &r->objects.at[i];
+        s->objects[i] = (struct space_object){.recorded = o,
+                                              .label = i == s->main ? NULL : label_of(o),
+                                              .low = o->low,
+                                              .high = o->high};
+    }
+    if (s->main != RUN_NONE && !place_object(&s->objects[s->main], &next, true, e))
+        return false;
+    for (uint32_t i = 0; i < s->len; i++)
+        if (i != s->main && is_file(s, i) && !place_object(&s->objects[i], &next, false, e))
+            return false;
+    mark_used(s);
+    return true;
+}
+
+bool space_is_recorder(const struct space_object *o)
+{
+    return o->recorded->kind == RUN_OBJECT_FILE &&
+           !strncmp(base_name(o->recorded->path), "libmonarc_rt.so", 15);
+}
+
+uint64_t space_place(const struct space *s, uint32_t object, uint64_t address)
+{
+    return object == RUN_NONE || !is_file(s, object) ? 0 : address + s->objects[object].base;
+}
+
+void space_add_calls(const struct space *s, struct profile *p)
+{
+    const struct run *r = s->run;
+    for (size_t i = 0; i < r->arcs.len; i++) {
+        const struct run_arc *arc = &r->arcs.at[i];
+        vec_push(&p->arcs, (struct arc){space_place(s, arc->from_object, arc->from),
+                                        space_place(s, arc->self_object, arc->self), arc->count});
+    }
+    for (size_t i = 0; i < r->blocks.len; i++)
+        vec_push(&p->blocks,
+                 (struct block){space_place(s, r->blocks.at[i].object, r->blocks.at[i].address),
+                                r->blocks.at[i].count});
+    p->arc_records += r->arcs.len;
+}
+
+/* --- functions of files ---------------------------------------------------------------------- */
+
+struct gathering {
+    struct space *space;
+    struct functions *each; /* by object: of files, at link addresses */
+    uint32_t *first;        /* of each in the whole table */
+    bool *has_gaps;         /* there is a node where no symbol is */
+    struct map made;        /* by text of a name: functions that stand for no code of a file */
+    VEC(struct function) pseudo;
+    uint32_t *local; /* per node: within `each` or `pseudo` */
+    struct arena *arena;
+};
+
+static void keep_function(struct functions *f, const struct space_object *o, struct function at)
+{
+    if (at.start < o->low || at.start >= o->high)
+        return;
+    at.last = at.last < o->high ? at.last : o->high - 1;
+    f->at[f->len++] = at;
+}
+
+/* Of an object without a file: what the run knows by itself. */
+static void functions_of_symbols(struct functions *f, const struct space *s, uint32_t object,
+                                 struct arena *a)
+{
+    const struct run *r = s->run;
+    size_t first = 0, len = 0;
+    while (first < r->symbols.len && r->symbols.at[first].object < object)
+        first++;
+    while (first + len < r->symbols.len && r->symbols.at[first + len].object == object)
+        len++;
+    f->at = ARENA_NEW(a, struct function, len);
+    for (size_t i = first; i < first + len; i++) {
+        const struct run_symbol *symbol = &r->symbols.at[i];
+        uint64_t next = i + 1 < first + len ? symbol[1].start : s->objects[object].high;
+        uint64_t end = symbol->size ? symbol->start + symbol->size : next;
+        end = end > next ? next : end;
+        if (end > symbol->start)
+            keep_function(f, &s->objects[object],
+                          (struct function){.start = symbol->start,
+                                            .last = end - 1,
+                                            .name = symbol->name,
+                                            .is_function = true});
+    }
+}
+
+static void functions_of_file(struct gathering *g, uint32_t object)
+{
+    const struct space_object *o = &g->space->objects[object];
+    struct functions all = {0}, *f = &g->each[object];
+    if (o->file)
+        functions_native(&all, o->file, g->arena);
+    if (all.len) {
+        f->at = ARENA_NEW(g->arena, struct function, all.len);
+        for (uint32_t i = 0; i < all.len; i++)
+            keep_function(f, o, all.at[i]);
+    } else {
+        functions_of_symbols(f, g->space, object, g->arena);
+    }
+    functions_index(f, g->arena);
+}
+
+static const char *no_symbol(const struct gathering *g, uint32_t object)
+{
+    return arena_printf(g->arena, "[no symbol] (%s)", label_of(&g->space->run->objects.at[object]));
+}
+
+/* --- functions of other objects -------------------------------------------------------------- */
+
+/* One function a name: generated code of several processes may have the same. */
+static uint32_t made_function(struct gathering *g, uint32_t object, const char *name)
+{
+    uint64_t hash = 0;
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3) + 1;
+    for (uint64_t attempt = 0;; attempt++) {
+        bool is_new;
+        uint32_t number = *map_at(&g->made, hash, attempt, (uint32_t)g->pseudo.len, &is_new);
+        if (is_new)
+            vec_push(&g->pseudo,
+                     (struct function){
+                         .name = name, .is_function = true, .is_made = true, .object = object});
+        if (!strcmp(g->pseudo.at[number].name, name))
+            return number;
+    }
+}
+
+static const char *symbol_at(const struct run *r, uint32_t object, uint64_t address)
+{
+    size_t low = 0, high = r->symbols.len;
+    while (low < high) { /* the first symbol behind the address */
+        size_t middle = low + (high - low) / 2;
+        const struct run_symbol *s = &r->symbols.at[middle];
+        if (s->object < object || (s->object == object && s->start <= address))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct run_symbol *s = low ? &r->symbols.at[low - 1] : NULL;
+    bool is_in = s && s->object == object && (!s->size || address - s->start < s->size);
+    return is_in ? s->name : NULL;
+}
+
+static const char *call_name(struct gathering *g, uint32_t object, uint64_t number,
+                             const char *group)
+{
+    const struct run *r = g->space->run;
+    const char *name = symbol_at(r, object, number);
+    name = name ? name : syscall_name(r->machine, number);
+    return name ? arena_printf(g->arena, "%s %s", group, name)
+                : arena_printf(g->arena, "%s system call %" PRIu64, group, number);
+}
+
+static const char *cut_name(uint64_t why)
+{
+    static const char *const names[RUN_CUTS] = {
+        [RUN_CUT_DEEP] = "[stack cut: deeper than what was copied]",
+        [RUN_CUT_NO_TABLE] = "[stack cut: code without unwind table]",
+        [RUN_CUT_GENERATED] = "[stack cut: generated code without frame pointer]",
+        [RUN_CUT_BROKEN] = "[stack cut: stack and unwind table do not fit]",
+        [RUN_CUT_TOO_MANY] = "[stack cut: too many frames]",
+        [RUN_CUT_NO_STACK] = "[stack cut: none was recorded]"};
+    return why < RUN_CUTS ? names[why] : "[stack cut]";
+}
+
+static const char *made_name(struct gathering *g, uint32_t object, uint64_t address)
+{
+    const struct run *r = g->space->run;
+    const char *name;
+    switch (r->objects.at[object].kind) {
+    case RUN_OBJECT_KERNEL:
+        if (address == RUN_KERNEL_FAULT)
+            return "[kernel] faults and interrupts";
+        return address >= RUN_KERNEL_UNKNOWN ? "[kernel]"
+                                             : call_name(g, object, address, "[kernel]");
+    case RUN_OBJECT_WAIT:
+        if (address == RUN_WAIT_READY)
+            return "[ready to run]";
+        if (address == RUN_WAIT_FAULT)
+            return "[waiting] page fault";
+        if (address == RUN_WAIT_STOPPED)
+            return "[stopped]";
+        return address >= RUN_WAIT_UNKNOWN ? "[waiting]"
+                                           : call_name(g, object, address, "[waiting]");
+    case RUN_OBJECT_CUT: return cut_name(address);
+    case RUN_OBJECT_GENERATED:
+        name = symbol_at(r, object, address);
+        return name ? name : "[generated code]";
+    default: name = symbol_at(r, object, address); return name ? name : "[no symbol] (vdso)";
+    }
+}
+
+/* --- all of them ----------------------------------------------------------------------------- */
+
+/* Kernel entries are few and hot; the same name is not made again for each node. */
+static void place_nodes(struct gathering *g)
+{
+    const struct run *r = g->space->run;
+    struct map seen = {0};
+    for (uint32_t i = 1; i < r->nodes.len; i++) {
+        const struct run_node *n = &r->nodes.at[i];
+        if (is_file(g->space, n->object)) {
+            g->local[i] = functions_find(&g->each[n->object], n->address);
+            g->has_gaps[n->object] |= g->local[i] == NO_FUNCTION;
+            continue;
+        }
+        bool is_new;
+        uint32_t *known = map_at(&seen, n->object, n->address, 0, &is_new);
+        if (is_new)
+            *known = made_function(g, n->object, made_name(g, n->object, n->address));
+        g->local[i] = *known;
+    }
+    map_deinit(&seen);
+}
+
+static void append_file(struct gathering *g, struct functions *f, uint32_t object)
+{
+    const struct space_object *o = &g->space->objects[object];
+    g->first[object] = f->len;
+    for (uint32_t i = 0; i < g->each[object].len; i++) {
+        struct function moved = g->each[object].at[i];
+        moved.start += o->base;
+        moved.last += o->base;
+        moved.object = object;
+        f->at[f->len++] = moved;
+    }
+    bool is_bare = o->is_used && !g->each[object].len; /* all of it is without symbols */
+    uint64_t start = is_bare && o->low < o->high ? o->low : o->high;
+    uint64_t end = start < o->high ? o->high : o->high + PAGE;
+    if (g->has_gaps[object] || is_bare)
+        f->at[f->len++] = (struct function){.start = start + o->base,
+                                            .last = end - 1 + o->base,
+                                            .name = no_symbol(g, object),
+                                            .is_function = true,
+                                            .is_made = true,
+                                            .object = object};
+}
+
+static void append_made(struct gathering *g, struct functions *f)
+{
+    uint64_t next = f->len ? f->at[f->len - 1].last + PAGE : PAGE;
+    for (size_t i = 0; i < g->pseudo.len; i++) {
+        struct function at = g->pseudo.at[i];
+        at.start = at.last = next + i;
+        f->at[f->len++] = at;
+    }
+}
+
+static void assemble(struct gathering *g, struct functions *f)
+{
+    struct space *s = g->space;
+    size_t total = s->len + g->pseudo.len;
+    for (uint32_t i = 0; i < s->len; i++)
+        total += g->each[i].len;
+    f->at = ARENA_NEW(g->arena, struct function, total);
+    if (s->main != RUN_NONE)
+        append_file(g, f, s->main);
+    for (uint32_t i = 0; i < s->len; i++)
+        if (i != s->main && is_file(s, i))
+            append_file(g, f, i);
+    uint32_t made = f->len;
+    append_made(g, f);
+    functions_index(f, g->arena);
+    for (uint32_t why = 0; why < RUN_CUTS; why++)
+        s->cut[why] = NO_FUNCTION;
+    s->function[0] = NO_FUNCTION;
+    for (uint32_t i = 1; i < s->run->nodes.len; i++) {
+        uint32_t object = s->run->nodes.at[i].object;
+        bool is_gap = g->local[i] == NO_FUNCTION; /* of a file: behind its last function */
+        s->function[i] = !is_file(s, object)
+                             ? made + g->local[i]
+                             : g->first[object] + (is_gap ? g->each[object].len : g->local[i]);
+        if (space_is_cut(s, i) && s->run->nodes.at[i].address < RUN_CUTS)
+            s->cut[s->run->nodes.at[i].address] = s->function[i];
+    }
+}
+
+void space_functions(struct space *s, struct functions *f, struct arena *a)
+{
+    struct arena scratch = {0};
+    struct gathering g = {.space = s,
+                          .each = ARENA_NEW(&scratch, struct functions, s->len),
+                          .first = ARENA_NEW(&scratch, uint32_t, s->len),
+                          .has_gaps = ARENA_NEW(&scratch, bool, s->len),
+                          .local = ARENA_NEW(&scratch, uint32_t, s->run->nodes.len),
+                          .arena = a};
+    struct function_object *objects = ARENA_NEW(a, struct function_object, s->len);
+    for (uint32_t i = 0; i < s->len; i++) {
+        objects[i] = (struct function_object){.label = s->objects[i].label,
+                                              .base = s->objects[i].base,
+                                              .is_recorder = space_is_recorder(&s->objects[i])};
+        if (is_file(s, i) && s->objects[i].is_used)
+            functions_of_file(&g, i);
+    }
+    *f = (struct functions){.objects = objects};
+    s->function = ARENA_NEW(a, uint32_t, s->run->nodes.len);
+    place_nodes(&g);
+    assemble(&g, f);
+    map_deinit(&g.made);
+    vec_free(&g.pseudo);
+    arena_deinit(&scratch);
+}

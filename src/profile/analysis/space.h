@@ -1,0 +1,68 @@
+/* The objects of a run side by side, in one address space of ours, and the functions in it.
+ *
+ * Each object file gets a range of its own, the main program that of its link addresses. So all
+ * functions are in one table, and whatever reads a profile of one program reads that of a whole
+ * tree of processes. What stands for no file (kernel, waits, generated code, ends of incomplete
+ * stacks) has functions as well, by name. Places depend on the objects alone, not on where the
+ * system put them. */
+#ifndef MONARC_ANALYSIS_SPACE_H
+#define MONARC_ANALYSIS_SPACE_H
+
+#include "profile/analysis/functions.h"
+#include "profile/model/run.h"
+
+struct space_object {
+    const struct run_object *recorded;
+    struct object *file; /* NULL: not to be had, or needed for nothing */
+    const char *label;   /* NULL: the main program */
+    uint64_t low, high;  /* link addresses of its functions */
+    uint64_t base;       /* place = link address + base */
+    bool is_used;        /* there is a stack or call in it */
+};
+
+struct space {
+    const struct run *run;
+    struct space_object *objects; /* as in the run */
+    uint32_t len;
+    uint32_t main; /* the main program, or RUN_NONE */
+    /* By space_functions(): */
+    uint32_t *function;     /* per node of the run */
+    uint32_t cut[RUN_CUTS]; /* functions that stand for unknown callers, or NO_FUNCTION */
+};
+
+/* Lays out the objects of a run, without files; fails if they are too large to be true. Everything
+ * lives in the arena, and points into the run, which must not grow any more. */
+MUST_CHECK bool space_lay_out(struct space *s, const struct run *r, struct arena *a, struct err *e);
+
+/* The path of a file, or what stands for it. */
+const char *space_object_name(const struct space *s, uint32_t object);
+
+/* The recorder's own library: no part of the program, and other code after an upgrade. */
+bool space_is_recorder(const struct space_object *o);
+
+/* All functions of all objects, by place, and which of them each node is in. Files that are there
+ * must stay open. Code that no symbol names is in `[no symbol] (OBJECT)`. */
+void space_functions(struct space *s, struct functions *f, struct arena *a);
+
+/* The function of a node, or NO_FUNCTION: the root. */
+static inline uint32_t space_function_of(const struct space *s, uint32_t node)
+{
+    return s->function[node];
+}
+
+/* Whether the node stands for callers that are not known. */
+static inline bool space_is_cut(const struct space *s, uint32_t node)
+{
+    uint32_t object = node ? s->run->nodes.at[node].object : RUN_NONE;
+    return object != RUN_NONE && s->run->objects.at[object].kind == RUN_OBJECT_CUT;
+}
+
+/* Our place of a link address; 0 for no object. */
+uint64_t space_place(const struct space *s, uint32_t object, uint64_t address);
+
+struct profile;
+
+/* The calls and blocks of the run, at their places; ends that are in no object as 0. */
+void space_add_calls(const struct space *s, struct profile *p);
+
+#endif

@@ -1,0 +1,39 @@
+/* Self and inclusive times as measured: in how many samples did a function run, and in how many was
+ * it anywhere on the stack?
+ *
+ * The latter is what gprof's model estimates from call counts. Recursion counts once; the members
+ * of a cycle have times of their own. Callers that are not known are functions of their own
+ * (space_is_cut_function()), which have inclusive times and calls, and no self time. */
+#ifndef MONARC_ANALYSIS_STACKS_H
+#define MONARC_ANALYSIS_STACKS_H
+
+#include "profile/analysis/recording/run_choice.h"
+#include "profile/analysis/space.h"
+
+/* Samples in whose stack the caller's frame is the callee's next one out; `self`: those of them
+ * that hit the callee itself. However often the pair is on a stack, that counts once. */
+struct stack_call {
+    uint32_t caller, callee;
+    double inclusive, self;
+};
+
+/* What of a function's inclusive samples came from callers that are not known, by reason. */
+struct stack_cut {
+    double samples[RUN_CUTS];
+};
+
+struct stacks {
+    double *self, *inclusive; /* per function, in samples */
+    struct stack_call *calls; /* by caller, then callee */
+    size_t calls_len;
+    struct stack_cut *cut; /* per function; NULL: all callers are known */
+    double samples;        /* of all stacks */
+    double unplaced;       /* of them, those in no function */
+    bool has_callers;      /* there are stacks deeper than one frame */
+};
+
+/* `weights`: per node, in samples. */
+void stacks_measure(struct stacks *t, const struct space *s, const struct functions *f,
+                    const double *weights, struct arena *a);
+
+#endif

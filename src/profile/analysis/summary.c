@@ -1,0 +1,88 @@
+/* Totals, the profiler's own functions, and how sure a share is. */
+#include "profile/analysis/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+bool is_profiler(const char *linkage_name)
+{
+    static const char *const names[] = {
+        "mcount",           "_mcount",           "__mcount",
+        "__fentry__",       "__mcount_internal", "_mcount_internal",
+        "__gnu_mcount_nc",  "__mcount_nc",       "mcount_internal",
+        "__profil_counter", "__profil",          "__gprof_mcount",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(linkage_name, names[i]))
+            return true;
+    return !strncmp(linkage_name, "monarc_mcount", 13);
+}
+
+bool function_is_profiler(const struct functions *f, uint32_t function)
+{
+    const struct function *at = &f->at[function];
+    return (f->objects && f->objects[at->object].is_recorder) || is_profiler(at->name);
+}
+
+void summary_set_profiler_aside(struct run_weights *w, const struct space *s,
+                                const struct functions *f)
+{
+    struct arena scratch = {0};
+    const struct run *r = s->run;
+    bool *is_ours = ARENA_NEW(&scratch, bool, r->nodes.len);
+    for (uint32_t i = 1; i < r->nodes.len; i++) {
+        is_ours[i] =
+            is_ours[r->nodes.at[i].parent] || function_is_profiler(f, space_function_of(s, i));
+        if (is_ours[i]) {
+            w->aside += w->node[i];
+            w->node[i] = 0;
+        }
+    }
+    w->total -= w->aside;
+    arena_deinit(&scratch);
+}
+
+void summary_count(struct summary *s, const struct profile *p, const struct attribution *t,
+                   const struct graph *g)
+{
+    s->has_samples = t->has_histogram;
+    s->samples = t->total;
+    s->unattributed = t->unattributed;
+    s->rate = t->rate;
+    s->dimension = t->dimension;
+    s->abbreviation = t->abbreviation;
+    for (uint32_t i = 0; i < g->functions->len; i++)
+        if (t->self[i] != 0 && function_is_profiler(g->functions, i))
+            s->profiler += t->self[i];
+    if (s->run)
+        s->profiler += s->run->weights->aside;
+    s->arcs = p->arcs.len;
+    s->calls = profile_calls(p);
+    s->unknown_callers = g->unknown_callers;
+    s->unknown_callees = g->unknown_callees;
+}
+
+double summary_mcount_estimate(const struct summary *s)
+{
+    bool is_seconds = s->has_samples && s->rate > 0 && !strcmp(s->dimension, "seconds");
+    return is_seconds ? (double)s->calls * MCOUNT_NANOSECONDS * 1e-9 : 0;
+}
+
+/* Wilson 1927: (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n), z for 95 %. */
+struct interval share_interval(double hits, double samples)
+{
+    const double z = 1.959963984540054;
+    if (!(samples > 0))
+        return (struct interval){0, 1};
+    double p = hits < samples ? hits / samples : 1, nn = z * z / samples;
+    double middle = (p + nn / 2) / (1 + nn);
+    double half = z * sqrt(p * (1 - p) / samples + nn / (4 * samples)) / (1 + nn);
+    return (struct interval){p > 0 ? fmax(0, middle - half) : 0,
+                             p < 1 ? fmin(1, middle + half) : 1};
+}
+
+struct interval summary_interval(const struct summary *s, double samples)
+{
+    return s->effective > 0 ? share_interval(summary_share(s, samples) * s->effective, s->effective)
+                            : share_interval(samples, s->samples);
+}

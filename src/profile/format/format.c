@@ -1,0 +1,66 @@
+/* The formats we know, the surest to recognise first. */
+#include "profile/format/format.h"
+
+#include "base/cursor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const struct format format_gmon, format_gmon0, format_sprof, format_bsd44, format_bsd;
+
+const struct format *const formats[] = {&format_gmon, &format_gmon0, &format_sprof, &format_bsd44,
+                                        &format_bsd};
+const size_t formats_len = sizeof formats / sizeof *formats;
+
+const struct format *format_named(const char *name)
+{
+    for (size_t i = 0; i < formats_len; i++)
+        if (!strcmp(formats[i]->name, name))
+            return formats[i];
+    return NULL;
+}
+
+const struct format *format_of(const struct profile *p)
+{
+    for (size_t i = 0; i < formats_len; i++)
+        if (formats[i]->id == p->format && formats[i]->version == p->version)
+            return formats[i];
+    return formats[0];
+}
+
+/* Says what was seen instead; returns NULL. */
+static const struct format *no_format(struct bytes in, const char *name, struct err *e)
+{
+    char seen[3 * 8 + 1] = "";
+    for (size_t i = 0; i < 8 && i < in.len; i++)
+        snprintf(seen + 3 * i, 4, "%02x ", in.at[i]);
+    if (in.len < 12)
+        err_in(e, name, "%zu bytes are too few for a profile", in.len);
+    else if (!memcmp(in.at, "gmon", 4))
+        err_in(e, name,
+               "begins with \"gmon\", but its version (bytes %.11s) is unknown or in the "
+               "other byte order",
+               seen + 12);
+    else
+        err_in(e, name,
+               "is no profile of a known format: it begins with %sand its header fits no "
+               "BSD system's",
+               seen);
+    return NULL;
+}
+
+const struct format *format_probe(struct bytes in, const char *name, const struct format_hint *hint,
+                                  struct err *e)
+{
+    for (size_t i = 0; i < formats_len; i++)
+        if (formats[i]->probe(in, hint))
+            return formats[i];
+    return no_format(in, name, e);
+}
+
+bool format_read(struct bytes in, const char *name, const struct format_hint *hint,
+                 struct profile *out, struct err *e)
+{
+    const struct format *format = format_probe(in, name, hint, e);
+    return format && format->read(in, name, hint, out, e);
+}

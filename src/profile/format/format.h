@@ -1,0 +1,60 @@
+/* The table of file formats: bytes to model and back.
+ *
+ * A reader gets a span of bytes, never a path, and asks nothing of the program. The files do not
+ * say their pointer size and most not their byte order: a hint is passed in and obeyed, or both are
+ * deduced from the bytes and checked. */
+#ifndef MONARC_FORMAT_FORMAT_H
+#define MONARC_FORMAT_FORMAT_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "base/writer.h"
+#include "profile/model/profile.h"
+
+enum byte_order { ORDER_UNKNOWN, ORDER_LITTLE, ORDER_BIG };
+
+/* What is known from elsewhere: options, or the program's ELF header. */
+struct format_hint {
+    uint8_t word;          /* 4, 8, or 0: deduce */
+    enum byte_order order; /* or ORDER_UNKNOWN: deduce */
+    uint32_t default_rate; /* for old BSD files, which have none; 0: 100 */
+};
+
+struct format {
+    const char *name;  /* for --to and --format, and of the page docs/formats/NAME.md */
+    const char *title; /* for people: "GNU gmon.out, version 1" */
+    enum profile_format id;
+    uint32_t version; /* of PROFILE_GNU; otherwise 0 */
+
+    /* Whether the bytes look like this format, judged by magic or, without one, by consistency. */
+    bool (*probe)(struct bytes in, const struct format_hint *hint);
+
+    /* Reads into a zeroed (or cleared) *out. On failure *out holds the records that were complete
+     * and says in out->failure what ended them; it must still be freed with profile_deinit(). */
+    bool (*read)(struct bytes in, const char *name, const struct format_hint *hint,
+                 struct profile *out, struct err *e);
+
+    /* Writes with w->word and w->big_endian. Fails, with nothing useful in `w`, if the format
+     * cannot hold what the profile has. A count too large for its field is written as several
+     * records where the format sums them. */
+    bool (*write)(struct writer *w, const struct profile *p, struct err *e);
+};
+
+extern const struct format *const formats[];
+extern const size_t formats_len;
+
+/* By name, or NULL. */
+const struct format *format_named(const char *name);
+
+/* The format a profile was read from; "gmon" for one made in memory. */
+const struct format *format_of(const struct profile *p);
+
+/* The format of the bytes, or NULL with a message that says what was seen instead. */
+const struct format *format_probe(struct bytes in, const char *name, const struct format_hint *hint,
+                                  struct err *e);
+
+/* Probes and reads. */
+MUST_CHECK bool format_read(struct bytes in, const char *name, const struct format_hint *hint,
+                            struct profile *out, struct err *e);
+
+#endif

@@ -1,0 +1,318 @@
+/* Trials, evidence, and the records that several dialects share. */
+#include "profile/format/reading.h"
+
+#include "monarc/gmon_out.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+bool reading_fail(struct reading *r, const struct cursor *where, enum read_failure what,
+                  uint64_t seen, uint64_t of, const char *format, ...)
+{
+    r->in.at = where->at; /* how far whole records went */
+    if (!r->out)
+        return false;
+    r->out->failure.what = what;
+    r->out->failure.seen = seen;
+    r->out->failure.of = of;
+    char sentence[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    return err_at(r->e, where, "%s", sentence);
+}
+
+void reading_note_run(struct reading *r, const struct cursor *where, enum record_kind kind,
+                      size_t first, size_t len)
+{
+    struct record_run run = {
+        .kind = kind, .first = (uint32_t)first, .offset = cursor_offset(where), .len = len};
+    vec_push(&r->out->runs, run);
+}
+
+static void see_address(struct reading *r, uint64_t address)
+{
+    if (!address)
+        return;
+    r->lowest = address < r->lowest ? address : r->lowest;
+    r->highest = address > r->highest ? address : r->highest;
+}
+
+/* --- histograms ------------------------------------------------------------------------------ */
+
+/* Text, filled up with NULs. */
+static bool is_text_field(const uint8_t *field, size_t size)
+{
+    size_t len = strnlen((const char *)field, size);
+    for (size_t i = 0; i < size; i++)
+        if (i < len ? field[i] < ' ' || field[i] > '~' : field[i])
+            return false;
+    return len > 0;
+}
+
+static void weigh_histogram(struct reading *r, const struct histogram *h)
+{
+    double bin_bytes = histogram_bin_bytes(h);
+    r->odd += h->low >= h->high;
+    r->odd += !h->bins || bin_bytes < 1 || bin_bytes > 65536;
+    see_address(r, h->low);
+    see_address(r, h->high);
+}
+
+/* Big-endian counters, and those of one byte, which are kept as two. */
+#define DECODER(NAME, TO, FROM, SWAP)                              \
+    static void NAME(TO *to, const uint8_t *from, size_t n)        \
+    {                                                              \
+        for (size_t i = 0; i < n; i++) {                           \
+            FROM value;                                            \
+            memcpy(&value, from + i * sizeof value, sizeof value); \
+            to[i] = SWAP(value);                                   \
+        }                                                          \
+    }
+DECODER(decode_u8, uint16_t, uint8_t, )
+DECODER(decode_swapped_u16, uint16_t, uint16_t, __builtin_bswap16)
+DECODER(decode_swapped_u32, uint32_t, uint32_t, __builtin_bswap32)
+DECODER(decode_swapped_u64, uint64_t, uint64_t, __builtin_bswap64)
+#undef DECODER
+
+static void decode_counters(void *to, const uint8_t *from, size_t n, unsigned width,
+                            bool big_endian)
+{
+    if (width == 1)
+        decode_u8(to, from, n);
+    else if (!big_endian)
+        memcpy(to, from, n * width);
+    else if (width == 2)
+        decode_swapped_u16(to, from, n);
+    else if (width == 4)
+        decode_swapped_u32(to, from, n);
+    else
+        decode_swapped_u64(to, from, n);
+}
+
+bool reading_bins(struct reading *r, const struct cursor *where, struct histogram *h,
+                  unsigned width)
+{
+    size_t left = cursor_left(&r->in) / width;
+    if (!r->out)
+        weigh_histogram(r, h);
+    if (left < h->bins)
+        return reading_fail(r, where, READ_SHORT_BINS, left, h->bins,
+                            "histogram claims %" PRIu32 " bins, the file ends after %zu of them",
+                            h->bins, left);
+    const uint8_t *from = cursor_take(&r->in, (size_t)h->bins * width);
+    if (!r->out)
+        return true;
+    h->width = (uint8_t)(width < 2 ? 2 : width);
+    histogram_alloc(h);
+    if (h->bins)
+        decode_counters(h->counters, from, h->bins, width, r->in.big_endian);
+    reading_note_run(r, where, RECORD_HISTOGRAM, r->out->histograms.len, h->bins);
+    vec_push(&r->out->histograms, *h);
+    r->out->histogram_records++;
+    return true;
+}
+
+bool reading_histogram(struct reading *r, const struct cursor *where)
+{
+    struct cursor *in = &r->in;
+    struct histogram h = {.low = cursor_word(in), .high = cursor_word(in)};
+    h.bins = cursor_u32(in);
+    h.rate = cursor_u32(in);
+    const uint8_t *dimension = cursor_take(in, GMON_OUT_DIMENSION_BYTES);
+    h.abbreviation = (char)cursor_u8(in);
+    if (in->failed)
+        return reading_fail(r, where, READ_SHORT_HISTOGRAM, 0, 0,
+                            "the file ends within the header of a histogram");
+    /* Numbers can be odd in the right layout, too. This field shows where it stands. */
+    if (!r->out && !is_text_field(dimension, GMON_OUT_DIMENSION_BYTES))
+        return reading_fail(r, where, READ_SHORT_HISTOGRAM, 0, 0, "no dimension");
+    strncpy(h.dimension, (const char *)dimension, GMON_OUT_DIMENSION_BYTES);
+    return reading_bins(r, where, &h, 2);
+}
+
+/* --- arcs and blocks ------------------------------------------------------------------------- */
+
+size_t arc_bytes(struct arc_layout layout, unsigned word)
+{
+    return layout.is_tagged + 2 * word + (layout.has_wide_count ? word : 4);
+}
+
+static inline __attribute__((always_inline)) uint64_t unsigned_at(const uint8_t *p, unsigned bytes,
+                                                                  bool big_endian)
+{
+    return bytes == 4 ? bytes_u32(p, big_endian) : bytes_u64(p, big_endian);
+}
+
+/* Inlined once for each layout, so that the loop has no branch on it. */
+static inline __attribute__((always_inline)) size_t decode_arcs_as(struct arc *to,
+                                                                   const uint8_t *from, size_t max,
+                                                                   unsigned tag, unsigned word,
+                                                                   unsigned count, bool big_endian)
+{
+    size_t n = 0, stride = tag + 2 * word + count;
+    for (; n < max && (!tag || *from == GMON_OUT_TAG_ARC); n++, from += stride) {
+        to[n].from = unsigned_at(from + tag, word, big_endian);
+        to[n].self = unsigned_at(from + tag + word, word, big_endian);
+        to[n].count = unsigned_at(from + tag + 2 * word, count, big_endian);
+    }
+    return n;
+}
+
+static size_t decode_arcs(struct arc *to, const uint8_t *from, size_t max, struct arc_layout layout,
+                          unsigned word, bool big_endian)
+{
+    unsigned count = layout.has_wide_count ? word : 4;
+    switch (layout.is_tagged * 1000 + word * 100 + count * 10 + big_endian) {
+    case 1440: return decode_arcs_as(to, from, max, 1, 4, 4, false);
+    case 1441: return decode_arcs_as(to, from, max, 1, 4, 4, true);
+    case 1840: return decode_arcs_as(to, from, max, 1, 8, 4, false);
+    case 1841: return decode_arcs_as(to, from, max, 1, 8, 4, true);
+    default: return decode_arcs_as(to, from, max, layout.is_tagged, word, count, big_endian);
+    }
+}
+
+/* A trial looks at all tags, but learns nothing more from addresses after some hundred. */
+static size_t weigh_arcs(struct reading *r, struct arc_layout layout, size_t max)
+{
+    enum { ENOUGH = 256 };
+    struct arc some[ENOUGH];
+    size_t stride = arc_bytes(layout, r->in.word);
+    size_t n = decode_arcs(some, r->in.at, max < ENOUGH ? max : ENOUGH, layout, r->in.word,
+                           r->in.big_endian);
+    for (size_t i = 0; i < n; i++) {
+        see_address(r, some[i].from);
+        see_address(r, some[i].self);
+    }
+    if (n < ENOUGH || !layout.is_tagged)
+        return n < ENOUGH ? n : max;
+    while (n < max && r->in.at[n * stride] == GMON_OUT_TAG_ARC)
+        n++;
+    return n;
+}
+
+size_t reading_arcs(struct reading *r, struct arc_layout layout, size_t max)
+{
+    struct cursor where = r->in;
+    size_t stride = arc_bytes(layout, r->in.word), n;
+    max = cursor_left(&r->in) / stride < max ? cursor_left(&r->in) / stride : max;
+    if (!max)
+        return 0;
+    if (r->out) {
+        struct profile *out = r->out;
+        size_t first = out->arcs.len;
+        vec_reserve(&out->arcs, first + max);
+        n = decode_arcs(out->arcs.at + first, r->in.at, max, layout, r->in.word, r->in.big_endian);
+        out->arcs.len += n;
+        out->arc_records += n;
+        reading_note_run(r, &where, RECORD_ARC, first, n);
+    } else {
+        n = weigh_arcs(r, layout, max);
+    }
+    r->in.at += n * stride;
+    return n;
+}
+
+void reading_block(struct reading *r, uint64_t address, uint64_t count)
+{
+    see_address(r, address);
+    if (r->out)
+        vec_push(&r->out->blocks, ((struct block){.address = address, .count = count}));
+}
+
+/* --- trials ---------------------------------------------------------------------------------- */
+
+struct trial {
+    struct reading r;
+    bool is_clean;
+};
+
+/* How far apart the addresses are; a layout under which none was reached knows nothing. */
+static uint64_t spread(const struct reading *r)
+{
+    return r->highest ? r->highest - r->lowest : UINT64_MAX;
+}
+
+/* Negative if `a` explains the bytes better; 0 if nothing speaks for either. */
+static int compare_trials(const struct trial *a, const struct trial *b)
+{
+    if (a->is_clean != b->is_clean)
+        return a->is_clean ? -1 : 1;
+    if (!a->is_clean && a->r.in.at != b->r.in.at)
+        return a->r.in.at > b->r.in.at ? -1 : 1;
+    if (a->r.odd != b->r.odd)
+        return a->r.odd < b->r.odd ? -1 : 1;
+    return (spread(&a->r) > spread(&b->r)) - (spread(&a->r) < spread(&b->r));
+}
+
+bool reading_layout(struct cursor *in, unsigned i, enum byte_order order,
+                    const struct format_hint *hint)
+{
+    order = hint->order ? hint->order : order;
+    in->word = i & 1 ? 4 : 8;
+    in->big_endian = i >> 1;
+    return (!hint->word || hint->word == in->word) &&
+           (!order || (order == ORDER_BIG) == in->big_endian);
+}
+
+/* The best of the layouts that are in question. The likelier come first and win a tie. */
+static struct trial best_trial(struct cursor in, enum byte_order order,
+                               const struct format_hint *hint, reading_walk *walk, bool *is_tie)
+{
+    struct trial best = {0};
+    *is_tie = false;
+    for (unsigned i = 0; i < LAYOUTS; i++) {
+        struct trial t = {.r = {.in = in, .lowest = UINT64_MAX}};
+        if (!reading_layout(&t.r.in, i, order, hint))
+            continue;
+        t.is_clean = walk(&t.r);
+        int better = best.r.in.word ? compare_trials(&t, &best) : -1;
+        *is_tie = better ? *is_tie && better > 0 : t.is_clean && t.r.highest;
+        if (better < 0)
+            best = t;
+    }
+    return best;
+}
+
+bool reading_plausible(struct cursor in, const struct format_hint *hint, reading_walk *walk)
+{
+    bool is_tie;
+    struct trial best = best_trial(in, ORDER_UNKNOWN, hint, walk, &is_tie);
+    return best.is_clean && !best.r.odd;
+}
+
+static bool is_settled(enum byte_order order, const struct format_hint *hint)
+{
+    return hint->word && (hint->order || order);
+}
+
+bool reading_run(struct cursor in, enum byte_order order, const struct format_hint *hint,
+                 reading_walk *walk, struct profile *out, struct err *e)
+{
+    bool is_tie = false;
+    in.word = hint->word;
+    in.big_endian = (hint->order ? hint->order : order) == ORDER_BIG;
+    if (!is_settled(order, hint)) {
+        struct cursor best = best_trial(in, order, hint, walk, &is_tie).r.in;
+        in.word = best.word;
+        in.big_endian = best.big_endian;
+    }
+    if (is_tie) {
+        out->failure.what = READ_AMBIGUOUS;
+        return err_in(e, in.name,
+                      "its records make as much sense with either pointer size or byte order; say "
+                      "which with --word and --endian");
+    }
+    struct reading r = {.in = in,
+                        .out = out,
+                        .e = e,
+                        .lowest = UINT64_MAX,
+                        .default_rate = hint->default_rate ? hint->default_rate : 100};
+    out->word = in.word;
+    out->big_endian = in.big_endian;
+    bool ok = walk(&r);
+    profile_sum_histograms(out);
+    return ok;
+}

@@ -1,0 +1,405 @@
+/* Reading the file of a run.
+ *
+ * A reader of a record sees a cursor over its payload alone, and lists grow by what was there,
+ * never by a claim. Refused: other versions, big-endian files, records that are cut off or longer
+ * than what they hold, a wrong checksum, bytes behind the end, and whatever run_check() refuses. */
+#include "profile/format/run_file.h"
+
+#include "monarc/sidecar.h"
+
+#include <inttypes.h>
+
+struct run_reader {
+    struct cursor in;
+    struct run *run;
+    struct arena scratch;
+    VEC(const char *) strings;
+    uint64_t *last; /* by object: its last node's address */
+    size_t last_len;
+};
+
+static uint64_t take(struct run_reader *from)
+{
+    struct cursor *in = &from->in;
+    if (!in->failed && in->at < in->end && *in->at < 0x80)
+        return *in->at++;
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t byte = cursor_u8(in);
+        if (shift == 63 && byte > 1)
+            break;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return value;
+    }
+    in->failed = true;
+    return 0;
+}
+
+static uint32_t take_u32(struct run_reader *from)
+{
+    uint64_t value = take(from);
+    from->in.failed |= value > UINT32_MAX;
+    return (uint32_t)value;
+}
+
+static bool take_bool(struct run_reader *from)
+{
+    uint64_t value = take(from);
+    from->in.failed |= value > 1;
+    return value;
+}
+
+static int64_t take_signed(struct run_reader *from)
+{
+    uint64_t value = take(from);
+    return (int64_t)(value >> 1 ^ -(value & 1));
+}
+
+static uint64_t take_difference(struct run_reader *from, uint64_t before)
+{
+    return before + (uint64_t)take_signed(from);
+}
+
+/* NULL for none. */
+static const char *take_text(struct run_reader *from)
+{
+    uint64_t number = take(from);
+    if (number > from->strings.len)
+        from->in.failed = true;
+    return number && !from->in.failed ? from->strings.at[number - 1] : NULL;
+}
+
+static uint32_t take_index(struct run_reader *from)
+{
+    uint64_t number = take(from);
+    from->in.failed |= number > UINT32_MAX;
+    return number ? (uint32_t)(number - 1) : RUN_NONE;
+}
+
+/* --- one item each --------------------------------------------------------------------------- */
+
+static void read_string(struct run_reader *from)
+{
+    uint64_t len = take(from);
+    const uint8_t *at = len <= cursor_left(&from->in) ? cursor_take(&from->in, len) : NULL;
+    if (!at || memchr(at, 0, len))
+        from->in.failed = true;
+    else
+        vec_push(&from->strings, arena_copy(&from->run->arena, (const char *)at, len));
+}
+
+static void read_facts(struct run_reader *from)
+{
+    struct run *r = from->run;
+    uint64_t machine = take(from);
+    from->in.failed |= machine > UINT16_MAX;
+    r->machine = (uint16_t)machine;
+    r->method = take_u32(from);
+    r->rate = take_u32(from);
+    r->cpus = take_u32(from);
+    r->start_real_ns = take(from);
+    r->length_ns = take(from);
+    r->slice_ns = take(from);
+    r->user_ns = take(from);
+    r->system_ns = take(from);
+    r->cpu_ns = take(from);
+    r->monitor_ns = take(from);
+    r->cost_ns = take(from);
+    r->stacks = take(from);
+    r->whole = take(from);
+}
+
+static void read_text(struct run_reader *from)
+{
+    const char *key = take_text(from), *value = take_text(from);
+    vec_push(&from->run->texts, (struct run_text){key, value});
+}
+
+static void read_object(struct run_reader *from)
+{
+    struct run_object o = {.kind = take_u32(from)};
+    uint64_t bits = take(from);
+    o.is_deleted = bits & RUN_OBJECT_DELETED;
+    o.has_unwind = bits & RUN_OBJECT_HAS_UNWIND;
+    o.path = take_text(from);
+    o.process = take_index(from);
+    o.low = take(from);
+    uint64_t extent = take(from);
+    o.high = o.low + extent;
+    o.build_id_bytes = take_u32(from);
+    bool is_sane = bits <= (RUN_OBJECT_DELETED | RUN_OBJECT_HAS_UNWIND) && o.high >= o.low &&
+                   o.build_id_bytes <= RUN_BUILD_ID_BYTES;
+    const uint8_t *id = is_sane ? cursor_take(&from->in, o.build_id_bytes) : NULL;
+    if (!id) {
+        from->in.failed = true;
+        return;
+    }
+    memcpy(o.build_id, id, o.build_id_bytes);
+    vec_push(&from->run->objects, o);
+}
+
+static void read_symbol(struct run_reader *from)
+{
+    struct run *r = from->run;
+    struct run_symbol before = {0};
+    if (r->symbols.len)
+        before = r->symbols.at[r->symbols.len - 1];
+    uint32_t step = take_u32(from);
+    struct run_symbol s = {.object = before.object + step};
+    from->in.failed |= s.object < before.object;
+    s.start = take(from) + (step ? 0 : before.start);
+    s.size = take(from);
+    s.name = take_text(from);
+    vec_push(&r->symbols, s);
+}
+
+static void read_process(struct run_reader *from)
+{
+    struct run_process p = {.pid = take_u32(from)};
+    p.parent_pid = take_u32(from);
+    p.program = take_index(from);
+    p.start_ns = take(from);
+    p.end_ns = take(from);
+    p.user_ns = take(from);
+    p.system_ns = take(from);
+    uint64_t bits = take(from);
+    p.has_cpu = bits & RUN_PROCESS_HAS_CPU;
+    p.has_ended = bits & RUN_PROCESS_HAS_ENDED;
+    int64_t status = take_signed(from);
+    p.status = (int32_t)status;
+    p.name = take_text(from);
+    p.why_unseen = take_text(from);
+    from->in.failed |= p.status != status || bits > (RUN_PROCESS_HAS_CPU | RUN_PROCESS_HAS_ENDED);
+    vec_push(&from->run->processes, p);
+}
+
+static void read_thread(struct run_reader *from)
+{
+    struct run_thread t = {.process = take_u32(from)};
+    t.tid = take_u32(from);
+    t.start_ns = take(from);
+    t.end_ns = take(from);
+    t.has_cpu = take_bool(from);
+    t.cpu_ns = take(from);
+    const char *name = take_text(from);
+    size_t len = name ? strlen(name) : 0;
+    from->in.failed |= !name || len > RUN_THREAD_NAME_BYTES;
+    if (!from->in.failed)
+        memcpy(t.name, name, len);
+    vec_push(&from->run->threads, t);
+}
+
+static void read_event(struct run_reader *from)
+{
+    struct run_event event = {.name = take_text(from)};
+    event.unit = take_u32(from);
+    event.period = take(from);
+    event.user_only = take_bool(from);
+    vec_push(&from->run->events, event);
+}
+
+static void read_mark(struct run_reader *from)
+{
+    struct run_mark m = {.at_ns = take(from)};
+    m.kind = take_u32(from);
+    m.process = take_index(from);
+    m.tid = take_u32(from);
+    m.name = take_text(from);
+    vec_push(&from->run->marks, m);
+}
+
+static void read_loss(struct run_reader *from)
+{
+    struct run_loss l = {.kind = take_u32(from)};
+    l.count = take(from);
+    l.ns = take(from);
+    l.text = take_text(from);
+    vec_push(&from->run->losses, l);
+}
+
+static void read_arc(struct run_reader *from)
+{
+    struct run *r = from->run;
+    struct run_arc before = {0}, arc = {.from_object = take_index(from)};
+    if (r->arcs.len)
+        before = r->arcs.at[r->arcs.len - 1];
+    arc.from = take_difference(from, before.from);
+    arc.self_object = take_index(from);
+    arc.self = take_difference(from, before.self);
+    arc.count = take(from);
+    vec_push(&r->arcs, arc);
+}
+
+static void read_block(struct run_reader *from)
+{
+    struct run *r = from->run;
+    uint64_t before = r->blocks.len ? r->blocks.at[r->blocks.len - 1].address : 0;
+    struct run_block block = {.object = take_u32(from)};
+    block.address = take_difference(from, before);
+    block.count = take(from);
+    vec_push(&r->blocks, block);
+}
+
+static void prepare_nodes(struct run_reader *from)
+{
+    struct run *r = from->run;
+    if (!r->nodes.len)
+        vec_push(&r->nodes, (struct run_node){.parent = RUN_NONE, .object = RUN_NONE});
+    from->last = ARENA_NEW(&from->scratch, uint64_t, r->objects.len + 1);
+    from->last_len = r->objects.len;
+}
+
+static void read_node(struct run_reader *from)
+{
+    struct run *r = from->run;
+    uint64_t head = take(from), back = head >> 1;
+    if (from->in.failed || back >= r->nodes.len || r->nodes.len >= RUN_NONE) {
+        from->in.failed = true;
+        return;
+    }
+    struct run_node n = {.parent = (uint32_t)(r->nodes.len - 1 - back)};
+    uint32_t expected = n.parent ? r->nodes.at[n.parent].object : 0;
+    n.object = head & 1 ? take_u32(from) : expected;
+    if (n.object >= from->last_len) {
+        from->in.failed = true;
+        return;
+    }
+    n.address = from->last[n.object] = take_difference(from, from->last[n.object]);
+    vec_push(&r->nodes, n);
+}
+
+static void read_sample(struct run_reader *from)
+{
+    struct run *r = from->run;
+    struct run_sample s = {0};
+    if (r->samples.len)
+        s = r->samples.at[r->samples.len - 1];
+    uint64_t head = take(from), node = head >> RUN_SAMPLE_BITS;
+    s.node += (uint32_t)(node >> 1 ^ -(node & 1));
+    if (head & RUN_SAMPLE_MOVED) {
+        s.slice = (uint32_t)take_difference(from, s.slice);
+        s.thread = (uint32_t)take_difference(from, s.thread);
+        s.event = take_u32(from);
+    }
+    s.count = head & RUN_SAMPLE_MANY ? take_u32(from) : 1;
+    if (s.event >= r->events.len || node > (UINT64_C(1) << 33)) {
+        from->in.failed = true;
+        return;
+    }
+    s.weight = s.count * r->events.at[s.event].period;
+    if (head & RUN_SAMPLE_WEIGHTED)
+        s.weight = take_difference(from, s.weight);
+    vec_push(&r->samples, s);
+}
+
+/* --- records --------------------------------------------------------------------------------- */
+
+static void (*const READERS[])(struct run_reader *) = {
+    [RUN_TAG_STRINGS] = read_string, [RUN_TAG_TEXTS] = read_text,
+    [RUN_TAG_OBJECTS] = read_object, [RUN_TAG_SYMBOLS] = read_symbol,
+    [RUN_TAG_NODES] = read_node,     [RUN_TAG_PROCESSES] = read_process,
+    [RUN_TAG_THREADS] = read_thread, [RUN_TAG_EVENTS] = read_event,
+    [RUN_TAG_SAMPLES] = read_sample, [RUN_TAG_MARKS] = read_mark,
+    [RUN_TAG_LOSSES] = read_loss,    [RUN_TAG_ARCS] = read_arc,
+    [RUN_TAG_BLOCKS] = read_block,
+};
+
+/* Room for a list as its length says: every item takes a byte or more, which are there. */
+static void reserve(struct run_reader *from, uint32_t tag, size_t items)
+{
+    struct run *r = from->run;
+    if (tag == RUN_TAG_NODES)
+        vec_reserve(&r->nodes, r->nodes.len + items);
+    if (tag == RUN_TAG_SAMPLES)
+        vec_reserve(&r->samples, r->samples.len + items);
+}
+
+static void read_record(struct run_reader *from, uint32_t tag)
+{
+    if (tag == RUN_TAG_RUN) {
+        read_facts(from);
+        return;
+    }
+    uint64_t items = take(from);
+    if (items > cursor_left(&from->in)) {
+        from->in.failed = true;
+        return;
+    }
+    if (tag == RUN_TAG_NODES)
+        prepare_nodes(from);
+    reserve(from, tag, items);
+    for (; items && !from->in.failed; items--)
+        READERS[tag](from);
+}
+
+static bool is_known(uint32_t tag)
+{
+    return tag == RUN_TAG_RUN || (tag < sizeof READERS / sizeof *READERS && READERS[tag]);
+}
+
+bool run_probe(struct bytes in)
+{
+    return in.len >= 8 && bytes_u32(in.at, false) == MONARC_SIDE_MAGIC &&
+           bytes_u32(in.at + 4, false) == RUN_FILE_VERSION;
+}
+
+static bool read_header(struct cursor *in, struct err *e)
+{
+    struct cursor start = *in;
+    uint32_t magic = cursor_u32(in), version = cursor_u32(in), order = cursor_u32(in);
+    if (in->failed)
+        return err_at(e, &start, "%zu bytes are too few for a recording", cursor_left(&start));
+    if (magic == __builtin_bswap32(MONARC_SIDE_MAGIC))
+        return err_at(e, &start, "is a big-endian recording; read it on a machine of that order");
+    if (magic != MONARC_SIDE_MAGIC || order != MONARC_BYTE_ORDER)
+        return err_at(e, &start, "is no recording");
+    if (version != RUN_FILE_VERSION)
+        return err_at(e, &start, "version %" PRIu32 " of recordings is not known", version);
+    return true;
+}
+
+static bool read_end(const struct cursor *where, struct cursor payload, const struct cursor *in,
+                     struct err *e)
+{
+    uint64_t sum = cursor_u64(&payload);
+    if (payload.failed || cursor_left(&payload) ||
+        sum != run_checksum((struct bytes){where->base, cursor_offset(where)}))
+        return err_at(e, where, "the checksum is wrong: the file was damaged");
+    return !cursor_left(in) || err_at(e, in, "%zu bytes stand behind the end", cursor_left(in));
+}
+
+static bool read_records(struct run_reader *from, struct cursor in, struct err *e)
+{
+    for (;;) {
+        struct cursor where = in;
+        uint32_t tag = cursor_u32(&in);
+        uint64_t n = cursor_u64(&in);
+        struct cursor payload = in;
+        if (in.failed || n > cursor_left(&in) || !cursor_take(&in, n))
+            return err_at(e, &where, "the file ends within a record");
+        payload.end = payload.at + n;
+        if (tag == RUN_TAG_END)
+            return read_end(&where, payload, &in, e);
+        if (!is_known(tag))
+            continue;
+        from->in = payload;
+        read_record(from, tag);
+        if (from->in.failed || cursor_left(&from->in))
+            return err_at(e, &payload,
+                          "the %" PRIu64 " bytes of a record with tag %" PRIu32 " do not make one",
+                          n, tag);
+    }
+}
+
+bool run_read(struct bytes bytes, const char *name, struct run *out, struct err *e)
+{
+    struct run_reader from = {.run = out};
+    struct cursor in = cursor_over(bytes, name);
+    struct err why = {0};
+    bool ok = read_header(&in, e) && read_records(&from, in, e) &&
+              (run_check(out, &why) || err_in(e, name, "%s", why.line));
+    vec_free(&from.strings);
+    arena_deinit(&from.scratch);
+    return ok;
+}

@@ -1,0 +1,161 @@
+/* What was measured: histograms, call-graph arcs and basic-block counts, addresses as recorded.
+ *
+ * A profile knows no symbols and no program. Counts are 64 bits wide whatever the file's were.
+ * 32-bit addresses are zero-extended. A profile owns its memory: profile_deinit() frees it. */
+#ifndef MONARC_MODEL_PROFILE_H
+#define MONARC_MODEL_PROFILE_H
+
+#include "base/err.h"
+#include "base/vec.h"
+
+/* Samples over [low, high): bin i counts hits in the i-th of `bins` equal parts of the range.
+ * One histogram of a profile is the sum of all records with the same range, rate and dimension. */
+struct histogram {
+    uint64_t low, high;
+    uint32_t bins;
+    uint32_t rate;      /* samples per unit of the dimension, usually per second; 0 if unknown */
+    char dimension[16]; /* "seconds"; always NUL-terminated */
+    char abbreviation;  /* 's' */
+    uint8_t width;      /* bytes a counter takes in memory now: 2, 4 or 8 */
+    void *counters;     /* `bins` of them, malloc'ed */
+};
+
+struct arc {
+    uint64_t from; /* an address in the caller, usually the return address; 0: not known */
+    uint64_t self; /* an address in the callee, usually its entry */
+    uint64_t count;
+};
+
+struct block {
+    uint64_t address;
+    uint64_t count;
+};
+
+/* Which of the family's formats the bytes were in. */
+enum profile_format {
+    PROFILE_NONE, /* made in memory */
+    PROFILE_GNU,
+    PROFILE_BSD,
+    PROFILE_BSD44,
+    PROFILE_SPROF,
+};
+
+enum record_kind { RECORD_HISTOGRAM, RECORD_ARC, RECORD_BLOCKS };
+
+/* Consecutive records of one kind as they stood in the file; histograms and block lists are one
+ * record a run. */
+struct record_run {
+    enum record_kind kind;
+    uint32_t first;  /* index in `histograms`, or of the run's first arc or block */
+    uint64_t offset; /* in the file, of the tag where there is one */
+    uint64_t len;    /* histogram: bins; arcs, blocks: how many */
+};
+
+/* Why reading stopped before the end. The sentence for people is in `struct err`; this is for code
+ * that has to phrase it otherwise. */
+enum read_failure {
+    READ_COMPLETE,
+    READ_SHORT_HEADER, /* the file's header is cut off, or it is no header of this format */
+    READ_BAD_MAGIC,
+    READ_BAD_VERSION,     /* seen: the version */
+    READ_BAD_TAG,         /* seen: the tag */
+    READ_SHORT_HISTOGRAM, /* cut within a histogram's header */
+    READ_SHORT_BINS,      /* seen: counters present, of: counters claimed */
+    READ_SHORT_ARC,
+    READ_SHORT_BLOCKS, /* cut within a list of blocks */
+    READ_AMBIGUOUS,    /* pointer size or byte order cannot be told; nothing was read */
+};
+
+struct profile {
+    enum profile_format format;
+    uint32_t version; /* of GNU's format: 0 or 1 */
+    uint8_t word;     /* pointer size of the machine that was measured: 4 or 8 */
+    bool big_endian;
+    double counts_a_sample; /* of the histograms; 0: 1. Never in files */
+    VEC(struct histogram) histograms;
+    VEC(struct arc) arcs;     /* in file order; the same pair may occur again */
+    VEC(struct block) blocks; /* likewise */
+
+    /* Records as they stood in the file(s), before any were summed. */
+    uint64_t histogram_records, arc_records, block_records;
+
+    /* Of a profile that was read; a merge leaves them empty. */
+    VEC(struct record_run) runs;
+    uint64_t
+        trailing_bytes; /* after the last whole record, too few for another or without meaning */
+    struct {
+        enum read_failure what;
+        uint64_t seen, of;
+    } failure;
+};
+
+void profile_deinit(struct profile *p);
+
+/* Empties `p` but keeps memory for the next file. */
+void profile_clear(struct profile *p);
+
+/* Counter `i`. histogram_add() adds to it, growing the counters' width where the sum needs it.
+ * Saturates at 2^64-1.
+ */
+uint64_t histogram_get(const struct histogram *h, uint32_t i);
+
+/* The first bin from `i` on that is not zero, or h->bins. */
+uint32_t histogram_next(const struct histogram *h, uint32_t i);
+
+void histogram_add(struct histogram *h, uint32_t i, uint64_t count);
+
+/* Adds all counters of `from`, which has as many bins, to those of `into`. */
+void histogram_add_all(struct histogram *into, const struct histogram *from);
+
+/* Allocates zeroed counters of h->width bytes (0: 2) for h->bins bins. */
+void histogram_alloc(struct histogram *h);
+void histogram_deinit(struct histogram *h);
+
+/* Makes counters `width` bytes wide; never narrower than they are. */
+void histogram_widen(struct histogram *h, uint8_t width);
+
+/* All samples of `h`, the most in one bin, and all of all histograms; saturating. */
+uint64_t histogram_total(const struct histogram *h);
+uint64_t histogram_peak(const struct histogram *h);
+uint64_t profile_samples(const struct profile *p);
+
+/* All calls of all arcs; saturating. */
+uint64_t profile_calls(const struct profile *p);
+
+/* Orders by range, then bins, rate, dimension, abbreviation; 0: records of the two can be summed.
+ */
+int histogram_compare(const struct histogram *a, const struct histogram *b);
+
+/* Bytes of address range per bin; 0 if there are none. */
+static inline double histogram_bin_bytes(const struct histogram *h)
+{
+    return h->bins && h->high > h->low ? (double)(h->high - h->low) / h->bins : 0;
+}
+
+static inline uint64_t add_saturating(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Sums histograms that compare equal into the first of them; the order of first appearance stays.
+ */
+void profile_sum_histograms(struct profile *p);
+
+/* Sorts histograms by range, arcs by (from, self), blocks by address, and sums equal ones: two
+ * profiles that measured the same are then equal field by field. Forgets `runs`. */
+void profile_normalize(struct profile *p);
+
+/* Whether two normalized profiles hold the same measurements; format and word are not compared. */
+bool profile_same(const struct profile *a, const struct profile *b);
+
+/* Adds `from` to `into`: histograms of the same range, rate, dimension and bin count are summed bin
+ * by bin, others are kept beside each other; arcs with equal (from, self) and blocks with equal
+ * address are summed; first appearance decides the order. Fails, leaving `into` as it was, if
+ * histograms overlap without being the same, or differ in dimension or rate, or the machines in
+ * pointer size or byte order. Without records (zeroed, say), `into` takes the identity (format,
+ * word, byte order) of `from`. Merging many: see
+ * profile/model/merge.h. */
+MUST_CHECK bool profile_merge(struct profile *into, const struct profile *from, struct err *e);
+
+#endif

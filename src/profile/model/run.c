@@ -1,0 +1,133 @@
+/* What every run must hold, and small questions to one. */
+#include "profile/model/run.h"
+
+#include "base/err.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MOST_SLICES = 1 << 20 };
+
+void run_deinit(struct run *r)
+{
+    vec_free(&r->texts);
+    vec_free(&r->objects);
+    vec_free(&r->symbols);
+    vec_free(&r->nodes);
+    vec_free(&r->processes);
+    vec_free(&r->threads);
+    vec_free(&r->events);
+    vec_free(&r->samples);
+    vec_free(&r->marks);
+    vec_free(&r->losses);
+    vec_free(&r->arcs);
+    vec_free(&r->blocks);
+    arena_deinit(&r->arena);
+}
+
+const char *run_text(const struct run *r, const char *key)
+{
+    for (size_t i = 0; i < r->texts.len; i++)
+        if (!strcmp(r->texts.at[i].key, key))
+            return r->texts.at[i].value;
+    return NULL;
+}
+
+uint64_t run_weight(const struct run *r, uint32_t event)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < r->samples.len; i++)
+        if (r->samples.at[i].event == event)
+            sum += r->samples.at[i].weight;
+    return sum;
+}
+
+/* --- what readers check ---------------------------------------------------------------------- */
+
+static bool is_index_or_none(uint32_t index, size_t len)
+{
+    return index < len || index == RUN_NONE;
+}
+
+static bool check_object(const struct run *r, const struct run_object *o)
+{
+    bool is_file = o->kind == RUN_OBJECT_FILE;
+    return o->kind < RUN_OBJECT_KINDS && o->build_id_bytes <= RUN_BUILD_ID_BYTES &&
+           o->low <= o->high && (o->path || !is_file) &&
+           is_index_or_none(o->process, r->processes.len) &&
+           (o->kind != RUN_OBJECT_GENERATED || o->process != RUN_NONE);
+}
+
+static bool check_symbol(const struct run *r, size_t i)
+{
+    const struct run_symbol *s = &r->symbols.at[i], *before = i ? s - 1 : NULL;
+    if (s->object >= r->objects.len || !s->name || s->start + s->size < s->start)
+        return false;
+    return !before || before->object < s->object ||
+           (before->object == s->object && before->start <= s->start);
+}
+
+static bool check_node(const struct run *r, size_t i)
+{
+    const struct run_node *n = &r->nodes.at[i];
+    return !i || (n->parent < i && n->object < r->objects.len);
+}
+
+static bool check_process(const struct run *r, const struct run_process *p)
+{
+    return (p->program == RUN_NONE ||
+            (p->program < r->objects.len && r->objects.at[p->program].kind == RUN_OBJECT_FILE)) &&
+           (!p->end_ns || p->start_ns <= p->end_ns) && p->name;
+}
+
+static bool check_thread(const struct run *r, const struct run_thread *t)
+{
+    return t->process < r->processes.len && (!t->end_ns || t->start_ns <= t->end_ns) &&
+           !t->name[RUN_THREAD_NAME_BYTES];
+}
+
+static bool check_event(const struct run_event *event)
+{
+    return event->name && event->unit <= RUN_UNIT_COUNT;
+}
+
+/* Weights must have a sum. */
+static bool check_sample(const struct run *r, const struct run_sample *s, uint64_t *sum)
+{
+    return s->slice < MOST_SLICES && s->thread < r->threads.len && s->event < r->events.len &&
+           s->node < r->nodes.len && !__builtin_add_overflow(*sum, s->weight, sum);
+}
+
+static bool check_mark(const struct run *r, const struct run_mark *m)
+{
+    return m->name && is_index_or_none(m->process, r->processes.len);
+}
+
+/* The first item of a list for which `holds` is false makes the message. */
+#define EACH(list, what, holds)              \
+    for (size_t i = 0; i < r->list.len; i++) \
+        if (!(holds))                        \
+            return err_set(e, what " %zu of the run is not possible", i);
+
+bool run_check(const struct run *r, struct err *e)
+{
+    uint64_t sum = 0;
+    if (!r->nodes.len)
+        return err_set(e, "the run has no root of its stacks");
+    if (r->samples.len && !r->slice_ns)
+        return err_set(e, "the run has samples, but no length of its slices");
+    EACH(texts, "text", r->texts.at[i].key && r->texts.at[i].value)
+    EACH(objects, "object", check_object(r, &r->objects.at[i]))
+    EACH(symbols, "symbol", check_symbol(r, i))
+    EACH(nodes, "node", check_node(r, i))
+    EACH(processes, "process", check_process(r, &r->processes.at[i]))
+    EACH(threads, "thread", check_thread(r, &r->threads.at[i]))
+    EACH(events, "event", check_event(&r->events.at[i]))
+    EACH(samples, "sample", check_sample(r, &r->samples.at[i], &sum))
+    EACH(marks, "mark", check_mark(r, &r->marks.at[i]))
+    EACH(losses, "loss", r->losses.at[i].kind < RUN_LOSSES && r->losses.at[i].text)
+    EACH(arcs, "arc",
+         is_index_or_none(r->arcs.at[i].from_object, r->objects.len) &&
+             is_index_or_none(r->arcs.at[i].self_object, r->objects.len))
+    return true;
+}

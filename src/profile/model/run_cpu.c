@@ -1,0 +1,44 @@
+/* What CPU time a run's processes had, by the accounts that the kernel gives to who waits for them,
+ * and where nobody waited, by its counters.
+ *
+ * Counters run on while the machine's host runs something else; accounts do not. */
+#include "base/map.h"
+#include "profile/model/run.h"
+
+/* When the last program of each pid ended; 0: it had not. */
+static void ends_by_pid(const struct run *r, struct map *ends)
+{
+    for (uint32_t i = 0; i < r->processes.len; i++)
+        *map_at(ends, r->processes.at[i].pid, 0, i, NULL) = i;
+}
+
+/* Outlived its parent, so that its time is in nobody's account. */
+static bool is_orphan(const struct run *r, const struct map *ends, uint32_t process)
+{
+    const uint32_t *own = map_find(ends, r->processes.at[process].pid, 0);
+    const uint32_t *parent = map_find(ends, r->processes.at[process].parent_pid, 0);
+    uint64_t own_end = r->processes.at[*own].end_ns;
+    uint64_t parent_end = parent ? r->processes.at[*parent].end_ns : 0;
+    return process && parent_end && (!own_end || own_end > parent_end);
+}
+
+struct run_cpu run_cpu(const struct run *r)
+{
+    struct run_cpu sum = {0};
+    struct map ends = {0};
+    ends_by_pid(r, &ends);
+    for (size_t i = 0; i < r->threads.len; i++) {
+        const struct run_thread *t = &r->threads.at[i];
+        if (t->has_cpu)
+            *(is_orphan(r, &ends, t->process) ? &sum.orphans_ns : &sum.others_ns) += t->cpu_ns;
+    }
+    map_deinit(&ends);
+    return sum;
+}
+
+uint64_t run_used_ns(const struct run *r)
+{
+    uint64_t waited = r->user_ns + r->system_ns;
+    struct run_cpu counted = run_cpu(r);
+    return (waited ? waited : counted.others_ns) + counted.orphans_ns;
+}

@@ -1,0 +1,356 @@
+/* Merging runs.
+ *
+ * What is a list of its own is appended with its indices moved; objects and events that both have
+ * are one, and so are stacks of the same frames. */
+#include "profile/model/run_merge.h"
+
+#include "base/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SLICES = 1000 };
+
+struct run_merging {
+    struct run *into;
+    const struct run *from;
+    struct arena scratch;
+    uint32_t *objects, *events, *nodes; /* of `from`: those of `into` */
+    uint32_t processes, threads;        /* how many there were */
+};
+
+static const char *merge_text(struct run_merging *m, const char *text)
+{
+    return text ? arena_copy(&m->into->arena, text, strlen(text)) : NULL;
+}
+
+bool run_object_same(const struct run_object *a, const struct run_object *b)
+{
+    if (a->kind != b->kind || a->kind == RUN_OBJECT_GENERATED)
+        return false;
+    if (a->kind != RUN_OBJECT_FILE)
+        return true;
+    bool has_ids = a->build_id_bytes && b->build_id_bytes;
+    return !strcmp(a->path, b->path) &&
+           (!has_ids || (a->build_id_bytes == b->build_id_bytes &&
+                         !memcmp(a->build_id, b->build_id, a->build_id_bytes)));
+}
+
+static uint32_t merge_object(struct run_merging *m, const struct run_object *o)
+{
+    struct run *into = m->into;
+    for (uint32_t i = 0; i < into->objects.len; i++) {
+        struct run_object *same = &into->objects.at[i];
+        if (!run_object_same(same, o))
+            continue;
+        same->low = o->low < same->low ? o->low : same->low;
+        same->high = o->high > same->high ? o->high : same->high;
+        return i;
+    }
+    struct run_object added = *o;
+    added.path = merge_text(m, o->path);
+    added.process = o->process == RUN_NONE ? RUN_NONE : o->process + m->processes;
+    vec_push(&into->objects, added);
+    return (uint32_t)into->objects.len - 1;
+}
+
+static void merge_objects(struct run_merging *m)
+{
+    m->objects = ARENA_NEW(&m->scratch, uint32_t, m->from->objects.len);
+    for (size_t i = 0; i < m->from->objects.len; i++)
+        m->objects[i] = merge_object(m, &m->from->objects.at[i]);
+}
+
+static uint32_t moved_object(const struct run_merging *m, uint32_t object)
+{
+    return object == RUN_NONE ? RUN_NONE : m->objects[object];
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct run_symbol *l = left, *r = right;
+    if (l->object != r->object)
+        return l->object < r->object ? -1 : 1;
+    if (l->start != r->start)
+        return l->start < r->start ? -1 : 1;
+    return l->size != r->size ? (l->size < r->size ? -1 : 1) : strcmp(l->name, r->name);
+}
+
+/* Symbols that both have are kept once. */
+static void merge_symbols(struct run_merging *m)
+{
+    struct run *into = m->into;
+    for (size_t i = 0; i < m->from->symbols.len; i++) {
+        struct run_symbol s = m->from->symbols.at[i];
+        s.object = m->objects[s.object];
+        s.name = merge_text(m, s.name);
+        vec_push(&into->symbols, s);
+    }
+    if (into->symbols.len)
+        qsort(into->symbols.at, into->symbols.len, sizeof *into->symbols.at, by_start);
+    size_t kept = 0;
+    for (size_t i = 0; i < into->symbols.len; i++)
+        if (!kept || by_start(&into->symbols.at[kept - 1], &into->symbols.at[i]))
+            into->symbols.at[kept++] = into->symbols.at[i];
+    into->symbols.len = kept;
+}
+
+static bool merge_events(struct run_merging *m, struct err *e)
+{
+    struct run *into = m->into;
+    m->events = ARENA_NEW(&m->scratch, uint32_t, m->from->events.len);
+    for (size_t i = 0; i < m->from->events.len; i++) {
+        struct run_event event = m->from->events.at[i];
+        uint32_t number = 0;
+        while (number < into->events.len && strcmp(into->events.at[number].name, event.name))
+            number++;
+        m->events[i] = number;
+        if (number == into->events.len) {
+            event.name = merge_text(m, event.name);
+            vec_push(&into->events, event);
+        } else if (into->events.at[number].unit != event.unit) {
+            return err_set(e, "the event '%s' counts other units in another run", event.name);
+        }
+        into->events.at[number].user_only |= event.user_only;
+    }
+    return true;
+}
+
+/* Stacks of `into` are numbered by parent, object and address; those of `from` find theirs. */
+static void merge_nodes(struct run_merging *m)
+{
+    struct run *into = m->into;
+    struct map known = {0};
+    map_reserve(&known, into->nodes.len + m->from->nodes.len);
+    for (uint32_t i = 1; i < into->nodes.len; i++)
+        map_at(&known, (uint64_t)into->nodes.at[i].parent << 32 | into->nodes.at[i].object,
+               into->nodes.at[i].address, i, NULL);
+    m->nodes = ARENA_NEW(&m->scratch, uint32_t, m->from->nodes.len);
+    for (uint32_t i = 1; i < m->from->nodes.len; i++) {
+        struct run_node n = m->from->nodes.at[i];
+        bool is_new;
+        n.parent = m->nodes[n.parent];
+        n.object = m->objects[n.object];
+        m->nodes[i] = *map_at(&known, (uint64_t)n.parent << 32 | n.object, n.address,
+                              (uint32_t)into->nodes.len, &is_new);
+        if (is_new)
+            vec_push(&into->nodes, n);
+    }
+    map_deinit(&known);
+}
+
+/* --- time ------------------------------------------------------------------------------------ */
+
+static uint32_t slice_at(const struct run *r, uint64_t at_ns)
+{
+    uint64_t slice = at_ns / r->slice_ns;
+    return slice < MOST_SLICES ? (uint32_t)slice : MOST_SLICES - 1;
+}
+
+/* Slices become so long that both runs have room in MOST_SLICES of them. */
+static void merge_slices(struct run_merging *m)
+{
+    struct run *into = m->into;
+    uint64_t was = into->slice_ns, length = into->length_ns + m->from->length_ns;
+    into->slice_ns = was > m->from->slice_ns ? was : m->from->slice_ns;
+    into->slice_ns = into->slice_ns ? into->slice_ns : 1;
+    while (length / into->slice_ns >= MOST_SLICES)
+        into->slice_ns *= 2;
+    for (size_t i = 0; i < into->samples.len; i++)
+        into->samples.at[i].slice = slice_at(into, was * into->samples.at[i].slice + was / 2);
+}
+
+static void merge_samples(struct run_merging *m)
+{
+    const struct run *from = m->from;
+    struct run *into = m->into;
+    vec_reserve(&into->samples, into->samples.len + from->samples.len);
+    for (size_t i = 0; i < from->samples.len; i++) {
+        struct run_sample s = from->samples.at[i];
+        uint64_t at_ns = from->slice_ns * s.slice + from->slice_ns / 2;
+        s.slice = slice_at(into, into->length_ns + at_ns);
+        s.thread += m->threads;
+        s.event = m->events[s.event];
+        s.node = m->nodes[s.node];
+        vec_push(&into->samples, s);
+    }
+}
+
+static uint64_t moved_end(const struct run_merging *m, uint64_t end_ns)
+{
+    return end_ns ? end_ns + m->into->length_ns : 0;
+}
+
+static void merge_processes(struct run_merging *m)
+{
+    struct run *into = m->into;
+    for (size_t i = 0; i < m->from->processes.len; i++) {
+        struct run_process p = m->from->processes.at[i];
+        p.program = moved_object(m, p.program);
+        p.start_ns += into->length_ns;
+        p.end_ns = moved_end(m, p.end_ns);
+        p.name = merge_text(m, p.name);
+        p.why_unseen = merge_text(m, p.why_unseen);
+        vec_push(&into->processes, p);
+    }
+    for (size_t i = 0; i < m->from->threads.len; i++) {
+        struct run_thread t = m->from->threads.at[i];
+        t.process += m->processes;
+        t.start_ns += into->length_ns;
+        t.end_ns = moved_end(m, t.end_ns);
+        vec_push(&into->threads, t);
+    }
+}
+
+static void merge_notes(struct run_merging *m)
+{
+    struct run *into = m->into;
+    bool is_first = !into->texts.len;
+    for (size_t i = 0; is_first && i < m->from->texts.len; i++)
+        vec_push(&into->texts, (struct run_text){merge_text(m, m->from->texts.at[i].key),
+                                                 merge_text(m, m->from->texts.at[i].value)});
+    for (size_t i = 0; i < m->from->marks.len; i++) {
+        struct run_mark mark = m->from->marks.at[i];
+        mark.at_ns += into->length_ns;
+        mark.process = mark.process == RUN_NONE ? RUN_NONE : mark.process + m->processes;
+        mark.name = merge_text(m, mark.name);
+        vec_push(&into->marks, mark);
+    }
+    for (size_t i = 0; i < m->from->losses.len; i++) {
+        struct run_loss loss = m->from->losses.at[i];
+        loss.text = merge_text(m, loss.text);
+        vec_push(&into->losses, loss);
+    }
+}
+
+static void merge_calls(struct run_merging *m)
+{
+    for (size_t i = 0; i < m->from->arcs.len; i++) {
+        struct run_arc arc = m->from->arcs.at[i];
+        arc.from_object = moved_object(m, arc.from_object);
+        arc.self_object = moved_object(m, arc.self_object);
+        vec_push(&m->into->arcs, arc);
+    }
+    for (size_t i = 0; i < m->from->blocks.len; i++) {
+        struct run_block block = m->from->blocks.at[i];
+        block.object = m->objects[block.object];
+        vec_push(&m->into->blocks, block);
+    }
+}
+
+/* Sums, and what the first run says for all. */
+static void merge_facts(struct run_merging *m)
+{
+    struct run *into = m->into;
+    const struct run *from = m->from;
+    into->machine = into->machine ? into->machine : from->machine;
+    into->method = into->method ? into->method : from->method;
+    into->rate = into->rate ? into->rate : from->rate;
+    into->cpus = into->cpus > from->cpus ? into->cpus : from->cpus;
+    into->start_real_ns = into->start_real_ns ? into->start_real_ns : from->start_real_ns;
+    into->length_ns += from->length_ns;
+    into->user_ns += from->user_ns;
+    into->system_ns += from->system_ns;
+    into->cpu_ns += from->cpu_ns;
+    into->monitor_ns += from->monitor_ns;
+    into->cost_ns += from->cost_ns;
+    into->stacks += from->stacks;
+    into->whole += from->whole;
+}
+
+static struct run_merging merging_of(struct run *into, const struct run *from)
+{
+    if (!into->nodes.len)
+        vec_push(&into->nodes, (struct run_node){.parent = RUN_NONE, .object = RUN_NONE});
+    return (struct run_merging){.into = into,
+                                .from = from,
+                                .processes = (uint32_t)into->processes.len,
+                                .threads = (uint32_t)into->threads.len};
+}
+
+bool run_merge(struct run *into, const struct run *from, struct err *e)
+{
+    struct run_merging m = merging_of(into, from);
+    bool is_one_machine = !into->machine || !from->machine || into->machine == from->machine;
+    if (!is_one_machine)
+        return err_set(e, "the runs are of different machines (ELF numbers %u and %u)",
+                       into->machine, from->machine);
+    bool ok = merge_events(&m, e);
+    if (ok) {
+        merge_objects(&m);
+        merge_symbols(&m);
+        merge_nodes(&m);
+        merge_slices(&m);
+        merge_samples(&m);
+        merge_processes(&m);
+        merge_notes(&m);
+        merge_calls(&m);
+        merge_facts(&m);
+    }
+    arena_deinit(&m.scratch);
+    return ok && run_check(into, e);
+}
+
+/* --- calls alone ----------------------------------------------------------------------------- */
+
+static int by_ends(const void *left, const void *right)
+{
+    const struct run_arc *l = left, *r = right;
+    if (l->from_object != r->from_object)
+        return l->from_object < r->from_object ? -1 : 1;
+    if (l->from != r->from)
+        return l->from < r->from ? -1 : 1;
+    if (l->self_object != r->self_object)
+        return l->self_object < r->self_object ? -1 : 1;
+    return (l->self > r->self) - (l->self < r->self);
+}
+
+static int by_address(const void *left, const void *right)
+{
+    const struct run_block *l = left, *r = right;
+    if (l->object != r->object)
+        return l->object < r->object ? -1 : 1;
+    return (l->address > r->address) - (l->address < r->address);
+}
+
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+void run_sum_calls(struct run *r)
+{
+    size_t arcs = 0, blocks = 0;
+    if (r->arcs.len)
+        qsort(r->arcs.at, r->arcs.len, sizeof *r->arcs.at, by_ends);
+    for (size_t i = 0; i < r->arcs.len; i++)
+        if (arcs && !by_ends(&r->arcs.at[arcs - 1], &r->arcs.at[i]))
+            r->arcs.at[arcs - 1].count = sum_of(r->arcs.at[arcs - 1].count, r->arcs.at[i].count);
+        else
+            r->arcs.at[arcs++] = r->arcs.at[i];
+    if (r->blocks.len)
+        qsort(r->blocks.at, r->blocks.len, sizeof *r->blocks.at, by_address);
+    for (size_t i = 0; i < r->blocks.len; i++)
+        if (blocks && !by_address(&r->blocks.at[blocks - 1], &r->blocks.at[i]))
+            r->blocks.at[blocks - 1].count =
+                sum_of(r->blocks.at[blocks - 1].count, r->blocks.at[i].count);
+        else
+            r->blocks.at[blocks++] = r->blocks.at[i];
+    r->arcs.len = arcs;
+    r->blocks.len = blocks;
+}
+
+void run_add_calls(struct run *into, const struct run *from)
+{
+    struct run_merging m = merging_of(into, from);
+    m.objects = ARENA_NEW(&m.scratch, uint32_t, from->objects.len);
+    for (size_t i = 0; i < from->objects.len; i++) {
+        uint32_t kind = from->objects.at[i].kind;
+        bool has_calls = kind == RUN_OBJECT_FILE || kind == RUN_OBJECT_VDSO;
+        m.objects[i] = has_calls ? merge_object(&m, &from->objects.at[i]) : RUN_NONE;
+    }
+    merge_calls(&m);
+    run_sum_calls(into);
+    arena_deinit(&m.scratch);
+}

@@ -1,0 +1,137 @@
+/* Trees of recorded stacks for people.
+ *
+ * Names of one level stand below each other. A row that alone goes on from its parent stays on the
+ * parent's level, with a `>` before it (`<` where the tree goes outwards): so what is sixty calls
+ * deep stays in sight, and only real branches move to the right. */
+#include "profile/report/call_tree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_LEVELS = 30 }; /* that are indented; the depth of deeper rows is in its column */
+
+struct call_layout {
+    const struct call_report *report;
+    const struct text_style *style;
+    bool has_time;
+    int time, decimals, depth;
+};
+
+static struct call_layout call_lay_out(const struct call_report *r, const struct text_style *style)
+{
+    const struct summary *s = r->summary;
+    struct call_layout l = {.report = r, .style = style, .has_time = s->rate > 0, .depth = 5};
+    double most = l.has_time ? summary_time(s, s->samples) : s->samples;
+    l.decimals = l.has_time ? text_time_decimals(s) : 2;
+    l.time = text_digits((uint64_t)most) + l.decimals + 1;
+    l.time = l.time < 9 ? 9 : l.time;
+    return l;
+}
+
+static void put_amount(struct out *out, const struct call_layout *l, double samples)
+{
+    out_char(out, ' ');
+    out_fixed(out, l->has_time ? summary_time(l->report->summary, samples) : samples, l->time,
+              l->decimals);
+}
+
+static void put_function(struct out *out, const struct call_report *r, uint32_t function,
+                         const struct text_style *style)
+{
+    text_function(out, r->names, function, style);
+    if (function >= r->frames->first_inlined)
+        out_str(out, " (inlined)");
+}
+
+static void put_row(struct out *out, const struct call_layout *l, const struct call_rows *t,
+                    const struct call_row *row, uint32_t level)
+{
+    const struct summary *s = l->report->summary;
+    double share = summary_share(s, row->total);
+    bool is_outwards = t->direction == CALLS_OUTWARDS, is_chained = row->is_only && row->depth;
+    text_heat_on(out, l->style, share);
+    out_printf(out, "%6.2f", 100 * share);
+    text_heat_off(out, l->style, share);
+    put_amount(out, l, row->total);
+    if (!is_outwards && !row->folded)
+        put_amount(out, l, row->self);
+    else if (!is_outwards)
+        out_spaces(out, 1 + (size_t)l->time);
+    out_char(out, ' ');
+    out_u64(out, row->depth, l->depth);
+    out_spaces(out, 1 + 2 * (size_t)(level < MOST_LEVELS ? level : MOST_LEVELS));
+    out_str(out, !is_chained ? "  " : is_outwards ? "< " : "> ");
+    if (row->folded)
+        out_printf(out, "(+%" PRIu32 " more, %.2g %%)", row->folded, 100 * share);
+    else
+        put_function(out, l->report, row->function, l->style);
+    out_char(out, '\n');
+}
+
+static void put_head(struct out *out, const struct call_layout *l, const struct call_rows *t,
+                     uint32_t function)
+{
+    char total[16], self[16];
+    char unit = l->report->summary->abbreviation;
+    if (unit <= ' ' || unit > '~')
+        unit = '?';
+    snprintf(total, sizeof total, l->has_time ? "total %c" : "total", unit);
+    snprintf(self, sizeof self, l->has_time ? "self %c" : "self", unit);
+    out_printf(out, "\n%6s %*s", "total%", l->time, total);
+    if (t->direction != CALLS_OUTWARDS)
+        out_printf(out, " %*s", l->time, self);
+    out_printf(out, " %*s   ", l->depth, "depth");
+    if (t->direction == CALLS_FROM_ROOT) {
+        out_str(out, "function\n");
+        return;
+    }
+    out_str(out, t->direction == CALLS_OUTWARDS ? "callers of " : "callees of ");
+    text_function(out, l->report->names, function, l->style);
+    out_char(out, '\n');
+}
+
+/* Levels of indentation, per depth: of the last row there. */
+static void put_rows(struct out *out, const struct call_layout *l, const struct call_rows *t)
+{
+    VEC(uint32_t) level = {0};
+    for (size_t i = 0; i < t->len; i++) {
+        const struct call_row *row = &t->rows[i];
+        uint32_t above = row->depth ? level.at[row->depth - 1] : 0;
+        level.len = row->depth;
+        vec_push(&level, above + (row->depth && !row->is_only));
+        put_row(out, l, t, row, level.at[row->depth]);
+    }
+    vec_free(&level);
+}
+
+static void put_tree(struct out *out, const struct call_layout *l, const struct call_rows *t,
+                     uint32_t function)
+{
+    put_head(out, l, t, function);
+    put_rows(out, l, t);
+    if (!t->len)
+        out_str(out, t->direction == CALLS_FROM_ROOT ? "no stacks were recorded\n"
+                                                     : "no recorded stack has it\n");
+    if (t->is_cut)
+        out_printf(out, "the tree goes on; --limit allows %zu rows\n", t->len);
+    double rest = t->whole - t->covered, least = 0.5 / 10000;
+    if (t->direction == CALLS_FROM_ROOT && summary_share(l->report->summary, rest) > least)
+        out_printf(out, "%.2f %% of the samples have no stack\n",
+                   100 * summary_share(l->report->summary, rest));
+}
+
+void call_tree_text(struct out *out, const struct call_report *r, const struct text_style *style)
+{
+    struct call_layout l = call_lay_out(r, style);
+    char sign = r->trees->direction == CALLS_OUTWARDS ? '<' : '>';
+    text_summary(out, r->summary);
+    text_notes(out, r->summary);
+    out_printf(
+        out,
+        "Tree     paths that were recorded; %c: the only one that goes on from the line above;\n"
+        "         (+N more): too deep, or each below %.3g %% of %s\n",
+        sign, r->min_percent, r->is_percent_of_rows ? "the first line" : "all samples");
+    for (size_t i = 0; i < r->len; i++)
+        put_tree(out, &l, &r->trees[i], r->functions[i]);
+}

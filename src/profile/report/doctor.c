@@ -1,0 +1,89 @@
+/* Findings, worst first, each with evidence and remedy. */
+#include "profile/report/doctor.h"
+
+#include "profile/report/summary.h"
+
+#include <inttypes.h>
+
+enum { WIDTH = 88, INDENT = 10 };
+
+static const char *severity_name(enum severity s)
+{
+    return s == SEVERITY_ERROR ? "error" : s == SEVERITY_WARNING ? "warning" : "note";
+}
+
+/* A label, then text broken at spaces. */
+static void text_paragraph(struct out *out, const char *label, const char *text)
+{
+    out_printf(out, "  %-*s", INDENT - 2, label);
+    size_t column = INDENT;
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (column > INDENT && column + 1 + word > WIDTH) {
+            out_char(out, '\n');
+            out_spaces(out, INDENT);
+            column = INDENT;
+        } else if (column > INDENT) {
+            out_char(out, ' ');
+            column++;
+        }
+        for (size_t i = 0; i < word; i++)
+            out_char(out, (unsigned char)text[i] < ' ' || text[i] == 127 ? '?' : text[i]);
+        column += word;
+        text += word + (text[word] == ' ');
+    }
+    out_char(out, '\n');
+}
+
+static void text_symptom(struct out *out, const struct symptom *s, const struct text_style *style)
+{
+    const char *colour = s->severity == SEVERITY_ERROR     ? "\033[1;31m"
+                         : s->severity == SEVERITY_WARNING ? "\033[33m"
+                                                           : "";
+    bool has_colour = style->has_colour && *colour;
+    out_printf(out, "\n%s%s%s: ", has_colour ? colour : "", severity_name(s->severity),
+               has_colour ? "\033[0m" : "");
+    out_printf(out, "%s [%s]\n", s->finding, s->name);
+    if (*s->evidence)
+        text_paragraph(out, "found", s->evidence);
+    text_paragraph(out, "remedy", s->remedy);
+}
+
+void doctor_text(struct out *out, const struct diagnosis *d, const struct patient *p,
+                 const struct text_style *style)
+{
+    if (p->summary) {
+        text_summary(out, p->summary);
+    } else {
+        out_str(out, "Program  ");
+        text_name(out, p->program);
+        out_str(out, "\nProfile  ");
+        text_name(out, p->profile);
+        out_char(out, '\n');
+    }
+    if (!d->all.len)
+        out_str(out, p->summary && p->summary->run ? "\nNothing is wrong with this recording.\n"
+                                                   : "\nNothing is wrong with this profile.\n");
+    for (size_t i = 0; i < d->all.len; i++)
+        text_symptom(out, &d->all.at[i], style);
+}
+
+void doctor_json(struct out *out, const struct diagnosis *d, const struct patient *p)
+{
+    struct json j = {.out = out};
+    struct summary nothing = {.program = p->program, .profiles = &p->profile, .profiles_len = 1};
+    json_report_begin(&j, "doctor", p->summary ? p->summary : &nothing);
+    json_key(&j, "findings"), json_begin(&j, '[');
+    for (size_t i = 0; i < d->all.len; i++) {
+        const struct symptom *s = &d->all.at[i];
+        json_begin(&j, '{');
+        json_pair_str(&j, "name", s->name);
+        json_pair_str(&j, "severity", severity_name(s->severity));
+        json_pair_str(&j, "finding", s->finding);
+        json_pair_str(&j, "evidence", s->evidence);
+        json_pair_str(&j, "remedy", s->remedy);
+        json_end(&j);
+    }
+    json_end(&j);
+    json_end(&j);
+}

@@ -1,0 +1,219 @@
+/* Entries and trees for programs: JSON and CSV. */
+#include "profile/report/graph.h"
+
+#include "output/csv.h"
+#include "profile/report/summary.h"
+
+/* --- entries --------------------------------------------------------------------------------- */
+
+static const char *kind_name(enum line_kind kind)
+{
+    static const char *const names[] = {[LINE_ARC] = "arc",
+                                        [LINE_INTERNAL] = "internal",
+                                        [LINE_SPONTANEOUS] = "spontaneous",
+                                        [LINE_UNKNOWN] = "unknown",
+                                        [LINE_MEMBER] = "member"};
+    return names[kind];
+}
+
+/* What identifies a node: a function, or the number of a cycle. */
+static void json_node(struct json *j, const struct graph *g, uint32_t node, struct names *names)
+{
+    const struct graph_node *n = &g->nodes[node];
+    if (!graph_is_cycle(g, node))
+        json_pair_function(j, names, node);
+    json_key(j, "cycle");
+    if (n->cycle)
+        json_u64(j, n->cycle);
+    else
+        json_none(j);
+}
+
+static void json_id(struct json *j, uint32_t number)
+{
+    json_key(j, "id");
+    if (number)
+        json_u64(j, number);
+    else
+        json_none(j);
+}
+
+static void json_line(struct json *j, const struct entries *t, const struct entry_line *line,
+                      struct names *names)
+{
+    json_begin(j, '{');
+    json_pair_str(j, "kind", kind_name(line->kind));
+    if (line->node != NO_NODE) {
+        json_id(j, t->number[line->node]);
+        json_pair_str(j, "name", names_get(names, line->node));
+    }
+    json_pair_u64(j, "calls", line->calls);
+    if (line->kind == LINE_ARC || line->kind == LINE_INTERNAL)
+        json_key(j, "static"), json_bool(j, line->is_static);
+    if (line->kind == LINE_MEMBER)
+        json_pair_u64(j, "recursive_calls", line->recursive_calls);
+    else
+        json_pair_u64(j, "of_calls", line->of);
+    json_pair_double(j, "self_samples", line->self);
+    json_pair_double(j, "callees_samples", line->children);
+    json_end(j);
+}
+
+static void json_lines(struct json *j, const struct entries *t, const char *key,
+                       const struct entry_lines *lines, struct names *names)
+{
+    json_key(j, key), json_begin(j, '[');
+    for (size_t i = 0; i < lines->all.len; i++)
+        json_line(j, t, &lines->all.at[i], names);
+    json_end(j);
+}
+
+static void json_entry(struct json *j, const struct entries *t, const struct entry *e,
+                       struct names *names)
+{
+    json_begin(j, '{');
+    json_id(j, e->number);
+    json_pair_str(j, "kind", e->is_cycle ? "cycle" : "function");
+    json_node(j, t->graph, e->node, names);
+    json_pair_double(j, "total_share", summary_share(t->summary, e->self + e->children));
+    json_pair_double(j, "self_samples", e->self);
+    json_pair_double(j, "callees_samples", e->children);
+    json_pair_u64(j, "calls", e->calls);
+    json_pair_u64(j, "recursive_calls", e->recursive_calls);
+    json_lines(j, t, "callers", &e->callers, names);
+    json_lines(j, t, e->is_cycle ? "members" : "callees", &e->below, names);
+    json_end(j);
+}
+
+void graph_json(struct out *out, const struct entries *t, struct names *names)
+{
+    struct json j = {.out = out};
+    struct entry e = {0};
+    json_report_begin(&j, "graph", t->summary);
+    json_key(&j, "entries"), json_begin(&j, '[');
+    for (uint32_t i = 0; i < t->len; i++) {
+        entry_make(t, t->shown[i], &e);
+        json_entry(&j, t, &e, names);
+    }
+    json_end(&j);
+    json_pair_u64(&j, "omitted_entries", t->omitted);
+    json_key(&j, "measured"), json_bool(&j, t->graph->is_measured);
+    json_end(&j);
+    entry_deinit(&e);
+}
+
+static void csv_function(struct csv *c, const struct graph *g, uint32_t node, struct names *names)
+{
+    if (node == NO_NODE || graph_is_cycle(g, node)) {
+        csv_none(c), csv_none(c), csv_none(c);
+        return;
+    }
+    csv_str(c, names_get(names, node));
+    csv_str(c, names->functions->at[node].name);
+    csv_address(c, names->functions->at[node].start);
+}
+
+static void csv_line(struct csv *c, const struct entries *t, const struct entry_line *line,
+                     uint32_t callee, struct names *names)
+{
+    csv_str(c, kind_name(line->kind));
+    csv_function(c, t->graph, line->node, names);
+    csv_function(c, t->graph, callee, names);
+    csv_u64(c, line->calls);
+    csv_double(c, line->self);
+    csv_double(c, line->children);
+    csv_u64(c, line->is_static);
+    csv_end(c);
+}
+
+/* One line an arc: the callers of all functions that are shown. */
+void graph_csv(struct out *out, const struct entries *t, struct names *names)
+{
+    struct csv c = {.out = out};
+    struct entry e = {0};
+    csv_header(&c, "kind,caller,caller_linkage_name,caller_address,callee,callee_linkage_name,"
+                   "callee_address,calls,self_samples,callees_samples,static");
+    for (uint32_t i = 0; i < t->len; i++) {
+        if (graph_is_cycle(t->graph, t->shown[i]))
+            continue;
+        entry_make(t, t->shown[i], &e);
+        for (size_t k = 0; k < e.callers.all.len; k++)
+            csv_line(&c, t, &e.callers.all.at[k], e.node, names);
+    }
+    entry_deinit(&e);
+}
+
+/* --- trees ----------------------------------------------------------------------------------- */
+
+static const char *row_kind(const struct tree *t, const struct tree_row *r)
+{
+    if (r->node == NO_NODE)
+        return "unknown";
+    return graph_is_cycle(t->graph, r->node) ? "cycle" : "function";
+}
+
+static void json_tree_row(struct json *j, const struct tree *t, const struct tree_row *r,
+                          struct names *names)
+{
+    json_begin(j, '{');
+    json_pair_u64(j, "depth", r->depth);
+    json_pair_str(j, "kind", row_kind(t, r));
+    if (r->node != NO_NODE)
+        json_node(j, t->graph, r->node, names);
+    json_pair_u64(j, "calls", r->calls);
+    json_key(j, "static"), json_bool(j, r->is_static);
+    json_pair_double(j, "share", summary_share(t->summary, r->samples));
+    json_pair_double(j, "samples", r->samples);
+    json_pair_u64(j, "cut", r->cut);
+    json_end(j);
+}
+
+void trees_json(struct out *out, const struct tree *trees, size_t len, struct names *names)
+{
+    struct json j = {.out = out};
+    json_report_begin(&j, trees->is_upward ? "callers" : "callees", trees->summary);
+    json_key(&j, "estimates_paths"), json_bool(&j, trees->has_paths);
+    json_key(&j, "trees"), json_begin(&j, '[');
+    for (size_t i = 0; i < len; i++) {
+        json_begin(&j, '{');
+        json_pair_function(&j, names, trees[i].function);
+        json_key(&j, "is_cut"), json_bool(&j, trees[i].is_cut);
+        json_key(&j, "rows"), json_begin(&j, '[');
+        for (size_t k = 0; k < trees[i].len; k++)
+            json_tree_row(&j, &trees[i], &trees[i].rows[k], names);
+        json_end(&j);
+        json_end(&j);
+    }
+    json_end(&j);
+    json_end(&j);
+}
+
+static void csv_tree_row(struct csv *c, const struct tree *t, const struct tree_row *r,
+                         struct names *names)
+{
+    csv_u64(c, r->depth);
+    csv_str(c, row_kind(t, r));
+    csv_function(c, t->graph, r->node, names);
+    if (r->node != NO_NODE && t->graph->nodes[r->node].cycle)
+        csv_u64(c, t->graph->nodes[r->node].cycle);
+    else
+        csv_none(c);
+    csv_u64(c, r->calls);
+    csv_double(c, summary_share(t->summary, r->samples));
+    csv_double(c, r->samples);
+    csv_u64(c, r->cut);
+    csv_u64(c, r->is_static);
+    csv_end(c);
+}
+
+void trees_csv(struct out *out, const struct tree *trees, size_t len, struct names *names)
+{
+    struct csv c = {.out = out};
+    csv_header(&c,
+               "tree,depth,kind,name,linkage_name,address,cycle,calls,share,samples,cut,static");
+    for (size_t i = 0; i < len; i++)
+        for (size_t k = 0; k < trees[i].len; k++) {
+            csv_u64(&c, i + 1);
+            csv_tree_row(&c, &trees[i], &trees[i].rows[k], names);
+        }
+}

@@ -1,0 +1,136 @@
+/* What an order is expected to bring, as text and JSON. */
+#include "profile/report/layout.h"
+
+#include "profile/report/summary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { LABEL = 40, COLUMN = 12 };
+
+static double kib(double bytes)
+{
+    return bytes / 1024;
+}
+
+static void row(struct out *out, const char *prefix, const char *label, double before, double after,
+                int decimals, const char *unit)
+{
+    out_printf(out, "%s%-*s%*.*f%s%*.*f%s\n", prefix, LABEL, label, COLUMN, decimals, before, unit,
+               COLUMN, decimals, after, unit);
+}
+
+void order_gain_rows(struct out *out, const struct order *t, const struct order_gain *gain,
+                     const char *prefix)
+{
+    const struct locality *before = &gain->before, *after = &gain->after;
+    out_printf(out, "%s%-*s%*s%*s\n", prefix, LABEL, "", COLUMN, "before", COLUMN, "after");
+    for (int i = 0; i < 4; i++) {
+        char label[LABEL + 1];
+        snprintf(label, sizeof label, "pages of 4 KiB with %u %% of what ran", locality_shares[i]);
+        row(out, prefix, label, (double)before->pages[i], (double)after->pages[i], 0, "");
+    }
+    row(out, prefix, "pages of 2 MiB with all of it", (double)before->large_pages,
+        (double)after->large_pages, 0, "");
+    if (!t->calls_len)
+        return;
+    row(out, prefix, "calls that leave their page of 4 KiB, %", 100 * before->leaving,
+        100 * after->leaving, 1, "");
+    row(out, prefix, "KiB from caller to callee, mean", kib(before->distance_bytes),
+        kib(after->distance_bytes), 1, "");
+    row(out, prefix, "iTLB misses per 1000 calls, 64 x 4 KiB", 1000 * before->misses,
+        1000 * after->misses, 1, "");
+    row(out, prefix, "iTLB misses per 1000 calls, 8 x 2 MiB", 1000 * before->large_misses,
+        1000 * after->large_misses, 1, "");
+}
+
+void order_text(struct out *out, const struct order *t, const struct order_gain *gain,
+                const struct summary *s, const char *path)
+{
+    text_summary(out, s);
+    text_notes(out, s);
+    out_printf(out,
+               "%" PRIu32 " functions in %" PRIu32
+               " clusters of up to %.0f KiB, %.1f of %.1f KiB of code: ",
+               t->len, t->clusters, kib((double)t->cluster_bytes), kib((double)t->size),
+               kib((double)t->code_size));
+    text_name(out, path);
+    out_char(out, '\n');
+    if (t->calls_are_samples)
+        out_str(out, "No calls were counted; those on sampled call stacks stand in for them.\n");
+    else if (!t->calls_len)
+        out_str(out, "No calls among these functions: they are ordered by samples alone.\n");
+    if (t->shared)
+        out_printf(out, "%" PRIu32 " of them share their name with another and move with it.\n",
+                   t->shared);
+    if (t->fixed)
+        out_printf(out, "%" PRIu32 " more with %.2f %% of what ran cannot be moved by name.\n",
+                   t->fixed, 100 * t->fixed_heat / (t->heat + t->fixed_heat));
+    out_char(out, '\n');
+    order_gain_rows(out, t, gain, "");
+}
+
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+static void json_locality(struct json *j, const char *key, const struct order *t,
+                          const struct locality *l)
+{
+    json_key(j, key), json_begin(j, '{');
+    for (int i = 0; i < 4; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "pages_%u", locality_shares[i]);
+        json_pair_u64(j, name, l->pages[i]);
+    }
+    json_pair_u64(j, "large_pages", l->large_pages);
+    if (t->calls_len) {
+        json_pair_double(j, "leaving_share", l->leaving);
+        json_pair_double(j, "distance_bytes", l->distance_bytes);
+        json_pair_double(j, "itlb_misses_per_call", l->misses);
+        json_pair_double(j, "large_itlb_misses_per_call", l->large_misses);
+    }
+    json_end(j);
+}
+
+static void json_place(struct json *j, const struct order *t, const struct order_place *p,
+                       struct names *names)
+{
+    json_begin(j, '{');
+    json_pair_function(j, names, p->function);
+    json_pair_u64(j, "size_bytes", p->size);
+    json_pair_double(j, "heat", p->heat);
+    json_pair_u64(j, "cluster", p->cluster);
+    json_key(j, "is_named"), json_bool(j, p->is_named);
+    json_pair_address(j, "expected_address",
+                      function_link_address(t->functions, p->function) + p->after -
+                          t->functions->at[p->function].start);
+    json_key(j, "aliases"), json_begin(j, '[');
+    for (uint32_t i = 1; i < p->names_len; i++)
+        json_str(j, p->names[i]);
+    json_end(j);
+    json_end(j);
+}
+
+void order_json(struct out *out, const struct order *t, const struct order_gain *gain,
+                const struct summary *s, struct names *names)
+{
+    struct json j = {.out = out};
+    json_report_begin(&j, "order", s);
+    json_pair_str(&j, "heat_is", t->has_samples ? "samples" : "calls");
+    json_pair_str(&j, "calls_are",
+                  t->calls_are_samples ? "stack_samples"
+                  : t->calls_len       ? "counted"
+                                       : "none");
+    json_pair_u64(&j, "clusters", t->clusters);
+    json_pair_u64(&j, "cluster_limit_bytes", t->cluster_bytes);
+    json_pair_u64(&j, "ordered_bytes", t->size);
+    json_pair_u64(&j, "code_bytes", t->code_size);
+    json_pair_u64(&j, "fixed_functions", t->fixed);
+    json_pair_double(&j, "fixed_heat", t->fixed_heat);
+    json_locality(&j, "before", t, &gain->before);
+    json_locality(&j, "after", t, &gain->after);
+    json_key(&j, "functions"), json_begin(&j, '[');
+    for (uint32_t i = 0; i < t->len; i++)
+        json_place(&j, t, &t->places[i], names);
+    json_end(&j);
+    json_end(&j);
+}

@@ -1,0 +1,204 @@
+/* The head of a report on a recording. */
+#include "profile/report/run_head.h"
+
+#include "profile/report/summary.h"
+#include "output/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_PROGRAMS = 8 };
+
+static const char *const LOSS_NAMES[RUN_LOSSES] = {
+    [RUN_LOST_RECORDS] = "records",   [RUN_LOST_THROTTLED] = "throttled",
+    [RUN_LOST_UNPLACED] = "unplaced", [RUN_LOST_KERNEL] = "kernel",
+    [RUN_LOST_UNSEEN] = "unseen",     [RUN_LOST_STOPPED] = "stopped",
+    [RUN_LOST_OTHER] = "other",
+};
+
+const char *run_method_name(uint32_t method)
+{
+    static const char *const names[] = {[RUN_METHOD_NONE] = "none",
+                                        [RUN_METHOD_PERF] = "perf",
+                                        [RUN_METHOD_PERF_USER] = "perf in user code",
+                                        [RUN_METHOD_PTRACE] = "ptrace",
+                                        [RUN_METHOD_PROCESS] = "in the process"};
+    return method < sizeof names / sizeof *names ? names[method] : "unknown";
+}
+
+const char *run_loss_name(uint32_t kind)
+{
+    return LOSS_NAMES[kind];
+}
+
+static double seconds(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+/* --- text ------------------------------------------------------------------------------------ */
+
+static void text_when(struct out *out, uint64_t real_ns)
+{
+    time_t at = (time_t)(real_ns / 1000000000);
+    struct tm parts;
+    char text[64];
+    if (real_ns && localtime_r(&at, &parts) &&
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts))
+        out_printf(out, ", recorded %s", text);
+}
+
+/* A command line may be longer than anybody wants to see again; JSON has all of it. */
+static void text_command(struct out *out, const char *command)
+{
+    enum { MOST_BYTES = 100 };
+    char cut[MOST_BYTES + 4];
+    if (strlen(command) > MOST_BYTES) {
+        snprintf(cut, sizeof cut, "%.*s...", MOST_BYTES, command);
+        command = cut;
+    }
+    text_name(out, command);
+}
+
+void run_head_text(struct out *out, const struct run_summary *s, const char *const *folders,
+                   size_t folders_len)
+{
+    out_str(out, "Program  ");
+    text_command(out, *s->command ? s->command : s->path);
+    out_str(out, "\nProfile  ");
+    text_name(out, folders[0]);
+    if (folders_len > 1)
+        out_printf(out, " and %zu more", folders_len - 1);
+    text_when(out, s->run->start_real_ns);
+    out_printf(out, ", %.3f s long", seconds(s->run->length_ns));
+    if (s->processes > 1)
+        out_printf(out, ", %" PRIu32 " processes", s->processes);
+    if (s->chosen) {
+        out_str(out, "\n         of it: ");
+        text_name(out, s->chosen);
+    }
+    out_char(out, '\n');
+}
+
+/* Time that is nowhere, with the reason, and what else went missing. */
+static void text_losses(struct out *out, const struct run_summary *s)
+{
+    for (size_t i = 0; i < s->run->losses.len; i++) {
+        const struct run_loss *l = &s->run->losses.at[i];
+        if (l->kind == RUN_LOST_OTHER || (!l->ns && !l->count))
+            continue;
+        if (l->ns && s->cpu_ns)
+            out_printf(out, "         %.3f s (%.1f %%): ", seconds(l->ns),
+                       percent(l->ns, s->cpu_ns));
+        else if (l->ns)
+            out_printf(out, "         %.3f s: ", seconds(l->ns));
+        else
+            out_printf(out, "         %" PRIu64 " times: ", l->count);
+        text_name(out, l->text);
+        out_char(out, '\n');
+    }
+}
+
+/* One program needs no line. */
+static void text_programs(struct out *out, const struct run_summary *s)
+{
+    if (s->programs_len < 2)
+        return;
+    out_str(out, "Programs ");
+    for (uint32_t i = 0; i < s->programs_len && i < MOST_PROGRAMS; i++) {
+        out_str(out, i ? ", " : "");
+        text_name(out, s->programs[i].name);
+        out_printf(out, " %.0f %%",
+                   100 * s->programs[i].samples / (s->weights->total + s->weights->aside));
+    }
+    if (s->programs_len > MOST_PROGRAMS)
+        out_printf(out, " and %" PRIu32 " more", s->programs_len - MOST_PROGRAMS);
+    out_char(out, '\n');
+}
+
+void run_account_text(struct out *out, const struct run_summary *s)
+{
+    const struct run *r = s->run;
+    if (s->has_cpu)
+        out_printf(out, "CPU      %.3f s of %.3f s CPU time accounted for (%.1f %%)\n",
+                   seconds(s->accounted_ns), seconds(s->cpu_ns),
+                   percent(s->accounted_ns, s->cpu_ns));
+    if (!s->chosen)
+        text_losses(out, s);
+    if (s->whole >= 0 && s->whole < 0.99)
+        out_printf(out,
+                   "Stacks   %.1f %% are whole; the others end in [stack cut: ...], which says "
+                   "why\n",
+                   100 * s->whole);
+    text_programs(out, s);
+    if (r->cost_ns && !s->chosen)
+        out_printf(out, "Cost     sampling took about %.3f s of the program's CPU time (%.1f %%)\n",
+                   seconds(r->cost_ns), percent(r->cost_ns, s->cpu_ns));
+}
+
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+void run_losses_json(struct json *j, const struct run *r)
+{
+    json_key(j, "losses"), json_begin(j, '[');
+    for (size_t i = 0; i < r->losses.len; i++) {
+        const struct run_loss *l = &r->losses.at[i];
+        json_begin(j, '{');
+        json_pair_str(j, "kind", run_loss_name(l->kind));
+        json_pair_u64(j, "count", l->count);
+        json_pair_u64(j, "ns", l->ns);
+        json_pair_str(j, "text", l->text);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void json_programs(struct json *j, const struct run_summary *s)
+{
+    json_key(j, "programs"), json_begin(j, '[');
+    for (uint32_t i = 0; i < s->programs_len; i++) {
+        const struct run_program *p = &s->programs[i];
+        json_begin(j, '{');
+        json_pair_str(j, "name", p->name);
+        json_pair_str(j, "path", p->object == RUN_NONE ? NULL : s->run->objects.at[p->object].path);
+        json_pair_u64(j, "processes", p->processes);
+        json_pair_double(j, "samples", p->samples);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void json_share(struct json *j, const char *key, bool is_known, double value)
+{
+    json_key(j, key), is_known ? json_double(j, value) : json_none(j);
+}
+
+void run_head_json(struct json *j, const struct run_summary *s)
+{
+    const struct run *r = s->run;
+    json_key(j, "recording"), json_begin(j, '{');
+    json_pair_str(j, "command", s->command);
+    json_pair_u64(j, "start_ns", r->start_real_ns);
+    json_pair_u64(j, "length_ns", r->length_ns);
+    json_pair_str(j, "method", run_method_name(r->method));
+    json_pair_u64(j, "rate_asked_for", r->rate);
+    json_pair_str(j, "event", s->event ? s->event->name : NULL);
+    json_pair_str(j, "part", s->chosen);
+    json_pair_u64(j, "samples_taken", s->weights->taken);
+    json_pair_u64(j, "processes", s->processes);
+    json_share(j, "cpu_time", s->has_cpu, seconds(s->cpu_ns));
+    json_share(j, "accounted_time", s->has_cpu, seconds(s->accounted_ns));
+    json_share(j, "whole_stacks", s->whole >= 0, s->whole);
+    json_pair_double(j, "cost_time", seconds(r->cost_ns));
+    json_pair_double(j, "recorder_time", seconds(r->monitor_ns));
+    json_programs(j, s);
+    run_losses_json(j, r);
+    json_end(j);
+}

@@ -1,0 +1,27 @@
+/* What the head of a report says of a recording: what ran and when, how much of its CPU time is
+ * accounted for, whole stacks, programs, cost. */
+#ifndef MONARC_REPORT_RUN_HEAD_H
+#define MONARC_REPORT_RUN_HEAD_H
+
+#include "profile/analysis/recording/run_summary.h"
+#include "output/out.h"
+#include "output/json.h"
+
+/* The first two lines: program and recording. */
+void run_head_text(struct out *out, const struct run_summary *s, const char *const *folders,
+                   size_t folders_len);
+
+/* Lines behind that of the samples. */
+void run_account_text(struct out *out, const struct run_summary *s);
+
+/* The member "recording" of a summary. */
+void run_head_json(struct json *j, const struct run_summary *s);
+
+/* A member "losses"; the name of a kind of loss there. */
+void run_losses_json(struct json *j, const struct run *r);
+const char *run_loss_name(uint32_t kind);
+
+/* "perf", "ptrace", ...: how samples were taken. */
+const char *run_method_name(uint32_t method);
+
+#endif

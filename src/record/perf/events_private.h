@@ -1,0 +1,82 @@
+/* What the files of the parser of events share. */
+#ifndef MONARC_RECORD_EVENTS_PRIVATE_H
+#define MONARC_RECORD_EVENTS_PRIVATE_H
+
+#include "record/perf/events.h"
+
+#include <linux/perf_event.h>
+
+/* A piece of the text that is parsed. */
+struct event_word {
+    const char *at;
+    size_t len;
+};
+
+static inline bool event_word_is(struct event_word w, const char *text)
+{
+    return strlen(text) == w.len && !memcmp(w.at, text, w.len);
+}
+
+/* The word before the first of `ends` in *rest, which moves behind it; *end is the character found,
+ * or 0. */
+struct event_word event_word_until(struct event_word *rest, const char *ends, char *end);
+
+/* Whether a word can be the name of a file in the folders of events. */
+bool event_word_is_name(struct event_word w);
+
+/* A whole number, decimal or with 0x; false: it is none, or beyond 64 bits. */
+bool event_number(struct event_word w, uint64_t *out);
+
+/* --- general events: events_names.c ----------------------------------------------------------- */
+
+struct event_name {
+    const char *name, *alias; /* alias: NULL if there is none */
+    uint32_t type;
+    uint64_t config;
+    bool in_kernel;
+    const char *what; /* for lists */
+};
+
+extern const struct event_name event_names[];
+extern const size_t event_names_len;
+
+/* Events of the kernel's own lists, of caches, and rNNN. */
+bool event_general(struct event_word name, struct event_choice *c);
+bool event_raw(struct event_word name, struct event_choice *c);
+
+/* The next name of a cache event, in the form of `perf list`; *number starts at 0. */
+bool event_next_cache(uint32_t *number, char *name, size_t bytes, struct event_choice *c);
+
+/* --- events of files: events_sysfs.c ---------------------------------------------------------- */
+
+/* The content of a small file without its newline; else false with errno. */
+enum { EVENT_FILE_BYTES = 4096 };
+bool event_file(const char *path, char *text);
+
+char *event_unit_path(struct arena *a, const char *root, const char *unit, const char *rest);
+
+/* Whether a unit of this name is there. */
+bool event_has_unit(struct arena *a, const char *root, struct event_word unit);
+
+/* Whether a file in a unit's `events` is an event, and not the scale of one. */
+bool event_is_event_file(const char *name);
+
+/* An event of a unit by its terms. */
+bool event_of_unit(struct arena *a, const char *root, struct event_word unit,
+                   struct event_word terms, struct event_choice *c, struct err *e);
+
+/* An event of any unit by its name alone: 1 found, 0 none, -1 with *e set. */
+int event_of_any_unit(struct arena *a, const char *root, struct event_word name,
+                      struct event_choice *c, struct err *e);
+
+/* `period` and `name`, which any event takes; *is_taken says whether it was one of these. */
+bool event_common_term(struct arena *a, struct event_word key, struct event_word value,
+                       struct event_choice *c, bool *is_taken, struct err *e);
+
+bool event_tracepoint(struct arena *a, const char *root, struct event_word group,
+                      struct event_word name, struct event_choice *c, struct err *e);
+
+/* The first folder of tracepoints that is there; NULL with errno. */
+char *event_tracing_path(struct arena *a, const char *root);
+
+#endif

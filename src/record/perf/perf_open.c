@@ -1,0 +1,284 @@
+/* Opening events and mapping their buffers: on the launcher, or on each thread of a process that
+ * runs. */
+#include "record/perf/perf_source_private.h"
+
+#include "record/proc_threads.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MOST_BUFFER = 4 << 20, /* for up to USUAL_RATE; twice that above */
+    USUAL_RATE = 2000,
+    LEAST_BUFFER = 32 << 10,
+    MOST_STACK = 32 << 10, /* cc1 has 97 % of its stacks in half of that */
+    LEAST_STACK = 1 << 10,
+    SWITCH_STACK = 8 << 10,
+    WAKE_BYTES = 512 << 10,
+    MOST_LOOKS = 20, /* at the threads of a process, until no new one is found */
+};
+
+static int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+    return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t choice)
+{
+    struct perf_event_attr attr = {.size = sizeof attr};
+    events_attr(&s->choices.at[choice], &attr);
+    if (!s->options.rate) { /* counted, not sampled */
+        attr.freq = 0;
+        attr.sample_period = 0;
+    }
+    attr.sample_type = perf_layout_sample_type(&s->layout);
+    attr.sample_regs_user = perf_layout_registers(&s->layout);
+    attr.sample_stack_user = s->layout.has_stacks ? s->stack_bytes : 0;
+    if (choice == s->leaving && attr.sample_stack_user > SWITCH_STACK)
+        attr.sample_stack_user = SWITCH_STACK; /* these may be many */
+    attr.exclude_kernel |= s->result->user_only;
+    attr.exclude_hv |= s->result->user_only;
+    attr.disabled = 1;
+    attr.enable_on_exec = !s->options.is_attached;
+    attr.inherit = 1;
+    attr.sample_id_all = 1;
+    attr.use_clockid = 1;
+    attr.clockid = CLOCK_MONOTONIC;
+    attr.watermark = 1;
+    attr.wakeup_watermark =
+        s->buffer_bytes / 4 < WAKE_BYTES ? (uint32_t)(s->buffer_bytes / 4) : WAKE_BYTES;
+    if (choice)
+        return attr;
+    attr.task = attr.comm = attr.comm_exec = 1;
+    attr.mmap = attr.mmap2 = attr.build_id = 1;
+    attr.inherit_stat = 1;
+    attr.context_switch = s->options.wants_waits;
+    return attr;
+}
+
+/* Older kernels refuse what they do not know: build-ids came with 5.12. */
+static int perf_open_with_less(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+    int fd = perf_open(attr, pid, cpu);
+    if (fd >= 0 || errno != EINVAL || !attr->build_id)
+        return fd;
+    attr->build_id = 0;
+    return perf_open(attr, pid, cpu);
+}
+
+static bool perf_map_ring(struct perf_source *s, struct perf_ring *ring, int fd)
+{
+    while (!perf_ring_map(ring, fd, s->buffer_bytes)) {
+        if ((errno != EPERM && errno != ENOMEM) || s->buffer_bytes <= LEAST_BUFFER)
+            return false;
+        s->buffer_bytes /= 2;
+    }
+    return true;
+}
+
+/* The first event of a CPU has the buffer, all others write into it. */
+static bool perf_add(struct perf_source *s, uint32_t choice, pid_t pid, uint32_t cpu)
+{
+    struct perf_event_attr attr = perf_attr(s, choice);
+    struct perf_event event = {perf_open_with_less(&attr, pid, (int)cpu), cpu, choice, 0};
+    if (event.fd < 0)
+        return false;
+    vec_push(&s->events, event);
+    struct perf_event *kept = &s->events.at[s->events.len - 1];
+    struct perf_ring *ring = &s->rings.at[cpu];
+    if (ioctl(kept->fd, PERF_EVENT_IOC_ID, &kept->id))
+        return false;
+    *map_at(&s->choice_of, kept->id, 0, choice, NULL) = choice;
+    if (!ring->pages) {
+        struct epoll_event wake = {.events = EPOLLIN};
+        return perf_map_ring(s, ring, kept->fd) &&
+               !epoll_ctl(s->wake_fd, EPOLL_CTL_ADD, kept->fd, &wake);
+    }
+    for (size_t i = 0; i < s->events.len; i++)
+        if (s->events.at[i].cpu == cpu)
+            return !ioctl(kept->fd, PERF_EVENT_IOC_SET_OUTPUT, s->events.at[i].fd);
+    return false;
+}
+
+/* Tasks that take turns exchange their events if both have inherited all of them, and their clocks
+ * go with these. The launcher must keep its own: what is changed there is for threads to come. So
+ * must the program's first thread, whose clock would start anew with each short thread it waits
+ * for. An event that is not inherited makes them differ from the others. */
+bool perf_keep_apart(struct perf_source *s, pid_t pid)
+{
+    struct perf_event_attr attr = {.size = sizeof attr,
+                                   .type = PERF_TYPE_SOFTWARE,
+                                   .config = PERF_COUNT_SW_DUMMY,
+                                   .exclude_kernel = 1,
+                                   .disabled = 1};
+    int fd = perf_open(&attr, pid, -1);
+    if (fd >= 0)
+        vec_push(&s->apart, fd);
+    return fd >= 0;
+}
+
+/* All events of a process or thread, on all CPUs. A CPU that is not there has no events. */
+static bool perf_add_all(struct perf_source *s, pid_t pid)
+{
+    for (uint32_t cpu = 0; cpu < s->rings.len; cpu++)
+        for (uint32_t choice = 0; choice < s->choices.len; choice++)
+            if (!perf_add(s, choice, pid, cpu) && errno != ENODEV)
+                return false;
+    return true;
+}
+
+void perf_close(struct perf_source *s)
+{
+    for (size_t i = 0; i < s->rings.len; i++)
+        perf_ring_unmap(&s->rings.at[i]);
+    for (size_t i = 0; i < s->events.len; i++)
+        close(s->events.at[i].fd);
+    s->events.len = s->rings.len = 0;
+    map_deinit(&s->choice_of);
+    s->choice_of = (struct map){0};
+}
+
+static bool perf_is_known(const struct proc_tids *known, pid_t tid)
+{
+    for (size_t i = 0; i < known->at.len; i++)
+        if (known->at.at[i] == tid)
+            return true;
+    return false;
+}
+
+/* Threads that begin while we look are inherited by those that have events, or found next time. */
+static bool perf_add_threads(struct perf_source *s, struct proc_tids *known)
+{
+    struct proc_tids now = {0};
+    bool has_new = true, ok = true;
+    for (int look = 0; ok && has_new && look < MOST_LOOKS; look++) {
+        has_new = false;
+        ok = proc_list_threads(s->options.program, &now) || known->at.len;
+        if (!ok)
+            errno = ESRCH;
+        for (size_t i = 0; ok && i < now.at.len; i++) {
+            if (perf_is_known(known, now.at.at[i]))
+                continue;
+            has_new = true;
+            ok = perf_add_all(s, now.at.at[i]) || errno == ESRCH;
+            vec_push(&known->at, now.at.at[i]);
+        }
+    }
+    vec_free(&now.at);
+    return ok;
+}
+
+/* What is known of a process that runs already. */
+static void perf_introduce(struct perf_source *s, const struct proc_tids *threads)
+{
+    pid_t pid = s->options.program;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    uint64_t now_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    char name[PROC_NAME_BYTES];
+    proc_thread_name(pid, pid, name);
+    collector_exec(s->collector, pid, name, now_ns);
+    collector_read_maps(s->collector, pid, now_ns);
+    for (size_t i = 0; i < threads->at.len; i++) {
+        proc_thread_name(pid, threads->at.at[i], name);
+        collector_name(s->collector, pid, threads->at.at[i], name, now_ns);
+    }
+}
+
+static bool perf_add_tasks(struct perf_source *s)
+{
+    struct proc_tids threads = {0};
+    if (!s->options.is_attached)
+        return perf_add_all(s, s->options.launcher);
+    bool ok = perf_add_threads(s, &threads);
+    int why = errno;
+    if (ok)
+        perf_introduce(s, &threads);
+    vec_free(&threads.at);
+    errno = why;
+    return ok;
+}
+
+void perf_enable(struct perf_source *s)
+{
+    for (size_t i = 0; i < s->events.len && s->options.is_attached; i++)
+        ioctl(s->events.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/* Buffers count against what an ordinary user may lock; stacks must leave room for some samples.
+ */
+static bool perf_try(struct perf_source *s)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    perf_close(s);
+    s->buffer_bytes = s->options.rate <= USUAL_RATE ? MOST_BUFFER : 2 * MOST_BUFFER;
+    s->stack_bytes = MOST_STACK;
+    for (long i = 0; i < cpus; i++)
+        vec_push(&s->rings, (struct perf_ring){0});
+    if (!perf_add_tasks(s))
+        return false;
+    uint32_t fits = (uint32_t)(s->buffer_bytes / 32);
+    if (fits >= s->stack_bytes)
+        return true;
+    size_t buffer = s->buffer_bytes;
+    perf_close(s);
+    s->buffer_bytes = buffer;
+    s->stack_bytes = fits > LEAST_STACK ? fits & -UINT32_C(8) : LEAST_STACK;
+    for (long i = 0; i < cpus; i++)
+        vec_push(&s->rings, (struct perf_ring){0});
+    return perf_add_tasks(s);
+}
+
+static void perf_more_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Threads that leave the CPU are in the kernel. */
+static void perf_drop_leaving(struct perf_source *s)
+{
+    if (s->leaving != RUN_NONE)
+        s->choices.len--;
+    s->leaving = RUN_NONE;
+}
+
+/* The last choice: it is the collector's business no more than the waits'. */
+static void perf_add_leaving(struct perf_source *s)
+{
+    s->leaving = RUN_NONE;
+    if (!s->options.wants_waits || s->options.no_stacks)
+        return;
+    s->leaving = (uint32_t)s->choices.len;
+    vec_push(&s->choices, (struct event_choice){.name = "leaving",
+                                                .type = PERF_TYPE_SOFTWARE,
+                                                .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+                                                .unit = RUN_UNIT_COUNT,
+                                                .period = 1});
+}
+
+bool perf_open_all(struct perf_source *s, struct err *e)
+{
+    perf_more_descriptors();
+    perf_add_leaving(s);
+    bool is_open = perf_try(s);
+    if (!is_open && (errno == EACCES || errno == EPERM)) {
+        s->result->user_only = true;
+        perf_drop_leaving(s);
+        is_open = perf_try(s);
+    }
+    if (is_open && (s->options.is_attached || perf_keep_apart(s, s->options.launcher)))
+        return true;
+    s->result->is_refused = errno == EACCES || errno == EPERM || errno == ENOSYS;
+    return err_set(e, "perf events: %s", strerror(errno));
+}

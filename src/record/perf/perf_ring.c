@@ -1,0 +1,72 @@
+/* Reading along with the kernel. */
+#include "record/perf/perf_ring.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+bool perf_ring_map(struct perf_ring *r, int fd, size_t size)
+{
+    void *pages = mmap(NULL, page_bytes() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (pages == MAP_FAILED)
+        return false;
+    *r = (struct perf_ring){.pages = pages, .size = size};
+    return true;
+}
+
+void perf_ring_unmap(struct perf_ring *r)
+{
+    if (r->pages)
+        munmap(r->pages, page_bytes() + r->size);
+    vec_free(&r->whole);
+    *r = (struct perf_ring){0};
+}
+
+void perf_ring_look(struct perf_ring *r)
+{
+    const struct perf_event_mmap_page *header = r->pages;
+    r->head = __atomic_load_n(&header->data_head, __ATOMIC_ACQUIRE);
+}
+
+static struct bytes around_the_end(struct perf_ring *r, const uint8_t *data, size_t at, size_t len)
+{
+    size_t first = r->size - at;
+    vec_reserve(&r->whole, len);
+    memcpy(r->whole.at, data + at, first);
+    memcpy(r->whole.at + first, data, len - first);
+    return (struct bytes){r->whole.at, len};
+}
+
+struct bytes perf_ring_first(struct perf_ring *r)
+{
+    struct perf_event_header header;
+    const uint8_t *data = (const uint8_t *)r->pages + page_bytes();
+    size_t at = r->tail & (r->size - 1); /* records are aligned to 8 bytes: headers never wrap */
+    if (r->head - r->tail < sizeof header)
+        return (struct bytes){0};
+    memcpy(&header, data + at, sizeof header);
+    if (header.size < sizeof header || header.size > r->head - r->tail || header.size % 8) {
+        r->tail = r->head;
+        return (struct bytes){0};
+    }
+    if (header.size > r->size - at)
+        return around_the_end(r, data, at, header.size);
+    return (struct bytes){data + at, header.size};
+}
+
+void perf_ring_take(struct perf_ring *r, size_t len)
+{
+    r->tail += len;
+}
+
+void perf_ring_release(struct perf_ring *r)
+{
+    struct perf_event_mmap_page *header = r->pages;
+    __atomic_store_n(&header->data_tail, r->tail, __ATOMIC_RELEASE);
+}

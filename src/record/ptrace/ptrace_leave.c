@@ -1,0 +1,46 @@
+/* Deciding what is left alone, and keeping count of the CPU time that is not seen for it. */
+#include "record/ptrace/ptrace_leave.h"
+
+#include <sys/ptrace.h>
+
+enum { LEFT_LOOK_NS = 250000000 };
+
+bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
+{
+    pid_t pid = t->process->pid;
+    enum traced_badly why = traced_badly(&s->files, pid);
+    if (why == TRACED_WELL)
+        return false;
+    uint64_t cpu = proc_process_cpu(pid);
+    if (ptrace(PTRACE_DETACH, pid, 0, 0))
+        return false;
+    vec_push(&s->left, (struct ptrace_left){pid, traced_badly_text(why), cpu, cpu});
+    ptrace_threads_remove(&s->threads, t);
+    return true;
+}
+
+static void left_look(struct ptrace_left *p)
+{
+    uint64_t cpu = proc_process_cpu(p->pid);
+    if (cpu > p->cpu_ns)
+        p->cpu_ns = cpu;
+}
+
+void ptrace_look_at_left(struct ptrace_source *s, uint64_t now_ns)
+{
+    if (now_ns < s->next_left_ns)
+        return;
+    s->next_left_ns = now_ns + LEFT_LOOK_NS;
+    for (size_t i = 0; i < s->left.len; i++)
+        left_look(&s->left.at[i]);
+}
+
+void ptrace_report_left(struct ptrace_source *s)
+{
+    for (size_t i = 0; i < s->left.len; i++) {
+        struct ptrace_left *p = &s->left.at[i];
+        left_look(p);
+        collector_lose(s->collector, RUN_LOST_UNSEEN, p->why, 1, p->cpu_ns - p->start_ns);
+    }
+    s->left.len = 0;
+}

@@ -1,0 +1,16 @@
+/* Programs that do not work while somebody traces them are left alone: debuggers and other users of
+ * ptrace, programs with rights of their own, programs with a leak checker. */
+#ifndef MONARC_RECORD_PTRACE_LEAVE_H
+#define MONARC_RECORD_PTRACE_LEAVE_H
+
+#include "record/ptrace/ptrace_private.h"
+
+/* Right after an exec. true: it is not traced any more, and `t` is gone. */
+bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t);
+
+/* Reads the CPU time of what was left, now and then; at the end for the last time, and reports it.
+ */
+void ptrace_look_at_left(struct ptrace_source *s, uint64_t now_ns);
+void ptrace_report_left(struct ptrace_source *s);
+
+#endif

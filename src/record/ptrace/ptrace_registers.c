@@ -1,0 +1,202 @@
+/* Registers of stopped threads, by PTRACE_GETREGSET with NT_PRSTATUS: struct user_regs_struct of
+ * <sys/user.h> and <asm/ptrace.h>. Refuses to change any register but one: see
+ * ptrace_repeat_call(). */
+#include "record/ptrace/ptrace_registers.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+
+enum { PAGE_BYTES = 4096, STACK_PARTS = 17 };
+
+#if defined(__x86_64__) || defined(__aarch64__)
+typedef struct user_regs_struct machine_registers;
+
+static bool registers_get(pid_t tid, machine_registers *r)
+{
+    struct iovec part = {r, sizeof *r};
+    return ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &part) == 0 && part.iov_len == sizeof *r;
+}
+#endif
+
+#if defined(__x86_64__)
+enum { USER_CODE_64 = 0x33 }; /* the code segment of 64-bit programs */
+
+enum unwind_machine ptrace_machine(void)
+{
+    return UNWIND_X86_64;
+}
+
+bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
+{
+    machine_registers r;
+    if (!registers_get(tid, &r) || r.cs != USER_CODE_64)
+        return false;
+    out->user = (struct unwind_registers){
+        .pc = r.rip,
+        .at = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11,
+               r.r12, r.r13, r.r14, r.r15},
+        .known = 0xffff,
+    };
+    out->sp = r.rsp;
+    out->syscall = (int64_t)r.orig_rax >= 0 ? (int64_t)r.orig_rax : -1;
+    return true;
+}
+
+/* Calls that have done nothing at all when they end with EINTR. */
+static bool registers_may_repeat(const machine_registers *r, bool *is_endless)
+{
+    *is_endless = false;
+    switch (r->orig_rax) {
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait: *is_endless = (int)r->r10 < 0; return true;
+    case SYS_epoll_pwait2:
+    case SYS_semtimedop: *is_endless = r->r10 == 0; return true;
+    case SYS_semop: *is_endless = true; return true;
+    case SYS_rt_sigtimedwait: *is_endless = r->rdx == 0; return true;
+    case SYS_io_getevents: *is_endless = r->r8 == 0; return true;
+    case SYS_read: /* of sockets with a time limit, as the next ones */
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_sendto:
+    case SYS_sendmsg: return true;
+    default: return false;
+    }
+}
+
+static bool registers_cut_call(pid_t tid, machine_registers *r, bool *is_endless)
+{
+    return registers_get(tid, r) && r->cs == USER_CODE_64 && (int64_t)r->orig_rax >= 0 &&
+           (int64_t)r->rax == -EINTR && registers_may_repeat(r, is_endless);
+}
+
+bool ptrace_call_is_cut(pid_t tid, bool only_endless)
+{
+    machine_registers r;
+    bool is_endless;
+    return registers_cut_call(tid, &r, &is_endless) && (is_endless || !only_endless);
+}
+
+/* The kernel repeats a call that ended with ERESTARTNOHAND by itself when no handler runs. */
+void ptrace_repeat_call(pid_t tid)
+{
+    enum { ERESTARTNOHAND = 514 };
+    machine_registers r;
+    bool is_endless;
+    if (!registers_cut_call(tid, &r, &is_endless))
+        return;
+    r.rax = (uint64_t)-ERESTARTNOHAND;
+    struct iovec part = {&r, sizeof r};
+    ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &part);
+}
+
+#else
+
+/* The first argument is overwritten by the result and kept where we cannot see it. */
+bool ptrace_call_is_cut(pid_t tid, bool only_endless)
+{
+    (void)tid;
+    (void)only_endless;
+    return false;
+}
+
+void ptrace_repeat_call(pid_t tid)
+{
+    (void)tid;
+}
+
+#if defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)
+static bool registers_code_is(pid_t tid, uint64_t address, uint32_t instruction)
+{
+    uint32_t found = 0;
+    struct iovec to = {&found, sizeof found}, from = {(void *)(uintptr_t)address, sizeof found};
+    return process_vm_readv(tid, &to, 1, &from, 1, 0) == (ssize_t)sizeof found &&
+           found == instruction;
+}
+
+static int64_t registers_syscall(pid_t tid, uint64_t pc, uint64_t number, uint32_t instruction)
+{
+    bool is_call =
+        registers_code_is(tid, pc - 4, instruction) || registers_code_is(tid, pc, instruction);
+    return is_call && number < 4096 ? (int64_t)number : -1;
+}
+#endif
+
+#if defined(__aarch64__)
+enum unwind_machine ptrace_machine(void)
+{
+    return UNWIND_AARCH64;
+}
+
+bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
+{
+    enum { SVC = 0xd4000001 };
+    machine_registers r;
+    if (!registers_get(tid, &r))
+        return false;
+    out->user.pc = r.pc;
+    for (int i = 0; i < 31; i++)
+        out->user.at[i] = r.regs[i];
+    out->user.at[31] = out->sp = r.sp;
+    out->user.known = UINT32_MAX;
+    out->syscall = registers_syscall(tid, r.pc, r.regs[8], SVC);
+    return true;
+}
+#elif defined(__riscv) && __riscv_xlen == 64
+enum unwind_machine ptrace_machine(void)
+{
+    return UNWIND_RISCV64;
+}
+
+/* The registers stand in the order of their numbers, with the pc in place of x0. */
+bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
+{
+    enum { ECALL = 0x73, SP = 2, NUMBER = 17 };
+    uint64_t r[UNWIND_REGISTERS];
+    struct iovec part = {r, sizeof r};
+    if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &part) || part.iov_len != sizeof r)
+        return false;
+    out->user.pc = r[0];
+    for (int i = 1; i < UNWIND_REGISTERS; i++)
+        out->user.at[i] = r[i];
+    out->user.at[0] = 0;
+    out->user.known = UINT32_MAX;
+    out->sp = r[SP];
+    out->syscall = registers_syscall(tid, r[0], r[NUMBER], ECALL);
+    return true;
+}
+#else
+enum unwind_machine ptrace_machine(void)
+{
+    return UNWIND_NO_MACHINE;
+}
+
+bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
+{
+    (void)tid;
+    (void)out;
+    return false;
+}
+#endif
+#endif
+
+/* One part a page: what lies behind the end of the stack costs only its own part. */
+size_t ptrace_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room)
+{
+    struct iovec parts[STACK_PARTS], whole = {to, room};
+    size_t n = 0;
+    for (uint64_t at = sp, left = room; left && n < STACK_PARTS; n++) {
+        uint64_t size = PAGE_BYTES - at % PAGE_BYTES;
+        size = size < left ? size : left;
+        parts[n] = (struct iovec){(void *)(uintptr_t)at, size};
+        at += size;
+        left -= size;
+    }
+    ssize_t got = process_vm_readv(tid, &whole, 1, parts, n, 0);
+    return got > 0 ? (size_t)got : 0;
+}

@@ -1,0 +1,259 @@
+/* Choosing what to stop, and what a sample weighs.
+ *
+ * Looks come at random times, with exponential distances: no rhythm of the program can fall in step
+ * with them. Each waits on one of the CPUs that the program uses, chosen at random: the timer that
+ * ends the wait takes that CPU away from whatever runs on it, at an instruction that nothing but
+ * chance has chosen, and that is the thread to be stopped. (Stopping a thread that runs on another
+ * CPU takes some microseconds, or until the end of its next system call if that is sooner: short
+ * calls would get the time of the code between them. The same holds for threads that wait for a
+ * CPU: they have often lost it at the end of a call.) Where there are many threads, those that
+ * sleep are looked at only now and then, and looks are further apart. Where
+ * something else than the timer has woken us (the stop of another thread, say, on another CPU), the
+ * look does not count: this CPU's thread may have gone on to the end of a call before it noticed.
+ *
+ * A sample weighs the CPU time of its thread since the sample before. That leaves over what each
+ * thread has after its last sample, all that short threads have. Looks being exponential, a sum
+ * that is right on average, whatever the length of the threads, comes from letting the first sample
+ * of a thread weigh one mean interval more than the time since the start (if f is the weight of a
+ * first sample at age h, and T the thread's life, then the mean of the sum is T for all T if and
+ * only if f(h) = h + interval). That more is taken from what was left over. The sum of all weights
+ * so stays the CPU time that was measured; what is left over in the end is reported.
+ *
+ * It refuses to place CPU time by any other rule. */
+#include "record/ptrace/ptrace_private.h"
+#include "record/clocks.h"
+
+#include <sys/ptrace.h>
+
+enum {
+    LOOKS = 24,        /* sleeping threads to look at */
+    QUIET_AFTER = 64,  /* looks without any activity */
+    SHARE_OF_TIME = 16 /* of the time between looks, one part in so many may be looking */
+};
+
+/* A thread that lost its CPU so long before us was displaced by something else. */
+#define JUST_NOW_MS 0.03
+
+static bool sampling_is_quiet(const struct ptrace_thread *t)
+{
+    return t->quiet_looks >= QUIET_AFTER;
+}
+
+static bool sampling_keeps_files(const struct ptrace_source *s, const struct ptrace_thread *t)
+{
+    return t->files.schedstat >= 0 || s->threads.at.len <= s->most_files ||
+           (!sampling_is_quiet(t) && s->active <= s->most_files);
+}
+
+/* Whether it has run since the last look and could go on. One that has not run is in the state that
+ * it was in, or has been woken since. */
+static bool sampling_look_at(struct ptrace_source *s, struct ptrace_thread *t)
+{
+    struct proc_times times;
+    bool keep = sampling_keeps_files(s, t);
+    pid_t pid = t->process->pid;
+    if (!proc_thread_times(&t->files, pid, t->tid, keep, &times))
+        return false;
+    bool has_run = times.cpu_ns > t->seen_ns;
+    if (has_run) {
+        t->is_ready = proc_thread_runs(&t->files, pid, t->tid, keep);
+        t->cpu = proc_thread_place(pid, t->tid);
+    }
+    if (has_run || t->is_ready)
+        t->quiet_looks = 0;
+    else if (!sampling_is_quiet(t))
+        t->quiet_looks++;
+    if (sampling_is_quiet(t) && s->threads.at.len > s->most_files)
+        proc_thread_deinit(&t->files);
+    t->seen_ns = times.cpu_ns;
+    t->turns = times.runs;
+    return has_run && t->is_ready;
+}
+
+static void sampling_count(struct ptrace_source *s, const struct ptrace_thread *t)
+{
+    bool is_quiet = sampling_is_quiet(t);
+    s->active += !is_quiet;
+    s->quiet += is_quiet;
+    s->unplaced_ns += t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
+    if (!is_quiet && t->cpu >= 0 && t->cpu < CPU_SETSIZE && CPU_ISSET(t->cpu, &s->cpus))
+        CPU_SET(t->cpu, &s->used);
+}
+
+/* Fills s->running. */
+static void sampling_look_at_all(struct ptrace_source *s)
+{
+    double chance = s->quiet <= LOOKS ? 1 : (double)LOOKS / s->quiet;
+    s->running.len = 0;
+    s->active = s->quiet = 0;
+    s->unplaced_ns = 0;
+    CPU_ZERO(&s->used);
+    for (size_t i = 0; i < s->threads.at.len; i++) {
+        struct ptrace_thread *t = &s->threads.at.at[i];
+        bool is_out = t->is_asked || t->is_ending || t->is_held || !t->process->has_executed;
+        bool is_chosen = !sampling_is_quiet(t) || chance >= 1 || ptrace_random(s) <= chance;
+        if (!is_out && is_chosen && sampling_look_at(s, t))
+            vec_push(&s->running, t->tid);
+        sampling_count(s, t);
+    }
+}
+
+/* The one of the running threads that had this CPU until we took it; NULL: none of ours. Clocks of
+ * CPUs differ: one that came from another may seem to have run after us. */
+static struct ptrace_thread *sampling_displaced(struct ptrace_source *s, double ours)
+{
+    int here = sched_getcpu();
+    for (size_t i = 0; i < s->running.len; i++) {
+        struct ptrace_thread *t = ptrace_threads_find(&s->threads, s->running.at[i]);
+        if (!t || t->cpu != here)
+            continue;
+        double before = ours - proc_thread_last_run(t->process->pid, t->tid);
+        if (before > -JUST_NOW_MS && before < JUST_NOW_MS)
+            return t;
+    }
+    return NULL;
+}
+
+/* The state is read again: between a look and a stop, a thread must not have gone to sleep. One
+ * that was to be asked where it had been displaced, and was given another CPU too soon, stops for
+ * nothing. */
+static void sampling_ask(struct ptrace_thread *t)
+{
+    struct proc_times times;
+    pid_t pid = t->process->pid;
+    if (!proc_thread_runs(&t->files, pid, t->tid, t->files.syscall >= 0) ||
+        ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
+        return;
+    t->is_asked = true;
+    t->is_moot = !proc_thread_times(&t->files, pid, t->tid, t->files.schedstat >= 0, &times) ||
+                 times.runs != t->turns;
+}
+
+/* When this CPU was given to us, by its own clock: now, less what we have run since we were to
+ * sleep. (Asking for our CPU time has just brought the time we last ran up to date.) */
+static double sampling_our_begin(const struct ptrace_source *s, uint64_t own_cpu)
+{
+    return proc_thread_last_run(s->self, s->self) - (double)(own_cpu - s->asleep_cpu_ns) * 1e-6;
+}
+
+void ptrace_look(struct ptrace_source *s, bool by_timer)
+{
+    uint64_t start = clock_own_cpu();
+    double ours = sampling_our_begin(s, start);
+    sampling_look_at_all(s);
+    struct ptrace_thread *t = by_timer ? sampling_displaced(s, ours) : NULL;
+    if (t)
+        sampling_ask(t);
+    s->cost_ns += ((double)(clock_own_cpu() - start) - s->cost_ns) / 8;
+}
+
+/* With more CPUs in use, looks come more often, up to a limit; with many threads, less often. */
+uint64_t ptrace_choose_cpu(struct ptrace_source *s)
+{
+    int n = CPU_COUNT(&s->used), chosen = (int)((1 - ptrace_random(s)) * n);
+    int often = n < 1 ? 1 : n > MOST_LOOKS_AT_ONCE ? MOST_LOOKS_AT_ONCE : n;
+    for (int cpu = 0; n && cpu < CPU_SETSIZE; cpu++) {
+        cpu_set_t one;
+        if (!CPU_ISSET(cpu, &s->used) || chosen--)
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        break;
+    }
+    uint64_t distance = s->period_ns / (uint64_t)often;
+    uint64_t least = (uint64_t)(s->cost_ns * SHARE_OF_TIME);
+    return distance > least ? distance : least;
+}
+
+void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p)
+{
+    uint64_t now = clock_now();
+    if (ptrace_maps_changed(&p->maps, p->pid, now))
+        collector_read_maps(s->collector, p->pid, now);
+}
+
+/* What the first sample of a thread weighs more: the mean CPU time between samples so far, as far
+ * as there is that much that no sample has taken: of ended threads, and half of what the others
+ * have had since their last samples, as some of that is still going to be sampled. */
+static uint64_t sampling_first_extra(struct ptrace_source *s, const struct ptrace_thread *t)
+{
+    uint64_t own = t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
+    uint64_t of_others = s->unplaced_ns > own ? s->unplaced_ns - own : 0;
+    int64_t unplaced = s->ends_ns + (int64_t)(of_others / 2);
+    if (unplaced < 0)
+        unplaced = 0;
+    int64_t all = (int64_t)(s->period_ns + s->placed_ns) + unplaced;
+    int64_t extra = all / (int64_t)(s->samples + 1);
+    if (extra > unplaced)
+        extra = unplaced;
+    s->ends_ns -= extra;
+    return (uint64_t)extra;
+}
+
+static void sampling_name(struct ptrace_source *s, struct ptrace_thread *t, uint64_t now)
+{
+    char name[PROC_NAME_BYTES];
+    t->has_name = true;
+    proc_thread_name(t->process->pid, t->tid, name);
+    if (name[0])
+        collector_name(s->collector, t->process->pid, t->tid, name, now);
+}
+
+static void sampling_put(struct ptrace_source *s, const struct ptrace_thread *t, uint64_t weight)
+{
+    struct ptrace_registers r;
+    struct collector_sample sample = {
+        .pid = t->process->pid,
+        .tid = t->tid,
+        .at_ns = clock_now(),
+        .weight = weight,
+        .event = s->event,
+        .where = COLLECTOR_IN_USER,
+        .syscall = -2,
+        .is_live = true,
+    };
+    if (ptrace_registers_read(t->tid, &r)) {
+        sample.registers = &r.user;
+        sample.where = r.syscall >= 0 ? COLLECTOR_IN_KERNEL : COLLECTOR_IN_USER;
+        sample.syscall = r.syscall >= 0 ? r.syscall : -2;
+        if (!s->no_stacks)
+            sample.stack = (struct bytes){
+                s->stack, ptrace_read_stack(t->tid, r.sp, s->stack, sizeof s->stack)};
+    }
+    collector_sample(s->collector, &sample);
+}
+
+void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
+{
+    struct proc_times times;
+    bool keep = t->files.schedstat >= 0;
+    t->is_asked = false;
+    if (s->is_finished || t->is_moot ||
+        !proc_thread_times(&t->files, t->process->pid, t->tid, keep, &times) ||
+        times.cpu_ns <= t->placed_ns)
+        return;
+    uint64_t weight = times.cpu_ns - t->placed_ns;
+    if (t->is_young)
+        weight += sampling_first_extra(s, t);
+    t->is_young = false;
+    s->samples++;
+    s->placed_ns += weight;
+    t->placed_ns = t->seen_ns = times.cpu_ns;
+    ptrace_refresh_maps(s, t->process);
+    if (!t->has_name)
+        sampling_name(s, t, clock_now());
+    sampling_put(s, t, weight);
+}
+
+uint64_t ptrace_leave_over(struct ptrace_source *s, struct ptrace_thread *t)
+{
+    struct proc_times times = {.cpu_ns = t->seen_ns};
+    bool keep = t->files.schedstat >= 0;
+    proc_thread_times(&t->files, t->process->pid, t->tid, keep, &times);
+    if (t->process->has_executed && times.cpu_ns > t->placed_ns)
+        s->ends_ns += (int64_t)(times.cpu_ns - t->placed_ns);
+    t->placed_ns = t->seen_ns = times.cpu_ns;
+    t->is_young = true;
+    return times.cpu_ns;
+}

@@ -1,0 +1,100 @@
+/* What the files about waiting share. */
+#ifndef MONARC_RECORD_WAITS_PRIVATE_H
+#define MONARC_RECORD_WAITS_PRIVATE_H
+
+#include "record/waits/waits.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+
+enum {
+    WAITS_PIECE_NS = 100 * 1000 * 1000, /* what is kept back of a thread's time, at most */
+    WAITS_STACK_BYTES = 16 << 10,
+    NO_THREAD = -1,
+};
+
+enum waits_thread_state {
+    WAITS_THREAD_NONE, /* the slot is free */
+    WAITS_THREAD_RUNS,
+    WAITS_THREAD_WAITS,
+    WAITS_THREAD_READY,
+    WAITS_THREAD_UNKNOWN /* something was lost */
+};
+
+/* The leaf of a queue is a slot; slots refer to each other by number. */
+struct waiting_queue {
+    int32_t first, last;
+};
+
+struct waiting_thread {
+    pid_t pid, tid;
+    enum waits_thread_state state;
+    int32_t previous, next;      /* in `queue`; of free slots: the next free one */
+    struct waiting_queue *queue; /* NULL: in none */
+    uint64_t left_ns;            /* when it left the CPU */
+    uint64_t gone_ns;            /* when it was found to be no more; 0: it is */
+    uint64_t counted_ns;         /* up to where its time is counted */
+    bool is_leaving;             /* `place` is told for what comes */
+    bool has_place, has_look;
+    struct collector_place place;       /* where it left, as the source saw it */
+    struct collector_place look;        /* where it was seen from outside ... */
+    uint64_t looked_ns;                 /* ... until then */
+    struct unwind_registers *registers; /* as it left; NULL: never known */
+    uint64_t unknown_ns, ready_ns;      /* not yet given to the collector */
+    uint64_t first_kept_ns;             /* since when these are kept */
+    bool is_observed;                   /* by its clock alone: waits_observe() */
+    uint64_t observed_ns, waited_ns;    /* its first observation; what it waited since then */
+    uint64_t pending_ns;                /* waited; where, the next observation will say */
+    struct waits_clock first, latest;   /* what the clock showed then, and last */
+};
+
+/* Threads that are off stand in one of two queues: those that may still be looked at, in the order
+ * in which they left, and those that were, or that are only short of a CPU. So a poll takes the
+ * longest waits first and touches nothing else. */
+struct waits {
+    struct collector *collector;
+    struct waits_options options;
+    VEC(struct waiting_thread) threads;
+    struct map slot_of; /* tid -> slot; slots of other tids are out of date */
+    int32_t free;
+    size_t living;
+    struct waiting_queue fresh, known; /* may be looked at; all others that are off */
+    uint64_t start_ns, piece_ns;       /* the first time that was told; of the last pieces */
+    uint64_t piece_cost_ns;            /* what counting these took */
+    uint64_t pause_ns;                 /* until then nothing is looked at */
+    struct waits_sums sums;
+    uint64_t losses;
+    uint8_t stack[WAITS_STACK_BYTES];
+};
+
+/* The slot of a thread that lives, or NO_THREAD. */
+int32_t waits_find(const struct waits *w, pid_t tid);
+int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_state state,
+                    uint64_t at_ns);
+
+/* Puts a thread at the end of a queue, out of that in which it is. */
+void waits_queue(struct waits *w, int32_t slot, struct waiting_queue *queue);
+void waits_unqueue(struct waits *w, int32_t slot);
+
+/* A sample of the thread, at the end of what is counted, without a place. */
+struct collector_sample waits_sample(const struct waits *w, const struct waiting_thread *t,
+                                     uint64_t weight);
+
+/* Counts what a thread has been off the CPU since that was last done. */
+void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns);
+
+/* Adds time without a place to one of the thread's two sums, which the collector gets from time to
+ * time. The time counts up to counted_ns. */
+void waits_keep(struct waits *w, struct waiting_thread *t, uint64_t *kept, uint64_t ns);
+
+/* Ends what is known of a thread that is observed. */
+void waits_observe_end(struct waits *w, struct waiting_thread *t);
+
+/* Forgets a thread that has ended if nobody said so, and nobody will: when is not known. Returns
+ * whether it has ended. */
+bool waits_drop_if_gone(struct waits *w, int32_t slot, uint64_t told_ns);
+
+/* Looks at a thread from outside, and keeps where it waits if it does. */
+void waits_look(struct waits *w, int32_t slot);
+
+#endif

@@ -1,0 +1,25 @@
+/* monarc convert --to gmon --program: counters of arcs become block counts of a program. */
+#ifndef MONARC_CLI_ARCS_PROFILE_H
+#define MONARC_CLI_ARCS_PROFILE_H
+
+#include "session/profiles.h"
+#include "source/search.h"
+
+struct arcs_profile_request {
+    const char *program;
+    const char *debug_dir; /* or NULL */
+    const char *notes;     /* of all files named, or a folder of them; or NULL: beside */
+    const char *output;
+    const struct format *to;
+    struct source_search maps;
+    uint8_t word;          /* 0: as the program */
+    enum byte_order order; /* likewise */
+    bool adds_calls, repairs;
+};
+
+/* Reads counters (files, or folders of gcda) with their notes, and writes the profile. An exit
+ * status; what was left out is one line in *e, also if that is 0. */
+int arcs_profile(const struct arcs_profile_request *request, char *const *paths, size_t len,
+                 struct err *e);
+
+#endif

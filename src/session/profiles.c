@@ -1,0 +1,154 @@
+/* Loading, summing and saving profiles for the commands.
+ *
+ * Many files are cut into as many stretches as there are threads; each thread sums its stretch with
+ * one buffer, and the stretches are summed in order. */
+#include "session/profiles.h"
+
+#include "base/parallel.h"
+#include "profile/model/merge.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_THREADS = 4, FILES_PER_THREAD = 2 };
+
+bool parse_word(const char *option, const char *value, uint8_t *word, struct err *e)
+{
+    if (strcmp(value, "32") && strcmp(value, "64"))
+        return err_set(e, "option '%s' takes 32 or 64, not '%s'", option, value);
+    *word = value[0] == '3' ? 4 : 8;
+    return true;
+}
+
+bool parse_order(const char *option, const char *value, enum byte_order *order, struct err *e)
+{
+    if (strcmp(value, "little") && strcmp(value, "big"))
+        return err_set(e, "option '%s' takes little or big, not '%s'", option, value);
+    *order = value[0] == 'l' ? ORDER_LITTLE : ORDER_BIG;
+    return true;
+}
+
+bool parse_format(const char *option, const char *value, const struct format **format,
+                  struct err *e)
+{
+    struct out names;
+    *format = format_named(value);
+    if (*format)
+        return true;
+    out_init(&names, -1);
+    for (size_t i = 0; i < formats_len; i++)
+        out_printf(&names, "%s%s", i ? ", " : "", formats[i]->name);
+    out_char(&names, '\0');
+    err_set(e, "option '%s' takes one of %s, not '%s'", option, names.at, value);
+    out_deinit(&names);
+    return false;
+}
+
+bool profile_option(struct profile_options *o, int row, const char *value, struct err *e)
+{
+    switch (row) {
+    case PROFILE_OPTION_WORD: return parse_word("--word", value, &o->hint.word, e);
+    case PROFILE_OPTION_ENDIAN: return parse_order("--endian", value, &o->hint.order, e);
+    default: return parse_format("--format", value, &o->format, e);
+    }
+}
+
+bool profile_load(const struct profile_options *o, const char *path, struct file_buffer *b,
+                  struct profile *out, struct err *e)
+{
+    const char *name = strcmp(path, "-") ? path : "(standard input)";
+    if (!file_read(path, b, e))
+        return false;
+    if (o->format)
+        return o->format->read(file_bytes(b), name, &o->hint, out, e);
+    return format_read(file_bytes(b), name, &o->hint, out, e);
+}
+
+struct stretch {
+    const struct profile_options *options;
+    char *const *paths;
+    size_t len;
+    struct merger merger;
+    struct err e;
+    bool ok;
+};
+
+static bool load_one(struct stretch *s, const char *path, struct file_buffer *b, struct profile *p)
+{
+    struct err why = {0};
+    profile_clear(p);
+    if (!profile_load(s->options, path, b, p, &s->e))
+        return false;
+    return merger_add(&s->merger, p, &why) || err_in(&s->e, path, "%s", why.line);
+}
+
+static void load_stretch(size_t i, void *context)
+{
+    struct stretch *s = (struct stretch *)context + i;
+    struct file_buffer buffer = {0};
+    struct profile file = {0};
+    s->ok = true;
+    for (size_t n = 0; n < s->len && s->ok; n++)
+        s->ok = load_one(s, s->paths[n], &buffer, &file);
+    profile_deinit(&file);
+    file_buffer_deinit(&buffer);
+}
+
+/* What `len` files add up to, with the work on `threads`. */
+static bool load_on(unsigned threads, const struct profile_options *o, char *const *paths,
+                    size_t len, struct profile *sum, struct err *e)
+{
+    struct stretch stretches[MOST_THREADS] = {0};
+    for (unsigned i = 0; i < threads; i++) {
+        size_t first = len * i / threads, end = len * (i + 1) / threads;
+        stretches[i].options = o;
+        stretches[i].paths = paths + first;
+        stretches[i].len = end - first;
+    }
+    parallel_for(threads, threads, load_stretch, stretches);
+    bool ok = stretches[0].ok;
+    if (!ok)
+        *e = stretches[0].e;
+    for (unsigned i = 1; i < threads; i++) {
+        ok = ok && stretches[i].ok && merger_add(&stretches[0].merger, &stretches[i].merger.sum, e);
+        merger_deinit(&stretches[i].merger);
+    }
+    if (ok)
+        *sum = merger_take(&stretches[0].merger);
+    merger_deinit(&stretches[0].merger);
+    return ok;
+}
+
+/* A failed attempt on several threads is repeated on one, for which everything must be there to be
+ * read again. */
+static bool can_reread(char *const *paths, size_t len)
+{
+    struct stat st;
+    for (size_t i = 0; i < len; i++)
+        if (!strcmp(paths[i], "-") || stat(paths[i], &st) || !S_ISREG(st.st_mode))
+            return false;
+    return true;
+}
+
+bool profiles_load(const struct profile_options *o, char *const *paths, size_t len,
+                   struct profile *sum, struct err *e)
+{
+    size_t threads = parallel_cpus();
+    threads = threads < MOST_THREADS ? threads : MOST_THREADS;
+    threads = threads < len / FILES_PER_THREAD ? threads : len / FILES_PER_THREAD;
+    if (threads > 1 && can_reread(paths, len) && load_on((unsigned)threads, o, paths, len, sum, e))
+        return true;
+    return load_on(1, o, paths, len, sum, e);
+}
+
+bool profile_save(const struct format *format, const struct profile *p, uint8_t word,
+                  bool big_endian, const char *path, struct err *e)
+{
+    struct writer w = {.word = word, .big_endian = big_endian};
+    struct err why = {0};
+    bool ok = format->write(&w, p, &why)
+                  ? file_replace(path, (struct bytes){w.out.at, w.out.len}, e)
+                  : err_in(e, path, "cannot be written as %s: %s", format->name, why.line);
+    writer_deinit(&w);
+    return ok;
+}

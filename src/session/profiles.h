@@ -1,0 +1,51 @@
+/* Profiles as commands take them: options that say what the files do not, and reading many files
+ * into one sum.
+ *
+ * A command puts PROFILE_OPTION_ROWS first in its option table and hands the rows below
+ * PROFILE_OPTIONS to profile_option(). */
+#ifndef MONARC_CLI_PROFILES_H
+#define MONARC_CLI_PROFILES_H
+
+#include "base/file.h"
+#include "command/command.h"
+#include "profile/format/format.h"
+
+enum { PROFILE_OPTION_WORD, PROFILE_OPTION_ENDIAN, PROFILE_OPTION_FORMAT, PROFILE_OPTIONS };
+
+/* clang-format off */
+#define PROFILE_OPTION_ROWS                                                                        \
+    {0, "word", "32|64", "pointer size of the profiled machine (default: deduce)"},                \
+    {0, "endian", "little|big", "its byte order (default: deduce)"},                               \
+    {'O', "format", "gmon|gmon0|sprof|bsd44|bsd", "read the files as this format"}
+/* clang-format on */
+
+struct profile_options {
+    struct format_hint hint;
+    const struct format *format; /* NULL: ask the bytes */
+};
+
+/* Takes option number `row`. */
+MUST_CHECK bool profile_option(struct profile_options *o, int row, const char *value,
+                               struct err *e);
+
+/* The values of --word, --endian and --format, also of options named otherwise. */
+MUST_CHECK bool parse_word(const char *option, const char *value, uint8_t *word, struct err *e);
+MUST_CHECK bool parse_order(const char *option, const char *value, enum byte_order *order,
+                            struct err *e);
+MUST_CHECK bool parse_format(const char *option, const char *value, const struct format **format,
+                             struct err *e);
+
+/* Reads one file ("-": standard input) through `b`. On failure *out holds what was complete. */
+MUST_CHECK bool profile_load(const struct profile_options *o, const char *path,
+                             struct file_buffer *b, struct profile *out, struct err *e);
+
+/* Reads and sums many files, on a few threads. The sum and its order are those of merging them one
+ * by one; so is the error. Memory does not grow with the number of files. */
+MUST_CHECK bool profiles_load(const struct profile_options *o, char *const *paths, size_t len,
+                              struct profile *sum, struct err *e);
+
+/* Encodes `p` and replaces `path` by it. */
+MUST_CHECK bool profile_save(const struct format *format, const struct profile *p, uint8_t word,
+                             bool big_endian, const char *path, struct err *e);
+
+#endif

@@ -1,0 +1,399 @@
+/* Opening recordings: the files of their objects, what is chosen of them, and what they lack.
+ *
+ * Only the files of objects in which something was measured are opened. A file with another
+ * build-id than the recorded one would give wrong names: of the main program that is an error, of
+ * others a note. */
+#include "session/recorded.h"
+
+#include "profile/analysis/summary.h"
+#include "base/sort.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+static const char *hex(struct bytes b, struct arena *a)
+{
+    char *text = arena_alloc(a, 2 * b.len + 1);
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < b.len; i++) {
+        text[2 * i] = digits[b.at[i] >> 4];
+        text[2 * i + 1] = digits[b.at[i] & 15];
+    }
+    return text;
+}
+
+/* Why the file is not the recorded one, or NULL. A build-id longer than a recording holds is
+ * compared as far as that. */
+static const char *difference(const struct space_object *o, struct arena *a)
+{
+    struct bytes now = object_build_id(o->file);
+    struct bytes then = {o->recorded->build_id, o->recorded->build_id_bytes};
+    now.len = now.len < RUN_BUILD_ID_BYTES ? now.len : RUN_BUILD_ID_BYTES;
+    if (now.len == then.len && (!now.len || !memcmp(now.at, then.at, now.len)))
+        return NULL;
+    return arena_printf(a, "the file has build-id %s, recorded was %s",
+                        now.len ? hex(now, a) : "(none)", then.len ? hex(then, a) : "(none)");
+}
+
+/* What a process had under a path that is not absolute, or no more has, is not looked for. */
+static bool is_to_be_had(const struct run_object *o)
+{
+    return o->path[0] == '/' && !o->is_deleted;
+}
+
+static bool has_symbols(const struct recorded *r, const struct space_object *object)
+{
+    for (size_t i = 0; i < r->run.symbols.len; i++)
+        if (r->run.symbols.at[i].object == (uint32_t)(object - r->space.objects))
+            return true;
+    return false;
+}
+
+static bool open_file(struct recorded *r, struct space_object *object,
+                      const struct recorded_options *o, struct err *e)
+{
+    const char *path = object->recorded->path;
+    struct err why = {0};
+    bool is_main = object == &r->space.objects[r->space.main];
+    if (is_to_be_had(object->recorded))
+        object->file =
+            object_open(path, &(struct object_options){.debug_dir = o->debug_dir}, NULL, &why);
+    if (!object->file) {
+        if (is_main && why.line[0] && !o->is_forced && !has_symbols(r, object))
+            return err_set(e, "%s (--force reports without names)", why.line);
+        r->missing = path;
+        return true;
+    }
+    const char *difference_found = difference(object, &r->arena);
+    if (!difference_found)
+        return true;
+    if (!is_main && !o->is_forced) { /* built anew since, perhaps within the run: names would lie */
+        object_close(object->file);
+        object->file = NULL;
+        if (!space_is_recorder(object)) /* an upgrade; its code is the profiler's with any names */
+            r->replaced = path;
+        return true;
+    }
+    r->mismatch = arena_printf(&r->arena, "%s: %s", path, difference_found);
+    return o->is_forced ||
+           err_in(e, path, "is not the file that was recorded: %s (--force reports all the same)",
+                  difference_found);
+}
+
+/* --- choosing -------------------------------------------------------------------------------- */
+
+static bool choose_event(struct recorded *r, const char *name, struct err *e)
+{
+    const char *all = "";
+    for (uint32_t i = 0; i < r->run.events.len; i++) {
+        if (!name || !strcmp(r->run.events.at[i].name, name)) {
+            r->choice.event = i;
+            return true;
+        }
+        all = arena_printf(&r->arena, "%s%s%s", all, i ? ", " : "", r->run.events.at[i].name);
+    }
+    return !name ||
+           err_set(e, "the event '%s' was not recorded; there is %s", name, *all ? all : "none");
+}
+
+static bool is_program(const struct recorded *r, const struct run_process *p, const char *name)
+{
+    bool is_path = p->program != RUN_NONE && strchr(name, '/') &&
+                   !strcmp(r->run.objects.at[p->program].path, name);
+    return is_path || !strcmp(run_program_name(&r->run, p), name);
+}
+
+static bool choose_processes(struct recorded *r, const struct recorded_filter *f, struct err *e)
+{
+    bool *threads = ARENA_NEW(&r->arena, bool, r->run.threads.len), has_any = false;
+    if (!f->pid && !f->program)
+        return true;
+    bool *processes = ARENA_NEW(&r->arena, bool, r->run.processes.len);
+    for (size_t i = 0; i < r->run.processes.len; i++) {
+        const struct run_process *p = &r->run.processes.at[i];
+        processes[i] =
+            (!f->pid || p->pid == f->pid) && (!f->program || is_program(r, p, f->program));
+        has_any |= processes[i];
+    }
+    for (size_t i = 0; i < r->run.threads.len; i++)
+        threads[i] = processes[r->run.threads.at[i].process];
+    r->choice.threads = threads;
+    if (!has_any && f->program)
+        return err_set(e, "no process of the recording ran '%s'; see --processes", f->program);
+    return has_any ||
+           err_set(e, "the recording has no process %" PRIu32 "; see --processes", f->pid);
+}
+
+/* A phase lasts until the next one of its process; a region until its end. */
+static uint64_t end_of_phase(const struct run *r, size_t mark)
+{
+    const struct run_mark *from = &r->marks.at[mark];
+    uint64_t end = UINT64_MAX;
+    for (size_t i = 0; i < r->marks.len; i++) {
+        const struct run_mark *m = &r->marks.at[i];
+        bool ends = from->kind == 0
+                        ? m->kind == 0 && i != mark
+                        : m->kind == 2 && m->tid == from->tid && !strcmp(m->name, from->name);
+        bool is_later = m->at_ns > from->at_ns || (m->at_ns == from->at_ns && i > mark);
+        if (ends && is_later && m->process == from->process && m->at_ns < end)
+            end = m->at_ns;
+    }
+    return end;
+}
+
+static bool choose_phase(struct recorded *r, const struct recorded_filter *f,
+                         struct run_window limits, struct err *e)
+{
+    struct run_window *windows = ARENA_NEW(&r->arena, struct run_window, r->run.marks.len);
+    size_t len = 0;
+    for (size_t i = 0; i < r->run.marks.len; i++) {
+        const struct run_mark *m = &r->run.marks.at[i];
+        if (m->kind > 1 || strcmp(m->name, f->phase))
+            continue;
+        struct run_window w = {m->at_ns, end_of_phase(&r->run, i), m->process};
+        w.from_ns = w.from_ns < limits.from_ns ? limits.from_ns : w.from_ns;
+        w.to_ns = w.to_ns > limits.to_ns ? limits.to_ns : w.to_ns;
+        windows[len++] = w;
+    }
+    r->choice.windows = windows;
+    r->choice.windows_len = len;
+    return len || err_set(e, "the recording has no phase or region '%s'", f->phase);
+}
+
+static bool choose_time(struct recorded *r, const struct recorded_filter *f, struct err *e)
+{
+    struct run_window w = {0, UINT64_MAX, RUN_NONE};
+    if (f->has_from)
+        w.from_ns = (uint64_t)fmin(f->from * 1e9, 1e18);
+    if (f->has_to)
+        w.to_ns = (uint64_t)fmin(f->to * 1e9, 1e18);
+    if (f->phase)
+        return choose_phase(r, f, w, e);
+    if (!f->has_from && !f->has_to)
+        return true;
+    struct run_window *kept = ARENA_NEW(&r->arena, struct run_window, 1);
+    *kept = w;
+    r->choice.windows = kept;
+    r->choice.windows_len = 1;
+    return true;
+}
+
+/* As a phrase for the head of a report; NULL: everything. */
+static const char *chosen_text(struct recorded *r, const struct recorded_filter *f)
+{
+    const char *text = NULL;
+    if (f->pid)
+        text = arena_printf(&r->arena, "process %" PRIu32, f->pid);
+    if (f->program)
+        text = arena_printf(&r->arena, "%s%sprogram %s", text ? text : "", text ? ", " : "",
+                            f->program);
+    if (f->phase)
+        text =
+            arena_printf(&r->arena, "%s%sphase %s", text ? text : "", text ? ", " : "", f->phase);
+    if (f->has_from)
+        text =
+            arena_printf(&r->arena, "%s%sfrom %.9g s", text ? text : "", text ? ", " : "", f->from);
+    if (f->has_to)
+        text = arena_printf(&r->arena, "%s%sto %.9g s", text ? text : "", text ? ", " : "", f->to);
+    if (r->choice.windows_len)
+        text =
+            arena_printf(&r->arena, "%s (in steps of %.3g s)", text, (double)r->run.slice_ns / 1e9);
+    return text;
+}
+
+/* --- samples by place ------------------------------------------------------------------------ */
+
+/* What stands for no code of a file is at the start of its function. */
+static uint64_t place_of(const struct recorded *r, const struct functions *f, uint32_t node)
+{
+    const struct run_node *n = &r->run.nodes.at[node];
+    const struct function *function = &f->at[space_function_of(&r->space, node)];
+    return function->is_made ? function->start : space_place(&r->space, n->object, n->address);
+}
+
+/* Nodes with samples of their own, by place; those within GAP bytes share a histogram. */
+static void place_samples(struct recorded *r, const struct functions *f)
+{
+    enum { GAP = 64, LARGEST = 1 << 16 };
+    struct arena scratch = {0};
+    const struct run *run = &r->run;
+    struct keyed *places = ARENA_NEW(&scratch, struct keyed, run->nodes.len);
+    size_t len = 0;
+    for (uint32_t i = 1; i < run->nodes.len; i++)
+        if (r->weights.node[i] > 0 && !space_is_cut(&r->space, i))
+            places[len++] = (struct keyed){place_of(r, f, i), i};
+    sort_keyed(places, len);
+    double counts = r->summary.event ? (double)r->summary.event->period : 1;
+    r->profile.counts_a_sample = counts;
+    for (size_t i = 0; i < len;) {
+        size_t end = i + 1;
+        while (end < len && places[end].key - places[end - 1].key < GAP &&
+               places[end].key - places[i].key < LARGEST)
+            end++;
+        struct histogram h = {.low = places[i].key, .high = places[end - 1].key + 1, .width = 8};
+        h.bins = (uint32_t)(h.high - h.low);
+        strcpy(h.dimension, "seconds");
+        h.abbreviation = 's';
+        histogram_alloc(&h);
+        for (; i < end; i++)
+            histogram_add(&h, (uint32_t)(places[i].key - h.low),
+                          (uint64_t)llround(r->weights.node[places[i].item] * counts));
+        vec_push(&r->profile.histograms, h);
+    }
+    arena_deinit(&scratch);
+}
+
+/* --- all together ---------------------------------------------------------------------------- */
+
+static bool choose(struct recorded *r, const struct recorded_filter *f, struct err *e)
+{
+    return choose_event(r, f->event, e) && choose_processes(r, f, e) && choose_time(r, f, e);
+}
+
+/* All other events, unless one was asked for. */
+static void weigh_others(struct recorded *r, const struct functions *f, const char *wanted)
+{
+    struct run_summary *s = &r->summary;
+    if (wanted || r->run.events.len < 2)
+        return;
+    s->others = ARENA_NEW(&r->arena, struct run_other, r->run.events.len);
+    for (uint32_t i = 0; i < r->run.events.len; i++) {
+        struct run_choice choice = r->choice;
+        struct run_weights weights;
+        if (i == r->choice.event)
+            continue;
+        choice.event = i;
+        run_weigh(&weights, &r->run, &choice, &r->arena);
+        struct run_other *other = &s->others[s->others_len++];
+        *other = (struct run_other){.event = &r->run.events.at[i],
+                                    .self = ARENA_NEW(&r->arena, double, f->len),
+                                    .total = weights.total};
+        for (uint32_t node = 1; node < r->run.nodes.len; node++)
+            if (!space_is_cut(&r->space, node))
+                other->self[space_function_of(&r->space, node)] += weights.node[node];
+    }
+}
+
+/* Old and foreign recordings may not say for which machine they are. */
+static void find_machine(struct recorded *r)
+{
+    const struct object *program =
+        r->space.main == RUN_NONE ? NULL : r->space.objects[r->space.main].file;
+    if (!r->run.machine && program)
+        r->run.machine = object_machine(program);
+}
+
+/* Events whose samples have no usual weight get the mean of what there is, so that a sample is one
+ * on average. */
+static void fill_periods(struct run *r)
+{
+    for (uint32_t i = 0; i < r->events.len; i++) {
+        uint64_t weight = 0, count = 0;
+        for (size_t k = 0; k < r->samples.len && !r->events.at[i].period; k++) {
+            weight += r->samples.at[k].event == i ? r->samples.at[k].weight : 0;
+            count += r->samples.at[k].event == i ? r->samples.at[k].count : 0;
+        }
+        if (!r->events.at[i].period)
+            r->events.at[i].period = count && weight > count ? weight / count : 1;
+    }
+}
+
+bool recorded_resolve(struct recorded *r, const char *name, const struct recorded_options *o,
+                      struct functions *f, struct err *e)
+{
+    struct err why = {0};
+    fill_periods(&r->run);
+    if (!choose(r, &o->filter, &why) || !space_lay_out(&r->space, &r->run, &r->arena, &why))
+        return err_in(e, name, "%s", why.line);
+    for (uint32_t i = 0; i < r->space.len; i++) {
+        struct space_object *object = &r->space.objects[i];
+        if (object->is_used && object->recorded->kind == RUN_OBJECT_FILE &&
+            !open_file(r, object, o, e))
+            return false;
+    }
+    find_machine(r);
+    space_functions(&r->space, f, &r->arena);
+    run_weigh(&r->weights, &r->run, &r->choice, &r->arena);
+    if (r->run.method != RUN_METHOD_PROCESS)
+        summary_set_profiler_aside(&r->weights, &r->space, f);
+    stacks_measure(&r->stacks, &r->space, f, r->weights.node, &r->arena);
+    run_summarize(&r->summary, &r->run, &r->choice, &r->weights, chosen_text(r, &o->filter),
+                  &r->arena);
+    weigh_others(r, f, o->filter.event);
+    r->summary.path = r->space.main == RUN_NONE ? name : r->run.objects.at[r->space.main].path;
+    space_add_calls(&r->space, &r->profile);
+    if (o->places_samples)
+        place_samples(r, f);
+    return true;
+}
+
+bool recorded_open(struct recorded *r, char *const *folders, size_t len,
+                   const struct recorded_options *o, struct functions *f, struct err *e)
+{
+    return recorded_read_all(folders, len, &o->read, &r->run, e) &&
+           recorded_resolve(r, folders[0], o, f, e);
+}
+
+/* --- what is missing ------------------------------------------------------------------------- */
+
+static bool mentions_mcount(struct object *o)
+{
+    return object_mentions(o, "mcount") || object_mentions(o, "_mcount") ||
+           object_mentions(o, "__fentry__") || object_mentions(o, "__cyg_profile_func_enter");
+}
+
+static void note_counts(struct recorded *r)
+{
+    enum { FEW = 30 };
+    if (!r->weights.taken && r->run.rate)
+        vec_push(&r->notes, "no samples were taken: run it for longer, or with a higher --rate");
+    else if (r->weights.taken && r->weights.taken < FEW)
+        vec_push(&r->notes,
+                 arena_printf(&r->arena,
+                              "%" PRIu64 " sample%s little: run it for longer, or "
+                              "with a higher --rate",
+                              r->weights.taken, r->weights.taken == 1 ? " says" : "s say"));
+}
+
+void recorded_take_notes(struct recorded *r, bool has_calls)
+{
+    struct object *program =
+        r->space.main == RUN_NONE ? NULL : r->space.objects[r->space.main].file;
+    bool is_inside = r->run.method == RUN_METHOD_PROCESS;
+    note_counts(r);
+    if (is_inside && !has_calls && program && !mentions_mcount(program))
+        vec_push(&r->notes, "calls were not counted: the program is not compiled with -pg");
+    if (r->run.nodes.len > 1 && !r->stacks.has_callers)
+        vec_push(&r->notes, is_inside
+                                ? "no callers are known: record with stacks, compile with -pg or "
+                                  "-fno-omit-frame-pointer"
+                                : "no callers are known: record with stacks");
+    if (r->missing)
+        vec_push(&r->notes,
+                 arena_printf(&r->arena, "no symbols of %s: there is no such file", r->missing));
+    if (r->replaced)
+        vec_push(&r->notes, arena_printf(&r->arena,
+                                         "no symbols of %s: the file is another one than was "
+                                         "recorded (--force takes its names)",
+                                         r->replaced));
+    for (size_t i = 0; i < r->run.losses.len; i++) {
+        const struct run_loss *l = &r->run.losses.at[i];
+        if (l->kind == RUN_LOST_OTHER)
+            vec_push(&r->notes,
+                     arena_printf(&r->arena, "recorder: %s (%" PRIu64 ")", l->text, l->count));
+    }
+}
+
+void recorded_close(struct recorded *r)
+{
+    vec_free(&r->notes);
+    for (uint32_t i = 0; i < r->space.len; i++)
+        if (r->space.objects[i].file)
+            object_close(r->space.objects[i].file);
+    profile_deinit(&r->profile);
+    run_deinit(&r->run);
+    arena_deinit(&r->arena);
+}

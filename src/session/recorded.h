@@ -1,0 +1,77 @@
+/* Opening recordings: folders that `monarc run` leaves, or the recorder inside a process. */
+#ifndef MONARC_CLI_RECORDED_H
+#define MONARC_CLI_RECORDED_H
+
+#include "profile/analysis/recording/run_summary.h"
+#include "profile/analysis/stacks.h"
+#include "session/profiles.h"
+#include "profile/model/recording.h"
+
+/* Which part of a run is wanted. Zeroed: all of its first event. */
+struct recorded_filter {
+    const char *event;   /* NULL: the first */
+    const char *program; /* of that name, or path; NULL: all */
+    const char *phase;   /* of that name; NULL: all */
+    uint32_t pid;        /* 0: all */
+    bool has_from, has_to;
+    double from, to; /* seconds since the start */
+};
+
+/* Everything in one or more folders, and the files it speaks of. */
+struct recorded {
+    struct arena arena;
+    struct run run;
+    struct space space;
+    struct profile profile; /* calls and blocks, at their places; samples if asked for */
+    struct run_choice choice;
+    struct run_weights weights;
+    struct stacks stacks;
+    struct run_summary summary;
+    VEC(const char *) notes; /* what the recording lacks, as sentences */
+    const char *missing;  /* an object with samples or calls whose file is not to be had, or NULL */
+    const char *replaced; /* one whose file is another one by now, or NULL */
+    const char *mismatch; /* why a file is not the recorded one, or NULL: all are */
+};
+
+struct recorded_options {
+    struct profile_options read;
+    const char *debug_dir;
+    bool is_forced;      /* files may differ from the recorded ones */
+    bool places_samples; /* into the profile, for reports that go by address */
+    struct recorded_filter filter;
+};
+
+/* Whether the path is a folder. */
+bool is_folder(const char *path);
+
+/* DIR/monarc.side alone, as a recorder inside a process writes it. The failure tells a folder
+ * without one what to do. */
+MUST_CHECK bool recorded_read_sidecar(const char *folder, struct recording *r, struct err *e);
+
+/* Whether there is a recording of a whole run in the folder: version 2 of the file. */
+bool recorded_is_run(const char *folder);
+
+/* A folder as a run, whichever version it is: with calls that recorders inside its processes
+ * counted. *out is zeroed; run_deinit() after failure, too. */
+MUST_CHECK bool recorded_read(const char *folder, const struct profile_options *o, struct run *out,
+                              struct err *e);
+
+/* Several folders as one run. */
+MUST_CHECK bool recorded_read_all(char *const *folders, size_t len, const struct profile_options *o,
+                                  struct run *out, struct err *e);
+
+/* Reads folders, opens the objects' files and compares build-ids, puts all functions into *f, and
+ * measures what was chosen. recorded_close() after failure, too; *f lives until then. */
+MUST_CHECK bool recorded_open(struct recorded *r, char *const *folders, size_t len,
+                              const struct recorded_options *o, struct functions *f, struct err *e);
+
+/* The two steps of recorded_open() behind reading: for a run in r->run. */
+MUST_CHECK bool recorded_resolve(struct recorded *r, const char *name,
+                                 const struct recorded_options *o, struct functions *f,
+                                 struct err *e);
+
+/* Adds to r->notes. */
+void recorded_take_notes(struct recorded *r, bool has_calls);
+void recorded_close(struct recorded *r);
+
+#endif

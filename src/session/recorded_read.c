@@ -1,0 +1,206 @@
+/* Reading recordings from their folders, without the files they speak of.
+ *
+ * A recording of a whole run may hold folders `PID` and `PID.N` that recorders inside its processes
+ * left: their calls and blocks are taken, their samples are not, for the run has its own. */
+#include "session/recorded.h"
+
+#include "profile/format/run_file.h"
+#include "profile/format/sidecar.h"
+#include "profile/model/run_convert.h"
+#include "profile/model/run_merge.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool no_sidecar(const char *folder, const char *live, struct err *e)
+{
+    if (access(live, F_OK) == 0)
+        return err_in(e, folder,
+                      "holds a recording that is not finished: the program still runs, or was "
+                      "killed; then 'monarc recover %s' completes it",
+                      folder);
+    return err_in(e, folder, "is a folder without a recording: there is no monarc.side in it");
+}
+
+static bool read_side(const char *folder, struct file_buffer *b, const char **path, struct arena *a,
+                      struct err *e)
+{
+    *path = arena_printf(a, "%s/monarc.side", folder);
+    return access(*path, F_OK) == 0
+               ? file_read(*path, b, e)
+               : no_sidecar(folder, arena_printf(a, "%s/monarc.live", folder), e);
+}
+
+bool recorded_read_sidecar(const char *folder, struct recording *r, struct err *e)
+{
+    struct arena scratch = {0};
+    struct file_buffer b = {0};
+    const char *path;
+    bool ok = read_side(folder, &b, &path, &scratch, e) && sidecar_read(file_bytes(&b), path, r, e);
+    file_buffer_deinit(&b);
+    arena_deinit(&scratch);
+    return ok;
+}
+
+bool recorded_is_run(const char *folder)
+{
+    struct arena scratch = {0};
+    struct file_buffer b = {0};
+    const char *path;
+    bool is_run = read_side(folder, &b, &path, &scratch, NULL) && run_probe(file_bytes(&b));
+    file_buffer_deinit(&b);
+    arena_deinit(&scratch);
+    return is_run;
+}
+
+/* --- of one process -------------------------------------------------------------------------- */
+
+static bool load_gmon(const char *folder, const struct recording *r,
+                      const struct recorded_object *object, const struct profile_options *o,
+                      struct profile *p, struct arena *a, struct err *e)
+{
+    struct profile_options read = *o;
+    struct file_buffer buffer = {0};
+    if (!*object->gmon || strchr(object->gmon, '/'))
+        return err_in(e, folder, "the sidecar names '%s' as a file of this folder", object->gmon);
+    char *path = arena_printf(a, "%s/%s", folder, object->gmon);
+    if (access(path, F_OK))
+        return true;
+    read.hint.word = r->word;
+    read.hint.order = r->big_endian ? ORDER_BIG : ORDER_LITTLE;
+    bool ok = profile_load(&read, path, &buffer, p, e);
+    file_buffer_deinit(&buffer);
+    return ok;
+}
+
+/* A file that was loaded again shares the profile of its first load. */
+static bool is_first_load(const struct recording *r, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (recorded_object_same(&r->objects.at[k], &r->objects.at[i]))
+            return false;
+    return true;
+}
+
+static bool convert(const char *folder, const struct recording *r, const struct profile_options *o,
+                    struct run *out, struct err *e)
+{
+    struct arena scratch = {0};
+    struct err why = {0};
+    struct profile *profiles = ARENA_NEW(&scratch, struct profile, r->objects.len);
+    bool ok = recording_executable(r) || err_in(e, folder, "the recording names no executable");
+    for (size_t i = 0; ok && i < r->objects.len; i++)
+        if (is_first_load(r, i))
+            ok = load_gmon(folder, r, &r->objects.at[i], o, &profiles[i], &scratch, e);
+    ok = ok && (run_from_recording(out, r, profiles, &why) || err_in(e, folder, "%s", why.line));
+    for (size_t i = 0; i < r->objects.len; i++)
+        profile_deinit(&profiles[i]);
+    arena_deinit(&scratch);
+    return ok;
+}
+
+static bool read_process(const char *folder, struct bytes side, const char *path,
+                         const struct profile_options *o, struct run *out, struct err *e)
+{
+    struct recording r = {0};
+    bool ok = sidecar_read(side, path, &r, e) && convert(folder, &r, o, out, e);
+    recording_deinit(&r);
+    return ok;
+}
+
+/* --- of a whole run -------------------------------------------------------------------------- */
+
+/* PID or PID.N. */
+static int is_process_folder(const struct dirent *entry)
+{
+    const char *c = entry->d_name;
+    if (!isdigit((unsigned char)*c))
+        return 0;
+    c += strspn(c, "0123456789");
+    return !*c || (*c == '.' && c[1] && !c[1 + strspn(c + 1, "0123456789")]);
+}
+
+/* A folder that cannot be read takes its own calls away, and nothing else. */
+static void note_lost_calls(struct run *out, const char *name, const char *why)
+{
+    const char *text =
+        arena_printf(&out->arena, "calls of the process in folder %s are missing: %s", name, why);
+    vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, 1, 0, text});
+}
+
+static void add_calls_of(const char *folder, const char *name, const struct profile_options *o,
+                         struct run *out)
+{
+    struct arena scratch = {0};
+    struct run calls = {0};
+    struct file_buffer b = {0};
+    struct err why = {0};
+    const char *path;
+    if (read_side(folder, &b, &path, &scratch, &why) &&
+        read_process(folder, file_bytes(&b), path, o, &calls, &why))
+        run_add_calls(out, &calls);
+    else
+        note_lost_calls(out, name, why.line);
+    run_deinit(&calls);
+    file_buffer_deinit(&b);
+    arena_deinit(&scratch);
+}
+
+static void add_calls(const char *folder, const struct profile_options *o, struct run *out)
+{
+    struct dirent **entries = NULL;
+    struct arena scratch = {0};
+    int len = scandir(folder, &entries, is_process_folder, versionsort);
+    for (int i = 0; i < len; i++) {
+        const char *inner = arena_printf(&scratch, "%s/%s", folder, entries[i]->d_name);
+        if (is_folder(inner))
+            add_calls_of(inner, entries[i]->d_name, o, out);
+        free(entries[i]);
+    }
+    free(entries);
+    arena_deinit(&scratch);
+}
+
+bool recorded_read(const char *folder, const struct profile_options *o, struct run *out,
+                   struct err *e)
+{
+    struct arena scratch = {0};
+    struct file_buffer b = {0};
+    const char *path;
+    bool ok = read_side(folder, &b, &path, &scratch, e);
+    if (ok && run_probe(file_bytes(&b)))
+        ok = run_read(file_bytes(&b), path, out, e);
+    if (ok && run_probe(file_bytes(&b)))
+        add_calls(folder, o, out);
+    else if (ok)
+        ok = read_process(folder, file_bytes(&b), path, o, out, e);
+    file_buffer_deinit(&b);
+    arena_deinit(&scratch);
+    return ok;
+}
+
+bool recorded_read_all(char *const *folders, size_t len, const struct profile_options *o,
+                       struct run *out, struct err *e)
+{
+    if (len == 1)
+        return recorded_read(folders[0], o, out, e);
+    bool ok = true;
+    for (size_t i = 0; ok && i < len; i++) {
+        struct run next = {0};
+        struct err why = {0};
+        ok = recorded_read(folders[i], o, &next, e) &&
+             (run_merge(out, &next, &why) || err_in(e, folders[i], "%s", why.line));
+        run_deinit(&next);
+    }
+    return ok;
+}

@@ -1,0 +1,190 @@
+/* Counts of lines taken apart into entries, on graphs small enough to count by hand. */
+#include "bridge/line_counts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* Block 0 is the entry, 1 the exit, 2 sets a loop up, 3 is its body, 4 its condition, 5 returns. */
+enum { BLOCKS = 6, ROUNDS = 10, START = 4, END = 8 };
+
+struct toy {
+    struct notes notes;
+    struct flow flow;
+    struct line_counts counts;
+};
+
+static void add_arc(struct toy *t, uint32_t from, uint32_t to, int64_t count)
+{
+    vec_push(&t->notes.arcs, ((struct cover_arc){from, to, 0}));
+    vec_push(&t->flow.arcs, count);
+}
+
+static void add_run(struct toy *t, uint32_t block, uint32_t line, uint32_t more)
+{
+    struct cover_run run = {.block = block, .first = (uint32_t)t->notes.lines.len, .lines = 1};
+    vec_push(&t->notes.lines, line);
+    if (more) {
+        vec_push(&t->notes.lines, more);
+        run.lines = 2;
+    }
+    vec_push(&t->notes.runs, run);
+}
+
+/* for (init; condition;) body; with the body on its own line or that of the loop. */
+static void make(struct toy *t, int64_t rounds, uint32_t body_line)
+{
+    int64_t counts[BLOCKS] = {1, 1, 1, rounds, rounds + 1, 1};
+    t->notes.origin.number = 1202;
+    vec_push(&t->notes.files, "a.c");
+    add_arc(t, 0, 2, 1);
+    add_arc(t, 2, 4, 1);
+    add_arc(t, 3, 4, rounds);
+    add_arc(t, 4, 3, rounds);
+    add_arc(t, 4, 5, 1);
+    add_arc(t, 5, 1, 1);
+    add_run(t, 2, START, 5);
+    add_run(t, 3, body_line, 0);
+    add_run(t, 4, 5, 0);
+    add_run(t, 5, 7, 0);
+    vec_push(&t->notes.functions, ((struct cover_function){.name = "f",
+                                                           .start_line = START,
+                                                           .end_line = END,
+                                                           .blocks = BLOCKS,
+                                                           .exit = 1,
+                                                           .arcs = (uint32_t)t->notes.arcs.len,
+                                                           .runs = (uint32_t)t->notes.runs.len}));
+    t->notes.blocks = BLOCKS;
+    for (int i = 0; i < BLOCKS; i++)
+        vec_push(&t->flow.blocks, counts[i]);
+    vec_push(&t->flow.functions, ((struct flow_function){.state = FLOW_SOLVED}));
+}
+
+static void add(struct toy *t)
+{
+    uint32_t file = intern(&t->counts.files, "/b/a.c", 6);
+    line_counts_add(&t->counts, &t->notes, &t->flow, &file);
+}
+
+static void release(struct toy *t)
+{
+    line_counts_deinit(&t->counts);
+    notes_deinit(&t->notes);
+    flow_deinit(&t->flow);
+}
+
+static void expect(const struct toy *t, const uint64_t (*lines)[2], size_t len)
+{
+    assert_int_equal(t->counts.at.len, len);
+    for (size_t i = 0; i < len; i++) {
+        assert_int_equal(t->counts.at.at[i].line, lines[i][0]);
+        assert_int_equal(t->counts.at.at[i].count, lines[i][1]);
+        assert_int_equal(t->counts.at.at[i].is_start, lines[i][0] == START);
+        assert_int_equal(t->counts.at.at[i].is_end, lines[i][0] == END);
+    }
+}
+
+#define EXPECT(toy, ...)                                    \
+    do {                                                    \
+        const uint64_t lines[][2] = {__VA_ARGS__};          \
+        expect(toy, lines, sizeof lines / sizeof lines[0]); \
+    } while (0)
+
+static void test_entries_from_elsewhere(void **state)
+{
+    (void)state;
+    struct toy t = {0};
+    make(&t, ROUNDS, 6);
+    add(&t);
+    line_counts_settle(&t.counts);
+    EXPECT(&t, {START, 1}, {5, 1}, {5, ROUNDS}, {6, ROUNDS}, {7, 1}, {END, 1});
+    assert_int_equal(t.counts.functions.len, 1);
+    assert_int_equal(t.counts.functions.at[0].count, 1);
+    release(&t);
+}
+
+static void test_loop_within_a_line(void **state)
+{
+    (void)state;
+    struct toy t = {0};
+    make(&t, ROUNDS, 5);
+    add(&t);
+    line_counts_settle(&t.counts);
+    EXPECT(&t, {START, 1}, {5, 1}, {5, ROUNDS}, {7, 1}, {END, 1});
+    release(&t);
+}
+
+static void test_a_part_that_never_ran(void **state)
+{
+    (void)state;
+    struct toy t = {0};
+    make(&t, 0, 5);
+    add(&t);
+    line_counts_settle(&t.counts);
+    EXPECT(&t, {START, 1}, {5, 1}, {5, 0}, {7, 1}, {END, 1});
+    release(&t);
+}
+
+static void test_units_add_up(void **state)
+{
+    (void)state;
+    struct toy t = {0};
+    make(&t, ROUNDS, 6);
+    add(&t);
+    add(&t);
+    line_counts_settle(&t.counts);
+    EXPECT(&t, {START, 2}, {5, 2}, {5, 2 * ROUNDS}, {6, 2 * ROUNDS}, {7, 2}, {END, 2});
+    release(&t);
+}
+
+static void test_unknown_functions_have_no_counts(void **state)
+{
+    (void)state;
+    static const uint8_t states[] = {FLOW_UNKNOWN, FLOW_ABSENT};
+    for (size_t i = 0; i < sizeof states; i++) {
+        struct toy t = {0};
+        make(&t, ROUNDS, 6);
+        t.flow.functions.at[0].state = states[i];
+        add(&t);
+        line_counts_settle(&t.counts);
+        assert_int_equal(t.counts.at.len, 0);
+        assert_int_equal(t.counts.functions.len, 0);
+        release(&t);
+    }
+}
+
+/* The last line of one function is where another has code: that one's count alone stands there. */
+static void test_end_gives_way(void **state)
+{
+    (void)state;
+    struct toy t = {0};
+    make(&t, ROUNDS, 6);
+    add(&t);
+    t.notes.functions.at[0].name = "g";
+    t.notes.lines.at[t.notes.lines.len - 1] = END;
+    t.notes.functions.at[0].end_line = END + 1;
+    add(&t);
+    line_counts_settle(&t.counts);
+    size_t seen = 0;
+    for (size_t i = 0; i < t.counts.at.len; i++) {
+        seen += t.counts.at.at[i].line == END;
+        assert_int_equal(t.counts.at.at[i].is_end, t.counts.at.at[i].line == END + 1);
+    }
+    assert_int_equal(seen, 1);
+    release(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_entries_from_elsewhere),
+        cmocka_unit_test(test_loop_within_a_line),
+        cmocka_unit_test(test_a_part_that_never_ran),
+        cmocka_unit_test(test_units_add_up),
+        cmocka_unit_test(test_unknown_functions_have_no_counts),
+        cmocka_unit_test(test_end_gives_way),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* JSON is well-formed whatever it is given, and numbers read back as they were. */
+#include "output/json.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void expect(struct out *out, const char *text)
+{
+    out_char(out, '\0');
+    assert_string_equal(out->at, text);
+    out->len = 0;
+}
+
+static void test_layout(void **state)
+{
+    (void)state;
+    struct out out;
+    out_init(&out, -1);
+    for (int is_compact = 0; is_compact < 2; is_compact++) {
+        struct json j = {.out = &out, .is_compact = is_compact};
+        json_begin(&j, '{');
+        json_key(&j, "a"), json_u64(&j, UINT64_MAX);
+        json_key(&j, "b"), json_begin(&j, '['), json_i64(&j, -1), json_bool(&j, true);
+        json_begin(&j, '{'), json_end(&j), json_none(&j), json_end(&j);
+        json_key(&j, "c"), json_address(&j, 0x401000);
+        json_end(&j);
+        expect(&out, is_compact ? "{\"a\":18446744073709551615,\"b\":[-1,true,{},null],"
+                                  "\"c\":\"0x401000\"}\n"
+                                : "{\n  \"a\": 18446744073709551615,\n  \"b\": [\n    -1,\n"
+                                  "    true,\n    {},\n    null\n  ],\n  \"c\": \"0x401000\"\n}\n");
+    }
+    out_deinit(&out);
+}
+
+static void test_strings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *out;
+    } CASES[] = {
+        {"plain", "\"plain\""},
+        {"\"\\/\b\f\n\r\t\x01\x7f", "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u007f\""},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
+        {"\xff", "\"\xef\xbf\xbd\""},
+        {"\xc0\xaf", "\"\xef\xbf\xbd\xef\xbf\xbd\""},                 /* overlong */
+        {"\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""}, /* surrogate */
+        {"\xf4\x90\x80\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"a\xe2\x82", "\"a\xef\xbf\xbd\xef\xbf\xbd\""}, /* cut off */
+        {NULL, "null"},
+    };
+    struct out out;
+    out_init(&out, -1);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct json j = {.out = &out};
+        json_str(&j, CASES[i].in);
+        expect(&out, CASES[i].out);
+    }
+    out_deinit(&out);
+}
+
+static void test_doubles(void **state)
+{
+    (void)state;
+    static const double VALUES[] = {0, 0.1, 1.0 / 3, 2.5, 1e300, 5e-324, 123456789, -0.07, 1e22};
+    struct out out;
+    out_init(&out, -1);
+    for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES; i++) {
+        struct json j = {.out = &out};
+        json_double(&j, VALUES[i]);
+        out_char(&out, '\0');
+        assert_true(strtod(out.at, NULL) == VALUES[i]);
+        out.len = 0;
+    }
+    struct json j = {.out = &out};
+    json_double(&j, 0.1);
+    expect(&out, "0.1");
+    j = (struct json){.out = &out};
+    json_double(&j, NAN);
+    expect(&out, "null");
+    out_deinit(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_doubles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

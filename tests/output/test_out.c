@@ -1,0 +1,97 @@
+/* The number formats of base/out agree with printf to the last digit. */
+#include "output/out.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+static void expect_fixed(double value, int width, int decimals)
+{
+    struct out o;
+    char expected[512];
+    snprintf(expected, sizeof expected, "%*.*f", width, decimals, value);
+    out_init(&o, -1);
+    out_fixed(&o, value, width, decimals);
+    out_char(&o, 0);
+    assert_string_equal(o.at, expected);
+    out_deinit(&o);
+}
+
+static void test_fixed_edges(void **state)
+{
+    (void)state;
+    static const double edges[] = {
+        0,     -0.0,        0.5,    0.05,   0.005,  0.015,     0.025,     0.125,
+        1.005, 2.675,       0.995,  99.995, 1e9,    1e12,      1e15,      1e18,
+        1e300, -1,          -0.001, 0.0049, 1e-300, 1.0 / 0.0, 0.0 / 0.0, 4503599627370496.5,
+        0.375, 1e11 + 0.125};
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        for (int decimals = 1; decimals <= 6; decimals++)
+            expect_fixed(edges[i], 8, decimals);
+}
+
+static void test_fixed_many(void **state)
+{
+    (void)state;
+    srand(1);
+    for (int i = 0; i < 300000; i++) {
+        double value = ldexp(rand(), rand() % 60 - 50);
+        expect_fixed(value, rand() % 12, 1 + rand() % 3);
+        expect_fixed(rand() % 100000 / 200.0, 9, 2);
+        expect_fixed(rand() % 100000 * 0.01, 7, 2);
+        expect_fixed(rand() % 100000 * 0.005, 7, 2);
+        expect_fixed((rand() % 100000 + 0.5) / 1000, 7, 3);
+        expect_fixed(rand() % 4096 / 4096.0, 7, 1 + rand() % 6);
+    }
+}
+
+static void test_integers(void **state)
+{
+    (void)state;
+    static const uint64_t values[] = {0, 9, 10, 1234567, 12345678, UINT32_MAX, UINT64_MAX};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct out o;
+        char expected[64];
+        out_init(&o, -1);
+        out_u64(&o, values[i], 7);
+        out_char(&o, '/');
+        out_u64_left(&o, values[i], 7);
+        out_char(&o, '|');
+        out_field(&o, "[12345]", 6);
+        out_field(&o, "[1]", 6);
+        out_char(&o, 0);
+        snprintf(expected, sizeof expected, "%7lu/%-7lu|[12345[1]   ", values[i], values[i]);
+        assert_string_equal(o.at, expected);
+        out_deinit(&o);
+    }
+}
+
+static void test_full_device_is_noticed(void **state)
+{
+    (void)state;
+    FILE *full = fopen("/dev/full", "w");
+    if (!full)
+        skip();
+    struct out o;
+    struct err e = {0};
+    out_init(&o, fileno(full));
+    out_str(&o, "text");
+    assert_false(out_finish(&o, "standard output", &e));
+    assert_string_equal(e.line, "standard output: No space left on device");
+    out_deinit(&o);
+    fclose(full);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fixed_edges),
+        cmocka_unit_test(test_fixed_many),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_full_device_is_noticed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

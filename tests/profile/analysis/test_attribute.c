@@ -1,0 +1,128 @@
+/* Samples are booked on functions by bytes, and none is lost. */
+#include "profile/analysis/toy.h"
+
+static double attributed(const struct toy *b)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < b->functions.len; i++)
+        sum += b->time.self[i];
+    return sum;
+}
+
+static void test_finds_functions(void **state)
+{
+    (void)state;
+    struct toy b = {0};
+    toy_functions(&b, 1000, 12);
+    for (uint32_t i = 0; i < 1000; i++) {
+        assert_int_equal(functions_find(&b.functions, address_of(i)), i);
+        assert_int_equal(functions_find(&b.functions, address_of(i) + 11), i);
+        assert_int_equal(functions_find(&b.functions, address_of(i) + 12), NO_FUNCTION);
+    }
+    assert_int_equal(functions_find(&b.functions, FIRST - 1), NO_FUNCTION);
+    assert_int_equal(functions_find(&b.functions, UINT64_MAX), NO_FUNCTION);
+    toy_deinit(&b);
+}
+
+static void test_splits_by_bytes(void **state)
+{
+    (void)state;
+    struct toy b = {0};
+    toy_functions(&b, 2, 16);
+    struct histogram *h = toy_histogram(&b, FIRST + 12, FIRST + 28, 1);
+    histogram_add(h, 0, 16);
+    toy_analyse(&b);
+    assert_close(b.time.self[0], 4);
+    assert_close(b.time.self[1], 12);
+    assert_close(b.time.unattributed, 0);
+    toy_deinit(&b);
+}
+
+/* glibc divides ranges into bins that begin between two addresses; the bin [15.97, 19.96) of this
+ * one holds addresses 16 to 19. */
+static void test_fractional_bins(void **state)
+{
+    (void)state;
+    struct toy b = {0};
+    toy_functions(&b, 100, 1);
+    struct histogram *h = toy_histogram(&b, FIRST, FIRST + 1597, 400);
+    histogram_add(h, 4, 1);
+    toy_analyse(&b);
+    assert_close(b.time.self[1], 1);
+    assert_close(b.time.unattributed, 0);
+    toy_deinit(&b);
+}
+
+static void test_gaps_are_unattributed(void **state)
+{
+    (void)state;
+    struct toy b = {0};
+    toy_functions(&b, 4, 8);
+    struct histogram *h = toy_histogram(&b, FIRST - 64, FIRST + 128, 24); /* 8 bytes a bin */
+    for (uint32_t i = 0; i < 24; i++)
+        histogram_add(h, i, 3);
+    toy_analyse(&b);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_close(b.time.self[i], 3);
+    assert_close(b.time.unattributed, 3 * 20);
+    assert_close(b.time.total, 3 * 24);
+    toy_deinit(&b);
+}
+
+/* Any bins over any functions; several ranges; counters near the end of 64 bits' exact doubles. */
+static void test_nothing_is_lost(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    for (int round = 0; round < 200; round++) {
+        struct toy b = {0};
+        toy_functions(&b, 1 + next_random(&seed) % 50, 1 + next_random(&seed) % 16);
+        for (int k = 0; k < 3; k++) {
+            uint64_t low = FIRST - 100 + next_random(&seed) % 600;
+            uint32_t bins = 1 + next_random(&seed) % 300;
+            struct histogram *h = toy_histogram(&b, low, low + 1 + next_random(&seed) % 900, bins);
+            for (uint32_t i = 0; i < bins; i++)
+                histogram_add(h, i, next_random(&seed) % 5 ? 0 : next_random(&seed) % 100000);
+        }
+        toy_analyse(&b);
+        assert_close(b.time.total, (double)profile_samples(&b.profile));
+        assert_close(attributed(&b) + b.time.unattributed, b.time.total);
+        toy_deinit(&b);
+    }
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    struct toy b = {0};
+    toy_functions(&b, 0, 16);
+    struct histogram *h = toy_histogram(&b, FIRST, FIRST + 64, 8);
+    histogram_add(h, 3, 9);
+    toy_call(&b, 1, 2, 3);
+    toy_analyse(&b);
+    assert_close(b.time.unattributed, 9);
+    assert_int_equal(b.summary.unknown_callees, 3);
+    toy_deinit(&b);
+}
+
+static void test_interval(void **state)
+{
+    (void)state;
+    struct interval half = share_interval(50, 100), none = share_interval(0, 100),
+                    all = share_interval(100, 100), nothing = share_interval(0, 0);
+    assert_true(fabs(half.low - 0.4038) < 1e-4 && fabs(half.high - 0.5962) < 1e-4);
+    assert_true(none.low == 0 && fabs(none.high - 0.0370) < 1e-4);
+    assert_true(fabs(all.low - 0.9630) < 1e-4 && all.high == 1);
+    assert_true(nothing.low == 0 && nothing.high == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_finds_functions), cmocka_unit_test(test_splits_by_bytes),
+        cmocka_unit_test(test_fractional_bins), cmocka_unit_test(test_gaps_are_unattributed),
+        cmocka_unit_test(test_nothing_is_lost), cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_interval),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+/* Frames of inlined code: what the debug information of a compiled program says of each address of
+ * a function, as a tree. */
+#include "profile/analysis/recording/call_frames.h"
+#include "profile/analysis/recording/call_rows.h"
+#include "objfile/workshop.h"
+
+static const char SOURCE[] =
+    "static volatile int sum;\n"
+    "static inline __attribute__((always_inline)) void inner(int n) { sum += n; }\n"
+    "static inline __attribute__((always_inline)) void outer(int n) { inner(n); sum /= n; }\n"
+    "__attribute__((noinline)) void both(int n) { outer(n); inner(n + 1); }\n"
+    "void (*volatile pointer)(int) = inner;\n"
+    "int main(int argc, char **argv) { (void)argv; both(argc); pointer(argc); return sum; }\n";
+
+struct fixture {
+    struct arena arena;
+    struct object *object;
+    struct functions functions;
+    struct run run;
+    uint32_t *function;
+    double *samples;
+};
+
+static uint32_t function_named(const struct functions *f, const char *name, uint32_t from)
+{
+    for (uint32_t i = from; i < f->len; i++)
+        if (!strcmp(f->at[i].name, name))
+            return i;
+    return NO_FUNCTION;
+}
+
+static uint32_t add(struct fixture *b, uint32_t parent, uint32_t function, uint64_t address)
+{
+    uint32_t node = (uint32_t)b->run.nodes.len;
+    vec_push(&b->run.nodes, (struct run_node){parent, 0, address});
+    b->function[node] = function;
+    b->samples[node] = 1;
+    return node;
+}
+
+/* main, and below it each address of `both` and of the copy of `inner` that is no inlined one. */
+static void open_fixture(struct fixture *b)
+{
+    enum { MOST = 4096 };
+    struct err e = {0};
+    need("gcc");
+    write_text("inline.c", SOURCE);
+    assert_true(run("gcc -O2 -g -o inline inline.c"));
+    b->object = object_open("inline", NULL, NULL, &e);
+    assert_non_null(b->object);
+    functions_native(&b->functions, b->object, &b->arena);
+    b->function = ARENA_NEW(&b->arena, uint32_t, MOST);
+    b->samples = ARENA_NEW(&b->arena, double, MOST);
+    vec_push(&b->run.objects, (struct run_object){.kind = RUN_OBJECT_FILE});
+    add(b, 0, NO_FUNCTION, 0);
+    b->samples[0] = 0;
+    uint32_t main_function = function_named(&b->functions, "main", 0);
+    uint32_t top = add(b, 0, main_function, b->functions.at[main_function].start);
+    static const char *const BELOW[] = {"both", "inner"};
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t function = function_named(&b->functions, BELOW[i], 0);
+        assert_int_not_equal(function, NO_FUNCTION);
+        const struct function *f = &b->functions.at[function];
+        for (uint64_t at = f->start; at <= f->last && b->run.nodes.len < MOST; at++)
+            add(b, top, function, at);
+    }
+}
+
+static void close_fixture(struct fixture *b)
+{
+    object_close(b->object);
+    vec_free(&b->run.objects);
+    vec_free(&b->run.nodes);
+    arena_deinit(&b->arena);
+}
+
+static struct call_rows rows_of(const struct named_frames *n, struct fixture *b,
+                                enum call_direction direction, uint32_t function)
+{
+    struct call_tree tree;
+    struct call_rows rows;
+    bool *is_wanted = ARENA_NEW(&b->arena, bool, n->functions.len);
+    struct call_query q = {
+        .direction = direction, .is_wanted = is_wanted, .depth = UINT32_MAX, .limit = UINT64_MAX};
+    for (uint32_t i = 0; function != NO_FUNCTION && i < n->functions.len; i++)
+        is_wanted[i] = named_frames_same(n, function, i);
+    call_tree_init(&tree, &b->run, b->samples, &n->frames);
+    call_rows_make(&rows, &tree, &q, &b->arena);
+    call_tree_deinit(&tree);
+    return rows;
+}
+
+/* Whether the rows have a way of these names, inlined ones in brackets. */
+static bool has_way(const struct named_frames *n, const struct call_rows *r, const char *way)
+{
+    char at[16][64] = {0};
+    for (size_t i = 0; i < r->len; i++) {
+        uint32_t function = r->rows[i].function, depth = r->rows[i].depth;
+        const char *name = n->functions.at[function].name;
+        bool is_inlined = function >= n->first_inlined;
+        assert_true(depth < 16);
+        snprintf(at[depth], sizeof at[depth], "%.30s %s%.20s%s", depth ? at[depth - 1] : "",
+                 is_inlined ? "[" : "", name, is_inlined ? "]" : "");
+        if (!strcmp(at[depth] + 1, way))
+            return true;
+    }
+    return false;
+}
+
+static void test_inlined_code_is_in_the_tree(void **state)
+{
+    struct fixture b = {0};
+    struct named_frames n;
+    (void)state;
+    open_fixture(&b);
+    struct object *files[] = {b.object};
+    struct call_frames_input in = {&b.run, &b.functions, b.function, files};
+    named_frames_make(&n, &in, &b.arena);
+    assert_int_equal(n.functions.len - n.first_inlined, 2);
+    struct call_rows r = rows_of(&n, &b, CALLS_FROM_ROOT, NO_FUNCTION);
+    assert_true(has_way(&n, &r, "main both [outer] [inner]"));
+    assert_true(has_way(&n, &r, "main both [inner]"));
+    assert_true(has_way(&n, &r, "main inner"));
+    assert_false(has_way(&n, &r, "main [inner]"));
+    assert_false(has_way(&n, &r, "main both [outer] [outer]"));
+    assert_true(r.rows[0].total == (double)b.run.nodes.len - 1);
+
+    uint32_t own = function_named(&n.functions, "inner", 0);
+    uint32_t inlined = function_named(&n.functions, "inner", n.first_inlined);
+    assert_true(named_frames_same(&n, own, inlined) && named_frames_same(&n, inlined, own));
+    assert_false(named_frames_same(&n, own, function_named(&n.functions, "both", 0)));
+    struct call_rows from_own = rows_of(&n, &b, CALLS_OUTWARDS, own);
+    struct call_rows from_inlined = rows_of(&n, &b, CALLS_OUTWARDS, inlined);
+    assert_true(from_own.rows[0].total == from_inlined.rows[0].total);
+    assert_true(has_way(&n, &from_own, "inner main") && from_own.len > 5);
+    close_fixture(&b);
+}
+
+static void test_left_out_on_wish(void **state)
+{
+    struct fixture b = {0};
+    struct named_frames n;
+    (void)state;
+    open_fixture(&b);
+    struct call_frames_input in = {&b.run, &b.functions, b.function, NULL};
+    named_frames_make(&n, &in, &b.arena);
+    assert_int_equal(n.functions.len, n.first_inlined);
+    struct call_rows r = rows_of(&n, &b, CALLS_FROM_ROOT, NO_FUNCTION);
+    assert_int_equal(r.len, 3);
+    struct object *none[] = {NULL}; /* a file that is not to be had */
+    in.files = none;
+    named_frames_make(&n, &in, &b.arena);
+    assert_int_equal(n.functions.len, n.first_inlined);
+    close_fixture(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_inlined_code_is_in_the_tree),
+        cmocka_unit_test(test_left_out_on_wish),
+    };
+    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+}

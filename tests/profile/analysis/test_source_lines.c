@@ -1,0 +1,44 @@
+/* Names as people write them. */
+#include "profile/analysis/source_lines.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+static void expect(bool is_it, const char *linkage_name, const char *wanted)
+{
+    if (function_is_called(linkage_name, wanted) != is_it)
+        fail_msg("'%s' for %s", wanted, linkage_name);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    expect(true, "work", "work");
+    expect(false, "work", "wor");
+    expect(false, "work", "");
+    expect(true, "work.part.0", "work");
+    expect(true, "work.isra.0.cold", "work");
+    expect(false, "worker.part.0", "work");
+    static const char contains[] = "_ZNK5plane7Polygon8containsERKNS_5PointE";
+    expect(true, contains, contains);
+    expect(true, contains, "plane::Polygon::contains(plane::Point const&) const");
+    expect(true, contains, "plane::Polygon::contains");
+    expect(true, contains, "contains");
+    expect(false, contains, "Polygon");
+    expect(false, contains, "Point");
+    expect(false, contains, "");
+    static const char size[] = "_ZNKSt6vectorIN5plane5PointESaIS1_EE4sizeEv";
+    expect(true, size, "size");
+    expect(true, size, "std::vector<plane::Point, std::allocator<plane::Point> >::size");
+    expect(true, "_Z3addIiET_S0_S0_", "add<int>");
+    expect(true, "_ZN5plane12_GLOBAL__N_13dotERKNS_5PointES3_", "dot");
+    expect(false, "_ZZZ", "ZZ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,88 @@
+/* Counters grow where a sum needs it, saturate at the very end, and add up the same whatever widths
+ * are mixed. */
+#include "profile/model/profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct histogram histogram_of(uint32_t bins, uint8_t width)
+{
+    struct histogram h = {.high = 4 * (uint64_t)bins, .bins = bins, .width = width};
+    histogram_alloc(&h);
+    return h;
+}
+
+static void test_counters_grow(void **state)
+{
+    (void)state;
+    struct histogram h = histogram_of(3, 0);
+    assert_int_equal(h.width, 2);
+    histogram_add(&h, 1, 65535);
+    assert_int_equal(h.width, 2);
+    histogram_add(&h, 1, 1);
+    assert_int_equal(h.width, 4);
+    histogram_add(&h, 2, UINT64_C(1) << 40);
+    assert_int_equal(h.width, 8);
+    assert_true(histogram_get(&h, 0) == 0);
+    assert_true(histogram_get(&h, 1) == 65536);
+    assert_true(histogram_get(&h, 2) == UINT64_C(1) << 40);
+    assert_true(histogram_total(&h) == (UINT64_C(1) << 40) + 65536);
+    assert_true(histogram_peak(&h) == UINT64_C(1) << 40);
+    histogram_add(&h, 2, UINT64_MAX);
+    assert_true(histogram_get(&h, 2) == UINT64_MAX);
+    assert_true(histogram_total(&h) == UINT64_MAX);
+    histogram_deinit(&h);
+}
+
+/* What each pair of widths sums to, against additions one by one. The values overflow in one bin
+ * far from the start, so that some blocks are added before the counters grow. */
+static void check_widths(uint8_t into_width, uint8_t from_width)
+{
+    enum { BINS = 10007, FULL = 9000 };
+    struct histogram into = histogram_of(BINS, into_width), from = histogram_of(BINS, from_width);
+    uint64_t most_into = UINT64_MAX >> (64 - 8 * into_width);
+    uint64_t most_from = UINT64_MAX >> (64 - 8 * from_width);
+    for (uint32_t i = 0; i < BINS; i++) {
+        histogram_add(&into, i, i % 251);
+        histogram_add(&from, i, i % 241);
+    }
+    histogram_add(&into, FULL, most_into - histogram_get(&into, FULL));
+    histogram_add(&from, FULL, most_from - histogram_get(&from, FULL));
+    histogram_add_all(&into, &from);
+    for (uint32_t i = 0; i < BINS; i++)
+        assert_true(histogram_get(&into, i) ==
+                    (i == FULL ? add_saturating(most_into, most_from) : i % 251 + i % 241));
+    histogram_deinit(&into);
+    histogram_deinit(&from);
+}
+
+static void test_adding_all(void **state)
+{
+    (void)state;
+    for (uint8_t into = 2; into <= 8; into *= 2)
+        for (uint8_t from = 2; from <= 8; from *= 2)
+            check_widths(into, from);
+}
+
+static void test_no_bins(void **state)
+{
+    (void)state;
+    struct histogram a = histogram_of(0, 0), b = histogram_of(0, 8);
+    histogram_add_all(&a, &b);
+    assert_true(histogram_total(&a) == 0 && histogram_peak(&a) == 0);
+    assert_true(histogram_bin_bytes(&a) == 0);
+    histogram_deinit(&a);
+    histogram_deinit(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counters_grow),
+        cmocka_unit_test(test_adding_all),
+        cmocka_unit_test(test_no_bins),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

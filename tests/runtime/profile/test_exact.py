@@ -1,0 +1,64 @@
+"""Recorded equals made: threads, signal handlers, jumps; every way a compiler calls the recorder."""
+import os
+import shutil
+import subprocess
+import unittest
+
+from recorder import HERE, RT_A, Gmon, RecorderTest, Symbols
+
+
+class Exact(RecorderTest):
+    def check(self, source, *arguments, flags=("-O2", "-pg", "-pthread"), cc=None, **env):
+        program = self.build(source, *flags, cc=cc)
+        r = self.run_program([program, *map(str, arguments)], **env)
+        self.assert_exact(self.recording(program), self.expected(r.stdout))
+        return program
+
+    def test_threads(self):
+        for n in 1, 2, 4, 8, 64:
+            with self.subTest(threads=n):
+                self.setUp()
+                self.check("threads.c", n)
+
+    def test_anonymous_tables(self):
+        self.check("threads.c", 4, LIVE=0)
+
+    def test_compilers(self):
+        for cc in "gcc", "clang":
+            for flags in (["-O0"], ["-O2"], ["-O2", "-no-pie", "-fno-pie"], ["-O2", "-mfentry"],
+                          ["-O2", "-Wl,-z,now"], ["-O2", "-fno-plt"], ["-Os"]):
+                if not shutil.which(cc):
+                    continue
+                with self.subTest(cc=cc, flags=flags):
+                    self.setUp()
+                    self.check("threads.c", 2, flags=("-pg", "-pthread", *flags), cc=cc)
+
+    def test_signal_handlers(self):
+        self.check("signals.c", 300)
+
+    def test_figures_beyond_the_format(self):
+        hosted = os.path.join(HERE, "..", "..", "..", "runtime", "profile")
+        program = self.build("wide.c", "-O2", "-D_GNU_SOURCE", "-iquote", hosted, RT_A)
+        self.run_program([program], preload=False)
+        gmon, names = Gmon(self.dir + "/wide.out"), Symbols(program)
+        self.assertEqual(list(gmon.arcs.values()), [2**33 + 5])
+        self.assertEqual({names.at(a): n for a, n in gmon.samples.items()},
+                         {"target": 200000, "caller": 65535})
+        report = subprocess.run(["gprof", "-b", "-p", program, self.dir + "/wide.out"],
+                                capture_output=True, text=True)
+        self.assertEqual(report.stderr, "")
+        row = [line.split() for line in report.stdout.splitlines() if line.endswith("target")][0]
+        self.assertEqual((row[2], row[3]), ("200.00", str(2**33 + 5)))
+
+    def test_gprof_agrees(self):
+        program = self.check("threads.c", 3)
+        report = subprocess.run(["gprof", "-b", "-p", program, self.dir + "/threads.monarc/gmon.out"],
+                                capture_output=True, text=True)
+        self.assertEqual(report.stderr, "")
+        rows = {line.split()[-1]: line.split() for line in report.stdout.splitlines() if line.strip()}
+        self.assertIn("120000", rows["leaf"])
+        self.assertIn("60000", rows["middle"])
+
+
+if __name__ == "__main__":
+    unittest.main()
