@@ -112,6 +112,10 @@ if command -v gprof >/dev/null 2>&1; then
     show 6 grep -B 2 -A 3 'fibonacci(n - 1)' counted/gnu.txt
 fi
 
+heading "One page with all of it: time, calls and coverage, to look at in a browser"
+show 4 monarc html -o report.html counted/calc counted/gmon.out counted
+echo "Open it:  xdg-open $PWD/report.html"
+
 heading "Your own program"
 cat <<EOF
   cc -pg -g -O2 -o program program.c      compile and link with -pg

@@ -1,11 +1,12 @@
 #!/bin/sh
-# test.sh: runs every test. The last line is `N passed, N failed`, with `, N skipped` if any were.
+# test.sh: runs the tests, within four minutes on two idle processors. The last line is
+# `N passed, N failed`, with `, N skipped` if any were.
 #
 # usage: ./test.sh [OPTION...]     the options are those of tests/run_all.py (--help)
 #
 # On Debian 12 it needs a shell and apt; what is missing of compilers and libraries it installs. It
 # writes into build/ and temporary folders only, and refuses to run what takes too long for every
-# edit: fuzzing, sanitizers and other machines are .ci/run.
+# edit: `--all` has the suite `slow` as well, and fuzzing, sanitizers and other machines are .ci/run.
 set -eu
 exec </dev/null
 cd "$(dirname "$0")"

@@ -24,16 +24,16 @@ case " $flags " in
 *) profiled= ;;
 esac
 
-# build NAME COMPILER ARGUMENT...: one program; $flags is split into words on purpose.
+# build NAME COMPILER ARGUMENT...: one program; $flags and "ccache cc" are split into words on purpose.
 build() {
     name=$1 compiler=$2
     shift 2
-    if ! command -v "$compiler" >/dev/null 2>&1; then
+    if ! command -v "${compiler%% *}" >/dev/null 2>&1; then
         echo "build.sh: $name left out: no $compiler here" >&2
         return 0
     fi
     # shellcheck disable=SC2086
-    "$compiler" $flags "$@" -o "$out/$name"
+    $compiler $flags "$@" -o "$out/$name"
 }
 
 build calc "${CC:-cc}" calc/main.c calc/lexer.c calc/parser.c calc/variables.c calc/functions.c

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """run_all.py: runs the tests that a build folder knows and adds up their cases.
 
-usage: run_all.py [--build build] [--suite NAME]... [--without NAME]... [-k TEXT] [-j 2]
+usage: run_all.py [--build build] [--suite NAME]... [--without NAME]... [--all] [-k TEXT] [-j 2]
                   [--slower 1] [--list] [SCRIPT...]
 
-The tests are those of `meson introspect --tests`, and any SCRIPTs. A program's cases are counted
+The tests are those of `meson introspect --tests`, and any SCRIPTs. Those of the suite `slow` are left
+to .ci/run: they run with `--suite slow`, which is them alone, or with --all. The longest start first,
+by Meson's priorities; what must have the machine for itself comes last, one after the other. A program's cases are counted
 from what it prints: TAP, or Python's unittest, or a last line `N passed, N failed[, N skipped]`;
 a program that prints none of these is one case. Each skipped case is printed with its reason, and
-whatever a failing program printed is shown. The last line is the sum. It refuses to build
+whatever a failing program printed is shown. Behind the seconds that passed stands the CPU time. The last line is the sum. It refuses to build
 anything, to read a terminal and to call a program passed that ended with an error.
 """
 
@@ -21,6 +23,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -133,10 +136,37 @@ class Program:
     folder: str | None
     timeout_seconds: float | None
     is_parallel: bool
+    priority: int = 0
+
+
+@dataclasses.dataclass
+class Outcome:
+    tally: Tally
+    text: str = ""
+    seconds: float = 0
+    cpu_seconds: float = 0  # of the program and of all its children that it waited for
+
+
+def wait_for(child, timeout_seconds):
+    """(what it printed, whether it was stopped, CPU seconds)"""
+    def stop():
+        stopped.append(True)
+        os.killpg(child.pid, signal.SIGKILL)
+
+    stopped = []
+    timer = threading.Timer(timeout_seconds, stop) if timeout_seconds else None
+    if timer:
+        timer.start()
+    with child.stdout:
+        text = child.stdout.read().decode("utf-8", "replace")
+    _, status, used = os.wait4(child.pid, 0)
+    if timer:
+        timer.cancel()
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return text, bool(stopped), used.ru_utime + used.ru_stime
 
 
 def run(program):
-    """(tally, what it printed, seconds)"""
     started = time.monotonic()
     environment = {"MALLOC_PERTURB_": "165", **os.environ, **program.environment}
     try:
@@ -144,17 +174,12 @@ def run(program):
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, start_new_session=True)
     except OSError as error:
-        return Tally(0, 1, [], [str(error)]), "", 0.0
-    try:
-        text, _ = child.communicate(timeout=program.timeout_seconds)
-        text, status = text.decode("utf-8", "replace"), child.returncode
-        tally = count(text, status)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        text = child.communicate()[0].decode("utf-8", "replace")
-        tally = count(text, 0)
+        return Outcome(Tally(0, 1, [], [str(error)]))
+    text, was_stopped, cpu_seconds = wait_for(child, program.timeout_seconds)
+    tally = count(text, 0 if was_stopped else child.returncode)
+    if was_stopped:
         tally.fail(f"stopped after {program.timeout_seconds:.0f} s")
-    return tally, text, time.monotonic() - started
+    return Outcome(tally, text, time.monotonic() - started, cpu_seconds)
 
 
 def is_unittest(argv):
@@ -172,7 +197,8 @@ def programs_of(build, slower):
         argv = test["cmd"] + (["-v"] if is_unittest(test["cmd"]) else [])
         timeout = test["timeout"] * slower if test["timeout"] > 0 else None
         found.append(Program(f"{suites[0]}/{test['name']}", argv, suites, test["env"],
-                             test["workdir"] or str(build), timeout, test["is_parallel"]))
+                             test["workdir"] or str(build), timeout, test["is_parallel"],
+                             test["priority"]))
     return found
 
 
@@ -185,6 +211,7 @@ def parse_arguments():
     parser.add_argument("--build", default=str(ROOT / "build"), help="the build folder (build)")
     parser.add_argument("--suite", action="append", default=[], help="only this suite")
     parser.add_argument("--without", action="append", default=[], help="all but this suite")
+    parser.add_argument("--all", action="store_true", help="those of the suite `slow` as well")
     parser.add_argument("-k", dest="filter", default="", help="only programs named like this")
     parser.add_argument("-j", dest="jobs", type=int, default=2)
     parser.add_argument("--slower", type=float, default=1, help="times more patience")
@@ -194,21 +221,24 @@ def parse_arguments():
 
 
 def choose(args):
+    has_slow = args.all or "slow" in args.suite
     found = programs_of(args.build, args.slower) + [script_program(s) for s in args.scripts]
     return [p for p in found
             if (not args.suite or set(args.suite) & set(p.suites) or not p.suites)
+            and (has_slow or "slow" not in p.suites)
             and not set(args.without) & set(p.suites) and args.filter in p.name]
 
 
-def show(program, tally, text, seconds, width):
+def show(program, outcome, width):
+    tally = outcome.tally
     parts = [f"{tally.passed:5} passed", f"{tally.failed} failed" if tally.failed else "",
              f"{len(tally.skips)} skipped" if tally.skips else "",
-             f"{seconds:.1f} s" if seconds >= 1 else ""]
+             f"{outcome.seconds:.1f} s, CPU {outcome.cpu_seconds:.1f} s" if outcome.seconds >= 1 else ""]
     print(f"{program.name:{width}}  {', '.join(part for part in parts if part)}", flush=True)
     for case, reason in tally.skips:
         print(f"    skipped {case}: {reason}")
     if tally.failed:
-        lines = text.splitlines()
+        lines = outcome.text.splitlines()
         if len(lines) > SHOWN_LINES:
             lines = [f"... {len(lines) - SHOWN_LINES} lines before", *lines[-SHOWN_LINES:]]
         print(*(f"    | {line}" for line in lines + tally.notes), sep="\n", flush=True)
@@ -229,25 +259,29 @@ def main():
         print(*(program.name for program in programs), sep="\n")
         return 0
     width = max((len(program.name) for program in programs), default=0)
-    total = Tally()
+    total, started, cpu_seconds = Tally(), time.monotonic(), 0
 
-    def account(program, result):
-        tally, text, seconds = result
-        show(program, tally, text, seconds, width)
-        total.passed += tally.passed
-        total.failed += tally.failed
-        total.skips += tally.skips
+    def account(program, outcome):
+        nonlocal cpu_seconds
+        show(program, outcome, width)
+        total.passed += outcome.tally.passed
+        total.failed += outcome.tally.failed
+        total.skips += outcome.tally.skips
+        cpu_seconds += outcome.cpu_seconds
 
     together = [program for program in programs if program.is_parallel]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for program, result in zip(together, pool.map(run, together)):
-            account(program, result)
+        ends = {pool.submit(run, program): program for program in
+                sorted(together, key=lambda program: -program.priority)}
+        for end in concurrent.futures.as_completed(ends):
+            account(ends[end], end.result())
     for program in programs:
         if not program.is_parallel:
             account(program, run(program))
     if not programs:
         total.failed += 1
         print("no test was chosen")
+    print(f"{time.monotonic() - started:.0f} s, CPU {cpu_seconds:.0f} s")
     skipped = f", {len(total.skips)} skipped" if total.skips else ""
     print(f"{total.passed} passed, {total.failed} failed{skipped}")
     return 1 if total.failed else 0

@@ -4,24 +4,28 @@
 # what is missing, on Debian 12. It refuses to touch anything else of the system: no other source of
 # packages, no upgrade, no removal.
 #
-#     need_packages GROUP...   build, demo, test, ci
+#     need_packages GROUP...   build, demo, test, ci, browser
+#     need_browser             Chromium, Node.js and what drives it, for tests of pages
 #     build_monarc             build/monarc, a release build
 
 # Packages of a group. This is the only list.
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkgconf \
-        libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev ;;
+        libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev libncurses-dev ;;
     demo) echo g++ gfortran ;;
     test) echo g++ gfortran lcov gcovr libxml2-utils binutils lld mold python3 python3-jsonschema clang-format \
-        mandoc groff-base xz-utils strace dwz ;;
+        mandoc groff-base xz-utils strace dwz tmux procps libgraphviz-dev graphviz ;;
     ci) echo clang libclang-rt-14-dev shellcheck zsh fish qemu-user \
         gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
         gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross \
         gcc-s390x-linux-gnu libc6-dev-s390x-cross \
         gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
         gcc-i686-linux-gnu libc6-dev-i386-cross \
-        gcc-arm-linux-gnueabihf libc6-dev-armhf-cross ;;
+        gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
+        gcc-arm-none-eabi gcc-riscv64-unknown-elf gdb-multiarch qemu-system-arm qemu-system-misc ;;
+    browser) echo chromium ;;
+    node) echo nodejs npm ;;
     esac
 }
 
@@ -64,6 +68,23 @@ need_packages() {
     tail -n 15 "$log" >&2
     rm -f "$log"
     echo "setup: apt-get could not install these Debian packages: $missing" >&2
+    return 1
+}
+
+# Node.js may be Debian's or another one. The modules are those of these versions, in build/npm.
+need_browser() {
+    need_packages browser || return 1
+    if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
+        need_packages node || return 1
+    fi
+    [ -d build/npm/node_modules/axe-core ] && return 0
+    mkdir -p build/npm
+    if npm install --prefix build/npm --no-audit --no-fund playwright-core@1.65.1 axe-core@4.14.1 \
+        >build/npm/install.log 2>&1; then
+        return 0
+    fi
+    tail -n 15 build/npm/install.log >&2
+    echo "setup: npm could not install playwright-core and axe-core" >&2
     return 1
 }
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PLUGIN = os.path.join(HERE, "..", "..", "tests", "runtime", "programs", "plugin.c")
+PLUGIN = os.path.join(HERE, "..", "..", "tests", "runtime", "profile", "programs", "plugin.c")
 MODES = ("resets", "libraries", "threads", "recursion")
 CAPACITY, RECORD, HEADER = 2048, 512, 4096
 

@@ -39,6 +39,8 @@ enum monarc_extent_kind {
 };
 
 /* In a cell's last word: not part of what was set aside. */
+/* The reason of a LOST record that a reader of live tables adds itself. */
+#define MONARC_LOST_CUT   18
 #define MONARC_CELL_TAKEN ((uint64_t)1 << 63)
 
 #define MONARC_ROOT_NODE 1 /* parent of an outermost frame */

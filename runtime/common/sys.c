@@ -1,15 +1,37 @@
 /* System calls without libc. See sys.h. */
 #include "sys.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #define KERNEL_SIGSET_BYTES 8
 
-long sys_open(const char *path, int flags, int mode)
+/* 32-bit machines with a 64-bit time_t have only the call that takes that. */
+#if defined(SYS_rt_sigtimedwait_time64) && (__SIZEOF_LONG__ == 4) && \
+    (!defined(SYS_rt_sigtimedwait) || (defined(_TIME_BITS) && _TIME_BITS == 64))
+#define SIGTIMEDWAIT SYS_rt_sigtimedwait_time64
+#else
+#define SIGTIMEDWAIT SYS_rt_sigtimedwait
+#endif
+
+#ifdef SYS_THROUGH_LIBC
+long sys6(long n, long a, long b, long c, long d, long e, long f)
+{
+    int kept = errno;
+    long r = syscall(n, a, b, c, d, e, f);
+    if (r == -1)
+        r = -errno;
+    errno = kept;
+    return r;
+}
+#endif
+
+long sys_open(const char *path, int flags, unsigned mode)
 {
     return SYS4(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
 }
@@ -29,6 +51,49 @@ long sys_write(int fd, const void *from, size_t bytes)
     return SYS3(SYS_write, fd, from, bytes);
 }
 
+long sys_read_all(int fd, void *to, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        long n = sys_read(fd, (char *)to + done, bytes - done);
+        if (n == 0)
+            return -EIO;
+        if (n < 0 && n != -EINTR)
+            return n;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+long sys_write_all(int fd, const void *from, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        long n = sys_write(fd, (const char *)from + done, bytes - done);
+        if (n == 0)
+            return -EIO;
+        if (n < 0 && n != -EINTR)
+            return n;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* Both signals are sent to the thread that writes, so one that is pending behind the write and was
+ * not before is the write's. */
+long sys_write_quietly(int fd, const void *from, size_t bytes)
+{
+    const uint64_t both = (uint64_t)1 << (SIGXFSZ - 1) | (uint64_t)1 << (SIGPIPE - 1);
+    uint64_t mask, pending = 0;
+    struct timespec none = {0, 0};
+    sys_block(&mask);
+    SYS3(SYS_rt_sigpending, &pending, KERNEL_SIGSET_BYTES, 0);
+    long r = sys_write_all(fd, from, bytes);
+    uint64_t own = both & ~pending;
+    if (r < 0 && own)
+        SYS4(SIGTIMEDWAIT, &own, 0, &none, KERNEL_SIGSET_BYTES);
+    sys_unblock(&mask);
+    return r;
+}
+
 long sys_mkdir(const char *path)
 {
     return SYS3(SYS_mkdirat, AT_FDCWD, path, 0777);
@@ -44,15 +109,22 @@ long sys_unlink(const char *path)
     return SYS3(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
-int sys_exists(const char *path)
+bool sys_exists(const char *path)
 {
     return SYS3(SYS_faccessat, AT_FDCWD, path, 0) == 0;
 }
 
 void *sys_pages(size_t bytes)
 {
-    long r = sys6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const long how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+#if defined(__s390__) /* takes one argument: where the six are */
+    const long six[] = {0, (long)bytes, PROT_READ | PROT_WRITE, how, -1, 0};
+    long r = SYS3(SYS_mmap, six, 0, 0);
+#elif defined(SYS_mmap2) /* its offset, which is 0 here, counts pages */
+    long r = sys6(SYS_mmap2, 0, (long)bytes, PROT_READ | PROT_WRITE, how, -1, 0);
+#else
+    long r = sys6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, how, -1, 0);
+#endif
     return sys_failed(r) ? NULL : (void *)r;
 }
 
@@ -72,6 +144,17 @@ int sys_tid(void)
     return (int)SYS3(SYS_gettid, 0, 0, 0);
 }
 
+_Noreturn void sys_exit(int status)
+{
+    for (;;)
+        SYS3(SYS_exit_group, status, 0, 0);
+}
+
+void sys_raise(int signal)
+{
+    SYS3(SYS_tgkill, sys_pid(), sys_tid(), signal);
+}
+
 uint64_t sys_clock(int clock)
 {
     struct timespec t = {0, 0};
@@ -87,13 +170,28 @@ int sys_thread_clock(int tid)
 
 void sys_block(uint64_t *old)
 {
+    sys_block_but(old, 0);
+}
+
+void sys_block_but(uint64_t *old, int signal)
+{
     uint64_t all = ~(uint64_t)0;
+    if (signal)
+        all &= ~((uint64_t)1 << (signal - 1));
     SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &all, old, KERNEL_SIGSET_BYTES);
 }
 
 void sys_unblock(const uint64_t *old)
 {
     SYS4(SYS_rt_sigprocmask, SIG_SETMASK, old, 0, KERNEL_SIGSET_BYTES);
+}
+
+uint64_t sys_random(void)
+{
+    uint64_t n = 0;
+    if (SYS3(SYS_getrandom, &n, sizeof n, 1 /* GRND_NONBLOCK */) == sizeof n)
+        return n;
+    return sys_clock(CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15u ^ (uint64_t)sys_tid() << 32;
 }
 
 uint64_t sys_limit(int resource)

@@ -1,14 +1,21 @@
-/* System calls without libc: usable inside a signal handler, between two instructions of the
- * program, with libc's state in any condition. They return the kernel's value (-errno on failure),
- * never touch errno, and cannot be interposed. Specification: the kernel's ABI, syscall(2). */
-#ifndef MONARC_HOSTED_SYS_H
-#define MONARC_HOSTED_SYS_H
+/* System calls by number: a program may define or mock open, write and rename, and a thread may be
+ * cancelled in libc's. They return the kernel's value (-errno on failure) and leave errno alone.
+ * Specification: the kernel's ABI, syscall(2).
+ *
+ * By the instruction itself: usable between two instructions of the program, with libc's state in
+ * any condition. Compiled with SYS_THROUGH_LIBC: through libc's syscall, usable in a signal
+ * handler, on every architecture of Linux. */
+#ifndef MONARC_RUNTIME_COMMON_SYS_H
+#define MONARC_RUNTIME_COMMON_SYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 
-#if defined(__x86_64__)
+#if defined(SYS_THROUGH_LIBC)
+long sys6(long n, long a, long b, long c, long d, long e, long f);
+#elif defined(__x86_64__)
 static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
 {
     long r;
@@ -54,7 +61,7 @@ static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
     return a0;
 }
 #else
-#error "the hosted recorder knows x86-64, aarch64 and riscv64"
+#error "for this architecture there is SYS_THROUGH_LIBC alone"
 #endif
 
 #define SYS3(n, a, b, c)       sys6(n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
@@ -67,26 +74,40 @@ static inline int sys_failed(long r)
     return (unsigned long)r >= (unsigned long)-4095L;
 }
 
-long sys_open(const char *path, int flags, int mode);
+long sys_open(const char *path, int flags, unsigned mode);
 long sys_close(int fd);
 long sys_read(int fd, void *to, size_t bytes);
 long sys_write(int fd, const void *from, size_t bytes);
+/* Writes without SIGXFSZ and SIGPIPE, which would end the program for what is not its own: their
+ * errors remain. */
+long sys_write_quietly(int fd, const void *from, size_t bytes);
+/* All of it or an error; a file that ends early, or takes no more, is -EIO. */
+long sys_read_all(int fd, void *to, size_t bytes);
+long sys_write_all(int fd, const void *from, size_t bytes);
 long sys_mkdir(const char *path);
 long sys_rename(const char *from, const char *to);
 long sys_unlink(const char *path);
-int sys_exists(const char *path);
+bool sys_exists(const char *path);
 /* Zero pages, or NULL. */
 void *sys_pages(size_t bytes);
 void sys_pages_free(void *at, size_t bytes);
 int sys_pid(void);
 int sys_tid(void);
+/* Ends the process. */
+_Noreturn void sys_exit(int status);
+/* Sends the signal to this thread. */
+void sys_raise(int signal);
 /* Nanoseconds of a clock of clock_gettime(2), 0 if it does not exist. */
 uint64_t sys_clock(int clock);
 /* The CPU clock of a thread of this process. */
 int sys_thread_clock(int tid);
 /* Blocks every signal; the old mask goes back with sys_unblock. */
 void sys_block(uint64_t *old);
+/* Every signal but this one, if it is not 0. */
+void sys_block_but(uint64_t *old, int signal);
 void sys_unblock(const uint64_t *old);
+/* A number that nobody can guess, if the kernel has one; else one that differs. */
+uint64_t sys_random(void);
 /* The soft limit of a resource, UINT64_MAX if there is none. */
 uint64_t sys_limit(int resource);
 

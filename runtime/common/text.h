@@ -1,8 +1,8 @@
 /* Bytes and strings without libc: the recorder's code may run where libc's vectorised routines
  * would spoil argument registers. Building a string never overruns: text is cut, and `cut` says so.
  */
-#ifndef MONARC_HOSTED_TEXT_H
-#define MONARC_HOSTED_TEXT_H
+#ifndef MONARC_RUNTIME_COMMON_TEXT_H
+#define MONARC_RUNTIME_COMMON_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

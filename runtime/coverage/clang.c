@@ -8,7 +8,9 @@
 #include "export.h"
 #include "life.h"
 #include "objects.h"
+#include "report.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct clang_function {
@@ -31,23 +33,25 @@ GCOV_API void llvm_gcda_end_file(void);
 GCOV_API void llvm_writeout_files(void);
 GCOV_API void llvm_reset_counters(void);
 
-static const enum merge_kind arcs_alone[COUNTERS_MAX] = {MERGE_ADD};
-static const struct layout layouts[] = {
-    {.counters = 1, .summary = SUMMARY_LAST_PROGRAM},
-    {.counters = 1, .summary = SUMMARY_LAST_OBJECT},
-};
+static const enum gcov_rule arcs_alone[GCOV_SLOTS] = {GCOV_RULE_ADD};
+/* Words, arcs and short summaries, whatever else the gcc of the version has. */
+static const struct gcov_dialect program_last = {.merge_functions = 1,
+                                                 .summary = GCOV_SUMMARY_LAST_PROGRAM},
+                                 object_last = {.merge_functions = 1,
+                                                .summary = GCOV_SUMMARY_LAST_OBJECT};
 
 /* What is being handed out. Constructors run one after the other. */
 static struct clang_file *current;
 
-static const struct layout *layout_of(const struct object *o)
+static const struct gcov_dialect *form_dialect(const struct object *o)
 {
-    return &layouts[layout_version(o->clang->version) >= 900];
+    const struct gcov_dialect *gcc = dialect_of_word(o->clang->version);
+    return gcc && gcc->summary == GCOV_SUMMARY_OBJECT ? &object_last : &program_last;
 }
 
 static struct form form_of(const struct object *o)
 {
-    return (struct form){layout_of(o), arcs_alone};
+    return (struct form){form_dialect(o), arcs_alone};
 }
 
 static const char *filename(const struct object *o)
@@ -65,13 +69,13 @@ static size_t bound(const struct object *o)
 
 static void write_function(const struct clang_function *f, bool has_cfg, struct buffer *to)
 {
-    buffer_u32(to, TAG_FUNCTION);
+    buffer_u32(to, GCOV_TAG_FUNCTION);
     buffer_u32(to, has_cfg ? 3 : 2);
     buffer_u32(to, f->ident);
     buffer_u32(to, f->checksum);
     if (has_cfg)
         buffer_u32(to, f->cfg_checksum);
-    buffer_u32(to, TAG_COUNTER(0));
+    buffer_u32(to, GCOV_TAG_OF_SLOT(0));
     buffer_u32(to, f->n * 2);
     for (uint32_t i = 0; i < f->n; i++)
         buffer_u64(to, __atomic_load_n(&f->values[i], __ATOMIC_RELAXED));
@@ -80,34 +84,21 @@ static void write_function(const struct clang_function *f, bool has_cfg, struct 
 static void image(const struct object *o, const struct totals *program, struct buffer *to)
 {
     const struct clang_file *c = o->clang;
-    bool is_object = layout_of(o)->summary == SUMMARY_LAST_OBJECT;
+    bool is_object = form_dialect(o)->summary == GCOV_SUMMARY_LAST_OBJECT;
+    const struct gcov_dialect *gcc = dialect_of_word(c->version);
     (void)program;
-    buffer_u32(to, GCDA_MAGIC);
+    buffer_u32(to, GCOV_MAGIC_COUNTERS);
     buffer_u32(to, c->version);
     buffer_u32(to, c->stamp);
     for (uint32_t i = 0; i < c->n_functions; i++)
-        write_function(&c->functions[i], layout_version(c->version) >= 407, to);
-    buffer_u32(to, is_object ? TAG_OBJECT_SUMMARY : TAG_PROGRAM_SUMMARY);
+        write_function(&c->functions[i], gcc && gcc->has_cfg_checksum, to);
+    buffer_u32(to, is_object ? GCOV_TAG_OBJECT_SUMMARY : GCOV_TAG_PROGRAM_SUMMARY);
     buffer_u32(to, is_object ? 2 : 3);
     buffer_u32(to, is_object ? o->runs : 0);
     buffer_u32(to, 0);
     if (!is_object)
         buffer_u32(to, o->runs);
     buffer_u64(to, 0);
-}
-
-static enum verdict add(const struct object *o, struct cursor now, struct cursor old,
-                        struct buffer *out, const char **why)
-{
-    struct form f = form_of(o);
-    return gcda_add(&f, now, old, out, why);
-}
-
-static enum verdict subtract(const struct object *o, struct cursor now, struct cursor before,
-                             struct buffer *out)
-{
-    struct form f = form_of(o);
-    return gcda_subtract(&f, now, before, out);
 }
 
 static void total(const struct object *o, struct totals *t)
@@ -121,13 +112,17 @@ static void reset(const struct object *o)
         memset(o->clang->functions[i].values, 0, o->clang->functions[i].n * sizeof(uint64_t));
 }
 
-static const struct family clang_family = {filename, bound, image, add, subtract, total, reset};
+static const struct family clang_family = {
+    filename, bound, image, objects_add_gcda, objects_subtract_gcda, total, reset, form_of};
 
 void llvm_gcda_start_file(const char *filename, uint32_t version, uint32_t stamp)
 {
     current = objects_memory(sizeof *current);
-    if (current)
-        *current = (struct clang_file){.filename = filename, .version = version, .stamp = stamp};
+    if (!current) {
+        report_lost(filename, -ENOMEM);
+        return;
+    }
+    *current = (struct clang_file){.filename = filename, .version = version, .stamp = stamp};
 }
 
 void llvm_gcda_emit_function(uint32_t ident, uint32_t checksum, uint32_t cfg_checksum)
@@ -136,9 +131,10 @@ void llvm_gcda_emit_function(uint32_t ident, uint32_t checksum, uint32_t cfg_che
     if (c && c->n_functions == c->room) {
         uint32_t room = c->room ? c->room * 2 : 16;
         struct clang_function *more = objects_memory(room * sizeof *more);
-        if (!more)
+        if (!more) {
+            report_lost(c->filename, -ENOMEM);
             current = c = NULL;
-        else if (c->n_functions)
+        } else if (c->n_functions)
             memcpy(more, c->functions, c->n_functions * sizeof *more);
         if (c) {
             c->functions = more;

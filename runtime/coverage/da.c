@@ -315,4 +315,4 @@ static void reset(const struct object *o)
     memset(o->da->arc_counts, 0, (size_t)o->da->n_arc_counts * sizeof *o->da->arc_counts);
 }
 
-const struct family da_family = {filename, bound, image, add, subtract, total, reset};
+const struct family da_family = {filename, bound, image, add, subtract, total, reset, NULL};

@@ -1,11 +1,11 @@
 /* From objects to files. See dump.h. */
 #include "dump.h"
+#include "../common/sys.h"
 #include "loaded.h"
 #include "names.h"
 #include "objects.h"
 #include "report.h"
 #include "store.h"
-#include "sys.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -30,7 +30,7 @@ static char path[PATH_MAX];
 void dump_begin(void)
 {
     if (!owner && (owner = sys_pages(4096)))
-        sys_call(SYS_madvise, (long)owner, 4096, MADV_WIPEONFORK, 0, 0);
+        SYS3(SYS_madvise, owner, 4096, MADV_WIPEONFORK);
     if (owner)
         owner->alive = 1;
     owner_pid = sys_pid();

@@ -2,6 +2,7 @@
 #include "gcc.h"
 #include "life.h"
 #include "merge.h"
+#include "noted.h"
 #include "objects.h"
 #include "report.h"
 
@@ -22,21 +23,7 @@ static void image(const struct object *o, const struct totals *program, struct b
 
 static struct form form_of(const struct object *o)
 {
-    return (struct form){o->gcc.layout, o->gcc.kinds};
-}
-
-static enum verdict add(const struct object *o, struct cursor now, struct cursor old,
-                        struct buffer *out, const char **why)
-{
-    struct form f = form_of(o);
-    return gcda_add(&f, now, old, out, why);
-}
-
-static enum verdict subtract(const struct object *o, struct cursor now, struct cursor before,
-                             struct buffer *out)
-{
-    struct form f = form_of(o);
-    return gcda_subtract(&f, now, before, out);
+    return (struct form){o->gcc.dialect, o->gcc.rules};
 }
 
 static void total(const struct object *o, struct totals *t)
@@ -49,7 +36,8 @@ static void reset(const struct object *o)
     info_reset(&o->gcc);
 }
 
-const struct family gcc_family = {filename, bound, image, add, subtract, total, reset};
+const struct family gcc_family = {filename, bound, image,  objects_add_gcda, objects_subtract_gcda,
+                                  total,    reset, form_of};
 
 void __gcov_init(const void *info)
 {
@@ -58,6 +46,8 @@ void __gcov_init(const void *info)
     life_begin();
     bool known = info_read(&o.gcc, info);
     objects_lock(&mask);
+    if (noted_is_wanted() && known && o.gcc.n_functions > 0)
+        (void)noted_adopt(&o); /* or it stays as it is */
     if (known && o.gcc.n_functions > 0)
         objects_add(&o);
     else if (!known)

@@ -6,16 +6,18 @@
 #define MONARC_COVER_INFO_H
 
 #include "buffer.h"
-#include "layout.h"
+#include "dialect.h"
+
+#include <monarc/gcov_merge.h>
 
 /* A gcov_info of whatever version. */
 struct info {
     const void *at;
-    const struct layout *layout;
+    const struct gcov_dialect *dialect;
     const char *filename;
     uint32_t version, stamp, checksum, n_functions;
     const struct function *const *functions;
-    enum merge_kind kinds[COUNTERS_MAX];
+    enum gcov_rule rules[GCOV_SLOTS];
 };
 
 /* Sums over all objects of the program, or of one library. Files carry the largest count, before
@@ -25,20 +27,11 @@ struct totals {
     uint64_t sum, max;
 };
 
-/* One value of a topn counter: gcc's own code makes and links these. */
-struct topn_node {
-    int64_t value, count;
-    struct topn_node *next;
+/* A function's identity and its counters of arcs. */
+struct info_function {
+    uint32_t ident, lineno_checksum, cfg_checksum, arcs;
+    const int64_t *values; /* the program may be counting */
 };
-
-#define TOPN_VALUES 32 /* as many as gcc tracks for a counter */
-
-#define GCDA_MAGIC          0x67636461u
-#define TAG_FUNCTION        0x01000000u
-#define TAG_COUNTER(i)      (0x01a10000u + ((uint32_t)(i) << 17))
-#define TAG_OBJECT_SUMMARY  0xa1000000u
-#define TAG_PROGRAM_SUMMARY 0xa3000000u
-#define HISTOGRAM_WORDS     8
 
 /* False if the version is not in the table; *to is then only good for its version. */
 bool info_read(struct info *to, const void *at);
@@ -47,6 +40,8 @@ size_t image_bound(const struct info *o);
 /* `runs` is 1, or 0 if the file has this process in its number of runs already. */
 void image_write(const struct info *o, uint32_t runs, const struct totals *program,
                  struct buffer *to);
+/* The function at a place of the object; false if another object has it. */
+bool info_function(const struct info *o, uint32_t i, struct info_function *to);
 void totals_add(struct totals *t, const struct info *o);
 /* Sets all counters to zero. */
 void info_reset(const struct info *o);

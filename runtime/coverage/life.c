@@ -5,11 +5,11 @@
  * there the destructors of covered objects, which gcc has run after all others of their program or
  * library, are the end, as with libgcov. */
 #include "life.h"
+#include "../common/sys.h"
 #include "dump.h"
 #include "export.h"
 #include "loaded.h"
 #include "objects.h"
-#include "sys.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -24,6 +24,8 @@ void __sanitizer_set_death_callback(void (*)(void));
 
 /* The archive's other half comes along, needed by name or not. */
 __attribute__((used)) static void (*const links_in_wrap)(int) = _exit;
+__attribute__((used)) static int (*const links_in_exec)(const char *, char *const[],
+                                                        char *const[]) = execve;
 __attribute__((used)) static int (*const links_in_api)(void) = monarc_cover_dump;
 
 static bool begun;

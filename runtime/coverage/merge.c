@@ -37,14 +37,14 @@ static bool fail(struct merger *m, enum verdict verdict, const char *why)
 
 static size_t unit(const struct merger *m)
 {
-    return m->form->layout->has_byte_lengths ? 1 : 4;
+    return m->form->dialect->has_byte_lengths ? 1 : 4;
 }
 
 static bool is_counter(const struct merger *m, uint32_t tag, int *slot)
 {
-    uint32_t at = tag - TAG_COUNTER(0);
-    *slot = (int)(at >> 17);
-    return tag >= TAG_COUNTER(0) && (at & 0x1ffff) == 0 && *slot < m->form->layout->counters;
+    uint32_t at = (tag - GCOV_TAG_COUNTERS) >> GCOV_SLOT_SHIFT;
+    *slot = (int)at;
+    return at < m->form->dialect->merge_functions && tag == GCOV_TAG_OF_SLOT(at);
 }
 
 /* Reads one record. A length that does not fit leaves the cursor short. */
@@ -53,7 +53,7 @@ static struct record take(const struct merger *m, struct cursor *c)
     struct record r = {.tag = cursor_u32(c)};
     int slot;
     r.length = r.tag == 0 ? 0 : cursor_u32(c);
-    if ((int32_t)r.length < 0 && m->form->layout->has_zero_lengths && is_counter(m, r.tag, &slot)) {
+    if ((int32_t)r.length < 0 && m->form->dialect->has_zero_runs && is_counter(m, r.tag, &slot)) {
         r.zeros = (uint64_t)(uint32_t)(0 - r.length) * unit(m) / 8;
         r.payload = cursor_part(c, 0);
         return r;
@@ -85,15 +85,23 @@ static void close_record(struct merger *m, size_t length_at)
 }
 
 /* Counters all zero are written as a negative length and nothing, as gcc from 11 on does. */
-static void close_counters(struct merger *m, size_t length_at, enum merge_kind kind)
+static void close_counters(struct merger *m, size_t length_at, enum gcov_rule rule)
 {
     size_t bytes = m->out->used - length_at - 4;
     close_record(m, length_at);
-    if (m->subtract || m->out->is_full || !m->form->layout->has_zero_lengths ||
-        kind == MERGE_TOPN || bytes == 0 || !all_zero(cursor_on(m->out->at + length_at + 4, bytes)))
+    if (m->subtract || m->out->is_full || !m->form->dialect->has_zero_runs ||
+        rule == GCOV_RULE_LISTS || bytes == 0 ||
+        !all_zero(cursor_on(m->out->at + length_at + 4, bytes)))
         return;
     m->out->used = length_at + 4;
     buffer_set_u32(m->out, length_at, (uint32_t)(0 - bytes / unit(m)));
+}
+
+static bool join_values(struct merger *m, int slot, struct cursor now, struct cursor old)
+{
+    enum gcov_rule rule = m->form->rules[slot];
+    return m->subtract ? values_subtract(rule, slot == 0, now, old, m->out)
+                       : values_add(rule, now, old, m->out);
 }
 
 static bool add_counters(struct merger *m, bool has_old)
@@ -102,7 +110,7 @@ static bool add_counters(struct merger *m, bool has_old)
     struct record now = take(m, &m->now), old = {0};
     if (!is_counter(m, now.tag, &slot))
         return fail(m, VERDICT_DAMAGED, "own counters are out of order");
-    enum merge_kind kind = m->form->kinds[slot];
+    enum gcov_rule rule = m->form->rules[slot];
     size_t length_at = open_record(m, now.tag);
     if (has_old)
         old = take(m, &m->old);
@@ -113,15 +121,14 @@ static bool add_counters(struct merger *m, bool has_old)
     if (has_old && old.zeros != 0 && old.zeros * 8 != now.payload.size)
         return fail(m, VERDICT_OTHER, "it has another number of counters");
     if (has_old && old.zeros == 0) {
-        if (kind != MERGE_TOPN && old.payload.size != now.payload.size)
+        if (rule != GCOV_RULE_LISTS && old.payload.size != now.payload.size)
             return fail(m, VERDICT_OTHER, "it has another number of counters");
-        if (!(m->subtract ? values_subtract : values_add)(kind, slot == 0, now.payload, old.payload,
-                                                          m->out))
+        if (!join_values(m, slot, now.payload, old.payload))
             return fail(m, VERDICT_DAMAGED, "a list of values is not whole");
     } else {
         buffer_bytes(m->out, now.payload.at, now.payload.size);
     }
-    close_counters(m, length_at, kind);
+    close_counters(m, length_at, rule);
     return true;
 }
 
@@ -134,7 +141,7 @@ static bool keep_function(struct merger *m, const struct record *old)
         take(m, &m->old);
     if (m->old.is_short)
         return fail(m, VERDICT_DAMAGED, "a record ends behind the end of the file");
-    size_t length_at = open_record(m, TAG_FUNCTION);
+    size_t length_at = open_record(m, GCOV_TAG_FUNCTION);
     buffer_bytes(m->out, old->payload.at, old->payload.size);
     close_record(m, length_at);
     buffer_bytes(m->out, m->old.at + from, m->old.used - from);
@@ -157,7 +164,7 @@ static bool add_function(struct merger *m, bool has_old)
         old = take(m, &m->old);
         if (m->old.is_short)
             return fail(m, VERDICT_DAMAGED, "it ends inside a function");
-        if (old.tag != TAG_FUNCTION)
+        if (old.tag != GCOV_TAG_FUNCTION)
             return old.tag == 0 ? fail(m, VERDICT_OTHER, "it has fewer functions")
                                 : fail(m, VERDICT_DAMAGED, "a record is no function");
         if (now.length == 0 && old.length != 0)
@@ -165,7 +172,7 @@ static bool add_function(struct merger *m, bool has_old)
         if (now.length != 0 && old.length != 0 && !same_function(now.payload, old.payload))
             return fail(m, VERDICT_OTHER, "its functions have other checksums");
     }
-    size_t length_at = open_record(m, TAG_FUNCTION);
+    size_t length_at = open_record(m, GCOV_TAG_FUNCTION);
     buffer_bytes(m->out, now.payload.at, now.payload.size);
     close_record(m, length_at);
     while (is_counter(m, cursor_peek(&m->now), &slot))
@@ -176,70 +183,93 @@ static bool add_function(struct merger *m, bool has_old)
     return true;
 }
 
-static uint32_t clamped(uint64_t v)
-{
-    return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
-}
-
 /* a1: runs, sum of the runs' largest counters. */
 static void add_object_summary(struct merger *m, struct cursor now, struct cursor old)
 {
-    uint64_t runs = cursor_u32(&now), max = cursor_u32(&now);
-    uint64_t old_runs = old.size ? cursor_u32(&old) : 0, old_max = old.size ? cursor_u32(&old) : 0;
-    size_t length_at = open_record(m, TAG_OBJECT_SUMMARY);
+    uint32_t runs = cursor_u32(&now), max = cursor_u32(&now);
+    uint32_t old_runs = old.size ? cursor_u32(&old) : 0, old_max = old.size ? cursor_u32(&old) : 0;
+    size_t length_at = open_record(m, GCOV_TAG_OBJECT_SUMMARY);
     if (m->subtract) {
-        buffer_u32(m->out, (uint32_t)(runs - old_runs));
-        buffer_u32(m->out, (uint32_t)(max > old_max ? max - old_max : 0));
+        buffer_u32(m->out, runs - old_runs);
+        buffer_u32(m->out, max > old_max ? max - old_max : 0);
     } else {
-        buffer_u32(m->out, clamped(runs + old_runs));
-        buffer_u32(m->out, clamped(max + old_max));
+        buffer_u32(m->out, gcov_add_words(runs, old_runs));
+        buffer_u32(m->out, gcov_add_words(max, old_max));
     }
     close_record(m, length_at);
 }
 
-/* a3: program, counters, runs, sum, largest of a run, sum of the runs' largest. A histogram that is
- * there stays as it is. */
+struct program_summary {
+    uint32_t program, counters, runs;
+    uint64_t sum, run_max, sum_max; /* of all runs; the largest of a run; the sum of those */
+};
+
+static struct program_summary take_program(struct cursor *from)
+{
+    struct program_summary s = {.program = cursor_u32(from)};
+    s.counters = cursor_u32(from);
+    s.runs = cursor_u32(from);
+    s.sum = cursor_u64(from);
+    s.run_max = cursor_u64(from);
+    s.sum_max = cursor_u64(from);
+    return s;
+}
+
+static void join_program(struct program_summary *s, const struct program_summary *old)
+{
+    s->counters = old->counters > s->counters ? old->counters : s->counters;
+    s->runs = gcov_add_words(s->runs, old->runs);
+    s->sum = gcov_add_sums(s->sum, old->sum);
+    s->run_max = old->run_max > s->run_max ? old->run_max : s->run_max;
+    s->sum_max = gcov_add_sums(s->sum_max, old->sum_max);
+}
+
+/* The largest of this process stays: what it was since is not known. */
+static void leave_program(struct program_summary *s, const struct program_summary *before)
+{
+    s->runs -= before->runs;
+    s->sum -= before->sum;
+    s->run_max = before->run_max > s->run_max ? before->run_max : s->run_max;
+    s->sum_max -= before->sum_max;
+}
+
+/* What a histogram of both would be cannot be known from two: it is left empty. */
 static void add_program_summary(struct merger *m, struct cursor now, struct cursor old)
 {
-    uint32_t program = cursor_u32(&now), counters = cursor_u32(&now), runs = cursor_u32(&now);
-    uint64_t total = cursor_u64(&now), run_max = cursor_u64(&now), sum_max = cursor_u64(&now);
-    struct cursor bits = old.size ? old : now;
-    size_t length_at = open_record(m, TAG_PROGRAM_SUMMARY);
-    buffer_u32(m->out, program);
-    buffer_u32(m->out, counters);
-    if (old.size) {
-        uint32_t sign = m->subtract ? UINT32_MAX : 1; /* -1 or 1 */
-        cursor_part(&old, 8);
-        runs += sign * cursor_u32(&old);
-        total += (uint64_t)(int32_t)sign * cursor_u64(&old);
-        uint64_t old_run_max = cursor_u64(&old);
-        run_max = old_run_max > run_max ? old_run_max : run_max;
-        sum_max += (uint64_t)(int32_t)sign * cursor_u64(&old);
-        cursor_part(&bits, 36);
+    struct program_summary s = take_program(&now), before = {0};
+    size_t length_at = open_record(m, GCOV_TAG_PROGRAM_SUMMARY);
+    if (old.size)
+        before = take_program(&old);
+    if (old.size)
+        (m->subtract ? leave_program : join_program)(&s, &before);
+    buffer_u32(m->out, s.program);
+    buffer_u32(m->out, s.counters);
+    buffer_u32(m->out, s.runs);
+    buffer_u64(m->out, s.sum);
+    buffer_u64(m->out, s.run_max);
+    buffer_u64(m->out, s.sum_max);
+    while (cursor_left(&now)) {
+        uint32_t word = cursor_u32(&now);
+        buffer_u32(m->out, old.size ? 0 : word);
     }
-    buffer_u32(m->out, runs);
-    buffer_u64(m->out, total);
-    buffer_u64(m->out, run_max);
-    buffer_u64(m->out, sum_max);
-    buffer_bytes(m->out, bits.at + bits.used, cursor_left(&bits));
     close_record(m, length_at);
 }
 
 /* clang's: 0, 0, runs. */
 static void add_short_summary(struct merger *m, struct cursor now, struct cursor old)
 {
-    size_t length_at = open_record(m, TAG_PROGRAM_SUMMARY);
+    size_t length_at = open_record(m, GCOV_TAG_PROGRAM_SUMMARY);
     buffer_bytes(m->out, now.at, 8);
     cursor_part(&now, 8);
     cursor_part(&old, old.size ? 8 : 0);
     uint32_t runs = cursor_u32(&now), before = old.size ? cursor_u32(&old) : 0;
-    buffer_u32(m->out, m->subtract ? runs - before : clamped((uint64_t)runs + before));
+    buffer_u32(m->out, m->subtract ? runs - before : gcov_add_words(runs, before));
     close_record(m, length_at);
 }
 
 static bool is_summary(uint32_t tag)
 {
-    return tag == TAG_OBJECT_SUMMARY || tag == TAG_PROGRAM_SUMMARY;
+    return tag == GCOV_TAG_OBJECT_SUMMARY || tag == GCOV_TAG_PROGRAM_SUMMARY;
 }
 
 /* Ours with the old one of the same program; those of other programs are kept. */
@@ -255,12 +285,12 @@ static bool add_summaries(struct merger *m)
             return fail(m, VERDICT_DAMAGED, "its summary is not whole");
         struct cursor at = old.payload;
         if (old.tag == now.tag && !mate.at &&
-            (now.tag == TAG_OBJECT_SUMMARY || cursor_u32(&at) == own))
+            (now.tag == GCOV_TAG_OBJECT_SUMMARY || cursor_u32(&at) == own))
             mate = old.payload;
         else
             buffer_bytes(m->out, m->old.at + from, m->old.used - from);
     }
-    if (now.tag == TAG_OBJECT_SUMMARY)
+    if (now.tag == GCOV_TAG_OBJECT_SUMMARY)
         add_object_summary(m, now.payload, mate);
     else if (now.payload.size == 12)
         add_short_summary(m, now.payload, mate);
@@ -272,7 +302,7 @@ static bool add_summaries(struct merger *m)
 static bool add_header(struct merger *m, bool has_old)
 {
     uint32_t words[4] = {0};
-    int n = m->form->layout->has_checksum ? 4 : 3;
+    int n = m->form->dialect->has_byte_lengths ? 4 : 3;
     for (int i = 0; i < n; i++) {
         words[i] = cursor_u32(&m->now);
         buffer_u32(m->out, words[i]);
@@ -294,13 +324,13 @@ static bool add_header(struct merger *m, bool has_old)
 static bool add_file(struct merger *m)
 {
     bool has_old = m->old.size > 0;
-    bool is_last = m->form->layout->summary >= SUMMARY_LAST_PROGRAM;
+    bool is_last = m->form->dialect->summary >= GCOV_SUMMARY_LAST_PROGRAM;
     if (!add_header(m, has_old) || (!is_last && !add_summaries(m)))
         return false;
-    while (cursor_peek(&m->now) == TAG_FUNCTION)
+    while (cursor_peek(&m->now) == GCOV_TAG_FUNCTION)
         if (!add_function(m, has_old))
             return false;
-    if (is_last && has_old && cursor_peek(&m->old) == TAG_FUNCTION)
+    if (is_last && has_old && cursor_peek(&m->old) == GCOV_TAG_FUNCTION)
         return fail(m, VERDICT_OTHER, "it has more functions");
     if (is_last && has_old && !is_summary(cursor_peek(&m->old)))
         return fail(m, VERDICT_DAMAGED, "its summary is missing");
@@ -310,8 +340,8 @@ static bool add_file(struct merger *m)
     if (has_old && m->old.is_short)
         return fail(m, VERDICT_DAMAGED, "its end is missing");
     if (has_old && end != 0)
-        return end == TAG_FUNCTION ? fail(m, VERDICT_OTHER, "it has more functions")
-                                   : fail(m, VERDICT_DAMAGED, "a record is no function");
+        return end == GCOV_TAG_FUNCTION ? fail(m, VERDICT_OTHER, "it has more functions")
+                                        : fail(m, VERDICT_DAMAGED, "a record is no function");
     if (is_last && has_old) {
         end = cursor_u32(&m->old);
         if (m->old.is_short || end != 0)

@@ -4,7 +4,9 @@
 #define MONARC_COVER_MERGE_H
 
 #include "buffer.h"
-#include "layout.h"
+#include "dialect.h"
+
+#include <monarc/gcov_merge.h>
 
 enum verdict {
     VERDICT_FINE,
@@ -15,8 +17,8 @@ enum verdict {
 
 /* What is to be known about a file of counters to work on it. */
 struct form {
-    const struct layout *layout;
-    const enum merge_kind *kinds; /* by slot */
+    const struct gcov_dialect *dialect;
+    const enum gcov_rule *rules; /* by slot */
 };
 
 /* out = now + old, as a file is written. `old` may be empty. *why is a sentence if it went wrong.

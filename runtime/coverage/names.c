@@ -1,7 +1,7 @@
 /* Where a counter file goes. See names.h. */
 #include "names.h"
+#include "../common/sys.h"
 #include "../common/text.h"
-#include "sys.h"
 
 #include <string.h>
 #include <sys/auxv.h>

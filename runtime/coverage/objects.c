@@ -1,8 +1,11 @@
 /* The list of counted objects. See objects.h. */
 #include "objects.h"
+#include "../common/sys.h"
 #include "loaded.h"
-#include "sys.h"
+#include "mutex.h"
+#include "report.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define CHUNK ((size_t)256 << 10)
@@ -93,8 +96,10 @@ static void remove_stale(const struct object *new)
 void objects_add(const struct object *new)
 {
     struct object *o = objects_memory(sizeof *o);
-    if (!o)
+    if (!o) {
+        report_lost(new->family->filename(new), -ENOMEM);
         return;
+    }
     *o = *new;
     o->runs = 1;
     locate(o);
@@ -169,4 +174,18 @@ void objects_keep(struct object *o, struct cursor image)
     }
     memcpy(o->written, image.at, image.size);
     o->written_bytes = image.size;
+}
+
+enum verdict objects_add_gcda(const struct object *o, struct cursor now, struct cursor old,
+                              struct buffer *out, const char **why)
+{
+    struct form f = o->family->form(o);
+    return gcda_add(&f, now, old, out, why);
+}
+
+enum verdict objects_subtract_gcda(const struct object *o, struct cursor now, struct cursor before,
+                                   struct buffer *out)
+{
+    struct form f = o->family->form(o);
+    return gcda_subtract(&f, now, before, out);
 }

@@ -21,6 +21,7 @@ struct family {
                              struct buffer *out);
     void (*total)(const struct object *o, struct totals *t);
     void (*reset)(const struct object *o);
+    struct form (*form)(const struct object *o); /* of its gcda files; NULL: they are none */
 };
 
 struct object {
@@ -29,6 +30,7 @@ struct object {
     struct info gcc;
     const struct coverage_info *da;
     const struct clang_file *clang;
+    struct noted *noted;    /* of a gcc that is written as da */
     uintptr_t low, high;    /* where its library is mapped; 0, 0 if that is not known */
     uint32_t runs;          /* 1, or 0 if this process was counted before a reset */
     bool is_done;           /* written for the last time */
@@ -39,6 +41,12 @@ struct object {
 
 extern const struct family gcc_family, da_family;
 extern struct object *objects;
+
+/* `add` and `subtract` of the families whose files are gcda. */
+enum verdict objects_add_gcda(const struct object *o, struct cursor now, struct cursor old,
+                              struct buffer *out, const char **why);
+enum verdict objects_subtract_gcda(const struct object *o, struct cursor now, struct cursor before,
+                                   struct buffer *out);
 
 /* The lock, with all signals blocked. */
 void objects_lock(uint64_t *mask);

@@ -4,8 +4,7 @@
  * A topn counter is {total, n, list}. Nodes come from a pool that is never given back; a thread
  * that loses the race to append leaves its node unused. */
 #include "profilers.h"
-#include "info.h"
-#include "sys.h"
+#include "../common/sys.h"
 
 #include <stdbool.h>
 
@@ -129,7 +128,7 @@ static bool topn_try(gcov_value *counters, gcov_value value, bool atomic)
             least = at;
         end = at;
     }
-    if (n < TOPN_VALUES)
+    if (n < GCOV_LIST_VALUES)
         return append(counters, end, value);
     if (least->count > 1) {
         add(&least->count, -1, atomic);

@@ -4,6 +4,8 @@
 
 #include "export.h"
 
+#include <monarc/gcov_files.h>
+
 #include <stdint.h>
 
 /* A covered object names one of these for each kind of counter it has. They are never called: their
@@ -39,5 +41,11 @@ struct indirect_call {
 extern GCOV_API __thread struct indirect_call __gcov_indirect_call;
 /* The order in which functions ran first. */
 extern GCOV_API gcov_value __gcov_time_profiler_counter;
+
+/* One value of a topn counter: gcc's own code makes and links these. */
+struct topn_node {
+    int64_t value, count;
+    struct topn_node *next;
+};
 
 #endif

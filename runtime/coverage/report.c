@@ -1,8 +1,8 @@
 /* One line a problem. See report.h. Called under the library's lock. */
 #include "report.h"
+#include "../common/sys.h"
 #include "../common/text.h"
 #include "names.h"
-#include "sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +34,8 @@ static const char *words_for(long error)
     case ENAMETOOLONG: return "the path is too long";
     case EMFILE:
     case ENFILE: return "too many open files";
+    case EBUSY: return "other processes keep changing it";
+    case EEXIST: return "what its .part or .lock file is called exists and is something else";
     case ENOMEM: return "out of memory";
     case EIO: return "input/output error";
     case EINVAL: return "not a regular file";
@@ -42,16 +44,20 @@ static const char *words_for(long error)
     }
 }
 
+/* A pipe that nobody reads, or that is full, must not stop the program: standard error then. */
 static void write_line(struct text *t)
 {
     const char *file = names_variable("GCOV_ERROR_FILE");
-    long fd = 2;
+    long fd = -1, r = -1;
     text_add(t, "\n");
     if (file && *file)
-        fd = sys_open(file, O_WRONLY | O_CREAT | O_APPEND, 0666);
-    sys_write_all(fd < 0 ? 2 : (int)fd, t->at, t->used);
-    if (fd > 2)
+        fd = sys_open(file, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0666);
+    if (fd >= 0) {
+        r = sys_write_quietly((int)fd, t->at, t->used);
         sys_close((int)fd);
+    }
+    if (r != 0)
+        sys_write_quietly(2, t->at, t->used);
     reported = true;
 }
 

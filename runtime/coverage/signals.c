@@ -5,12 +5,12 @@
  * signal: a program that sets SIG_DFL, or a handler for once only, gets the library's handler back
  * afterwards, and sees SIG_DFL when it asks. Handlers of the program are otherwise left to the
  * kernel. */
+#include "../common/sys.h"
+#include "../common/text.h"
 #include "dump.h"
 #include "export.h"
 #include "life.h"
 #include "names.h"
-#include "sys.h"
-#include "../common/text.h"
 
 #include <dlfcn.h>
 #include <errno.h>

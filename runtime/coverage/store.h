@@ -1,10 +1,13 @@
 /* Replaces a counter file by one with more in it, so that at every moment the old file or the new
  * one is there, whole, whatever ends the process and however many processes do the same.
  *
- * The new file is written as PATH.part, which is also the lock: whoever holds fcntl's write lock on
- * the file that PATH.part names may write it and rename it to PATH. One who waited finds that its
- * file is PATH.part no longer, and begins again. What a killed process leaves is one PATH.part,
- * which the next one overwrites. */
+ * Whoever changes PATH holds fcntl's write lock on the file of that name, for which libgcov waits
+ * too; one who waited for a file that has lost the name begins again. Where there are no such
+ * locks, PATH.lock stands in (lock.h). The new file is written as PATH.part, which is always made
+ * anew, and takes the name by an exchange; where there was no file, by a rename that replaces
+ * nothing, or a link, which fail if somebody was faster. What a killed process left as PATH.part
+ * the next one removes; what else has that name, a FIFO or a file with another name, stays, and
+ * PATH.NUMBER.part is used. */
 #ifndef MONARC_COVER_STORE_H
 #define MONARC_COVER_STORE_H
 

@@ -1,10 +1,10 @@
 /* Counters as a stream, for programs that have no files: the host's gcov-tool merge-stream or
  * monarc makes files of it. Specification: GCC's manual, "Profiling and Test Coverage in
  * Freestanding Environments". */
+#include "../common/sys.h"
 #include "export.h"
 #include "info.h"
 #include "merge.h"
-#include "sys.h"
 
 #include <string.h>
 
@@ -23,10 +23,10 @@ static __thread uint32_t version;
 /* All but the summary, which a stream has not. */
 static void dump_file(const struct info *o, struct cursor file, dump_function *dump, void *argument)
 {
-    unsigned header = o->layout->has_checksum ? 16 : 12;
+    unsigned header = o->dialect->has_byte_lengths ? 16 : 12;
     struct cursor rest = file;
     cursor_part(&rest, header + 4);
-    cursor_part(&rest, cursor_u32(&rest) * (o->layout->has_byte_lengths ? 1 : 4));
+    cursor_part(&rest, cursor_u32(&rest) * (o->dialect->has_byte_lengths ? 1 : 4));
     dump(file.at, header, argument);
     dump(rest.at + rest.used, (unsigned)cursor_left(&rest), argument);
 }
@@ -45,7 +45,7 @@ void __gcov_info_to_gcda(const void *info, void (*name)(const char *, void *), d
     size_t bytes = image_bound(&o);
     struct buffer image = {.at = sys_pages(bytes), .size = bytes};
     struct buffer file = {.at = sys_pages(bytes), .size = bytes};
-    struct form f = {o.layout, o.kinds};
+    struct form f = {o.dialect, o.rules};
     if (image.at && file.at) {
         image_write(&o, 1, &none, &image);
         if (gcda_add(&f, cursor_on(image.at, image.used), cursor_on(NULL, 0), &file, &why) ==

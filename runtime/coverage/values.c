@@ -1,185 +1,81 @@
-/* Arithmetic on counters. See values.h.
- *
- * Arc counts saturate at 2^63-1, as readers take them for signed; others wrap, as in gcc's code.
- * The rules for topn lists are those that GCC 12 shows: values of the first run, then those of the
- * other that are new; when 32 are there, the least frequent gives way to one that is as frequent as
- * it, and loses one for each that is not. A total is negative once values were dropped. */
+/* The counters of one kind, added and subtracted. See values.h. How two runs become one is
+ * libgcov's rule for the kind (monarc/gcov_merge.h). What was counted since an earlier moment of
+ * the same run is a difference; it wraps, as gcc's code counts. */
 #include "values.h"
-#include "info.h"
 
-#define LARGEST ((uint64_t)INT64_MAX)
-
-static uint64_t sum(uint64_t a, uint64_t b, bool is_arcs)
-{
-    uint64_t r = a + b;
-    if (is_arcs && a <= LARGEST && b <= LARGEST && r > LARGEST)
-        return LARGEST;
-    return r;
-}
-
-static uint64_t merged(enum merge_kind kind, uint64_t now, uint64_t old, bool is_arcs)
-{
-    switch (kind) {
-    case MERGE_IOR: return now | old;
-    case MERGE_FIRST: return now == 0 || (old != 0 && old < now) ? old : now;
-    default: return sum(now, old, is_arcs);
-    }
-}
-
-struct topn {
+struct list {
     uint64_t total, n;
-    uint64_t value[TOPN_VALUES], count[TOPN_VALUES];
+    uint64_t pairs[2 * GCOV_LIST_VALUES];
 };
 
-/* A value that does not fit is dropped. */
-static bool topn_put(struct topn *t, uint64_t value, uint64_t count)
+/* Puts what is in a file's list into *t; *is_all is cleared when a value is dropped. False if the
+ * list is not whole. */
+static bool list_read(struct cursor *from, struct list *t, bool *is_all)
 {
-    size_t least = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        if (t->value[i] == value) {
-            t->count[i] += count;
-            return true;
-        }
-        if (t->count[i] < t->count[least])
-            least = i;
-    }
-    if (t->n < TOPN_VALUES) {
-        t->value[t->n] = value;
-        t->count[t->n++] = count;
-        return true;
-    }
-    if (t->count[least] > count) {
-        t->count[least]--;
-    } else {
-        t->value[least] = value;
-        t->count[least] = count;
-    }
-    return false;
-}
-
-static uint64_t magnitude(uint64_t v)
-{
-    return (int64_t)v < 0 ? 0 - v : v;
-}
-
-static bool topn_read(struct cursor *from, struct topn *t, uint64_t *total)
-{
-    *total = cursor_u64(from);
-    uint64_t n = cursor_u64(from);
-    bool all = (int64_t)*total >= 0;
+    uint64_t total = cursor_u64(from), n = cursor_u64(from);
     if (from->is_short || n > cursor_left(from) / 16)
         return false;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t value = cursor_u64(from);
-        all &= topn_put(t, value, cursor_u64(from));
+        *is_all &= gcov_list_put(t->pairs, &t->n, value, cursor_u64(from));
     }
-    t->total += magnitude(*total);
-    *total = all;
+    t->total = gcov_add_totals(t->total, total);
     return true;
 }
 
-static void topn_write(const struct topn *t, bool all, struct buffer *out)
+static void list_write(const struct list *t, bool is_all, struct buffer *out)
 {
-    buffer_u64(out, all ? t->total : 0 - t->total);
+    buffer_u64(out, is_all ? t->total : 0 - gcov_magnitude(t->total));
     buffer_u64(out, t->n);
-    for (size_t i = 0; i < t->n; i++) {
-        buffer_u64(out, t->value[i]);
-        buffer_u64(out, t->count[i]);
-    }
+    for (size_t i = 0; i < 2 * t->n; i++)
+        buffer_u64(out, t->pairs[i]);
 }
 
 static bool lists_add(struct cursor now, struct cursor other, struct buffer *out)
 {
     while (cursor_left(&now)) {
-        struct topn t = {0};
-        uint64_t all_now, all_other;
-        if (!topn_read(&now, &t, &all_now) || !topn_read(&other, &t, &all_other))
+        struct list t = {0};
+        bool is_all = true;
+        if (!list_read(&now, &t, &is_all) || !list_read(&other, &t, &is_all))
             return false;
-        topn_write(&t, all_now && all_other, out);
+        list_write(&t, is_all, out);
     }
     return cursor_left(&other) == 0;
+}
+
+static uint64_t count_of(const struct list *t, uint64_t value)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->pairs[2 * i] == value)
+            return t->pairs[2 * i + 1];
+    return 0;
 }
 
 static bool lists_subtract(struct cursor now, struct cursor before, struct buffer *out)
 {
     while (cursor_left(&now)) {
-        struct topn n = {0}, b = {0}, r = {0};
-        uint64_t all_now, all_before;
-        if (!topn_read(&now, &n, &all_now) || !topn_read(&before, &b, &all_before))
+        struct list n = {0}, b = {0}, r = {0};
+        bool is_all = true;
+        if (!list_read(&now, &n, &is_all) || !list_read(&before, &b, &is_all))
             return false;
+        is_all &= (int64_t)n.total >= 0 && (int64_t)b.total >= 0;
         for (size_t i = 0; i < n.n; i++) {
-            uint64_t gone = 0;
-            for (size_t k = 0; k < b.n; k++)
-                gone = b.value[k] == n.value[i] ? b.count[k] : gone;
-            if (n.count[i] > gone)
-                topn_put(&r, n.value[i], n.count[i] - gone);
+            uint64_t count = n.pairs[2 * i + 1], gone = count_of(&b, n.pairs[2 * i]);
+            if (count > gone)
+                gcov_list_put(r.pairs, &r.n, n.pairs[2 * i], count - gone);
         }
-        r.total = n.total > b.total ? n.total - b.total : 0;
-        topn_write(&r, all_now && all_before, out);
+        uint64_t total = gcov_magnitude(n.total), earlier = gcov_magnitude(b.total);
+        r.total = total > earlier ? total - earlier : 0;
+        list_write(&r, is_all, out);
     }
     return cursor_left(&before) == 0;
 }
 
-/* The counters of a group, and where its {value, count} pairs begin. GCC before 11. */
-static int group_size(enum merge_kind kind)
-{
-    switch (kind) {
-    case MERGE_TOPN_FIXED:
-    case MERGE_ICALL_TOPN: return 9;
-    case MERGE_SINGLE: return 3;
-    case MERGE_DELTA: return 4;
-    default: return 1;
-    }
-}
-
-/* Keeps the value that is ahead after both runs' votes. */
-static void vote(uint64_t *value, uint64_t *count, uint64_t other_value, uint64_t other_count)
-{
-    if (*value == other_value) {
-        *count += other_count;
-    } else if (other_count > *count) {
-        *value = other_value;
-        *count = other_count - *count;
-    } else {
-        *count -= other_count;
-    }
-}
-
-/* The four most frequent of both; g[0] is left alone. */
-static void best_four(uint64_t *g, const uint64_t *other)
-{
-    for (int i = 1; i < 9; i += 2) {
-        int least = 1, same = 0;
-        for (int k = 1; k < 9; k += 2) {
-            same = g[k + 1] && g[k] == other[i] ? k : same;
-            least = g[k + 1] < g[least + 1] ? k : least;
-        }
-        if (same) {
-            g[same + 1] += other[i + 1];
-        } else if (other[i + 1] > g[least + 1]) {
-            g[least] = other[i];
-            g[least + 1] = other[i + 1];
-        }
-    }
-}
-
-static void group_add(enum merge_kind kind, uint64_t *g, const uint64_t *other)
-{
-    if (kind == MERGE_SINGLE || kind == MERGE_DELTA) {
-        int at = kind == MERGE_DELTA;
-        vote(&g[at], &g[at + 1], other[at], other[at + 1]);
-        g[at + 2] += other[at + 2];
-        return;
-    }
-    g[0] += other[0];
-    best_four(g, other);
-}
-
 /* How often each value came since; a value that was not there before counts in full. */
-static void group_subtract(enum merge_kind kind, uint64_t *g, const uint64_t *before)
+static void group_subtract(enum gcov_rule rule, uint64_t *g, const uint64_t *before)
 {
-    bool is_vote = kind == MERGE_SINGLE || kind == MERGE_DELTA;
-    int first = is_vote ? kind == MERGE_DELTA : 1, n = is_vote ? first + 2 : 9;
+    bool is_vote = rule == GCOV_RULE_VOTE || rule == GCOV_RULE_VOTE_DELTA;
+    int first = is_vote ? rule == GCOV_RULE_VOTE_DELTA : 1, n = is_vote ? first + 2 : 9;
     int total = is_vote ? first + 2 : 0;
     g[total] -= before[total];
     for (int i = first; i < n; i += 2)
@@ -188,53 +84,55 @@ static void group_subtract(enum merge_kind kind, uint64_t *g, const uint64_t *be
                 g[i + 1] = g[i + 1] > before[k + 1] ? g[i + 1] - before[k + 1] : 0;
 }
 
-static bool groups(enum merge_kind kind, struct cursor now, struct cursor other, bool subtract,
-                   struct buffer *out)
+/* What is no sum has nothing to subtract: it is merged once more, which changes nothing. A count
+ * of arcs that went back, as an unsynchronised one may, counts as none. */
+static void single_subtract(enum gcov_rule rule, bool is_arcs, uint64_t *v, uint64_t before)
 {
-    int n = group_size(kind);
-    while (cursor_left(&now)) {
-        uint64_t a[9], b[9];
-        for (int i = 0; i < n; i++) {
+    if (rule == GCOV_RULE_ADD)
+        *v = is_arcs && *v < before ? 0 : *v - before;
+}
+
+static bool is_even(const struct cursor *now, const struct cursor *other)
+{
+    return !now->is_short && !other->is_short;
+}
+
+bool values_add(enum gcov_rule rule, struct cursor now, struct cursor other, struct buffer *out)
+{
+    size_t n = gcov_group_values(rule);
+    if (rule == GCOV_RULE_LISTS)
+        return lists_add(now, other, out);
+    while (cursor_left(&now) && is_even(&now, &other)) {
+        uint64_t a[GCOV_GROUP_MOST], b[GCOV_GROUP_MOST];
+        for (size_t i = 0; i < n; i++) {
             a[i] = cursor_u64(&now);
             b[i] = cursor_u64(&other);
         }
-        if (now.is_short || other.is_short)
-            return false;
-        (subtract ? group_subtract : group_add)(kind, a, b);
-        for (int i = 0; i < n; i++)
+        gcov_merge_group(rule, a, b);
+        for (size_t i = 0; i < n; i++)
             buffer_u64(out, a[i]);
     }
-    return true;
+    return is_even(&now, &other);
 }
 
-bool values_add(enum merge_kind kind, bool is_arcs, struct cursor now, struct cursor other,
-                struct buffer *out)
-{
-    if (kind == MERGE_TOPN)
-        return lists_add(now, other, out);
-    if (group_size(kind) > 1)
-        return groups(kind, now, other, false, out);
-    while (cursor_left(&now)) {
-        uint64_t v = cursor_u64(&now);
-        buffer_u64(out, merged(kind, v, cursor_u64(&other), is_arcs));
-    }
-    return !now.is_short && !other.is_short;
-}
-
-/* What is no sum has nothing to subtract: it is merged once more, which changes nothing. A count
- * that went back, as an unsynchronised one may, counts as none. */
-bool values_subtract(enum merge_kind kind, bool is_arcs, struct cursor now, struct cursor other,
+bool values_subtract(enum gcov_rule rule, bool is_arcs, struct cursor now, struct cursor other,
                      struct buffer *out)
 {
-    if (kind == MERGE_TOPN)
+    size_t n = gcov_group_values(rule);
+    if (rule == GCOV_RULE_LISTS)
         return lists_subtract(now, other, out);
-    if (group_size(kind) > 1)
-        return groups(kind, now, other, true, out);
-    while (cursor_left(&now)) {
-        uint64_t v = cursor_u64(&now), before = cursor_u64(&other);
-        if (kind == MERGE_ADD)
-            v = is_arcs && v < before ? 0 : v - before;
-        buffer_u64(out, v);
+    while (cursor_left(&now) && is_even(&now, &other)) {
+        uint64_t a[GCOV_GROUP_MOST], b[GCOV_GROUP_MOST];
+        for (size_t i = 0; i < n; i++) {
+            a[i] = cursor_u64(&now);
+            b[i] = cursor_u64(&other);
+        }
+        if (n > 1)
+            group_subtract(rule, a, b);
+        else
+            single_subtract(rule, is_arcs, a, *b);
+        for (size_t i = 0; i < n; i++)
+            buffer_u64(out, a[i]);
     }
-    return !now.is_short && !other.is_short;
+    return is_even(&now, &other);
 }

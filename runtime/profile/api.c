@@ -1,12 +1,13 @@
 /* include/monarc/runtime.h, and glibc's names for the same: monstartup, moncontrol, _mcleanup. */
 #include "api.h"
+#include "../common/sys.h"
+#include "../common/text.h"
 #include "dump.h"
 #include "folder.h"
 #include "live.h"
 #include "monitor.h"
 #include "sampling/ring.h"
-#include "../common/sys.h"
-#include "../common/text.h"
+#include "start.h"
 
 #include <monarc/runtime.h>
 

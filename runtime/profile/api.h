@@ -1,6 +1,6 @@
 /* glibc's names that the recorder takes over, declared for the compiler's sake. */
-#ifndef MONARC_HOSTED_API_H
-#define MONARC_HOSTED_API_H
+#ifndef MONARC_PROFILE_API_H
+#define MONARC_PROFILE_API_H
 
 #pragma GCC visibility push(default)
 void __monstartup(unsigned long low, unsigned long high);

@@ -3,9 +3,11 @@
  * from the kernel only, calls nothing of libc but pthread_setspecific, uses general registers only.
  */
 #include "arcs.h"
-#include "monitor.h"
-#include "objects.h"
 #include "../common/sys.h"
+#include "loadmap.h"
+#include "monitor.h"
+#include "start.h"
+#include "table.h"
 #include "thread.h"
 
 #include <monarc/sidecar.h>

@@ -8,8 +8,8 @@
  * `struct segment` is what the fast path reads. It lives in wipe-on-fork memory; emptied, its mask
  * and offset are 0, so the fast path looks at the header itself, finds an empty cell, and takes the
  * slow path. */
-#ifndef MONARC_HOSTED_TABLE_H
-#define MONARC_HOSTED_TABLE_H
+#ifndef MONARC_PROFILE_CELLS_H
+#define MONARC_PROFILE_CELLS_H
 
 #include <monarc/sidecar.h>
 #include <stdbool.h>
@@ -42,8 +42,6 @@ struct table {
     struct segment *newest;
 };
 
-struct process;
-
 static inline struct cell *segment_cells(struct segment *s)
 {
     return (struct cell *)((char *)s + s->offset);
@@ -67,29 +65,15 @@ static inline uint64_t cell_place(uint64_t a, uint64_t b)
     return ((a + b * 8) * 0x1E3779B1u) >> 22;
 }
 
+/* First halves of a block's key: the return address of the call that counts it; or the start of a
+ * block as the compiler lists it, which counts nothing. */
+#define BLOCK_RAN   1
+#define BLOCK_START 2
+
 /* The key's cell in one segment, claimed if it is new; NULL if there is no room near its place. */
 struct cell *segment_claim(struct segment *s, uint64_t a, uint64_t b);
 /* The key's cell in one segment, or NULL. */
 struct cell *segment_find(struct segment *s, uint64_t a, uint64_t b);
-
-/* A segment with its cells, entered in process.segments. Process lock held. */
-struct segment *segment_new(struct process *p, uint32_t kind, uint64_t slots);
-
-/* The key's cell in a table, made if it is new. `whole_chain`: an older segment's cell will do, so
- * that a key has one cell only. Grows the table; NULL when there is no memory, or no more may be
- * asked for. Takes the lock. */
-struct cell *table_claim(struct process *p, struct table *t, uint32_t kind, uint64_t slots,
-                         uint64_t a, uint64_t b, bool whole_chain);
-
-/* Has at least that many slots in the table's newest segment. Takes the lock. */
-void table_reserve(struct process *p, struct table *t, uint32_t kind, uint64_t slots);
-
-/* table_claim where the lock is held. */
-struct cell *table_claim_locked(struct process *p, struct table *t, uint32_t kind, uint64_t slots,
-                                uint64_t a, uint64_t b);
-
-/* The cell's id, unique in the process: what a stack node's child calls its parent. */
-uint64_t table_cell_id(struct table *t, const struct cell *c);
 
 /* The count that is to be reported. `aside` never exceeds a count that is read after it. */
 static inline uint64_t cell_net(const struct cell *c)

@@ -3,7 +3,6 @@
  * belongs to a monitor which has ended.
  * Specification: docs/runtime.md. */
 #include "config.h"
-#include "monitor.h"
 #include "../common/sys.h"
 #include "../common/text.h"
 
@@ -92,23 +91,6 @@ static bool is_preloaded(void)
     return list && *list;
 }
 
-/* Under a monitor: nothing is sampled, no handler installed, nothing written at the end. */
-static void read_monitor(void)
-{
-    const char *path = config_variable("MONARC_CONTROL");
-    if (config.off || !path || !*path)
-        return;
-    if (!monitor_join(path)) {
-        config.off = true;
-        return;
-    }
-    config.monitored = true;
-    config.live = true;
-    config.classic = config.fatal_signals = false;
-    config.dump_signal = 0;
-    config.rate = 0;
-}
-
 void config_read(void)
 {
     config.off = getauxval(AT_SECURE) != 0 || flag("MONARC_OFF", false);
@@ -128,5 +110,4 @@ void config_read(void)
     uint64_t rate = text_number(config_variable("MONARC_RATE"), default_rate(config.event));
     uint64_t most = event_rows[config.event].is_clock ? 10000 : INT32_MAX;
     config.rate = (uint32_t)(rate < most ? rate : most);
-    read_monitor();
 }

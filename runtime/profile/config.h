@@ -1,7 +1,7 @@
 /* What the user asked for, read once from the environment (docs/runtime.md lists the names).
  * Copied out of the environment, because programs scribble over theirs. */
-#ifndef MONARC_HOSTED_CONFIG_H
-#define MONARC_HOSTED_CONFIG_H
+#ifndef MONARC_PROFILE_CONFIG_H
+#define MONARC_PROFILE_CONFIG_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -48,6 +48,7 @@ struct event_row {
 };
 extern const struct event_row event_rows[EVENTS] __attribute__((visibility("hidden")));
 
+/* All but what a monitor changes: see monitor.h. */
 void config_read(void);
 /* A variable of the environment, or NULL. */
 const char *config_variable(const char *name);

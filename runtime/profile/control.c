@@ -40,7 +40,7 @@ static bool map(struct control_ring *ring, int fd)
 
 enum control_found control_map(struct control_ring *ring, const char *path)
 {
-    long fd = sys_open(path, O_RDWR | O_NOFOLLOW, 0);
+    long fd = sys_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd == -ENOENT)
         return CONTROL_MISSING;
     if (sys_failed(fd))

@@ -3,8 +3,8 @@
  *
  * A writer is lock-free, in any thread and any signal handler, makes no system call and never
  * waits. */
-#ifndef MONARC_HOSTED_CONTROL_H
-#define MONARC_HOSTED_CONTROL_H
+#ifndef MONARC_PROFILE_CONTROL_H
+#define MONARC_PROFILE_CONTROL_H
 
 #include <monarc/control.h>
 #include <stdbool.h>

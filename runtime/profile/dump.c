@@ -1,12 +1,14 @@
 /* Writes all files of the recording: a gmon.out an object, and the sidecar last, so that a folder
  * with a sidecar is complete. See dump.h. */
 #include "dump.h"
-#include "folder.h"
-#include "live.h"
-#include "sampling/ring.h"
-#include "sampling/sample.h"
 #include "../common/sys.h"
 #include "../common/text.h"
+#include "folder.h"
+#include "live.h"
+#include "loadmap.h"
+#include "notes.h"
+#include "sampling/ring.h"
+#include "sampling/sample.h"
 #include "thread.h"
 
 #include <monarc/sidecar.h>
@@ -26,7 +28,7 @@ static bool write_objects(struct process *p, struct output *out, const char *fol
     for (struct object *o = objects; o; o = o->next) {
         if (o->gone || !is_leader(o) || (!o->is_main && gmon_is_empty(o, m)))
             continue;
-        ok &= folder_path(folder, side_gmon_name(p, o), p->path) && gmon_write(out, p->path, o, m);
+        ok &= folder_path(folder, notes_gmon_name(p, o), p->path) && gmon_write(out, p->path, o, m);
     }
     return ok;
 }
@@ -70,6 +72,7 @@ static bool dump_locked(struct process *p, uint32_t written, const char *folder)
     struct measured m = {0};
     struct output *out = sys_pages(sizeof *out);
     thread_refresh_notes(p);
+    live_check(p);
     bool ok = out && measure(p, &m) && write_all(p, out, folder, &m, written);
     merged_free(&m.arcs);
     merged_free(&m.stacks);

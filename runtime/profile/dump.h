@@ -1,6 +1,6 @@
 /* Writes all files of the recording. */
-#ifndef MONARC_HOSTED_DUMP_H
-#define MONARC_HOSTED_DUMP_H
+#ifndef MONARC_PROFILE_DUMP_H
+#define MONARC_PROFILE_DUMP_H
 
 #include "side.h"
 

@@ -1,19 +1,14 @@
-/* From the first constructor to the last exit handler.
+/* The ends of a process that the recorder sees coming. See ends.h.
  *
  * The exit handler is registered with no object to belong to, before the loader's own, so it runs
  * after every destructor of every object. Fatal signals are watched only where the program left
- * them alone. Under a monitor there is neither: the live file is completed from outside. Refuses to
- * run in a set-user-ID program (config.c). */
+ * them alone. */
 #include "ends.h"
-#include "dump.h"
-#include "sampling/sample.h"
 #include "../common/sys.h"
-#include "thread.h"
+#include "dump.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 int __cxa_atexit(void (*)(void *), void *, void *);
@@ -37,7 +32,7 @@ static void on_fatal(int signal)
     /* SA_RESETHAND has put the default back. Raised again, it ends the process as it would have. */
     sigemptyset(&one);
     sigaddset(&one, signal);
-    SYS3(SYS_tgkill, sys_pid(), sys_tid(), signal);
+    sys_raise(signal);
     SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &one, 0, 8);
 }
 
@@ -54,6 +49,8 @@ static bool watch(int signal, void (*handler)(int), int flags)
         old.sa_handler != SIG_DFL)
         return false;
     sigfillset(&new.sa_mask);
+    if (signal != SIGBUS)
+        sigdelset(&new.sa_mask, SIGBUS); /* see cut.h */
     return sigaction(signal, &new, NULL) == 0;
 }
 
@@ -66,27 +63,12 @@ static void watch_signals(void)
         watch(config.dump_signal, on_request, SA_RESTART);
 }
 
-/* Where the kernel empties the state itself, this only makes sure. */
-static void in_child(void)
-{
-    process_forget();
-    thread_forget();
-}
-
-/* The kernel lays the environment out above all frames of the first thread. */
-static uintptr_t main_stack_low(void)
-{
-    uint64_t most = (uint64_t)1 << 30, limit = sys_limit(RLIMIT_STACK);
-    return (uintptr_t)environ - (uintptr_t)(limit < most ? limit : most);
-}
-
 #ifdef MONARC_STATIC
 /* In a static program exit() comes through here too, after the destructors. */
 __attribute__((visibility("default"))) void _exit(int status)
 {
     at_end(NULL);
-    for (;;)
-        SYS3(SYS_exit_group, status, 0, 0);
+    sys_exit(status);
 }
 
 __attribute__((visibility("default"))) void _Exit(int status)
@@ -95,24 +77,9 @@ __attribute__((visibility("default"))) void _Exit(int status)
 }
 #endif
 
-__attribute__((constructor(101))) void life_begin(void)
+void ends_watch(void)
 {
-    static bool begun;
-    struct process *p = process_get();
-    if (!p || begun)
-        return;
-    begun = true;
-    thread_key_create();
-    pthread_atfork(NULL, NULL, in_child);
-    if (config.monitored) {
-        objects_refresh(p);
-        return;
-    }
-    thread_attach(p);
-    thread_set_stack(main_stack_low(), (uintptr_t)environ);
-    objects_refresh(p);
     __cxa_atexit(at_end, NULL, NULL);
     __cxa_at_quick_exit(at_end, NULL);
     watch_signals();
-    sample_init(p);
 }

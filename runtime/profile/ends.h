@@ -1,8 +1,8 @@
-/* The first constructor; process.c refers to it, so that a static program that only calls mcount
- * links it in. */
-#ifndef MONARC_HOSTED_LIFE_H
-#define MONARC_HOSTED_LIFE_H
+/* Has the files written when the process ends: by exit, by quick_exit, in a static program by
+ * _exit, and by a fatal signal that the program left alone. wrap/exit.c has the other ways out. */
+#ifndef MONARC_PROFILE_ENDS_H
+#define MONARC_PROFILE_ENDS_H
 
-void life_begin(void);
+void ends_watch(void);
 
 #endif

@@ -6,9 +6,9 @@
  * first ancestor's folder. mkdir and O_EXCL decide, so two processes never share a folder, on
  * network file systems neither. Under a monitor always OUT/PID, in a folder that is there. */
 #include "folder.h"
-#include "process.h"
 #include "../common/sys.h"
 #include "../common/text.h"
+#include "process.h"
 
 #include <fcntl.h>
 

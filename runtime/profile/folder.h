@@ -1,6 +1,6 @@
 /* The output folder: each process has one to itself, whatever else runs. */
-#ifndef MONARC_HOSTED_FOLDER_H
-#define MONARC_HOSTED_FOLDER_H
+#ifndef MONARC_PROFILE_FOLDER_H
+#define MONARC_PROFILE_FOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -22,28 +22,6 @@ struct bins {
     size_t bytes;
 };
 
-bool object_same(const struct object *a, const struct object *b)
-{
-    if (a == b)
-        return true;
-    if (a->build_id_size != b->build_id_size || !text_equal(a->path, b->path) ||
-        a->end - a->start != b->end - b->start || a->start - a->bias != b->start - b->bias)
-        return false;
-    for (uint32_t i = 0; i < a->build_id_size; i++)
-        if (a->build_id[i] != b->build_id[i])
-            return false;
-    return true;
-}
-
-bool object_link_address(const struct object *o, uint64_t address, uint64_t *link)
-{
-    const struct object *at = object_at(address);
-    if (!at || !object_same(at, o))
-        return false;
-    *link = address - at->bias;
-    return true;
-}
-
 static void put_address(struct output *out, uint64_t address)
 {
     uintptr_t a = (uintptr_t)address;

@@ -1,6 +1,6 @@
 /* Writes gmon.out files. */
-#ifndef MONARC_HOSTED_GMON_H
-#define MONARC_HOSTED_GMON_H
+#ifndef MONARC_PROFILE_GMON_H
+#define MONARC_PROFILE_GMON_H
 
 #include "merge.h"
 #include "objects.h"
@@ -17,9 +17,5 @@ struct measured {
 bool gmon_write(struct output *out, const char *path, struct object *o, const struct measured *m);
 /* True if nothing was recorded in the object. */
 bool gmon_is_empty(struct object *o, const struct measured *m);
-/* Two loads of one file, of which the first has unloaded: one gmon.out holds both. */
-bool object_same(const struct object *a, const struct object *b);
-/* The address in the file that `o` stands for; false if it is not in there. */
-bool object_link_address(const struct object *o, uint64_t address, uint64_t *link);
 
 #endif

@@ -5,6 +5,7 @@
  * list of block starts is kept beside, for the blocks that never run. Specification: gcc's manual;
  * clang's SanitizerCoverage page. */
 #include "arcs.h"
+#include "start.h"
 #include "thread.h"
 
 #define EXPORT __attribute__((visibility("default")))

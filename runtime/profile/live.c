@@ -4,12 +4,11 @@
  * before it is mapped, so that a full disk is an error here and not a SIGBUS in the program. What
  * does not fit goes to anonymous memory and is counted. */
 #include "live.h"
-#include "folder.h"
-#include "monitor.h"
-#include "process.h"
-#include "side.h"
 #include "../common/sys.h"
 #include "../common/text.h"
+#include "cut.h"
+#include "folder.h"
+#include "process.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -40,6 +39,13 @@ struct extent {
     uint64_t checksum; /* of all before it */
 };
 _Static_assert(sizeof(struct extent) == MONARC_EXTENT_HEADER, "drawn in sidecar.md");
+
+static void (*tell_new_file)(struct process *p);
+
+void live_on_new_file(void (*told)(struct process *p))
+{
+    tell_new_file = told;
+}
 
 static uint64_t fnv1a(const void *bytes, size_t n)
 {
@@ -100,9 +106,8 @@ static void take_folder(struct process *p)
     p->folder_state = FOLDER_OURS;
     p->live_broken = !write_header(p, (int)fd) || !config.live;
     sys_close((int)fd);
-    side_note_all(p);
-    if (config.monitored)
-        monitor_tell(p, MONARC_CONTROL_CALLS, text_base(p->folder));
+    if (tell_new_file)
+        tell_new_file(p);
 }
 
 /* Blocks on disk for [at, at + n), without fallocate by writing zeros. */
@@ -123,17 +128,18 @@ static void *map_more(struct process *p, size_t n)
     if (sys_limit(RLIMIT_FSIZE) < p->live_bytes + n ||
         !folder_path(p->folder, "monarc.live", p->path))
         return NULL;
-    long fd = sys_open(p->path, O_RDWR | O_NOFOLLOW, 0);
+    long fd = sys_open(p->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
     if (sys_failed(fd))
         return NULL;
     long r = -1;
-    if (reserve((int)fd, p->live_bytes, n))
+    /* Grown again, a file that was cut would give empty pages for those that are gone. */
+    if (!cut_check(p, (int)fd) && reserve((int)fd, p->live_bytes, n))
         r = sys6(SYS_mmap, 0, (long)n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (long)p->live_bytes);
     sys_close((int)fd);
     if (sys_failed(r))
         return NULL;
     p->live_bytes += n;
-    return (void *)r;
+    return cut_watch(p, (void *)r, n) ? (void *)r : NULL;
 }
 
 /* `n` bytes of the live file, page aligned; NULL if it cannot give them. */
@@ -226,6 +232,18 @@ bool live_folder(struct process *p)
         take_folder(p);
     process_unlock(p, &mask);
     return p->folder_state == FOLDER_OURS;
+}
+
+void live_check(struct process *p)
+{
+    if (p->folder_state != FOLDER_OURS || p->live_removed ||
+        !folder_path(p->folder, "monarc.live", p->path))
+        return;
+    long fd = sys_open(p->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (sys_failed(fd))
+        return;
+    cut_check(p, (int)fd);
+    sys_close((int)fd);
 }
 
 void live_remove(struct process *p)

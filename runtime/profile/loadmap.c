@@ -1,39 +1,17 @@
-/* The load map. See objects.h. Asks dl_iterate_phdr(3), reads build-ids from the mapped notes. */
-#include "objects.h"
-#include "maps.h"
-#include "sampling/ring.h"
-#include "side.h"
+/* The load map as the loader has it. See loadmap.h. Asks dl_iterate_phdr(3), reads build-ids from
+ * the mapped notes. */
+#include "loadmap.h"
 #include "../common/sys.h"
 #include "../common/text.h"
+#include "maps.h"
+#include "notes.h"
+#include "sampling/ring.h"
+#include "unload.h"
 
 #include <elf.h>
 #include <link.h>
 
-#define MEMORY_CHUNK ((size_t)64 << 10)
-#define FIRST_PAGE   4096
-
-struct object *objects;
-
-static uint32_t object_count;
-static char *memory_at;
-static size_t memory_left;
-
-/* Ordinary memory, which a forked child keeps: its load map is its parent's. */
-static void *memory(size_t bytes)
-{
-    bytes = (bytes + 15) & ~(size_t)15;
-    if (memory_left < bytes) {
-        size_t chunk = bytes > MEMORY_CHUNK ? bytes : MEMORY_CHUNK;
-        char *more = sys_pages(chunk);
-        if (!more)
-            return NULL;
-        memory_at = more;
-        memory_left = chunk;
-    }
-    memory_at += bytes;
-    memory_left -= bytes;
-    return memory_at - bytes;
-}
+#define FIRST_PAGE 4096
 
 static uint64_t round4(uint64_t n)
 {
@@ -79,64 +57,13 @@ static void read_segments(struct object *o, const struct dl_phdr_info *i)
     }
 }
 
-static bool is_build_id(const struct object *a, const struct object *b)
-{
-    for (uint32_t i = 0; i < a->build_id_size; i++)
-        if (a->build_id[i] != b->build_id[i])
-            return false;
-    return a->build_id_size == b->build_id_size;
-}
-
-/* An entry of the same file that lies nowhere, or NULL. */
-static struct object *find_gone(const struct object *like, const char *path)
-{
-    struct object *o = objects;
-    while (o && !(o->gone && is_build_id(o, like) && text_equal(o->path, path)))
-        o = o->next;
-    return o;
-}
-
-static struct object *entry_new(const struct object *like, const char *path)
-{
-    struct object *o = memory(sizeof *o + text_length(path) + 1);
-    if (!o)
-        return NULL;
-    *o = *like;
-    bytes_copy(o->path, path, text_length(path) + 1);
-    o->id = ++object_count;
-    o->next = objects;
-    __atomic_store_n(&objects, o, __ATOMIC_RELEASE);
-    return o;
-}
-
-static void entry_use(struct object *o, const struct object *like)
-{
-    o->bias = like->bias;
-    o->text_low = like->text_low;
-    o->text_high = like->text_high;
-    o->start = like->start;
-    o->gone = false;
-    __atomic_store_n(&o->end, like->end, __ATOMIC_RELEASE);
-}
-
-/* The path of an entry with the same contents and name, so that the kernel is asked once for a
- * library that comes and goes. NULL if there is none. */
-static const char *known_path(const struct object *like, const char *name)
-{
-    const struct object *o = like->build_id_size ? objects : NULL;
-    while (o && !(o->path[0] == '/' && is_build_id(o, like) &&
-                  text_equal(text_base(o->path), text_base(name))))
-        o = o->next;
-    return o ? o->path : NULL;
-}
-
 /* The loader keeps the name that a library was asked for by; a relative one means nothing later. */
 static const char *path_of(struct process *p, const struct object *o, const char *name)
 {
     uint64_t start;
     if (!*name || *name == '/' || text_starts(name, "linux-"))
         return name;
-    const char *path = known_path(o, name);
+    const char *path = object_known_path(o, name);
     if (path)
         return path;
     bool is_known = !monarc_sealed && maps_find(o->start, &start, p->stem, sizeof p->stem,
@@ -151,18 +78,18 @@ static struct object like_phdrs(const struct dl_phdr_info *i)
     return o;
 }
 
-static struct object *object_new(struct process *p, const struct dl_phdr_info *i)
+static struct object *object_new(struct process *p, const struct dl_phdr_info *i, bool is_main)
 {
     struct object like = like_phdrs(i);
-    like.is_main = object_count == 0;
+    like.is_main = is_main;
     const char *path = like.is_main ? p->exe : path_of(p, &like, i->dlpi_name ? i->dlpi_name : "");
-    struct object *o = find_gone(&like, path);
+    struct object *o = object_find_gone(&like, path);
     if (o)
-        entry_use(o, &like);
+        object_use(o, &like);
     else
-        o = entry_new(&like, path);
+        o = object_enter(&like, path);
     if (o)
-        side_note_object(p, o);
+        notes_put_object(p, o);
     return o;
 }
 
@@ -174,30 +101,36 @@ static bool object_is(const struct object *o, const struct dl_phdr_info *i)
     if (o->is_main)
         return true;
     struct object like = like_phdrs(i);
-    if (o->start != like.start || o->end != like.end || !is_build_id(o, &like))
+    if (o->start != like.start || o->end != like.end || !object_has_build_id_of(o, &like))
         return false;
     return o->build_id_size || !i->dlpi_name ||
            text_equal(text_base(o->path), text_base(i->dlpi_name));
 }
 
+/* Loads and unloads that the loader had counted when all objects were last in the list. */
+static unsigned long long seen_loads, seen_unloads;
+#define NOT_SEEN (~0ull)
+
+struct visit {
+    struct process *p;
+    bool is_main; /* the next one: the loader begins with the program */
+};
+
 static int visit(struct dl_phdr_info *i, size_t size, void *argument)
 {
-    struct process *p = argument;
+    struct visit *v = argument;
     struct object *o = objects;
     (void)size;
     while (o && !object_is(o, i))
         o = o->next;
     if (!o)
-        o = object_new(p, i);
+        o = object_new(v->p, i, v->is_main);
     if (o)
         o->seen = true;
+    else
+        seen_loads = NOT_SEEN; /* no memory: to be tried again */
+    v->is_main = false;
     return 0;
-}
-
-static bool overlaps(const struct object *a, const struct object *b)
-{
-    return !a->retired && !b->retired && !a->gone && !b->gone && a->start < b->end &&
-           b->start < a->end;
 }
 
 static void retire_unseen(struct process *p)
@@ -206,14 +139,11 @@ static void retire_unseen(struct process *p)
         if (o->seen || o->retired || o->gone)
             continue;
         for (struct object *q = objects; q; q = q->next)
-            if (q->seen && overlaps(o, q))
+            if (q->seen && object_overlaps(o, q))
                 lost_add(LOST_DLCLOSE_RACE, 1);
         object_unload(p, o);
     }
 }
-
-/* Loads and unloads that the loader has counted so far. */
-static unsigned long long seen_loads, seen_unloads;
 
 static bool is_changed(const struct dl_phdr_info *i, size_t size)
 {
@@ -235,7 +165,7 @@ static int refresh_once(struct dl_phdr_info *i, size_t size, void *argument)
     process_lock(p, &mask);
     for (struct object *o = objects; o; o = o->next)
         o->seen = false;
-    dl_iterate_phdr(visit, p);
+    dl_iterate_phdr(visit, &(struct visit){p, true});
     retire_unseen(p);
     process_unlock(p, &mask);
     return 1;
@@ -281,15 +211,7 @@ struct object *object_discover(struct process *p, uint64_t address)
     struct object *o = object_at(address);
     if (!o && maps_find(address, &start, p->path, sizeof p->path, p->record, sizeof p->record) &&
         read_header(start, &i))
-        o = object_new(p, &i);
+        o = object_new(p, &i, false);
     process_unlock(p, &mask);
-    return o;
-}
-
-struct object *object_at(uint64_t address)
-{
-    struct object *o = __atomic_load_n(&objects, __ATOMIC_ACQUIRE);
-    while (o && (address < o->start || address >= o->end))
-        o = o->next;
     return o;
 }

@@ -1,7 +1,7 @@
 /* Which file is mapped at an address: /proc/self/maps, for code that the loader cannot be asked
  * about, because its lock may be held. */
-#ifndef MONARC_HOSTED_MAPS_H
-#define MONARC_HOSTED_MAPS_H
+#ifndef MONARC_PROFILE_MAPS_H
+#define MONARC_PROFILE_MAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /* Adds up cells. See merge.h. */
 #include "merge.h"
-#include "arcs.h"
 #include "../common/sys.h"
 
 #include <monarc/sidecar.h>

@@ -1,6 +1,6 @@
 /* Adds up the cells of all segments of one kind, less what was set aside. */
-#ifndef MONARC_HOSTED_MERGE_H
-#define MONARC_HOSTED_MERGE_H
+#ifndef MONARC_PROFILE_MERGE_H
+#define MONARC_PROFILE_MERGE_H
 
 #include "process.h"
 

@@ -1,6 +1,5 @@
 /* What `monarc run` is told from inside the program. See monitor.h. */
 #include "monitor.h"
-#include "seal.h"
 #include "../common/sys.h"
 #include "thread.h"
 
@@ -9,16 +8,28 @@
 static struct control_ring
     ring; /* ordinary memory and a shared mapping: forked children tell too */
 
-bool monitor_join(const char *path)
+/* Under a monitor: nothing is sampled, no handler installed, nothing written at the end. */
+void monitor_read_config(void)
 {
-    return control_map(&ring, path) != CONTROL_MISSING;
+    const char *path = config_variable("MONARC_CONTROL");
+    if (config.off || !path || !*path)
+        return;
+    if (control_map(&ring, path) == CONTROL_MISSING) {
+        config.off = true;
+        return;
+    }
+    config.monitored = true;
+    config.live = true;
+    config.classic = config.fatal_signals = false;
+    config.dump_signal = 0;
+    config.rate = 0;
 }
 
 /* Without a system call where the kernel's clock source allows it: see vdso(7). */
 static uint64_t now(void)
 {
     struct timespec t = {0, 0};
-    if (seal_forbids_clock() || clock_gettime(CLOCK_MONOTONIC, &t) != 0)
+    if ((monarc_sealed && monarc_clock_forbidden) || clock_gettime(CLOCK_MONOTONIC, &t) != 0)
         return 0;
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

@@ -1,13 +1,13 @@
 /* What `monarc run` is told from inside the program: see control.h. Without it, nothing. */
-#ifndef MONARC_HOSTED_MONITOR_H
-#define MONARC_HOSTED_MONITOR_H
+#ifndef MONARC_PROFILE_MONITOR_H
+#define MONARC_PROFILE_MONITOR_H
 
 #include "control.h"
 #include "process.h"
 
-/* False: the monitor that this program belonged to has ended. Where its file cannot be had for
- * another reason, calls are counted and nothing is told. */
-bool monitor_join(const char *path);
+/* Reads MONARC_CONTROL, after config_read. A program whose monitor has ended is not recorded; where
+ * the monitor's file cannot be had for another reason, calls are counted and nothing is told. */
+void monitor_read_config(void);
 
 /* One record of this process (NULL: an unstarted child of the sealed one) at this moment, in any
  * context, without a system call once the thread has told one. False if it could not be told. */

@@ -1,11 +1,11 @@
 /* The load map: which object lies where, and which one lay there before it was unloaded.
  *
  * When an object goes, what was counted at its addresses is moved to a range that no mapping can
- * have (RETIRED_BASE and up): see unload.c. The first load of a file that goes keeps that range;
+ * have (RETIRED_BASE and up): see unload.h. The first load of a file that goes keeps that range;
  * later loads of it join the first, and their entries are used again, so that a program which loads
  * and unloads for ever has a load map, tables and notes that do not grow. */
-#ifndef MONARC_HOSTED_OBJECTS_H
-#define MONARC_HOSTED_OBJECTS_H
+#ifndef MONARC_PROFILE_OBJECTS_H
+#define MONARC_PROFILE_OBJECTS_H
 
 #include "process.h"
 
@@ -31,16 +31,28 @@ struct object {
     char path[];
 };
 
-/* Brings the load map up to date. Takes the loader's lock: not for signal handlers. */
-void objects_refresh(struct process *p);
 /* All objects, newest first. A forked child inherits them. */
 extern struct object *objects HIDDEN;
-/* The object of code that runs just now and that the load map does not know: asks the kernel, not
- * the loader. NULL if there is none. Any context; takes the lock. */
-struct object *object_discover(struct process *p, uint64_t address);
-/* Moves what was counted at an unloaded object's addresses. Lock held. */
-void object_unload(struct process *p, struct object *o);
 /* The object that holds an address of a table, or NULL. */
 struct object *object_at(uint64_t address);
+
+/* Two loads of one file, of which the first has unloaded: one gmon.out holds both. */
+bool object_same(const struct object *a, const struct object *b);
+/* The address in the file that `o` stands for; false if it is not in there. */
+bool object_link_address(const struct object *o, uint64_t address, uint64_t *link);
+
+/* Whether both are the same build, or neither says. */
+bool object_has_build_id_of(const struct object *a, const struct object *b);
+/* Whether both lie somewhere, and there is an address in both. */
+bool object_overlaps(const struct object *a, const struct object *b);
+
+/* An entry of the same file that lies nowhere, or NULL. */
+struct object *object_find_gone(const struct object *like, const char *path);
+/* A new entry, or NULL without memory; one that lies nowhere used again. Lock held. */
+struct object *object_enter(const struct object *like, const char *path);
+void object_use(struct object *o, const struct object *like);
+/* The path of an entry with the same contents and name, so that the kernel is asked once for a
+ * library that comes and goes. NULL if there is none. */
+const char *object_known_path(const struct object *like, const char *name);
 
 #endif

@@ -3,41 +3,51 @@
 #include "../common/sys.h"
 #include "../common/text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+
+#define TRIES_MAX 16
+
+/* PATH.PID.part, or with a number of its own if something has that name. */
+static bool name_beside(struct output *o, bool is_plain)
+{
+    struct text beside = text_in(o->beside, sizeof o->beside);
+    text_add(&beside, o->path);
+    text_add(&beside, ".");
+    text_add_number(&beside, (uint64_t)sys_pid());
+    if (!is_plain) {
+        text_add(&beside, ".");
+        text_add_number(&beside, sys_random());
+    }
+    text_add(&beside, ".part");
+    return !beside.cut;
+}
 
 bool output_open(struct output *o, const char *path)
 {
     struct text final = text_in(o->path, sizeof o->path);
-    struct text beside = text_in(o->beside, sizeof o->beside);
     text_add(&final, path);
-    text_add(&beside, path);
-    text_add(&beside, ".");
-    text_add_number(&beside, (uint64_t)sys_pid());
-    text_add(&beside, ".part");
     o->used = 0;
     o->written = 0;
     o->checksum = 0xcbf29ce484222325u;
     o->failed = false;
-    if (final.cut || beside.cut)
+    if (final.cut)
         return false;
-    long fd = sys_open(o->beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
+    long fd = -EEXIST;
+    for (int i = 0; i < TRIES_MAX && fd == -EEXIST && name_beside(o, i == 0); i++)
+        fd = sys_open(o->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
     o->fd = (int)fd;
     return !sys_failed(fd);
 }
 
 static void flush(struct output *o)
 {
-    size_t done = 0;
     if (sys_limit(RLIMIT_FSIZE) < o->written)
-        o->failed = true; /* the write would raise SIGXFSZ in the program */
-    while (!o->failed && done < o->used) {
-        long n = sys_write(o->fd, o->buffer + done, o->used - done);
-        if (n == -4 /* EINTR */)
-            continue;
-        o->failed = sys_failed(n) || n == 0;
-        done += o->failed ? 0 : (size_t)n;
-    }
+        o->failed = true; /* nothing of it is to be there */
+    if (!o->failed)
+        o->failed = sys_write_quietly(o->fd, o->buffer, o->used) != 0;
     o->used = 0;
 }
 
@@ -65,11 +75,20 @@ void output_u64(struct output *o, uint64_t v)
     output_bytes(o, &v, sizeof v);
 }
 
+/* A file, or nothing: a FIFO, a device or a folder of that name is somebody's, and stays. A
+ * symbolic link is replaced, not followed. */
+static bool may_be_replaced(const char *path)
+{
+    struct statx s;
+    long r = SYS5(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &s);
+    return r != 0 || S_ISREG(s.stx_mode) || S_ISLNK(s.stx_mode);
+}
+
 bool output_close(struct output *o)
 {
     flush(o);
-    sys_close(o->fd);
-    if (!o->failed && sys_rename(o->beside, o->path) == 0)
+    o->failed |= sys_failed(sys_close(o->fd)); /* some network file systems tell only now */
+    if (!o->failed && may_be_replaced(o->path) && sys_rename(o->beside, o->path) == 0)
         return true;
     sys_unlink(o->beside);
     return false;

@@ -1,7 +1,7 @@
 /* A file under construction: written beside its final name through one buffer and renamed only when
  * it is whole. Any failure leaves what was there before, removes the rest and is remembered. */
-#ifndef MONARC_HOSTED_OUTPUT_H
-#define MONARC_HOSTED_OUTPUT_H
+#ifndef MONARC_PROFILE_OUTPUT_H
+#define MONARC_PROFILE_OUTPUT_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -2,12 +2,12 @@
  * (MADV_WIPEONFORK): however a process came to be, by fork, by _Fork, by a bare clone, the first
  * thing it records finds `alive` zero and starts a state of its own. The fast path reads its
  * segment header from such pages too, so a child can never count into its parent's tables. */
-#ifndef MONARC_HOSTED_PROCESS_H
-#define MONARC_HOSTED_PROCESS_H
+#ifndef MONARC_PROFILE_PROCESS_H
+#define MONARC_PROFILE_PROCESS_H
 
+#include "cells.h"
 #include "config.h"
 #include "lost.h"
-#include "cells.h"
 
 #include <stddef.h>
 
@@ -51,6 +51,8 @@ struct process {
     uint64_t live_bytes;
     uint32_t extents;
     bool live_broken, live_removed;
+    struct mapped *mapped; /* see cut.c */
+    bool is_cut;
     struct extent *notes;
     size_t notes_used;
     struct thread_note *thread_notes;
@@ -69,14 +71,18 @@ extern int monarc_recording HIDDEN;
 /* The process that has sandboxed itself: the recorder makes no system call any more, there and in
  * what is forked from it. 0: none has. See seal.h. */
 extern int monarc_sealed HIDDEN;
+/* Whether asking for the time is forbidden there. */
+extern bool monarc_clock_forbidden HIDDEN;
 
-/* This process's state, started if need be; NULL when the recorder is off for good. */
-struct process *process_get(void);
-/* As process_get, but never starts one. */
+/* This process's state, or NULL. What starts one: see start.h. */
 struct process *process_if_started(void);
+/* A state that is not `alive` yet; NULL without memory. For start.c alone. */
+struct process *process_prepare(void);
 /* In a child that the kernel did not empty (no MADV_WIPEONFORK): do it now. */
 void process_forget(void);
 
+/* Blocks every signal but SIGBUS, which a live file that is cut short raises: see cut.h. */
+void process_block(uint64_t *old);
 void process_lock(struct process *p, uint64_t *mask);
 void process_unlock(struct process *p, const uint64_t *mask);
 

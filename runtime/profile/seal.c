@@ -1,8 +1,10 @@
 /* Reserves what counting needs in a sandbox. See seal.h. */
 #include "seal.h"
-#include "sampling/sample.h"
 #include "../common/sys.h"
 #include "../common/text.h"
+#include "sampling/sample.h"
+#include "start.h"
+#include "table.h"
 #include "thread.h"
 
 #include <monarc/sidecar.h>
@@ -10,8 +12,6 @@
 #define OWN_SLOTS    32768 /* of the thread that sandboxes itself: half of them are used */
 #define SHARED_SLOTS 32768 /* for every other thread's new calls, and for what does not fit */
 #define MOST_SPINS   10000000
-
-static bool clock_is_forbidden;
 
 /* Clock sources that vdso(7) reads without a system call. */
 static bool is_readable_clock(const char *name)
@@ -32,12 +32,7 @@ static void look_at_clock(void)
         sys_read((int)fd, name, sizeof name - 1);
         sys_close((int)fd);
     }
-    clock_is_forbidden = !is_readable_clock(name);
-}
-
-bool seal_forbids_clock(void)
-{
-    return monarc_sealed && clock_is_forbidden;
+    monarc_clock_forbidden = !is_readable_clock(name);
 }
 
 static void reserve(struct process *p)
@@ -63,7 +58,7 @@ bool seal_begin(bool is_strict)
     if (__atomic_load_n(&p->segments, __ATOMIC_ACQUIRE))
         reserve(p);
     look_at_clock();
-    clock_is_forbidden |= is_strict; /* prctl(2): PR_TSC_SIGSEGV */
+    monarc_clock_forbidden |= is_strict; /* prctl(2): PR_TSC_SIGSEGV */
     if (config.rate) {
         lost_add(LOST_SANDBOX, 1);
         if (monarc_slot.thread)

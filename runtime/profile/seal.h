@@ -5,8 +5,8 @@
  * them.
  *
  * Known by prctl(2) and syscall(2) of libc; a filter that is installed by another way is not. */
-#ifndef MONARC_HOSTED_SEAL_H
-#define MONARC_HOSTED_SEAL_H
+#ifndef MONARC_PROFILE_SEAL_H
+#define MONARC_PROFILE_SEAL_H
 
 #include "process.h"
 
@@ -15,7 +15,5 @@
 bool seal_begin(bool is_strict);
 /* It was not installed. */
 void seal_undo(void);
-/* Whether asking for the time might be forbidden. */
-bool seal_forbids_clock(void);
 
 #endif

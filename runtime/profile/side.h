@@ -1,7 +1,7 @@
-/* The sidecar: what gmon.out cannot say. Specification: docs/formats/sidecar.md. The same records
- * go into the live file's notes as they become known. */
-#ifndef MONARC_HOSTED_SIDE_H
-#define MONARC_HOSTED_SIDE_H
+/* The sidecar: what gmon.out cannot say. Specification: docs/formats/sidecar.md. Many
+ * of its records stand in the live file already: see notes.h. */
+#ifndef MONARC_PROFILE_SIDE_H
+#define MONARC_PROFILE_SIDE_H
 
 #include "gmon.h"
 
@@ -17,16 +17,9 @@ struct mark {
     struct mark *next; /* newest first */
 };
 
-/* Command line and environment into memory, once, before the program can change them. */
-void side_read_command(void);
-/* Losses, command line and load map as known so far, into a new live file. Lock held. */
-void side_note_all(struct process *p);
-void side_note_object(struct process *p, struct object *o);
 void side_mark(struct process *p, enum mark_kind kind, const char *name);
 
 bool side_write(struct process *p, struct output *out, const char *path, const struct measured *m,
                 uint32_t written);
-/* The file name of an object's gmon.out. Built in p->other. */
-const char *side_gmon_name(struct process *p, const struct object *o);
 
 #endif

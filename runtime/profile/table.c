@@ -1,90 +1,11 @@
 /* Counting tables. See table.h. */
-#include "cells.h"
+#include "table.h"
 #include "live.h"
 #include "process.h"
 
 #include <monarc/sidecar.h>
 
 #define LARGEST_SEGMENT ((uint64_t)1 << 24)
-
-/* Writes both halves of the key of an empty cell at once. False if somebody else was faster. */
-#if defined(__x86_64__)
-static bool cell_take(struct cell *c, uint64_t a, uint64_t b)
-{
-    uint64_t low = 0, high = 0;
-    bool done;
-    __asm__ volatile("lock cmpxchg16b %1"
-                     : "=@ccz"(done), "+m"(*(__uint128_t *)&c->a), "+a"(low), "+d"(high)
-                     : "b"(a), "c"(b)
-                     : "memory");
-    return done;
-}
-#elif defined(__aarch64__)
-static bool cell_take(struct cell *c, uint64_t a, uint64_t b)
-{
-    uint64_t x, y;
-    uint32_t failed;
-    __asm__ volatile("1: ldaxp %0, %1, %3\n"
-                     "   orr %0, %0, %1\n"
-                     "   cbnz %0, 2f\n"
-                     "   stlxp %w2, %4, %5, %3\n"
-                     "   cbnz %w2, 1b\n"
-                     "   b 3f\n"
-                     "2: clrex\n"
-                     "3:\n"
-                     : "=&r"(x), "=&r"(y), "=&r"(failed), "+Q"(*(__uint128_t *)&c->a)
-                     : "r"(a), "r"(b)
-                     : "memory");
-    return x == 0;
-}
-#else
-/* Without a double-width swap a bit of the last word is taken first and `a` published last. A taker
- * that never comes back leaves a cell that stays empty: slower, never wrong. */
-static bool cell_take(struct cell *c, uint64_t a, uint64_t b)
-{
-    if (__atomic_fetch_or(&c->aside, CELL_TAKEN, __ATOMIC_ACQ_REL) & CELL_TAKEN)
-        return false;
-    __atomic_store_n(&c->b, b, __ATOMIC_RELAXED);
-    __atomic_store_n(&c->a, a, __ATOMIC_RELEASE);
-    return true;
-}
-#endif
-
-static bool cell_is(struct cell *c, uint64_t a, uint64_t b)
-{
-    return __atomic_load_n(&c->a, __ATOMIC_ACQUIRE) == a &&
-           __atomic_load_n(&c->b, __ATOMIC_RELAXED) == b;
-}
-
-static struct cell *place_of(struct segment *s, uint64_t a, uint64_t b)
-{
-    bool is_arcs = s->kind == MONARC_EXTENT_ARCS;
-    uint64_t place = is_arcs ? arc_place(a, b) : cell_place(a, b);
-    return (struct cell *)((char *)segment_cells(s) + (place & s->mask));
-}
-
-struct cell *segment_claim(struct segment *s, uint64_t a, uint64_t b)
-{
-    struct cell *c = place_of(s, a, b);
-    for (int i = 0; i < PROBE_LIMIT; i++, c++) {
-        if (__atomic_load_n(&c->a, __ATOMIC_ACQUIRE) == 0 && cell_take(c, a, b)) {
-            __atomic_fetch_add(&s->used, 1, __ATOMIC_RELAXED);
-            return c;
-        }
-        if (cell_is(c, a, b))
-            return c;
-    }
-    return NULL;
-}
-
-struct cell *segment_find(struct segment *s, uint64_t a, uint64_t b)
-{
-    struct cell *c = place_of(s, a, b);
-    for (int i = 0; i < PROBE_LIMIT; i++, c++)
-        if (cell_is(c, a, b))
-            return c;
-    return NULL;
-}
 
 struct segment *segment_new(struct process *p, uint32_t kind, uint64_t slots)
 {

@@ -4,10 +4,10 @@
  * destructors may be profiled code. What a thread calls after that goes to the process's one shared
  * table. */
 #include "thread.h"
-#include "live.h"
-#include "sampling/sample.h"
 #include "../common/sys.h"
 #include "../common/text.h"
+#include "live.h"
+#include "table.h"
 
 #include <limits.h>
 #include <monarc/sidecar.h>
@@ -32,6 +32,12 @@ __thread struct thread_slot monarc_slot;
 static pthread_key_t key;
 static bool have_key;
 static bool many; /* survives a fork */
+static const struct thread_watcher *watch;
+
+void thread_watch(const struct thread_watcher *watcher)
+{
+    __atomic_store_n(&watch, watcher, __ATOMIC_RELEASE);
+}
 
 _Static_assert(sizeof(struct thread_note) == 64, "drawn in sidecar.md");
 
@@ -211,7 +217,8 @@ struct thread *thread_attach(struct process *p)
         attach(p);
     if (have_key && key < INLINE_KEYS)
         pthread_setspecific(key, &monarc_slot);
-    sample_thread_start(p, monarc_slot.thread);
+    if (watch && monarc_slot.thread)
+        watch->begun(p, monarc_slot.thread);
     return monarc_slot.thread;
 }
 
@@ -227,7 +234,8 @@ static void hand_over(struct process *p)
 {
     struct thread *t = monarc_slot.thread;
     uint64_t mask;
-    sample_thread_stop(p, t);
+    if (watch)
+        watch->ends(p, t);
     process_lock(p, &mask);
     monarc_slot.arcs = monarc_slot.blocks = NULL;
     monarc_slot.thread = NULL;

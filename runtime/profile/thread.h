@@ -2,8 +2,8 @@
  * never freed: when a thread ends, the next one goes on counting in its tables, so that memory is
  * bounded by the most threads there were at one time and nothing is merged or lost on the way out.
  */
-#ifndef MONARC_HOSTED_THREAD_H
-#define MONARC_HOSTED_THREAD_H
+#ifndef MONARC_PROFILE_THREAD_H
+#define MONARC_PROFILE_THREAD_H
 
 #include "process.h"
 
@@ -46,6 +46,13 @@ struct thread_slot {
 };
 
 extern __thread struct thread_slot monarc_slot HIDDEN __attribute__((tls_model("initial-exec")));
+
+/* What is done when a thread is attached and when it ends, by that thread: sampling. */
+struct thread_watcher {
+    void (*begun)(struct process *p, struct thread *t);
+    void (*ends)(struct process *p, struct thread *t);
+};
+void thread_watch(const struct thread_watcher *watcher);
 
 /* This thread's record; made, or taken over, if it has none. NULL while it has none and should not
  * or cannot get one. Safe in a signal handler. */

@@ -1,12 +1,13 @@
-/* Sets aside what was counted in a library that is gone. See objects.h.
+/* Sets aside what was counted in a library that is gone. See unload.h.
  *
  * A call's cell stays where it is, for the next library at that address, and keeps how much of its
  * count is not that one's; the counts go to cells of their own, under addresses of the range up
  * there. Nobody counts into either meanwhile, since the code is gone. A process that is killed
  * between the two steps of a cell has lost that cell's calls. Stacks, whose nodes point at each
  * other, and blocks have their addresses rewritten in place. */
-#include "objects.h"
-#include "side.h"
+#include "unload.h"
+#include "notes.h"
+#include "table.h"
 
 #include <monarc/sidecar.h>
 
@@ -92,5 +93,5 @@ void object_unload(struct process *p, struct object *o)
     } else {
         retire(o, base);
     }
-    side_note_object(p, o);
+    notes_put_object(p, o);
 }

@@ -1,14 +1,10 @@
-/* Chunked bump allocator. Chunks come from calloc: large ones are fresh pages of the system. */
+/* Chunked bump allocator. Chunks come zeroed: large ones are fresh pages of the system. */
 #include "base/arena.h"
 
-#include <limits.h>
-#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum { CHUNK = 64 * 1024, ALIGNMENT = _Alignof(max_align_t), PAGE = 4096, LARGE = 2 << 20 };
 
@@ -17,53 +13,19 @@ struct arena_chunk {
     _Alignas(max_align_t) uint8_t bytes[];
 };
 
-__attribute__((weak)) _Noreturn void memory_exhausted(size_t bytes)
-{
-    (void)bytes;
-    abort();
-}
-
-/* Rounded outwards: the wish splits a mapping at its ends, and realloc() could not move what is in
- * two of them. malloc() keeps its own words on the first page. */
+/* Rounded outwards: the advice splits a mapping at its ends, and realloc() could not move what is
+ * in two of them. malloc() keeps its own words on the first page. */
 void memory_prefer_large_pages(void *at, size_t bytes)
 {
     uintptr_t start = (uintptr_t)at & ~(uintptr_t)(PAGE - 1);
     uintptr_t end = ((uintptr_t)at + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
     if (bytes >= LARGE)
-        madvise((void *)start, end - start, MADV_HUGEPAGE); /* a wish; failure changes nothing */
-}
-
-/* The heap grows by a step of addresses, of which what is not used costs nothing, and only the
- * first step is asked to be of large pages: arrays that go beyond it ask for themselves. */
-void memory_keep(void)
-{
-    enum { MAPPED = 32 << 20, STEP = 256 << 20 };
-    mallopt(M_MMAP_THRESHOLD, MAPPED);
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    mallopt(M_TOP_PAD, STEP);
-    uint8_t *first = malloc(LARGE), *end = sbrk(0); /* more than the first heap has: it grows */
-    if (first && end > first)
-        memory_prefer_large_pages(first, (size_t)(end - first));
-    free(first);
-}
-
-/* glibc gives each thread but the first a heap of 64 MB of addresses, aligned to that. */
-void memory_keep_of_thread(void)
-{
-    enum { HEAP = 64 << 20 };
-    uint8_t *first = malloc(1);
-    if (first)
-        memory_prefer_large_pages(first, HEAP - ((uintptr_t)first & (HEAP - 1)));
-    free(first);
+        madvise((void *)start, end - start, MADV_HUGEPAGE); /* advice; failure changes nothing */
 }
 
 static struct arena_chunk *chunk_new(size_t bytes)
 {
-    struct arena_chunk *chunk = NULL;
-    if (bytes <= SIZE_MAX - sizeof *chunk)
-        chunk = calloc(1, sizeof *chunk + bytes);
-    if (!chunk)
-        memory_exhausted(bytes);
+    struct arena_chunk *chunk = memory_zeroed(1, sizeof *chunk + bytes);
     memory_prefer_large_pages(chunk, bytes);
     return chunk;
 }
@@ -146,7 +108,7 @@ void arena_deinit(struct arena *a)
 {
     for (struct arena_chunk *next, *chunk = a->chunks; chunk; chunk = next) {
         next = chunk->next;
-        free(chunk);
+        memory_free(chunk);
     }
     *a = (struct arena){0};
 }

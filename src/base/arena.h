@@ -5,9 +5,7 @@
 #ifndef MONARC_BASE_ARENA_H
 #define MONARC_BASE_ARENA_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/memory.h"
 
 struct arena_chunk;
 
@@ -27,19 +25,5 @@ void arena_deinit(struct arena *a);
 
 /* What is in `from` lives as long as `a` from now on; `from` is empty then. */
 void arena_join(struct arena *a, struct arena *from);
-
-/* Asks for large pages under a large allocation that will be filled: fewer page faults. */
-void memory_prefer_large_pages(void *at, size_t bytes);
-
-/* For commands that read one file after the other: the process keeps what is freed for the next
- * one, instead of having the system take the pages and hand out others. */
-void memory_keep(void);
-
-/* For a thread of such a command, at its start: large pages for what it will allocate. */
-void memory_keep_of_thread(void);
-
-/* Called when the system has no memory left. The default aborts; cli replaces it with one line and
- * an exit status (a weak symbol, so that nothing here has to hold a mutable hook). */
-_Noreturn void memory_exhausted(size_t bytes);
 
 #endif

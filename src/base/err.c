@@ -3,6 +3,7 @@
 
 #include "base/cursor.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static void PRINTF_LIKE(2, 3) start(struct err *e, const char *format, ...)
     va_list args;
     va_start(args, format);
     e->line[0] = '\0';
+    e->system = 0;
     append(e, format, args);
     va_end(args);
 }
@@ -37,6 +39,7 @@ bool err_set(struct err *e, const char *format, ...)
     va_list args;
     va_start(args, format);
     e->line[0] = '\0';
+    e->system = 0;
     append(e, format, args);
     va_end(args);
     keep_to_one_line(e->line);
@@ -71,5 +74,22 @@ bool err_at(struct err *e, const struct cursor *in, const char *format, ...)
 
 bool err_errno(struct err *e, const char *input, int errno_value)
 {
-    return err_in(e, input, "%s", strerror(errno_value));
+    err_in(e, input, "%s", strerror(errno_value));
+    if (e)
+        e->system = errno_value;
+    return false;
+}
+
+bool errno_is_trouble(int errno_value)
+{
+    switch (errno_value) {
+    case EIO:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOBUFS:
+    case ESTALE:
+    case ETIMEDOUT: return true;
+    default: return false;
+    }
 }

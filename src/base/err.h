@@ -15,6 +15,7 @@
 
 struct err {
     char line[1024]; /* the whole message, no newline; "" while there is no error */
+    int system;      /* the errno of err_errno(); 0 in other messages */
 };
 
 struct cursor;
@@ -27,5 +28,9 @@ bool err_at(struct err *e, const struct cursor *in, const char *format, ...) PRI
 
 /* `INPUT: strerror(errno_value)`. */
 bool err_errno(struct err *e, const char *input, int errno_value);
+
+/* Whether an error number says nothing about the file but that this system could not get at it: an
+ * unreadable disk, too many open files, no memory. What was there is then not absent. */
+bool errno_is_trouble(int errno_value);
 
 #endif

@@ -13,9 +13,21 @@ struct file_buffer {
 };
 
 /* Reads all of `path` ("-": standard input) into `b`, which keeps its memory from call to call.
- * Regular files, pipes and devices are read to their end, whatever size they claim; a directory is
- * an error. */
+ * Regular files and pipes are read to their end, whatever size they claim. An error are
+ * directories, devices that have more than a few bytes and are no terminal, and a named pipe that
+ * nobody opens for writing within a second. */
 MUST_CHECK bool file_read(const char *path, struct file_buffer *b, struct err *e);
+
+/* The same if `may_be` says of the first bytes (64 KiB, or all there are) that this can be what is
+ * wanted. If it denies it, `b` holds these bytes alone, for a reader that refuses them: nothing is
+ * read to its end to be called nonsense then. */
+typedef bool file_may_be(struct bytes first);
+MUST_CHECK bool file_read_if(const char *path, file_may_be *may_be, struct file_buffer *b,
+                             struct err *e);
+
+/* For names that come from data, as those of source files do: regular files only, "-" is one. */
+MUST_CHECK bool file_read_regular(const char *path, struct file_buffer *b, struct err *e);
+
 void file_buffer_deinit(struct file_buffer *b);
 
 static inline struct bytes file_bytes(const struct file_buffer *b)
@@ -23,30 +35,35 @@ static inline struct bytes file_bytes(const struct file_buffer *b)
     return (struct bytes){b->at, b->len};
 }
 
-/* Opens `path` for writing, made or emptied, as open() with O_TRUNC does; -1: see errno. A file
- * that is ours and has no other name gives way to a new one of its permissions: what was emptied
- * and filled again some file systems (ext4's auto_da_alloc) put on disk at once, which takes longer
- * than writing it. */
-int file_renew(const char *path);
-
-/* Writes `bytes` to a file opened like that. */
-MUST_CHECK bool file_write(const char *path, struct bytes bytes, struct err *e);
-
 /* Replaces `path` by `bytes` wholly or not at all: written beside it, synced, renamed. The old
- * file's permissions are kept. What is not a regular file ("-", a pipe, a device) is written to
- * directly. */
+ * file's permissions and owner are kept; its other names keep the old bytes. What is not a regular
+ * file ("-", a pipe, a device) is written to directly. A file whose folder we may not write to, or
+ * whose owner we cannot keep, is written over once all is there and its room on disk is reserved.
+ */
 MUST_CHECK bool file_replace(const char *path, struct bytes bytes, struct err *e);
+
+/* The same without the sync, for reports, which can be made again: a machine that loses its power
+ * may leave an empty one, a full disk does not. */
+MUST_CHECK bool file_write(const char *path, struct bytes bytes, struct err *e);
 
 /* The same for what is written bit by bit: begin, write to `fd`, end with 0 or the errno of what
  * failed, which leaves the old file as it was. `path` must live as long. */
 struct file_replacing {
     int fd;
     const char *path;
-    char *target, *beside; /* beside: NULL if written to directly */
+    char *target,
+        *beside; /* beside: where the new file gets its name; NULL if written to directly */
     mode_t mode;
+    int over;        /* the file that is written over in the end; -1: none, it is renamed */
+    bool is_unnamed; /* `fd` has no name yet, so that nothing stays of it, whatever ends us */
+    bool is_report;  /* not synced */
 };
 
 MUST_CHECK bool file_replace_begin(struct file_replacing *f, const char *path, struct err *e);
 MUST_CHECK bool file_replace_end(struct file_replacing *f, int error, struct err *e);
+
+/* The first line of a small file, as those of /proc and /sys are, without its newline; what does
+ * not fit is left out. false with errno: it cannot be read. */
+MUST_CHECK bool file_first_line(const char *path, char *line, size_t room);
 
 #endif

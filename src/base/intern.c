@@ -1,37 +1,48 @@
 /* A map from hashes to texts. Two texts with one hash get neighbouring keys. */
 #include "base/intern.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
-uint64_t intern_hash(const char *text, size_t len)
+static bool is_text(const struct intern *t, uint32_t number, const char *text, size_t len)
 {
-    uint64_t h = 0x9e3779b97f4a7c15u ^ len;
-    for (; len >= 8; text += 8, len -= 8) {
-        uint64_t part;
-        memcpy(&part, text, 8);
-        h = (h ^ part) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
+    return t->lengths.at[number] == len && !memcmp(t->texts.at[number], text, len);
+}
+
+static uint32_t number_of(struct intern *t, const char *text, size_t len, bool is_copied)
+{
+    uint64_t hash = hash_bytes(text, len);
+    for (uint32_t attempt = 0;; attempt++) {
+        bool is_new;
+        uint32_t number = map_index(&t->map, hash, attempt, t->texts.len, &is_new);
+        if (is_new) {
+            vec_push(&t->texts, is_copied ? arena_copy(&t->arena, text, len) : text);
+            vec_push(&t->lengths, (uint32_t)len);
+            return number;
+        }
+        if (is_text(t, number, text, len))
+            return number;
     }
-    uint64_t rest = 0;
-    memcpy(&rest, text, len);
-    h = (h ^ rest) * 0xc4ceb9fe1a85ec53u;
-    return h ^ h >> 29;
 }
 
 uint32_t intern(struct intern *t, const char *text, size_t len)
 {
-    uint64_t hash = intern_hash(text, len);
+    return number_of(t, text, len, true);
+}
+
+uint32_t intern_kept(struct intern *t, const char *text, size_t len)
+{
+    return number_of(t, text, len, false);
+}
+
+uint32_t intern_find(const struct intern *t, const char *text, size_t len)
+{
+    uint64_t hash = hash_bytes(text, len);
     for (uint32_t attempt = 0;; attempt++) {
-        bool is_new;
-        uint32_t *at = map_at(&t->map, hash, attempt, (uint32_t)t->texts.len, &is_new);
-        uint32_t number = *at;
-        if (is_new) {
-            vec_push(&t->texts, arena_copy(&t->arena, text, len));
-            vec_push(&t->lengths, (uint32_t)len);
-            return number;
-        }
-        if (t->lengths.at[number] == len && !memcmp(t->texts.at[number], text, len))
-            return number;
+        const uint32_t *number = map_find(&t->map, hash, attempt);
+        if (!number || is_text(t, *number, text, len))
+            return number ? *number : INTERN_NONE;
     }
 }
 
@@ -41,4 +52,19 @@ void intern_deinit(struct intern *t)
     map_deinit(&t->map);
     vec_free(&t->texts);
     vec_free(&t->lengths);
+}
+
+uint32_t path_number(struct path_numbers *p, const char *path)
+{
+    bool is_new;
+    uint32_t *known = map_at(&p->by_pointer, map_pointer(path), 0, 0, &is_new);
+    if (is_new)
+        *known = intern_kept(&p->paths, path, strlen(path));
+    return *known;
+}
+
+void path_numbers_deinit(struct path_numbers *p)
+{
+    intern_deinit(&p->paths);
+    map_deinit(&p->by_pointer);
 }

@@ -11,13 +11,21 @@
 
 struct intern {
     struct arena arena;
-    struct map map; /* hash and (length, attempt) -> index */
+    struct map map; /* hash and attempt -> index */
     VEC(const char *) texts;
     VEC(uint32_t) lengths;
 };
 
+#define INTERN_NONE UINT32_MAX
+
 /* The number of a text, from 0 in the order of first sight. */
 uint32_t intern(struct intern *t, const char *text, size_t len);
+
+/* The same without a copy: the text must stay where it is. */
+uint32_t intern_kept(struct intern *t, const char *text, size_t len);
+
+/* The number of a text that is there already, or INTERN_NONE. */
+uint32_t intern_find(const struct intern *t, const char *text, size_t len);
 
 static inline const char *intern_text(const struct intern *t, uint32_t number)
 {
@@ -26,7 +34,15 @@ static inline const char *intern_text(const struct intern *t, uint32_t number)
 
 void intern_deinit(struct intern *t);
 
-/* A hash of bytes, for what is compared afterwards. */
-uint64_t intern_hash(const char *text, size_t len);
+/* Numbers for paths that are equal as texts. Debug information repeats a file's name in every unit,
+ * so most are known by their pointer already. */
+struct path_numbers {
+    struct intern paths;
+    struct map by_pointer;
+};
+
+/* The path must stay where it is. */
+uint32_t path_number(struct path_numbers *p, const char *path);
+void path_numbers_deinit(struct path_numbers *p);
 
 #endif

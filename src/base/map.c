@@ -1,8 +1,6 @@
 /* Linear probing over a power-of-two table. */
 #include "base/map.h"
 
-#include "base/arena.h"
-
 #include <stdlib.h>
 
 static uint64_t hash_pair(uint64_t a, uint64_t b)
@@ -24,14 +22,12 @@ static struct map_slot *slot_of(const struct map *m, uint64_t a, uint64_t b)
 static void resize(struct map *m, size_t slots)
 {
     struct map old = *m;
-    m->slots = calloc(slots, sizeof *m->slots);
-    if (!m->slots)
-        memory_exhausted(slots * sizeof *m->slots);
+    m->slots = memory_zeroed(slots, sizeof *m->slots);
     m->mask = slots - 1;
     for (size_t i = 0; old.slots && i <= old.mask; i++)
         if (old.slots[i].used)
             *slot_of(m, old.slots[i].a, old.slots[i].b) = old.slots[i];
-    free(old.slots);
+    memory_free(old.slots);
 }
 
 void map_reserve(struct map *m, size_t entries)
@@ -66,6 +62,6 @@ uint32_t *map_at(struct map *m, uint64_t a, uint64_t b, uint32_t fresh, bool *is
 
 void map_deinit(struct map *m)
 {
-    free(m->slots);
+    memory_free(m->slots);
     *m = (struct map){0};
 }

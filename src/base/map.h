@@ -4,6 +4,8 @@
 #ifndef MONARC_BASE_MAP_H
 #define MONARC_BASE_MAP_H
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,11 +21,45 @@ struct map {
     size_t len, mask; /* mask + 1 slots, or none while slots is NULL */
 };
 
+/* Two numbers of 32 bits as one key. */
+static inline uint64_t map_two(uint32_t high, uint32_t low)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+/* What is known by where it is. */
+static inline uint64_t map_pointer(const void *at)
+{
+    return (uintptr_t)at;
+}
+
+/* An index as a value. Arrays of more items than there are values take more memory than machines
+ * have. */
+static inline uint32_t map_value(size_t index)
+{
+    if (index > UINT32_MAX)
+        memory_exhausted(index);
+    return (uint32_t)index;
+}
+
 /* The value stored for (a, b), or NULL. Valid until the next map_at(). */
 uint32_t *map_find(const struct map *m, uint64_t a, uint64_t b);
 
 /* The place of (a, b), made with value `fresh` if it is new; `*is_new` may be NULL. */
 uint32_t *map_at(struct map *m, uint64_t a, uint64_t b, uint32_t fresh, bool *is_new);
+
+/* The index of what (a, b) names in an array of `len` items so far: if it is new, `len`, and the
+ * caller adds it there. `is_new` may be NULL. */
+static inline uint32_t map_index(struct map *m, uint64_t a, uint64_t b, size_t len, bool *is_new)
+{
+    return *map_at(m, a, b, map_value(len), is_new);
+}
+
+/* Stores an index for (a, b), whatever was there before. */
+static inline void map_set(struct map *m, uint64_t a, uint64_t b, size_t index)
+{
+    *map_at(m, a, b, 0, NULL) = map_value(index);
+}
 
 void map_reserve(struct map *m, size_t entries);
 void map_deinit(struct map *m);

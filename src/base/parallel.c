@@ -11,15 +11,22 @@ enum { MAX_THREADS = 64 };
 struct job {
     size_t pieces;
     atomic_size_t next;
-    void (*work)(size_t i, void *context);
+    void (*work)(size_t i, unsigned worker, void *context);
     void *context;
+};
+
+struct worker {
+    struct job *job;
+    pthread_t thread;
+    unsigned number;
 };
 
 static void *run(void *argument)
 {
-    struct job *job = argument;
+    const struct worker *worker = argument;
+    struct job *job = worker->job;
     for (size_t i; (i = atomic_fetch_add(&job->next, 1)) < job->pieces;)
-        job->work(i, job->context);
+        job->work(i, worker->number, job->context);
     return NULL;
 }
 
@@ -31,18 +38,46 @@ unsigned parallel_cpus(void)
     return (unsigned)CPU_COUNT(&set);
 }
 
+unsigned parallel_workers(size_t pieces, unsigned threads)
+{
+    threads = threads ? threads : parallel_cpus();
+    threads = threads > MAX_THREADS ? MAX_THREADS : threads;
+    return threads > pieces ? (unsigned)pieces : threads;
+}
+
+void parallel_for_workers(size_t pieces, unsigned threads,
+                          void (*work)(size_t i, unsigned worker, void *context), void *context)
+{
+    struct job job = {.pieces = pieces, .work = work, .context = context};
+    struct worker workers[MAX_THREADS];
+    unsigned started = 1, wanted = parallel_workers(pieces, threads);
+    workers[0] = (struct worker){.job = &job};
+    for (; started < wanted; started++) {
+        struct worker *worker = &workers[started];
+        *worker = (struct worker){.job = &job, .number = started};
+        if (pthread_create(&worker->thread, NULL, run, worker))
+            break;
+    }
+    run(&workers[0]);
+    for (unsigned i = 1; i < started; i++)
+        pthread_join(workers[i].thread, NULL);
+}
+
+struct plain_work {
+    void (*work)(size_t i, void *context);
+    void *context;
+};
+
+static void run_plain(size_t i, unsigned worker, void *context)
+{
+    const struct plain_work *plain = context;
+    (void)worker;
+    plain->work(i, plain->context);
+}
+
 void parallel_for(size_t pieces, unsigned threads, void (*work)(size_t i, void *context),
                   void *context)
 {
-    struct job job = {.pieces = pieces, .work = work, .context = context};
-    threads = threads ? threads : parallel_cpus();
-    threads = threads > MAX_THREADS ? MAX_THREADS : threads;
-    threads = threads > pieces ? (unsigned)pieces : threads;
-    pthread_t others[MAX_THREADS];
-    unsigned started = 0;
-    while (started + 1 < threads && !pthread_create(&others[started], NULL, run, &job))
-        started++;
-    run(&job);
-    for (unsigned i = 0; i < started; i++)
-        pthread_join(others[i], NULL);
+    struct plain_work plain = {work, context};
+    parallel_for_workers(pieces, threads, run_plain, &plain);
 }

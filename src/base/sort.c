@@ -34,11 +34,9 @@ void sort_u32(uint32_t *items, size_t len, sort_compare *compare, const void *co
 {
     if (len < 2)
         return;
-    uint32_t *spare = malloc(len * sizeof *spare);
-    if (!spare)
-        memory_exhausted(len * sizeof *spare);
+    uint32_t *spare = memory_resized(NULL, len * sizeof *spare);
     sort_part(items, len, spare, compare, context);
-    free(spare);
+    memory_free(spare);
 }
 
 enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS, PASSES = (64 + RADIX_BITS - 1) / RADIX_BITS };
@@ -95,9 +93,7 @@ void sort_keyed(struct keyed *items, size_t len)
     uint64_t varying = varying_bits(items, len);
     if (!varying)
         return;
-    struct keyed *spare = malloc(len * sizeof *spare), *from = items, *to = spare;
-    if (!spare)
-        memory_exhausted(len * sizeof *spare);
+    struct keyed *spare = memory_resized(NULL, len * sizeof *spare), *from = items, *to = spare;
     for (int pass = 0; pass < PASSES; pass++) {
         if (!digit(varying, pass))
             continue;
@@ -108,7 +104,7 @@ void sort_keyed(struct keyed *items, size_t len)
     }
     if (from != items)
         memcpy(items, from, len * sizeof *items);
-    free(spare);
+    memory_free(spare);
 }
 
 void sort_by(struct keyed *items, size_t len, const uint64_t *keys)

@@ -4,13 +4,15 @@
  *     vec_push(&arcs, (struct arc){...});
  *     vec_free(&arcs);
  *
- * Memory comes from realloc, which moves large arrays by remapping pages, not by copying them. */
+ * Memory comes from memory_resized(), as of realloc(), which moves large arrays by remapping pages,
+ * not by copying them. */
 #ifndef MONARC_BASE_VEC_H
 #define MONARC_BASE_VEC_H
 
 #include "base/arena.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define VEC(T)           \
     struct {             \
@@ -29,12 +31,21 @@
         (v)->at[(v)->len++] = (__VA_ARGS__); \
     } while (0)
 
+/* `to`, which is empty, gets the elements of `from`, and memory even for none. */
+#define vec_copy(to, from)                                                  \
+    do {                                                                    \
+        vec_reserve((to), (from)->len + 1);                                 \
+        if ((from)->len)                                                    \
+            memcpy((to)->at, (from)->at, (from)->len * sizeof *(from)->at); \
+        (to)->len = (from)->len;                                            \
+    } while (0)
+
 /* Gives back the room that is not used. */
 #define vec_trim(v) vec_trim_bytes((void **)&(v)->at, &(v)->cap, (v)->len, sizeof *(v)->at)
 
 #define vec_free(v)              \
     do {                         \
-        free((v)->at);           \
+        memory_free((v)->at);    \
         (v)->at = NULL;          \
         (v)->len = (v)->cap = 0; \
     } while (0)
@@ -46,9 +57,9 @@ static inline void vec_reserve_bytes(void **at, size_t *cap, size_t want, size_t
     size_t grown = *cap + *cap / 2 + 8;
     if (grown < want)
         grown = want;
-    void *moved = grown > SIZE_MAX / size ? NULL : realloc(*at, grown * size);
-    if (!moved)
+    if (grown > SIZE_MAX / size)
         memory_exhausted(grown);
+    void *moved = memory_resized(*at, grown * size);
     *at = moved;
     *cap = grown;
     memory_prefer_large_pages(moved, grown * size);
@@ -56,10 +67,9 @@ static inline void vec_reserve_bytes(void **at, size_t *cap, size_t want, size_t
 
 static inline void vec_trim_bytes(void **at, size_t *cap, size_t len, size_t size)
 {
-    void *moved = len && len < *cap ? realloc(*at, len * size) : NULL;
-    if (!moved)
+    if (!len || len >= *cap)
         return;
-    *at = moved;
+    *at = memory_resized(*at, len * size);
     *cap = len;
 }
 

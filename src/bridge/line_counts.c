@@ -2,17 +2,19 @@
  * belong to it; this shares it out among these blocks. */
 #include "bridge/line_counts.h"
 
+#include "base/search.h"
 #include "coverage/analysis/line_coverage.h"
+#include "coverage/model/dialect.h"
 
 #include <string.h>
 
-#define NONE ((uint32_t)COVER_NONE)
+#define NONE ((uint32_t)NO_INDEX)
 
 struct adding {
     struct line_counts *c;
     const struct notes *n;
-    struct cover_unit unit;
-    struct cover_lines lines;
+    struct coverage_unit unit;
+    struct line_coverage lines;
     bool sums_blocks;
     struct map numbers;   /* of c->files -> source of the table */
     VEC(uint32_t) local;  /* by file of the notes: source of the table */
@@ -22,18 +24,18 @@ struct adding {
     VEC(int64_t) entered; /* beside them */
 };
 
-static void number_sources(struct adding *a, const uint32_t *files)
+static void line_number_sources(struct adding *a, const uint32_t *files)
 {
     for (size_t i = 0; i < a->n->files.len; i++) {
         bool is_new;
-        uint32_t local = *map_at(&a->numbers, files[i], 0, (uint32_t)a->global.len, &is_new);
+        uint32_t local = map_index(&a->numbers, files[i], 0, a->global.len, &is_new);
         if (is_new)
             vec_push(&a->global, files[i]);
         vec_push(&a->local, local);
     }
 }
 
-static void name_functions(struct adding *a)
+static void line_name_functions(struct adding *a)
 {
     for (size_t i = 0; i < a->n->functions.len; i++) {
         const char *name = a->n->functions.at[i].name;
@@ -41,9 +43,9 @@ static void name_functions(struct adding *a)
     }
 }
 
-static void add(struct adding *a, uint32_t function, struct line_count count)
+static void line_add(struct adding *a, uint32_t function, struct line_count count)
 {
-    const struct cover_function *f = &a->n->functions.at[function];
+    const struct notes_function *f = &a->n->functions.at[function];
     count.function = a->names.at[function];
     count.is_start = f->file != NONE && f->start_line == count.line &&
                      a->global.at[a->local.at[f->file]] == count.file;
@@ -53,50 +55,51 @@ static void add(struct adding *a, uint32_t function, struct line_count count)
 
 /* ---- lines that blocks belong to */
 
-static const struct cover_function *function_of(const struct adding *a, const struct cover_block *b)
+static const struct notes_function *line_function_of(const struct adding *a,
+                                                     const struct instance_block *b)
 {
     return &a->n->functions.at[a->lines.instances.at[b->instance].function];
 }
 
-static uint32_t index_of(const struct adding *a, const struct cover_block *b)
+static uint32_t line_index_of(const struct adding *a, const struct instance_block *b)
 {
-    return function_of(a, b)->first_block + b->block;
+    return line_function_of(a, b)->first_block + b->block;
 }
 
-static int64_t block_count(const struct adding *a, uint32_t index)
+static int64_t line_block_count(const struct adding *a, uint32_t index)
 {
-    int64_t count = cover_count(a->unit.flow->blocks.at[index]);
+    int64_t count = flow_known_count(a->unit.flow->blocks.at[index]);
     return count > 0 ? count : 0;
 }
 
 /* Takes what comes from blocks of the same line away from those it goes to. In *loop: of the blocks
  * to which an arc leads back, the one that ran most. */
-static void take_inner_arcs(struct adding *a, const struct cover_block *b, uint32_t stamp,
-                            uint32_t *loop)
+static void line_take_inner_arcs(struct adding *a, const struct instance_block *b, uint32_t stamp,
+                                 uint32_t *loop)
 {
     uint32_t function = a->lines.instances.at[b->instance].function;
     uint32_t base = a->n->functions.at[function].first_block;
-    const uint32_t *first = cover_out(&a->unit.graph, a->n, function);
+    const uint32_t *first = block_graph_out(&a->unit.graph, a->n, function);
     for (uint32_t i = first[b->block]; i < first[b->block + 1]; i++) {
         uint32_t arc = a->unit.graph.out.at[i], target = a->n->arcs.at[arc].target;
         if (a->stamps.at[base + target] != stamp)
             continue;
-        a->entered.at[base + target] -= cover_count(a->unit.flow->arcs.at[arc]);
+        a->entered.at[base + target] -= flow_known_count(a->unit.flow->arcs.at[arc]);
         if (target <= b->block &&
-            (*loop == NONE || block_count(a, base + target) > block_count(a, *loop)))
+            (*loop == NONE || line_block_count(a, base + target) > line_block_count(a, *loop)))
             *loop = base + target;
     }
 }
 
 /* What is left of a line's count once the entries are known belongs to loops; a count that gcov
  * makes smaller, of blocks that are listed twice, takes from the entries. */
-static void settle_rest(struct adding *a, const struct cover_block *blocks, uint32_t len,
-                        int64_t rest, uint32_t loop)
+static void line_settle_rest(struct adding *a, const struct instance_block *blocks, uint32_t len,
+                             int64_t rest, uint32_t loop)
 {
     if (rest > 0)
-        a->entered.at[loop != NONE ? loop : index_of(a, &blocks[0])] += rest;
+        a->entered.at[loop != NONE ? loop : line_index_of(a, &blocks[0])] += rest;
     for (uint32_t i = 0; i < len && rest < 0; i++) {
-        int64_t *entered = &a->entered.at[index_of(a, &blocks[i])];
+        int64_t *entered = &a->entered.at[line_index_of(a, &blocks[i])];
         int64_t part = *entered < -rest ? *entered : -rest;
         *entered -= part;
         rest += part;
@@ -104,120 +107,116 @@ static void settle_rest(struct adding *a, const struct cover_block *blocks, uint
 }
 
 /* The entries of one function, which has blocks [0, len) of the line. */
-static void add_entries(struct adding *a, const struct cover_block *blocks, uint32_t len,
-                        struct line_count count)
+static void counts_add_entries(struct adding *a, const struct instance_block *blocks, uint32_t len,
+                               struct line_count count)
 {
     uint32_t function = a->lines.instances.at[blocks[0].instance].function;
     bool has_zero = false;
     for (uint32_t i = 0; i < len; i++) {
-        uint32_t index = index_of(a, &blocks[i]);
+        uint32_t index = line_index_of(a, &blocks[i]);
         bool is_plain = !(a->unit.graph.block_kinds.at[index] & BLOCK_EXCEPTIONAL);
-        bool is_idle = is_plain && !has_zero && !block_count(a, index);
+        bool is_idle = is_plain && !has_zero && !line_block_count(a, index);
         count.count = (uint64_t)a->entered.at[index];
         a->entered.at[index] = 0;
         if (!count.count && !is_idle)
             continue;
         has_zero |= !count.count;
-        add(a, function, count);
+        line_add(a, function, count);
         count.ordinal++;
     }
     if (!count.ordinal)
-        add(a, function, count);
+        line_add(a, function, count);
 }
 
-static void add_line(struct adding *a, uint32_t index, uint32_t file)
+static void counts_add_line(struct adding *a, uint32_t index, uint32_t file)
 {
-    const struct cover_line *line = &a->lines.lines.at[index];
+    const struct covered_line *line = &a->lines.lines.at[index];
     int64_t rest = line->count > 0 ? line->count : 0;
     uint32_t loop = NONE, end;
     if (!(line->flags & LINE_EXISTS) || !line->blocks || a->sums_blocks)
         return;
-    const struct cover_block *blocks = a->lines.blocks.at + line->first_block;
+    const struct instance_block *blocks = a->lines.blocks.at + line->first_block;
     for (uint32_t i = 0; i < line->blocks; i++) {
-        a->stamps.at[index_of(a, &blocks[i])] = index + 1;
-        a->entered.at[index_of(a, &blocks[i])] = block_count(a, index_of(a, &blocks[i]));
+        a->stamps.at[line_index_of(a, &blocks[i])] = index + 1;
+        a->entered.at[line_index_of(a, &blocks[i])] =
+            line_block_count(a, line_index_of(a, &blocks[i]));
     }
     for (uint32_t i = 0; i < line->blocks; i++)
-        if (!i || index_of(a, &blocks[i]) != index_of(a, &blocks[i - 1]))
-            take_inner_arcs(a, &blocks[i], index + 1, &loop);
+        if (!i || line_index_of(a, &blocks[i]) != line_index_of(a, &blocks[i - 1]))
+            line_take_inner_arcs(a, &blocks[i], index + 1, &loop);
     for (uint32_t i = 0; i < line->blocks; i++) {
-        int64_t *entered = &a->entered.at[index_of(a, &blocks[i])];
+        int64_t *entered = &a->entered.at[line_index_of(a, &blocks[i])];
         *entered = *entered > 0 ? *entered : 0;
-        if (!i || index_of(a, &blocks[i]) != index_of(a, &blocks[i - 1]))
+        if (!i || line_index_of(a, &blocks[i]) != line_index_of(a, &blocks[i - 1]))
             rest -= *entered;
     }
-    settle_rest(a, blocks, line->blocks, rest, loop);
+    line_settle_rest(a, blocks, line->blocks, rest, loop);
     for (uint32_t i = 0; i < line->blocks; i = end) {
         for (end = i; end < line->blocks && blocks[end].instance == blocks[i].instance;)
             end++;
-        add_entries(a, blocks + i, end - i,
-                    (struct line_count){.file = file, .line = line->number});
+        counts_add_entries(a, blocks + i, end - i,
+                           (struct line_count){.file = file, .line = line->number});
     }
 }
 
-static void add_attached(struct adding *a)
+static void line_add_attached(struct adding *a)
 {
     for (size_t i = 0; i < a->lines.sources.len; i++) {
-        const struct cover_source *s = &a->lines.sources.at[i];
+        const struct covered_source *s = &a->lines.sources.at[i];
         for (uint32_t k = s->first_line; k < s->first_line + s->lines; k++)
-            add_line(a, k, a->global.at[i]);
+            counts_add_line(a, k, a->global.at[i]);
     }
     for (size_t i = 0; i < a->lines.instances.len; i++) {
-        const struct cover_instance *at = &a->lines.instances.at[i];
+        const struct function_instance *at = &a->lines.instances.at[i];
         for (uint32_t k = at->first_line; k < at->first_line + at->lines; k++)
-            add_line(a, k, a->global.at[at->source]);
+            counts_add_line(a, k, a->global.at[at->source]);
     }
 }
 
 /* ---- lines that only share blocks, and the ends of functions */
 
 /* The line of that number among some of the table, or NULL. */
-static const struct cover_line *find(const struct adding *a, uint32_t first, uint32_t len,
-                                     uint32_t number)
+static const struct covered_line *line_find(const struct adding *a, uint32_t first, uint32_t len,
+                                            uint32_t number)
 {
-    uint32_t end = first + len, last = end;
-    while (first < end) {
-        uint32_t middle = first + (end - first) / 2;
-        if (a->lines.lines.at[middle].number < number)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first < last && a->lines.lines.at[first].number == number ? &a->lines.lines.at[first]
-                                                                     : NULL;
+    const struct covered_line *lines = a->lines.lines.at;
+    uint32_t i = first + PARTITION_POINT(len, k, lines[first + k].number < number);
+    return i < first + len && lines[i].number == number ? &lines[i] : NULL;
 }
 
 /* The line of the table that a function's line is in, or NULL. */
-static const struct cover_line *line_of(const struct adding *a, const struct cover_instance *at,
-                                        uint32_t source, uint32_t number)
+static const struct covered_line *line_of(const struct adding *a,
+                                          const struct function_instance *at, uint32_t source,
+                                          uint32_t number)
 {
-    const struct cover_source *s = &a->lines.sources.at[source];
-    const struct cover_line *own =
-        at->is_instance && source == at->source ? find(a, at->first_line, at->lines, number) : NULL;
-    return own ? own : find(a, s->first_line, s->lines, number);
+    const struct covered_source *s = &a->lines.sources.at[source];
+    const struct covered_line *own = at->is_instance && source == at->source
+                                         ? line_find(a, at->first_line, at->lines, number)
+                                         : NULL;
+    return own ? own : line_find(a, s->first_line, s->lines, number);
 }
 
-static void add_shared(struct adding *a, const struct cover_instance *at)
+static void line_add_shared(struct adding *a, const struct function_instance *at)
 {
-    const struct cover_function *f = &a->n->functions.at[at->function];
+    const struct notes_function *f = &a->n->functions.at[at->function];
     for (uint32_t i = f->first_run; i < f->first_run + f->runs; i++) {
-        const struct cover_run *run = &a->n->runs.at[i];
+        const struct notes_run *run = &a->n->runs.at[i];
         for (uint32_t k = 0; k < run->lines && run->file != NONE; k++) {
             uint32_t number = a->n->lines.at[run->first + k], source = a->local.at[run->file];
-            const struct cover_line *line = line_of(a, at, source, number);
+            const struct covered_line *line = line_of(a, at, source, number);
             if (line && (!line->blocks || a->sums_blocks))
-                add(a, at->function,
-                    (struct line_count){.file = a->global.at[source],
-                                        .line = number,
-                                        .count =
-                                            (uint64_t)block_count(a, f->first_block + run->block)});
+                line_add(a, at->function,
+                         (struct line_count){
+                             .file = a->global.at[source],
+                             .line = number,
+                             .count = (uint64_t)line_block_count(a, f->first_block + run->block)});
         }
     }
 }
 
-static void add_end(struct adding *a, const struct cover_instance *at)
+static void line_add_end(struct adding *a, const struct function_instance *at)
 {
-    const struct cover_function *f = &a->n->functions.at[at->function];
+    const struct notes_function *f = &a->n->functions.at[at->function];
     int64_t called = at->called > 0 ? at->called : 0, returned = at->returned;
     if (at->source == NONE)
         return;
@@ -229,17 +228,17 @@ static void add_end(struct adding *a, const struct cover_instance *at)
     if (a->n->origin.is_llvm || f->end_line <= f->start_line ||
         line_of(a, at, at->source, f->end_line))
         return;
-    add(a, at->function,
-        (struct line_count){.file = a->global.at[at->source],
-                            .line = f->end_line,
-                            .is_end = true,
-                            .count = (uint64_t)(returned > 0 ? returned : 0)});
+    line_add(a, at->function,
+             (struct line_count){.file = a->global.at[at->source],
+                                 .line = f->end_line,
+                                 .is_end = true,
+                                 .count = (uint64_t)(returned > 0 ? returned : 0)});
 }
 
-static void release(struct adding *a)
+static void counts_release(struct adding *a)
 {
-    cover_units_deinit(&a->unit, 1);
-    cover_lines_deinit(&a->lines);
+    coverage_units_deinit(&a->unit, 1);
+    line_coverage_deinit(&a->lines);
     map_deinit(&a->numbers);
     vec_free(&a->local);
     vec_free(&a->global);
@@ -251,39 +250,41 @@ static void release(struct adding *a)
 void line_counts_add(struct line_counts *c, const struct notes *n, const struct flow *flow,
                      const uint32_t *files)
 {
-    bool is_old = n->origin.family == COVER_GCOV && !n->origin.is_llvm && n->origin.number < 800;
-    struct cover_rules rules = {.has_no_sums = true,
-                                .has_gnu_exit = !n->origin.is_llvm,
-                                .carries_lines = is_old,
-                                .sums_blocks = is_old};
+    bool is_old = n->origin.family == ARCS_GCOV && !n->origin.is_llvm &&
+                  !dialect_of(&n->origin)->has_all_lines;
+    struct line_coverage_rules rules = {.has_no_sums = true,
+                                        .has_gnu_exit = !n->origin.is_llvm,
+                                        .shares_blocks = n->origin.is_llvm,
+                                        .carries_lines = is_old,
+                                        .sums_blocks = is_old};
     struct adding a = {.c = c, .n = n, .sums_blocks = is_old};
-    number_sources(&a, files);
-    name_functions(&a);
-    a.unit = (struct cover_unit){.notes = n, .flow = flow, .sources = a.local.at};
-    cover_lines_build(&a.unit, 1, a.global.len, &rules, &a.lines);
+    line_number_sources(&a, files);
+    line_name_functions(&a);
+    a.unit = (struct coverage_unit){.notes = n, .flow = flow, .sources = a.local.at};
+    line_coverage_build(&a.unit, 1, a.global.len, &rules, &a.lines);
     vec_reserve(&a.stamps, n->blocks + 1);
     vec_reserve(&a.entered, n->blocks + 1);
     memset(a.stamps.at, 0, (n->blocks + 1) * sizeof *a.stamps.at);
-    add_attached(&a);
+    line_add_attached(&a);
     for (size_t i = 0; i < a.lines.instances.len; i++)
         if (a.lines.instances.at[i].is_counted) {
-            add_shared(&a, &a.lines.instances.at[i]);
-            add_end(&a, &a.lines.instances.at[i]);
+            line_add_shared(&a, &a.lines.instances.at[i]);
+            line_add_end(&a, &a.lines.instances.at[i]);
         }
-    release(&a);
+    counts_release(&a);
 }
 
-static int order(uint64_t left, uint64_t right)
+static int line_order(uint64_t left, uint64_t right)
 {
     return (left > right) - (left < right);
 }
 
-static int by_place(const void *left, const void *right)
+static int line_by_place(const void *left, const void *right)
 {
     const struct line_count *l = left, *r = right;
-    int by_line = order((uint64_t)l->file << 32 | l->line, (uint64_t)r->file << 32 | r->line);
-    int by_function =
-        order((uint64_t)l->function << 32 | l->ordinal, (uint64_t)r->function << 32 | r->ordinal);
+    int by_line = line_order((uint64_t)l->file << 32 | l->line, (uint64_t)r->file << 32 | r->line);
+    int by_function = line_order((uint64_t)l->function << 32 | l->ordinal,
+                                 (uint64_t)r->function << 32 | r->ordinal);
     return by_line ? by_line : l->is_end != r->is_end ? l->is_end - r->is_end : by_function;
 }
 
@@ -292,11 +293,11 @@ void line_counts_settle(struct line_counts *c)
     size_t kept = 0;
     if (!c->at.len)
         return;
-    qsort(c->at.at, c->at.len, sizeof *c->at.at, by_place);
+    qsort(c->at.at, c->at.len, sizeof *c->at.at, line_by_place);
     for (size_t i = 1; i < c->at.len; i++) {
         struct line_count *last = &c->at.at[kept], *next = &c->at.at[i];
         bool is_same_line = last->file == next->file && last->line == next->line;
-        if (!by_place(last, next)) {
+        if (!line_by_place(last, next)) {
             last->is_start |= next->is_start;
             if (__builtin_add_overflow(last->count, next->count, &last->count))
                 last->count = UINT64_MAX;

@@ -7,8 +7,8 @@
  *
  * The exit belongs to no line in gcov. Here it is an entry of the function's last line if nothing
  * else is there. */
-#ifndef MONARC_ANALYSIS_LINE_COUNTS_H
-#define MONARC_ANALYSIS_LINE_COUNTS_H
+#ifndef MONARC_BRIDGE_LINE_COUNTS_H
+#define MONARC_BRIDGE_LINE_COUNTS_H
 
 #include "coverage/analysis/flow.h"
 #include "base/intern.h"

@@ -2,6 +2,8 @@
  * of each function chooses among them. */
 #include "bridge/placing.h"
 
+#include "base/hash.h"
+#include "base/path.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -24,7 +26,7 @@ struct row {
 };
 
 /* A symbol of a function that has counts. */
-struct home {
+struct definition {
     uint32_t bare, function, next; /* next: of the same name */
     uint32_t next_here;            /* of the same function */
     const struct object_symbol *symbol;
@@ -38,13 +40,13 @@ struct place {
 
     struct intern bare;    /* names of functions without what makes clones of them */
     VEC(uint32_t) bare_of; /* by name of the counts */
-    VEC(uint32_t) kin_of;  /* likewise, unified() */
+    VEC(uint32_t) kin_of;  /* likewise, placing_unified() */
     VEC(bool) is_placed;   /* by name of the counts: some line of it */
     VEC(bool) is_there;    /* by bare name: the program has code of it */
     struct map scopes;     /* pointer of a name -> bare name or NONE */
-    VEC(struct home) homes;
-    VEC(uint32_t) first_home; /* by bare name */
-    VEC(uint32_t) home_here;  /* by function */
+    VEC(struct definition) definitions;
+    VEC(uint32_t) first_definition; /* by bare name */
+    VEC(uint32_t) definition_here;  /* by function */
 
     struct map by_base;      /* hash of a last component -> file of the counts */
     VEC(uint32_t) next_base; /* chain */
@@ -63,22 +65,22 @@ struct place {
 /* ---- names of functions */
 
 /* Without .part.0, .constprop.1, .cold and the number of a nested function. */
-static size_t bare_length(const char *name)
+static size_t placing_bare_length(const char *name)
 {
     const char *dot = *name ? strchr(name + 1, '.') : NULL;
     return dot ? (size_t)(dot - name) : strlen(name);
 }
 
-static uint32_t bare_number(struct place *p, const char *name)
+static uint32_t placing_bare_number(struct place *p, const char *name)
 {
-    uint32_t number = intern(&p->bare, name, bare_length(name));
+    uint32_t number = intern(&p->bare, name, placing_bare_length(name));
     return number < p->is_there.len ? number : NONE;
 }
 
 /* A constructor or destructor has several bodies, _ZN1AC1Ev and _ZN1AC2Ev; where one is inlined,
  * debug information speaks of _ZN1AC4Ev. That the same letters may stand in an identifier does no
  * harm. */
-static char *unified(const char *name, size_t len, struct arena *a)
+static char *placing_unified(const char *name, size_t len, struct arena *a)
 {
     char *text = arena_copy(a, name, len);
     for (size_t i = 2; len > 4 && !strncmp(text, "_Z", 2) && i + 2 < len; i++)
@@ -88,23 +90,23 @@ static char *unified(const char *name, size_t len, struct arena *a)
     return text;
 }
 
-static void number_names(struct place *p)
+static void placing_number_names(struct place *p)
 {
     const struct intern *names = &p->in->counts->names;
     for (uint32_t i = 0; i < names->texts.len; i++) {
         const char *name = intern_text(names, i);
-        size_t len = bare_length(name);
+        size_t len = placing_bare_length(name);
         vec_push(&p->bare_of, intern(&p->bare, name, len));
         vec_push(&p->is_placed, false);
-        vec_push(&p->kin_of, intern(&p->bare, unified(name, len, p->arena), len));
+        vec_push(&p->kin_of, intern(&p->bare, placing_unified(name, len, p->arena), len));
     }
     for (size_t i = 0; i < p->bare.texts.len; i++) {
         vec_push(&p->is_there, false);
-        vec_push(&p->first_home, NONE);
+        vec_push(&p->first_definition, NONE);
     }
 }
 
-static void find_homes(struct place *p)
+static void placing_find_homes(struct place *p)
 {
     size_t len;
     const struct object_symbol *symbols = object_symbols(p->in->object, &len, NULL);
@@ -113,45 +115,42 @@ static void find_homes(struct place *p)
         if (s->type == SYMBOL_OBJECT || s->type == SYMBOL_TLS || s->type == SYMBOL_COMMON)
             continue;
         uint32_t function = functions_find(p->in->functions, s->address);
-        uint32_t bare = function == NO_FUNCTION ? NONE : bare_number(p, s->name);
+        uint32_t bare = function == NO_FUNCTION ? NONE : placing_bare_number(p, s->name);
         if (bare == NONE)
             continue;
         p->is_there.at[bare] = true;
-        vec_push(&p->homes, ((struct home){bare, function, p->first_home.at[bare],
-                                           p->home_here.at[function], s}));
-        p->first_home.at[bare] = p->home_here.at[function] = (uint32_t)p->homes.len - 1;
+        vec_push(&p->definitions, ((struct definition){bare, function, p->first_definition.at[bare],
+                                                       p->definition_here.at[function], s}));
+        p->first_definition.at[bare] = p->definition_here.at[function] =
+            (uint32_t)p->definitions.len - 1;
     }
 }
 
-static uint32_t scope_number(struct place *p, const char *name)
+static uint32_t placing_scope_number(struct place *p, const char *name)
 {
     bool is_new;
     if (!name)
         return NONE;
-    uint32_t *known = map_at(&p->scopes, (uint64_t)(uintptr_t)name, 0, NONE, &is_new);
+    uint32_t *known = map_at(&p->scopes, map_pointer(name), 0, NONE, &is_new);
     if (is_new)
-        *known = bare_number(p, name);
+        *known = placing_bare_number(p, name);
     return *known;
 }
 
 /* ---- files */
 
-static const char *base_name(const char *path)
+static uint64_t placing_base_hash(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    const char *base = path_base_name(path);
+    return hash_bytes(base, strlen(base));
 }
 
-static uint64_t base_hash(const char *path)
-{
-    return intern_hash(base_name(path), strlen(base_name(path)));
-}
-
-static void index_files(struct place *p)
+static void placing_index_files(struct place *p)
 {
     const struct intern *files = &p->in->counts->files;
     for (uint32_t i = 0; i < files->texts.len; i++) {
-        uint32_t *first = map_at(&p->by_base, base_hash(intern_text(files, i)), 0, NONE, NULL);
+        uint32_t *first =
+            map_at(&p->by_base, placing_base_hash(intern_text(files, i)), 0, NONE, NULL);
         vec_push(&p->next_base, *first);
         vec_push(&p->is_mentioned, false);
         vec_push(&p->similar, NULL);
@@ -159,39 +158,31 @@ static void index_files(struct place *p)
     }
 }
 
-/* Whether a path that is not whole is the end of the other, on a boundary of components. */
-static bool is_end_of(const char *end, const char *path)
-{
-    size_t len = strlen(end), all = strlen(path);
-    return end[0] != '/' && len < all && path[all - len - 1] == '/' &&
-           !strcmp(path + all - len, end);
-}
-
 /* The file of the counts that a path of the program is; else the first of which one is the end of
  * the other, as old notes do not say where the compiler ran. */
-static uint32_t match_file(struct place *p, const char *path)
+static uint32_t placing_match_file(struct place *p, const char *path)
 {
     const struct intern *files = &p->in->counts->files;
-    const uint32_t *first = map_find(&p->by_base, base_hash(path), 0);
+    const uint32_t *first = map_find(&p->by_base, placing_base_hash(path), 0);
     uint32_t found = NONE;
     for (uint32_t i = first ? *first : NONE; i != NONE; i = p->next_base.at[i]) {
         const char *wanted = intern_text(files, i);
         if (!strcmp(wanted, path))
             return i;
-        if (is_end_of(wanted, path) || is_end_of(path, wanted))
+        if (path_ends_in(path, wanted) || path_ends_in(wanted, path))
             found = i;
-        if (!p->similar.at[i] && !strcmp(base_name(wanted), base_name(path)))
+        if (!p->similar.at[i] && !strcmp(path_base_name(wanted), path_base_name(path)))
             p->similar.at[i] = path;
     }
     return found;
 }
 
-static uint32_t file_number(struct place *p, const char *path)
+static uint32_t placing_file_number(struct place *p, const char *path)
 {
     bool is_new;
-    uint32_t *known = map_at(&p->paths, (uint64_t)(uintptr_t)path, 0, NONE, &is_new);
+    uint32_t *known = map_at(&p->paths, map_pointer(path), 0, NONE, &is_new);
     if (is_new) {
-        *known = match_file(p, source_mapped(p->in->maps, path, p->arena));
+        *known = placing_match_file(p, source_mapped(p->in->maps, path, p->arena));
         if (*known != NONE)
             p->is_mentioned.at[*known] = true;
     }
@@ -200,27 +191,27 @@ static uint32_t file_number(struct place *p, const char *path)
 
 /* ---- the program's rows */
 
-static void make_groups(struct place *p)
+static void placing_make_groups(struct place *p)
 {
     const struct line_counts *c = p->in->counts;
     for (uint32_t i = 0; i < c->at.len; i++) {
         const struct line_count *count = &c->at.at[i];
         if (!i || count[-1].file != count->file || count[-1].line != count->line) {
-            map_at(&p->group_of, count->file, count->line, (uint32_t)p->groups.len, NULL);
+            map_index(&p->group_of, count->file, count->line, p->groups.len, NULL);
             vec_push(&p->groups, ((struct group){.first = i}));
         }
         p->groups.at[p->groups.len - 1].len++;
     }
 }
 
-static void visit_row(const struct object_place *place, void *context)
+static void placing_visit_row(const struct object_place *place, void *context)
 {
     struct place *p = context;
-    uint32_t file = place->file && place->line ? file_number(p, place->file) : NONE;
+    uint32_t file = place->file && place->line ? placing_file_number(p, place->file) : NONE;
     const uint32_t *group = file == NONE ? NULL : map_find(&p->group_of, file, place->line);
     if (!group)
         return;
-    uint32_t scope = scope_number(p, place->function);
+    uint32_t scope = placing_scope_number(p, place->function);
     if (scope != NONE)
         p->is_there.at[scope] = true;
     p->groups.at[*group].rows++;
@@ -232,7 +223,7 @@ static void visit_row(const struct object_place *place, void *context)
 }
 
 /* By group, then address. */
-static void sort_rows(struct place *p)
+static void placing_sort_rows(struct place *p)
 {
     struct arena scratch = {0};
     uint32_t first = 0, len = (uint32_t)p->rows.len;
@@ -253,20 +244,20 @@ static void sort_rows(struct place *p)
 /* ---- choosing */
 
 /* A row is code of the function that it stands in, and of the one that was inlined there. */
-static void index_rows(struct place *p)
+static void placing_index_rows(struct place *p)
 {
     for (uint32_t i = 0; i < p->rows.len; i++) {
         const struct row *row = &p->rows.at[i];
         if (row->scope != NONE)
             map_at(&p->row_of, row->group, row->scope, i, NULL);
-        uint32_t home = row->function == NO_FUNCTION ? NONE : p->home_here.at[row->function];
-        for (; home != NONE; home = p->homes.at[home].next_here)
-            map_at(&p->row_of, row->group, p->homes.at[home].bare, i, NULL);
+        uint32_t home = row->function == NO_FUNCTION ? NONE : p->definition_here.at[row->function];
+        for (; home != NONE; home = p->definitions.at[home].next_here)
+            map_at(&p->row_of, row->group, p->definitions.at[home].bare, i, NULL);
     }
 }
 
-static void put(struct place *p, uint32_t group, uint32_t function, uint64_t address,
-                uint64_t count)
+static void placing_put(struct place *p, uint32_t group, uint32_t function, uint64_t address,
+                        uint64_t count)
 {
     vec_push(&p->out->blocks, ((struct block){address, count}));
     if (function == NO_FUNCTION)
@@ -276,13 +267,13 @@ static void put(struct place *p, uint32_t group, uint32_t function, uint64_t add
 }
 
 /* Gives the entries to rows from `row` on, as far as these touch. */
-static void put_entries(struct place *p, uint32_t group, uint32_t row,
-                        const struct line_count *entries, uint32_t len)
+static void placing_put_entries(struct place *p, uint32_t group, uint32_t row,
+                                const struct line_count *entries, uint32_t len)
 {
     uint32_t end = p->groups.at[group].first_row + p->groups.at[group].rows;
     const struct row *rows = p->rows.at;
     for (uint32_t i = 0; i < len; i++) {
-        put(p, group, rows[row].function, rows[row].start, entries[i].count);
+        placing_put(p, group, rows[row].function, rows[row].start, entries[i].count);
         if (row + 1 < end && rows[row].end == rows[row + 1].start && i + 1 < MOST_ENTRIES &&
             rows[row].function == rows[row + 1].function && rows[row].scope == rows[row + 1].scope)
             row++;
@@ -290,56 +281,57 @@ static void put_entries(struct place *p, uint32_t group, uint32_t row,
 }
 
 /* The function's own symbol, not one of a clone, in a file of the counts; or NULL. */
-static const struct home *entry_of(struct place *p, uint32_t name, uint32_t file, uint32_t *line)
+static const struct definition *placing_entry_of(struct place *p, uint32_t name, uint32_t file,
+                                                 uint32_t *line)
 {
     const char *wanted = intern_text(&p->in->counts->names, name), *path;
-    uint32_t at = p->first_home.at[p->bare_of.at[name]];
-    for (; at != NONE; at = p->homes.at[at].next) {
-        const struct home *h = &p->homes.at[at];
+    uint32_t at = p->first_definition.at[p->bare_of.at[name]];
+    for (; at != NONE; at = p->definitions.at[at].next) {
+        const struct definition *h = &p->definitions.at[at];
         if (!strcmp(h->symbol->name, wanted) &&
             object_line(p->in->object, h->symbol->address, &path, line) &&
-            file_number(p, path) == file)
+            placing_file_number(p, path) == file)
             return h;
     }
     return NULL;
 }
 
-static bool put_at_entry(struct place *p, uint32_t group, const struct line_count *entries,
-                         uint32_t len)
+static bool placing_put_at_entry(struct place *p, uint32_t group, const struct line_count *entries,
+                                 uint32_t len)
 {
     uint32_t line;
-    const struct home *h = entry_of(p, entries->function, entries->file, &line);
+    const struct definition *h = placing_entry_of(p, entries->function, entries->file, &line);
     if (!h || map_find(&p->group_of, entries->file, line))
         return false;
     for (uint32_t i = 0; i < len; i++)
-        put(p, group, h->function, h->symbol->address, entries[i].count);
+        placing_put(p, group, h->function, h->symbol->address, entries[i].count);
     return true;
 }
 
-static bool is_there(const struct place *p, uint32_t name)
+static bool placing_is_there(const struct place *p, uint32_t name)
 {
     return p->is_there.at[p->bare_of.at[name]] || p->is_there.at[p->kin_of.at[name]];
 }
 
-static bool put_line(struct place *p, uint32_t group, const struct line_count *entries,
-                     uint32_t len)
+static bool placing_put_line(struct place *p, uint32_t group, const struct line_count *entries,
+                             uint32_t len)
 {
     const struct group *g = &p->groups.at[group];
     const uint32_t *own = map_find(&p->row_of, group, p->bare_of.at[entries->function]);
     own = own ? own : map_find(&p->row_of, group, p->kin_of.at[entries->function]);
     if (own) {
-        put_entries(p, group, *own, entries, len);
+        placing_put_entries(p, group, *own, entries, len);
         return true;
     }
-    if (entries->is_start && put_at_entry(p, group, entries, len))
+    if (entries->is_start && placing_put_at_entry(p, group, entries, len))
         return true;
     if (!g->rows || entries->is_end)
         return false;
-    put_entries(p, group, g->first_row, entries, len);
+    placing_put_entries(p, group, g->first_row, entries, len);
     return true;
 }
 
-static void report_line(struct place *p, const struct line_count *entries, uint32_t len)
+static void placing_report_line(struct place *p, const struct line_count *entries, uint32_t len)
 {
     struct placed *r = p->report;
     bool is_executed = false;
@@ -354,7 +346,7 @@ static void report_line(struct place *p, const struct line_count *entries, uint3
 }
 
 /* All functions' entries on one line. */
-static void put_group(struct place *p, uint32_t group)
+static void placing_put_group(struct place *p, uint32_t group)
 {
     const struct group *g = &p->groups.at[group];
     const struct line_count *counts = p->in->counts->at.at;
@@ -362,44 +354,44 @@ static void put_group(struct place *p, uint32_t group)
         for (end = i; end < g->first + g->len && counts[end].function == counts[i].function;)
             end++;
         bool is_placed =
-            p->is_mentioned.at[counts[i].file] && put_line(p, group, &counts[i], end - i);
+            p->is_mentioned.at[counts[i].file] && placing_put_line(p, group, &counts[i], end - i);
         if (is_placed)
             p->is_placed.at[counts[i].function] = true;
-        if (counts[i].is_end || (!is_placed && !is_there(p, counts[i].function)) ||
+        if (counts[i].is_end || (!is_placed && !placing_is_there(p, counts[i].function)) ||
             !p->is_mentioned.at[counts[i].file])
             continue;
         p->report->lines++;
         if (!is_placed)
-            report_line(p, &counts[i], end - i);
+            placing_report_line(p, &counts[i], end - i);
     }
 }
 
 /* Says 0 where copies of a line are in other functions that have records. */
-static void put_zeros(struct place *p)
+static void placing_put_zeros(struct place *p)
 {
     for (uint32_t i = 0; i < p->rows.len; i++) {
         const struct row *row = &p->rows.at[i];
         if (row->function == NO_FUNCTION || !p->has_records.at[row->function] ||
             map_find(&p->is_used, row->group, row->function))
             continue;
-        put(p, row->group, row->function, row->start, 0);
+        placing_put(p, row->group, row->function, row->start, 0);
     }
 }
 
 /* ---- the rest */
 
-static void put_calls(struct place *p)
+static void placing_put_calls(struct place *p)
 {
     const struct line_counts *c = p->in->counts;
     struct map done = {0};
     for (size_t i = 0; i < c->functions.len; i++) {
         uint32_t line;
         const struct called_function *f = &c->functions.at[i];
-        const struct home *h = f->count ? entry_of(p, f->name, f->file, &line) : NULL;
+        const struct definition *h = f->count ? placing_entry_of(p, f->name, f->file, &line) : NULL;
         if (!h)
             continue;
         bool is_new;
-        uint32_t arc = *map_at(&done, h->symbol->address, 0, (uint32_t)p->out->arcs.len, &is_new);
+        uint32_t arc = map_index(&done, h->symbol->address, 0, p->out->arcs.len, &is_new);
         if (is_new)
             vec_push(&p->out->arcs, ((struct arc){.self = h->symbol->address}));
         p->out->arcs.at[arc].count = add_saturating(p->out->arcs.at[arc].count, f->count);
@@ -407,7 +399,7 @@ static void put_calls(struct place *p)
     map_deinit(&done);
 }
 
-static void report_missing(struct place *p)
+static void placing_report_missing(struct place *p)
 {
     const struct line_counts *c = p->in->counts;
     struct placed *r = p->report;
@@ -424,7 +416,7 @@ static void report_missing(struct place *p)
         const struct called_function *f = &c->functions.at[i];
         bool is_new;
         map_at(&seen, f->name, f->file, 0, &is_new);
-        if (!is_new || is_there(p, f->name) || p->is_placed.at[f->name] ||
+        if (!is_new || placing_is_there(p, f->name) || p->is_placed.at[f->name] ||
             !p->is_mentioned.at[f->file])
             continue;
         if (!r->missing_functions++)
@@ -433,7 +425,7 @@ static void report_missing(struct place *p)
     map_deinit(&seen);
 }
 
-static void release(struct place *p)
+static void placing_release(struct place *p)
 {
     intern_deinit(&p->bare);
     vec_free(&p->bare_of);
@@ -441,9 +433,9 @@ static void release(struct place *p)
     vec_free(&p->is_placed);
     vec_free(&p->is_there);
     map_deinit(&p->scopes);
-    vec_free(&p->homes);
-    vec_free(&p->first_home);
-    vec_free(&p->home_here);
+    vec_free(&p->definitions);
+    vec_free(&p->first_definition);
+    vec_free(&p->definition_here);
     map_deinit(&p->row_of);
     map_deinit(&p->by_base);
     vec_free(&p->next_base);
@@ -465,20 +457,20 @@ void place_counts(const struct placing *in, struct profile *out, struct placed *
     *report = (struct placed){0};
     for (uint32_t i = 0; i < in->functions->len; i++) {
         vec_push(&p.has_records, false);
-        vec_push(&p.home_here, NONE);
+        vec_push(&p.definition_here, NONE);
     }
-    number_names(&p);
-    find_homes(&p);
-    index_files(&p);
-    make_groups(&p);
-    object_each_row_within(in->object, &everything, 1, visit_row, &p);
-    sort_rows(&p);
-    index_rows(&p);
+    placing_number_names(&p);
+    placing_find_homes(&p);
+    placing_index_files(&p);
+    placing_make_groups(&p);
+    object_each_row_within(in->object, &everything, 1, placing_visit_row, &p);
+    placing_sort_rows(&p);
+    placing_index_rows(&p);
     for (uint32_t i = 0; i < p.groups.len; i++)
-        put_group(&p, i);
-    put_zeros(&p);
+        placing_put_group(&p, i);
+    placing_put_zeros(&p);
     if (in->adds_calls)
-        put_calls(&p);
-    report_missing(&p);
-    release(&p);
+        placing_put_calls(&p);
+    placing_report_missing(&p);
+    placing_release(&p);
 }

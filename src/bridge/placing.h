@@ -14,8 +14,8 @@
  * is left to the last of them. Where other functions with counts have code of the line as well, as
  * copies of inlined functions, they get a record of 0, so that nobody takes the count of the code
  * before for theirs. The sum of a line's records is its count. */
-#ifndef MONARC_ANALYSIS_PLACING_H
-#define MONARC_ANALYSIS_PLACING_H
+#ifndef MONARC_BRIDGE_PLACING_H
+#define MONARC_BRIDGE_PLACING_H
 
 #include "profile/analysis/functions.h"
 #include "bridge/line_counts.h"

@@ -1,8 +1,8 @@
 /* monarc annotate: the source, with what was measured beside it. */
-#include "profile/report/annotate.h"
+#include "profile/analysis/annotate.h"
 
-#include "command/command.h"
 #include "cli/source_view.h"
+#include "cli/view.h"
 
 #include <string.h>
 
@@ -12,7 +12,8 @@ enum {
     OPTION_ALL,
     OPTION_CONTEXT,
     OPTION_MIN_PERCENT,
-    OPTION_ASM
+    OPTION_ASM,
+    OPTIONS_LEN
 };
 
 static const struct option_row OPTIONS[] = {
@@ -24,6 +25,7 @@ static const struct option_row OPTIONS[] = {
     {'m', "min-percent", "P", "a line is hot from P percent of all samples on (default: 1)"},
     {0, "asm", "[att|intel]", "show machine code under the lines it comes from"},
 };
+OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
 struct request {
     struct source_options source;
@@ -43,8 +45,8 @@ static bool take(void *request, int row, const char *value, struct err *e)
 {
     struct request *r = request;
     switch (row) {
-    case OPTION_DIRECTORY: source_search_add(&r->source.search, value); return true;
-    case OPTION_PATH_MAP: return source_search_map(&r->source.search, value, e);
+    case OPTION_DIRECTORY: source_search_add(&r->source.sources.search, value); return true;
+    case OPTION_PATH_MAP: return source_search_map(&r->source.sources.search, value, e);
     case OPTION_ALL: return r->rules.shows_all = true;
     case OPTION_CONTEXT: return option_number("--context", value, UINT32_MAX, &r->rules.context, e);
     case OPTION_MIN_PERCENT:
@@ -56,41 +58,38 @@ static bool take(void *request, int row, const char *value, struct err *e)
 
 static bool report(struct sources *s, void *request, struct out *out, struct err *e)
 {
-    (void)e;
     const struct request *r = request;
     struct annotated table;
-    annotate_make(&table, &s->lines, &s->view.summary, &s->input, &r->source.search, &r->rules,
-                  &s->view.arena);
-    struct terminal terminal = {0};
-    if (r->source.view.is_json) {
-        annotate_json(out, &table, &s->view.names);
-    } else {
-        terminal_start(&terminal, r->source.view.colour, r->source.view.no_pager, out);
-        annotate_text(out, &table, &s->view.names,
-                      &(struct text_style){.has_colour = terminal.has_colour});
-    }
-    terminal_end(&terminal, out);
+    bool is_whole = true;
+    annotate_make(&table, &s->lines, &s->session.summary, &s->input, &r->source.sources.search,
+                  &r->rules, &s->session.arena);
+    struct report_input in = {.names = &s->session.names, .annotated = &table};
+    print_report(REPORT_ANNOTATED, &in, &r->source.print, out);
+    for (size_t i = 0; i < table.files.len && is_whole; i++)
+        if (table.files.at[i].is_lost)
+            is_whole = err_set(e, "%s", table.files.at[i].why);
     annotate_deinit(&table);
-    return true;
+    return is_whole;
 }
 
 static void prepare(void *request, struct source_input *input)
 {
     struct request *r = request;
-    r->rules.is_function = r->source.function != NULL;
+    r->rules.is_function = r->source.sources.function != NULL;
     input->keeps_stretches = r->rules.has_code;
-    input->keeps_idle = r->rules.has_code || (r->rules.shows_all && r->source.view.is_json);
+    input->keeps_idle = r->rules.has_code || (r->rules.shows_all && r->source.print.format);
 }
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
     struct request r = {.rules = {.min_percent = 1, .context = 3}};
-    return sources_run(self, argc, argv,
-                       &(struct sources_job){&r, &r.source, take, prepare, report}, out, e);
+    return source_view_run(self, argc, argv,
+                           &(struct source_view_job){&r, &r.source, take, prepare, report}, out, e);
 }
 
 const struct command command_annotate = {
     .name = "annotate",
+    .next = "'monarc annotate --asm' shows the machine code of the lines",
     .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
     .summary = "Show the source with time, calls and counts beside each line",
     .details =
@@ -125,6 +124,7 @@ const struct command command_annotate = {
         "  monarc annotate --path-map /build/prog=$HOME/src/prog ./prog\n"
         "  monarc annotate prog.monarc\n",
     .options = OPTIONS,
+    .rare_options = PROFILE_OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
     .run = run,
 };

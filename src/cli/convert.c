@@ -23,7 +23,8 @@ enum {
     OPTION_PROGRAM,
     OPTION_DEBUG_DIR,
     OPTION_PATH_MAP,
-    OPTION_CALLS
+    OPTION_CALLS,
+    OPTIONS_LEN
 };
 
 static const struct option_row OPTIONS[] = {
@@ -35,15 +36,17 @@ static const struct option_row OPTIONS[] = {
     {0, "to-endian", "ORDER", "write little or big (default: as it was)"},
     {0, "notes", "FILE",
      "the notes of counters, of --program also a folder of them (default: beside the counters)"},
-    {0, "gcc", "VERSION", "write gcno or gcda as this gcc does: 4.9, 12, 14.2"},
+    {0, "gcc", "VERSION", "write gcno or gcda as this gcc does: 4.9, 9.2, 14.2; 12 is 12.2"},
     {0, "arcs-only", NULL, "leave out counters that are not of arcs: values, conditions, paths"},
     {0, "repair", NULL, "change a gcda that lost updates as little as makes it consistent"},
-    {'p', "program", "PROGRAM",
-     "of gcda, da or folders of gcda: write their counts as blocks of this program (--to gmon)"},
+    {0, "program", "PROGRAM",
+     "of gcda, da or folders of gcda: write their counts as blocks of this program (--to gmon)",
+     'p'},
     {0, "debug-dir", "DIR", "look for PROGRAM's separate debug file there, too"},
     {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)"},
     {0, "calls", NULL, "with --program: add how often functions were called, by unknown callers"},
 };
+OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
 struct request {
     struct profile_options read;
@@ -56,7 +59,7 @@ struct request {
     struct arena arena;
 };
 
-static bool take_target(struct request *request, const char *value, struct err *e)
+static bool convert_take_target(struct request *request, const char *value, struct err *e)
 {
     request->arcs.to = arcs_kind_named(value);
     if (request->arcs.to || parse_format("--to", value, &request->to, e))
@@ -67,29 +70,30 @@ static bool take_target(struct request *request, const char *value, struct err *
                    value);
 }
 
-static bool take_version(struct request *request, const char *value, struct err *e)
+static bool convert_take_version(struct request *request, const char *value, struct err *e)
 {
     unsigned major, minor = 0;
-    int end = 0;
-    if (sscanf(value, "%2u%n.%1u%n", &major, &end, &minor, &end) >= 1 && !value[end])
-        request->arcs.version = arcs_version_word(major, minor);
+    int end = 0, parts = sscanf(value, "%2u%n.%1u%n", &major, &end, &minor, &end);
+    if (parts >= 1 && !value[end])
+        request->arcs.version =
+            parts == 1 ? arcs_version_word_of_major(major) : arcs_version_word(major, minor);
     return request->arcs.version || err_set(e,
                                             "option '--gcc' takes a version such as 4.9 or 12.2, "
                                             "not '%s'",
                                             value);
 }
 
-static bool take(struct request *request, int row, const char *value, struct err *e)
+static bool convert_take(struct request *request, int row, const char *value, struct err *e)
 {
     switch (row) {
     case OPTION_OUTPUT: request->output = value; return true;
-    case OPTION_TO: return take_target(request, value, e);
+    case OPTION_TO: return convert_take_target(request, value, e);
     case OPTION_TO_WORD: return parse_word("--to-word", value, &request->to_word, e);
-    case OPTION_TO_ENDIAN: return parse_order("--to-endian", value, &request->to_order, e);
+    case OPTION_TO_ENDIAN: return parse_byte_order("--to-endian", value, &request->to_order, e);
     case OPTION_NOTES: request->arcs.notes = value; return true;
     case OPTION_REPAIR: request->arcs.is_repaired = true; return true;
     case OPTION_ARCS_ONLY: request->arcs.is_arcs_only = true; return true;
-    case OPTION_GCC: return take_version(request, value, e);
+    case OPTION_GCC: return convert_take_version(request, value, e);
     case OPTION_PROGRAM: request->blocks.program = value; return true;
     case OPTION_DEBUG_DIR: request->blocks.debug_dir = value; return true;
     case OPTION_PATH_MAP: return source_search_map(&request->blocks.maps, value, e);
@@ -146,7 +150,8 @@ static bool convert(struct request *request, const char *path, struct err *e)
     return ok;
 }
 
-static int run_request(struct request *request, const struct option_walk *walk, struct err *e)
+static int convert_run_request(struct request *request, const struct option_walk *walk,
+                               struct err *e)
 {
     bool is_many = request->blocks.program != NULL;
     if (!request->output || walk->operands < 1 || (walk->operands > 1 && !is_many)) {
@@ -162,7 +167,8 @@ static int run_request(struct request *request, const struct option_walk *walk, 
     return convert(request, walk->argv[0], e) ? EXIT_FINE : EXIT_BAD;
 }
 
-static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+static int convert_run(const struct command *self, int argc, char **argv, struct out *out,
+                       struct err *e)
 {
     struct option_walk walk = options_start(self, argc - 1, argv + 1);
     struct request request = {0};
@@ -170,7 +176,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     int row, status = EXIT_BAD;
     request.blocks.maps.arena = &request.arena;
     while ((row = options_next(&walk, &value, e)) >= 0)
-        if (!take(&request, row, value, e)) {
+        if (!convert_take(&request, row, value, e)) {
             row = OPTION_BAD;
             break;
         }
@@ -178,7 +184,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
         command_help(self, out);
         status = EXIT_FINE;
     } else if (row != OPTION_BAD) {
-        status = run_request(&request, &walk, e);
+        status = convert_run_request(&request, &walk, e);
     }
     source_search_deinit(&request.blocks.maps);
     arena_deinit(&request.arena);
@@ -187,15 +193,22 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 
 const struct command command_convert = {
     .name = "convert",
+    .next = "'monarc info OUTPUT' shows what the file holds now",
     .synopsis = "[OPTION...] -o OUTPUT INPUT | --to gmon --program PROGRAM -o OUTPUT INPUT...",
     .summary = "Write a profile in another format, pointer size or byte order",
     .details =
         "What the target cannot hold (several histograms, large counts, another rate) is an\n"
-        "error; nothing is dropped. OUTPUT is replaced only when it is complete.\n"
+        "error; nothing is dropped but the names that only gmon0 has of blocks. OUTPUT\n"
+        "is replaced only when it is complete.\n"
         "\n"
         "Files of arc profiling change between the proposal's form (bbg, da) and the compilers'\n"
         "(gcno, gcda), and between versions of these. bbg and da hold names, checksums, blocks,\n"
-        "arcs and lines; columns, conditions and the like are left out.\n"
+        "arcs and lines; columns, conditions and the like are left out. The compiler's version is "
+        "kept;\n"
+        "files of two versions of bbg and da do not go together. --gcc MAJOR is the release that\n"
+        "Debian has, or the last: 12 is 12.2, 14 is 14.2. A da whose gcno is beside it (or named "
+        "with\n"
+        "--notes) becomes the gcda of that gcno, which gcc's -fprofile-use takes.\n"
         "\n"
         "Threads that count without -fprofile-update=atomic lose updates, and counts then "
         "contradict\n"
@@ -219,6 +232,7 @@ const struct command command_convert = {
         "  monarc convert --to gmon --program prog -o blocks.gmon prog.gcda lib/\n"
         "  monarc convert --gcc 12.2 -o new/prog.gcno prog.gcno\n",
     .options = OPTIONS,
+    .rare_options = PROFILE_OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
-    .run = run,
+    .run = convert_run,
 };

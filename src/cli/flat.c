@@ -1,9 +1,10 @@
 /* monarc flat: the flat profile. */
-#include "profile/report/flat.h"
+#include "profile/analysis/flat.h"
 
 #include "command/command.h"
+#include "cli/compare/base.h"
 #include "cli/view.h"
-#include "profile/report/shares.h"
+#include "profile/analysis/shares.h"
 
 enum { FUNCTIONS_OF_THREAD = 10 };
 
@@ -12,7 +13,9 @@ enum {
     OPTION_BY_OBJECT,
     OPTION_BY_THREAD,
     OPTION_BY_PROCESS,
-    OPTION_PROCESSES
+    OPTION_PROCESSES,
+    OPTION_BASE,
+    OPTIONS_LEN
 };
 
 static const struct option_row OPTIONS[] = {
@@ -23,13 +26,16 @@ static const struct option_row OPTIONS[] = {
      "threads, and below each what it ran (of a recording; --limit: how many)"},
     {0, "by-process", NULL, "one row a process: how it ended, and what it used (of a recording)"},
     {0, "processes", NULL, "the same"},
+    BASE_OPTION,
 };
+OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
 enum rows { ROWS_FUNCTIONS, ROWS_OBJECTS, ROWS_THREADS, ROWS_PROCESSES };
 
 struct request {
     struct view_options view;
     enum rows rows;
+    struct base_names base;
 };
 
 static bool take(void *request, int row, const char *value, struct err *e)
@@ -37,6 +43,7 @@ static bool take(void *request, int row, const char *value, struct err *e)
     struct request *r = request;
     switch (row) {
     case OPTION_MODEL: return r->view.rules.shows_model = true;
+    case OPTION_BASE: vec_push(&r->base.names, (char *)value); return true;
     case OPTION_BY_OBJECT: r->rows = ROWS_OBJECTS; return true;
     case OPTION_BY_THREAD: r->rows = ROWS_THREADS; return true;
     case OPTION_BY_PROCESS:
@@ -45,75 +52,65 @@ static bool take(void *request, int row, const char *value, struct err *e)
     }
 }
 
-static void print(struct view *v, const struct view_options *o, struct out *out)
+static bool print(struct session *s, const struct request *r, struct out *out, struct err *e)
 {
+    const struct view_options *o = &r->view;
     struct flat table;
-    flat_make(&table, &v->summary, &v->graph, &v->names, &o->rules, &v->arena);
-    if (o->is_json) {
-        flat_json(out, &table, &v->names);
-        return;
-    }
-    if (o->is_csv) {
-        flat_csv(out, &table, &v->names);
-        return;
-    }
-    struct terminal terminal;
-    terminal_start(&terminal, o->colour, o->no_pager, out);
-    flat_text(out, &table, &v->names,
-              &(struct text_style){terminal.has_colour,
-                                   o->linkage_names ? NAME_LINKAGE_TOO : NAME_SHOWN});
-    terminal_end(&terminal, out);
+    struct base base = {0};
+    bool has_base = r->base.names.len > 0;
+    bool ok = !has_base || base_open(&base, &r->base, s, &o->session, e);
+    flat_make(&table, &s->summary, &s->graph, &s->names, &o->rules, &s->arena);
+    struct report_input in = {.names = &s->names, .flat = &table, .base = has_base ? &base : NULL};
+    if (ok)
+        print_report(REPORT_FLAT, &in, &o->print, out);
+    base_deinit(&base);
+    return ok;
 }
 
-static bool print_shares(struct view *v, const struct request *r, struct out *out, struct err *e)
+static bool print_shares(struct session *s, const struct request *r, struct out *out, struct err *e)
 {
     const struct view_options *o = &r->view;
     struct shares table;
-    if (!v->folder)
+    if (!s->folder)
         return err_set(
             e,
             "%s: only a recording tells objects, threads and processes apart; make one with "
             "'monarc run'",
-            o->program);
+            o->session.program);
     if (r->rows == ROWS_OBJECTS)
-        shares_by_object(&table, &v->summary, &v->recorded.space, &v->graph, &v->arena);
+        shares_by_object(&table, &s->summary, &s->recorded.space, &s->graph, &s->arena);
     else if (r->rows == ROWS_THREADS)
-        shares_by_thread(&table, &v->summary, &v->recorded.space, &v->functions,
-                         &v->recorded.choice, &v->arena);
+        shares_by_thread(&table, &s->summary, &s->recorded.space, &s->functions,
+                         &s->recorded.choice, &s->arena);
     else
-        shares_by_process(&table, &v->summary, &v->recorded.choice, &v->arena);
-    struct terminal terminal = {0};
-    if (view_is_for_people(o))
-        terminal_start(&terminal, o->colour, o->no_pager, out);
-    if (o->is_json)
-        shares_json(out, &table, &v->names);
-    else if (o->is_csv)
-        shares_csv(out, &table, &v->names);
-    else
-        shares_text(out, &table, &v->names, o->rules.limit ? o->rules.limit : FUNCTIONS_OF_THREAD,
-                    &(struct text_style){terminal.has_colour,
-                                         o->linkage_names ? NAME_LINKAGE_TOO : NAME_SHOWN});
-    terminal_end(&terminal, out);
+        shares_by_process(&table, &s->summary, &s->recorded.choice, &s->arena);
+    size_t limit = o->rules.limit ? o->rules.limit : FUNCTIONS_OF_THREAD;
+    struct report_input in = {.names = &s->names, .shares = &table, .shown_functions = limit};
+    print_report(REPORT_SHARES, &in, &o->print, out);
     return true;
 }
 
-static bool report(struct view *v, void *request, struct out *out, struct err *e)
+static bool report(struct session *s, void *request, struct out *out, struct err *e)
 {
     const struct request *r = request;
     if (r->rows != ROWS_FUNCTIONS)
-        return print_shares(v, r, out, e);
-    print(v, &r->view, out);
-    return true;
+        return print_shares(s, r, out, e);
+    return print(s, r, out, e);
 }
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
     struct request r = {0};
-    return view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report}, out, e);
+    int status =
+        view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report, false}, out, e);
+    vec_free(&r.base.names);
+    return status;
 }
 
 const struct command command_flat = {
     .name = "flat",
+    .next = "'monarc graph' shows which calls led to a function, 'monarc annotate --function NAME' "
+            "its lines",
     .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING...",
     .summary = "Show where the time went, function by function",
     .details =
@@ -127,14 +124,16 @@ const struct command command_flat = {
         "  +-          half the width of the 95 % confidence interval of that share, in points\n"
         "  samples     hits of the profiling clock; a bin shared by functions is split by bytes\n"
         "  self s      the same as time\n"
-        "  running     self time of this row and all above\n"
+        "  cumulative  self time of this row and all above\n"
         "  calls       all calls, recursive ones too\n"
         "  self/call   self time by calls\n"
         "  total/call  time with callees by calls from other functions; an estimate: the times\n"
         "              of callees are split among callers by call counts\n"
         "\n"
         "Instead of PROGRAM and PROFILE a recording can be named, the folder that 'monarc run'\n"
-        "leaves. All objects of the process are resolved then, and functions of libraries are\n"
+        "leaves, or a file of another profiler: perf.data, pprof, callgrind, folded stacks and\n"
+        "what 'perf script' prints (docs/import.md). All objects of the process are resolved then, "
+        "and functions of libraries are\n"
         "marked with the library's name. With its call stacks come columns for the time of a\n"
         "function with its callees as it was measured:\n"
         "\n"
@@ -157,6 +156,14 @@ const struct command command_flat = {
         "CPU\n"
         "  [stack cut: WHY]     stands for callers that are not known; it has no time of its own\n"
         "\n"
+        "--base OLD names an older recording, or an older profile of PROGRAM, and adds columns "
+        "for\n"
+        "it; --sort and the rows are those of the new one. 'monarc diff' judges the changes:\n"
+        "\n"
+        "  was%        share of self time in OLD\n"
+        "  change      points by which it is larger now\n"
+        "  was         calls in OLD; of several runs the mean\n"
+        "\n"
         "Without PROFILE the newer one of gmon.out and PROGRAM.monarc here is shown; a note says\n"
         "which if there are both.\n"
         "\n"
@@ -177,6 +184,7 @@ const struct command command_flat = {
         "  monarc flat --limit 10 --sort total ./prog gmon.out.*\n"
         "  monarc flat --json ./prog | jq '.functions[0].name'\n",
     .options = OPTIONS,
+    .rare_options = PROFILE_OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
     .run = run,
 };

@@ -118,6 +118,11 @@ static void man_command(const struct command *c, struct out *out)
     roff_str(out, c->synopsis);
     out_str(out, "\n.SH DESCRIPTION\n");
     roff_details(out, c->details ? c->details : c->summary);
+    if (c->next) {
+        out_str(out, ".PP\nNext: ");
+        roff_str(out, c->next);
+        out_str(out, ".\n");
+    }
     if (!c->is_lookalike || c->options_len)
         man_options(c, out);
     out_str(out, ".SH EXIT STATUS\n");

@@ -3,18 +3,20 @@
 
 #include "session/arcs_file.h"
 #include "command/command.h"
+#include "session/imported.h"
 #include "session/recorded.h"
 #include "coverage/report/arcs_info.h"
 #include "profile/report/info.h"
 #include "profile/report/recording.h"
 #include "profile/report/run_info.h"
 
-enum { OPTION_JSON = PROFILE_OPTIONS };
+enum { OPTION_JSON = PROFILE_OPTIONS, OPTIONS_LEN };
 
 static const struct option_row OPTIONS[] = {
     PROFILE_OPTION_ROWS,
     {0, "json", NULL, "print JSON (docs/schema/info.schema.json)"},
 };
+OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
 struct request {
     struct profile_options read;
@@ -49,6 +51,7 @@ static bool describe_arcs(const struct request *request, const char *path, bool 
         arcs_info_text(out, &info, is_first);
     notes_deinit(&f.notes);
     counters_deinit(&f.counters);
+    file_buffer_deinit(&f.lines);
     return ok;
 }
 
@@ -104,11 +107,12 @@ static bool describe_run(const struct request *request, const char *folder, bool
     return ok;
 }
 
-static bool describe_folder(const struct request *request, const char *folder, bool is_first,
-                            struct json *j, struct out *out, struct err *e)
+static bool describe_recorded(const struct request *request, const char *folder, bool is_first,
+                              struct json *j, struct out *out, struct err *e)
 {
-    return recorded_is_run(folder) ? describe_run(request, folder, is_first, j, out, e)
-                                   : describe_recording(request, folder, is_first, j, out, e);
+    return !is_folder(folder) || recorded_is_run(folder)
+               ? describe_run(request, folder, is_first, j, out, e)
+               : describe_recording(request, folder, is_first, j, out, e);
 }
 
 static int describe_all(const struct request *request, char *const *paths, int len, struct out *out,
@@ -118,14 +122,13 @@ static int describe_all(const struct request *request, char *const *paths, int l
     struct file_buffer buffer = {0};
     int status = EXIT_FINE;
     if (request->is_json) {
-        json_begin(&j, '{');
-        json_key(&j, "schema_version"), json_u64(&j, 1);
+        json_document_begin(&j, NULL);
         json_key(&j, "files"), json_begin(&j, '[');
     }
     for (int i = 0; i < len; i++) {
         struct err why = {0};
-        if (is_folder(paths[i]) ? describe_folder(request, paths[i], i == 0, &j, out, &why)
-                                : describe(request, paths[i], i == 0, &buffer, &j, out, &why))
+        if (is_recording(paths[i]) ? describe_recorded(request, paths[i], i == 0, &j, out, &why)
+                                   : describe(request, paths[i], i == 0, &buffer, &j, out, &why))
             continue;
         if (status == EXIT_FINE)
             *e = why;
@@ -155,6 +158,8 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 
 const struct command command_info = {
     .name = "info",
+    .next = "'monarc flat' shows where the time of a profile went, 'monarc doctor' what is wrong "
+            "with it",
     .synopsis = "[OPTION...] [FILE|RECORDING...]",
     .summary = "Say what profile files hold: records, ranges, rates, totals, oddities",
     .details =
@@ -163,8 +168,10 @@ const struct command command_info = {
         "a "
         "file\n"
         "could not be read to its end; what came before is described all the same.\n"
+        "perf.data and files of other profilers are recordings, too (docs/import.md).\n"
         "gcno, gcda, bbg and da files (arc profiling) of every version are described too.\n",
     .options = OPTIONS,
+    .rare_options = PROFILE_OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
     .run = run,
 };

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { OPTION_INLINES = VIEW_OPTIONS, OPTION_FULL_PATHS, OPTION_PATH_MAP };
+enum { OPTION_INLINES = VIEW_OPTIONS, OPTION_FULL_PATHS, OPTION_PATH_MAP, OPTIONS_LEN };
 
 static const struct option_row OPTIONS[] = {
     VIEW_OPTION_ROWS,
@@ -14,21 +14,22 @@ static const struct option_row OPTIONS[] = {
     {0, "full-paths", NULL, "show whole paths of files"},
     {0, "path-map", "FROM=TO", "show files below FROM as below TO (may be repeated)"},
 };
+OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
 struct request {
     struct view_options view;
     struct line_paths paths;
     bool has_inlines;
-    VEC(struct line_path_map) maps;
+    struct arena arena; /* the maps' texts */
+    VEC(struct path_map) maps;
 };
 
 static bool add_map(struct request *r, const char *value, struct err *e)
 {
-    char *equals = strchr(value, '=');
-    if (!equals || equals == value)
+    struct path_map map;
+    if (!path_map_parse(value, &r->arena, &map))
         return err_set(e, "option '--path-map' takes FROM=TO, not '%s'", value);
-    *equals = '\0'; /* the arguments are ours */
-    vec_push(&r->maps, ((struct line_path_map){value, equals + 1}));
+    vec_push(&r->maps, map);
     return true;
 }
 
@@ -43,81 +44,65 @@ static bool take(void *request, int row, const char *value, struct err *e)
     }
 }
 
-/* The object files by number, as the table of functions counts them. */
-static void list_objects(struct view *v, struct lines_input *in)
+static void list_objects(struct session *s, struct lines_input *in)
 {
-    in->objects_len = v->folder ? v->recorded.space.len : 1;
-    struct object **objects = ARENA_NEW(&v->arena, struct object *, in->objects_len);
-    const char **names = ARENA_NEW(&v->arena, const char *, in->objects_len);
-    for (uint32_t i = 0; i < in->objects_len; i++) {
-        objects[i] = v->folder ? v->recorded.space.objects[i].file : v->object;
-        names[i] = v->folder ? space_object_name(&v->recorded.space, i) : v->summary.program;
-    }
-    in->objects = objects;
-    in->object_names = names;
-}
-
-static bool has_lines(const struct lines_input *in)
-{
+    in->objects_len = session_objects_len(s);
+    in->objects = session_objects(s);
+    const char **names = ARENA_NEW(&s->arena, const char *, in->objects_len);
     for (uint32_t i = 0; i < in->objects_len; i++)
-        if (in->objects[i] && object_has_debug_info(in->objects[i]))
-            return true;
-    return false;
+        names[i] = s->folder ? space_object_name(&s->recorded.space, i) : s->summary.program;
+    in->object_names = names;
 }
 
 static void print(struct lines_table *t, const struct request *r, struct out *out)
 {
     const struct view_options *o = &r->view;
-    if (o->is_json) {
-        lines_json(out, t, &r->paths);
-        return;
-    }
-    if (o->is_csv) {
-        lines_csv(out, t, &r->paths);
-        return;
-    }
+    struct report_input in = {.names = &t->names, .lines = t, .paths = &r->paths};
     if (view_has_short_names(o))
         names_shorten(&t->names, NULL);
-    struct terminal terminal;
-    terminal_start(&terminal, o->colour, o->no_pager, out);
-    lines_text(out, t, &r->paths,
-               &(struct text_style){terminal.has_colour,
-                                    o->linkage_names ? NAME_LINKAGE_TOO : NAME_SHOWN});
-    terminal_end(&terminal, out);
+    print_report(REPORT_LINES, &in, &o->print, out);
 }
 
-static bool report(struct view *v, void *request, struct out *out, struct err *e)
+static bool report(struct session *s, void *request, struct out *out, struct err *e)
 {
     struct request *r = request;
-    struct lines_input in = {.functions = &v->functions,
-                             .profile = &v->profile,
-                             .summary = &v->summary,
-                             .demangle = r->view.no_demangle ? NULL : "auto",
+    struct lines_input in = {.functions = &s->functions,
+                             .profile = &s->profile,
+                             .summary = &s->summary,
+                             .demangle = r->view.session.no_demangle ? NULL : "auto",
                              .has_inlines = r->has_inlines};
-    list_objects(v, &in);
-    if (!has_lines(&in))
-        return err_set(e,
+    list_objects(s, &in);
+    if (!session_has_debug_info(s))
+        return session_debug_is_whole(s, e) &&
+               err_set(e,
                        "%s: has no line numbers; compile it with -g, or name the folder of its "
                        "separate debug file with --debug-dir",
-                       r->view.program);
+                       r->view.session.program);
     r->paths.maps = r->maps.at;
     r->paths.maps_len = r->maps.len;
     struct lines_table table;
-    lines_make(&table, &in, &r->view.rules, &v->arena);
+    struct progress *progress = progress_start();
+    progress_phase(progress, "reading line numbers", 0);
+    lines_make(&table, &in, &r->view.rules, &s->arena);
+    progress_end(progress);
     print(&table, r, out);
     return true;
 }
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct request r = {.view.places_samples = true};
-    int status = view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report}, out, e);
+    struct request r = {.view.session.places_samples = true};
+    int status =
+        view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report, true}, out, e);
     vec_free(&r.maps);
+    arena_deinit(&r.arena);
     return status;
 }
 
 const struct command command_lines = {
     .name = "lines",
+    .next = "'monarc annotate' shows the lines in their source, 'monarc lines --inlines' what they "
+            "were inlined into",
     .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
     .summary = "Show where the time went, line by line",
     .details =
@@ -130,7 +115,7 @@ const struct command command_lines = {
         "  +-          half the width of the 95 % confidence interval of that share, in points\n"
         "  samples     hits of the profiling clock; a bin shared by lines is split by bytes\n"
         "  self s      the same as time\n"
-        "  running     self time of this row and all above\n"
+        "  cumulative  self time of this row and all above\n"
         "  calls       calls made from this line\n"
         "  entered     calls of the function that begins on this line\n"
         "\n"
@@ -158,6 +143,7 @@ const struct command command_lines = {
         "  monarc lines --inlines --focus '^parse' ./prog gmon.out\n"
         "  monarc lines --full-paths --path-map /build=$HOME/src prog.monarc\n",
     .options = OPTIONS,
+    .rare_options = PROFILE_OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
     .run = run,
 };

@@ -1,23 +1,32 @@
-/* monarc: the front door.
+/* monarc: where every command begins.
  *
  * The house, in the order in which bytes pass through it:
  *
- *     base       arena, errors, bounded cursor, writer, map, sort, files, threads
- *     command    the table of options and its walker
- *     output     writers that know no domain: buffer, columns, JSON, CSV, packing
- *     unwind     call stacks out of registers, stack bytes and unwind tables
- *     record     a running program, watched from outside -> a run
- *     objfile    what a binary says: symbols, lines, names, code
- *     source     source files, found and indexed
- *     profile    format: bytes <-> model; analysis: measurements meet symbols; report
- *     coverage   the same for notes and counters of arcs
- *     bridge     where both meet
- *     session    opens what operands name
- *     gnu        GNU's rules, orders, layouts and options
- *     cli        this room: options, wiring, exit codes
+ *     base               arena, errors, bounded cursor, writer, map, sort, files, threads
+ *     command            the option table of a command and its walker
+ *     output             tables of text, JSON, CSV, packing
+ *     unwind             call stacks out of registers, stack bytes and unwind tables
+ *     record             a running program, watched from outside -> a recording
+ *     objfile            what a binary says: symbols, lines, names, code
+ *     source             source files, found and indexed
+ *     profile/format     gmon.out in all its dialects, recordings: bytes <-> model
+ *     profile/model      what was measured, addresses raw; merging
+ *     profile/analysis   measurements meet symbols: flat, cycles, graph -> plain tables
+ *     profile/report     tables -> text, JSON, CSV
+ *     profile/import     files of other profilers -> recordings
+ *     profile/export     paths and calls -> files for other tools
+ *     coverage/...       the same four rooms for notes and counters: which code ran
+ *     bridge             where both meet: counts of blocks at addresses
+ *     verdict            what a build must fulfil, judged beside its baseline
+ *     session            opens what the operands of a command name
+ *     gnu                gprof and gcov as GNU prints them
+ *     tui                a screen on the terminal: models, drawing, the loop
+ *     lib                libmonarc: the files as a C library, beside the program
+ *     cli                this room: options, wiring, exit codes
  *
  * This is the only file that prints errors or ends the process. */
 #include "base/arena.h"
+#include "base/path.h"
 #include "command/command.h"
 #include "cli/generate.h"
 
@@ -33,10 +42,22 @@ _Noreturn void memory_exhausted(size_t bytes)
     _exit(EXIT_BAD);
 }
 
-static void list_commands(struct out *out)
+static void first_steps(struct out *out)
 {
     out_str(out, "Usage: monarc COMMAND [OPTION...] [OPERAND...]\n"
-                 "Profiles and coverage of compiled programs.\n\nCommands:\n");
+                 "Profiles and coverage of compiled programs. What people do most:\n\n"
+                 "  monarc run ./prog         record a program as it is: where did its time go?\n"
+                 "  monarc graph prog.monarc  which calls led there?\n"
+                 "  monarc lines prog.monarc  which lines? (compile with -g)\n"
+                 "  monarc cover              which lines ran? (compile with --coverage, and run)\n"
+                 "  monarc doctor ./prog      why is a profile empty or strange?\n\n"
+                 "A program compiled with -pg leaves gmon.out: 'monarc flat ./prog' reads it.\n");
+}
+
+static void list_commands(struct out *out)
+{
+    first_steps(out);
+    out_str(out, "\nCommands:\n");
     for (size_t i = 0; i < commands_len; i++)
         out_printf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     out_str(out,
@@ -51,18 +72,15 @@ static const struct command *command_named(const char *name)
     return NULL;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Shows help or the version, or says why it cannot. */
-static int front_desk(int argc, char **argv, struct out *out, struct err *e)
+static int general_help(int argc, char **argv, struct out *out, struct err *e)
 {
-    const char *word = argc > 1 ? argv[1] : "--help";
+    const char *word = argc > 1 ? argv[1] : "";
     const struct command *about = argc > 2 ? command_named(argv[2]) : NULL;
-    if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version"))
+    if (argc <= 1) {
+        first_steps(out);
+        out_str(out, "'monarc --help' lists all commands, 'monarc COMMAND --help' explains one.\n");
+    } else if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version"))
         out_str(out, "monarc " MONARC_VERSION "\n");
     else if (!strcmp(word, "help") && about)
         command_help(about, out);
@@ -80,6 +98,14 @@ static int front_desk(int argc, char **argv, struct out *out, struct err *e)
     return EXIT_FINE;
 }
 
+static void note_old_letter(const struct command *c, int argc, char **argv)
+{
+    const struct option_row *row = options_old(c, argc, argv);
+    if (row)
+        fprintf(stderr, "monarc: note: -%c will have another meaning in 'monarc %s'; write --%s\n",
+                row->old_letter, c->name, row->name);
+}
+
 int main(int argc, char **argv)
 {
 
@@ -91,7 +117,7 @@ int main(int argc, char **argv)
     struct err e = {0};
     out_init(&out, STDOUT_FILENO);
 
-    const struct command *command = argc > 0 ? command_named(base_name(argv[0])) : NULL;
+    const struct command *command = argc > 0 ? command_named(path_base_name(argv[0])) : NULL;
     int skip = 0;
     if (command && !command->is_lookalike)
         command = NULL;
@@ -99,12 +125,14 @@ int main(int argc, char **argv)
         command = command_named(argv[1]);
         skip = 1;
     }
+    if (command && !command->is_lookalike)
+        note_old_letter(command, argc - skip - 1, argv + skip + 1);
     int status = command ? command->run(command, argc - skip, argv + skip, &out, &e)
-                         : front_desk(argc, argv, &out, &e);
+                         : general_help(argc, argv, &out, &e);
     struct err late = {0};
     if (!out_finish(&out, "standard output", &late) && !e.line[0]) {
         e = late;
-        status = status ? status : EXIT_BAD;
+        status = status && command && command->is_lookalike ? status : EXIT_BAD;
     }
     out_deinit(&out);
     if (e.line[0])

@@ -5,6 +5,7 @@
 #include "session/profiles.h"
 
 #include "session/arcs_file.h"
+#include "session/imported.h"
 #include "command/command.h"
 #include "session/recorded.h"
 #include "profile/format/run_file.h"
@@ -13,13 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPTION_OUTPUT = PROFILE_OPTIONS, OPTION_TO };
+enum { OPTION_OUTPUT = PROFILE_OPTIONS, OPTION_TO, OPTIONS_LEN };
 
 static const struct option_row OPTIONS[] = {
     PROFILE_OPTION_ROWS,
     {'o', "output", "FILE", "where the sum goes; may be one of the inputs; - is standard output"},
     {0, "to", "FORMAT", "write gmon, gmon0, sprof, bsd44 or bsd (default: as the first input)"},
 };
+OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
 struct request {
     struct profile_options read;
@@ -48,7 +50,7 @@ static bool merge_recordings(const struct request *request, char *const *paths, 
     const char *path = arena_printf(&scratch, "%s/monarc.side", request->output);
     bool ok = true;
     for (size_t i = 0; ok && i < len; i++)
-        ok = is_folder(paths[i]) ||
+        ok = is_recording(paths[i]) ||
              err_in(e, paths[i], "is no recording; recordings are merged with recordings only");
     if (ok && access(path, F_OK) == 0)
         ok = err_in(e, request->output, "holds a recording already; name another folder");
@@ -67,11 +69,11 @@ static bool merge_recordings(const struct request *request, char *const *paths, 
 
 static bool merge(const struct request *request, char *const *paths, size_t len, struct err *e)
 {
-    if (is_folder(paths[0]))
+    if (is_recording(paths[0]))
         return request->to ? err_set(e, "--to names formats of profiles, not of recordings")
                            : merge_recordings(request, paths, len, e);
     struct profile sum = {0};
-    struct arcs_request arcs = {.output = request->output};
+    struct arcs_request arcs = {.output = request->output, .progress = request->read.progress};
     if (!request->to && arcs_kind_of_path(paths[0]))
         return arcs_merge(&arcs, paths, len, e);
     if (!profiles_load(&request->read, paths, len, &sum, e))
@@ -79,6 +81,15 @@ static bool merge(const struct request *request, char *const *paths, size_t len,
     const struct format *format = request->to ? request->to : format_of(&sum);
     bool ok = profile_save(format, &sum, sum.word, sum.big_endian, request->output, e);
     profile_deinit(&sum);
+    return ok;
+}
+
+static bool merge_telling(struct request *request, char *const *paths, size_t len, struct err *e)
+{
+    struct progress *progress = progress_start();
+    request->read.progress = progress;
+    bool ok = merge(request, paths, len, e);
+    progress_end(progress);
     return ok;
 }
 
@@ -95,11 +106,12 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
         err_set(e, "merge needs -o FILE and at least one input; see 'monarc merge --help'");
         return EXIT_BAD;
     }
-    return merge(&request, walk.argv, (size_t)walk.operands, e) ? EXIT_FINE : EXIT_BAD;
+    return merge_telling(&request, walk.argv, (size_t)walk.operands, e) ? EXIT_FINE : EXIT_BAD;
 }
 
 const struct command command_merge = {
     .name = "merge",
+    .next = "'monarc flat PROGRAM OUTPUT' shows the sum",
     .synopsis = "[OPTION...] -o OUTPUT INPUT...",
     .summary = "Sum profiles of several runs into one file",
     .details =
@@ -115,6 +127,7 @@ const struct command command_merge = {
         "  monarc merge -o all.out gmon.out.*\n"
         "  monarc merge -o both.monarc first.monarc second.monarc\n",
     .options = OPTIONS,
+    .rare_options = PROFILE_OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
     .run = run,
 };

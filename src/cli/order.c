@@ -1,4 +1,5 @@
 /* monarc order: a profile becomes an order of functions for the linker. */
+#include "base/path.h"
 #include "profile/report/layout.h"
 
 #include "command/command.h"
@@ -17,35 +18,36 @@ enum {
     OPTION_WORD,
     OPTION_ENDIAN,
     OPTION_INPUT,
+    OPTIONS_LEN
 };
 
 static const struct option_row OPTIONS[] = {
-    {'f', "format", "lld|gold|ld|mold|names", "for which linker (default: lld)"},
+    {0, "format", "lld|gold|ld|mold|names", "for which linker (default: lld)", 'f'},
     {'o', "output", "FILE", "where the order goes; standard output then says what it brings"},
     {0, "object", "NAME", "order this shared object (of a recording), not the executable"},
     {0, "cluster", "BYTES",
      "let no cluster grow beyond this (default: what of 4096, 65536, 2097152 is best)"},
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},
     {0, "force", NULL, "go on even if program and profile do not belong together"},
-    {'j', "json", NULL, "print JSON; docs/schema/ has its schema"},
+    REPORT_OPTION_JSON,
     {0, "word", "32|64", "pointer size of the profiled machine (default: deduce)"},
     {0, "endian", "little|big", "its byte order (default: deduce)"},
     {'O', "profile-format", "gmon|gmon0|sprof|bsd44|bsd", "read the files as this format"},
 };
+OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
 struct request {
     struct view_options view;
-    enum order_format format;
+    enum layout_format format;
     const char *output, *object;
     uint64_t cluster_bytes;
-    bool is_json;
 };
 
-static bool parse_linker(const char *value, enum order_format *format, struct err *e)
+static bool parse_linker(const char *value, enum layout_format *format, struct err *e)
 {
-    for (int i = 0; i < ORDER_FORMATS; i++)
-        if (!strcmp(value, order_format_names[i])) {
-            *format = (enum order_format)i;
+    for (int i = 0; i < LAYOUT_FORMATS; i++)
+        if (!strcmp(value, layout_format_names[i])) {
+            *format = (enum layout_format)i;
             return true;
         }
     return err_set(e, "option '--format' takes lld, gold, ld, mold or names, not '%s'", value);
@@ -54,7 +56,7 @@ static bool parse_linker(const char *value, enum order_format *format, struct er
 static bool take(void *request, int row, const char *value, struct err *e)
 {
     struct request *r = request;
-    struct profile_options *read = &r->view.read;
+    struct profile_options *read = &r->view.session.read;
     switch (row) {
     case OPTION_FORMAT: return parse_linker(value, &r->format, e);
     case OPTION_OUTPUT: r->output = value; return true;
@@ -62,77 +64,80 @@ static bool take(void *request, int row, const char *value, struct err *e)
     case OPTION_CLUSTER: return option_number("--cluster", value, UINT32_MAX, &r->cluster_bytes, e);
     case OPTION_DEBUG_DIR: return view_option(&r->view, VIEW_OPTION_DEBUG_DIR, value, e);
     case OPTION_FORCE: return view_option(&r->view, VIEW_OPTION_FORCE, value, e);
-    case OPTION_JSON: return r->is_json = true;
+    case OPTION_JSON: r->view.print.format = REPORT_JSON; return true;
     case OPTION_WORD: return parse_word("--word", value, &read->hint.word, e);
-    case OPTION_ENDIAN: return parse_order("--endian", value, &read->hint.order, e);
+    case OPTION_ENDIAN: return parse_byte_order("--endian", value, &read->hint.order, e);
     default: return parse_format("--profile-format", value, &read->format, e);
     }
 }
 
 /* Of a recording, the executable or the object that was named: by its path, or what is behind the
  * last slash. */
-static bool find_object(const struct view *v, const struct request *r, struct order_rules *rules,
-                        struct err *e)
+static bool find_object(const struct session *s, const struct request *r,
+                        struct layout_rules *rules, struct err *e)
 {
-    const struct space *s = &v->recorded.space;
-    if (!v->folder && r->object)
+    const struct space *space = &s->recorded.space;
+    if (!s->folder && r->object)
         return err_set(e, "--object is for recordings; name the shared object as PROGRAM instead");
-    if (!v->folder) {
-        rules->file = v->object;
+    if (!s->folder) {
+        rules->file = s->object;
         return true;
     }
-    for (uint32_t i = 0; i < s->len; i++) {
-        const char *path = space_object_name(s, i), *slash = strrchr(path, '/');
-        if (r->object ? strcmp(path, r->object) && strcmp(slash ? slash + 1 : path, r->object)
-                      : i != s->main)
+    for (uint32_t i = 0; i < space->len; i++) {
+        const char *path = space_object_name(space, i);
+        if (r->object ? strcmp(path, r->object) && strcmp(path_base_name(path), r->object)
+                      : i != space->main)
             continue;
         rules->object = i;
-        rules->file = s->objects[i].file;
-        return rules->file || err_in(e, v->folder, "%s ran, but its file cannot be read", path);
+        rules->file = space->objects[i].file;
+        return rules->file || err_in(e, s->folder, "%s ran, but its file cannot be read", path);
     }
-    return err_in(e, v->folder, "has no object '%s'", r->object ? r->object : "of the program");
+    return err_in(e, s->folder, "has no object '%s'", r->object ? r->object : "of the program");
 }
 
-static bool make(struct view *v, const struct request *r, struct order *t, struct order_gain *gain,
-                 struct err *e)
+static bool make(struct session *s, const struct request *r, struct layout *t,
+                 struct layout_gain *gain, struct err *e)
 {
-    struct order_rules rules = {.cluster_bytes = r->cluster_bytes};
-    if (!find_object(v, r, &rules, e))
+    struct layout_rules rules = {.cluster_bytes = r->cluster_bytes};
+    if (!find_object(s, r, &rules, e))
         return false;
-    if (v->folder)
-        rules.stacks = &v->recorded.stacks;
-    order_make(t, gain, &v->functions, &v->graph, &rules, &v->arena);
+    if (s->folder)
+        rules.stacks = &s->recorded.stacks;
+    layout_make(t, gain, &s->functions, &s->graph, &rules, &s->arena);
     return t->len || err_set(e, "%s: no function that could be moved was sampled or called",
                              object_path(rules.file));
 }
 
-static bool save(const struct request *r, const struct order *t, const struct order_gain *gain,
+static bool save(const struct request *r, const struct layout *t, const struct layout_gain *gain,
                  struct err *e)
 {
     struct out file;
     out_init(&file, -1);
-    order_file(&file, t, gain, r->format);
+    layout_file(&file, t, gain, r->format);
     bool ok = file_replace(r->output, (struct bytes){(const uint8_t *)file.at, file.len}, e);
     out_deinit(&file);
     return ok;
 }
 
-static bool report(struct view *v, void *request, struct out *out, struct err *e)
+static bool report(struct session *s, void *request, struct out *out, struct err *e)
 {
     const struct request *r = request;
-    struct order order;
-    struct order_gain gain;
-    if (!make(v, r, &order, &gain, e))
+    struct layout order;
+    struct layout_gain gain;
+    if (!make(s, r, &order, &gain, e))
         return false;
     bool is_stdout = r->output && !strcmp(r->output, "-");
     if (r->output && !is_stdout && !save(r, &order, &gain, e))
         return false;
-    if (r->is_json)
-        order_json(out, &order, &gain, &v->summary, &v->names);
-    else if (r->output && !is_stdout)
-        order_text(out, &order, &gain, &v->summary, r->output);
+    struct report_input in = {.names = &s->names,
+                              .summary = &s->summary,
+                              .layout = &order,
+                              .gain = &gain,
+                              .layout_path = r->output};
+    if (r->view.print.format || (r->output && !is_stdout))
+        print_report(REPORT_LAYOUT, &in, &r->view.print, out);
     else
-        order_file(out, &order, &gain, r->format);
+        layout_file(out, &order, &gain, r->format);
     return true;
 }
 
@@ -144,6 +149,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 
 const struct command command_order = {
     .name = "order",
+    .next = "link with the order, record again, and compare what 'monarc order' expects then",
     .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
     .summary = "Order functions for the linker, so that what runs together stands together",
     .details =

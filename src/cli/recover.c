@@ -10,11 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPTION_FORCE };
+enum { OPTION_FORCE, OPTIONS_LEN };
 
 static const struct option_row OPTIONS[] = {
     {0, "force", NULL, "also if the program seems to run still"},
 };
+OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
 /* A process of that number with that program: it may be another run of it, which --force is for. */
 static bool still_runs(const struct recording *r)
@@ -74,7 +75,12 @@ static bool recover(const char *folder, bool is_forced, struct out *out, struct 
     struct file_buffer buffer = {0};
     struct unfinished u = {0};
     const char *path = arena_printf(&a, "%s/monarc.live", folder);
-    bool ok = file_read(path, &buffer, e) && live_read(file_bytes(&buffer), path, &u, e);
+    bool ok = file_read_regular(path, &buffer, e) && live_read(file_bytes(&buffer), path, &u, e);
+    if (ok && !u.has_tables)
+        ok = err_in(
+            e, path,
+            "holds no table: what was counted lay in memory alone, or another program cut the "
+            "file short");
     if (ok && !is_forced && still_runs(&u.recording))
         ok = err_in(e, folder,
                     "process %" PRIu32 " still runs and will write its recording "
@@ -115,6 +121,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 
 const struct command command_recover = {
     .name = "recover",
+    .next = "'monarc flat' shows the recording",
     .synopsis = "[OPTION...] RECORDING...",
     .summary = "Complete the recording of a program that was killed",
     .details =

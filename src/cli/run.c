@@ -2,9 +2,11 @@
  *
  * The program's own output is left alone: reports come after it on standard output, or on standard
  * error where the program may have written to standard output. */
+#include "base/path.h"
 #include "command/command.h"
 #include "record/preload.h"
 #include "cli/run_calls.h"
+#include "cli/run_coverage.h"
 #include "session/run_folder.h"
 #include "base/file.h"
 #include "profile/format/run_file.h"
@@ -35,6 +37,7 @@ enum {
     OPTION_CALLS,
     OPTION_METHOD,
     OPTION_NO_REPORT,
+    OPTIONS_LEN
 };
 
 static const struct option_row OPTIONS[] = {
@@ -47,7 +50,7 @@ static const struct option_row OPTIONS[] = {
     {0, "seconds", "N", "stop recording after N seconds; the program goes on"},
     {0, "no-stacks", NULL, "record no call stacks"},
     {0, "no-follow", NULL, "record the first process alone"},
-    {'f', "follow-fork", NULL, "no effect: children are recorded"},
+    {0, "follow-fork", NULL, "no effect: children are recorded", 'f'},
     {0, "follow-daemons", "N",
      "wait up to N seconds for processes that outlive the program (default: 2)"},
     {0, "calls", "auto|always|never",
@@ -55,6 +58,7 @@ static const struct option_row OPTIONS[] = {
     {0, "method", "auto|perf|ptrace", "how to sample (default: auto, the best that is permitted)"},
     {0, "no-report", NULL, "record, but show nothing"},
 };
+OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
 extern const struct command command_flat, command_graph;
 
@@ -74,12 +78,13 @@ struct request {
     struct event_list choices;
     struct run_folder folder;
     struct run_calls counted;
+    struct run_coverage coverage;
     struct err dump_failure; /* of the last dump that the program asked for in vain */
 };
 
 /* --- arguments ------------------------------------------------------------------------------- */
 
-static bool take_rate(struct request *r, const char *value, struct err *e)
+static bool run_take_rate(struct request *r, const char *value, struct err *e)
 {
     if (!option_number("--rate", value, UINT32_MAX, &r->rate, e))
         return false;
@@ -87,7 +92,7 @@ static bool take_rate(struct request *r, const char *value, struct err *e)
     return true;
 }
 
-static bool take_calls(struct request *r, const char *value, struct err *e)
+static bool run_take_calls(struct request *r, const char *value, struct err *e)
 {
     static const char *const names[] = {
         [CALLS_AUTO] = "auto", [CALLS_ALWAYS] = "always", [CALLS_NEVER] = "never"};
@@ -99,7 +104,7 @@ static bool take_calls(struct request *r, const char *value, struct err *e)
     return err_set(e, "option '--calls' takes auto, always or never, not '%s'", value);
 }
 
-static bool take_method(struct request *r, const char *value, struct err *e)
+static bool run_take_method(struct request *r, const char *value, struct err *e)
 {
     r->method = value;
     return !strcmp(value, "auto") || !strcmp(value, "perf") || !strcmp(value, "ptrace") ||
@@ -107,11 +112,11 @@ static bool take_method(struct request *r, const char *value, struct err *e)
 }
 
 /* A switch table. */
-static bool take_option(struct request *r, int row, const char *value, struct err *e)
+static bool run_take_option(struct request *r, int row, const char *value, struct err *e)
 {
     switch (row) {
     case OPTION_OUTPUT: r->output = value; return true;
-    case OPTION_RATE: return take_rate(r, value, e);
+    case OPTION_RATE: return run_take_rate(r, value, e);
     case OPTION_EVENT: r->events = value; return true;
     case OPTION_LIST_EVENTS: return r->lists_events = true;
     case OPTION_OFF_CPU: return r->off_cpu = true;
@@ -121,16 +126,16 @@ static bool take_option(struct request *r, int row, const char *value, struct er
     case OPTION_NO_FOLLOW: return r->no_follow = true;
     case OPTION_FOLLOW_DAEMONS:
         return option_number("--follow-daemons", value, MOST_SECONDS, &r->daemon_seconds, e);
-    case OPTION_CALLS: return take_calls(r, value, e);
-    case OPTION_METHOD: return take_method(r, value, e);
+    case OPTION_CALLS: return run_take_calls(r, value, e);
+    case OPTION_METHOD: return run_take_method(r, value, e);
     case OPTION_NO_REPORT: return r->no_report = true;
     default: return true;
     }
 }
 
 /* Options end at the program's name: those behind it are the program's. */
-static int parse(struct request *r, int argc, char **argv, const struct command *self,
-                 struct err *e)
+static int run_parse(struct request *r, int argc, char **argv, const struct command *self,
+                     struct err *e)
 {
     struct option_walk walk = options_start(self, argc, argv);
     for (;;) {
@@ -144,12 +149,12 @@ static int parse(struct request *r, int argc, char **argv, const struct command 
         int row = options_next(&walk, &value, e);
         if (row < 0)
             return row;
-        if (!take_option(r, row, value, e))
+        if (!run_take_option(r, row, value, e))
             return OPTION_BAD;
     }
 }
 
-static bool check(struct request *r, struct err *e)
+static bool run_check_request(struct request *r, struct err *e)
 {
     if (r->argv && r->pid)
         return err_set(e, "run takes a PROGRAM or --pid, not both; see 'monarc run --help'");
@@ -173,20 +178,14 @@ static bool check(struct request *r, struct err *e)
 
 /* --- recording ------------------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static const char *default_folder(struct request *r)
+static const char *run_default_folder(struct request *r)
 {
     if (r->argv)
-        return arena_printf(&r->arena, "%s.monarc", base_name(r->argv[0]));
+        return arena_printf(&r->arena, "%s.monarc", path_base_name(r->argv[0]));
     return arena_printf(&r->arena, "%" PRIu64 ".monarc", r->pid);
 }
 
-static bool write_run(struct request *r, const struct run *run, struct err *e)
+static bool run_write_run(struct request *r, const struct run *run, struct err *e)
 {
     struct writer w = {.word = 8};
     run_write(&w, run);
@@ -197,7 +196,7 @@ static bool write_run(struct request *r, const struct run *run, struct err *e)
 }
 
 /* Under a monitor the recorder in the program samples nothing, and has histograms all the same. */
-static void drop_histograms(struct profile *p)
+static void run_drop_histograms(struct profile *p)
 {
     for (size_t i = 0; i < p->histograms.len; i++)
         histogram_deinit(&p->histograms.at[i]);
@@ -205,7 +204,8 @@ static void drop_histograms(struct profile *p)
 }
 
 /* The calls and blocks that the program itself counted. */
-static bool add_calls(struct request *r, const struct run *run, struct profile *p, struct err *e)
+static bool run_add_counted(struct request *r, const struct run *run, struct profile *p,
+                            struct err *e)
 {
     const char *path = arena_printf(&r->arena, "%s/%" PRIu32 "/gmon.out", r->folder.working,
                                     run->processes.at[0].pid);
@@ -213,7 +213,7 @@ static bool add_calls(struct request *r, const struct run *run, struct profile *
     struct file_buffer buffer = {0};
     struct profile counted = {0};
     bool ok = access(path, F_OK) || profile_load(&options, path, &buffer, &counted, e);
-    drop_histograms(&counted);
+    run_drop_histograms(&counted);
     ok = ok && profile_merge(p, &counted, e);
     profile_deinit(&counted);
     file_buffer_deinit(&buffer);
@@ -221,11 +221,11 @@ static bool add_calls(struct request *r, const struct run *run, struct profile *
 }
 
 /* For those who want it: what GNU gprof reads. */
-static bool write_gmon(struct request *r, const struct run *run, struct err *e)
+static bool run_write_gmon(struct request *r, const struct run *run, struct err *e)
 {
     struct profile p = {0};
     bool ok = !run->processes.len || !run_profile(run, &p) ||
-              (add_calls(r, run, &p, e) &&
+              (run_add_counted(r, run, &p, e) &&
                profile_save(format_named("gmon"), &p, 8, false,
                             arena_printf(&r->arena, "%s/gmon.out", r->folder.working), e));
     profile_deinit(&p);
@@ -233,7 +233,7 @@ static bool write_gmon(struct request *r, const struct run *run, struct err *e)
 }
 
 /* What the program asked for with monarc_dump(): a recording of its own, until now. */
-static void dump(void *context, const char *folder, const struct run *so_far)
+static void run_dump(void *context, const char *folder, const struct run *so_far)
 {
     struct request *r = context;
     struct arena a = {0};
@@ -250,10 +250,10 @@ static void dump(void *context, const char *folder, const struct run *so_far)
     arena_deinit(&a);
 }
 
-static bool keep(struct request *r, const struct run *run, struct err *e)
+static bool run_keep(struct request *r, const struct run *run, struct err *e)
 {
-    return run_calls_finish(&r->counted, &r->arena, e) && write_run(r, run, e) &&
-           write_gmon(r, run, e) && run_folder_keep(&r->folder, &r->arena, e);
+    return run_calls_finish(&r->counted, &r->arena, e) && run_write_run(r, run, e) &&
+           run_write_gmon(r, run, e) && run_folder_keep(&r->folder, &r->arena, e);
 }
 
 /* --- afterwards ------------------------------------------------------------------------------ */
@@ -264,7 +264,7 @@ struct output_before {
     off_t at;
 };
 
-static struct output_before look_at_output(void)
+static struct output_before run_look_at_output(void)
 {
     struct stat st;
     struct output_before before = {.is_terminal = isatty(STDOUT_FILENO)};
@@ -279,7 +279,7 @@ static struct output_before look_at_output(void)
 
 /* A report must not get among the program's results. A person sees which is which; a file tells
  * whether something was written; a pipe does not. */
-static bool is_output_free(const struct output_before *before)
+static bool run_is_output_free(const struct output_before *before)
 {
     struct stat st;
     if (before->is_terminal)
@@ -287,7 +287,8 @@ static bool is_output_free(const struct output_before *before)
     return before->is_regular && fstat(STDOUT_FILENO, &st) == 0 && st.st_size <= before->at;
 }
 
-static void show(const struct command *report, const char *folder, struct out *out, struct err *e)
+static void run_show(const struct command *report, const char *folder, struct out *out,
+                     struct err *e)
 {
     struct arena a = {0};
     char *argv[] = {arena_printf(&a, "%s", report->name), arena_printf(&a, "--limit=30"),
@@ -297,51 +298,74 @@ static void show(const struct command *report, const char *folder, struct out *o
     arena_deinit(&a);
 }
 
-static bool report(struct request *r, struct out *out, struct err *e)
+static bool run_report(struct request *r, struct out *out, struct err *e)
 {
-    show(&command_flat, r->folder.name, out, e);
+    run_show(&command_flat, r->folder.name, out, e);
     if (!e->line[0])
         out_printf(out,
-                   "\nThe recording is %s: 'monarc flat' and 'monarc graph' show all of it, "
-                   "'monarc doctor' what to doubt.\n",
-                   r->folder.name);
+                   "\nNext: monarc graph %s    (which calls led there)\n"
+                   "      monarc lines %s    (line by line)\n"
+                   "      monarc doctor %s   (what to doubt)\n",
+                   r->folder.name, r->folder.name, r->folder.name);
     return !e->line[0];
 }
 
-static bool report_somewhere(struct request *r, const struct output_before *before, struct out *out,
-                             struct err *e)
+static bool run_report_somewhere(struct request *r, const struct output_before *before,
+                                 struct out *out, struct err *e)
 {
     if (r->no_report)
         return true;
-    if (is_output_free(before))
-        return report(r, out, e);
+    if (run_is_output_free(before))
+        return run_report(r, out, e);
     struct out aside;
     out_init(&aside, STDERR_FILENO);
-    bool ok = report(r, &aside, e) && out_finish(&aside, "standard error", e);
+    bool ok = run_report(r, &aside, e) && out_finish(&aside, "standard error", e);
     out_deinit(&aside);
     return ok;
 }
 
-static bool wants_calls(const struct request *r)
+/* Counts of lines that the program took along. */
+static bool run_tell_coverage(const struct request *r, struct err *e)
+{
+    const char *first;
+    size_t missed = run_coverage_missed(&r->coverage, &first);
+    struct out aside;
+    if (!missed)
+        return true;
+    out_init(&aside, STDERR_FILENO);
+    out_printf(
+        &aside,
+        "monarc run: %s: %s counts lines (--coverage), and %zu of %zu counter files were not "
+        "written: libgcov writes when a program returns from main or calls exit(), not when "
+        "it ends by _exit or a signal. Linked with -lmonarc_cover it writes then, too.\n",
+        first, r->argv[0], missed, r->coverage.len);
+    bool ok = out_finish(&aside, "standard error", e);
+    out_deinit(&aside);
+    return ok;
+}
+
+static bool run_wants_calls(const struct request *r)
 {
     if (!r->argv || r->calls == CALLS_NEVER)
         return false;
     return r->calls == CALLS_ALWAYS || preload_counts_calls(r->argv[0]);
 }
 
-static int record(struct request *r, struct out *out, struct err *e)
+static int run_record(struct request *r, struct out *out, struct err *e)
 {
     struct run run = {0};
     struct monitor_result result;
-    struct output_before before = look_at_output();
-    const char *name = r->output ? r->output : default_folder(r);
+    struct output_before before = run_look_at_output();
+    const char *name = r->output ? r->output : run_default_folder(r);
     if (!run_folder_make(&r->folder, name, &r->arena, e))
         return EXIT_BAD;
-    if (wants_calls(r) &&
+    if (run_wants_calls(r) &&
         !run_calls_prepare(&r->counted, r->argv[0], r->folder.working, &r->arena, e)) {
         run_folder_drop(&r->folder);
         return EXIT_BAD;
     }
+    if (r->argv)
+        run_coverage_look(&r->coverage, r->argv[0], &r->arena);
     struct monitor_options options = {.argv = r->argv,
                                       .environment = run_calls_environment(&r->counted, &r->arena),
                                       .pid = (int32_t)r->pid,
@@ -354,17 +378,17 @@ static int record(struct request *r, struct out *out, struct err *e)
                                       .refuses_perf = r->method && !strcmp(r->method, "ptrace"),
                                       .refuses_ptrace = r->method && !strcmp(r->method, "perf"),
                                       .control = r->counted.control,
-                                      .dump = dump,
+                                      .dump = run_dump,
                                       .context = r,
                                       .events = &r->choices};
     bool ok = monitor_record(&options, &run, &result, e);
-    ok = ok && keep(r, &run, e);
+    ok = ok && run_keep(r, &run, e);
     run_deinit(&run);
     if (!ok)
         run_folder_drop(&r->folder);
     if (!result.has_started)
         return result.status;
-    ok = ok && report_somewhere(r, &before, out, e);
+    ok = ok && run_tell_coverage(r, e) && run_report_somewhere(r, &before, out, e);
     if (ok && r->dump_failure.line[0])
         ok = err_set(e, "monarc_dump: %s", r->dump_failure.line);
     return ok || result.status ? result.status : EXIT_BAD;
@@ -373,15 +397,15 @@ static int record(struct request *r, struct out *out, struct err *e)
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
     struct request r = {.rate = DEFAULT_RATE, .daemon_seconds = DAEMON_SECONDS};
-    int status = EXIT_BAD, end = parse(&r, argc - 1, argv + 1, self, e);
+    int status = EXIT_BAD, end = run_parse(&r, argc - 1, argv + 1, self, e);
     if (end == OPTION_HELP) {
         command_help(self, out);
         status = EXIT_FINE;
     } else if (r.lists_events && !e->line[0]) {
         events_list(out, "");
         status = EXIT_FINE;
-    } else if (!e->line[0] && check(&r, e)) {
-        status = record(&r, out, e);
+    } else if (!e->line[0] && run_check_request(&r, e)) {
+        status = run_record(&r, out, e);
     }
     events_deinit(&r.choices);
     arena_deinit(&r.arena);
@@ -390,6 +414,9 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 
 const struct command command_run = {
     .name = "run",
+    .next = "'monarc graph' shows which calls led there, 'monarc lines' which lines, 'monarc "
+            "doctor' what to doubt",
+    .ends_at_operand = true,
     .synopsis = "[OPTION...] [--] PROGRAM [ARGUMENT...] | [OPTION...] --pid PID",
     .summary = "Record a program, then show where its time went",
     .details =

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +74,15 @@ static void start_pager(struct terminal *t, const char *command, struct out *out
     signal(SIGINT, SIG_IGN);
     t->screen = out->fd;
     out->fd = ends[1];
+}
+
+int terminal_width(const struct out *out)
+{
+    enum { LEAST = 80 };
+    struct winsize size;
+    if (out->fd < 0 || ioctl(out->fd, TIOCGWINSZ, &size) || size.ws_col < LEAST)
+        return LEAST;
+    return size.ws_col;
 }
 
 void terminal_start(struct terminal *t, enum colour_when when, bool no_pager, struct out *out)

@@ -21,6 +21,9 @@ struct terminal {
     int screen;  /* what `out` wrote to before */
 };
 
+/* Columns of the terminal that `out` writes to, and no fewer than 80; elsewhere 80. */
+int terminal_width(const struct out *out);
+
 /* Decides, and starts the pager: `out`, still empty, then writes to it. */
 void terminal_start(struct terminal *t, enum colour_when when, bool no_pager, struct out *out);
 

@@ -2,8 +2,8 @@
  *
  * The option table of a command is the one truth: parsing, --help, the man page and the shell
  * completions are made from it. */
-#ifndef MONARC_CLI_COMMAND_H
-#define MONARC_CLI_COMMAND_H
+#ifndef MONARC_COMMAND_COMMAND_H
+#define MONARC_COMMAND_COMMAND_H
 
 #include "base/err.h"
 #include "output/out.h"
@@ -19,16 +19,24 @@ struct option_row {
     const char *name;  /* long name without dashes */
     const char *value; /* NULL: takes none; "FILE": required; "[WHEN]": optional, attached */
     const char *help;  /* one line, no full stop */
+    char old_letter;   /* of earlier releases; still taken, with a note */
 };
+
+/* A table of options has a row for each enumerator; LEN is the one behind the last. */
+#define OPTION_ROWS_MATCH(ROWS, LEN) \
+    _Static_assert(sizeof(ROWS) / sizeof *(ROWS) == (LEN), "options have one row each")
 
 struct command {
     const char *name;
     const char *synopsis; /* after `monarc NAME `: "[OPTION...] PROGRAM [PROFILE...]" */
     const char *summary;  /* one line for the list of commands, no full stop */
     const char *details;  /* paragraphs for --help and the man page, examples included */
+    const char *next;     /* what users do after it: a sentence without a full stop, or NULL */
+    bool ends_at_operand; /* what follows the first operand is another program's */
     bool is_lookalike;    /* prints and fails in another program's words: errors go out verbatim */
     const struct option_row *options;
     size_t options_len;
+    size_t rare_options; /* of these, at the front: few users need them, and help has them last */
 
     /* Returns an exit status; EXIT_BAD comes with `e` set. Reports go to `out` (standard output).
      */
@@ -64,7 +72,10 @@ typedef bool option_taker(void *request, int row, const char *value, struct err 
 /* Hands every option to `take`. OPTION_END, OPTION_BAD or OPTION_HELP. */
 int options_each(struct option_walk *w, option_taker *take, void *request, struct err *e);
 
-/* Help of one command, as text. */
+/* The row whose old letter is among the arguments, or NULL; argv as for options_start(). */
+const struct option_row *options_old(const struct command *c, int argc, char **argv);
+
+/* Help of one command, as text of 80 columns. */
 void command_help(const struct command *c, struct out *out);
 
 /* Parses a whole decimal number; fails with a message naming `option`. */

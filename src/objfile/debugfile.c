@@ -18,7 +18,7 @@ static const char SYSTEM_DIR[] = "/usr/lib/debug";
 
 /* What is sought. */
 struct wanted {
-    const struct object *object;
+    struct object *object;
     struct bytes build_id;
     const char *link; /* file name of .gnu_debuglink, or NULL */
     uint32_t crc;
@@ -56,8 +56,10 @@ static bool try_path(const struct wanted *w, const char *path, struct image *out
 {
     if (!image_open(path, out, NULL, NULL))
         return false;
-    if (belongs(w, out))
+    if (belongs(w, out)) {
+        w->object->debug_path = arena_copy(&w->object->arena, path, strlen(path));
         return true;
+    }
     image_close(out);
     return false;
 }

@@ -129,6 +129,8 @@ const struct object_facts *object_facts(struct object *o)
     o->facts->changed = o->self.changed;
     o->facts->is_stripped = !image_find(&o->self, SHT_SYMTAB, NULL);
     o->facts->compiler = compiler(&o->self);
+    size_t sections = 0;
+    o->facts->has_sections = !elf_getshdrnum(o->self.elf, &sections) && sections > 1;
     read_segments(o);
     return o->facts;
 }

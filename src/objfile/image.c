@@ -4,10 +4,13 @@
 #include "objfile/image.h"
 
 #include "base/cursor.h"
+#include "base/file.h"
+#include "objfile/pe.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,7 +25,6 @@ static const struct {
     {"#!", 2, "a script, not an ELF object; name the program that it starts"},
     {"!<thin>\n", 8, "an archive, not an ELF object; name the program it was linked into"},
     {"!<arch>\n", 8, "an archive, not an ELF object; name the program it was linked into"},
-    {"MZ", 2, "a Windows or DOS program, not an ELF object"},
     {"BC\xc0\xde", 4, "LLVM bitcode, not an ELF object"},
     {"\xcf\xfa\xed\xfe", 4, "a Mach-O file, not an ELF object"},
     {"\xca\xfe\xba\xbe", 4, "a Mach-O or Java file, not an ELF object"},
@@ -30,7 +32,8 @@ static const struct {
     {"\177ELF", 4, "not an ELF object of a class, order and version that is known"},
 };
 
-static bool refuse(const char *name, struct bytes start, enum object_failure *why, struct err *e)
+static bool image_refuse(const char *name, struct bytes start, enum object_failure *why,
+                         struct err *e)
 {
     *why = OBJECT_NOT_ELF;
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
@@ -39,26 +42,90 @@ static bool refuse(const char *name, struct bytes start, enum object_failure *wh
     return err_in(e, name, start.len ? "not an ELF object" : "an empty file, not an ELF object");
 }
 
-static bool broken(const char *name, const char *sentence, enum object_failure *why, struct err *e)
+static bool image_broken(const char *name, const char *sentence, enum object_failure *why,
+                         struct err *e)
 {
     *why = OBJECT_BROKEN;
     return err_in(e, name, "%s: %s", sentence, elf_errmsg(-1));
 }
 
+/* What a packed section says that it holds; 0: it is not packed. */
+static uint64_t image_claimed_bytes(const struct image *image, size_t index, const char *name)
+{
+    enum { GNU_HEADER = 12 };
+    Elf_Scn *section;
+    GElf_Shdr header;
+    GElf_Chdr packed;
+    if (!image_section(image, index, &section, &header))
+        return 0;
+    if (header.sh_flags & SHF_COMPRESSED)
+        return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+    if (strncmp(name, ".zdebug_", 8))
+        return 0;
+    struct bytes raw = image_bytes(image, index);
+    return raw.len > GNU_HEADER && !memcmp(raw.at, "ZLIB", 4) ? bytes_u64(raw.at + 4, true) : 0;
+}
+
+/* A megabyte of zlib can stand for a gigabyte of zeros, which libdw would unpack as soon as it is
+ * asked anything. Compilers' debug information shrinks to a third or a tenth. */
+static void image_refuse_excess(struct image *image)
+{
+    enum { ALWAYS_FINE = 16 << 20, MOST_RATIO = 100 };
+    GElf_Shdr header;
+    for (size_t i = 1; i < image->sections_len; i++) {
+        if (!image_section(image, i, NULL, &header))
+            continue;
+        const char *name = image_section_name(image, &header);
+        uint64_t claim = image_claimed_bytes(image, i, name);
+        if (claim <= ALWAYS_FINE || claim / MOST_RATIO <= header.sh_size)
+            continue;
+        image->has_excess = true;
+        image->refused_section = name;
+        image->refused_why = "claims to unpack to more than a hundred times its size";
+        return;
+    }
+}
+
+static bool image_is_packed(const struct image *image, size_t index)
+{
+    GElf_Shdr header;
+    return image_section(image, index, NULL, &header) &&
+           image_claimed_bytes(image, index, image_section_name(image, &header));
+}
+
+bool image_unpack(struct image *image, size_t index)
+{
+    Elf_Scn *section;
+    GElf_Shdr header;
+    if (!image_is_packed(image, index))
+        return true;
+    if (image->has_excess || !image_section(image, index, &section, &header))
+        return false;
+    if (!(header.sh_flags & SHF_COMPRESSED))
+        elf_compress_gnu(section, 0, 0);
+    else if (elf_compress(section, 0, 0) < 0)
+        image_unpack_zstd(image);
+    if (!image_is_packed(image, index))
+        return true;
+    image->refused_section = image_section_name(image, &header);
+    image->refused_why = "is damaged, or packed in a way that is not known";
+    return false;
+}
+
 /* Reads what every user of an image needs. */
-static bool look_inside(struct image *image, const char *name, struct bytes start,
-                        enum object_failure *why, struct err *e)
+static bool image_look_inside(struct image *image, const char *name, struct bytes start,
+                              enum object_failure *why, struct err *e)
 {
     if (!image->elf || elf_kind(image->elf) != ELF_K_ELF)
-        return refuse(name, start, why, e);
+        return image_refuse(name, start, why, e);
     if (!gelf_getehdr(image->elf, &image->header))
-        return broken(name, "the ELF header cannot be read", why, e);
+        return image_broken(name, "the ELF header cannot be read", why, e);
     if (image->header.e_type == ET_CORE) {
         *why = OBJECT_NOT_ELF;
         return err_in(e, name, "a core dump, not a program; name the program that left it");
     }
     if (elf_getshdrnum(image->elf, &image->sections_len))
-        return broken(name, "the section headers cannot be read", why, e);
+        return image_broken(name, "the section headers cannot be read", why, e);
     /* libelf takes headers beyond the end for none at all. */
     if (image->header.e_shoff >= image->size_bytes ||
         (image->sections_len && !elf_getscn(image->elf, 0))) {
@@ -70,28 +137,58 @@ static bool look_inside(struct image *image, const char *name, struct bytes star
     }
     if (elf_getshdrstrndx(image->elf, &image->names))
         image->names = 0;
+    image_refuse_excess(image);
     return true;
 }
 
-static bool start_image(struct image *image, Elf *elf, const char *name, struct bytes start,
-                        enum object_failure *why, struct err *e)
+static bool image_start_image(struct image *image, Elf *elf, const char *name, struct bytes start,
+                              enum object_failure *why, struct err *e)
 {
     enum object_failure ignored;
     why = why ? why : &ignored;
     *why = OBJECT_OK;
     image->elf = elf;
-    if (look_inside(image, name, start, why, e))
+    if (image_look_inside(image, name, start, why, e))
         return true;
     image_close(image);
     return false;
 }
 
-static bool system_refuses(const char *path, int errno_value, enum object_failure *why,
-                           struct err *e)
+static bool image_system_refuses(const char *path, int errno_value, enum object_failure *why,
+                                 struct err *e)
 {
     if (why)
         *why = OBJECT_UNREADABLE;
     return err_errno(e, path, errno_value);
+}
+
+/* A program of Windows becomes an ELF image in memory of our own. */
+static bool image_start_pe(struct image *image, struct bytes pe, const char *name,
+                           enum object_failure *why, struct err *e)
+{
+    struct writer elf = {0};
+    enum object_failure ignored;
+    why = why ? why : &ignored;
+    if (!pe_to_elf(pe, name, &elf, why, e)) {
+        writer_deinit(&elf);
+        image_close(image);
+        return false;
+    }
+    image->owned = elf.out.at;
+    image->size_bytes = elf.out.len;
+    return image_start_image(image, elf_memory((char *)elf.out.at, elf.out.len), name,
+                             (struct bytes){elf.out.at, elf.out.len}, why, e);
+}
+
+static bool image_open_pe(struct image *image, const char *path, enum object_failure *why,
+                          struct err *e)
+{
+    struct file_buffer b = {0};
+    bool ok = file_read_regular(path, &b, e) && image_start_pe(image, file_bytes(&b), path, why, e);
+    if (!ok)
+        image_close(image);
+    file_buffer_deinit(&b);
+    return ok;
 }
 
 bool image_open(const char *path, struct image *out, enum object_failure *why, struct err *e)
@@ -100,13 +197,13 @@ bool image_open(const char *path, struct image *out, enum object_failure *why, s
     /* O_NONBLOCK: a named pipe must not make us wait for its writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return system_refuses(path, errno, why, e);
+        return image_system_refuses(path, errno, why, e);
     out->fd = fd;
     struct stat st;
     int refused = fstat(fd, &st) ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
     if (refused) {
         image_close(out);
-        return system_refuses(path, refused, why, e);
+        return image_system_refuses(path, refused, why, e);
     }
     if (!S_ISREG(st.st_mode)) {
         image_close(out);
@@ -121,8 +218,10 @@ bool image_open(const char *path, struct image *out, enum object_failure *why, s
     uint8_t start[16];
     ssize_t n = pread(fd, start, sizeof start, 0);
     elf_version(EV_CURRENT);
-    return start_image(out, elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL), path,
-                       (struct bytes){start, n > 0 ? (size_t)n : 0}, why, e);
+    if (n > 0 && pe_probe((struct bytes){start, (size_t)n}))
+        return image_open_pe(out, path, why, e);
+    return image_start_image(out, elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL), path,
+                             (struct bytes){start, n > 0 ? (size_t)n : 0}, why, e);
 }
 
 bool image_over(struct bytes memory, const char *name, struct image *out, enum object_failure *why,
@@ -130,9 +229,11 @@ bool image_over(struct bytes memory, const char *name, struct image *out, enum o
 {
     *out = (struct image){.fd = -1, .size_bytes = memory.len};
     elf_version(EV_CURRENT);
+    if (pe_probe(memory))
+        return image_start_pe(out, memory, name, why, e);
     /* libelf takes a pointer to mutable bytes but writes only for ELF_C_RDWR. */
     Elf *elf = memory.len ? elf_memory((char *)memory.at, memory.len) : NULL;
-    return start_image(out, elf, name, memory, why, e);
+    return image_start_image(out, elf, name, memory, why, e);
 }
 
 void image_close(struct image *image)
@@ -204,7 +305,7 @@ struct bytes image_at(const struct image *image, uint64_t address, size_t len)
 }
 
 /* Notes: namesz, descsz, type (4 bytes each), name and descriptor, each padded to 4. */
-static struct bytes build_id_in(struct bytes notes, bool big_endian)
+static struct bytes image_build_id_in(struct bytes notes, bool big_endian)
 {
     struct cursor c = cursor_over(notes, "");
     c.big_endian = big_endian;
@@ -222,17 +323,37 @@ static struct bytes build_id_in(struct bytes notes, bool big_endian)
     return (struct bytes){0};
 }
 
+/* Where there are no section headers, as packers leave programs: the kernel reads it so, too. */
+static struct bytes image_build_id_by_segments(const struct image *image)
+{
+    size_t len = 0, file_len = 0;
+    const char *file = image->elf ? elf_rawfile(image->elf, &file_len) : NULL;
+    GElf_Phdr p;
+    if (!file || elf_getphdrnum(image->elf, &len))
+        return (struct bytes){0};
+    for (size_t i = 0; i < len && i < INT32_MAX; i++) {
+        if (!gelf_getphdr(image->elf, (int)i, &p) || p.p_type != PT_NOTE || p.p_offset > file_len)
+            continue;
+        size_t bytes = p.p_filesz < file_len - p.p_offset ? p.p_filesz : file_len - p.p_offset;
+        struct bytes notes = {(const uint8_t *)file + p.p_offset, bytes};
+        struct bytes id = image_build_id_in(notes, image_is_big_endian(image));
+        if (id.len)
+            return id;
+    }
+    return (struct bytes){0};
+}
+
 struct bytes image_build_id(const struct image *image)
 {
     GElf_Shdr header;
     for (size_t i = 1; i < image->sections_len; i++) {
         if (!image_section(image, i, NULL, &header) || header.sh_type != SHT_NOTE)
             continue;
-        struct bytes id = build_id_in(image_bytes(image, i), image_is_big_endian(image));
+        struct bytes id = image_build_id_in(image_bytes(image, i), image_is_big_endian(image));
         if (id.len)
             return id;
     }
-    return (struct bytes){0};
+    return image->sections_len ? (struct bytes){0} : image_build_id_by_segments(image);
 }
 
 bool image_has_debug_info(const struct image *image)
@@ -240,10 +361,23 @@ bool image_has_debug_info(const struct image *image)
     static const char *const NAMES[] = {".debug_info", ".debug_line", ".zdebug_info",
                                         ".zdebug_line"};
     GElf_Shdr header;
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0] && !image->has_excess; i++) {
         size_t index = image_find(image, 0, NAMES[i]);
         if (index && image_section(image, index, NULL, &header) && header.sh_type != SHT_NOBITS)
             return true;
     }
     return false;
+}
+
+struct bytes image_debug_section(struct image *image, const char *name)
+{
+    char dotted[32], gnu[32];
+    snprintf(dotted, sizeof dotted, ".%s", name);
+    snprintf(gnu, sizeof gnu, ".z%s", name);
+    size_t index = image_find(image, 0, dotted);
+    index = index ? index : image_find(image, 0, gnu);
+    GElf_Shdr header;
+    if (!index || !image_section(image, index, NULL, &header) || header.sh_type == SHT_NOBITS)
+        return (struct bytes){0};
+    return image_unpack(image, index) ? image_bytes(image, index) : (struct bytes){0};
 }

@@ -27,6 +27,10 @@ struct image {
     GElf_Ehdr header;
     size_t sections_len;
     size_t names; /* index of the section that names sections */
+    /* The debug section that is not unpacked, and why; NULL while there is none. Set on opening if
+     * it claims too much, and later if it turns out to be damaged. */
+    const char *refused_section, *refused_why;
+    bool has_excess; /* a section claims more than is in proportion: none is unpacked */
 };
 
 /* `name` is for messages. On failure *out is empty and needs no image_close(). */
@@ -57,7 +61,16 @@ void image_unpack_zstd(struct image *image);
 
 struct bytes image_build_id(const struct image *image);
 
-/* Whether .debug_info or .debug_line is there, and not only its place. */
+/* Unpacks a section in libelf's descriptor, where libdw looks as well. False if it stays packed;
+ * refused_why says why. */
+bool image_unpack(struct image *image, size_t index);
+
+/* A debug section by its name without the dot, unpacked in place, packed in either way; empty where
+ * there is none or it stays packed. */
+struct bytes image_debug_section(struct image *image, const char *name);
+
+/* Whether .debug_info or .debug_line is there, and not only its place; false if a section claims to
+ * unpack to more than is in proportion. */
 bool image_has_debug_info(const struct image *image);
 
 static inline bool image_is_big_endian(const struct image *image)

@@ -1,6 +1,7 @@
 /* A sweep over spans in the order of their starts, with the open ones in a heap. */
 #include "objfile/interval_map.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -67,16 +68,16 @@ static void sort_spans(struct span *spans, size_t len)
     arena_deinit(&scratch);
 }
 
-static void emit(struct cover *c, uint64_t start, uint32_t id)
+static void emit(struct interval_map *c, uint64_t start, uint32_t id)
 {
     size_t len = c->segments.len;
     if (len ? c->segments.at[len - 1].id != id : id != NO_SPAN)
         vec_push(&c->segments, (struct segment){.start = start, .id = id});
 }
 
-void cover_init(struct cover *c, struct span *spans, size_t len)
+void interval_map_init(struct interval_map *c, struct span *spans, size_t len)
 {
-    *c = (struct cover){0};
+    *c = (struct interval_map){0};
     if (!len || len >= UINT32_MAX)
         return;
     sort_spans(spans, len);
@@ -96,26 +97,18 @@ void cover_init(struct cover *c, struct span *spans, size_t len)
     vec_free(&s.open);
 }
 
-void cover_deinit(struct cover *c)
+void interval_map_deinit(struct interval_map *c)
 {
     vec_free(&c->segments);
 }
 
-size_t cover_find(const struct cover *c, uint64_t address)
+size_t interval_map_find(const struct interval_map *c, uint64_t address)
 {
-    size_t low = 0, high = c->segments.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->segments.at[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - 1;
+    return PARTITION_POINT(c->segments.len, i, c->segments.at[i].start <= address) - 1;
 }
 
-uint32_t cover_at(const struct cover *c, uint64_t address)
+uint32_t interval_map_at(const struct interval_map *c, uint64_t address)
 {
-    size_t found = cover_find(c, address);
+    size_t found = interval_map_find(c, address);
     return found == SIZE_MAX ? NO_SPAN : c->segments.at[found].id;
 }

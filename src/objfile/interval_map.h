@@ -1,7 +1,7 @@
 /* From spans that overlap to segments that do not: which span counts where. Private to this room.
  */
-#ifndef MONARC_OBJFILE_COVER_H
-#define MONARC_OBJFILE_COVER_H
+#ifndef MONARC_OBJFILE_INTERVAL_MAP_H
+#define MONARC_OBJFILE_INTERVAL_MAP_H
 
 #include "base/vec.h"
 
@@ -21,18 +21,18 @@ struct segment {
     uint32_t id; /* of the span that counts; NO_SPAN: none does */
 };
 
-struct cover {
+struct interval_map {
     VEC(struct segment) segments;
 };
 
 /* Sorts `spans`; needs no more than twice as many segments as there are spans, and one. */
-void cover_init(struct cover *c, struct span *spans, size_t len);
-void cover_deinit(struct cover *c);
+void interval_map_init(struct interval_map *c, struct span *spans, size_t len);
+void interval_map_deinit(struct interval_map *c);
 
 /* Index of the segment that holds an address; SIZE_MAX before the first. */
-size_t cover_find(const struct cover *c, uint64_t address);
+size_t interval_map_find(const struct interval_map *c, uint64_t address);
 
 /* The id there. */
-uint32_t cover_at(const struct cover *c, uint64_t address);
+uint32_t interval_map_at(const struct interval_map *c, uint64_t address);
 
 #endif

@@ -16,13 +16,13 @@
 #include <dwarf.h>
 #include <string.h>
 
-static uint64_t read_offset(struct cursor *c, uint8_t size)
+static uint64_t lineprogram_read_offset(struct cursor *c, uint8_t size)
 {
     return size == 4 ? cursor_u32(c) : cursor_u64(c);
 }
 
 /* A string inside the program, or "" past its end. */
-static const char *read_string(struct cursor *c)
+static const char *lineprogram_read_string(struct cursor *c)
 {
     const uint8_t *end = cursor_left(c) ? memchr(c->at, 0, cursor_left(c)) : NULL;
     if (c->failed || !end) {
@@ -33,7 +33,7 @@ static const char *read_string(struct cursor *c)
 }
 
 /* A string of another section, or NULL. */
-static const char *string_at(struct bytes strings, uint64_t offset)
+static const char *lineprogram_string_at(struct bytes strings, uint64_t offset)
 {
     return offset < strings.len ? (const char *)strings.at + offset : NULL;
 }
@@ -44,16 +44,19 @@ struct field {
     uint64_t number;
 };
 
-static bool read_field(struct line_program *p, struct cursor *c, uint64_t form, struct field *out)
+static bool lineprogram_read_field(struct line_program *p, struct cursor *c, uint64_t form,
+                                   struct field *out)
 {
     *out = (struct field){0};
     switch (form) {
-    case DW_FORM_string: out->text = read_string(c); break;
+    case DW_FORM_string: out->text = lineprogram_read_string(c); break;
     case DW_FORM_line_strp:
-        out->text = string_at(p->sections->line_str, read_offset(c, p->offset_size));
+        out->text = lineprogram_string_at(p->sections->line_str,
+                                          lineprogram_read_offset(c, p->offset_size));
         break;
     case DW_FORM_strp:
-        out->text = string_at(p->sections->str, read_offset(c, p->offset_size));
+        out->text =
+            lineprogram_string_at(p->sections->str, lineprogram_read_offset(c, p->offset_size));
         break;
     case DW_FORM_udata: out->number = cursor_uleb(c); break;
     case DW_FORM_data1: out->number = cursor_u8(c); break;
@@ -73,7 +76,7 @@ static bool read_field(struct line_program *p, struct cursor *c, uint64_t form, 
 
 /* The entries of a DWARF 5 table: a format (pairs of content and form), a count, the entries. Every
  * entry takes at least one byte, so the loop is bounded by the section. */
-static bool read_entries(struct line_program *p, struct cursor *c, bool are_files)
+static bool lineprogram_read_entries(struct line_program *p, struct cursor *c, bool are_files)
 {
     uint8_t formats = cursor_u8(c);
     struct cursor format = *c;
@@ -91,7 +94,7 @@ static bool read_entries(struct line_program *p, struct cursor *c, bool are_file
         for (unsigned i = 0; i < formats; i++) {
             uint64_t content = cursor_uleb(&f), form = cursor_uleb(&f);
             struct field field;
-            if (!read_field(p, c, form, &field))
+            if (!lineprogram_read_field(p, c, form, &field))
                 return false;
             if (content == DW_LNCT_path)
                 file.name = field.text;
@@ -108,9 +111,9 @@ static bool read_entries(struct line_program *p, struct cursor *c, bool are_file
     return true;
 }
 
-static struct line_file read_file(struct cursor *c)
+static struct line_file lineprogram_read_file(struct cursor *c)
 {
-    struct line_file file = {.name = read_string(c)};
+    struct line_file file = {.name = lineprogram_read_string(c)};
     if (*file.name) {
         file.dir = cursor_uleb(c);
         cursor_uleb(c); /* time of change */
@@ -120,19 +123,19 @@ static struct line_file read_file(struct cursor *c)
 }
 
 /* Before DWARF 5 both tables count from 1; entry 0 is the compilation directory, and no file. */
-static bool read_old_tables(struct line_program *p, struct cursor *c)
+static bool lineprogram_read_old_tables(struct line_program *p, struct cursor *c)
 {
     vec_push(&p->dirs, NULL);
     vec_push(&p->files, (struct line_file){0});
-    for (const char *dir; *(dir = read_string(c));)
+    for (const char *dir; *(dir = lineprogram_read_string(c));)
         vec_push(&p->dirs, dir);
-    for (struct line_file file; *(file = read_file(c)).name;)
+    for (struct line_file file; *(file = lineprogram_read_file(c)).name;)
         vec_push(&p->files, file);
     return !c->failed;
 }
 
 /* Leaves `c` at the directory table and p->code bounded to the program. */
-static bool read_header(struct line_program *p, struct cursor *c)
+static bool lineprogram_read_header(struct line_program *p, struct cursor *c)
 {
     uint64_t length = cursor_u32(c);
     p->offset_size = length == 0xffffffff ? 8 : 4;
@@ -147,7 +150,7 @@ static bool read_header(struct line_program *p, struct cursor *c)
         return false;
     if (p->version == 5)
         cursor_take(c, 2);
-    uint64_t header_length = read_offset(c, p->offset_size);
+    uint64_t header_length = lineprogram_read_offset(c, p->offset_size);
     if (c->failed || header_length > cursor_left(c))
         return false;
     p->code = *c;
@@ -162,9 +165,9 @@ static bool read_header(struct line_program *p, struct cursor *c)
     return !c->failed && p->opcode_base && p->line_range && p->max_operations;
 }
 
-static void reset(struct line_program *p)
+static void lineprogram_reset(struct line_program *p)
 {
-    p->row = (struct line_row){.line = 1, .file = p->sections->as_gnu && p->version == 5 ? 0 : 1};
+    p->row = (struct line_row){.line = 1, .file = p->sections->as_bfd && p->version == 5 ? 0 : 1};
     p->operation = 0;
 }
 
@@ -177,11 +180,12 @@ bool line_program_open(struct line_program *p, const struct line_sections *secti
     struct cursor c = cursor_over(sections->line, ".debug_line");
     c.big_endian = sections->big_endian;
     cursor_take(&c, (size_t)offset);
-    if (!read_header(p, &c))
+    if (!lineprogram_read_header(p, &c))
         return false;
-    reset(p);
-    return p->version == 5 ? read_entries(p, &c, false) && read_entries(p, &c, true)
-                           : read_old_tables(p, &c);
+    lineprogram_reset(p);
+    return p->version == 5
+               ? lineprogram_read_entries(p, &c, false) && lineprogram_read_entries(p, &c, true)
+               : lineprogram_read_old_tables(p, &c);
 }
 
 void line_program_close(struct line_program *p)
@@ -190,7 +194,7 @@ void line_program_close(struct line_program *p)
     vec_free(&p->files);
 }
 
-static void advance(struct line_program *p, uint64_t operations)
+static void lineprogram_advance(struct line_program *p, uint64_t operations)
 {
     if (p->max_operations == 1) {
         p->row.address += operations * p->min_instruction_bytes;
@@ -201,7 +205,7 @@ static void advance(struct line_program *p, uint64_t operations)
     p->operation = operations % p->max_operations;
 }
 
-static uint64_t read_address(struct cursor *c)
+static uint64_t lineprogram_read_address(struct cursor *c)
 {
     switch (cursor_left(c)) {
     case 2: return cursor_u16(c);
@@ -212,7 +216,7 @@ static uint64_t read_address(struct cursor *c)
 }
 
 /* True at the end of a sequence. */
-static bool run_extended(struct line_program *p)
+static bool lineprogram_run_extended(struct line_program *p)
 {
     uint64_t len = cursor_uleb(&p->code);
     if (p->code.failed || !len || len > cursor_left(&p->code)) {
@@ -225,11 +229,11 @@ static bool run_extended(struct line_program *p)
     switch (cursor_u8(&c)) {
     case DW_LNE_end_sequence: return true;
     case DW_LNE_set_address:
-        p->row.address = read_address(&c);
+        p->row.address = lineprogram_read_address(&c);
         p->operation = 0;
         break;
     case DW_LNE_define_file: {
-        struct line_file file = read_file(&c);
+        struct line_file file = lineprogram_read_file(&c);
         if (!c.failed)
             vec_push(&p->files, file);
         break;
@@ -239,36 +243,38 @@ static bool run_extended(struct line_program *p)
     return false;
 }
 
-static void skip_operands(struct line_program *p, uint8_t opcode)
+static void lineprogram_skip_operands(struct line_program *p, uint8_t opcode)
 {
     for (unsigned i = p->operands[opcode - 1]; i; i--)
         cursor_uleb(&p->code);
 }
 
 /* Standard opcodes other than DW_LNS_copy. */
-static void run_standard(struct line_program *p, uint8_t opcode)
+static void lineprogram_run_standard(struct line_program *p, uint8_t opcode)
 {
     switch (opcode) {
-    case DW_LNS_advance_pc: advance(p, cursor_uleb(&p->code)); break;
+    case DW_LNS_advance_pc: lineprogram_advance(p, cursor_uleb(&p->code)); break;
     case DW_LNS_advance_line: p->row.line += (uint32_t)cursor_sleb(&p->code); break;
     case DW_LNS_set_file: {
         uint64_t file = cursor_uleb(&p->code);
         p->row.file = file < UINT32_MAX ? (uint32_t)file : UINT32_MAX;
         break;
     }
-    case DW_LNS_const_add_pc: advance(p, (255u - p->opcode_base) / p->line_range); break;
+    case DW_LNS_const_add_pc:
+        lineprogram_advance(p, (255u - p->opcode_base) / p->line_range);
+        break;
     case DW_LNS_fixed_advance_pc:
         p->row.address += cursor_u16(&p->code);
         p->operation = 0;
         break;
-    default: skip_operands(p, opcode);
+    default: lineprogram_skip_operands(p, opcode);
     }
 }
 
-static void run_special(struct line_program *p, uint8_t opcode)
+static void lineprogram_run_special(struct line_program *p, uint8_t opcode)
 {
     uint8_t adjusted = (uint8_t)(opcode - p->opcode_base);
-    advance(p, adjusted / p->line_range);
+    lineprogram_advance(p, adjusted / p->line_range);
     p->row.line += (uint32_t)(p->line_base + adjusted % p->line_range);
 }
 
@@ -277,7 +283,7 @@ enum line_event line_program_next(struct line_program *p, struct line_row *row)
     while (cursor_left(&p->code) && !p->code.failed) {
         uint8_t opcode = cursor_u8(&p->code);
         if (opcode >= p->opcode_base) {
-            run_special(p, opcode);
+            lineprogram_run_special(p, opcode);
             *row = p->row;
             return LINE_ROW;
         }
@@ -285,20 +291,20 @@ enum line_event line_program_next(struct line_program *p, struct line_row *row)
             *row = p->row;
             return LINE_ROW;
         }
-        if (opcode == 0 && run_extended(p)) {
+        if (opcode == 0 && lineprogram_run_extended(p)) {
             *row = p->row;
-            reset(p);
+            lineprogram_reset(p);
             return LINE_SEQUENCE_END;
         }
         if (opcode != 0)
-            run_standard(p, opcode);
+            lineprogram_run_standard(p, opcode);
     }
     return LINE_STOP;
 }
 
 /* The operand of DW_LNS_set_column, of one byte, which is most of what stands between the rows that
  * compilers write. */
-static bool is_short_column(const struct line_program *p, const uint8_t *at)
+static bool lineprogram_is_short_column(const struct line_program *p, const uint8_t *at)
 {
     return at[0] == DW_LNS_set_column && p->opcode_base > DW_LNS_set_column &&
            p->operands[DW_LNS_set_column - 1] == 1 && p->code.end - at > 1 && at[1] < 0x80;
@@ -312,7 +318,7 @@ size_t line_program_run(struct line_program *p, struct line_row *last, size_t mo
     const uint8_t *code = p->code.at, *end = p->code.end;
     while (code < end && (size_t)(at - last) < most) {
         if (*code < p->opcode_base) {
-            if (!is_short_column(p, code))
+            if (!lineprogram_is_short_column(p, code))
                 break;
             code += 2;
             continue;

@@ -12,7 +12,7 @@ struct line_sections {
     struct bytes line;
     struct bytes line_str, str; /* empty, or ending with a NUL */
     bool big_endian;
-    bool as_gnu; /* the file register of DWARF 5 starts at 0, not 1 */
+    bool as_bfd; /* the file register of DWARF 5 starts at 0, not 1 */
 };
 
 struct line_file {

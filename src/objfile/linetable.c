@@ -5,6 +5,7 @@
  * that starts first does, and what another has beyond it. */
 #include "objfile/linetable.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -139,15 +140,7 @@ void line_table_deinit(struct line_table *t)
 
 size_t line_table_sequence_from(const struct line_table *t, uint64_t address)
 {
-    size_t low = 0, high = t->sequences.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->sequences.at[middle].high <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PARTITION_POINT(t->sequences.len, i, t->sequences.at[i].high <= address);
 }
 
 const struct line_row *line_table_find(const struct line_table *t, uint64_t address)
@@ -157,15 +150,8 @@ const struct line_row *line_table_find(const struct line_table *t, uint64_t addr
         return NULL;
     const struct line_sequence *s = &t->sequences.at[from];
     const struct line_row *rows = t->rows.at + s->first;
-    size_t low = 0, high = s->len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rows[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? &rows[low - 1] : NULL;
+    size_t behind = PARTITION_POINT(s->len, i, rows[i].address <= address);
+    return behind ? &rows[behind - 1] : NULL;
 }
 
 const char *line_table_path(struct line_table *t, uint32_t file, struct arena *a)

@@ -12,7 +12,13 @@
 
 #include <lzma.h>
 
-enum { MOST_BYTES = 128 << 20, DECODER_BYTES = 128 << 20, PIECE = 64 << 10 };
+enum {
+    MOST_BYTES = 128 << 20,
+    ALWAYS_FINE = 16 << 20,
+    MOST_RATIO = 100,
+    DECODER_BYTES = 128 << 20,
+    PIECE = 64 << 10
+};
 
 struct decoded {
     uint8_t *at;
@@ -27,7 +33,9 @@ static bool decode(struct bytes in, struct decoded *out)
     stream.next_in = in.at;
     stream.avail_in = in.len;
     lzma_ret result = LZMA_OK;
-    while (result == LZMA_OK && out->len < MOST_BYTES) {
+    size_t most = in.len < MOST_BYTES / MOST_RATIO ? in.len * MOST_RATIO : MOST_BYTES;
+    most = most > ALWAYS_FINE ? most : ALWAYS_FINE;
+    while (result == LZMA_OK && out->len < most) {
         vec_reserve(out, out->len + PIECE);
         stream.next_out = out->at + out->len;
         stream.avail_out = out->cap - out->len;

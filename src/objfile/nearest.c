@@ -5,6 +5,7 @@
  * smaller one. */
 #include "objfile/nearest.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/vec.h"
 
@@ -51,15 +52,7 @@ void nearest_free(struct nearest *n)
 
 static size_t symbols_up_to(const struct nearest *n, uint64_t address)
 {
-    size_t low = 0, high = n->symbols.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (n->symbols.at[middle].key <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PARTITION_POINT(n->symbols.len, i, n->symbols.at[i].key <= address);
 }
 
 static uint64_t extent(const struct object_symbol *s)

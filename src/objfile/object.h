@@ -12,9 +12,9 @@
 struct object;
 
 struct object_options {
-    const char *debug_dir; /* directories beside /usr/lib/debug, separated by ':'; NULL: none */
-    bool as_gnu; /* see what GNU gprof 2.40 sees: .symtab of the file itself or no symbols,
-                  * and debug information with BFD 2.40's misreadings of DWARF 5 */
+    const char *debug_dir;   /* directories beside /usr/lib/debug, separated by ':'; NULL: none */
+    bool has_symtab_only;    /* symbols are those of the file's own .symtab, or there are none */
+    bool reads_dwarf_as_bfd; /* with BFD 2.40's misreadings of DWARF 5 */
 };
 
 enum object_symbol_type {
@@ -42,6 +42,7 @@ struct object_symbol {
     bool is_mapping : 1;    /* a note to tools ($a, $t, $d, $x, .L...), never a routine's name */
     bool is_descriptor : 1; /* ppc64 ELFv1: the entry named a descriptor; address and section are
                              * those of the code it leads to (BFD calls that `.name`) */
+    bool is_hidden : 1;     /* not visible outside its object */
     bool is_compressed : 1; /* of a routine: Thumb, MIPS16 or microMIPS code */
     uint8_t local_entry;    /* ppc64 ELFv2: callers that share its TOC enter so many bytes later */
 };
@@ -82,6 +83,18 @@ uint8_t object_word(const struct object *o); /* 4 or 8: the size of a pointer (x
 bool object_is_big_endian(const struct object *o);
 uint16_t object_machine(const struct object *o);   /* EM_... of <elf.h> */
 uint16_t object_file_type(const struct object *o); /* ET_... of <elf.h>: ET_DYN for PIE */
+/* Why debug information that is there is not read, as a sentence without the file's name in *why
+ * (in memory of the object); false: it is read as far as anybody asked for it. */
+bool object_debug_refused(struct object *o, const char **why);
+
+/* What is not read of the debug information, for a diagnosis: opens and unpacks all there is. */
+struct object_debug_gaps {
+    const char *refused;               /* as object_debug_refused(), or NULL */
+    size_t split_units, missing_units; /* split off; of these, found in no .dwo file or package */
+    const char *first_missing; /* the .dwo file that was sought first; NULL: none, no name */
+};
+void object_debug_gaps(struct object *o, struct object_debug_gaps *out);
+
 bool object_has_debug_info(struct object *o); /* .debug_info or .debug_line, here or separate */
 struct bytes object_build_id(const struct object *o); /* empty where there is none */
 
@@ -126,6 +139,7 @@ struct object_facts {
     bool is_pie;           /* an executable that is loaded at an address of the day */
     bool is_shared_object; /* ET_DYN that is no executable */
     bool is_stripped;      /* no .symtab */
+    bool has_sections;     /* section headers, without which neither symbols nor lines are found */
 };
 const struct object_facts *object_facts(struct object *o);
 

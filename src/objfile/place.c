@@ -39,7 +39,7 @@ const char *frame_function(struct object *o, struct scopes *s, uint32_t scope)
         return named->name;
     named->is_linkage = true; /* asked for once */
     const struct object_symbol *symbol =
-        named->is_inlined && !o->as_gnu ? NULL : nearest_symbol(o, named->low);
+        named->is_inlined && !o->reads_dwarf_as_bfd ? NULL : nearest_symbol(o, named->low);
     if (symbol && symbol->address == named->low)
         named->name = symbol->name;
     return named->name;

@@ -18,18 +18,18 @@ struct level {
 
 struct reader {
     struct scopes *out;
-    bool as_gnu;
-    VEC(struct span) spans;
+    bool as_bfd;
+    struct scope_spans spans;
     struct level path[DEEPEST];
 };
 
-/* As BFD: a range that touches one the function has already is joined to it. */
-static void add_range(struct reader *r, size_t first, uint64_t low, uint64_t high, uint32_t scope)
+void scope_spans_add(struct scope_spans *spans, size_t first, uint64_t low, uint64_t high,
+                     uint32_t scope)
 {
     if (low >= high)
         return;
-    for (size_t i = first; i < r->spans.len; i++) {
-        struct span *s = &r->spans.at[i];
+    for (size_t i = first; i < spans->len; i++) {
+        struct span *s = &spans->at[i];
         if (low != s->high && high != s->low)
             continue;
         s->high = low == s->high ? high : s->high;
@@ -37,20 +37,20 @@ static void add_range(struct reader *r, size_t first, uint64_t low, uint64_t hig
         s->rank = s->high - s->low;
         return;
     }
-    vec_push(&r->spans, (struct span){low, high, high - low, scope});
+    vec_push(spans, (struct span){low, high, high - low, scope});
 }
 
-static bool has_unread_ranges(const struct reader *r, Dwarf_Die *die)
+static bool scopes_has_unread_ranges(const struct reader *r, Dwarf_Die *die)
 {
     Dwarf_Attribute ranges;
-    return r->as_gnu && dwarf_attr(die, DW_AT_ranges, &ranges) &&
+    return r->as_bfd && dwarf_attr(die, DW_AT_ranges, &ranges) &&
            dwarf_whatform(&ranges) == DW_FORM_rnglistx;
 }
 
-static void add_ranges(struct reader *r, Dwarf_Die *die, uint32_t scope)
+static void scopes_add_ranges(struct reader *r, Dwarf_Die *die, uint32_t scope)
 {
     enum { MOST_RANGES = 4096 };
-    if (has_unread_ranges(r, die))
+    if (scopes_has_unread_ranges(r, die))
         return;
     size_t first = r->spans.len;
     Dwarf_Addr base, low, high;
@@ -59,17 +59,17 @@ static void add_ranges(struct reader *r, Dwarf_Die *die, uint32_t scope)
         next = dwarf_ranges(die, next, &base, &low, &high);
         if (next <= 0)
             return;
-        add_range(r, first, low, high, scope);
+        scope_spans_add(&r->spans, first, low, high, scope);
     }
 }
 
 /* The function's number; `parent` where the entry has no code. */
-static uint32_t add_scope(struct reader *r, Dwarf_Die *die, int tag, uint32_t parent)
+static uint32_t scopes_add_scope(struct reader *r, Dwarf_Die *die, int tag, uint32_t parent)
 {
     uint32_t number = (uint32_t)r->out->scopes.len;
     size_t first = r->spans.len;
     if (number != NO_SCOPE)
-        add_ranges(r, die, number);
+        scopes_add_ranges(r, die, number);
     if (r->spans.len == first)
         return parent;
     vec_push(&r->out->scopes, (struct scope){.die = *die,
@@ -79,7 +79,7 @@ static uint32_t add_scope(struct reader *r, Dwarf_Die *die, int tag, uint32_t pa
     return number;
 }
 
-static bool may_hold_functions(int tag)
+bool scope_may_hold_functions(int tag)
 {
     switch (tag) {
     case DW_TAG_array_type:
@@ -95,18 +95,18 @@ static bool may_hold_functions(int tag)
     }
 }
 
-static uint32_t visit(struct reader *r, Dwarf_Die *die, int tag, uint32_t parent)
+static uint32_t scopes_visit(struct reader *r, Dwarf_Die *die, int tag, uint32_t parent)
 {
     switch (tag) {
     case DW_TAG_subprogram:
     case DW_TAG_inlined_subroutine:
-    case DW_TAG_entry_point: return add_scope(r, die, tag, parent);
+    case DW_TAG_entry_point: return scopes_add_scope(r, die, tag, parent);
     default: return parent;
     }
 }
 
 /* Depth first, without recursion. */
-static void walk(struct reader *r, Dwarf_Die *unit)
+static void scopes_walk(struct reader *r, Dwarf_Die *unit)
 {
     size_t depth = 0;
     r->path[0].parent = NO_SCOPE;
@@ -115,9 +115,9 @@ static void walk(struct reader *r, Dwarf_Die *unit)
     for (;;) {
         struct level *here = &r->path[depth];
         int tag = dwarf_tag(&here->die);
-        uint32_t scope = visit(r, &here->die, tag, here->parent);
+        uint32_t scope = scopes_visit(r, &here->die, tag, here->parent);
         struct level *below = here + 1;
-        if (depth + 1 < DEEPEST && may_hold_functions(tag) &&
+        if (depth + 1 < DEEPEST && scope_may_hold_functions(tag) &&
             !dwarf_child(&here->die, &below->die)) {
             below->parent = scope;
             depth++;
@@ -129,8 +129,7 @@ static void walk(struct reader *r, Dwarf_Die *unit)
     }
 }
 
-/* The languages whose names BFD takes for those of the symbol table. */
-static bool has_plain_names(int language)
+bool scope_has_plain_names(int language)
 {
     switch (language) {
     case DW_LANG_C89:
@@ -148,26 +147,23 @@ static bool has_plain_names(int language)
     }
 }
 
-void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_gnu)
+void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd)
 {
     *s = (struct scopes){0};
-    Dwarf_Die whole = *unit, split = {0};
-    if (!dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) && split.addr)
-        whole = split;
-    s->has_plain_names = has_plain_names(dwarf_srclang(&whole));
-    struct reader r = {.out = s, .as_gnu = as_gnu};
-    walk(&r, &whole);
-    cover_init(&s->cover, r.spans.at, r.spans.len);
+    s->has_plain_names = scope_has_plain_names(dwarf_srclang(unit));
+    struct reader r = {.out = s, .as_bfd = as_bfd};
+    scopes_walk(&r, unit);
+    interval_map_init(&s->cover, r.spans.at, r.spans.len);
     vec_free(&r.spans);
 }
 
 void scopes_deinit(struct scopes *s)
 {
     vec_free(&s->scopes);
-    cover_deinit(&s->cover);
+    interval_map_deinit(&s->cover);
 }
 
-static const char *string_of(Dwarf_Die *die, unsigned attribute)
+static const char *scopes_string_of(Dwarf_Die *die, unsigned attribute)
 {
     Dwarf_Attribute found;
     return dwarf_attr_integrate(die, attribute, &found) ? dwarf_formstring(&found) : NULL;
@@ -180,17 +176,17 @@ const char *scope_name(struct scopes *s, uint32_t scope)
         return wanted->name;
     wanted->is_named = true;
     wanted->is_linkage = true;
-    wanted->name = string_of(&wanted->die, DW_AT_linkage_name);
+    wanted->name = scopes_string_of(&wanted->die, DW_AT_linkage_name);
     if (!wanted->name)
-        wanted->name = string_of(&wanted->die, DW_AT_MIPS_linkage_name);
+        wanted->name = scopes_string_of(&wanted->die, DW_AT_MIPS_linkage_name);
     if (wanted->name)
         return wanted->name;
     wanted->is_linkage = s->has_plain_names;
-    wanted->name = string_of(&wanted->die, DW_AT_name);
+    wanted->name = scopes_string_of(&wanted->die, DW_AT_name);
     return wanted->name;
 }
 
-static uint32_t number_of(Dwarf_Die die, unsigned attribute)
+static uint32_t scopes_number_of(Dwarf_Die die, unsigned attribute)
 {
     Dwarf_Attribute found;
     Dwarf_Word value;
@@ -203,7 +199,8 @@ static uint32_t number_of(Dwarf_Die die, unsigned attribute)
 bool scope_call(const struct scopes *s, uint32_t scope, uint32_t *file, uint32_t *line)
 {
     const struct scope *inlined = &s->scopes.at[scope];
-    *file = number_of(inlined->die, DW_AT_call_file);
-    *line = number_of(inlined->die, DW_AT_call_line);
+    bool is_split = !inlined->die.cu;
+    *file = is_split ? inlined->call_file : scopes_number_of(inlined->die, DW_AT_call_file);
+    *line = is_split ? inlined->call_line : scopes_number_of(inlined->die, DW_AT_call_line);
     return inlined->is_inlined && *line;
 }

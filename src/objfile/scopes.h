@@ -13,8 +13,9 @@ enum { NO_SCOPE = NO_SPAN };
 struct scope {
     Dwarf_Die die;
     const char *name;
-    uint64_t low;    /* where its first range starts */
-    uint32_t parent; /* the function this one stands in; NO_SCOPE: none */
+    uint64_t low;                  /* where its first range starts */
+    uint32_t parent;               /* the function this one stands in; NO_SCOPE: none */
+    uint32_t call_file, call_line; /* of a split unit, which has no `die` */
     bool is_inlined;
     bool is_linkage; /* the name is one of the symbol table, so far as the language tells */
     bool is_named;   /* name and is_linkage are known: scope_name() */
@@ -22,19 +23,34 @@ struct scope {
 
 struct scopes {
     VEC(struct scope) scopes;
-    struct cover cover;
+    struct interval_map cover;
     bool has_plain_names; /* the language does not mangle names */
 };
 
-/* `unit` is a unit's first entry; what a split unit says below its skeleton is looked for. With
- * `as_gnu` a range list given by index (DW_FORM_rnglistx) is not followed. */
-void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_gnu);
+struct scope_spans {
+    struct span *at;
+    size_t len, cap;
+};
+
+/* Adds a range to the scope whose spans start at `first`. As BFD: a range that touches one the
+ * function has already is joined to it. */
+void scope_spans_add(struct scope_spans *spans, size_t first, uint64_t low, uint64_t high,
+                     uint32_t scope);
+
+/* Of DW_TAG_... and DW_LANG_...: whether functions may stand below such an entry; whether BFD takes
+ * names of the language for those of the symbol table. */
+bool scope_may_hold_functions(int tag);
+bool scope_has_plain_names(int language);
+
+/* `unit` is a unit's first entry; split units are read elsewhere (split/functions.h). With
+ * `as_bfd` a range list given by index (DW_FORM_rnglistx) is not followed. */
+void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd);
 void scopes_deinit(struct scopes *s);
 
 /* The innermost function around an address: the one with the smallest range. */
 static inline uint32_t scopes_at(const struct scopes *s, uint64_t address)
 {
-    return cover_at(&s->cover, address);
+    return interval_map_at(&s->cover, address);
 }
 
 /* Linkage name, else the name in the source, else NULL. Lives as long as the debug information. */

@@ -9,17 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Unpacked in libelf's descriptor, where libdw looks as well. */
-static void unpack(struct image *image, size_t index)
-{
-    Elf_Scn *section;
-    GElf_Shdr header;
-    if (!image_section(image, index, &section, &header))
-        return;
-    if (header.sh_flags & SHF_COMPRESSED && elf_compress(section, 0, 0) < 0)
-        image_unpack_zstd(image);
-}
-
 static bool take_section(struct image *image, const char *name, struct bytes *out,
                          uint64_t *address)
 {
@@ -27,8 +16,8 @@ static bool take_section(struct image *image, const char *name, struct bytes *ou
     GElf_Shdr header;
     if (!index)
         return false;
-    unpack(image, index);
-    if (!image_section(image, index, NULL, &header) || header.sh_flags & SHF_COMPRESSED)
+    if (!image_unpack(image, index) || !image_section(image, index, NULL, &header) ||
+        header.sh_flags & SHF_COMPRESSED)
         return false;
     *out = image_bytes(image, index);
     *address = header.sh_addr;
@@ -40,16 +29,14 @@ static bool take_gnu_packed(struct image *image, const char *name, struct bytes 
                             uint64_t *address)
 {
     char packed[64];
-    Elf_Scn *section;
     GElf_Shdr header;
     if (strncmp(name, ".debug_", 7) || strlen(name) > sizeof packed - 3)
         return false;
     snprintf(packed, sizeof packed, ".z%s", name + 1);
     size_t index = image_find(image, 0, packed);
-    if (!index || !image_section(image, index, &section, &header))
+    if (!index || !image_section(image, index, NULL, &header))
         return false;
-    struct bytes raw = image_bytes(image, index);
-    if (raw.len >= 4 && !memcmp(raw.at, "ZLIB", 4) && elf_compress_gnu(section, 0, 0) < 0)
+    if (!image_unpack(image, index))
         return false;
     *address = header.sh_addr;
     *out = image_bytes(image, index);

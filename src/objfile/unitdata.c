@@ -5,6 +5,9 @@
  * reading again never costs more than reading did. */
 #include "objfile/units.h"
 
+#include "objfile/split/functions.h"
+#include "objfile/split/skeleton.h"
+
 #include <string.h>
 
 static void forget_rows(struct units *u)
@@ -63,10 +66,10 @@ struct line_table *unit_table(struct units *u, uint32_t unit)
 {
     const struct unit *wanted = &u->units.at[unit];
     bool is_new;
-    uint32_t *index = map_at(&u->table_of, wanted->program, 0, (uint32_t)u->tables.len, &is_new);
+    uint32_t index = map_index(&u->table_of, wanted->program, 0, u->tables.len, &is_new);
     if (is_new)
         vec_push(&u->tables, (struct line_table){0});
-    struct line_table *table = &u->tables.at[*index];
+    struct line_table *table = &u->tables.at[index];
     if (!table->is_decoded)
         decode(u, table, wanted);
     return table;
@@ -97,6 +100,21 @@ const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a)
     return wanted->sole_path;
 }
 
+/* Of a unit that was split off, the skeleton is what is left where the other part is not found:
+ * some compilers repeat inlined functions in it. */
+static void read_scopes(struct units *u, struct unit *unit)
+{
+    struct split_skeleton skeleton;
+    struct split_unit split;
+    if (!unit->die.cu) /* a table without a unit */
+        return;
+    if (split_skeleton_read(&unit->die, u->addresses, u->address_ranges, &skeleton) &&
+        split_find(u->object, &skeleton, &split))
+        split_scopes_init(&unit->scopes, &split, u->sections.as_bfd);
+    else
+        scopes_init(&unit->scopes, &unit->die, u->sections.as_bfd);
+}
+
 struct scopes *unit_scopes(struct units *u, uint32_t unit)
 {
     struct unit *wanted = &u->units.at[unit];
@@ -104,8 +122,7 @@ struct scopes *unit_scopes(struct units *u, uint32_t unit)
         return &wanted->scopes;
     if (u->scopes_held > u->scopes_most)
         forget_scopes(u);
-    if (wanted->die.cu) /* else it is a table without a unit */
-        scopes_init(&wanted->scopes, &wanted->die, u->sections.as_gnu);
+    read_scopes(u, wanted);
     wanted->has_scopes = true;
     u->scopes_held += wanted->scopes.scopes.len;
     if (wanted->had_scopes)

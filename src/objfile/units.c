@@ -5,71 +5,59 @@
  * Specification: DWARF 5, sections 2.17, 3.1 and 7.5. */
 #include "objfile/units.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 
 #include <dwarf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Decompressed in place, if libdw has not done so already. `name` is without its dot. */
-static struct bytes debug_section(const struct image *image, const char *name)
+/* libdw takes a section that it cannot unpack for no debug information at all. */
+static void units_learn_refusal(struct image *image)
 {
-    char dotted[32], gnu[32];
-    snprintf(dotted, sizeof dotted, ".%s", name);
-    snprintf(gnu, sizeof gnu, ".z%s", name);
-    size_t index = image_find(image, 0, dotted);
-    index = index ? index : image_find(image, 0, gnu);
-    Elf_Scn *section;
-    GElf_Shdr header;
-    if (!index || !image_section(image, index, &section, &header) || header.sh_type == SHT_NOBITS)
-        return (struct bytes){0};
-    if (header.sh_flags & SHF_COMPRESSED)
-        elf_compress(section, 0, 0);
-    struct bytes bytes = image_bytes(image, index);
-    if (bytes.len < 4 || memcmp(bytes.at, "ZLIB", 4))
-        return bytes;
-    elf_compress_gnu(section, 0, 0);
-    return image_bytes(image, index);
+    static const char *const NAMES[] = {"debug_info", "debug_abbrev", "debug_line", "debug_str",
+                                        "debug_line_str"};
+    for (size_t i = 0; image && i < sizeof NAMES / sizeof *NAMES; i++)
+        (void)image_debug_section(image, NAMES[i]);
 }
 
-static struct bytes debug_strings(const struct image *image, const char *name)
+static struct bytes units_debug_strings(struct image *image, const char *name)
 {
-    struct bytes strings = debug_section(image, name);
+    struct bytes strings = image_debug_section(image, name);
     while (strings.len && strings.at[strings.len - 1])
         strings.len--;
     return strings;
 }
 
-static bool add_range(struct units *u, uint64_t low, uint64_t high, uint32_t unit)
+static bool units_add_range(struct units *u, uint64_t low, uint64_t high, uint32_t unit)
 {
     if (low < high)
         vec_push(&u->ranges, (struct unit_range){.low = low, .high = high, .unit = unit});
     return u->ranges.len < u->ranges_most;
 }
 
-static void add_table_ranges(struct units *u, uint32_t unit)
+static void units_add_table_ranges(struct units *u, uint32_t unit)
 {
     const struct line_table *t = unit_table(u, unit);
     for (size_t i = 0; i < t->sequences.len; i++)
-        if (!add_range(u, t->sequences.at[i].low, t->sequences.at[i].high, unit))
+        if (!units_add_range(u, t->sequences.at[i].low, t->sequences.at[i].high, unit))
             return;
 }
 
 /* Ranges as the unit's entry tells them, else as its line table does. */
-static void add_ranges(struct units *u, Dwarf_Die *die, uint32_t unit)
+static void units_add_ranges(struct units *u, Dwarf_Die *die, uint32_t unit)
 {
     size_t before = u->ranges.len;
     Dwarf_Addr base, low, high;
     ptrdiff_t next = 0;
     while ((next = dwarf_ranges(die, next, &base, &low, &high)) > 0)
-        if (!add_range(u, low, high, unit))
+        if (!units_add_range(u, low, high, unit))
             return;
     if (u->ranges.len == before)
-        add_table_ranges(u, unit);
+        units_add_table_ranges(u, unit);
 }
 
-static void add_unit(struct units *u, Dwarf_Die *die)
+static void units_add_unit(struct units *u, Dwarf_Die *die)
 {
     struct unit unit = {.die = *die};
     Dwarf_Attribute attribute;
@@ -80,10 +68,10 @@ static void add_unit(struct units *u, Dwarf_Die *die)
     if (dwarf_attr(die, DW_AT_comp_dir, &attribute))
         unit.comp_dir = dwarf_formstring(&attribute);
     vec_push(&u->units, unit);
-    add_ranges(u, die, (uint32_t)(u->units.len - 1));
+    units_add_ranges(u, die, (uint32_t)(u->units.len - 1));
 }
 
-static void order_ranges(struct units *u)
+static void units_order_ranges(struct units *u)
 {
     size_t len = u->ranges.len;
     struct arena scratch = {0};
@@ -106,7 +94,7 @@ static void order_ranges(struct units *u)
 
 /* Where a file has line tables but no units (somebody removed .debug_info, or an assembler wrote
  * none), each table counts as a unit without functions. BFD sees none of them. */
-static void index_bare_tables(struct units *u)
+static void units_index_bare_tables(struct units *u)
 {
     struct cursor c = cursor_over(u->sections.line, ".debug_line");
     c.big_endian = u->sections.big_endian;
@@ -118,18 +106,18 @@ static void index_bare_tables(struct units *u)
             return;
         cursor_take(&c, (size_t)length);
         vec_push(&u->units, (struct unit){.program = program});
-        add_table_ranges(u, (uint32_t)(u->units.len - 1));
+        units_add_table_ranges(u, (uint32_t)(u->units.len - 1));
     }
 }
 
-static void index_units(struct units *u, const struct image *image)
+static void units_index_units(struct units *u, struct image *image)
 {
     enum { MOST_UNITS = 1 << 30 };
     u->rows_most = u->scopes_most = 1 << 18;
     u->program_bytes_left = 8 * u->sections.line.len;
-    u->ranges_most = debug_section(image, "debug_ranges").len +
-                     debug_section(image, "debug_rnglists").len +
-                     debug_section(image, "debug_info").len + u->sections.line.len;
+    u->ranges_most = image_debug_section(image, "debug_ranges").len +
+                     image_debug_section(image, "debug_rnglists").len +
+                     image_debug_section(image, "debug_info").len + u->sections.line.len;
     u->ranges_most = u->ranges_most < MOST_UNITS ? u->ranges_most : MOST_UNITS;
     Dwarf_CU *unit = NULL;
     Dwarf_Half version;
@@ -138,13 +126,13 @@ static void index_units(struct units *u, const struct image *image)
     while (u->units.len < MOST_UNITS &&
            !dwarf_get_units(u->dwarf, unit, &unit, &version, &type, &die, NULL))
         if (type != DW_UT_type && type != DW_UT_split_type)
-            add_unit(u, &die);
-    if (!u->units.len && !u->sections.as_gnu)
-        index_bare_tables(u);
-    order_ranges(u);
+            units_add_unit(u, &die);
+    if (!u->units.len && !u->sections.as_bfd)
+        units_index_bare_tables(u);
+    units_order_ranges(u);
 }
 
-static struct image *image_with_units(struct object *o)
+static struct image *units_image_with_units(struct object *o)
 {
     if (o->self.header.e_type == ET_REL)
         return NULL;
@@ -158,18 +146,23 @@ static struct units *units_new(struct object *o)
     struct units *u = calloc(1, sizeof *u);
     if (!u)
         memory_exhausted(sizeof *u);
-    struct image *image = image_with_units(o);
+    struct image *image = units_image_with_units(o);
     if (image)
         image_unpack_zstd(image);
     u->dwarf = image ? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL) : NULL;
-    if (!u->dwarf)
+    if (!u->dwarf) {
+        units_learn_refusal(image);
         return u;
-    u->sections = (struct line_sections){.line = debug_section(image, "debug_line"),
-                                         .line_str = debug_strings(image, "debug_line_str"),
-                                         .str = debug_strings(image, "debug_str"),
+    }
+    u->sections = (struct line_sections){.line = image_debug_section(image, "debug_line"),
+                                         .line_str = units_debug_strings(image, "debug_line_str"),
+                                         .str = units_debug_strings(image, "debug_str"),
                                          .big_endian = image_is_big_endian(image),
-                                         .as_gnu = o->as_gnu};
-    index_units(u, image);
+                                         .as_bfd = o->reads_dwarf_as_bfd};
+    u->addresses = image_debug_section(image, "debug_addr");
+    u->address_ranges = image_debug_section(image, "debug_ranges");
+    u->object = o;
+    units_index_units(u, image);
     return u;
 }
 
@@ -194,30 +187,22 @@ void units_free(struct units *u)
     vec_free(&u->tables);
     vec_free(&u->ranges);
     vec_free(&u->units);
-    cover_deinit(&u->cover);
+    interval_map_deinit(&u->cover);
     map_deinit(&u->table_of);
     dwarf_end(u->dwarf);
     free(u);
 }
 
 /* How many ranges start at or below an address. */
-static size_t ranges_up_to(const struct units *u, uint64_t address)
+static size_t units_ranges_up_to(const struct units *u, uint64_t address)
 {
-    size_t low = 0, high = u->ranges.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (u->ranges.at[middle].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PARTITION_POINT(u->ranges.len, i, u->ranges.at[i].low <= address);
 }
 
 uint32_t unit_around(const struct units *u, uint64_t address, uint32_t from)
 {
     uint32_t first = NO_UNIT;
-    for (size_t i = ranges_up_to(u, address); i && u->ranges.at[i - 1].reach > address; i--) {
+    for (size_t i = units_ranges_up_to(u, address); i && u->ranges.at[i - 1].reach > address; i--) {
         const struct unit_range *r = &u->ranges.at[i - 1];
         if (r->high > address && r->unit >= from && r->unit < first)
             first = r->unit;

@@ -28,7 +28,9 @@ struct unit_range {
 
 struct units {
     Dwarf *dwarf; /* NULL: no debug information */
+    struct object *object;
     struct line_sections sections;
+    struct bytes addresses, address_ranges; /* .debug_addr and .debug_ranges */
     VEC(struct unit) units;
     VEC(struct unit_range) ranges; /* by low, then by unit */
     VEC(struct line_table) tables;
@@ -40,7 +42,7 @@ struct units {
     /* More than these would mean that units share lists only to waste our time. */
     size_t ranges_most;
     uint64_t program_bytes_left;
-    struct cover cover; /* which unit counts where; made by the first walk over the code */
+    struct interval_map cover; /* which unit counts where; made by the first walk over the code */
     bool has_cover;
 };
 

@@ -34,33 +34,33 @@ struct walk {
     void *context;
 };
 
-static bool same_text(const char *left, const char *right)
+static bool walk_same_text(const char *left, const char *right)
 {
     return left == right || (left && right && !strcmp(left, right));
 }
 
-static void flush(struct walk *w)
+static void walk_flush(struct walk *w)
 {
     if (w->place.start < w->place.end)
         w->visit(&w->place, w->context);
     w->place.end = w->place.start;
 }
 
-static void add_place(struct walk *w, const struct object_place *next)
+static void walk_add_place(struct walk *w, const struct object_place *next)
 {
     struct object_place *p = &w->place;
     if (!w->tells_rows && p->start < p->end && p->end == next->start && p->line == next->line &&
-        (!w->tells_inlinings || p->inlining == next->inlining) && same_text(p->file, next->file) &&
-        same_text(p->function, next->function)) {
+        (!w->tells_inlinings || p->inlining == next->inlining) &&
+        walk_same_text(p->file, next->file) && walk_same_text(p->function, next->function)) {
         p->end = next->end;
         return;
     }
-    flush(w);
+    walk_flush(w);
     *p = *next;
 }
 
 /* Code of one line that is in no function of the debug information: symbols divide it. */
-static void add_unscoped(struct walk *w, struct object_place *p, uint64_t end)
+static void walk_add_unscoped(struct walk *w, struct object_place *p, uint64_t end)
 {
     while (p->start < end) {
         const struct object_symbol *symbol = nearest_symbol(w->o, p->start);
@@ -68,20 +68,20 @@ static void add_unscoped(struct walk *w, struct object_place *p, uint64_t end)
         p->function = symbol ? symbol->name : NULL;
         p->inlining = NO_SCOPE;
         p->end = next < end ? next : end;
-        add_place(w, p);
+        walk_add_place(w, p);
         p->start = p->end;
     }
 }
 
 /* Moves on to the segment with an address beyond the current one. */
-static void move(struct walk *w, struct scopes *s, uint64_t address)
+static void walk_move(struct walk *w, struct scopes *s, uint64_t address)
 {
     struct here *h = &w->here;
     const struct segment *segments = s->cover.segments.at;
     size_t len = s->cover.segments.len;
     bool is_next = h->segment + 1 < len && address >= segments[h->segment + 1].start &&
                    (h->segment + 2 == len || address < segments[h->segment + 2].start);
-    h->segment = is_next ? h->segment + 1 : cover_find(&s->cover, address);
+    h->segment = is_next ? h->segment + 1 : interval_map_find(&s->cover, address);
     bool is_before_all = h->segment == SIZE_MAX;
     h->start = is_before_all ? 0 : segments[h->segment].start;
     h->end = h->segment + 1 < len ? segments[h->segment + 1].start : UINT64_MAX;
@@ -90,30 +90,30 @@ static void move(struct walk *w, struct scopes *s, uint64_t address)
 }
 
 /* Code of one line: functions divide it. */
-static void add_line(struct walk *w, struct scopes *s, struct object_place *p, uint64_t end)
+static void walk_add_line(struct walk *w, struct scopes *s, struct object_place *p, uint64_t end)
 {
     while (p->start < end) {
         if (p->start < w->here.start || p->start >= w->here.end)
-            move(w, s, p->start);
+            walk_move(w, s, p->start);
         uint64_t next = w->here.end < end ? w->here.end : end;
         if (w->here.scope == NO_SCOPE) {
-            add_unscoped(w, p, next);
+            walk_add_unscoped(w, p, next);
             continue;
         }
         p->function = w->here.function;
         p->inlining = w->here.scope;
         p->end = next;
-        add_place(w, p);
+        walk_add_place(w, p);
         p->start = next;
     }
 }
 
-static uint64_t later(uint64_t left, uint64_t right)
+static uint64_t walk_later(uint64_t left, uint64_t right)
 {
     return left > right ? left : right;
 }
 
-static uint64_t earlier(uint64_t left, uint64_t right)
+static uint64_t walk_earlier(uint64_t left, uint64_t right)
 {
     return left < right ? left : right;
 }
@@ -122,20 +122,20 @@ static uint64_t earlier(uint64_t left, uint64_t right)
 static void walk_rows(struct walk *w, struct line_table *t, struct scopes *s,
                       const struct line_sequence *sequence, uint64_t low, uint64_t high)
 {
-    low = later(low, sequence->low);
-    high = earlier(high, sequence->high);
+    low = walk_later(low, sequence->low);
+    high = walk_earlier(high, sequence->high);
     const struct line_row *row = line_table_find(t, low);
     const struct line_row *end = t->rows.at + sequence->first + sequence->len;
     struct object_place p = {0};
     for (const struct line_row *last = NULL; row && row < end && row->address < high; row++) {
-        uint64_t row_end = row + 1 < end ? earlier(row[1].address, high) : high;
+        uint64_t row_end = row + 1 < end ? walk_earlier(row[1].address, high) : high;
         if (!last || last->file != row->file)
             p.file = line_table_path(t, row->file, &w->o->arena);
         last = row;
-        p.start = later(row->address, low);
+        p.start = walk_later(row->address, low);
         p.line = row->line;
         if (p.file)
-            add_line(w, s, &p, row_end);
+            walk_add_line(w, s, &p, row_end);
     }
 }
 
@@ -152,19 +152,19 @@ static void walk_unit(struct walk *w, uint32_t unit, uint64_t low, uint64_t high
 }
 
 /* Only what a unit has lines for, of its ranges. */
-static void clip_to_lines(struct units *u, const struct unit_range *r, struct spans *out)
+static void walk_clip_to_lines(struct units *u, const struct unit_range *r, struct spans *out)
 {
     const struct line_table *t = unit_table(u, r->unit);
     for (size_t i = line_table_sequence_from(t, r->low);
          i < t->sequences.len && t->sequences.at[i].low < r->high; i++)
-        vec_push(out, (struct span){.low = later(r->low, t->sequences.at[i].low),
-                                    .high = earlier(r->high, t->sequences.at[i].high),
+        vec_push(out, (struct span){.low = walk_later(r->low, t->sequences.at[i].low),
+                                    .high = walk_earlier(r->high, t->sequences.at[i].high),
                                     .rank = r->unit,
                                     .id = r->unit});
 }
 
 /* Unit by unit, so that each line table is read once. */
-static void clip_all(struct units *u, struct spans *out)
+static void walk_clip_all(struct units *u, struct spans *out)
 {
     struct arena scratch = {0};
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, u->ranges.len);
@@ -172,11 +172,11 @@ static void clip_all(struct units *u, struct spans *out)
         order[i] = (struct keyed){u->ranges.at[i].unit, (uint32_t)i};
     sort_keyed(order, u->ranges.len);
     for (size_t i = 0; i < u->ranges.len; i++)
-        clip_to_lines(u, &u->ranges.at[order[i].item], out);
+        walk_clip_to_lines(u, &u->ranges.at[order[i].item], out);
     arena_deinit(&scratch);
 }
 
-static bool units_overlap(const struct units *u)
+static bool walk_units_overlap(const struct units *u)
 {
     for (size_t i = 1; i < u->ranges.len; i++)
         if (u->ranges.at[i].low < u->ranges.at[i - 1].reach)
@@ -185,17 +185,17 @@ static bool units_overlap(const struct units *u)
 }
 
 /* Which unit counts where: the first one that has lines there. */
-static struct cover cover_units(struct units *u)
+static struct interval_map walk_coverage_units(struct units *u)
 {
     struct spans spans = {0};
-    if (units_overlap(u))
-        clip_all(u, &spans);
+    if (walk_units_overlap(u))
+        walk_clip_all(u, &spans);
     else
         for (size_t i = 0; i < u->ranges.len; i++)
             vec_push(&spans, (struct span){u->ranges.at[i].low, u->ranges.at[i].high, 0,
                                            u->ranges.at[i].unit});
-    struct cover cover;
-    cover_init(&cover, spans.at, spans.len);
+    struct interval_map cover;
+    interval_map_init(&cover, spans.at, spans.len);
     vec_free(&spans);
     return cover;
 }
@@ -207,20 +207,21 @@ static void walk_stretch(struct walk *w, const struct segment *here, uint64_t en
     while (*next < len && ranges[*next].high <= here->start)
         ++*next;
     for (size_t i = *next; i < len && ranges[i].low < end && here->id != NO_SPAN; i++)
-        walk_unit(w, here->id, later(ranges[i].low, here->start), earlier(ranges[i].high, end));
+        walk_unit(w, here->id, walk_later(ranges[i].low, here->start),
+                  walk_earlier(ranges[i].high, end));
 }
 
 static void walk_ranges(struct walk *w, const struct object_range *ranges, size_t len)
 {
     if (!w->u->has_cover)
-        w->u->cover = cover_units(w->u);
+        w->u->cover = walk_coverage_units(w->u);
     w->u->has_cover = true;
-    const struct cover *cover = &w->u->cover;
-    size_t from = len ? cover_find(cover, ranges[0].low) : 0, next = 0;
+    const struct interval_map *cover = &w->u->cover;
+    size_t from = len ? interval_map_find(cover, ranges[0].low) : 0, next = 0;
     for (size_t i = from == SIZE_MAX ? 0 : from; i + 1 < cover->segments.len && next < len; i++)
         walk_stretch(w, &cover->segments.at[i], cover->segments.at[i + 1].start, ranges, len,
                      &next);
-    flush(w);
+    walk_flush(w);
 }
 
 void object_each_place_within(struct object *o, const struct object_range *ranges, size_t len,

@@ -16,17 +16,17 @@ void csv_str(struct csv *c, const char *text)
     separate(c);
     if (!text)
         return;
-    if (!strpbrk(text, ",\"\r\n")) {
-        out_str(c->out, text);
-        return;
-    }
-    out_char(c->out, '"');
+    bool is_quoted = strpbrk(text, ",\"") != NULL;
+    if (is_quoted)
+        out_char(c->out, '"');
     for (; *text; text++) {
+        bool is_control = (unsigned char)*text < ' ' || *text == 127;
         if (*text == '"')
             out_char(c->out, '"');
-        out_char(c->out, *text);
+        out_char(c->out, is_control ? '?' : *text);
     }
-    out_char(c->out, '"');
+    if (is_quoted)
+        out_char(c->out, '"');
 }
 
 void csv_u64(struct csv *c, uint64_t value)

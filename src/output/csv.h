@@ -1,7 +1,9 @@
 /* Comma-separated values, RFC 4180: CRLF line ends, quotes where needed, a header line. Numbers are
- * written as JSON writes them; what is not known is an empty field. */
-#ifndef MONARC_REPORT_CSV_H
-#define MONARC_REPORT_CSV_H
+ * written as JSON writes them; what is not known is an empty field. Control bytes in texts, line
+ * ends among them, are shown as `?`: programs that read a table line by line take them for rows,
+ * and terminals obey them. */
+#ifndef MONARC_OUTPUT_CSV_H
+#define MONARC_OUTPUT_CSV_H
 
 #include "output/out.h"
 

@@ -2,8 +2,8 @@
  *
  * Each function writes at `to` and returns the end of what it wrote, at most DIGITS_ROOM bytes
  * further on. The results are printf's, to the last digit. */
-#ifndef MONARC_BASE_DIGITS_H
-#define MONARC_BASE_DIGITS_H
+#ifndef MONARC_OUTPUT_DIGITS_H
+#define MONARC_OUTPUT_DIGITS_H
 
 #include <stdbool.h>
 #include <stddef.h>

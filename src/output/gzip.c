@@ -2,17 +2,18 @@
  * in the pipe. By libdeflate, which takes a text whole and half of zlib's time, or else by zlib. */
 #include "output/gzip.h"
 
-#ifdef HAVE_LIBDEFLATE
-
 #include "base/arena.h"
 #include "base/file.h"
 
-#include <libdeflate.h>
 #include <stdlib.h>
+
+#ifdef HAVE_LIBDEFLATE
+
+#include <libdeflate.h>
 
 enum { LEVEL = 1 };
 
-bool gzip_write(const char *path, struct bytes bytes, struct err *e)
+struct bytes gzip_pack(struct bytes bytes)
 {
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(LEVEL);
     if (!compressor)
@@ -23,32 +24,56 @@ bool gzip_write(const char *path, struct bytes bytes, struct err *e)
         memory_exhausted(most);
     size_t len = libdeflate_gzip_compress(compressor, bytes.at, bytes.len, packed, most);
     libdeflate_free_compressor(compressor);
-    bool ok = file_write(path, (struct bytes){packed, len}, e);
-    free(packed);
-    return ok;
+    return (struct bytes){packed, len};
 }
 
 #else
 
-#include <errno.h>
 #include <zlib.h>
 
-bool gzip_write(const char *path, struct bytes bytes, struct err *e)
+/* Takes pieces, because zlib counts in 32 bits. */
+static size_t pack(z_stream *z, struct bytes bytes, uint8_t *packed, size_t most)
 {
     enum { PIECE = 1 << 24 };
-    gzFile file = gzopen(path, "wb1");
-    if (!file)
-        return err_errno(e, path, errno ? errno : ENOMEM);
-    gzbuffer(file, 1 << 18);
-    bool ok = true;
-    while (bytes.len && ok) {
-        unsigned piece = bytes.len > PIECE ? PIECE : (unsigned)bytes.len;
-        ok = gzwrite(file, bytes.at, piece) == (int)piece;
-        bytes.at += piece;
-        bytes.len -= piece;
+    int state = Z_OK;
+    size_t taken = 0, made = 0;
+    while (state == Z_OK) {
+        size_t in = bytes.len - taken < PIECE ? bytes.len - taken : PIECE;
+        size_t out = most - made < PIECE ? most - made : PIECE;
+        z->next_in = (uint8_t *)bytes.at + taken;
+        z->next_out = packed + made;
+        z->avail_in = (unsigned)in;
+        z->avail_out = (unsigned)out;
+        state = deflate(z, taken + in == bytes.len ? Z_FINISH : Z_NO_FLUSH);
+        taken += in - z->avail_in;
+        made += out - z->avail_out;
     }
-    ok &= gzclose(file) == Z_OK;
-    return ok || err_errno(e, path, errno ? errno : EIO);
+    return state == Z_STREAM_END ? made : 0;
+}
+
+struct bytes gzip_pack(struct bytes bytes)
+{
+    enum { LEVEL = 1, WITH_GZIP_HEADER = 15 + 16, MEMORY = 8 };
+    z_stream z = {0};
+    if (deflateInit2(&z, LEVEL, Z_DEFLATED, WITH_GZIP_HEADER, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+        memory_exhausted(0);
+    size_t most = deflateBound(&z, bytes.len);
+    uint8_t *packed = malloc(most);
+    if (!packed)
+        memory_exhausted(most);
+    size_t len = pack(&z, bytes, packed, most);
+    deflateEnd(&z);
+    if (!len) /* there is no other reason */
+        memory_exhausted(most);
+    return (struct bytes){packed, len};
 }
 
 #endif
+
+bool gzip_write(const char *path, struct bytes bytes, struct err *e)
+{
+    struct bytes packed = gzip_pack(bytes);
+    bool ok = file_write(path, packed, e);
+    free((void *)packed.at);
+    return ok;
+}

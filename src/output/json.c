@@ -1,6 +1,8 @@
 /* Streaming JSON (RFC 8259). */
 #include "output/json.h"
 
+#include "base/utf8.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -49,23 +51,6 @@ void json_end(struct json *j)
         out_char(j->out, '\n');
 }
 
-/* Length of the well-formed UTF-8 sequence at `s`, or 0. Table 3-7 of the Unicode Standard. */
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-    unsigned char c = s[0], low = 0x80, high = 0xbf;
-    size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : 4;
-    if ((c >= 0x80 && c < 0xc2) || c > 0xf4 || n > left)
-        return 0;
-    if (c == 0xe0 || c == 0xf0)
-        low = c == 0xe0 ? 0xa0 : 0x90;
-    if (c == 0xed || c == 0xf4)
-        high = c == 0xed ? 0x9f : 0x8f;
-    for (size_t i = 1; i < n; i++, low = 0x80, high = 0xbf)
-        if (s[i] < low || s[i] > high)
-            return 0;
-    return n;
-}
-
 static void escape(struct out *o, unsigned char c)
 {
     static const char letters[] = "\bb\ff\nn\rr\tt\"\"\\\\";
@@ -97,7 +82,7 @@ static void quoted(struct out *o, const unsigned char *s, size_t len)
         else if (run == 1)
             escape(o, s[i]);
         else {
-            out_str(o, "\xef\xbf\xbd");
+            out_str(o, UTF8_REPLACEMENT);
             run = 1;
         }
     }
@@ -163,4 +148,38 @@ void json_address(struct json *j, uint64_t value)
 {
     separate(j);
     out_printf(j->out, "\"0x%" PRIx64 "\"", value);
+}
+
+void json_pair_u64(struct json *j, const char *key, uint64_t value)
+{
+    json_key(j, key);
+    json_u64(j, value);
+}
+
+void json_pair_double(struct json *j, const char *key, double value)
+{
+    json_key(j, key);
+    json_double(j, value);
+}
+
+void json_pair_str(struct json *j, const char *key, const char *value)
+{
+    json_key(j, key);
+    json_str(j, value);
+}
+
+void json_pair_address(struct json *j, const char *key, uint64_t value)
+{
+    json_key(j, key);
+    json_address(j, value);
+}
+
+enum { SCHEMA_VERSION = 1 };
+
+void json_document_begin(struct json *j, const char *report)
+{
+    json_begin(j, '{');
+    json_pair_u64(j, "schema_version", SCHEMA_VERSION);
+    if (report)
+        json_pair_str(j, "report", report);
 }

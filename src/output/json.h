@@ -8,8 +8,8 @@
  *
  * Commas, indentation (two spaces) and the final newline are the writer's business; that keys and
  * values alternate is the caller's. Nesting is at most JSON_DEPTH. */
-#ifndef MONARC_REPORT_JSON_H
-#define MONARC_REPORT_JSON_H
+#ifndef MONARC_OUTPUT_JSON_H
+#define MONARC_OUTPUT_JSON_H
 
 #include "output/out.h"
 
@@ -43,5 +43,15 @@ void json_none(struct json *j); /* null; jansson has a json_null() */
 
 /* An address as "0x401000": JSON numbers are doubles to most readers. */
 void json_address(struct json *j, uint64_t value);
+
+/* A key and its value. */
+void json_pair_u64(struct json *j, const char *key, uint64_t value);
+void json_pair_double(struct json *j, const char *key, double value);
+void json_pair_str(struct json *j, const char *key, const char *value);
+void json_pair_address(struct json *j, const char *key, uint64_t value);
+
+/* What every document of ours begins with: its object, the schema's version, the report's name
+ * (NULL: it has none). */
+void json_document_begin(struct json *j, const char *report);
 
 #endif

@@ -19,6 +19,7 @@ void out_init(struct out *o, int fd)
 void out_deinit(struct out *o)
 {
     free(o->at);
+    free(o->lacking);
     *o = (struct out){.fd = -1};
 }
 
@@ -43,7 +44,18 @@ bool out_finish(struct out *o, const char *name, struct err *e)
 {
     if (o->fd >= 0)
         out_flush(o);
-    return o->error ? err_errno(e, name, o->error) : true;
+    if (o->error)
+        return err_errno(e, name, o->error);
+    return !o->lacking || err_set(e, "%s", o->lacking);
+}
+
+void out_lacks(struct out *o, const struct err *why)
+{
+    if (!errno_is_trouble(why->system) || o->lacking)
+        return;
+    o->lacking = strdup(why->line);
+    if (!o->lacking)
+        memory_exhausted(strlen(why->line));
 }
 
 void out_room(struct out *o, size_t n)

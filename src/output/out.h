@@ -2,8 +2,8 @@
  *
  * An `out` writes to a file descriptor, or grows in memory when `fd` is -1. A failed write is kept
  * in `error` (an errno) and everything after it is dropped; out_close() reports it once. */
-#ifndef MONARC_BASE_OUT_H
-#define MONARC_BASE_OUT_H
+#ifndef MONARC_OUTPUT_OUT_H
+#define MONARC_OUTPUT_OUT_H
 
 #include "base/err.h"
 
@@ -15,6 +15,7 @@ struct out {
     size_t len, cap;
     int fd;
     int error;
+    char *lacking; /* out_lacks(): the first reason */
 };
 
 void out_init(struct out *o, int fd);
@@ -24,8 +25,26 @@ void out_flush(struct out *o);
 /* Flushes and says whether everything arrived; `name` is what the message calls the output. */
 MUST_CHECK bool out_finish(struct out *o, const char *name, struct err *e);
 
+/* The output goes on without something that could not be had, if the system is to blame for it
+ * (errno_is_trouble); out_finish() then fails with the first such reason. */
+void out_lacks(struct out *o, const struct err *why);
+
 /* Room for `n` more bytes at o->at + o->len. */
 void out_room(struct out *o, size_t n);
+
+/* A place for at most `n` bytes that a report puts together itself, in loops that are worth it; and
+ * the end of what was written there. Nothing else may be printed in between. */
+static inline char *out_begin(struct out *o, size_t n)
+{
+    if (o->cap - o->len < n)
+        out_room(o, n);
+    return o->at + o->len;
+}
+
+static inline void out_end(struct out *o, const char *end)
+{
+    o->len = (size_t)(end - o->at);
+}
 
 /* For what out_bytes() has no room for. */
 void out_bytes_slowly(struct out *o, const char *text, size_t len);

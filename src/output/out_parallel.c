@@ -1,5 +1,5 @@
-/* A belt of buffers. Threads take the next piece while the belt has room; the one that finds the
- * oldest piece ready carries it away while the others go on printing. */
+/* A ring of buffers. Threads take the next piece while the ring has room; the one that finds the
+ * oldest piece ready appends it while the others go on printing. */
 #include "output/out_parallel.h"
 
 #include "base/parallel.h"
@@ -7,9 +7,9 @@
 #include <pthread.h>
 
 /* As many buffers as keep threads from waiting for each other; more would only take memory. */
-enum { BELT = 24, BUFFERS_A_THREAD = 4 };
+enum { RING_BUFFERS = 24, BUFFERS_A_THREAD = 4 };
 
-struct belt {
+struct ring {
     void (*print)(size_t i, struct out *o, void *context);
     void *context;
     struct out *out;
@@ -19,12 +19,12 @@ struct belt {
     pthread_cond_t changed;
     size_t started, appended; /* pieces appended <= started <= appended + buffers_len */
     bool is_appending;
-    bool is_ready[BELT];
-    struct out buffers[BELT];
+    bool is_ready[RING_BUFFERS];
+    struct out buffers[RING_BUFFERS];
 };
 
 /* Both are called, and return, with the lock held, and let it go while they work. */
-static void append_oldest(struct belt *b)
+static void append_oldest(struct ring *b)
 {
     struct out *buffer = &b->buffers[b->appended % b->buffers_len];
     b->is_appending = true;
@@ -37,7 +37,7 @@ static void append_oldest(struct belt *b)
     pthread_cond_broadcast(&b->changed);
 }
 
-static void print_next(struct belt *b)
+static void print_next(struct ring *b)
 {
     size_t i = b->started++;
     pthread_mutex_unlock(&b->lock);
@@ -50,7 +50,7 @@ static void print_next(struct belt *b)
 static void work(size_t thread, void *context)
 {
     (void)thread;
-    struct belt *b = context;
+    struct ring *b = context;
     pthread_mutex_lock(&b->lock);
     while (b->appended < b->pieces) {
         if (b->is_ready[b->appended % b->buffers_len] && !b->is_appending)
@@ -73,17 +73,18 @@ void out_parallel(struct out *out, size_t pieces, unsigned threads,
         return;
     }
     size_t workers = threads < pieces ? threads : pieces;
-    struct belt b = {.print = print,
+    struct ring b = {.print = print,
                      .context = context,
                      .out = out,
                      .pieces = pieces,
-                     .buffers_len =
-                         workers * BUFFERS_A_THREAD < BELT ? workers * BUFFERS_A_THREAD : BELT,
+                     .buffers_len = workers * BUFFERS_A_THREAD < RING_BUFFERS
+                                        ? workers * BUFFERS_A_THREAD
+                                        : RING_BUFFERS,
                      .lock = PTHREAD_MUTEX_INITIALIZER,
                      .changed = PTHREAD_COND_INITIALIZER};
-    for (size_t i = 0; i < BELT; i++)
+    for (size_t i = 0; i < RING_BUFFERS; i++)
         out_init(&b.buffers[i], -1);
     parallel_for(workers, (unsigned)workers, work, &b);
-    for (size_t i = 0; i < BELT; i++)
+    for (size_t i = 0; i < RING_BUFFERS; i++)
         out_deinit(&b.buffers[i]);
 }

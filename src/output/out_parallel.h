@@ -1,6 +1,6 @@
 /* Text made by several threads, in order. */
-#ifndef MONARC_BASE_OUT_PARALLEL_H
-#define MONARC_BASE_OUT_PARALLEL_H
+#ifndef MONARC_OUTPUT_OUT_PARALLEL_H
+#define MONARC_OUTPUT_OUT_PARALLEL_H
 
 #include "output/out.h"
 

@@ -3,6 +3,7 @@
 #define MONARC_RECORD_CLOCKS_H
 
 #include <stdint.h>
+#include <sys/time.h>
 #include <time.h>
 
 static inline uint64_t clock_ns(clockid_t clock)
@@ -16,6 +17,12 @@ static inline uint64_t clock_ns(clockid_t clock)
 static inline uint64_t clock_now(void)
 {
     return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* A time of struct rusage. */
+static inline uint64_t clock_of_usage(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_usec * 1000;
 }
 
 /* CPU time of the calling thread. */

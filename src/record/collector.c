@@ -21,10 +21,19 @@ struct collector *collector_new(const struct collector_options *o)
     c->young_factor = 1;
     tally_init(&c->tally);
     images_init(&c->images, o->machine);
+    c->images.is_replayed = o->is_replayed;
+    c->images.opens_nothing = o->opens_no_files;
+    c->images.vdso_id = o->vdso_id;
     c->kernel = images_other(&c->images, RUN_OBJECT_KERNEL, RUN_NONE);
     c->wait = images_other(&c->images, RUN_OBJECT_WAIT, RUN_NONE);
     c->cut = images_other(&c->images, RUN_OBJECT_CUT, RUN_NONE);
+    c->kernel_code = mappings_new();
     return c;
+}
+
+void collector_set_start(struct collector *c, uint64_t start_ns)
+{
+    c->options.start_ns = start_ns;
 }
 
 void collector_free(struct collector *c)
@@ -35,6 +44,7 @@ void collector_free(struct collector *c)
         mappings_release(c->inner.at[i].mappings);
     for (uint32_t i = 0; i < c->inner.len; i++)
         collector_code_free(c, i);
+    mappings_release(c->kernel_code);
     vec_free(&c->processes);
     vec_free(&c->inner);
     vec_free(&c->threads);
@@ -60,20 +70,20 @@ uint32_t collector_add_event(struct collector *c, const char *name, enum run_eve
     return (uint32_t)c->events.len - 1;
 }
 
-static uint64_t since_start(const struct collector *c, uint64_t at_ns)
+static uint64_t collector_since_start(const struct collector *c, uint64_t at_ns)
 {
     return at_ns > c->options.start_ns ? at_ns - c->options.start_ns : 0;
 }
 
 /* --- processes ------------------------------------------------------------------------------- */
 
-static uint32_t add_process(struct collector *c, pid_t pid, pid_t parent, uint64_t at_ns)
+static uint32_t collector_add_process(struct collector *c, pid_t pid, pid_t parent, uint64_t at_ns)
 {
     uint32_t number = (uint32_t)c->processes.len;
     vec_push(&c->processes, (struct run_process){.pid = (uint32_t)pid,
                                                  .parent_pid = (uint32_t)parent,
                                                  .program = RUN_NONE,
-                                                 .start_ns = since_start(c, at_ns),
+                                                 .start_ns = collector_since_start(c, at_ns),
                                                  .name = ""});
     vec_push(&c->inner, (struct collected_process){.generated = RUN_NONE,
                                                    .forked_from = RUN_NONE,
@@ -83,21 +93,21 @@ static uint32_t add_process(struct collector *c, pid_t pid, pid_t parent, uint64
 
 uint32_t collector_process(struct collector *c, pid_t pid, uint64_t at_ns)
 {
-    uint32_t *found = map_find(&c->process_of, (uint64_t)pid, 0);
+    uint32_t *found = map_find(&c->process_of, pid, 0);
     if (found)
         return *found;
     if (c->processes.len >= MOST_PROCESSES)
         return 0;
-    uint32_t number = add_process(c, pid, 0, at_ns);
+    uint32_t number = collector_add_process(c, pid, 0, at_ns);
     c->inner.at[number].mappings = mappings_new();
     c->inner.at[number].awaits_program = true;
-    *map_at(&c->process_of, (uint64_t)pid, 0, number, NULL) = number;
+    map_set(&c->process_of, pid, 0, number);
     return number;
 }
 
 bool collector_has_process(const struct collector *c, pid_t pid)
 {
-    const uint32_t *found = map_find(&c->process_of, (uint64_t)pid, 0);
+    const uint32_t *found = map_find(&c->process_of, pid, 0);
     return found && !c->processes.at[*found].end_ns;
 }
 
@@ -110,13 +120,13 @@ size_t collector_running(const struct collector *c)
 }
 
 /* A child is its parent's copy. */
-static void fork_process(struct collector *c, pid_t pid, pid_t parent_pid, uint64_t at_ns)
+static void collector_fork_process(struct collector *c, pid_t pid, pid_t parent_pid, uint64_t at_ns)
 {
-    const uint32_t *found = map_find(&c->process_of, (uint64_t)parent_pid, 0);
+    const uint32_t *found = map_find(&c->process_of, parent_pid, 0);
     uint32_t parent = found ? *found : RUN_NONE;
     if (c->processes.len >= MOST_PROCESSES)
         return;
-    uint32_t number = add_process(c, pid, parent_pid, at_ns);
+    uint32_t number = collector_add_process(c, pid, parent_pid, at_ns);
     if (parent == RUN_NONE) {
         c->inner.at[number].mappings = mappings_new();
         c->inner.at[number].awaits_program = true;
@@ -126,41 +136,41 @@ static void fork_process(struct collector *c, pid_t pid, pid_t parent_pid, uint6
         c->processes.at[number].program = c->processes.at[parent].program;
         c->processes.at[number].name = c->processes.at[parent].name;
     }
-    *map_at(&c->process_of, (uint64_t)pid, 0, number, NULL) = number;
+    map_set(&c->process_of, pid, 0, number);
 }
 
 void collector_fork(struct collector *c, pid_t pid, pid_t tid, pid_t parent_pid, uint64_t at_ns)
 {
-    uint32_t *thread = map_find(&c->thread_of, (uint64_t)tid, 0);
+    uint32_t *thread = map_find(&c->thread_of, tid, 0);
     if (thread)
         *thread = RUN_NONE; /* the number had another owner */
     if (pid != parent_pid)
-        fork_process(c, pid, parent_pid, at_ns);
+        collector_fork_process(c, pid, parent_pid, at_ns);
     collector_thread(c, pid, tid, at_ns);
 }
 
 /* The next program of a process that was seen under its last one; its threads are gone. */
-static uint32_t next_program(struct collector *c, uint32_t old, uint64_t at_ns)
+static uint32_t collector_next_program(struct collector *c, uint32_t old, uint64_t at_ns)
 {
     pid_t pid = (pid_t)c->processes.at[old].pid;
-    uint32_t *thread = map_find(&c->thread_of, (uint64_t)pid, 0);
+    uint32_t *thread = map_find(&c->thread_of, pid, 0);
     if (!c->inner.at[old].has_samples || c->processes.len >= MOST_PROCESSES) {
         collector_code_free(c, old);
         c->inner.at[old].forked_from = RUN_NONE;
         return old;
     }
     collector_code_ends(c, old);
-    c->processes.at[old].end_ns = since_start(c, at_ns);
+    c->processes.at[old].end_ns = collector_since_start(c, at_ns);
     if (thread)
         *thread = RUN_NONE;
-    uint32_t number = add_process(c, pid, (pid_t)c->processes.at[old].parent_pid, at_ns);
-    *map_at(&c->process_of, (uint64_t)pid, 0, number, NULL) = number;
+    uint32_t number = collector_add_process(c, pid, (pid_t)c->processes.at[old].parent_pid, at_ns);
+    map_set(&c->process_of, pid, 0, number);
     return number;
 }
 
 void collector_exec(struct collector *c, pid_t pid, const char *name, uint64_t at_ns)
 {
-    uint32_t old = collector_process(c, pid, at_ns), number = next_program(c, old, at_ns);
+    uint32_t old = collector_process(c, pid, at_ns), number = collector_next_program(c, old, at_ns);
     mappings_release(c->inner.at[old].mappings);
     c->inner.at[old].mappings = mappings_new();
     if (number != old)
@@ -173,7 +183,7 @@ void collector_exec(struct collector *c, pid_t pid, const char *name, uint64_t a
 
 void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uint64_t system_ns)
 {
-    const uint32_t *found = map_find(&c->process_of, (uint64_t)pid, 0);
+    const uint32_t *found = map_find(&c->process_of, pid, 0);
     if (!found)
         return;
     struct run_process *p = &c->processes.at[*found];
@@ -184,7 +194,7 @@ void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uin
 
 void collector_process_status(struct collector *c, pid_t pid, int status)
 {
-    const uint32_t *found = map_find(&c->process_of, (uint64_t)pid, 0);
+    const uint32_t *found = map_find(&c->process_of, pid, 0);
     if (!found)
         return;
     c->processes.at[*found].status = status;
@@ -193,11 +203,12 @@ void collector_process_status(struct collector *c, pid_t pid, int status)
 
 /* --- threads --------------------------------------------------------------------------------- */
 
-static uint32_t add_thread(struct collector *c, uint32_t process, pid_t tid, uint64_t at_ns)
+static uint32_t collector_add_thread(struct collector *c, uint32_t process, pid_t tid,
+                                     uint64_t at_ns)
 {
     vec_push(&c->threads, (struct run_thread){.process = process,
                                               .tid = (uint32_t)tid,
-                                              .start_ns = since_start(c, at_ns)});
+                                              .start_ns = collector_since_start(c, at_ns)});
     const char *name = c->processes.at[process].name;
     struct run_thread *t = &c->threads.at[c->threads.len - 1];
     snprintf(t->name, sizeof t->name, "%s", name);
@@ -205,23 +216,23 @@ static uint32_t add_thread(struct collector *c, uint32_t process, pid_t tid, uin
 }
 
 /* One stands for all that come when there are too many. */
-static uint32_t other_threads(struct collector *c, uint32_t process, uint64_t at_ns)
+static uint32_t collector_other_threads(struct collector *c, uint32_t process, uint64_t at_ns)
 {
     struct collected_process *p = &c->inner.at[process];
     if (p->other_threads == RUN_NONE)
-        p->other_threads = add_thread(c, process, 0, at_ns);
+        p->other_threads = collector_add_thread(c, process, 0, at_ns);
     return p->other_threads;
 }
 
 uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
 {
-    uint32_t *found = map_find(&c->thread_of, (uint64_t)tid, 0);
+    uint32_t *found = map_find(&c->thread_of, tid, 0);
     uint32_t process = collector_process(c, pid, at_ns);
     if (found && *found != RUN_NONE && c->threads.at[*found].process == process)
         return *found;
-    uint32_t number = c->threads.len < MOST_THREADS ? add_thread(c, process, tid, at_ns)
-                                                    : other_threads(c, process, at_ns);
-    *map_at(&c->thread_of, (uint64_t)tid, 0, number, NULL) = number;
+    uint32_t number = c->threads.len < MOST_THREADS ? collector_add_thread(c, process, tid, at_ns)
+                                                    : collector_other_threads(c, process, at_ns);
+    map_set(&c->thread_of, tid, 0, number);
     return number;
 }
 
@@ -235,10 +246,10 @@ void collector_name(struct collector *c, pid_t pid, pid_t tid, const char *name,
 
 void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
 {
-    const uint32_t *thread = map_find(&c->thread_of, (uint64_t)tid, 0);
+    const uint32_t *thread = map_find(&c->thread_of, tid, 0);
     if (thread && *thread != RUN_NONE)
-        c->threads.at[*thread].end_ns = since_start(c, at_ns);
-    const uint32_t *process = map_find(&c->process_of, (uint64_t)pid, 0);
+        c->threads.at[*thread].end_ns = collector_since_start(c, at_ns);
+    const uint32_t *process = map_find(&c->process_of, pid, 0);
     if (!process)
         return;
     struct run_process *p = &c->processes.at[*process];
@@ -247,17 +258,23 @@ void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
     else if (p->end_ns) /* threads may outlive the first one */
         collector_code_goes_on(c, *process);
     if (pid == tid || p->end_ns)
-        p->end_ns = since_start(c, at_ns);
+        p->end_ns = collector_since_start(c, at_ns);
 }
 
 void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cpu_ns)
 {
-    const uint32_t *found = map_find(&c->thread_of, (uint64_t)tid, 0);
+    const uint32_t *found = map_find(&c->thread_of, tid, 0);
     (void)pid;
     if (!found || *found == RUN_NONE)
         return;
     c->threads.at[*found].cpu_ns = cpu_ns;
     c->threads.at[*found].has_cpu = true;
+}
+
+void collector_scale_threads(struct collector *c, double factor)
+{
+    for (size_t i = 0; i < c->threads.len; i++)
+        c->threads.at[i].cpu_ns = (uint64_t)((double)c->threads.at[i].cpu_ns * factor + 0.5);
 }
 
 void collector_scale_young(struct collector *c, double factor)
@@ -268,7 +285,7 @@ void collector_scale_young(struct collector *c, double factor)
 /* --- mappings -------------------------------------------------------------------------------- */
 
 /* Mappings that have a path and are no files: the kernel's names for other memory. */
-static bool is_file(const char *path)
+static bool collector_is_file(const char *path)
 {
     static const char *const others[] = {"/dev/", "/memfd:", "/SYSV", "/anon_hugepage"};
     if (path[0] != '/' || path[1] == '/')
@@ -281,8 +298,8 @@ static bool is_file(const char *path)
 
 /* Where maps are read again, the file that was there is there still: what the kernel told of it
  * then is more than maps say. */
-static uint32_t known_image(struct collector *c, const struct mappings *old,
-                            const struct collector_mapping *m)
+static uint32_t collector_known_image(struct collector *c, const struct mappings *old,
+                                      const struct collector_mapping *m)
 {
     const struct mapping *found = old ? mappings_find(old, m->start) : NULL;
     if (!found || strcmp(c->images.all.at[found->image]->object.path, m->path))
@@ -290,15 +307,15 @@ static uint32_t known_image(struct collector *c, const struct mappings *old,
     return found->image;
 }
 
-static uint32_t image_of(struct collector *c, uint32_t process, const struct mappings *old,
-                         const struct collector_mapping *m)
+static uint32_t collector_image_of(struct collector *c, uint32_t process,
+                                   const struct mappings *old, const struct collector_mapping *m)
 {
-    uint32_t known = is_file(m->path) ? known_image(c, old, m) : RUN_NONE;
+    uint32_t known = collector_is_file(m->path) ? collector_known_image(c, old, m) : RUN_NONE;
     if (known != RUN_NONE)
         return known;
     if (!strcmp(m->path, "[vdso]"))
         return images_other(&c->images, RUN_OBJECT_VDSO, RUN_NONE);
-    if (!is_file(m->path))
+    if (!collector_is_file(m->path))
         return collector_generated(c, process);
     return images_file(&c->images, &(struct image_identity){.path = m->path,
                                                             .build_id = m->build_id,
@@ -309,10 +326,10 @@ static uint32_t image_of(struct collector *c, uint32_t process, const struct map
                                                             .end = m->end});
 }
 
-static void put_mapping(struct collector *c, uint32_t process, const struct mappings *old,
-                        const struct collector_mapping *m)
+static void collector_put_mapping(struct collector *c, uint32_t process, const struct mappings *old,
+                                  const struct collector_mapping *m)
 {
-    uint32_t image = image_of(c, process, old, m);
+    uint32_t image = collector_image_of(c, process, old, m);
     if (collector_is_jitdump(m->path))
         collector_jitdump(c, process, m);
     enum run_object_kind kind = c->images.all.at[image]->object.kind;
@@ -331,11 +348,18 @@ static void put_mapping(struct collector *c, uint32_t process, const struct mapp
 void collector_map(struct collector *c, const struct collector_mapping *m, uint64_t at_ns)
 {
     if (m->is_executable)
-        put_mapping(c, collector_process(c, m->pid, at_ns), NULL, m);
+        collector_put_mapping(c, collector_process(c, m->pid, at_ns), NULL, m);
+}
+
+void collector_map_kernel(struct collector *c, const struct collector_mapping *m)
+{
+    uint32_t image = images_listed(
+        &c->images, &(struct image_identity){.path = m->path, .build_id = m->build_id});
+    mappings_put(&c->kernel_code, &(struct mapping){m->start, m->end, 0, image});
 }
 
 /* START-END rwxp OFFSET MAJOR:MINOR INODE PATH */
-static bool parse_line(char *line, struct collector_mapping *m)
+static bool collector_parse_line(char *line, struct collector_mapping *m)
 {
     char rights[5];
     unsigned major, minor;
@@ -350,16 +374,16 @@ static bool parse_line(char *line, struct collector_mapping *m)
     return true;
 }
 
-static bool read_maps_at(struct collector *c, uint32_t process, const struct mappings *old,
-                         const char *path)
+static bool collector_read_maps_at(struct collector *c, uint32_t process,
+                                   const struct mappings *old, const char *path)
 {
     char *line = NULL;
     size_t room = 0;
     FILE *file = fopen(path, "re");
     while (file && getline(&line, &room, file) > 0) {
         struct collector_mapping m = {.pid = (pid_t)c->processes.at[process].pid};
-        if (parse_line(line, &m) && m.is_executable)
-            put_mapping(c, process, old, &m);
+        if (collector_parse_line(line, &m) && m.is_executable)
+            collector_put_mapping(c, process, old, &m);
     }
     free(line);
     if (file)
@@ -368,12 +392,13 @@ static bool read_maps_at(struct collector *c, uint32_t process, const struct map
 }
 
 /* A first thread that has ended shows no mappings; those that go on do. */
-static bool read_maps(struct collector *c, uint32_t process, const struct mappings *old)
+static bool collector_read_maps_of(struct collector *c, uint32_t process,
+                                   const struct mappings *old)
 {
     char path[64];
     uint32_t pid = c->processes.at[process].pid;
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", pid);
-    if (read_maps_at(c, process, old, path))
+    if (collector_read_maps_at(c, process, old, path))
         return true;
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
     DIR *threads = opendir(path);
@@ -381,7 +406,7 @@ static bool read_maps(struct collector *c, uint32_t process, const struct mappin
     for (struct dirent *entry; threads && !found && (entry = readdir(threads));) {
         unsigned long tid = strtoul(entry->d_name, NULL, 10);
         snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%lu/maps", pid, tid);
-        found = tid && tid != pid && read_maps_at(c, process, old, path);
+        found = tid && tid != pid && collector_read_maps_at(c, process, old, path);
     }
     if (threads)
         closedir(threads);
@@ -393,7 +418,7 @@ bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns)
     uint32_t process = collector_process(c, pid, at_ns);
     struct mappings *old = c->inner.at[process].mappings;
     c->inner.at[process].mappings = mappings_new();
-    bool found = read_maps(c, process, old);
+    bool found = collector_read_maps_of(c, process, old);
     if (!found) { /* a process that is ending has none */
         mappings_release(c->inner.at[process].mappings);
         c->inner.at[process].mappings = old;

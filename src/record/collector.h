@@ -23,10 +23,17 @@ struct collector_options {
     uint64_t start_ns;
     enum unwind_machine machine;
     bool no_stacks;
+    bool is_replayed;    /* somebody else recorded it, at some time, perhaps elsewhere: processes of
+                            these numbers are others by now, and none is asked */
+    bool opens_no_files; /* for tests with hostile input */
+    struct bytes vdso_id; /* replayed: build-id of the vDSO; it is not used if ours has another */
 };
 
 struct collector *collector_new(const struct collector_options *o);
 void collector_free(struct collector *c);
+
+/* Where it is known late: before the first event that has a time. */
+void collector_set_start(struct collector *c, uint64_t start_ns);
 
 /* --- events that are counted ------------------------------------------------------------------ */
 
@@ -51,6 +58,9 @@ void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns);
 /* The exact CPU time of a thread so far, in nanoseconds: the last one given counts. */
 void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cpu_ns);
 
+/* What is known of the CPU time of all threads together, and not of each. */
+void collector_scale_threads(struct collector *c, double factor);
+
 /* A process's CPU time as the kernel accounts it, and its wait status where it was waited for. */
 void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uint64_t system_ns);
 void collector_process_status(struct collector *c, pid_t pid, int status);
@@ -73,6 +83,10 @@ struct collector_mapping {
 /* An executable mapping that replaces whatever was in its range. */
 void collector_map(struct collector *c, const struct collector_mapping *m, uint64_t at_ns);
 
+/* The same for code of the kernel, by a name in brackets; `pid` does not count. Its addresses are
+ * told from the start of the mapping, so that they are the same wherever the kernel was loaded. */
+void collector_map_kernel(struct collector *c, const struct collector_mapping *m);
+
 /* Reads /proc/PID/maps and replaces all mappings of the process; false: it cannot be read. */
 bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns);
 
@@ -86,6 +100,15 @@ enum collector_where {
     COLLECTOR_STOPPED    /* off the CPU: stopped by a signal or a debugger */
 };
 
+/* Frames that somebody else has found: addresses at run time of what ran or will run next,
+ * innermost first; return addresses of callers. */
+struct collector_chain {
+    const uint64_t *user, *kernel; /* user: none, if it is to be unwound from registers */
+    uint32_t user_len, kernel_len;
+    bool is_leaf; /* no stack was wanted: the innermost frame alone */
+    bool is_cut;  /* there may be more than there was room for */
+};
+
 struct collector_sample {
     pid_t pid, tid;
     uint64_t at_ns;
@@ -96,11 +119,25 @@ struct collector_sample {
     const struct unwind_registers *registers; /* of user code; NULL: there is none, as while the
                                                  kernel loads a program or ends a thread */
     struct bytes stack;                       /* from the user's stack pointer on */
+    const struct collector_chain *chain;      /* NULL: none */
     bool is_young; /* the weight is to be scaled: collector_scale_young() */
     bool is_live;  /* the thread has not run since: its memory may be read for the rest */
 };
 
 void collector_sample(struct collector *c, const struct collector_sample *s);
+
+/* Where time in the kernel is not sampled: what tells which code it was for. */
+enum collector_look {
+    COLLECTOR_LOOK_USER,   /* a thread that ran was in user code; no registers needed */
+    COLLECTOR_LOOK_CALL,   /* ... was in a system call */
+    COLLECTOR_LOOK_FAULTS, /* `weight` page faults happened here, or about so many */
+    COLLECTOR_LOOKS
+};
+
+/* Looks have weights among themselves, in no unit: the CPU time that each kind of look stands for;
+ * `event` is not looked at. At the end they divide what the first event says of the kernel. */
+void collector_look(struct collector *c, const struct collector_sample *s,
+                    enum collector_look kind);
 
 /* How many samples so far had stacks of which the outer part was read from the process: for these
  * it matters that samples are told soon. */
@@ -126,7 +163,7 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
                          struct collector_place place);
 
 /* The process is not to be recorded from a time on, and again from another on: what falls between
- * is lost by its own wish. Tell it before the samples around that time. */
+ * is lost at its own request. Tell it before the samples around that time. */
 void collector_stop(struct collector *c, pid_t pid, uint64_t at_ns);
 void collector_resume(struct collector *c, pid_t pid, uint64_t at_ns);
 

@@ -87,6 +87,12 @@ static struct collected_code *code_of(struct collector *c, uint32_t process)
         memory_exhausted(sizeof *p->code);
     p->code->pid = c->processes.at[process].pid;
     p->code->root = p->code->mounts = -1;
+    if (c->options.is_replayed) { /* who the process was is not known: what is ours or root's */
+        for (size_t i = 0; i < 4; i++)
+            p->code->users[i] = geteuid();
+        p->code->has_users = true;
+        return p->code;
+    }
     code_open_root(c, p->code);
     code_read_status(p->code);
     return p->code;
@@ -191,7 +197,7 @@ void collector_jitdump(struct collector *c, uint32_t process, const struct colle
     for (size_t i = 0; i < code->dumps.len; i++)
         if (code->dumps.at[i].inode == m->inode && !strcmp(code->dumps.at[i].path, m->path))
             return;
-    if (code->dumps.len >= MOST_DUMPS)
+    if (code->dumps.len >= MOST_DUMPS || c->options.opens_no_files)
         return;
     struct code_dump dump = {arena_copy(&c->arena, m->path, strlen(m->path)), m->inode, -1};
     if (c->open_files < MOST_OPEN)
@@ -284,7 +290,7 @@ static void code_take(struct collector *c, uint32_t process, const struct jit_na
 void collector_name_generated(struct collector *c, uint32_t process)
 {
     struct collected_code *code = c->inner.at[process].code;
-    if (!code || !code->addresses.len)
+    if (!code || !code->addresses.len || c->options.opens_no_files)
         return;
     struct jit_names names;
     jit_names_init(&names, code->addresses.at, code_sort(code));

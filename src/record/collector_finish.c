@@ -1,4 +1,5 @@
 /* A run out of what was collected, and names of files that nobody will find later. */
+#include "base/search.h"
 #include "record/collector_private.h"
 
 #include "base/sort.h"
@@ -40,15 +41,8 @@ static struct sampled finish_sampled(const struct collector *c, uint32_t object)
 
 static bool finish_has_one(const struct sampled *s, uint64_t start, uint64_t size)
 {
-    size_t low = 0, high = s->all.len;
-    while (low < high) { /* the first that is not below the start */
-        size_t middle = low + (high - low) / 2;
-        if (s->all.at[middle] < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->all.len && s->all.at[low] - start < size;
+    size_t first = PARTITION_POINT(s->all.len, i, s->all.at[i] < start);
+    return first < s->all.len && s->all.at[first] - start < size;
 }
 
 static void finish_name_file(struct collector *c, uint32_t image, struct run *out)
@@ -66,96 +60,6 @@ static void finish_name_file(struct collector *c, uint32_t image, struct run *ou
                                          arena_copy(&out->arena, s->name, strlen(s->name))});
     }
     vec_free(&sampled.all);
-}
-
-/* --- time in the kernel that nobody let us see ----------------------------------------------- */
-
-#define KERNEL_UNSEEN                                                                              \
-    "time in the kernel, by amount: this user may sample user code only; 'setcap cap_perfmon=ep' " \
-    "on monarc, or the sysctl kernel.perf_event_paranoid=1, shows what asked for it"
-
-/* How much of what the counters have is CPU time: they run on while the machine's host runs
- * something else. The accounts of the first process include what it waited for, and so on. */
-static double finish_running_share(const struct run *out)
-{
-    const struct run_process *first = out->processes.len ? &out->processes.at[0] : NULL;
-    uint64_t accounts = 0, counted = run_cpu(out).others_ns;
-    for (size_t i = 0; first && i < out->processes.len; i++)
-        if (out->processes.at[i].pid == first->pid && out->processes.at[i].has_cpu)
-            accounts = out->processes.at[i].user_ns + out->processes.at[i].system_ns;
-    return accounts && accounts < counted ? (double)accounts / (double)counted : 1;
-}
-
-/* What the threads of a pid had by the kernel's counters, less what samples of user code say. */
-struct finish_left {
-    double ns;
-    uint32_t thread; /* RUN_NONE: none has told */
-    uint32_t last;   /* entry of the pid: programs that it executed share its threads */
-};
-
-/* Threads that have told, by number; and processes, by the last entry of their pid. */
-static struct finish_left *finish_left(struct collector *c, const struct run *out, struct arena *a)
-{
-    struct finish_left *left = ARENA_NEW(a, struct finish_left, out->processes.len);
-    struct map last = {0}, told = {0};
-    double running = finish_running_share(out);
-    for (uint32_t i = 0; i < out->processes.len; i++)
-        *map_at(&last, out->processes.at[i].pid, 0, i, NULL) = i;
-    for (uint32_t i = 0; i < out->processes.len; i++) {
-        left[i].thread = RUN_NONE;
-        left[i].last = *map_find(&last, out->processes.at[i].pid, 0);
-    }
-    for (uint32_t i = 0; i < out->threads.len; i++) {
-        const struct run_thread *t = &out->threads.at[i];
-        struct finish_left *l = &left[left[t->process].last];
-        if (!t->has_cpu)
-            continue;
-        map_at(&told, t->tid, out->processes.at[t->process].pid, i, NULL);
-        l->ns += (double)t->cpu_ns * running;
-        l->thread = l->thread == RUN_NONE ? i : l->thread;
-    }
-    for (size_t i = 0; i < out->samples.len; i++) {
-        const struct run_sample *s = &out->samples.at[i];
-        const struct run_thread *t = &out->threads.at[s->thread];
-        if (s->event == 0 && out->nodes.at[s->node].object != c->wait &&
-            map_find(&told, t->tid, out->processes.at[t->process].pid))
-            left[left[t->process].last].ns -= (double)s->weight;
-    }
-    map_deinit(&last);
-    map_deinit(&told);
-    return left;
-}
-
-/* Chance makes what is left of a short process too much or too little; only of all processes that
- * ran a program it means something. Of that each gets its part. */
-static void finish_kernel_time(struct collector *c, struct run *out)
-{
-    struct arena scratch = {0};
-    struct finish_left *left = finish_left(c, out, &scratch);
-    double *sum = ARENA_NEW(&scratch, double, out->objects.len + 1), all = 0;
-    double *above = ARENA_NEW(&scratch, double, out->objects.len + 1);
-    uint32_t slice = out->samples.len ? out->samples.at[out->samples.len - 1].slice : 0;
-    for (size_t i = 0; i < out->processes.len; i++) {
-        uint32_t program = out->processes.at[i].program + 1; /* none: 0 */
-        sum[program] += left[i].ns;
-        above[program] += left[i].ns > 0 ? left[i].ns : 0;
-    }
-    for (size_t i = 0; i < out->processes.len; i++) {
-        uint32_t program = out->processes.at[i].program + 1;
-        if (left[i].ns <= 0 || sum[program] <= 0 || left[i].thread == RUN_NONE)
-            continue;
-        double ns = left[i].ns * sum[program] / above[program];
-        all += ns;
-        vec_push(&out->samples, (struct run_sample){.slice = slice,
-                                                    .thread = left[i].thread,
-                                                    .node = c->kernel_unseen,
-                                                    .weight = (uint64_t)ns,
-                                                    .count = 1});
-    }
-    if (all >= 1)
-        vec_push(&out->losses, (struct run_loss){RUN_LOST_KERNEL, 0, (uint64_t)all,
-                                                 finish_text(out, KERNEL_UNSEEN)});
-    arena_deinit(&scratch);
 }
 
 /* --- the run --------------------------------------------------------------------------------- */
@@ -246,8 +150,7 @@ void collector_finish(struct collector *c, uint64_t end_ns, struct run *out)
         vec_push(&out->losses,
                  (struct run_loss){c->losses.at[i].kind, c->losses.at[i].count, c->losses.at[i].ns,
                                    finish_text(out, c->losses.at[i].text)});
-    if (c->events.len && c->events.at[0].user_only && c->events.at[0].unit == RUN_UNIT_NS)
-        finish_kernel_time(c, out);
+    collector_kernel_time(c, out);
     out->stacks = c->stacks;
     out->whole = c->whole;
     out->length_ns = end_ns > c->options.start_ns ? end_ns - c->options.start_ns : 0;

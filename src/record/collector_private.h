@@ -69,15 +69,23 @@ struct collector {
     VEC(struct collected_loss) losses;
     VEC(struct collected_stop) stops;
     VEC(struct run_mark) marks;
-    struct map process_of;      /* pid -> the number of what runs in it */
-    struct map thread_of;       /* tid -> the number of the thread */
-    uint32_t kernel, wait, cut; /* objects */
-    uint32_t kernel_unseen;     /* node: in the kernel, and no sample says for whom */
-    uint32_t open_files;        /* of the structs of code */
+    struct map process_of;        /* pid -> the number of what runs in it */
+    struct map thread_of;         /* tid -> the number of the thread */
+    struct mappings *kernel_code; /* where it was told */
+    uint32_t kernel, wait, cut;   /* objects */
+    uint32_t kernel_unseen;       /* node: in the kernel, and no sample says for whom */
+    uint32_t open_files;          /* of the structs of code */
     uint64_t stacks, whole;
     uint64_t live_reads;
     double young_factor;
 };
+
+/* Looks stand in the tally as events of these numbers, up to the end of recording. */
+#define COLLECTOR_LOOK_EVENT (UINT32_C(1) << 30)
+
+/* collector_kernel.c: takes the looks out of the run again, and adds to its samples the time in the
+ * kernel that those of user code leave out, at the places where the looks say it was. */
+void collector_kernel_time(struct collector *c, struct run *out);
 
 /* The process that runs under the pid, made if it is new. */
 uint32_t collector_process(struct collector *c, pid_t pid, uint64_t at_ns);

@@ -58,23 +58,29 @@ static bool sample_module(void *context, uint64_t pc, struct unwind_module *out)
     return true;
 }
 
-static bool read_memory(pid_t pid, uint64_t address, void *into, size_t len)
+static bool sample_read_memory(pid_t pid, uint64_t address, void *into, size_t len)
 {
     struct iovec ours = {into, len}, theirs = {(void *)(uintptr_t)address, len}; // NOLINT
     return process_vm_readv(pid, &ours, 1, &theirs, 1, 0) == (ssize_t)len;
 }
 
+static uint64_t sample_sp(const struct sample_walk *w)
+{
+    switch (w->c->options.machine) {
+    case UNWIND_AARCH64: return w->sample->registers->at[31];
+    case UNWIND_RISCV64: return w->sample->registers->at[2];
+    default: return w->sample->registers->at[7];
+    }
+}
+
 /* Whether the stack beyond the copy still belongs to it. */
-static bool memory_fits(const struct sample_walk *w)
+static bool sample_memory_fits(const struct sample_walk *w)
 {
     uint8_t now[COMPARED_BYTES];
     struct bytes stack = w->sample->stack;
     size_t len = stack.len < COMPARED_BYTES ? stack.len : COMPARED_BYTES;
-    uint64_t sp = w->sample->registers->at[7];
-    if (w->c->options.machine != UNWIND_X86_64)
-        sp = w->sample->registers->at[w->c->options.machine == UNWIND_AARCH64 ? 31 : 2];
     return w->sample->is_live && len &&
-           read_memory(w->sample->pid, sp + stack.len - len, now, len) &&
+           sample_read_memory(w->sample->pid, sample_sp(w) + stack.len - len, now, len) &&
            !memcmp(now, stack.at + stack.len - len, len);
 }
 
@@ -103,16 +109,16 @@ static bool sample_read(void *context, uint64_t address, uint64_t *word)
         return true;
     uint64_t page = address & -(uint64_t)PAGE_BYTES;
     if (w->memory == MEMORY_UNTRIED) {
-        w->memory = memory_fits(w) ? MEMORY_FITS : MEMORY_GONE;
+        w->memory = sample_memory_fits(w) ? MEMORY_FITS : MEMORY_GONE;
         w->c->live_reads++;
     }
     if (w->memory == MEMORY_GONE || !page)
         return false;
     if (address - page > PAGE_BYTES - sizeof *word)
-        return read_memory(w->sample->pid, address, word, sizeof *word);
+        return sample_read_memory(w->sample->pid, address, word, sizeof *word);
     if (w->page_address != page) {
         w->page_address = 0;
-        if (!read_memory(w->sample->pid, page, w->page, sizeof w->page))
+        if (!sample_read_memory(w->sample->pid, page, w->page, sizeof w->page))
             return false;
         w->page_address = page;
     }
@@ -129,7 +135,7 @@ uint64_t collector_live_reads(const struct collector *c)
 
 /* The number that stands in the code before the instruction: `mov $N, %eax; syscall`, or
  * `xor %eax, %eax; syscall`, as libraries have it. */
-static int64_t number_in_code(struct bytes code)
+static int64_t sample_number_in_code(struct bytes code)
 {
     const uint8_t *end = code.at + code.len;
     if (code.len >= 7 && end[-7] == 0xb8 && end[-4] < 4 && !end[-3])
@@ -139,7 +145,7 @@ static int64_t number_in_code(struct bytes code)
     return -1;
 }
 
-static int64_t syscall_x86_64(struct images *images, uint32_t image, uint64_t link)
+static int64_t sample_syscall_x86_64(struct images *images, uint32_t image, uint64_t link)
 {
     struct object *o = images_open(images, image);
     struct bytes code = {0};
@@ -149,7 +155,7 @@ static int64_t syscall_x86_64(struct images *images, uint32_t image, uint64_t li
         return -1;
     if (code.at[code.len - 2] != 0x0f || code.at[code.len - 1] != 0x05)
         return -2;
-    int64_t number = number_in_code(code);
+    int64_t number = sample_number_in_code(code);
     return number;
 }
 
@@ -166,7 +172,7 @@ static int64_t sample_syscall(struct sample_walk *w)
     struct images *images = &w->c->images;
     uint64_t link = images_link_address(images, m->image, s->registers->pc - m->start + m->offset);
     if (w->c->options.machine == UNWIND_X86_64)
-        return syscall_x86_64(images, m->image, link);
+        return sample_syscall_x86_64(images, m->image, link);
     struct object *o = images_open(images, m->image);
     struct bytes code = o ? object_code(o, link - 4, 4) : (struct bytes){0};
     if (code.len < 4)
@@ -194,11 +200,30 @@ static uint64_t sample_wait_place(enum collector_where where, int64_t number)
     return number == -2 ? RUN_WAIT_FAULT : RUN_WAIT_UNKNOWN;
 }
 
+/* Frames of the kernel's own code, as far as somebody has told where that is. */
+static uint32_t sample_kernel(struct sample_walk *w, uint32_t node)
+{
+    struct collector *c = w->c;
+    const struct collector_chain *chain = w->sample->chain;
+    for (uint32_t i = chain->kernel_len; i-- > 0;) {
+        uint64_t address = chain->kernel[i] - (i ? 1 : 0);
+        const struct mapping *m = mappings_find(c->kernel_code, address);
+        bool is_known = m || (node && c->tally.nodes.at[node].object == c->kernel);
+        if (m)
+            node = tally_node(&c->tally, node, m->image, address - m->start);
+        else if (!is_known)
+            node = tally_node(&c->tally, node, c->kernel, RUN_KERNEL_UNKNOWN);
+    }
+    return node;
+}
+
 /* The innermost frame of a sample outside of user code. */
 static uint32_t sample_leaf(struct sample_walk *w, uint32_t node)
 {
     struct collector *c = w->c;
     enum collector_where where = w->sample->where;
+    if (w->sample->chain && w->sample->chain->kernel_len)
+        return sample_kernel(w, node);
     if (where == COLLECTOR_IN_USER && node != RUN_ROOT)
         return node;
     int64_t number = sample_syscall(w);
@@ -209,7 +234,7 @@ static uint32_t sample_leaf(struct sample_walk *w, uint32_t node)
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
-static enum run_cut cut_of(enum unwind_end end)
+static enum run_cut sample_cut_of(enum unwind_end end)
 {
     switch (end) {
     case UNWIND_DEEP: return RUN_CUT_DEEP;
@@ -247,21 +272,53 @@ static bool sample_is_wait(enum collector_where where)
     return where != COLLECTOR_IN_USER && where != COLLECTOR_IN_KERNEL;
 }
 
+/* Whether a frame of a chain is one: where a function does not keep the frame pointer, the kernel
+ * takes what it finds for a return address. */
+static bool sample_is_frame(struct sample_walk *w, uint32_t i)
+{
+    return !i || sample_mapping(w, w->sample->chain->user[i] - 1);
+}
+
+static uint32_t sample_chain_root(struct sample_walk *w)
+{
+    struct tally *tally = &w->c->tally;
+    const struct collector_chain *chain = w->sample->chain;
+    if (chain->is_leaf)
+        return tally_node(tally, RUN_ROOT, w->c->cut, RUN_CUT_NO_STACK);
+    if (chain->is_cut)
+        return tally_node(tally, RUN_ROOT, w->c->cut, RUN_CUT_TOO_MANY);
+    for (uint32_t i = 0; i < chain->user_len; i++)
+        if (!sample_is_frame(w, i))
+            return tally_node(tally, RUN_ROOT, w->c->cut, RUN_CUT_BROKEN);
+    return RUN_ROOT;
+}
+
+/* A chain tells return addresses; the first address is where user code was. */
+static struct collector_place sample_chain(struct sample_walk *w)
+{
+    const struct collector_chain *chain = w->sample->chain;
+    uint32_t node = sample_chain_root(w);
+    bool is_whole = node == RUN_ROOT;
+    for (uint32_t i = chain->user_len; i-- > 0;)
+        if (sample_is_frame(w, i))
+            node = sample_frame(w, node, chain->user[i] - (i ? 1 : 0));
+    return (struct collector_place){node, node, !chain->is_leaf, is_whole};
+}
+
 static struct collector_place sample_stack(struct sample_walk *w)
 {
     struct collector *c = w->c;
     const struct collector_sample *s = w->sample;
     uint64_t frames[MOST_FRAMES];
     enum unwind_end end;
+    if (s->chain && (s->chain->user_len || !s->registers))
+        return sample_chain(w);
     if (!s->registers)
         return (struct collector_place){
             .stack = sample_is_wait(s->where)
                          ? tally_node(&c->tally, RUN_ROOT, c->cut, RUN_CUT_NO_STACK)
                          : RUN_ROOT};
-    uint64_t sp = s->registers->at[7];
-    if (c->options.machine != UNWIND_X86_64)
-        sp = s->registers->at[c->options.machine == UNWIND_AARCH64 ? 31 : 2];
-    struct unwind_stack stack = {.address = sp,
+    struct unwind_stack stack = {.address = sample_sp(w),
                                  .bytes = s->stack,
                                  .module_at = sample_module,
                                  .read = sample_read,
@@ -278,7 +335,7 @@ static struct collector_place sample_stack(struct sample_walk *w)
     if (c->options.no_stacks)
         node = tally_node(&c->tally, node, c->cut, RUN_CUT_NO_STACK);
     else if (end != UNWIND_WHOLE)
-        node = tally_node(&c->tally, node, c->cut, cut_of(end));
+        node = tally_node(&c->tally, node, c->cut, sample_cut_of(end));
     for (uint32_t i = len; i-- > 0;)
         node = sample_frame(w, node, frames[i]);
     return (struct collector_place){node, node, !c->options.no_stacks, end == UNWIND_WHOLE};
@@ -316,6 +373,20 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
     c->whole += place.is_whole;
     tally_add(&c->tally, at_ns, thread, s->event | (s->is_young ? TALLY_YOUNG : 0), place.node,
               s->weight);
+}
+
+void collector_look(struct collector *c, const struct collector_sample *s, enum collector_look kind)
+{
+    uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns);
+    if (!collector_counts(c, c->threads.at[thread].process, s->at_ns))
+        return;
+    struct collector_place place = {.node = RUN_ROOT};
+    if (kind != COLLECTOR_LOOK_USER)
+        place = collector_place(c, s);
+    c->stacks += place.has_stack;
+    c->whole += place.is_whole;
+    uint64_t at_ns = s->at_ns > c->options.start_ns ? s->at_ns - c->options.start_ns : 0;
+    tally_add(&c->tally, at_ns, thread, COLLECTOR_LOOK_EVENT + kind, place.node, s->weight);
 }
 
 void collector_sample(struct collector *c, const struct collector_sample *s)

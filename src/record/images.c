@@ -1,6 +1,7 @@
 /* Finding, opening and remembering mapped files. */
 #include "record/images.h"
 
+#include "base/hash.h"
 #include "base/intern.h"
 #include "objfile/object.h"
 
@@ -36,7 +37,7 @@ void images_deinit(struct images *s)
     arena_deinit(&s->arena);
 }
 
-static struct image *image_new(struct images *s, enum run_object_kind kind)
+static struct image *images_image_new(struct images *s, enum run_object_kind kind)
 {
     struct image *image = calloc(1, sizeof *image);
     if (!image)
@@ -50,8 +51,8 @@ static struct image *image_new(struct images *s, enum run_object_kind kind)
 }
 
 /* By what was told of it: a file that was told by its inode has a build-id once it is opened. */
-static bool is_same_file(const struct image *image, const struct image_identity *id,
-                         const char *path)
+static bool images_is_same_file(const struct image *image, const struct image_identity *id,
+                                const char *path)
 {
     const struct run_object *o = &image->object;
     return !strcmp(o->path, path) && image->device == id->device && image->inode == id->inode &&
@@ -60,7 +61,7 @@ static bool is_same_file(const struct image *image, const struct image_identity 
 }
 
 /* Deleted files are named so by the kernel. */
-static const char *path_of(struct images *s, const char *path, bool *is_deleted)
+static const char *images_path_of(struct images *s, const char *path, bool *is_deleted)
 {
     size_t len = strlen(path), tail = strlen(DELETED);
     *is_deleted = len > tail && !strcmp(path + len - tail, DELETED);
@@ -69,7 +70,7 @@ static const char *path_of(struct images *s, const char *path, bool *is_deleted)
 
 /* The kernel tells a file's build-id, or, where it could not read that at the moment, its inode:
  * the file itself says whether two of that path are one. */
-static bool is_twin(struct images *s, uint32_t number, const struct image_identity *id)
+static bool images_is_twin(struct images *s, uint32_t number, const struct image_identity *id)
 {
     struct image *image = s->all.at[number];
     struct object *file = images_open(s, number);
@@ -83,10 +84,11 @@ static bool is_twin(struct images *s, uint32_t number, const struct image_identi
     return stat(image->object.path, &st) == 0 && st.st_ino == id->inode && st.st_dev == id->device;
 }
 
-static uint32_t find_twin(struct images *s, const char *path, const struct image_identity *id)
+static uint32_t images_find_twin(struct images *s, const char *path,
+                                 const struct image_identity *id)
 {
     for (uint32_t i = 0; i < s->all.len; i++)
-        if (!strcmp(s->all.at[i]->object.path, path) && is_twin(s, i, id))
+        if (!strcmp(s->all.at[i]->object.path, path) && images_is_twin(s, i, id))
             return i;
     return RUN_NONE;
 }
@@ -97,26 +99,25 @@ uint32_t images_file(struct images *s, const struct image_identity *id)
     if (known.build_id.len > RUN_BUILD_ID_BYTES)
         known.build_id.len = RUN_BUILD_ID_BYTES;
     bool is_deleted, is_new;
-    const char *path = path_of(s, id->path, &is_deleted);
-    uint64_t hash = intern_hash(path, strlen(path));
-    uint64_t identity = known.build_id.len
-                            ? intern_hash((const char *)known.build_id.at, known.build_id.len)
-                            : known.inode ^ known.device << 40;
+    const char *path = images_path_of(s, id->path, &is_deleted);
+    uint64_t hash = hash_bytes(path, strlen(path));
+    uint64_t identity = known.build_id.len ? hash_bytes(known.build_id.at, known.build_id.len)
+                                           : known.inode ^ known.device << 40;
     for (uint64_t attempt = 0;; attempt++) {
         uint32_t *found =
             map_at(&s->by_identity, hash + attempt, identity, (uint32_t)s->all.len, &is_new);
         if (!is_new &&
-            (is_same_file(s->all.at[*found], &known, path) ||
-             (!strcmp(s->all.at[*found]->object.path, path) && is_twin(s, *found, &known))))
+            (images_is_same_file(s->all.at[*found], &known, path) ||
+             (!strcmp(s->all.at[*found]->object.path, path) && images_is_twin(s, *found, &known))))
             return *found;
         if (!is_new)
             continue;
-        uint32_t twin = is_deleted ? RUN_NONE : find_twin(s, path, &known);
+        uint32_t twin = is_deleted ? RUN_NONE : images_find_twin(s, path, &known);
         if (twin == RUN_NONE)
             break;
         return *found = twin;
     }
-    struct image *image = image_new(s, RUN_OBJECT_FILE);
+    struct image *image = images_image_new(s, RUN_OBJECT_FILE);
     image->object.path = path;
     image->object.is_deleted = is_deleted;
     image->object.build_id_bytes = image->told_bytes = (uint32_t)known.build_id.len;
@@ -130,20 +131,28 @@ uint32_t images_file(struct images *s, const struct image_identity *id)
     return (uint32_t)s->all.len - 1;
 }
 
+uint32_t images_listed(struct images *s, const struct image_identity *id)
+{
+    uint32_t number = images_file(s, id);
+    s->all.at[number]->is_opened = true;
+    s->all.at[number]->object.is_listed = true;
+    return number;
+}
+
 uint32_t images_other(struct images *s, enum run_object_kind kind, uint32_t process)
 {
     bool is_new;
-    uint32_t *found =
-        map_at(&s->by_identity, UINT64_MAX - kind, process, (uint32_t)s->all.len, &is_new);
+    uint32_t found = map_index(&s->by_identity, UINT64_MAX - kind, process, s->all.len, &is_new);
     if (is_new)
-        image_new(s, kind)->object.process = process;
-    return *found;
+        images_image_new(s, kind)->object.process = process;
+    return found;
 }
 
 /* --- opening --------------------------------------------------------------------------------- */
 
 /* Whether the file is the one that was mapped, as far as was told. */
-static bool is_recorded_file(const struct image *image, const char *path, struct object *o)
+static bool images_is_recorded_file(const struct images *s, const struct image *image,
+                                    const char *path, struct object *o)
 {
     const struct run_object *recorded = &image->object;
     struct bytes id = object_build_id(o);
@@ -151,21 +160,38 @@ static bool is_recorded_file(const struct image *image, const char *path, struct
     if (recorded->build_id_bytes)
         return id.len >= recorded->build_id_bytes &&
                !memcmp(id.at, recorded->build_id, recorded->build_id_bytes);
-    return !image->inode || stat(path, &st) ||
+    return s->is_replayed || !image->inode || stat(path, &st) ||
            (st.st_ino == image->inode && st.st_dev == image->device);
 }
 
-static struct object *open_at(const struct image *image, const char *path)
+static struct object *images_open_at(const struct images *s, const struct image *image,
+                                     const char *path)
 {
     struct object *o = object_open(path, NULL, NULL, NULL);
-    if (o && !is_recorded_file(image, path, o)) {
+    if (o && !images_is_recorded_file(s, image, path, o)) {
         object_close(o);
         return NULL;
     }
     return o;
 }
 
-static void take_identity(struct image *image, const char *path)
+/* Whether a file of which nothing could be opened is there all the same: as a packer left it,
+ * without section headers, or not for us to read. Where the kernel told its build-id and no inode,
+ * nothing else can be compared. */
+static bool images_is_there(const struct image *image)
+{
+    const char *path = image->object.path;
+    enum object_failure why;
+    struct stat st;
+    struct object *other = object_open(path, NULL, &why, NULL);
+    if (other)
+        object_close(other);
+    return !other && !stat(path, &st) &&
+           (image->inode ? st.st_ino == image->inode && st.st_dev == image->device
+                         : why != OBJECT_NOT_ELF);
+}
+
+static void images_take_identity(struct image *image, const char *path)
 {
     struct stat st;
     if (stat(path, &st))
@@ -184,13 +210,31 @@ void images_look_again(struct images *s, uint32_t number)
                                     st.st_ino != image->opened_inode;
 }
 
+/* What 'perf record' has copied of it: ~/.debug/.build-id/AB/CDEF.../elf. */
+static struct object *images_find_kept_file(struct images *s, const struct image *image)
+{
+    const struct run_object *o = &image->object;
+    const char *home = getenv("HOME");
+    char hex[2 * RUN_BUILD_ID_BYTES + 1];
+    if (!home || o->build_id_bytes < 2)
+        return NULL;
+    for (uint32_t i = 0; i < o->build_id_bytes; i++)
+        snprintf(hex + (size_t)2 * i, 3, "%02x", o->build_id[i]);
+    return images_open_at(
+        s, image, arena_printf(&s->arena, "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2));
+}
+
 /* Where it was mapped from; else what the process can still show of it. */
-static struct object *find_file(struct images *s, struct image *image)
+static struct object *images_find_file(struct images *s, struct image *image)
 {
     const char *path = image->object.path;
-    struct object *o = image->object.is_deleted ? NULL : open_at(image, path);
+    struct object *o = image->object.is_deleted ? NULL : images_open_at(s, image, path);
     if (o)
-        return take_identity(image, path), o;
+        return images_take_identity(image, path), o;
+    if (s->is_replayed) {
+        image->object.is_deleted = true;
+        return images_find_kept_file(s, image);
+    }
     const char *const places[] = {
         arena_printf(&s->arena, "/proc/%d/root%s", (int)image->pid, path),
         arena_printf(&s->arena, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)image->pid,
@@ -198,16 +242,16 @@ static struct object *find_file(struct images *s, struct image *image)
         arena_printf(&s->arena, "/proc/%d/exe", (int)image->pid),
     };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if ((o = open_at(image, places[i]))) {
+        if ((o = images_open_at(s, image, places[i]))) {
             image->object.is_deleted |= i > 0;
             return o;
         }
-    image->object.is_deleted = true;
+    image->object.is_deleted |= !images_is_there(image);
     return NULL;
 }
 
 /* Our own: it is the kernel's, the same for all. Section headers are the last thing in it. */
-static struct object *open_vdso(void)
+static struct object *images_open_vdso(const struct images *s)
 {
     const uint8_t *at = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); // NOLINT
     Elf64_Ehdr header;
@@ -215,10 +259,17 @@ static struct object *open_vdso(void)
         return NULL;
     memcpy(&header, at, sizeof header);
     size_t len = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
-    return object_open_memory((struct bytes){at, len}, "[vdso]", NULL, NULL);
+    struct object *o = object_open_memory((struct bytes){at, len}, "[vdso]", NULL, NULL);
+    struct bytes id = o ? object_build_id(o) : (struct bytes){0};
+    bool is_it = !s->is_replayed ||
+                 (id.len && id.len == s->vdso_id.len && !memcmp(id.at, s->vdso_id.at, id.len));
+    if (!o || is_it)
+        return o;
+    object_close(o);
+    return NULL;
 }
 
-static void take_build_id(struct image *image)
+static void images_take_build_id(struct image *image)
 {
     struct bytes id = object_build_id(image->file);
     struct run_object *o = &image->object;
@@ -228,7 +279,7 @@ static void take_build_id(struct image *image)
     memcpy(o->build_id, id.at, o->build_id_bytes);
 }
 
-static void take_tables(struct images *s, struct image *image)
+static void images_take_tables(struct images *s, struct image *image)
 {
     struct unwind_sections sections = {.machine = s->machine};
     struct object *o = image->file;
@@ -245,7 +296,7 @@ static void take_tables(struct images *s, struct image *image)
     image->object.has_unwind = image->tables != NULL;
 }
 
-static void take_segments(struct image *image)
+static void images_take_segments(struct image *image)
 {
     const struct object_facts *facts = object_facts(image->file);
     for (size_t i = 0; i < facts->code_len; i++)
@@ -260,15 +311,18 @@ struct object *images_open(struct images *s, uint32_t number)
     if (image->is_opened)
         return image->file;
     image->is_opened = true;
+    if (s->opens_nothing)
+        return NULL;
     if (image->object.kind == RUN_OBJECT_FILE)
-        image->file = find_file(s, image);
+        image->file = images_find_file(s, image);
     else if (image->object.kind == RUN_OBJECT_VDSO)
-        image->file = open_vdso();
+        image->file = images_open_vdso(s);
     if (!image->file)
         return NULL;
-    take_build_id(image);
-    take_segments(image);
-    take_tables(s, image);
+    image->object.is_read = image->object.kind == RUN_OBJECT_FILE;
+    images_take_build_id(image);
+    images_take_segments(image);
+    images_take_tables(s, image);
     return image->file;
 }
 

@@ -43,6 +43,10 @@ struct images {
     VEC(struct image *) all;
     struct map by_identity;
     enum unwind_machine machine;
+    bool is_replayed; /* files are looked for under their paths and among those that perf keeps,
+                         and known by their build-ids alone */
+    bool opens_nothing;
+    struct bytes vdso_id; /* replayed: of the vDSO that was mapped */
 };
 
 /* A file as a mapping tells it. */
@@ -59,6 +63,8 @@ void images_deinit(struct images *s);
 
 /* The number of a file, or of an object that is no file. */
 uint32_t images_file(struct images *s, const struct image_identity *id);
+/* The same for one whose functions somebody will list: it is not opened. */
+uint32_t images_listed(struct images *s, const struct image_identity *id);
 uint32_t images_other(struct images *s, enum run_object_kind kind, uint32_t process);
 
 /* Opens it, once; NULL if it cannot be had. The vDSO is read out of our own memory. */

@@ -3,7 +3,9 @@
 
 #include "base/cursor.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "base/sort.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -30,15 +32,7 @@ void jit_names_deinit(struct jit_names *n)
 /* The first address that is not below. */
 static uint32_t names_first(const struct jit_names *n, uint64_t address)
 {
-    uint32_t low = 0, high = n->addresses_len;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (n->addresses[middle] < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PARTITION_POINT(n->addresses_len, i, n->addresses[i] < address);
 }
 
 /* No longer than the limit, not ending within a character of UTF-8, and nothing that moves a
@@ -46,10 +40,7 @@ static uint32_t names_first(const struct jit_names *n, uint64_t address)
 static uint32_t names_text(struct jit_names *n, const uint8_t *text, size_t len)
 {
     char clean[JIT_NAME_BYTES];
-    bool is_cut = len > sizeof clean;
-    len = is_cut ? sizeof clean : len;
-    while (is_cut && len && (text[len] & 0xc0) == 0x80)
-        len--;
+    len = utf8_cut(text, len, sizeof clean);
     for (size_t i = 0; i < len; i++)
         clean[i] = text[i] < ' ' || text[i] == 0x7f ? '?' : (char)text[i];
     return intern(&n->texts, clean, len);
@@ -77,7 +68,7 @@ struct map_line {
     size_t name_len;
 };
 
-static int map_digit(uint8_t c)
+static int jit_map_digit(uint8_t c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -85,48 +76,48 @@ static int map_digit(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool map_is_blank(uint8_t c)
+static bool jit_map_is_blank(uint8_t c)
 {
     return c == ' ' || c == '\t';
 }
 
 /* Digits with or without 0x, and what separates them from the next word. */
-static bool map_number(struct cursor *in, uint64_t *value)
+static bool jit_map_number(struct cursor *in, uint64_t *value)
 {
     unsigned digits = 0;
     *value = 0;
     if (cursor_left(in) > 2 && in->at[0] == '0' && (in->at[1] | 0x20) == 'x')
         cursor_take(in, 2);
-    for (; cursor_left(in) && map_digit(*in->at) >= 0; digits++) {
+    for (; cursor_left(in) && jit_map_digit(*in->at) >= 0; digits++) {
         if (*value >> 60)
             return false;
-        *value = *value << 4 | (uint64_t)map_digit(*cursor_take(in, 1));
+        *value = *value << 4 | (uint64_t)jit_map_digit(*cursor_take(in, 1));
     }
     const uint8_t *blanks = in->at;
-    while (cursor_left(in) && map_is_blank(*in->at))
+    while (cursor_left(in) && jit_map_is_blank(*in->at))
         cursor_take(in, 1);
     return digits && in->at > blanks;
 }
 
-static bool map_parse(struct bytes line, struct map_line *out)
+static bool jit_map_parse(struct bytes line, struct map_line *out)
 {
     struct cursor in = cursor_over(line, NULL);
-    while (cursor_left(&in) && map_is_blank(*in.at))
+    while (cursor_left(&in) && jit_map_is_blank(*in.at))
         cursor_take(&in, 1);
-    if (!map_number(&in, &out->start) || !map_number(&in, &out->size))
+    if (!jit_map_number(&in, &out->start) || !jit_map_number(&in, &out->size))
         return false;
     out->name = in.at;
     out->name_len = cursor_left(&in);
     const uint8_t *nul = memchr(out->name, '\0', out->name_len);
     out->name_len = nul ? (size_t)(nul - out->name) : out->name_len;
     while (out->name_len &&
-           (map_is_blank(out->name[out->name_len - 1]) || out->name[out->name_len - 1] == '\r'))
+           (jit_map_is_blank(out->name[out->name_len - 1]) || out->name[out->name_len - 1] == '\r'))
         out->name_len--;
     return out->name_len && out->start + out->size >= out->start;
 }
 
 /* The next line that has been written to its end. */
-static bool map_next(struct cursor *in, struct bytes *line)
+static bool jit_map_next(struct cursor *in, struct bytes *line)
 {
     const uint8_t *end = memchr(in->at, '\n', cursor_left(in));
     if (!end)
@@ -142,13 +133,13 @@ struct map_starts {
     bool is_needed;
 };
 
-static struct map_starts map_find_starts(struct bytes map)
+static struct map_starts jit_map_find_starts(struct bytes map)
 {
     struct map_starts s = {0};
     struct cursor in = cursor_over(map, NULL);
     struct map_line parsed;
-    for (struct bytes line; map_next(&in, &line);) {
-        if (!map_parse(line, &parsed))
+    for (struct bytes line; jit_map_next(&in, &line);) {
+        if (!jit_map_parse(line, &parsed))
             continue;
         vec_push(&s.all, (struct keyed){.key = parsed.start});
         s.is_needed |= !parsed.size;
@@ -159,30 +150,23 @@ static struct map_starts map_find_starts(struct bytes map)
 }
 
 /* Up to the next function, and no further than a page. */
-static uint64_t map_unsized(const struct map_starts *s, uint64_t start)
+static uint64_t jit_map_unsized(const struct map_starts *s, uint64_t start)
 {
-    size_t low = 0, high = s->all.len;
-    while (low < high) { /* the first that is above */
-        size_t middle = low + (high - low) / 2;
-        if (s->all.at[middle].key <= start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint64_t size = low < s->all.len ? s->all.at[low].key - start : UNSIZED_BYTES;
+    size_t above = PARTITION_POINT(s->all.len, i, s->all.at[i].key <= start);
+    uint64_t size = above < s->all.len ? s->all.at[above].key - start : UNSIZED_BYTES;
     return size < UNSIZED_BYTES ? size : UNSIZED_BYTES;
 }
 
 void jit_names_read_map(struct jit_names *n, struct bytes map)
 {
-    struct map_starts starts = map_find_starts(map);
+    struct map_starts starts = jit_map_find_starts(map);
     struct cursor in = cursor_over(map, NULL);
     struct map_line parsed;
-    for (struct bytes line; map_next(&in, &line);)
-        if (map_parse(line, &parsed))
+    for (struct bytes line; jit_map_next(&in, &line);)
+        if (jit_map_parse(line, &parsed))
             names_add(n, parsed.start,
-                      parsed.size ? parsed.size : map_unsized(&starts, parsed.start), parsed.name,
-                      parsed.name_len);
+                      parsed.size ? parsed.size : jit_map_unsized(&starts, parsed.start),
+                      parsed.name, parsed.name_len);
     vec_free(&starts.all);
     n->sources++;
 }
@@ -204,41 +188,41 @@ struct dump_reader {
     struct map by_index; /* the number that the runtime gave it */
 };
 
-static bool dump_counts(const struct dump_reader *d, uint32_t pid)
+static bool jit_dump_counts(const struct dump_reader *d, uint32_t pid)
 {
     return pid == d->maker || pid == d->pid;
 }
 
 /* Of a record that is not whole, what there is of it counts if its name is. */
-static void dump_load(struct dump_reader *d, struct cursor *in)
+static void jit_dump_load(struct dump_reader *d, struct cursor *in)
 {
     uint32_t pid = cursor_u32(in);
     cursor_take(in, 4 + 8); /* thread, and where the code was written: elsewhere, at times */
     uint64_t start = cursor_u64(in), size = cursor_u64(in), index = cursor_u64(in);
     const uint8_t *end = in->failed ? NULL : memchr(in->at, '\0', cursor_left(in));
-    if (!end || !dump_counts(d, pid))
+    if (!end || !jit_dump_counts(d, pid))
         return;
     struct dump_function function = {in->at, (size_t)(end - in->at)};
     names_add(d->names, start, size, function.name, function.name_len);
     if (d->functions.len < UINT32_MAX)
-        *map_at(&d->by_index, index, pid, 0, NULL) = (uint32_t)d->functions.len;
+        map_set(&d->by_index, index, pid, d->functions.len);
     vec_push(&d->functions, function);
 }
 
-static void dump_move(struct dump_reader *d, struct cursor *in)
+static void jit_dump_move(struct dump_reader *d, struct cursor *in)
 {
     uint32_t pid = cursor_u32(in);
     cursor_take(in, 4 + 8 + 8); /* thread, where the code was written, where it was before */
     uint64_t start = cursor_u64(in), size = cursor_u64(in), index = cursor_u64(in);
     const uint32_t *found = in->failed ? NULL : map_find(&d->by_index, index, pid);
-    if (!found || !dump_counts(d, pid))
+    if (!found || !jit_dump_counts(d, pid))
         return;
     const struct dump_function *function = &d->functions.at[*found];
     names_add(d->names, start, size, function->name, function->name_len);
 }
 
 /* False at the end: of the file, or of what makes sense. */
-static bool dump_next(struct dump_reader *d, struct cursor *in)
+static bool jit_dump_next(struct dump_reader *d, struct cursor *in)
 {
     const uint8_t *begin = in->at;
     uint32_t kind = cursor_u32(in), size = cursor_u32(in);
@@ -249,9 +233,9 @@ static bool dump_next(struct dump_reader *d, struct cursor *in)
     struct cursor record = *in;
     record.end = record.at + (len < left ? len : left);
     if (kind == JIT_CODE_LOAD)
-        dump_load(d, &record);
+        jit_dump_load(d, &record);
     else if (kind == JIT_CODE_MOVE)
-        dump_move(d, &record);
+        jit_dump_move(d, &record);
     in->at = begin;
     return cursor_take(in, size) != NULL;
 }
@@ -271,7 +255,7 @@ bool jit_names_read_dump(struct jit_names *n, struct bytes dump, uint32_t pid, s
     struct dump_reader d = {.names = n, .maker = maker, .pid = pid};
     in.at = in.base;
     if (cursor_take(&in, header))
-        while (dump_next(&d, &in))
+        while (jit_dump_next(&d, &in))
             ;
     vec_free(&d.functions);
     map_deinit(&d.by_index);

@@ -1,6 +1,8 @@
 /* Sorted lists of mappings, shared between processes. */
 #include "record/mappings.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,15 +32,7 @@ void mappings_release(struct mappings *m)
 /* The first that ends above the address. */
 static size_t first_above(const struct mappings *m, uint64_t address)
 {
-    size_t low = 0, high = m->all.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (m->all.at[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PARTITION_POINT(m->all.len, i, m->all.at[i].end <= address);
 }
 
 const struct mapping *mappings_find(const struct mappings *m, uint64_t address)

@@ -42,11 +42,6 @@ struct monitor {
     enum unwind_machine machine;
 };
 
-static uint64_t monitor_ns(struct timeval t)
-{
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
-}
-
 /* ELF's number of it. */
 static uint16_t monitor_elf_machine(enum unwind_machine machine)
 {
@@ -114,8 +109,8 @@ static int monitor_shell_status(int status)
 static void monitor_ended(struct monitor *m, pid_t pid, int status, const struct rusage *usage)
 {
     collector_process_status(m->collector, pid, status);
-    collector_process_cpu(m->collector, pid, monitor_ns(usage->ru_utime),
-                          monitor_ns(usage->ru_stime));
+    collector_process_cpu(m->collector, pid, clock_of_usage(usage->ru_utime),
+                          clock_of_usage(usage->ru_stime));
     if (pid != m->launch.program)
         return;
     m->has_ended = true;
@@ -123,12 +118,24 @@ static void monitor_ended(struct monitor *m, pid_t pid, int status, const struct
     m->result->status = monitor_shell_status(status);
 }
 
+/* Where another thread of ours stops the program for a moment, only ends are taken. */
+static pid_t monitor_wait_child(const struct monitor *m, int *status, struct rusage *usage)
+{
+    siginfo_t next = {0};
+    if (!m->source || !m->source->stops_apart)
+        return wait4(-1, status, WNOHANG | __WALL, usage);
+    if (waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) ||
+        !next.si_pid || next.si_code == CLD_TRAPPED || next.si_code == CLD_STOPPED)
+        return 0;
+    return wait4(next.si_pid, status, WNOHANG | __WALL | __WNOTHREAD, usage);
+}
+
 static void monitor_reap(struct monitor *m)
 {
     int status;
     struct rusage usage;
     pid_t pid;
-    while ((pid = wait4(-1, &status, WNOHANG | __WALL, &usage)) > 0) {
+    while ((pid = monitor_wait_child(m, &status, &usage)) > 0) {
         if (m->source && m->source->stopped && m->source->stopped(m->source, pid, status))
             continue;
         if (pid == m->launch.launcher)
@@ -156,10 +163,10 @@ static void monitor_dump(void *context, const char *folder)
 {
     struct monitor *m = context;
     struct run so_far = {0};
-    struct timespec settle = {0, 2 * 1000 * 1000};
+    struct timespec pause = {0, 2 * 1000 * 1000};
     if (!m->options->dump)
         return;
-    nanosleep(&settle, NULL);
+    nanosleep(&pause, NULL);
     m->source->round(m->source, clock_now());
     collector_finish(m->collector, clock_now(), &so_far);
     monitor_describe(m, &so_far);
@@ -224,6 +231,7 @@ static struct source_options monitor_source_options(const struct monitor *m)
                                    .is_attached = !o->argv,
                                    .no_follow = o->no_follow,
                                    .no_stacks = o->no_stacks,
+                                   .no_stops = o->refuses_ptrace,
                                    .wants_waits = o->wants_waits,
                                    .rate = o->rate,
                                    .machine = m->machine};
@@ -331,13 +339,15 @@ static uint64_t monitor_sampled_ns(const struct run *r)
     return sum;
 }
 
-/* Names what the kernel's counters have and no sample does, where it is more than chance. */
+/* Names what the kernel's counters have and no sample does, where it is more than chance: a clock's
+ * last period is not over. Looks by ptrace weigh what the thread has used. */
 static void monitor_account(struct run *out)
 {
+    enum { LOOKS_CHANCE_NS = 1000 * 1000 };
     uint64_t seen = 0, period = 0;
     if (out->events.len && out->events.at[0].unit == RUN_UNIT_NS) {
         seen = monitor_sampled_ns(out);
-        period = out->events.at[0].period;
+        period = out->method == RUN_METHOD_PTRACE ? LOOKS_CHANCE_NS : out->events.at[0].period;
     }
     for (size_t i = 0; i < out->losses.len; i++)
         seen += out->losses.at[i].kind == RUN_LOST_KERNEL ? 0 : out->losses.at[i].ns;
@@ -361,11 +371,12 @@ static void monitor_describe(struct monitor *m, struct run *out)
     out->rate = m->options->rate;
     out->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
     out->start_real_ns = now - (clock_now() - m->start_ns);
-    out->user_ns = monitor_ns(children.ru_utime);
-    out->system_ns = monitor_ns(children.ru_stime);
+    out->user_ns = clock_of_usage(children.ru_utime);
+    out->system_ns = clock_of_usage(children.ru_stime);
     out->cpu_ns = m->perf.cpu_ns;
     out->cost_ns = m->perf.cost_ns;
-    out->monitor_ns = monitor_ns(own.ru_utime) + monitor_ns(own.ru_stime) - m->perf.estimating_ns;
+    out->monitor_ns =
+        clock_of_usage(own.ru_utime) + clock_of_usage(own.ru_stime) - m->perf.estimating_ns;
     monitor_account(out);
     char directory[PATH_MAX];
     if (getcwd(directory, sizeof directory))

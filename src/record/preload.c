@@ -57,8 +57,7 @@ const char *preload_value(const char *library, struct arena *a)
     return before && *before ? arena_printf(a, "%s:%s", before, library) : library;
 }
 
-/* As execvp() would find it; the name itself where it would not. */
-static const char *in_path(const char *program, struct arena *a)
+const char *preload_in_path(const char *program, struct arena *a)
 {
     const char *path = getenv("PATH");
     if (strchr(program, '/') || !path)
@@ -96,10 +95,29 @@ static bool is_for_this_machine(struct object *program, const char *library)
     return fits;
 }
 
+/* A program that only refers to it asks for the recorder, weakly, and has none. */
+static bool has_recorder(struct object *o)
+{
+    static const char library[] = "libmonarc_rt.so";
+    const struct object_facts *facts = object_facts(o);
+    size_t len;
+    for (size_t i = 0; i < facts->needed_len; i++)
+        if (!strncmp(facts->needed[i], library, sizeof library - 1))
+            return true;
+    if (!object_mentions(o, "monarc_dump"))
+        return false;
+    const struct object_symbol *symbols = object_symbols(o, &len, NULL);
+    for (size_t i = 0; i < len; i++)
+        if (symbols[i].type == SYMBOL_FUNC && symbols[i].address &&
+            !strcmp(symbols[i].name, "monarc_dump"))
+            return true;
+    return false;
+}
+
 static bool check_program(struct object *o, const char *path, const char *library, bool *is_linked,
                           struct err *e)
 {
-    *is_linked = object_mentions(o, "monarc_dump");
+    *is_linked = has_recorder(o);
     if (!is_for_this_machine(o, library))
         return err_in(e, path, "is for another machine than the recorder %s", library);
     bool is_static = object_facts(o)->code_len && !object_facts(o)->interpreter;
@@ -133,7 +151,7 @@ bool preload_counts_calls(const char *program)
                                         "__sanitizer_cov_trace_pc_guard",
                                         "monarc_region_begin"};
     struct arena a = {0};
-    struct object *o = object_open(in_path(program, &a), NULL, NULL, NULL);
+    struct object *o = object_open(preload_in_path(program, &a), NULL, NULL, NULL);
     bool found = false;
     for (size_t i = 0; o && !found && i < sizeof hooks / sizeof *hooks; i++)
         found = object_mentions(o, hooks[i]);
@@ -147,7 +165,7 @@ bool preload_counts_calls(const char *program)
 bool preload_check(const char *program, const char *library, bool *is_linked, struct arena *a,
                    struct err *e)
 {
-    const char *path = in_path(program, a);
+    const char *path = preload_in_path(program, a);
     *is_linked = false;
     if (runs_with_other_rights(path))
         return err_in(e, path,

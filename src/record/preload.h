@@ -1,6 +1,6 @@
 /* The recorder's library: where it is, and whether a program can be made to load it. */
-#ifndef MONARC_CLI_PRELOAD_H
-#define MONARC_CLI_PRELOAD_H
+#ifndef MONARC_RECORD_PRELOAD_H
+#define MONARC_RECORD_PRELOAD_H
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -18,6 +18,9 @@ MUST_CHECK bool preload_check(const char *program, const char *library, bool *is
 /* Whether the program (looked up in PATH) was compiled to count calls or blocks, or calls monarc's
  * functions: then there is something for the library to do. */
 bool preload_counts_calls(const char *program);
+
+/* As execvp() would find it; the name itself where it would not. */
+const char *preload_in_path(const char *program, struct arena *a);
 
 /* Puts the library behind those that LD_PRELOAD names already. */
 const char *preload_value(const char *library, struct arena *a);

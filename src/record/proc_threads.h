@@ -55,7 +55,7 @@ bool proc_of_thread(pid_t tid, pid_t *pid, pid_t *parent);
 enum { PROC_NAME_BYTES = 32 };
 void proc_thread_name(pid_t pid, pid_t tid, char name[PROC_NAME_BYTES]);
 
-/* Whether a signal is ignored, by wish or by default. */
+/* Whether a signal is ignored, by request or by default. */
 bool proc_ignores_signal(pid_t tid, int number);
 
 /* The CPU time of all threads of a process, ended ones included; 0 if it is gone. */

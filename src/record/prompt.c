@@ -16,8 +16,8 @@ void prompt_turns(void)
         int32_t nice;
         uint32_t priority;
         uint64_t runtime, deadline, period;
-    } wish = {.size = sizeof wish, .flags = RESET_ON_FORK, .runtime = TURN_NS};
-    wish.nice = getpriority(PRIO_PROCESS, 0);
+    } attributes = {.size = sizeof attributes, .flags = RESET_ON_FORK, .runtime = TURN_NS};
+    attributes.nice = getpriority(PRIO_PROCESS, 0);
     if (sched_getscheduler(0) == SCHED_OTHER)
-        syscall(SYS_sched_setattr, 0, &wish, 0);
+        syscall(SYS_sched_setattr, 0, &attributes, 0);
 }

@@ -24,6 +24,10 @@ struct source {
     /* The program was forked from the launcher, and has not executed yet. NULL: no matter. */
     void (*forked)(struct source *s, pid_t program);
 
+    /* Another thread of ours stops threads of the program for a moment: its children's stops are
+     * not for waitpid() here, only their ends. */
+    bool stops_apart;
+
     int wake_fd; /* readable when there is enough to take before the time is up; -1: none */
 };
 
@@ -33,6 +37,7 @@ struct source_options {
     bool is_attached; /* the program runs already */
     bool no_follow;   /* leave out all processes but the first */
     bool no_stacks;
+    bool no_stops;    /* no thread is ever to be stopped, not for a moment */
     bool wants_waits; /* off-CPU time, too */
     uint32_t rate;    /* samples per second of CPU time and thread */
     enum unwind_machine machine;

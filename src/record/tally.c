@@ -24,11 +24,10 @@ void tally_deinit(struct tally *t)
 uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t address)
 {
     bool is_new;
-    uint32_t *node = map_at(&t->node_of, (uint64_t)parent << 32 | object, address,
-                            (uint32_t)t->nodes.len, &is_new);
+    uint32_t node = map_index(&t->node_of, map_two(parent, object), address, t->nodes.len, &is_new);
     if (is_new)
         vec_push(&t->nodes, (struct run_node){parent, object, address});
-    return *node;
+    return node;
 }
 
 /* --- slices ---------------------------------------------------------------------------------- */
@@ -54,7 +53,8 @@ static size_t sum_up(struct run_sample *at, size_t len)
     for (size_t i = 0; i < len; i++) {
         if (kept && !by_place(&at[kept - 1], &at[i])) {
             at[kept - 1].weight += at[i].weight;
-            at[kept - 1].count += at[i].count;
+            if (__builtin_add_overflow(at[kept - 1].count, at[i].count, &at[kept - 1].count))
+                at[kept - 1].count = UINT32_MAX; /* of imports, which count otherwise */
         } else {
             at[kept++] = at[i];
         }
@@ -95,13 +95,12 @@ void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event,
 {
     bool is_new;
     go_to(t, at_ns);
-    uint32_t *place =
-        map_at(&t->open_of, (uint64_t)thread << 32 | event, node, (uint32_t)t->open.len, &is_new);
+    uint32_t place = map_index(&t->open_of, map_two(thread, event), node, t->open.len, &is_new);
     if (is_new)
         vec_push(&t->open, (struct run_sample){
                                .slice = t->slice, .thread = thread, .event = event, .node = node});
-    t->open.at[*place].weight += weight;
-    t->open.at[*place].count++;
+    t->open.at[place].weight += weight;
+    t->open.at[place].count++;
 }
 
 uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context)
@@ -118,6 +117,11 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
     }
     t->closed.len = kept;
     return forgotten;
+}
+
+void tally_sum_up(struct run *out)
+{
+    out->samples.len = sum_up(out->samples.at, out->samples.len);
 }
 
 void tally_copy(const struct tally *t, double young_factor, struct run *out)

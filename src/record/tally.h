@@ -38,6 +38,9 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
 /* With an event's number: a sample whose weight is to be scaled. */
 #define TALLY_YOUNG (UINT32_C(1) << 31)
 
+/* Sorts by slice, thread, event and node, and adds up what has one place. */
+void tally_sum_up(struct run *out);
+
 /* All samples, by slice, thread, event and node; young ones times the factor. */
 void tally_copy(const struct tally *t, double young_factor, struct run *out);
 

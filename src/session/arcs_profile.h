@@ -1,6 +1,6 @@
 /* monarc convert --to gmon --program: counters of arcs become block counts of a program. */
-#ifndef MONARC_CLI_ARCS_PROFILE_H
-#define MONARC_CLI_ARCS_PROFILE_H
+#ifndef MONARC_SESSION_ARCS_PROFILE_H
+#define MONARC_SESSION_ARCS_PROFILE_H
 
 #include "session/profiles.h"
 #include "source/search.h"

@@ -3,6 +3,7 @@
 #include "session/coverage_files.h"
 
 #include "base/cursor.h"
+#include "base/path.h"
 #include "coverage/model/coverage.h"
 #include "source/search.h"
 
@@ -12,13 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NONE ((uint32_t)COVER_NONE)
+#define NONE ((uint32_t)NO_INDEX)
 
-void cover_found_deinit(struct cover_found *f)
+void coverage_files_deinit(struct coverage_files *f)
 {
     vec_free(&f->objects);
     vec_free(&f->counters);
     vec_free(&f->traces);
+    vec_free(&f->trace_tests);
+    vec_free(&f->tests);
     vec_free(&f->unreadable);
     map_deinit(&f->stems);
     map_deinit(&f->files);
@@ -26,49 +29,63 @@ void cover_found_deinit(struct cover_found *f)
     arena_deinit(&f->arena);
 }
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t len = strlen(path), end = strlen(suffix);
-    return len > end && !strcmp(path + len - end, suffix);
-}
-
 /* Whether this file is met for the first time. */
-static bool is_new_file(struct cover_found *f, const struct stat *st)
+static bool files_is_new_file(struct coverage_files *f, const struct stat *st)
 {
     bool is_new;
     map_at(&f->files, st->st_ino, st->st_dev, 0, &is_new);
     return is_new;
 }
 
-static uint32_t stem_of(struct cover_found *f, const char *path)
+/* What a file is, by the end of its name. */
+struct file_role {
+    bool is_notes, is_counters, is_rfc;
+};
+
+static struct file_role files_role_of(const char *name)
+{
+    bool is_gcno = path_has_suffix(name, ".gcno"), is_bbg = path_has_suffix(name, ".bbg");
+    bool is_gcda = path_has_suffix(name, ".gcda"), is_da = path_has_suffix(name, ".da");
+    return (struct file_role){is_gcno || is_bbg, is_gcda || is_da, is_bbg || is_da};
+}
+
+static uint32_t files_stem_of(struct coverage_files *f, const char *path)
 {
     return intern(&f->names, path, (size_t)(strrchr(path, '.') - path));
 }
 
-static void add_notes(struct cover_found *f, const char *path, uint64_t size)
+static void files_add_notes(struct coverage_files *f, const char *path, uint64_t size)
 {
-    *map_at(&f->stems, stem_of(f, path), 0, 0, NULL) = (uint32_t)f->objects.len;
-    vec_push(&f->objects, (struct cover_object){path, size, NONE});
+    bool is_rfc = files_role_of(path).is_rfc;
+    map_set(&f->stems, files_stem_of(f, path), is_rfc, f->objects.len);
+    vec_push(&f->objects, (struct coverage_object){path, size, NONE, is_rfc, false});
 }
 
-static void add_counters(struct cover_found *f, const char *path, uint64_t size)
+static void files_add_counters(struct coverage_files *f, const char *path, uint64_t size)
 {
     (void)size;
-    vec_push(&f->counters, (struct cover_counters_file){path, NONE, false});
+    vec_push(&f->counters, (struct counters_file){path, NONE, false, files_role_of(path).is_rfc,
+                                                  map_value(f->tests.len - 1)});
 }
 
-static void cannot(struct cover_found *f, const char *path, int error)
+static void files_add_trace(struct coverage_files *f, const char *path)
+{
+    vec_push(&f->traces, path);
+    vec_push(&f->trace_tests, map_value(f->tests.len - 1));
+}
+
+static void files_cannot(struct coverage_files *f, const char *path, int error)
 {
     vec_push(&f->unreadable, arena_printf(&f->arena, "%s: %s", path, strerror(error)));
 }
 
 struct walk {
-    struct cover_found *found;
+    struct coverage_files *found;
     const struct find_rules *rules;
     VEC(const char *) folders; /* still to do */
 };
 
-static const char *joined(struct arena *a, const char *folder, const char *name)
+static const char *files_joined(struct arena *a, const char *folder, const char *name)
 {
     if (!strcmp(folder, "."))
         return arena_printf(a, "%s", name);
@@ -76,11 +93,11 @@ static const char *joined(struct arena *a, const char *folder, const char *name)
     return arena_printf(a, "%s%s%s", folder, slash, name);
 }
 
-static void take_entry(struct walk *w, int fd, const char *folder, const struct dirent *entry)
+static void files_take_entry(struct walk *w, int fd, const char *folder, const struct dirent *entry)
 {
-    struct cover_found *f = w->found;
-    bool is_notes = has_suffix(entry->d_name, ".gcno");
-    bool is_file = is_notes || has_suffix(entry->d_name, ".gcda");
+    struct coverage_files *f = w->found;
+    struct file_role role = files_role_of(entry->d_name);
+    bool is_notes = role.is_notes, is_file = is_notes || role.is_counters;
     bool may_be_folder = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN ||
                          (entry->d_type == DT_LNK && w->rules->follows_links);
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
@@ -90,97 +107,148 @@ static void take_entry(struct walk *w, int fd, const char *folder, const struct 
     struct stat st;
     bool follows = is_file || w->rules->follows_links;
     if (fstatat(fd, entry->d_name, &st, follows ? 0 : AT_SYMLINK_NOFOLLOW)) {
-        if (is_file)
-            cannot(f, joined(&f->arena, folder, entry->d_name), errno);
+        if (is_file || errno_is_trouble(errno))
+            files_cannot(f, files_joined(&f->arena, folder, entry->d_name), errno);
         return;
     }
     bool is_folder = S_ISDIR(st.st_mode) && may_be_folder;
     if (!is_folder && !(is_file && S_ISREG(st.st_mode)))
         return;
-    if (!is_new_file(f, &st))
+    if (!files_is_new_file(f, &st))
         return;
-    path = joined(&f->arena, folder, entry->d_name);
+    path = files_joined(&f->arena, folder, entry->d_name);
     if (is_folder)
         vec_push(&w->folders, path);
     else if (is_notes)
-        add_notes(f, path, (uint64_t)st.st_size);
+        files_add_notes(f, path, (uint64_t)st.st_size);
     else
-        add_counters(f, path, (uint64_t)st.st_size);
+        files_add_counters(f, path, (uint64_t)st.st_size);
 }
 
-static void take_folder(struct walk *w, const char *folder)
+static void files_take_folder(struct walk *w, const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir) {
-        cannot(w->found, folder, errno);
+        files_cannot(w->found, folder, errno);
         if (fd >= 0)
             close(fd);
         return;
     }
-    for (const struct dirent *entry; (entry = readdir(dir));)
-        take_entry(w, fd, folder, entry);
+    for (const struct dirent *entry; errno = 0, (entry = readdir(dir));)
+        files_take_entry(w, fd, folder, entry);
+    if (errno)
+        files_cannot(w->found, folder, errno);
     closedir(dir);
 }
 
-static void take_if_there(struct cover_found *f, const char *path,
-                          void (*add)(struct cover_found *f, const char *path, uint64_t size))
+static void files_take_if_there(struct coverage_files *f, const char *path,
+                                void (*add)(struct coverage_files *f, const char *path,
+                                            uint64_t size))
 {
     struct stat st;
-    if (!stat(path, &st) && S_ISREG(st.st_mode) && is_new_file(f, &st))
+    if (stat(path, &st)) {
+        if (errno_is_trouble(errno))
+            files_cannot(f, path, errno);
+    } else if (S_ISREG(st.st_mode) && files_is_new_file(f, &st)) {
         add(f, path, (uint64_t)st.st_size);
+    }
 }
 
-/* A file that was named brings the other of its pair along. */
-static void take_file(struct cover_found *f, const char *path)
+static const char *files_beside(struct coverage_files *f, const char *path, const char *suffix)
 {
-    size_t len = strlen(path);
-    bool is_notes = has_suffix(path, ".gcno"), is_counters = has_suffix(path, ".gcda");
-    if (!is_notes && !is_counters) {
-        vec_push(&f->traces, path);
+    return arena_printf(&f->arena, "%.*s.%s", (int)path_stem_length(path), path, suffix);
+}
+
+/* A file that was named brings the other of its pair along; da its gcno if there is no bbg. */
+static void files_take_file(struct coverage_files *f, const char *path)
+{
+    if (path_has_suffix(path, ".bb")) /* the lines of a graph that gcc before 3.4 left */
+        path = files_beside(f, path, "bbg");
+    struct file_role role = files_role_of(path);
+    if (!role.is_notes && !role.is_counters) {
+        files_add_trace(f, path);
         return;
     }
-    char *other = arena_printf(&f->arena, "%s", path);
-    memcpy(other + len - 4, is_notes ? "gcda" : "gcno", 4);
-    take_if_there(f, is_notes ? path : other, add_notes);
-    take_if_there(f, is_notes ? other : path, add_counters);
+    const char *notes = files_beside(f, path, role.is_rfc ? "bbg" : "gcno");
+    if (role.is_counters && role.is_rfc && access(notes, F_OK))
+        notes = files_beside(f, path, "gcno");
+    files_take_if_there(f, role.is_notes ? path : notes, files_add_notes);
+    files_take_if_there(f,
+                        role.is_notes ? files_beside(f, path, role.is_rfc ? "da" : "gcda") : path,
+                        files_add_counters);
 }
 
-bool cover_look(struct cover_found *f, const char *path, const struct find_rules *rules,
-                struct err *e)
+/* The last part of the name, without slashes behind it; of a tracefile without its suffix. */
+static const char *files_test_name(struct coverage_files *f, const char *path)
+{
+    size_t len = strlen(path);
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    const char *name = path_base_name(arena_copy(&f->arena, path, len));
+    bool is_trace = path_has_suffix(name, ".info") && name[5];
+    return is_trace ? arena_copy(&f->arena, name, strlen(name) - 5) : name;
+}
+
+bool coverage_files_look(struct coverage_files *f, const char *path, const struct find_rules *rules,
+                         struct err *e)
 {
     struct stat st;
     struct walk w = {f, rules, {0}};
+    vec_push(&f->tests, files_test_name(f, path));
     if (!strcmp(path, "-")) {
-        vec_push(&f->traces, path);
+        files_add_trace(f, path);
         return true;
     }
     if (stat(path, &st))
         return err_errno(e, path, errno);
     if (!S_ISDIR(st.st_mode)) {
-        take_file(f, path);
+        files_take_file(f, path);
         return true;
     }
-    if (is_new_file(f, &st))
+    if (files_is_new_file(f, &st))
         vec_push(&w.folders, path);
     while (w.folders.len)
-        take_folder(&w, w.folders.at[--w.folders.len]);
+        files_take_folder(&w, w.folders.at[--w.folders.len]);
     vec_free(&w.folders);
     return true;
 }
 
+static int files_is_named(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+bool coverage_files_look_at_runs(struct coverage_files *f, const char *path,
+                                 const struct find_rules *rules, struct err *e)
+{
+    struct dirent **entries;
+    int len = scandir(path, &entries, files_is_named, versionsort);
+    bool ok = len >= 0 || err_errno(e, path, errno);
+    for (int i = 0; i < len; i++) {
+        const char *run = arena_printf(&f->arena, "%s/%s", path, entries[i]->d_name);
+        struct stat st;
+        if (ok && !stat(run, &st) && (S_ISDIR(st.st_mode) || path_has_suffix(run, ".info")))
+            ok = coverage_files_look(f, run, rules, e);
+        free(entries[i]);
+    }
+    if (len >= 0)
+        free(entries);
+    return ok;
+}
+
 /* ---- pairs */
 
-static void give(struct cover_found *f, uint32_t counters, uint32_t object)
+static void files_give(struct coverage_files *f, uint32_t counters, uint32_t object)
 {
-    struct cover_counters_file *c = &f->counters.at[counters];
+    struct counters_file *c = &f->counters.at[counters];
     c->next = f->objects.at[object].first_counters;
     c->is_paired = true;
     f->objects.at[object].first_counters = counters;
 }
 
 /* The path without its first `strip` components, as libgcov does it. */
-static const char *stripped(const char *path, unsigned strip)
+static const char *files_stripped(const char *path, unsigned strip)
 {
     for (; strip && *path; strip--) {
         const char *slash = strchr(path + 1, '/');
@@ -191,7 +259,7 @@ static const char *stripped(const char *path, unsigned strip)
     return path;
 }
 
-static void look_below_prefix(struct cover_found *f, const struct find_rules *rules)
+static void files_look_below_prefix(struct coverage_files *f, const struct find_rules *rules)
 {
     char cwd[4096];
     if (!getcwd(cwd, sizeof cwd))
@@ -199,21 +267,21 @@ static void look_below_prefix(struct cover_found *f, const struct find_rules *ru
     for (uint32_t i = 0; i < f->objects.len; i++) {
         const char *notes = f->objects.at[i].notes;
         const char *whole = notes[0] == '/' ? notes : arena_printf(&f->arena, "%s/%s", cwd, notes);
-        const char *tidy = stripped(source_tidy(whole, &f->arena), rules->strip);
-        char *path =
+        const char *tidy = files_stripped(path_tidy(whole, &f->arena), rules->strip);
+        const char *path =
             arena_printf(&f->arena, "%s%s%s", rules->prefix, *tidy == '/' ? "" : "/", tidy);
-        memcpy(path + strlen(path) - 4, "gcda", 4);
+        path = files_beside(f, path, f->objects.at[i].is_rfc ? "da" : "gcda");
         size_t before = f->counters.len;
-        take_if_there(f, path, add_counters);
+        files_take_if_there(f, path, files_add_counters);
         if (f->counters.len > before)
-            give(f, (uint32_t)before, i);
+            files_give(f, (uint32_t)before, i);
     }
 }
 
 /* Components at the ends of two paths that agree, suffix aside. */
-static unsigned common_end(const char *a, const char *b)
+static unsigned files_common_end(const char *a, const char *b)
 {
-    size_t i = strlen(a) - 5, k = strlen(b) - 5;
+    size_t i = path_stem_length(a), k = path_stem_length(b);
     unsigned components = 0;
     while (i && k && a[i - 1] == b[k - 1]) {
         i--, k--;
@@ -222,8 +290,8 @@ static unsigned common_end(const char *a, const char *b)
     return 2 * components + ((!i || a[i - 1] == '/') && (!k || b[k - 1] == '/'));
 }
 
-/* The stamp in a file's header, byte order aside; 0 if there is none. */
-static uint32_t stamp_in(const char *path)
+/* The stamp in the header of gcno or gcda, byte order aside; 0 if there is none. */
+static uint32_t files_stamp_in(const char *path)
 {
     uint8_t head[12];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -239,23 +307,26 @@ struct namesakes {
     VEC(uint32_t) next;
 };
 
-static uint32_t base_of(struct cover_found *f, const char *path)
+static uint32_t files_base_of(struct coverage_files *f, const char *path)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    return intern(&f->names, base, strlen(base) - 5);
+    const char *base = path_base_name(path);
+    return intern(&f->names, base, path_stem_length(base));
 }
 
 enum { NAMESAKES = 4096 }; /* looked at for one counters file */
 
-static uint32_t nearest(struct cover_found *f, const struct namesakes *names, const char *path)
+static uint32_t files_nearest(struct coverage_files *f, const struct namesakes *names,
+                              const char *path)
 {
-    const uint32_t *first = map_find(&names->first, base_of(f, path), 0);
-    uint32_t best = NONE, stamp = first ? stamp_in(path) : 0;
+    const uint32_t *first = map_find(&names->first, files_base_of(f, path), 0);
+    bool is_rfc = files_role_of(path).is_rfc;
+    uint32_t best = NONE, stamp = first && !is_rfc ? files_stamp_in(path) : 0;
     unsigned best_common = 0, steps = 0;
     for (uint32_t i = first ? *first : NONE; i != NONE && steps++ < NAMESAKES;
          i = names->next.at[i]) {
-        unsigned common = common_end(f->objects.at[i].notes, path);
-        if ((best == NONE || common > best_common) && stamp_in(f->objects.at[i].notes) == stamp) {
+        unsigned common = files_common_end(f->objects.at[i].notes, path);
+        if ((best == NONE || common > best_common) && f->objects.at[i].is_rfc == is_rfc &&
+            (is_rfc || files_stamp_in(f->objects.at[i].notes) == stamp)) {
             best = i;
             best_common = common;
         }
@@ -263,36 +334,57 @@ static uint32_t nearest(struct cover_found *f, const struct namesakes *names, co
     return best;
 }
 
-static void pair_by_ends(struct cover_found *f)
+static void files_pair_by_ends(struct coverage_files *f)
 {
     struct namesakes names = {0};
     for (uint32_t i = 0; i < f->objects.len; i++) {
-        uint32_t *first = map_at(&names.first, base_of(f, f->objects.at[i].notes), 0, NONE, NULL);
+        uint32_t *first =
+            map_at(&names.first, files_base_of(f, f->objects.at[i].notes), 0, NONE, NULL);
         vec_push(&names.next, *first);
         *first = i;
     }
     for (uint32_t i = 0; i < f->counters.len; i++) {
         if (f->counters.at[i].is_paired)
             continue;
-        uint32_t object = nearest(f, &names, f->counters.at[i].path);
+        uint32_t object = files_nearest(f, &names, f->counters.at[i].path);
         if (object != NONE)
-            give(f, i, object);
+            files_give(f, i, object);
     }
     map_deinit(&names.first);
     vec_free(&names.next);
 }
 
-void cover_pair_files(struct cover_found *f, const struct find_rules *rules)
+/* The object of that name and family; da can be read with gcno. */
+static const uint32_t *files_object_of(const struct coverage_files *f, uint32_t stem, bool is_rfc)
+{
+    const uint32_t *object = map_find(&f->stems, stem, is_rfc);
+    return object || !is_rfc ? object : map_find(&f->stems, stem, false);
+}
+
+/* Notes of both families for one object: what has no counters there has them here. */
+static void files_note_twins(struct coverage_files *f)
+{
+    for (uint32_t i = 0; i < f->objects.len; i++) {
+        struct coverage_object *object = &f->objects.at[i];
+        const uint32_t *twin =
+            map_find(&f->stems, files_stem_of(f, object->notes), !object->is_rfc);
+        object->is_known = twin && f->objects.at[*twin].first_counters != NONE;
+    }
+}
+
+void coverage_files_pair(struct coverage_files *f, const struct find_rules *rules)
 {
     bool is_complete = true;
     for (uint32_t i = 0; i < f->counters.len; i++) {
-        const uint32_t *object = map_find(&f->stems, stem_of(f, f->counters.at[i].path), 0);
+        const struct counters_file *c = &f->counters.at[i];
+        const uint32_t *object = files_object_of(f, files_stem_of(f, c->path), c->is_rfc);
         if (object)
-            give(f, i, *object);
+            files_give(f, i, *object);
         is_complete &= object != NULL;
     }
     if (rules->prefix)
-        look_below_prefix(f, rules);
+        files_look_below_prefix(f, rules);
     if (!is_complete)
-        pair_by_ends(f);
+        files_pair_by_ends(f);
+    files_note_twins(f);
 }

@@ -5,6 +5,7 @@
 #include "session/profiles.h"
 
 #include "base/parallel.h"
+#include "objfile/object.h"
 #include "profile/model/merge.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@ bool parse_word(const char *option, const char *value, uint8_t *word, struct err
     return true;
 }
 
-bool parse_order(const char *option, const char *value, enum byte_order *order, struct err *e)
+bool parse_byte_order(const char *option, const char *value, enum byte_order *order, struct err *e)
 {
     if (strcmp(value, "little") && strcmp(value, "big"))
         return err_set(e, "option '%s' takes little or big, not '%s'", option, value);
@@ -48,20 +49,34 @@ bool profile_option(struct profile_options *o, int row, const char *value, struc
 {
     switch (row) {
     case PROFILE_OPTION_WORD: return parse_word("--word", value, &o->hint.word, e);
-    case PROFILE_OPTION_ENDIAN: return parse_order("--endian", value, &o->hint.order, e);
+    case PROFILE_OPTION_ENDIAN: return parse_byte_order("--endian", value, &o->hint.order, e);
+    case PROFILE_OPTION_DIMENSION: o->dimension = value; return true;
     default: return parse_format("--format", value, &o->format, e);
     }
+}
+
+struct profile_options profile_options_of(const struct profile_options *o,
+                                          const struct object *program)
+{
+    struct profile_options hinted = *o;
+    if (!hinted.hint.word)
+        hinted.hint.word = object_word(program);
+    if (hinted.hint.order == ORDER_UNKNOWN)
+        hinted.hint.order = object_is_big_endian(program) ? ORDER_BIG : ORDER_LITTLE;
+    return hinted;
 }
 
 bool profile_load(const struct profile_options *o, const char *path, struct file_buffer *b,
                   struct profile *out, struct err *e)
 {
     const char *name = strcmp(path, "-") ? path : "(standard input)";
-    if (!file_read(path, b, e))
+    if (!file_read_if(path, format_may_be, b, e))
         return false;
-    if (o->format)
-        return o->format->read(file_bytes(b), name, &o->hint, out, e);
-    return format_read(file_bytes(b), name, &o->hint, out, e);
+    struct err why = {0};
+    bool ok = o->format ? o->format->read(file_bytes(b), name, &o->hint, out, e)
+                        : format_read(file_bytes(b), name, &o->hint, out, e);
+    return ok && (!o->dimension || profile_keep_dimension(out, o->dimension, &why) ||
+                  err_in(e, name, "%s", why.line));
 }
 
 struct stretch {
@@ -88,8 +103,10 @@ static void load_stretch(size_t i, void *context)
     struct file_buffer buffer = {0};
     struct profile file = {0};
     s->ok = true;
-    for (size_t n = 0; n < s->len && s->ok; n++)
+    for (size_t n = 0; n < s->len && s->ok; n++) {
         s->ok = load_one(s, s->paths[n], &buffer, &file);
+        progress_step(s->options->progress);
+    }
     profile_deinit(&file);
     file_buffer_deinit(&buffer);
 }
@@ -99,6 +116,7 @@ static bool load_on(unsigned threads, const struct profile_options *o, char *con
                     size_t len, struct profile *sum, struct err *e)
 {
     struct stretch stretches[MOST_THREADS] = {0};
+    progress_phase(o->progress, "reading profiles", len > 1 ? len : 0);
     for (unsigned i = 0; i < threads; i++) {
         size_t first = len * i / threads, end = len * (i + 1) / threads;
         stretches[i].options = o;

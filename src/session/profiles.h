@@ -3,35 +3,51 @@
  *
  * A command puts PROFILE_OPTION_ROWS first in its option table and hands the rows below
  * PROFILE_OPTIONS to profile_option(). */
-#ifndef MONARC_CLI_PROFILES_H
-#define MONARC_CLI_PROFILES_H
+#ifndef MONARC_SESSION_PROFILES_H
+#define MONARC_SESSION_PROFILES_H
 
 #include "base/file.h"
 #include "command/command.h"
+#include "output/progress.h"
 #include "profile/format/format.h"
 
-enum { PROFILE_OPTION_WORD, PROFILE_OPTION_ENDIAN, PROFILE_OPTION_FORMAT, PROFILE_OPTIONS };
+enum {
+    PROFILE_OPTION_WORD,
+    PROFILE_OPTION_ENDIAN,
+    PROFILE_OPTION_FORMAT,
+    PROFILE_OPTION_DIMENSION,
+    PROFILE_OPTIONS
+};
 
 /* clang-format off */
 #define PROFILE_OPTION_ROWS                                                                        \
     {0, "word", "32|64", "pointer size of the profiled machine (default: deduce)"},                \
     {0, "endian", "little|big", "its byte order (default: deduce)"},                               \
-    {'O', "format", "gmon|gmon0|sprof|bsd44|bsd", "read the files as this format"}
+    {'O', "format", "gmon|gmon0|sprof|bsd44|bsd", "read the files as this format"},                \
+    {0, "dimension", "NAME", "of a file with several (seconds, cache-misses): this one"}
 /* clang-format on */
 
 struct profile_options {
     struct format_hint hint;
     const struct format *format; /* NULL: ask the bytes */
+    const char *dimension;       /* histograms of others are left out; NULL: all must be of one */
+    struct progress *progress;   /* told what is done; NULL: nobody is */
 };
 
 /* Takes option number `row`. */
 MUST_CHECK bool profile_option(struct profile_options *o, int row, const char *value,
                                struct err *e);
 
+struct object;
+
+/* The same with what a program says of word size and byte order where the options do not. */
+struct profile_options profile_options_of(const struct profile_options *o,
+                                          const struct object *program);
+
 /* The values of --word, --endian and --format, also of options named otherwise. */
 MUST_CHECK bool parse_word(const char *option, const char *value, uint8_t *word, struct err *e);
-MUST_CHECK bool parse_order(const char *option, const char *value, enum byte_order *order,
-                            struct err *e);
+MUST_CHECK bool parse_byte_order(const char *option, const char *value, enum byte_order *order,
+                                 struct err *e);
 MUST_CHECK bool parse_format(const char *option, const char *value, const struct format **format,
                              struct err *e);
 

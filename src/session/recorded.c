@@ -10,11 +10,13 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-static const char *hex(struct bytes b, struct arena *a)
+static const char *recorded_hex(struct bytes b, struct arena *a)
 {
     char *text = arena_alloc(a, 2 * b.len + 1);
     static const char digits[] = "0123456789abcdef";
@@ -27,7 +29,7 @@ static const char *hex(struct bytes b, struct arena *a)
 
 /* Why the file is not the recorded one, or NULL. A build-id longer than a recording holds is
  * compared as far as that. */
-static const char *difference(const struct space_object *o, struct arena *a)
+static const char *recorded_difference(const struct space_object *o, struct arena *a)
 {
     struct bytes now = object_build_id(o->file);
     struct bytes then = {o->recorded->build_id, o->recorded->build_id_bytes};
@@ -35,16 +37,17 @@ static const char *difference(const struct space_object *o, struct arena *a)
     if (now.len == then.len && (!now.len || !memcmp(now.at, then.at, now.len)))
         return NULL;
     return arena_printf(a, "the file has build-id %s, recorded was %s",
-                        now.len ? hex(now, a) : "(none)", then.len ? hex(then, a) : "(none)");
+                        now.len ? recorded_hex(now, a) : "(none)",
+                        then.len ? recorded_hex(then, a) : "(none)");
 }
 
 /* What a process had under a path that is not absolute, or no more has, is not looked for. */
-static bool is_to_be_had(const struct run_object *o)
+static bool recorded_is_to_be_had(const struct run_object *o)
 {
     return o->path[0] == '/' && !o->is_deleted;
 }
 
-static bool has_symbols(const struct recorded *r, const struct space_object *object)
+static bool recorded_has_symbols(const struct recorded *r, const struct space_object *object)
 {
     for (size_t i = 0; i < r->run.symbols.len; i++)
         if (r->run.symbols.at[i].object == (uint32_t)(object - r->space.objects))
@@ -52,22 +55,25 @@ static bool has_symbols(const struct recorded *r, const struct space_object *obj
     return false;
 }
 
-static bool open_file(struct recorded *r, struct space_object *object,
-                      const struct recorded_options *o, struct err *e)
+static bool recorded_open_file(struct recorded *r, struct space_object *object,
+                               const struct recorded_options *o, struct err *e)
 {
     const char *path = object->recorded->path;
     struct err why = {0};
     bool is_main = object == &r->space.objects[r->space.main];
-    if (is_to_be_had(object->recorded))
+    if (object->recorded->is_listed)
+        return true;
+    if (recorded_is_to_be_had(object->recorded))
         object->file =
             object_open(path, &(struct object_options){.debug_dir = o->debug_dir}, NULL, &why);
     if (!object->file) {
-        if (is_main && why.line[0] && !o->is_forced && !has_symbols(r, object))
+        if (is_main && why.line[0] && !o->is_forced && !recorded_has_symbols(r, object))
             return err_set(e, "%s (--force reports without names)", why.line);
         r->missing = path;
+        r->missing_why = why.line[0] ? arena_printf(&r->arena, "%s", why.line) : NULL;
         return true;
     }
-    const char *difference_found = difference(object, &r->arena);
+    const char *difference_found = recorded_difference(object, &r->arena);
     if (!difference_found)
         return true;
     if (!is_main && !o->is_forced) { /* built anew since, perhaps within the run: names would lie */
@@ -85,7 +91,7 @@ static bool open_file(struct recorded *r, struct space_object *object,
 
 /* --- choosing -------------------------------------------------------------------------------- */
 
-static bool choose_event(struct recorded *r, const char *name, struct err *e)
+static bool recorded_choose_event(struct recorded *r, const char *name, struct err *e)
 {
     const char *all = "";
     for (uint32_t i = 0; i < r->run.events.len; i++) {
@@ -99,28 +105,45 @@ static bool choose_event(struct recorded *r, const char *name, struct err *e)
            err_set(e, "the event '%s' was not recorded; there is %s", name, *all ? all : "none");
 }
 
-static bool is_program(const struct recorded *r, const struct run_process *p, const char *name)
+static bool recorded_is_program(const struct recorded *r, const struct run_process *p,
+                                const char *name)
 {
     bool is_path = p->program != RUN_NONE && strchr(name, '/') &&
                    !strcmp(r->run.objects.at[p->program].path, name);
     return is_path || !strcmp(run_program_name(&r->run, p), name);
 }
 
-static bool choose_processes(struct recorded *r, const struct recorded_filter *f, struct err *e)
+static bool recorded_is_thread(const struct run_thread *t, const char *wanted)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%" PRIu32, t->tid);
+    return !strcmp(t->name, wanted) || (t->tid && !strcmp(number, wanted));
+}
+
+static bool recorded_choose_processes(struct recorded *r, const struct recorded_filter *f,
+                                      struct err *e)
 {
     bool *threads = ARENA_NEW(&r->arena, bool, r->run.threads.len), has_any = false;
-    if (!f->pid && !f->program)
+    bool has_thread = !f->named_thread;
+    if (!f->pid && !f->program && !f->named_thread)
         return true;
     bool *processes = ARENA_NEW(&r->arena, bool, r->run.processes.len);
     for (size_t i = 0; i < r->run.processes.len; i++) {
         const struct run_process *p = &r->run.processes.at[i];
         processes[i] =
-            (!f->pid || p->pid == f->pid) && (!f->program || is_program(r, p, f->program));
+            (!f->pid || p->pid == f->pid) && (!f->program || recorded_is_program(r, p, f->program));
         has_any |= processes[i];
     }
-    for (size_t i = 0; i < r->run.threads.len; i++)
-        threads[i] = processes[r->run.threads.at[i].process];
+    for (size_t i = 0; i < r->run.threads.len; i++) {
+        const struct run_thread *t = &r->run.threads.at[i];
+        threads[i] = processes[t->process] && (!f->has_thread || t->tid == f->thread) &&
+                     (!f->named_thread || recorded_is_thread(t, f->named_thread));
+        has_thread |= threads[i];
+    }
     r->choice.threads = threads;
+    if (has_any && !has_thread)
+        return err_set(e, "the recording has no thread '%s'; see 'monarc flat --by-thread'",
+                       f->named_thread);
     if (!has_any && f->program)
         return err_set(e, "no process of the recording ran '%s'; see --processes", f->program);
     return has_any ||
@@ -128,7 +151,7 @@ static bool choose_processes(struct recorded *r, const struct recorded_filter *f
 }
 
 /* A phase lasts until the next one of its process; a region until its end. */
-static uint64_t end_of_phase(const struct run *r, size_t mark)
+static uint64_t recorded_end_of_phase(const struct run *r, size_t mark)
 {
     const struct run_mark *from = &r->marks.at[mark];
     uint64_t end = UINT64_MAX;
@@ -144,8 +167,8 @@ static uint64_t end_of_phase(const struct run *r, size_t mark)
     return end;
 }
 
-static bool choose_phase(struct recorded *r, const struct recorded_filter *f,
-                         struct run_window limits, struct err *e)
+static bool recorded_choose_phase(struct recorded *r, const struct recorded_filter *f,
+                                  struct run_window limits, struct err *e)
 {
     struct run_window *windows = ARENA_NEW(&r->arena, struct run_window, r->run.marks.len);
     size_t len = 0;
@@ -153,7 +176,7 @@ static bool choose_phase(struct recorded *r, const struct recorded_filter *f,
         const struct run_mark *m = &r->run.marks.at[i];
         if (m->kind > 1 || strcmp(m->name, f->phase))
             continue;
-        struct run_window w = {m->at_ns, end_of_phase(&r->run, i), m->process};
+        struct run_window w = {m->at_ns, recorded_end_of_phase(&r->run, i), m->process};
         w.from_ns = w.from_ns < limits.from_ns ? limits.from_ns : w.from_ns;
         w.to_ns = w.to_ns > limits.to_ns ? limits.to_ns : w.to_ns;
         windows[len++] = w;
@@ -163,7 +186,7 @@ static bool choose_phase(struct recorded *r, const struct recorded_filter *f,
     return len || err_set(e, "the recording has no phase or region '%s'", f->phase);
 }
 
-static bool choose_time(struct recorded *r, const struct recorded_filter *f, struct err *e)
+static bool recorded_choose_time(struct recorded *r, const struct recorded_filter *f, struct err *e)
 {
     struct run_window w = {0, UINT64_MAX, RUN_NONE};
     if (f->has_from)
@@ -171,7 +194,7 @@ static bool choose_time(struct recorded *r, const struct recorded_filter *f, str
     if (f->has_to)
         w.to_ns = (uint64_t)fmin(f->to * 1e9, 1e18);
     if (f->phase)
-        return choose_phase(r, f, w, e);
+        return recorded_choose_phase(r, f, w, e);
     if (!f->has_from && !f->has_to)
         return true;
     struct run_window *kept = ARENA_NEW(&r->arena, struct run_window, 1);
@@ -182,14 +205,21 @@ static bool choose_time(struct recorded *r, const struct recorded_filter *f, str
 }
 
 /* As a phrase for the head of a report; NULL: everything. */
-static const char *chosen_text(struct recorded *r, const struct recorded_filter *f)
+static const char *recorded_chosen_text(struct recorded *r, const struct recorded_filter *f)
 {
     const char *text = NULL;
     if (f->pid)
         text = arena_printf(&r->arena, "process %" PRIu32, f->pid);
+    if (f->has_thread && f->thread)
+        text = arena_printf(&r->arena, "thread %" PRIu32 " of %s", f->thread, text);
+    else if (f->has_thread)
+        text = arena_printf(&r->arena, "short-lived threads of %s", text);
     if (f->program)
         text = arena_printf(&r->arena, "%s%sprogram %s", text ? text : "", text ? ", " : "",
                             f->program);
+    if (f->named_thread)
+        text = arena_printf(&r->arena, "%s%sthread %s", text ? text : "", text ? ", " : "",
+                            f->named_thread);
     if (f->phase)
         text =
             arena_printf(&r->arena, "%s%sphase %s", text ? text : "", text ? ", " : "", f->phase);
@@ -207,7 +237,8 @@ static const char *chosen_text(struct recorded *r, const struct recorded_filter 
 /* --- samples by place ------------------------------------------------------------------------ */
 
 /* What stands for no code of a file is at the start of its function. */
-static uint64_t place_of(const struct recorded *r, const struct functions *f, uint32_t node)
+static uint64_t recorded_place_of(const struct recorded *r, const struct functions *f,
+                                  uint32_t node)
 {
     const struct run_node *n = &r->run.nodes.at[node];
     const struct function *function = &f->at[space_function_of(&r->space, node)];
@@ -215,7 +246,7 @@ static uint64_t place_of(const struct recorded *r, const struct functions *f, ui
 }
 
 /* Nodes with samples of their own, by place; those within GAP bytes share a histogram. */
-static void place_samples(struct recorded *r, const struct functions *f)
+static void recorded_place_samples(struct recorded *r, const struct functions *f)
 {
     enum { GAP = 64, LARGEST = 1 << 16 };
     struct arena scratch = {0};
@@ -224,7 +255,7 @@ static void place_samples(struct recorded *r, const struct functions *f)
     size_t len = 0;
     for (uint32_t i = 1; i < run->nodes.len; i++)
         if (r->weights.node[i] > 0 && !space_is_cut(&r->space, i))
-            places[len++] = (struct keyed){place_of(r, f, i), i};
+            places[len++] = (struct keyed){recorded_place_of(r, f, i), i};
     sort_keyed(places, len);
     double counts = r->summary.event ? (double)r->summary.event->period : 1;
     r->profile.counts_a_sample = counts;
@@ -248,13 +279,14 @@ static void place_samples(struct recorded *r, const struct functions *f)
 
 /* --- all together ---------------------------------------------------------------------------- */
 
-static bool choose(struct recorded *r, const struct recorded_filter *f, struct err *e)
+static bool recorded_choose(struct recorded *r, const struct recorded_filter *f, struct err *e)
 {
-    return choose_event(r, f->event, e) && choose_processes(r, f, e) && choose_time(r, f, e);
+    return recorded_choose_event(r, f->event, e) && recorded_choose_processes(r, f, e) &&
+           recorded_choose_time(r, f, e);
 }
 
 /* All other events, unless one was asked for. */
-static void weigh_others(struct recorded *r, const struct functions *f, const char *wanted)
+static void recorded_weigh_others(struct recorded *r, const struct functions *f, const char *wanted)
 {
     struct run_summary *s = &r->summary;
     if (wanted || r->run.events.len < 2)
@@ -278,7 +310,7 @@ static void weigh_others(struct recorded *r, const struct functions *f, const ch
 }
 
 /* Old and foreign recordings may not say for which machine they are. */
-static void find_machine(struct recorded *r)
+static void recorded_find_machine(struct recorded *r)
 {
     const struct object *program =
         r->space.main == RUN_NONE ? NULL : r->space.objects[r->space.main].file;
@@ -288,7 +320,7 @@ static void find_machine(struct recorded *r)
 
 /* Events whose samples have no usual weight get the mean of what there is, so that a sample is one
  * on average. */
-static void fill_periods(struct run *r)
+static void recorded_fill_periods(struct run *r)
 {
     for (uint32_t i = 0; i < r->events.len; i++) {
         uint64_t weight = 0, count = 0;
@@ -305,28 +337,29 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
                       struct functions *f, struct err *e)
 {
     struct err why = {0};
-    fill_periods(&r->run);
-    if (!choose(r, &o->filter, &why) || !space_lay_out(&r->space, &r->run, &r->arena, &why))
+    recorded_fill_periods(&r->run);
+    if (!recorded_choose(r, &o->filter, &why) ||
+        !space_lay_out(&r->space, &r->run, &r->arena, &why))
         return err_in(e, name, "%s", why.line);
     for (uint32_t i = 0; i < r->space.len; i++) {
         struct space_object *object = &r->space.objects[i];
         if (object->is_used && object->recorded->kind == RUN_OBJECT_FILE &&
-            !open_file(r, object, o, e))
+            !recorded_open_file(r, object, o, e))
             return false;
     }
-    find_machine(r);
+    recorded_find_machine(r);
     space_functions(&r->space, f, &r->arena);
     run_weigh(&r->weights, &r->run, &r->choice, &r->arena);
     if (r->run.method != RUN_METHOD_PROCESS)
         summary_set_profiler_aside(&r->weights, &r->space, f);
     stacks_measure(&r->stacks, &r->space, f, r->weights.node, &r->arena);
-    run_summarize(&r->summary, &r->run, &r->choice, &r->weights, chosen_text(r, &o->filter),
-                  &r->arena);
-    weigh_others(r, f, o->filter.event);
+    run_summarize(&r->summary, &r->run, &r->choice, &r->weights,
+                  recorded_chosen_text(r, &o->filter), &r->arena);
+    recorded_weigh_others(r, f, o->filter.event);
     r->summary.path = r->space.main == RUN_NONE ? name : r->run.objects.at[r->space.main].path;
     space_add_calls(&r->space, &r->profile);
     if (o->places_samples)
-        place_samples(r, f);
+        recorded_place_samples(r, f);
     return true;
 }
 
@@ -339,13 +372,13 @@ bool recorded_open(struct recorded *r, char *const *folders, size_t len,
 
 /* --- what is missing ------------------------------------------------------------------------- */
 
-static bool mentions_mcount(struct object *o)
+static bool recorded_mentions_mcount(struct object *o)
 {
     return object_mentions(o, "mcount") || object_mentions(o, "_mcount") ||
            object_mentions(o, "__fentry__") || object_mentions(o, "__cyg_profile_func_enter");
 }
 
-static void note_counts(struct recorded *r)
+static void recorded_note_counts(struct recorded *r)
 {
     enum { FEW = 30 };
     if (!r->weights.taken && r->run.rate)
@@ -363,17 +396,21 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     struct object *program =
         r->space.main == RUN_NONE ? NULL : r->space.objects[r->space.main].file;
     bool is_inside = r->run.method == RUN_METHOD_PROCESS;
-    note_counts(r);
-    if (is_inside && !has_calls && program && !mentions_mcount(program))
+    recorded_note_counts(r);
+    if (is_inside && !has_calls && program && !recorded_mentions_mcount(program))
         vec_push(&r->notes, "calls were not counted: the program is not compiled with -pg");
     if (r->run.nodes.len > 1 && !r->stacks.has_callers)
         vec_push(&r->notes, is_inside
                                 ? "no callers are known: record with stacks, compile with -pg or "
                                   "-fno-omit-frame-pointer"
                                 : "no callers are known: record with stacks");
-    if (r->missing)
-        vec_push(&r->notes,
-                 arena_printf(&r->arena, "no symbols of %s: there is no such file", r->missing));
+    if (r->missing && r->missing_why)
+        vec_push(&r->notes, arena_printf(&r->arena, "no symbols of %s", r->missing_why));
+    else if (r->missing)
+        vec_push(&r->notes, arena_printf(&r->arena, "no symbols of %s: %s", r->missing,
+                                         access(r->missing, F_OK)
+                                             ? "there is no such file"
+                                             : "the file that ran is gone or could not be read"));
     if (r->replaced)
         vec_push(&r->notes, arena_printf(&r->arena,
                                          "no symbols of %s: the file is another one than was "

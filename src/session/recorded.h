@@ -1,6 +1,6 @@
 /* Opening recordings: folders that `monarc run` leaves, or the recorder inside a process. */
-#ifndef MONARC_CLI_RECORDED_H
-#define MONARC_CLI_RECORDED_H
+#ifndef MONARC_SESSION_RECORDED_H
+#define MONARC_SESSION_RECORDED_H
 
 #include "profile/analysis/recording/run_summary.h"
 #include "profile/analysis/stacks.h"
@@ -9,10 +9,13 @@
 
 /* Which part of a run is wanted. Zeroed: all of its first event. */
 struct recorded_filter {
-    const char *event;   /* NULL: the first */
-    const char *program; /* of that name, or path; NULL: all */
-    const char *phase;   /* of that name; NULL: all */
-    uint32_t pid;        /* 0: all */
+    const char *event;        /* NULL: the first */
+    const char *program;      /* of that name, or path; NULL: all */
+    const char *named_thread; /* of that number or name; NULL: all */
+    const char *phase;        /* of that name; NULL: all */
+    uint32_t pid;             /* 0: all */
+    bool has_thread;          /* of this process, `thread` alone */
+    uint32_t thread;          /* the system's number; 0: short-lived ones, put together */
     bool has_from, has_to;
     double from, to; /* seconds since the start */
 };
@@ -28,9 +31,10 @@ struct recorded {
     struct stacks stacks;
     struct run_summary summary;
     VEC(const char *) notes; /* what the recording lacks, as sentences */
-    const char *missing;  /* an object with samples or calls whose file is not to be had, or NULL */
-    const char *replaced; /* one whose file is another one by now, or NULL */
-    const char *mismatch; /* why a file is not the recorded one, or NULL: all are */
+    const char *missing; /* an object with samples or calls whose file is not to be had, or NULL */
+    const char *missing_why; /* what opening it said, its name in front; NULL: it is not there */
+    const char *replaced;    /* one whose file is another one by now, or NULL */
+    const char *mismatch;    /* why a file is not the recorded one, or NULL: all are */
 };
 
 struct recorded_options {
@@ -52,7 +56,7 @@ MUST_CHECK bool recorded_read_sidecar(const char *folder, struct recording *r, s
 bool recorded_is_run(const char *folder);
 
 /* A folder as a run, whichever version it is: with calls that recorders inside its processes
- * counted. *out is zeroed; run_deinit() after failure, too. */
+ * counted; or a file of another profiler. *out is zeroed; run_deinit() after failure, too. */
 MUST_CHECK bool recorded_read(const char *folder, const struct profile_options *o, struct run *out,
                               struct err *e);
 

@@ -8,6 +8,7 @@
 #include "profile/format/sidecar.h"
 #include "profile/model/run_convert.h"
 #include "profile/model/run_merge.h"
+#include "session/imported.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -22,7 +23,7 @@ bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool no_sidecar(const char *folder, const char *live, struct err *e)
+static bool recorded_no_sidecar(const char *folder, const char *live, struct err *e)
 {
     if (access(live, F_OK) == 0)
         return err_in(e, folder,
@@ -37,8 +38,8 @@ static bool read_side(const char *folder, struct file_buffer *b, const char **pa
 {
     *path = arena_printf(a, "%s/monarc.side", folder);
     return access(*path, F_OK) == 0
-               ? file_read(*path, b, e)
-               : no_sidecar(folder, arena_printf(a, "%s/monarc.live", folder), e);
+               ? file_read_regular(*path, b, e)
+               : recorded_no_sidecar(folder, arena_printf(a, "%s/monarc.live", folder), e);
 }
 
 bool recorded_read_sidecar(const char *folder, struct recording *r, struct err *e)
@@ -65,9 +66,10 @@ bool recorded_is_run(const char *folder)
 
 /* --- of one process -------------------------------------------------------------------------- */
 
-static bool load_gmon(const char *folder, const struct recording *r,
-                      const struct recorded_object *object, const struct profile_options *o,
-                      struct profile *p, struct arena *a, struct err *e)
+static bool recorded_load_gmon(const char *folder, const struct recording *r,
+                               const struct recorded_object *object,
+                               const struct profile_options *o, struct profile *p, struct arena *a,
+                               struct err *e)
 {
     struct profile_options read = *o;
     struct file_buffer buffer = {0};
@@ -84,7 +86,7 @@ static bool load_gmon(const char *folder, const struct recording *r,
 }
 
 /* A file that was loaded again shares the profile of its first load. */
-static bool is_first_load(const struct recording *r, size_t i)
+static bool recorded_is_first_load(const struct recording *r, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (recorded_object_same(&r->objects.at[k], &r->objects.at[i]))
@@ -92,16 +94,16 @@ static bool is_first_load(const struct recording *r, size_t i)
     return true;
 }
 
-static bool convert(const char *folder, const struct recording *r, const struct profile_options *o,
-                    struct run *out, struct err *e)
+static bool recorded_convert(const char *folder, const struct recording *r,
+                             const struct profile_options *o, struct run *out, struct err *e)
 {
     struct arena scratch = {0};
     struct err why = {0};
     struct profile *profiles = ARENA_NEW(&scratch, struct profile, r->objects.len);
     bool ok = recording_executable(r) || err_in(e, folder, "the recording names no executable");
     for (size_t i = 0; ok && i < r->objects.len; i++)
-        if (is_first_load(r, i))
-            ok = load_gmon(folder, r, &r->objects.at[i], o, &profiles[i], &scratch, e);
+        if (recorded_is_first_load(r, i))
+            ok = recorded_load_gmon(folder, r, &r->objects.at[i], o, &profiles[i], &scratch, e);
     ok = ok && (run_from_recording(out, r, profiles, &why) || err_in(e, folder, "%s", why.line));
     for (size_t i = 0; i < r->objects.len; i++)
         profile_deinit(&profiles[i]);
@@ -113,7 +115,7 @@ static bool read_process(const char *folder, struct bytes side, const char *path
                          const struct profile_options *o, struct run *out, struct err *e)
 {
     struct recording r = {0};
-    bool ok = sidecar_read(side, path, &r, e) && convert(folder, &r, o, out, e);
+    bool ok = sidecar_read(side, path, &r, e) && recorded_convert(folder, &r, o, out, e);
     recording_deinit(&r);
     return ok;
 }
@@ -121,7 +123,7 @@ static bool read_process(const char *folder, struct bytes side, const char *path
 /* --- of a whole run -------------------------------------------------------------------------- */
 
 /* PID or PID.N. */
-static int is_process_folder(const struct dirent *entry)
+static int recorded_is_process_folder(const struct dirent *entry)
 {
     const char *c = entry->d_name;
     if (!isdigit((unsigned char)*c))
@@ -131,15 +133,15 @@ static int is_process_folder(const struct dirent *entry)
 }
 
 /* A folder that cannot be read takes its own calls away, and nothing else. */
-static void note_lost_calls(struct run *out, const char *name, const char *why)
+static void recorded_note_lost_calls(struct run *out, const char *name, const char *why)
 {
     const char *text =
         arena_printf(&out->arena, "calls of the process in folder %s are missing: %s", name, why);
     vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, 1, 0, text});
 }
 
-static void add_calls_of(const char *folder, const char *name, const struct profile_options *o,
-                         struct run *out)
+static void recorded_add_calls_of(const char *folder, const char *name,
+                                  const struct profile_options *o, struct run *out)
 {
     struct arena scratch = {0};
     struct run calls = {0};
@@ -150,21 +152,21 @@ static void add_calls_of(const char *folder, const char *name, const struct prof
         read_process(folder, file_bytes(&b), path, o, &calls, &why))
         run_add_calls(out, &calls);
     else
-        note_lost_calls(out, name, why.line);
+        recorded_note_lost_calls(out, name, why.line);
     run_deinit(&calls);
     file_buffer_deinit(&b);
     arena_deinit(&scratch);
 }
 
-static void add_calls(const char *folder, const struct profile_options *o, struct run *out)
+static void recorded_add_calls(const char *folder, const struct profile_options *o, struct run *out)
 {
     struct dirent **entries = NULL;
     struct arena scratch = {0};
-    int len = scandir(folder, &entries, is_process_folder, versionsort);
+    int len = scandir(folder, &entries, recorded_is_process_folder, versionsort);
     for (int i = 0; i < len; i++) {
         const char *inner = arena_printf(&scratch, "%s/%s", folder, entries[i]->d_name);
         if (is_folder(inner))
-            add_calls_of(inner, entries[i]->d_name, o, out);
+            recorded_add_calls_of(inner, entries[i]->d_name, o, out);
         free(entries[i]);
     }
     free(entries);
@@ -177,11 +179,13 @@ bool recorded_read(const char *folder, const struct profile_options *o, struct r
     struct arena scratch = {0};
     struct file_buffer b = {0};
     const char *path;
+    if (!is_folder(folder))
+        return imported_read(folder, out, e);
     bool ok = read_side(folder, &b, &path, &scratch, e);
     if (ok && run_probe(file_bytes(&b)))
         ok = run_read(file_bytes(&b), path, out, e);
     if (ok && run_probe(file_bytes(&b)))
-        add_calls(folder, o, out);
+        recorded_add_calls(folder, o, out);
     else if (ok)
         ok = read_process(folder, file_bytes(&b), path, o, out, e);
     file_buffer_deinit(&b);
@@ -195,7 +199,8 @@ bool recorded_read_all(char *const *folders, size_t len, const struct profile_op
     if (len == 1)
         return recorded_read(folders[0], o, out, e);
     bool ok = true;
-    for (size_t i = 0; ok && i < len; i++) {
+    progress_phase(o->progress, "reading recordings", len);
+    for (size_t i = 0; ok && i < len; i++, progress_step(o->progress)) {
         struct run next = {0};
         struct err why = {0};
         ok = recorded_read(folders[i], o, &next, e) &&

@@ -1,6 +1,8 @@
 /* Making, swapping and removing folders of recordings. */
 #include "session/run_folder.h"
 
+#include "base/path.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,16 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool has_suffix(const char *text, const char *suffix)
-{
-    size_t len = strlen(text), tail = strlen(suffix);
-    return len >= tail && !strcmp(text + len - tail, suffix);
-}
-
 /* Files that recordings consist of. */
 static bool is_ours(const char *name)
 {
-    return !strncmp(name, "monarc.", 7) || !strcmp(name, "gmon.out") || has_suffix(name, ".gmon");
+    return !strncmp(name, "monarc.", 7) || !strcmp(name, "gmon.out") ||
+           path_has_suffix(name, ".gmon");
 }
 
 static bool is_dots(const char *name)

@@ -2,8 +2,8 @@
  * time do not meet, and an older recording stays whole until the new one is.
  *
  * The last recording of that name is kept once, as NAME.old. */
-#ifndef MONARC_CLI_RUN_FOLDER_H
-#define MONARC_CLI_RUN_FOLDER_H
+#ifndef MONARC_SESSION_RUN_FOLDER_H
+#define MONARC_SESSION_RUN_FOLDER_H
 
 #include "base/arena.h"
 #include "base/err.h"

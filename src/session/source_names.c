@@ -1,6 +1,7 @@
 /* Each raw name is looked at once; most objects name the same headers. */
 #include "session/source_names.h"
 
+#include "base/path.h"
 #include "coverage/model/coverage.h"
 
 #include <fnmatch.h>
@@ -8,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NONE ((uint32_t)COVER_NONE)
+#define NONE ((uint32_t)NO_INDEX)
 
-void cover_names_deinit(struct cover_names *n)
+void source_names_deinit(struct source_names *n)
 {
     intern_deinit(&n->raw);
     vec_free(&n->sources);
@@ -18,12 +19,12 @@ void cover_names_deinit(struct cover_names *n)
     arena_deinit(&n->arena);
 }
 
-char *cover_whole_path(const char *path, struct arena *a)
+char *path_absolute(const char *path, struct arena *a)
 {
     char cwd[4096];
     if (path[0] == '/' || !getcwd(cwd, sizeof cwd))
-        return source_tidy(path, a);
-    return source_tidy(arena_printf(a, "%s/%s", cwd, path), a);
+        return path_tidy(path, a);
+    return path_tidy(arena_printf(a, "%s/%s", cwd, path), a);
 }
 
 static bool is_there(const char *path)
@@ -34,40 +35,37 @@ static bool is_there(const char *path)
 
 /* Old notes and those made reproducible do not say where the compiler ran: the source is below the
  * folder of the notes or one above it, if it is anywhere. */
-static const char *guessed(struct cover_names *n, const char *name, const char *beside)
+static const char *guessed(struct source_names *n, const char *name, const char *beside)
 {
-    char *folder = cover_whole_path(beside, &n->arena);
+    char *folder = path_absolute(beside, &n->arena);
     for (char *slash; (slash = strrchr(folder, '/'));) {
         *slash = 0;
         const char *path = arena_printf(&n->arena, "%s/%s", folder, name);
         if (is_there(path))
-            return source_tidy(path, &n->arena);
+            return path_tidy(path, &n->arena);
     }
-    return cover_whole_path(name, &n->arena);
+    return path_absolute(name, &n->arena);
 }
 
-static const char *whole_name(struct cover_names *n, const char *name, const char *directory,
+static const char *whole_name(struct source_names *n, const char *name, const char *directory,
                               const char *beside)
 {
     if (name[0] == '/')
-        return source_tidy(name, &n->arena);
+        return path_tidy(name, &n->arena);
     if (directory && directory[0] == '/')
-        return source_tidy(arena_printf(&n->arena, "%s/%s", directory, name), &n->arena);
+        return path_tidy(arena_printf(&n->arena, "%s/%s", directory, name), &n->arena);
     if (beside)
         return guessed(n, name, beside);
-    return cover_whole_path(name, &n->arena);
+    return path_absolute(name, &n->arena);
 }
 
-static const char *mapped(struct cover_names *n, const char *path)
+static const char *mapped(struct source_names *n, const char *path)
 {
-    const struct source_search *s = n->wishes->maps;
-    for (size_t i = s->maps.len; i-- > 0;) {
-        size_t len = strlen(s->maps.at[i].from);
-        if (!strncmp(path, s->maps.at[i].from, len) && (path[len] == '/' || !path[len]))
-            return source_tidy(arena_printf(&n->arena, "%s%s", s->maps.at[i].to, path + len),
-                               &n->arena);
-    }
-    return path;
+    const struct source_search *s = n->filter->maps;
+    const char *found = NULL;
+    for (size_t i = s->maps.len; !found && i-- > 0;)
+        found = path_map_apply(&s->maps.at[i], path, &n->arena);
+    return found ? path_tidy(found, &n->arena) : path;
 }
 
 static const char *below(const char *root, const char *path)
@@ -98,11 +96,11 @@ static bool matches(const char *const *patterns, size_t len, const char *path, c
     return false;
 }
 
-static bool is_wanted(struct cover_names *n, const char *path)
+static bool is_wanted(struct source_names *n, const char *path)
 {
-    const struct cover_wishes *w = n->wishes;
+    const struct source_filter *w = n->filter;
     const char *shown = below(w->root, path);
-    if (!shown && !w->wants_system && !w->include.len && is_system(path)) {
+    if (!shown && !w->keeps_system && !w->include.len && is_system(path)) {
         n->system_sources++;
         return false;
     }
@@ -114,7 +112,7 @@ static bool is_wanted(struct cover_names *n, const char *path)
     return true;
 }
 
-static void append(struct cover_names *n, const char *text)
+static void append(struct source_names *n, const char *text)
 {
     size_t len = strlen(text) + 1;
     vec_reserve(&n->text, n->text.len + len);
@@ -124,7 +122,7 @@ static void append(struct cover_names *n, const char *text)
 
 /* What decides: the name, and for a relative one where the compiler ran or, if that is not known,
  * the folder of the notes. */
-static uint32_t raw_number(struct cover_names *n, const char *name, const char *directory,
+static uint32_t raw_number(struct source_names *n, const char *name, const char *directory,
                            const char *beside)
 {
     n->text.len = 0;
@@ -140,13 +138,13 @@ static uint32_t raw_number(struct cover_names *n, const char *name, const char *
     return intern(&n->raw, n->text.at, n->text.len);
 }
 
-uint32_t cover_names_source(struct cover_names *n, const char *name, const char *directory,
-                            const char *beside)
+uint32_t source_names_number(struct source_names *n, const char *name, const char *directory,
+                             const char *beside)
 {
     uint32_t raw = raw_number(n, name, directory, beside);
     if (raw < n->sources.len)
         return n->sources.at[raw];
     const char *path = mapped(n, whole_name(n, name, directory, beside));
-    vec_push(&n->sources, is_wanted(n, path) ? cover_table_source(n->table, path) : NONE);
+    vec_push(&n->sources, is_wanted(n, path) ? coverage_table_source(n->table, path) : NONE);
     return n->sources.at[raw];
 }

@@ -1,6 +1,9 @@
 /* Which file is meant. */
 #include "source/search.h"
 
+#include "base/path.h"
+
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,33 +25,25 @@ void source_search_add(struct source_search *s, const char *directories)
     }
 }
 
-static const char *without_slashes(struct arena *a, const char *text, size_t len)
-{
-    while (len > 1 && text[len - 1] == '/')
-        len--;
-    return arena_copy(a, text, len);
-}
-
 bool source_search_map(struct source_search *s, const char *rule, struct err *e)
 {
-    const char *equals = strchr(rule, '=');
-    if (!equals || equals == rule || !equals[1])
+    struct path_map map;
+    if (!path_map_parse(rule, s->arena, &map) || !strchr(rule, '=')[1])
         return err_set(e, "option '--path-map' needs FROM=TO, not '%s'", rule);
-    vec_push(&s->maps,
-             ((struct source_map){without_slashes(s->arena, rule, (size_t)(equals - rule)),
-                                  without_slashes(s->arena, equals + 1, strlen(equals + 1))}));
+    vec_push(&s->maps, map);
     return true;
 }
 
+/* What the system cannot look at is not taken for absent: reading it will say why. */
 static bool is_there(const char *path)
 {
-    return access(path, R_OK) == 0;
+    return access(path, R_OK) == 0 || errno_is_trouble(errno);
 }
 
 static bool is_file(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    return stat(path, &st) == 0 ? S_ISREG(st.st_mode) : errno_is_trouble(errno);
 }
 
 static const char *joined(const struct source_search *s, const char *dir, const char *name)
@@ -60,8 +55,8 @@ const char *source_find_gnu(const struct source_search *s, const char *recorded)
 {
     if (is_there(recorded))
         return recorded;
-    const char *slash = strrchr(recorded, '/');
-    const char *names[] = {recorded[0] == '/' ? NULL : recorded, slash ? slash + 1 : NULL};
+    const char *base = path_base_name(recorded);
+    const char *names[] = {recorded[0] == '/' ? NULL : recorded, base > recorded ? base : NULL};
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; names[k] && i < s->dirs.len; i++) {
             const char *path = joined(s, s->dirs.at[i], names[k]);
@@ -71,40 +66,28 @@ const char *source_find_gnu(const struct source_search *s, const char *recorded)
     return NULL;
 }
 
-/* What follows `prefix` in `path` on a boundary between components, or NULL. */
-static const char *below(const char *path, const char *prefix)
-{
-    size_t len = strlen(prefix);
-    if (strncmp(path, prefix, len))
-        return NULL;
-    if (!path[len] || path[len] == '/')
-        return path + len;
-    return len && prefix[len - 1] == '/' ? path + len - 1 : NULL;
-}
-
 const char *source_mapped(const struct source_search *s, const char *recorded, struct arena *a)
 {
-    const char *tidy = source_tidy(recorded, a);
+    const char *tidy = path_tidy(recorded, a);
     for (size_t i = s->maps.len; i-- > 0;) {
-        const char *rest = below(recorded, s->maps.at[i].from);
-        rest = rest ? rest : below(tidy, s->maps.at[i].from);
-        if (rest)
-            return source_tidy(arena_printf(a, "%s%s", s->maps.at[i].to, rest), a);
+        const char *path = path_map_apply(&s->maps.at[i], recorded, a);
+        path = path ? path : path_map_apply(&s->maps.at[i], tidy, a);
+        if (path)
+            return path_tidy(path, a);
     }
     return tidy;
 }
 
-static const char *mapped_by(const struct source_search *s, const struct source_map *m,
+static const char *mapped_by(const struct source_search *s, const struct path_map *m,
                              const char *name)
 {
-    const char *rest = below(name, m->from);
-    const char *path = rest ? arena_printf(s->arena, "%s%s", m->to, rest) : NULL;
+    const char *path = path_map_apply(m, name, s->arena);
     return path && is_file(path) ? path : NULL;
 }
 
 static const char *mapped(const struct source_search *s, const char *recorded)
 {
-    const char *tidy = s->maps.len ? source_tidy(recorded, s->arena) : recorded;
+    const char *tidy = s->maps.len ? path_tidy(recorded, s->arena) : recorded;
     const char *path = NULL;
     for (size_t i = s->maps.len; !path && i-- > 0;) {
         path = mapped_by(s, &s->maps.at[i], recorded);
@@ -132,37 +115,8 @@ const char *source_find(const struct source_search *s, const char *recorded)
     const char *path = mapped(s, recorded);
     if (!path && is_file(recorded))
         path = recorded;
-    const char *tidy = path || !s->dirs.len ? NULL : source_tidy(recorded, s->arena);
+    const char *tidy = path || !s->dirs.len ? NULL : path_tidy(recorded, s->arena);
     for (size_t i = 0; !path && i < s->dirs.len; i++)
         path = in_directory(s, s->dirs.at[i], tidy);
     return path;
-}
-
-char *source_tidy(const char *path, struct arena *a)
-{
-    size_t len = strlen(path), used = 0, floor = 0;
-    char *tidy = arena_alloc(a, len + 2);
-    if (path[0] == '/')
-        tidy[used++] = '/', floor = 1;
-    for (const char *at = path; *at;) {
-        at += strspn(at, "/");
-        size_t part = strcspn(at, "/");
-        bool is_up = part == 2 && !memcmp(at, "..", 2);
-        if (is_up && used > floor) {
-            while (used > floor && tidy[used - 1] != '/')
-                used--;
-            used -= used > floor; /* the slash before it */
-        } else if (part && !(part == 1 && *at == '.') && !(is_up && path[0] == '/')) {
-            if (used && tidy[used - 1] != '/')
-                tidy[used++] = '/';
-            memcpy(tidy + used, at, part);
-            used += part;
-            floor = is_up ? used : floor; /* `..` in front cannot be taken back */
-        }
-        at += part;
-    }
-    if (!used)
-        tidy[used++] = '.';
-    tidy[used] = '\0';
-    return tidy;
 }

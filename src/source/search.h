@@ -7,16 +7,13 @@
 #define MONARC_SOURCE_SEARCH_H
 
 #include "base/err.h"
+#include "base/path.h"
 #include "base/vec.h"
-
-struct source_map {
-    const char *from, *to; /* path prefixes, without slashes at their ends */
-};
 
 struct source_search {
     struct arena *arena; /* what the texts below and found paths live in */
     VEC(const char *) dirs;
-    VEC(struct source_map) maps;
+    VEC(struct path_map) maps; /* the last that fits holds */
 };
 
 void source_search_deinit(struct source_search *s);
@@ -40,8 +37,5 @@ const char *source_find(const struct source_search *s, const char *recorded);
 
 /* What the last map that fits makes of a name, whether there is such a file or not; tidy. */
 const char *source_mapped(const struct source_search *s, const char *recorded, struct arena *a);
-
-/* The name with `//`, `.` and `..` taken out as far as text alone allows; in `a`. */
-char *source_tidy(const char *path, struct arena *a);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/arena.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,15 +14,9 @@ bool source_text_read(struct source_text *t, const char *path, struct err *e)
     t->start = NULL;
     t->lines = 0;
     t->bytes = (struct bytes){0};
-    if (stat(path, &st))
-        return err_errno(e, path, errno);
-    if (!S_ISREG(st.st_mode))
-        return err_in(e, path, "is no regular file");
-    t->changed = st.st_mtime;
-    /* "-" would be standard input. */
-    const char *name = strcmp(path, "-") ? path : "./-";
-    if (!file_read(name, &t->buffer, e))
+    if (!file_read_regular(path, &t->buffer, e))
         return false;
+    t->changed = stat(path, &st) ? 0 : st.st_mtime;
     t->bytes = file_bytes(&t->buffer);
     return true;
 }

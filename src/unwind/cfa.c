@@ -62,13 +62,13 @@ struct machine_state {
     bool is_broken;
 };
 
-static void advance(struct machine_state *m, uint64_t units)
+static void cfa_advance(struct machine_state *m, uint64_t units)
 {
     m->location += units * m->fde->cie.code_align;
     m->is_past = m->location > m->wanted;
 }
 
-static void set_location(struct machine_state *m)
+static void cfa_set_location(struct machine_state *m)
 {
     const struct cie *cie = &m->fde->cie;
     const struct frame_section *f = m->fde->is_debug ? &m->tables->debug : &m->tables->eh;
@@ -82,36 +82,36 @@ static void set_location(struct machine_state *m)
 }
 
 /* Where a register's rule goes; those that are not kept share a place that nobody looks at. */
-static struct column *column_of(struct row *row, uint64_t number, struct column *nowhere)
+static struct column *cfa_column_of(struct row *row, uint64_t number, struct column *nowhere)
 {
     return number < UNWIND_REGISTERS ? &row->at[number] : nowhere;
 }
 
-static void set(struct machine_state *m, uint64_t number, struct column value)
+static void cfa_set(struct machine_state *m, uint64_t number, struct column value)
 {
     struct column nowhere = {0};
-    *column_of(&m->row, number, &nowhere) = value;
+    *cfa_column_of(&m->row, number, &nowhere) = value;
 }
 
-static int64_t factored(const struct machine_state *m, uint64_t value)
+static int64_t cfa_factored(const struct machine_state *m, uint64_t value)
 {
     return (int64_t)(value * (uint64_t)m->fde->cie.data_align);
 }
 
-static void set_offset(struct machine_state *m, enum column_kind kind, uint64_t number,
-                       uint64_t value)
+static void cfa_set_offset(struct machine_state *m, enum column_kind kind, uint64_t number,
+                           uint64_t value)
 {
-    set(m, number, (struct column){.kind = kind, .offset = factored(m, value)});
+    cfa_set(m, number, (struct column){.kind = kind, .offset = cfa_factored(m, value)});
 }
 
-static void restore(struct machine_state *m, uint64_t number)
+static void cfa_restore(struct machine_state *m, uint64_t number)
 {
     struct column nowhere = {0};
     m->is_broken |= m->is_initial;
-    set(m, number, *column_of(&m->initial, number, &nowhere));
+    cfa_set(m, number, *cfa_column_of(&m->initial, number, &nowhere));
 }
 
-static struct column take_expression(struct machine_state *m, enum column_kind kind)
+static struct column cfa_take_expression(struct machine_state *m, enum column_kind kind)
 {
     uint64_t len = cursor_uleb(&m->in);
     bool is_too_long = len > cursor_left(&m->in);
@@ -121,22 +121,22 @@ static struct column take_expression(struct machine_state *m, enum column_kind k
     return c;
 }
 
-static void set_expression(struct machine_state *m, enum column_kind kind)
+static void cfa_set_expression(struct machine_state *m, enum column_kind kind)
 {
     uint64_t number = cursor_uleb(&m->in);
-    set(m, number, take_expression(m, kind));
+    cfa_set(m, number, cfa_take_expression(m, kind));
 }
 
-static void set_register(struct machine_state *m)
+static void cfa_set_register(struct machine_state *m)
 {
     uint64_t number = cursor_uleb(&m->in), from = cursor_uleb(&m->in);
     struct column c = {.kind = COLUMN_UNDEFINED};
     if (from < UNWIND_REGISTERS)
         c = (struct column){.kind = COLUMN_REGISTER, .number = (uint8_t)from};
-    set(m, number, c);
+    cfa_set(m, number, c);
 }
 
-static void define_cfa(struct machine_state *m, uint64_t number, int64_t offset)
+static void cfa_define_cfa(struct machine_state *m, uint64_t number, int64_t offset)
 {
     m->is_broken |= number >= UNWIND_REGISTERS;
     m->row.cfa =
@@ -144,19 +144,19 @@ static void define_cfa(struct machine_state *m, uint64_t number, int64_t offset)
 }
 
 /* From nothing on, the offset is 0: so the CIEs of riscv64 begin. */
-static void define_cfa_register(struct machine_state *m, uint64_t number)
+static void cfa_define_cfa_register(struct machine_state *m, uint64_t number)
 {
     m->is_broken |= m->row.cfa.kind == COLUMN_VAL_EXPRESSION;
-    define_cfa(m, number, m->row.cfa.offset);
+    cfa_define_cfa(m, number, m->row.cfa.offset);
 }
 
-static void define_cfa_offset(struct machine_state *m, int64_t offset)
+static void cfa_define_cfa_offset(struct machine_state *m, int64_t offset)
 {
     m->is_broken |= m->row.cfa.kind != COLUMN_REGISTER;
     m->row.cfa.offset = offset;
 }
 
-static void remember(struct machine_state *m)
+static void cfa_remember(struct machine_state *m)
 {
     if (m->remembered_len == MOST_REMEMBERED)
         m->is_broken = true;
@@ -164,7 +164,7 @@ static void remember(struct machine_state *m)
         m->remembered[m->remembered_len++] = m->row;
 }
 
-static void recall(struct machine_state *m)
+static void cfa_recall(struct machine_state *m)
 {
     if (m->remembered_len)
         m->row = m->remembered[--m->remembered_len];
@@ -173,81 +173,83 @@ static void recall(struct machine_state *m)
 }
 
 /* Instructions about one register. False: it is none of them. */
-static bool run_register(struct machine_state *m, uint8_t op)
+static bool cfa_run_register(struct machine_state *m, uint8_t op)
 {
     struct cursor *in = &m->in;
     uint64_t number;
     switch (op) {
     case CFA_OFFSET_EXTENDED:
         number = cursor_uleb(in);
-        set_offset(m, COLUMN_OFFSET, number, cursor_uleb(in));
+        cfa_set_offset(m, COLUMN_OFFSET, number, cursor_uleb(in));
         return true;
     case CFA_OFFSET_EXTENDED_SF:
         number = cursor_uleb(in);
-        set_offset(m, COLUMN_OFFSET, number, (uint64_t)cursor_sleb(in));
+        cfa_set_offset(m, COLUMN_OFFSET, number, (uint64_t)cursor_sleb(in));
         return true;
     case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
         number = cursor_uleb(in);
-        set_offset(m, COLUMN_OFFSET, number, -cursor_uleb(in));
+        cfa_set_offset(m, COLUMN_OFFSET, number, -cursor_uleb(in));
         return true;
     case CFA_VAL_OFFSET:
         number = cursor_uleb(in);
-        set_offset(m, COLUMN_VAL_OFFSET, number, cursor_uleb(in));
+        cfa_set_offset(m, COLUMN_VAL_OFFSET, number, cursor_uleb(in));
         return true;
     case CFA_VAL_OFFSET_SF:
         number = cursor_uleb(in);
-        set_offset(m, COLUMN_VAL_OFFSET, number, (uint64_t)cursor_sleb(in));
+        cfa_set_offset(m, COLUMN_VAL_OFFSET, number, (uint64_t)cursor_sleb(in));
         return true;
-    case CFA_RESTORE_EXTENDED: restore(m, cursor_uleb(in)); return true;
+    case CFA_RESTORE_EXTENDED: cfa_restore(m, cursor_uleb(in)); return true;
     case CFA_UNDEFINED:
-        set(m, cursor_uleb(in), (struct column){.kind = COLUMN_UNDEFINED});
+        cfa_set(m, cursor_uleb(in), (struct column){.kind = COLUMN_UNDEFINED});
         return true;
-    case CFA_SAME_VALUE: set(m, cursor_uleb(in), (struct column){.kind = COLUMN_SAME}); return true;
-    case CFA_REGISTER: set_register(m); return true;
-    case CFA_EXPRESSION: set_expression(m, COLUMN_EXPRESSION); return true;
-    case CFA_VAL_EXPRESSION: set_expression(m, COLUMN_VAL_EXPRESSION); return true;
+    case CFA_SAME_VALUE:
+        cfa_set(m, cursor_uleb(in), (struct column){.kind = COLUMN_SAME});
+        return true;
+    case CFA_REGISTER: cfa_set_register(m); return true;
+    case CFA_EXPRESSION: cfa_set_expression(m, COLUMN_EXPRESSION); return true;
+    case CFA_VAL_EXPRESSION: cfa_set_expression(m, COLUMN_VAL_EXPRESSION); return true;
     default: return false;
     }
 }
 
 /* Instructions about the CFA. */
-static bool run_cfa(struct machine_state *m, uint8_t op)
+static bool cfa_run_cfa(struct machine_state *m, uint8_t op)
 {
     struct cursor *in = &m->in;
     uint64_t number;
     switch (op) {
     case CFA_DEF_CFA:
         number = cursor_uleb(in);
-        define_cfa(m, number, (int64_t)cursor_uleb(in));
+        cfa_define_cfa(m, number, (int64_t)cursor_uleb(in));
         return true;
     case CFA_DEF_CFA_SF:
         number = cursor_uleb(in);
-        define_cfa(m, number, factored(m, (uint64_t)cursor_sleb(in)));
+        cfa_define_cfa(m, number, cfa_factored(m, (uint64_t)cursor_sleb(in)));
         return true;
-    case CFA_DEF_CFA_REGISTER: define_cfa_register(m, cursor_uleb(in)); return true;
-    case CFA_DEF_CFA_OFFSET: define_cfa_offset(m, (int64_t)cursor_uleb(in)); return true;
+    case CFA_DEF_CFA_REGISTER: cfa_define_cfa_register(m, cursor_uleb(in)); return true;
+    case CFA_DEF_CFA_OFFSET: cfa_define_cfa_offset(m, (int64_t)cursor_uleb(in)); return true;
     case CFA_DEF_CFA_OFFSET_SF:
-        define_cfa_offset(m, factored(m, (uint64_t)cursor_sleb(in)));
+        cfa_define_cfa_offset(m, cfa_factored(m, (uint64_t)cursor_sleb(in)));
         return true;
     case CFA_DEF_CFA_EXPRESSION:
-        m->row.cfa = take_expression(m, COLUMN_VAL_EXPRESSION);
+        m->row.cfa = cfa_take_expression(m, COLUMN_VAL_EXPRESSION);
         return true;
     default: return false;
     }
 }
 
-static bool run_other(struct machine_state *m, uint8_t op)
+static bool cfa_run_other(struct machine_state *m, uint8_t op)
 {
     struct cursor *in = &m->in;
     switch (op) {
     case CFA_NOP: return true;
-    case CFA_SET_LOC: set_location(m); return true;
-    case CFA_ADVANCE_LOC1: advance(m, cursor_u8(in)); return true;
-    case CFA_ADVANCE_LOC2: advance(m, cursor_u16(in)); return true;
-    case CFA_ADVANCE_LOC4: advance(m, cursor_u32(in)); return true;
-    case CFA_MIPS_ADVANCE_LOC8: advance(m, cursor_u64(in)); return true;
-    case CFA_REMEMBER_STATE: remember(m); return true;
-    case CFA_RESTORE_STATE: recall(m); return true;
+    case CFA_SET_LOC: cfa_set_location(m); return true;
+    case CFA_ADVANCE_LOC1: cfa_advance(m, cursor_u8(in)); return true;
+    case CFA_ADVANCE_LOC2: cfa_advance(m, cursor_u16(in)); return true;
+    case CFA_ADVANCE_LOC4: cfa_advance(m, cursor_u32(in)); return true;
+    case CFA_MIPS_ADVANCE_LOC8: cfa_advance(m, cursor_u64(in)); return true;
+    case CFA_REMEMBER_STATE: cfa_remember(m); return true;
+    case CFA_RESTORE_STATE: cfa_recall(m); return true;
     case CFA_GNU_ARGS_SIZE: cursor_uleb(in); return true;
     case CFA_AARCH64_NEGATE_RA_STATE: /* signatures are taken off wherever there is one */
     case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC: return true;
@@ -255,22 +257,22 @@ static bool run_other(struct machine_state *m, uint8_t op)
     }
 }
 
-static bool run_one(struct machine_state *m)
+static bool cfa_run_one(struct machine_state *m)
 {
     uint8_t op = cursor_u8(&m->in), operand = op & CFA_LOW;
     switch (op & CFA_HIGH) {
-    case CFA_ADVANCE_LOC: advance(m, operand); return true;
-    case CFA_OFFSET: set_offset(m, COLUMN_OFFSET, operand, cursor_uleb(&m->in)); return true;
-    case CFA_RESTORE: restore(m, operand); return true;
-    default: return run_register(m, op) || run_cfa(m, op) || run_other(m, op);
+    case CFA_ADVANCE_LOC: cfa_advance(m, operand); return true;
+    case CFA_OFFSET: cfa_set_offset(m, COLUMN_OFFSET, operand, cursor_uleb(&m->in)); return true;
+    case CFA_RESTORE: cfa_restore(m, operand); return true;
+    default: return cfa_run_register(m, op) || cfa_run_cfa(m, op) || cfa_run_other(m, op);
     }
 }
 
-static bool run(struct machine_state *m, struct bytes program)
+static bool cfa_run(struct machine_state *m, struct bytes program)
 {
     m->in = cursor_over(program, "");
     while (cursor_left(&m->in) && !m->is_past)
-        if (m->steps++ == MOST_STEPS || !run_one(m) || m->in.failed || m->is_broken)
+        if (m->steps++ == MOST_STEPS || !cfa_run_one(m) || m->in.failed || m->is_broken)
             return false;
     return true;
 }
@@ -286,11 +288,11 @@ bool row_at(const struct unwind_tables *t, const struct fde *fde, uint64_t addre
     m.is_past = m.is_broken = false;
     m.is_initial = true;
     memset(&m.row, 0, sizeof m.row);
-    if (!run(&m, fde->cie.program))
+    if (!cfa_run(&m, fde->cie.program))
         return false;
     m.initial = m.row;
     m.is_initial = false;
-    if (!run(&m, fde->program) || m.row.cfa.kind == COLUMN_UNSET)
+    if (!cfa_run(&m, fde->program) || m.row.cfa.kind == COLUMN_UNSET)
         return false;
     *out = m.row;
     return true;

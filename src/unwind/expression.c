@@ -69,7 +69,7 @@ struct evaluation {
     bool is_broken;
 };
 
-static void push(struct evaluation *e, uint64_t value)
+static void expression_push(struct evaluation *e, uint64_t value)
 {
     if (e->len == DEPTH)
         e->is_broken = true;
@@ -77,32 +77,32 @@ static void push(struct evaluation *e, uint64_t value)
         e->stack[e->len++] = value;
 }
 
-static uint64_t pop(struct evaluation *e)
+static uint64_t expression_pop(struct evaluation *e)
 {
     e->is_broken |= !e->len;
     return e->len ? e->stack[--e->len] : 0;
 }
 
 /* The value `depth` places below the top. */
-static uint64_t peek(struct evaluation *e, uint64_t depth)
+static uint64_t expression_peek(struct evaluation *e, uint64_t depth)
 {
     e->is_broken |= depth >= e->len;
     return depth < e->len ? e->stack[e->len - 1 - depth] : 0;
 }
 
-static void push_register(struct evaluation *e, uint64_t number, int64_t offset)
+static void expression_push_register(struct evaluation *e, uint64_t number, int64_t offset)
 {
     const struct unwind_registers *r = e->context->registers;
     bool is_known = number < UNWIND_REGISTERS && r->known >> number & 1;
     if (is_known)
-        push(e, r->at[number] + (uint64_t)offset);
+        expression_push(e, r->at[number] + (uint64_t)offset);
     e->context->lacks_register |= !is_known;
     e->is_broken |= !is_known;
 }
 
-static void dereference(struct evaluation *e, unsigned bytes)
+static void expression_dereference(struct evaluation *e, unsigned bytes)
 {
-    uint64_t word = 0, address = pop(e);
+    uint64_t word = 0, address = expression_pop(e);
     struct memory *m = e->context->memory;
     if (e->is_broken || !bytes || bytes > 8) {
         e->is_broken = true;
@@ -110,10 +110,10 @@ static void dereference(struct evaluation *e, unsigned bytes)
     }
     if (!memory_copied(m->stack, address, &word, bytes) && !memory_word(m, address, &word))
         e->is_broken = e->context->lacks_memory = true;
-    push(e, bytes == 8 ? word : word & ((UINT64_C(1) << 8 * bytes) - 1));
+    expression_push(e, bytes == 8 ? word : word & ((UINT64_C(1) << 8 * bytes) - 1));
 }
 
-static void jump(struct evaluation *e, bool is_taken)
+static void expression_jump(struct evaluation *e, bool is_taken)
 {
     int16_t distance = (int16_t)cursor_u16(&e->in);
     if (!is_taken || e->in.failed)
@@ -125,22 +125,22 @@ static void jump(struct evaluation *e, bool is_taken)
         e->in.at += distance;
 }
 
-static void rotate(struct evaluation *e)
+static void expression_rotate(struct evaluation *e)
 {
-    uint64_t a = pop(e), b = pop(e), c = pop(e);
-    push(e, a);
-    push(e, c);
-    push(e, b);
+    uint64_t a = expression_pop(e), b = expression_pop(e), c = expression_pop(e);
+    expression_push(e, a);
+    expression_push(e, c);
+    expression_push(e, b);
 }
 
-static void swap(struct evaluation *e)
+static void expression_swap(struct evaluation *e)
 {
-    uint64_t a = pop(e), b = pop(e);
-    push(e, a);
-    push(e, b);
+    uint64_t a = expression_pop(e), b = expression_pop(e);
+    expression_push(e, a);
+    expression_push(e, b);
 }
 
-static uint64_t divide(struct evaluation *e, uint64_t a, uint64_t b)
+static uint64_t expression_divide(struct evaluation *e, uint64_t a, uint64_t b)
 {
     if (b == UINT64_MAX)
         return -a;
@@ -148,13 +148,13 @@ static uint64_t divide(struct evaluation *e, uint64_t a, uint64_t b)
     return b ? (uint64_t)((int64_t)a / (int64_t)b) : 0;
 }
 
-static uint64_t modulo(struct evaluation *e, uint64_t a, uint64_t b)
+static uint64_t expression_modulo(struct evaluation *e, uint64_t a, uint64_t b)
 {
     e->is_broken |= !b;
     return b ? a % b : 0;
 }
 
-static uint64_t shift_right(uint64_t a, uint64_t b, bool is_signed)
+static uint64_t expression_shift_right(uint64_t a, uint64_t b, bool is_signed)
 {
     uint64_t sign = is_signed && a >> 63 ? UINT64_MAX : 0;
     if (b > 63)
@@ -163,24 +163,24 @@ static uint64_t shift_right(uint64_t a, uint64_t b, bool is_signed)
 }
 
 /* Two operands, one result. False: it is none of those. */
-static bool run_binary(struct evaluation *e, uint8_t op)
+static bool expression_run_binary(struct evaluation *e, uint8_t op)
 {
     if (!((op >= OP_AND && op <= OP_XOR) || (op >= OP_EQ && op <= OP_NE)) || op == OP_NEG ||
         op == OP_NOT || op == OP_PLUS_UCONST || op == OP_BRA)
         return false;
-    uint64_t b = pop(e), a = pop(e), value = 0;
+    uint64_t b = expression_pop(e), a = expression_pop(e), value = 0;
     int64_t x = (int64_t)a, y = (int64_t)b;
     switch (op) {
     case OP_AND: value = a & b; break;
-    case OP_DIV: value = divide(e, a, b); break;
+    case OP_DIV: value = expression_divide(e, a, b); break;
     case OP_MINUS: value = a - b; break;
-    case OP_MOD: value = modulo(e, a, b); break;
+    case OP_MOD: value = expression_modulo(e, a, b); break;
     case OP_MUL: value = a * b; break;
     case OP_OR: value = a | b; break;
     case OP_PLUS: value = a + b; break;
     case OP_SHL: value = b < 64 ? a << b : 0; break;
-    case OP_SHR: value = shift_right(a, b, false); break;
-    case OP_SHRA: value = shift_right(a, b, true); break;
+    case OP_SHR: value = expression_shift_right(a, b, false); break;
+    case OP_SHRA: value = expression_shift_right(a, b, true); break;
     case OP_XOR: value = a ^ b; break;
     case OP_EQ: value = x == y; break;
     case OP_GE: value = x >= y; break;
@@ -189,80 +189,80 @@ static bool run_binary(struct evaluation *e, uint8_t op)
     case OP_LT: value = x < y; break;
     case OP_NE: value = x != y; break;
     }
-    push(e, value);
+    expression_push(e, value);
     return true;
 }
 
-static bool run_constant(struct evaluation *e, uint8_t op)
+static bool expression_run_constant(struct evaluation *e, uint8_t op)
 {
     struct cursor *in = &e->in;
     switch (op) {
-    case OP_ADDR: push(e, cursor_u64(in) + e->context->bias); return true;
-    case OP_CONST1U: push(e, cursor_u8(in)); return true;
-    case OP_CONST1S: push(e, (uint64_t)(int64_t)(int8_t)cursor_u8(in)); return true;
-    case OP_CONST2U: push(e, cursor_u16(in)); return true;
-    case OP_CONST2S: push(e, (uint64_t)(int64_t)(int16_t)cursor_u16(in)); return true;
-    case OP_CONST4U: push(e, cursor_u32(in)); return true;
-    case OP_CONST4S: push(e, (uint64_t)(int64_t)(int32_t)cursor_u32(in)); return true;
+    case OP_ADDR: expression_push(e, cursor_u64(in) + e->context->bias); return true;
+    case OP_CONST1U: expression_push(e, cursor_u8(in)); return true;
+    case OP_CONST1S: expression_push(e, (uint64_t)(int64_t)(int8_t)cursor_u8(in)); return true;
+    case OP_CONST2U: expression_push(e, cursor_u16(in)); return true;
+    case OP_CONST2S: expression_push(e, (uint64_t)(int64_t)(int16_t)cursor_u16(in)); return true;
+    case OP_CONST4U: expression_push(e, cursor_u32(in)); return true;
+    case OP_CONST4S: expression_push(e, (uint64_t)(int64_t)(int32_t)cursor_u32(in)); return true;
     case OP_CONST8U:
-    case OP_CONST8S: push(e, cursor_u64(in)); return true;
-    case OP_CONSTU: push(e, cursor_uleb(in)); return true;
-    case OP_CONSTS: push(e, (uint64_t)cursor_sleb(in)); return true;
+    case OP_CONST8S: expression_push(e, cursor_u64(in)); return true;
+    case OP_CONSTU: expression_push(e, cursor_uleb(in)); return true;
+    case OP_CONSTS: expression_push(e, (uint64_t)cursor_sleb(in)); return true;
     default: return false;
     }
 }
 
-static bool run_stack(struct evaluation *e, uint8_t op)
+static bool expression_run_stack(struct evaluation *e, uint8_t op)
 {
     switch (op) {
-    case OP_DUP: push(e, peek(e, 0)); return true;
-    case OP_DROP: pop(e); return true;
-    case OP_OVER: push(e, peek(e, 1)); return true;
-    case OP_PICK: push(e, peek(e, cursor_u8(&e->in))); return true;
-    case OP_SWAP: swap(e); return true;
-    case OP_ROT: rotate(e); return true;
-    case OP_DEREF: dereference(e, 8); return true;
-    case OP_DEREF_SIZE: dereference(e, cursor_u8(&e->in)); return true;
+    case OP_DUP: expression_push(e, expression_peek(e, 0)); return true;
+    case OP_DROP: expression_pop(e); return true;
+    case OP_OVER: expression_push(e, expression_peek(e, 1)); return true;
+    case OP_PICK: expression_push(e, expression_peek(e, cursor_u8(&e->in))); return true;
+    case OP_SWAP: expression_swap(e); return true;
+    case OP_ROT: expression_rotate(e); return true;
+    case OP_DEREF: expression_dereference(e, 8); return true;
+    case OP_DEREF_SIZE: expression_dereference(e, cursor_u8(&e->in)); return true;
     default: return false;
     }
 }
 
-static bool run_register(struct evaluation *e, uint8_t op)
+static bool expression_run_register(struct evaluation *e, uint8_t op)
 {
     struct cursor *in = &e->in;
     uint64_t number;
     if (op >= OP_LIT0 && op < OP_REG0)
-        push(e, op - OP_LIT0);
+        expression_push(e, op - OP_LIT0);
     else if (op >= OP_REG0 && op < OP_BREG0)
-        push_register(e, op - OP_REG0, 0);
+        expression_push_register(e, op - OP_REG0, 0);
     else if (op >= OP_BREG0 && op < OP_REGX)
-        push_register(e, op - OP_BREG0, cursor_sleb(in));
+        expression_push_register(e, op - OP_BREG0, cursor_sleb(in));
     else if (op == OP_REGX)
-        push_register(e, cursor_uleb(in), 0);
+        expression_push_register(e, cursor_uleb(in), 0);
     else if (op == OP_BREGX) {
         number = cursor_uleb(in);
-        push_register(e, number, cursor_sleb(in));
+        expression_push_register(e, number, cursor_sleb(in));
     } else
         return false;
     return true;
 }
 
-static bool run_unary(struct evaluation *e, uint8_t op)
+static bool expression_run_unary(struct evaluation *e, uint8_t op)
 {
     uint64_t a;
     switch (op) {
     case OP_ABS:
-        a = pop(e);
-        push(e, a >> 63 ? -a : a);
+        a = expression_pop(e);
+        expression_push(e, a >> 63 ? -a : a);
         return true;
-    case OP_NEG: push(e, -pop(e)); return true;
-    case OP_NOT: push(e, ~pop(e)); return true;
+    case OP_NEG: expression_push(e, -expression_pop(e)); return true;
+    case OP_NOT: expression_push(e, ~expression_pop(e)); return true;
     case OP_PLUS_UCONST:
-        a = pop(e);
-        push(e, a + cursor_uleb(&e->in));
+        a = expression_pop(e);
+        expression_push(e, a + cursor_uleb(&e->in));
         return true;
-    case OP_BRA: jump(e, pop(e) != 0); return true;
-    case OP_SKIP: jump(e, true); return true;
+    case OP_BRA: expression_jump(e, expression_pop(e) != 0); return true;
+    case OP_SKIP: expression_jump(e, true); return true;
     case OP_NOP: return true;
     default: return false;
     }
@@ -277,16 +277,17 @@ bool expression_run(struct bytes program, const uint64_t *first, struct expressi
     e.len = 0;
     e.is_broken = false;
     if (first)
-        push(&e, *first);
+        expression_push(&e, *first);
     for (int steps = 0; cursor_left(&e.in); steps++) {
         uint8_t op = cursor_u8(&e.in);
         if (steps == MOST_STEPS ||
-            !(run_register(&e, op) || run_binary(&e, op) || run_stack(&e, op) ||
-              run_constant(&e, op) || run_unary(&e, op)))
+            !(expression_run_register(&e, op) || expression_run_binary(&e, op) ||
+              expression_run_stack(&e, op) || expression_run_constant(&e, op) ||
+              expression_run_unary(&e, op)))
             return false;
         if (e.is_broken || e.in.failed)
             return false;
     }
-    *out = pop(&e);
+    *out = expression_pop(&e);
     return !e.is_broken;
 }

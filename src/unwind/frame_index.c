@@ -1,5 +1,6 @@
 /* Finding FDEs where no table helps: by an index made of the whole section, once; where there is no
  * room for one, by reading the section each time. */
+#include "base/search.h"
 #include "unwind/tables.h"
 
 static void sink(struct index_entry *at, size_t i, size_t len)
@@ -45,15 +46,7 @@ static void build(const struct unwind_tables *t, const struct frame_section *f,
 /* The last entry that starts at or before an address, counted from 1; 0: none does. */
 static size_t bisect(const struct frame_index *index, uint64_t address)
 {
-    size_t low = 0, high = index->len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (index->at[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PARTITION_POINT(index->len, i, index->at[i].start <= address);
 }
 
 static bool find_by_reading(const struct unwind_tables *t, const struct frame_section *f,

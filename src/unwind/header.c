@@ -2,6 +2,7 @@
  *
  * Its word is not taken: a table whose entries do not lead to FDEs that start where it says is not
  * used. Specification: LSB, "The .eh_frame_hdr section". */
+#include "base/search.h"
 #include "unwind/eh_pe.h"
 #include "unwind/tables.h"
 
@@ -67,15 +68,7 @@ void header_open(struct unwind_tables *t)
 /* The last entry that starts at or before an address, counted from 1; 0: none does. */
 static size_t bisect(const struct header_table *h, uint64_t address)
 {
-    size_t low = 0, high = h->len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (pair_at(h, middle).start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PARTITION_POINT(h->len, i, pair_at(h, i).start <= address);
 }
 
 enum header_answer header_find(const struct unwind_tables *t, uint64_t address, struct fde *out)

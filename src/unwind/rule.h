@@ -69,9 +69,4 @@ static inline struct rule rule_cached(const struct rule_cache *c, uint64_t addre
 /* The oldest of the set gives way. */
 void rule_keep(struct rule_cache *c, uint64_t address, struct rule rule);
 
-struct unwind_tables;
-
-/* The rule at a link address: rule_at() from the cache, else rule_make() from the tables. */
-struct rule rule_make(struct unwind_tables *t, uint64_t address);
-
 #endif

@@ -3,6 +3,7 @@
  *
  * A frame pointer has to lie in the stack, further out than the stack pointer, and
  * has to have a return address into mapped code beside it. */
+#include "unwind/rule_make.h"
 #include "unwind/tables.h"
 #include "unwind/walker.h"
 
@@ -51,13 +52,13 @@ static const struct {
     {0xffffffff, 0x000e0367, UNWIND_RISCV64}, /* jalr t1, t3 */
 };
 
-static enum unwind_end reason(const struct walker *w)
+static enum unwind_end step_reason(const struct walker *w)
 {
     return w->module.is_generated ? UNWIND_GENERATED : UNWIND_NO_TABLE;
 }
 
 /* Goes to the caller if `pc` is code. */
-static bool go(struct walker *w, uint64_t pc, uint64_t sp, const uint64_t *fp)
+static bool step_go(struct walker *w, uint64_t pc, uint64_t sp, const uint64_t *fp)
 {
     struct unwind_module module;
     struct machine m = w->machine;
@@ -76,11 +77,11 @@ static bool go(struct walker *w, uint64_t pc, uint64_t sp, const uint64_t *fp)
     return true;
 }
 
-static bool go_by_x86_place(struct walker *w, const struct x86_place *place)
+static bool step_go_by_x86_place(struct walker *w, const struct x86_place *place)
 {
     uint64_t sp = w->r.at[w->machine.sp], fp, pc;
     return memory_word(&w->memory, sp, &fp) && memory_word(&w->memory, sp + place->ra, &pc) && pc &&
-           go(w, pc, sp + place->ra + 8, place->has_pushed ? &fp : NULL);
+           step_go(w, pc, sp + place->ra + 8, place->has_pushed ? &fp : NULL);
 }
 
 static bool step_by_x86_code(struct walker *w)
@@ -91,12 +92,12 @@ static bool step_by_x86_code(struct walker *w)
         return false;
     for (size_t i = 0; i < sizeof X86_PLACES / sizeof *X86_PLACES; i++)
         if (!memcmp(&code, X86_PLACES[i].code, X86_PLACES[i].len))
-            return go_by_x86_place(w, &X86_PLACES[i]);
+            return step_go_by_x86_place(w, &X86_PLACES[i]);
     return false;
 }
 
 /* Whether a call ends where the address is: call n, call *%r, call *n(%rip). */
-static bool is_behind_x86_call(const struct unwind_stack *s, uint64_t address)
+static bool step_is_behind_x86_call(const struct unwind_stack *s, uint64_t address)
 {
     uint64_t before;
     uint8_t code[8];
@@ -123,15 +124,15 @@ static bool step_behind_x86_clone(struct walker *w, bool *is_new)
     memcpy(code, &before, sizeof code);
     if (memcmp(code + 1, clone, sizeof clone) != 0 && memcmp(code + 1, clone3, sizeof clone3) != 0)
         return false;
-    if (memory_word(&w->memory, sp, &pc) && pc && is_behind_x86_call(s, pc) &&
-        go(w, pc, sp + 8, NULL))
+    if (memory_word(&w->memory, sp, &pc) && pc && step_is_behind_x86_call(s, pc) &&
+        step_go(w, pc, sp + 8, NULL))
         return true;
     *is_new = true;
     return false;
 }
 
 /* Whether the stack pointer is what it was at the call, by the instruction at pc. */
-static bool is_before_frame(struct walker *w)
+static bool step_is_before_frame(struct walker *w)
 {
     const struct unwind_stack *s = w->stack;
     uint64_t code;
@@ -159,8 +160,8 @@ static bool step_by_ra_register(struct walker *w)
     if (!walk_is_code(w, pc - 1, &module) || !module.tables ||
         rule_at(module.tables, pc - 1 - module.bias).kind == RULE_NO_FDE)
         return false;
-    bool keeps_sp = is_before_frame(w);
-    if (!go(w, pc, w->r.at[m.sp], NULL))
+    bool keeps_sp = step_is_before_frame(w);
+    if (!step_go(w, pc, w->r.at[m.sp], NULL))
         return false;
     if (!keeps_sp)
         w->r.known &= ~register_bit(m.sp);
@@ -174,20 +175,20 @@ static bool step_by_frame_pointer(struct walker *w)
     uint64_t fp = w->r.at[m.fp], sp = w->r.at[m.sp], next, pc;
     bool is_riscv = w->machine_kind == UNWIND_RISCV64;
     if (!is_known(&w->r, m.fp))
-        return walk_ends(w, reason(w));
+        return walk_ends(w, step_reason(w));
     if (!fp && w->is_chained) /* the mark of the outermost frame */
         return walk_ends(w, UNWIND_WHOLE);
     if (fp & 7 || fp < sp + (is_riscv ? 16 : 0))
-        return walk_ends(w, reason(w));
+        return walk_ends(w, step_reason(w));
     uint64_t pair = is_riscv ? fp - 16 : fp, cfa = is_riscv ? fp : fp + 16;
     /* The first frame pointer may be anything, so its leading out of the copy or to a return
      * address of 0, which is how threads begin, means nothing. */
     if (!memory_word(&w->memory, pair, &next) || !memory_word(&w->memory, pair + 8, &pc))
-        return walk_ends(w, w->is_chained ? w->memory.why : reason(w));
-    if ((!pc && !w->is_chained) || !go(w, pc, cfa, &next))
-        return walk_ends(w, reason(w));
+        return walk_ends(w, w->is_chained ? w->memory.why : step_reason(w));
+    if ((!pc && !w->is_chained) || !step_go(w, pc, cfa, &next))
+        return walk_ends(w, step_reason(w));
     if (!w->is_chained)
-        w->guess_end = reason(w);
+        w->guess_end = step_reason(w);
     w->has_guessed = !w->is_chained; /* the second in a row proves the first */
     w->is_chained = true;
     return true;
@@ -195,7 +196,7 @@ static bool step_by_frame_pointer(struct walker *w)
 
 /* Whether a process begins here: no frame pointer, and its arguments on the stack as the kernel put
  * them there. The dynamic linker's entry has no tables. */
-static bool is_process_start(struct walker *w)
+static bool step_is_process_start(struct walker *w)
 {
     enum { MOST_ARGUMENTS = 1 << 16 };
     struct machine m = w->machine;
@@ -213,7 +214,7 @@ bool step_without_tables(struct walker *w)
     bool is_new = false;
     if (w->machine_kind == UNWIND_X86_64 && step_behind_x86_clone(w, &is_new))
         return true;
-    if (is_new || is_process_start(w))
+    if (is_new || step_is_process_start(w))
         return walk_ends(w, UNWIND_WHOLE);
     bool may_have_no_frame = w->is_interrupted;
     if (may_have_no_frame &&
@@ -229,8 +230,9 @@ bool step_from_nowhere(struct walker *w)
     if (!is_known(&w->r, m.sp))
         return walk_ends(w, UNWIND_BROKEN);
     if (m.has_ra_register)
-        return (is_known(&w->r, m.ra) && pc && go(w, pc, sp, NULL)) || walk_ends(w, UNWIND_BROKEN);
+        return (is_known(&w->r, m.ra) && pc && step_go(w, pc, sp, NULL)) ||
+               walk_ends(w, UNWIND_BROKEN);
     if (!walk_word(w, sp, &pc))
         return false;
-    return (pc && go(w, pc, sp + 8, NULL)) || walk_ends(w, UNWIND_BROKEN);
+    return (pc && step_go(w, pc, sp + 8, NULL)) || walk_ends(w, UNWIND_BROKEN);
 }

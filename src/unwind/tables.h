@@ -97,11 +97,4 @@ enum header_answer header_find(const struct unwind_tables *t, uint64_t address, 
 bool index_find(struct unwind_tables *t, const struct frame_section *f, struct frame_index *index,
                 uint64_t address, struct fde *out);
 
-/* What to do at a link address. */
-static inline struct rule rule_at(struct unwind_tables *t, uint64_t address)
-{
-    struct rule rule = rule_cached(&t->cache, address);
-    return rule.kind == RULE_NONE ? rule_make(t, address) : rule;
-}
-
 #endif

@@ -5,6 +5,7 @@
  * bounded, and so are steps that lead nowhere. */
 #include "unwind/walker.h"
 
+#include "unwind/rule_make.h"
 #include "unwind/tables.h"
 
 enum { MOST_STACK_CHANGES = 8 };

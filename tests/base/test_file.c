@@ -1,6 +1,8 @@
 /* Files are read as they are found, whatever their size said before. */
 #include "base/file.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -115,20 +117,31 @@ static void test_directory_is_an_error(void **state)
     file_buffer_deinit(&b);
 }
 
-static struct stat renewed(const char *path, const char *text)
+static struct stat written(const char *path, const char *text)
 {
     struct stat st;
-    int fd = file_renew(path);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    assert_int_equal(fstat(fd, &st), 0);
-    close(fd);
+    struct err e;
+    if (!file_write(path, (struct bytes){(const uint8_t *)text, strlen(text)}, &e))
+        fail_msg("%s", e.line);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, strlen(text));
     return st;
 }
 
-/* A file with other names is written through all of them; one without may be another. Its mode and
- * length are right either way, and what may not be written is not replaced. */
-static void test_renewed_files(void **state)
+static int files_in(const char *folder)
+{
+    DIR *all = opendir(folder);
+    int len = 0;
+    assert_non_null(all);
+    for (struct dirent *at; (at = readdir(all));)
+        len += at->d_name[0] != '.';
+    closedir(all);
+    return len;
+}
+
+/* Mode and length are right, links lead where they led, a file's other names keep its old bytes,
+ * and what may not be written is not replaced. Nothing else stays in the folder. */
+static void test_written_files(void **state)
 {
     (void)state;
     char folder[] = "/tmp/monarc-file.XXXXXX", path[64], other[64], link_name[64];
@@ -136,22 +149,82 @@ static void test_renewed_files(void **state)
     snprintf(path, sizeof path, "%s/a", folder);
     snprintf(other, sizeof other, "%s/b", folder);
     snprintf(link_name, sizeof link_name, "%s/c", folder);
-    renewed(path, "first and long");
+    written(path, "first and long");
     assert_int_equal(chmod(path, 0640), 0);
-    struct stat st = renewed(path, "second");
-    assert_int_equal(st.st_size, 6);
-    assert_int_equal(st.st_mode & 07777, 0640);
     assert_int_equal(link(path, other), 0);
     assert_int_equal(symlink("a", link_name), 0);
-    assert_int_equal(renewed(path, "third").st_ino, st.st_ino);
-    assert_int_equal(renewed(link_name, "fourth").st_ino, st.st_ino);
-    assert_int_equal(stat(other, &st), 0);
+    struct stat st = written(path, "second");
+    assert_int_equal(st.st_mode & 07777, 0640);
+    assert_int_equal(written(link_name, "fourth").st_mode & 07777, 0640);
+    assert_int_equal(lstat(link_name, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_size, 6);
+    assert_int_equal(stat(other, &st), 0);
+    assert_int_equal(st.st_size, 14);
     unlink(other);
     chmod(path, 0444);
     if (access(path, W_OK)) /* root may write all the same */
-        assert_int_equal(file_renew(path), -1);
+        assert_false(file_write(path, (struct bytes){0}, NULL));
+    assert_int_equal(files_in(folder), 2);
     unlink(link_name);
+    unlink(path);
+    rmdir(folder);
+}
+
+/* A report that failed half way is not there, and the old one is. */
+static void test_failed_replacing_keeps_the_old(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/monarc-file.XXXXXX", path[64];
+    struct file_replacing f;
+    struct file_buffer b = {0};
+    struct err e;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a", folder);
+    written(path, "good");
+    assert_true(file_replace_begin(&f, path, &e));
+    assert_int_equal(write(f.fd, "bad", 3), 3);
+    assert_false(file_replace_end(&f, ENOSPC, &e));
+    read_ok(path, &b);
+    assert_int_equal(b.len, 4);
+    assert_int_equal(files_in(folder), 1);
+    file_buffer_deinit(&b);
+    unlink(path);
+    rmdir(folder);
+}
+
+static bool begins_with_x(struct bytes first)
+{
+    return first.len && first.at[0] == 'x';
+}
+
+/* Neither is read to its end, because there is none. */
+static void test_endless_files_are_refused(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/monarc-file.XXXXXX", path[64];
+    struct file_buffer b = {0};
+    struct err e;
+    assert_false(file_read("/dev/zero", &b, &e));
+    assert_string_equal(e.line, "/dev/zero: is a device, not a file that ends");
+    assert_false(file_read_regular("/dev/null", &b, &e));
+    assert_string_equal(e.line, "/dev/null: is no regular file");
+    read_ok("/dev/null", &b);
+    assert_int_equal(b.len, 0);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(file_read_regular(path, &b, &e));
+    assert_false(file_read(path, &b, &e));
+    assert_non_null(strstr(e.line, "a pipe that nobody writes to"));
+    unlink(path);
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(ftruncate(fd, (off_t)1 << 32), 0);
+    close(fd);
+    assert_true(file_read_if(path, begins_with_x, &b, &e));
+    assert_true(b.len <= 64 * 1024 && b.cap < 1 << 20);
+    file_buffer_deinit(&b);
     unlink(path);
     rmdir(folder);
 }
@@ -163,7 +236,9 @@ int main(void)
         cmocka_unit_test(test_file_changes_while_read),
         cmocka_unit_test(test_fifo_is_read_to_its_end),
         cmocka_unit_test(test_directory_is_an_error),
-        cmocka_unit_test(test_renewed_files),
+        cmocka_unit_test(test_written_files),
+        cmocka_unit_test(test_failed_replacing_keeps_the_old),
+        cmocka_unit_test(test_endless_files_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,13 +18,13 @@ struct toy {
 
 static void add_arc(struct toy *t, uint32_t from, uint32_t to, int64_t count)
 {
-    vec_push(&t->notes.arcs, ((struct cover_arc){from, to, 0}));
+    vec_push(&t->notes.arcs, ((struct notes_arc){from, to, 0}));
     vec_push(&t->flow.arcs, count);
 }
 
 static void add_run(struct toy *t, uint32_t block, uint32_t line, uint32_t more)
 {
-    struct cover_run run = {.block = block, .first = (uint32_t)t->notes.lines.len, .lines = 1};
+    struct notes_run run = {.block = block, .first = (uint32_t)t->notes.lines.len, .lines = 1};
     vec_push(&t->notes.lines, line);
     if (more) {
         vec_push(&t->notes.lines, more);
@@ -49,7 +49,7 @@ static void make(struct toy *t, int64_t rounds, uint32_t body_line)
     add_run(t, 3, body_line, 0);
     add_run(t, 4, 5, 0);
     add_run(t, 5, 7, 0);
-    vec_push(&t->notes.functions, ((struct cover_function){.name = "f",
+    vec_push(&t->notes.functions, ((struct notes_function){.name = "f",
                                                            .start_line = START,
                                                            .end_line = END,
                                                            .blocks = BLOCKS,

@@ -9,7 +9,8 @@ import re
 
 import tap
 
-PROFILE = ["profile/model", "profile/format", "profile/analysis", "profile/report"]
+PROFILE = ["profile/model", "profile/format", "profile/analysis", "profile/report",
+           "profile/export"]
 COVERAGE = ["coverage/model", "coverage/format", "coverage/analysis", "coverage/report"]
 BELOW_SESSION = ["base", "command", "output", "objfile", "source", *PROFILE, *COVERAGE, "bridge"]
 
@@ -25,17 +26,26 @@ ROOMS = {
     "profile/format": ["base", "profile/model"],
     "profile/analysis": ["base", "objfile", "source", "profile/model"],
     "profile/report": ["base", "output", "profile/model", "profile/analysis"],
+    "profile/export": ["base", "output", "profile/model", "profile/analysis"],
+    "profile/import": ["base", "output", "objfile", "unwind", "profile/model", "record"],
     "coverage/model": ["base"],
     "coverage/format": ["base", "coverage/model"],
     "coverage/analysis": ["base", "objfile", "source", "coverage/model"],
     "coverage/report": ["base", "output", "coverage/model", "coverage/analysis"],
     "bridge": ["base", "objfile", "source", "profile/model", "profile/analysis",
                "coverage/model", "coverage/analysis"],
-    "session": BELOW_SESSION,
+    "session": BELOW_SESSION + ["profile/import"],
+    "verdict": ["base", "output", "profile/model", "profile/analysis", "coverage/model",
+                "coverage/analysis", "source", "objfile"],
     "record": ["base", "output", "objfile", "unwind", "profile/model", "profile/format"],
     "gnu": BELOW_SESSION + ["session"],
-    "tui": BELOW_SESSION + ["session"],
-    "cli": BELOW_SESSION + ["session", "gnu", "record", "tui"],
+    "page": ["base", "output", "objfile", "source", "profile/model", "profile/analysis",
+             "coverage/model", "coverage/analysis", "bridge"],
+    "lib": ["base", "profile/model", "profile/format", "coverage/model", "coverage/format"],
+    "tui/model": BELOW_SESSION + ["session"],
+    "tui/draw": BELOW_SESSION + ["session", "tui/model"],
+    "tui": BELOW_SESSION + ["session", "tui/model", "tui/draw"],
+    "cli": BELOW_SESSION + ["session", "verdict", "gnu", "record", "page", "tui", "tui/model"],
 }
 
 # Libraries that live in src/objfile alone: <header> prefixes.
@@ -45,22 +55,15 @@ EXCEPTIONS = {
     ("src/gnu/lookalike.c", "libiberty/libiberty.h"),  # expandargv: @FILE on the command line
 }
 
-# Includes that files brought along when they moved to where they are. They go one by one.
-AGAINST_THE_TABLE = {
-    ("src/coverage/report/coverage_json.c", "profile/report/summary.h"),
-    ("src/output/text.h", "profile/analysis/names.h"),
-    ("src/output/text.h", "profile/analysis/summary.h"),
-    ("src/profile/analysis/attribute.h", "gnu/gprof/symspec.h"),
-    ("src/profile/analysis/graph/graph.h", "gnu/gprof/symspec.h"),
-    ("src/profile/analysis/source_lines.c", "coverage/analysis/paths.h"),
-    ("src/session/call_trees.h", "cli/view.h"),
-}
-
 # Libraries of one room each. zlib is not among them: checksums and debug sections take it as well.
-ROOM_LIBRARIES = {"libdeflate.h": "output"}
+ROOM_LIBRARIES = {"libdeflate.h": "output", "graphviz/gvc.h": "output", "curses.h": "tui", "term.h": "tui"}
 
-# Public headers with nothing but wire constants; the others are the recorders' own.
-WIRE_HEADERS = ("monarc/control.h", "monarc/gmon_out.h", "monarc/sidecar.h")
+# Public headers with wire constants and the rules of counters; the others are the recorders' own.
+LIBRARY_HEADERS = ("monarc/coverage.h", "monarc/error.h", "monarc/formats.h", "monarc/profile.h",
+                   "monarc/recording.h")
+WIRE_HEADERS = ("monarc/control.h", "monarc/embedded_blob.h", "monarc/gcov_dialects.h",
+                "monarc/gcov_files.h", "monarc/gcov_merge.h", "monarc/gmon_out.h",
+                "monarc/sidecar.h")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 
@@ -84,12 +87,14 @@ def includes(path):
 def wrong_in_room(room, name, is_quoted, where):
     """What is wrong with a file of a room including this, or None."""
     if name.startswith("monarc/"):
+        if room == "lib" and name in LIBRARY_HEADERS:
+            return None
         return None if name in WIRE_HEADERS else "of these, src takes the wire constants alone"
     if is_quoted:
         other = room_of(name)
         if other is None:
             return "quoted includes are written \"room/file.h\""
-        if other != room and other not in ROOMS[room] and (where, name) not in AGAINST_THE_TABLE:
+        if other != room and other not in ROOMS[room]:
             return f"{room} may not include {other}"
         return None
     if name.startswith(OBJECT_LIBRARIES) and room != "objfile" and (where, name) not in EXCEPTIONS:
@@ -110,7 +115,7 @@ def room_findings(top, room):
     return findings
 
 
-def strangers(top):
+def unknown_rooms(top):
     """Sources of src/ outside the rooms of the table."""
     return [f"{path.relative_to(top)} is in no room of the table"
             for path in tap.c_files(top, "src")
@@ -155,6 +160,79 @@ def own_header_findings(top):
     return findings
 
 
+PRIVATE = "_private"
+
+
+def piece_of(path):
+    """What a file is one half of: its .c and its .h together, and the .h of what is private to it."""
+    whole = path.with_suffix("")
+    owner = whole.with_name(whole.name.removesuffix(PRIVATE))
+    is_owned = any(owner.with_suffix(suffix).exists() for suffix in (".c", ".h"))
+    return owner if is_owned else whole
+
+
+def included_pieces(top, folder):
+    """piece -> the pieces of the folder that its files include by quoted includes."""
+    inside = (top / folder).resolve()
+    pieces = {}
+    for path in tap.c_files(top, folder):
+        here = path.resolve()
+        to = pieces.setdefault(piece_of(here), set())
+        for _, is_quoted, name in includes(path):
+            for target in ((here.parent / name).resolve(), inside / name):
+                if is_quoted and target.is_file() and piece_of(target) != piece_of(here):
+                    to.add(piece_of(target))
+                    break
+    return pieces
+
+
+def circles(edges):
+    """Groups of nodes that all reach each other (Tarjan's components of more than one node)."""
+    number, low, stack, found = {}, {}, [], []
+    for start in sorted(edges):
+        work = [(start, iter(sorted(edges[start])))] if start not in number else []
+        while work:
+            node, rest = work[-1]
+            if node not in number:
+                number[node] = low[node] = len(number)
+                stack.append(node)
+            for to in rest:
+                if to not in number:
+                    work.append((to, iter(sorted(edges.get(to, ())))))
+                    break
+                if to in stack:
+                    low[node] = min(low[node], number[to])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == number[node]:
+                    group = stack[stack.index(node):]
+                    del stack[stack.index(node):]
+                    found += [sorted(group)] if len(group) > 1 else []
+    return found
+
+
+def circle_findings(top, folder):
+    """Files of the folder that include each other round and round."""
+    inside = (top / folder).resolve()
+    return ["include each other in a circle: "
+            + ", ".join(str(piece.relative_to(inside)) for piece in group)
+            for group in circles(included_pieces(top, folder))]
+
+
+GCC_VERSION = re.compile(r"\b(number|version|since)\b[^;=!&|]*(>=|<=|<|>) *\d{3,4}\b")
+
+
+def version_findings(top):
+    """What depends on a version of GCC is a field of its row in include/monarc/gcov_dialects.h."""
+    return [f"{path.relative_to(top)}:{number}: a version of GCC is compared: {line.strip()}"
+            for path in tap.c_files(top, "src/coverage", "src/gnu", "src/bridge", "src/session",
+                                    "src/cli", "runtime/coverage")
+            for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+            if GCC_VERSION.search(line)]
+
+
 def self_test(t):
     def room(name, file, text):
         return tap.found_in(lambda top: room_findings(top, name), {file: text})
@@ -169,26 +247,50 @@ def self_test(t):
     t.found("libelf outside objfile",
             room("cli", "src/cli/a.c", "#include <libelf.h>\n#include <elf.h>\n"), ["libelf.h"])
     t.found("libdeflate outside output",
-            room("profile/report", "src/profile/report/a.c", "#include <libdeflate.h>\n#include <zlib.h>\n"),
+            room("cli", "src/cli/a.c", "#include <libdeflate.h>\n#include <zlib.h>\n"),
             ["libdeflate.h"])
     t.found("no harm in libdeflate in output",
             room("output", "src/output/a.c", "#include <libdeflate.h>\n"), [])
-    t.found("libiberty in the wrong file of gnu",
-            room("gnu", "src/gnu/a.c", "#include <libiberty/libiberty.h>\n"), ["libiberty"])
+    t.found("libiberty outside objfile and its exception",
+            room("cli", "src/cli/a.c", "#include <libiberty/libiberty.h>\n"), ["libiberty"])
     t.found("no harm in the exception",
             room("gnu", "src/gnu/lookalike.c", "#include <libiberty/libiberty.h>\n"), [])
     t.found("the recorder's interface in src",
             room("profile/model", "src/profile/model/a.c",
                  "#include <monarc/runtime.h>\n#include \"monarc/gmon_out.h\"\n"), ["runtime.h"])
     t.found("a room that is not in the table",
-            tap.found_in(strangers, {"src/attic/a.c": "", "src/stray.c": "", "src/base/a.c": ""}),
-            ["attic", "stray.c"])
+            tap.found_in(unknown_rooms, {"src/other/a.c": "", "src/stray.c": "", "src/base/a.c": ""}),
+            ["other", "stray.c"])
     t.found("a recorder that uses src", tap.found_in(runtime_findings, {
         "runtime/profile/a.c": '#include "b.h"\n#include "base/err.h"\n#include <base/err.h>\n',
         "runtime/profile/b.h": "", "src/base/err.h": ""}), ['c:2: base/err.h', 'c:3: base/err.h'])
     t.found("a public header that uses src",
             tap.found_in(public_findings, {"include/monarc/a.h": '#include "base/err.h"\n'}),
             ["stand alone"])
+    t.found("files that include each other in a circle", tap.found_in(
+        lambda top: circle_findings(top, "src"), {
+            "src/base/a.c": '#include "base/a.h"\n#include "base/b.h"\n', "src/base/a.h": "",
+            "src/base/b.c": '#include "base/b.h"\n#include "c.h"\n', "src/base/b.h": "",
+            "src/base/c.h": '#include "base/a.h"\n',
+            "src/base/d.c": '#include "base/a.h"\n#include "base/e.h"\n', "src/base/e.h": ""}),
+        ["circle: base/a, base/b, base/c"])
+    t.found("a circle through what is private to a file", tap.found_in(
+        lambda top: circle_findings(top, "src"), {
+            "src/base/a.c": '#include "base/a.h"\n#include "base/a_private.h"\n',
+            "src/base/a.h": "", "src/base/a_private.h": '#include "base/a.h"\n#include "base/b.h"\n',
+            "src/base/b.c": '#include "base/b.h"\n#include "base/a_private.h"\n',
+            "src/base/b.h": "",
+            "src/base/c.c": '#include "base/a_private.h"\n'}),
+        ["circle: base/a, base/b"])
+    t.found("no harm in files that include each other downwards", tap.found_in(
+        lambda top: circle_findings(top, "runtime"), {
+            "runtime/a.c": '#include "a.h"\n#include "b.h"\n', "runtime/a.h": '#include "c.h"\n',
+            "runtime/b.c": '#include "b.h"\n#include "c.h"\n', "runtime/b.h": "",
+            "runtime/c.h": ""}), [])
+    t.found("versions of GCC that are told apart by their number", tap.found_in(version_findings, {
+        "src/coverage/a.c": "if (n->origin.number >= 1100)\nif (r->version < 800 && x)\n",
+        "src/gnu/b.c": "if (options.version || number == 1000)\n",
+        "src/objfile/c.c": "if (version >= 1200)\n"}), ["a.c:1", "a.c:2"])
     t.found("a source that includes its own header late", tap.found_in(own_header_findings, {
         "src/base/a.c": '#include <stdio.h>\n#include "base/a.h"\n', "src/base/a.h": ""}),
         ["own header"])
@@ -200,9 +302,13 @@ def main():
     for room in ROOMS:
         if (tap.ROOT / "src" / room).is_dir():
             t.clean(f"src/{room} includes what the table allows", room_findings(tap.ROOT, room))
-    t.clean("src has the rooms of the table", strangers(tap.ROOT))
+    t.clean("src has the rooms of the table", unknown_rooms(tap.ROOT))
     t.clean("runtime shares nothing with src", runtime_findings(tap.ROOT))
+    t.clean("no files of runtime include each other in a circle",
+            circle_findings(tap.ROOT, "runtime"))
+    t.clean("versions of GCC are told apart in their table alone", version_findings(tap.ROOT))
     t.clean("public headers stand alone", public_findings(tap.ROOT))
+    t.clean("no files of src include each other in a circle", circle_findings(tap.ROOT, "src"))
     t.clean("sources include their own header first", own_header_findings(tap.ROOT))
     t.end()
 

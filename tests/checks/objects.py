@@ -22,9 +22,10 @@ CONSTANT = re.compile(r"^\.data\.rel\.ro(\.|$)")
 
 # Symbols that only main.c may need, with who else does and why.
 FORBIDDEN = {
-    "exit": [], "_exit": ["record_launch.c.o"],  # in a forked child that could not exec
+    "exit": [], "_exit": ["record_launch.c.o",  # in a forked child that could not exec
+              "tui_guard.c.o"],  # in the forked child that has the screen
     "_Exit": [], "quick_exit": [],
-    "abort": ["base_arena.c.o",  # the weak memory_exhausted, for programs without main.c
+    "abort": ["base_memory.c.o",  # the weak memory_exhausted, for programs without main.c
               "output_json.c.o"],  # a report that nests deeper than JSON_DEPTH is a bug of its own
     "perror": [], "stderr": [], "stdout": [], "err": [], "errx": [], "warn": [], "warnx": [],
     "error": [], "psignal": [], "syslog": [], "printf": [], "puts": [], "putchar": [],
@@ -86,7 +87,7 @@ def self_test(t, compiler):
         broken = compiled(BROKEN_CALLS, "calls.o")
         t.found("calls that end the program or print", call_findings(broken),
                 ["exit", "abort", "stderr", "perror"])
-        broken = compiled("#include <stdlib.h>\nvoid f(void) { abort(); }", "base_arena.c.o")
+        broken = compiled("#include <stdlib.h>\nvoid f(void) { abort(); }", "base_memory.c.o")
         t.found("no harm in the exception", call_findings(broken), [])
 
 

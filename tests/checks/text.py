@@ -15,7 +15,7 @@ HOSTS = {
     "example.com", "www.w3.org", "www.gnu.org", "gcc.gnu.org", "sourceware.org", "dwarfstd.org",
     "llvm.org", "clang.llvm.org", "www.rfc-editor.org", "json-schema.org", "man7.org",
     "refspecs.linuxfoundation.org", "profiler.firefox.com", "www.speedscope.app", "perfetto.dev",
-    "graphviz.org", "github.com", "cobertura.sourceforge.net",
+    "graphviz.org", "github.com", "cobertura.sourceforge.net", "www.debian.org", "deb.debian.org",
 }
 
 HOME = re.compile(r"(?<![\w.$}/])/(?:home|root|Users|work|workspace|mnt|srv)/[\w.]+")

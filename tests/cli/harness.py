@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))  # parts.py
 PROGRAMS = ROOT / "tests/golden/programs"
 DEMO = PROGRAMS / "demo"
 SKIPPED = 77

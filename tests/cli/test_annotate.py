@@ -297,7 +297,7 @@ class Counts(Program):
         self.assertIn(":15", text)
 
     def test_refusals(self):
-        self.assertIn("has no basic-block counts", self.run_monarc("counts", "prog", status=2))
+        self.assertIn("has no counts of lines or blocks", self.run_monarc("counts", "prog", status=2))
         self.assertIn("--sort", self.counts("--sort=name", status=2))
         subprocess.run(["strip", "-g", "prog", "-o", "bare"], cwd=self.folder, check=True)
         for command in "counts", "annotate":

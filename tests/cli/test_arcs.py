@@ -1,5 +1,6 @@
 """info, convert and merge on files of arc profiling: what they become is what it was, to GNU gcov too."""
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,22 @@ import harness
 FILES = harness.ROOT / "tests/data/arc-files"
 NOTES = sorted(FILES.glob("*/*.gcno"))
 COUNTERS = sorted(FILES.glob("*/*.gcda"))
+USED = """int printf(const char *, ...);
+static int hot(int n)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        s += i % 7 ? i : -2;
+    return s;
+}
+int main(int argc, char **argv)
+{
+    int t = 0;
+    for (int i = 0; i < 1000; i++)
+        t += hot(i + argc);
+    return t == 7;
+}
+"""
 THREADS = """#include <pthread.h>
 static void *work(void *p)
 {
@@ -94,16 +111,155 @@ class Arcs(unittest.TestCase):
                              counters)
             self.convert(notes, "x.gcno", "--gcc", "12.2")
             self.convert(counters, "x.gcda", "--arcs-only")
-            self.convert(notes, "x.bbg", "--to", "bbg")
-            self.convert("x.gcda", "x.da", "--to", "da", "--notes", notes)
-            self.convert("x.bbg", "p.gcno", "--to", "gcno")
-            self.convert("x.da", "p.gcda", "--to", "gcda")
+            self.convert(notes, "y.bbg", "--to", "bbg")
+            self.convert("x.gcda", "y.da", "--to", "da", "--notes", notes)
+            self.convert("y.bbg", "p.gcno", "--to", "gcno", "--gcc", "12")
+            self.convert("y.da", "p.gcda", "--to", "gcda", "--gcc", "12")
             if not is_cc:  # templates are told apart by columns, which bbg has not
                 self.assertEqual(
                     dict(expected).items() - dict(self.gcov("p.gcda", name)).items(), set(),
                     counters)
             tried += 1
         self.assertGreater(tried, 10)
+
+    @unittest.skipUnless(gcov_version() == 12, "needs gcov 12")
+    def test_a_major_version_is_its_release(self):
+        """--gcc 12 is what gcov 12.2 takes for its own: gcov() lets no complaint pass."""
+        for suffix in ("gcno", "gcda"):
+            self.convert(FILES / f"gcc-9/prog_c.{suffix}", f"p.{suffix}", "--gcc", "12",
+                         *(["--arcs-only"] if suffix == "gcda" else []))
+            self.assertEqual((self.dir / f"p.{suffix}").read_bytes()[4:8], b"*22B")
+        self.assertGreater(len(self.gcov("p.gcda", "prog.c")), 10)
+
+    def run_program(self, *options):
+        """t.c's notes and counters of a run, in self.dir."""
+        (self.dir / "t.c").write_text(USED)
+        subprocess.run(["gcc-12", *options, "--coverage", "-c", "t.c"], cwd=self.dir, check=True)
+        subprocess.run(["gcc-12", "--coverage", "t.o", "-o", "t"], cwd=self.dir, check=True)
+        subprocess.run(["./t"], cwd=self.dir, check=True)
+        os.utime(self.dir / "t.c", (1, 1))
+
+    def covered(self, operand, folder):
+        return json.loads(harness.monarc("cover", "--json", "-", operand, cwd=folder).stdout)
+
+    def shown(self, *names):
+        """What cover and gcov show of these files alone: counts, and text without its heading."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in (*names, "t.c"):
+                shutil.copy(self.dir / name, folder)
+            os.utime(Path(folder) / "t.c", (1, 1))
+            covered = self.covered(".", folder)
+            self.assertEqual(covered["problems"], [])
+            text = harness.monarc("gcov", "-b", "-c", "-t", "t.c", cwd=folder)
+            self.assertEqual((text.returncode, text.stderr), (0, b""))
+            lines = [line for line in text.stdout.decode().splitlines() if ":    0:" not in line]
+            source, = covered["sources"]
+            return ([(line["line"], line["count"]) for line in source["lines"]],
+                    covered["totals"], lines)
+
+    @unittest.skipUnless(shutil.which("gcc-12"), "needs gcc 12")
+    def test_the_proposals_files_show_what_gccs_do(self):
+        """cover and gcov of bbg and da, and of da with gcno, are those of the gcno and gcda."""
+        self.run_program("-O0")
+        self.convert("t.gcno", "t.bbg", "--to", "bbg")
+        self.convert("t.gcda", "t.da", "--to", "da")
+        expected = self.shown("t.gcno", "t.gcda")
+        self.assertGreater(len(expected[0]), 8)
+        self.assertEqual(self.shown("t.bbg", "t.da"), expected)
+        self.assertEqual(self.shown("t.gcno", "t.da"), expected)
+        self.assertEqual(self.shown("t.gcno", "t.bbg", "t.da"), expected)
+        for name in "t.da", "t.bbg", "t.gcno":  # each brings the rest along
+            covered = self.covered(name, self.dir)
+            self.assertEqual(covered["totals"], expected[1], name)
+        both = self.covered(".", self.dir)
+        self.assertIn("both are added up", both["problems"][0]["text"])
+        damaged = bytearray((self.dir / "t.da").read_bytes())
+        damaged[6:7] = b"9"
+        (self.dir / "t.da").write_bytes(damaged)
+        done = harness.monarc("cover", "t.bbg", cwd=self.dir)
+        self.assertIn(b"t.da: is of version C09r, t.bbg of C02r", done.stderr + done.stdout)
+        done = harness.monarc("gcov", "t.bbg", cwd=self.dir)
+        self.assertIn(b"t.da:version 'C09r' does not go with 'C02r' of the notes file", done.stderr)
+        self.assertNotEqual(done.returncode, 0)
+
+    def test_info_of_da_has_what_the_format_has(self):
+        counters = harness.ROOT / "tests/corpus/da/gcc-12-c"
+        text = harness.monarc("info", counters).stdout.decode()
+        self.assertRegex(text, r"summary: \d+ counters, sum \d+, largest \d+\n")
+        summary = harness.monarc_json("info", counters)["files"][0]["summaries"][0]
+        self.assertEqual(set(summary), {"counters", "sum", "largest"})
+
+    def test_checksum_conflicts_name_functions(self):
+        path = harness.ROOT / "tests/corpus/da/gcc-12-c"
+        data = bytearray(path.read_bytes())
+        at = data.index(b"main\0") + 8
+        data[at] ^= 1
+        (self.dir / "other").write_bytes(data)
+        done = harness.monarc("merge", "-o", "sum", path, "other", cwd=self.dir)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"the function 'main' was built from other code", done.stderr)
+
+    def test_versions_are_kept(self):
+        """What a compiler named itself is what its files name, through bbg and da and back."""
+        for folder, named, word in (("gcc-9", b"903r", b"*39A"), ("gcc-14", b"E02r", b"*42B"),
+                                    ("gcc-10", b"A02r", b"*20B")):
+            notes = next((FILES / folder).glob("prog_c[.-]*gcno"))
+            counters = notes.with_suffix(".gcda")
+            self.convert(notes, "x.bbg", "--to", "bbg")
+            self.convert(counters, "x.da", "--to", "da", "--arcs-only", "--notes", notes)
+            self.convert("x.bbg", "y.gcno", "--to", "gcno")
+            self.convert("x.da", "y.gcda", "--to", "gcda")
+            for name, expected in (("x.bbg", named), ("x.da", named), ("y.gcno", notes),
+                                   ("y.gcda", notes)):
+                if isinstance(expected, Path):
+                    expected = expected.read_bytes()[4:8]
+                self.assertEqual((self.dir / name).read_bytes()[4:8], expected, name)
+        self.convert(FILES / "gcc-12/prog_c-prog.gcno", "x", "--gcc", "9.2")
+        self.assertEqual((self.dir / "x").read_bytes()[4:8], b"*29A")
+
+    def test_other_versions_of_the_proposal(self):
+        """Files of two versions are not summed, converted or solved together."""
+        corpus = harness.ROOT / "tests/corpus"
+        notes, counters = corpus / "bbg/gcc-12-c", corpus / "da/gcc-12-c"
+        other = bytearray(counters.read_bytes())
+        other[6:7] = b"5"
+        (self.dir / "other.da").write_bytes(other)
+        shutil.copy(notes, self.dir / "other.bbg")
+        done = harness.monarc("merge", "-o", "sum", counters, "other.da", cwd=self.dir)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"305e", done.stderr)
+        self.assertFalse((self.dir / "sum").exists())
+        (self.dir / "prog.c").write_text("int main(void) { return 0; }\n")
+        subprocess.run(["cc", "-g", "prog.c", "-o", "prog"], cwd=self.dir, check=True)
+        done = harness.monarc("convert", "--to", "gmon", "--program", "prog", "-o", "x",
+                              "other.da", cwd=self.dir)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(b"is of version 305e, other.bbg of 304e", done.stderr)
+
+    @unittest.skipUnless(shutil.which("gcc-12"), "needs gcc 12")
+    def test_identities_come_from_real_notes(self):
+        """da made into gcda beside its gcno is a profile that gcc takes for its own."""
+        (self.dir / "t.c").write_text(USED)
+        compiler = ["gcc-12", "-O2", "-c", "t.c", "-o", "t.o"]
+        subprocess.run([*compiler, "--coverage"], cwd=self.dir, check=True)
+        subprocess.run(["gcc-12", "--coverage", "t.o", "-o", "t"], cwd=self.dir, check=True)
+        subprocess.run(["./t"], cwd=self.dir, check=True)
+        use = [*compiler, "-fprofile-use", "-Wmissing-profile", "-Wcoverage-mismatch", "-Werror"]
+        original = (self.dir / "t.gcda").read_bytes()
+        self.convert("t.gcda", "t.da", "--to", "da")
+        self.convert("t.da", "t.gcda", "--to", "gcda")
+        made = (self.dir / "t.gcda").read_bytes()
+        self.assertEqual(made[:12] + made[16:], original[:12] + original[16:])  # but a checksum
+        subprocess.run(use, cwd=self.dir, check=True)
+        (self.dir / "t.gcno").rename(self.dir / "other.gcno")
+        self.convert("t.da", "t.gcda", "--to", "gcda")  # nothing says who they are
+        self.assertNotEqual(subprocess.run(use, cwd=self.dir, capture_output=True).returncode, 0)
+        self.convert("t.da", "t.gcda", "--to", "gcda", "--notes", "other.gcno")
+        subprocess.run(use, cwd=self.dir, check=True)
+        done = harness.monarc("convert", "--to", "gcda", "-o", "x", "t.da", "--notes",
+                              FILES / "gcc-8/prog_c.gcno", cwd=self.dir)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"do not have the function 'main' with this control flow", done.stderr)
 
     def test_there_and_back(self):
         for path in NOTES + COUNTERS:

@@ -12,6 +12,7 @@ import unittest
 from pathlib import Path
 
 import harness
+from parts import load_tests, slow
 
 FILES = harness.ROOT / "tests/data/arc-files"
 FUNCTION, BLOCKS, ARCS = 0x01000000, 0x01410000, 0x01430000
@@ -128,8 +129,29 @@ class Damage(unittest.TestCase):
     def test_counters(self):
         self.check(".gcda")
 
+    @slow
     def test_notes(self):
         self.check(".gcno")
+
+    def test_rest_of_an_older_file(self):
+        """libgcov does not truncate: behind the end mark may stand the end of a longer file, from a
+        run in which another object did not hold this function."""
+        for path in sorted((FILES / "gcc-4.9").glob("prog_cc.gc*")):
+            shutil.copy(path, self.folder)
+        counters = self.folder / "prog_cc.gcda"
+        older = File(counters, 4)
+        functions = [start for start, _ in older.records if older.word(start) == FUNCTION]
+        self.assertGreater(len(functions), 10)
+        for start, end in zip(functions, [*functions[1:], len(older.whole) - 4]):
+            absent = older.whole[:start] + struct.pack("<II", FUNCTION, 0) + older.whole[end:]
+            with self.subTest(function=start):
+                counters.write_bytes(absent)
+                _, found = self.counts(0)
+                reports = self.monarc("gcov", "-t", "-b", counters.name).stdout
+                counters.write_bytes(absent + older.whole[len(absent):])
+                self.assertEqual(self.counts(0)[1], found)
+                done = self.monarc("gcov", "-t", "-b", counters.name)
+                self.assertEqual((done.returncode, done.stdout), (0, reports))
 
     def test_two_objects_share_a_counter_file(self):
         for name in "ab":

@@ -54,6 +54,32 @@ class Doctor(unittest.TestCase):
 
     # the program
 
+    def test_split_debug_information(self):
+        many = "".join(f"int f{i}(int x) {{ return x + {i}; }}\n" for i in range(99))
+        program = self.build("-g", "-gsplit-dwarf", "-c", "-gdwarf-5", source=SOURCE + many)
+        subprocess.run(["mv", program, "prog.o"], cwd=self.here, check=True)
+        program = self.build("prog.o", source="")
+        self.assertFalse({"split-missing", "debug-refused"} & self.names(program))
+        [split] = self.here.glob("*.dwo")
+        whole = split.read_bytes()
+        split.unlink()
+        self.assertIn("split-missing", self.names(program))
+        self.assertIn(f"1 of 1 units, the first in {split.name}",
+                      self.findings["split-missing"]["evidence"])
+        split.write_bytes(whole)
+        packed = subprocess.run(["objcopy", "--compress-debug-sections=zlib", split],
+                                capture_output=True, check=False)
+        if packed.returncode:
+            self.skipTest("objcopy cannot pack")
+        self.assertFalse({"split-missing", "debug-refused"} & self.names(program))
+        damaged = bytearray(split.read_bytes())
+        for at in range(len(damaged) - 4):
+            if damaged[at] == 0x78 and damaged[at + 1] in (0x5e, 0x9c, 0xda):
+                damaged[at + 2] ^= 0xff
+        split.write_bytes(damaged)
+        self.assertIn("debug-refused", self.names(program))
+        self.assertIn(split.name, self.findings["debug-refused"]["evidence"])
+
     def test_program_unreadable(self):
         self.assertIn("program-unreadable", self.names("nix"))
         (self.here / "script").write_text("#!/bin/sh\n")
@@ -61,6 +87,21 @@ class Doctor(unittest.TestCase):
 
     def test_not_instrumented(self):
         self.assertIn("not-instrumented", self.names(self.build()))
+
+    def test_compiled_for_coverage(self):
+        names = self.names(self.build("--coverage"))
+        self.assertIn("compiled-for-coverage", names)
+        self.assertFalse(names & {"not-instrumented", "profile-missing"})
+        self.assertNotIn("-pg", str([f["remedy"] for f in self.findings.values()]))
+
+    def test_newest_is_meant(self):
+        """Without PROFILE it examines what the reports show."""
+        program = self.build()
+        (self.here / "gmon.out").write_bytes(b"old")
+        os.utime(self.here / "gmon.out", (1, 1))
+        monarc("run", "--no-report", program, cwd=self.here)
+        text = monarc("doctor", program, cwd=self.here).stdout.decode()
+        self.assertIn("prog.monarc", text)
 
     def test_not_linked_with_pg(self):
         self.build("-pg", "-c", "-o", "prog.o")
@@ -81,6 +122,17 @@ class Doctor(unittest.TestCase):
         self.assertIn("stripped", self.names(self.build("-s", "-rdynamic")))
         self.assertEqual(self.findings["stripped"]["severity"], "warning")
 
+    def test_no_section_headers(self):
+        program = self.build()
+        image = bytearray(program.read_bytes())
+        image[40:48], image[58:64] = bytes(8), bytes(6)
+        program.write_bytes(image)
+        self.assertIn("stripped", self.names(program))
+        self.assertIn("no section headers", self.findings["stripped"]["evidence"])
+        (self.here / "gmon.out").write_bytes(gmon([(LOW, HIGH, [9] * BINS)]))
+        self.assertIn("has no section headers", monarc("flat", program, "gmon.out",
+                                                       cwd=self.here).stderr.decode())
+
     def test_shared_objects_and_threads(self):
         source = "#include <pthread.h>\nint main(void) { return pthread_create(0, 0, 0, 0); }\n"
         program = self.build("-Wl,--no-as-needed", "-lm", "-w", source=source)
@@ -96,6 +148,14 @@ class Doctor(unittest.TestCase):
         self.names(DEMO)
         self.assertIn("gmon.out.77", self.findings["profile-missing"]["evidence"])
         self.assertIn("demo.9.monarc", self.findings["profile-missing"]["evidence"])
+
+    def test_folder_without_recording(self):
+        (self.here / "empty").mkdir()
+        result = monarc_json("doctor", "empty", cwd=self.here)
+        check_schema(self, "doctor", result)
+        finding, = result["findings"]
+        self.assertEqual(finding["name"], "recording-unreadable")
+        self.assertIn("there is no monarc.side in it", finding["evidence"])
 
     def test_truncated(self):
         whole = (PROGRAMS / "demo.gmon").read_bytes()

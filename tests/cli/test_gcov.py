@@ -8,18 +8,17 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
 import harness
+from parts import load_tests, slow
 
 FILES = harness.ROOT / "tests/data/arc-files"
 SANITIZED = 99  # exit status that no gcov has
-
-# clang's own tool counts a block on each of its lines; docs/compat.md, clang-lines.
-CLANG_LINES = re.compile(r" *\d+:   1[14]:")
 
 
 def gcov(folder, *arguments, **more):
@@ -65,9 +64,6 @@ class OtherVersions(Folder):
             for path in oracle.glob(f"oracle-{language}-*.gcov"):
                 made = self.folder / path.name.replace(f"oracle-{language}-", "")
                 theirs, ours = (p.read_text(errors="replace").splitlines() for p in (path, made))
-                if "clang" in oracle.parent.name and language == "cc":
-                    theirs, ours = ([x for x in lines if not CLANG_LINES.match(x)]
-                                    for lines in (theirs, ours))
                 self.assertEqual(theirs, ours, f"{oracle.parent.name} {path.name}")
                 compared += 1
         self.assertGreater(compared, 30)
@@ -101,6 +97,45 @@ class OtherVersions(Folder):
         self.assertRegex(done.stdout, rb"\n    #####:    9:int cond")
 
 
+@unittest.skipUnless(shutil.which("clang++-14") and shutil.which("llvm-cov-14"), "needs clang 14")
+class Clang(Folder):
+    """Files of clang are counted as clang's own tool counts them, live."""
+
+    SOURCES = harness.ROOT / "tests/oracle_gcov/programs"
+
+    def texts(self, tool, counters):
+        for path in self.folder.glob("*.gcov"):
+            path.unlink()
+        subprocess.run([*tool, "-b", "-c", counters], cwd=self.folder, capture_output=True,
+                       check=True)
+        return {path.name: path.read_text(errors="replace") for path in self.folder.glob("*.gcov")}
+
+    def compare(self, source, option):
+        for path in self.folder.iterdir():
+            path.unlink()
+        for path in (source, *self.SOURCES.glob("*.h")):
+            shutil.copy(path, self.folder)
+            os.utime(self.folder / path.name, (1, 1))
+        made = subprocess.run(["clang++-14", option, "--coverage", source.name, "-o", "prog"],
+                              cwd=self.folder, capture_output=True, check=False)
+        if made.returncode:
+            self.skipTest("no runtime of clang's")
+        subprocess.run(["./prog"], cwd=self.folder, stdout=subprocess.DEVNULL, check=False)
+        counters, = (path.name for path in self.folder.glob("*.gcda"))
+        theirs = self.texts(["llvm-cov-14", "gcov"], counters)
+        ours = self.texts([harness.monarc_path(), "gcov"], counters)
+        self.assertEqual(ours.keys(), theirs.keys())
+        for name, text in theirs.items():
+            self.assertEqual(ours[name].splitlines(), text.splitlines(), f"{name} {option}")
+        return len(theirs)
+
+    def test_text_is_that_of_llvm_cov(self):
+        compared = sum(self.compare(source, option)
+                       for source in (self.SOURCES / "things.cc", FILES / "src/prog.cc")
+                       for option in ("-O0", "-O2"))
+        self.assertGreater(compared, 40)
+
+
 class Damaged(Folder):
     """Never a crash; what was cut off is said, and the status is not 0."""
 
@@ -121,6 +156,7 @@ class Damaged(Folder):
         for compiler, step in (("gcc-12", 1), ("gcc-8", 7), ("clang-14", 7)):
             self.cut_everywhere(compiler, "gcda", step)
 
+    @slow
     def test_notes_cut(self):
         for compiler, step in (("gcc-12", 1), ("gcc-4.7", 31), ("clang-19", 31)):
             self.cut_everywhere(compiler, "gcno", step)
@@ -232,10 +268,79 @@ class Wrappers(Folder):
         self.assertEqual(len(theirs.stdout.splitlines()), 2)
 
 
+FORKS = """#include <sys/wait.h>
+#include <unistd.h>
+static void replace(void)
+{
+    execlp("true", "true", (char *)0);
+    _exit(1);
+}
+int main(void)
+{
+    int status;
+    if (fork() == 0)
+        replace();
+    if (fork() == 0)
+        execlp("true", "true", (char *)0);
+    wait(&status);
+    for (int i = 0; i < 3; i++)
+        wait(&status);
+    return 0;
+}
+"""
+
+
+class Forks(Folder):
+    """clang splits blocks behind fork and exec when it has chosen its counters."""
+
+    def test_counts_are_those_of_entering_a_block(self):
+        (self.folder / "forks.c").write_text(FORKS)
+        build = subprocess.run(["clang", "--coverage", "forks.c", "-o", "forks"], cwd=self.folder,
+                               capture_output=True, check=False) if shutil.which("clang") else None
+        if build is None or build.returncode:
+            self.skipTest("no clang with its runtime")
+        subprocess.run(["./forks"], cwd=self.folder, check=True)
+        counts = {}
+        for line in gcov(self.folder, "-t", "forks.gcda").stdout.decode().splitlines():
+            count, number, _ = line.split(":", 2)
+            counts[int(number)] = count.strip()
+        self.assertEqual({n: counts[n] for n in (3, 5, 6, 12, 14, 15, 17, 18)},
+                         {3: "1", 5: "1", 6: "#####", 12: "1", 14: "1", 15: "1", 17: "3", 18: "1"})
+        done = harness.monarc("cover", "--json", "-", cwd=self.folder)
+        self.assertEqual(json.loads(done.stdout)["problems"], [], done.stderr)
+
+
+class OldSummaries(Folder):
+    def test_runs_are_those_of_the_object(self):
+        """clang up to 10, and gcc up to 4.6, write the object's summary before that of programs."""
+        (self.folder / "one.c").write_text("int main(void)\n{\n    return 0;\n}\n")
+        words = ["clang", "--coverage", "-Xclang", "-coverage-version=402*", "one.c", "-o", "one"]
+        if not shutil.which("clang") or subprocess.run(words, cwd=self.folder, check=False,
+                                                       capture_output=True).returncode:
+            self.skipTest("no clang with its runtime")
+        subprocess.run(["./one"], cwd=self.folder, check=True)
+        counters = self.folder / "one.gcda"
+        written = counters.read_bytes()
+        program = struct.pack("<I", 0xa3000000)
+        at = written.index(program)
+        length = struct.unpack_from("<I", written, at + 4)[0]
+        summary = [struct.pack("<II", tag, length) + struct.pack(f"<{length}I", 0, 0, runs,
+                                                                 *[0] * (length - 3))
+                   for tag, runs in ((0xa1000000, 5), (0xa3000000, 2), (0xa3000000, 3))]
+        counters.write_bytes(written[:at] + b"".join(summary) + bytes(8))
+        lines = gcov(self.folder, "-t", "one.gcda").stdout.decode().splitlines()
+        self.assertEqual([x.split(":", 2)[2] for x in lines[3:5]], ["Runs:5", "Programs:2"])
+
+
 class CommandLine(Folder):
     def test_version_is_one_that_wrappers_understand(self):
         first = gcov(self.folder, "--version").stdout.decode().splitlines()[0]
         self.assertRegex(first, r"^gcov .*12\.2\.0$")
+        for command, number in (("gcov", "12.2.0"), ("gcov-dump", "12.2.0"), ("gcov-tool", "12.2.0"),
+                                ("gprof", "2.40")):
+            lines = harness.monarc(command, "--version").stdout.decode().splitlines()
+            self.assertEqual(re.search(r"\d+(\.\d+)+", lines[0])[0], number)
+            self.assertRegex(lines[1], r"^monarc \d")
         self.assertEqual(gcov(self.folder, "--help").returncode, 0)
 
     def test_wrong_usage(self):

@@ -79,6 +79,41 @@ class GcovDump(unittest.TestCase):
                     subprocess.run(["./a", times], cwd=folder, check=True)
                 self.compare(sorted(p.name for p in Path(folder).glob("*.gc??")), folder)
 
+    def test_proposal(self):
+        """The files that docs/formats/bbg.md and da.md draw, and one with an unknown record."""
+        function = bytes.fromhex("01000000 0c000000 01000000 66000000 78563412")
+        notes = (b"gbbg304e" + function + bytes.fromhex(
+            "02000000 0c000000 000000000000000000000000"
+            "03000000 08000000 01000000 00000000 03000000 08000000 02000000 01000000"
+            "03000000 00000000 04000000 00000000"
+            "04000000 10000000 00000000 03000000 612e6300 07000000 04000000 00000000"))
+        counters = (b"gcov304e" + function + bytes.fromhex("05000000 08000000 0500000000000000") +
+                    b"".join(bytes.fromhex(f"{tag} 14000000 01000000") + 2 * bytes.fromhex(
+                        "0500000000000000") for tag in ("06000000", "07000000")) +
+                    bytes.fromhex("63000000 01000000 00"))
+        with tempfile.TemporaryDirectory() as folder:
+            for name, data in (("n", notes), ("c", counters), ("cut", counters[:40])):
+                (Path(folder) / name).write_bytes(data)
+            text = harness.monarc("gcov-dump", "-l", "-p", "n", "c", cwd=folder).stdout.decode()
+            cut = harness.monarc("gcov-dump", "cut", cwd=folder)
+        lines = [re.sub(r"  +", " ", line) for line in text.splitlines()]
+        self.assertEqual(lines, [
+            "n:note:magic `gbbg':version `304e'",
+            "n: 8: 00000001: 12:FUNCTION `f', checksum=0x12345678",
+            "n: 28: 00000002: 12:BLOCKS 3 blocks", "n: 36: 0: 0000 0000 0000",
+            "n: 48: 00000003: 8:ARCS 1 arcs", "n: 56: 0: 1:0000",
+            "n: 64: 00000003: 8:ARCS 1 arcs", "n: 72: 1: 2:0001",
+            "n: 80: 00000003: 0:ARCS 0 arcs", "n: 88: 00000004: 0:LINES",
+            "n: 96: 00000004: 16:LINES", "n: 104: 1: `a.c':7", "n: 120: 00000004: 0:LINES",
+            "c:data:magic `gcov':version `304e'",
+            "c: 8: 00000001: 12:FUNCTION `f', checksum=0x12345678",
+            "c: 28: 00000005: 8:ARC_COUNTS 1 counts", "c: 36: 0: 5",
+            "c: 44: 00000006: 20:OBJECT_SUMMARY counters=1, sum=5, largest=5",
+            "c: 72: 00000007: 20:PROGRAM_SUMMARY counters=1, sum=5, largest=5",
+            "c: 100: 00000063: 1:unknown"])
+        self.assertEqual(cut.returncode, 1)
+        self.assertIn(b"claims 8 bytes, 4 remain", cut.stderr)
+
     def test_broken(self):
         whole = (FILES / "gcc-12/prog_c-prog.gcda").read_bytes()
         with tempfile.TemporaryDirectory() as folder:

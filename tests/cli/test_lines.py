@@ -298,7 +298,10 @@ class Options(Case):
             self.assertRegex(self.text("--inlines"), rf":{row['line']} +{row['name']}\n")
 
     def test_same_base_names_are_told_apart(self):
-        text = self.text()
+        narrow = self.text()
+        self.assertIn("/sub/same.c:6 ", narrow)
+        self.assertFalse([row for row in narrow.partition("\n\n")[2].splitlines() if len(row) > 80])
+        text = self.text("--wide")
         self.assertIn(f"{self.folder}/same.c:6 ", text)
         self.assertIn(f"{self.folder}/sub/", text)
         self.assertIn(" inline.h:4 ", text)

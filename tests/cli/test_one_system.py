@@ -155,7 +155,7 @@ class Counts(Case):
 
     def test_entries_of_a_line_stand_at_rows_of_their_own(self):
         self.build(LOOP, "-O0", "--coverage")
-        self.convert("-p", "prog", "-o", "blocks", ".")
+        self.convert("--program", "prog", "-o", "blocks", ".")
         rows = {line: row for (_, line), row in self.counts("prog", "blocks").items()}
         number = 1 + LOOP.splitlines().index("    for (int i = 0; i < 1000; i++) {")
         self.assertEqual([rows[number][key] for key in ("executions", "blocks", "least", "most")],
@@ -168,7 +168,7 @@ class Counts(Case):
 
     def test_start_and_end_of_a_function(self):
         self.build(LOOP, "-O0", "--coverage")
-        self.convert("-p", "prog", "-o", "blocks", ".")
+        self.convert("--program", "prog", "-o", "blocks", ".")
         rows = {line: row for (_, line), row in self.counts("prog", "blocks").items()}
         self.assertEqual([rows[line]["executions"] for line in (3, 4, 5)], [1000, 1000, 1000])
         self.assertFalse(rows[3]["is_inferred"] or rows[5]["is_inferred"])
@@ -234,11 +234,11 @@ class TwoRuns(Case):
     def test_another_build_of_the_same_sources(self):
         cover = self.build(LOOP, "-O0", "--coverage", folder="cover")
         timed = self.build(LOOP, "-O0", "-pg", folder="timed")
-        error = self.convert("-p", timed / "prog", "-o", "blocks", cover, status=2,
+        error = self.convert("--program", timed / "prog", "-o", "blocks", cover, status=2,
                              says="1 source is not in")
         self.assertIn(f"it has {timed / 'prog.c'}: --path-map?", error)
         self.assertFalse((self.dir / "blocks").exists())
-        self.convert("-p", timed / "prog", "-o", "blocks", "--path-map", f"{cover}={timed}", cover)
+        self.convert("--program", timed / "prog", "-o", "blocks", "--path-map", f"{cover}={timed}", cover)
         expected, _ = gcov_counts(cover)
         rows = self.counts(timed / "prog", timed / "gmon.out", "blocks")
         for (_, line), count in expected.items():
@@ -247,13 +247,13 @@ class TwoRuns(Case):
             if row:
                 self.assertEqual(row["executions"], count, line)
         # The map goes the other way as well.
-        self.convert("-p", timed / "prog", "-o", "other", "--path-map", f"{timed}={cover}", cover)
+        self.convert("--program", timed / "prog", "-o", "other", "--path-map", f"{timed}={cover}", cover)
         self.assertEqual((self.dir / "other").read_bytes(), (self.dir / "blocks").read_bytes())
 
     def test_optimised_program_with_counts_of_another(self):
         cover = self.build(LOOP, "-O0", "--coverage", folder="cover")
         timed = self.build(LOOP, "-O2", "-pg", folder="timed")
-        self.convert("-p", timed / "prog", "-o", "blocks", "--path-map", f"{cover}={timed}", cover,
+        self.convert("--program", timed / "prog", "-o", "blocks", "--path-map", f"{cover}={timed}", cover,
                      says="lines have no code")
         expected, _ = gcov_counts(cover)
         rows = self.counts(timed / "prog", "blocks")
@@ -269,14 +269,14 @@ class TwoRuns(Case):
             (self.dir / folder).mkdir()
             run(GCC, "-g", *options, "../src/prog.c", "-o", "prog", cwd=self.dir / folder)
             run("./prog", cwd=self.dir / folder)
-        self.convert("-p", "timed/prog", "-o", "blocks", "cover")
+        self.convert("--program", "timed/prog", "-o", "blocks", "cover")
         self.assertIn((str(self.dir / "src/prog.c"), 4), self.counts("timed/prog", "blocks"))
 
     def test_runs_add_up(self):
         cover = self.build(LOOP, "-O0", "--coverage", folder="cover")
-        self.convert("-p", "cover/prog", "-o", "once", "cover")
+        self.convert("--program", "cover/prog", "-o", "once", "cover")
         run("./prog", cwd=cover)
-        self.convert("-p", "cover/prog", "-o", "twice", "cover")
+        self.convert("--program", "cover/prog", "-o", "twice", "cover")
         harness.monarc("merge", "-o", "sum", "once", "once", cwd=self.dir)
         self.assertEqual((self.dir / "sum").read_bytes(), (self.dir / "twice").read_bytes())
 
@@ -287,20 +287,20 @@ class Inputs(Case):
         notes, counters = next(self.dir.glob("*.gcno")), next(self.dir.glob("*.gcda"))
         harness.monarc("convert", "--to", "bbg", "-o", "old.bbg", notes, cwd=self.dir)
         harness.monarc("convert", "--to", "da", "-o", "old.da", counters, cwd=self.dir)
-        self.convert("-p", "prog", "-o", "old", "old.da")
-        self.convert("-p", "prog", "-o", "new", counters)
+        self.convert("--program", "prog", "-o", "old", "old.da")
+        self.convert("--program", "prog", "-o", "new", counters)
         old, new = self.counts("prog", "old"), self.counts("prog", "new")
         expected, _ = gcov_counts(self.dir)
         self.assertEqual({k: v["executions"] for k, v in old.items() if k in expected},
                          {k: v["executions"] for k, v in new.items() if k in expected})
         (self.dir / "elsewhere").mkdir()
         (self.dir / "old.bbg").rename(self.dir / "elsewhere/x")
-        self.convert("-p", "prog", "-o", "named", "old.da", "--notes", "elsewhere/x")
+        self.convert("--program", "prog", "-o", "named", "old.da", "--notes", "elsewhere/x")
         self.assertEqual((self.dir / "named").read_bytes(), (self.dir / "old").read_bytes())
 
     def test_calls_have_no_invented_callers(self):
         self.build(LOOP, "-O0", "--coverage")
-        self.convert("-p", "prog", "-o", "blocks", "--calls", ".")
+        self.convert("--program", "prog", "-o", "blocks", "--calls", ".")
         data = (self.dir / "blocks").read_bytes()
         found = harness.monarc_json("flat", "prog", "blocks", cwd=self.dir)
         calls = {f["name"]: f["calls"] for f in found["functions"] if f["calls"]}
@@ -318,18 +318,18 @@ class Inputs(Case):
         self.build(LOOP, "-O0", "--coverage")
         (self.dir / "notes").mkdir()
         notes, counters = next(self.dir.glob("*.gcno")), next(self.dir.glob("*.gcda"))
-        self.convert("-p", "prog", "-o", "a", counters)
+        self.convert("--program", "prog", "-o", "a", counters)
         notes.rename(self.dir / "notes" / notes.name)
-        self.convert("-p", "prog", "-o", "b", counters, "--notes", "notes")
-        self.convert("-p", "prog", "-o", "c", counters, "--notes", f"notes/{notes.name}")
-        self.convert("-p", "prog", "-o", "d", counters, status=2, says="has no notes")
+        self.convert("--program", "prog", "-o", "b", counters, "--notes", "notes")
+        self.convert("--program", "prog", "-o", "c", counters, "--notes", f"notes/{notes.name}")
+        self.convert("--program", "prog", "-o", "d", counters, status=2, says="has no notes")
         for name in "bc":
             self.assertEqual((self.dir / name).read_bytes(), (self.dir / "a").read_bytes())
 
     def test_order_and_pointer_size(self):
         self.build(LOOP, "-O0", "--coverage")
-        self.convert("-p", "prog", "-o", "a", ".")
-        self.convert("-p", "prog", "-o", "b", "--to-word", "32", "--to-endian", "big", ".")
+        self.convert("--program", "prog", "-o", "a", ".")
+        self.convert("--program", "prog", "-o", "b", "--to-word", "32", "--to-endian", "big", ".")
         back = harness.monarc("convert", "--to-word", "64", "--to-endian", "little", "-o", "c", "b",
                               cwd=self.dir)
         self.assertEqual(back.returncode, 0)
@@ -347,35 +347,35 @@ class Refusals(Case):
 
     def test_without_a_program(self):
         self.convert("-o", "x", self.counters, status=2, says="--program")
-        self.convert("-o", "x", "-p", "missing", self.counters, status=2, says="missing: No such")
+        self.convert("-o", "x", "--program", "missing", self.counters, status=2, says="missing: No such")
         run("strip", "-o", "bare", "prog", cwd=self.dir)
-        self.convert("-o", "x", "-p", "bare", self.counters, status=2, says="has no line numbers")
-        self.convert("-o", "x", "-p", "prog.c", self.counters, status=2, says="prog.c")
+        self.convert("-o", "x", "--program", "bare", self.counters, status=2, says="has no line numbers")
+        self.convert("-o", "x", "--program", "prog.c", self.counters, status=2, says="prog.c")
         self.assertFalse((self.dir / "x").exists())
 
     def test_other_targets_and_options(self):
-        self.convert("--to", "gcda", "-o", "x", "-p", "prog", ".", status=2, says="--to gmon")
-        self.convert("--to", "bsd", "-o", "x", "-p", "prog", ".", status=2, says="bsd")
-        self.convert("--gcc", "12", "-o", "x", "-p", "prog", ".", status=2, says="--gcc")
-        self.convert("--word", "32", "-o", "x", "-p", "prog", ".", status=2, says="--to-word")
+        self.convert("--to", "gcda", "-o", "x", "--program", "prog", ".", status=2, says="--to gmon")
+        self.convert("--to", "bsd", "-o", "x", "--program", "prog", ".", status=2, says="bsd")
+        self.convert("--gcc", "12", "-o", "x", "--program", "prog", ".", status=2, says="--gcc")
+        self.convert("--word", "32", "-o", "x", "--program", "prog", ".", status=2, says="--to-word")
         self.convert("--calls", "-o", "x", self.counters, self.counters, status=2, says="one input")
         self.convert("--path-map", "a=b", "-o", "x", "prog.c", status=2, says="go with --program")
-        self.convert("--path-map", "ab", "-o", "x", "-p", "prog", ".", status=2, says="FROM=TO")
+        self.convert("--path-map", "ab", "-o", "x", "--program", "prog", ".", status=2, says="FROM=TO")
 
     def test_nothing_to_read(self):
         (self.dir / "empty").mkdir()
-        self.convert("-o", "x", "-p", "prog", "empty", status=2, says="there are no counters")
-        self.convert("-o", "x", "-p", "prog", "absent", status=2, says="absent: No such")
-        self.convert("-o", "x", "-p", "prog", "prog.c", status=2, says="is neither counters")
+        self.convert("-o", "x", "--program", "prog", "empty", status=2, says="there are no counters")
+        self.convert("-o", "x", "--program", "prog", "absent", status=2, says="absent: No such")
+        self.convert("-o", "x", "--program", "prog", "prog.c", status=2, says="is neither counters")
         self.counters.unlink()
-        self.convert("-o", "x", "-p", "prog", self.notes, status=2, says="there are no counters")
+        self.convert("-o", "x", "--program", "prog", self.notes, status=2, says="there are no counters")
 
     def test_counters_cut_off(self):
         whole = self.counters.read_bytes()
-        self.convert("-p", "prog", "-o", "whole", ".")
+        self.convert("--program", "prog", "-o", "whole", ".")
         for size in range(0, len(whole), 5):
             self.counters.write_bytes(whole[:size])
-            done = harness.monarc("convert", "--to", "gmon", "-p", "prog", "-o", "cut", ".",
+            done = harness.monarc("convert", "--to", "gmon", "--program", "prog", "-o", "cut", ".",
                                   cwd=self.dir)
             self.assertIn(done.returncode, (1, 2) if size < len(whole) - 8 else (0, 1), size)
             self.assertEqual(done.stderr.count(b"\n"), 1 if done.returncode else 0, size)
@@ -389,7 +389,7 @@ class Refusals(Case):
         whole = self.notes.read_bytes()
         for size in range(0, len(whole), 13):
             self.notes.write_bytes(whole[:size])
-            done = harness.monarc("convert", "--to", "gmon", "-p", "prog", "-o", "cut", ".",
+            done = harness.monarc("convert", "--to", "gmon", "--program", "prog", "-o", "cut", ".",
                                   cwd=self.dir)
             self.assertIn(done.returncode, (1, 2), size)
             self.assertEqual(done.stderr.count(b"\n"), 1, size)
@@ -402,7 +402,7 @@ class Refusals(Case):
         (self.dir / "new").mkdir()
         run(GCC, "-g", "-O0", "--coverage", "-c", "prog.c", "-o", f"new/{self.notes.stem}.o",
             cwd=self.dir)
-        self.convert("-o", "x", "-p", "prog", self.counters, "--notes", f"new/{self.notes.name}",
+        self.convert("-o", "x", "--program", "prog", self.counters, "--notes", f"new/{self.notes.name}",
                      status=1, says="different builds")
         rows = {line: row["executions"] for (_, line), row in self.counts("prog", "x").items()}
         self.assertEqual(rows, {3: 1000, 4: 1000, 5: 1000, 8: 0, 9: 0, 10: 0})
@@ -410,7 +410,7 @@ class Refusals(Case):
     def test_another_program(self):
         (self.dir / "other.c").write_text("int main(void)\n{\n    return 0;\n}\n")
         run(GCC, "-g", "other.c", "-o", "other", cwd=self.dir)
-        self.convert("-o", "x", "-p", "other", ".", status=2, says="1 source is not in other")
+        self.convert("-o", "x", "--program", "other", ".", status=2, says="1 source is not in other")
 
 
 if __name__ == "__main__":

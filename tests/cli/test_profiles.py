@@ -171,6 +171,26 @@ class Merge(Case):
         writer.join()
         self.assertEqual(read_gmon(done.stdout)[1], {(1, 2): 15})
 
+    def test_one_of_several_dimensions(self):
+        """Time and cache misses in one file: --dimension says which; without it, it is an error."""
+        t = make.Target("le64")
+        path = self.dir / "two"
+        path.write_bytes(make.header(t, 1) + b"\0" + make.histogram(t, [1, 2, 3]) +
+                         b"\0" + make.histogram(t, [40, 50], dimension=b"cache-misses", letter=b"m",
+                                               rate=1))
+        found = {h["dimension"] for h in info(path)["histograms"]}
+        self.assertEqual(found, {"seconds", "cache-misses"})
+        for dimension, samples, rate in ("seconds", [1, 2, 3], 100), ("cache-misses", [40, 50], 1):
+            for command in "merge", "convert":
+                monarc(command, "--dimension", dimension, "-o", self.dir / "one", path)
+                histograms, _ = read_gmon((self.dir / "one").read_bytes())
+                (key, counters), = histograms.items()
+                self.assertEqual((key[2], counters), (rate, samples))
+        self.refused("merge", "--dimension", "branches", "-o", self.dir / "x", path,
+                     says="no histogram is of the dimension 'branches'; there are 'seconds', "
+                          "'cache-misses'")
+        self.refused("merge", "-o", self.dir / "x", path, says="another \"seconds\"")
+
     def test_formats_mix(self):
         files = [CORPUS / "gmon/le64", CORPUS / "gmon0/le64"]
         monarc("merge", "-o", self.dir / "sum", *files)

@@ -108,8 +108,8 @@ class Reports(Case):
         self.assertAlmostEqual(rows["right"]["total_samples"] / samples, 0.25, delta=0.15)
         self.assertAlmostEqual(rows["left"]["model_total_samples"] / samples, 0.5, delta=0.1)
         self.assertGreater(rows["work"]["total_samples"], 0.9 * samples)
-        text = monarc("flat", "--model", folder).stdout.decode()
-        self.assertRegex(text, r"total +model +off by")
+        text = monarc("flat", "--model", "--wide", folder).stdout.decode()
+        self.assertRegex(text, r"total s +model s +off by")
 
     def test_annotate(self):
         """Lines of the program and of what it loaded; every sample is somewhere."""
@@ -355,6 +355,25 @@ class Reports(Case):
         self.assertEqual(summary["stack_samples"], sum(n for _, _, n in live.nodes.values()))
         found = monarc_json("info", self.dir / "r")
         self.assertEqual(found["files"][0]["written"], "recovery")
+
+    def test_recover_without_tables(self):
+        """Nothing was counted there: that is no recording with no calls."""
+        process = self.killed(self.build("life.c"), "killed", seconds=0.1)
+        process.kill()
+        process.wait()
+        os.truncate(self.dir / "r/monarc.live", 4096)
+        done = monarc("recover", self.dir / "r")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"holds no table", done.stderr)
+        self.assertEqual(os.listdir(self.dir / "r"), ["monarc.live"])
+
+    def test_recover_from_a_file_cut_short(self):
+        process = self.killed(self.build("life.c"), "killed", seconds=0.1)
+        process.kill()
+        process.wait()
+        os.truncate(self.dir / "r/monarc.live", 7 * 4096)  # notes take four pages
+        self.assertEqual(monarc("recover", self.dir / "r").returncode, 0)
+        self.assertIn(b"the live file ends inside a table", monarc("info", self.dir / "r").stdout)
 
     def test_recover_gives_the_same_files(self):
         """A recording on request, and what is recovered from the tables beside it."""

@@ -103,7 +103,7 @@ class Flat(Case):
         self.assertEqual(rows["[no symbol] (libgone.so.1)"]["unknown_callers"],
                          {"too_deep": 60, "no_unwind_table": 40})
         self.assertEqual(rows["main"]["unknown_callers"], {})
-        graph = self.text("graph", "--force", self.write(whole_run()))
+        graph = self.text("graph", "--entries", "--wide", "--force", self.write(whole_run()))
         self.assertRegex(graph, r"0\.060 .*\[stack cut: deeper than what was copied\]")
 
     def test_weights_are_the_samples_own(self):
@@ -141,6 +141,31 @@ class Flat(Case):
         self.assertNotIn("mcount", rows)
         self.assertIn("150 more in the recorder's counting", self.text("flat", "--force", folder))
 
+    def test_rows_fit(self):
+        """Rows have 80 columns, names lose their middle, and columns without data are none."""
+        run = whole_run()
+        folder = self.write(run)
+        for report in ("flat",), ("flat", "--by-object"), ("graph", "--entries"), ("graph", "--tree"):
+            rows = self.text(*report, "--force", folder).partition("\n\n")[2].splitlines()
+            self.assertFalse([row for row in rows if len(row) > 80], report)
+            self.assertNotIn("calls ", rows[0])
+        narrow, wide = (self.text("flat", *more, "--force", folder) for more in ((), ("--wide",)))
+        self.assertIn("Left out to fit the width: ", narrow)
+        self.assertIn("cumulative", wide.partition("\n\n")[2].splitlines()[0])
+        self.assertIn("[stack cut: deeper than what was copied]", wide)
+        self.assertNotIn("[stack cut: deeper than what was copied]", narrow)
+
+    def test_stacks_without_calls_are_a_tree(self):
+        folder = self.write(whole_run())
+        self.assertEqual(self.text("graph", "--force", folder),
+                         self.text("graph", "--tree", "--force", folder))
+        self.assertIn("index", self.text("graph", "--entries", "--force", folder))
+
+    def test_head_is_said_once(self):
+        folder = self.write(whole_run(cost=20 * PERIOD))
+        self.assertIn("\nCost ", self.text("flat", "--force", folder))
+        self.assertNotIn("\nCost ", self.text("graph", "--force", folder))
+
     def test_head(self):
         run = whole_run(cost=20 * PERIOD)
         run.losses.append((KERNEL_UNSEEN, 0, 80 * PERIOD, "the kernel may not be seen"))
@@ -177,6 +202,13 @@ class Flat(Case):
         folder = self.write(whole_run())
         graph = monarc_json("graph", "--force", folder)
         check_schema(self, "graph", graph)
+
+    def test_objects_of_arcs(self):
+        text = self.text("graph", "--entries", "--csv", "--force", self.write(whole_run()))
+        arcs = list(csv.DictReader(io.StringIO(text)))
+        [gone] = {a["callee_object"] for a in arcs if "libgone" in a["callee"]}
+        self.assertEqual(gone, "libgone.so.1")
+        self.assertLessEqual({"", "kernel"}, {a["callee_object"] for a in arcs})
 
 
 class Trees(Case):

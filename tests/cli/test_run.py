@@ -56,6 +56,39 @@ class Case(unittest.TestCase):
         return {f["name"]: f for f in table["functions"]}, table["summary"]
 
 
+class Coverage(Case):
+    """A program that counts its own lines: its counts stay, or it is said why they do not."""
+
+    def program(self, name, ending, *flags):
+        text = f"#include <unistd.h>\nint main(void) {{ {ending} }}\n"
+        return self.build(name + ".c", "--coverage", *flags, text=text)
+
+    def said(self, program, **more):
+        for file in self.built.glob("*.gcda"):
+            file.unlink()
+        return self.run_it("--no-report", "-o", "r", program, **more).stderr.decode()
+
+    def test_kept(self):
+        program = self.program("returns", "return 0;")
+        self.assertNotIn("counter files", self.said(program))
+        self.assertEqual(len(list(self.built.glob("*.gcda"))), 1)
+        program = self.program("leaves", "_exit(0);")
+        said = self.said(program)
+        self.assertIn("1 of 1 counter files were not written", said)
+        self.assertIn("-lmonarc_cover", said)
+
+    def test_older_counts_are_not_this_runs(self):
+        program = self.program("sometimes", "if (access(\"stop\", 0)) return 0; _exit(0);")
+        self.assertNotIn("counter files", self.said(program))
+        (self.dir / "stop").touch()
+        done = self.run_it("--no-report", "-o", "r2", program)
+        self.assertIn(b"1 of 1 counter files", done.stderr)
+
+    def test_killed(self):
+        program = self.program("killed", "kill(getpid(), 9);", "-include", "signal.h")
+        self.assertIn("1 of 1 counter files", self.said(program, status=137))
+
+
 class Running(Case):
     def test_reports_follow_the_output(self):
         """To standard error where the program wrote to standard output, or may have."""
@@ -161,6 +194,30 @@ class Running(Case):
             self.assertEqual(self.flat(folder)[0]["counted"]["calls"], 1000, how)
         folder = self.record(program, options=["--calls", "never"])
         self.assertNotIn("counted", self.flat(folder)[0])
+
+    def test_dump_that_fails(self):
+        """One line on standard error; the status is the program's own where that is not 0."""
+        program = self.build("dumps.c", name="dumps", text="""
+            #include <stdlib.h>
+            int monarc_dump(const char *) __attribute__((weak));
+            int main(int argc, char **argv)
+            {
+                if (monarc_dump)
+                    monarc_dump(argv[1]);
+                return argc > 2 ? atoi(argv[2]) : 0;
+            }
+        """)
+        (self.dir / "file").write_text("in the way")
+        for where in "file", "file/below", "missing/below":
+            for own, status in (0, 2), (3, 3):
+                done = self.run_it("--no-report", "-o", "r", "--", program, where, own,
+                                   status=status)
+                said = [line for line in done.stderr.decode().splitlines() if "dump" in line]
+                self.assertEqual(len(said), 1, done.stderr)
+                self.assertRegex(said[0], f"^monarc: monarc_dump: .*/{where}.*: ")
+                self.assertTrue((self.dir / "r/monarc.side").exists())
+        done = self.run_it("--no-report", "-o", "r", "--", program, "fine")
+        self.assertTrue((self.dir / "fine/monarc.side").exists(), done.stderr)
 
     def test_options_arrive(self):
         folder = self.record(self.build("busy.c"), "0.1", options=["-r", "0"])

@@ -248,7 +248,7 @@ class Trees(unittest.TestCase):
         if not compiler:
             self.skipTest("no g++")
         folder = self.record("shelf", CPLUSPLUS, suffix=".cpp", compiler=compiler)
-        text = monarc("graph", "--tree", folder).stdout.decode()
+        text = monarc("graph", "--tree", "--wide", folder).stdout.decode()
         self.assertIn(" shelf::put\n", text)
         self.assertIn("fill(shelf&, int)", text)  # another `fill` is in the tree
         self.assertIn(" std::map<std::string, std::vector<int>>::operator[]", text)
@@ -275,4 +275,5 @@ class Trees(unittest.TestCase):
         self.assertIn("longer than a pair are an estimate", text)
 
 
-main()
+if __name__ == "__main__":
+    main()

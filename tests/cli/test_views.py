@@ -26,6 +26,7 @@ CASES = {
                        "demo.gmon"],
     "flat-full.txt": ["flat", "--full-names", "-f", "box", "demo", "demo.gmon"],
     "flat-mangled.txt": ["flat", "--no-demangle", "--color=always", "demo", "demo.gmon"],
+    "flat-wide.txt": ["flat", "--wide", "demo", "demo.gmon"],
     "graph.txt": ["graph", "demo", "demo.gmon"],
     "graph.json": ["graph", "--json", "demo", "demo.gmon"],
     "graph.csv": ["graph", "--csv", "demo", "demo.gmon"],
@@ -52,6 +53,16 @@ class Goldens(unittest.TestCase):
                 if os.environ.get("MONARC_UPDATE"):
                     path.write_bytes(result.stdout)
                 self.assertEqual(result.stdout.decode(), path.read_bytes().decode())
+
+
+class Words(unittest.TestCase):
+    def test_nothing_matches(self):
+        for report in "flat", "graph":
+            text = monarc(report, "--focus", "nosuch", "demo", "demo.gmon").stdout.decode()
+            self.assertIn("passes --focus", text, report)
+
+    def test_nothing_is_no_amount_with_two_blanks(self):
+        self.assertNotIn("0  s", monarc("flat", "demo", "demo.gmon", "-a").stdout.decode())
 
 
 class Laws(unittest.TestCase):
@@ -114,7 +125,7 @@ class Laws(unittest.TestCase):
         self.assertEqual(len(rows), len(flat["functions"]))
         for row, function in zip(rows, flat["functions"]):
             for name, text in row.items():
-                value = function[name]
+                value = function.get(name, "") if name == "object" else function[name]
                 self.assertEqual(text if isinstance(value, str) else json.loads(text), value)
 
 

@@ -345,13 +345,18 @@ ELSEWHERE = {"function-descriptors": "tests/cross/run.py",
              "backward-calls": "tests/oracle/deviations.py",
              "line-miscount": "tests/oracle/deviations.py",
              **{name: "tests/cli/test_gcov_dump.py" for name in (
-                 "other-versions", "dump-damage", "dump-long-names")},
+                 "other-versions", "dump-damage", "dump-proposal", "dump-long-names")},
              **{name: "tests/cli/test_gcov_tool.py" for name in (
                  "tool-values", "tool-lost-values", "tool-other-build", "tool-damage",
                  "tool-normalize", "tool-weight-zero", "tool-overlap", "tool-stream")},
              **dict.fromkeys(["gcov-versions", "gcov-cut-counters", "gcov-cut-notes",
                               "gcov-mismatch", "gcov-words", "gcov-nul", "gcov-paths",
-                              "clang-lines"], "tests/cli/test_gcov.py")}
+                              "clang-lines", "gcov-conditions"], "tests/cli/test_gcov.py"),
+             **dict.fromkeys(["gcov-full-disk", "gcov-no-file", "packed-debug"], "tests/cli/test_hostile.py"),
+             **dict.fromkeys(["sprof-low", "sprof-times", "sprof-twins", "sprof-load",
+                              "sprof-merged", "sprof-words"], "tests/cli/test_sprof.py"),
+             "gcov-unread": "tests/faults/test_faults.py",
+             "gcov-proposal": "tests/cli/test_arcs.py"}
 
 
 def main():

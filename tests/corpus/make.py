@@ -298,7 +298,8 @@ def short_names():
             "main::{lambda(int)#1}::operator()(int) const::{lambda(auto:1)#1}::operator()<a>(a) const",
             "<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop::h0123456789abcdef",
             "decltype (({parm#1})+({parm#2})) (anonymous namespace)::f[abi:x]<(1)<(2)>(int)@V_1",
-            "A::operator int (*)(int)()::{lambda()#1}::operator()() const", "a<b(c<d)>{e<f}")):
+            "A::operator int (*)(int)()::{lambda()#1}::operator()() const", "a<b(c<d)>{e<f}",
+            "*operator :operator()")):
         yield str(number), name.encode()
 
 

@@ -35,5 +35,9 @@ xz --lzma2=dict=4KiB -C crc32 mini
 objcopy --add-section .gnu_debugdata=mini.xz -S whole "$out/x86_64-debugdata"
 objcopy --only-keep-debug whole whole.debug
 objcopy -S --add-gnu-debuglink=whole.debug whole "$out/x86_64-debuglink"
+cc_for x86_64-linux-gnu $link -static -no-pie -g -o whole p.c
+objcopy -O pei-x86-64 whole "$out/pe64"
+cc_for i686-linux-gnu $link -static -no-pie -g -o whole p.c
+objcopy -O pei-i386 whole "$out/pe32"
 printf '#!/bin/sh\n' > "$out/script"
 ls -l "$out"

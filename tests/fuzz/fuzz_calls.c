@@ -1,11 +1,24 @@
 /* libFuzzer: looks for calls in arbitrary bytes, taken for code of any machine. The first byte
  * chooses the machine and the byte order. What is found lies in the code, in order; nothing else is
  * read. */
+#include "objfile/code/architecture.h"
 #include "objfile/code/decode.h"
+#include "objfile/code/x86.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+/* The instruction sets of all architectures, one after the other, round and round. */
+static const struct instruction_set *set_number(size_t number)
+{
+    for (size_t i = 0;; i = (i + 1) % ARCHITECTURES) {
+        const struct architecture *a = architectures[i];
+        if (number < a->sets_len)
+            return &a->sets[number];
+        number -= a->sets_len;
+    }
+}
 
 enum { ADDRESS = 0x10000, LONGEST = 15 };
 
@@ -37,12 +50,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         return 0;
     struct stretch s = {.bytes = {data + 1, len - 1},
                         .address = ADDRESS,
-                        .set = (data[0] & 0x7f) % SETS,
+                        .set = set_number(data[0] & 0x7f),
                         .is_big_endian = data[0] & 0x80};
     struct code_calls calls = {0};
     struct finding f = {
         .calls = &calls, .mask = UINT64_MAX, .range = {ADDRESS, ADDRESS + s.bytes.len}};
-    decode_calls(&s, &f);
+    s.set->decode(&s, &f);
     finding_deinit(&f);
     check_found(&calls, s.bytes.len);
     check_lengths(s.bytes);

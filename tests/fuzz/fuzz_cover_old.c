@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GCC_12 0x4232322au /* "B22*" */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static const struct layout gcc12 = {1200, 8, true, true, true, SUMMARY_OBJECT, true};
-static const enum merge_kind kinds[COUNTERS_MAX] = {
-    MERGE_ADD, MERGE_ADD, MERGE_ADD, MERGE_TOPN, MERGE_TOPN, MERGE_ADD, MERGE_IOR, MERGE_FIRST,
+static const enum gcov_rule rules[GCOV_SLOTS] = {
+    GCOV_RULE_ADD,   GCOV_RULE_ADD, GCOV_RULE_ADD, GCOV_RULE_LISTS,
+    GCOV_RULE_LISTS, GCOV_RULE_ADD, GCOV_RULE_IOR, GCOV_RULE_FIRST,
 };
 static uint64_t arcs[6] = {1, 2, 3, 4, 5, 6};
 static const struct function_info functions[] = {
@@ -28,23 +30,35 @@ static void put(struct buffer *b, const uint32_t *words, size_t n)
 /* One function with three arcs, a list of two values and a first time; one that is elsewhere. */
 static void gcda_image(struct buffer *b)
 {
-    static const uint32_t head[] = {
-        GCDA_MAGIC, 0x4232322a, 1, 2, TAG_OBJECT_SUMMARY, 8, 1, 9, TAG_FUNCTION,
-        12,         3,          4, 5, TAG_COUNTER(0),     24};
-    static const uint32_t end[] = {TAG_FUNCTION, 0, 0};
+    static const uint32_t head[] = {GCOV_MAGIC_COUNTERS,
+                                    GCC_12,
+                                    1,
+                                    2,
+                                    GCOV_TAG_OBJECT_SUMMARY,
+                                    8,
+                                    1,
+                                    9,
+                                    GCOV_TAG_FUNCTION,
+                                    12,
+                                    3,
+                                    4,
+                                    5,
+                                    GCOV_TAG_OF_SLOT(0),
+                                    24};
+    static const uint32_t end[] = {GCOV_TAG_FUNCTION, 0, 0};
     put(b, head, sizeof head / sizeof *head);
     for (uint64_t i = 7; i < 10; i++)
         buffer_u64(b, i);
-    put(b, (const uint32_t[]){TAG_COUNTER(3), 48}, 2);
+    put(b, (const uint32_t[]){GCOV_TAG_OF_SLOT(3), 48}, 2);
     for (uint64_t i = 0; i < 6; i++)
         buffer_u64(b, i == 1 ? 2 : i + 10);
-    put(b, (const uint32_t[]){TAG_COUNTER(7), 8, 6, 0}, 4);
+    put(b, (const uint32_t[]){GCOV_TAG_OF_SLOT(7), 8, 6, 0}, 4);
     put(b, end, 3);
 }
 
 static enum verdict merge(bool is_da, struct cursor now, struct cursor old, struct buffer *out)
 {
-    struct form form = {&gcc12, kinds};
+    struct form form = {dialect_of_word(GCC_12), rules};
     struct object da = {.family = &da_family, .da = &registered};
     const char *why = NULL;
     enum verdict v =

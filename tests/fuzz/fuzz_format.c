@@ -5,6 +5,7 @@
  * changes nothing; merging commutes, associates and keeps sums; the JSON is JSON. */
 #include "profile/format/format.h"
 #include "profile/model/check.h"
+#include "profile/model/laws.h"
 #include "profile/report/info.h"
 
 #include <jansson.h>

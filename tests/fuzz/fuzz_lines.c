@@ -6,8 +6,9 @@
  * - frames[0] is the place that the walk gave for the address, as the walk promises;
  * - GNU's table of lines has as many of them whether or not they are all listed.
  * The first byte of the input says whether it is read as GNU gprof reads it. */
-#include "profile/analysis/functions.h"
+#include "gnu/gprof/functions_gnu.h"
 #include "objfile/private.h"
+#include "profile/analysis/measured.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct object *o = object_open_memory(image, "image", NULL, &e);
     if (!o)
         return 0;
-    o->as_gnu = data[0] & 1;
+    o->has_symtab_only = o->reads_dwarf_as_bfd = data[0] & 1;
     compare_walks(o);
     struct measured nothing = {0};
     check(count_lines(o, &nothing) == count_lines(o, NULL));

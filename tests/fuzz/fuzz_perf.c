@@ -24,6 +24,7 @@ static void check(const struct perf_layout *layout, struct bytes record)
     if (!perf_record_read(layout, record, &r))
         return;
     check_within(record, r.stack.at, r.stack.len);
+    check_within(record, r.chain.at, r.chain.len);
     check_within(record, r.build_id.at, r.build_id.len);
     if (r.text[0])
         check_within(record, r.text, strlen(r.text) + 1);
@@ -36,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     long page = sysconf(_SC_PAGESIZE);
     if (len < 3)
         return 0;
-    struct perf_layout layout = {(enum unwind_machine)(data[0] % 4), data[0] & 8};
+    struct perf_layout layout = perf_layout_live((enum unwind_machine)(data[0] % 4), data[0] & 8);
     uint8_t *pages = calloc(1, (size_t)page + SIZE);
     if (!pages)
         abort();

@@ -1,6 +1,9 @@
 /* Direct calls found in code: against capstone, against what compilers made of known programs, and
  * where a byte scan goes wrong. */
+#include "objfile/code/architecture.h"
+#include "objfile/code/calls.h"
 #include "objfile/code/decode.h"
+#include "objfile/code/x86.h"
 #include "objfile/workshop.h"
 
 #include "base/cursor.h"
@@ -86,19 +89,36 @@ static void test_lengths(void **state)
 /* --- branches of machines with simple lengths ---------------------------------------------------
  */
 
+static const struct instruction_set *set_named(const char *name)
+{
+    for (size_t i = 0; i < ARCHITECTURES; i++)
+        for (size_t k = 0; k < architectures[i]->sets_len; k++)
+            if (!strcmp(architectures[i]->sets[k].name, name))
+                return &architectures[i]->sets[k];
+    fail_msg("no instruction set '%s'", name);
+    return NULL;
+}
+
+static void decode_as(const char *set, struct bytes code, uint64_t address, bool is_big_endian,
+                      struct finding *f)
+{
+    struct stretch s = {code, address, set_named(set), is_big_endian};
+    s.set->decode(&s, f);
+    finding_deinit(f);
+}
+
 struct branch {
     bool is_call, is_jump;
     uint64_t to;
 };
 
-static struct branch by_decoder(enum instruction_set set, bool is_big_endian, const uint8_t *at,
-                                size_t len, uint64_t address)
+static struct branch by_decoder(const char *set, bool is_big_endian, const uint8_t *at, size_t len,
+                                uint64_t address)
 {
     struct code_calls calls = {0};
     struct finding f = {.calls = &calls, .mask = UINT64_MAX, .range = {address, address}};
     struct branch found = {0};
-    decode_calls(&(struct stretch){{at, len}, address, set, is_big_endian}, &f);
-    finding_deinit(&f);
+    decode_as(set, (struct bytes){at, len}, address, is_big_endian, &f);
     assert_true(calls.all.len < 2);
     if (calls.all.len) {
         assert_int_equal(calls.all.at[0].from, address);
@@ -113,7 +133,7 @@ static struct branch by_decoder(enum instruction_set set, bool is_big_endian, co
 /* What capstone calls the branches; 0 where it has one name for more than we look for. */
 struct view {
     const char *name;
-    enum instruction_set set;
+    const char *set;
     cs_arch arch;
     unsigned mode;
     size_t len;
@@ -124,7 +144,7 @@ struct view {
 
 static const struct view VIEWS[] = {
     {"aarch64",
-     SET_AARCH64,
+     "aarch64",
      CS_ARCH_ARM64,
      0,
      4,
@@ -133,7 +153,7 @@ static const struct view VIEWS[] = {
      {0x94000000, 0x14000000, 0x54000000},
      {0x3ffffff, 0x3ffffff, 0xffffff}},
     {"arm",
-     SET_ARM,
+     "arm",
      CS_ARCH_ARM,
      0,
      4,
@@ -142,7 +162,7 @@ static const struct view VIEWS[] = {
      {0xeb000000, 0xea000000, 0x0a000000, 0x0b000000, 0xfa000000},
      {0xffffff, 0xffffff, 0xf0ffffff, 0xf0ffffff, 0x1ffffff}},
     {"thumb",
-     SET_THUMB,
+     "thumb",
      CS_ARCH_ARM,
      CS_MODE_THUMB,
      4,
@@ -151,7 +171,7 @@ static const struct view VIEWS[] = {
      {0xf000d000, 0xf000c000, 0xf0009000, 0xf0008000},
      {0x7ff2fff, 0x7ff2ffe, 0x7ff2fff, 0x7ff2fff}},
     {"mips",
-     SET_MIPS,
+     "mips",
      CS_ARCH_MIPS,
      CS_MODE_MIPS32 | CS_MODE_BIG_ENDIAN,
      4,
@@ -160,7 +180,7 @@ static const struct view VIEWS[] = {
      {0x0c000000, 0x08000000, 0x04110000, 0x10000000},
      {0x3ffffff, 0x3ffffff, 0xffff, 0xffff}},
     {"power",
-     SET_POWER,
+     "powerpc",
      CS_ARCH_PPC,
      CS_MODE_64 | CS_MODE_BIG_ENDIAN,
      4,
@@ -169,7 +189,7 @@ static const struct view VIEWS[] = {
      {0x48000000},
      {0x3ffffff}},
     {"sparc",
-     SET_SPARC,
+     "sparc",
      CS_ARCH_SPARC,
      CS_MODE_V9 | CS_MODE_BIG_ENDIAN,
      4,
@@ -178,7 +198,7 @@ static const struct view VIEWS[] = {
      {0x40000000, 0x10800000, 0x02800000},
      {0x3fffffff, 0x203fffff, 0x3c3fffff}},
     {"s390",
-     SET_S390,
+     "s390",
      CS_ARCH_SYSZ,
      CS_MODE_BIG_ENDIAN,
      6,
@@ -216,7 +236,7 @@ static struct branch by_capstone(const struct view *v, csh handle, const uint8_t
 static void put(const struct view *v, uint32_t word, uint32_t rest, uint8_t *to)
 {
     bool is_big = v->mode & CS_MODE_BIG_ENDIAN;
-    uint32_t swapped = v->set == SET_THUMB ? word >> 16 | word << 16 : word;
+    uint32_t swapped = !strcmp(v->set, "thumb") ? word >> 16 | word << 16 : word;
     for (unsigned i = 0; i < 4; i++)
         to[i] = (uint8_t)(is_big ? word >> (24 - 8 * i) : swapped >> (8 * i));
     to[4] = (uint8_t)rest, to[5] = (uint8_t)(rest >> 8);
@@ -264,25 +284,25 @@ static void test_riscv_and_mips_r6(void **state)
 {
     (void)state;
     static const struct {
-        enum instruction_set set;
+        const char *set;
         uint32_t word;
         size_t len;
         bool is_call, is_jump;
         uint64_t to;
     } CASES[] = {
-        {SET_RISCV_64, 0x010000ef, 4, true, false, 0x1010},   /* jal ra,+16 */
-        {SET_RISCV_64, 0xff1ff06f, 4, false, true, 0xff0},    /* j -16 */
-        {SET_RISCV_64, 0x7ffff2ef, 4, true, false, 0x100ffe}, /* jal t0,+0xffffe */
-        {SET_RISCV_64, 0x800000ef, 4, true, false, (uint64_t)0x1000 - 0x100000},
-        {SET_RISCV_64, 0xa001, 2, false, true, 0x1000},    /* c.j 0 */
-        {SET_RISCV_64, 0xbfe5, 2, false, true, 0xff8},     /* c.j -8 */
-        {SET_RISCV_64, 0x2001, 2, false, false, 0},        /* c.addiw */
-        {SET_RISCV_32, 0x2001, 2, true, false, 0x1000},    /* c.jal 0 */
-        {SET_RISCV_64, 0x000080e7, 4, false, false, 0},    /* jalr ra */
-        {SET_MIPS_R6, 0xe8000003, 4, true, false, 0x1010}, /* balc */
-        {SET_MIPS_R6, 0xcbffffff, 4, false, true, 0x1000}, /* bc */
-        {SET_MIPS_R6, 0x0c000400, 4, true, false, 0x1000}, /* jal */
-        {SET_MIPS, 0xe8000003, 4, false, false, 0},        /* swc2 */
+        {"riscv64", 0x010000ef, 4, true, false, 0x1010},   /* jal ra,+16 */
+        {"riscv64", 0xff1ff06f, 4, false, true, 0xff0},    /* j -16 */
+        {"riscv64", 0x7ffff2ef, 4, true, false, 0x100ffe}, /* jal t0,+0xffffe */
+        {"riscv64", 0x800000ef, 4, true, false, (uint64_t)0x1000 - 0x100000},
+        {"riscv64", 0xa001, 2, false, true, 0x1000},     /* c.j 0 */
+        {"riscv64", 0xbfe5, 2, false, true, 0xff8},      /* c.j -8 */
+        {"riscv64", 0x2001, 2, false, false, 0},         /* c.addiw */
+        {"riscv32", 0x2001, 2, true, false, 0x1000},     /* c.jal 0 */
+        {"riscv64", 0x000080e7, 4, false, false, 0},     /* jalr ra */
+        {"mips-r6", 0xe8000003, 4, true, false, 0x1010}, /* balc */
+        {"mips-r6", 0xcbffffff, 4, false, true, 0x1000}, /* bc */
+        {"mips-r6", 0x0c000400, 4, true, false, 0x1000}, /* jal */
+        {"mips", 0xe8000003, 4, false, false, 0},        /* swc2 */
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         uint8_t bytes[4];
@@ -298,13 +318,11 @@ static void test_riscv_and_mips_r6(void **state)
 /* --- where a scan for e8 goes wrong ------------------------------------------------------------
  */
 
-static size_t decode_bytes(enum instruction_set set, const uint8_t *at, size_t len,
-                           struct code_calls *calls)
+static size_t decode_bytes(const char *set, const uint8_t *at, size_t len, struct code_calls *calls)
 {
     struct finding f = {.calls = calls, .mask = UINT64_MAX, .range = {0x1000, 0x1000 + len}};
     calls->all.len = 0;
-    decode_calls(&(struct stretch){{at, len}, 0x1000, set, false}, &f);
-    finding_deinit(&f);
+    decode_as(set, (struct bytes){at, len}, 0x1000, false, &f);
     return calls->all.len;
 }
 
@@ -314,21 +332,21 @@ static void test_x86_operands(void **state)
     struct code_calls calls = {0};
     static const uint8_t IMMEDIATE[] = {0x48, 0xb8, 0xe8, 0,    0x10, 0,   0, 0, 0, 0, /* movabs */
                                         0xe8, 0xf1, 0xff, 0xff, 0xff, 0xc3}; /* call 0x1000 */
-    assert_int_equal(decode_bytes(SET_X86_64, IMMEDIATE, sizeof IMMEDIATE, &calls), 1);
+    assert_int_equal(decode_bytes("x86-64", IMMEDIATE, sizeof IMMEDIATE, &calls), 1);
     assert_int_equal(calls.all.at[0].from, 0x100a);
     assert_int_equal(calls.all.at[0].to, 0x1000);
     /* data16 data16 rex.W call, as before __tls_get_addr; and a call cut off */
     static const uint8_t PADDED[] = {0x66, 0x66, 0x48, 0xe8, 1, 0, 0, 0, 0xe8, 0, 0};
-    assert_int_equal(decode_bytes(SET_X86_64, PADDED, sizeof PADDED, &calls), 1);
+    assert_int_equal(decode_bytes("x86-64", PADDED, sizeof PADDED, &calls), 1);
     assert_int_equal(calls.all.at[0].to, 0x1009);
     /* A 16-bit displacement, which is capstone's to read: the target is cut to 16 bits. */
     static const uint8_t SHORT[] = {0x66, 0xe8, 0x10, 0x00};
-    assert_int_equal(decode_bytes(SET_X86_32, SHORT, sizeof SHORT, &calls), 1);
+    assert_int_equal(decode_bytes("i386", SHORT, sizeof SHORT, &calls), 1);
     assert_int_equal(calls.all.at[0].to, 0x1014);
     /* jmp within, jmp out, je out, call through memory */
     static const uint8_t JUMPS[] = {0xe9, 1, 0, 0,    0,    0x90, 0xe9, 0, 1, 0, 0, 0x0f,
                                     0x84, 0, 1, 0x00, 0x00, 0xff, 0x15, 1, 0, 0, 0};
-    assert_int_equal(decode_bytes(SET_X86_64, JUMPS, sizeof JUMPS, &calls), 1);
+    assert_int_equal(decode_bytes("x86-64", JUMPS, sizeof JUMPS, &calls), 1);
     assert_true(calls.all.at[0].is_jump);
     assert_int_equal(calls.all.at[0].to, 0x110b);
     vec_free(&calls.all);
@@ -506,13 +524,31 @@ static void test_unknown(void **state)
     object_close(o);
 }
 
+/* --- the table of architectures ----------------------------------------------------------------
+ */
+
+static void test_architectures(void **state)
+{
+    (void)state;
+    assert_null(architecture_of(EM_NONE)->name);
+    for (size_t i = 0; i < ARCHITECTURES; i++) {
+        const struct architecture *a = architectures[i];
+        assert_non_null(a->name);
+        assert_true(a->machines[0]);
+        for (size_t k = 0; k < sizeof a->machines / sizeof *a->machines && a->machines[k]; k++)
+            assert_ptr_equal(architecture_of(a->machines[k]), a);
+        for (size_t k = 0; k < a->sets_len; k++)
+            assert_ptr_equal(set_named(a->sets[k].name), &a->sets[k]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lengths),           cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_riscv_and_mips_r6), cmocka_unit_test(test_x86_operands),
-        cmocka_unit_test(test_programs),          cmocka_unit_test(test_data_in_code),
-        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_architectures), cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_branches),      cmocka_unit_test(test_riscv_and_mips_r6),
+        cmocka_unit_test(test_x86_operands),  cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_data_in_code),  cmocka_unit_test(test_unknown),
     };
     return cmocka_run_group_tests(tests, workshop_open, workshop_close);
 }

@@ -258,13 +258,16 @@ static void test_frames(void **state)
     for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++) {
         write_sources();
         assert_true(run("gcc -O2 %s -o p first.c sub/second.c", FLAGS[i]));
-        compare_frames("-i", &(struct object_options){.as_gnu = true}, SIZE_MAX);
-        compare_frames("", &(struct object_options){.as_gnu = true}, 1);
+        compare_frames(
+            "-i", &(struct object_options){.has_symtab_only = true, .reads_dwarf_as_bfd = true},
+            SIZE_MAX);
+        compare_frames(
+            "", &(struct object_options){.has_symtab_only = true, .reads_dwarf_as_bfd = true}, 1);
     }
 }
 
 /* With BFD's misreadings: of the first file in DWARF 5, and of clang's lists of ranges there. */
-static void test_frames_as_gnu(void **state)
+static void test_frames_as_bfd(void **state)
 {
     (void)state;
     need("g++");
@@ -277,7 +280,8 @@ static void test_frames_as_gnu(void **state)
             break;
         print_message("# %s\n", COMPILERS[i]);
         assert_true(run("%s -O1 -o p p.cc", COMPILERS[i]));
-        compare_frames("", &(struct object_options){.as_gnu = true}, 1);
+        compare_frames(
+            "", &(struct object_options){.has_symtab_only = true, .reads_dwarf_as_bfd = true}, 1);
     }
 }
 
@@ -363,17 +367,18 @@ static void test_first_file(void **state)
     assert_true(run("g++ -gdwarf-5 -O1 -o p p.cc && "
                     "readelf --debug-dump=decodedline p | grep -c stl_ >log"));
     struct object *o = opened("p", NULL);
-    struct object *as_gnu = opened("p", &(struct object_options){.as_gnu = true});
+    struct object *as_bfd =
+        opened("p", &(struct object_options){.has_symtab_only = true, .reads_dwarf_as_bfd = true});
     write_addresses(o);
     size_t known;
-    char *right = our_lines(o, &known), *wrong = our_lines(as_gnu, &known);
+    char *right = our_lines(o, &known), *wrong = our_lines(as_bfd, &known);
     assert_string_not_equal(right, wrong);
     /* p.cc has 16 lines, so none beyond is its own */
     write_text("right", right);
     assert_false(run("grep 'p[.]cc:[1-9][0-9][0-9]' right"));
     free(right);
     free(wrong);
-    object_close(as_gnu);
+    object_close(as_bfd);
     object_close(o);
 }
 
@@ -426,7 +431,7 @@ int main(void)
         cmocka_unit_test(test_other_machines),
         cmocka_unit_test(test_separate),
         cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_frames_as_gnu),
+        cmocka_unit_test(test_frames_as_bfd),
         cmocka_unit_test(test_first_file),
         cmocka_unit_test(test_walk),
         cmocka_unit_test(test_overlap),

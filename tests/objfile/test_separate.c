@@ -54,7 +54,7 @@ static void test_beside(void **state)
     expect("q", NULL, SYMBOLS_DEBUG_FILE);
     assert_true(run("mkdir elsewhere && ln -s ../q elsewhere/q"));
     expect("elsewhere/q", NULL, SYMBOLS_DEBUG_FILE);
-    expect("q", &(struct object_options){.as_gnu = true}, SYMBOLS_NONE);
+    expect("q", &(struct object_options){.has_symtab_only = true}, SYMBOLS_NONE);
     assert_true(run("rm -r .debug"));
     expect("q", NULL, SYMBOLS_DYNSYM);
 }

@@ -10,12 +10,15 @@ import pathlib
 import random
 import re
 import shlex
+import zlib
 
 import errors
 
 HERE = pathlib.Path(__file__).resolve().parent
 LEVELS = ["few", "core", "full"]
 SOURCE_PROFILES = ["base.gmon", "real.gmon", "cycles.gmon", "blocks.gmon"]
+FEW = {"twins", "clones", "mangled", "many", "debug", "blurbs", "inputs", "broken", "wrong options",
+       "status", "invocation", "deviations"}  # groups that are always asked whole
 NESTED = {level: LEVELS[:i + 1] for i, level in enumerate(LEVELS)} | {
     "lines": ["some-lines", "lines"]}
 
@@ -30,6 +33,12 @@ class Case:
     check: str = "bytes"  # or "status" alone, or "blurbs": the lines of the -b output in order
     writes: bool = False  # it leaves files, which are compared as well
     told: list | None = None  # what GNU gprof is given instead of argv
+
+    @property
+    def is_slow(self):
+        """Left to the slow part of a run: three of four, of the groups with hundreds of cases."""
+        is_few = self.group in FEW
+        return not is_few and zlib.crc32(self.id.encode()) % 4 != 0
 
     @property
     def id(self):

@@ -5,7 +5,8 @@ usage: run.py [--monarc build/monarc] [--gprof gprof] [--work build/oracle] [-k 
               [--stderr] [--list] [--cold] [--failures N] [-j JOBS]
 
 Standard output and exit status must be equal byte for byte; standard error is reported, and counts
-only with --stderr. Both programs are started with argv[0] = "gprof", in the same folder, under
+only with --stderr. MONARC_PART=quick asks every fourth case of the large groups, =slow the others
+(tests/parts.py). Both programs are started with argv[0] = "gprof", in the same folder, under
 LC_ALL=C. The exit status is 0 if all is equal, 1 if not, 2 if it could not run.
 It refuses to judge inputs where GNU gprof's own behaviour is undefined (scenes.py leaves them out),
 keeps nothing outside the work folder, and stops a command after 30 seconds.
@@ -28,8 +29,11 @@ import zlib
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
 import cases  # noqa: E402
 import deviations  # noqa: E402
+import parts  # noqa: E402
 import programs  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -201,7 +205,8 @@ def main():
              *(cases.Case(**fields) for fields in deviations.EXTRA)]
     if os.path.samefile(gprof, monarc):  # GNU gprof does not find the calls it was told of
         every = [case for case in every if not case.told]
-    chosen = list({case.id: case for case in every if args.filter in case.id
+    chosen = list({case.id: case for case in every
+                   if args.filter in case.id and parts.is_wanted(case.is_slow)
                    and "skip" not in manifest.get(case.program, {})}.values())
     if args.list:
         print(*(case.id for case in chosen), sep="\n")

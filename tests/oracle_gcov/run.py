@@ -2,7 +2,7 @@
 """run.py: gives the same command lines to GNU gcov and to monarc and compares what they do.
 
 usage: run.py [--monarc build/monarc] [--gcov gcov] [--work build/oracle_gcov] [-k FILTER]
-              [--failures N] [-v] [--quick]
+              [--failures N] [-v] [--quick] [-j JOBS]
 
 Programs are compiled by gcc --coverage and run; both tools are then started with argv[0] = "gcov" in
 the same folder. Standard output, exit status and all files they leave must be equal byte for byte
@@ -119,6 +119,7 @@ def parse():
     parser.add_argument("--failures", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="fewer random programs")
     parser.add_argument("-v", action="store_true")
+    parser.add_argument("-j", dest="jobs", type=int, default=2)
     return parser.parse_args()
 
 
@@ -131,7 +132,7 @@ def main():
         return 0
     shutil.rmtree(options.work, ignore_errors=True)
     comparison = Comparison(options)
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(comparison.play, scenes.all_scenes(options.work, options.quick)))
     failed, total = len(comparison.failed), comparison.same + len(comparison.failed)
     print(f"1..1\n{'not ok' if failed or not total else 'ok'} 1 - {comparison.same} of {total} "

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-static const struct perf_layout LAYOUT = {UNWIND_X86_64, true};
+static struct perf_layout layout; /* as main() sets it */
 
 static void begin(struct writer *w, uint32_t type, uint16_t misc)
 {
@@ -52,7 +52,7 @@ static bool reads_cut(struct bytes whole, size_t len, struct perf_record *out)
     uint8_t *copy = malloc(len ? len : 1);
     assert_non_null(copy);
     memcpy(copy, whole.at, len);
-    bool ok = perf_record_read(&LAYOUT, (struct bytes){copy, len}, out);
+    bool ok = perf_record_read(&layout, (struct bytes){copy, len}, out);
     if (ok && out->text[0])
         assert_true(strlen(out->text) < len);
     free(copy);
@@ -88,7 +88,7 @@ static void samples_have_registers_and_stack(void **state)
     (void)state;
     sample(&w, PERF_SAMPLE_REGS_ABI_64, 64, 40);
     struct bytes whole = end(&w);
-    assert_true(perf_record_read(&LAYOUT, whole, &r));
+    assert_true(perf_record_read(&layout, whole, &r));
     assert_int_equal(r.id, 99);
     assert_int_equal(r.stream, 77);
     assert_int_equal(r.ip, 0x401000);
@@ -119,12 +119,12 @@ static void samples_without(void **state)
     struct perf_record r;
     (void)state;
     sample(&w, PERF_SAMPLE_REGS_ABI_NONE, 0, 0);
-    assert_true(perf_record_read(&LAYOUT, end(&w), &r));
+    assert_true(perf_record_read(&layout, end(&w), &r));
     assert_false(r.has_user_code);
     assert_int_equal(r.stack.len, 0);
     writer_deinit(&w);
     sample(&w, PERF_SAMPLE_REGS_ABI_32, 8, 9);
-    assert_true(perf_record_read(&LAYOUT, end(&w), &r));
+    assert_true(perf_record_read(&layout, end(&w), &r));
     assert_true(r.has_user_code);
     assert_int_equal(r.registers.known, 0);
     assert_int_equal(r.registers.pc, 108);
@@ -163,7 +163,7 @@ static void mappings_tell_their_file(void **state)
     (void)state;
     mapping(&w, 0);
     struct bytes whole = end(&w);
-    assert_true(perf_record_read(&LAYOUT, whole, &r));
+    assert_true(perf_record_read(&layout, whole, &r));
     assert_int_equal(r.pid, 21);
     assert_int_equal(r.start, 0x7000);
     assert_int_equal(r.length, 0x1000);
@@ -181,7 +181,7 @@ static void mappings_tell_their_file(void **state)
         reads_cut(whole, len, &r);
     writer_deinit(&w);
     mapping(&w, PERF_RECORD_MISC_MMAP_BUILD_ID);
-    assert_true(perf_record_read(&LAYOUT, end(&w), &r));
+    assert_true(perf_record_read(&layout, end(&w), &r));
     assert_int_equal(r.build_id.len, 20);
     assert_int_equal(r.build_id.at[19], 19);
     assert_int_equal(r.inode, 0);
@@ -199,7 +199,7 @@ static void tasks_and_losses(void **state)
         writer_u32(&w, i);
     writer_u64(&w, 5);
     put_trailer(&w);
-    assert_true(perf_record_read(&LAYOUT, end(&w), &r));
+    assert_true(perf_record_read(&layout, end(&w), &r));
     assert_int_equal(r.pid, 31);
     assert_int_equal(r.parent_pid, 32);
     assert_int_equal(r.tid, 33);
@@ -209,13 +209,13 @@ static void tasks_and_losses(void **state)
     writer_u64(&w, 99);
     writer_u64(&w, 17);
     put_trailer(&w);
-    assert_true(perf_record_read(&LAYOUT, end(&w), &r));
+    assert_true(perf_record_read(&layout, end(&w), &r));
     assert_int_equal(r.value, 17);
     assert_int_equal(r.pid, 11);
     writer_deinit(&w);
     begin(&w, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT);
     put_trailer(&w);
-    assert_true(perf_record_read(&LAYOUT, end(&w), &r));
+    assert_true(perf_record_read(&layout, end(&w), &r));
     assert_int_equal(r.tid, 12);
     assert_int_equal(r.stream, 77);
     writer_deinit(&w);
@@ -223,6 +223,7 @@ static void tasks_and_losses(void **state)
 
 int main(void)
 {
+    layout = perf_layout_live(UNWIND_X86_64, true);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_have_registers_and_stack),
         cmocka_unit_test(samples_without),

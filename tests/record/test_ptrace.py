@@ -12,8 +12,10 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "checks"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "checks")]
 
+import parts
 import recording_log
 import tap
 
@@ -46,25 +48,37 @@ def sum_findings(log, slack=0.04):
     return findings
 
 
+# (mode, number, whether it is left to the slow part)
+MODES = (("user-kernel", 2, False), ("short-calls", 4, True), ("threads", 3, True),
+         ("children", 3, True), ("bursts", 1, False), ("rare-bursts", .5, False),
+         ("short-threads", 2000, False), ("short-children", 2000, True),
+         ("short-and-long", 1000, True), ("crowd", 2, True), ("exec-chain", 5, False))
+
+
 def shares(t, work, symbols):
+    for mode, number, is_slow in MODES:
+        if parts.is_wanted(is_slow):
+            one_share(t, work, symbols, mode, number)
+
+
+def one_share(t, work, symbols, mode, number):
+    log = recording_log.record(work, mode, number)
+    expected = {{"user": "burn_a"}.get(k, k): v for k, v in log.truth.items()}
+    if mode == "short-calls":  # the user part is burn_a and burn_b
+        by = log.by_function(symbols)
+        users = by["burn_a"] + by["burn_b"]
+        seen, truth = users / (users + by["kernel"]), log.truth["user"] / sum(log.truth.values())
+        findings = [f"{seen:.3f} for {truth:.3f}"] * (abs(seen - truth) > 0.12)
+    else:
+        # Of 1,200 threads, those that work a little have few samples, and much after the last.
+        slack = 0.2 if mode == "crowd" else 0.02
+        findings = share_findings(log, symbols, expected, slack)
+    t.clean(f"{mode}: shares", findings)
+    t.clean(f"{mode}: sum", sum_findings(log))
+
+
+def shares_of_a_user(t, work, symbols):
     wrap = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-    for mode, number in (("user-kernel", 2), ("short-calls", 4), ("threads", 3), ("children", 3),
-                         ("bursts", 1), ("rare-bursts", .5), ("short-threads", 2000),
-                         ("short-children", 2000), ("short-and-long", 1000), ("crowd", 2),
-                         ("exec-chain", 5)):
-        log = recording_log.record(work, mode, number)
-        expected = {{"user": "burn_a"}.get(k, k): v for k, v in log.truth.items()}
-        if mode == "short-calls":  # the user part is burn_a and burn_b
-            by = log.by_function(symbols)
-            users = by["burn_a"] + by["burn_b"]
-            seen, truth = users / (users + by["kernel"]), log.truth["user"] / sum(log.truth.values())
-            findings = [f"{seen:.3f} for {truth:.3f}"] * (abs(seen - truth) > 0.12)
-        else:
-            # Of 1,200 threads, those that work a little have few samples, and much after the last.
-            slack = 0.2 if mode == "crowd" else 0.02
-            findings = share_findings(log, symbols, expected, slack)
-        t.clean(f"{mode}: shares", findings)
-        t.clean(f"{mode}: sum", sum_findings(log))
     if os.geteuid() == 0:
         log = recording_log.record(work, "children", 1, wrap=wrap)
         t.clean("an ordinary user: shares", share_findings(log, symbols, log.truth))
@@ -131,10 +145,12 @@ def main():
     work = recording_log.build("work.c", folder)
     symbols = recording_log.Symbols(work)
     shares(t, work, symbols)
-    undisturbed(t, folder)
-    left_alone(t, folder, work)
-    processes(t, work)
-    attaching(t, work, symbols)
+    if parts.is_wanted(is_slow=False):
+        shares_of_a_user(t, work, symbols)
+        undisturbed(t, folder)
+        left_alone(t, folder, work)
+        processes(t, work)
+        attaching(t, work, symbols)
     t.end()
 
 

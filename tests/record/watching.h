@@ -58,9 +58,9 @@ static bool watching_open(struct watching *w, pid_t pid, int cpu, bool is_first)
         .type = PERF_TYPE_SOFTWARE,
         .config = is_first ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_CONTEXT_SWITCHES,
         .sample_period = !is_first, /* the clock counts only */
-        .sample_type = perf_layout_sample_type(&w->layout),
-        .sample_regs_user = perf_layout_registers(&w->layout),
-        .sample_stack_user = w->layout.has_stacks ? STACK_COPY : 0,
+        .sample_type = w->layout.sample_type,
+        .sample_regs_user = w->layout.registers,
+        .sample_stack_user = w->layout.sample_type & PERF_SAMPLE_STACK_USER ? STACK_COPY : 0,
         .inherit = 1,
         .task = is_first,
         .context_switch = is_first,
@@ -83,7 +83,7 @@ static bool watching_begin(struct watching *w, pid_t pid)
 {
     w->cpus = sysconf(_SC_NPROCESSORS_CONF);
     w->cpus = w->cpus < MOST_CPUS ? w->cpus : MOST_CPUS;
-    w->layout = (struct perf_layout){UNWIND_X86_64, w->sees_switches};
+    w->layout = perf_layout_live(UNWIND_X86_64, w->sees_switches);
     for (int cpu = 0; cpu < w->cpus; cpu++)
         if (!watching_open(w, pid, cpu, true) ||
             (w->sees_switches && !watching_open(w, pid, cpu, false)))

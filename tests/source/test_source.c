@@ -58,31 +58,6 @@ static int close_shelf(void **state)
     return system(command);
 }
 
-static void expect_tidy(const char *path, const char *expected)
-{
-    struct arena a = {0};
-    assert_string_equal(source_tidy(path, &a), expected);
-    arena_deinit(&a);
-}
-
-static void test_tidy(void **state)
-{
-    (void)state;
-    expect_tidy("/a/b/../c.c", "/a/c.c");
-    expect_tidy("/a//b/./c.c", "/a/b/c.c");
-    expect_tidy("/../a.c", "/a.c");
-    expect_tidy("/a/..", "/");
-    expect_tidy("a/../b.c", "b.c");
-    expect_tidy("../a/../b.c", "../b.c");
-    expect_tidy("../../a.c", "../../a.c");
-    expect_tidy("a/../../b.c", "../b.c");
-    expect_tidy("./a.c", "a.c");
-    expect_tidy("a/..", ".");
-    expect_tidy("", ".");
-    expect_tidy("/", "/");
-    expect_tidy("a b/new\nline.c", "a b/new\nline.c");
-}
-
 static void expect_found(struct shelf *s, const char *recorded, const char *expected)
 {
     const char *found = source_find(&s->search, recorded);
@@ -212,7 +187,6 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tidy),
         cmocka_unit_test_setup_teardown(test_find_by_directory, open_shelf, close_shelf),
         cmocka_unit_test_setup_teardown(test_find_by_map, open_shelf, close_shelf),
         cmocka_unit_test_setup_teardown(test_find_as_gnu, open_shelf, close_shelf),

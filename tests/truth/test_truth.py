@@ -8,14 +8,24 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cases
 import run
 import truth
+from parts import load_tests, slow
 
 TRIES = 3
 
 # By the other recorders only what each sees in a way of its own.
 BY_OTHERS = {
-    "user": ("user", "kernel", "paths", "generated-named", "child-fork"),
+    "user": ("user", "kernel", "asked", "faults", "waits", "paths", "generated-named", "child-fork"),
     "refused": ("kernel",),
     "refused-user": ("user", "kernel", "paths", "unequal", "child-fork"),
+}
+
+# What ./test.sh asks: one case of each kind of program, one or two of each recorder.
+QUICK = {
+    "perf": ("user", "kernel", "calls", "paths", "inlined", "unequal", "short", "library",
+             "generated-named", "coroutines", "counted", "child-fork", "end-term"),
+    "user": ("paths",),
+    "refused": ("kernel",),
+    "refused-user": ("user",),
 }
 
 
@@ -47,7 +57,8 @@ def add_tests():
     for name, recorder in pairs:
         def test(self, name=name, recorder=recorder):
             self.ask(name, recorder)
-        setattr(Shares, "test_%s_by_%s" % (name.replace("-", "_"), recorder), test)
+        named = test if name in QUICK[recorder] else slow(test)
+        setattr(Shares, "test_%s_by_%s" % (name.replace("-", "_"), recorder), named)
 
 
 class Comparing(unittest.TestCase):

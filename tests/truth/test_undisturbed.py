@@ -18,6 +18,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import truth
+from parts import load_tests, slow
 
 PYTHON = "/usr/bin/python3"
 ALL_STATUSES = os.environ.get("MONARC_FULL") == "1"
@@ -340,10 +341,12 @@ class UnderPerf(Undisturbed):
     recorder = "perf"
 
 
+@slow
 class UnderPerfAsUser(Undisturbed):
     recorder = "user"
 
 
+@slow
 class WherePerfIsRefused(Undisturbed):
     recorder = "refused-user"
 

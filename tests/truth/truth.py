@@ -7,6 +7,7 @@ off by a hundredth and by what a process uses before and after it can look at it
 
 It shares no code with monarc and reads `--json` alone."""
 import dataclasses
+import glob
 import json
 import math
 import os
@@ -15,10 +16,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "programs")
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.append(os.path.join(ROOT, "tests"))  # parts.py
 MONARC = os.path.abspath(os.environ.get("MONARC") or os.path.join(ROOT, "build", "monarc"))
 NOBODY = 65534
 ERRORS = 3            # standard errors that a share may be off
@@ -26,6 +29,9 @@ HUNDREDTH = 0.01      # of a total
 WHOLE = 0.01          # of all stacks may be cut
 OUTSIDE_S = 0.004     # of a process: loading it, and ending it, beyond what it can measure
 USER_CODE = "perf in user code"
+RATE = {"ptrace": 250}  # samples a second, unless told: else 1000
+SWITCH_S = 0.001      # to leave a CPU and be back, around each wait
+WAIT_S = {"ptrace": 0.010}  # of a wait, where it is not switches that are recorded
 TICKS_PER_S = 250     # at least: how often the kernel decides between user and system time
 
 # How each build is compiled. -O2 has no frame pointers on the machines we have.
@@ -64,10 +70,28 @@ RECORDERS = {r.name: r for r in [
 
 # --- building -------------------------------------------------------------------------------------
 
+NAMES_IN_MAPS = {"three", "one_part", "never_called", "first", "second"}
+
+
+def forget_old_maps():
+    """Numbers of processes come again, and a map that root left is in the way of another user's."""
+    for path in glob.glob("/tmp/perf-*.map"):
+        try:
+            process = path[len("/tmp/perf-"):-len(".map")]
+            with open(path, errors="replace") as f:
+                names = {line.split()[2] for line in f if len(line.split()) > 2}
+            if not os.path.exists("/proc/" + process) and names <= NAMES_IN_MAPS and \
+                    os.stat(path).st_mtime < time.time() - 60:
+                os.unlink(path)
+        except OSError:
+            pass
+
+
 class Workshop:
     """A folder of compiled programs, kept as long as the object."""
 
     def __init__(self):
+        forget_old_maps()
         self.folder = tempfile.TemporaryDirectory(prefix="monarc-truth-")
         os.chmod(self.folder.name, 0o755)
         self.built = {}
@@ -121,12 +145,14 @@ class Truth:
     def __init__(self, path):
         self.self, self.total, self.path, self.kernel = {}, {}, {}, {}
         self.calls, self.wait, self.cpu, self.error = {}, {}, {}, {}
+        self.waits = {}  # how many
         with open(path) as f:
             for line in f:
                 kind, rest = line.rstrip("\n").split(" ", 1)
                 name, value = rest.rsplit(" ", 1)
                 rows = getattr(self, kind)
                 rows[name] = rows.get(name, 0) + float(value)
+                self.waits[name] = self.waits.get(name, 0) + (kind == "wait")
         self.cpu_s = sum(self.cpu.values())
         self.error_s = sum(self.error.values())
 
@@ -187,6 +213,14 @@ class Report:
         """What is named and stands in no row; the kernel's is in one."""
         return sum(loss["ns"] for loss in self.recorded["losses"] if loss["kind"] != "kernel") / 1e9
 
+    def missing_s(self):
+        """Of that, what samples say that the kernel had no room for: it may be anybody's."""
+        return sum(loss["ns"] for loss in self.recorded["losses"] if loss["kind"] == "records") / 1e9
+
+    def looks(self):
+        """Of how many looks the places of time in the kernel are an estimate, where it is one."""
+        return sum(loss["count"] for loss in self.recorded["losses"] if loss["kind"] == "kernel")
+
     def path_s(self, path):
         """Time of the stacks that have these functions in this order, others between or not."""
         names = path.split(";")
@@ -240,10 +274,27 @@ def standard_error(share, samples):
     return math.sqrt(spread / max(samples, 1))
 
 
+def compare_waits(truth, report, method):
+    """Of a recording of time on and off the CPU, in seconds: how long each function was waiting."""
+    found = [Finding("recorded by " + method, 1, report.recorded["method"] == method, 0, "")]
+    for name, s in truth.wait.items():
+        allowed = HUNDREDTH * s + truth.waits[name] * WAIT_S.get(method, SWITCH_S)
+        seen = report.total_s(name)
+        # Waits at which nobody looked have their length, and no place.
+        most = seen if method == "perf" else seen + report.self_s("[waiting]")
+        found.append(Finding("wait " + name, s, min(max(s, seen), most), allowed, "s"))
+    for name, s in truth.self.items():
+        allowed = ERRORS * s / math.sqrt(RATE.get(method, 1000) * s) + truth.error_s
+        found.append(Finding("self " + name, s, report.self_s(name), allowed, "s"))
+    return found
+
+
 def compare(truth, report, asks, rename=(), method="", is_cut=False):
     """All findings. `asks` are the kinds of lines to compare; `rename` says under which other name
     rows stand; `is_cut`: that stacks are allowed to be cut, if the report says so."""
     n, cpu, seen_cpu = report.samples(), truth.cpu_s, report.sampled_s
+    if "wait" in asks:
+        return compare_waits(truth, report, method)
     clock = truth.error_s / cpu
     cut_s = report.cut_s()  # callers that are not known, and said to be
     unseen_s = max(cut_s - sum(truth.kernel.values()), 0) if method == USER_CODE else 0
@@ -253,12 +304,21 @@ def compare(truth, report, asks, rename=(), method="", is_cut=False):
     if not is_cut:
         found.append(Finding("stacks that are not whole", 0, report.cut_share(), WHOLE))
 
+    def estimate(p):
+        """Of a share `p`, how far off its part in the kernel may be: that is estimated by looks."""
+        kernel, looks = report.kernel_s() / seen_cpu, report.looks()
+        return kernel * standard_error(min(p / kernel, 1), looks) if looks and kernel else 0
+
     def share(kind, name, expected_s, seen_s, most_s=None, ticks=False):
         p = min(expected_s / cpu, 1)
         allowed = ERRORS * standard_error(p, n) + clock
         if ticks:  # what is the kernel's is known by the tick alone
             allowed += ERRORS * standard_error(p, cpu * TICKS_PER_S)
-        low, high = (s / seen_cpu if seen_cpu else 0 for s in (seen_s, most_s or seen_s))
+        if method == USER_CODE and kind != "self":
+            allowed += ERRORS * estimate(p)
+        missing_s = report.missing_s()
+        all_s = seen_cpu + missing_s
+        low, high = (s / all_s if all_s else 0 for s in (seen_s, (most_s or seen_s) + missing_s))
         found.append(Finding("%s %s" % (kind, name), p, min(max(p, low), high), allowed))
 
     found += account(truth, report)

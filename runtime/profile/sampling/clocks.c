@@ -5,9 +5,9 @@
  * exec, and never closed by us unless it is still ours, since programs close and reuse descriptors
  * they do not know. */
 #include "clocks.h"
-#include "ring.h"
 #include "../../common/sys.h"
 #include "../../common/text.h"
+#include "ring.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>

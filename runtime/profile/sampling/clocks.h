@@ -1,6 +1,6 @@
 /* The clocks that tick for one thread. */
-#ifndef MONARC_HOSTED_CLOCKS_H
-#define MONARC_HOSTED_CLOCKS_H
+#ifndef MONARC_PROFILE_CLOCKS_H
+#define MONARC_PROFILE_CLOCKS_H
 
 #include "../thread.h"
 

@@ -3,9 +3,9 @@
  * A ring has one reader at a time: its thread, in the signal handler, or whoever writes the files.
  * The handler finds the lock taken only if somebody else empties the ring just then. */
 #include "ring.h"
-#include "stack.h"
 #include "../../common/sys.h"
 #include "../../common/text.h"
+#include "stack.h"
 
 #include <sys/mman.h>
 
@@ -188,7 +188,7 @@ bool ring_drain(struct process *p, struct thread *t)
     uint64_t mask;
     if (!ring_is_mapped(t))
         return false;
-    sys_block(&mask);
+    process_block(&mask);
     bool ours = lock(r), cut = false;
     if (ours && r->pages) {
         drain(p, t);
@@ -212,7 +212,7 @@ void ring_drop(struct thread *t)
     uint64_t mask;
     if (!t || !ring_is_mapped(t))
         return;
-    sys_block(&mask);
+    process_block(&mask);
     /* Without waiting: whoever empties the ring may wait for the lock that the caller holds. */
     if (!__atomic_exchange_n(&t->ring->lock, 1, __ATOMIC_ACQUIRE)) {
         struct perf_event_mmap_page *pages = t->ring->pages;
@@ -229,7 +229,7 @@ void ring_unmap(struct process *p, struct thread *t)
     uint64_t mask;
     if (!ring_is_mapped(t))
         return;
-    sys_block(&mask);
+    process_block(&mask);
     if (lock(r)) {
         drain(p, t);
         sys_pages_free(r->alarm, PAGE);

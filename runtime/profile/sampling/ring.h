@@ -4,8 +4,8 @@
  * the events alive, so no descriptor stays open.
  *
  * Specification: perf_event_open(2), "MMAP layout". x86-64 only so far. */
-#ifndef MONARC_HOSTED_RING_H
-#define MONARC_HOSTED_RING_H
+#ifndef MONARC_PROFILE_RING_H
+#define MONARC_PROFILE_RING_H
 
 #include "../thread.h"
 

@@ -8,10 +8,10 @@
  *
  * perf_event_open(2), timer_create(2), setitimer(2). */
 #include "sample.h"
+#include "../../common/sys.h"
 #include "clocks.h"
 #include "ring.h"
 #include "stack.h"
-#include "../../common/sys.h"
 #include "../thread.h"
 
 #include <errno.h>
@@ -107,6 +107,7 @@ static bool install(int signal)
         old.sa_handler != SIG_DFL)
         return false;
     sigfillset(&new.sa_mask);
+    sigdelset(&new.sa_mask, SIGBUS); /* see cut.h */
     if (sigaction(signal, &new, NULL) != 0)
         return false;
     __atomic_store_n(&is_ours[signal], true, __ATOMIC_RELAXED);
@@ -192,7 +193,9 @@ void sample_init(struct process *p)
         lost_add(LOST_SIGNAL, 1);
         return;
     }
+    static const struct thread_watcher watcher = {sample_thread_start, sample_thread_stop};
     installed = true;
+    thread_watch(&watcher);
     sample_thread_start(p, monarc_slot.thread);
     if (!is_clock() && clock_used == CLOCK_ANY) { /* say what is sampled instead, sample that */
         lost_add(LOST_EVENT, 1);

@@ -1,6 +1,6 @@
 /* Statistical samples: a clock per thread, a signal handler, whole call stacks. */
-#ifndef MONARC_HOSTED_SAMPLE_H
-#define MONARC_HOSTED_SAMPLE_H
+#ifndef MONARC_PROFILE_SAMPLE_H
+#define MONARC_PROFILE_SAMPLE_H
 
 #include "../process.h"
 

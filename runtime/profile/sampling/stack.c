@@ -5,8 +5,9 @@
  * not know (alternate signal stacks, coroutines, threads of static programs) each frame is read
  * through process_vm_readv(2), which is slower and refuses what is not mapped. */
 #include "stack.h"
-#include "../objects.h"
 #include "../../common/sys.h"
+#include "../objects.h"
+#include "../table.h"
 
 #include <linux/perf_event.h>
 #include <monarc/sidecar.h>

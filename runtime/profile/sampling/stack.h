@@ -1,7 +1,7 @@
 /* Call stacks of samples, kept as a tree: a node is (parent node, address), its hits are the
  * samples taken with it innermost. The outermost frame's parent is the thread's root. */
-#ifndef MONARC_HOSTED_STACK_H
-#define MONARC_HOSTED_STACK_H
+#ifndef MONARC_PROFILE_STACK_H
+#define MONARC_PROFILE_STACK_H
 
 #include "../thread.h"
 

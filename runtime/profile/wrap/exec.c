@@ -1,18 +1,16 @@
 /* exec*: the recording is written before the process image goes. */
-#include "../dump.h"
-#include "real.h"
-#include "../sampling/sample.h"
+#include "../../common/exec.h"
 #include "../../common/sys.h"
+#include "../dump.h"
+#include "../sampling/sample.h"
+#include "../start.h"
+#include "real.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <unistd.h>
-
-#define EXPORT __attribute__((visibility("default")))
+/* A static program that only calls one of these is recorded as well. */
+__attribute__((used)) static struct process *(*const links_in_start)(void) = process_get;
 
 /* In a vfork child the recording is the parent's, and stays alone. */
-static bool leaving(void)
+bool exec_leaving(void)
 {
     struct process *p = process_if_started();
     if (config.monitored || !p || p->pid != sys_pid())
@@ -22,86 +20,17 @@ static bool leaving(void)
     return true;
 }
 
-static int stayed(bool left, int result)
+void exec_stayed(void)
 {
-    if (left)
-        sample_resume();
-    return result;
+    sample_resume();
 }
 
-EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+int exec_next(const char *path, char *const argv[], char *const envp[])
 {
-    bool left = leaving();
-    return stayed(left, REAL(execve)(path, argv, envp));
+    return REAL(execve)(path, argv, envp);
 }
 
-EXPORT int execv(const char *path, char *const argv[])
+int exec_next_search(const char *file, char *const argv[], char *const envp[])
 {
-    return execve(path, argv, environ);
-}
-
-EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
-{
-    bool left = leaving();
-    return stayed(left, REAL(execvpe)(file, argv, envp));
-}
-
-EXPORT int execvp(const char *file, char *const argv[])
-{
-    return execvpe(file, argv, environ);
-}
-
-EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
-{
-    bool left = leaving();
-    long r = SYS5(SYS_execveat, fd, "", argv, envp, AT_EMPTY_PATH);
-    errno = (int)-r;
-    return stayed(left, -1);
-}
-
-/* Arguments up to and with NULL. */
-static size_t count_arguments(va_list list)
-{
-    size_t n = 1;
-    while (va_arg(list, char *))
-        n++;
-    return n + 1;
-}
-
-static void take_arguments(char **argv, const char *first, size_t n, va_list list)
-{
-    argv[0] = (char *)(uintptr_t)first;
-    for (size_t i = 1; i < n; i++)
-        argv[i] = va_arg(list, char *);
-}
-
-#define COLLECT(argv, first)                          \
-    va_list list, again;                              \
-    va_start(list, first);                            \
-    va_copy(again, list);                             \
-    size_t n = count_arguments(again);                \
-    va_end(again);                                    \
-    char **argv = __builtin_alloca(n * sizeof *argv); \
-    take_arguments(argv, first, n, list)
-
-EXPORT int execl(const char *path, const char *first, ...)
-{
-    COLLECT(argv, first);
-    va_end(list);
-    return execve(path, argv, environ);
-}
-
-EXPORT int execlp(const char *file, const char *first, ...)
-{
-    COLLECT(argv, first);
-    va_end(list);
-    return execvpe(file, argv, environ);
-}
-
-EXPORT int execle(const char *path, const char *first, ...)
-{
-    COLLECT(argv, first);
-    char *const *envp = va_arg(list, char *const *);
-    va_end(list);
-    return execve(path, argv, envp);
+    return REAL(execvpe)(file, argv, envp);
 }

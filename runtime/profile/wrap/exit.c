@@ -1,8 +1,8 @@
 /* _exit, _Exit, daemon: the recording is written before the process ends. A static program finds
  * the first two in life.c; its daemon() calls them. */
+#include "../../common/sys.h"
 #include "../dump.h"
 #include "real.h"
-#include "../../common/sys.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,8 +14,7 @@ EXPORT void _exit(int status)
     dump(WRITTEN_EXIT, DUMP_FINAL, NULL);
     if (REAL(_exit))
         REAL(_exit)(status); /* another library's, or libc's */
-    for (;;)
-        SYS3(SYS_exit_group, status, 0, 0);
+    sys_exit(status);
 }
 
 EXPORT void _Exit(int status)

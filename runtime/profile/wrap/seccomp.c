@@ -1,7 +1,7 @@
 /* prctl and syscall: the ways in which a program sandboxes itself. See seal.h. */
-#include "real.h"
-#include "../seal.h"
 #include "../../common/sys.h"
+#include "../seal.h"
+#include "real.h"
 
 #include <linux/seccomp.h>
 #include <stdarg.h>

@@ -1,15 +1,22 @@
 /* sigaction, signal: a program that arranges all signals anew, or looks at all, does not find the
- * one that the clocks use: it is told, and keeps, what it would have without them. */
-#include "real.h"
+ * ones that the clocks and cut.c use: it is told, and keeps, what it would have without them. */
+#include "../cut.h"
 #include "../sampling/sample.h"
+#include "real.h"
 
 #include <signal.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT int sigaction(int signal, const struct sigaction *new, struct sigaction *old)
+static struct sigaction *programs_action(int signal)
 {
     struct sigaction *mine = sample_programs_action(signal);
+    return mine ? mine : cut_programs_action(signal);
+}
+
+EXPORT int sigaction(int signal, const struct sigaction *new, struct sigaction *old)
+{
+    struct sigaction *mine = programs_action(signal);
     if (!mine)
         return REAL(sigaction)(signal, new, old);
     struct sigaction before = *mine;
@@ -22,7 +29,7 @@ EXPORT int sigaction(int signal, const struct sigaction *new, struct sigaction *
 
 EXPORT void (*signal(int signal, void (*handler)(int)))(int)
 {
-    struct sigaction *mine = sample_programs_action(signal);
+    struct sigaction *mine = programs_action(signal);
     if (!mine)
         return REAL(signal)(signal, handler);
     void (*before)(int) = mine->sa_handler;

@@ -1,8 +1,9 @@
 /* pthread_create: threads are sampled from their first instruction, with known stack bounds; under
  * a monitor they are left alone until they count. clone: a task that shares its creator's TLS must
  * count with locked operations. */
-#include "real.h"
+#include "../start.h"
 #include "../thread.h"
+#include "real.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,5 +1,6 @@
 /* dlclose: the addresses of an unloaded library are set aside before they are used again. */
-#include "../objects.h"
+#include "../loadmap.h"
+#include "../start.h"
 #include "real.h"
 
 #include <dlfcn.h>

@@ -3,11 +3,9 @@
 #define MONARC_CLI_COVER_OPTIONS_H
 
 #include "command/command.h"
-#include "session/coverage_files.h"
-#include "session/source_names.h"
-#include "session/coverage_read.h"
+#include "session/coverage.h"
 #include "cli/terminal.h"
-#include "coverage/report/coverage_report.h"
+#include "coverage/report/coverage_formats.h"
 
 enum {
     COVER_MISSING,
@@ -22,6 +20,7 @@ enum {
     COVER_COBERTURA,
     COVER_JSON,
     COVER_MARKDOWN,
+    COVER_FORMAT,
     COVER_QUIET,
     COVER_FAIL_LINE,
     COVER_FAIL_BRANCH,
@@ -42,6 +41,10 @@ enum {
     COVER_FOLLOW,
     COVER_NO_DEMANGLE,
     COVER_TEST_NAME,
+    COVER_BY_TEST,
+    COVER_RUNS,
+    COVER_TESTS_OF,
+    COVER_TESTS_FOR,
     COVER_THREADS,
     COVER_COLOR,
     COVER_NO_PAGER,
@@ -50,26 +53,38 @@ enum {
 
 extern const struct option_row cover_option_rows[COVER_OPTIONS];
 
-enum cover_form { FORM_LCOV, FORM_COBERTURA, FORM_JSON, FORM_MARKDOWN, FORMS };
 enum cover_gate_of { GATE_LINE, GATE_BRANCH, GATE_FUNCTION, GATE_CONDITION, GATE_DIFF, GATES };
 
+/* A report in a format, and the file that it goes to. */
+struct cover_output {
+    const struct coverage_format *format;
+    const char *path; /* "-": standard output */
+};
+
 struct cover_options {
-    struct find_rules find;
-    struct cover_wishes wishes;
-    struct read_rules read;
-    struct result_rules result;
+    struct coverage_options session;
     struct source_search search; /* directories and maps */
-    struct cover_style style;
+    struct coverage_style style;
     struct arena arena;
-    const char *files[FORMS]; /* where each form goes, or NULL */
+    VEC(struct cover_output) outputs;
     bool has_gate[GATES];
     double gates[GATES];
-    const char *patch, *test;
-    bool has_root, is_quiet, no_pager, is_lcov2, keeps_linkage_names;
+    const char *test;
+    bool by_test; /* one of the three */
+    const char *tests_of, *tests_for;
+    bool is_quiet, no_pager, keeps_linkage_names;
     enum colour_when colour;
-    char **paths;
-    size_t paths_len;
 };
+
+/* Taking options one by one, for a command that has others as well: into a zeroed *o, from init()
+ * to finish(). `request` is a struct cover_options, `row` of the table above. */
+void cover_options_init(struct cover_options *o);
+MUST_CHECK bool cover_option(void *request, int row, const char *value, struct err *e);
+MUST_CHECK bool cover_options_finish(struct cover_options *o, struct err *e);
+
+/* What the gates that were asked for say; returns how many there are. */
+size_t cover_gates(const struct cover_options *o, const struct coverage_session *s,
+                   struct coverage_gate gates[GATES]);
 
 /* Parses into a zeroed *o; OPTION_END, OPTION_HELP or OPTION_BAD. */
 int cover_options_parse(const struct command *self, int argc, char **argv, struct cover_options *o,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void count_ends(const struct notes *n, const struct cover_function *f, struct cover_graph *g,
+static void count_ends(const struct notes *n, const struct notes_function *f, struct block_graph *g,
                        uint32_t *first)
 {
     for (uint32_t i = f->first_arc; i < f->first_arc + f->arcs; i++) {
@@ -18,8 +18,8 @@ static void count_ends(const struct notes *n, const struct cover_function *f, st
 }
 
 /* Arcs in the order of their targets; the scratch queue takes them. */
-static void sort_by_target(const struct notes *n, const struct cover_function *f,
-                           struct cover_graph *g)
+static void sort_by_target(const struct notes *n, const struct notes_function *f,
+                           struct block_graph *g)
 {
     uint32_t *place = calloc((size_t)f->blocks + 1, sizeof *place);
     if (!place)
@@ -34,9 +34,9 @@ static void sort_by_target(const struct notes *n, const struct cover_function *f
     free(place);
 }
 
-static bool is_in_order(const struct notes *n, const struct cover_function *f)
+static bool is_in_order(const struct notes *n, const struct notes_function *f)
 {
-    const struct cover_arc *arcs = n->arcs.at + f->first_arc;
+    const struct notes_arc *arcs = n->arcs.at + f->first_arc;
     for (uint32_t i = 1; i < f->arcs; i++)
         if (arcs[i].source < arcs[i - 1].source ||
             (arcs[i].source == arcs[i - 1].source && arcs[i].target < arcs[i - 1].target &&
@@ -45,8 +45,8 @@ static bool is_in_order(const struct notes *n, const struct cover_function *f)
     return true;
 }
 
-static void list_successors(const struct notes *n, const struct cover_function *f,
-                            struct cover_graph *g, uint32_t *first)
+static void list_successors(const struct notes *n, const struct notes_function *f,
+                            struct block_graph *g, uint32_t *first)
 {
     first[f->blocks] = f->first_arc + f->arcs;
     count_ends(n, f, g, first);
@@ -66,12 +66,12 @@ static void list_successors(const struct notes *n, const struct cover_function *
         first[0] = f->first_arc;
 }
 
-static void classify_block(const struct notes *n, const struct cover_function *f, uint32_t block,
-                           uint32_t from, uint32_t to, struct cover_graph *g, bool *has_throw)
+static void classify_block(const struct notes *n, const struct notes_function *f, uint32_t block,
+                           uint32_t from, uint32_t to, struct block_graph *g, bool *has_throw)
 {
     uint32_t real = 0, fake = 0;
     for (uint32_t i = from; i < to; i++)
-        *(n->arcs.at[g->out.at[i]].flags & COVER_FAKE ? &fake : &real) += 1;
+        *(n->arcs.at[g->out.at[i]].flags & NOTES_ARC_FAKE ? &fake : &real) += 1;
     bool is_call = fake && block;
     uint8_t *own = &g->block_kinds.at[f->first_block + block];
     *own |= (uint8_t)((is_call ? BLOCK_CALL : 0) | (fake || real > 1 ? BLOCK_DECIDES : 0));
@@ -80,13 +80,13 @@ static void classify_block(const struct notes *n, const struct cover_function *f
         uint32_t target = f->first_block + n->arcs.at[arc].target;
         uint8_t *kind = &g->arc_kinds.at[arc];
         *own |= n->arcs.at[arc].target == block ? BLOCK_REPEATS : 0;
-        if (flags & COVER_FAKE) {
+        if (flags & NOTES_ARC_FAKE) {
             *kind = block ? ARC_CALL : ARC_NONLOCAL;
             g->block_kinds.at[target] |= block ? 0 : BLOCK_NONLOCAL;
             continue;
         }
         *kind = real == 1 ? ARC_UNCONDITIONAL : 0;
-        if (is_call && !(flags & COVER_FALLTHROUGH)) {
+        if (is_call && !(flags & NOTES_ARC_FALLTHROUGH)) {
             *kind |= ARC_THROW;
             *has_throw = true;
         } else if (is_call && real == 1 && g->in_degree.at[target] == 1) {
@@ -96,8 +96,8 @@ static void classify_block(const struct notes *n, const struct cover_function *f
 }
 
 /* Marks as exceptional what cannot be reached from the entry without a throw. */
-static void find_exceptional(const struct notes *n, const struct cover_function *f,
-                             struct cover_graph *g, const uint32_t *first)
+static void find_exceptional(const struct notes *n, const struct notes_function *f,
+                             struct block_graph *g, const uint32_t *first)
 {
     uint8_t *kinds = g->block_kinds.at + f->first_block;
     uint32_t len = 0;
@@ -111,7 +111,7 @@ static void find_exceptional(const struct notes *n, const struct cover_function 
         for (uint32_t i = first[block]; i < first[block + 1]; i++) {
             uint32_t arc = g->out.at[i], target = n->arcs.at[arc].target;
             bool is_plain =
-                !(n->arcs.at[arc].flags & COVER_FAKE) && !(g->arc_kinds.at[arc] & ARC_THROW);
+                !(n->arcs.at[arc].flags & NOTES_ARC_FAKE) && !(g->arc_kinds.at[arc] & ARC_THROW);
             if (!is_plain || !(kinds[target] & BLOCK_EXCEPTIONAL))
                 continue;
             kinds[target] &= (uint8_t)~BLOCK_EXCEPTIONAL;
@@ -120,8 +120,8 @@ static void find_exceptional(const struct notes *n, const struct cover_function 
     }
 }
 
-static void build_function(const struct notes *n, const struct cover_function *f,
-                           struct cover_graph *g, uint32_t *first)
+static void build_function(const struct notes *n, const struct notes_function *f,
+                           struct block_graph *g, uint32_t *first)
 {
     if (!f->blocks)
         return;
@@ -141,7 +141,7 @@ static void build_function(const struct notes *n, const struct cover_function *f
             memset((v)->at, 0, (n) * sizeof *(v)->at); \
     } while (0)
 
-void cover_graph_build(const struct notes *n, struct cover_graph *g)
+void block_graph_build(const struct notes *n, struct block_graph *g)
 {
     size_t blocks = (size_t)n->blocks;
     ZEROED(&g->first_out, blocks + n->functions.len);
@@ -155,7 +155,7 @@ void cover_graph_build(const struct notes *n, struct cover_graph *g)
                        g->first_out.at + n->functions.at[i].first_block + i);
 }
 
-void cover_graph_deinit(struct cover_graph *g)
+void block_graph_deinit(struct block_graph *g)
 {
     vec_free(&g->first_out);
     vec_free(&g->out);

@@ -6,10 +6,9 @@
 #include "base/parallel.h"
 #include "coverage/model/coverage.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
-void cover_result_deinit(struct cover_result *r)
+void coverage_result_deinit(struct coverage_result *r)
 {
     vec_free(&r->sources);
     vec_free(&r->lines);
@@ -19,10 +18,10 @@ void cover_result_deinit(struct cover_result *r)
     vec_free(&r->tests);
     vec_free(&r->notes);
     arena_deinit(&r->arena);
-    *r = (struct cover_result){0};
+    *r = (struct coverage_result){0};
 }
 
-double cover_percent(const struct cover_ratio *r)
+double ratio_percent(const struct coverage_ratio *r)
 {
     uint64_t all = r->all - r->unknown;
     return all ? 100.0 * (double)r->hit / (double)all : 100.0;
@@ -30,7 +29,7 @@ double cover_percent(const struct cover_ratio *r)
 
 /* --- sources: where they are, and how much there is of each ---------------------------------- */
 
-static const char *shown_path(const char *root, const char *path)
+static const char *result_shown_path(const char *root, const char *path)
 {
     size_t len = root ? strlen(root) : 0;
     len -= len == 1; /* "/" */
@@ -39,22 +38,29 @@ static const char *shown_path(const char *root, const char *path)
     return path;
 }
 
-static void find_sources(struct cover_building *b)
+static bool result_is_outside(const struct result_rules *rules, const char *path)
 {
-    struct cover_result *r = b->r;
+    return rules->scope && !rules->is_in_scope(rules->scope, path);
+}
+
+static void result_find_sources(struct result_building *b)
+{
+    struct coverage_result *r = b->r;
     for (uint32_t rank = 0; rank < b->order.ranks; rank++) {
         const char *path = part_path(&b->order.parts[b->order.first_part[rank]]);
         const char *whole = arena_copy(&r->arena, path, strlen(path));
         const char *file = source_find(b->rules->search, whole);
-        vec_push(&r->sources, (struct result_source){.path = shown_path(b->rules->root, whole),
-                                                     .whole = whole,
-                                                     .file = file});
-        r->unreadable_sources += !file;
+        vec_push(&r->sources,
+                 (struct result_source){.path = result_shown_path(b->rules->root, whole),
+                                        .whole = whole,
+                                        .file = file,
+                                        .is_outside = result_is_outside(b->rules, whole)});
+        r->unreadable_sources += !file && !r->sources.at[rank].is_outside;
     }
 }
 
 /* What all tables together have of a source: the most that the result can have. */
-static struct table_size size_of(const struct cover_order *order, uint32_t rank)
+static struct table_size result_size_of(const struct source_parts *order, uint32_t rank)
 {
     struct table_size sum = {0};
     for (uint32_t i = order->first_part[rank]; i < order->first_part[rank + 1]; i++) {
@@ -68,11 +74,11 @@ static struct table_size size_of(const struct cover_order *order, uint32_t rank)
 }
 
 /* Gives each source its slices; `work` gets the sources, the largest first. */
-static void make_room(struct cover_building *b, struct keyed *work)
+static void result_make_room(struct result_building *b, struct keyed *work)
 {
-    struct cover_result *r = b->r;
+    struct coverage_result *r = b->r;
     for (uint32_t rank = 0; rank < b->order.ranks; rank++) {
-        struct table_size size = size_of(&b->order, rank);
+        struct table_size size = result_size_of(&b->order, rank);
         r->sources.at[rank].first_function = (uint32_t)r->functions.len;
         r->sources.at[rank].first_line = (uint32_t)r->lines.len;
         b->sources[rank].first_branch = (uint32_t)r->branches.len;
@@ -95,21 +101,18 @@ static void make_room(struct cover_building *b, struct keyed *work)
 /* --- threads --------------------------------------------------------------------------------- */
 
 struct building_job {
-    struct cover_builder *workers;
+    struct result_builder *workers;
     const struct keyed *work;
-    atomic_uint next;
-    void (*put)(struct cover_builder *w, uint32_t rank);
+    void (*put)(struct result_builder *w, uint32_t rank);
 };
 
-static void put_all(size_t worker, void *context)
+static void result_put_one(size_t i, unsigned worker, void *context)
 {
     struct building_job *job = context;
-    struct cover_builder *w = &job->workers[worker];
-    for (uint32_t i; (i = atomic_fetch_add(&job->next, 1)) < w->b->order.ranks;)
-        job->put(w, job->work[i].item);
+    job->put(&job->workers[worker], job->work[i].item);
 }
 
-static void builder_deinit(struct cover_builder *w)
+static void result_builder_deinit(struct result_builder *w)
 {
     arena_join(&w->b->r->arena, &w->texts);
     line_walk_deinit(&w->walk);
@@ -125,49 +128,46 @@ static void builder_deinit(struct cover_builder *w)
 }
 
 /* Little is done sooner than a thread starts. */
-static unsigned threads_for(const struct cover_building *b)
+static unsigned result_threads_for(const struct result_building *b)
 {
-    enum { LITTLE = 2000, MOST = 64 };
+    enum { LITTLE = 2000 };
     size_t items = b->r->lines.len + b->r->functions.len + b->r->branches.len;
-    unsigned threads = b->rules->threads ? b->rules->threads : parallel_cpus();
-    threads = items < LITTLE ? 1 : threads > MOST ? MOST : threads;
-    return threads < b->order.ranks ? threads : b->order.ranks;
+    return parallel_workers(b->order.ranks, items < LITTLE ? 1 : b->rules->threads);
 }
 
-static void put_sources(struct cover_building *b, const struct keyed *work, struct arena *a)
+static void result_put_sources(struct result_building *b, const struct keyed *work, struct arena *a)
 {
-    unsigned threads = threads_for(b);
-    struct building_job job = {.work = work, .put = cover_put_functions};
-    job.workers = ARENA_NEW(a, struct cover_builder, threads + 1);
+    unsigned threads = result_threads_for(b);
+    struct building_job job = {.work = work, .put = result_put_functions};
+    job.workers = ARENA_NEW(a, struct result_builder, threads + 1);
     for (unsigned i = 0; i < threads; i++)
         job.workers[i].b = b;
-    parallel_for(threads, threads, put_all, &job);
-    job.put = cover_put_lines;
-    atomic_store(&job.next, 0);
-    parallel_for(threads, threads, put_all, &job);
+    parallel_for_workers(b->order.ranks, threads, result_put_one, &job);
+    job.put = result_put_lines;
+    parallel_for_workers(b->order.ranks, threads, result_put_one, &job);
     for (unsigned i = 0; i < threads; i++)
-        builder_deinit(&job.workers[i]);
+        result_builder_deinit(&job.workers[i]);
 }
 
 /* --- sums ------------------------------------------------------------------------------------ */
 
-static void add_ratio(struct cover_ratio *sum, const struct cover_ratio *part)
+static void result_add_ratio(struct coverage_ratio *sum, const struct coverage_ratio *part)
 {
     sum->all += part->all;
     sum->hit += part->hit;
     sum->unknown += part->unknown;
 }
 
-static void add_sums(struct cover_sums *sum, const struct cover_sums *part)
+static void result_add_sums(struct coverage_ratios *sum, const struct coverage_ratios *part)
 {
-    add_ratio(&sum->lines, &part->lines);
-    add_ratio(&sum->functions, &part->functions);
-    add_ratio(&sum->branches, &part->branches);
-    add_ratio(&sum->conditions, &part->conditions);
-    add_ratio(&sum->calls, &part->calls);
+    result_add_ratio(&sum->lines, &part->lines);
+    result_add_ratio(&sum->functions, &part->functions);
+    result_add_ratio(&sum->branches, &part->branches);
+    result_add_ratio(&sum->conditions, &part->conditions);
+    result_add_ratio(&sum->calls, &part->calls);
 }
 
-static void add_left_out(struct result_left_out *sum, const struct result_left_out *part)
+static void result_add_left_out(struct result_left_out *sum, const struct result_left_out *part)
 {
     sum->lines += part->lines;
     sum->branches += part->branches;
@@ -176,8 +176,11 @@ static void add_left_out(struct result_left_out *sum, const struct result_left_o
     sum->hidden_branches += part->hidden_branches;
 }
 
-static void take_notes(struct cover_result *r, const struct cover_marks *m, const char *path)
+static void result_take_notes(struct coverage_result *r, const struct source_marks *m,
+                              const char *path)
 {
+    if (m->trouble && !r->trouble)
+        r->trouble = arena_copy(&r->arena, m->trouble, strlen(m->trouble));
     if (m->unclosed)
         vec_push(&r->notes,
                  arena_printf(&r->arena,
@@ -189,29 +192,40 @@ static void take_notes(struct cover_result *r, const struct cover_marks *m, cons
                                          path, m->stray));
 }
 
+static void result_note_outside(struct coverage_result *r, const struct result_source *s)
+{
+    if (!s->lines && !s->functions)
+        return;
+    r->left_out.outside_example =
+        r->left_out.outside_sources++ ? r->left_out.outside_example : s->whole;
+}
+
 /* Sources of which nothing is left are not shown. */
-static void drop_empty(struct cover_result *r)
+static void result_drop_empty(struct coverage_result *r)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < r->sources.len; i++) {
         struct result_source *s = &r->sources.at[i];
-        if (!s->lines && !s->functions)
+        if (s->is_outside)
+            result_note_outside(r, s);
+        if (s->is_outside || (!s->lines && !s->functions))
             continue;
         for (uint32_t k = 0; k < s->functions; k++)
             r->functions.at[s->first_function + k].source = kept;
-        add_sums(&r->sums, &s->sums);
+        result_add_sums(&r->sums, &s->sums);
         r->sources.at[kept++] = *s;
     }
     r->sources.len = kept;
 }
 
-static int by_text(const void *left, const void *right)
+static int result_by_text(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 /* Tests' names, each once, in an order that does not depend on which thread met them. */
-static void take_tests(struct cover_result *r, const struct cover_table *tables, size_t len)
+static void result_take_tests(struct coverage_result *r, const struct coverage_table *tables,
+                              size_t len)
 {
     struct intern tests = {0};
     for (size_t i = 0; i < len; i++)
@@ -220,29 +234,31 @@ static void take_tests(struct cover_result *r, const struct cover_table *tables,
     for (uint32_t i = 0; i < tests.texts.len; i++)
         vec_push(&r->tests, arena_copy(&r->arena, tests.texts.at[i], tests.lengths.at[i]));
     if (r->tests.len)
-        qsort(r->tests.at, r->tests.len, sizeof *r->tests.at, by_text);
+        qsort(r->tests.at, r->tests.len, sizeof *r->tests.at, result_by_text);
     intern_deinit(&tests);
 }
 
-void cover_result_build(const struct cover_table *tables, size_t len,
-                        const struct result_rules *rules, struct cover_result *out)
+void coverage_result_build(const struct coverage_table *tables, size_t len,
+                           const struct result_rules *rules, struct coverage_result *out)
 {
-    struct cover_building b = {.rules = rules, .r = out};
+    struct result_building b = {.rules = rules, .r = out};
     struct arena scratch = {0};
-    cover_order_build(tables, len, rules->threads, &b.order);
+    source_parts_build(tables, len, rules->threads, &b.order);
     struct keyed *work = ARENA_NEW(&scratch, struct keyed, (size_t)b.order.ranks + 1);
     b.sources = ARENA_NEW(&scratch, struct built_source, (size_t)b.order.ranks + 1);
-    find_sources(&b);
-    make_room(&b, work);
+    result_find_sources(&b);
+    result_make_room(&b, work);
     b.shown = ARENA_NEW(&scratch, uint32_t, out->functions.len + 1);
-    put_sources(&b, work, &scratch);
+    result_put_sources(&b, work, &scratch);
     for (uint32_t rank = 0; rank < b.order.ranks; rank++) {
-        take_notes(out, &b.sources[rank].marks, out->sources.at[rank].path);
-        add_left_out(&out->left_out, &b.sources[rank].left_out);
-        cover_marks_deinit(&b.sources[rank].marks);
+        if (!out->sources.at[rank].is_outside) {
+            result_take_notes(out, &b.sources[rank].marks, out->sources.at[rank].path);
+            result_add_left_out(&out->left_out, &b.sources[rank].left_out);
+        }
+        source_marks_deinit(&b.sources[rank].marks);
     }
-    drop_empty(out);
-    take_tests(out, tables, len);
-    cover_order_deinit(&b.order);
+    result_drop_empty(out);
+    result_take_tests(out, tables, len);
+    source_parts_deinit(&b.order);
     arena_deinit(&scratch);
 }

@@ -3,8 +3,8 @@
  * Sources are in the order of their names, lines and functions ascending; each owns consecutive
  * slices of flat arrays, which have gaps between the slices: walk over the sources. What is unknown
  * counts neither as run nor as missed. */
-#ifndef MONARC_ANALYSIS_COVER_RESULT_H
-#define MONARC_ANALYSIS_COVER_RESULT_H
+#ifndef MONARC_COVERAGE_ANALYSIS_COVERAGE_RESULT_H
+#define MONARC_COVERAGE_ANALYSIS_COVERAGE_RESULT_H
 
 #include "coverage/analysis/coverage_table.h"
 #include "source/search.h"
@@ -14,8 +14,10 @@
 struct result_rules {
     bool keeps_all_branches; /* those of exceptions and of code that the compiler made, too */
     bool ignores_markers;
-    unsigned threads;             /* 0: as many as there are */
-    const char *root;             /* names below it are shown without it; or NULL */
+    unsigned threads;  /* 0: as many as there are */
+    const char *root;  /* names below it are shown without it; or NULL */
+    const char *scope; /* sources that are not in it are left out; or NULL */
+    bool (*is_in_scope)(const char *scope, const char *path);
     struct source_search *search; /* where sources are read */
     char *(*demangle)(const char *linkage_name, const char *style);
 };
@@ -50,17 +52,17 @@ struct result_function {
     uint32_t source, start_line, end_line;
     uint64_t count;
     uint8_t state;
-    uint8_t reason, doubt; /* why unknown: enum flow_reason, enum cover_doubt */
+    uint8_t reason, defect; /* why unknown: enum flow_reason, enum arcs_defect */
     bool is_partly_unknown, is_repaired;
 };
 
 /* How many there are, how many were run, and how many are not known (which are in neither). */
-struct cover_ratio {
+struct coverage_ratio {
     uint64_t all, hit, unknown;
 };
 
-struct cover_sums {
-    struct cover_ratio lines, functions, branches, conditions, calls;
+struct coverage_ratios {
+    struct coverage_ratio lines, functions, branches, conditions, calls;
 };
 
 struct result_source {
@@ -69,16 +71,19 @@ struct result_source {
     const char *file;  /* where it can be read, or NULL */
     uint32_t first_line, lines;
     uint32_t first_function, functions;
-    struct cover_sums sums;
+    struct coverage_ratios sums;
+    bool is_outside; /* of the rules' scope: not in the result */
 };
 
 /* What markers in the sources left out, and branches that the rules did. */
 struct result_left_out {
     uint64_t lines, branches, functions;
     uint64_t exception_branches, hidden_branches;
+    uint64_t outside_sources;
+    const char *outside_example; /* whole path of one of them */
 };
 
-struct cover_result {
+struct coverage_result {
     struct arena arena;
     VEC(struct result_source) sources;
     VEC(struct result_line) lines;
@@ -86,20 +91,21 @@ struct cover_result {
     VEC(struct result_condition) conditions;
     VEC(struct result_function) functions;
     VEC(const char *) tests;
-    struct cover_sums sums;
+    struct coverage_ratios sums;
 
     struct result_left_out left_out;
     uint64_t unreadable_sources;
+    const char *trouble; /* why one of them is, if it may well be there: its marks are unknown */
     VEC(const char *) notes; /* markers that do not pair */
 };
 
 /* Adds up `len` tables in a zeroed *out. Their names must outlive it. */
-void cover_result_build(const struct cover_table *tables, size_t len,
-                        const struct result_rules *rules, struct cover_result *out);
-void cover_result_deinit(struct cover_result *r);
+void coverage_result_build(const struct coverage_table *tables, size_t len,
+                           const struct result_rules *rules, struct coverage_result *out);
+void coverage_result_deinit(struct coverage_result *r);
 
 /* 0 to 100; 100 if there is nothing. */
-double cover_percent(const struct cover_ratio *r);
+double ratio_percent(const struct coverage_ratio *r);
 
 /* Outcomes of a condition, and those that were seen. */
 static inline uint32_t condition_hit(const struct result_condition *c)

@@ -1,24 +1,24 @@
 /* A result while it is made: each source by one thread, into slices of the result's arrays that are
  * as large as all tables' contents; what is left over at their ends stays untouched. */
-#ifndef MONARC_ANALYSIS_COVER_BUILDING_H
-#define MONARC_ANALYSIS_COVER_BUILDING_H
+#ifndef MONARC_COVERAGE_ANALYSIS_COVERAGE_RESULT_PRIVATE_H
+#define MONARC_COVERAGE_ANALYSIS_COVERAGE_RESULT_PRIVATE_H
 
 #include "coverage/analysis/source_marks.h"
 #include "coverage/analysis/source_parts.h"
 #include "coverage/analysis/coverage_result.h"
 
 struct built_source {
-    struct cover_marks marks;
+    struct source_marks marks;
     struct result_left_out left_out;
     uint32_t first_branch, first_condition; /* where its slices begin */
 };
 
-struct cover_building {
+struct result_building {
     const struct result_rules *rules;
-    struct cover_order order;
-    struct cover_result *r;
+    struct source_parts order;
+    struct coverage_result *r;
     struct built_source *sources; /* by rank */
-    uint32_t *shown;              /* by place of a function: in r->functions, or COVER_NONE */
+    uint32_t *shown;              /* by place of a function: in r->functions, or NO_INDEX */
 };
 
 /* What one table says of a function, of a line's branches, of a condition. */
@@ -30,7 +30,7 @@ struct function_ref {
 struct group_ref {
     const struct table_group *group;
     const struct table_outcome *outcomes;
-    uint32_t place; /* of its function, or COVER_NONE */
+    uint32_t place; /* of its function, or NO_INDEX */
 };
 
 struct mask_ref {
@@ -39,8 +39,8 @@ struct mask_ref {
 };
 
 /* One thread's; zeroed but for the first member. */
-struct cover_builder {
-    struct cover_building *b;
+struct result_builder {
+    struct result_building *b;
     struct arena texts; /* joins the result's */
     struct line_walk walk;
     VEC(struct keyed) items;
@@ -56,17 +56,17 @@ struct cover_builder {
 };
 
 /* Functions come first, of all sources: lines mention those of other sources, too. */
-void cover_put_functions(struct cover_builder *w, uint32_t rank);
-void cover_put_lines(struct cover_builder *w, uint32_t rank);
+void result_put_functions(struct result_builder *w, uint32_t rank);
+void result_put_lines(struct result_builder *w, uint32_t rank);
 
-static inline void cover_ratio_count(struct cover_ratio *ratio, uint8_t state)
+static inline void ratio_count(struct coverage_ratio *ratio, uint8_t state)
 {
     ratio->all++;
     ratio->hit += state == RESULT_HIT;
     ratio->unknown += state == RESULT_UNKNOWN;
 }
 
-static inline uint8_t cover_state(uint64_t hits, bool is_unknown)
+static inline uint8_t hit_state(uint64_t hits, bool is_unknown)
 {
     return hits ? RESULT_HIT : is_unknown ? RESULT_UNKNOWN : RESULT_MISSED;
 }

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#define NONE ((uint32_t)COVER_NONE)
+#define NONE ((uint32_t)NO_INDEX)
 
-void cover_table_deinit(struct cover_table *t)
+void coverage_table_deinit(struct coverage_table *t)
 {
     intern_deinit(&t->paths);
     intern_deinit(&t->names);
@@ -19,16 +19,18 @@ void cover_table_deinit(struct cover_table *t)
     vec_free(&t->groups);
     vec_free(&t->outcomes);
     vec_free(&t->masks);
+    vec_free(&t->hits);
+    vec_free(&t->hits_of);
     vec_free(&t->page_keys);
     vec_free(&t->page_lines);
     map_deinit(&t->by_function);
     map_deinit(&t->by_line);
     map_deinit(&t->by_group);
     map_deinit(&t->by_mask);
-    *t = (struct cover_table){0};
+    *t = (struct coverage_table){0};
 }
 
-uint32_t cover_table_source(struct cover_table *t, const char *path)
+uint32_t coverage_table_source(struct coverage_table *t, const char *path)
 {
     uint32_t source = intern(&t->paths, path, strlen(path));
     if (source == t->sizes.len)
@@ -36,7 +38,7 @@ uint32_t cover_table_source(struct cover_table *t, const char *path)
     return source;
 }
 
-uint32_t cover_table_name(struct cover_table *t, const char *name)
+uint32_t coverage_table_name(struct coverage_table *t, const char *name)
 {
     size_t len = strlen(name);
     uint32_t number = t->next_name;
@@ -47,18 +49,13 @@ uint32_t cover_table_name(struct cover_table *t, const char *name)
     return number;
 }
 
-void cover_table_test(struct cover_table *t, const char *name)
+void coverage_table_test(struct coverage_table *t, const char *name)
 {
     if (*name)
         intern(&t->tests, name, strlen(name));
 }
 
-static uint64_t two(uint32_t high, uint32_t low)
-{
-    return (uint64_t)high << 32 | low;
-}
-
-static bool is_function(const struct table_function *a, const struct table_function *b)
+static bool table_is_function(const struct table_function *a, const struct table_function *b)
 {
     return a->name == b->name && a->source == b->source && a->start_line == b->start_line;
 }
@@ -66,21 +63,21 @@ static bool is_function(const struct table_function *a, const struct table_funct
 /* Of several reasons not to know, the first of the list is kept. */
 void table_function_add(struct table_function *sum, const struct table_function *more)
 {
-    sum->count = cover_sum(sum->count, more->count);
+    sum->count = add_saturating(sum->count, more->count);
     sum->end_line = more->end_line > sum->end_line ? more->end_line : sum->end_line;
     sum->is_known |= more->is_known;
     sum->is_repaired |= more->is_repaired;
     bool is_first =
-        more->reason < sum->reason || (more->reason == sum->reason && more->doubt < sum->doubt);
+        more->reason < sum->reason || (more->reason == sum->reason && more->defect < sum->defect);
     if (more->is_unknown && (!sum->is_unknown || is_first)) {
         sum->reason = more->reason;
-        sum->doubt = more->doubt;
+        sum->defect = more->defect;
     }
     sum->is_unknown |= more->is_unknown;
 }
 
 /* Names are nearly always of one function. */
-static uint32_t find_function(struct cover_table *t, const struct table_function *row)
+static uint32_t table_find_function(struct coverage_table *t, const struct table_function *row)
 {
     uint32_t fresh = (uint32_t)t->functions.len;
     while (t->first_of_name.len <= row->name)
@@ -88,14 +85,14 @@ static uint32_t find_function(struct cover_table *t, const struct table_function
     uint32_t *first = &t->first_of_name.at[row->name];
     if (!*first)
         *first = fresh + 1;
-    if (*first == fresh + 1 || is_function(&t->functions.at[*first - 1], row))
+    if (*first == fresh + 1 || table_is_function(&t->functions.at[*first - 1], row))
         return *first - 1;
-    return *map_at(&t->by_function, two(row->name, row->source), row->start_line, fresh, NULL);
+    return *map_at(&t->by_function, map_two(row->name, row->source), row->start_line, fresh, NULL);
 }
 
-uint32_t cover_table_function(struct cover_table *t, const struct table_function *row)
+uint32_t coverage_table_function(struct coverage_table *t, const struct table_function *row)
 {
-    uint32_t number = find_function(t, row);
+    uint32_t number = table_find_function(t, row);
     if (number < t->functions.len) {
         table_function_add(&t->functions.at[number], row);
         return number;
@@ -107,25 +104,25 @@ uint32_t cover_table_function(struct cover_table *t, const struct table_function
 }
 
 /* Where the lines around this one have their numbers. */
-static uint32_t *page_of(struct cover_table *t, uint32_t source, uint32_t line)
+static uint32_t *table_page_of(struct coverage_table *t, uint32_t source, uint32_t line)
 {
-    uint64_t key = two(source, line / COVER_PAGE);
+    uint64_t key = map_two(source, line / PAGE_LINES);
     if (t->last_page >= t->page_keys.len || t->page_keys.at[t->last_page] != key) {
         bool is_new;
-        t->last_page = *map_at(&t->by_line, key, 0, (uint32_t)t->page_keys.len, &is_new);
+        t->last_page = map_index(&t->by_line, key, 0, t->page_keys.len, &is_new);
         if (is_new) {
             vec_push(&t->page_keys, key);
-            vec_reserve(&t->page_lines, t->page_lines.len + COVER_PAGE);
-            memset(t->page_lines.at + t->page_lines.len, 0, COVER_PAGE * sizeof *t->page_lines.at);
-            t->page_lines.len += COVER_PAGE;
+            vec_reserve(&t->page_lines, t->page_lines.len + PAGE_LINES);
+            memset(t->page_lines.at + t->page_lines.len, 0, PAGE_LINES * sizeof *t->page_lines.at);
+            t->page_lines.len += PAGE_LINES;
         }
     }
-    return t->page_lines.at + (size_t)t->last_page * COVER_PAGE + line % COVER_PAGE;
+    return t->page_lines.at + (size_t)t->last_page * PAGE_LINES + line % PAGE_LINES;
 }
 
-uint32_t cover_table_line(struct cover_table *t, uint32_t source, uint32_t line)
+uint32_t coverage_table_line(struct coverage_table *t, uint32_t source, uint32_t line)
 {
-    uint32_t *place = page_of(t, source, line);
+    uint32_t *place = table_page_of(t, source, line);
     if (!*place) {
         vec_push(&t->lines,
                  (struct table_line){.source = source, .line = line, .group = NONE, .mask = NONE});
@@ -135,14 +132,74 @@ uint32_t cover_table_line(struct cover_table *t, uint32_t source, uint32_t line)
     return *place - 1;
 }
 
-void cover_table_count(struct cover_table *t, uint32_t line, uint64_t count)
+/* ---- hits of tests */
+
+void coverage_table_begin_test(struct coverage_table *t, const char *name)
 {
+    t->test = name ? intern(&t->tests, name, strlen(name)) + 1 : 0;
+}
+
+/* One hit for each test that a line has, in memory of its own. */
+static void table_merge_hits(struct coverage_table *t)
+{
+    struct arena scratch = {0};
+    uint32_t *place = ARENA_NEW(&scratch, uint32_t, t->tests.texts.len); /* 1 + place of the test */
+    VEC(struct table_hit) merged = {0};
+    for (size_t line = 0; line < t->hits_of.len; line++) {
+        uint32_t first = map_value(merged.len), at = t->hits_of.at[line];
+        for (; at != NONE; at = t->hits.at[at].next) {
+            const struct table_hit *h = &t->hits.at[at];
+            uint32_t *known = &place[h->test];
+            if (*known > first && *known <= merged.len && merged.at[*known - 1].test == h->test) {
+                uint64_t *sum = &merged.at[*known - 1].count;
+                *sum = add_saturating(*sum, h->count);
+                continue;
+            }
+            *known = map_value(merged.len) + 1;
+            uint32_t next = merged.len > first ? *known - 2 : NONE;
+            vec_push(&merged, (struct table_hit){h->count, h->test, next});
+        }
+        t->hits_of.at[line] = merged.len > first ? map_value(merged.len) - 1 : NONE;
+    }
+    vec_free(&t->hits);
+    t->hits.at = merged.at;
+    t->hits.len = merged.len;
+    t->hits.cap = merged.cap;
+    arena_deinit(&scratch);
+}
+
+static void table_hit(struct coverage_table *t, uint32_t line, uint64_t count)
+{
+    enum { FIRST_MERGE = 4 << 20 };
+    while (t->hits_of.len <= line)
+        vec_push(&t->hits_of, NONE);
+    uint32_t *first = &t->hits_of.at[line];
+    if (*first != NONE && t->hits.at[*first].test == t->test - 1) {
+        uint64_t *sum = &t->hits.at[*first].count;
+        *sum = add_saturating(*sum, count);
+        return;
+    }
+    vec_push(&t->hits, (struct table_hit){count, t->test - 1, *first});
+    *first = map_value(t->hits.len) - 1;
+    t->most_hits = t->most_hits ? t->most_hits : FIRST_MERGE;
+    if (t->hits.len < t->most_hits)
+        return;
+    table_merge_hits(t);
+    t->most_hits = t->hits.len > FIRST_MERGE / 2 ? 2 * t->hits.len : FIRST_MERGE;
+}
+
+/* ---- lines */
+
+void coverage_table_count(struct coverage_table *t, uint32_t line, uint64_t count)
+{
+    if (t->test && count)
+        table_hit(t, line, count);
     struct table_line *l = &t->lines.at[line];
-    l->count = cover_sum(l->count, count);
+    l->count = add_saturating(l->count, count);
     l->is_known = true;
 }
 
-void cover_table_unknown(struct cover_table *t, uint32_t line)
+void coverage_table_unknown(struct coverage_table *t, uint32_t line)
 {
     t->lines.at[line].is_unknown = true;
 }
@@ -157,18 +214,18 @@ void cover_table_unknown(struct cover_table *t, uint32_t line)
 enum { FEW = 6, FEW_OF_FUNCTION = 12 };
 
 /* For outcomes of one shape, which are added place by place. */
-static uint64_t hash_of(const struct table_outcome *outcomes, uint32_t len)
+static uint64_t table_hash_of(const struct table_outcome *outcomes, uint32_t len)
 {
     uint64_t shape = len;
     for (uint32_t i = 0; i < len; i++) {
-        shape = (shape ^ two(outcomes[i].block, outcomes[i].flags)) * 0xff51afd7ed558ccdu;
+        shape = (shape ^ map_two(outcomes[i].block, outcomes[i].flags)) * 0xff51afd7ed558ccdu;
         shape ^= shape >> 31;
     }
     return shape;
 }
 
-static bool is_group(const struct cover_table *t, uint32_t number, uint32_t line,
-                     const struct table_group *like, const struct table_outcome *outcomes)
+static bool table_is_group(const struct coverage_table *t, uint32_t number, uint32_t line,
+                           const struct table_group *like, const struct table_outcome *outcomes)
 {
     const struct table_group *g = &t->groups.at[number];
     if (g->line != line || g->function != like->function || g->len != like->len)
@@ -181,64 +238,65 @@ static bool is_group(const struct cover_table *t, uint32_t number, uint32_t line
 }
 
 /* The group's number in the map; `fresh` is put there if it is new. */
-static uint32_t *mapped_group(struct cover_table *t, const struct table_group *g,
-                              const struct table_outcome *outcomes, uint32_t fresh)
+static uint32_t *table_mapped_group(struct coverage_table *t, const struct table_group *g,
+                                    const struct table_outcome *outcomes, uint32_t fresh)
 {
-    return map_at(&t->by_group, two(g->line, g->function), hash_of(outcomes, g->len), fresh, NULL);
+    return map_at(&t->by_group, map_two(g->line, g->function), table_hash_of(outcomes, g->len),
+                  fresh, NULL);
 }
 
-static void map_group(struct cover_table *t, uint32_t number)
+static void table_map_group(struct coverage_table *t, uint32_t number)
 {
     const struct table_group *g = &t->groups.at[number];
-    *mapped_group(t, g, t->outcomes.at + g->first, number) = number;
+    *table_mapped_group(t, g, t->outcomes.at + g->first, number) = number;
 }
 
-static uint32_t find_in_map(struct cover_table *t, const struct table_group *like,
-                            const struct table_outcome *outcomes, struct table_function *f)
+static uint32_t table_find_in_map(struct coverage_table *t, const struct table_group *like,
+                                  const struct table_outcome *outcomes, struct table_function *f)
 {
     for (uint32_t g = f && !f->is_mapped ? f->group : NONE; g != NONE;) {
-        map_group(t, g);
+        table_map_group(t, g);
         g = t->groups.at[g].next_of_function;
     }
     if (f)
         f->is_mapped = true;
-    return *mapped_group(t, like, outcomes, (uint32_t)t->groups.len);
+    return *table_mapped_group(t, like, outcomes, (uint32_t)t->groups.len);
 }
 
 /* The group's number, which is that of a new one if there is none. */
-static uint32_t find_group(struct cover_table *t, const struct table_group *like,
-                           const struct table_outcome *outcomes)
+static uint32_t table_find_group(struct coverage_table *t, const struct table_group *like,
+                                 const struct table_outcome *outcomes)
 {
     uint32_t fresh = (uint32_t)t->groups.len;
     const struct table_line *l = &t->lines.at[like->line];
     struct table_function *f = like->function == NONE ? NULL : &t->functions.at[like->function];
     bool is_line_short = l->groups <= FEW;
-    if (t->next_group < fresh && is_group(t, t->next_group, like->line, like, outcomes))
+    if (t->next_group < fresh && table_is_group(t, t->next_group, like->line, like, outcomes))
         return t->next_group;
     if (!is_line_short && (!f || f->groups > FEW_OF_FUNCTION))
-        return find_in_map(t, like, outcomes, f);
+        return table_find_in_map(t, like, outcomes, f);
     for (uint32_t g = is_line_short ? l->group : f->group; g != NONE;) {
-        if (is_group(t, g, like->line, like, outcomes))
+        if (table_is_group(t, g, like->line, like, outcomes))
             return g;
         g = is_line_short ? t->groups.at[g].next : t->groups.at[g].next_of_function;
     }
     return fresh;
 }
 
-/* Keeps in the map what find_group() will look for there. */
-static void keep_mapped(struct cover_table *t, uint32_t number)
+/* Keeps in the map what table_find_group() will look for there. */
+static void table_keep_mapped(struct coverage_table *t, uint32_t number)
 {
     uint32_t function = t->groups.at[number].function;
     const struct table_line *l = &t->lines.at[t->groups.at[number].line];
     if (function != NONE && t->functions.at[function].is_mapped)
-        map_group(t, number);
+        table_map_group(t, number);
     for (uint32_t g = l->groups == FEW + 1 ? l->group : NONE; g != NONE; g = t->groups.at[g].next)
         if (t->groups.at[g].function == NONE)
-            map_group(t, g);
+            table_map_group(t, g);
 }
 
-static void add_group(struct cover_table *t, const struct table_group *like,
-                      const struct table_outcome *outcomes)
+static void table_add_group(struct coverage_table *t, const struct table_group *like,
+                            const struct table_outcome *outcomes)
 {
     uint32_t number = (uint32_t)t->groups.len;
     struct table_line *l = &t->lines.at[like->line];
@@ -257,30 +315,30 @@ static void add_group(struct cover_table *t, const struct table_group *like,
     vec_reserve(&t->outcomes, t->outcomes.len + g->len);
     memcpy(t->outcomes.at + t->outcomes.len, outcomes, g->len * sizeof *outcomes);
     t->outcomes.len += g->len;
-    keep_mapped(t, number);
+    table_keep_mapped(t, number);
 }
 
-void cover_table_outcomes(struct cover_table *t, uint32_t line, uint32_t function,
-                          const struct table_outcome *outcomes, uint32_t len)
+void coverage_table_outcomes(struct coverage_table *t, uint32_t line, uint32_t function,
+                             const struct table_outcome *outcomes, uint32_t len)
 {
     struct table_group like = {function, (uint32_t)t->outcomes.len, len, line, NONE, NONE};
-    uint32_t number = find_group(t, &like, outcomes);
+    uint32_t number = table_find_group(t, &like, outcomes);
     t->next_group = number + 1;
     if (number == t->groups.len) {
-        add_group(t, &like, outcomes);
+        table_add_group(t, &like, outcomes);
         return;
     }
     const struct table_group *g = &t->groups.at[number];
     struct table_outcome *sums = t->outcomes.at + g->first;
     for (uint32_t i = 0; i < len && i < g->len; i++)
-        sums[i].count = cover_sum(sums[i].count, outcomes[i].count);
+        sums[i].count = add_saturating(sums[i].count, outcomes[i].count);
 }
 
-void cover_table_mask(struct cover_table *t, uint32_t line, const struct table_mask *mask)
+void coverage_table_mask(struct coverage_table *t, uint32_t line, const struct table_mask *mask)
 {
     bool is_new;
-    uint32_t number = *map_at(&t->by_mask, two(line, mask->function),
-                              two(mask->ordinal, mask->terms), (uint32_t)t->masks.len, &is_new);
+    uint32_t number = map_index(&t->by_mask, map_two(line, mask->function),
+                                map_two(mask->ordinal, mask->terms), t->masks.len, &is_new);
     if (is_new) {
         struct table_line *l = &t->lines.at[line];
         struct table_mask fresh = *mask;

@@ -8,11 +8,12 @@
  * both sides have the same shape, and stand side by side if not, as after a macro changed them.
  *
  * Adding is commutative and associative, counts stop at the largest number. Each thread fills a
- * table of its own; cover_result adds them up and makes something to print of them. */
-#ifndef MONARC_ANALYSIS_COVER_TABLE_H
-#define MONARC_ANALYSIS_COVER_TABLE_H
+ * table of its own; coverage_result adds them up and makes something to print of them. */
+#ifndef MONARC_COVERAGE_ANALYSIS_COVERAGE_TABLE_H
+#define MONARC_COVERAGE_ANALYSIS_COVERAGE_TABLE_H
 
 #include "base/intern.h"
+#include "base/saturating.h"
 #include "coverage/model/tracefile.h"
 
 enum outcome_flags {
@@ -31,10 +32,10 @@ struct table_outcome {
 
 /* What one function has of one line. */
 struct table_group {
-    uint32_t function;   /* COVER_NONE: of a tracefile, which does not say */
+    uint32_t function;   /* NO_INDEX: of a tracefile, which does not say */
     uint32_t first, len; /* slice of outcomes */
     uint32_t line;
-    uint32_t next;             /* group of the line, or COVER_NONE */
+    uint32_t next;             /* group of the line, or NO_INDEX */
     uint32_t next_of_function; /* the same of its function */
 };
 
@@ -48,7 +49,7 @@ struct table_mask {
 struct table_line {
     uint64_t count;
     uint32_t source, line;
-    uint32_t group, mask; /* first of each, or COVER_NONE */
+    uint32_t group, mask; /* first of each, or NO_INDEX */
     uint32_t groups;      /* how many */
     bool is_known;        /* somebody counted it */
     bool is_unknown;      /* somebody could not tell */
@@ -59,7 +60,7 @@ struct table_function {
     uint32_t start_line, end_line;
     uint64_t count;
     bool is_known, is_unknown;
-    uint8_t reason, doubt; /* of is_unknown, as in struct flow_function */
+    uint8_t reason, defect; /* of is_unknown, as in struct flow_function */
     bool is_repaired;
 
     /* The table's: */
@@ -67,12 +68,19 @@ struct table_function {
     uint32_t group, groups; /* the last one of its groups, and how many */
 };
 
+/* That a test ran a line. */
+struct table_hit {
+    uint64_t count;
+    uint32_t test; /* in tests */
+    uint32_t next; /* of the line, or NO_INDEX */
+};
+
 /* How much a table has of a source. */
 struct table_size {
     uint32_t functions, lines, outcomes, masks;
 };
 
-struct cover_table {
+struct coverage_table {
     struct intern paths; /* sources are numbers in it */
     struct intern names; /* linkage names */
     struct intern tests;
@@ -82,11 +90,18 @@ struct cover_table {
     VEC(struct table_group) groups;
     VEC(struct table_outcome) outcomes;
     VEC(struct table_mask) masks;
+
+    /* Only where counts are kept apart by test: a line and a test may have several hits. */
+    uint32_t test; /* what is added now: 1 + its number in tests; 0: of no test */
+    VEC(struct table_hit) hits;
+    VEC(uint32_t) hits_of; /* by line: the first, or NO_INDEX */
+    size_t most_hits;      /* when hits of one line and test are next put together */
+
     VEC(uint32_t) first_of_name; /* by name: index in functions + 1 */
     struct map by_function;      /* name and source, start line -> functions, of those not first */
     struct map by_line;          /* page's key -> page_keys */
-    VEC(uint64_t) page_keys;     /* source, line / COVER_PAGE */
-    VEC(uint32_t) page_lines;    /* COVER_PAGE of each page: index in lines + 1, or 0 */
+    VEC(uint64_t) page_keys;     /* source, line / PAGE_LINES */
+    VEC(uint32_t) page_lines;    /* PAGE_LINES of each page: index in lines + 1, or 0 */
     struct map by_group;         /* line and function, shape -> groups, where many could be meant */
     struct map by_mask;          /* line and function, ordinal and terms -> masks */
 
@@ -96,40 +111,38 @@ struct cover_table {
     uint32_t last_page; /* in page_keys */
 };
 
-enum { COVER_PAGE = 16 };
+enum { PAGE_LINES = 16 };
 
-void cover_table_deinit(struct cover_table *t);
+void coverage_table_deinit(struct coverage_table *t);
 
-uint32_t cover_table_source(struct cover_table *t, const char *path);
-uint32_t cover_table_name(struct cover_table *t, const char *name);
-void cover_table_test(struct cover_table *t, const char *name);
+uint32_t coverage_table_source(struct coverage_table *t, const char *path);
+uint32_t coverage_table_name(struct coverage_table *t, const char *name);
+void coverage_table_test(struct coverage_table *t, const char *name);
+
+/* What is counted from now on, until the name is NULL, is kept apart as this test's, too. */
+void coverage_table_begin_test(struct coverage_table *t, const char *name);
 
 /* Adds a function, of a name and a source of this table; its number. */
-uint32_t cover_table_function(struct cover_table *t, const struct table_function *row);
+uint32_t coverage_table_function(struct coverage_table *t, const struct table_function *row);
 
 /* Adds what another table, or another object, says of the same function. */
 void table_function_add(struct table_function *sum, const struct table_function *more);
 
 /* The line's number; made if it is new. */
-uint32_t cover_table_line(struct cover_table *t, uint32_t source, uint32_t line);
+uint32_t coverage_table_line(struct coverage_table *t, uint32_t source, uint32_t line);
 
-void cover_table_count(struct cover_table *t, uint32_t line, uint64_t count);
-void cover_table_unknown(struct cover_table *t, uint32_t line);
+void coverage_table_count(struct coverage_table *t, uint32_t line, uint64_t count);
+void coverage_table_unknown(struct coverage_table *t, uint32_t line);
 
 /* Adds what a function has of a line. */
-void cover_table_outcomes(struct cover_table *t, uint32_t line, uint32_t function,
-                          const struct table_outcome *outcomes, uint32_t len);
-void cover_table_mask(struct cover_table *t, uint32_t line, const struct table_mask *mask);
+void coverage_table_outcomes(struct coverage_table *t, uint32_t line, uint32_t function,
+                             const struct table_outcome *outcomes, uint32_t len);
+void coverage_table_mask(struct coverage_table *t, uint32_t line, const struct table_mask *mask);
 
-/* Adds a tracefile; `sources` has the number in this table of each of its sections' sources, or
- * COVER_NONE: leave it out. */
-void cover_table_add_trace(struct cover_table *t, const struct tracefile *trace,
-                           const uint32_t *sources);
-
-/* a + b, or the largest number. */
-static inline uint64_t cover_sum(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
+/* Adds a tracefile; with `test` its sections' counts are kept apart by their tests, which are
+ * called `test` if they have no name. `sources` has the number in this table of each of its
+ * sections' sources, or NO_INDEX: leave it out. */
+void coverage_table_add_trace(struct coverage_table *t, const struct tracefile *trace,
+                              const uint32_t *sources, const char *test);
 
 #endif

@@ -4,8 +4,8 @@
  * block flows out of it. One pass over the tree's leaves solves a function in time linear in its
  * arcs, without recursion. A function that cannot be solved is unknown, with the reason; none is
  * ever taken as 0. */
-#ifndef MONARC_ANALYSIS_FLOW_H
-#define MONARC_ANALYSIS_FLOW_H
+#ifndef MONARC_COVERAGE_ANALYSIS_FLOW_H
+#define MONARC_COVERAGE_ANALYSIS_FLOW_H
 
 #include "coverage/analysis/pair.h"
 #include "coverage/model/coverage.h"
@@ -22,10 +22,11 @@ enum flow_state {
 
 enum flow_reason {
     FLOW_FINE,
-    FLOW_BAD_NOTES,     /* the doubt of the notes */
-    FLOW_BAD_COUNTERS,  /* the doubt of the counters */
+    FLOW_BAD_NOTES,     /* the defect of the notes */
+    FLOW_BAD_COUNTERS,  /* the defect of the counters */
     FLOW_COUNTERS_CUT,  /* the counters end before this function */
     FLOW_OTHER_CODE,    /* checksums differ: notes and counters are of different builds */
+    FLOW_OTHER_VERSION, /* the proposal's files name two compilers: nothing says what fits */
     FLOW_COUNTER_COUNT, /* more or fewer counters than arcs that should have one */
     FLOW_NO_BLOCKS,
     FLOW_TREE_CYCLE,    /* the arcs without counters are no tree */
@@ -37,10 +38,11 @@ enum flow_reason {
 
 struct flow_function {
     uint8_t state, reason;
-    uint8_t doubt;    /* enum cover_doubt, of FLOW_BAD_NOTES and FLOW_BAD_COUNTERS */
-    uint32_t counted; /* index in counters->functions, or COVER_NONE */
+    uint8_t defect;   /* enum arcs_defect, of FLOW_BAD_NOTES and FLOW_BAD_COUNTERS */
+    uint32_t counted; /* index in counters->functions, or NO_INDEX */
     uint32_t place;   /* block or arc of the function that shows the damage; counters found */
     uint64_t change;  /* FLOW_REPAIRED: what was added to counters and taken from them, in all */
+    bool has_late_splits; /* counts are those of entering a block; flow need not be conserved */
 };
 
 struct flow_node;
@@ -64,7 +66,7 @@ void flow_deinit(struct flow *out);
 /* Gives back what only solving and repairing need. */
 void flow_trim(struct flow *out);
 
-/* "the counters end before this function"; for FLOW_BAD_* followed by the doubt. */
+/* "the counters end before this function"; for FLOW_BAD_* followed by the defect. */
 const char *flow_reason_text(enum flow_reason reason);
 
 /* The law: in a solved function what flows into a block flows out of it, and is the block's count;
@@ -85,7 +87,7 @@ struct flow_graph {
     VEC(uint32_t) first_in, in;   /* indices in notes->arcs */
 };
 
-void flow_graph_build(const struct notes *n, const struct cover_function *f,
+void flow_graph_build(const struct notes *n, const struct notes_function *f,
                       struct flow_graph *out);
 void flow_graph_deinit(struct flow_graph *g);
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 /* A counting sort of the function's arcs by one of their ends; stable. */
-static void sort_by_end(const struct notes *n, const struct cover_function *f, bool is_in,
+static void sort_by_end(const struct notes *n, const struct notes_function *f, bool is_in,
                         uint32_t *first, uint32_t *sorted)
 {
-    const struct cover_arc *arcs = n->arcs.at + f->first_arc;
+    const struct notes_arc *arcs = n->arcs.at + f->first_arc;
     memset(first, 0, ((size_t)f->blocks + 2) * sizeof *first);
     for (uint32_t i = 0; i < f->arcs; i++)
         first[(is_in ? arcs[i].target : arcs[i].source) + 2]++;
@@ -17,7 +17,7 @@ static void sort_by_end(const struct notes *n, const struct cover_function *f, b
         sorted[first[(is_in ? arcs[i].target : arcs[i].source) + 1]++] = f->first_arc + i;
 }
 
-void flow_graph_build(const struct notes *n, const struct cover_function *f, struct flow_graph *out)
+void flow_graph_build(const struct notes *n, const struct notes_function *f, struct flow_graph *out)
 {
     vec_reserve(&out->first_out, (size_t)f->blocks + 2);
     vec_reserve(&out->first_in, (size_t)f->blocks + 2);
@@ -39,7 +39,7 @@ void flow_graph_deinit(struct flow_graph *g)
 
 bool flow_is_conserved(const struct notes *n, const struct flow *flow, size_t index)
 {
-    const struct cover_function *f = &n->functions.at[index];
+    const struct notes_function *f = &n->functions.at[index];
     const int64_t *block = flow->blocks.at + f->first_block;
     struct flow_graph g = {0};
     bool is_good = true;

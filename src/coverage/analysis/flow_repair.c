@@ -19,8 +19,8 @@ enum {
 };
 
 struct repairing {
-    const struct cover_function *f;
-    const struct cover_arc *arcs;
+    const struct notes_function *f;
+    const struct notes_arc *arcs;
     int64_t *count;       /* of each arc; [arcs] is the arc from exit to entry */
     const int64_t *known; /* the counters: what counts on the tree are is not used */
     struct flow_graph *graph;
@@ -32,34 +32,34 @@ struct repairing {
     uint64_t steps;
 };
 
-static bool is_counted(const struct repairing *r, uint32_t arc)
+static bool repair_is_counted(const struct repairing *r, uint32_t arc)
 {
-    return arc < r->f->arcs && !(r->arcs[arc].flags & COVER_ON_TREE);
+    return arc < r->f->arcs && !(r->arcs[arc].flags & NOTES_ARC_ON_TREE);
 }
 
 /* What was counted; a negative counter is as good as 0. */
-static int64_t target_of(const struct repairing *r, uint32_t arc)
+static int64_t repair_target_of(const struct repairing *r, uint32_t arc)
 {
     return r->known[arc] > 0 ? r->known[arc] : 0;
 }
 
-static uint32_t source_of(const struct repairing *r, uint32_t arc)
+static uint32_t repair_source_of(const struct repairing *r, uint32_t arc)
 {
     return arc < r->f->arcs ? r->arcs[arc].source : r->f->exit;
 }
 
-static uint32_t end_of(const struct repairing *r, uint32_t arc)
+static uint32_t repair_end_of(const struct repairing *r, uint32_t arc)
 {
     return arc < r->f->arcs ? r->arcs[arc].target : 0;
 }
 
 /* The cost of one more (or, backwards, one less), and how many that holds for; 0: not possible. */
-static int64_t room(const struct repairing *r, uint32_t arc, bool backwards, int32_t *cost)
+static int64_t repair_room(const struct repairing *r, uint32_t arc, bool backwards, int32_t *cost)
 {
     int64_t count = r->count[arc];
-    int64_t target = is_counted(r, arc) ? target_of(r, arc) : 0;
+    int64_t target = repair_is_counted(r, arc) ? repair_target_of(r, arc) : 0;
     *cost = 0;
-    if (!is_counted(r, arc))
+    if (!repair_is_counted(r, arc))
         return backwards ? count : INT64_MAX;
     if (backwards) {
         *cost = count > target ? -1 : 1;
@@ -73,7 +73,7 @@ struct ring {
     uint32_t head, len;
 };
 
-static void enqueue(struct repairing *r, struct ring *ring, uint32_t block)
+static void repair_enqueue(struct repairing *r, struct ring *ring, uint32_t block)
 {
     if (r->is_queued[block])
         return;
@@ -82,55 +82,55 @@ static void enqueue(struct repairing *r, struct ring *ring, uint32_t block)
     r->queue[at % r->f->blocks] = block;
 }
 
-static void relax(struct repairing *r, struct ring *ring, uint32_t block, uint32_t arc,
-                  bool backwards)
+static void repair_relax(struct repairing *r, struct ring *ring, uint32_t block, uint32_t arc,
+                         bool backwards)
 {
     int32_t cost;
-    uint32_t next = backwards ? source_of(r, arc) : end_of(r, arc);
+    uint32_t next = backwards ? repair_source_of(r, arc) : repair_end_of(r, arc);
     r->steps++;
-    if (!room(r, arc, backwards, &cost) || r->distance[block] + cost >= r->distance[next])
+    if (!repair_room(r, arc, backwards, &cost) || r->distance[block] + cost >= r->distance[next])
         return;
     r->distance[next] = r->distance[block] + cost;
     r->came_by[next] = arc * 2 + backwards;
-    enqueue(r, ring, next);
+    repair_enqueue(r, ring, next);
 }
 
-static void leave_block(struct repairing *r, struct ring *ring, uint32_t block)
+static void repair_leave_block(struct repairing *r, struct ring *ring, uint32_t block)
 {
     const struct flow_graph *g = r->graph;
     uint32_t base = r->f->first_arc;
     for (uint32_t i = g->first_out.at[block]; i < g->first_out.at[block + 1]; i++)
-        relax(r, ring, block, g->out.at[i] - base, false);
+        repair_relax(r, ring, block, g->out.at[i] - base, false);
     for (uint32_t i = g->first_in.at[block]; i < g->first_in.at[block + 1]; i++)
-        relax(r, ring, block, g->in.at[i] - base, true);
+        repair_relax(r, ring, block, g->in.at[i] - base, true);
     if (block == r->f->exit)
-        relax(r, ring, block, r->f->arcs, false);
+        repair_relax(r, ring, block, r->f->arcs, false);
     if (block == 0)
-        relax(r, ring, block, r->f->arcs, true);
+        repair_relax(r, ring, block, r->f->arcs, true);
 }
 
 /* Cheapest ways from all surplus at once (Bellman and Ford, with a queue). */
-static void find_ways(struct repairing *r, uint64_t most_steps)
+static void repair_find_ways(struct repairing *r, uint64_t most_steps)
 {
     struct ring ring = {0};
     for (uint32_t b = 0; b < r->f->blocks; b++) {
         r->distance[b] = r->surplus[b] > 0 ? 0 : INT32_MAX;
         r->came_by[b] = UINT32_MAX;
         if (r->surplus[b] > 0)
-            enqueue(r, &ring, b);
+            repair_enqueue(r, &ring, b);
     }
     while (ring.len && r->steps < most_steps) {
         uint32_t block = r->queue[ring.head];
         ring.head = (ring.head + 1) % r->f->blocks;
         ring.len--;
         r->is_queued[block] = false;
-        leave_block(r, &ring, block);
+        repair_leave_block(r, &ring, block);
     }
     for (; ring.len; ring.len--, ring.head = (ring.head + 1) % r->f->blocks)
         r->is_queued[r->queue[ring.head]] = false;
 }
 
-static uint32_t nearest_lack(const struct repairing *r)
+static uint32_t repair_nearest_lack(const struct repairing *r)
 {
     uint32_t nearest = UINT32_MAX;
     for (uint32_t b = 0; b < r->f->blocks; b++)
@@ -140,36 +140,37 @@ static uint32_t nearest_lack(const struct repairing *r)
     return nearest;
 }
 
-static uint32_t step_back(const struct repairing *r, uint32_t block, uint32_t *arc, bool *backwards)
+static uint32_t repair_step_back(const struct repairing *r, uint32_t block, uint32_t *arc,
+                                 bool *backwards)
 {
     *arc = r->came_by[block] / 2;
     *backwards = r->came_by[block] & 1;
-    return *backwards ? end_of(r, *arc) : source_of(r, *arc);
+    return *backwards ? repair_end_of(r, *arc) : repair_source_of(r, *arc);
 }
 
 /* Sends as much as the way to `lack` has room for. */
-static void send(struct repairing *r, uint32_t lack)
+static void repair_send(struct repairing *r, uint32_t lack)
 {
     int64_t amount = -r->surplus[lack];
     uint32_t arc, block = lack;
     bool backwards;
     int32_t cost;
     while (r->came_by[block] != UINT32_MAX) {
-        block = step_back(r, block, &arc, &backwards);
-        int64_t here = room(r, arc, backwards, &cost);
+        block = repair_step_back(r, block, &arc, &backwards);
+        int64_t here = repair_room(r, arc, backwards, &cost);
         amount = here < amount ? here : amount;
     }
     amount = r->surplus[block] < amount ? r->surplus[block] : amount;
     r->surplus[block] -= amount;
     r->surplus[lack] += amount;
     for (block = lack; r->came_by[block] != UINT32_MAX;) {
-        block = step_back(r, block, &arc, &backwards);
+        block = repair_step_back(r, block, &arc, &backwards);
         r->count[arc] += backwards ? -amount : amount;
     }
 }
 
 /* Negative counts become 0. False if a count is so large that sums could overflow. */
-static bool start(struct repairing *r)
+static bool repair_start(struct repairing *r)
 {
     const int64_t most = INT64_MAX / 8 / ((int64_t)r->f->arcs + 1);
     uint64_t entered = 0;
@@ -177,7 +178,7 @@ static bool start(struct repairing *r)
     for (uint32_t i = 0; i < r->f->arcs; i++) {
         if (r->known[i] > most || r->known[i] < -most)
             return false;
-        r->count[i] = target_of(r, i);
+        r->count[i] = repair_target_of(r, i);
         r->surplus[r->arcs[i].target] += r->count[i];
         r->surplus[r->arcs[i].source] -= r->count[i];
         entered += r->arcs[i].source == 0 ? (uint64_t)r->count[i] : 0;
@@ -188,7 +189,7 @@ static bool start(struct repairing *r)
     return true;
 }
 
-static bool has_surplus(const struct repairing *r)
+static bool repair_has_surplus(const struct repairing *r)
 {
     for (uint32_t b = 0; b < r->f->blocks; b++)
         if (r->surplus[b] > 0)
@@ -196,25 +197,25 @@ static bool has_surplus(const struct repairing *r)
     return false;
 }
 
-static bool solve(struct repairing *r)
+static bool repair_solve(struct repairing *r)
 {
     uint64_t most = (uint64_t)r->f->arcs * STEPS_PER_ARC;
     most = most > LEAST_STEPS ? most : LEAST_STEPS;
-    if (!start(r))
+    if (!repair_start(r))
         return false;
-    while (has_surplus(r)) {
+    while (repair_has_surplus(r)) {
         r->steps += r->f->blocks;
-        find_ways(r, most);
-        uint32_t lack = nearest_lack(r);
+        repair_find_ways(r, most);
+        uint32_t lack = repair_nearest_lack(r);
         if (r->steps >= most || lack == UINT32_MAX)
             return false;
-        send(r, lack);
+        repair_send(r, lack);
     }
     return true;
 }
 
 /* Takes the result over into the flow. */
-static void accept(const struct repairing *r, struct flow *flow, struct flow_function *what)
+static void repair_accept(const struct repairing *r, struct flow *flow, struct flow_function *what)
 {
     int64_t *arc = flow->arcs.at + r->f->first_arc, *block = flow->blocks.at + r->f->first_block;
     what->state = FLOW_SOLVED;
@@ -222,7 +223,7 @@ static void accept(const struct repairing *r, struct flow *flow, struct flow_fun
     what->change = 0;
     memset(block, 0, r->f->blocks * sizeof *block);
     for (uint32_t i = 0; i < r->f->arcs; i++) {
-        if (is_counted(r, i))
+        if (repair_is_counted(r, i))
             what->change +=
                 (uint64_t)(r->count[i] > arc[i] ? r->count[i] - arc[i] : arc[i] - r->count[i]);
         arc[i] = r->count[i];
@@ -235,7 +236,7 @@ static void accept(const struct repairing *r, struct flow *flow, struct flow_fun
             block[0] -= r->count[i];
 }
 
-static bool repair(const struct notes *n, const struct cover_function *f, struct flow *flow,
+static bool repair(const struct notes *n, const struct notes_function *f, struct flow *flow,
                    struct flow_function *what, struct flow_graph *graph)
 {
     struct arena a = {0};
@@ -250,9 +251,9 @@ static bool repair(const struct notes *n, const struct cover_function *f, struct
                           .queue = ARENA_NEW(&a, uint32_t, f->blocks),
                           .is_queued = ARENA_NEW(&a, bool, f->blocks)};
     flow_graph_build(n, f, graph);
-    bool ok = solve(&r);
+    bool ok = repair_solve(&r);
     if (ok)
-        accept(&r, flow, what);
+        repair_accept(&r, flow, what);
     arena_deinit(&a);
     return ok;
 }
@@ -276,14 +277,14 @@ void flow_store(const struct notes *n, const struct flow *flow, struct counters 
 {
     for (size_t i = 0; i < flow->functions.len; i++) {
         const struct flow_function *what = &flow->functions.at[i];
-        const struct cover_function *f = &n->functions.at[i];
+        const struct notes_function *f = &n->functions.at[i];
         if (what->reason != FLOW_REPAIRED)
             continue;
         const struct counted_record *r =
             counters_find(c, &c->functions.at[what->counted], KIND_ARCS);
         uint64_t *value = r && !r->is_zero ? c->values.at + r->first : NULL;
         for (uint32_t j = f->first_arc; value && j < f->first_arc + f->arcs; j++)
-            if (!(n->arcs.at[j].flags & COVER_ON_TREE))
+            if (!(n->arcs.at[j].flags & NOTES_ARC_ON_TREE))
                 *value++ = (uint64_t)flow->arcs.at[j];
     }
 }

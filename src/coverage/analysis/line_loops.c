@@ -5,8 +5,9 @@
  *
  * Only strongly connected parts can hold a loop, so the walk never leaves one. No recursion: both
  * the walk and the freeing keep stacks of their own. */
-#include "coverage/analysis/line_coverage.h"
+#include "coverage/analysis/line_loops.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -14,13 +15,13 @@
 struct loop_node {
     uint32_t first_arc, arcs;
     uint32_t order, low;   /* of the search for strongly connected parts */
-    uint32_t part;         /* COVER_NONE until found */
-    uint32_t first_waiter; /* nodes to be freed with this one: index in waiters, or COVER_NONE */
+    uint32_t part;         /* NO_INDEX until found */
+    uint32_t first_waiter; /* nodes to be freed with this one: index in waiters, or NO_INDEX */
     bool is_blocked, is_on_stack, was_visited;
 };
 
 struct loop_arc {
-    uint32_t target; /* node, or COVER_NONE: not on this line */
+    uint32_t target; /* node, or NO_INDEX: not on this line */
     int64_t left;    /* what no circuit has taken away yet */
 };
 
@@ -34,7 +35,7 @@ struct step {
     bool has_loop;
 };
 
-struct cover_loops {
+struct line_loops {
     VEC(struct keyed) keys;
     VEC(uint32_t) starts; /* nodes as the line lists them */
     VEC(struct loop_node) nodes;
@@ -48,15 +49,15 @@ struct cover_loops {
     uint64_t count;
 };
 
-struct cover_loops *cover_loops_new(void)
+struct line_loops *line_loops_new(void)
 {
-    struct cover_loops *l = calloc(1, sizeof *l);
+    struct line_loops *l = calloc(1, sizeof *l);
     if (!l)
         memory_exhausted(sizeof *l);
     return l;
 }
 
-void cover_loops_free(struct cover_loops *l)
+void line_loops_free(struct line_loops *l)
 {
     vec_free(&l->keys);
     vec_free(&l->starts);
@@ -72,65 +73,60 @@ void cover_loops_free(struct cover_loops *l)
 
 /* ---- the line's own graph */
 
-static uint64_t key_of(const struct cover_block *b)
+static uint64_t loops_key_of(const struct instance_block *b)
 {
     return (uint64_t)b->instance << 32 | b->block;
 }
 
-/* The node of a block among the sorted keys, or COVER_NONE. */
-static uint32_t node_of(const struct cover_loops *l, uint64_t key)
+/* The node of a block among the sorted keys, or NO_INDEX. */
+static uint32_t loops_node_of(const struct line_loops *l, uint64_t key)
 {
-    size_t low = 0, high = l->keys.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (l->keys.at[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < l->keys.len && l->keys.at[low].key == key ? (uint32_t)low : (uint32_t)COVER_NONE;
+    size_t first = PARTITION_POINT(l->keys.len, i, l->keys.at[i].key < key);
+    bool is_there = first < l->keys.len && l->keys.at[first].key == key;
+    return is_there ? (uint32_t)first : (uint32_t)NO_INDEX;
 }
 
-static void list_nodes(struct cover_loops *l, const struct cover_block *blocks, uint32_t len)
+static void loops_list_nodes(struct line_loops *l, const struct instance_block *blocks,
+                             uint32_t len)
 {
     size_t unique = 0;
     l->keys.len = l->starts.len = 0;
     for (uint32_t i = 0; i < len; i++)
-        vec_push(&l->keys, (struct keyed){key_of(&blocks[i]), 0});
+        vec_push(&l->keys, (struct keyed){loops_key_of(&blocks[i]), 0});
     sort_keyed(l->keys.at, l->keys.len);
     for (size_t i = 0; i < l->keys.len; i++)
         if (!i || l->keys.at[i].key != l->keys.at[unique - 1].key)
             l->keys.at[unique++] = l->keys.at[i];
     l->keys.len = unique;
     for (uint32_t i = 0; i < len; i++)
-        vec_push(&l->starts, node_of(l, key_of(&blocks[i])));
+        vec_push(&l->starts, loops_node_of(l, loops_key_of(&blocks[i])));
 }
 
-static void list_arcs(struct cover_loops *l, const struct cover_unit *units,
-                      const struct cover_instance *instances)
+static void loops_list_arcs(struct line_loops *l, const struct coverage_unit *units,
+                            const struct function_instance *instances)
 {
     l->nodes.len = l->arcs.len = 0;
     for (size_t i = 0; i < l->keys.len; i++) {
         uint64_t key = l->keys.at[i].key;
-        const struct cover_instance *at = &instances[key >> 32];
-        const struct cover_unit *u = &units[at->unit];
-        const uint32_t *first = cover_out(&u->graph, u->notes, at->function) + (uint32_t)key;
+        const struct function_instance *at = &instances[key >> 32];
+        const struct coverage_unit *u = &units[at->unit];
+        const uint32_t *first = block_graph_out(&u->graph, u->notes, at->function) + (uint32_t)key;
         vec_push(&l->nodes, (struct loop_node){.first_arc = (uint32_t)l->arcs.len,
                                                .arcs = first[1] - first[0],
-                                               .part = COVER_NONE,
-                                               .first_waiter = COVER_NONE});
+                                               .part = NO_INDEX,
+                                               .first_waiter = NO_INDEX});
         for (uint32_t k = first[0]; k < first[1]; k++) {
             uint32_t arc = u->graph.out.at[k];
             uint64_t target = (key & ~(uint64_t)UINT32_MAX) | u->notes->arcs.at[arc].target;
-            vec_push(&l->arcs,
-                     (struct loop_arc){node_of(l, target), cover_count(u->flow->arcs.at[arc])});
+            vec_push(&l->arcs, (struct loop_arc){loops_node_of(l, target),
+                                                 flow_known_count(u->flow->arcs.at[arc])});
         }
     }
 }
 
 /* ---- strongly connected parts (Tarjan 1972) */
 
-static void enter(struct cover_loops *l, uint32_t node, uint32_t *order)
+static void loops_enter(struct line_loops *l, uint32_t node, uint32_t *order)
 {
     struct loop_node *n = &l->nodes.at[node];
     n->order = n->low = ++*order;
@@ -139,7 +135,7 @@ static void enter(struct cover_loops *l, uint32_t node, uint32_t *order)
     vec_push(&l->steps, (struct step){node, 0, false});
 }
 
-static void close_part(struct cover_loops *l, uint32_t root)
+static void loops_close_part(struct line_loops *l, uint32_t root)
 {
     uint32_t node;
     do {
@@ -149,16 +145,16 @@ static void close_part(struct cover_loops *l, uint32_t root)
     } while (node != root);
 }
 
-static void search_parts(struct cover_loops *l, uint32_t root, uint32_t *order)
+static void loops_search_parts(struct line_loops *l, uint32_t root, uint32_t *order)
 {
-    enter(l, root, order);
+    loops_enter(l, root, order);
     while (l->steps.len) {
         struct step *s = &l->steps.at[l->steps.len - 1];
         uint32_t node = s->node;
         struct loop_node *n = &l->nodes.at[node];
         if (s->arc == n->arcs) {
             if (n->low == n->order)
-                close_part(l, node);
+                loops_close_part(l, node);
             if (--l->steps.len) {
                 struct loop_node *up = &l->nodes.at[l->steps.at[l->steps.len - 1].node];
                 up->low = n->low < up->low ? n->low : up->low;
@@ -166,36 +162,36 @@ static void search_parts(struct cover_loops *l, uint32_t root, uint32_t *order)
             continue;
         }
         const struct loop_arc *arc = &l->arcs.at[n->first_arc + s->arc++];
-        if (arc->target == (uint32_t)COVER_NONE || arc->left <= 0)
+        if (arc->target == (uint32_t)NO_INDEX || arc->left <= 0)
             continue;
         const struct loop_node *to = &l->nodes.at[arc->target];
         if (!to->order)
-            enter(l, arc->target, order);
+            loops_enter(l, arc->target, order);
         else if (to->is_on_stack && to->order < n->low)
             n->low = to->order;
     }
 }
 
-static void find_parts(struct cover_loops *l)
+static void loops_find_parts(struct line_loops *l)
 {
     uint32_t order = 0;
     l->steps.len = l->stack.len = 0;
     for (uint32_t i = 0; i < l->nodes.len; i++)
         if (!l->nodes.at[i].order)
-            search_parts(l, i, &order);
+            loops_search_parts(l, i, &order);
     for (uint32_t i = 0; i < l->nodes.len; i++)
         for (uint32_t k = 0; k < l->nodes.at[i].arcs; k++) {
             struct loop_arc *arc = &l->arcs.at[l->nodes.at[i].first_arc + k];
-            if (arc->target != (uint32_t)COVER_NONE &&
+            if (arc->target != (uint32_t)NO_INDEX &&
                 l->nodes.at[arc->target].part != l->nodes.at[i].part)
-                arc->target = COVER_NONE;
+                arc->target = NO_INDEX;
         }
 }
 
 /* ---- circuits */
 
 /* Frees a node and all that wait for it. */
-static void unblock(struct cover_loops *l, uint32_t node)
+static void loops_unblock(struct line_loops *l, uint32_t node)
 {
     l->stack.len = 0;
     vec_push(&l->stack, node);
@@ -204,13 +200,13 @@ static void unblock(struct cover_loops *l, uint32_t node)
         if (!n->is_blocked)
             continue;
         n->is_blocked = false;
-        for (uint32_t i = n->first_waiter; i != (uint32_t)COVER_NONE; i = l->waiters.at[i].next)
+        for (uint32_t i = n->first_waiter; i != (uint32_t)NO_INDEX; i = l->waiters.at[i].next)
             vec_push(&l->stack, l->waiters.at[i].node);
-        n->first_waiter = COVER_NONE;
+        n->first_waiter = NO_INDEX;
     }
 }
 
-static void take_circuit(struct cover_loops *l)
+static void loops_take_circuit(struct line_loops *l)
 {
     int64_t least = INT64_MAX;
     for (size_t i = 0; i < l->path.len; i++)
@@ -225,7 +221,7 @@ static void take_circuit(struct cover_loops *l)
     }
 }
 
-static void visit(struct cover_loops *l, uint32_t node)
+static void loops_visit(struct line_loops *l, uint32_t node)
 {
     struct loop_node *n = &l->nodes.at[node];
     n->is_blocked = true;
@@ -235,19 +231,19 @@ static void visit(struct cover_loops *l, uint32_t node)
     vec_push(&l->steps, (struct step){node, 0, false});
 }
 
-static bool is_open(const struct loop_arc *arc, uint32_t start)
+static bool loops_is_open(const struct loop_arc *arc, uint32_t start)
 {
-    return arc->target != (uint32_t)COVER_NONE && arc->target >= start && arc->left > 0;
+    return arc->target != (uint32_t)NO_INDEX && arc->target >= start && arc->left > 0;
 }
 
-static void leave(struct cover_loops *l, uint32_t start)
+static void loops_leave(struct line_loops *l, uint32_t start)
 {
     struct step s = l->steps.at[--l->steps.len];
     const struct loop_node *n = &l->nodes.at[s.node];
     if (s.has_loop)
-        unblock(l, s.node);
+        loops_unblock(l, s.node);
     for (uint32_t i = n->first_arc; !s.has_loop && i < n->first_arc + n->arcs; i++)
-        if (is_open(&l->arcs.at[i], start)) {
+        if (loops_is_open(&l->arcs.at[i], start)) {
             struct loop_node *to = &l->nodes.at[l->arcs.at[i].target];
             vec_push(&l->waiters, (struct waiter){s.node, to->first_waiter});
             to->first_waiter = (uint32_t)l->waiters.len - 1;
@@ -260,56 +256,56 @@ static void leave(struct cover_loops *l, uint32_t start)
         l->used_up = SIZE_MAX;
 }
 
-static void walk_from(struct cover_loops *l, uint32_t start)
+static void loops_walk_from(struct line_loops *l, uint32_t start)
 {
-    visit(l, start);
+    loops_visit(l, start);
     while (l->steps.len) {
         struct step *s = &l->steps.at[l->steps.len - 1];
         const struct loop_node *n = &l->nodes.at[s->node];
         if (s->arc == n->arcs) {
-            leave(l, start);
+            loops_leave(l, start);
             continue;
         }
         uint32_t index = n->first_arc + s->arc++;
         const struct loop_arc *arc = &l->arcs.at[index];
-        if (!is_open(arc, start))
+        if (!loops_is_open(arc, start))
             continue;
         if (arc->target == start) {
             s->has_loop = true;
             vec_push(&l->path, index);
-            take_circuit(l);
+            loops_take_circuit(l);
             l->path.len--;
             if (l->used_up >= l->path.len)
                 l->used_up = SIZE_MAX;
         } else if (l->used_up == SIZE_MAX && !l->nodes.at[arc->target].is_blocked) {
             vec_push(&l->path, index);
-            visit(l, arc->target);
+            loops_visit(l, arc->target);
         }
     }
 }
 
-static void search_from(struct cover_loops *l, uint32_t start)
+static void loops_search_from(struct line_loops *l, uint32_t start)
 {
     l->steps.len = l->path.len = l->waiters.len = 0;
     l->used_up = SIZE_MAX;
-    walk_from(l, start);
+    loops_walk_from(l, start);
     for (size_t i = 0; i < l->visited.len; i++) {
         struct loop_node *n = &l->nodes.at[l->visited.at[i]];
         n->is_blocked = n->was_visited = false;
-        n->first_waiter = COVER_NONE;
+        n->first_waiter = NO_INDEX;
     }
     l->visited.len = 0;
 }
 
-int64_t cover_loops_count(struct cover_loops *l, const struct cover_unit *units,
-                          const struct cover_instance *instances, const struct cover_block *blocks,
-                          uint32_t len)
+int64_t line_loops_count(struct line_loops *l, const struct coverage_unit *units,
+                         const struct function_instance *instances,
+                         const struct instance_block *blocks, uint32_t len)
 {
     l->count = 0;
-    list_nodes(l, blocks, len);
-    list_arcs(l, units, instances);
-    find_parts(l);
+    loops_list_nodes(l, blocks, len);
+    loops_list_arcs(l, units, instances);
+    loops_find_parts(l);
     for (size_t i = 0; i < l->starts.len; i++)
-        search_from(l, l->starts.at[i]);
+        loops_search_from(l, l->starts.at[i]);
     return (int64_t)l->count;
 }

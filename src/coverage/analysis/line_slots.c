@@ -31,7 +31,7 @@ static uint32_t chunk_at(struct line_slots *s, uint64_t key)
     if (key + 1 == s->last_key)
         return s->last_chunk;
     bool is_new;
-    uint32_t index = *map_at(&s->chunk_of, key, 0, (uint32_t)s->chunks.len, &is_new);
+    uint32_t index = map_index(&s->chunk_of, key, 0, s->chunks.len, &is_new);
     if (is_new) {
         vec_reserve(&s->chunks, s->chunks.len + 1);
         memset(&s->chunks.at[s->chunks.len++], 0xff, sizeof *s->chunks.at);

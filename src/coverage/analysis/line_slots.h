@@ -3,8 +3,8 @@
  * A set has a window, a slot for each number from the first line to the last that it is known to
  * have. What lies far beyond, as in damaged notes, is in chunks that are found by hash: one costs
  * little, and no table up to it. */
-#ifndef MONARC_ANALYSIS_LINE_SLOTS_H
-#define MONARC_ANALYSIS_LINE_SLOTS_H
+#ifndef MONARC_COVERAGE_ANALYSIS_LINE_SLOTS_H
+#define MONARC_COVERAGE_ANALYSIS_LINE_SLOTS_H
 
 #include "base/map.h"
 #include "base/sort.h"

@@ -16,15 +16,21 @@ struct matching {
     VEC(bool) is_taken;
 };
 
-static bool is_same_identity(const struct cover_function *f, const struct counted_function *c)
+static bool is_same_identity(const struct notes_function *f, const struct counted_function *c)
 {
     return f->ident == c->ident && (!c->name || !f->name || !strcmp(f->name, c->name));
 }
 
-bool pair_is_same_code(const struct cover_function *f, const struct counted_function *counted)
+bool pair_is_same_code(const struct notes_function *f, const struct counted_function *counted)
 {
     return f->lineno_checksum == counted->lineno_checksum &&
            f->cfg_checksum == counted->cfg_checksum;
+}
+
+bool pair_is_possible(const struct arcs_origin *notes, const struct arcs_origin *counters)
+{
+    return notes->family == counters->family &&
+           (notes->family != ARCS_RFC || notes->version == counters->version);
 }
 
 static void build_chains(struct matching *m)
@@ -34,27 +40,27 @@ static void build_chains(struct matching *m)
     vec_reserve(&m->next, c->functions.len);
     for (size_t i = c->functions.len; i-- > 0;) {
         bool is_new;
-        uint32_t *head = map_at(&m->heads, c->functions.at[i].ident, 0, COVER_NONE, &is_new);
+        uint32_t *head = map_at(&m->heads, c->functions.at[i].ident, 0, NO_INDEX, &is_new);
         m->next.at[i] = *head;
         *head = (uint32_t)i;
     }
 }
 
 /* The first free one with the same checksums, or else the first free one. */
-static uint32_t find_in_chain(struct matching *m, const struct cover_function *f)
+static uint32_t find_in_chain(struct matching *m, const struct notes_function *f)
 {
     if (!m->heads.slots)
         build_chains(m);
-    uint32_t *head = map_find(&m->heads, f->ident, 0), found = COVER_NONE;
-    while (head && *head != (uint32_t)COVER_NONE && m->is_taken.at[*head])
+    uint32_t *head = map_find(&m->heads, f->ident, 0), found = NO_INDEX;
+    while (head && *head != (uint32_t)NO_INDEX && m->is_taken.at[*head])
         *head = m->next.at[*head];
-    uint32_t at = head ? *head : (uint32_t)COVER_NONE;
-    for (unsigned step = 0; at != (uint32_t)COVER_NONE && step < CHAIN_STEPS; step++) {
+    uint32_t at = head ? *head : (uint32_t)NO_INDEX;
+    for (unsigned step = 0; at != (uint32_t)NO_INDEX && step < CHAIN_STEPS; step++) {
         const struct counted_function *counted = &m->counters->functions.at[at];
         if (!m->is_taken.at[at] && is_same_identity(f, counted)) {
             if (pair_is_same_code(f, counted))
                 return at;
-            found = found == (uint32_t)COVER_NONE ? at : found;
+            found = found == (uint32_t)NO_INDEX ? at : found;
         }
         at = m->next.at[at];
     }
@@ -67,14 +73,14 @@ static void match(struct matching *m, struct pairing *p)
     uint32_t expected = 0;
     p->unmatched = (uint32_t)c->functions.len;
     for (size_t i = 0; i < m->notes->functions.len; i++) {
-        const struct cover_function *f = &m->notes->functions.at[i];
+        const struct notes_function *f = &m->notes->functions.at[i];
         uint32_t found = expected;
         if (found >= c->functions.len || m->is_taken.at[found] ||
             !is_same_identity(f, &c->functions.at[found]) ||
             !pair_is_same_code(f, &c->functions.at[found]))
             found = find_in_chain(m, f);
         p->counted.at[i] = found;
-        if (found == (uint32_t)COVER_NONE)
+        if (found == (uint32_t)NO_INDEX)
             continue;
         m->is_taken.at[found] = true;
         p->unmatched--;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define NONE ((uint32_t)COVER_NONE)
+#define NONE ((uint32_t)NO_INDEX)
 
 static const struct table_function *function_of(const struct function_ref *ref)
 {
@@ -23,7 +23,7 @@ static int by_name(uint32_t left, uint32_t right, const void *context)
 }
 
 /* Into items, by first line and name. */
-static void sort_functions(struct cover_builder *w, const struct source_part *parts, uint32_t len)
+static void sort_functions(struct result_builder *w, const struct source_part *parts, uint32_t len)
 {
     w->items.len = w->refs.len = 0;
     for (uint32_t p = 0; p < len; p++)
@@ -44,7 +44,7 @@ static void sort_functions(struct cover_builder *w, const struct source_part *pa
     }
 }
 
-static bool is_same(const struct cover_builder *w, size_t left, size_t right)
+static bool is_same(const struct result_builder *w, size_t left, size_t right)
 {
     const struct keyed *a = &w->items.at[left], *b = &w->items.at[right];
     return a->key == b->key && !by_name(a->item, b->item, w->refs.at);
@@ -52,7 +52,7 @@ static bool is_same(const struct cover_builder *w, size_t left, size_t right)
 
 /* Each function once; `items` keeps the first that says so. Their places are numbers in the order
  * of all functions. */
-static void fold_functions(struct cover_builder *w, uint32_t first_place)
+static void fold_functions(struct result_builder *w, uint32_t first_place)
 {
     size_t kept = 0;
     w->functions.len = 0;
@@ -71,8 +71,8 @@ static void fold_functions(struct cover_builder *w, uint32_t first_place)
 
 /* ---- what the source's text says */
 
-static void mark(struct cover_builder *w, const struct source_part *parts, uint32_t len,
-                 const char *file, struct cover_marks *m)
+static void mark(struct result_builder *w, const struct source_part *parts, uint32_t len,
+                 const char *file, struct source_marks *m)
 {
     const struct result_rules *rules = w->b->rules;
     if (!file || (rules->ignores_markers && rules->keeps_all_branches))
@@ -94,10 +94,10 @@ static void mark(struct cover_builder *w, const struct source_part *parts, uint3
                                     .functions_len = (uint32_t)w->marked_functions.len,
                                     .ignores_markers = rules->ignores_markers,
                                     .finds_bare_lines = !rules->keeps_all_branches};
-    cover_marks_make(&request, m);
+    source_marks_make(&request, m);
 }
 
-static bool is_left_out(const struct cover_marks *m, uint32_t line)
+static bool is_left_out(const struct source_marks *m, uint32_t line)
 {
     for (size_t i = 0; i < m->code.len && m->code.at[i].first <= line; i++)
         if (line <= m->code.at[i].last)
@@ -107,7 +107,7 @@ static bool is_left_out(const struct cover_marks *m, uint32_t line)
 
 /* ---- into the result */
 
-static const char *readable(struct cover_builder *w, const char *linkage)
+static const char *readable(struct result_builder *w, const char *linkage)
 {
     const struct result_rules *rules = w->b->rules;
     char *text = rules->demangle && linkage[0] == '_' ? rules->demangle(linkage, NULL) : NULL;
@@ -116,11 +116,11 @@ static const char *readable(struct cover_builder *w, const char *linkage)
     return kept;
 }
 
-static void put_function(struct cover_builder *w, uint32_t rank, const struct table_function *f,
+static void put_function(struct result_builder *w, uint32_t rank, const struct table_function *f,
                          const char *linkage)
 {
     struct result_source *s = &w->b->r->sources.at[rank];
-    uint8_t state = cover_state(f->count, f->is_unknown);
+    uint8_t state = hit_state(f->count, f->is_unknown);
     w->b->r->functions.at[s->first_function + s->functions++] =
         (struct result_function){.name = readable(w, linkage),
                                  .linkage = linkage,
@@ -130,15 +130,15 @@ static void put_function(struct cover_builder *w, uint32_t rank, const struct ta
                                  .count = f->count,
                                  .state = state,
                                  .reason = f->reason,
-                                 .doubt = f->doubt,
+                                 .defect = f->defect,
                                  .is_partly_unknown = f->is_unknown,
                                  .is_repaired = f->is_repaired};
-    cover_ratio_count(&s->sums.functions, state);
+    ratio_count(&s->sums.functions, state);
 }
 
-void cover_put_functions(struct cover_builder *w, uint32_t rank)
+void result_put_functions(struct result_builder *w, uint32_t rank)
 {
-    struct cover_building *b = w->b;
+    struct result_building *b = w->b;
     struct built_source *built = &b->sources[rank];
     struct result_source *s = &b->r->sources.at[rank];
     const struct source_part *parts = b->order.parts + b->order.first_part[rank];

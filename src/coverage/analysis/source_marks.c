@@ -1,27 +1,21 @@
 /* Markers and bare lines of one source. A source that cannot be read has neither. */
 #include "coverage/analysis/source_marks.h"
 
+#include "base/search.h"
 #include "coverage/model/coverage.h"
 #include "source/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define NONE ((uint32_t)COVER_NONE)
+#define NONE ((uint32_t)NO_INDEX)
 
 static uint32_t first_from(const struct marks_request *q, uint32_t line)
 {
-    uint32_t low = 0, high = q->lines_len;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (q->lines[middle].number < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PARTITION_POINT(q->lines_len, i, q->lines[i].number < line);
 }
 
-static void cover(const struct marks_request *q, struct cover_marks *m, struct marker range)
+static void cover(const struct marks_request *q, struct source_marks *m, struct marker range)
 {
     for (uint32_t i = first_from(q, range.first); i < q->lines_len; i++) {
         if (q->lines[i].number > range.last)
@@ -33,7 +27,7 @@ static void cover(const struct marks_request *q, struct cover_marks *m, struct m
 }
 
 /* From the function's first line to its last: that of the next function, less one, if unknown. */
-static void cover_function(const struct marks_request *q, struct cover_marks *m, uint32_t line)
+static void notes_function(const struct marks_request *q, struct source_marks *m, uint32_t line)
 {
     for (uint32_t i = 0; i < q->functions_len; i++) {
         const struct marked_function *f = &q->functions[i];
@@ -53,13 +47,14 @@ static int by_first(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-static void apply_markers(const struct marks_request *q, struct cover_marks *m, struct bytes source)
+static void apply_markers(const struct marks_request *q, struct source_marks *m,
+                          struct bytes source)
 {
     struct markers found = {0};
     markers_find(source, &found);
     for (size_t i = 0; i < found.ranges.len; i++) {
         if (found.ranges.at[i].what == MARKER_FUNCTION)
-            cover_function(q, m, found.ranges.at[i].first);
+            notes_function(q, m, found.ranges.at[i].first);
         else
             cover(q, m, found.ranges.at[i]);
     }
@@ -82,7 +77,7 @@ static bool is_bare(struct bytes line)
     return true;
 }
 
-static void find_bare(const struct marks_request *q, struct cover_marks *m,
+static void find_bare(const struct marks_request *q, struct source_marks *m,
                       struct source_text *text)
 {
     bool is_indexed = false;
@@ -98,11 +93,11 @@ static void find_bare(const struct marks_request *q, struct cover_marks *m,
     }
 }
 
-void cover_marks_make(const struct marks_request *q, struct cover_marks *m)
+void source_marks_make(const struct marks_request *q, struct source_marks *m)
 {
     struct source_text text = {0};
-    struct err ignored;
-    if (source_text_read(&text, q->file, &ignored)) {
+    struct err why;
+    if (source_text_read(&text, q->file, &why)) {
         vec_reserve(&m->lines, q->lines_len + 1);
         memset(m->lines.at, 0, q->lines_len);
         m->lines.len = q->lines_len;
@@ -110,12 +105,17 @@ void cover_marks_make(const struct marks_request *q, struct cover_marks *m)
             apply_markers(q, m, text.bytes);
         if (q->finds_bare_lines)
             find_bare(q, m, &text);
+    } else if (errno_is_trouble(why.system)) {
+        m->trouble = strdup(why.line);
+        if (!m->trouble)
+            memory_exhausted(strlen(why.line));
     }
     source_text_deinit(&text);
 }
 
-void cover_marks_deinit(struct cover_marks *m)
+void source_marks_deinit(struct source_marks *m)
 {
+    free(m->trouble);
     vec_free(&m->lines);
     vec_free(&m->code);
 }

@@ -1,7 +1,7 @@
 /* What the text of a source says about its lines: which are left out of coverage, and which hold no
  * code that a person wrote. */
-#ifndef MONARC_ANALYSIS_COVER_MARKS_H
-#define MONARC_ANALYSIS_COVER_MARKS_H
+#ifndef MONARC_COVERAGE_ANALYSIS_SOURCE_MARKS_H
+#define MONARC_COVERAGE_ANALYSIS_SOURCE_MARKS_H
 
 #include "base/vec.h"
 #include "source/markers.h"
@@ -26,14 +26,15 @@ struct marks_request {
     bool ignores_markers, finds_bare_lines;
 };
 
-struct cover_marks {
+struct source_marks {
     VEC(uint8_t) lines;       /* beside those of the request; none if the file cannot be read */
     VEC(struct marker) code;  /* ranges in which functions are left out */
     uint32_t unclosed, stray; /* as in struct markers */
+    char *trouble;            /* why the file could not be read, if it may well be there; or NULL */
 };
 
 /* Fills a zeroed *m. */
-void cover_marks_make(const struct marks_request *q, struct cover_marks *m);
-void cover_marks_deinit(struct cover_marks *m);
+void source_marks_make(const struct marks_request *q, struct source_marks *m);
+void source_marks_deinit(struct source_marks *m);
 
 #endif

@@ -1,23 +1,23 @@
 /* What several tables have of each source, in order: sources by path, lines and functions
  * ascending. Tables stay as they are; what they say of one thing is met when walking over them side
  * by side. */
-#ifndef MONARC_ANALYSIS_COVER_ORDER_H
-#define MONARC_ANALYSIS_COVER_ORDER_H
+#ifndef MONARC_COVERAGE_ANALYSIS_SOURCE_PARTS_H
+#define MONARC_COVERAGE_ANALYSIS_SOURCE_PARTS_H
 
 #include "coverage/analysis/coverage_table.h"
 #include "base/sort.h"
 
 /* What one table has of one source. */
 struct source_part {
-    const struct cover_table *t;
+    const struct coverage_table *t;
     uint32_t table, source; /* numbers of the table, of the source in it */
     uint32_t pages_len, functions_len;
-    const struct keyed *pages;     /* low half of the key: line / COVER_PAGE; item: the page */
+    const struct keyed *pages;     /* low half of the key: line / PAGE_LINES; item: the page */
     const struct keyed *functions; /* low half of the key: first line; item: in t->functions */
     uint32_t *places;              /* of all the table's functions; for the caller's numbers */
 };
 
-struct cover_order {
+struct source_parts {
     struct source_part *parts; /* by path, then by table */
     uint32_t *first_part;      /* by rank of the source, and one more */
     uint32_t ranks;
@@ -27,9 +27,9 @@ struct cover_order {
 };
 
 /* Fills a zeroed *out; the tables must outlive it. */
-void cover_order_build(const struct cover_table *tables, size_t len, unsigned threads,
-                       struct cover_order *out);
-void cover_order_deinit(struct cover_order *o);
+void source_parts_build(const struct coverage_table *tables, size_t len, unsigned threads,
+                        struct source_parts *out);
+void source_parts_deinit(struct source_parts *o);
 
 /* The source's path. */
 static inline const char *part_path(const struct source_part *p)

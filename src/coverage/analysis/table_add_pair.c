@@ -1,12 +1,14 @@
 /* Lines, branches and calls of solved arcs, each given to the table under its function. */
 #include "coverage/analysis/table_add_pair.h"
 
-#define NONE ((uint32_t)COVER_NONE)
+#include "coverage/model/dialect.h"
 
-void cover_gather_deinit(struct cover_gather *g)
+#define NONE ((uint32_t)NO_INDEX)
+
+void pair_scratch_deinit(struct pair_scratch *g)
 {
-    cover_units_deinit(&g->unit, 1);
-    cover_lines_deinit(&g->lines);
+    coverage_units_deinit(&g->unit, 1);
+    line_coverage_deinit(&g->lines);
     vec_free(&g->local);
     vec_free(&g->globals);
     vec_free(&g->functions);
@@ -18,7 +20,8 @@ void cover_gather_deinit(struct cover_gather *g)
 }
 
 /* Numbers the sources of this pair from 0: two files of the notes may be one source. */
-static void number_sources(struct cover_gather *g, const struct notes *n, const uint32_t *sources)
+static void pair_number_sources(struct pair_scratch *g, const struct notes *n,
+                                const uint32_t *sources)
 {
     map_deinit(&g->numbers);
     g->local.len = g->globals.len = 0;
@@ -26,15 +29,15 @@ static void number_sources(struct cover_gather *g, const struct notes *n, const 
         bool is_new = false;
         uint32_t local = sources[i];
         if (local != NONE)
-            local = *map_at(&g->numbers, sources[i], 0, (uint32_t)g->globals.len, &is_new);
+            local = map_index(&g->numbers, sources[i], 0, g->globals.len, &is_new);
         if (is_new)
             vec_push(&g->globals, sources[i]);
         vec_push(&g->local, local);
     }
 }
 
-static bool is_wanted(const struct notes *n, const struct cover_function *f,
-                      const uint32_t *sources)
+static bool pair_is_wanted(const struct notes *n, const struct notes_function *f,
+                           const uint32_t *sources)
 {
     bool wants = f->file != NONE && sources[f->file] != NONE;
     for (uint32_t i = f->first_run; i < f->first_run + f->runs && !wants; i++)
@@ -44,8 +47,8 @@ static bool is_wanted(const struct notes *n, const struct cover_function *f,
 
 /* Most functions of an object may be of sources that nobody wants, such as the system's headers:
  * what follows sees only the others. */
-static void take_wanted(struct cover_gather *g, const struct notes *n, const struct flow *flow,
-                        const uint32_t *sources)
+static void pair_take_wanted(struct pair_scratch *g, const struct notes *n, const struct flow *flow,
+                             const uint32_t *sources)
 {
     struct notes notes = *n;
     struct flow wanted = *flow;
@@ -53,7 +56,7 @@ static void take_wanted(struct cover_gather *g, const struct notes *n, const str
     wanted.functions = g->wanted_flow.functions;
     notes.functions.len = wanted.functions.len = 0;
     for (size_t i = 0; i < n->functions.len; i++) {
-        if (!is_wanted(n, &n->functions.at[i], sources))
+        if (!pair_is_wanted(n, &n->functions.at[i], sources))
             continue;
         vec_push(&notes.functions, n->functions.at[i]);
         vec_push(&wanted.functions, flow->functions.at[i]);
@@ -62,11 +65,11 @@ static void take_wanted(struct cover_gather *g, const struct notes *n, const str
     g->wanted_flow = wanted;
 }
 
-static void index_conditions(struct cover_gather *g, const struct notes *n)
+static void pair_index_conditions(struct pair_scratch *g, const struct notes *n)
 {
     map_deinit(&g->conditions);
     for (uint32_t i = 0; i < n->functions.len; i++) {
-        const struct cover_function *f = &n->functions.at[i];
+        const struct notes_function *f = &n->functions.at[i];
         for (uint32_t k = f->first_condition; k < f->first_condition + f->conditions; k++)
             map_at(&g->conditions, i, n->conditions.at[k].block, k, NULL);
     }
@@ -74,13 +77,13 @@ static void index_conditions(struct cover_gather *g, const struct notes *n)
 
 /* Whether nothing is wrong but calls that returned more often than they were made: setjmp, to which
  * longjmp came back. What the lines and branches show is sound then. */
-static bool is_only_longjmp(const struct notes *n, const struct flow *flow, size_t function)
+static bool pair_is_only_longjmp(const struct notes *n, const struct flow *flow, size_t function)
 {
-    const struct cover_function *f = &n->functions.at[function];
+    const struct notes_function *f = &n->functions.at[function];
     if (flow->functions.at[function].reason != FLOW_NEGATIVE)
         return false;
     for (uint32_t i = f->first_arc; i < f->first_arc + f->arcs; i++)
-        if (flow->arcs.at[i] < 0 && !(n->arcs.at[i].flags & COVER_FAKE))
+        if (flow->arcs.at[i] < 0 && !(n->arcs.at[i].flags & NOTES_ARC_FAKE))
             return false;
     for (uint32_t b = 0; b < f->blocks; b++)
         if (flow->blocks.at[f->first_block + b] < 0)
@@ -88,11 +91,11 @@ static bool is_only_longjmp(const struct notes *n, const struct flow *flow, size
     return true;
 }
 
-void cover_distrust(const struct notes *n, struct flow *flow, bool repairs)
+void flow_forget_damaged(const struct notes *n, struct flow *flow, bool repairs)
 {
     for (size_t i = 0; i < flow->functions.len; i++) {
         struct flow_function *f = &flow->functions.at[i];
-        if (f->state == FLOW_DAMAGED && is_only_longjmp(n, flow, i)) {
+        if (f->state == FLOW_DAMAGED && pair_is_only_longjmp(n, flow, i)) {
             f->state = FLOW_SOLVED;
             f->reason = FLOW_FINE;
         }
@@ -110,42 +113,42 @@ void cover_distrust(const struct notes *n, struct flow *flow, bool repairs)
     }
 }
 
-static uint64_t positive(int64_t count)
+static uint64_t pair_positive(int64_t count)
 {
     return count > 0 ? (uint64_t)count : 0;
 }
 
-static void add_function(struct cover_gather *g, const struct cover_instance *at,
-                         struct cover_table *t)
+static void add_function(struct pair_scratch *g, const struct function_instance *at,
+                         struct coverage_table *t)
 {
-    const struct cover_function *f = &g->unit.notes->functions.at[at->function];
+    const struct notes_function *f = &g->unit.notes->functions.at[at->function];
     const struct flow_function *how = &g->unit.flow->functions.at[at->function];
     uint32_t number = NONE;
     if (at->source != NONE && f->name) {
-        struct table_function row = {.name = cover_table_name(t, f->name),
+        struct table_function row = {.name = coverage_table_name(t, f->name),
                                      .source = g->globals.at[at->source],
                                      .start_line = f->start_line,
                                      .end_line = f->end_line,
-                                     .count = positive(at->called),
+                                     .count = pair_positive(at->called),
                                      .is_known = at->is_counted,
                                      .is_unknown = !at->is_counted,
                                      .reason = how->reason,
-                                     .doubt = how->doubt,
+                                     .defect = how->defect,
                                      .is_repaired = how->reason == FLOW_REPAIRED};
-        number = cover_table_function(t, &row);
+        number = coverage_table_function(t, &row);
     }
     vec_push(&g->functions, number);
 }
 
 /* The ways out of a block, appended to the group. */
-static void add_block(struct cover_gather *g, const struct cover_block *block, uint32_t ordinal)
+static void add_block(struct pair_scratch *g, const struct instance_block *block, uint32_t ordinal)
 {
-    const struct cover_unit *u = &g->unit;
-    const struct cover_instance *at = &g->lines.instances.at[block->instance];
-    const struct cover_function *f = &u->notes->functions.at[at->function];
-    const uint32_t *first = cover_out(&u->graph, u->notes, at->function);
+    const struct coverage_unit *u = &g->unit;
+    const struct function_instance *at = &g->lines.instances.at[block->instance];
+    const struct notes_function *f = &u->notes->functions.at[at->function];
+    const uint32_t *first = block_graph_out(&u->graph, u->notes, at->function);
     uint8_t kinds = u->graph.block_kinds.at[f->first_block + block->block];
-    uint64_t count = positive(cover_block_count(u, at, block->block));
+    uint64_t count = pair_positive(instance_block_count(u, at, block->block));
     for (uint32_t i = first[block->block]; i < first[block->block + 1]; i++) {
         uint32_t arc = u->graph.out.at[i];
         uint8_t kind = u->graph.arc_kinds.at[arc];
@@ -153,8 +156,8 @@ static void add_block(struct cover_gather *g, const struct cover_block *block, u
             continue;
         struct table_outcome o = {count, ordinal, OUTCOME_CALL};
         if (!(kind & ARC_CALL)) {
-            uint32_t fall = u->notes->arcs.at[arc].flags & COVER_FALLTHROUGH;
-            o.count = positive(u->flow->arcs.at[arc]);
+            uint32_t fall = u->notes->arcs.at[arc].flags & NOTES_ARC_FALLTHROUGH;
+            o.count = pair_positive(u->flow->arcs.at[arc]);
             o.flags = (kind & ARC_THROW ? OUTCOME_THROW : 0) | (fall ? OUTCOME_FALLTHROUGH : 0) |
                       (kinds & BLOCK_EXCEPTIONAL ? OUTCOME_HIDDEN : 0);
         }
@@ -163,13 +166,13 @@ static void add_block(struct cover_gather *g, const struct cover_block *block, u
 }
 
 /* The two masks that the program kept for a condition. */
-static void add_condition(struct cover_gather *g, const struct cover_block *block, uint32_t line,
-                          uint32_t ordinal, struct cover_table *t)
+static void add_condition(struct pair_scratch *g, const struct instance_block *block, uint32_t line,
+                          uint32_t ordinal, struct coverage_table *t)
 {
     const struct notes *n = g->unit.notes;
     const struct counters *c = g->unit.counters;
     uint32_t function = g->lines.instances.at[block->instance].function;
-    const struct cover_function *f = &n->functions.at[function];
+    const struct notes_function *f = &n->functions.at[function];
     const uint32_t *found = map_find(&g->conditions, function, block->block);
     if (!found || n->conditions.at[*found].terms > 64)
         return;
@@ -185,68 +188,71 @@ static void add_condition(struct cover_gather *g, const struct cover_block *bloc
         mask.on = counters_value(c, values, i) & all;
         mask.off = counters_value(c, values, i + 1) & all;
     }
-    cover_table_mask(t, line, &mask);
+    coverage_table_mask(t, line, &mask);
 }
 
 /* Blocks of one line, function by function. */
-static void add_blocks(struct cover_gather *g, const struct cover_line *from, uint32_t line,
-                       struct cover_table *t)
+static void add_blocks(struct pair_scratch *g, const struct covered_line *from, uint32_t line,
+                       struct coverage_table *t)
 {
     if (!from->blocks)
         return;
-    const struct cover_block *blocks = g->lines.blocks.at + from->first_block;
+    const struct instance_block *blocks = g->lines.blocks.at + from->first_block;
     for (uint32_t i = 0, end; i < from->blocks; i = end) {
         uint32_t instance = blocks[i].instance, conditions = 0;
         g->group.len = 0;
         for (end = i; end < from->blocks && blocks[end].instance == instance; end++) {
-            add_block(g, &blocks[end], end - i);
+            if (!blocks[end].is_elsewhere)
+                add_block(g, &blocks[end], end - i);
             if (g->conditions.len)
                 add_condition(g, &blocks[end], line, conditions++, t);
         }
         if (g->group.len)
-            cover_table_outcomes(t, line, g->functions.at[instance], g->group.at,
-                                 (uint32_t)g->group.len);
+            coverage_table_outcomes(t, line, g->functions.at[instance], g->group.at,
+                                    (uint32_t)g->group.len);
     }
 }
 
-static void add_lines(struct cover_gather *g, uint32_t source, uint32_t first, uint32_t len,
-                      struct cover_table *t)
+static void add_lines(struct pair_scratch *g, uint32_t source, uint32_t first, uint32_t len,
+                      struct coverage_table *t)
 {
     for (uint32_t i = first; i < first + len; i++) {
-        const struct cover_line *from = &g->lines.lines.at[i];
-        uint32_t line = cover_table_line(t, source, from->number);
+        const struct covered_line *from = &g->lines.lines.at[i];
+        uint32_t line = coverage_table_line(t, source, from->number);
         if (from->flags & LINE_EXISTS)
-            cover_table_count(t, line, positive(from->count));
+            coverage_table_count(t, line, pair_positive(from->count));
         if (from->flags & LINE_UNKNOWN)
-            cover_table_unknown(t, line);
+            coverage_table_unknown(t, line);
         add_blocks(g, from, line, t);
     }
 }
 
-void cover_gather(struct cover_gather *g, const struct notes *n, const struct counters *c,
-                  const struct flow *flow, const uint32_t *sources, struct cover_table *t)
+void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
+                             const struct counters *c, const struct flow *flow,
+                             const uint32_t *sources, struct coverage_table *t)
 {
     /* As each version's own gcov counts. */
-    bool is_old = !n->origin.is_llvm && n->origin.number < 800;
-    struct cover_rules rules = {.absent_is_zero = true,
-                                .has_no_sums = true,
-                                .has_no_totals = true,
-                                .has_gnu_exit = !n->origin.is_llvm,
-                                .carries_lines = is_old,
-                                .sums_blocks = is_old};
-    number_sources(g, n, sources);
-    take_wanted(g, n, flow, sources);
-    index_conditions(g, &g->wanted_notes);
+    bool is_old = !n->origin.is_llvm && !dialect_of(&n->origin)->has_all_lines;
+    struct line_coverage_rules rules = {.absent_is_zero = true,
+                                        .has_no_sums = true,
+                                        .has_no_totals = true,
+                                        .has_gnu_exit = !n->origin.is_llvm,
+                                        .shares_blocks = n->origin.is_llvm,
+                                        .carries_lines = is_old,
+                                        .sums_blocks = is_old};
+    pair_number_sources(g, n, sources);
+    pair_take_wanted(g, n, flow, sources);
+    pair_index_conditions(g, &g->wanted_notes);
     g->unit.notes = &g->wanted_notes;
     g->unit.counters = c;
     g->unit.flow = &g->wanted_flow;
     g->unit.sources = g->local.at;
     g->lines.instances.len = g->lines.lines.len = g->lines.blocks.len = g->functions.len = 0;
-    cover_lines_build(&g->unit, 1, g->globals.len, &rules, &g->lines);
+    line_coverage_build(&g->unit, 1, g->globals.len, &rules, &g->lines);
     for (size_t i = 0; i < g->lines.instances.len; i++)
         add_function(g, &g->lines.instances.at[i], t);
     for (size_t i = 0; i < g->lines.instances.len; i++) {
-        const struct cover_instance *at = &g->lines.instances.at[i];
+        const struct function_instance *at = &g->lines.instances.at[i];
         if (at->lines && at->source != NONE)
             add_lines(g, g->globals.at[at->source], at->first_line, at->lines, t);
     }

@@ -4,7 +4,7 @@
 #include "base/sort.h"
 #include "coverage/model/coverage.h"
 
-#define NONE ((uint32_t)COVER_NONE)
+#define NONE ((uint32_t)NO_INDEX)
 
 static int by_place(uint32_t left, uint32_t right, const void *context)
 {
@@ -29,7 +29,7 @@ static uint32_t *in_order(size_t len, sort_compare *compare, const void *items)
 
 /* Blocks are numbered anew from 0: what matters is which branches share one. A branch that is
  * listed twice is added up. */
-static void add_branches(struct cover_table *t, const struct tracefile *trace,
+static void add_branches(struct coverage_table *t, const struct tracefile *trace,
                          const struct trace_section *s, uint32_t source)
 {
     if (!s->branches)
@@ -46,21 +46,21 @@ static void add_branches(struct cover_table *t, const struct tracefile *trace,
             struct table_outcome o = {b->count, 0, b->is_exception ? OUTCOME_THROW : 0};
             if (before && before->block == b->block && before->branch == b->branch) {
                 uint64_t *sum = &group.at[group.len - 1].count;
-                *sum = cover_sum(*sum, b->count);
+                *sum = add_saturating(*sum, b->count);
                 continue;
             }
             if (before)
                 o.block = group.at[group.len - 1].block + (before->block != b->block);
             vec_push(&group, o);
         }
-        cover_table_outcomes(t, cover_table_line(t, source, line), NONE, group.at,
-                             (uint32_t)group.len);
+        coverage_table_outcomes(t, coverage_table_line(t, source, line), NONE, group.at,
+                                (uint32_t)group.len);
     }
     vec_free(&group);
     free(order);
 }
 
-static void add_conditions(struct cover_table *t, const struct tracefile *trace,
+static void add_conditions(struct coverage_table *t, const struct tracefile *trace,
                            const struct trace_section *s, uint32_t source)
 {
     for (uint32_t i = 0; i < s->conditions; i++) {
@@ -68,35 +68,38 @@ static void add_conditions(struct cover_table *t, const struct tracefile *trace,
         struct table_mask mask = {.function = NONE, .terms = c->terms};
         uint64_t bit = c->count ? UINT64_C(1) << c->term : 0;
         *(c->sense ? &mask.on : &mask.off) = bit;
-        cover_table_mask(t, cover_table_line(t, source, c->line), &mask);
+        coverage_table_mask(t, coverage_table_line(t, source, c->line), &mask);
     }
 }
 
-static void add_section(struct cover_table *t, const struct tracefile *trace,
-                        const struct trace_section *s, uint32_t source)
+static void add_section(struct coverage_table *t, const struct tracefile *trace,
+                        const struct trace_section *s, uint32_t source, const char *test)
 {
+    if (test)
+        coverage_table_begin_test(t, *s->test ? s->test : test);
     for (uint32_t i = 0; i < s->functions; i++) {
         const struct trace_function *f = &trace->functions.at[s->first_function + i];
-        cover_table_function(t, &(struct table_function){.name = cover_table_name(t, f->name),
-                                                         .source = source,
-                                                         .start_line = f->start_line,
-                                                         .end_line = f->end_line,
-                                                         .count = f->count,
-                                                         .is_known = true});
+        coverage_table_function(t, &(struct table_function){.name = coverage_table_name(t, f->name),
+                                                            .source = source,
+                                                            .start_line = f->start_line,
+                                                            .end_line = f->end_line,
+                                                            .count = f->count,
+                                                            .is_known = true});
     }
     for (uint32_t i = 0; i < s->lines; i++) {
         const struct trace_line *l = &trace->lines.at[s->first_line + i];
-        cover_table_count(t, cover_table_line(t, source, l->line), l->count);
+        coverage_table_count(t, coverage_table_line(t, source, l->line), l->count);
     }
     add_branches(t, trace, s, source);
     add_conditions(t, trace, s, source);
-    cover_table_test(t, s->test);
+    coverage_table_test(t, s->test);
+    coverage_table_begin_test(t, NULL);
 }
 
-void cover_table_add_trace(struct cover_table *t, const struct tracefile *trace,
-                           const uint32_t *sources)
+void coverage_table_add_trace(struct coverage_table *t, const struct tracefile *trace,
+                              const uint32_t *sources, const char *test)
 {
     for (size_t i = 0; i < trace->sections.len; i++)
         if (sources[i] != NONE)
-            add_section(t, trace, &trace->sections.at[i], sources[i]);
+            add_section(t, trace, &trace->sections.at[i], sources[i], test);
 }

@@ -1,114 +1,24 @@
-/* Words, texts, records and layouts of gcno and gcda. The bytes: docs/formats/gcno.md, gcda.md. */
+/* Words, texts and records of gcno and gcda. The bytes: docs/formats/gcno.md, gcda.md. */
 #include "coverage/format/arcfile.h"
 
 #include <inttypes.h>
 
-#define OLD_SLOTS KIND_ARCS, KIND_INTERVAL, KIND_POW2, KIND_SINGLE
-#define NEW_SLOTS                                                                               \
-    KIND_ARCS, KIND_INTERVAL, KIND_POW2, KIND_TOPN, KIND_INDIRECT_TOPN, KIND_AVERAGE, KIND_IOR, \
-        KIND_TIME
-#define NO_SLOTS(n) [(n)... COUNTER_SLOTS - 1] = KIND_UNKNOWN
-
-static const struct arcfile_layout LAYOUTS[] = {
-    {.since = 304,
-     .slots = {OLD_SLOTS, KIND_DELTA, KIND_INDIRECT, KIND_AVERAGE, KIND_IOR, NO_SLOTS(8)}},
-    {.since = 407,
-     .has_cfg_checksum = true,
-     .slots = {OLD_SLOTS, KIND_DELTA, KIND_INDIRECT, KIND_AVERAGE, KIND_IOR, NO_SLOTS(8)}},
-    {.since = 408,
-     .has_cfg_checksum = true,
-     .has_exit_second = true,
-     .has_histogram = true,
-     .slots = {OLD_SLOTS, KIND_DELTA, KIND_INDIRECT, KIND_AVERAGE, KIND_IOR, KIND_TIME,
-               KIND_ICALL_TOPN, NO_SLOTS(10)}},
-    {.since = 700,
-     .has_cfg_checksum = true,
-     .has_exit_second = true,
-     .has_histogram = true,
-     .slots = {OLD_SLOTS, KIND_INDIRECT, KIND_AVERAGE, KIND_IOR, KIND_TIME, KIND_ICALL_TOPN,
-               NO_SLOTS(9)}},
-    {.since = 800,
-     .has_cfg_checksum = true,
-     .has_exit_second = true,
-     .has_columns = true,
-     .has_histogram = true,
-     .slots = {OLD_SLOTS, KIND_INDIRECT, KIND_AVERAGE, KIND_IOR, KIND_TIME, KIND_ICALL_TOPN,
-               NO_SLOTS(9)}},
-    {.since = 900,
-     .has_cfg_checksum = true,
-     .has_exit_second = true,
-     .has_columns = true,
-     .has_directory = true,
-     .slots = {OLD_SLOTS, KIND_INDIRECT, KIND_AVERAGE, KIND_IOR, KIND_TIME, KIND_ICALL_TOPN,
-               NO_SLOTS(9)}},
-    {.since = 1000,
-     .has_cfg_checksum = true,
-     .has_exit_second = true,
-     .has_columns = true,
-     .has_directory = true,
-     .slots = {NEW_SLOTS, NO_SLOTS(8)}},
-    {.since = 1100,
-     .has_cfg_checksum = true,
-     .has_exit_second = true,
-     .has_columns = true,
-     .has_directory = true,
-     .has_zero_runs = true,
-     .slots = {NEW_SLOTS, NO_SLOTS(8)}},
-    {.since = 1200,
-     .has_cfg_checksum = true,
-     .has_exit_second = true,
-     .has_columns = true,
-     .has_directory = true,
-     .has_zero_runs = true,
-     .has_byte_lengths = true,
-     .slots = {NEW_SLOTS, NO_SLOTS(8)}},
-    {.since = 1400,
-     .has_cfg_checksum = true,
-     .has_exit_second = true,
-     .has_columns = true,
-     .has_directory = true,
-     .has_zero_runs = true,
-     .has_byte_lengths = true,
-     .slots = {NEW_SLOTS, KIND_CONDITIONS, KIND_PATHS, NO_SLOTS(10)}},
-};
-
-/* Most significant byte first: a digit starts "408*" (4.8), a letter "B22*" (12.2). */
-uint16_t arcfile_version_number(uint32_t version)
-{
-    unsigned c0 = version >> 24, c1 = version >> 16 & 255, c2 = version >> 8 & 255;
-    if (c1 < '0' || c1 > '9' || c2 < '0' || c2 > '9')
-        return 0;
-    if (c0 >= '0' && c0 <= '9')
-        return (uint16_t)((c0 - '0') * 100 + (c1 - '0') * 10 + (c2 - '0'));
-    if (c0 >= 'A' && c0 <= 'Z')
-        return (uint16_t)(((c0 - 'A') * 10 + (c1 - '0')) * 100 + (c2 - '0'));
-    return 0;
-}
-
-const struct arcfile_layout *arcfile_layout_of(uint32_t version)
-{
-    uint16_t number = arcfile_version_number(version);
-    for (size_t i = sizeof LAYOUTS / sizeof *LAYOUTS; i-- > 0;)
-        if (number >= LAYOUTS[i].since)
-            return &LAYOUTS[i];
-    return NULL;
-}
-
 bool arcfile_is_counters(uint32_t tag)
 {
-    return tag >= TAG_COUNTERS && !((tag - TAG_COUNTERS) & 0x1ffff) &&
-           (tag - TAG_COUNTERS) >> 17 < COUNTER_SLOTS;
+    uint32_t slot = (tag - GCOV_TAG_COUNTERS) >> GCOV_SLOT_SHIFT;
+    return slot < GCOV_SLOTS && tag == GCOV_TAG_OF_SLOT(slot);
 }
 
-enum cover_kind arcfile_kind(const struct arcfile_layout *layout, uint32_t tag)
+enum counter_kind arcfile_kind(const struct gcov_dialect *dialect, uint32_t tag)
 {
-    return arcfile_is_counters(tag) ? layout->slots[(tag - TAG_COUNTERS) >> 17] : KIND_UNKNOWN;
+    return arcfile_is_counters(tag) ? dialect->kinds[(tag - GCOV_TAG_COUNTERS) >> GCOV_SLOT_SHIFT]
+                                    : KIND_UNKNOWN;
 }
 
-unsigned arcfile_slot(const struct arcfile_layout *layout, enum cover_kind kind)
+unsigned arcfile_slot(const struct gcov_dialect *dialect, enum counter_kind kind)
 {
     unsigned i = 0;
-    while (i < COUNTER_SLOTS && layout->slots[i] != kind)
+    while (i < GCOV_SLOTS && dialect->kinds[i] != kind)
         i++;
     return i;
 }
@@ -144,26 +54,27 @@ uint32_t arcfile_zeros(struct cursor *in, uint32_t max)
 }
 
 /* Bytes behind a record's header. */
-static uint64_t record_bytes(const struct arcfile *f, struct arcfile_record *r)
+static uint64_t arcfile_record_bytes(const struct arcfile *f, struct arcfile_record *r)
 {
     unsigned unit = f->origin.has_byte_lengths ? 1 : 4;
     r->zeros = 0;
-    if (r->length <= INT32_MAX || !f->layout->has_zero_runs || !arcfile_is_counters(r->tag))
+    if (r->length <= INT32_MAX || !f->dialect->has_zero_runs || !arcfile_is_counters(r->tag))
         return (uint64_t)r->length * unit;
     r->zeros = (uint32_t)((-(uint64_t)(int64_t)(int32_t)r->length) * unit / 8);
     return 0;
 }
 
-static bool is_known_tag(uint32_t tag)
+static bool arcfile_is_known_tag(uint32_t tag)
 {
-    return tag == TAG_FUNCTION || tag == TAG_BLOCKS || tag == TAG_ARCS || tag == TAG_LINES ||
-           tag == TAG_CONDITIONS || tag == TAG_PATHS || tag == TAG_OBJECT_SUMMARY ||
-           tag == TAG_PROGRAM_SUMMARY || arcfile_is_counters(tag);
+    return tag == GCOV_TAG_FUNCTION || tag == GCOV_TAG_BLOCKS || tag == GCOV_TAG_ARCS ||
+           tag == GCOV_TAG_LINES || tag == GCOV_TAG_CONDITIONS || tag == GCOV_TAG_PATHS ||
+           tag == GCOV_TAG_OBJECT_SUMMARY || tag == GCOV_TAG_PROGRAM_SUMMARY ||
+           arcfile_is_counters(tag);
 }
 
 /* Whether lengths in this unit lead from one record to the next, up to the very end. Words, the
  * less likely, must be of known records too. */
-static bool chain_fits(struct arcfile f, bool has_byte_lengths)
+static bool arcfile_chain_fits(struct arcfile f, bool has_byte_lengths)
 {
     struct arcfile_record r;
     f.origin.has_byte_lengths = has_byte_lengths;
@@ -172,8 +83,8 @@ static bool chain_fits(struct arcfile f, bool has_byte_lengths)
         r.length = cursor_u32(&f.in);
         if (!r.tag)
             return !cursor_left(&f.in);
-        uint64_t bytes = record_bytes(&f, &r);
-        if (bytes > cursor_left(&f.in) || (!has_byte_lengths && !is_known_tag(r.tag)))
+        uint64_t bytes = arcfile_record_bytes(&f, &r);
+        if (bytes > cursor_left(&f.in) || (!has_byte_lengths && !arcfile_is_known_tag(r.tag)))
             return false;
         f.in.at += bytes;
     }
@@ -182,35 +93,50 @@ static bool chain_fits(struct arcfile f, bool has_byte_lengths)
 
 /* What is plain from the first record or text, without a walk through the file: a directory that
  * ends where bytes say so, before a function; a function or summary of 12 or 8 bytes. */
-static bool is_plainly_bytes(struct cursor in, enum arcfile_magic magic)
+static bool arcfile_is_plainly(struct cursor in, uint32_t magic, bool has_bytes)
 {
-    if (magic == ARCFILE_NOTES) {
-        const char *directory = arcfile_text(&in, true);
+    if (magic == GCOV_MAGIC_NOTES) {
+        const char *directory = arcfile_text(&in, has_bytes);
         cursor_u32(&in);
-        return directory && cursor_u32(&in) == TAG_FUNCTION;
+        return directory && cursor_u32(&in) == GCOV_TAG_FUNCTION;
     }
-    uint32_t tag = cursor_u32(&in), length = cursor_u32(&in);
-    return (tag == TAG_FUNCTION && length == 12) || (tag == TAG_OBJECT_SUMMARY && length == 8);
+    uint32_t tag = cursor_u32(&in), length = cursor_u32(&in), unit = has_bytes ? 4 : 1;
+    return (tag == GCOV_TAG_FUNCTION && length == 3 * unit) ||
+           (tag == GCOV_TAG_OBJECT_SUMMARY && length == 2 * unit);
+}
+
+/* gcc 12 began to count bytes and to write a checksum while it was developed. Snapshots say by the
+ * version's last letter that they are none of the releases; which of them they are, only the bytes
+ * show. */
+static bool arcfile_is_before_checksums(const struct arcfile *f, uint32_t magic, bool *has_bytes)
+{
+    struct cursor behind = f->in;
+    if ((f->origin.version & 0xff) == '*')
+        return false;
+    cursor_u32(&behind);
+    *has_bytes = arcfile_is_plainly(f->in, magic, true);
+    return (*has_bytes || arcfile_is_plainly(f->in, magic, false)) &&
+           !arcfile_is_plainly(behind, magic, true) && !arcfile_is_plainly(behind, magic, false);
 }
 
 /* clang can be told to write gcc 12's version, but goes on to count words. Lengths are bytes unless
  * the whole file makes sense in words alone. */
-static bool deduce_unit(const struct arcfile *f, enum arcfile_magic magic)
+static bool arcfile_deduce_unit(const struct arcfile *f, uint32_t magic)
 {
     struct arcfile words = *f, bytes = *f;
-    if (is_plainly_bytes(f->in, magic))
+    if (arcfile_is_plainly(f->in, magic, true))
         return true;
-    if (magic == ARCFILE_NOTES) {
+    if (magic == GCOV_MAGIC_NOTES) {
         arcfile_text(&words.in, false);
         cursor_u32(&words.in);
         arcfile_text(&bytes.in, true);
         cursor_u32(&bytes.in);
     }
-    bool fits_bytes = !bytes.in.failed && chain_fits(bytes, true);
-    return fits_bytes || words.in.failed || !chain_fits(words, false);
+    bool fits_bytes = !bytes.in.failed && arcfile_chain_fits(bytes, true);
+    return fits_bytes || words.in.failed || !arcfile_chain_fits(words, false);
 }
 
-static bool find_order(struct cursor *in, uint32_t magic)
+static bool arcfile_find_order(struct cursor *in, uint32_t magic)
 {
     for (unsigned order = 0; order < 2; order++)
         if (cursor_left(in) >= 4 && bytes_u32(in->at, order) == magic) {
@@ -221,40 +147,43 @@ static bool find_order(struct cursor *in, uint32_t magic)
     return false;
 }
 
-bool arcfile_open(struct arcfile *f, enum arcfile_magic magic, struct bytes in, const char *name,
+bool arcfile_open(struct arcfile *f, uint32_t magic, struct bytes in, const char *name,
                   struct err *e)
 {
     *f = (struct arcfile){.in = cursor_over(in, name)};
-    const char *what = magic == ARCFILE_NOTES ? "gcno" : "gcda";
+    const char *what = magic == GCOV_MAGIC_NOTES ? "gcno" : "gcda";
     if (in.len < 12)
         return err_in(e, name, "%zu bytes are too few for a %s file", in.len, what);
     if (in.len > UINT32_MAX)
         return err_in(e, name, "%zu bytes are more than any compiler writes", in.len);
-    if (!find_order(&f->in, magic))
+    if (!arcfile_find_order(&f->in, magic))
         return err_in(e, name, "is no %s file: it begins with %02x %02x %02x %02x", what, in.at[0],
                       in.at[1], in.at[2], in.at[3]);
     uint32_t version = cursor_u32(&f->in);
-    f->layout = arcfile_layout_of(version);
-    if (!f->layout)
+    f->dialect = dialect_of_word(version);
+    if (!f->dialect)
         return err_in(e, name, "version word 0x%08" PRIx32 " is no compiler's that is known",
                       version);
-    f->origin = (struct cover_origin){.family = COVER_GCOV,
-                                      .big_endian = f->in.big_endian,
-                                      .version = version,
-                                      .number = arcfile_version_number(version),
-                                      .stamp = cursor_u32(&f->in)};
-    if (!f->layout->has_byte_lengths)
+    f->origin = (struct arcs_origin){.family = ARCS_GCOV,
+                                     .big_endian = f->in.big_endian,
+                                     .version = version,
+                                     .number = gcov_version_number(version),
+                                     .stamp = cursor_u32(&f->in)};
+    if (!f->dialect->has_byte_lengths)
+        return true;
+    f->origin.lacks_checksum = arcfile_is_before_checksums(f, magic, &f->origin.has_byte_lengths);
+    if (f->origin.lacks_checksum)
         return true;
     f->origin.checksum = cursor_u32(&f->in);
     if (f->in.failed)
         return err_in(e, name, "%zu bytes are too few for a %s file", in.len, what);
-    f->origin.has_byte_lengths = deduce_unit(f, magic);
+    f->origin.has_byte_lengths = arcfile_deduce_unit(f, magic);
     f->origin.is_llvm = !f->origin.has_byte_lengths;
     return true;
 }
 
 /* The record's bytes; the rest of the cursor is the same for all records of a file. */
-static void set_record(struct arcfile_record *r, const struct cursor *in, uint64_t bytes)
+static void arcfile_set_record(struct arcfile_record *r, const struct cursor *in, uint64_t bytes)
 {
     if (r->in.base != in->base)
         r->in = *in;
@@ -280,14 +209,14 @@ enum arcfile_step arcfile_next(struct arcfile *f, struct arcfile_record *r, stru
         return ARCFILE_BROKEN;
     }
     r->length = bytes_u32(in->at + 4, in->big_endian);
-    uint64_t bytes = record_bytes(f, r);
+    uint64_t bytes = arcfile_record_bytes(f, r);
     if (bytes > left - 8) {
         err_at(e, in, "the record with tag %08" PRIx32 " claims %" PRIu64 " bytes, %zu remain",
                r->tag, bytes, left - 8);
         return ARCFILE_BROKEN;
     }
     in->at += 8;
-    set_record(r, in, bytes);
+    arcfile_set_record(r, in, bytes);
     in->at += bytes;
     return ARCFILE_RECORD;
 }

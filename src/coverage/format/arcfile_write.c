@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-void arcfile_write_header(struct writer *w, enum arcfile_magic magic,
-                          const struct cover_origin *origin, const struct arcfile_layout *layout)
+void arcfile_write_header(struct writer *w, uint32_t magic, const struct arcs_origin *origin,
+                          const struct gcov_dialect *dialect)
 {
     writer_u32(w, magic);
     writer_u32(w, origin->version);
     writer_u32(w, origin->stamp);
-    if (layout->has_byte_lengths)
+    if (dialect->has_byte_lengths && !origin->lacks_checksum)
         writer_u32(w, origin->checksum);
 }
 

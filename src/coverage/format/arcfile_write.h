@@ -1,13 +1,13 @@
 /* What writing gcno and gcda has in common. */
-#ifndef MONARC_FORMAT_ARCFILE_WRITE_H
-#define MONARC_FORMAT_ARCFILE_WRITE_H
+#ifndef MONARC_COVERAGE_FORMAT_ARCFILE_WRITE_H
+#define MONARC_COVERAGE_FORMAT_ARCFILE_WRITE_H
 
 #include "base/writer.h"
 #include "coverage/format/arcfile.h"
 
-/* Magic, version, stamp and, where the layout has one, checksum. */
-void arcfile_write_header(struct writer *w, enum arcfile_magic magic,
-                          const struct cover_origin *origin, const struct arcfile_layout *layout);
+/* Magic, version, stamp and, where the dialect has one, checksum. */
+void arcfile_write_header(struct writer *w, uint32_t magic, const struct arcs_origin *origin,
+                          const struct gcov_dialect *dialect);
 
 /* Low word first, whatever the byte order. */
 void arcfile_write_u64(struct writer *w, uint64_t value);

@@ -1,10 +1,12 @@
 /* Conversions in place. */
 #include "coverage/format/arcs_convert.h"
 
+#include "base/intern.h"
 #include "base/map.h"
 #include "coverage/format/arcfile.h"
 #include "coverage/format/bbg.h"
 #include "coverage/model/coverage_merge.h"
+#include "coverage/model/dialect.h"
 
 #include <string.h>
 #include <zlib.h>
@@ -21,9 +23,39 @@ uint32_t arcs_version_word(unsigned major, unsigned minor)
     return ('A' + major / 10) << 24 | ('0' + major % 10) << 16 | ('0' + minor) << 8 | '*';
 }
 
+uint32_t arcs_version_word_of_major(unsigned major)
+{
+    static const uint8_t MINOR[] = {
+        [3] = 4,  [4] = 9,  [5] = 5,  [6] = 3,  [7] = 5,  [8] = 3,  [9] = 5,
+        [10] = 2, [11] = 4, [12] = 2, [13] = 3, [14] = 2, [15] = 2, [16] = 1};
+    return arcs_version_word(major, major < sizeof MINOR ? MINOR[major] : 1);
+}
+
+uint32_t arcs_version_word_for(const struct arcs_origin *origin)
+{
+    if (origin->family == ARCS_GCOV)
+        return origin->version;
+    bool is_release = origin->version >> 24 == 'r';
+    uint32_t own = arcs_version_word(origin->number / 100u, origin->number % 100u);
+    return is_release && own && dialect_of_word(own) ? own : arcs_version_word(12, 2);
+}
+
+/* The proposal's word for the compiler whose files these were: '*' is a release there. */
+static struct arcs_origin arcs_rfc_origin(const struct arcs_origin *was)
+{
+    char phase = (char)(was->version & 255);
+    if (was->family == ARCS_RFC)
+        return *was;
+    uint32_t word = bbg_version_word(was->number, phase == 'e' || phase == 'p' ? phase : 'r');
+    return (struct arcs_origin){.family = ARCS_RFC,
+                                .version = word,
+                                .number = bbg_version_number(word),
+                                .has_byte_lengths = true};
+}
+
 /* ---- the exit block */
 
-static uint32_t renumbered(uint32_t block, uint32_t from, uint32_t to)
+static uint32_t arcs_renumbered(uint32_t block, uint32_t from, uint32_t to)
 {
     if (block == from)
         return to;
@@ -33,7 +65,7 @@ static uint32_t renumbered(uint32_t block, uint32_t from, uint32_t to)
 }
 
 /* The runs of block `to` go where they belong: behind, or before, those they have passed. */
-static void move_runs(struct cover_run *runs, uint32_t len, uint32_t exit)
+static void arcs_move_runs(struct notes_run *runs, uint32_t len, uint32_t exit)
 {
     uint32_t first = 0, mine = 0, place = 0;
     while (first < len && runs[first].block != exit)
@@ -42,22 +74,20 @@ static void move_runs(struct cover_run *runs, uint32_t len, uint32_t exit)
         mine++;
     for (uint32_t i = 0; i < len; i++)
         place += runs[i].block < exit;
-    struct cover_run *moved = mine ? malloc(mine * sizeof *moved) : NULL;
-    if (mine && !moved)
-        memory_exhausted(mine * sizeof *moved);
     if (!mine)
         return;
+    struct notes_run *moved = memory_resized(NULL, mine * sizeof *moved);
     memcpy(moved, runs + first, mine * sizeof *moved);
     memmove(runs + first, runs + first + mine, (len - first - mine) * sizeof *moved);
     memmove(runs + place + mine, runs + place, (len - mine - place) * sizeof *moved);
     memcpy(runs + place, moved, mine * sizeof *moved);
-    free(moved);
+    memory_free(moved);
 }
 
 /* The order of arcs is that of counters: a block with arcs cannot change its place among them. */
-static bool move_exit(struct notes *n, struct cover_function *f, uint32_t exit, struct err *e)
+static bool arcs_move_exit(struct notes *n, struct notes_function *f, uint32_t exit, struct err *e)
 {
-    struct cover_arc *arcs = n->arcs.at + f->first_arc;
+    struct notes_arc *arcs = n->arcs.at + f->first_arc;
     uint32_t was = f->exit;
     if (was == exit)
         return true;
@@ -66,46 +96,46 @@ static bool move_exit(struct notes *n, struct cover_function *f, uint32_t exit, 
             return err_set(e, "'%s' has arcs from its exit block, which keep its place",
                            f->name ? f->name : "?");
     for (uint32_t i = 0; i < f->arcs; i++) {
-        arcs[i].source = renumbered(arcs[i].source, was, exit);
-        arcs[i].target = renumbered(arcs[i].target, was, exit);
+        arcs[i].source = arcs_renumbered(arcs[i].source, was, exit);
+        arcs[i].target = arcs_renumbered(arcs[i].target, was, exit);
     }
     for (uint32_t i = 0; i < f->runs; i++) {
-        struct cover_run *run = &n->runs.at[f->first_run + i];
-        run->block = renumbered(run->block, was, exit);
+        struct notes_run *run = &n->runs.at[f->first_run + i];
+        run->block = arcs_renumbered(run->block, was, exit);
     }
     for (uint32_t i = 0; i < f->conditions; i++) {
-        struct cover_condition *c = &n->conditions.at[f->first_condition + i];
-        c->block = renumbered(c->block, was, exit);
+        struct notes_condition *c = &n->conditions.at[f->first_condition + i];
+        c->block = arcs_renumbered(c->block, was, exit);
     }
-    move_runs(n->runs.at + f->first_run, f->runs, exit);
+    arcs_move_runs(n->runs.at + f->first_run, f->runs, exit);
     f->exit = exit;
     return true;
 }
 
 /* ---- checksums and identities */
 
-static uint32_t crc_word(uint32_t crc, uint32_t word)
+static uint32_t arcs_crc_word(uint32_t crc, uint32_t word)
 {
     return (uint32_t)crc32(crc, (const Bytef *)&word, sizeof word);
 }
 
 /* CRC-32 of the number of blocks and the arcs, with the exit block last. */
-static uint32_t graph_checksum(const struct notes *n, const struct cover_function *f)
+static uint32_t arcs_graph_checksum(const struct notes *n, const struct notes_function *f)
 {
-    uint32_t crc = crc_word((uint32_t)crc32(0, NULL, 0), f->blocks);
+    uint32_t crc = arcs_crc_word((uint32_t)crc32(0, NULL, 0), f->blocks);
     for (uint32_t i = 0; i < f->arcs; i++) {
-        const struct cover_arc *arc = &n->arcs.at[f->first_arc + i];
-        crc = crc_word(crc, renumbered(arc->source, f->exit, f->blocks - 1));
-        crc = crc_word(crc, renumbered(arc->target, f->exit, f->blocks - 1));
-        crc = crc_word(crc, arc->flags);
+        const struct notes_arc *arc = &n->arcs.at[f->first_arc + i];
+        crc = arcs_crc_word(crc, arcs_renumbered(arc->source, f->exit, f->blocks - 1));
+        crc = arcs_crc_word(crc, arcs_renumbered(arc->target, f->exit, f->blocks - 1));
+        crc = arcs_crc_word(crc, arc->flags);
     }
     return crc;
 }
 
 /* An identity for a name that nobody in `taken` has; static functions may share a name. */
-static uint32_t unique_ident(struct map *taken, const char *name)
+static uint32_t arcs_unique_ident(struct map *taken, const char *name)
 {
-    uint32_t ident = cover_ident(name ? name : "");
+    uint32_t ident = name_ident(name ? name : "");
     for (bool is_new = false;; ident = (ident * 0x01000193u + 1) & INT32_MAX) {
         map_at(taken, ident, 0, 0, &is_new);
         if (is_new)
@@ -116,23 +146,22 @@ static uint32_t unique_ident(struct map *taken, const char *name)
 bool arcs_notes_to_rfc(struct notes *n, struct err *e)
 {
     for (size_t i = 0; i < n->functions.len; i++) {
-        struct cover_function *f = &n->functions.at[i];
-        if (f->doubt || f->blocks < 2)
+        struct notes_function *f = &n->functions.at[i];
+        if (f->defect || f->blocks < 2)
             return err_set(e, "function %zu of the notes is damaged or has no blocks", i);
-        f->lineno_checksum = graph_checksum(n, f);
+        f->lineno_checksum = arcs_graph_checksum(n, f);
         f->cfg_checksum = 0;
-        f->ident = cover_ident(f->name ? f->name : "");
-        if (!move_exit(n, f, f->blocks - 1, e))
+        f->ident = name_ident(f->name ? f->name : "");
+        if (!arcs_move_exit(n, f, f->blocks - 1, e))
             return false;
     }
-    n->origin = (struct cover_origin){
-        .family = COVER_RFC, .version = BBG_VERSION, .number = 304, .has_byte_lengths = true};
+    n->origin = arcs_rfc_origin(&n->origin);
     return true;
 }
 
 /* A function of the notes with this identity and these checksums. */
-static const struct cover_function *owner(const struct notes *n, struct map *idents,
-                                          const struct counted_function *c)
+static const struct notes_function *arcs_owner(const struct notes *n, struct map *idents,
+                                               const struct counted_function *c)
 {
     uint64_t checksums = (uint64_t)c->lineno_checksum << 32 | c->cfg_checksum;
     uint32_t *at = map_find(idents, c->ident, checksums);
@@ -140,7 +169,7 @@ static const struct cover_function *owner(const struct notes *n, struct map *ide
 }
 
 /* Leaves functions and values alone: what else there is belongs to the old version. */
-static void remove_summaries(struct counters *c)
+static void arcs_remove_summaries(struct counters *c)
 {
     size_t kept = 0;
     for (size_t i = 0; i < c->records.len; i++) {
@@ -159,7 +188,7 @@ static void remove_summaries(struct counters *c)
 }
 
 /* Functions own the records of values that follow them. */
-static void count_records(struct counters *c)
+static void arcs_count_records(struct counters *c)
 {
     struct counted_function *f = NULL;
     for (size_t i = 0; i < c->records.len; i++)
@@ -185,20 +214,20 @@ void arcs_counters_reduce(struct counters *c)
         c->records.at[kept++] = r;
     }
     c->records.len = kept;
-    count_records(c);
+    arcs_count_records(c);
 }
 
-static bool has_only_arcs(const struct counters *c, struct err *e)
+static bool arcs_has_only_arcs(const struct counters *c, struct err *e)
 {
     for (size_t i = 0; i < c->records.len; i++)
         if (c->records.at[i].what == COUNTED_VALUES && c->records.at[i].kind != KIND_ARCS)
             return err_set(e, "the target has no place for %s counters",
-                           cover_kind_name(c->records.at[i].kind));
+                           counter_kind_name(c->records.at[i].kind));
     return true;
 }
 
 /* Zeros that the source states in twelve bytes, however many, and the target one by one. */
-static bool is_growth_sane(const struct counters *c, struct err *e)
+static bool arcs_is_growth_sane(const struct counters *c, struct err *e)
 {
     enum { MOST_GROWTH = 64, ALWAYS_FINE = 1 << 20 };
     uint64_t zeros = 0;
@@ -212,54 +241,53 @@ static bool is_growth_sane(const struct counters *c, struct err *e)
 bool arcs_counters_to_rfc(struct counters *c, const struct notes *n, struct err *e)
 {
     struct map idents = {0};
-    bool ok = has_only_arcs(c, e) && is_growth_sane(c, e);
+    bool ok = arcs_has_only_arcs(c, e) && arcs_is_growth_sane(c, e);
     for (size_t i = 0; i < n->functions.len; i++) {
-        const struct cover_function *f = &n->functions.at[i];
+        const struct notes_function *f = &n->functions.at[i];
         uint64_t checksums = (uint64_t)f->lineno_checksum << 32 | f->cfg_checksum;
-        map_at(&idents, f->ident, checksums, (uint32_t)i, NULL);
+        map_index(&idents, f->ident, checksums, i, NULL);
     }
     for (size_t i = 0; i < c->functions.len && ok; i++) {
         struct counted_function *counted = &c->functions.at[i];
-        const struct cover_function *f = owner(n, &idents, counted);
-        if (!f || f->doubt || f->blocks < 2)
+        const struct notes_function *f = arcs_owner(n, &idents, counted);
+        if (!f || f->defect || f->blocks < 2)
             ok = err_set(e, "the notes do not have function %u of the counters", counted->ident);
         else
             *counted = (struct counted_function){.name = f->name,
                                                  .offset = counted->offset,
-                                                 .ident = cover_ident(f->name ? f->name : ""),
-                                                 .lineno_checksum = graph_checksum(n, f),
-                                                 .doubt = counted->doubt};
+                                                 .ident = name_ident(f->name ? f->name : ""),
+                                                 .lineno_checksum = arcs_graph_checksum(n, f),
+                                                 .defect = counted->defect};
     }
     map_deinit(&idents);
     if (!ok)
         return false;
-    remove_summaries(c);
-    count_records(c);
-    c->origin = (struct cover_origin){
-        .family = COVER_RFC, .version = BBG_VERSION, .number = 304, .has_byte_lengths = true};
+    arcs_remove_summaries(c);
+    arcs_count_records(c);
+    c->origin = arcs_rfc_origin(&c->origin);
     return true;
 }
 
-static bool choose_version(struct cover_origin *origin, uint32_t version, struct err *e)
+static bool arcs_choose_version(struct arcs_origin *origin, uint32_t version, struct err *e)
 {
-    const struct arcfile_layout *layout = arcfile_layout_of(version);
-    if (!layout)
+    const struct gcov_dialect *dialect = dialect_of_word(version);
+    if (!dialect)
         return err_set(e, "there is no such version");
-    if (origin->family == COVER_RFC)
+    if (origin->family == ARCS_RFC)
         origin->stamp = RFC_STAMP;
-    origin->family = COVER_GCOV;
+    origin->family = ARCS_GCOV;
     origin->version = version;
-    origin->number = arcfile_version_number(version);
-    origin->has_byte_lengths = layout->has_byte_lengths;
-    origin->is_llvm = false;
-    if (!layout->has_byte_lengths)
+    origin->number = gcov_version_number(version);
+    origin->has_byte_lengths = dialect->has_byte_lengths;
+    origin->is_llvm = origin->lacks_checksum = false;
+    if (!dialect->has_byte_lengths)
         origin->checksum = 0;
     return true;
 }
 
 /* The last line of a function that does not say. gcov takes memory for all of a template's lines,
  * so it must not be before the first. */
-static uint32_t last_line(const struct notes *n, const struct cover_function *f)
+static uint32_t arcs_last_line(const struct notes *n, const struct notes_function *f)
 {
     uint32_t last = f->start_line;
     for (uint32_t i = f->first_run; i < f->first_run + f->runs; i++)
@@ -272,54 +300,51 @@ static uint32_t last_line(const struct notes *n, const struct cover_function *f)
 
 bool arcs_notes_to_gcov(struct notes *n, uint32_t version, struct err *e)
 {
-    bool is_rfc = n->origin.family == COVER_RFC;
+    bool is_rfc = n->origin.family == ARCS_RFC;
     struct map taken = {0};
-    if (!choose_version(&n->origin, version, e))
+    if (!arcs_choose_version(&n->origin, version, e))
         return false;
-    const struct arcfile_layout *layout = arcfile_layout_of(version);
+    const struct gcov_dialect *dialect = dialect_of_word(version);
     bool ok = true;
     for (size_t i = 0; i < n->functions.len && ok; i++) {
-        struct cover_function *f = &n->functions.at[i];
-        if (f->doubt || f->blocks < 2)
+        struct notes_function *f = &n->functions.at[i];
+        if (f->defect || f->blocks < 2)
             ok = err_set(e, "function %zu of the notes is damaged or has no blocks", i);
         if (is_rfc)
-            f->ident = unique_ident(&taken, f->name);
+            f->ident = arcs_unique_ident(&taken, f->name);
         if (f->end_line < f->start_line)
-            f->end_line = last_line(n, f);
-        ok = ok && move_exit(n, f, layout->has_exit_second ? 1 : f->blocks - 1, e);
+            f->end_line = arcs_last_line(n, f);
+        ok = ok && arcs_move_exit(n, f, dialect->has_exit_second ? 1 : f->blocks - 1, e);
     }
-    if (layout->has_directory && !n->directory)
+    if (dialect->has_directory && !n->directory)
         n->directory = ".";
     map_deinit(&taken);
     return ok;
 }
 
-/* Versions within which kinds other than arcs keep their form. */
-static bool is_same_form(uint16_t a, uint16_t b)
+/* Whether kinds other than arcs have the same form in both. */
+static bool arcs_is_same_form(const struct gcov_dialect *a, const struct gcov_dialect *b)
 {
-    static const uint16_t CHANGES[] = {407, 700, 1000, 1100, 1400};
-    for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++)
-        if ((a < CHANGES[i]) != (b < CHANGES[i]))
-            return false;
-    return true;
+    return a->values_form == b->values_form && a->has_masks == b->has_masks;
 }
 
 /* One summary in front, in the target's form. */
-static void put_summary(struct counters *c, const struct arcfile_layout *layout, uint32_t runs,
-                        uint64_t sum_max)
+static void arcs_put_summary(struct counters *c, const struct gcov_dialect *dialect, uint32_t runs,
+                             uint64_t sum_max)
 {
-    static const uint8_t NO_BUCKETS[8 * 4];
-    struct cover_summary s = {.runs = runs, .sum_max = sum_max, .len = 8};
-    struct counted_record record = {.what = COUNTED_OBJECT_SUMMARY, .tag = TAG_OBJECT_SUMMARY};
-    if (!layout->has_directory) {
+    static const uint8_t NO_BUCKETS[GCOV_HISTOGRAM_WORDS * 4];
+    struct counters_summary s = {.runs = runs, .sum_max = sum_max, .len = GCOV_SHORT_SUMMARY_BYTES};
+    struct counted_record record = {.what = COUNTED_OBJECT_SUMMARY, .tag = GCOV_TAG_OBJECT_SUMMARY};
+    if (dialect->summary != GCOV_SUMMARY_OBJECT) {
         record.what = COUNTED_PROGRAM_SUMMARY;
-        record.tag = TAG_PROGRAM_SUMMARY;
+        record.tag = GCOV_TAG_PROGRAM_SUMMARY;
         s.sum = counters_sum(c);
         s.run_max = counters_max(c);
         for (size_t i = 0; i < c->records.len; i++)
             s.counters += c->records.at[i].what == COUNTED_VALUES ? c->records.at[i].len : 0;
-        s.rest = (struct bytes){NO_BUCKETS, layout->has_histogram ? sizeof NO_BUCKETS : 0};
-        s.len = 36 + (uint32_t)s.rest.len;
+        s.rest = (struct bytes){
+            NO_BUCKETS, dialect->summary == GCOV_SUMMARY_PROGRAM_HISTOGRAM ? sizeof NO_BUCKETS : 0};
+        s.len = GCOV_SUMMARY_BYTES + (uint32_t)s.rest.len;
     }
     vec_push(&c->summaries, s);
     vec_push(&c->records, record);
@@ -329,31 +354,108 @@ static void put_summary(struct counters *c, const struct arcfile_layout *layout,
         c->functions.at[i].first_record++;
 }
 
-bool arcs_counters_to_gcov(struct counters *c, uint32_t version, struct err *e)
+/* All but identities. */
+static bool arcs_become_gcov(struct counters *c, uint32_t version, struct err *e)
 {
-    bool is_rfc = c->origin.family == COVER_RFC;
-    uint16_t was = c->origin.number;
-    struct map taken = {0};
+    bool is_rfc = c->origin.family == ARCS_RFC;
+    const struct gcov_dialect *was = dialect_of(&c->origin), *becomes = dialect_of_word(version);
     uint32_t runs = is_rfc ? c->groups : 0;
     uint64_t sum_max = 0;
-    if (!choose_version(&c->origin, version, e))
+    if (!arcs_choose_version(&c->origin, version, e))
         return false;
-    if (!is_same_form(was, c->origin.number) && !has_only_arcs(c, e))
+    if (!arcs_is_same_form(was, becomes) && !arcs_has_only_arcs(c, e))
         return false;
-    if (!arcfile_layout_of(version)->has_zero_runs && !is_growth_sane(c, e))
+    if (!becomes->has_zero_runs && !arcs_is_growth_sane(c, e))
         return false;
     for (size_t i = 0; i < c->summaries.len; i++) {
         uint64_t max = is_rfc ? c->summaries.at[i].run_max : c->summaries.at[i].sum_max;
         sum_max = max > sum_max ? max : sum_max;
         runs = c->summaries.at[i].runs > runs ? c->summaries.at[i].runs : runs;
     }
-    for (size_t i = 0; i < c->functions.len && is_rfc; i++)
-        c->functions.at[i].ident = unique_ident(&taken, c->functions.at[i].name);
-    map_deinit(&taken);
-    remove_summaries(c);
-    count_records(c);
-    put_summary(c, arcfile_layout_of(version), runs, sum_max);
+    arcs_remove_summaries(c);
+    arcs_count_records(c);
+    arcs_put_summary(c, becomes, runs, sum_max);
     c->end_words = 1;
-    counters_settle(c);
+    counters_mark_zeros(c);
     return true;
+}
+
+bool arcs_counters_to_gcov(struct counters *c, uint32_t version, struct err *e)
+{
+    struct map taken = {0};
+    bool is_rfc = c->origin.family == ARCS_RFC;
+    for (size_t i = 0; i < c->functions.len && is_rfc; i++)
+        c->functions.at[i].ident = arcs_unique_ident(&taken, c->functions.at[i].name);
+    map_deinit(&taken);
+    return arcs_become_gcov(c, version, e);
+}
+
+/* ---- the proposal's counters as those of a compiler's notes */
+
+/* Functions of notes by name and checksum; those with the same follow each other in `next`. */
+struct adoption {
+    struct map first;
+    VEC(uint32_t) next;
+    struct intern names;
+};
+
+static void arcs_list_by_name(struct adoption *a, const struct notes *n)
+{
+    vec_reserve(&a->next, n->functions.len);
+    a->next.len = n->functions.len;
+    for (size_t i = n->functions.len; i-- > 0;) {
+        const struct notes_function *f = &n->functions.at[i];
+        a->next.at[i] = NO_INDEX;
+        if (!f->name || f->defect || f->blocks < 2)
+            continue;
+        uint32_t name = intern_kept(&a->names, f->name, strlen(f->name));
+        uint32_t *first = map_at(&a->first, name, arcs_graph_checksum(n, f), NO_INDEX, NULL);
+        a->next.at[i] = *first;
+        *first = (uint32_t)i;
+    }
+}
+
+/* Takes the next function of that name and checksum. */
+static const struct notes_function *arcs_adopter(struct adoption *a, const struct notes *n,
+                                                 const struct counted_function *c)
+{
+    uint32_t name = c->name ? intern_find(&a->names, c->name, strlen(c->name)) : INTERN_NONE;
+    uint32_t *first = name == INTERN_NONE ? NULL : map_find(&a->first, name, c->lineno_checksum);
+    if (!first || *first == (uint32_t)NO_INDEX)
+        return NULL;
+    const struct notes_function *f = &n->functions.at[*first];
+    *first = a->next.at[*first];
+    return f;
+}
+
+bool arcs_counters_adopt(struct counters *c, const struct notes *n, struct err *e)
+{
+    struct adoption a = {0};
+    bool ok = true;
+    arcs_list_by_name(&a, n);
+    for (size_t i = 0; i < c->functions.len && ok; i++) {
+        struct counted_function *counted = &c->functions.at[i];
+        const struct notes_function *f = arcs_adopter(&a, n, counted);
+        if (!f) {
+            ok = err_set(e, "the notes do not have the function '%s' with this control flow",
+                         counted->name ? counted->name : "");
+            break;
+        }
+        counted->name = NULL;
+        counted->ident = f->ident;
+        counted->lineno_checksum = f->lineno_checksum;
+        counted->cfg_checksum = f->cfg_checksum;
+    }
+    map_deinit(&a.first);
+    vec_free(&a.next);
+    intern_deinit(&a.names);
+    if (ok)
+        ok = arcs_become_gcov(c, n->origin.version, e);
+    if (ok) {
+        c->origin.stamp = n->origin.stamp;
+        c->origin.checksum = n->origin.checksum;
+        c->origin.is_llvm = n->origin.is_llvm;
+        c->origin.big_endian = n->origin.big_endian;
+    }
+    return ok;
 }

@@ -1,4 +1,5 @@
 /* Reads and writes da files: a group of counters for each run, or one for their sum. */
+#include "coverage/format/bb.h"
 #include "coverage/format/bbg.h"
 #include "coverage/model/coverage_merge.h"
 
@@ -11,64 +12,65 @@ struct da_reading {
     bool is_open;         /* within a function */
 };
 
-static void push(struct da_reading *r, struct counted_record record)
+static void da_push(struct da_reading *r, struct counted_record record)
 {
     vec_push(&r->out->records, record);
     if (r->is_open)
         r->out->functions.at[r->out->functions.len - 1].records++;
 }
 
-static void read_function(struct da_reading *r, struct cursor *in, uint64_t offset)
+static void da_read_function(struct da_reading *r, struct cursor *in, uint64_t offset)
 {
     struct counters *c = r->out;
     struct counted_function f = {.offset = offset};
     f.name = bbg_string(in);
     f.lineno_checksum = cursor_u32(in);
-    f.doubt = in->failed ? COVER_BAD_RECORD : COVER_SURE;
-    f.ident = in->failed ? 0 : cover_ident(f.name);
+    f.defect = in->failed ? DEFECT_BAD_RECORD : DEFECT_NONE;
+    f.ident = in->failed ? 0 : name_ident(f.name);
     r->is_open = false;
-    push(r, (struct counted_record){.what = COUNTED_FUNCTION, .index = (uint32_t)c->functions.len});
+    da_push(r,
+            (struct counted_record){.what = COUNTED_FUNCTION, .index = (uint32_t)c->functions.len});
     f.first_record = (uint32_t)c->records.len;
     vec_push(&c->functions, f);
     r->is_open = true;
 }
 
-static void read_counts(struct da_reading *r, struct cursor *in)
+static void da_read_counts(struct da_reading *r, struct cursor *in)
 {
     struct counters *c = r->out;
     struct counted_function *f = &c->functions.at[c->functions.len - 1];
     if (cursor_left(in) % 8 || f->records)
-        f->doubt = COVER_BAD_RECORD;
+        f->defect = DEFECT_BAD_RECORD;
     uint32_t values = (uint32_t)(cursor_left(in) / 8);
-    push(r, (struct counted_record){.what = COUNTED_VALUES,
-                                    .kind = KIND_ARCS,
-                                    .tag = BBG_ARC_COUNTS,
-                                    .len = values,
-                                    .first = c->values.len});
+    da_push(r, (struct counted_record){.what = COUNTED_VALUES,
+                                       .kind = KIND_ARCS,
+                                       .tag = BBG_ARC_COUNTS,
+                                       .len = values,
+                                       .first = c->values.len});
     vec_reserve(&c->values, c->values.len + values);
     if (values)
         memcpy(c->values.at + c->values.len, in->at, (size_t)values * 8);
     c->values.len += values;
 }
 
-static void read_summary(struct da_reading *r, struct cursor *in, uint32_t tag)
+static void da_read_summary(struct da_reading *r, struct cursor *in, uint32_t tag)
 {
     struct counters *c = r->out;
-    struct cover_summary s = {.len = SUMMARY_BYTES};
+    struct counters_summary s = {.len = SUMMARY_BYTES};
     s.counters = cursor_u32(in);
     s.sum = cursor_u64(in);
     s.run_max = cursor_u64(in);
     r->is_open = false;
-    push(r, (struct counted_record){.what = tag == BBG_OBJECT_SUMMARY ? COUNTED_OBJECT_SUMMARY
-                                                                      : COUNTED_PROGRAM_SUMMARY,
-                                    .tag = tag,
-                                    .index = (uint32_t)c->summaries.len});
+    da_push(r, (struct counted_record){.what = tag == BBG_OBJECT_SUMMARY ? COUNTED_OBJECT_SUMMARY
+                                                                         : COUNTED_PROGRAM_SUMMARY,
+                                       .tag = tag,
+                                       .index = (uint32_t)c->summaries.len});
     vec_push(&c->summaries, s);
 }
 
 /* Reads up to and with the program summary, which ends a group. Fails, with the group's functions
  * as far as they are whole, if it is not there. */
-static bool read_group(struct cursor *in, struct counters *out, struct err *e)
+static bool da_read_group(struct cursor *in, struct counters *out, struct err *e)
 {
     struct da_reading r = {.out = out};
     counters_prepare(out);
@@ -80,17 +82,17 @@ static bool read_group(struct cursor *in, struct counters *out, struct err *e)
             if (!cursor_left(in))
                 err_at(e, in, "the program summary is missing; the file was cut off here");
             if (r.is_open && !out->functions.at[out->functions.len - 1].records)
-                out->functions.at[out->functions.len - 1].doubt = COVER_CUT;
-            out->failure = (struct cover_failure){COVER_CUT, offset};
+                out->functions.at[out->functions.len - 1].defect = DEFECT_CUT;
+            out->failure = (struct arcs_failure){DEFECT_CUT, offset};
             return false;
         }
         switch (tag) {
-        case BBG_FUNCTION: read_function(&r, &record, offset); break;
+        case BBG_FUNCTION: da_read_function(&r, &record, offset); break;
         case BBG_OBJECT_SUMMARY:
-        case BBG_PROGRAM_SUMMARY: read_summary(&r, &record, tag); break;
+        case BBG_PROGRAM_SUMMARY: da_read_summary(&r, &record, tag); break;
         default:
             if (tag == BBG_ARC_COUNTS && r.is_open)
-                read_counts(&r, &record);
+                da_read_counts(&r, &record);
             else
                 out->unknown_records++;
         }
@@ -99,22 +101,40 @@ static bool read_group(struct cursor *in, struct counters *out, struct err *e)
 }
 
 /* Files that were literally concatenated have another header in between. */
-static bool pass_header(struct cursor *in, const struct cover_origin *origin, struct err *e)
+static bool da_pass_header(struct cursor *in, const struct arcs_origin *origin, struct err *e)
 {
-    struct cover_origin again = *origin;
+    struct arcs_origin again = *origin;
     struct cursor where = *in;
     if (cursor_left(in) < 4 || bytes_u32(in->at, false) != DA_MAGIC)
         return true;
     if (!bbg_open(in, DA_MAGIC, &again, e))
         return false;
     return again.version == origin->version ||
-           err_at(e, &where, "this group has version 0x%08" PRIx32 ", the first 0x%08" PRIx32,
-                  again.version, origin->version);
+           err_at(e, &where, "this group is of version %s, the first of %s",
+                  arcs_version_text(&again).text, arcs_version_text(origin).text);
+}
+
+/* Passes, in front of a group or behind the last, headers and records of tags that are not known.
+ * A record that is cut off stays: reading the group says so. */
+static bool da_pass_unknown(struct cursor *in, struct counters *out, struct err *e)
+{
+    struct cursor ahead, record;
+    struct err ignored;
+    uint32_t tag;
+    while (da_pass_header(in, &out->origin, e)) {
+        ahead = *in;
+        if (!bbg_next(&ahead, &tag, &record, &ignored) ||
+            (tag >= BBG_FUNCTION && tag <= BBG_PROGRAM_SUMMARY))
+            return true;
+        out->unknown_records++;
+        *in = ahead;
+    }
+    return false;
 }
 
 /* A cut group is left out: a sum that has this run for some functions and not for others would be
  * wrong for all. */
-static bool add_group(struct counters *out, struct counters *group, bool is_whole, struct err *e)
+static bool da_add_group(struct counters *out, struct counters *group, bool is_whole, struct err *e)
 {
     struct err why = {0};
     if (!is_whole)
@@ -124,32 +144,42 @@ static bool add_group(struct counters *out, struct counters *group, bool is_whol
     return err_set(e, "groups of one file do not fit together: %s", why.line);
 }
 
-bool da_probe(struct bytes in)
+bool da_has_magic(struct bytes in)
 {
     return in.len >= 4 && bytes_u32(in.at, false) == DA_MAGIC;
+}
+
+bool da_probe(struct bytes in)
+{
+    return da_has_magic(in) || bb_counters_probe(in);
 }
 
 bool da_read(struct bytes in, const char *name, struct counters *out, struct err *e)
 {
     struct cursor at = cursor_over(in, name);
+    if (!da_has_magic(in) && bb_counters_probe(in))
+        return bb_counters_read(in, name, out, e);
     bool ok = bbg_open(&at, DA_MAGIC, &out->origin, e);
     if (ok) {
         out->bytes = in;
-        ok = read_group(&at, out, e);
+        ok = da_read_group(&at, out, e);
         out->groups = 1;
     }
     while (ok && cursor_left(&at)) {
         struct counters group = {.origin = out->origin, .bytes = in};
         uint64_t offset = cursor_offset(&at);
-        ok = pass_header(&at, &out->origin, e);
-        ok = ok && add_group(out, &group, read_group(&at, &group, e), e);
+        ok = da_pass_unknown(&at, out, e);
+        if (ok && cursor_left(&at)) {
+            ok = da_add_group(out, &group, da_read_group(&at, &group, e), e);
+            out->unknown_records += group.unknown_records;
+            out->groups += ok;
+        }
         if (!ok)
-            out->failure = (struct cover_failure){COVER_CUT, offset};
-        out->groups += ok;
+            out->failure = (struct arcs_failure){DEFECT_CUT, offset};
         counters_deinit(&group);
     }
     if (!ok && !out->failure.what)
-        out->failure.what = COVER_CUT;
+        out->failure.what = DEFECT_CUT;
     out->size_bytes = cursor_offset(&at);
     out->trailing_bytes = cursor_left(&at);
     return ok;
@@ -157,7 +187,7 @@ bool da_read(struct bytes in, const char *name, struct counters *out, struct err
 
 /* ---- writing */
 
-static void write_summary(struct writer *w, enum bbg_tag tag, const struct cover_summary *s)
+static void da_write_summary(struct writer *w, enum bbg_tag tag, const struct counters_summary *s)
 {
     writer_u32(w, tag);
     writer_u32(w, SUMMARY_BYTES);
@@ -166,7 +196,8 @@ static void write_summary(struct writer *w, enum bbg_tag tag, const struct cover
     writer_u64(w, s->run_max);
 }
 
-static void write_counts(struct writer *w, const struct counters *c, const struct counted_record *r)
+static void da_write_counts(struct writer *w, const struct counters *c,
+                            const struct counted_record *r)
 {
     writer_u32(w, BBG_ARC_COUNTS);
     writer_u32(w, r->len * 8);
@@ -174,11 +205,11 @@ static void write_counts(struct writer *w, const struct counters *c, const struc
         writer_u64(w, counters_value(c, r, i));
 }
 
-static bool write_function(struct writer *w, const struct counters *c,
-                           const struct counted_function *f, struct err *e)
+static bool da_write_function(struct writer *w, const struct counters *c,
+                              const struct counted_function *f, struct err *e)
 {
     const struct counted_record *r = counters_find(c, f, KIND_ARCS);
-    if (f->doubt || !f->name)
+    if (f->defect || !f->name)
         return err_set(e, f->name ? "the counters of '%s' are damaged" : "a function has no name%s",
                        f->name ? f->name : "");
     if (r && r->len > UINT32_MAX / 8)
@@ -191,17 +222,17 @@ static bool write_function(struct writer *w, const struct counters *c,
     uint32_t length = (uint32_t)(w->out.len - start);
     memcpy(w->out.at + start - 4, &length, sizeof length);
     if (r) /* a function without is written as it was */
-        write_counts(w, c, r);
+        da_write_counts(w, c, r);
     return true;
 }
 
 /* What the file says of the object or program, or what its counters add up to. */
-static struct cover_summary summary_of(const struct counters *c, enum counted_what what)
+static struct counters_summary da_summary_of(const struct counters *c, enum counted_what what)
 {
-    struct cover_summary s = {.sum = counters_sum(c), .run_max = counters_max(c)};
+    struct counters_summary s = {.sum = counters_sum(c), .run_max = counters_max(c)};
     for (size_t i = 0; i < c->records.len; i++) {
         const struct counted_record *r = &c->records.at[i];
-        if (r->what == what && c->origin.family == COVER_RFC)
+        if (r->what == what && c->origin.family == ARCS_RFC)
             return c->summaries.at[r->index];
         s.counters += r->what == COUNTED_VALUES && r->kind == KIND_ARCS ? r->len : 0;
     }
@@ -212,13 +243,13 @@ bool da_write(struct writer *w, const struct counters *c, struct err *e)
 {
     w->big_endian = false;
     writer_u32(w, DA_MAGIC);
-    writer_u32(w, c->origin.family == COVER_RFC ? c->origin.version : (uint32_t)BBG_VERSION);
+    writer_u32(w, c->origin.family == ARCS_RFC ? c->origin.version : (uint32_t)BBG_VERSION);
     for (size_t i = 0; i < c->functions.len; i++)
-        if (!write_function(w, c, &c->functions.at[i], e))
+        if (!da_write_function(w, c, &c->functions.at[i], e))
             return false;
-    struct cover_summary object = summary_of(c, COUNTED_OBJECT_SUMMARY);
-    struct cover_summary program = summary_of(c, COUNTED_PROGRAM_SUMMARY);
-    write_summary(w, BBG_OBJECT_SUMMARY, &object);
-    write_summary(w, BBG_PROGRAM_SUMMARY, &program);
+    struct counters_summary object = da_summary_of(c, COUNTED_OBJECT_SUMMARY);
+    struct counters_summary program = da_summary_of(c, COUNTED_PROGRAM_SUMMARY);
+    da_write_summary(w, BBG_OBJECT_SUMMARY, &object);
+    da_write_summary(w, BBG_PROGRAM_SUMMARY, &program);
     return true;
 }

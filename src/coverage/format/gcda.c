@@ -24,11 +24,11 @@ static void push(struct gcda_reading *r, struct counted_record record)
         c->functions.at[c->functions.len - 1].records++;
 }
 
-static void doubt(struct gcda_reading *r, enum cover_doubt what)
+static void note_defect(struct gcda_reading *r, enum arcs_defect what)
 {
     struct counters *c = r->out;
-    if (r->is_open && !c->functions.at[c->functions.len - 1].doubt)
-        c->functions.at[c->functions.len - 1].doubt = (uint8_t)what;
+    if (r->is_open && !c->functions.at[c->functions.len - 1].defect)
+        c->functions.at[c->functions.len - 1].defect = (uint8_t)what;
 }
 
 static void read_function(struct gcda_reading *r, struct arcfile_record *record)
@@ -41,8 +41,8 @@ static void read_function(struct gcda_reading *r, struct arcfile_record *record)
     struct counted_function f = {.offset = record->offset};
     f.ident = cursor_u32(in);
     f.lineno_checksum = cursor_u32(in);
-    f.cfg_checksum = r->file.layout->has_cfg_checksum ? cursor_u32(in) : 0;
-    f.doubt = in->failed ? COVER_BAD_RECORD : COVER_SURE;
+    f.cfg_checksum = r->file.dialect->has_cfg_checksum ? cursor_u32(in) : 0;
+    f.defect = in->failed ? DEFECT_BAD_RECORD : DEFECT_NONE;
     push(r, (struct counted_record){.what = COUNTED_FUNCTION, .index = (uint32_t)c->functions.len});
     f.first_record = (uint32_t)c->records.len;
     vec_push(&c->functions, f);
@@ -55,17 +55,17 @@ static void read_values(struct gcda_reading *r, struct arcfile_record *record)
     struct cursor *in = &record->in;
     uint32_t values = record->zeros ? record->zeros : (uint32_t)(cursor_left(in) / 8);
     push(r, (struct counted_record){.what = COUNTED_VALUES,
-                                    .kind = (uint8_t)arcfile_kind(r->file.layout, record->tag),
+                                    .kind = (uint8_t)arcfile_kind(r->file.dialect, record->tag),
                                     .is_zero = record->zeros != 0,
                                     .tag = record->tag,
                                     .len = values,
                                     .first = c->values.len});
     if (record->zeros > MOST_ZEROS)
-        doubt(r, COVER_BAD_RECORD);
+        note_defect(r, DEFECT_BAD_RECORD);
     if (record->zeros)
         return;
     if (cursor_left(in) % 8)
-        doubt(r, COVER_BAD_RECORD);
+        note_defect(r, DEFECT_BAD_RECORD);
     vec_reserve(&c->values, c->values.len + values);
     uint64_t *value = c->values.at + c->values.len;
     if (!in->big_endian && values)
@@ -92,9 +92,9 @@ static void read_summary(struct gcda_reading *r, struct arcfile_record *record)
 {
     struct counters *c = r->out;
     struct cursor *in = &record->in;
-    struct cover_summary s = {.len = (uint32_t)cursor_left(in)};
-    bool is_object = record->tag == TAG_OBJECT_SUMMARY;
-    if (is_object && r->file.layout->has_directory) {
+    struct counters_summary s = {.len = (uint32_t)cursor_left(in)};
+    bool is_object = record->tag == GCOV_TAG_OBJECT_SUMMARY;
+    if (is_object && r->file.dialect->summary == GCOV_SUMMARY_OBJECT) {
         s.runs = left_u32(in);
         s.sum_max = left_u32(in);
     } else {
@@ -129,9 +129,9 @@ static bool has_function(const struct gcda_reading *r, uint32_t tag)
 
 static void read_record(struct gcda_reading *r, struct arcfile_record *record)
 {
-    if (record->tag == TAG_FUNCTION)
+    if (record->tag == GCOV_TAG_FUNCTION)
         return read_function(r, record);
-    if (record->tag == TAG_OBJECT_SUMMARY || record->tag == TAG_PROGRAM_SUMMARY)
+    if (record->tag == GCOV_TAG_OBJECT_SUMMARY || record->tag == GCOV_TAG_PROGRAM_SUMMARY)
         return read_summary(r, record);
     if (arcfile_is_counters(record->tag) && !has_function(r, record->tag) && !r->has_stray) {
         r->has_stray = true;
@@ -160,14 +160,14 @@ static bool read_records(struct gcda_reading *r, struct err *e)
         c->end_words = 1 + arcfile_zeros(in, 1);
         c->origin.is_llvm |= c->end_words == 2;
     } else {
-        doubt(r, COVER_CUT);
-        c->failure = (struct cover_failure){COVER_CUT, record.offset};
+        note_defect(r, DEFECT_CUT);
+        c->failure = (struct arcs_failure){DEFECT_CUT, record.offset};
         if (step == ARCFILE_END)
             err_at(e, in, "the end mark is missing; the file was cut off here");
     }
     if (is_whole && r->has_stray) {
         is_whole = false;
-        c->failure = (struct cover_failure){COVER_BAD_RECORD, r->stray};
+        c->failure = (struct arcs_failure){DEFECT_BAD_RECORD, r->stray};
         err_set(e, "%s: offset %" PRIu64 ": these counters belong to no function", in->name,
                 r->stray);
     }
@@ -178,15 +178,15 @@ static bool read_records(struct gcda_reading *r, struct err *e)
 
 bool gcda_probe(struct bytes in)
 {
-    return in.len >= 4 && (bytes_u32(in.at, false) == ARCFILE_COUNTERS ||
-                           bytes_u32(in.at, true) == ARCFILE_COUNTERS);
+    return in.len >= 4 && (bytes_u32(in.at, false) == GCOV_MAGIC_COUNTERS ||
+                           bytes_u32(in.at, true) == GCOV_MAGIC_COUNTERS);
 }
 
 bool gcda_read(struct bytes in, const char *name, struct counters *out, struct err *e)
 {
     struct gcda_reading r = {.out = out};
-    if (!arcfile_open(&r.file, ARCFILE_COUNTERS, in, name, e)) {
-        out->failure.what = COVER_CUT;
+    if (!arcfile_open(&r.file, GCOV_MAGIC_COUNTERS, in, name, e)) {
+        out->failure.what = DEFECT_CUT;
         return false;
     }
     out->origin = r.file.origin;

@@ -1,6 +1,6 @@
 /* gcda: the counters that a program leaves behind. */
-#ifndef MONARC_FORMAT_GCDA_H
-#define MONARC_FORMAT_GCDA_H
+#ifndef MONARC_COVERAGE_FORMAT_GCDA_H
+#define MONARC_COVERAGE_FORMAT_GCDA_H
 
 #include "base/bytes.h"
 #include "base/writer.h"

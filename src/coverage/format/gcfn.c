@@ -17,20 +17,20 @@ static bool magic_is(struct bytes in, uint32_t magic, bool *big_endian)
 bool gcfn_probe(struct bytes in)
 {
     bool big_endian;
-    return magic_is(in, ARCFILE_NAME, &big_endian);
+    return magic_is(in, GCOV_MAGIC_NAME, &big_endian);
 }
 
 static bool read_name(struct cursor *in, const char **name, struct err *e)
 {
     struct cursor where = *in;
     struct bytes rest = {in->at, cursor_left(in)};
-    if (!magic_is(rest, ARCFILE_NAME, &in->big_endian))
+    if (!magic_is(rest, GCOV_MAGIC_NAME, &in->big_endian))
         return err_at(e, &where, "expected a gcfn record");
     in->at += 4;
-    const struct arcfile_layout *layout = arcfile_layout_of(cursor_u32(in));
-    if (in->failed || !layout)
+    const struct gcov_dialect *dialect = dialect_of_word(cursor_u32(in));
+    if (in->failed || !dialect)
         return err_at(e, &where, "the version of this gcfn record is no compiler's");
-    *name = arcfile_text(in, layout->has_byte_lengths);
+    *name = arcfile_text(in, dialect->has_byte_lengths);
     if (in->failed || !*name)
         return err_at(e, &where, "this gcfn record has no whole file name");
     return true;

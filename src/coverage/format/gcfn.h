@@ -1,7 +1,7 @@
 /* Streams of freestanding targets: a gcfn record with a file name, then the bytes of that gcda
  * file, and so on. __gcov_filename_to_gcfn() of gcc 13 and later writes the former. */
-#ifndef MONARC_FORMAT_GCFN_H
-#define MONARC_FORMAT_GCFN_H
+#ifndef MONARC_COVERAGE_FORMAT_GCFN_H
+#define MONARC_COVERAGE_FORMAT_GCFN_H
 
 #include "base/cursor.h"
 #include "coverage/model/coverage.h"

@@ -4,7 +4,7 @@
  * the others usable. Records of unknown tags are passed over by their length. */
 #include "coverage/format/gcno.h"
 
-#include "base/map.h"
+#include "base/intern.h"
 #include "coverage/format/arcfile.h"
 
 #include <inttypes.h>
@@ -12,64 +12,42 @@
 struct gcno_reading {
     struct arcfile file;
     struct notes *out;
-    struct map names; /* of files: (hash, length) to index */
+    struct intern names; /* of files */
     uint32_t last_file;
     uint32_t carried_file; /* that lines without a file belong to (gcc 3.4) */
     bool is_open;          /* within a function */
     bool is_runs_sorted;
 };
 
-static uint64_t hash_text(const char *text, size_t len)
-{
-    uint64_t h = 0xcbf29ce484222325u ^ len;
-    for (; len >= 8; text += 8, len -= 8) {
-        uint64_t part;
-        memcpy(&part, text, 8);
-        h = (h ^ part) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 32;
-    }
-    for (; len; text++, len--)
-        h = (h ^ (uint8_t)*text) * 0x100000001b3u;
-    return h;
-}
-
 /* The index of a file name; consecutive names are mostly the same. */
-static uint32_t file_index(struct gcno_reading *r, const char *name)
+static uint32_t gcno_file_index(struct gcno_reading *r, const char *name)
 {
     struct notes *n = r->out;
     if (r->last_file < n->files.len && !strcmp(n->files.at[r->last_file], name))
         return r->last_file;
-    size_t len = strlen(name);
-    uint64_t hash = hash_text(name, len);
-    for (;; hash++) {
-        bool is_new;
-        uint32_t index = *map_at(&r->names, hash, len, (uint32_t)n->files.len, &is_new);
-        if (is_new)
-            vec_push(&n->files, name);
-        if (is_new || !strcmp(n->files.at[index], name))
-            return r->last_file = index;
-    }
+    r->last_file = intern_kept(&r->names, name, strlen(name));
+    if (r->last_file == n->files.len)
+        vec_push(&n->files, name);
+    return r->last_file;
 }
 
-static struct cover_function *current(struct gcno_reading *r)
+static struct notes_function *gcno_current(struct gcno_reading *r)
 {
     return &r->out->functions.at[r->out->functions.len - 1];
 }
 
-static void doubt(struct gcno_reading *r, enum cover_doubt what)
+static void gcno_note_defect(struct gcno_reading *r, enum arcs_defect what)
 {
-    if (!current(r)->doubt)
-        current(r)->doubt = (uint8_t)what;
+    if (!gcno_current(r)->defect)
+        gcno_current(r)->defect = (uint8_t)what;
 }
 
 /* Runs of a block may stand apart; a stable insertion would be quadratic, so count and place. */
-static void sort_runs(struct gcno_reading *r, struct cover_function *f)
+static void gcno_sort_runs(struct gcno_reading *r, struct notes_function *f)
 {
-    struct cover_run *runs = r->out->runs.at + f->first_run;
-    uint32_t *place = calloc((size_t)f->blocks + 1, sizeof *place);
-    struct cover_run *sorted = malloc((size_t)f->runs * sizeof *sorted);
-    if (!place || !sorted)
-        memory_exhausted((size_t)f->runs * sizeof *sorted);
+    struct notes_run *runs = r->out->runs.at + f->first_run;
+    uint32_t *place = memory_zeroed((size_t)f->blocks + 1, sizeof *place);
+    struct notes_run *sorted = memory_resized(NULL, (size_t)f->runs * sizeof *sorted);
     for (uint32_t i = 0; i < f->runs; i++)
         place[runs[i].block + 1]++;
     for (uint32_t b = 0; b < f->blocks; b++)
@@ -77,76 +55,76 @@ static void sort_runs(struct gcno_reading *r, struct cover_function *f)
     for (uint32_t i = 0; i < f->runs; i++)
         sorted[place[runs[i].block]++] = runs[i];
     memcpy(runs, sorted, (size_t)f->runs * sizeof *sorted);
-    free(sorted);
-    free(place);
+    memory_free(sorted);
+    memory_free(place);
 }
 
-static void check_blocks(struct gcno_reading *r, struct cover_function *f)
+static void gcno_check_blocks(struct gcno_reading *r, struct notes_function *f)
 {
     const struct notes *n = r->out;
     uint32_t last = 0;
     bool is_good = true;
     f->is_arcs_sorted = true;
     for (uint32_t i = f->first_arc; i < f->first_arc + f->arcs; i++) {
-        const struct cover_arc *arc = &n->arcs.at[i];
+        const struct notes_arc *arc = &n->arcs.at[i];
         is_good &= arc->source < f->blocks && arc->target < f->blocks;
         f->is_arcs_sorted &= arc->source >= last;
         last = arc->source;
-        f->instrumented += !(arc->flags & COVER_ON_TREE);
+        f->instrumented += !(arc->flags & NOTES_ARC_ON_TREE);
     }
     for (uint32_t i = f->first_run; i < f->first_run + f->runs; i++)
         is_good &= n->runs.at[i].block < f->blocks;
     for (uint32_t i = f->first_condition; i < f->first_condition + f->conditions; i++)
         is_good &= n->conditions.at[i].block < f->blocks;
     if (!is_good)
-        doubt(r, COVER_BAD_BLOCK);
+        gcno_note_defect(r, DEFECT_BAD_BLOCK);
 }
 
 /* Checks the function that has just ended. Each block but entry and exit has an arc; a count beyond
  * what arcs can connect is a lie that would cost memory. */
-static void end_function(struct gcno_reading *r)
+static void gcno_end_function(struct gcno_reading *r)
 {
     if (!r->is_open)
         return;
     r->is_open = false;
     struct notes *n = r->out;
-    struct cover_function *f = current(r);
+    struct notes_function *f = gcno_current(r);
     f->arcs = (uint32_t)n->arcs.len - f->first_arc;
     f->runs = (uint32_t)n->runs.len - f->first_run;
     f->conditions = (uint32_t)n->conditions.len - f->first_condition;
     if (f->blocks > 2 * (uint64_t)f->arcs + 2) {
-        doubt(r, f->doubt ? COVER_SURE : COVER_BLOCK_COUNT);
+        gcno_note_defect(r, f->defect ? DEFECT_NONE : DEFECT_BLOCK_COUNT);
         f->blocks = 0;
     }
-    check_blocks(r, f);
-    if (f->doubt) /* nothing can be done with what is there */
+    gcno_check_blocks(r, f);
+    if (f->defect) /* nothing can be done with what is there */
         f->arcs = f->runs = f->conditions = 0;
     else if (!r->is_runs_sorted)
-        sort_runs(r, f);
-    f->exit = r->file.layout->has_exit_second ? 1 : f->blocks - 1;
+        gcno_sort_runs(r, f);
+    f->exit = r->file.dialect->has_exit_second ? 1 : f->blocks - 1;
     f->first_block = (uint32_t)n->blocks;
     n->blocks += f->blocks;
 }
 
-static void read_function(struct gcno_reading *r, struct arcfile_record *record)
+static void gcno_read_function(struct gcno_reading *r, struct arcfile_record *record)
 {
-    const struct arcfile_layout *layout = r->file.layout;
+    const struct gcov_dialect *dialect = r->file.dialect;
     bool has_bytes = r->file.origin.has_byte_lengths;
     struct cursor *in = &record->in;
     struct notes *n = r->out;
-    struct cover_function f = {.offset = record->offset};
+    struct notes_function f = {.offset = record->offset};
     f.ident = cursor_u32(in);
     f.lineno_checksum = cursor_u32(in);
-    f.cfg_checksum = layout->has_cfg_checksum ? cursor_u32(in) : 0;
+    f.cfg_checksum = dialect->has_cfg_checksum ? cursor_u32(in) : 0;
     f.name = arcfile_text(in, has_bytes);
-    f.is_artificial = layout->has_columns && cursor_u32(in);
+    f.is_artificial = dialect->has_columns && cursor_u32(in);
     const char *source = arcfile_text(in, has_bytes);
     f.start_line = cursor_u32(in);
-    f.start_column = layout->has_columns ? cursor_u32(in) : 0;
-    f.end_line = layout->has_columns ? cursor_u32(in) : 0;
-    f.end_column = layout->has_directory ? cursor_u32(in) : 0;
-    f.file = source && !in->failed ? file_index(r, source) : (uint32_t)COVER_NONE;
-    f.doubt = in->failed ? COVER_BAD_RECORD : COVER_SURE;
+    f.start_column = dialect->has_columns ? cursor_u32(in) : 0;
+    f.end_line = dialect->has_columns ? cursor_u32(in) : 0;
+    f.end_column = dialect->has_directory ? cursor_u32(in) : 0;
+    f.file = source && !in->failed ? gcno_file_index(r, source) : (uint32_t)NO_INDEX;
+    f.defect = in->failed ? DEFECT_BAD_RECORD : DEFECT_NONE;
     f.first_arc = (uint32_t)n->arcs.len;
     f.first_run = (uint32_t)n->runs.len;
     f.first_condition = (uint32_t)n->conditions.len;
@@ -155,7 +133,7 @@ static void read_function(struct gcno_reading *r, struct arcfile_record *record)
     r->is_open = r->is_runs_sorted = true;
 }
 
-static void read_block_flags(struct gcno_reading *r, struct cursor *in, uint32_t blocks)
+static void gcno_read_block_flags(struct gcno_reading *r, struct cursor *in, uint32_t blocks)
 {
     struct notes *n = r->out;
     for (uint32_t i = 0; i < blocks; i++) {
@@ -168,41 +146,41 @@ static void read_block_flags(struct gcno_reading *r, struct cursor *in, uint32_t
     }
 }
 
-static void read_blocks(struct gcno_reading *r, struct cursor *in)
+static void gcno_read_blocks(struct gcno_reading *r, struct cursor *in)
 {
-    struct cover_function *f = current(r);
+    struct notes_function *f = gcno_current(r);
     if (f->blocks)
-        doubt(r, COVER_BAD_RECORD);
-    else if (r->file.layout->has_columns)
+        gcno_note_defect(r, DEFECT_BAD_RECORD);
+    else if (r->file.dialect->has_columns)
         f->blocks = cursor_u32(in);
     else
-        read_block_flags(r, in, f->blocks = (uint32_t)(cursor_left(in) / 4));
+        gcno_read_block_flags(r, in, f->blocks = (uint32_t)(cursor_left(in) / 4));
     if (in->failed)
-        doubt(r, COVER_BAD_RECORD);
+        gcno_note_defect(r, DEFECT_BAD_RECORD);
 }
 
-static void read_arcs(struct gcno_reading *r, struct cursor *in)
+static void gcno_read_arcs(struct gcno_reading *r, struct cursor *in)
 {
     struct notes *n = r->out;
     uint32_t source = cursor_u32(in);
     if (in->failed)
-        return doubt(r, COVER_BAD_RECORD);
+        return gcno_note_defect(r, DEFECT_BAD_RECORD);
     size_t arcs = cursor_left(in) / 8;
     vec_reserve(&n->arcs, n->arcs.len + arcs);
-    struct cover_arc *arc = n->arcs.at + n->arcs.len;
+    struct notes_arc *arc = n->arcs.at + n->arcs.len;
     const uint8_t *at = in->at;
     for (size_t i = 0; i < arcs; i++, at += 8)
-        arc[i] = (struct cover_arc){source, bytes_u32(at, in->big_endian),
+        arc[i] = (struct notes_arc){source, bytes_u32(at, in->big_endian),
                                     bytes_u32(at + 4, in->big_endian)};
     n->arcs.len += arcs;
 }
 
 /* A word 0 and a text change the file; with no text they end the list. */
-static void read_lines(struct gcno_reading *r, struct cursor *in)
+static void gcno_read_lines(struct gcno_reading *r, struct cursor *in)
 {
     struct notes *n = r->out;
     uint32_t block = cursor_u32(in), file = r->carried_file;
-    struct cover_run run = {.block = block, .file = file, .first = (uint32_t)n->lines.len};
+    struct notes_run run = {.block = block, .file = file, .first = (uint32_t)n->lines.len};
     bool is_run = false;
     for (;;) {
         uint32_t line = cursor_u32(in);
@@ -214,40 +192,40 @@ static void read_lines(struct gcno_reading *r, struct cursor *in)
         }
         const char *name = in->failed ? NULL : arcfile_text(in, r->file.origin.has_byte_lengths);
         if (is_run) {
-            if (run.file == (uint32_t)COVER_NONE)
-                doubt(r, COVER_NO_FILE);
-            r->is_runs_sorted &=
-                n->runs.len == current(r)->first_run || n->runs.at[n->runs.len - 1].block <= block;
+            if (run.file == (uint32_t)NO_INDEX)
+                gcno_note_defect(r, DEFECT_NO_FILE);
+            r->is_runs_sorted &= n->runs.len == gcno_current(r)->first_run ||
+                                 n->runs.at[n->runs.len - 1].block <= block;
             vec_push(&n->runs, run);
         }
         if (!name)
             break;
-        r->carried_file = file_index(r, name);
-        run = (struct cover_run){
+        r->carried_file = gcno_file_index(r, name);
+        run = (struct notes_run){
             .block = block, .file = r->carried_file, .first = (uint32_t)n->lines.len};
         is_run = true;
     }
     if (in->failed)
-        doubt(r, COVER_BAD_RECORD);
+        gcno_note_defect(r, DEFECT_BAD_RECORD);
 }
 
-static void read_conditions(struct gcno_reading *r, struct cursor *in)
+static void gcno_read_conditions(struct gcno_reading *r, struct cursor *in)
 {
-    current(r)->has_conditions = true;
+    gcno_current(r)->has_conditions = true;
     while (cursor_left(in) >= 8) {
         uint32_t block = cursor_u32(in);
-        struct cover_condition condition = {block, cursor_u32(in)};
+        struct notes_condition condition = {block, cursor_u32(in)};
         vec_push(&r->out->conditions, condition);
     }
     if (cursor_left(in))
-        doubt(r, COVER_BAD_RECORD);
+        gcno_note_defect(r, DEFECT_BAD_RECORD);
 }
 
-static void read_record(struct gcno_reading *r, struct arcfile_record *record)
+static void gcno_read_record(struct gcno_reading *r, struct arcfile_record *record)
 {
-    if (record->tag == TAG_FUNCTION) {
-        end_function(r);
-        read_function(r, record);
+    if (record->tag == GCOV_TAG_FUNCTION) {
+        gcno_end_function(r);
+        gcno_read_function(r, record);
         return;
     }
     if (!r->is_open) {
@@ -255,62 +233,62 @@ static void read_record(struct gcno_reading *r, struct arcfile_record *record)
         return;
     }
     switch (record->tag) {
-    case TAG_BLOCKS: read_blocks(r, &record->in); break;
-    case TAG_ARCS: read_arcs(r, &record->in); break;
-    case TAG_LINES: read_lines(r, &record->in); break;
-    case TAG_CONDITIONS: read_conditions(r, &record->in); break;
-    case TAG_PATHS:
-        current(r)->paths = cursor_u32(&record->in);
-        current(r)->has_paths = !record->in.failed;
+    case GCOV_TAG_BLOCKS: gcno_read_blocks(r, &record->in); break;
+    case GCOV_TAG_ARCS: gcno_read_arcs(r, &record->in); break;
+    case GCOV_TAG_LINES: gcno_read_lines(r, &record->in); break;
+    case GCOV_TAG_CONDITIONS: gcno_read_conditions(r, &record->in); break;
+    case GCOV_TAG_PATHS:
+        gcno_current(r)->paths = cursor_u32(&record->in);
+        gcno_current(r)->has_paths = !record->in.failed;
         break;
     default: r->out->unknown_records++;
     }
 }
 
-static bool read_header(struct gcno_reading *r, struct err *e)
+static bool gcno_read_header(struct gcno_reading *r, struct err *e)
 {
     struct cursor *in = &r->file.in;
-    if (r->file.layout->has_directory)
+    if (r->file.dialect->has_directory)
         r->out->directory = arcfile_text(in, r->file.origin.has_byte_lengths);
-    if (r->file.layout->has_columns)
+    if (r->file.dialect->has_columns)
         r->out->has_unexecuted = cursor_u32(in);
     return !in->failed || err_at(e, in, "the header of this gcno file is cut off");
 }
 
-static bool read_records(struct gcno_reading *r, struct err *e)
+static bool gcno_read_records(struct gcno_reading *r, struct err *e)
 {
     struct arcfile_record record = {0};
     enum arcfile_step step;
     while ((step = arcfile_next(&r->file, &record, e)) == ARCFILE_RECORD)
-        read_record(r, &record);
+        gcno_read_record(r, &record);
     if (step == ARCFILE_BROKEN) {
-        r->out->failure = (struct cover_failure){COVER_CUT, record.offset};
+        r->out->failure = (struct arcs_failure){DEFECT_CUT, record.offset};
         if (r->is_open)
-            doubt(r, COVER_CUT);
+            gcno_note_defect(r, DEFECT_CUT);
     } else {
         r->out->origin.is_llvm |= record.offset < (uint64_t)(r->file.in.end - r->file.in.base);
     }
-    end_function(r);
+    gcno_end_function(r);
     return step == ARCFILE_END;
 }
 
 bool gcno_probe(struct bytes in)
 {
-    return in.len >= 4 &&
-           (bytes_u32(in.at, false) == ARCFILE_NOTES || bytes_u32(in.at, true) == ARCFILE_NOTES);
+    return in.len >= 4 && (bytes_u32(in.at, false) == GCOV_MAGIC_NOTES ||
+                           bytes_u32(in.at, true) == GCOV_MAGIC_NOTES);
 }
 
 bool gcno_read(struct bytes in, const char *name, struct notes *out, struct err *e)
 {
     struct gcno_reading r = {.out = out, .last_file = UINT32_MAX};
-    bool ok = arcfile_open(&r.file, ARCFILE_NOTES, in, name, e);
-    if (!ok || !read_header(&r, e)) {
-        out->failure.what = COVER_CUT;
+    bool ok = arcfile_open(&r.file, GCOV_MAGIC_NOTES, in, name, e);
+    if (!ok || !gcno_read_header(&r, e)) {
+        out->failure.what = DEFECT_CUT;
         return false;
     }
     out->origin = r.file.origin;
     notes_prepare(out);
-    ok = read_records(&r, e);
-    map_deinit(&r.names);
+    ok = gcno_read_records(&r, e);
+    intern_deinit(&r.names);
     return ok;
 }

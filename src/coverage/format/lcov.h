@@ -1,6 +1,6 @@
 /* lcov tracefiles (.info), of lcov 1 and 2 and of all who write them: docs/formats/lcov.md. */
-#ifndef MONARC_FORMAT_LCOV_H
-#define MONARC_FORMAT_LCOV_H
+#ifndef MONARC_COVERAGE_FORMAT_LCOV_H
+#define MONARC_COVERAGE_FORMAT_LCOV_H
 
 #include "base/bytes.h"
 #include "base/err.h"

@@ -26,23 +26,24 @@ struct reading {
     bool has_file, is_removed, has_any;
     struct line old_name;        /* of the last `--- ` */
     uint64_t old_left, new_left; /* lines of the open hunk */
-    uint32_t new_line;
+    uint32_t new_line, old_line;
+    bool has_old; /* the open file is the last of old_files */
     struct err *e;
 };
 
-static bool fail(struct reading *r, const char *what)
+static bool patch_fail(struct reading *r, const char *what)
 {
     return err_in(r->e, r->name, "line %" PRIu64 ": %s", r->number, what);
 }
 
-static bool starts(struct line l, const char *word)
+static bool patch_starts(struct line l, const char *word)
 {
     size_t len = strlen(word);
     return (size_t)(l.end - l.at) >= len && !memcmp(l.at, word, len);
 }
 
 /* What a backslash stands for; advances over it. */
-static char escaped(const char **at, const char *end)
+static char patch_escaped(const char **at, const char *end)
 {
     static const char NAMES[] = "abtnvfr\"\\", VALUES[] = "\a\b\t\n\v\f\r\"\\";
     char c = **at;
@@ -57,7 +58,7 @@ static char escaped(const char **at, const char *end)
     return known ? VALUES[known - NAMES] : c;
 }
 
-static char *unquoted(struct reading *r, struct line l)
+static char *patch_unquoted(struct reading *r, struct line l)
 {
     char *text = arena_alloc_text(&r->out->arena, (size_t)(l.end - l.at) + 1);
     size_t len = 0;
@@ -65,7 +66,7 @@ static char *unquoted(struct reading *r, struct line l)
     while (at < l.end && *at != '"') {
         char c = *at++;
         if (c == '\\' && at < l.end)
-            c = escaped(&at, l.end);
+            c = patch_escaped(&at, l.end);
         text[len++] = c;
     }
     text[len] = 0;
@@ -74,7 +75,7 @@ static char *unquoted(struct reading *r, struct line l)
 
 /* The name without its first folder, if that is the name of a side: `b/`, or another than that of
  * the old name when the rest is the same, as in `prog.orig/x.c` and `prog/x.c` of quilt. */
-static const char *without_side(const struct reading *r, const char *path)
+static const char *patch_without_side(const struct reading *r, const char *path)
 {
     if (path[0] && strchr("biwc", path[0]) && path[1] == '/')
         return path + 2;
@@ -90,24 +91,49 @@ static const char *without_side(const struct reading *r, const char *path)
     return is_same && is_other ? slash + 1 : path;
 }
 
-static void file(struct reading *r, struct line l)
+static const char *patch_file_name(struct reading *r, struct line l)
 {
     const char *tab = memchr(l.at, '\t', (size_t)(l.end - l.at));
-    const char *path;
     if (l.at < l.end && *l.at == '"')
-        path = unquoted(r, l);
-    else
-        path = arena_copy(&r->out->arena, l.at, (size_t)((tab ? tab : l.end) - l.at));
+        return patch_unquoted(r, l);
+    return arena_copy(&r->out->arena, l.at, (size_t)((tab ? tab : l.end) - l.at));
+}
+
+/* Its folder is a side's if the new name's first one is: `new` is without it then. */
+static void patch_take_old_file(struct reading *r, const char *new, bool is_cut)
+{
+    r->has_old = r->old_name.at < r->old_name.end;
+    if (!r->has_old)
+        return;
+    const char *path = patch_file_name(r, r->old_name), *slash = strchr(path, '/');
+    r->has_old = strcmp(path, "/dev/null") != 0;
+    if (!r->has_old)
+        return;
+    bool has_side = path[0] && strchr("abiwco", path[0]) && path[1] == '/';
+    bool is_same = is_cut && slash && !strcmp(slash + 1, new);
+    vec_push(&r->out->old_files,
+             (struct patch_old_file){.path = has_side  ? path + 2
+                                             : is_same ? slash + 1
+                                                       : path,
+                                     .whole_path = path,
+                                     .first_range = (uint32_t)r->out->old_ranges.len});
+}
+
+static void patch_take_file(struct reading *r, struct line l)
+{
+    const char *path = patch_file_name(r, l);
+    const char *without = patch_without_side(r, path);
+    patch_take_old_file(r, without, without != path);
     r->has_file = r->has_any = true;
     r->is_removed = !strcmp(path, "/dev/null");
     if (r->is_removed)
         return;
-    vec_push(&r->out->files, (struct patch_file){.path = without_side(r, path),
+    vec_push(&r->out->files, (struct patch_file){.path = without,
                                                  .whole_path = path,
                                                  .first_range = (uint32_t)r->out->ranges.len});
 }
 
-static bool number(struct line *l, uint64_t *out)
+static bool patch_number(struct line *l, uint64_t *out)
 {
     uint64_t value = 0;
     const char *start = l->at;
@@ -118,35 +144,38 @@ static bool number(struct line *l, uint64_t *out)
 }
 
 /* "start" or "start,len" after a sign. */
-static bool span(struct line *l, char sign, uint64_t *start, uint64_t *len)
+static bool patch_span(struct line *l, char sign, uint64_t *start, uint64_t *len)
 {
     while (l->at < l->end && *l->at == ' ')
         l->at++;
-    if (l->at == l->end || *l->at++ != sign || !number(l, start))
+    if (l->at == l->end || *l->at++ != sign || !patch_number(l, start))
         return false;
     *len = 1;
     if (l->at < l->end && *l->at == ',') {
         l->at++;
-        return number(l, len);
+        return patch_number(l, len);
     }
     return true;
 }
 
-static bool hunk(struct reading *r, struct line l)
+static bool patch_hunk(struct reading *r, struct line l)
 {
     uint64_t old_start, new_start;
-    if (starts(l, "@@@"))
-        return fail(r, "this is a combined diff of a merge; make one against a single parent");
+    if (patch_starts(l, "@@@"))
+        return patch_fail(r,
+                          "this is a combined diff of a merge; make one against a single parent");
     l.at += 2;
-    if (!span(&l, '-', &old_start, &r->old_left) || !span(&l, '+', &new_start, &r->new_left))
-        return fail(r, "a hunk begins that is not like @@ -1,2 +3,4 @@");
+    if (!patch_span(&l, '-', &old_start, &r->old_left) ||
+        !patch_span(&l, '+', &new_start, &r->new_left))
+        return patch_fail(r, "a hunk begins that is not like @@ -1,2 +3,4 @@");
     if (!r->has_file)
-        return fail(r, "a hunk without a file; '+++ NAME' should be before it");
+        return patch_fail(r, "a hunk without a file; '+++ NAME' should be before it");
     r->new_line = (uint32_t)new_start;
+    r->old_line = (uint32_t)old_start + !r->old_left; /* of none it is the one before */
     return true;
 }
 
-static void add_line(struct reading *r)
+static void patch_add_line(struct reading *r)
 {
     struct patch *p = r->out;
     struct patch_file *f = p->files.len ? &p->files.at[p->files.len - 1] : NULL;
@@ -162,36 +191,56 @@ static void add_line(struct reading *r)
     f->ranges++;
 }
 
-static bool body(struct reading *r, struct line l)
+/* What is put in where something was removed belongs to that. */
+static void patch_change_old_line(struct reading *r, bool is_removed)
+{
+    struct patch *p = r->out;
+    if (!r->has_old)
+        return;
+    struct patch_old_file *f = &p->old_files.at[p->old_files.len - 1];
+    struct patch_old_range *last = f->ranges ? &p->old_ranges.at[p->old_ranges.len - 1] : NULL;
+    bool is_next = last && (uint64_t)last->first + last->lines == r->old_line;
+    if (is_next) {
+        last->lines += is_removed;
+        return;
+    }
+    vec_push(&p->old_ranges, (struct patch_old_range){r->old_line, is_removed});
+    f->ranges++;
+}
+
+static bool patch_body(struct reading *r, struct line l)
 {
     char kind = l.at < l.end ? *l.at : ' '; /* mailers cut the space of an empty line */
     if (kind == '\\')
         return true;
     if (kind != '+' && kind != '-' && kind != ' ' && kind != '\r')
-        return fail(r, "a hunk ends before its last line");
+        return patch_fail(r, "a hunk ends before its last line");
     if ((kind != '+' && !r->old_left) || (kind != '-' && !r->new_left))
-        return fail(r, "a hunk has more lines than it says");
+        return patch_fail(r, "a hunk has more lines than it says");
     if (kind == '+')
-        add_line(r);
+        patch_add_line(r);
+    if (kind == '+' || kind == '-')
+        patch_change_old_line(r, kind == '-');
     r->old_left -= kind != '+';
     r->new_left -= kind != '-';
     r->new_line += kind != '-';
+    r->old_line += kind != '+';
     return true;
 }
 
-static bool step(struct reading *r, struct line l)
+static bool patch_step(struct reading *r, struct line l)
 {
     if (r->old_left || r->new_left)
-        return body(r, l);
-    if (starts(l, "+++ ")) {
+        return patch_body(r, l);
+    if (patch_starts(l, "+++ ")) {
         l.at += 4;
-        file(r, l);
-    } else if (starts(l, "@@")) {
-        return hunk(r, l);
-    } else if (starts(l, "diff ") || starts(l, "--- ") || starts(l, "Index: ")) {
+        patch_take_file(r, l);
+    } else if (patch_starts(l, "@@")) {
+        return patch_hunk(r, l);
+    } else if (patch_starts(l, "diff ") || patch_starts(l, "--- ") || patch_starts(l, "Index: ")) {
         r->has_any = true; /* also of a file that only changes its mode */
         r->has_file = false;
-        r->old_name = starts(l, "--- ") ? (struct line){l.at + 4, l.end} : (struct line){0};
+        r->old_name = patch_starts(l, "--- ") ? (struct line){l.at + 4, l.end} : (struct line){0};
     }
     return true;
 }
@@ -210,11 +259,11 @@ bool patch_read(struct bytes in, const char *name, struct patch *out, struct err
             l.end--;
         has_text |= l.end > l.at;
         r.number++;
-        if (!step(&r, l))
+        if (!patch_step(&r, l))
             return false;
     }
     if (r.old_left || r.new_left)
-        return fail(&r, "the patch ends within a hunk");
+        return patch_fail(&r, "the patch ends within a hunk");
     if (has_text && !r.has_any)
         return err_in(e, name, "is no unified diff; make one with 'git diff' or 'diff -u'");
     return true;

@@ -1,6 +1,6 @@
 /* Unified diffs, as `git diff`, `diff -u`, Mercurial and Subversion write them. */
-#ifndef MONARC_FORMAT_PATCH_H
-#define MONARC_FORMAT_PATCH_H
+#ifndef MONARC_COVERAGE_FORMAT_PATCH_H
+#define MONARC_COVERAGE_FORMAT_PATCH_H
 
 #include "base/bytes.h"
 #include "base/err.h"

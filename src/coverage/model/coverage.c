@@ -1,17 +1,20 @@
 /* The life of notes and counters, and looking things up in them. */
 #include "coverage/model/coverage.h"
 
+#include "base/hash.h"
+#include "base/search.h"
+
 #include <string.h>
 
 void notes_clear(struct notes *n)
 {
     n->functions.len = n->arcs.len = n->runs.len = n->lines.len = 0;
     n->conditions.len = n->files.len = n->block_flags.len = 0;
-    n->origin = (struct cover_origin){0};
+    n->origin = (struct arcs_origin){0};
     n->directory = NULL;
     n->has_unexecuted = false;
     n->blocks = n->unknown_records = 0;
-    n->failure = (struct cover_failure){0};
+    n->failure = (struct arcs_failure){0};
 }
 
 void notes_prepare(struct notes *n)
@@ -58,32 +61,26 @@ void notes_keep_texts(struct notes *n, struct arena *a)
         n->functions.at[i].name = keep_text(a, n->functions.at[i].name);
 }
 
-const struct cover_run *notes_runs_of(const struct notes *n, const struct cover_function *f,
+const struct notes_run *notes_runs_of(const struct notes *n, const struct notes_function *f,
                                       uint32_t block, uint32_t *len)
 {
-    uint32_t low = f->first_run, high = f->first_run + f->runs;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (n->runs.at[middle].block < block)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t end = low;
-    while (end < f->first_run + f->runs && n->runs.at[end].block == block)
+    uint32_t first = f->first_run, limit = first + f->runs;
+    first += PARTITION_POINT(f->runs, i, n->runs.at[first + i].block < block);
+    uint32_t end = first;
+    while (end < limit && n->runs.at[end].block == block)
         end++;
-    *len = end - low;
-    return n->runs.at + low;
+    *len = end - first;
+    return n->runs.at + first;
 }
 
 void counters_clear(struct counters *c)
 {
     c->records.len = c->functions.len = c->values.len = c->summaries.len = 0;
-    c->origin = (struct cover_origin){0};
+    c->origin = (struct arcs_origin){0};
     c->bytes = (struct bytes){0};
     c->end_words = c->groups = 0;
     c->size_bytes = c->trailing_bytes = c->unknown_records = 0;
-    c->failure = (struct cover_failure){0};
+    c->failure = (struct arcs_failure){0};
 }
 
 void counters_prepare(struct counters *c)
@@ -103,7 +100,7 @@ void counters_deinit(struct counters *c)
 }
 
 const struct counted_record *counters_find(const struct counters *c,
-                                           const struct counted_function *f, enum cover_kind kind)
+                                           const struct counted_function *f, enum counter_kind kind)
 {
     for (uint32_t i = f->first_record; i < f->first_record + f->records; i++)
         if (c->records.at[i].what == COUNTED_VALUES && c->records.at[i].kind == kind)
@@ -111,7 +108,7 @@ const struct counted_record *counters_find(const struct counters *c,
     return NULL;
 }
 
-const char *cover_kind_name(enum cover_kind kind)
+const char *counter_kind_name(enum counter_kind kind)
 {
     static const char *const NAMES[KINDS] = {
         [KIND_ARCS] = "arcs",
@@ -133,23 +130,31 @@ const char *cover_kind_name(enum cover_kind kind)
     return NAMES[kind];
 }
 
-const char *cover_doubt_text(enum cover_doubt doubt)
+struct arcs_version_text arcs_version_text(const struct arcs_origin *origin)
 {
-    static const char *const TEXTS[COVER_DOUBTS] = {
-        [COVER_SURE] = "",
-        [COVER_CUT] = "the file ends within the function",
-        [COVER_BAD_RECORD] = "a record's contents do not fit its length",
-        [COVER_NO_FILE] = "it has lines of no source file",
-        [COVER_BAD_BLOCK] = "a record names a block that does not exist",
-        [COVER_BLOCK_COUNT] = "it claims more blocks than its arcs connect",
-    };
-    return TEXTS[doubt];
+    struct arcs_version_text v = {{0}};
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned shift = origin->family == ARCS_RFC ? 8 * i : 24 - 8 * i;
+        char c = (char)(origin->version >> shift);
+        v.text[i] = c > ' ' && c <= '~' ? c : '?';
+    }
+    return v;
 }
 
-uint32_t cover_ident(const char *name)
+const char *arcs_defect_text(enum arcs_defect defect)
 {
-    uint32_t h = 0x811c9dc5u; /* FNV-1a */
-    for (; *name; name++)
-        h = (h ^ (uint8_t)*name) * 0x01000193u;
-    return h & INT32_MAX; /* gcov-dump prints it signed */
+    static const char *const TEXTS[DEFECTS] = {
+        [DEFECT_NONE] = "",
+        [DEFECT_CUT] = "the file ends within the function",
+        [DEFECT_BAD_RECORD] = "a record's contents do not fit its length",
+        [DEFECT_NO_FILE] = "it has lines of no source file",
+        [DEFECT_BAD_BLOCK] = "a record names a block that does not exist",
+        [DEFECT_BLOCK_COUNT] = "it claims more blocks than its arcs connect",
+    };
+    return TEXTS[defect];
+}
+
+uint32_t name_ident(const char *name)
+{
+    return hash_fnv32(name, strlen(name)) & INT32_MAX; /* gcov-dump prints it signed */
 }

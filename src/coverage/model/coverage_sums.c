@@ -1,15 +1,17 @@
 /* What is asked of counters as a whole: scaling, the largest, zero marks, equality. */
 #include "coverage/model/coverage_kinds.h"
 #include "coverage/model/coverage_merge.h"
+#include "coverage/model/dialect.h"
 
 #include <string.h>
 
-void counters_scale(struct counters *c, const struct cover_scale *scale)
+void counters_scale(struct counters *c, const struct count_scale *scale)
 {
+    const struct gcov_dialect *dialect = dialect_of(&c->origin);
     for (size_t i = 0; i < c->records.len; i++) {
         const struct counted_record *r = &c->records.at[i];
         if (r->what == COUNTED_VALUES && !r->is_zero)
-            kind_scale(r->kind, c->origin.number, c->values.at + r->first, r->len, scale);
+            kind_scale(r->kind, dialect, c->values.at + r->first, r->len, scale);
     }
 }
 
@@ -34,7 +36,7 @@ uint64_t counters_sum(const struct counters *c)
     uint64_t sum = 0;
     for (size_t i = 0; i < c->records.len; i++)
         for (uint32_t j = 0; is_arcs(&c->records.at[i]) && j < c->records.at[i].len; j++)
-            sum = add_saturating_u63(sum, c->values.at[c->records.at[i].first + j]);
+            sum = gcov_add_sums(sum, c->values.at[c->records.at[i].first + j]);
     return sum;
 }
 
@@ -55,14 +57,14 @@ static void store_zeros(struct counters *c, struct counted_record *r)
     c->values.len += r->len;
 }
 
-void counters_settle(struct counters *c)
+void counters_mark_zeros(struct counters *c)
 {
+    const struct gcov_dialect *dialect = dialect_of(&c->origin);
+    bool can_mark = c->origin.family == ARCS_GCOV && dialect->has_zero_runs;
     for (size_t i = 0; i < c->records.len; i++) {
         struct counted_record *r = &c->records.at[i];
-        bool can_mark = c->origin.family == COVER_GCOV && c->origin.number >= 1100;
         bool may_mark =
-            can_mark &&
-            (r->is_zero || (!c->origin.is_llvm && !kind_is_list(r->kind, c->origin.number)));
+            can_mark && (r->is_zero || (!c->origin.is_llvm && !kind_is_list(r->kind, dialect)));
         if (r->what != COUNTED_VALUES || !r->len)
             continue;
         bool was_zero = r->is_zero;

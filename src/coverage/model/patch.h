@@ -1,6 +1,6 @@
 /* Which lines of which files a patch adds or changes. */
-#ifndef MONARC_MODEL_PATCH_H
-#define MONARC_MODEL_PATCH_H
+#ifndef MONARC_COVERAGE_MODEL_PATCH_H
+#define MONARC_COVERAGE_MODEL_PATCH_H
 
 #include "base/vec.h"
 
@@ -15,10 +15,23 @@ struct patch_file {
     uint64_t added; /* lines */
 };
 
+/* Where the old file was changed. */
+struct patch_old_range {
+    uint32_t first, lines; /* that were removed or replaced; 0 lines: some were put in before it */
+};
+
+/* What a patch does to an old file; of new ones there is none. */
+struct patch_old_file {
+    const char *path, *whole_path;
+    uint32_t first_range, ranges;
+};
+
 struct patch {
     struct arena arena;
     VEC(struct patch_file) files;
     VEC(struct patch_range) ranges;
+    VEC(struct patch_old_file) old_files;
+    VEC(struct patch_old_range) old_ranges;
 };
 
 void patch_deinit(struct patch *p);

@@ -1,7 +1,7 @@
 /* What an lcov tracefile says: sections, each of one source under one test, with functions, lines,
  * branches and conditions. Flat arrays; sections own consecutive slices of them. */
-#ifndef MONARC_MODEL_TRACEFILE_H
-#define MONARC_MODEL_TRACEFILE_H
+#ifndef MONARC_COVERAGE_MODEL_TRACEFILE_H
+#define MONARC_COVERAGE_MODEL_TRACEFILE_H
 
 #include "base/vec.h"
 

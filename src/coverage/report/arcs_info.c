@@ -11,28 +11,18 @@ struct kind_total {
     uint64_t records, values, zero_values, sum, largest;
 };
 
-static const struct cover_origin *origin_of(const struct arcs_info *file)
+static const struct arcs_origin *info_origin_of(const struct arcs_info *file)
 {
     return file->notes ? &file->notes->origin : &file->counters->origin;
 }
 
-static void text_name(struct out *out, const char *name)
+static void info_text_name(struct out *out, const char *name)
 {
     for (name = name ? name : "(no name)"; *name; name++)
         out_char(out, (unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
 }
 
-static void version_text(const struct cover_origin *o, char text[8])
-{
-    for (int i = 0; i < 4; i++) {
-        unsigned shift = o->family == COVER_RFC ? 8 * (unsigned)i : 24 - 8 * (unsigned)i;
-        char c = (char)(o->version >> shift);
-        text[i] = c > ' ' && c <= '~' ? c : '?';
-    }
-    text[4] = '\0';
-}
-
-static struct kind_total total_of(const struct counters *c, enum cover_kind kind)
+static struct kind_total info_total_of(const struct counters *c, enum counter_kind kind)
 {
     struct kind_total t = {0};
     for (size_t i = 0; i < c->records.len; i++) {
@@ -44,7 +34,7 @@ static struct kind_total total_of(const struct counters *c, enum cover_kind kind
         for (uint32_t j = 0; j < r->len && !r->is_zero; j++) {
             uint64_t value = c->values.at[r->first + j];
             t.zero_values += !value;
-            t.sum = add_saturating_u63(t.sum, value);
+            t.sum = gcov_add_sums(t.sum, value);
             t.largest = value > t.largest ? value : t.largest;
         }
         t.zero_values += r->is_zero ? r->len : 0;
@@ -52,7 +42,7 @@ static struct kind_total total_of(const struct counters *c, enum cover_kind kind
     return t;
 }
 
-static uint64_t instrumented(const struct notes *n)
+static uint64_t info_instrumented(const struct notes *n)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < n->functions.len; i++)
@@ -62,48 +52,55 @@ static uint64_t instrumented(const struct notes *n)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-static void text_doubt(struct out *out, const char *name, uint32_t ident, uint8_t why, size_t *seen)
+static void info_text_defect(struct out *out, const char *name, uint32_t ident, uint8_t why,
+                             size_t *seen)
 {
     if (why && (*seen)++ < MOST_LINES) {
         out_str(out, "  ! ");
         if (name)
-            text_name(out, name);
+            info_text_name(out, name);
         else
             out_printf(out, "function %" PRIu32, ident);
-        out_printf(out, ": %s\n", cover_doubt_text(why));
+        out_printf(out, ": %s\n", arcs_defect_text(why));
     }
 }
 
-static void text_notes(struct out *out, const struct notes *n)
+static void info_text_notes(struct out *out, const struct notes *n)
 {
-    size_t doubts = 0;
+    size_t defects = 0;
     if (n->directory) {
         out_str(out, "  compiled in ");
-        text_name(out, n->directory);
+        info_text_name(out, n->directory);
         out_char(out, '\n');
     }
     out_printf(out,
                "  %zu functions, %" PRIu64 " blocks, %zu arcs (%" PRIu64
                " with counters), %zu lines in %zu files",
-               n->functions.len, n->blocks, n->arcs.len, instrumented(n), n->lines.len,
+               n->functions.len, n->blocks, n->arcs.len, info_instrumented(n), n->lines.len,
                n->files.len);
     if (n->conditions.len)
         out_printf(out, ", %zu conditions", n->conditions.len);
     out_char(out, '\n');
     for (size_t i = 0; i < n->functions.len; i++)
-        text_doubt(out, n->functions.at[i].name, n->functions.at[i].ident, n->functions.at[i].doubt,
-                   &doubts);
-    if (doubts > MOST_LINES)
-        out_printf(out, "  ... and %zu more (--json has all)\n", doubts - MOST_LINES);
+        info_text_defect(out, n->functions.at[i].name, n->functions.at[i].ident,
+                         n->functions.at[i].defect, &defects);
+    if (defects > MOST_LINES)
+        out_printf(out, "  ... and %zu more (--json has all)\n", defects - MOST_LINES);
     if (n->unknown_records)
         out_printf(out, "  %" PRIu64 " records of unknown kinds\n", n->unknown_records);
 }
 
-static void text_counters(struct out *out, const struct counters *c)
+static void info_text_counters(struct out *out, const struct counters *c)
 {
-    size_t doubts = 0;
+    size_t defects = 0;
     for (size_t i = 0; i < c->summaries.len; i++) {
-        const struct cover_summary *s = &c->summaries.at[i];
+        const struct counters_summary *s = &c->summaries.at[i];
+        if (c->origin.family == ARCS_RFC) {
+            out_printf(out,
+                       "  summary: %" PRIu32 " counters, sum %" PRIu64 ", largest %" PRIu64 "\n",
+                       s->counters, s->sum, s->run_max);
+            continue;
+        }
         out_printf(out,
                    "  summary: %" PRIu32 " runs, sum %" PRIu64 ", largest %" PRIu64
                    ", sum of largest %" PRIu64 "\n",
@@ -113,162 +110,173 @@ static void text_counters(struct out *out, const struct counters *c)
         out_printf(out, "  %" PRIu32 " groups, summed\n", c->groups);
     out_printf(out, "  %zu functions\n", c->functions.len);
     for (int kind = 0; kind < KINDS; kind++) {
-        struct kind_total t = total_of(c, kind);
+        struct kind_total t = info_total_of(c, kind);
         if (t.records)
             out_printf(out, "  %s: %" PRIu64 " values, %" PRIu64 " of them 0",
-                       cover_kind_name(kind), t.values, t.zero_values);
+                       counter_kind_name(kind), t.values, t.zero_values);
         if (t.records && kind == KIND_ARCS)
             out_printf(out, "; sum %" PRIu64 ", largest %" PRIu64, t.sum, t.largest);
         if (t.records)
             out_char(out, '\n');
     }
     for (size_t i = 0; i < c->functions.len; i++)
-        text_doubt(out, c->functions.at[i].name, c->functions.at[i].ident, c->functions.at[i].doubt,
-                   &doubts);
+        info_text_defect(out, c->functions.at[i].name, c->functions.at[i].ident,
+                         c->functions.at[i].defect, &defects);
     if (c->unknown_records)
         out_printf(out, "  %" PRIu64 " records of unknown kinds\n", c->unknown_records);
     if (c->trailing_bytes)
         out_printf(out, "  %" PRIu64 " bytes behind the end mark\n", c->trailing_bytes);
 }
 
+static void info_text_origin(struct out *out, const struct arcs_origin *o)
+{
+    if (o->is_untagged) {
+        out_printf(out, "  left by gcc %s, whose files name no version\n",
+                   o->version == UNTAGGED_33 ? "3.3" : "before 3.3");
+        return;
+    }
+    out_printf(out, "  version %s (%s %u.%u), %s-endian, lengths in %s", arcs_version_text(o).text,
+               o->is_llvm ? "clang, as gcc" : "gcc", o->number / 100u, o->number % 100u,
+               o->big_endian ? "big" : "little", o->has_byte_lengths ? "bytes" : "words");
+    if (o->family == ARCS_GCOV)
+        out_printf(out, ", stamp 0x%08" PRIx32, o->stamp);
+    out_char(out, '\n');
+}
+
 void arcs_info_text(struct out *out, const struct arcs_info *file, bool is_first)
 {
-    const struct cover_origin *o = origin_of(file);
-    char version[8];
+    const struct arcs_origin *o = info_origin_of(file);
     if (!is_first)
         out_char(out, '\n');
-    text_name(out, file->name);
+    info_text_name(out, file->name);
     out_printf(out, ": %s, %" PRIu64 " bytes\n", file->format, file->size_bytes);
     if (o->version) {
-        version_text(o, version);
-        out_printf(out, "  version %s (%s %u.%u), %s-endian, lengths in %s", version,
-                   o->is_llvm ? "clang, as gcc" : "gcc", o->number / 100u, o->number % 100u,
-                   o->big_endian ? "big" : "little", o->has_byte_lengths ? "bytes" : "words");
-        if (o->family == COVER_GCOV)
-            out_printf(out, ", stamp 0x%08" PRIx32, o->stamp);
-        out_char(out, '\n');
+        info_text_origin(out, o);
         if (file->notes)
-            text_notes(out, file->notes);
+            info_text_notes(out, file->notes);
         else
-            text_counters(out, file->counters);
+            info_text_counters(out, file->counters);
     }
     if (file->error) {
         out_str(out, "  broken: ");
-        text_name(out, file->error);
+        info_text_name(out, file->error);
         out_char(out, '\n');
     }
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void key_u64(struct json *j, const char *key, uint64_t value)
+static void info_key_u64(struct json *j, const char *key, uint64_t value)
 {
     json_key(j, key), json_u64(j, value);
 }
 
-static void json_doubt(struct json *j, const char *name, uint32_t ident, uint8_t why)
+static void info_json_defect(struct json *j, const char *name, uint32_t ident, uint8_t why)
 {
     if (!why)
         return;
     json_begin(j, '{');
     json_key(j, "name"), json_str(j, name);
-    key_u64(j, "ident", ident);
-    json_key(j, "reason"), json_str(j, cover_doubt_text(why));
+    info_key_u64(j, "ident", ident);
+    json_key(j, "reason"), json_str(j, arcs_defect_text(why));
     json_end(j);
 }
 
-static void json_notes(struct json *j, const struct notes *n)
+static void info_json_notes(struct json *j, const struct notes *n)
 {
     json_key(j, "directory"), json_str(j, n->directory);
-    key_u64(j, "functions", n->functions.len);
-    key_u64(j, "blocks", n->blocks);
-    key_u64(j, "arcs", n->arcs.len);
-    key_u64(j, "instrumented_arcs", instrumented(n));
-    key_u64(j, "lines", n->lines.len);
-    key_u64(j, "conditions", n->conditions.len);
+    info_key_u64(j, "functions", n->functions.len);
+    info_key_u64(j, "blocks", n->blocks);
+    info_key_u64(j, "arcs", n->arcs.len);
+    info_key_u64(j, "instrumented_arcs", info_instrumented(n));
+    info_key_u64(j, "lines", n->lines.len);
+    info_key_u64(j, "conditions", n->conditions.len);
     json_key(j, "sources"), json_begin(j, '[');
     for (size_t i = 0; i < n->files.len; i++)
         json_str(j, n->files.at[i]);
     json_end(j);
     json_key(j, "damaged"), json_begin(j, '[');
     for (size_t i = 0; i < n->functions.len; i++)
-        json_doubt(j, n->functions.at[i].name, n->functions.at[i].ident, n->functions.at[i].doubt);
+        info_json_defect(j, n->functions.at[i].name, n->functions.at[i].ident,
+                         n->functions.at[i].defect);
     json_end(j);
-    key_u64(j, "unknown_records", n->unknown_records);
+    info_key_u64(j, "unknown_records", n->unknown_records);
 }
 
-static void json_summaries(struct json *j, const struct counters *c)
+static void info_json_summaries(struct json *j, const struct counters *c)
 {
     json_key(j, "summaries"), json_begin(j, '[');
     for (size_t i = 0; i < c->summaries.len; i++) {
-        const struct cover_summary *s = &c->summaries.at[i];
+        const struct counters_summary *s = &c->summaries.at[i];
         json_begin(j, '{');
-        key_u64(j, "runs", s->runs);
-        key_u64(j, "counters", s->counters);
-        key_u64(j, "sum", s->sum);
-        key_u64(j, "largest", s->run_max);
-        key_u64(j, "sum_of_largest", s->sum_max);
+        if (c->origin.family == ARCS_GCOV) /* the proposal's do not say */
+            info_key_u64(j, "runs", s->runs);
+        info_key_u64(j, "counters", s->counters);
+        info_key_u64(j, "sum", s->sum);
+        info_key_u64(j, "largest", s->run_max);
+        if (c->origin.family == ARCS_GCOV)
+            info_key_u64(j, "sum_of_largest", s->sum_max);
         json_end(j);
     }
     json_end(j);
 }
 
-static void json_kinds(struct json *j, const struct counters *c)
+static void info_json_kinds(struct json *j, const struct counters *c)
 {
     json_key(j, "counters"), json_begin(j, '[');
     for (int kind = 0; kind < KINDS; kind++) {
-        struct kind_total t = total_of(c, kind);
+        struct kind_total t = info_total_of(c, kind);
         if (!t.records)
             continue;
         json_begin(j, '{');
-        json_key(j, "kind"), json_str(j, cover_kind_name(kind));
-        key_u64(j, "values", t.values);
-        key_u64(j, "zero_values", t.zero_values);
+        json_key(j, "kind"), json_str(j, counter_kind_name(kind));
+        info_key_u64(j, "values", t.values);
+        info_key_u64(j, "zero_values", t.zero_values);
         if (kind == KIND_ARCS) {
-            key_u64(j, "sum", t.sum);
-            key_u64(j, "largest", t.largest);
+            info_key_u64(j, "sum", t.sum);
+            info_key_u64(j, "largest", t.largest);
         }
         json_end(j);
     }
     json_end(j);
 }
 
-static void json_counters(struct json *j, const struct counters *c)
+static void info_json_counters(struct json *j, const struct counters *c)
 {
-    json_summaries(j, c);
-    key_u64(j, "groups", c->groups);
-    key_u64(j, "functions", c->functions.len);
-    json_kinds(j, c);
+    info_json_summaries(j, c);
+    info_key_u64(j, "groups", c->groups);
+    info_key_u64(j, "functions", c->functions.len);
+    info_json_kinds(j, c);
     json_key(j, "damaged"), json_begin(j, '[');
     for (size_t i = 0; i < c->functions.len; i++)
-        json_doubt(j, c->functions.at[i].name, c->functions.at[i].ident, c->functions.at[i].doubt);
+        info_json_defect(j, c->functions.at[i].name, c->functions.at[i].ident,
+                         c->functions.at[i].defect);
     json_end(j);
-    key_u64(j, "unknown_records", c->unknown_records);
-    key_u64(j, "trailing_bytes", c->trailing_bytes);
+    info_key_u64(j, "unknown_records", c->unknown_records);
+    info_key_u64(j, "trailing_bytes", c->trailing_bytes);
 }
 
 void arcs_info_json(struct json *j, const struct arcs_info *file)
 {
-    const struct cover_origin *o = origin_of(file);
-    char version[8];
+    const struct arcs_origin *o = info_origin_of(file);
+    struct arcs_version_text version = arcs_version_text(o);
     json_begin(j, '{');
     json_key(j, "name"), json_str(j, file->name);
-    key_u64(j, "size_bytes", file->size_bytes);
+    info_key_u64(j, "size_bytes", file->size_bytes);
     json_key(j, "format"), json_str(j, file->format);
     json_key(j, "error"), json_str(j, file->error);
     if (o->version) {
-        version_text(o, version);
-        json_key(j, "version"), json_str(j, version);
-        key_u64(j, "version_number", o->number);
+        json_key(j, "version"), json_str(j, version.text);
+        info_key_u64(j, "version_number", o->number);
         json_key(j, "is_clang"), json_bool(j, o->is_llvm);
         json_key(j, "byte_order"), json_str(j, o->big_endian ? "big" : "little");
         json_key(j, "length_unit"), json_str(j, o->has_byte_lengths ? "byte" : "word");
-        key_u64(j, "stamp", o->stamp);
-        key_u64(j, "checksum", o->checksum);
+        info_key_u64(j, "stamp", o->stamp);
+        info_key_u64(j, "checksum", o->checksum);
         if (file->notes)
-            json_notes(j, file->notes);
+            info_json_notes(j, file->notes);
         else
-            json_counters(j, file->counters);
+            info_json_counters(j, file->counters);
     }
     json_end(j);
 }

@@ -1,6 +1,6 @@
 /* What gcno, gcda, bbg and da files hold, for `monarc info`. */
-#ifndef MONARC_REPORT_ARCS_INFO_H
-#define MONARC_REPORT_ARCS_INFO_H
+#ifndef MONARC_COVERAGE_REPORT_ARCS_INFO_H
+#define MONARC_COVERAGE_REPORT_ARCS_INFO_H
 
 #include "coverage/model/coverage.h"
 #include "output/json.h"

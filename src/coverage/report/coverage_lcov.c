@@ -4,37 +4,28 @@
 
 #include "output/digits.h"
 #include "output/out_parallel.h"
+#include "output/text.h"
 
 #include <inttypes.h>
 
-/* Names with line ends would begin a record of their own. */
-static void name(struct out *out, const char *text)
+/* Names with line ends would begin a record of their own, and terminals obey other control bytes.
+ */
+static void lcov_name(struct out *out, const char *text)
 {
-    size_t len = strlen(text);
-    if (!len) /* there may be no buffer yet */
-        return;
-    out_room(out, len);
-    size_t start = out->len; /* it may have been flushed */
-    memcpy(out->at + start, text, len);
-    out->len += len;
-    if (!memchr(text, '\n', len) && !memchr(text, '\r', len))
-        return;
-    for (char *c = out->at + start; c < out->at + out->len; c++)
-        *c = *c == '\n' || *c == '\r' ? '?' : *c;
+    if (*text) /* there may be no buffer yet */
+        text_name(out, text);
 }
 
 /* Records of numbers are written straight into the buffer: most of a tracefile is these. */
 enum { RECORD_ROOM = 128 };
 
-static char *record(struct out *out, const char *key)
+static char *lcov_record(struct out *out, const char *key)
 {
     size_t len = strlen(key);
-    out_room(out, RECORD_ROOM);
-    memcpy(out->at + out->len, key, len);
-    return out->at + out->len + len;
+    return (char *)memcpy(out_begin(out, RECORD_ROOM), key, len) + len;
 }
 
-static char *number(char *to, uint64_t value, char after)
+static char *lcov_number(char *to, uint64_t value, char after)
 {
     if (value < 10)
         *to++ = (char)('0' + value); /* blocks, branches, and most counts */
@@ -44,12 +35,7 @@ static char *number(char *to, uint64_t value, char after)
     return to + 1;
 }
 
-static void record_end(struct out *out, const char *to)
-{
-    out->len = (size_t)(to - out->at);
-}
-
-static void pair(struct out *out, const char *key, uint64_t all, uint64_t hit)
+static void lcov_pair(struct out *out, const char *key, uint64_t all, uint64_t hit)
 {
     out_printf(out, "%sF:%" PRIu64 "\n%sH:%" PRIu64 "\n", key, all, key, hit);
 }
@@ -64,37 +50,37 @@ struct part {
 };
 
 struct tracing {
-    const struct cover_result *r;
+    const struct coverage_result *r;
     const char *test;
     bool is_lcov2;
     VEC(struct part) parts;
     VEC(uint32_t) pieces; /* where in parts each begins, and their end */
 };
 
-static void functions1(struct out *out, const struct result_function *f, const struct part *p)
+static void lcov_functions1(struct out *out, const struct result_function *f, const struct part *p)
 {
     for (uint32_t i = p->first; i < p->end; i++) {
         if (f[i].state == RESULT_UNKNOWN)
             continue;
-        record_end(out, number(record(out, "FN:"), f[i].start_line, ','));
-        name(out, f[i].linkage);
+        out_end(out, lcov_number(lcov_record(out, "FN:"), f[i].start_line, ','));
+        lcov_name(out, f[i].linkage);
         out_char(out, '\n');
     }
 }
 
-static void calls1(struct out *out, const struct result_function *f, const struct part *p)
+static void lcov_calls1(struct out *out, const struct result_function *f, const struct part *p)
 {
     for (uint32_t i = p->first; i < p->end; i++) {
         if (f[i].state == RESULT_UNKNOWN)
             continue;
-        record_end(out, number(record(out, "FNDA:"), f[i].count, ','));
-        name(out, f[i].linkage);
+        out_end(out, lcov_number(lcov_record(out, "FNDA:"), f[i].count, ','));
+        lcov_name(out, f[i].linkage);
         out_char(out, '\n');
     }
 }
 
 /* Functions that begin on one line are aliases of one place. */
-static void functions2(struct out *out, const struct result_function *f, const struct part *p)
+static void lcov_functions2(struct out *out, const struct result_function *f, const struct part *p)
 {
     uint32_t place = UINT32_MAX, last = 0;
     for (uint32_t i = p->first; i < p->end; i++) {
@@ -109,35 +95,35 @@ static void functions2(struct out *out, const struct result_function *f, const s
             out_char(out, '\n');
         }
         out_printf(out, "FNA:%" PRIu32 ",%" PRIu64 ",", place, f[i].count);
-        name(out, f[i].linkage);
+        lcov_name(out, f[i].linkage);
         out_char(out, '\n');
     }
 }
 
-static void branches(struct out *out, const struct tracing *t, const struct result_line *lines,
-                     const struct part *p)
+static void lcov_branches(struct out *out, const struct tracing *t, const struct result_line *lines,
+                          const struct part *p)
 {
     for (uint32_t i = p->first; i < p->end; i++) {
         const struct result_line *l = &lines[i];
         for (uint32_t k = 0; k < l->branches && l->state != RESULT_UNKNOWN; k++) {
             const struct result_branch *b = &t->r->branches.at[l->first_branch + k];
-            char *to = number(record(out, "BRDA:"), l->line, ',');
+            char *to = lcov_number(lcov_record(out, "BRDA:"), l->line, ',');
             if (t->is_lcov2 && b->flags & OUTCOME_THROW)
                 *to++ = 'e';
-            to = number(number(to, b->block, ','), k, ',');
+            to = lcov_number(lcov_number(to, b->block, ','), k, ',');
             if (b->was_reached) {
-                to = number(to, b->count, '\n');
+                to = lcov_number(to, b->count, '\n');
             } else {
                 *to++ = '-';
                 *to++ = '\n';
             }
-            record_end(out, to);
+            out_end(out, to);
         }
     }
 }
 
-static void conditions(struct out *out, const struct cover_result *r,
-                       const struct result_line *lines, const struct part *p)
+static void lcov_conditions(struct out *out, const struct coverage_result *r,
+                            const struct result_line *lines, const struct part *p)
 {
     for (uint32_t i = p->first; i < p->end; i++) {
         const struct result_line *l = &lines[i];
@@ -152,37 +138,38 @@ static void conditions(struct out *out, const struct cover_result *r,
     }
 }
 
-static void counts(struct out *out, const struct result_line *lines, const struct part *p)
+static void lcov_counts(struct out *out, const struct result_line *lines, const struct part *p)
 {
     for (uint32_t i = p->first; i < p->end; i++) {
         const struct result_line *l = &lines[i];
         if (l->state == RESULT_UNKNOWN)
             continue;
-        record_end(out, number(number(record(out, "DA:"), l->line, ','), l->count, '\n'));
+        out_end(out,
+                lcov_number(lcov_number(lcov_record(out, "DA:"), l->line, ','), l->count, '\n'));
     }
 }
 
-static void known(struct out *out, const char *key, const struct cover_ratio *ratio)
+static void lcov_known(struct out *out, const char *key, const struct coverage_ratio *ratio)
 {
-    pair(out, key, ratio->all - ratio->unknown, ratio->hit);
+    lcov_pair(out, key, ratio->all - ratio->unknown, ratio->hit);
 }
 
-static void head(struct out *out, const char *test, const struct result_source *source)
+static void lcov_head(struct out *out, const char *test, const struct result_source *source)
 {
     out_str(out, "TN:");
-    name(out, test);
+    lcov_name(out, test);
     out_str(out, "\nSF:");
-    name(out, source->whole);
+    lcov_name(out, source->whole);
     out_char(out, '\n');
 }
 
 /* How many functions or lines a stage prints. */
-static uint32_t items_of(const struct result_source *s, enum stage stage)
+static uint32_t lcov_items_of(const struct result_source *s, enum stage stage)
 {
     return stage <= STAGE_CALLS ? s->functions : s->lines;
 }
 
-static void print_records(struct out *out, const struct tracing *t, const struct part *p)
+static void lcov_print_records(struct out *out, const struct tracing *t, const struct part *p)
 {
     const struct result_source *s = &t->r->sources.at[p->source];
     const struct result_function *functions = t->r->functions.at + s->first_function;
@@ -190,60 +177,60 @@ static void print_records(struct out *out, const struct tracing *t, const struct
     switch (p->stage) {
     case STAGE_FUNCTIONS:
         if (!p->first)
-            head(out, t->test, s);
-        (t->is_lcov2 ? functions2 : functions1)(out, functions, p);
+            lcov_head(out, t->test, s);
+        (t->is_lcov2 ? lcov_functions2 : lcov_functions1)(out, functions, p);
         return;
     case STAGE_CALLS:
         if (!t->is_lcov2)
-            calls1(out, functions, p);
+            lcov_calls1(out, functions, p);
         return;
-    case STAGE_BRANCHES: branches(out, t, lines, p); return;
+    case STAGE_BRANCHES: lcov_branches(out, t, lines, p); return;
     case STAGE_CONDITIONS:
         if (t->is_lcov2)
-            conditions(out, t->r, lines, p);
+            lcov_conditions(out, t->r, lines, p);
         return;
-    default: counts(out, lines, p);
+    default: lcov_counts(out, lines, p);
     }
 }
 
 /* What follows the last part of a stage. */
-static void print_sums(struct out *out, const struct cover_sums *sums, enum stage stage,
-                       bool is_lcov2)
+static void lcov_print_sums(struct out *out, const struct coverage_ratios *sums, enum stage stage,
+                            bool is_lcov2)
 {
     if (stage == STAGE_CALLS)
-        known(out, "FN", &sums->functions);
+        lcov_known(out, "FN", &sums->functions);
     else if (stage == STAGE_BRANCHES && sums->branches.all)
-        known(out, "BR", &sums->branches);
+        lcov_known(out, "BR", &sums->branches);
     else if (stage == STAGE_CONDITIONS && is_lcov2 && sums->conditions.all)
-        known(out, "MC", &sums->conditions);
+        lcov_known(out, "MC", &sums->conditions);
     else if (stage == STAGE_LINES) {
-        known(out, "L", &sums->lines);
+        lcov_known(out, "L", &sums->lines);
         out_str(out, "end_of_record\n");
     }
 }
 
-static void print_piece(size_t i, struct out *out, void *context)
+static void lcov_print_piece(size_t i, struct out *out, void *context)
 {
     const struct tracing *t = context;
     for (uint32_t k = t->pieces.at[i]; k < t->pieces.at[i + 1]; k++) {
         const struct part *p = &t->parts.at[k];
         const struct result_source *s = &t->r->sources.at[p->source];
-        print_records(out, t, p);
-        if (p->end == items_of(s, p->stage))
-            print_sums(out, &s->sums, p->stage, t->is_lcov2);
+        lcov_print_records(out, t, p);
+        if (p->end == lcov_items_of(s, p->stage))
+            lcov_print_sums(out, &s->sums, p->stage, t->is_lcov2);
     }
 }
 
 /* Parts of some 50 kB, by what their records usually take; small ones are printed together. */
 enum { PIECE_BYTES = 50000, HEAD_BYTES = 100 };
 
-static void cut(struct tracing *t)
+static void lcov_cut(struct tracing *t)
 {
     static const uint32_t BYTES[STAGES] = {100, 100, 20, 1, 10};
     uint32_t bytes = PIECE_BYTES;
     for (uint32_t i = 0; i < t->r->sources.len; i++)
         for (int stage = 0; stage < STAGES; stage++) {
-            uint32_t all = items_of(&t->r->sources.at[i], stage), first = 0;
+            uint32_t all = lcov_items_of(&t->r->sources.at[i], stage), first = 0;
             uint32_t most = PIECE_BYTES / BYTES[stage];
             if (t->is_lcov2 && stage == STAGE_FUNCTIONS)
                 most = UINT32_MAX; /* places are numbered over all of them */
@@ -261,20 +248,21 @@ static void cut(struct tracing *t)
     vec_push(&t->pieces, (uint32_t)t->parts.len);
 }
 
-void cover_lcov(struct out *out, const struct cover_story *s, bool is_lcov2)
+void coverage_lcov(struct out *out, const struct coverage_report *s,
+                   const struct coverage_style *style)
 {
-    const struct cover_result *r = s->result;
+    const struct coverage_result *r = s->result;
     const char *test = s->test ? s->test : r->tests.len == 1 ? r->tests.at[0] : "";
-    struct tracing t = {.r = r, .test = test, .is_lcov2 = is_lcov2};
+    struct tracing t = {.r = r, .test = test, .is_lcov2 = style->is_lcov2};
     for (size_t i = 0; i < s->problems->at.len; i++) {
         if (s->problems->at.at[i].kind == PROBLEM_NOTE)
             continue;
         out_str(out, "# ");
-        name(out, s->problems->at.at[i].text);
+        lcov_name(out, s->problems->at.at[i].text);
         out_char(out, '\n');
     }
-    cut(&t);
-    out_parallel(out, t.pieces.len - 1, s->threads, print_piece, &t);
+    lcov_cut(&t);
+    out_parallel(out, t.pieces.len - 1, s->threads, lcov_print_piece, &t);
     vec_free(&t.parts);
     vec_free(&t.pieces);
 }

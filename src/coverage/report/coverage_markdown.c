@@ -1,48 +1,39 @@
 /* A summary for the comment on a pull request: totals, the patch, the sources, what went wrong. */
 #include "coverage/report/coverage_report.h"
 
+#include "output/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { SHOWN = 100 }; /* sources, unless --limit says otherwise: comments have a largest size */
 
-/* Text that stays text in a table. */
-static void text(struct out *out, const char *value)
-{
-    for (; *value; value++) {
-        unsigned char c = (unsigned char)*value;
-        if (strchr("\\`*_{}[]<>#|~&", c))
-            out_char(out, '\\');
-        out_char(out, c < ' ' || c == 127 ? '?' : (char)c);
-    }
-}
-
-static void ratio(struct out *out, const struct cover_ratio *r)
+static void ratio(struct out *out, const struct coverage_ratio *r)
 {
     char percent[16];
-    cover_percent_text(percent, sizeof percent, r);
+    ratio_text(percent, sizeof percent, r);
     if (r->all == r->unknown)
         out_str(out, " - |");
     else
         out_printf(out, " %s %% (%" PRIu64 "/%" PRIu64 ") |", percent, r->hit, r->all - r->unknown);
 }
 
-static void total(struct out *out, const char *name, const struct cover_ratio *r)
+static void total(struct out *out, const char *name, const struct coverage_ratio *r)
 {
     char percent[16];
     if (!r->all)
         return;
-    cover_percent_text(percent, sizeof percent, r);
+    ratio_text(percent, sizeof percent, r);
     out_printf(out, "| %s | %s %% | %" PRIu64 " | %" PRIu64 " |\n", name, percent, r->hit,
                r->all - r->unknown);
 }
 
-static void totals(struct out *out, const struct cover_story *s)
+static void totals(struct out *out, const struct coverage_report *s)
 {
-    const struct cover_sums *sums = &s->result->sums;
+    const struct coverage_ratios *sums = &s->result->sums;
     char percent[16];
-    cover_percent_text(percent, sizeof percent, &sums->lines);
+    ratio_text(percent, sizeof percent, &sums->lines);
     out_printf(out, "## Coverage: %s %% of lines\n\n", percent);
     out_str(out, "| | covered | hit | all |\n|---|--:|--:|--:|\n");
     if (s->diff)
@@ -53,19 +44,19 @@ static void totals(struct out *out, const struct cover_story *s)
     total(out, "conditions", &sums->conditions);
     out_char(out, '\n');
     for (size_t i = 0; i < s->gates_len; i++) {
-        const struct cover_gate *g = &s->gates[i];
+        const struct coverage_gate *g = &s->gates[i];
         out_printf(out, "- %s: ", g->has_failed ? "**failed**" : "passed");
-        cover_gate_text(out, g);
+        coverage_gate_text(out, g);
         out_char(out, '\n');
     }
     if (s->gates_len)
         out_char(out, '\n');
 }
 
-static void missed(struct out *out, const struct cover_story *s, const struct diff_file *f)
+static void missed(struct out *out, const struct coverage_report *s, const struct diff_file *f)
 {
     const uint32_t *lines = s->diff->lines.at;
-    const struct cover_result *r = s->result;
+    const struct coverage_result *r = s->result;
     bool has_any = false;
     for (uint32_t i = f->first_line, end; i < f->first_line + f->len; i = end) {
         uint8_t state = r->lines.at[lines[i]].state;
@@ -83,7 +74,7 @@ static void missed(struct out *out, const struct cover_story *s, const struct di
     out_str(out, " |\n");
 }
 
-static void changes(struct out *out, const struct cover_story *s)
+static void changes(struct out *out, const struct coverage_report *s)
 {
     if (!s->diff)
         return;
@@ -93,9 +84,9 @@ static void changes(struct out *out, const struct cover_story *s)
         if (!f->added)
             continue;
         out_str(out, "| ");
-        text(out, f->path);
+        text_markdown(out, f->path);
         out_str(out, " |");
-        if (f->source == (uint32_t)COVER_NONE) {
+        if (f->source == (uint32_t)NO_INDEX) {
             out_str(out, " no data | |\n");
             continue;
         }
@@ -105,11 +96,12 @@ static void changes(struct out *out, const struct cover_story *s)
     out_char(out, '\n');
 }
 
-static void sources(struct out *out, const struct cover_story *s, const struct cover_style *style)
+static void sources(struct out *out, const struct coverage_report *s,
+                    const struct coverage_style *style)
 {
-    const struct cover_result *r = s->result;
+    const struct coverage_result *r = s->result;
     struct arena scratch = {0};
-    uint32_t *ranking = cover_ranking(r, style->order, &scratch);
+    uint32_t *ranking = sources_sorted(r, style->sort, &scratch);
     size_t limit = style->limit ? style->limit : SHOWN;
     size_t shown = r->sources.len < limit ? r->sources.len : limit;
     out_printf(out, "<details><summary>%zu source%s</summary>\n\n", r->sources.len,
@@ -118,7 +110,7 @@ static void sources(struct out *out, const struct cover_story *s, const struct c
     for (size_t i = 0; i < shown; i++) {
         const struct result_source *source = &r->sources.at[ranking[i]];
         out_str(out, "| ");
-        text(out, source->path);
+        text_markdown(out, source->path);
         out_str(out, " |");
         ratio(out, &source->sums.lines);
         ratio(out, &source->sums.functions);
@@ -135,18 +127,19 @@ static void sentence(void *context, const char *value)
 {
     struct out *out = context;
     out_str(out, "- ");
-    text(out, value);
+    text_markdown(out, value);
     out_char(out, '\n');
 }
 
-void cover_markdown(struct out *out, const struct cover_story *s, const struct cover_style *style)
+void coverage_markdown(struct out *out, const struct coverage_report *s,
+                       const struct coverage_style *style)
 {
     totals(out, s);
     changes(out, s);
     for (size_t i = 0; i < s->problems->at.len; i++)
         if (s->problems->at.at[i].kind != PROBLEM_NOTE)
             sentence(out, s->problems->at.at[i].text);
-    cover_left_out(s, sentence, out);
+    left_out_sentences(s, sentence, out);
     out_char(out, '\n');
     sources(out, s, style);
 }

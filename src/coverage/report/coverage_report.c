@@ -9,22 +9,22 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static uint64_t missed(const struct cover_ratio *r)
+static uint64_t missed(const struct coverage_ratio *r)
 {
     return r->all - r->hit - r->unknown;
 }
 
-uint32_t *cover_ranking(const struct cover_result *r, enum cover_order order, struct arena *a)
+uint32_t *sources_sorted(const struct coverage_result *r, enum source_sort sort, struct arena *a)
 {
     size_t len = r->sources.len;
     struct keyed *items = ARENA_NEW(a, struct keyed, len + 1);
     uint32_t *ranking = ARENA_NEW(a, uint32_t, len + 1);
     for (uint32_t i = 0; i < len; i++) {
-        const struct cover_ratio *lines = &r->sources.at[i].sums.lines;
-        uint64_t key = order == ORDER_MISSED    ? ~missed(lines)
-                       : order == ORDER_LINES   ? ~lines->all
-                       : order == ORDER_PERCENT ? (uint64_t)(cover_percent(lines) * 1e6)
-                                                : i;
+        const struct coverage_ratio *lines = &r->sources.at[i].sums.lines;
+        uint64_t key = sort == SORT_MISSED    ? ~missed(lines)
+                       : sort == SORT_LINES   ? ~lines->all
+                       : sort == SORT_PERCENT ? (uint64_t)(ratio_percent(lines) * 1e6)
+                                              : i;
         items[i] = (struct keyed){key, i};
     }
     sort_keyed(items, len);
@@ -33,10 +33,10 @@ uint32_t *cover_ranking(const struct cover_result *r, enum cover_order order, st
     return ranking;
 }
 
-void cover_percent_text(char *into, size_t size, const struct cover_ratio *r)
+void ratio_text(char *into, size_t size, const struct coverage_ratio *r)
 {
     uint64_t all = r->all - r->unknown;
-    double percent = round(10 * cover_percent(r)) / 10;
+    double percent = round(10 * ratio_percent(r)) / 10;
     if (!all) {
         snprintf(into, size, "-");
         return;
@@ -48,7 +48,8 @@ void cover_percent_text(char *into, size_t size, const struct cover_ratio *r)
     snprintf(into, size, "%.1f", percent);
 }
 
-uint32_t cover_run_end(const struct cover_result *r, const struct result_source *s, uint32_t i)
+uint32_t result_lines_end(const struct coverage_result *r, const struct result_source *s,
+                          uint32_t i)
 {
     uint32_t end = i + 1;
     while (end < s->first_line + s->lines && r->lines.at[end].state == r->lines.at[i].state)
@@ -85,11 +86,18 @@ static void say_marked(const struct result_left_out *l, void (*print)(void *, co
             l->branches == 1 ? "" : "es");
 }
 
-void cover_left_out(const struct cover_story *s, void (*print)(void *, const char *), void *context)
+void left_out_sentences(const struct coverage_report *s, void (*print)(void *, const char *),
+                        void *context)
 {
-    const struct cover_result *r = s->result;
+    const struct coverage_result *r = s->result;
     if (s->leaves_system)
         say(print, context, "left out: sources of the system (--system counts them)");
+    if (r->left_out.outside_sources)
+        say(print, context,
+            "left out: %" PRIu64 " source%s outside of %.200s, such as %.200s (--root names "
+            "another folder, --system counts them)",
+            r->left_out.outside_sources, plural(r->left_out.outside_sources), s->root,
+            r->left_out.outside_example);
     if (s->leaves_unwanted)
         say(print, context, "left out: sources that --include and --exclude do not want");
     if (r->left_out.exception_branches || r->left_out.hidden_branches)
@@ -100,7 +108,9 @@ void cover_left_out(const struct cover_story *s, void (*print)(void *, const cha
             r->left_out.hidden_branches);
     say_marked(&r->left_out, print, context);
     if (s->unrun)
-        say(print, context, "%" PRIu64 " of %" PRIu64 " object%s never ran: counted as not covered",
+        say(print, context,
+            "%" PRIu64 " of %" PRIu64 " object%s left no counters: counted as not covered (it did "
+            "not run, or ended by _exit or a signal)",
             s->unrun, s->objects, plural(s->objects));
     if (s->unknown_functions)
         say(print, context,
@@ -114,8 +124,8 @@ void cover_left_out(const struct cover_story *s, void (*print)(void *, const cha
         print(context, r->notes.at[i]);
 }
 
-bool cover_branches_missed(struct out *out, const struct cover_result *r,
-                           const struct result_line *l)
+bool branches_missed_text(struct out *out, const struct coverage_result *r,
+                          const struct result_line *l)
 {
     uint32_t missing = 0;
     for (uint32_t i = 0; i < l->branches; i++)
@@ -130,14 +140,14 @@ bool cover_branches_missed(struct out *out, const struct cover_result *r,
     return true;
 }
 
-const char *cover_unknown_reason(const struct result_function *f, struct arena *a)
+const char *function_unknown_reason(const struct result_function *f, struct arena *a)
 {
-    bool has_doubt = f->reason == FLOW_BAD_NOTES || f->reason == FLOW_BAD_COUNTERS;
+    bool has_defect = f->reason == FLOW_BAD_NOTES || f->reason == FLOW_BAD_COUNTERS;
     return arena_printf(a, "%s%s", flow_reason_text(f->reason),
-                        has_doubt ? cover_doubt_text(f->doubt) : "");
+                        has_defect ? arcs_defect_text(f->defect) : "");
 }
 
-void cover_gate_text(struct out *out, const struct cover_gate *g)
+void coverage_gate_text(struct out *out, const struct coverage_gate *g)
 {
     if (g->is_empty && !strcmp(g->name, "diff"))
         out_str(out, "no changed line holds code that was counted");

@@ -1,6 +1,6 @@
-/* Coverage, in the forms that people and tools read. All print one story and agree. */
-#ifndef MONARC_REPORT_COVER_H
-#define MONARC_REPORT_COVER_H
+/* Coverage, in the forms that people and tools read. All print one report and agree. */
+#ifndef MONARC_COVERAGE_REPORT_COVERAGE_REPORT_H
+#define MONARC_COVERAGE_REPORT_COVERAGE_REPORT_H
 
 #include "coverage/analysis/patch_coverage.h"
 #include "coverage/analysis/problems.h"
@@ -8,18 +8,18 @@
 #include "output/out.h"
 #include "coverage/model/coverage.h"
 
-struct cover_gate {
+struct coverage_gate {
     const char *name; /* "line", "branch", "function", "condition", "diff" */
     double limit, percent;
     bool has_failed, is_empty; /* is_empty: there was nothing to count, and percent is 100 */
 };
 
-struct cover_story {
-    const struct cover_result *result;
-    const struct cover_problems *problems;
-    const struct cover_diff *diff; /* or NULL */
-    const char *patch;             /* its name */
-    const struct cover_gate *gates;
+struct coverage_report {
+    const struct coverage_result *result;
+    const struct problems *problems;
+    const struct patch_coverage *diff; /* or NULL */
+    const char *patch;                 /* its name */
+    const struct coverage_gate *gates;
     size_t gates_len;
     uint64_t objects, unrun, counters, traces;
     uint64_t unknown_functions, repaired_functions;
@@ -32,49 +32,60 @@ struct cover_story {
     unsigned threads; /* 0: as many as there are */
 };
 
-enum cover_order { ORDER_NAME, ORDER_PERCENT, ORDER_MISSED, ORDER_LINES };
+enum source_sort { SORT_NAME, SORT_PERCENT, SORT_MISSED, SORT_LINES };
 
-struct cover_style {
+struct coverage_style {
     bool has_colour;
-    enum cover_order order;
+    enum source_sort sort;
     uint64_t limit; /* rows; 0: all */
     bool shows_functions;
     bool shows_missing;  /* lines */
     bool shows_branches; /* never taken */
     bool shows_conditions;
     unsigned context; /* lines around what is missing */
+    bool is_lcov2;    /* tracefiles as lcov 2 writes them */
 };
 
-void cover_text(struct out *out, const struct cover_story *s, const struct cover_style *style);
-void cover_markdown(struct out *out, const struct cover_story *s, const struct cover_style *style);
-void cover_json(struct out *out, const struct cover_story *s);
-void cover_lcov(struct out *out, const struct cover_story *s, bool is_lcov2);
-void cover_cobertura(struct out *out, const struct cover_story *s);
+/* Rows of the table in coverage_formats.c. What a format has no room for, it leaves out. */
+typedef void coverage_writer(struct out *out, const struct coverage_report *s,
+                             const struct coverage_style *style);
+coverage_writer coverage_text, coverage_markdown, coverage_json, coverage_lcov, coverage_cobertura,
+    coverage_codecov, coverage_sonarqube, coverage_jacoco, coverage_clover, coverage_coveralls,
+    coverage_gcovr;
 
 /* ---- what the forms share */
 
 /* Sources in the order asked for. */
-uint32_t *cover_ranking(const struct cover_result *r, enum cover_order order, struct arena *a);
+uint32_t *sources_sorted(const struct coverage_result *r, enum source_sort sort, struct arena *a);
+
+/* Sources with those of one folder beside each other; and where the folder of the one at `i` ends.
+ */
+uint32_t *sources_by_folder(const struct coverage_result *r, struct arena *a);
+size_t sources_folder_end(const struct coverage_result *r, const uint32_t *order, size_t i);
+
+/* Adds up what sources have. */
+void ratios_add(struct coverage_ratios *sum, const struct coverage_ratios *part);
 
 /* What a gate saw: "line coverage is 71.43 %, 80.00 % are asked for". */
-void cover_gate_text(struct out *out, const struct cover_gate *g);
+void coverage_gate_text(struct out *out, const struct coverage_gate *g);
 
 /* A percentage with one decimal that never says 100 or 0 of what is not quite so. 8 bytes. */
-void cover_percent_text(char *into, size_t size, const struct cover_ratio *r);
+void ratio_text(char *into, size_t size, const struct coverage_ratio *r);
 
 /* Where the lines of a state that begin at `i` end: up to the next line of another state. Lines
  * without code between two of them do not divide them. */
-uint32_t cover_run_end(const struct cover_result *r, const struct result_source *s, uint32_t i);
+uint32_t result_lines_end(const struct coverage_result *r, const struct result_source *s,
+                          uint32_t i);
 
 /* What was left out, as sentences; each `print` ends none. */
-void cover_left_out(const struct cover_story *s, void (*print)(void *context, const char *sentence),
-                    void *context);
+void left_out_sentences(const struct coverage_report *s,
+                        void (*print)(void *context, const char *sentence), void *context);
 
 /* Branches or outcomes that were never seen, "1, 3 of 4"; false if there are none. */
-bool cover_branches_missed(struct out *out, const struct cover_result *r,
-                           const struct result_line *l);
+bool branches_missed_text(struct out *out, const struct coverage_result *r,
+                          const struct result_line *l);
 
 /* How a function is unknown: a sentence without a full stop. */
-const char *cover_unknown_reason(const struct result_function *f, struct arena *a);
+const char *function_unknown_reason(const struct result_function *f, struct arena *a);
 
 #endif

@@ -74,9 +74,9 @@ static const char usage[] =
     "  -h, --help       this text\n"
     "  -v, --version    the version\n";
 
-static const char version[] =
-    "gcov (monarc " MONARC_VERSION ") 12.2.0\n"
-    "The second number is the version of GNU gcov whose reports are printed.\n";
+/* Programs take the first number of the first line for the version of gcov. */
+static const char version[] = "gcov (monarc) 12.2.0\n"
+                              "monarc " MONARC_VERSION " prints the reports of GNU gcov 12.2.0.\n";
 
 static bool take_style(struct gcov_style *s, int code)
 {

@@ -1,6 +1,6 @@
 /* GNU gcov's command line, read into a plain struct. */
-#ifndef MONARC_CLI_AS_GCOV_H
-#define MONARC_CLI_AS_GCOV_H
+#ifndef MONARC_GNU_GCOV_AS_GCOV_H
+#define MONARC_GNU_GCOV_AS_GCOV_H
 
 #include "base/err.h"
 #include "output/out.h"

@@ -3,6 +3,7 @@
 #include "output/gzip.h"
 #include "base/intern.h"
 #include "command/command.h"
+#include "coverage/model/dialect.h"
 #include "gnu/gcov/gcov_names.h"
 #include "gnu/gcov/gcov_read.h"
 #include "objfile/object.h"
@@ -30,7 +31,7 @@ struct gcov {
 
 /* ---- the table */
 
-static void learn_name(struct gcov *g, const char *name)
+static void gcov_learn_name(struct gcov *g, const char *name)
 {
     struct known_name known = {0};
     char *readable = demangle(name, NULL);
@@ -42,15 +43,15 @@ static void learn_name(struct gcov *g, const char *name)
     vec_push(&g->known, known);
 }
 
-static const struct known_name *known_name(struct gcov *g, const char *name)
+static const struct known_name *gcov_known_name(struct gcov *g, const char *name)
 {
     uint32_t index = intern(&g->names, name, strlen(name));
     if (index == g->known.len)
-        learn_name(g, intern_text(&g->names, index));
+        gcov_learn_name(g, intern_text(&g->names, index));
     return &g->known.at[index];
 }
 
-static void name_instances(struct gcov *g)
+static void gcov_name_instances(struct gcov *g)
 {
     struct gcov_report *r = &g->report;
     size_t len = r->lines.instances.len;
@@ -61,7 +62,7 @@ static void name_instances(struct gcov *g)
         r->shown_names[i] = name ? name : "";
         if (!g->options.demangled && !g->options.json)
             continue;
-        const struct known_name *known = known_name(g, r->shown_names[i]);
+        const struct known_name *known = gcov_known_name(g, r->shown_names[i]);
         r->quoted_names[i] = known->quoted;
         if (g->options.demangled)
             r->shown_names[i] = known->readable;
@@ -69,7 +70,7 @@ static void name_instances(struct gcov *g)
 }
 
 /* Functions that begin at one line, by column. */
-static void order_columns(struct gcov_report *r)
+static void gcov_order_columns(struct gcov_report *r)
 {
     struct keyed *starts = r->starts.at;
     for (size_t i = 0, end; i < r->starts.len; i = end) {
@@ -82,21 +83,21 @@ static void order_columns(struct gcov_report *r)
     }
 }
 
-static void list_starts(struct gcov_report *r)
+static void gcov_list_starts(struct gcov_report *r)
 {
     r->starts.len = 0;
     for (uint32_t i = 0; i < r->lines.instances.len; i++) {
-        const struct cover_instance *at = &r->lines.instances.at[i];
-        if (at->source != (uint32_t)COVER_NONE)
+        const struct function_instance *at = &r->lines.instances.at[i];
+        if (at->source != (uint32_t)NO_INDEX)
             vec_push(
                 &r->starts,
                 (struct keyed){(uint64_t)at->source << 32 | gcov_function(r, i)->start_line, i});
     }
     sort_keyed(r->starts.at, r->starts.len);
-    order_columns(r);
+    gcov_order_columns(r);
 }
 
-static void describe(struct gcov *g)
+static void gcov_describe(struct gcov *g)
 {
     struct gcov_input *in = &g->input;
     struct gcov_report *r = &g->report;
@@ -106,13 +107,16 @@ static void describe(struct gcov *g)
     r->notes_name = in->notes_name;
     r->counters_name = in->has_counters ? in->counters_name : "-";
     r->runs = in->runs;
+    r->has_unknown_runs = in->has_unknown_runs;
     r->programs = in->programs;
     r->version = 1202;
+    r->dialect = dialect_of(&(struct arcs_origin){.number = r->version});
     for (size_t i = in->pairs.len; i-- > 0;) {
         const struct notes *n = &in->pairs.at[i]->notes;
         if (!n->origin.version)
             continue;
         r->version = n->origin.number;
+        r->dialect = dialect_of(&n->origin);
         r->is_llvm = n->origin.is_llvm;
         r->has_unexecuted = n->has_unexecuted;
         if (n->directory)
@@ -122,80 +126,86 @@ static void describe(struct gcov *g)
     r->directory = in->directory; /* or that of an argument before */
 }
 
-static void analyse(struct gcov *g)
+static void gcov_analyse(struct gcov *g)
 {
     struct gcov_input *in = &g->input;
     struct gcov_report *r = &g->report;
     r->units_len = in->pairs.len;
-    r->units = ARENA_NEW(&g->table, struct cover_unit, r->units_len);
+    r->units = ARENA_NEW(&g->table, struct coverage_unit, r->units_len);
     for (size_t i = 0; i < r->units_len; i++) {
         struct gcov_pair *p = in->pairs.at[i];
-        r->units[i] = (struct cover_unit){.notes = &p->notes,
-                                          .counters = p->has_counters ? &p->counters : NULL,
-                                          .flow = &p->flow,
-                                          .sources = p->sources.at};
+        r->units[i] = (struct coverage_unit){.notes = &p->notes,
+                                             .counters = p->has_counters ? &p->counters : NULL,
+                                             .flow = &p->flow,
+                                             .sources = p->sources.at};
     }
     for (size_t i = 0; i < r->units_len; i++)
         r->has_conditions |= r->units[i].notes->conditions.len != 0;
-    describe(g);
+    gcov_describe(g);
     /* Versions of gcov differ in these. */
-    struct cover_rules rules = {.absent_is_zero = r->version >= 800,
-                                .unknown_is_zero = true,
-                                .has_no_sums = g->options.json,
-                                .has_no_totals = g->options.to_stdout,
-                                .has_gnu_exit = !r->is_llvm,
-                                .carries_lines = r->version < 800 && !r->is_llvm,
-                                .sums_blocks =
-                                    r->version < 800 && !r->is_llvm && !g->options.style.all_blocks,
-                                .adds_instances = r->version >= 1400};
-    cover_lines_build(r->units, r->units_len, in->sources.len, &rules, &r->lines);
-    list_starts(r);
-    name_instances(g);
+    struct line_coverage_rules rules = {.absent_is_zero = r->dialect->has_absent_zeros,
+                                        .unknown_is_zero = true,
+                                        .has_no_sums = g->options.json,
+                                        .has_no_totals = g->options.to_stdout,
+                                        .has_gnu_exit = !r->is_llvm,
+                                        .shares_blocks = r->is_llvm,
+                                        .repeats_blocks = r->is_llvm,
+                                        .carries_lines = !r->dialect->has_all_lines && !r->is_llvm,
+                                        .sums_blocks = !r->dialect->has_graph_counts &&
+                                                       !r->is_llvm && !g->options.style.all_blocks,
+                                        .adds_instances = r->dialect->adds_instances};
+    line_coverage_build(r->units, r->units_len, in->sources.len, &rules, &r->lines);
+    gcov_list_starts(r);
+    gcov_name_instances(g);
 }
 
-static void forget(struct gcov *g)
+static void gcov_forget(struct gcov *g)
 {
     struct gcov_report *r = &g->report;
-    cover_units_deinit(r->units, r->units_len);
-    cover_lines_deinit(&r->lines);
+    coverage_units_deinit(r->units, r->units_len);
+    line_coverage_deinit(&r->lines);
     vec_free(&r->starts);
     arena_deinit(&g->table);
     free(g->is_wanted);
     g->is_wanted = NULL;
-    g->report = (struct gcov_report){.version = r->version, .is_llvm = r->is_llvm};
+    g->report =
+        (struct gcov_report){.version = r->version, .dialect = r->dialect, .is_llvm = r->is_llvm};
     gcov_input_clear(&g->input);
 }
 
 /* ---- output */
 
-static void fail_to_write(struct gcov *g, const char *what, const char *name)
+static void gcov_fail_to_write(struct gcov *g, const char *what, const char *name)
 {
     out_printf(g->input.complaints, "%s '%s'\n", what, name);
     g->input.status = GCOV_NOT_WRITTEN;
 }
 
 /* The source's text, with *has_text; says if it cannot be read. */
-static struct bytes read_source(struct gcov *g, uint32_t source, struct file_buffer *b,
-                                bool *has_text)
+static struct bytes gcov_read_source(struct gcov *g, uint32_t source, struct file_buffer *b,
+                                     bool *has_text)
 {
-    struct err ignored;
+    struct err e;
     const char *path = g->report.sources[source].path;
-    *has_text = file_read(path, b, &ignored);
-    if (!*has_text)
+    *has_text = file_read_regular(path, b, &e);
+    if (!*has_text && errno_is_trouble(e.system)) {
+        out_printf(g->input.complaints, "%s\n", e.line);
+        g->input.status = GCOV_DAMAGED;
+    } else if (!*has_text)
         out_printf(g->input.complaints, "Cannot open source file %s\n", path);
     return file_bytes(b);
 }
 
-static void print_text(struct gcov *g, uint32_t source, struct out *out)
+static void gcov_print_text(struct gcov *g, uint32_t source, struct out *out)
 {
     struct file_buffer b = {0};
     bool has_text;
-    struct bytes text = read_source(g, source, &b, &has_text);
+    struct bytes text = gcov_read_source(g, source, &b, &has_text);
     gcov_text(&g->report, source, has_text ? &text : NULL, out);
     file_buffer_deinit(&b);
 }
 
-static void write_text(struct gcov *g, uint32_t source, const char *argument)
+static void gcov_write_text(struct gcov *g, uint32_t source, const char *argument)
 {
     const char *name =
         gcov_report_name(&g->options, argument, g->report.sources[source].name, &g->input.arena);
@@ -204,24 +214,25 @@ static void write_text(struct gcov *g, uint32_t source, const char *argument)
         out_printf(g->out, "Removing '%s'\n", name);
         return;
     }
-    int fd = file_renew(name);
-    if (fd < 0)
-        return fail_to_write(g, "Could not open output file", name);
-    out_printf(g->out, "Creating '%s'\n", name);
-    struct out file;
+    struct file_replacing file;
     struct err e;
-    out_init(&file, fd);
-    print_text(g, source, &file);
-    bool ok = out_finish(&file, name, &e);
-    out_deinit(&file);
-    if (close(fd) || !ok)
-        fail_to_write(g, "Error writing output file", name);
+    if (!file_replace_begin(&file, name, &e))
+        return gcov_fail_to_write(g, "Could not open output file", name);
+    file.is_report = true;
+    out_printf(g->out, "Creating '%s'\n", name);
+    struct out text;
+    out_init(&text, file.fd);
+    gcov_print_text(g, source, &text);
+    out_flush(&text);
+    if (!file_replace_end(&file, text.error, &e))
+        gcov_fail_to_write(g, "Error writing output file", name);
+    out_deinit(&text);
 }
 
-static void report_source(struct gcov *g, uint32_t source, const char *argument)
+static void gcov_report_source(struct gcov *g, uint32_t source, const char *argument)
 {
     const struct gcov_options *o = &g->options;
-    const struct cover_totals *t = &g->report.lines.sources.at[source].totals;
+    const struct source_totals *t = &g->report.lines.sources.at[source].totals;
     if (o->debug)
         gcov_dump(&g->report, source, g->input.complaints);
     if (!o->to_stdout)
@@ -234,14 +245,14 @@ static void report_source(struct gcov *g, uint32_t source, const char *argument)
         if (!o->to_stdout)
             out_char(g->out, '\n');
     } else if (!o->to_stdout) {
-        write_text(g, source, argument);
+        gcov_write_text(g, source, argument);
         out_char(g->out, '\n');
     } else if (t->lines) {
-        print_text(g, source, g->out);
+        gcov_print_text(g, source, g->out);
     }
 }
 
-static void write_json(struct gcov *g, const char *argument)
+static void gcov_write_json(struct gcov *g, const char *argument)
 {
     struct out text;
     struct err e;
@@ -261,7 +272,7 @@ static void write_json(struct gcov *g, const char *argument)
     out_deinit(&text);
 }
 
-static void warn_of_lines(struct gcov *g)
+static void gcov_warn_of_lines(struct gcov *g)
 {
     for (uint32_t i = 0; i < g->report.lines.instances.len; i++)
         if (!gcov_function(&g->report, i)->runs)
@@ -269,18 +280,18 @@ static void warn_of_lines(struct gcov *g)
                        g->report.shown_names[i]);
 }
 
-static void report(struct gcov *g, const char *argument)
+static void gcov_print_report(struct gcov *g, const char *argument)
 {
-    analyse(g);
-    warn_of_lines(g);
+    gcov_analyse(g);
+    gcov_warn_of_lines(g);
     struct gcov_report *r = &g->report;
     for (uint32_t i = 0; g->options.functions && i < r->lines.instances.len; i++) {
         gcov_function_summary(r, i, g->out);
         out_char(g->out, '\n');
     }
     uint32_t source = gcov_source_named(&g->input, argument);
-    const char *shown = source == (uint32_t)COVER_NONE ? gcov_canonical(argument, &g->input.arena)
-                                                       : r->sources[source].name;
+    const char *shown = source == (uint32_t)NO_INDEX ? gcov_canonical(argument, &g->input.arena)
+                                                     : r->sources[source].name;
     r->data_file = shown;
     g->is_wanted = calloc(r->lines.sources.len + 1, sizeof *g->is_wanted);
     if (!g->is_wanted)
@@ -288,14 +299,14 @@ static void report(struct gcov *g, const char *argument)
     for (uint32_t i = 0; i < r->lines.sources.len; i++) {
         g->is_wanted[i] = !g->options.relative_only || r->sources[i].name[0] != '/';
         if (g->is_wanted[i])
-            report_source(g, i, shown);
+            gcov_report_source(g, i, shown);
     }
     if (g->options.json && !g->options.no_output)
-        write_json(g, shown);
-    forget(g);
+        gcov_write_json(g, shown);
+    gcov_forget(g);
 }
 
-static void work(struct gcov *g)
+static void gcov_work(struct gcov *g)
 {
     const struct gcov_options *o = &g->options;
     for (int i = 0; i < o->files_len; i++) {
@@ -303,13 +314,14 @@ static void work(struct gcov *g)
             out_printf(g->out, "Processing file %d out of %d\n", i + 1, o->files_len);
         gcov_read(&g->input, o->files[i]);
         if (o->json || i == o->files_len - 1)
-            report(g, o->files[i]);
+            gcov_print_report(g, o->files[i]);
     }
     if (!o->to_stdout)
         gcov_lines_summary(&g->report, g->lines, g->executed, g->out);
 }
 
-static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+static int gcov_run(const struct command *self, int argc, char **argv, struct out *out,
+                    struct err *e)
 {
     (void)self;
     struct gcov g = {.out = out, .scratch.fd = -1};
@@ -320,7 +332,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     g.input.complaints = &complaints;
     int status = as_gcov_parse(argc, argv, &g.options, out);
     if (status == AS_GCOV_RUN) {
-        work(&g);
+        gcov_work(&g);
         status = g.input.status;
     }
     (void)!out_finish(&complaints, "standard error", e);
@@ -341,5 +353,5 @@ const struct command command_gcov = {
         "All options are gcov's; `monarc gcov -h` lists them. Started under the name `gcov`,\n"
         "monarc does the same. Notes and counters may be of gcc 3.4 to 16 or clang 11 to 21.\n",
     .is_lookalike = true,
-    .run = run,
+    .run = gcov_run,
 };

@@ -13,6 +13,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct option_row OPTIONS[] = {
@@ -27,7 +28,8 @@ static const struct option LONG[] = {
     {"long", no_argument, NULL, 'l'}, {"positions", no_argument, NULL, 'p'},
     {"raw", no_argument, NULL, 'r'},  {0}};
 
-static const char VERSION[] = "gcov-dump (monarc " MONARC_VERSION ") 12.2.0\n"
+static const char VERSION[] = "gcov-dump (monarc) 12.2.0\n"
+                              "monarc " MONARC_VERSION " stands in for it.\n"
                               "There is no warranty, to the extent permitted by law.\n\n";
 
 static int parse(int argc, char **argv, const struct command *self, struct gcov_dump *d)
@@ -49,12 +51,18 @@ static int parse(int argc, char **argv, const struct command *self, struct gcov_
 static bool dump(struct gcov_dump *d, const char *path, struct file_buffer *b)
 {
     struct err e = {0};
-    if (access(path, R_OK)) {
+    if (access(path, R_OK) && !errno_is_trouble(errno)) {
         out_printf(d->complaints, "%s:cannot open\n", path);
         return true;
     }
     b->len = 0;
-    if (!file_read(path, b, &e) || !gcov_dump_is_file(file_bytes(b))) {
+    struct stat st;
+    bool is_folder = !stat(path, &st) && S_ISDIR(st.st_mode);
+    if (!is_folder && !file_read_if(path, gcov_dump_is_file, b, &e)) {
+        out_printf(d->complaints, "%s\n", e.line);
+        return false;
+    }
+    if (is_folder || !gcov_dump_is_file(file_bytes(b))) {
         out_printf(d->out, "%s:not a gcov file\n", path);
         return true;
     }
@@ -90,7 +98,7 @@ const struct command command_gcov_dump = {
     .summary = "Print the records of gcno and gcda files, as gcov-dump 12 does",
     .details =
         "Works the same when monarc is started as gcov-dump. Files of all versions of gcc and\n"
-        "clang are read, each in its own layout and byte order.\n"
+        "clang are read, each in its own layout and byte order; bbg and da of the proposal, too.\n"
         "\n"
         "Example:\n"
         "  monarc gcov-dump -l prog.gcda\n",

@@ -1,6 +1,6 @@
 /* Printing the records of one gcno or gcda file in the layout of gcov-dump 12. */
-#ifndef MONARC_CLI_GCOV_DUMP_H
-#define MONARC_CLI_GCOV_DUMP_H
+#ifndef MONARC_GNU_GCOV_GCOV_DUMP_H
+#define MONARC_GNU_GCOV_GCOV_DUMP_H
 
 #include "base/bytes.h"
 #include "base/err.h"

@@ -15,33 +15,26 @@ struct json_printing {
 
 enum { PIECE = 320 }; /* most of a line, a branch, a function on either side of a text */
 
-static inline char *room_for_piece(struct out *out, size_t more)
+static inline char *gcov_room_for_piece(struct out *out, size_t more)
 {
-    if (out->cap - out->len < PIECE + more)
-        out_room(out, PIECE + more);
-    return out->at + out->len;
-}
-
-static inline void end_piece(struct out *out, const char *end)
-{
-    out->len = (size_t)(end - out->at);
+    return out_begin(out, PIECE + more);
 }
 
 /* A constant, whose length the compiler knows. */
-static inline char *put(char *to, const char *text)
+static inline char *gcov_put(char *to, const char *text)
 {
     size_t len = strlen(text);
     memcpy(to, text, len);
     return to + len;
 }
 
-static inline char *put_bool(char *to, bool value)
+static inline char *gcov_put_bool(char *to, bool value)
 {
     memcpy(to, value ? "true" : "false", 5);
     return to + 5 - value;
 }
 
-static inline char *put_number(char *to, uint64_t value)
+static inline char *gcov_put_number(char *to, uint64_t value)
 {
     if (value >= 10)
         return digits_u64(to, value, 0);
@@ -49,15 +42,15 @@ static inline char *put_number(char *to, uint64_t value)
     return to + 1;
 }
 
-static inline char *put_count(char *to, int64_t count)
+static inline char *gcov_put_count(char *to, int64_t count)
 {
     if (count >= 0)
-        return put_number(to, (uint64_t)count);
+        return gcov_put_number(to, (uint64_t)count);
     *to = '-';
-    return put_number(to + 1, -(uint64_t)count);
+    return gcov_put_number(to + 1, -(uint64_t)count);
 }
 
-static inline char *separate(struct json_printing *p, char *to)
+static inline char *gcov_separate(struct json_printing *p, char *to)
 {
     memcpy(to, ", ", 2);
     to += p->has_items ? 2 : 0;
@@ -67,7 +60,7 @@ static inline char *separate(struct json_printing *p, char *to)
 
 /* ---- texts */
 
-static void put_text(struct out *out, const char *text)
+static void gcov_put_text(struct out *out, const char *text)
 {
     out_char(out, '"');
     for (; *text; text++) {
@@ -87,22 +80,22 @@ const struct gcov_quoted *gcov_quote(const char *name, const char *readable, str
                                      struct arena *a)
 {
     scratch->len = 0;
-    put_text(scratch, name);
+    gcov_put_text(scratch, name);
     size_t name_len = scratch->len;
-    put_text(scratch, readable);
+    gcov_put_text(scratch, readable);
     struct gcov_quoted *q = arena_alloc(a, sizeof *q + scratch->len);
     *q = (struct gcov_quoted){(uint32_t)name_len, (uint32_t)(scratch->len - name_len)};
     memcpy(q->text, scratch->at, scratch->len);
     return q;
 }
 
-static inline char *put_name(char *to, const struct gcov_quoted *q)
+static inline char *gcov_put_name(char *to, const struct gcov_quoted *q)
 {
     memcpy(to, q->text, q->name_len);
     return to + q->name_len;
 }
 
-static inline char *put_readable(char *to, const struct gcov_quoted *q)
+static inline char *gcov_put_readable(char *to, const struct gcov_quoted *q)
 {
     memcpy(to, q->text + q->name_len, q->readable_len);
     return to + q->readable_len;
@@ -110,72 +103,74 @@ static inline char *put_readable(char *to, const struct gcov_quoted *q)
 
 /* ---- lines */
 
-static void put_branch(struct json_printing *p, const struct cover_unit *u, uint32_t k)
+static void gcov_put_branch(struct json_printing *p, const struct coverage_unit *u, uint32_t k)
 {
-    const struct cover_arc *arc = &u->notes->arcs.at[k];
-    char *to = separate(p, room_for_piece(p->out, 0));
-    to = put_bool(put(to, "{\"fallthrough\": "), arc->flags & COVER_FALLTHROUGH);
-    to = put_count(put(to, ", \"count\": "), cover_count(u->flow->arcs.at[k]));
-    to = put_bool(put(to, ", \"throw\": "), u->graph.arc_kinds.at[k] & ARC_THROW);
-    if (p->r->version >= 1400) {
-        to = put_number(put(to, ", \"source_block_id\": "), arc->source);
-        to = put_number(put(to, ", \"destination_block_id\": "), arc->target);
+    const struct notes_arc *arc = &u->notes->arcs.at[k];
+    char *to = gcov_separate(p, gcov_room_for_piece(p->out, 0));
+    to = gcov_put_bool(gcov_put(to, "{\"fallthrough\": "), arc->flags & NOTES_ARC_FALLTHROUGH);
+    to = gcov_put_count(gcov_put(to, ", \"count\": "), flow_known_count(u->flow->arcs.at[k]));
+    to = gcov_put_bool(gcov_put(to, ", \"throw\": "), u->graph.arc_kinds.at[k] & ARC_THROW);
+    if (p->r->dialect->has_block_numbers) {
+        to = gcov_put_number(gcov_put(to, ", \"source_block_id\": "), arc->source);
+        to = gcov_put_number(gcov_put(to, ", \"destination_block_id\": "), arc->target);
     }
-    end_piece(p->out, put(to, "}"));
+    out_end(p->out, gcov_put(to, "}"));
 }
 
 /* A call is an arc too; `from`: the count of its block. */
-static void put_call(struct json_printing *p, const struct cover_unit *u, uint32_t k, int64_t from)
+static void gcov_put_call(struct json_printing *p, const struct coverage_unit *u, uint32_t k,
+                          int64_t from)
 {
-    const struct cover_arc *arc = &u->notes->arcs.at[k];
-    char *to = separate(p, room_for_piece(p->out, 0));
-    to = put_number(put(to, "{\"source_block_id\": "), arc->source);
-    to = put_number(put(to, ", \"destination_block_id\": "), arc->target);
-    to = put_count(put(to, ", \"returned\": "), from - cover_count(u->flow->arcs.at[k]));
-    end_piece(p->out, put(to, "}"));
+    const struct notes_arc *arc = &u->notes->arcs.at[k];
+    char *to = gcov_separate(p, gcov_room_for_piece(p->out, 0));
+    to = gcov_put_number(gcov_put(to, "{\"source_block_id\": "), arc->source);
+    to = gcov_put_number(gcov_put(to, ", \"destination_block_id\": "), arc->target);
+    to = gcov_put_count(gcov_put(to, ", \"returned\": "),
+                        from - flow_known_count(u->flow->arcs.at[k]));
+    out_end(p->out, gcov_put(to, "}"));
 }
 
 /* The unit of a block, and in *first where its arcs begin and end in the graph's `out`. */
-static const struct cover_unit *arcs_of(const struct json_printing *p,
-                                        const struct cover_block *block, const uint32_t **first)
+static const struct coverage_unit *
+arcs_of(const struct json_printing *p, const struct instance_block *block, const uint32_t **first)
 {
-    const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
-    const struct cover_unit *u = &p->r->units[at->unit];
-    *first = cover_out(&u->graph, u->notes, at->function) + block->block;
+    const struct function_instance *at = &p->r->lines.instances.at[block->instance];
+    const struct coverage_unit *u = &p->r->units[at->unit];
+    *first = block_graph_out(&u->graph, u->notes, at->function) + block->block;
     return u;
 }
 
-static void put_branches(struct json_printing *p, const struct cover_line *line)
+static void gcov_put_branches(struct json_printing *p, const struct covered_line *line)
 {
     p->has_items = false;
     for (uint32_t i = 0; i < line->blocks; i++) {
-        const struct cover_block *block = &p->r->lines.blocks.at[line->first_block + i];
+        const struct instance_block *block = &p->r->lines.blocks.at[line->first_block + i];
         const uint32_t *first;
-        const struct cover_unit *u = arcs_of(p, block, &first);
-        if (first[1] - first[0] < 2 && block->block)
+        const struct coverage_unit *u = arcs_of(p, block, &first);
+        if (block->is_elsewhere || (first[1] - first[0] < 2 && block->block))
             continue; /* the only way on */
         for (uint32_t k = first[0]; k < first[1]; k++)
-            if (cover_is_branch(&u->graph, u->graph.out.at[k]))
-                put_branch(p, u, u->graph.out.at[k]);
+            if (block_graph_is_branch(&u->graph, u->graph.out.at[k]))
+                gcov_put_branch(p, u, u->graph.out.at[k]);
     }
 }
 
-static void put_calls(struct json_printing *p, const struct cover_line *line)
+static void gcov_put_calls(struct json_printing *p, const struct covered_line *line)
 {
     p->has_items = false;
     for (uint32_t i = 0; i < line->blocks; i++) {
-        const struct cover_block *block = &p->r->lines.blocks.at[line->first_block + i];
-        const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
+        const struct instance_block *block = &p->r->lines.blocks.at[line->first_block + i];
+        const struct function_instance *at = &p->r->lines.instances.at[block->instance];
         const uint32_t *first;
-        const struct cover_unit *u = arcs_of(p, block, &first);
-        for (uint32_t k = first[0]; k < first[1]; k++)
+        const struct coverage_unit *u = arcs_of(p, block, &first);
+        for (uint32_t k = first[0]; k < first[1] && !block->is_elsewhere; k++)
             if (u->graph.arc_kinds.at[u->graph.out.at[k]] & ARC_CALL)
-                put_call(p, u, u->graph.out.at[k],
-                         cover_block_count(p->r->units, at, block->block));
+                gcov_put_call(p, u, u->graph.out.at[k],
+                              instance_block_count(p->r->units, at, block->block));
     }
 }
 
-static void put_missing(struct out *out, const char *key, uint64_t seen, uint32_t terms)
+static void gcov_put_missing(struct out *out, const char *key, uint64_t seen, uint32_t terms)
 {
     bool has_items = false;
     out_printf(out, ", \"%s\": [", key);
@@ -187,7 +182,7 @@ static void put_missing(struct out *out, const char *key, uint64_t seen, uint32_
     out_char(out, ']');
 }
 
-static void put_conditions(struct json_printing *p, const struct cover_line *line)
+static void gcov_put_conditions(struct json_printing *p, const struct covered_line *line)
 {
     bool has_items = false;
     struct gcov_condition c;
@@ -197,47 +192,47 @@ static void put_conditions(struct json_printing *p, const struct cover_line *lin
         out_printf(p->out, "%s{\"count\": %u, \"covered\": %u", has_items ? ", " : "", 2 * c.terms,
                    c.covered);
         has_items = true;
-        put_missing(p->out, "not_covered_true", c.seen_true, c.terms);
-        put_missing(p->out, "not_covered_false", c.seen_false, c.terms);
+        gcov_put_missing(p->out, "not_covered_true", c.seen_true, c.terms);
+        gcov_put_missing(p->out, "not_covered_false", c.seen_false, c.terms);
         out_char(p->out, '}');
     }
 }
 
 /* Format 2, of gcc 14 and later. */
-static void put_details(struct json_printing *p, const struct cover_line *line)
+static void gcov_put_details(struct json_printing *p, const struct covered_line *line)
 {
     out_str(p->out, ", \"block_ids\": [");
     p->has_items = false;
     for (uint32_t i = 0; i < line->blocks; i++) {
-        char *to = separate(p, room_for_piece(p->out, 0));
-        end_piece(p->out, put_number(to, p->r->lines.blocks.at[line->first_block + i].block));
+        char *to = gcov_separate(p, gcov_room_for_piece(p->out, 0));
+        out_end(p->out, gcov_put_number(to, p->r->lines.blocks.at[line->first_block + i].block));
     }
     out_str(p->out, "], \"calls\": [");
     if (p->r->style.branches)
-        put_calls(p, line);
+        gcov_put_calls(p, line);
     out_str(p->out, "], \"conditions\": [");
-    put_conditions(p, line);
+    gcov_put_conditions(p, line);
     out_char(p->out, ']');
 }
 
 /* `function`: that it is said to be of, or NULL. */
-static void put_line(struct json_printing *p, const struct cover_line *line,
-                     const struct gcov_quoted *function)
+static void gcov_put_line(struct json_printing *p, const struct covered_line *line,
+                          const struct gcov_quoted *function)
 {
     if (!(line->flags & LINE_EXISTS))
         return;
-    end_piece(p->out, put(separate(p, room_for_piece(p->out, 0)), "{\"branches\": ["));
+    out_end(p->out, gcov_put(gcov_separate(p, gcov_room_for_piece(p->out, 0)), "{\"branches\": ["));
     if (p->r->style.branches)
-        put_branches(p, line);
-    char *to = room_for_piece(p->out, function ? function->name_len : 0);
-    to = put_count(put(to, "], \"count\": "), line->count);
-    to = put_number(put(to, ", \"line_number\": "), line->number);
-    to = put_bool(put(to, ", \"unexecuted_block\": "), line->flags & LINE_UNEXECUTED);
+        gcov_put_branches(p, line);
+    char *to = gcov_room_for_piece(p->out, function ? function->name_len : 0);
+    to = gcov_put_count(gcov_put(to, "], \"count\": "), line->count);
+    to = gcov_put_number(gcov_put(to, ", \"line_number\": "), line->number);
+    to = gcov_put_bool(gcov_put(to, ", \"unexecuted_block\": "), line->flags & LINE_UNEXECUTED);
     if (function)
-        to = put_name(put(to, ", \"function_name\": "), function);
-    end_piece(p->out, to);
-    if (p->r->version >= 1400)
-        put_details(p, line);
+        to = gcov_put_name(gcov_put(to, ", \"function_name\": "), function);
+    out_end(p->out, to);
+    if (p->r->dialect->has_block_numbers)
+        gcov_put_details(p, line);
     out_char(p->out, '}');
     p->has_items = true;
 }
@@ -254,9 +249,9 @@ struct enclosing {
     uint32_t reached; /* the ends of lines before this are passed */
 };
 
-static void end_functions(const struct gcov_report *r, struct enclosing *e, uint32_t line)
+static void gcov_end_functions(const struct gcov_report *r, struct enclosing *e, uint32_t line)
 {
-    for (; e->open.len && r->version >= 1100; e->open.len--) {
+    for (; e->open.len && r->dialect->has_function_ends; e->open.len--) {
         uint32_t end = e->open.at[e->open.len - 1].end_line;
         if (end < e->reached || end >= line)
             break;
@@ -266,23 +261,23 @@ static void end_functions(const struct gcov_report *r, struct enclosing *e, uint
 }
 
 /* Lines of an instance come before the source's line at which it begins. */
-static void begin_function(struct json_printing *p, uint32_t instance, struct enclosing *e)
+static void gcov_begin_function(struct json_printing *p, uint32_t instance, struct enclosing *e)
 {
-    const struct cover_instance *at = &p->r->lines.instances.at[instance];
-    const struct cover_function *f = gcov_function(p->r, instance);
+    const struct function_instance *at = &p->r->lines.instances.at[instance];
+    const struct notes_function *f = gcov_function(p->r, instance);
     const struct gcov_quoted *name = p->r->quoted_names[instance];
     if (!at->is_instance) {
-        end_functions(p->r, e, f->start_line);
+        gcov_end_functions(p->r, e, f->start_line);
         vec_push(&e->open, (struct open_function){name, f->end_line});
     }
     for (uint32_t i = at->first_line; i < at->first_line + at->lines; i++)
-        put_line(p, &p->r->lines.lines.at[i], name);
+        gcov_put_line(p, &p->r->lines.lines.at[i], name);
 }
 
-static void put_lines(struct json_printing *p)
+static void gcov_put_lines(struct json_printing *p)
 {
     const struct gcov_report *r = p->r;
-    const struct cover_source *s = &r->lines.sources.at[p->source];
+    const struct covered_source *s = &r->lines.sources.at[p->source];
     size_t len, start = gcov_starts_at(r, p->source, 0, &len);
     struct enclosing e = {0};
     p->has_items = false;
@@ -292,41 +287,41 @@ static void put_lines(struct json_printing *p)
         for (; start < r->starts.len && r->starts.at[start].key >> 32 == p->source &&
                (uint32_t)r->starts.at[start].key <= number;
              start++)
-            begin_function(p, r->starts.at[start].item, &e);
-        end_functions(r, &e, number);
+            gcov_begin_function(p, r->starts.at[start].item, &e);
+        gcov_end_functions(r, &e, number);
         if (!is_end)
-            put_line(p, &r->lines.lines.at[next],
-                     e.open.len ? e.open.at[e.open.len - 1].name : NULL);
+            gcov_put_line(p, &r->lines.lines.at[next],
+                          e.open.len ? e.open.at[e.open.len - 1].name : NULL);
     }
     vec_free(&e.open);
 }
 
-static void put_function(struct json_printing *p, uint32_t instance)
+static void gcov_put_function(struct json_printing *p, uint32_t instance)
 {
-    const struct cover_instance *at = &p->r->lines.instances.at[instance];
-    const struct cover_function *f = gcov_function(p->r, instance);
+    const struct function_instance *at = &p->r->lines.instances.at[instance];
+    const struct notes_function *f = gcov_function(p->r, instance);
     const struct gcov_quoted *name = p->r->quoted_names[instance];
     size_t texts = (size_t)name->name_len + name->readable_len;
-    char *to = separate(p, room_for_piece(p->out, texts + PIECE));
-    to = put_number(put(to, "{\"blocks\": "), at->blocks);
-    to = put_number(put(to, ", \"end_column\": "), f->end_column);
-    to = put_number(put(to, ", \"start_line\": "), f->start_line);
-    to = put_name(put(to, ", \"name\": "), name);
-    to = put_number(put(to, ", \"blocks_executed\": "), at->blocks_executed);
-    to = put_count(put(to, ", \"execution_count\": "), at->called);
-    to = put_readable(put(to, ", \"demangled_name\": "), name);
-    to = put_number(put(to, ", \"start_column\": "), f->start_column);
-    to = put_number(put(to, ", \"end_line\": "), f->end_line);
+    char *to = gcov_separate(p, gcov_room_for_piece(p->out, texts + PIECE));
+    to = gcov_put_number(gcov_put(to, "{\"blocks\": "), at->blocks);
+    to = gcov_put_number(gcov_put(to, ", \"end_column\": "), f->end_column);
+    to = gcov_put_number(gcov_put(to, ", \"start_line\": "), f->start_line);
+    to = gcov_put_name(gcov_put(to, ", \"name\": "), name);
+    to = gcov_put_number(gcov_put(to, ", \"blocks_executed\": "), at->blocks_executed);
+    to = gcov_put_count(gcov_put(to, ", \"execution_count\": "), at->called);
+    to = gcov_put_readable(gcov_put(to, ", \"demangled_name\": "), name);
+    to = gcov_put_number(gcov_put(to, ", \"start_column\": "), f->start_column);
+    to = gcov_put_number(gcov_put(to, ", \"end_line\": "), f->end_line);
     uint32_t paths, covered;
     if (gcov_paths_of(p->r, instance, &paths, &covered)) {
-        to = put_number(put(to, ", \"total_prime_paths\": "), paths);
-        to = put_number(put(to, ", \"covered_prime_paths\": "), covered);
+        to = gcov_put_number(gcov_put(to, ", \"total_prime_paths\": "), paths);
+        to = gcov_put_number(gcov_put(to, ", \"covered_prime_paths\": "), covered);
     }
-    end_piece(p->out, put(to, "}"));
+    out_end(p->out, gcov_put(to, "}"));
 }
 
 /* By line and column, from the order in which they were read. */
-static void put_functions(struct json_printing *p)
+static void gcov_put_functions(struct json_printing *p)
 {
     const struct gcov_report *r = p->r;
     size_t len, start = gcov_starts_at(r, p->source, 0, &len);
@@ -335,13 +330,13 @@ static void put_functions(struct json_printing *p)
         vec_push(&order, (struct keyed){r->starts.at[start].item, r->starts.at[start].item});
     sort_keyed(order.at, order.len);
     for (size_t i = 0; i < order.len; i++) {
-        const struct cover_function *f = gcov_function(r, order.at[i].item);
+        const struct notes_function *f = gcov_function(r, order.at[i].item);
         order.at[i].key = (uint64_t)f->start_line << 32 | f->start_column;
     }
     gcov_order(order.at, order.len);
     p->has_items = false;
     for (size_t i = 0; i < order.len; i++)
-        put_function(p, order.at[i].item);
+        gcov_put_function(p, order.at[i].item);
     vec_free(&order);
 }
 
@@ -356,19 +351,19 @@ void gcov_json(const struct gcov_report *r, const bool *is_wanted, struct out *o
             continue;
         out_str(out, has_files ? ", {\"lines\": [" : "{\"lines\": [");
         has_files = true;
-        put_lines(&p);
+        gcov_put_lines(&p);
         out_str(out, "], \"functions\": [");
-        put_functions(&p);
+        gcov_put_functions(&p);
         out_str(out, "], \"file\": ");
-        put_text(out, r->sources[i].path);
+        gcov_put_text(out, r->sources[i].path);
         out_char(out, '}');
     }
-    out_printf(out, "], \"format_version\": \"%u\"", r->version >= 1400 ? 2 : 1);
+    out_printf(out, "], \"format_version\": \"%u\"", r->dialect->has_block_numbers ? 2 : 1);
     if (r->directory) {
         out_str(out, ", \"current_working_directory\": ");
-        put_text(out, r->directory);
+        gcov_put_text(out, r->directory);
     }
     out_str(out, ", \"data_file\": ");
-    put_text(out, r->data_file);
+    gcov_put_text(out, r->data_file);
     out_char(out, '}');
 }

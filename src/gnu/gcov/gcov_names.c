@@ -2,19 +2,14 @@
 #include "gnu/gcov/gcov_names.h"
 
 #include "base/md5.h"
+#include "base/path.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
-const char *gcov_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static char *cut_extension(char *path)
 {
-    char *dot = strrchr(path + (gcov_base_name(path) - path), '.');
+    char *dot = strrchr(path + (path_base_name(path) - path), '.');
     if (dot)
         *dot = 0;
     return path;
@@ -28,7 +23,7 @@ char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena
         stem = arena_printf(a, "%s", argument);
     } else if (!stat(o->object, &status) && S_ISDIR(status.st_mode)) {
         const char *slash = o->object[strlen(o->object) - 1] == '/' ? "" : "/";
-        stem = arena_printf(a, "%s%s%s", o->object, slash, gcov_base_name(argument));
+        stem = arena_printf(a, "%s%s%s", o->object, slash, path_base_name(argument));
     } else {
         stem = arena_printf(a, "%s", o->object);
     }
@@ -85,7 +80,7 @@ char *gcov_canonical(const char *path, struct arena *a)
 static char *mangle(const struct gcov_options *o, const char *path, struct arena *a)
 {
     if (!o->preserve_paths)
-        return arena_printf(a, "%s", gcov_base_name(path));
+        return arena_printf(a, "%s", path_base_name(path));
     char *name = arena_alloc_text(a, strlen(path) + 1), *to = name;
     for (const char *at = path; *at;) {
         size_t len = strcspn(at, "/");
@@ -128,7 +123,7 @@ char *gcov_report_name(const struct gcov_options *o, const char *argument, const
 
 char *gcov_json_name(const struct gcov_options *o, const char *argument, struct arena *a)
 {
-    const char *base = gcov_base_name(argument);
+    const char *base = path_base_name(argument);
     const char *name = cut_extension(arena_printf(a, "%s", base));
     if (o->hash_names)
         return arena_printf(a, "%s##%s.gcov.json.gz", name, hash(argument, a));

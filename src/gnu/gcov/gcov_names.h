@@ -1,6 +1,6 @@
 /* The names gcov looks for and writes: notes and counters of an argument, sources, reports. */
-#ifndef MONARC_CLI_GCOV_NAMES_H
-#define MONARC_CLI_GCOV_NAMES_H
+#ifndef MONARC_GNU_GCOV_GCOV_NAMES_H
+#define MONARC_GNU_GCOV_GCOV_NAMES_H
 
 #include "base/arena.h"
 #include "gnu/gcov/as_gcov.h"
@@ -17,7 +17,5 @@ char *gcov_report_name(const struct gcov_options *o, const char *argument, const
 
 /* The JSON document's file for an argument: "x.gcov.json.gz" by default. */
 char *gcov_json_name(const struct gcov_options *o, const char *argument, struct arena *a);
-
-const char *gcov_base_name(const char *path);
 
 #endif

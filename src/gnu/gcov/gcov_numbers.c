@@ -1,4 +1,5 @@
 /* Numbers of gcov's reports, sums and look-ups that its reports share. */
+#include "base/search.h"
 #include "output/digits.h"
 #include "gnu/gcov/gcov_report.h"
 
@@ -22,8 +23,8 @@ size_t gcov_count(const struct gcov_style *s, int64_t count, char *into)
 }
 
 /* Before gcc 8 halves were rounded up, and only all of it was 100%; clang's tool cuts off. */
-static size_t old_percent(const struct gcov_report *r, int64_t part, int64_t whole, int decimals,
-                          char *into)
+static size_t gcov_old_percent(const struct gcov_report *r, int64_t part, int64_t whole,
+                               int decimals, char *into)
 {
     unsigned limit = decimals ? 10000 : 100;
     float ratio = whole ? (float)part / (float)whole : 0;
@@ -49,8 +50,8 @@ size_t gcov_percent(const struct gcov_report *r, int64_t part, int64_t whole, in
         memcpy(into, text, len + 1);
         return len;
     }
-    if ((r->version < 800 || r->is_llvm) && part > 0 && whole > 0 && part <= whole)
-        return old_percent(r, part, whole, decimals, into);
+    if ((!r->dialect->has_float_percents || r->is_llvm) && part > 0 && whole > 0 && part <= whole)
+        return gcov_old_percent(r, part, whole, decimals, into);
     float ratio = 100.0f * (float)part / (float)whole;
     if (ratio > 0.0f && ratio < 0.5f && decimals == 0)
         ratio = 1.0f;
@@ -65,23 +66,15 @@ size_t gcov_percent(const struct gcov_report *r, int64_t part, int64_t whole, in
 size_t gcov_starts_at(const struct gcov_report *r, uint32_t source, uint32_t line, size_t *len)
 {
     uint64_t key = (uint64_t)source << 32 | line;
-    size_t low = 0, high = r->starts.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->starts.at[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    size_t end = low;
+    size_t first = PARTITION_POINT(r->starts.len, i, r->starts.at[i].key < key), end = first;
     while (end < r->starts.len && r->starts.at[end].key == key)
         end++;
-    *len = end - low;
-    return low;
+    *len = end - first;
+    return first;
 }
 
-static uint32_t percent_line(const struct gcov_report *r, char *into, const char *label,
-                             uint64_t part, uint64_t whole)
+static uint32_t gcov_percent_line(const struct gcov_report *r, char *into, const char *label,
+                                  uint64_t part, uint64_t whole)
 {
     char percent[64];
     gcov_percent(r, (int64_t)part, (int64_t)whole, 2, percent);
@@ -93,27 +86,27 @@ void gcov_lines_summary(const struct gcov_report *r, uint64_t lines, uint64_t ex
 {
     char line[128];
     if (lines)
-        out_bytes(out, line, percent_line(r, line, "Lines executed", executed, lines));
+        out_bytes(out, line, gcov_percent_line(r, line, "Lines executed", executed, lines));
     else
         out_str(out, "No executable lines\n");
 }
 
 void gcov_function_summary(const struct gcov_report *r, uint32_t instance, struct out *out)
 {
-    const struct cover_instance *at = &r->lines.instances.at[instance];
+    const struct function_instance *at = &r->lines.instances.at[instance];
     out_printf(out, "Function '%s'\n", r->shown_names[instance]);
     gcov_lines_summary(r, at->gnu_lines, at->gnu_executed, out);
 }
 
 /* Of all blocks that belong to a line of the source, be it an instance's. */
-static void add_conditions(const struct gcov_report *r, uint32_t first, uint32_t lines,
-                           uint64_t *outcomes, uint64_t *covered)
+static void gcov_add_conditions(const struct gcov_report *r, uint32_t first, uint32_t lines,
+                                uint64_t *outcomes, uint64_t *covered)
 {
     struct gcov_condition c;
     if (!r->has_conditions)
         return;
     for (uint32_t i = first; i < first + lines; i++) {
-        const struct cover_line *line = &r->lines.lines.at[i];
+        const struct covered_line *line = &r->lines.lines.at[i];
         for (uint32_t k = 0; k < line->blocks; k++)
             if (gcov_condition_of(r, &r->lines.blocks.at[line->first_block + k], &c)) {
                 *outcomes += 2 * (uint64_t)c.terms;
@@ -122,19 +115,19 @@ static void add_conditions(const struct gcov_report *r, uint32_t first, uint32_t
     }
 }
 
-static void conditions_summary(const struct gcov_report *r, uint32_t source, struct out *out)
+static void gcov_conditions_summary(const struct gcov_report *r, uint32_t source, struct out *out)
 {
-    const struct cover_source *s = &r->lines.sources.at[source];
+    const struct covered_source *s = &r->lines.sources.at[source];
     uint64_t outcomes = 0, covered = 0, paths = 0, taken = 0;
     size_t len, start = gcov_starts_at(r, source, 0, &len);
     char line[128];
     if (!r->has_conditions && !r->style.paths)
         start = r->starts.len;
-    add_conditions(r, s->first_line, s->lines, &outcomes, &covered);
+    gcov_add_conditions(r, s->first_line, s->lines, &outcomes, &covered);
     for (; start < r->starts.len && r->starts.at[start].key >> 32 == source; start++) {
         uint32_t all, some, instance = r->starts.at[start].item;
-        const struct cover_instance *at = &r->lines.instances.at[instance];
-        add_conditions(r, at->first_line, at->lines, &outcomes, &covered);
+        const struct function_instance *at = &r->lines.instances.at[instance];
+        gcov_add_conditions(r, at->first_line, at->lines, &outcomes, &covered);
         if (gcov_paths_of(r, instance, &all, &some)) {
             paths += all;
             taken += some;
@@ -142,52 +135,55 @@ static void conditions_summary(const struct gcov_report *r, uint32_t source, str
     }
     if (r->style.conditions && outcomes)
         out_bytes(out, line,
-                  percent_line(r, line, "Condition outcomes covered", covered, outcomes));
+                  gcov_percent_line(r, line, "Condition outcomes covered", covered, outcomes));
     else if (r->style.conditions)
         out_str(out, "No conditions\n");
     if (r->style.paths && paths)
-        out_bytes(out, line, percent_line(r, line, "Prime paths covered", taken, paths));
+        out_bytes(out, line, gcov_percent_line(r, line, "Prime paths covered", taken, paths));
     else if (r->style.paths)
         out_str(out, "No path information\n");
 }
 
 void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out *out)
 {
-    const struct cover_totals *t = &r->lines.sources.at[source].totals;
+    const struct source_totals *t = &r->lines.sources.at[source].totals;
     char line[128];
     out_printf(out, "File '%s'\n", r->sources[source].name);
     gcov_lines_summary(r, t->lines, t->lines_executed, out);
     if (!r->style.branches)
         return;
     if (t->branches) {
-        out_bytes(out, line,
-                  percent_line(r, line, "Branches executed", t->branches_executed, t->branches));
-        out_bytes(out, line,
-                  percent_line(r, line, "Taken at least once", t->branches_taken, t->branches));
+        out_bytes(
+            out, line,
+            gcov_percent_line(r, line, "Branches executed", t->branches_executed, t->branches));
+        out_bytes(
+            out, line,
+            gcov_percent_line(r, line, "Taken at least once", t->branches_taken, t->branches));
     } else {
         out_str(out, "No branches\n");
     }
     if (t->calls)
-        out_bytes(out, line, percent_line(r, line, "Calls executed", t->calls_executed, t->calls));
+        out_bytes(out, line,
+                  gcov_percent_line(r, line, "Calls executed", t->calls_executed, t->calls));
     else
         out_str(out, "No calls\n");
-    conditions_summary(r, source, out);
+    gcov_conditions_summary(r, source, out);
 }
 
 void gcov_dump(const struct gcov_report *r, uint32_t source, struct out *out)
 {
-    const struct cover_source *s = &r->lines.sources.at[source];
+    const struct covered_source *s = &r->lines.sources.at[source];
     uint32_t next = s->first_line;
     out_printf(out, "source_info: %s\n", r->sources[source].path);
     for (uint32_t i = 0; i < r->lines.instances.len; i++) {
-        const struct cover_instance *at = &r->lines.instances.at[i];
-        const struct cover_function *f = gcov_function(r, i);
+        const struct function_instance *at = &r->lines.instances.at[i];
+        const struct notes_function *f = gcov_function(r, i);
         if (at->source != source)
             continue;
         out_printf(out, "  function_info: %s\n", r->shown_names[i]);
         for (uint32_t b = 0; b < f->blocks; b++)
             out_printf(out, "    block_info id=%u, count=%lld \n", b,
-                       (long long)cover_block_count(r->units, at, b));
+                       (long long)instance_block_count(r->units, at, b));
     }
     for (uint32_t line = 1; line <= s->last_number; line++) {
         bool is_here = next < s->first_line + s->lines && r->lines.lines.at[next].number == line;
@@ -200,30 +196,30 @@ void gcov_dump(const struct gcov_report *r, uint32_t source, struct out *out)
 
 /* ---- conditions and paths */
 
-static const struct counted_record *record_of(const struct gcov_report *r, uint32_t instance,
-                                              enum cover_kind kind)
+static const struct counted_record *gcov_record_of(const struct gcov_report *r, uint32_t instance,
+                                                   enum counter_kind kind)
 {
-    const struct cover_instance *at = &r->lines.instances.at[instance];
-    const struct cover_unit *u = &r->units[at->unit];
+    const struct function_instance *at = &r->lines.instances.at[instance];
+    const struct coverage_unit *u = &r->units[at->unit];
     const struct flow_function *what = &u->flow->functions.at[at->function];
-    if (!u->counters || what->state == FLOW_UNKNOWN || what->counted == (uint32_t)COVER_NONE)
+    if (!u->counters || what->state == FLOW_UNKNOWN || what->counted == (uint32_t)NO_INDEX)
         return NULL;
     return counters_find(u->counters, &u->counters->functions.at[what->counted], kind);
 }
 
-bool gcov_condition_of(const struct gcov_report *r, const struct cover_block *block,
+bool gcov_condition_of(const struct gcov_report *r, const struct instance_block *block,
                        struct gcov_condition *out)
 {
     if (!r->has_conditions)
         return false;
-    const struct cover_instance *at = &r->lines.instances.at[block->instance];
+    const struct function_instance *at = &r->lines.instances.at[block->instance];
     const struct notes *n = r->units[at->unit].notes;
-    const struct cover_function *f = &n->functions.at[at->function];
+    const struct notes_function *f = &n->functions.at[at->function];
     for (uint32_t i = 0; i < f->conditions; i++) {
-        const struct cover_condition *c = &n->conditions.at[f->first_condition + i];
+        const struct notes_condition *c = &n->conditions.at[f->first_condition + i];
         if (c->block != block->block)
             continue;
-        const struct counted_record *masks = record_of(r, block->instance, KIND_CONDITIONS);
+        const struct counted_record *masks = gcov_record_of(r, block->instance, KIND_CONDITIONS);
         *out = (struct gcov_condition){.terms = c->terms};
         if (masks && 2 * (uint64_t)i + 1 < masks->len) {
             const struct counters *counters = r->units[at->unit].counters;
@@ -240,10 +236,10 @@ bool gcov_condition_of(const struct gcov_report *r, const struct cover_block *bl
 bool gcov_paths_of(const struct gcov_report *r, uint32_t instance, uint32_t *paths,
                    uint32_t *covered)
 {
-    const struct cover_function *f = gcov_function(r, instance);
+    const struct notes_function *f = gcov_function(r, instance);
     if (!f->has_paths || !r->style.paths)
         return false;
-    const struct counted_record *seen = record_of(r, instance, KIND_PATHS);
+    const struct counted_record *seen = gcov_record_of(r, instance, KIND_PATHS);
     const struct counters *counters = r->units[r->lines.instances.at[instance].unit].counters;
     *paths = f->paths;
     *covered = 0;

@@ -2,48 +2,29 @@
 #include "gnu/gcov/gcov_read.h"
 
 #include "gnu/gcov/gcov_names.h"
+#include "base/path.h"
+#include "coverage/format/arcs_convert.h"
+#include "coverage/format/bb.h"
+#include "coverage/format/bbg.h"
 #include "coverage/format/gcda.h"
 #include "coverage/format/gcno.h"
+#include "coverage/model/dialect.h"
+#include "session/arcs_file.h"
 
+#include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- sources */
 
-static uint64_t hash_name(const char *name, size_t len)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (uint8_t)name[i]) * 0x100000001b3u;
-    return h;
-}
-
-/* The index in `named`, which is added if `may_add`. */
-static uint32_t find_name(struct gcov_input *in, const char *name, bool may_add, bool *is_new)
-{
-    size_t len = strlen(name);
-    for (uint64_t hash = hash_name(name, len);; hash++) {
-        uint32_t *found = map_find(&in->names, hash, len);
-        *is_new = !found;
-        if (!found && may_add) {
-            map_at(&in->names, hash, len, (uint32_t)in->named.len, NULL);
-            vec_push(&in->named, name);
-            vec_push(&in->named_source, COVER_NONE);
-        }
-        if (!found)
-            return may_add ? (uint32_t)in->named.len - 1 : (uint32_t)COVER_NONE;
-        if (!strcmp(in->named.at[*found], name))
-            return *found;
-    }
-}
-
 uint32_t gcov_source_named(const struct gcov_input *in, const char *name)
 {
-    bool is_new;
-    uint32_t found = find_name((struct gcov_input *)in, name, false, &is_new);
-    return found == (uint32_t)COVER_NONE ? found : in->named_source.at[found];
+    uint32_t found = intern_find(&in->names, name, strlen(name));
+    return found == INTERN_NONE ? (uint32_t)NO_INDEX : in->source_of_name.at[found];
 }
 
-static void warn_of_date(struct gcov_input *in, const char *name, uint32_t source, time_t notes)
+static void gcov_warn_of_date(struct gcov_input *in, const char *name, uint32_t source,
+                              time_t notes)
 {
     if (in->source_times.at[source] <= notes)
         return;
@@ -56,7 +37,7 @@ static void warn_of_date(struct gcov_input *in, const char *name, uint32_t sourc
     in->sources.at[source].is_newer = true;
 }
 
-static uint32_t add_source(struct gcov_input *in, const char *path)
+static uint32_t gcov_add_source(struct gcov_input *in, const char *path)
 {
     const char *prefix = in->options->source_prefix;
     size_t len = prefix ? strlen(prefix) : 0;
@@ -67,32 +48,50 @@ static uint32_t add_source(struct gcov_input *in, const char *path)
     return (uint32_t)in->sources.len - 1;
 }
 
-static uint32_t source_at(struct gcov_input *in, const char *name, time_t notes_time)
+static uint32_t gcov_name_number(struct gcov_input *in, const char *name, bool *is_new)
+{
+    uint32_t number = intern_kept(&in->names, name, strlen(name));
+    *is_new = number == in->source_of_name.len;
+    if (*is_new)
+        vec_push(&in->source_of_name, NO_INDEX);
+    return number;
+}
+
+static const char *gcov_without_dot(const char *path)
+{
+    while (path[0] == '.' && path[1] == '/' && path[2])
+        path += 2;
+    return path;
+}
+
+/* llvm-cov shows paths as clang wrote them, with `..` in them. */
+static uint32_t gcov_source_at(struct gcov_input *in, const char *name, time_t notes_time,
+                               bool is_llvm)
 {
     bool is_new;
-    uint32_t index = find_name(in, name, true, &is_new);
+    uint32_t number = gcov_name_number(in, name, &is_new);
     if (is_new) {
-        const char *path = gcov_canonical(name, &in->arena);
-        uint32_t same = find_name(in, path, true, &is_new);
-        if (in->named_source.at[same] == (uint32_t)COVER_NONE)
-            in->named_source.at[same] = add_source(in, path);
-        in->named_source.at[index] = in->named_source.at[same];
+        const char *path = is_llvm ? gcov_without_dot(name) : gcov_canonical(name, &in->arena);
+        uint32_t same = gcov_name_number(in, path, &is_new);
+        if (in->source_of_name.at[same] == (uint32_t)NO_INDEX)
+            in->source_of_name.at[same] = gcov_add_source(in, path);
+        in->source_of_name.at[number] = in->source_of_name.at[same];
     }
-    warn_of_date(in, name, in->named_source.at[index], notes_time);
-    return in->named_source.at[index];
+    gcov_warn_of_date(in, name, in->source_of_name.at[number], notes_time);
+    return in->source_of_name.at[number];
 }
 
 /* ---- notes */
 
-static void complain(struct gcov_input *in, int status, const char *name, const char *what)
+static void gcov_complain(struct gcov_input *in, int status, const char *name, const char *what)
 {
     out_printf(in->complaints, "%s:%s\n", name, what);
     if (status)
         in->status = status;
 }
 
-static void complain_of_version(struct gcov_input *in, const char *name, struct bytes bytes,
-                                const char *what)
+static void gcov_complain_of_version(struct gcov_input *in, const char *name, struct bytes bytes,
+                                     const char *what)
 {
     char word[5] = "";
     for (unsigned i = 0; i < 4 && bytes.len >= 8; i++)
@@ -102,79 +101,149 @@ static void complain_of_version(struct gcov_input *in, const char *name, struct 
 }
 
 /* Our own words, without the name, which `e` has as well. */
-static void complain_of_damage(struct gcov_input *in, const struct err *e)
+static void gcov_complain_of_damage(struct gcov_input *in, const struct err *e)
 {
     out_printf(in->complaints, "%s\n", e->line);
     in->status = GCOV_DAMAGED;
 }
 
+static void gcov_complain_of_trouble(struct gcov_input *in, const char *name)
+{
+    struct err e;
+    err_errno(&e, name, errno);
+    gcov_complain_of_damage(in, &e);
+}
+
+static bool gcov_may_be_arcs(struct bytes first)
+{
+    return arcs_kind_of(first) != ARCS_NONE;
+}
+
+static bool gcov_fetch(struct gcov_input *in, const char *name, struct err *e)
+{
+    return arcs_file_may_lack_magic(name) ? file_read(name, &in->buffer, e)
+                                          : file_read_if(name, gcov_may_be_arcs, &in->buffer, e);
+}
+
 static void read_notes(struct gcov_input *in, struct gcov_pair *p)
 {
     struct stat status;
-    struct err e;
+    struct err e = {0};
     const char *name = in->notes_name;
-    if (!file_read(name, &in->buffer, &e))
-        return complain(in, GCOV_NO_NOTES, name, "cannot open notes file");
-    time_t time = stat(name, &status) ? 0 : status.st_mtime;
+    if (!gcov_fetch(in, name, &e) && errno_is_trouble(e.system))
+        return gcov_complain_of_damage(in, &e);
+    if (e.line[0])
+        return gcov_complain(in, GCOV_NO_NOTES, name, "cannot open notes file");
+    bool has_time = !stat(name, &status);
+    if (!has_time && errno_is_trouble(errno))
+        return gcov_complain_of_trouble(in, name);
+    time_t time = has_time ? status.st_mtime : 0;
     struct bytes bytes = file_bytes(&in->buffer);
-    if (!gcno_probe(bytes))
-        return complain(in, GCOV_OTHER_FILE, name, "not a gcov notes file");
-    bool is_whole = gcno_read(bytes, name, &p->notes, &e);
+    bool is_rfc = bbg_probe(bytes);
+    if (!is_rfc && !gcno_probe(bytes))
+        return gcov_complain(in, GCOV_OTHER_FILE, name, "not a gcov notes file");
+    bool is_whole =
+        is_rfc ? bbg_read(bytes, name, &p->notes, &e) : gcno_read(bytes, name, &p->notes, &e);
+    is_whole = is_whole && arcs_file_read_lines(&p->notes, &in->lines, name, &e);
     if (!p->notes.origin.version)
-        return complain_of_version(in, name, bytes, "prefer");
+        return gcov_complain_of_version(in, name, bytes, "prefer");
     notes_keep_texts(&p->notes, &in->texts);
     for (size_t i = 0; i < p->notes.files.len; i++)
-        vec_push(&p->sources, source_at(in, p->notes.files.at[i], time));
+        vec_push(&p->sources,
+                 gcov_source_at(in, p->notes.files.at[i], time, p->notes.origin.is_llvm));
     if (!is_whole)
-        complain_of_damage(in, &e);
+        gcov_complain_of_damage(in, &e);
     else if (!p->notes.functions.len)
-        complain(in, 0, name, "no functions found");
+        gcov_complain(in, 0, name, "no functions found");
 }
 
 /* ---- counters */
 
-static uint32_t count_runs(const struct counters *c)
+/* Up to gcc 4.6, and clang 10, an object's summary comes before those of programs. */
+static uint32_t gcov_count_runs(const struct counters *c)
 {
+    bool is_of_object = !dialect_of(&c->origin)->has_program_runs;
+    for (size_t i = 0; i < c->records.len && is_of_object; i++)
+        if (c->records.at[i].what == COUNTED_OBJECT_SUMMARY)
+            return c->summaries.at[c->records.at[i].index].runs;
     return c->summaries.len ? c->summaries.at[c->summaries.len - 1].runs : 0;
+}
+
+static uint32_t gcov_count_programs(const struct counters *c)
+{
+    uint32_t programs = 0;
+    for (size_t i = 0; i < c->records.len; i++)
+        programs += c->records.at[i].what == COUNTED_PROGRAM_SUMMARY;
+    return programs;
+}
+
+/* The proposal's counters go with notes of their version, or get the identities of a gcno. */
+static bool gcov_is_fitting(struct gcov_input *in, struct gcov_pair *p)
+{
+    const struct arcs_origin *notes = &p->notes.origin, *counters = &p->counters.origin;
+    struct err e = {0};
+    bool is_row = bb_counters_lack_names(&p->counters);
+    bool is_adopted =
+        counters->family == ARCS_RFC && notes->family == ARCS_GCOV && notes->version && !is_row;
+    if ((is_row && !bb_counters_share(&p->counters, &p->notes, &e)) ||
+        (is_adopted && !arcs_counters_adopt(&p->counters, &p->notes, &e))) {
+        out_printf(in->complaints, "%s:%s\n", in->counters_name, e.line);
+        in->status = GCOV_OTHER_STAMP;
+        return false;
+    }
+    if (pair_is_possible(notes, counters))
+        return true;
+    out_printf(in->complaints, "%s:version '%s' does not go with '%s' of the notes file\n",
+               in->counters_name, arcs_version_text(counters).text, arcs_version_text(notes).text);
+    in->status = GCOV_OTHER_VERSION;
+    return false;
 }
 
 static void read_counters(struct gcov_input *in, struct gcov_pair *p)
 {
-    struct err e;
+    struct err e = {0};
     const char *name = in->counters_name;
     in->has_counters = false;
     in->runs = in->programs = 0;
-    if (!file_read(name, &in->buffer, &e))
-        return complain(in, 0, name, "cannot open data file, assuming not executed");
+    in->has_unknown_runs = false;
+    if (!gcov_fetch(in, name, &e) && errno_is_trouble(e.system))
+        return gcov_complain_of_damage(in, &e);
+    if (e.line[0])
+        return gcov_complain(in, 0, name, "cannot open data file, assuming not executed");
     in->has_counters = true;
     struct bytes bytes = file_bytes(&in->buffer);
-    if (!gcda_probe(bytes))
-        return complain(in, GCOV_OTHER_FILE, name, "not a gcov data file");
-    bool is_whole = gcda_read(bytes, name, &p->counters, &e);
+    bool is_rfc = da_probe(bytes);
+    if (!is_rfc && !gcda_probe(bytes))
+        return gcov_complain(in, GCOV_OTHER_FILE, name, "not a gcov data file");
+    bool is_whole =
+        is_rfc ? da_read(bytes, name, &p->counters, &e) : gcda_read(bytes, name, &p->counters, &e);
     if (!p->counters.origin.version)
-        return complain_of_version(in, name, bytes, "prefer version");
+        return gcov_complain_of_version(in, name, bytes, "prefer version");
+    in->has_unknown_runs = is_rfc;
+    if (!gcov_is_fitting(in, p))
+        return;
     if (p->counters.origin.stamp != p->notes.origin.stamp)
-        return complain(in, GCOV_OTHER_STAMP, name, "stamp mismatch with notes file");
-    in->runs = count_runs(&p->counters);
-    in->programs = (uint32_t)p->counters.summaries.len;
+        return gcov_complain(in, GCOV_OTHER_STAMP, name, "stamp mismatch with notes file");
+    in->runs = gcov_count_runs(&p->counters);
+    in->programs = gcov_count_programs(&p->counters);
     p->has_counters = true;
     if (!is_whole)
-        complain_of_damage(in, &e);
+        gcov_complain_of_damage(in, &e);
 }
 
-static const char *function_name(const struct cover_function *f)
+static const char *gcov_function_name(const struct notes_function *f)
 {
     return f->name ? f->name : "";
 }
 
 /* Functions of which something is amiss. What the end of a cut file took away is said once, with
  * how many are missing. */
-static void judge_functions(struct gcov_input *in, const struct gcov_pair *p)
+static void gcov_judge_functions(struct gcov_input *in, const struct gcov_pair *p)
 {
     size_t missing = 0;
     for (size_t i = 0; i < p->flow.functions.len; i++) {
         const struct flow_function *what = &p->flow.functions.at[i];
-        const struct cover_function *f = &p->notes.functions.at[i];
+        const struct notes_function *f = &p->notes.functions.at[i];
         if (what->state != FLOW_UNKNOWN)
             continue;
         in->status = in->status ? in->status : GCOV_DAMAGED;
@@ -182,18 +251,18 @@ static void judge_functions(struct gcov_input *in, const struct gcov_pair *p)
             missing++;
         else if (what->reason == FLOW_OTHER_CODE || what->reason == FLOW_COUNTER_COUNT)
             out_printf(in->complaints, "%s:profile mismatch for '%s'\n", in->counters_name,
-                       function_name(f));
+                       gcov_function_name(f));
         else
             out_printf(in->complaints, "%s:'%s' is not known: %s%s\n", in->notes_name,
-                       function_name(f), flow_reason_text(what->reason),
-                       cover_doubt_text(what->doubt));
+                       gcov_function_name(f), flow_reason_text(what->reason),
+                       arcs_defect_text(what->defect));
     }
     if (missing)
         out_printf(in->complaints, "%s:%zu functions are missing, assuming not executed\n",
                    in->counters_name, missing);
 }
 
-static bool is_done(struct gcov_input *in, const char *argument)
+static bool gcov_is_done(struct gcov_input *in, const char *argument)
 {
     for (size_t i = 0; i < in->done.len; i++)
         if (!strcmp(in->done.at[i], in->counters_name)) {
@@ -205,21 +274,31 @@ static bool is_done(struct gcov_input *in, const char *argument)
 }
 
 /* All pairs are kept until the report; the next one can use what this one needs no more. */
-static void trim(struct gcov_pair *p)
+static void gcov_trim(struct gcov_pair *p)
 {
-    enum { CONDITIONS_AND_PATHS = 1400 };
     notes_trim(&p->notes);
     flow_trim(&p->flow);
-    if (p->notes.origin.number < CONDITIONS_AND_PATHS)
+    if (!dialect_of(&p->notes.origin)->has_masks)
         counters_deinit(&p->counters);
+}
+
+/* The proposal's file if it was named, or is all that there is; GNU's otherwise, there or not. */
+static const char *gcov_one_of(struct gcov_input *in, const char *stem, bool is_rfc,
+                               const char *rfc, const char *gnu)
+{
+    const char *first = arena_printf(&in->arena, "%s.%s", stem, is_rfc ? rfc : gnu);
+    const char *other = arena_printf(&in->arena, "%s.%s", stem, is_rfc ? gnu : rfc);
+    bool is_other = access(first, F_OK) && !access(other, F_OK);
+    return is_other ? other : first;
 }
 
 void gcov_read(struct gcov_input *in, const char *argument)
 {
     const char *stem = gcov_stem(in->options, argument, &in->arena);
-    in->notes_name = arena_printf(&in->arena, "%s.gcno", stem);
-    in->counters_name = arena_printf(&in->arena, "%s.gcda", stem);
-    if (is_done(in, argument))
+    bool is_rfc = path_has_suffix(argument, ".bbg") || path_has_suffix(argument, ".da");
+    in->notes_name = gcov_one_of(in, stem, is_rfc, "bbg", "gcno");
+    in->counters_name = gcov_one_of(in, stem, is_rfc, "da", "gcda");
+    if (gcov_is_done(in, argument))
         return;
     struct gcov_pair *p = calloc(1, sizeof *p);
     if (!p)
@@ -228,8 +307,8 @@ void gcov_read(struct gcov_input *in, const char *argument)
     read_notes(in, p);
     read_counters(in, p);
     flow_solve(&p->notes, p->has_counters ? &p->counters : NULL, &p->flow);
-    judge_functions(in, p);
-    trim(p);
+    gcov_judge_functions(in, p);
+    gcov_trim(p);
 }
 
 void gcov_input_clear(struct gcov_input *in)
@@ -244,9 +323,8 @@ void gcov_input_clear(struct gcov_input *in)
     }
     arena_deinit(&in->texts);
     in->pairs.len = in->sources.len = in->source_times.len = 0;
-    in->named.len = in->named_source.len = 0;
-    map_deinit(&in->names);
-    in->names = (struct map){0};
+    in->source_of_name.len = 0;
+    intern_deinit(&in->names);
 }
 
 void gcov_input_deinit(struct gcov_input *in)
@@ -255,9 +333,9 @@ void gcov_input_deinit(struct gcov_input *in)
     vec_free(&in->pairs);
     vec_free(&in->sources);
     vec_free(&in->source_times);
-    vec_free(&in->named);
-    vec_free(&in->named_source);
+    vec_free(&in->source_of_name);
     vec_free(&in->done);
     file_buffer_deinit(&in->buffer);
+    file_buffer_deinit(&in->lines);
     arena_deinit(&in->arena);
 }

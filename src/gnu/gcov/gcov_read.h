@@ -1,9 +1,9 @@
 /* Reads what gcov is about: pairs of notes and counters, and the sources they name. */
-#ifndef MONARC_CLI_GCOV_READ_H
-#define MONARC_CLI_GCOV_READ_H
+#ifndef MONARC_GNU_GCOV_GCOV_READ_H
+#define MONARC_GNU_GCOV_GCOV_READ_H
 
 #include "base/file.h"
-#include "base/map.h"
+#include "base/intern.h"
 #include "gnu/gcov/as_gcov.h"
 
 #include <time.h>
@@ -33,6 +33,7 @@ struct gcov_input {
     struct arena arena;        /* of names */
     struct arena texts;        /* of the notes of all pairs */
     struct file_buffer buffer; /* for one file after the other */
+    struct file_buffer lines;  /* of a graph that gcc before 3.4 left */
     struct out *complaints;
     int status;
     bool has_explained_dates;
@@ -41,20 +42,20 @@ struct gcov_input {
     VEC(struct gcov_pair *) pairs;
     VEC(struct gcov_source) sources;
     VEC(time_t) source_times;
-    struct map names; /* (hash of the name as written or canonical, length) to source */
-    VEC(const char *) named;
-    VEC(uint32_t) named_source; /* beside `named` */
+    struct intern names; /* of sources, as written and canonical */
+    VEC(uint32_t) source_of_name;
 
     const char *notes_name, *counters_name; /* of the last argument */
     const char *directory;                  /* of the last notes */
     uint32_t runs, programs;                /* programs: gcc 8 and before */
+    bool has_unknown_runs;                  /* da does not say */
     bool has_counters;
 };
 
 /* Reads the files of one argument; what is wrong is complained about and changes the status. */
 void gcov_read(struct gcov_input *in, const char *argument);
 
-/* The source of that name (NULL: none), or COVER_NONE. */
+/* The source of that name (NULL: none), or NO_INDEX. */
 uint32_t gcov_source_named(const struct gcov_input *in, const char *name);
 
 /* Forgets pairs and sources. */

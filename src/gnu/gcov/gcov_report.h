@@ -1,6 +1,6 @@
 /* GNU gcov's reports: source text with counts, summaries, JSON. All print one table. */
-#ifndef MONARC_REPORT_GCOV_REPORT_H
-#define MONARC_REPORT_GCOV_REPORT_H
+#ifndef MONARC_GNU_GCOV_GCOV_REPORT_H
+#define MONARC_GNU_GCOV_GCOV_REPORT_H
 
 #include "coverage/analysis/line_coverage.h"
 #include "base/arena.h"
@@ -27,9 +27,9 @@ struct gcov_quoted {
 
 struct gcov_report {
     struct gcov_style style;
-    struct cover_unit *units;
+    struct coverage_unit *units;
     size_t units_len;
-    struct cover_lines lines;
+    struct line_coverage lines;
     const struct gcov_source *sources; /* beside lines.sources */
     VEC(struct keyed) starts;          /* instances by (source << 32 | start line), then column */
     const char **shown_names;          /* of instances, demangled if wanted */
@@ -39,9 +39,11 @@ struct gcov_report {
     bool has_heading;
     const char *notes_name, *counters_name; /* "-" if there are none */
     uint32_t runs, programs;
+    bool has_unknown_runs;
 
-    const char *data_file, *directory; /* JSON */
-    uint16_t version;                  /* of the notes: whose gcov's words are used */
+    const char *data_file, *directory;  /* JSON */
+    uint16_t version;                   /* of the notes: whose gcov's words are used */
+    const struct gcov_dialect *dialect; /* the same as a row of the table of versions */
     bool has_unexecuted, is_llvm;
     bool has_conditions; /* some unit has */
 };
@@ -53,10 +55,10 @@ size_t gcov_starts_at(const struct gcov_report *r, uint32_t source, uint32_t lin
 void gcov_order(struct keyed *items, size_t len);
 
 /* The function of an instance in its notes. */
-static inline const struct cover_function *gcov_function(const struct gcov_report *r,
+static inline const struct notes_function *gcov_function(const struct gcov_report *r,
                                                          uint32_t instance)
 {
-    const struct cover_instance *at = &r->lines.instances.at[instance];
+    const struct function_instance *at = &r->lines.instances.at[instance];
     return &r->units[at->unit].notes->functions.at[at->function];
 }
 
@@ -93,7 +95,7 @@ struct gcov_condition {
     uint32_t terms, covered;
     uint64_t seen_true, seen_false;
 };
-bool gcov_condition_of(const struct gcov_report *r, const struct cover_block *block,
+bool gcov_condition_of(const struct gcov_report *r, const struct instance_block *block,
                        struct gcov_condition *out);
 
 /* Prime paths of an instance (gcc 15): whether there are any; how many, and how many were taken. */

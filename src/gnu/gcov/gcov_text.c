@@ -24,7 +24,7 @@ struct printing {
     int64_t highest; /* of the source: the measure of hotness */
 };
 
-static void find_lines(struct text_lines *t)
+static void gcov_find_lines(struct text_lines *t)
 {
     const char *start = (const char *)t->text->at, *at = start, *end = start + t->text->len;
     while (at < end) {
@@ -36,7 +36,7 @@ static void find_lines(struct text_lines *t)
 }
 
 /* Up to the newline or, as gcov has it, a NUL. */
-static void print_source_line(struct printing *p, uint32_t number)
+static void gcov_print_source_line(struct printing *p, uint32_t number)
 {
     out_char(p->out, ':');
     if (p->source.text && number < p->source.starts.len) {
@@ -57,7 +57,7 @@ struct count_field {
     size_t len;
 };
 
-static void pad(struct count_field *f)
+static void gcov_pad(struct count_field *f)
 {
     size_t missing = f->len < COUNT_WIDTH ? COUNT_WIDTH - f->len : 0;
     memmove(f->text + missing, f->text, f->len);
@@ -65,7 +65,7 @@ static void pad(struct count_field *f)
     f->len += missing;
 }
 
-static void colour(struct count_field *f, const char *code)
+static void gcov_colour(struct count_field *f, const char *code)
 {
     size_t len = strlen(code);
     memmove(f->text + len, f->text, f->len);
@@ -81,35 +81,35 @@ struct mark {
     const char *exceptional, *never;
 };
 
-static void fill_count(struct count_field *f, const struct printing *p, const struct mark *m)
+static void gcov_fill_count(struct count_field *f, const struct printing *p, const struct mark *m)
 {
     bool has_colours = p->r->style.has_colours;
     if (!m->exists) {
         f->text[0] = '-';
         f->len = 1;
-        pad(f);
+        gcov_pad(f);
     } else if (m->count > 0) {
         f->len = gcov_count(&p->r->style, m->count, f->text);
         bool is_marked = m->is_partial && p->r->has_unexecuted;
         if (is_marked && !has_colours)
             f->text[f->len++] = '*';
-        pad(f);
+        gcov_pad(f);
         if (is_marked && has_colours)
-            colour(f, ON("45;37"));
+            gcov_colour(f, ON("45;37"));
     } else if (has_colours) {
         f->text[0] = '0';
         f->len = 1;
-        pad(f);
-        colour(f, m->is_plain ? ON("41;37") : ON("46;37"));
+        gcov_pad(f);
+        gcov_colour(f, m->is_plain ? ON("41;37") : ON("46;37"));
     } else {
         const char *text = m->is_plain ? m->never : m->exceptional;
         f->len = strlen(text);
         memcpy(f->text, text, f->len);
-        pad(f);
+        gcov_pad(f);
     }
 }
 
-static void print_number(struct printing *p, uint32_t number, int64_t count, int64_t highest)
+static void gcov_print_number(struct printing *p, uint32_t number, int64_t count, int64_t highest)
 {
     char field[64], *at = field;
     bool is_hot = p->r->style.has_hotness && highest;
@@ -131,10 +131,9 @@ enum { SHORT_LINE = 256 };
 #define PUT(at, literal) (memcpy(at, literal, sizeof(literal) - 1), (at) + sizeof(literal) - 1)
 
 /* What most lines begin with, without colours and other units. */
-static void print_plain_beginning(struct printing *p, const struct mark *m, uint32_t number)
+static void gcov_print_plain_beginning(struct printing *p, const struct mark *m, uint32_t number)
 {
-    out_room(p->out, SHORT_LINE);
-    char *at = p->out->at + p->out->len;
+    char *at = out_begin(p->out, SHORT_LINE);
     if (m->count > 0 && m->exists) {
         bool is_marked = m->is_partial && p->r->has_unexecuted;
         at = digits_u64(at, (uint64_t)m->count, COUNT_WIDTH - is_marked);
@@ -146,115 +145,117 @@ static void print_plain_beginning(struct printing *p, const struct mark *m, uint
             at = stpcpy(at, m->is_plain ? m->never : m->exceptional);
     }
     *at++ = ':';
-    p->out->len = (size_t)(digits_u64(at, number, 5) - p->out->at);
+    out_end(p->out, digits_u64(at, number, 5));
 }
 
-static void print_beginning(struct printing *p, const struct mark *m, uint32_t number,
-                            int64_t highest)
+static void gcov_print_beginning(struct printing *p, const struct mark *m, uint32_t number,
+                                 int64_t highest)
 {
     const struct gcov_style *style = &p->r->style;
     if (!style->has_colours && !style->human && !(style->has_hotness && highest))
-        return print_plain_beginning(p, m, number);
+        return gcov_print_plain_beginning(p, m, number);
     struct count_field f;
-    fill_count(&f, p, m);
+    gcov_fill_count(&f, p, m);
     f.text[f.len++] = ':';
     out_bytes(p->out, f.text, f.len);
-    print_number(p, number, m->count, highest);
+    gcov_print_number(p, number, m->count, highest);
 }
 
 /* ---- branches, calls, blocks, conditions */
 
-static char *put_share(const struct printing *p, int64_t part, int64_t whole, char *at)
+static char *gcov_put_share(const struct printing *p, int64_t part, int64_t whole, char *at)
 {
     return at + (p->r->style.counts ? gcov_count(&p->r->style, part, at)
                                     : gcov_percent(p->r, part, whole, 0, at));
 }
 
-static char *begin_short_line(struct printing *p)
+static char *gcov_begin_short_line(struct printing *p)
 {
-    out_room(p->out, SHORT_LINE);
-    return p->out->at + p->out->len;
+    return out_begin(p->out, SHORT_LINE);
 }
 
-static void end_short_line(struct printing *p, char *at)
+static void gcov_end_short_line(struct printing *p, char *at)
 {
     *at++ = '\n';
-    p->out->len = (size_t)(at - p->out->at);
+    out_end(p->out, at);
 }
 
-static void print_branch(struct printing *p, unsigned number, const struct cover_unit *u,
-                         uint32_t arc, int64_t from)
+static void gcov_print_branch(struct printing *p, unsigned number, const struct coverage_unit *u,
+                              uint32_t arc, int64_t from)
 {
-    const struct cover_arc *a = &u->notes->arcs.at[arc];
-    int64_t count = cover_count(u->flow->arcs.at[arc]);
+    const struct notes_arc *a = &u->notes->arcs.at[arc];
+    int64_t count = flow_known_count(u->flow->arcs.at[arc]);
     bool is_throw = u->graph.arc_kinds.at[arc] & ARC_THROW;
-    const char *what = a->flags & COVER_FALLTHROUGH ? " (fallthrough)" : is_throw ? " (throw)" : "";
-    char *at = begin_short_line(p);
+    const char *what = a->flags & NOTES_ARC_FALLTHROUGH ? " (fallthrough)"
+                       : is_throw                       ? " (throw)"
+                                                        : "";
+    char *at = gcov_begin_short_line(p);
     at = digits_u64(PUT(at, "branch "), number, 2);
-    at = from ? put_share(p, count, from, PUT(at, " taken ")) : PUT(at, " never executed");
-    if (from || p->r->version >= 1300)
+    at = from ? gcov_put_share(p, count, from, PUT(at, " taken ")) : PUT(at, " never executed");
+    if (from || p->r->dialect->has_arc_names)
         at = stpcpy(at, what);
     if (p->r->style.verbose)
         at += sprintf(at, " (BB %u)", a->target);
-    end_short_line(p, at);
+    gcov_end_short_line(p, at);
 }
 
 /* Says whether the arc has a line. */
-static bool print_arc(struct printing *p, unsigned number, const struct cover_unit *u,
-                      const struct cover_function *f, uint32_t arc, int64_t from)
+static bool gcov_print_arc(struct printing *p, unsigned number, const struct coverage_unit *u,
+                           const struct notes_function *f, uint32_t arc, int64_t from)
 {
     uint8_t kind = u->graph.arc_kinds.at[arc];
-    int64_t count = cover_count(u->flow->arcs.at[arc]);
+    int64_t count = flow_known_count(u->flow->arcs.at[arc]);
     uint8_t target = u->graph.block_kinds.at[f->first_block + u->notes->arcs.at[arc].target];
     if (!(kind & (ARC_CALL | ARC_UNCONDITIONAL))) {
-        print_branch(p, number, u, arc, from);
+        gcov_print_branch(p, number, u, arc, from);
         return true;
     }
     if (!(kind & ARC_CALL) && (!p->r->style.unconditional || target & BLOCK_RETURN))
         return false;
     bool is_call = kind & ARC_CALL;
-    char *at = begin_short_line(p);
+    char *at = gcov_begin_short_line(p);
     at = digits_u64(is_call ? PUT(at, "call   ") : PUT(at, "unconditional "), number, 2);
     if (!from)
         at = PUT(at, " never executed");
     else if (is_call)
-        at = put_share(p, from - count, from, PUT(at, " returned "));
+        at = gcov_put_share(p, from - count, from, PUT(at, " returned "));
     else
-        at = put_share(p, count, from, PUT(at, " taken "));
-    end_short_line(p, at);
+        at = gcov_put_share(p, count, from, PUT(at, " taken "));
+    gcov_end_short_line(p, at);
     return true;
 }
 
-static unsigned print_arcs(struct printing *p, const struct cover_block *block, unsigned number)
+static unsigned gcov_print_arcs(struct printing *p, const struct instance_block *block,
+                                unsigned number)
 {
-    const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
-    const struct cover_unit *u = &p->r->units[at->unit];
-    const uint32_t *first = cover_out(&u->graph, u->notes, at->function);
-    int64_t from = cover_block_count(p->r->units, at, block->block);
+    const struct function_instance *at = &p->r->lines.instances.at[block->instance];
+    const struct coverage_unit *u = &p->r->units[at->unit];
+    const uint32_t *first = block_graph_out(&u->graph, u->notes, at->function);
+    int64_t from = instance_block_count(p->r->units, at, block->block);
     for (uint32_t i = first[block->block]; i < first[block->block + 1]; i++)
-        number += print_arc(p, number, u, &u->notes->functions.at[at->function], u->graph.out.at[i],
-                            from);
+        number += gcov_print_arc(p, number, u, &u->notes->functions.at[at->function],
+                                 u->graph.out.at[i], from);
     return number;
 }
 
-static void print_block(struct printing *p, const struct cover_block *block, unsigned number,
-                        uint32_t line, bool exists)
+static void gcov_print_block(struct printing *p, const struct instance_block *block,
+                             unsigned number, uint32_t line, bool exists)
 {
-    const struct cover_instance *at = &p->r->lines.instances.at[block->instance];
-    const struct cover_unit *u = &p->r->units[at->unit];
+    const struct function_instance *at = &p->r->lines.instances.at[block->instance];
+    const struct coverage_unit *u = &p->r->units[at->unit];
     uint32_t first = u->notes->functions.at[at->function].first_block;
     bool is_exceptional = u->graph.block_kinds.at[first + block->block] & BLOCK_EXCEPTIONAL;
     struct mark m = {exists,  !is_exceptional,
-                     false,   cover_block_count(p->r->units, at, block->block),
+                     false,   instance_block_count(p->r->units, at, block->block),
                      "$$$$$", "%%%%%"};
-    print_beginning(p, &m, line, 0);
+    gcov_print_beginning(p, &m, line, 0);
     out_printf(p->out, "-block %2u", number);
     if (p->r->style.verbose)
         out_printf(p->out, " (BB %u)", block->block);
     out_char(p->out, '\n');
 }
 
-static void print_condition(struct printing *p, const struct cover_block *block)
+static void gcov_print_condition(struct printing *p, const struct instance_block *block)
 {
     struct gcov_condition c;
     if (!gcov_condition_of(p->r, block, &c))
@@ -271,50 +272,52 @@ static void print_condition(struct printing *p, const struct cover_block *block)
     }
 }
 
-static void print_details(struct printing *p, const struct cover_line *line)
+static void gcov_print_details(struct printing *p, const struct covered_line *line)
 {
     const struct gcov_style *style = &p->r->style;
-    const struct cover_block *blocks = p->r->lines.blocks.at + line->first_block;
+    const struct instance_block *blocks = p->r->lines.blocks.at + line->first_block;
     unsigned number = 0, arcs = 0;
     for (uint32_t i = 0; i < line->blocks; i++) {
-        const struct cover_instance *at = &p->r->lines.instances.at[blocks[i].instance];
-        const struct cover_unit *u = &p->r->units[at->unit];
+        const struct function_instance *at = &p->r->lines.instances.at[blocks[i].instance];
+        if (blocks[i].is_elsewhere)
+            continue;
+        const struct coverage_unit *u = &p->r->units[at->unit];
         uint32_t first = u->notes->functions.at[at->function].first_block;
         uint8_t kind = u->graph.block_kinds.at[first + blocks[i].block];
         if (style->all_blocks && !(kind & BLOCK_RETURN))
-            print_block(p, &blocks[i], number++, line->number, line->flags & LINE_EXISTS);
+            gcov_print_block(p, &blocks[i], number++, line->number, line->flags & LINE_EXISTS);
         if (style->branches)
-            arcs = print_arcs(p, &blocks[i], arcs);
+            arcs = gcov_print_arcs(p, &blocks[i], arcs);
         if (style->conditions && style->all_blocks)
-            print_condition(p, &blocks[i]);
+            gcov_print_condition(p, &blocks[i]);
     }
     for (uint32_t i = 0; i < line->blocks && style->conditions && !style->all_blocks; i++)
-        print_condition(p, &blocks[i]);
+        gcov_print_condition(p, &blocks[i]);
 }
 
 /* ---- functions and lines */
 
-static void print_function(struct printing *p, uint32_t instance)
+static void gcov_print_function(struct printing *p, uint32_t instance)
 {
-    const struct cover_instance *at = &p->r->lines.instances.at[instance];
+    const struct function_instance *at = &p->r->lines.instances.at[instance];
     uint32_t paths, covered;
     if (!p->r->style.branches)
         return;
     out_str(p->out, "function ");
     out_str(p->out, p->r->shown_names[instance]);
-    char *to = begin_short_line(p);
+    char *to = gcov_begin_short_line(p);
     to = PUT(to, " called ");
     to += gcov_count(&p->r->style, at->called, to);
     to = PUT(to, " returned ");
     to += gcov_percent(p->r, at->returned, at->called, 0, to);
     to = PUT(to, " blocks executed ");
     to += gcov_percent(p->r, at->blocks_executed, at->blocks, 0, to);
-    end_short_line(p, to);
+    gcov_end_short_line(p, to);
     if (gcov_paths_of(p->r, instance, &paths, &covered))
         out_printf(p->out, "paths covered %u of %u\n", covered, paths);
 }
 
-static void print_line(struct printing *p, const struct cover_line *line)
+static void gcov_print_line(struct printing *p, const struct covered_line *line)
 {
     struct mark m = {line->flags & LINE_EXISTS,
                      line->flags & LINE_PLAIN,
@@ -322,33 +325,33 @@ static void print_line(struct printing *p, const struct cover_line *line)
                      line->count,
                      "=====",
                      "#####"};
-    print_beginning(p, &m, line->number, p->highest);
-    print_source_line(p, line->number);
-    print_details(p, line);
+    gcov_print_beginning(p, &m, line->number, p->highest);
+    gcov_print_source_line(p, line->number);
+    gcov_print_details(p, line);
 }
 
 /* The line of that number, or an empty one; *next is the slice's first line not before it. */
-static struct cover_line take_line(const struct gcov_report *r, uint32_t *next, uint32_t end,
-                                   uint32_t number)
+static struct covered_line gcov_take_line(const struct gcov_report *r, uint32_t *next, uint32_t end,
+                                          uint32_t number)
 {
     if (*next < end && r->lines.lines.at[*next].number == number)
         return r->lines.lines.at[(*next)++];
-    return (struct cover_line){.number = number};
+    return (struct covered_line){.number = number};
 }
 
-static void print_instance(struct printing *p, uint32_t instance)
+static void gcov_print_instance(struct printing *p, uint32_t instance)
 {
-    const struct cover_instance *at = &p->r->lines.instances.at[instance];
-    const struct cover_function *f = gcov_function(p->r, instance);
+    const struct function_instance *at = &p->r->lines.instances.at[instance];
+    const struct notes_function *f = gcov_function(p->r, instance);
     bool has_colours = p->r->style.has_colours;
     uint32_t next = at->first_line;
     out_str(p->out, SEPARATOR);
     out_printf(p->out, "%s%s%s:\n", has_colours ? ON("36") : "", p->r->shown_names[instance],
                has_colours ? OFF : "");
-    print_function(p, instance);
+    gcov_print_function(p, instance);
     for (uint32_t number = f->start_line; number <= f->end_line; number++) {
-        struct cover_line line = take_line(p->r, &next, at->first_line + at->lines, number);
-        print_line(p, &line);
+        struct covered_line line = gcov_take_line(p->r, &next, at->first_line + at->lines, number);
+        gcov_print_line(p, &line);
         if (number == UINT32_MAX)
             break;
     }
@@ -362,7 +365,8 @@ struct group {
     size_t next;  /* in starts: not before the line */
 };
 
-static void begin_functions(struct printing *p, uint32_t source, uint32_t number, struct group *g)
+static void gcov_begin_functions(struct printing *p, uint32_t source, uint32_t number,
+                                 struct group *g)
 {
     uint64_t key = (uint64_t)source << 32 | number;
     while (g->next < p->r->starts.len && p->r->starts.at[g->next].key < key)
@@ -373,7 +377,7 @@ static void begin_functions(struct printing *p, uint32_t source, uint32_t number
     const struct keyed *starts = p->r->starts.at + first;
     if (len < 2 || !p->r->lines.instances.at[starts[0].item].is_instance) {
         for (size_t i = 0; i < len; i++)
-            print_function(p, starts[i].item);
+            gcov_print_function(p, starts[i].item);
         return;
     }
     *g = (struct group){first, len, 0, first};
@@ -385,9 +389,9 @@ static void begin_functions(struct printing *p, uint32_t source, uint32_t number
 
 /* As many lines as the source has: what notes say of lines behind its end is not shown, and of a
  * group that ends behind the last line with code, only the sum. */
-static void print_lines(struct printing *p, uint32_t source)
+static void gcov_print_lines(struct printing *p, uint32_t source)
 {
-    const struct cover_source *s = &p->r->lines.sources.at[source];
+    const struct covered_source *s = &p->r->lines.sources.at[source];
     size_t starts;
     struct group group = {.next = gcov_starts_at(p->r, source, 0, &starts)};
     uint32_t next = s->first_line;
@@ -395,20 +399,20 @@ static void print_lines(struct printing *p, uint32_t source)
     uint32_t number = 1;
     for (; number < end && number <= s->last_number; number++) {
         if (!group.end)
-            begin_functions(p, source, number, &group);
-        struct cover_line line = take_line(p->r, &next, s->first_line + s->lines, number);
-        print_line(p, &line);
+            gcov_begin_functions(p, source, number, &group);
+        struct covered_line line = gcov_take_line(p->r, &next, s->first_line + s->lines, number);
+        gcov_print_line(p, &line);
         if (group.end != number)
             continue;
         for (size_t i = 0; i < group.len; i++)
-            print_instance(p, p->r->starts.at[group.first + i].item);
+            gcov_print_instance(p, p->r->starts.at[group.first + i].item);
         out_str(p->out, SEPARATOR);
         group.end = 0;
     }
     p->highest = 0; /* no hotness behind the last function */
     for (; number < end; number++) {
-        struct cover_line line = {.number = number};
-        print_line(p, &line);
+        struct covered_line line = {.number = number};
+        gcov_print_line(p, &line);
     }
 }
 
@@ -428,15 +432,16 @@ void gcov_text(const struct gcov_report *r, uint32_t source, const struct bytes 
     if (r->has_heading) {
         out_printf(out, HEADING "Graph:%s\n", r->notes_name);
         out_printf(out, HEADING "Data:%s\n", r->counters_name);
-        out_printf(out, HEADING "Runs:%u\n", r->runs);
-        if (r->version < 900)
+        if (!r->has_unknown_runs)
+            out_printf(out, HEADING "Runs:%u\n", r->runs);
+        if (!r->dialect->has_no_programs)
             out_printf(out, HEADING "Programs:%u\n", r->programs);
     }
     if (text && r->sources[source].is_newer)
         out_str(out, HEADING "Source is newer than graph\n");
     if (!text)
         return; /* gcov shows no counts without the source */
-    find_lines(&p.source);
-    print_lines(&p, source);
+    gcov_find_lines(&p.source);
+    gcov_print_lines(&p, source);
     vec_free(&p.source.starts);
 }

@@ -1,6 +1,7 @@
 /* Walking with fts, which neither recurses nor follows links. */
 #include "gnu/gcov_tool/gcda_tree.h"
 
+#include "base/path.h"
 #include "coverage/format/gcda.h"
 
 #include <errno.h>
@@ -9,16 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t len = strlen(path), end = strlen(suffix);
-    return len >= end && !strcmp(path + len - end, suffix);
-}
-
 static void read_one(struct gcda_tree *tree, const char *path, const char *name,
                      struct out *complaints, struct out *verbose)
 {
-    struct gcda_file file = {.name = strdup(name), .partner = COVER_NONE};
+    struct gcda_file file = {.name = strdup(name), .partner = NO_INDEX};
     struct err e = {0};
     if (!file.name)
         memory_exhausted(strlen(name));
@@ -53,7 +48,7 @@ bool gcda_tree_read(const char *folder, struct gcda_tree *out, struct out *compl
     size_t skip = strlen(folder);
     for (FTSENT *at; (at = fts_read(walk));) {
         char name[4096];
-        if (at->fts_info != FTS_F || !has_suffix(at->fts_name, ".gcda"))
+        if (at->fts_info != FTS_F || !path_has_suffix(at->fts_name, ".gcda"))
             continue;
         const char *below = at->fts_path + skip;
         snprintf(name, sizeof name, "./%s", below + strspn(below, "/"));

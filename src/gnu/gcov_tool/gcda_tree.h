@@ -1,6 +1,6 @@
 /* All gcda files below a folder, read, and written below another under the same names. */
-#ifndef MONARC_CLI_GCDA_TREE_H
-#define MONARC_CLI_GCDA_TREE_H
+#ifndef MONARC_GNU_GCOV_TOOL_GCDA_TREE_H
+#define MONARC_GNU_GCOV_TOOL_GCDA_TREE_H
 
 #include "base/file.h"
 #include "output/out.h"

@@ -4,9 +4,9 @@
  * Files of every version are read and keep their version. Where gcov-tool 12 aborts (value
  * profiles), divides by zero (overlap), does nothing (-n) or overwrites one build's counters with
  * another's, this does what was meant, or refuses (docs/compat.md). */
+#include "base/intern.h"
 #include "gnu/gcov_tool/gcda_tree.h"
 
-#include "base/map.h"
 #include "command/command.h"
 #include "coverage/format/gcda.h"
 #include "coverage/format/gcfn.h"
@@ -23,7 +23,8 @@ static const char USAGE[] = "Usage: gcov-tool merge [-v] [-o DIR] [-w W1,W2] DIR
                             "       gcov-tool overlap [-vfFoh] [-t SHARE] DIR1 DIR2\n"
                             "       gcov-tool merge-stream [-v] [-w W1,W2] [FILE]\n";
 
-static const char VERSION[] = "gcov-tool (monarc " MONARC_VERSION ") 12.2.0\n"
+static const char VERSION[] = "gcov-tool (monarc) 12.2.0\n"
+                              "monarc " MONARC_VERSION " stands in for it.\n"
                               "There is no warranty, to the extent permitted by law.\n\n";
 
 struct tool {
@@ -31,20 +32,20 @@ struct tool {
     struct err *e;
     const char *output;
     int weights[2];
-    struct cover_scale scale;
+    struct count_scale scale;
     int64_t normalized; /* 0: not */
     bool is_scaled;
     double threshold;
     struct overlap_print print;
 };
 
-static int bad_usage(struct tool *t)
+static int tool_bad_usage(struct tool *t)
 {
     out_str(t->complaints, USAGE);
     return 1;
 }
 
-static bool take_weights(struct tool *t, const char *value)
+static bool tool_take_weights(struct tool *t, const char *value)
 {
     sscanf(value, "%d,%d", &t->weights[0], &t->weights[1]);
     return (t->weights[0] >= 0 && t->weights[1] >= 0) ||
@@ -52,7 +53,7 @@ static bool take_weights(struct tool *t, const char *value)
 }
 
 /* A fraction of whole numbers, or a decimal number in single precision, as GNU takes them. */
-static bool take_scale(struct tool *t, const char *value)
+static bool tool_take_scale(struct tool *t, const char *value)
 {
     int numerator, denominator;
     float factor;
@@ -60,14 +61,14 @@ static bool take_scale(struct tool *t, const char *value)
         out_str(t->complaints, "normalization cannot co-exist with scaling\n");
     t->normalized = 0;
     t->is_scaled = true;
-    t->scale = (struct cover_scale){.numerator = 1, .denominator = 1};
+    t->scale = (struct count_scale){.numerator = 1, .denominator = 1};
     if (sscanf(value, "%d/%d", &numerator, &denominator) == 2) {
         if (denominator > 0 && numerator >= 0) {
-            t->scale = (struct cover_scale){.numerator = numerator, .denominator = denominator};
+            t->scale = (struct count_scale){.numerator = numerator, .denominator = denominator};
             return true;
         }
     } else if (sscanf(value, "%f", &factor) == 1) {
-        t->scale = (struct cover_scale){.factor = factor};
+        t->scale = (struct count_scale){.factor = factor};
         return factor >= 0 || err_set(t->e, "gcov-tool: fatal error: scale needs to be "
                                             "non-negative");
     }
@@ -75,7 +76,7 @@ static bool take_scale(struct tool *t, const char *value)
     return true;
 }
 
-static bool take_normalized(struct tool *t, const char *value)
+static bool tool_take_normalized(struct tool *t, const char *value)
 {
     int64_t max = strtoll(value, NULL, 0);
     if (t->is_scaled)
@@ -87,14 +88,14 @@ static bool take_normalized(struct tool *t, const char *value)
     return true;
 }
 
-static bool take_option(struct tool *t, int code, const char *value)
+static bool tool_take_option(struct tool *t, int code, const char *value)
 {
     switch (code) {
     case 'v': t->verbose = t->out; return true;
     case 'd': t->output = value; return true; /* -o of merge and rewrite */
-    case 'w': return take_weights(t, value);
-    case 's': return take_scale(t, value);
-    case 'n': return take_normalized(t, value);
+    case 'w': return tool_take_weights(t, value);
+    case 's': return tool_take_scale(t, value);
+    case 'n': return tool_take_normalized(t, value);
     case 'f': t->print.has_functions = true; return true;
     case 'F': t->print.has_full_names = true; return true;
     case 'h': t->print.is_hot_only = true; return true;
@@ -105,73 +106,66 @@ static bool take_option(struct tool *t, int code, const char *value)
 }
 
 /* Parses the options of a subcommand; the operands are argv[optind...]. */
-static int parse(struct tool *t, int argc, char **argv, const char *letters,
-                 const struct option *names)
+static int tool_parse(struct tool *t, int argc, char **argv, const char *letters,
+                      const struct option *names)
 {
     bool has_output = strstr(letters, "o:");
     optind = 0;
     for (int code; (code = getopt_long(argc, argv, letters, names, NULL)) != -1;)
-        if (!take_option(t, code == 'o' && has_output ? 'd' : code, optarg))
-            return t->e->line[0] ? 1 : bad_usage(t);
+        if (!tool_take_option(t, code == 'o' && has_output ? 'd' : code, optarg))
+            return t->e->line[0] ? 1 : tool_bad_usage(t);
     return 0;
 }
 
-static bool read_tree(struct tool *t, const char *folder, struct gcda_tree *tree)
+static bool tool_read_tree(struct tool *t, const char *folder, struct gcda_tree *tree)
 {
     return gcda_tree_read(folder, tree, t->complaints, t->verbose, t->e) &&
            (tree->files.len || err_set(t->e, "%s: there are no gcda files", folder));
 }
 
-static uint64_t hash_name(const char *name)
+/* Names are different within a tree: those of the first have their indices as numbers. */
+static void tool_pair_trees(struct gcda_tree *first, struct gcda_tree *second)
 {
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-    for (; *name; name++)
-        h = (h ^ (uint8_t)*name) * 0x100000001b3u;
-    return h;
-}
-
-/* File names to indices. Names are few and different; a collision of hashes is no match. */
-static void pair_trees(struct gcda_tree *first, struct gcda_tree *second)
-{
-    struct map names = {0};
+    struct intern names = {0};
     for (size_t i = 0; i < first->files.len; i++)
-        map_at(&names, hash_name(first->files.at[i].name), 0, (uint32_t)i, NULL);
+        intern_kept(&names, first->files.at[i].name, strlen(first->files.at[i].name));
     for (size_t i = 0; i < second->files.len; i++) {
-        uint32_t *at = map_find(&names, hash_name(second->files.at[i].name), 0);
-        if (!at || strcmp(first->files.at[*at].name, second->files.at[i].name))
+        const char *name = second->files.at[i].name;
+        uint32_t partner = intern_find(&names, name, strlen(name));
+        if (partner == INTERN_NONE)
             continue;
-        first->files.at[*at].partner = (uint32_t)i;
-        second->files.at[i].partner = *at;
+        first->files.at[partner].partner = (uint32_t)i;
+        second->files.at[i].partner = partner;
     }
-    map_deinit(&names);
+    intern_deinit(&names);
 }
 
 /* gcov-tool weighs a file by adding it to itself, and its summary once with it. */
-static void weigh(struct counters *c, int weight, bool doubles_summary)
+static void tool_weigh(struct counters *c, int weight, bool doubles_summary)
 {
-    struct cover_scale times = {.numerator = weight, .denominator = 1};
+    struct count_scale times = {.numerator = weight, .denominator = 1};
     counters_scale(c, &times);
     for (size_t i = 0; i < c->summaries.len && doubles_summary; i++) {
         c->summaries.at[i].runs *= 2;
         c->summaries.at[i].sum_max =
-            add_saturating_u63(c->summaries.at[i].sum_max, c->summaries.at[i].sum_max);
+            gcov_add_sums(c->summaries.at[i].sum_max, c->summaries.at[i].sum_max);
     }
 }
 
 /* Merges the second tree's file into the first's, or moves it there. */
-static void merge_file(struct tool *t, struct gcda_tree *first, struct gcda_file *from)
+static void tool_merge_file(struct tool *t, struct gcda_tree *first, struct gcda_file *from)
 {
     struct err e = {0};
-    bool is_alone = from->partner == (uint32_t)COVER_NONE;
+    bool is_alone = from->partner == (uint32_t)NO_INDEX;
     struct gcda_file *into = is_alone ? NULL : &first->files.at[from->partner];
     if (from->is_bad || (into && into->is_bad)) {
         if (into)
             into->is_bad = true; /* what is left of the two is no sum */
         return;
     }
-    weigh(&from->counters, t->weights[1], is_alone);
+    tool_weigh(&from->counters, t->weights[1], is_alone);
     if (is_alone) {
-        counters_settle(&from->counters);
+        counters_mark_zeros(&from->counters);
         vec_push(&first->files, *from);
         *from = (struct gcda_file){.is_bad = true};
     } else if (!counters_merge(&into->counters, &from->counters, &e)) {
@@ -179,43 +173,44 @@ static void merge_file(struct tool *t, struct gcda_tree *first, struct gcda_file
         first->bad++;
         out_printf(t->complaints, "%s: %s; nothing is written for it\n", into->name, e.line);
     } else {
-        counters_settle(&into->counters);
+        counters_mark_zeros(&into->counters);
     }
 }
 
-static int merge_trees(struct tool *t, struct gcda_tree *first, struct gcda_tree *second)
+static int tool_merge_trees(struct tool *t, struct gcda_tree *first, struct gcda_tree *second)
 {
-    pair_trees(first, second);
+    tool_pair_trees(first, second);
     for (size_t i = 0; i < first->files.len && t->weights[0] > 1; i++)
-        weigh(&first->files.at[i].counters, t->weights[0], true);
+        tool_weigh(&first->files.at[i].counters, t->weights[0], true);
     for (size_t i = 0; i < second->files.len; i++)
-        merge_file(t, first, &second->files.at[i]);
+        tool_merge_file(t, first, &second->files.at[i]);
     if (!gcda_tree_write(t->output ? t->output : "merged_profile", first, t->e))
         return 1;
     return first->bad || second->bad;
 }
 
-static int merge(struct tool *t, int argc, char **argv)
+static int tool_merge(struct tool *t, int argc, char **argv)
 {
     static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
                                           {"output", required_argument, NULL, 'o'},
                                           {"weight", required_argument, NULL, 'w'},
                                           {0}};
     struct gcda_tree trees[2] = {{{0}, 0}, {{0}, 0}};
-    int status = parse(t, argc, argv, "vo:w:", names);
+    int status = tool_parse(t, argc, argv, "vo:w:", names);
     if (status)
         return status;
     if (argc - optind != 2)
-        return bad_usage(t);
+        return tool_bad_usage(t);
     status = 1;
-    if (read_tree(t, argv[optind], &trees[0]) && read_tree(t, argv[optind + 1], &trees[1]))
-        status = merge_trees(t, &trees[0], &trees[1]);
+    if (tool_read_tree(t, argv[optind], &trees[0]) &&
+        tool_read_tree(t, argv[optind + 1], &trees[1]))
+        status = tool_merge_trees(t, &trees[0], &trees[1]);
     gcda_tree_deinit(&trees[0]);
     gcda_tree_deinit(&trees[1]);
     return status;
 }
 
-static void normalize(struct tool *t, const struct gcda_tree *tree)
+static void tool_normalize(struct tool *t, const struct gcda_tree *tree)
 {
     uint64_t max = 0;
     for (size_t i = 0; i < tree->files.len; i++) {
@@ -223,11 +218,11 @@ static void normalize(struct tool *t, const struct gcda_tree *tree)
         max = of_file > max ? of_file : max;
     }
     t->is_scaled = max != 0;
-    t->scale = (struct cover_scale){
+    t->scale = (struct count_scale){
         .numerator = t->normalized, .denominator = (int64_t)max, .is_exact = true};
 }
 
-static int rewrite(struct tool *t, int argc, char **argv)
+static int tool_rewrite(struct tool *t, int argc, char **argv)
 {
     static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
                                           {"output", required_argument, NULL, 'o'},
@@ -235,20 +230,20 @@ static int rewrite(struct tool *t, int argc, char **argv)
                                           {"normalize", required_argument, NULL, 'n'},
                                           {0}};
     struct gcda_tree tree = {{0}, 0};
-    int status = parse(t, argc, argv, "vs:o:n:", names);
+    int status = tool_parse(t, argc, argv, "vs:o:n:", names);
     if (status)
         return status;
     if (argc - optind != 1)
-        return bad_usage(t);
-    if (!read_tree(t, argv[optind], &tree)) {
+        return tool_bad_usage(t);
+    if (!tool_read_tree(t, argv[optind], &tree)) {
         gcda_tree_deinit(&tree);
         return 1;
     }
     if (t->normalized)
-        normalize(t, &tree);
+        tool_normalize(t, &tree);
     for (size_t i = 0; i < tree.files.len && t->is_scaled; i++) {
         counters_scale(&tree.files.at[i].counters, &t->scale);
-        counters_settle(&tree.files.at[i].counters);
+        counters_mark_zeros(&tree.files.at[i].counters);
     }
     bool ok = gcda_tree_write(t->output ? t->output : "rewrite_profile", &tree, t->e);
     status = !ok || tree.bad;
@@ -256,28 +251,28 @@ static int rewrite(struct tool *t, int argc, char **argv)
     return status;
 }
 
-static void compare(struct tool *t, struct gcda_tree *first, struct gcda_tree *second)
+static void tool_compare(struct tool *t, struct gcda_tree *first, struct gcda_tree *second)
 {
     struct overlap o = {.threshold = t->threshold};
-    pair_trees(first, second);
+    tool_pair_trees(first, second);
     for (size_t i = 0; i < first->files.len; i++)
         o.sum[0] += (double)counters_sum(&first->files.at[i].counters);
     for (size_t i = 0; i < second->files.len; i++)
         o.sum[1] += (double)counters_sum(&second->files.at[i].counters);
     for (size_t i = 0; i < first->files.len; i++) {
         const struct gcda_file *f = &first->files.at[i];
-        bool has_partner = f->partner != (uint32_t)COVER_NONE;
+        bool has_partner = f->partner != (uint32_t)NO_INDEX;
         overlap_add(&o, f->name, &f->counters,
                     has_partner ? &second->files.at[f->partner].counters : NULL);
     }
     for (size_t i = 0; i < second->files.len; i++)
-        if (second->files.at[i].partner == (uint32_t)COVER_NONE)
+        if (second->files.at[i].partner == (uint32_t)NO_INDEX)
             overlap_add(&o, second->files.at[i].name, NULL, &second->files.at[i].counters);
     overlap_text(t->out, &o, &t->print);
     overlap_deinit(&o);
 }
 
-static int overlap(struct tool *t, int argc, char **argv)
+static int tool_overlap(struct tool *t, int argc, char **argv)
 {
     static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
                                           {"function", no_argument, NULL, 'f'},
@@ -287,14 +282,15 @@ static int overlap(struct tool *t, int argc, char **argv)
                                           {"hot_threshold", required_argument, NULL, 't'},
                                           {0}};
     struct gcda_tree trees[2] = {{{0}, 0}, {{0}, 0}};
-    int status = parse(t, argc, argv, "vfFoht:", names);
+    int status = tool_parse(t, argc, argv, "vfFoht:", names);
     if (status)
         return status;
     if (argc - optind != 2)
-        return bad_usage(t);
+        return tool_bad_usage(t);
     status = 1;
-    if (read_tree(t, argv[optind], &trees[0]) && read_tree(t, argv[optind + 1], &trees[1])) {
-        compare(t, &trees[0], &trees[1]);
+    if (tool_read_tree(t, argv[optind], &trees[0]) &&
+        tool_read_tree(t, argv[optind + 1], &trees[1])) {
+        tool_compare(t, &trees[0], &trees[1]);
         status = trees[0].bad || trees[1].bad;
     }
     gcda_tree_deinit(&trees[0]);
@@ -303,7 +299,7 @@ static int overlap(struct tool *t, int argc, char **argv)
 }
 
 /* Adds the counters of a stream to the file they are for, if there is one. */
-static bool merge_into_file(struct tool *t, const char *name, struct counters *c)
+static bool tool_merge_into_file(struct tool *t, const char *name, struct counters *c)
 {
     struct file_buffer b = {0};
     struct counters sum = {0};
@@ -311,27 +307,27 @@ static bool merge_into_file(struct tool *t, const char *name, struct counters *c
     if (exists)
         ok = file_read(name, &b, t->e) && gcda_read(file_bytes(&b), name, &sum, t->e);
     if (t->weights[0] != 1)
-        weigh(&sum, t->weights[0], false);
+        tool_weigh(&sum, t->weights[0], false);
     if (t->weights[1] != 1)
-        weigh(c, t->weights[1], false);
+        tool_weigh(c, t->weights[1], false);
     ok = ok && counters_merge(&sum, c, t->e);
-    counters_settle(&sum);
+    counters_mark_zeros(&sum);
     ok = ok && gcda_file_write(name, &sum, t->e);
     counters_deinit(&sum);
     file_buffer_deinit(&b);
     return ok;
 }
 
-static int merge_stream(struct tool *t, int argc, char **argv)
+static int tool_merge_stream(struct tool *t, int argc, char **argv)
 {
     static const struct option names[] = {
         {"verbose", no_argument, NULL, 'v'}, {"weight", required_argument, NULL, 'w'}, {0}};
     struct file_buffer b = {0};
-    int status = parse(t, argc, argv, "vw:", names);
+    int status = tool_parse(t, argc, argv, "vw:", names);
     if (status)
         return status;
     if (argc - optind > 1)
-        return bad_usage(t);
+        return tool_bad_usage(t);
     const char *path = optind < argc ? argv[optind] : "-";
     bool ok = file_read(path, &b, t->e);
     struct cursor in = cursor_over(file_bytes(&b), path);
@@ -341,14 +337,14 @@ static int merge_stream(struct tool *t, int argc, char **argv)
         ok = gcfn_next(&in, &name, &c, t->e);
         if (ok && t->verbose)
             out_printf(t->out, "merging into %s\n", name);
-        ok = ok && merge_into_file(t, name, &c);
+        ok = ok && tool_merge_into_file(t, name, &c);
         counters_deinit(&c);
     }
     file_buffer_deinit(&b);
     return !ok;
 }
 
-static int choose(struct tool *t, const struct command *self, int argc, char **argv)
+static int tool_choose(struct tool *t, const struct command *self, int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
     if (!strcmp(word, "-h") || !strcmp(word, "--help"))
@@ -356,24 +352,25 @@ static int choose(struct tool *t, const struct command *self, int argc, char **a
     if (!strcmp(word, "-v") || !strcmp(word, "--version"))
         return out_str(t->out, VERSION), 0;
     if (!strcmp(word, "merge"))
-        return merge(t, argc - 1, argv + 1);
+        return tool_merge(t, argc - 1, argv + 1);
     if (!strcmp(word, "rewrite"))
-        return rewrite(t, argc - 1, argv + 1);
+        return tool_rewrite(t, argc - 1, argv + 1);
     if (!strcmp(word, "overlap"))
-        return overlap(t, argc - 1, argv + 1);
+        return tool_overlap(t, argc - 1, argv + 1);
     if (!strcmp(word, "merge-stream"))
-        return merge_stream(t, argc - 1, argv + 1);
-    return bad_usage(t);
+        return tool_merge_stream(t, argc - 1, argv + 1);
+    return tool_bad_usage(t);
 }
 
-static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+static int tool_run(const struct command *self, int argc, char **argv, struct out *out,
+                    struct err *e)
 {
     struct out complaints;
     struct err late = {0};
     out_init(&complaints, STDERR_FILENO);
     struct tool t = {
         .out = out, .complaints = &complaints, .e = e, .weights = {1, 1}, .threshold = 0.005};
-    int status = choose(&t, self, argc, argv);
+    int status = tool_choose(&t, self, argc, argv);
     if (!out_finish(&complaints, "standard error", &late))
         status = EXIT_BAD;
     out_deinit(&complaints);
@@ -398,5 +395,5 @@ const struct command command_gcov_tool = {
         "Example:\n"
         "  monarc gcov-tool merge -o both monday tuesday\n",
     .is_lookalike = true,
-    .run = run,
+    .run = tool_run,
 };

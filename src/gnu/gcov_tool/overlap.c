@@ -50,8 +50,7 @@ static const struct counted_function *partner(const struct counters *c, const st
 static void index_functions(struct map *idents, const struct counters *c)
 {
     for (size_t i = 0; c && i < c->functions.len; i++)
-        map_at(idents, c->functions.at[i].ident, c->functions.at[i].cfg_checksum, (uint32_t)i,
-               NULL);
+        map_index(idents, c->functions.at[i].ident, c->functions.at[i].cfg_checksum, i, NULL);
 }
 
 void overlap_add(struct overlap *o, const char *name, const struct counters *first,

@@ -1,8 +1,8 @@
 /* How alike two profiles are: for each counter the smaller of its shares of the two sums.
  *
  * 1 means that time and again the same arcs took the same share, 0 that nothing was run in both. */
-#ifndef MONARC_ANALYSIS_OVERLAP_H
-#define MONARC_ANALYSIS_OVERLAP_H
+#ifndef MONARC_GNU_GCOV_TOOL_OVERLAP_H
+#define MONARC_GNU_GCOV_TOOL_OVERLAP_H
 
 #include "coverage/model/coverage.h"
 

@@ -1,12 +1,13 @@
 /* Lines, columns and words of gcov-tool 12. */
 #include "gnu/gcov_tool/overlap_text.h"
 
+#include "base/path.h"
+
 #include <string.h>
 
 static const char *shown(const char *name, const struct overlap_print *how)
 {
-    const char *slash = strrchr(name, '/');
-    return slash && !how->has_full_names ? slash + 1 : name;
+    return how->has_full_names ? name : path_base_name(name);
 }
 
 static bool is_shown(const struct overlap *o, const struct shared *s, bool is_hot_only)

@@ -1,6 +1,6 @@
 /* The text of `gcov-tool overlap`. */
-#ifndef MONARC_REPORT_OVERLAP_H
-#define MONARC_REPORT_OVERLAP_H
+#ifndef MONARC_GNU_GCOV_TOOL_OVERLAP_TEXT_H
+#define MONARC_GNU_GCOV_TOOL_OVERLAP_TEXT_H
 
 #include "gnu/gcov_tool/overlap.h"
 #include "output/out.h"

@@ -105,7 +105,8 @@ static const char usage[] =
     "  -h, --help  -v, --version  @FILE    this; the version; options from FILE\n";
 
 static const char version[] =
-    "monarc " MONARC_VERSION ", printing the reports of GNU gprof (GNU Binutils) 2.40\n"
+    "GNU gprof (monarc) 2.40\n"
+    "monarc " MONARC_VERSION " prints the reports of GNU gprof (GNU Binutils) 2.40.\n"
     "There is no warranty; see the file LICENSE.\n";
 
 struct parse {
@@ -114,7 +115,7 @@ struct parse {
 };
 
 /* A report's option: switches it on, with a symspec that is included. */
-static void report(struct parse *p, enum gprof_style style, enum question q, const char *spec)
+static void as_report(struct parse *p, enum gprof_style style, enum question q, const char *spec)
 {
     if (spec)
         selection_add(p->selection, spec, q, false);
@@ -123,7 +124,7 @@ static void report(struct parse *p, enum gprof_style style, enum question q, con
 }
 
 /* Its negation: switches it off, or, with a symspec, on without that. */
-static void no_report(struct parse *p, enum gprof_style style, enum question q, const char *spec)
+static void as_no_report(struct parse *p, enum gprof_style style, enum question q, const char *spec)
 {
     if (spec) {
         selection_add(p->selection, spec, q, true);
@@ -134,12 +135,12 @@ static void no_report(struct parse *p, enum gprof_style style, enum question q, 
     p->o->mentioned |= style;
 }
 
-static enum question graph_question(const char *spec)
+static enum question as_graph_question(const char *spec)
 {
     return spec && strchr(spec, '/') ? ASK_ARCS : ASK_GRAPH;
 }
 
-static bool choose_format(struct gprof_options *o, const char *name, struct err *e)
+static bool as_choose_format(struct gprof_options *o, const char *name, struct err *e)
 {
     if (strchr("amb4p", name[0]) && name[0]) {
         o->format = name[0];
@@ -148,7 +149,7 @@ static bool choose_format(struct gprof_options *o, const char *name, struct err 
     return err_set(e, "%s: unknown file format %s", name, o->whoami);
 }
 
-static bool choose_demangling(struct gprof_options *o, const char *style, struct err *e)
+static bool as_choose_demangling(struct gprof_options *o, const char *style, struct err *e)
 {
     o->demangle = style ? style : "auto";
     if (demangle_style_known(o->demangle))
@@ -157,23 +158,23 @@ static bool choose_demangling(struct gprof_options *o, const char *style, struct
 }
 
 /* Options that select what is reported. False: not one of them. */
-static bool take_selection(struct parse *p, int code, const char *value)
+static bool as_take_selection(struct parse *p, int code, const char *value)
 {
     struct selection *s = p->selection;
     switch (code) {
-    case 'A': report(p, STYLE_ANNOTATED, ASK_ANNOTATE, value); return true;
-    case 'J': no_report(p, STYLE_ANNOTATED, ASK_ANNOTATE, value); return true;
-    case 'p': report(p, STYLE_FLAT, ASK_FLAT, value); return true;
-    case 'P': no_report(p, STYLE_FLAT, ASK_FLAT, value); return true;
-    case 'B': report(p, STYLE_GRAPH, ASK_GRAPH, NULL); return true;
-    case 'q': report(p, STYLE_GRAPH, graph_question(value), value); return true;
-    case 'Q': no_report(p, STYLE_GRAPH, graph_question(value), value); return true;
-    case 'C': report(p, STYLE_COUNTS, ASK_COUNTS, value); return true;
-    case 'Z': no_report(p, STYLE_COUNTS, ASK_COUNTS, value); return true;
-    case 'i': report(p, STYLE_INFO, 0, NULL); return true;
-    case 'r': report(p, STYLE_FUNCTION_ORDER, 0, NULL); return true;
+    case 'A': as_report(p, STYLE_ANNOTATED, ASK_ANNOTATE, value); return true;
+    case 'J': as_no_report(p, STYLE_ANNOTATED, ASK_ANNOTATE, value); return true;
+    case 'p': as_report(p, STYLE_FLAT, ASK_FLAT, value); return true;
+    case 'P': as_no_report(p, STYLE_FLAT, ASK_FLAT, value); return true;
+    case 'B': as_report(p, STYLE_GRAPH, ASK_GRAPH, NULL); return true;
+    case 'q': as_report(p, STYLE_GRAPH, as_graph_question(value), value); return true;
+    case 'Q': as_no_report(p, STYLE_GRAPH, as_graph_question(value), value); return true;
+    case 'C': as_report(p, STYLE_COUNTS, ASK_COUNTS, value); return true;
+    case 'Z': as_no_report(p, STYLE_COUNTS, ASK_COUNTS, value); return true;
+    case 'i': as_report(p, STYLE_INFO, 0, NULL); return true;
+    case 'r': as_report(p, STYLE_FUNCTION_ORDER, 0, NULL); return true;
     case 's':
-        report(p, STYLE_SUMMARY, 0, NULL);
+        as_report(p, STYLE_SUMMARY, 0, NULL);
         p->o->lines = true;
         return true;
     case 'E':
@@ -191,7 +192,7 @@ static bool take_selection(struct parse *p, int code, const char *value)
 }
 
 /* All others. False: the error is set, or `code` is unknown and getopt has said so. */
-static bool take_setting(struct gprof_options *o, int code, const char *value, struct err *e)
+static bool as_take_setting(struct gprof_options *o, int code, const char *value, struct err *e)
 {
     switch (code) {
     case 'a': o->no_static = true; return true;
@@ -202,7 +203,7 @@ static bool take_setting(struct gprof_options *o, int code, const char *value, s
     case 'l': o->lines = true; return true;
     case 'L': o->full_paths = true; return true;
     case 'm': o->min_count = strtoul(value, NULL, 10); return true;
-    case 'O': return choose_format(o, value, e);
+    case 'O': return as_choose_format(o, value, e);
     case 'R':
         o->order_map = value;
         o->styles |= STYLE_FILE_ORDER;
@@ -215,7 +216,7 @@ static bool take_setting(struct gprof_options *o, int code, const char *value, s
     case 'x': o->all_lines = true; return true;
     case 'y': o->separate_files = true; return true;
     case 'z': o->show_all = true; return true;
-    case DEMANGLE: return choose_demangling(o, value, e);
+    case DEMANGLE: return as_choose_demangling(o, value, e);
     case NO_DEMANGLE: o->demangle = NULL; return true;
     case INLINE_FILE_NAMES: o->inline_file_names = true; return true;
     default: return false;
@@ -236,7 +237,7 @@ void as_gprof_exclude_recorder(struct selection *s)
 
 /* -d: the level is added up and said. The traces that it switches on in GNU gprof are of GNU's own
  * data structures; there are none here. */
-static void say_debug_level(struct gprof_options *o, const char *value, struct out *out)
+static void as_say_debug_level(struct gprof_options *o, const char *value, struct out *out)
 {
     o->debug_level |= value ? (uint32_t)strtol(value, NULL, 10) | 1 : UINT32_MAX;
     out_printf(out, "[main] debug-level=0x%" PRIx32 "\n", o->debug_level);
@@ -262,10 +263,10 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
             return 0;
         }
         if (code == 'd') {
-            say_debug_level(o, optarg, out);
+            as_say_debug_level(o, optarg, out);
             continue;
         }
-        if (take_selection(&p, code, optarg) || take_setting(o, code, optarg, e))
+        if (as_take_selection(&p, code, optarg) || as_take_setting(o, code, optarg, e))
             continue;
         if (!e->line[0])
             lookalike_say("%s", usage); /* getopt has just said what was wrong */

@@ -1,6 +1,6 @@
 /* GNU gprof's command line, read into a plain struct. */
-#ifndef MONARC_CLI_AS_GPROF_H
-#define MONARC_CLI_AS_GPROF_H
+#ifndef MONARC_GNU_GPROF_AS_GPROF_H
+#define MONARC_GNU_GPROF_AS_GPROF_H
 
 #include "gnu/gprof/symspec.h"
 #include "base/err.h"

@@ -4,8 +4,8 @@
  * follows the last space. Of neighbouring lines with the same file only the first one counts; the
  * functions of the others vanish. If a function is named twice, a binary search decides which line
  * it meets. Files and rests of lines are cut at 1023 bytes. */
-#ifndef MONARC_ANALYSIS_FILE_MAP_H
-#define MONARC_ANALYSIS_FILE_MAP_H
+#ifndef MONARC_GNU_GPROF_FILE_MAP_H
+#define MONARC_GNU_GPROF_FILE_MAP_H
 
 #include "base/arena.h"
 #include "base/bytes.h"

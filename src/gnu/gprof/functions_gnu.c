@@ -5,7 +5,7 @@
  * (or weak) one beats a static one, a typed function an untyped label, fewer underscores more of
  * them, and else the first in the table wins. Each symbol reaches to the next one; the last to the
  * end of .text. */
-#include "profile/analysis/functions.h"
+#include "gnu/gprof/functions_gnu.h"
 
 #include "gnu/gprof/file_map.h"
 #include "base/sort.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool skips(const char **name, const char *prefix)
+static bool functions_skips(const char **name, const char *prefix)
 {
     size_t len = strlen(prefix);
     if (strncmp(*name, prefix, len) || !(*name)[len])
@@ -24,10 +24,10 @@ static bool skips(const char **name, const char *prefix)
 }
 
 /* Whether what follows each dot is a number, perhaps after `clone.` or `constprop.`. */
-static bool dots_precede_numbers(const char *name)
+static bool functions_dots_precede_numbers(const char *name)
 {
     while ((name = strchr(name, '.'))) {
-        if (!skips(&name, ".clone.") && !skips(&name, ".constprop."))
+        if (!functions_skips(&name, ".clone.") && !functions_skips(&name, ".constprop."))
             name++;
         const char *digits = name;
         while (isdigit((unsigned char)*name))
@@ -38,16 +38,16 @@ static bool dots_precede_numbers(const char *name)
     return true;
 }
 
-static bool static_name_is_kept(const char *name)
+static bool functions_static_name_is_kept(const char *name)
 {
-    return name[0] && !strchr(name, '$') && dots_precede_numbers(name) &&
+    return name[0] && !strchr(name, '$') && functions_dots_precede_numbers(name) &&
            strncmp(name, "__gnu_compiled", 14) && strncmp(name, "___gnu_compiled", 15);
 }
 
 enum gnu_class { CLASS_NONE, CLASS_GLOBAL, CLASS_STATIC };
 
-static enum gnu_class classify(const struct object_symbol *s, const struct object *o,
-                               const struct gnu_symbol_rules *rules)
+static enum gnu_class functions_classify(const struct object_symbol *s, const struct object *o,
+                                         const struct gnu_symbol_rules *rules)
 {
     if (rules->no_static && s->binding == BIND_LOCAL)
         return CLASS_NONE;
@@ -62,21 +62,21 @@ static enum gnu_class classify(const struct object_symbol *s, const struct objec
         return CLASS_GLOBAL;
     if (rules->only_functions && s->type != SYMBOL_FUNC)
         return CLASS_NONE;
-    return static_name_is_kept(s->name) ? CLASS_STATIC : CLASS_NONE;
+    return functions_static_name_is_kept(s->name) ? CLASS_STATIC : CLASS_NONE;
 }
 
 /* At one address: functions, then labels; of those, global ones, then static ones. */
-static uint64_t class_key(const struct function *f)
+static uint64_t functions_class_key(const struct function *f)
 {
     return (uint64_t)(!f->is_function * 2 + f->is_static);
 }
 
 /* In the order of addresses, then of classes, then as they came. */
-static const struct keyed *sorted_functions(const struct functions *f, struct arena *a)
+static const struct keyed *functions_sorted_functions(const struct functions *f, struct arena *a)
 {
     struct keyed *order = ARENA_NEW(a, struct keyed, f->len);
     for (uint32_t i = 0; i < f->len; i++)
-        order[i] = (struct keyed){class_key(&f->at[i]), i};
+        order[i] = (struct keyed){functions_class_key(&f->at[i]), i};
     sort_keyed(order, f->len);
     for (uint32_t i = 0; i < f->len; i++)
         order[i].key = f->at[order[i].item].start;
@@ -84,7 +84,7 @@ static const struct keyed *sorted_functions(const struct functions *f, struct ar
     return order;
 }
 
-static bool is_preferred(const struct function *a, const struct function *b)
+static bool functions_is_preferred(const struct function *a, const struct function *b)
 {
     if (a->is_static != b->is_static)
         return b->is_static;
@@ -98,7 +98,7 @@ static bool is_preferred(const struct function *a, const struct function *b)
 void functions_finish(struct functions *f, uint64_t last_address, struct arena *a)
 {
     struct arena scratch = {0};
-    const struct keyed *order = sorted_functions(f, &scratch);
+    const struct keyed *order = functions_sorted_functions(f, &scratch);
     struct function *sorted = ARENA_NEW(a, struct function, f->len);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->len; i++) {
@@ -107,7 +107,7 @@ void functions_finish(struct functions *f, uint64_t last_address, struct arena *
         struct function *rival = kept ? &sorted[kept - 1] : NULL;
         if (rival && rival->start == next->start) {
             uint32_t created = rival->created < next->created ? rival->created : next->created;
-            if (is_preferred(next, rival))
+            if (functions_is_preferred(next, rival))
                 *rival = *next;
             rival->created = created;
         } else if (!is_empty) {
@@ -123,7 +123,7 @@ void functions_finish(struct functions *f, uint64_t last_address, struct arena *
     functions_index(f, a);
 }
 
-static uint64_t last_text_address(const struct object *o)
+static uint64_t functions_last_text_address(const struct object *o)
 {
     size_t len;
     const struct object_section *sections = object_sections(o, &len);
@@ -134,7 +134,7 @@ static uint64_t last_text_address(const struct object *o)
 }
 
 /* False: the map leaves the function out. */
-static bool map_to_file(struct function *f, const struct file_map *files)
+static bool functions_map_to_file(struct function *f, const struct file_map *files)
 {
     const struct mapped *line = files ? file_map_find(files, f->name) : NULL;
     if (!line)
@@ -152,7 +152,7 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
     const struct object_symbol *symbols = object_symbols(o, &len, &source);
     *f = (struct functions){.at = ARENA_NEW(a, struct function, len)};
     for (uint32_t i = 0; i < len; i++) {
-        enum gnu_class class = classify(&symbols[i], o, rules);
+        enum gnu_class class = functions_classify(&symbols[i], o, rules);
         if (class == CLASS_NONE)
             continue;
         struct function *made = &f->at[f->len];
@@ -162,16 +162,16 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
                                   .created = i,
                                   .is_function = symbols[i].type == SYMBOL_FUNC,
                                   .is_static = class == CLASS_STATIC};
-        f->len += map_to_file(made, rules->files);
+        f->len += functions_map_to_file(made, rules->files);
     }
-    functions_finish(f, last_text_address(o), a);
+    functions_finish(f, functions_last_text_address(o), a);
 }
 
 static const char blank[] = " \t\r\v\f";
 
 /* One line of nm's output: three words, of which the second needs no space after it. NULL name if
  * it is none. A first word that is no number counts as 0. */
-static struct function map_line(const char *line, const char *end, struct arena *a)
+static struct function functions_map_line(const char *line, const char *end, struct arena *a)
 {
     struct function none = {0};
     char *text = arena_copy(a, line, (size_t)(end - line));
@@ -198,11 +198,11 @@ void functions_from_map(struct functions *f, struct bytes text, const struct obj
     for (const char *line = at; line < end;) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *stop = newline ? newline : end;
-        struct function found = map_line(line, stop, a);
+        struct function found = functions_map_line(line, stop, a);
         found.symbol = found.created = f->len;
         if (found.name && found.name[0])
             f->at[f->len++] = found;
         line = stop + 1;
     }
-    functions_finish(f, last_text_address(o), a);
+    functions_finish(f, functions_last_text_address(o), a);
 }

@@ -6,8 +6,9 @@
  *
  * A large program has millions of them, most without samples or calls. Those can be left out of the
  * table and counted instead. */
-#include "profile/analysis/functions.h"
+#include "gnu/gprof/functions_gnu.h"
 
+#include "profile/analysis/measured.h"
 #include "base/vec.h"
 
 #include <string.h>

@@ -19,7 +19,7 @@ struct place {
     bool is_placed;
 };
 
-struct order_arc {
+struct chain_arc {
     uint32_t caller, callee; /* nodes */
     uint64_t count;
     bool is_taken; /* by the functions that were set aside */
@@ -29,7 +29,7 @@ struct chain {
     uint32_t head, tail;
 };
 
-struct order {
+struct chaining {
     const struct functions *functions;
     const struct graph *graph;
     const struct selection *selection;
@@ -38,16 +38,16 @@ struct order {
     struct place *at;
     struct chain *chains; /* by the function they grew from */
     uint32_t nodes, walks;
-    struct order_arc *arcs; /* of arc specs, then the graph's, recursive ones included */
+    struct chain_arc *arcs; /* of arc specs, then the graph's, recursive ones included */
     uint32_t arcs_len, first_measured;
     bool only_files; /* of -R: what is in no file of the map stays out */
     VEC(const char *) names;
 };
 
-static void start(struct order *o, const struct functions *f, const struct graph *g,
-                  const struct selection *s)
+static void gnu_start(struct chaining *o, const struct functions *f, const struct graph *g,
+                      const struct selection *s)
 {
-    *o = (struct order){.functions = f, .graph = g, .selection = s};
+    *o = (struct chaining){.functions = f, .graph = g, .selection = s};
     o->nodes = f->len + s->ranges_len;
     o->at = ARENA_NEW(&o->scratch, struct place, o->nodes);
     o->chains = ARENA_NEW(&o->scratch, struct chain, f->len);
@@ -60,20 +60,20 @@ static void start(struct order *o, const struct functions *f, const struct graph
             o->at[f->len + i].next = f->len + s->ranges[i].next;
 
     uint32_t measured = g ? g->arcs_len : 0;
-    o->arcs = ARENA_NEW(&o->scratch, struct order_arc, s->spec_arcs_len + (size_t)measured);
+    o->arcs = ARENA_NEW(&o->scratch, struct chain_arc, s->spec_arcs_len + (size_t)measured);
     for (uint32_t i = 0; i < s->spec_arcs_len; i++)
-        o->arcs[i] = (struct order_arc){.caller = f->len + s->spec_arcs[i].caller,
+        o->arcs[i] = (struct chain_arc){.caller = f->len + s->spec_arcs[i].caller,
                                         .callee = f->len + s->spec_arcs[i].callee};
     o->first_measured = s->spec_arcs_len;
     o->arcs_len = o->first_measured + measured;
     for (uint32_t i = 0; i < measured; i++)
-        o->arcs[o->first_measured + i] = (struct order_arc){
+        o->arcs[o->first_measured + i] = (struct chain_arc){
             .caller = g->arcs[i].caller, .callee = g->arcs[i].callee, .count = g->arcs[i].count};
 }
 
-static void finish(struct order *o, struct gnu_order *t, struct arena *a)
+static void gnu_finish(struct chaining *o, struct gnu_layout *t, struct arena *a)
 {
-    *t = (struct gnu_order){ARENA_NEW(a, const char *, o->names.len), o->names.len};
+    *t = (struct gnu_layout){ARENA_NEW(a, const char *, o->names.len), o->names.len};
     if (o->names.len)
         memcpy(t->names, o->names.at, o->names.len * sizeof *t->names);
     vec_free(&o->names);
@@ -82,7 +82,7 @@ static void finish(struct order *o, struct gnu_order *t, struct arena *a)
 
 /* --- chains ---------------------------------------------------------------------------------- */
 
-static bool is_linked(const struct order *o, uint32_t node)
+static bool gnu_is_linked(const struct chaining *o, uint32_t node)
 {
     return o->at[node].next != NO_NODE || o->at[node].previous != NO_NODE;
 }
@@ -93,7 +93,7 @@ struct ends {
     uint32_t to_head, to_tail; /* steps; UINT32_MAX: the chain is closed, it has no tail */
 };
 
-static uint32_t walk_to_head(const struct order *o, uint32_t node, uint32_t *steps)
+static uint32_t gnu_walk_to_head(const struct chaining *o, uint32_t node, uint32_t *steps)
 {
     *steps = 0;
     for (; o->at[node].previous != NO_NODE; node = o->at[node].previous)
@@ -101,7 +101,7 @@ static uint32_t walk_to_head(const struct order *o, uint32_t node, uint32_t *ste
     return node;
 }
 
-static uint32_t walk_to_tail(const struct order *o, uint32_t node, uint32_t *steps)
+static uint32_t gnu_walk_to_tail(const struct chaining *o, uint32_t node, uint32_t *steps)
 {
     *steps = 0;
     for (; o->at[node].next != NO_NODE; node = o->at[node].next)
@@ -112,12 +112,12 @@ static uint32_t walk_to_tail(const struct order *o, uint32_t node, uint32_t *ste
     return node;
 }
 
-static struct ends find_ends(const struct order *o, uint32_t node)
+static struct ends gnu_find_ends(const struct chaining *o, uint32_t node)
 {
     struct ends e;
     if (node >= o->functions->len) {
-        e.head = walk_to_head(o, node, &e.to_head);
-        e.tail = walk_to_tail(o, node, &e.to_tail);
+        e.head = gnu_walk_to_head(o, node, &e.to_head);
+        e.tail = gnu_walk_to_tail(o, node, &e.to_tail);
         return e;
     }
     const struct chain *c = &o->chains[o->at[node].chain];
@@ -129,7 +129,7 @@ static struct ends find_ends(const struct order *o, uint32_t node)
 }
 
 /* Puts a node that is in no chain before the head or behind the tail of another's. */
-static void attach(struct order *o, uint32_t node, const struct ends *e, bool at_head)
+static void gnu_attach(struct chaining *o, uint32_t node, const struct ends *e, bool at_head)
 {
     uint32_t end = at_head ? e->head : e->tail;
     struct place *joining = &o->at[node];
@@ -144,23 +144,23 @@ static void attach(struct order *o, uint32_t node, const struct ends *e, bool at
 }
 
 /* False if both are in chains already. */
-static bool join(struct order *o, uint32_t caller, uint32_t callee)
+static bool gnu_join(struct chaining *o, uint32_t caller, uint32_t callee)
 {
-    if (!is_linked(o, caller)) {
-        struct ends e = find_ends(o, callee);
-        attach(o, caller, &e, e.to_head <= e.to_tail);
+    if (!gnu_is_linked(o, caller)) {
+        struct ends e = gnu_find_ends(o, callee);
+        gnu_attach(o, caller, &e, e.to_head <= e.to_tail);
         return true;
     }
-    if (is_linked(o, callee))
+    if (gnu_is_linked(o, callee))
         return false;
-    struct ends e = find_ends(o, caller);
-    attach(o, callee, &e, e.to_head < e.to_tail);
+    struct ends e = gnu_find_ends(o, caller);
+    gnu_attach(o, callee, &e, e.to_head < e.to_tail);
     return true;
 }
 
 /* --- output ---------------------------------------------------------------------------------- */
 
-static void place(struct order *o, uint32_t node)
+static void gnu_place(struct chaining *o, uint32_t node)
 {
     uint32_t functions = o->functions->len;
     o->at[node].is_placed = true;
@@ -169,19 +169,19 @@ static void place(struct order *o, uint32_t node)
 }
 
 /* Each node of a closed chain once; GNU gprof would go on for ever. */
-static void place_chain(struct order *o, uint32_t node)
+static void gnu_place_chain(struct chaining *o, uint32_t node)
 {
     uint32_t steps;
     o->walks++;
     node = node < o->functions->len ? o->chains[o->at[node].chain].head
-                                    : walk_to_head(o, node, &steps);
+                                    : gnu_walk_to_head(o, node, &steps);
     for (; node != NO_NODE && o->at[node].walk != o->walks; node = o->at[node].next) {
         o->at[node].walk = o->walks;
-        place(o, node);
+        gnu_place(o, node);
     }
 }
 
-static bool is_in_file(const struct order *o, uint32_t node)
+static bool gnu_is_in_file(const struct chaining *o, uint32_t node)
 {
     uint32_t functions = o->functions->len;
     return node < functions ? o->functions->at[node].is_mapped
@@ -193,7 +193,7 @@ struct arc_numbers {
     uint32_t *at, len;
 };
 
-static uint64_t count_all(const struct order *o, const struct arc_numbers *arcs)
+static uint64_t gnu_count_all(const struct chaining *o, const struct arc_numbers *arcs)
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < arcs->len; i++)
@@ -203,39 +203,39 @@ static uint64_t count_all(const struct order *o, const struct arc_numbers *arcs)
 
 /* Makes chains of the arcs, up to the one with which `share` of all calls is exceeded, and places
  * them in the order of the arcs. What could not be linked is left to `rest`. */
-static void place_arcs(struct order *o, const struct arc_numbers *arcs, double share,
-                       struct arc_numbers *rest)
+static void gnu_place_arcs(struct chaining *o, const struct arc_numbers *arcs, double share,
+                           struct arc_numbers *rest)
 {
-    double total = (double)count_all(o, arcs);
+    double total = (double)gnu_count_all(o, arcs);
     uint64_t running = 0;
     for (uint32_t i = 0; i < arcs->len; i++) {
-        const struct order_arc *arc = &o->arcs[arcs->at[i]];
+        const struct chain_arc *arc = &o->arcs[arcs->at[i]];
         running += arc->count;
         if (arc->is_taken ||
-            (o->only_files && !(is_in_file(o, arc->caller) && is_in_file(o, arc->callee))))
+            (o->only_files && !(gnu_is_in_file(o, arc->caller) && gnu_is_in_file(o, arc->callee))))
             continue;
         bool is_rare = (double)running / total > share;
         if (is_rare || o->at[arc->caller].is_placed || o->at[arc->callee].is_placed ||
-            !join(o, arc->caller, arc->callee))
+            !gnu_join(o, arc->caller, arc->callee))
             rest->at[rest->len++] = arcs->at[i];
     }
     for (uint32_t i = 0; i < arcs->len; i++) {
-        const struct order_arc *arc = &o->arcs[arcs->at[i]];
-        if (is_linked(o, arc->caller) && !o->at[arc->caller].is_placed &&
+        const struct chain_arc *arc = &o->arcs[arcs->at[i]];
+        if (gnu_is_linked(o, arc->caller) && !o->at[arc->caller].is_placed &&
             !o->at[arc->callee].is_placed)
-            place_chain(o, arc->caller);
+            gnu_place_chain(o, arc->caller);
     }
 }
 
-static struct arc_numbers new_numbers(struct order *o)
+static struct arc_numbers gnu_new_numbers(struct chaining *o)
 {
     return (struct arc_numbers){ARENA_NEW(&o->scratch, uint32_t, o->arcs_len), 0};
 }
 
 /* All arcs but those from a function to itself, as they were made. */
-static struct arc_numbers all_arcs(struct order *o)
+static struct arc_numbers gnu_all_arcs(struct chaining *o)
 {
-    struct arc_numbers arcs = new_numbers(o);
+    struct arc_numbers arcs = gnu_new_numbers(o);
     for (uint32_t i = 0; i < o->arcs_len; i++)
         if (o->arcs[i].caller != o->arcs[i].callee)
             arcs.at[arcs.len++] = i;
@@ -244,7 +244,7 @@ static struct arc_numbers all_arcs(struct order *o)
 
 /* --- functions ------------------------------------------------------------------------------- */
 
-static void sort_by_count(const struct order *o, struct arc_numbers *arcs)
+static void gnu_sort_by_count(const struct chaining *o, struct arc_numbers *arcs)
 {
     struct arena scratch = {0};
     struct keyed *sorted = ARENA_NEW(&scratch, struct keyed, arcs->len);
@@ -258,16 +258,16 @@ static void sort_by_count(const struct order *o, struct arc_numbers *arcs)
 
 /* The functions that were called, by the number of their callers among the arcs that make up 90 %
  * of all calls, and of them the first in each 80; but none from one on that has exactly five. */
-static struct arc_numbers find_busiest(struct order *o, const struct arc_numbers *arcs,
-                                       const struct arc_numbers *used)
+static struct arc_numbers gnu_find_busiest(struct chaining *o, const struct arc_numbers *arcs,
+                                           const struct arc_numbers *used)
 {
     enum { ONE_IN = 80, STOP = 5 };
     const double SHARE = 0.9;
     uint32_t *callers = ARENA_NEW(&o->scratch, uint32_t, o->nodes);
-    double total = (double)count_all(o, arcs);
+    double total = (double)gnu_count_all(o, arcs);
     uint64_t running = 0;
     for (uint32_t i = 0; i < arcs->len; i++) {
-        const struct order_arc *arc = &o->arcs[arcs->at[i]];
+        const struct chain_arc *arc = &o->arcs[arcs->at[i]];
         running += arc->count;
         if ((double)running / total > SHARE)
             break;
@@ -284,10 +284,10 @@ static struct arc_numbers find_busiest(struct order *o, const struct arc_numbers
     return busiest;
 }
 
-static void take_arc(struct order *o, uint32_t graph_arc, struct arc_numbers *taken)
+static void gnu_take_arc(struct chaining *o, uint32_t graph_arc, struct arc_numbers *taken)
 {
     uint32_t number = o->first_measured + graph_arc;
-    struct order_arc *arc = &o->arcs[number];
+    struct chain_arc *arc = &o->arcs[number];
     if (arc->caller == arc->callee)
         return;
     arc->is_taken = true;
@@ -295,10 +295,10 @@ static void take_arc(struct order *o, uint32_t graph_arc, struct arc_numbers *ta
 }
 
 /* The arcs to callees, then those from callers, newest first or as the call graph printed them. */
-static void take_arcs(struct order *o, uint32_t function, struct arc_numbers *taken)
+static void gnu_take_arcs(struct chaining *o, uint32_t function, struct arc_numbers *taken)
 {
     const struct graph *g = o->graph;
-    bool is_sorted = o->printed.graph && graph_gnu_prints(g, function, o->printed.idle) &&
+    bool is_sorted = o->printed.graph && gnu_prints_entry(g, function, o->printed.idle) &&
                      (!o->printed.has_lines || o->functions->at[function].is_function);
     struct arc_list list = {0};
     for (int side = 0; side < 2; side++) {
@@ -307,7 +307,7 @@ static void take_arcs(struct order *o, uint32_t function, struct arc_numbers *ta
         if (is_sorted)
             (side ? graph_sort_callers : graph_sort_callees)(g, function, &list);
         for (uint32_t i = 0; i < len; i++)
-            take_arc(o, is_sorted ? list.all.at[i].arc : lists->arc[start + i], taken);
+            gnu_take_arc(o, is_sorted ? list.all.at[i].arc : lists->arc[start + i], taken);
     }
     arc_list_deinit(&list);
 }
@@ -315,7 +315,7 @@ static void take_arcs(struct order *o, uint32_t function, struct arc_numbers *ta
 /* Sets the busiest functions aside: their arcs join nothing. One that calls another of them, or is
  * called by one or by a function without calls, is released; the arc's caller goes first in the
  * output. The others follow where they stand, but for the last. */
-static void place_busiest(struct order *o, const struct arc_numbers *busiest)
+static void gnu_place_busiest(struct chaining *o, const struct arc_numbers *busiest)
 {
     if (!busiest->len)
         return;
@@ -323,64 +323,65 @@ static void place_busiest(struct order *o, const struct arc_numbers *busiest)
     struct arc_numbers taken = {ARENA_NEW(&o->scratch, uint32_t, 2 * (size_t)o->arcs_len), 0},
                        released = taken;
     for (uint32_t i = 0; i < busiest->len; i++) {
-        take_arcs(o, busiest->at[i], &taken);
+        gnu_take_arcs(o, busiest->at[i], &taken);
         o->at[busiest->at[i]].is_placed = true;
     }
     for (uint32_t i = 0; i < taken.len; i++) {
-        const struct order_arc *arc = &o->arcs[taken.at[i]];
+        const struct chain_arc *arc = &o->arcs[taken.at[i]];
         if (!o->at[arc->caller].is_placed || !o->at[arc->callee].is_placed)
             continue;
         o->at[arc->caller].is_placed = o->at[arc->callee].is_placed = false;
         released.at[released.len++] = taken.at[i]; /* never ahead of `i` */
     }
-    sort_by_count(o, &released);
+    gnu_sort_by_count(o, &released);
     for (uint32_t i = 0; i + 1 < busiest->len; i++)
         if (o->at[busiest->at[i]].is_placed)
-            place(o, busiest->at[i]);
+            gnu_place(o, busiest->at[i]);
     for (uint32_t i = 0; i < released.len; i++) {
-        const struct order_arc *arc = &o->arcs[released.at[i]];
+        const struct chain_arc *arc = &o->arcs[released.at[i]];
         if (!o->at[arc->caller].is_placed && !o->at[arc->callee].is_placed)
-            place(o, arc->caller);
+            gnu_place(o, arc->caller);
     }
 }
 
-void gnu_order_functions(struct gnu_order *t, const struct functions *f, const struct graph *g,
-                         const struct selection *s, struct gnu_printed printed, struct arena *a)
+void gnu_layout_functions(struct gnu_layout *t, const struct functions *f, const struct graph *g,
+                          const struct selection *s, struct gnu_printed printed, struct arena *a)
 {
-    struct order o;
-    start(&o, f, g, s);
+    struct chaining o;
+    gnu_start(&o, f, g, s);
     o.printed = printed;
-    struct arc_numbers arcs = all_arcs(&o), rest = new_numbers(&o), ignored = new_numbers(&o);
+    struct arc_numbers arcs = gnu_all_arcs(&o), rest = gnu_new_numbers(&o),
+                       ignored = gnu_new_numbers(&o);
     struct arc_numbers used = {ARENA_NEW(&o.scratch, uint32_t, f->len), 0};
     for (uint32_t i = 0; i < f->len; i++) {
         o.at[i].is_placed = !g || !g->nodes[i].calls;
         if (!o.at[i].is_placed)
             used.at[used.len++] = i;
     }
-    sort_by_count(&o, &arcs);
-    struct arc_numbers busiest = find_busiest(&o, &arcs, &used);
-    place_busiest(&o, &busiest);
-    place_arcs(&o, &arcs, 0.99, &rest);
-    place_arcs(&o, &rest, 1, &ignored);
+    gnu_sort_by_count(&o, &arcs);
+    struct arc_numbers busiest = gnu_find_busiest(&o, &arcs, &used);
+    gnu_place_busiest(&o, &busiest);
+    gnu_place_arcs(&o, &arcs, 0.99, &rest);
+    gnu_place_arcs(&o, &rest, 1, &ignored);
     for (uint32_t i = 0; i < used.len; i++)
         if (!o.at[used.at[i]].is_placed)
-            place(&o, used.at[i]);
+            gnu_place(&o, used.at[i]);
     for (uint32_t i = 0; i < f->len; i++)
         if (!g || !g->nodes[i].calls)
-            place(&o, i);
-    finish(&o, t, a);
+            gnu_place(&o, i);
+    gnu_finish(&o, t, a);
 }
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-static int by_text(uint32_t left, uint32_t right, const void *context)
+static int gnu_by_text(uint32_t left, uint32_t right, const void *context)
 {
     const char *const *at = context;
     return strcmp(at[left], at[right]);
 }
 
 /* The files of the map that are not among the names yet, by name. */
-static void place_other_files(struct order *o, const struct file_map *map)
+static void gnu_place_other_files(struct chaining *o, const struct file_map *map)
 {
     size_t placed = o->names.len, len = placed + map->len;
     const char **all = ARENA_NEW(&o->scratch, const char *, len);
@@ -389,23 +390,23 @@ static void place_other_files(struct order *o, const struct file_map *map)
         order[i] = (uint32_t)i;
         all[i] = i < placed ? o->names.at[i] : map->at[i - placed].file;
     }
-    sort_u32(order, len, by_text, all); /* placed ones come first among equals */
+    sort_u32(order, len, gnu_by_text, all); /* placed ones come first among equals */
     for (size_t i = 0; i < len; i++)
         if (order[i] >= placed && (!i || strcmp(all[order[i - 1]], all[order[i]])))
             vec_push(&o->names, all[order[i]]);
 }
 
-void gnu_order_files(struct gnu_order *t, const struct functions *f, const struct graph *g,
-                     const struct selection *s, const struct file_map *map, struct arena *a)
+void gnu_layout_files(struct gnu_layout *t, const struct functions *f, const struct graph *g,
+                      const struct selection *s, const struct file_map *map, struct arena *a)
 {
-    struct order o;
-    start(&o, f, g, s);
+    struct chaining o;
+    gnu_start(&o, f, g, s);
     o.only_files = true;
-    struct arc_numbers arcs = all_arcs(&o), ignored = new_numbers(&o);
-    place_arcs(&o, &arcs, 0.99, &ignored);
+    struct arc_numbers arcs = gnu_all_arcs(&o), ignored = gnu_new_numbers(&o);
+    gnu_place_arcs(&o, &arcs, 0.99, &ignored);
     for (uint32_t i = 0; i < f->len; i++)
         if (f->at[i].is_mapped && !o.at[i].is_placed)
-            place(&o, i);
-    place_other_files(&o, map);
-    finish(&o, t, a);
+            gnu_place(&o, i);
+    gnu_place_other_files(&o, map);
+    gnu_finish(&o, t, a);
 }

@@ -1,12 +1,14 @@
 /* `monarc gprof`: GNU gprof 2.40's reports, options, messages and exit statuses. */
 #include "gnu/gprof/gprof.h"
 
-#include "profile/analysis/attribute.h"
+#include "gnu/gprof/attribute_gnu.h"
 #include "gnu/gprof/file_map.h"
-#include "profile/analysis/functions.h"
+#include "gnu/gprof/functions_gnu.h"
 #include "gnu/gprof/gnu_layout.h"
 #include "profile/analysis/graph/graph.h"
 #include "gnu/gprof/line_calls.h"
+#include "gnu/gprof/measured_gnu.h"
+#include "gnu/gprof/static_calls_gnu.h"
 #include "profile/analysis/names.h"
 #include "base/file.h"
 #include "base/parallel.h"
@@ -31,7 +33,9 @@ struct gprof {
     struct functions functions;
     struct gprof_input input;
     struct attribution time;
+    double scale; /* as attribute_gnu() says */
     struct static_calls calls;
+    struct graph_filter filter;
     struct graph_rules rules;
     struct graph graph;
     struct gnu_blocks blocks;
@@ -41,12 +45,14 @@ struct gprof {
     struct names names;
 };
 
-static bool open_image(struct gprof *g, struct err *e)
+static bool gprof_open_image(struct gprof *g, struct err *e)
 {
     const struct gprof_options *o = &g->options;
+    static const struct object_options GNU_OBJECT = {.has_symtab_only = true,
+                                                     .reads_dwarf_as_bfd = true};
     enum object_failure why;
     struct err reason;
-    g->image = object_open(o->image, &(struct object_options){.as_gnu = true}, &why, &reason);
+    g->image = object_open(o->image, &GNU_OBJECT, &why, &reason);
     if (!g->image && why == OBJECT_UNREADABLE) {
         *e = reason;
         return false;
@@ -56,7 +62,7 @@ static bool open_image(struct gprof *g, struct err *e)
     return true;
 }
 
-static bool read_map(struct gprof *g, struct err *e)
+static bool gprof_read_map(struct gprof *g, struct err *e)
 {
     struct file_buffer text = {0};
     bool ok = file_read(g->options.symbol_map, &text, e);
@@ -67,7 +73,7 @@ static bool read_map(struct gprof *g, struct err *e)
                                               g->options.symbol_map));
 }
 
-static bool read_file_map(struct gprof *g, struct err *e)
+static bool gprof_read_file_map(struct gprof *g, struct err *e)
 {
     const struct gprof_options *o = &g->options;
     struct file_buffer text = {0};
@@ -82,11 +88,11 @@ static bool read_file_map(struct gprof *g, struct err *e)
     return ok || err_set(e, "%s: unable to parse mapping file %s.", o->whoami, o->order_map);
 }
 
-static bool read_functions(struct gprof *g, struct err *e)
+static bool gprof_read_functions(struct gprof *g, struct err *e)
 {
     const struct gprof_options *o = &g->options;
     if (o->symbol_map)
-        return read_map(g, e);
+        return gprof_read_map(g, e);
     size_t len;
     enum object_symbol_source source;
     object_symbols(g->image, &len, &source);
@@ -99,7 +105,7 @@ static bool read_functions(struct gprof *g, struct err *e)
 }
 
 /* What a profile allows, unless reports were asked for; less what was mentioned as unwanted. */
-static unsigned choose_styles(const struct gprof *g)
+static unsigned gprof_choose_styles(const struct gprof *g)
 {
     unsigned styles = g->options.styles;
     if (styles)
@@ -111,22 +117,22 @@ static unsigned choose_styles(const struct gprof *g)
     return (styles ? styles : STYLE_COUNTS) & ~g->options.mentioned;
 }
 
-static void print_order(struct gprof *g, unsigned styles, struct out *out)
+static void gprof_print_order(struct gprof *g, unsigned styles, struct out *out)
 {
     const struct graph *graph = g->input.has_arcs ? &g->graph : NULL;
-    struct gnu_order order;
+    struct gnu_layout order;
     if (styles & STYLE_FUNCTION_ORDER)
-        gnu_order_functions(&order, &g->functions, graph, &g->selection,
-                            (struct gnu_printed){graph && (styles & STYLE_GRAPH),
-                                                 g->options.show_all, g->options.lines},
-                            &g->arena);
+        gnu_layout_functions(&order, &g->functions, graph, &g->selection,
+                             (struct gnu_printed){graph && (styles & STYLE_GRAPH),
+                                                  g->options.show_all, g->options.lines},
+                             &g->arena);
     else
-        gnu_order_files(&order, &g->functions, graph, &g->selection, &g->files, &g->arena);
-    gprof_order(&order, out);
+        gnu_layout_files(&order, &g->functions, graph, &g->selection, &g->files, &g->arena);
+    gprof_layout(&order, out);
 }
 
 /* Annotated source and execution counts alone need neither times nor an order of names. */
-static bool needs_counts_alone(const struct gprof *g)
+static bool gprof_needs_counts_alone(const struct gprof *g)
 {
     unsigned styles = g->options.styles;
     return styles && !(styles & ~(unsigned)(STYLE_COUNTS | STYLE_ANNOTATED));
@@ -146,14 +152,27 @@ MUST_CHECK static bool print_sources(struct gprof *g, struct gprof_report *r, un
     return !(styles & STYLE_ANNOTATED) || gprof_annotate(&g->options, r, &g->arena, out);
 }
 
+static void gprof_print_flat(struct gprof *g, struct gprof_report *r, struct out *out)
+{
+    struct gnu_flat table;
+    struct gnu_flat_input in = {.functions = &g->functions,
+                                .time = &g->time,
+                                .selection = &g->selection,
+                                .graph = r->graph,
+                                .node_of = g->line_calls.node_of,
+                                .shows_idle = r->show_all};
+    gnu_flat_make(&table, &in, &g->arena);
+    gprof_flat(r, &table, out);
+}
+
 MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
 {
     bool has_graph = g->input.has_arcs;
     struct gprof_report r = {.functions = &g->functions,
                              .time = &g->time,
+                             .scale = g->scale,
                              .selection = &g->selection,
                              .graph = has_graph ? &g->graph : NULL,
-                             .node_of = g->line_calls.node_of,
                              .names = &g->names,
                              .blocks = &g->blocks,
                              .bsd = g->options.traditional,
@@ -166,24 +185,24 @@ MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
                              .width = g->options.width,
                              .has_output = styles & STYLE_INFO};
     bool wants_graph = has_graph && (styles & STYLE_GRAPH);
-    if ((wants_graph || r.bsd) && !needs_counts_alone(g))
+    if ((wants_graph || r.bsd) && !gprof_needs_counts_alone(g))
         gprof_make_labels(&r, &g->arena);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
     if (styles & STYLE_FLAT)
-        gprof_flat(&r, out);
+        gprof_print_flat(g, &r, out);
     if (wants_graph && !r.bsd)
         gprof_graph(&r, out);
     if (wants_graph)
         gprof_index(&r, out);
     bool ok = print_sources(g, &r, styles, out);
     if (styles & (STYLE_FUNCTION_ORDER | STYLE_FILE_ORDER))
-        print_order(g, styles, out);
+        gprof_print_order(g, styles, out);
     return ok;
 }
 
 /* The index names the files of static functions; only those it lists are looked up. */
-static void locate_static_functions(struct gprof *g)
+static void gprof_locate_static_functions(struct gprof *g)
 {
     for (uint32_t i = 0; i < g->functions.len && !g->functions.is_located; i++) {
         struct function *f = &g->functions.at[i];
@@ -194,7 +213,7 @@ static void locate_static_functions(struct gprof *g)
 }
 
 /* -l. Lines that nothing was measured in are listed where something asks for more than that. */
-static void add_lines(struct gprof *g)
+static void gprof_add_lines(struct gprof *g)
 {
     const struct gprof_options *o = &g->options;
     const unsigned measured_only = STYLE_FLAT | STYLE_GRAPH | STYLE_INFO | STYLE_SUMMARY;
@@ -202,13 +221,16 @@ static void add_lines(struct gprof *g)
                      selection_needs_lines(&g->selection);
     struct measured measured;
     g->only_functions = g->functions;
-    measured_init_gnu(&measured, &g->input.profile);
+    measured_gnu(&measured, &g->input.profile);
     functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
     measured_deinit(&measured);
 }
 
-/* Reading the profiles and sorting the names, or finding the functions' lines, need nothing of each
- * other: of the image, reading asks for word size and byte order alone. */
+/* Pairs of threads: each comment says what either may change; what both read, neither changes.
+ *
+ * Reading the profiles, and sorting names or finding the functions' lines. The first thread has the
+ * input, `out`, `e` and standard error, and asks the image for word size and byte order alone; the
+ * second has the functions, g->arena and the rest of the image. */
 struct reading_job {
     struct gprof *g;
     struct out *out;
@@ -216,35 +238,31 @@ struct reading_job {
     bool ok;
 };
 
-static void read_or_sort(size_t part, void *context)
+static void gprof_read_or_sort(size_t part, void *context)
 {
     struct reading_job *job = context;
     struct gprof *g = job->g;
     if (part == 0)
         job->ok = gprof_read_profiles(&g->options, g->image, &g->input, job->out, job->e);
-    else if (!needs_counts_alone(g))
+    else if (!gprof_needs_counts_alone(g))
         functions_order_names(&g->functions, &g->arena);
     else
         functions_locate(&g->functions, g->image);
 }
 
-/* Neither do the graph's times and the places of functions in the sources. */
-static const struct selection *graph_selection(const struct gprof *g)
-{
-    return g->line_calls.node_of ? &g->function_selection : &g->selection;
-}
-
-static void propagate_or_locate(size_t part, void *context)
+/* The graph's times, and the places of functions in the sources. The first thread has the graph,
+ * but for its counts of calls, and g->arena; the second the image, and `file` of the functions. */
+static void gprof_propagate_or_locate(size_t part, void *context)
 {
     struct gprof *g = context;
     if (part == 0)
-        graph_propagate(&g->graph, graph_selection(g), g->rules, &g->arena);
+        graph_propagate(&g->graph, g->rules, &g->arena);
     else if (!g->options.traditional)
-        locate_static_functions(g);
+        gprof_locate_static_functions(g);
 }
 
 /* BFD's names of machines for which GNU gprof has no -c. */
-static const char *machine_name(const struct object *o)
+static const char *gprof_machine_name(const struct object *o)
 {
     bool is_64 = object_word(o) == 8;
     switch (object_machine(o)) {
@@ -258,7 +276,7 @@ static const char *machine_name(const struct object *o)
 }
 
 /* -c. Where GNU gprof does not know the machine, it says so and goes on. */
-static void find_static_calls(struct gprof *g)
+static void gprof_find_static_calls(struct gprof *g)
 {
     if (!g->options.static_graph)
         return;
@@ -266,11 +284,11 @@ static void find_static_calls(struct gprof *g)
         g->rules.calls = &g->calls;
     else
         lookalike_say("%s: -c not supported on architecture %s\n", g->options.whoami,
-                      machine_name(g->image));
+                      gprof_machine_name(g->image));
 }
 
 /* Block counts belong to lines; with functions alone they are passed over, which is said. */
-static void take_blocks(struct gprof *g)
+static void gprof_take_blocks(struct gprof *g)
 {
     if (g->options.lines)
         gnu_blocks_make(&g->blocks, &g->input.profile, &g->functions, &g->arena);
@@ -279,15 +297,16 @@ static void take_blocks(struct gprof *g)
                       g->options.whoami);
 }
 
-static bool write_sum(struct gprof *g, struct err *e)
+static bool gprof_write_sum_file(struct gprof *g, struct err *e)
 {
     return !(g->options.styles & STYLE_SUMMARY) ||
            gprof_write_sum(&g->options, g->image, &g->input.profile, &g->functions,
                            g->input.has_arcs ? &g->graph : NULL, e);
 }
 
-/* Neither do selections and names. */
-static void select_or_sort(size_t part, void *context)
+/* Selections, and the order of names. The first thread has the selection with its arena and the
+ * image; the second the functions' order of names and g->names_arena. */
+static void gprof_select_or_sort(size_t part, void *context)
 {
     struct gprof *g = context;
     if (part == 0)
@@ -296,79 +315,82 @@ static void select_or_sort(size_t part, void *context)
         functions_order_names(&g->functions, &g->names_arena);
 }
 
-static bool read_profiles(struct gprof *g, struct out *out, struct err *e)
+static bool gprof_read_all_profiles(struct gprof *g, struct out *out, struct err *e)
 {
     if (!g->options.lines || g->options.symbol_map) {
         struct reading_job job = {g, out, e, false};
         selection_resolve(&g->selection, &g->functions, g->image);
-        parallel_for(2, 2, read_or_sort, &job);
+        parallel_for(2, 2, gprof_read_or_sort, &job);
         return job.ok;
     }
     if (!gprof_read_profiles(&g->options, g->image, &g->input, out, e))
         return false;
-    add_lines(g);
-    parallel_for(2, 2, select_or_sort, g);
+    gprof_add_lines(g);
+    parallel_for(2, 2, gprof_select_or_sort, g);
     return true;
 }
 
 /* Nothing but a flat profile in GNU's layout, in which no ranks appear. */
-static bool is_flat_alone(const struct gprof_options *o)
+static bool gprof_is_flat_alone(const struct gprof_options *o)
 {
     return o->styles && !(o->styles & ~(unsigned)(STYLE_FLAT | STYLE_INFO)) && !o->traditional;
 }
 
 /* Connects functions alone where lines have nothing to say in the graph. */
-static void connect(struct gprof *g)
+static void gprof_connect(struct gprof *g)
 {
     const struct gprof_options *o = &g->options;
     const struct functions *functions = &g->functions;
     const struct attribution *time = &g->time;
-    if (o->lines && !o->symbol_map && is_flat_alone(o) && !o->has_specs && !o->static_graph) {
+    const struct selection *selection = &g->selection;
+    if (o->lines && !o->symbol_map && gprof_is_flat_alone(o) && !o->has_specs && !o->static_graph) {
         functions = &g->only_functions;
         line_calls_make(&g->line_calls, functions, &g->functions, time, &g->input.profile,
                         &g->arena);
         time = &g->line_calls.time;
         g->rules.roots = g->line_calls.roots;
         g->rules.roots_len = g->line_calls.roots_len;
-        g->rules.counts_unknown = true;
+        g->rules.ignores_unknown_callers = false;
         g->function_selection.arena = &g->arena;
         as_gprof_exclude_recorder(&g->function_selection);
         selection_resolve(&g->function_selection, &g->only_functions, g->image);
+        selection = &g->function_selection;
     }
-    graph_connect(&g->graph, functions, &g->input.profile, time, graph_selection(g), g->rules,
-                  &g->arena);
+    g->filter = selection_graph_filter(selection);
+    g->rules.filter = &g->filter;
+    graph_connect(&g->graph, functions, &g->input.profile, time, g->rules, &g->arena);
 }
 
-static bool analyse(struct gprof *g, struct out *out, struct err *e)
+static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
 {
-    if (!read_profiles(g, out, e))
+    if (!gprof_read_all_profiles(g, out, e))
         return false;
-    g->rules.is_unranked = is_flat_alone(&g->options);
-    attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
-    take_blocks(g);
+    g->rules.is_unranked = gprof_is_flat_alone(&g->options);
+    g->scale = attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
+    gprof_take_blocks(g);
     if (!g->input.has_arcs)
-        return write_sum(g, e);
-    find_static_calls(g);
-    connect(g);
-    if (!write_sum(g, e))
+        return gprof_write_sum_file(g, e);
+    gprof_find_static_calls(g);
+    gprof_connect(g);
+    if (!gprof_write_sum_file(g, e))
         return false;
     profile_deinit(&g->input.profile); /* all of it is in the graph now */
-    if (!needs_counts_alone(g))
-        parallel_for(2, 2, propagate_or_locate, g);
+    if (!gprof_needs_counts_alone(g))
+        parallel_for(2, 2, gprof_propagate_or_locate, g);
     return true;
 }
 
-static bool report(struct gprof *g, struct out *out, struct err *e)
+static bool gprof_print_reports(struct gprof *g, struct out *out, struct err *e)
 {
     const struct gprof_options *o = &g->options;
-    if (!open_image(g, e) || !read_file_map(g, e) || !read_functions(g, e))
+    if (!gprof_open_image(g, e) || !gprof_read_file_map(g, e) || !gprof_read_functions(g, e))
         return false;
     if (o->format == 'p')
         return err_set(e, "%s: sorry, file format `prof' is not yet supported", o->whoami);
-    if (!analyse(g, out, e))
+    if (!gprof_analyse(g, out, e))
         return false;
 
-    unsigned styles = choose_styles(g);
+    unsigned styles = gprof_choose_styles(g);
     if ((styles & STYLE_FLAT) && !g->time.has_histogram)
         return err_set(e, "%s: gmon.out file is missing histogram", o->whoami);
     if ((styles & STYLE_GRAPH) && !g->input.has_arcs)
@@ -381,14 +403,23 @@ static bool report(struct gprof *g, struct out *out, struct err *e)
     return true;
 }
 
-static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+/* GNU gprof unpacks a section whatever it claims, and says nothing of one that it cannot. */
+static bool gprof_debug_is_whole(struct gprof *g, struct err *e)
+{
+    const char *why;
+    return !object_debug_refused(g->image, &why) ||
+           err_set(e, "%s: %s: %s", g->options.whoami, g->options.image, why);
+}
+
+static int gprof_run(const struct command *self, int argc, char **argv, struct out *out,
+                     struct err *e)
 {
     (void)self;
-    struct gprof g = {.rules = {.is_gnu = true}};
+    struct gprof g = {.rules = {.labels_are_inside = true, .ignores_unknown_callers = true}};
     g.selection.arena = &g.arena;
     int status = as_gprof_parse(argc, argv, &g.options, &g.selection, out, e);
     if (status == AS_GPROF_RUN)
-        status = report(&g, out, e) ? 0 : GNU_FAILED;
+        status = gprof_print_reports(&g, out, e) && gprof_debug_is_whole(&g, e) ? 0 : GNU_FAILED;
     profile_deinit(&g.input.profile);
     if (g.image)
         object_close(g.image);
@@ -405,5 +436,5 @@ const struct command command_gprof = {
     .details = "All options are GNU gprof's; `monarc gprof -h` lists them. Started under the name\n"
                "`gprof`, monarc does the same.\n",
     .is_lookalike = true,
-    .run = run,
+    .run = gprof_run,
 };

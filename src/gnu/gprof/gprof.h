@@ -1,6 +1,6 @@
 /* What `monarc gprof` needs from a profile that GNU gprof reads in its own way. */
-#ifndef MONARC_CLI_GPROF_H
-#define MONARC_CLI_GPROF_H
+#ifndef MONARC_GNU_GPROF_GPROF_H
+#define MONARC_GNU_GPROF_GPROF_H
 
 #include "gnu/gprof/as_gprof.h"
 #include "profile/model/profile.h"

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "gnu/lookalike.h"
 #include "source/text.h"
 
@@ -56,6 +57,7 @@ static bool read_source(struct annotating *t, const char *recorded, const char *
     if (source_text_read(&t->text, path, &why) || (!stat(path, &st) && S_ISDIR(st.st_mode)))
         return true;
     lookalike_say("%s\n", why.line);
+    t->was_refused |= errno_is_trouble(why.system);
     return false;
 }
 
@@ -86,8 +88,7 @@ static void note_written(struct annotating *t, const char *target, uint32_t file
 static void write_beside(struct annotating *t, uint32_t file, struct arena *a)
 {
     const struct gnu_source *s = &t->sources.files[file];
-    const char *slash = strrchr(s->path, '/');
-    const char *target = arena_printf(a, "%s-ann", slash ? slash + 1 : s->path);
+    const char *target = arena_printf(a, "%s-ann", path_base_name(s->path));
     struct out text;
     struct err why;
     if (replaces_source(t, target)) {
@@ -101,8 +102,10 @@ static void write_beside(struct annotating *t, uint32_t file, struct arena *a)
     warn_of_earlier(t, target, s->path);
     if (file_replace(target, (struct bytes){(const uint8_t *)text.at, text.len}, &why))
         note_written(t, target, file);
-    else
+    else {
         lookalike_say("%s\n", why.line);
+        t->was_refused = true;
+    }
     out_deinit(&text);
 }
 

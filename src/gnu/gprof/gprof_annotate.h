@@ -1,6 +1,6 @@
 /* `monarc gprof -A`: sources found, read and printed, or written into files beside (-y). */
-#ifndef MONARC_CLI_GPROF_ANNOTATE_H
-#define MONARC_CLI_GPROF_ANNOTATE_H
+#ifndef MONARC_GNU_GPROF_GPROF_ANNOTATE_H
+#define MONARC_GNU_GPROF_GPROF_ANNOTATE_H
 
 #include "gnu/gprof/as_gprof.h"
 #include "gnu/gprof/gprof_text.h"

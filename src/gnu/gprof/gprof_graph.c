@@ -9,12 +9,12 @@
 
 enum { LINE = 3 * DIGITS_ROOM, LINES_A_PIECE = 1024 };
 
-static double percent_base(const struct gprof_report *r)
+static double gprof_percent_base(const struct gprof_report *r)
 {
     return r->graph->shown_total > 0 ? r->graph->shown_total : 1;
 }
 
-static void header(struct gprof_report *r, struct out *out)
+static void gprof_header(struct gprof_report *r, struct out *out)
 {
     gprof_new_page(r, out);
     if (!r->bsd)
@@ -39,7 +39,7 @@ static void header(struct gprof_report *r, struct out *out)
 }
 
 /* ` SELF CHILDREN` in the columns' widths. */
-static void times(const struct gprof_report *r, double self, double children, struct out *out)
+static void gprof_times(const struct gprof_report *r, double self, double children, struct out *out)
 {
     out_char(out, ' ');
     out_fixed(out, self / r->time->rate, 7, 2);
@@ -48,21 +48,22 @@ static void times(const struct gprof_report *r, double self, double children, st
 }
 
 /* `[N]`, the percentage and the times of an entry. */
-static void entry_start(const struct gprof_report *r, const struct graph_node *n, struct out *out)
+static void gprof_entry_start(const struct gprof_report *r, const struct graph_node *n,
+                              struct out *out)
 {
     char rank[16];
     snprintf(rank, sizeof rank, "[%u]", n->rank);
     out_field(out, rank, 6);
     out_char(out, ' ');
-    out_fixed(out, 100 * (n->shown_self + n->shown_children) / percent_base(r), 5, 1);
-    times(r, n->shown_self, n->shown_children, out);
+    out_fixed(out, 100 * (n->shown_self + n->shown_children) / gprof_percent_base(r), 5, 1);
+    gprof_times(r, n->shown_self, n->shown_children, out);
     out_char(out, ' ');
 }
 
-static void entry(struct gprof_report *r, uint32_t node, struct out *out)
+static void gprof_entry(struct gprof_report *r, uint32_t node, struct out *out)
 {
     const struct graph_node *n = &r->graph->nodes[node];
-    entry_start(r, n, out);
+    gprof_entry_start(r, n, out);
     if (!n->calls && !n->self_calls) {
         out_spaces(out, 16);
     } else {
@@ -80,8 +81,8 @@ static void entry(struct gprof_report *r, uint32_t node, struct out *out)
 }
 
 /* One caller or callee in any layout and of any size. */
-static char *wide_arc(const struct gprof_report *r, const struct graph_arc *arc, bool is_internal,
-                      uint64_t total, char *to)
+static char *gprof_wide_arc(const struct gprof_report *r, const struct graph_arc *arc,
+                            bool is_internal, uint64_t total, char *to)
 {
     to = digits_spaces(to, 12);
     if (is_internal) {
@@ -102,7 +103,7 @@ static char *wide_arc(const struct gprof_report *r, const struct graph_arc *arc,
 
 /* The same where everything fits its column, which is most of what a program prints: numbers are
  * put into a line of blanks. */
-static char *usual_arc(double self, double children, uint32_t count, uint32_t total, char *to)
+static char *gprof_usual_arc(double self, double children, uint32_t count, uint32_t total, char *to)
 {
     static const char blank[] = "                 .       .          /            ";
     memcpy(to, blank, sizeof blank - 1);
@@ -114,55 +115,28 @@ static char *usual_arc(double self, double children, uint32_t count, uint32_t to
 }
 
 /* One caller or callee; `total` is what its calls are a part of. */
-static void arc_line(struct gprof_report *r, const struct sortable_arc *a, uint32_t other,
-                     uint64_t total, struct out *out)
+static void gprof_arc_line(struct gprof_report *r, const struct sortable_arc *a, uint32_t other,
+                           uint64_t total, struct out *out)
 {
     enum { FITS = 9999, COUNT_FITS = 9999999 };
     const struct graph_arc *arc = &r->graph->arcs[a->arc];
     const struct gprof_label *label = &r->labels[other];
     double self = arc->self / r->time->rate, children = arc->children / r->time->rate;
-    out_room(out, LINE + label->len);
-    char *to = out->at + out->len;
+    char *to = out_begin(out, LINE + label->len);
     bool fits = self >= 0 && self < FITS && children >= 0 && children < FITS &&
                 arc->count <= COUNT_FITS && total <= COUNT_FITS;
     if (fits && a->class == CALLS && !r->bsd)
-        to = usual_arc(self, children, (uint32_t)arc->count, (uint32_t)total, to);
+        to = gprof_usual_arc(self, children, (uint32_t)arc->count, (uint32_t)total, to);
     else
-        to = wide_arc(r, arc, a->class != CALLS, total, to);
+        to = gprof_wide_arc(r, arc, a->class != CALLS, total, to);
     memcpy(to, gprof_label_text(label), label->len);
     to += label->len;
     *to++ = '\n';
-    out->len = (size_t)(to - out->at);
+    out_end(out, to);
 }
 
-enum { AHEAD_STARTS = 16, AHEAD_LISTS = 12, AHEAD_ARCS = 8, AHEAD_LABELS = 4 };
-
-/* The labels of the first callers and callees of a function. */
-static void prefetch_labels(const struct gprof_report *r, uint32_t node)
-{
-    const struct graph *g = r->graph;
-    if (graph_is_cycle(g, node))
-        return;
-    uint32_t end = graph_nearest_end(&g->callers, node);
-    for (uint32_t i = g->callers.start[node]; i < end; i++)
-        __builtin_prefetch(&r->labels[g->arcs[g->callers.arc[i]].caller]);
-    end = graph_nearest_end(&g->callees, node);
-    for (uint32_t i = g->callees.start[node]; i < end; i++)
-        __builtin_prefetch(&r->labels[g->arcs[g->callees.arc[i]].callee]);
-}
-
-/* `next` are the nodes to be printed, this one first. */
-static void look_ahead(const struct gprof_report *r, const uint32_t *next, uint32_t len)
-{
-    if (len <= AHEAD_STARTS)
-        return;
-    graph_prefetch_starts(r->graph, next[AHEAD_STARTS]);
-    graph_prefetch_lists(r->graph, next[AHEAD_LISTS]);
-    graph_prefetch_arcs(r->graph, next[AHEAD_ARCS]);
-    prefetch_labels(r, next[AHEAD_LABELS]);
-}
-
-static void callers(struct gprof_report *r, uint32_t node, struct arc_list *list, struct out *out)
+static void gprof_callers(struct gprof_report *r, uint32_t node, struct arc_list *list,
+                          struct out *out)
 {
     if (!graph_has_callers(r->graph, node)) {
         out_spaces(out, r->bsd ? 53 : 49);
@@ -171,23 +145,24 @@ static void callers(struct gprof_report *r, uint32_t node, struct arc_list *list
     }
     graph_sort_callers(r->graph, node, list);
     for (size_t i = 0; i < list->all.len; i++)
-        arc_line(r, &list->all.at[i], r->graph->arcs[list->all.at[i].arc].caller,
-                 r->labels[node].calls, out);
+        gprof_arc_line(r, &list->all.at[i], r->graph->arcs[list->all.at[i].arc].caller,
+                       r->labels[node].calls, out);
 }
 
-static void callees(struct gprof_report *r, uint32_t node, struct arc_list *list, struct out *out)
+static void gprof_callees(struct gprof_report *r, uint32_t node, struct arc_list *list,
+                          struct out *out)
 {
     graph_sort_callees(r->graph, node, list);
     for (size_t i = 0; i < list->all.len; i++) {
         uint32_t callee = r->graph->arcs[list->all.at[i].arc].callee;
-        arc_line(r, &list->all.at[i], callee, r->labels[callee].calls, out);
+        gprof_arc_line(r, &list->all.at[i], callee, r->labels[callee].calls, out);
     }
 }
 
-static void cycle(struct gprof_report *r, uint32_t node, struct out *out)
+static void gprof_cycle(struct gprof_report *r, uint32_t node, struct out *out)
 {
     const struct graph_node *n = &r->graph->nodes[node];
-    entry_start(r, n, out);
+    gprof_entry_start(r, n, out);
     out_u64(out, n->calls, 7);
     if (n->self_calls) {
         out_char(out, '+');
@@ -201,7 +176,7 @@ static void cycle(struct gprof_report *r, uint32_t node, struct out *out)
     for (uint32_t m = n->next_member; m != NO_NODE; m = r->graph->nodes[m].next_member) {
         const struct graph_node *member = &r->graph->nodes[m];
         out_spaces(out, 12);
-        times(r, member->shown_self, member->shown_children, out);
+        gprof_times(r, member->shown_self, member->shown_children, out);
         out_char(out, ' ');
         out_u64(out, member->calls, 7);
         if (member->self_calls) {
@@ -217,12 +192,12 @@ static void cycle(struct gprof_report *r, uint32_t node, struct out *out)
 }
 
 /* With -l only functions have entries, not lines and not cycles. */
-static bool is_printed(const struct gprof_report *r, uint32_t node)
+static bool gprof_is_printed(const struct gprof_report *r, uint32_t node)
 {
     if (r->places == PLACE_WITH_ADDRESS &&
         (graph_is_cycle(r->graph, node) || !r->functions->at[node].is_function))
         return false;
-    return graph_gnu_prints(r->graph, node, r->show_all);
+    return gnu_prints_entry(r->graph, node, r->show_all);
 }
 
 /* The ranks from which each piece of the listing begins, in nodes of about as many lines. */
@@ -231,7 +206,7 @@ struct pieces {
     VEC(uint32_t) first;
 };
 
-static uint32_t lines_of(const struct graph *g, uint32_t node)
+static uint32_t gprof_lines_of(const struct graph *g, uint32_t node)
 {
     if (graph_is_cycle(g, node))
         return 8;
@@ -239,7 +214,7 @@ static uint32_t lines_of(const struct graph *g, uint32_t node)
            g->callees.start[node];
 }
 
-static void cut(struct pieces *pieces, const struct graph *g)
+static void gprof_cut(struct pieces *pieces, const struct graph *g)
 {
     uint32_t lines = LINES_A_PIECE;
     for (uint32_t i = 0; i < g->len; i++) {
@@ -247,11 +222,11 @@ static void cut(struct pieces *pieces, const struct graph *g)
             vec_push(&pieces->first, i);
             lines = 0;
         }
-        lines += lines_of(g, g->ranked[i]);
+        lines += gprof_lines_of(g, g->ranked[i]);
     }
 }
 
-static void print_piece(size_t piece, struct out *out, void *context)
+static void gprof_print_piece(size_t piece, struct out *out, void *context)
 {
     struct pieces *pieces = context;
     struct gprof_report *r = pieces->report;
@@ -259,15 +234,17 @@ static void print_piece(size_t piece, struct out *out, void *context)
     struct arc_list list = {0};
     for (uint32_t i = pieces->first.at[piece]; i < end; i++) {
         uint32_t node = r->graph->ranked[i];
-        look_ahead(r, &r->graph->ranked[i], r->graph->len - i);
-        if (!is_printed(r, node))
+        struct graph_visit visit = {&r->graph->ranked[i], r->graph->len - i, 1, r->labels,
+                                    sizeof *r->labels};
+        graph_look_ahead(r->graph, &visit);
+        if (!gprof_is_printed(r, node))
             continue;
         if (graph_is_cycle(r->graph, node)) {
-            cycle(r, node, out);
+            gprof_cycle(r, node, out);
         } else {
-            callers(r, node, &list, out);
-            entry(r, node, out);
-            callees(r, node, &list, out);
+            gprof_callers(r, node, &list, out);
+            gprof_entry(r, node, out);
+            gprof_callees(r, node, &list, out);
         }
         out_str(out, r->bsd ? "\n-----------------------------------------------\n\n"
                             : "-----------------------------------------------\n");
@@ -279,10 +256,10 @@ void gprof_graph(struct gprof_report *r, struct out *out)
 {
     if (r->bsd && !r->brief)
         out_str(out, gprof_bsd_graph_explanation);
-    header(r, out);
+    gprof_header(r, out);
     struct pieces pieces = {.report = r};
-    cut(&pieces, r->graph);
-    out_parallel(out, pieces.first.len, 0, print_piece, &pieces);
+    gprof_cut(&pieces, r->graph);
+    out_parallel(out, pieces.first.len, 0, gprof_print_piece, &pieces);
     vec_free(&pieces.first);
     if (!r->bsd && !r->brief)
         out_str(out, gprof_graph_explanation);

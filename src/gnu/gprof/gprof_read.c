@@ -2,6 +2,7 @@
 #include "gnu/gprof/gprof.h"
 
 #include "base/file.h"
+#include "gnu/gprof/attribute_gnu.h"
 #include "profile/format/format.h"
 
 #include <math.h>
@@ -49,11 +50,6 @@ static const struct format *choose(const struct gprof_options *o, struct bytes i
     return format_named("bsd44")->probe(in, hint) ? format_named("bsd44") : format_named("bsd");
 }
 
-static double scale_of(const struct histogram *h)
-{
-    return h->bins ? (double)((h->high - h->low) / 2) / h->bins : 0;
-}
-
 static struct histogram *same_range(struct profile *all, const struct histogram *h)
 {
     for (size_t i = 0; i < all->histograms.len; i++)
@@ -82,7 +78,7 @@ static bool fits_first(const char *whoami, const struct histogram *first, const 
                        "%s: dimension abbreviation changed between histogram records, "
                        "from '%c' to '%c'",
                        whoami, first->abbreviation, h->abbreviation);
-    if (fabs(scale_of(first) - scale_of(h)) > 0.000001)
+    if (fabs(gnu_scale(first) - gnu_scale(h)) > 0.000001)
         return err_set(e, "%s: different scales in histogram records", whoami);
     return true;
 }
@@ -155,7 +151,7 @@ static bool add_file(const struct gprof_options *o, const struct format_hint *hi
                      const char *path, struct gprof_input *input, struct file_buffer *buffer,
                      struct out *out, struct err *e)
 {
-    if (!file_read(path, buffer, e))
+    if (!file_read_if(path, format_may_be, buffer, e))
         return false;
     struct bytes in = file_bytes(buffer);
     if (in.len < HEADER_BYTES)

@@ -9,7 +9,8 @@
 
 /* --- execution counts ------------------------------------------------------------------------- */
 
-static void count_line(const struct function *f, uint64_t address, uint64_t count, struct out *out)
+static void gprof_count_line(const struct function *f, uint64_t address, uint64_t count,
+                             struct out *out)
 {
     out_str(out, f->file ? f->file : "<unknown>");
     out_char(out, ':');
@@ -27,11 +28,11 @@ void gprof_counts(struct gprof_report *r, const uint32_t *order, uint32_t len, s
         const struct function *f = &r->functions->at[order[i]];
         uint64_t calls = r->graph ? r->graph->nodes[order[i]].calls : 0;
         if (calls || r->show_all)
-            count_line(f, f->start, calls, out);
+            gprof_count_line(f, f->start, calls, out);
         for (uint32_t k = b->start ? b->start[order[i]] : 0; b->start && k < b->start[order[i] + 1];
              k++)
             if (b->at[k].count || r->show_all)
-                count_line(f, b->at[k].address, b->at[k].count, out);
+                gprof_count_line(f, b->at[k].address, b->at[k].count, out);
     }
 }
 
@@ -55,7 +56,7 @@ struct margin {
     bool has_sum, has_last;
 };
 
-static void margin_add(struct margin *m, uint64_t count)
+static void gprof_margin_add(struct margin *m, uint64_t count)
 {
     m->last = count;
     m->has_last = true;
@@ -67,7 +68,7 @@ static void margin_add(struct margin *m, uint64_t count)
 }
 
 /* Whether the line goes on from the block before it: the first of its own blocks begins later. */
-static bool line_runs_on(const struct gprof_report *r, const struct gnu_line *l)
+static bool gprof_line_runs_on(const struct gprof_report *r, const struct gnu_line *l)
 {
     const struct gnu_blocks *b = r->blocks;
     if (!b->start || b->start[l->function] == b->start[l->function + 1])
@@ -76,7 +77,8 @@ static bool line_runs_on(const struct gprof_report *r, const struct gnu_line *l)
            b->at[b->start[l->function]].address > r->functions->at[l->function].start;
 }
 
-static void margin_add_blocks(struct margin *m, struct annotation *t, const struct gnu_line *l)
+static void gprof_margin_add_blocks(struct margin *m, struct annotation *t,
+                                    const struct gnu_line *l)
 {
     const struct gnu_blocks *b = t->report->blocks;
     for (uint32_t i = b->start ? b->start[l->function] : 0;
@@ -85,24 +87,24 @@ static void margin_add_blocks(struct margin *m, struct annotation *t, const stru
         m->sum = (m->has_sum ? m->sum : 0) + t->last_count;
         m->has_sum = true;
         if (!t->style->all_lines || !m->has_last || m->last != t->last_count)
-            margin_add(m, t->last_count);
+            gprof_margin_add(m, t->last_count);
     }
 }
 
 /* Collects the counts of a line; false: it has none. */
-static bool margin_fill(struct margin *m, struct annotation *t, const struct gnu_line *l)
+static bool gprof_margin_fill(struct margin *m, struct annotation *t, const struct gnu_line *l)
 {
     if (t->report->functions->at[l->function].is_function) {
         t->last_count = l->calls;
-        margin_add(m, l->calls);
-    } else if (t->style->all_lines && line_runs_on(t->report, l)) {
-        margin_add(m, t->last_count);
+        gprof_margin_add(m, l->calls);
+    } else if (t->style->all_lines && gprof_line_runs_on(t->report, l)) {
+        gprof_margin_add(m, t->last_count);
     }
     m->sum = m->last;
     m->has_sum = m->has_last;
-    margin_add_blocks(m, t, l);
+    gprof_margin_add_blocks(m, t, l);
     if (t->style->all_lines && m->end == m->text) {
-        margin_add(m, t->last_count);
+        gprof_margin_add(m, t->last_count);
         m->sum = t->last_count;
         m->has_sum = true;
     }
@@ -110,11 +112,11 @@ static bool margin_fill(struct margin *m, struct annotation *t, const struct gnu
 }
 
 /* What stands before one line, exactly MARGIN columns. */
-static void print_margin(struct annotation *t, const struct gnu_line *l, struct out *out)
+static void gprof_print_margin(struct annotation *t, const struct gnu_line *l, struct out *out)
 {
     struct margin m = {.end = m.text};
     t->executable++;
-    if (!margin_fill(&m, t, l)) {
+    if (!gprof_margin_fill(&m, t, l)) {
         out_spaces(out, MARGIN);
         return;
     }
@@ -130,8 +132,8 @@ static void print_margin(struct annotation *t, const struct gnu_line *l, struct 
     out_bytes(out, m.text, len < MARGIN ? len : MARGIN);
 }
 
-static void print_lines(struct annotation *t, const struct gnu_source *s, struct bytes text,
-                        struct out *out)
+static void gprof_print_lines(struct annotation *t, const struct gnu_source *s, struct bytes text,
+                              struct out *out)
 {
     const char *at = text.len ? (const char *)text.at : "", *end = at + text.len;
     uint64_t number = 1;
@@ -141,7 +143,7 @@ static void print_lines(struct annotation *t, const struct gnu_source *s, struct
         while (next < s->len && s->lines[next].line < number)
             next++;
         if (next < s->len && s->lines[next].line == number)
-            print_margin(t, &s->lines[next], out);
+            gprof_print_margin(t, &s->lines[next], out);
         else
             out_bytes(out, "                ", MARGIN);
         out_bytes(out, at, (size_t)(stop - at));
@@ -149,7 +151,7 @@ static void print_lines(struct annotation *t, const struct gnu_source *s, struct
     }
 }
 
-static int by_calls(uint32_t left, uint32_t right, const void *context)
+static int gprof_by_calls(uint32_t left, uint32_t right, const void *context)
 {
     const struct gnu_line *lines = context;
     uint64_t l = lines[left].calls, r = lines[right].calls;
@@ -158,13 +160,13 @@ static int by_calls(uint32_t left, uint32_t right, const void *context)
     return left < right ? -1 : 1;
 }
 
-static void print_top(const struct gnu_source *s, uint32_t most, struct out *out)
+static void gprof_print_top(const struct gnu_source *s, uint32_t most, struct out *out)
 {
     struct arena scratch = {0};
     uint32_t *order = ARENA_NEW(&scratch, uint32_t, s->len);
     for (uint32_t i = 0; i < s->len; i++)
         order[i] = i;
-    sort_u32(order, s->len, by_calls, s->lines);
+    sort_u32(order, s->len, gprof_by_calls, s->lines);
     out_printf(out, "\n\nTop %" PRIu32 " Lines:\n\n     Line      Count\n\n", most);
     for (uint32_t i = 0; i < most && i < s->len && s->lines[order[i]].calls; i++) {
         out_u64(out, s->lines[order[i]].line, 9);
@@ -175,7 +177,8 @@ static void print_top(const struct gnu_source *s, uint32_t most, struct out *out
     arena_deinit(&scratch);
 }
 
-static void print_summary(const struct annotation *t, const struct gnu_source *s, struct out *out)
+static void gprof_print_summary(const struct annotation *t, const struct gnu_source *s,
+                                struct out *out)
 {
     double executable = (double)t->executable;
     out_printf(out, "\nExecution Summary:\n\n%9" PRIu64 "   Executable lines in this file\n",
@@ -201,9 +204,9 @@ void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, struct 
                      const struct gprof_source_style *style, struct out *out)
 {
     struct annotation t = {.report = r, .style = style, .last_count = r->last_count};
-    print_lines(&t, s, text, out);
+    gprof_print_lines(&t, s, text, out);
     if (style->table_length)
-        print_top(s, style->table_length, out);
-    print_summary(&t, s, out);
+        gprof_print_top(s, style->table_length, out);
+    gprof_print_summary(&t, s, out);
     r->last_count = t.last_count;
 }

@@ -47,11 +47,11 @@ static void copy_blocks(struct profile *sum, const struct profile *p, const stru
     for (uint32_t i = 0; i < len; i++) {
         const struct block *b = &p->blocks.at[order[i].item];
         bool is_new;
-        uint32_t *at = map_at(&place, b->address, 0, (uint32_t)sum->blocks.len, &is_new);
+        uint32_t at = map_index(&place, b->address, 0, sum->blocks.len, &is_new);
         if (is_new)
             vec_push(&sum->blocks, *b);
         else
-            sum->blocks.at[*at].count = add_saturating(sum->blocks.at[*at].count, b->count);
+            sum->blocks.at[at].count = add_saturating(sum->blocks.at[at].count, b->count);
     }
     map_deinit(&place);
     arena_deinit(&scratch);

@@ -1,6 +1,6 @@
 /* `monarc gprof -s`. */
-#ifndef MONARC_CLI_GPROF_SUM_H
-#define MONARC_CLI_GPROF_SUM_H
+#ifndef MONARC_GNU_GPROF_GPROF_SUM_H
+#define MONARC_GNU_GPROF_GPROF_SUM_H
 
 #include "profile/analysis/graph/graph.h"
 #include "gnu/gprof/as_gprof.h"

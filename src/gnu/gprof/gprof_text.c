@@ -1,6 +1,7 @@
 /* What GNU-style reports share, and the explanations that -b leaves out. */
 #include "gnu/gprof/gprof_text.h"
 
+#include "base/path.h"
 #include "output/digits.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ void gprof_new_page(struct gprof_report *r, struct out *out)
     r->has_output = true;
 }
 
-static char *decorate(const struct graph_node *n, char *end)
+static char *gprof_decorate(const struct graph_node *n, char *end)
 {
     if (n->cycle) {
         memcpy(end, " <cycle ", 8);
@@ -29,25 +30,24 @@ static char *decorate(const struct graph_node *n, char *end)
 
 const char *gprof_file(const struct gprof_report *r, const char *path)
 {
-    const char *slash = r->full_paths ? NULL : strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    return r->full_paths ? path : path_base_name(path);
 }
 
-static char *add_text(char *to, const char *text, size_t len)
+static char *gprof_add_text(char *to, const char *text, size_t len)
 {
     memcpy(to, text, len);
     return to + len;
 }
 
 /* What stands behind the file of a place. */
-static char *place_numbers(const struct gprof_report *r, const struct function *f, char *to)
+static char *gprof_place_numbers(const struct gprof_report *r, const struct function *f, char *to)
 {
     *to++ = ':';
     if ((int32_t)f->line < 0) /* printed as signed, as GNU gprof does */
         *to++ = '-';
     to = digits_u64(to, (uint32_t)abs((int32_t)f->line), 0);
     if (r->places == PLACE_WITH_ADDRESS) {
-        to = add_text(to, " @ ", 3);
+        to = gprof_add_text(to, " @ ", 3);
         to = digits_hex(to, f->start);
     }
     *to++ = ')';
@@ -57,7 +57,7 @@ static char *place_numbers(const struct gprof_report *r, const struct function *
 enum { PLACE_NUMBERS = 48 };
 
 /* The file as it is printed behind a name, or NULL. */
-static const char *shown_file(const struct gprof_report *r, const struct function *f)
+static const char *gprof_shown_file(const struct gprof_report *r, const struct function *f)
 {
     return r->places && f->file ? gprof_file(r, f->file) : NULL;
 }
@@ -65,27 +65,27 @@ static const char *shown_file(const struct gprof_report *r, const struct functio
 void gprof_name_and_place(const struct gprof_report *r, uint32_t function, struct out *out)
 {
     const struct function *f = &r->functions->at[function];
-    const char *file = shown_file(r, f);
+    const char *file = gprof_shown_file(r, f);
     char numbers[PLACE_NUMBERS];
     out_str(out, names_get(r->names, function));
     if (!file)
         return;
     out_str(out, " (");
     out_str(out, file);
-    out_bytes(out, numbers, (size_t)(place_numbers(r, f, numbers) - numbers));
+    out_bytes(out, numbers, (size_t)(gprof_place_numbers(r, f, numbers) - numbers));
 }
 
-static void make_label(struct gprof_report *r, uint32_t function, struct arena *a)
+static void gprof_make_label(struct gprof_report *r, uint32_t function, struct arena *a)
 {
     enum { CYCLE_AND_RANK = 48 };
     const struct function *f = &r->functions->at[function];
     const struct graph_node *n = r->graph ? &r->graph->nodes[function] : NULL;
     const char *name = names_get(r->names, function);
-    const char *file = shown_file(r, f);
+    const char *file = gprof_shown_file(r, f);
     char numbers[PLACE_NUMBERS], decoration[CYCLE_AND_RANK];
     size_t len = strlen(name), file_len = file ? strlen(file) : 0;
-    size_t numbers_len = file ? (size_t)(place_numbers(r, f, numbers) - numbers) : 0;
-    size_t more = n ? (size_t)(decorate(n, decoration) - decoration) : 0;
+    size_t numbers_len = file ? (size_t)(gprof_place_numbers(r, f, numbers) - numbers) : 0;
+    size_t more = n ? (size_t)(gprof_decorate(n, decoration) - decoration) : 0;
     size_t name_len = file ? len + 2 + file_len + numbers_len : len;
 
     struct gprof_label *label = &r->labels[function];
@@ -95,17 +95,17 @@ static void make_label(struct gprof_report *r, uint32_t function, struct arena *
     char *text = label->text;
     if (label->len > GPROF_LABEL_TEXT)
         label->long_text = text = arena_alloc_text(a, label->len);
-    char *end = add_text(text, name, len);
+    char *end = gprof_add_text(text, name, len);
     if (file) {
-        end = add_text(end, " (", 2);
-        end = add_text(end, file, file_len);
-        end = add_text(end, numbers, numbers_len);
+        end = gprof_add_text(end, " (", 2);
+        end = gprof_add_text(end, file, file_len);
+        end = gprof_add_text(end, numbers, numbers_len);
     }
-    add_text(end, decoration, more);
+    gprof_add_text(end, decoration, more);
 }
 
 /* Whether any report can have a line for it. */
-static bool can_be_printed(const struct gprof_report *r, uint32_t function)
+static bool gprof_can_be_printed(const struct gprof_report *r, uint32_t function)
 {
     const struct graph *g = r->graph;
     if (r->show_all || r->time->self[function] != 0)
@@ -119,8 +119,8 @@ void gprof_make_labels(struct gprof_report *r, struct arena *a)
     uint8_t *room = ARENA_NEW(a, uint8_t, ((size_t)r->functions->len + 1) * GPROF_LABEL);
     r->labels = (struct gprof_label *)(room + (-(uintptr_t)room & (GPROF_LABEL - 1)));
     for (uint32_t i = 0; i < r->functions->len; i++)
-        if (can_be_printed(r, i))
-            make_label(r, i, a);
+        if (gprof_can_be_printed(r, i))
+            gprof_make_label(r, i, a);
 }
 
 void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out)
@@ -131,7 +131,7 @@ void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out
 
 long gprof_granularity(const struct gprof_report *r)
 {
-    return (long)r->time->scale * 2;
+    return (long)r->scale * 2;
 }
 
 const char gprof_flat_explanation[] =

@@ -3,10 +3,11 @@
  *
  * Layouts are GNU's own and BSD's (-T). Explanations are in our words. Nothing is computed here but
  * sums of what is printed. */
-#ifndef MONARC_REPORT_GPROF_TEXT_H
-#define MONARC_REPORT_GPROF_TEXT_H
+#ifndef MONARC_GNU_GPROF_GPROF_TEXT_H
+#define MONARC_GNU_GPROF_GPROF_TEXT_H
 
 #include "profile/analysis/attribute.h"
+#include "gnu/gprof/gnu_flat.h"
 #include "gnu/gprof/gnu_layout.h"
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/names.h"
@@ -38,9 +39,9 @@ enum gprof_places { NO_PLACE, PLACE, PLACE_WITH_ADDRESS /* -l */ };
 struct gprof_report {
     const struct functions *functions;
     const struct attribution *time;
+    double scale; /* as attribute_gnu() says */
     const struct selection *selection;
-    struct graph *graph;     /* NULL: there were no arcs */
-    const uint32_t *node_of; /* nodes of functions, where the graph has not all of them, or NULL */
+    struct graph *graph; /* NULL: there were no arcs */
     struct names *names;
     bool bsd;                   /* -T */
     bool brief;                 /* -b */
@@ -60,10 +61,10 @@ struct gprof_report {
  * flat profile alone in GNU's layout. */
 void gprof_make_labels(struct gprof_report *r, struct arena *a);
 
-void gprof_flat(struct gprof_report *r, struct out *out);
+void gprof_flat(struct gprof_report *r, const struct gnu_flat *table, struct out *out);
 void gprof_graph(struct gprof_report *r, struct out *out);
 void gprof_index(struct gprof_report *r, struct out *out);
-void gprof_order(const struct gnu_order *t, struct out *out);
+void gprof_layout(const struct gnu_layout *t, struct out *out);
 
 /* -C: the functions in that order. */
 void gprof_counts(struct gprof_report *r, const uint32_t *order, uint32_t len, struct out *out);

@@ -3,8 +3,8 @@
  * In GNU gprof's line graph calls go from lines to functions, never to lines. So a line has no
  * callers, no part in a cycle and no time to pass on; all that calls from lines do to a flat
  * profile is to be counted, and to decide in which order functions are met. */
-#ifndef MONARC_ANALYSIS_LINE_CALLS_H
-#define MONARC_ANALYSIS_LINE_CALLS_H
+#ifndef MONARC_GNU_GPROF_LINE_CALLS_H
+#define MONARC_GNU_GPROF_LINE_CALLS_H
 
 #include "profile/analysis/graph/graph.h"
 

@@ -2,7 +2,7 @@
  * the last to the first. */
 #include "gnu/gprof/sources_gnu.h"
 
-#include "coverage/analysis/paths.h"
+#include "base/intern.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -61,8 +61,8 @@ static bool has_line(const struct function *f)
 }
 
 /* Numbers the files and notes the first function of each; file_of[function] counts from 1. */
-static uint32_t *number_files(struct paths *paths, struct keyed **firsts, const struct functions *f,
-                              struct arena *a)
+static uint32_t *number_files(struct path_numbers *paths, struct keyed **firsts,
+                              const struct functions *f, struct arena *a)
 {
     VEC(struct keyed) found = {0};
     uint32_t *file_of = ARENA_NEW(a, uint32_t, f->len);
@@ -113,10 +113,10 @@ static struct keyed *sorted_by_line(const struct functions *f, const struct sele
 void gnu_sources_make(struct gnu_sources *s, const struct functions *f, const struct graph *g,
                       const struct selection *selection, struct arena *a)
 {
-    struct paths paths = {0};
+    struct path_numbers paths = {0};
     struct keyed *firsts;
     uint32_t *file_of = number_files(&paths, &firsts, f, a), len = 0;
-    uint32_t files = (uint32_t)paths.at.len;
+    uint32_t files = (uint32_t)paths.paths.texts.len;
     const struct keyed *order = sorted_by_line(f, selection, file_of, &len, a);
     struct gnu_line *lines = ARENA_NEW(a, struct gnu_line, len);
     struct gnu_source *by_number = ARENA_NEW(a, struct gnu_source, files);
@@ -131,10 +131,10 @@ void gnu_sources_make(struct gnu_sources *s, const struct functions *f, const st
     s->files = ARENA_NEW(a, struct gnu_source, files);
     for (uint32_t i = 0; i < files; i++) {
         s->files[i] = by_number[firsts[files - 1 - i].item];
-        s->files[i].path = paths.at.at[firsts[files - 1 - i].item];
+        s->files[i].path = intern_text(&paths.paths, firsts[files - 1 - i].item);
     }
     s->len = files;
-    paths_deinit(&paths);
+    path_numbers_deinit(&paths);
 }
 
 /* --- execution counts ------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* What GNU gprof knows of each source file: how often the functions (with -l: the lines) on its
  * lines were entered, and the basic blocks counted there. The table behind -A and -C. */
-#ifndef MONARC_ANALYSIS_SOURCES_GNU_H
-#define MONARC_ANALYSIS_SOURCES_GNU_H
+#ifndef MONARC_GNU_GPROF_SOURCES_GNU_H
+#define MONARC_GNU_GPROF_SOURCES_GNU_H
 
 #include "profile/analysis/graph/graph.h"
 #include "gnu/gprof/symspec.h"

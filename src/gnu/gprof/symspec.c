@@ -1,6 +1,9 @@
 /* Parsing symspecs and matching them against the function table. */
 #include "gnu/gprof/symspec.h"
 
+#include "base/path.h"
+#include "base/search.h"
+#include "gnu/gprof/functions_gnu.h"
 #include "base/vec.h"
 
 #include <ctype.h>
@@ -43,7 +46,7 @@ struct arc_targets {
     uint64_t *reach;           /* by range of the finished table: the last address up to it */
 };
 
-static struct spec parse_spec(const char *text, size_t len, struct arena *a)
+static struct spec symspec_parse_spec(const char *text, size_t len, struct arena *a)
 {
     struct spec spec = {0};
     char *copy = arena_copy(a, text, len), *colon = strrchr(copy, ':'), *rest = copy;
@@ -70,18 +73,12 @@ void selection_add(struct selection *s, const char *text, enum question q, bool 
     const char *slash = strchr(text, '/');
     *id = (struct symspec){.next = s->newest, .question = q, .exclude = exclude};
     id->is_arc = slash != NULL;
-    id->left = parse_spec(text, slash ? (size_t)(slash - text) : strlen(text), s->arena);
+    id->left = symspec_parse_spec(text, slash ? (size_t)(slash - text) : strlen(text), s->arena);
     if (slash)
-        id->right = parse_spec(slash + 1, strlen(slash + 1), s->arena);
+        id->right = symspec_parse_spec(slash + 1, strlen(slash + 1), s->arena);
     id->left_matches.previous = id->right_matches.previous = NO_FUNCTION;
     s->newest = id;
     s->specs++;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* A file of the program and the earliest symbol that lies in it. */
@@ -92,12 +89,12 @@ struct candidate {
 
 /* The path whose base name was given. If several files share it, the one that appears last in the
  * symbol table wins. NULL: there is none. */
-static const char *resolve_file(const char *name, const struct functions *f)
+static const char *symspec_resolve_file(const char *name, const struct functions *f)
 {
     VEC(struct candidate) found = {0};
     for (uint32_t i = 0; i < f->len; i++) {
         const char *path = f->at[i].file;
-        if (!path || strcmp(base_name(path), name))
+        if (!path || strcmp(path_base_name(path), name))
             continue;
         size_t k = 0;
         while (k < found.len && strcmp(found.at[k].path, path))
@@ -115,7 +112,7 @@ static const char *resolve_file(const char *name, const struct functions *f)
     return best.path;
 }
 
-static bool spec_matches(const struct spec *spec, const struct function *f)
+static bool symspec_spec_matches(const struct spec *spec, const struct function *f)
 {
     if (spec->name && (spec->name[0] != f->name[0] || strcmp(spec->name, f->name)))
         return false;
@@ -126,8 +123,8 @@ static bool spec_matches(const struct spec *spec, const struct function *f)
 
 /* Adds function `i` to the table, into the range before it where both match without a gap. Lines
  * that are not in the table would match as their function does, and end there. */
-static void extend(struct matches *m, const struct function *f, uint32_t i, struct functions *table,
-                   struct arena *a)
+static void symspec_extend(struct matches *m, const struct function *f, uint32_t i,
+                           struct functions *table, struct arena *a)
 {
     if (m->previous == NO_FUNCTION || m->previous + 1 != i) {
         struct match_entry *entry = ARENA_NEW(a, struct match_entry, 1);
@@ -144,7 +141,7 @@ static void extend(struct matches *m, const struct function *f, uint32_t i, stru
 
 /* All of the function, not just its start: where line symbols of inlined code cut a function in
  * pieces, a name matches several ranges, none of which may hold it whole. */
-static bool one_contains(const struct address_range *r, const struct function *f)
+static bool symspec_one_contains(const struct address_range *r, const struct function *f)
 {
     for (; r; r = r->next)
         if (f->start >= r->start && f->last <= r->last)
@@ -154,8 +151,9 @@ static bool one_contains(const struct address_range *r, const struct function *f
 
 /* Notes what each range of the left side may call, and the arcs, whose ends are numbered from
  * `left_base` and `right_base`. */
-static void link_arcs(struct selection *s, const struct symspec *id, const struct functions *right,
-                      uint32_t left_base, uint32_t right_base)
+static void symspec_link_arcs(struct selection *s, const struct symspec *id,
+                              const struct functions *right, uint32_t left_base,
+                              uint32_t right_base)
 {
     struct address_range **of = s->callees[id->question][id->exclude]->of;
     for (struct match_entry *l = id->left_matches.entries; l; l = l->next)
@@ -169,7 +167,7 @@ static void link_arcs(struct selection *s, const struct symspec *id, const struc
         }
 }
 
-static bool names_place(const struct symspec *id)
+static bool symspec_names_place(const struct symspec *id)
 {
     return id->left.has_file || id->right.has_file || id->left.line || id->right.line;
 }
@@ -177,12 +175,12 @@ static bool names_place(const struct symspec *id)
 bool selection_needs_lines(const struct selection *s)
 {
     for (const struct symspec *id = s->newest; id; id = id->next)
-        if (names_place(id) || id->is_arc)
+        if (symspec_names_place(id) || id->is_arc)
             return true;
     return false;
 }
 
-static uint32_t count_entries(const struct match_entry *newest)
+static uint32_t symspec_count_entries(const struct match_entry *newest)
 {
     uint32_t n = 0;
     for (; newest; newest = newest->next)
@@ -190,24 +188,25 @@ static uint32_t count_entries(const struct match_entry *newest)
     return n;
 }
 
-static size_t count_arcs(const struct selection *s)
+static size_t symspec_count_arcs(const struct selection *s)
 {
     size_t arcs = 0;
     for (const struct symspec *id = s->newest; id; id = id->next)
         if (id->is_arc)
-            arcs += (size_t)count_entries(id->left_matches.entries) *
-                    count_entries(id->right_matches.entries);
+            arcs += (size_t)symspec_count_entries(id->left_matches.entries) *
+                    symspec_count_entries(id->right_matches.entries);
     return arcs;
 }
 
-static void add_ranges(struct selection *s, const struct functions *table)
+static void symspec_add_ranges(struct selection *s, const struct functions *table)
 {
     for (uint32_t i = 0; i < table->len; i++)
         s->ranges[s->ranges_len++] = (struct spec_range){
             .name = table->at[i].name, .next = NO_RANGE, .is_mapped = table->at[i].is_mapped};
 }
 
-static void chain_ranges(struct selection *s, uint32_t base, const struct match_entry *newest)
+static void symspec_chain_ranges(struct selection *s, uint32_t base,
+                                 const struct match_entry *newest)
 {
     for (; newest && newest->next; newest = newest->next)
         s->ranges[base + newest->entry].next = base + newest->next->entry;
@@ -215,7 +214,7 @@ static void chain_ranges(struct selection *s, uint32_t base, const struct match_
 
 /* GNU closes the gaps that ranges with the same start leave in their table. Arcs refer to places in
  * it, and so to another range from then on; the places at the end keep what they had. */
-static void close_gaps(struct selection *s, uint32_t base, const struct functions *table)
+static void symspec_close_gaps(struct selection *s, uint32_t base, const struct functions *table)
 {
     uint32_t kept = base;
     for (uint32_t i = 0; i < table->len; i++)
@@ -224,9 +223,9 @@ static void close_gaps(struct selection *s, uint32_t base, const struct function
 }
 
 /* Ranges are numbered table by table, those of the right sides last. */
-static void make_arcs(struct selection *s, const struct functions *right)
+static void symspec_make_arcs(struct selection *s, const struct functions *right)
 {
-    size_t arcs = count_arcs(s);
+    size_t arcs = symspec_count_arcs(s);
     if (!arcs)
         return;
     uint32_t base[QUESTIONS][2], ranges = right->len;
@@ -236,30 +235,30 @@ static void make_arcs(struct selection *s, const struct functions *right)
     s->ranges = ARENA_NEW(s->arena, struct spec_range, ranges);
     for (int t = 0; t < 2 * QUESTIONS; t++) {
         base[t / 2][t % 2] = s->ranges_len;
-        add_ranges(s, &s->table[t / 2][t % 2]);
+        symspec_add_ranges(s, &s->table[t / 2][t % 2]);
     }
     uint32_t right_base = s->ranges_len;
-    add_ranges(s, right);
+    symspec_add_ranges(s, right);
     for (struct symspec *id = s->newest; id; id = id->next) {
         uint32_t left_base = base[id->question][id->exclude];
-        chain_ranges(s, left_base, id->left_matches.entries);
-        chain_ranges(s, right_base, id->right_matches.entries);
+        symspec_chain_ranges(s, left_base, id->left_matches.entries);
+        symspec_chain_ranges(s, right_base, id->right_matches.entries);
         if (id->is_arc)
-            link_arcs(s, id, right, left_base, right_base);
+            symspec_link_arcs(s, id, right, left_base, right_base);
     }
     for (int t = 0; t < 2 * QUESTIONS; t++)
-        close_gaps(s, base[t / 2][t % 2], &s->table[t / 2][t % 2]);
+        symspec_close_gaps(s, base[t / 2][t % 2], &s->table[t / 2][t % 2]);
 }
 
-static void resolve_files(struct selection *s, struct functions *f, struct object *o)
+static void symspec_resolve_files(struct selection *s, struct functions *f, struct object *o)
 {
     for (struct symspec *id = s->newest; id; id = id->next) {
-        if (names_place(id))
+        if (symspec_names_place(id))
             functions_locate(f, o);
         if (id->left.has_file)
-            id->left.file = resolve_file(id->left.file, f);
+            id->left.file = symspec_resolve_file(id->left.file, f);
         if (id->right.has_file)
-            id->right.file = resolve_file(id->right.file, f);
+            id->right.file = symspec_resolve_file(id->right.file, f);
     }
 }
 
@@ -276,7 +275,7 @@ struct match_list {
 };
 
 /* Which first letters of names can match at all; false if some spec does not ask for a name. */
-static bool first_letters(const struct selection *s, bool letters[256])
+static bool symspec_first_letters(const struct selection *s, bool letters[256])
 {
     for (const struct symspec *id = s->newest; id; id = id->next) {
         if (!id->left.name || (id->is_arc && !id->right.name))
@@ -288,18 +287,19 @@ static bool first_letters(const struct selection *s, bool letters[256])
     return true;
 }
 
-static void match_all(const struct selection *s, const struct functions *f, struct match_list *list)
+static void symspec_match_all(const struct selection *s, const struct functions *f,
+                              struct match_list *list)
 {
-    bool letters[256] = {0}, is_narrow = first_letters(s, letters);
+    bool letters[256] = {0}, is_narrow = symspec_first_letters(s, letters);
     for (uint32_t i = 0; i < f->len; i++) {
         if (is_narrow && !letters[(unsigned char)f->at[i].name[0]])
             continue;
         for (struct symspec *id = s->newest; id; id = id->next) {
-            if (spec_matches(&id->left, &f->at[i])) {
+            if (symspec_spec_matches(&id->left, &f->at[i])) {
                 vec_push(&list->all, ((struct match){id, i, false}));
                 list->left[id->question][id->exclude]++;
             }
-            if (id->is_arc && spec_matches(&id->right, &f->at[i])) {
+            if (id->is_arc && symspec_spec_matches(&id->right, &f->at[i])) {
                 vec_push(&list->all, ((struct match){id, i, true}));
                 list->right++;
             }
@@ -307,10 +307,10 @@ static void match_all(const struct selection *s, const struct functions *f, stru
     }
 }
 
-static void make_tables(struct selection *s, const struct functions *f)
+static void symspec_make_tables(struct selection *s, const struct functions *f)
 {
     struct match_list list = {0};
-    match_all(s, f, &list);
+    symspec_match_all(s, f, &list);
     struct functions right = {.at = ARENA_NEW(s->arena, struct function, list.right)};
     for (int q = 0; q < QUESTIONS; q++)
         for (int x = 0; x < 2; x++) {
@@ -321,15 +321,16 @@ static void make_tables(struct selection *s, const struct functions *f)
         }
     for (size_t i = 0; i < list.all.len; i++) {
         const struct match *m = &list.all.at[i];
-        extend(m->is_right ? &m->id->right_matches : &m->id->left_matches, &f->at[m->function],
-               m->function, m->is_right ? &right : &s->table[m->id->question][m->id->exclude],
-               s->arena);
+        symspec_extend(m->is_right ? &m->id->right_matches : &m->id->left_matches,
+                       &f->at[m->function], m->function,
+                       m->is_right ? &right : &s->table[m->id->question][m->id->exclude], s->arena);
     }
-    make_arcs(s, &right);
+    symspec_make_arcs(s, &right);
     vec_free(&list.all);
 }
 
-static void note_reach(struct arc_targets *targets, const struct functions *table, struct arena *a)
+static void symspec_note_reach(struct arc_targets *targets, const struct functions *table,
+                               struct arena *a)
 {
     targets->reach = ARENA_NEW(a, uint64_t, table->len);
     for (uint32_t i = 0; i < table->len; i++)
@@ -339,15 +340,16 @@ static void note_reach(struct arc_targets *targets, const struct functions *tabl
 
 void selection_resolve(struct selection *s, struct functions *f, struct object *o)
 {
-    resolve_files(s, f, o);
-    make_tables(s, f);
+    s->functions = f;
+    symspec_resolve_files(s, f, o);
+    symspec_make_tables(s, f);
     s->member = ARENA_NEW(s->arena, uint16_t, f->len);
     for (int q = 0; q < QUESTIONS; q++)
         for (int x = 0; x < 2; x++) {
             struct functions *table = &s->table[q][x];
             functions_finish(table, 0, s->arena);
             s->is_empty[q][x] = !table->len;
-            note_reach(s->callees[q][x], table, s->arena);
+            symspec_note_reach(s->callees[q][x], table, s->arena);
             for (uint32_t i = 0; table->len && i < f->len; i++)
                 if (functions_find(table, f->at[i].start) != NO_FUNCTION)
                     s->member[i] |= (uint16_t)(1u << (2 * q + x));
@@ -355,31 +357,57 @@ void selection_resolve(struct selection *s, struct functions *f, struct object *
 }
 
 /* By any of the ranges that contain the caller. They may overlap. */
-static bool arc_is_listed(const struct selection *s, bool exclude, const struct function *caller,
-                          const struct function *callee)
+static bool symspec_arc_is_listed(const struct selection *s, bool exclude,
+                                  const struct function *caller, const struct function *callee)
 {
     const struct functions *table = &s->table[ASK_ARCS][exclude];
     const struct arc_targets *targets = s->callees[ASK_ARCS][exclude];
-    uint32_t low = 0, high = table->len; /* of the ranges, `low` start at or before the caller */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (table->at[middle].start <= caller->start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (uint32_t i = low; i-- > 0 && targets->reach[i] >= caller->start;)
+    uint32_t behind = PARTITION_POINT(table->len, k, table->at[k].start <= caller->start);
+    for (uint32_t i = behind; i-- > 0 && targets->reach[i] >= caller->start;)
         if (table->at[i].last >= caller->start &&
-            one_contains(targets->of[table->at[i].symbol], callee))
+            symspec_one_contains(targets->of[table->at[i].symbol], callee))
             return true;
     return false;
 }
 
-bool selection_admits_arc(const struct selection *s, const struct functions *f, uint32_t caller,
-                          uint32_t callee)
+bool selection_admits_arc(const struct selection *s, uint32_t caller, uint32_t callee)
 {
-    const struct function *from = &f->at[caller], *to = &f->at[callee];
+    const struct function *from = &s->functions->at[caller], *to = &s->functions->at[callee];
     if (!s->is_empty[ASK_ARCS][0])
-        return arc_is_listed(s, false, from, to);
-    return s->is_empty[ASK_ARCS][1] || !arc_is_listed(s, true, from, to);
+        return symspec_arc_is_listed(s, false, from, to);
+    return s->is_empty[ASK_ARCS][1] || !symspec_arc_is_listed(s, true, from, to);
+}
+
+/* --- as a filter of the graph ---------------------------------------------------------------- */
+
+static bool symspec_filter_admits_arc(const void *context, uint32_t caller, uint32_t callee)
+{
+    return selection_admits_arc(context, caller, callee);
+}
+
+/* What callers are is what their callees are, unless those are excluded. */
+static bool symspec_inherits(const struct selection *s, enum question q, uint32_t function,
+                             bool is_inherited)
+{
+    if (!is_inherited)
+        return selection_admits(s, q, function);
+    return selection_includes(s, q, function) || !selection_excludes(s, q, function);
+}
+
+static bool symspec_filter_shows(const void *context, uint32_t function, bool is_inherited)
+{
+    return symspec_inherits(context, ASK_GRAPH, function, is_inherited);
+}
+
+static bool symspec_filter_passes_time(const void *context, uint32_t function, bool is_inherited)
+{
+    return symspec_inherits(context, ASK_TIME, function, is_inherited);
+}
+
+struct graph_filter selection_graph_filter(const struct selection *s)
+{
+    return (struct graph_filter){.context = s,
+                                 .admits_arc = symspec_filter_admits_arc,
+                                 .shows = symspec_filter_shows,
+                                 .passes_time = symspec_filter_passes_time};
 }

@@ -8,10 +8,10 @@
  * the flat profile? ...) what is included and what is excluded. GNU's semantics, kept here:
  * includes beat excludes; a table that matches nothing counts as empty, that is, as "everything";
  * of two arc specs with the same caller only the last one counts. */
-#ifndef MONARC_ANALYSIS_SYMSPEC_H
-#define MONARC_ANALYSIS_SYMSPEC_H
+#ifndef MONARC_GNU_GPROF_SYMSPEC_H
+#define MONARC_GNU_GPROF_SYMSPEC_H
 
-#include "profile/analysis/functions.h"
+#include "profile/analysis/graph/graph.h"
 
 enum question { ASK_GRAPH, ASK_ARCS, ASK_FLAT, ASK_TIME, ASK_ANNOTATE, ASK_COUNTS, QUESTIONS };
 
@@ -34,6 +34,7 @@ struct spec_arc {
 
 struct selection {
     struct arena *arena;
+    const struct functions *functions; /* once resolved */
     struct symspec *newest;
     size_t specs;
 
@@ -77,7 +78,9 @@ static inline bool selection_admits(const struct selection *s, enum question q, 
 }
 
 /* The same for an arc, by the ASK_ARCS tables. */
-bool selection_admits_arc(const struct selection *s, const struct functions *f, uint32_t caller,
-                          uint32_t callee);
+bool selection_admits_arc(const struct selection *s, uint32_t caller, uint32_t callee);
+
+/* What a graph of these functions leaves out by a resolved selection, which must outlive it. */
+struct graph_filter selection_graph_filter(const struct selection *s);
 
 #endif

@@ -3,28 +3,13 @@
  * x86 (16-bit code excepted), Arm with Thumb, AArch64, MIPS (but not MIPS16 and microMIPS),
  * PowerPC, RISC-V, SPARC and z/Architecture are known. Calls and jumps through registers, memory
  * and linkage tables lead to no known place and are left out. */
-#ifndef MONARC_OBJFILE_CALLS_H
-#define MONARC_OBJFILE_CALLS_H
+#ifndef MONARC_OBJFILE_CODE_CALLS_H
+#define MONARC_OBJFILE_CODE_CALLS_H
 
-#include "base/vec.h"
+#include "objfile/code/found_calls.h"
 #include "objfile/object.h"
 
 struct code;
-
-struct code_range {
-    uint64_t low, high;
-};
-
-struct code_call {
-    uint64_t from; /* of the instruction */
-    uint64_t to; /* without mode bits; an ELFv2 local entry point counts as its symbol's address */
-    uint32_t range; /* that `from` lies in: an index */
-    bool is_jump;   /* unconditional: a call only if it leads to the entry of a function */
-};
-
-struct code_calls {
-    VEC(struct code_call) all;
-};
 
 /* The code of an executable or shared object, for any number of threads; NULL if its machine is not
  * known. The object must outlive it. */

@@ -2,35 +2,27 @@
  *
  * A decoder reads a stretch of code of one kind from an address at which an instruction begins. It
  * never fails: bytes that are no instruction are passed over. */
-#ifndef MONARC_OBJFILE_DECODE_H
-#define MONARC_OBJFILE_DECODE_H
+#ifndef MONARC_OBJFILE_CODE_DECODE_H
+#define MONARC_OBJFILE_CODE_DECODE_H
 
 #include "base/bytes.h"
-#include "objfile/code/calls.h"
+#include "base/cursor.h"
+#include "objfile/code/found_calls.h"
 
 struct capstone;
+struct stretch;
+struct finding;
 
-enum instruction_set {
-    SET_X86_32,
-    SET_X86_64,
-    SET_ARM,
-    SET_THUMB,
-    SET_AARCH64,
-    SET_MIPS,
-    SET_MIPS_R6,
-    SET_POWER,
-    SET_RISCV_32,
-    SET_RISCV_64,
-    SET_SPARC,
-    SET_S390,
-    SETS
+struct instruction_set {
+    const char *name;
+    void (*decode)(const struct stretch *s, struct finding *f);
 };
 
 /* A stretch of code. */
 struct stretch {
     struct bytes bytes;
     uint64_t address;
-    enum instruction_set set;
+    const struct instruction_set *set;
     bool is_big_endian;
 };
 
@@ -44,15 +36,7 @@ struct finding {
     bool has_no_capstone;
 };
 
-void decode_calls(const struct stretch *s, struct finding *f);
 void finding_deinit(struct finding *f);
-
-/* decode_words.c, decode_x86.c */
-void decode_words(const struct stretch *s, struct finding *f);
-void decode_x86(const struct stretch *s, struct finding *f);
-
-/* The length of the x86 instruction at `at`; 0 if it is unusual, broken or cut off. */
-size_t x86_length(const uint8_t *at, size_t left, bool is_64);
 
 static inline void found_call(struct finding *f, uint64_t from, uint64_t to)
 {
@@ -65,6 +49,22 @@ static inline void found_jump(struct finding *f, uint64_t from, uint64_t to)
     to &= f->mask;
     if (to <= f->range.low || to >= f->range.high)
         vec_push(&f->calls->all, (struct code_call){from, to, f->index, true});
+}
+
+/* The low `bits` of a word as a number with a sign. */
+static inline uint64_t signed_field(uint32_t word, unsigned bits)
+{
+    uint64_t sign = (uint64_t)1 << (bits - 1);
+    return ((word & ((sign << 1) - 1)) ^ sign) - sign;
+}
+
+/* Looks at code whose instructions have four bytes each. The few bit patterns of branches are all
+ * that is looked at; a test compares them with capstone's view. */
+static inline void decode_words(const struct stretch *s, struct finding *f,
+                                void (*look)(struct finding *f, uint64_t at, uint32_t w))
+{
+    for (size_t i = 0; i + 4 <= s->bytes.len; i += 4)
+        look(f, s->address + i, bytes_u32(s->bytes.at + i, s->is_big_endian));
 }
 
 #endif

@@ -1,10 +1,10 @@
 /* capstone's text, with what it cannot read as bytes. */
 #include "objfile/code/disassemble.h"
 
-#include "base/arena.h"
+#include "objfile/code/architecture.h"
 #include "objfile/code/late_capstone.h"
+#include "objfile/private.h"
 
-#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,63 +16,30 @@ struct disassembler {
     const struct object *object;
     struct capstone *capstone;
     cs_insn *found;
-    cs_mode mode, compressed; /* `compressed`: what is added for such code */
-    uint8_t unit;             /* the least bytes of an instruction */
+    struct capstone_view view;
     char text[256];
 };
 
-struct machine {
-    uint16_t elf;
-    cs_arch arch;
-    cs_mode mode, mode64, compressed;
-    uint8_t unit;
-};
-
-static const struct machine machines[] = {
-    {EM_386, CS_ARCH_X86, CS_MODE_32, CS_MODE_32, 0, 1},
-    {EM_X86_64, CS_ARCH_X86, CS_MODE_64, CS_MODE_64, 0, 1},
-    {EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, CS_MODE_ARM, 0, 4},
-    {EM_ARM, CS_ARCH_ARM, CS_MODE_ARM, CS_MODE_ARM, CS_MODE_THUMB, 2},
-    {EM_MIPS, CS_ARCH_MIPS, CS_MODE_MIPS32, CS_MODE_MIPS64, CS_MODE_MICRO, 2},
-    {EM_PPC, CS_ARCH_PPC, CS_MODE_32, CS_MODE_32, 0, 4},
-    {EM_PPC64, CS_ARCH_PPC, CS_MODE_64, CS_MODE_64, 0, 4},
-    {EM_S390, CS_ARCH_SYSZ, CS_MODE_BIG_ENDIAN, CS_MODE_BIG_ENDIAN, 0, 2},
-    {EM_SPARC, CS_ARCH_SPARC, CS_MODE_BIG_ENDIAN, CS_MODE_BIG_ENDIAN, 0, 4},
-    {EM_SPARCV9, CS_ARCH_SPARC, CS_MODE_V9, CS_MODE_V9, 0, 4},
-#if CS_API_MAJOR >= 5
-    {EM_RISCV, CS_ARCH_RISCV, CS_MODE_RISCV32 | CS_MODE_RISCVC, CS_MODE_RISCV64 | CS_MODE_RISCVC, 0,
-     2},
-#endif
-};
-
-static const struct machine *machine_of(const struct object *o)
-{
-    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
-        if (machines[i].elf == object_machine(o))
-            return &machines[i];
-    return NULL;
-}
-
 struct disassembler *disassembler_open(const struct object *o, bool is_intel)
 {
-    const struct machine *m = machine_of(o);
-    if (!m)
+    struct target target = image_target(&o->self);
+    const struct architecture *a = architecture_of(target.machine);
+    struct capstone_view view;
+    if (!a->capstone || !a->capstone(&target, &view))
         return NULL;
     struct disassembler *d = calloc(1, sizeof *d);
     if (!d)
         memory_exhausted(sizeof *d);
+    if (target.is_big_endian)
+        view.mode |= CS_MODE_BIG_ENDIAN;
     d->object = o;
-    d->unit = m->unit;
-    d->compressed = m->compressed;
-    d->mode = object_word(o) == 8 ? m->mode64 : m->mode;
-    if (object_is_big_endian(o))
-        d->mode |= CS_MODE_BIG_ENDIAN;
-    d->capstone = capstone_open(m->arch, d->mode);
+    d->view = view;
+    d->capstone = capstone_open(view.arch, view.mode);
     if (!d->capstone) {
         free(d);
         return NULL;
     }
-    if (m->arch == CS_ARCH_X86)
+    if (view.has_intel_syntax)
         d->capstone->option(d->capstone->handle, CS_OPT_SYNTAX,
                             is_intel ? CS_OPT_SYNTAX_INTEL : CS_OPT_SYNTAX_ATT);
     d->found = d->capstone->malloc(d->capstone->handle);
@@ -91,9 +58,9 @@ void disassembler_close(struct disassembler *d)
 
 void disassembler_compressed(struct disassembler *d, bool is_compressed)
 {
-    if (d->compressed)
+    if (d->view.compressed)
         d->capstone->option(d->capstone->handle, CS_OPT_MODE,
-                            d->mode | (is_compressed ? d->compressed : 0));
+                            d->view.mode | (is_compressed ? d->view.compressed : 0));
 }
 
 /* Branches have their target as the last operand, a plain number: `0x401136`, `#0x401136`. */
@@ -121,7 +88,7 @@ static void spell(struct disassembler *d, struct instruction *out)
 /* Bytes that are no instruction. */
 static void spell_bytes(struct disassembler *d, struct bytes code, struct instruction *out)
 {
-    size_t len = code.len < d->unit ? code.len : d->unit;
+    size_t len = code.len < d->view.unit ? code.len : d->view.unit;
     int at = snprintf(d->text, sizeof d->text, ".byte  ");
     for (size_t i = 0; i < len; i++)
         at += snprintf(d->text + at, sizeof d->text - (size_t)at, "%s0x%02x", i ? ", " : " ",

@@ -1,6 +1,6 @@
 /* Machine code as text, for people who read it beside their source. */
-#ifndef MONARC_OBJFILE_DISASSEMBLE_H
-#define MONARC_OBJFILE_DISASSEMBLE_H
+#ifndef MONARC_OBJFILE_CODE_DISASSEMBLE_H
+#define MONARC_OBJFILE_CODE_DISASSEMBLE_H
 
 #include "objfile/object.h"
 

@@ -1,7 +1,7 @@
 /* capstone, loaded when it is first needed: its tables hold 80,000 addresses, which the loader
  * would fill in whenever any command starts. Private to this room. */
-#ifndef MONARC_OBJFILE_LATE_CAPSTONE_H
-#define MONARC_OBJFILE_LATE_CAPSTONE_H
+#ifndef MONARC_OBJFILE_CODE_LATE_CAPSTONE_H
+#define MONARC_OBJFILE_CODE_LATE_CAPSTONE_H
 
 #include <capstone/capstone.h>
 
@@ -15,6 +15,14 @@ struct capstone {
     typeof(cs_free) *free;
     typeof(cs_disasm) *disasm;
     typeof(cs_disasm_iter) *disasm_iter;
+};
+
+/* How capstone is to take the code of a program. */
+struct capstone_view {
+    cs_arch arch;
+    cs_mode mode, compressed; /* `compressed`: what is added for such code */
+    uint8_t unit;             /* the least bytes of an instruction */
+    bool has_intel_syntax;
 };
 
 /* A handle for the machine, or NULL: capstone is not installed or does not know it. */

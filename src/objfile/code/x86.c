@@ -1,14 +1,17 @@
-/* Direct calls in x86 code, 32-bit and 64-bit.
+/* x86, 32-bit and 64-bit: above all the direct calls in its code. 16-bit code is not known.
  *
  * Instructions have no fixed length, so every one on the way to a call must be measured. Capstone
  * knows them all, at two or three million instructions a second: seconds for a large program.
  * x86_length() measures what compilers emit fifty times as fast and hands what it is not sure of to
  * capstone; test_calls.c compares the two over whole libraries. Specification: Intel 64 and IA-32
  * Architectures Software Developer's Manual, volume 2, chapter 2 and appendix A. */
-#include "objfile/code/decode.h"
+#include "objfile/code/x86.h"
 
+#include "objfile/code/architecture.h"
+#include "objfile/code/decode.h"
 #include "objfile/code/late_capstone.h"
 
+#include <elf.h>
 #include <endian.h>
 #include <string.h>
 
@@ -50,7 +53,7 @@ struct measure {
     bool is_64, is_wide, has_66, has_67, has_repeat;
 };
 
-static void take_prefixes(struct measure *m)
+static void x86_take_prefixes(struct measure *m)
 {
     for (; m->len < MOST_PREFIXES; m->len++)
         switch (m->at[m->len]) {
@@ -70,7 +73,7 @@ static void take_prefixes(struct measure *m)
 }
 
 /* VEX and EVEX: opcode map, then what follows an opcode of it. '?' for what is none. */
-static char vector_kind(struct measure *m)
+static char x86_vector_kind(struct measure *m)
 {
     const uint8_t *p = m->at + m->len;
     bool is_evex = p[0] == 0x62, is_short = p[0] == 0xc5;
@@ -87,15 +90,15 @@ static char vector_kind(struct measure *m)
     return map == 2 ? 'R' : 'B';
 }
 
-static char opcode_kind(struct measure *m)
+static char x86_opcode_kind(struct measure *m)
 {
     uint8_t byte = m->at[0];
     if (ONE_BYTE[byte] == '?' && byte != 0x0f) {
-        take_prefixes(m);
+        x86_take_prefixes(m);
         byte = m->at[m->len];
     }
     if (byte == 0xc4 || byte == 0xc5 || byte == 0x62)
-        return vector_kind(m);
+        return x86_vector_kind(m);
     if (m->is_64 && byte >> 4 == 4) {
         m->is_wide = byte & 8;
         byte = m->at[++m->len];
@@ -113,7 +116,7 @@ static char opcode_kind(struct measure *m)
 }
 
 /* ModRM, SIB and displacement. */
-static size_t address_len(const uint8_t *modrm)
+static size_t x86_address_len(const uint8_t *modrm)
 {
     static const uint8_t lens[4][8] = {{1, 1, 1, 1, 2, 5, 1, 1},
                                        {2, 2, 2, 2, 3, 2, 2, 2},
@@ -125,7 +128,7 @@ static size_t address_len(const uint8_t *modrm)
 }
 
 /* Bytes of the operand in the instruction; MOST for what is not known. */
-static size_t operand_len(const struct measure *m, char kind, uint8_t modrm)
+static size_t x86_operand_len(const struct measure *m, char kind, uint8_t modrm)
 {
     size_t word = m->has_66 && !m->is_wide ? 2 : 4;
     bool is_test = (modrm >> 3 & 7) < 2;
@@ -151,37 +154,37 @@ static size_t operand_len(const struct measure *m, char kind, uint8_t modrm)
 }
 
 /* Bytes after the opcode; MOST for what is not known. */
-static size_t rest_len(const struct measure *m, char kind)
+static size_t x86_rest_len(const struct measure *m, char kind)
 {
     const uint8_t *modrm = m->at + m->len;
     bool has_modrm = kind >= 'A' && kind <= 'Z';
     if (has_modrm && m->has_67 && !m->is_64)
         return MOST;
-    size_t address = has_modrm ? address_len(modrm) : 0;
-    return address + (kind == 'R' || kind == '.' ? 0 : operand_len(m, kind, *modrm));
+    size_t address = has_modrm ? x86_address_len(modrm) : 0;
+    return address + (kind == 'R' || kind == '.' ? 0 : x86_operand_len(m, kind, *modrm));
 }
 
 /* The length, or 0, and what kind of instruction it is. */
-static size_t measure(const uint8_t *at, size_t left, bool is_64, char *kind)
+static size_t x86_measure(const uint8_t *at, size_t left, bool is_64, char *kind)
 {
     uint8_t copy[MOST + 1] = {0};
     struct measure m = {.at = at, .is_64 = is_64};
     if (left < MOST)
         m.at = memcpy(copy, at, left);
-    *kind = opcode_kind(&m);
-    size_t len = m.len + rest_len(&m, *kind);
+    *kind = x86_opcode_kind(&m);
+    size_t len = m.len + x86_rest_len(&m, *kind);
     return len <= left && len <= MOST ? len : 0;
 }
 
 size_t x86_length(const uint8_t *at, size_t left, bool is_64)
 {
     char kind;
-    return measure(at, left, is_64, &kind);
+    return x86_measure(at, left, is_64, &kind);
 }
 
 /* Four bytes at the end of the instruction, or one, count from there. */
-static void take_branch(struct finding *f, char kind, uint64_t from, const uint8_t *end,
-                        uint64_t after)
+static void x86_take_branch(struct finding *f, char kind, uint64_t from, const uint8_t *end,
+                            uint64_t after)
 {
     uint32_t displacement;
     if (kind == 's') {
@@ -196,7 +199,7 @@ static void take_branch(struct finding *f, char kind, uint64_t from, const uint8
         found_jump(f, from, to);
 }
 
-static const struct capstone *capstone_of(struct finding *f, bool is_64)
+static const struct capstone *x86_capstone_of(struct finding *f, bool is_64)
 {
     if (f->capstone || f->has_no_capstone)
         return f->capstone;
@@ -209,10 +212,10 @@ static const struct capstone *capstone_of(struct finding *f, bool is_64)
 
 /* The length by capstone, which also says what an unusual branch is; 1 for what it does not know.
  */
-static size_t ask_capstone(const uint8_t *at, size_t left, uint64_t address, bool is_64,
-                           struct finding *f)
+static size_t x86_ask_capstone(const uint8_t *at, size_t left, uint64_t address, bool is_64,
+                               struct finding *f)
 {
-    const struct capstone *c = capstone_of(f, is_64);
+    const struct capstone *c = x86_capstone_of(f, is_64);
     cs_insn *found;
     if (!c || !c->disasm(c->handle, at, left < MOST ? left : MOST, address, 1, &found))
         return 1;
@@ -228,23 +231,60 @@ static size_t ask_capstone(const uint8_t *at, size_t left, uint64_t address, boo
     return len;
 }
 
-void decode_x86(const struct stretch *s, struct finding *f)
+static void x86_decode(const struct stretch *s, struct finding *f, bool is_64)
 {
-    bool is_64 = s->set == SET_X86_64;
     for (size_t i = 0; i < s->bytes.len;) {
         const uint8_t *at = s->bytes.at + i;
         size_t left = s->bytes.len - i;
         char kind;
-        size_t len = measure(at, left, is_64, &kind);
+        size_t len = x86_measure(at, left, is_64, &kind);
         if (!len)
-            len = ask_capstone(at, left, s->address + i, is_64, f);
+            len = x86_ask_capstone(at, left, s->address + i, is_64, f);
         else if (kind == 'c' || kind == 'j' || kind == 's')
-            take_branch(f, kind, s->address + i, at + len, s->address + i + len);
+            x86_take_branch(f, kind, s->address + i, at + len, s->address + i + len);
         i += len;
     }
 }
 
-void finding_deinit(struct finding *f)
+static void x86_decode_32(const struct stretch *s, struct finding *f)
 {
-    capstone_close(f->capstone);
+    x86_decode(s, f, false);
 }
+
+static void x86_decode_64(const struct stretch *s, struct finding *f)
+{
+    x86_decode(s, f, true);
+}
+
+enum { SET_32, SET_64, SETS };
+static const struct instruction_set sets[SETS] = {{"i386", x86_decode_32},
+                                                  {"x86-64", x86_decode_64}};
+
+static const struct instruction_set *x86_set_of(const struct target *t)
+{
+    return &sets[t->machine == EM_X86_64 ? SET_64 : SET_32];
+}
+
+/* x86-64 psABI, 4.3: common symbols of the large model. */
+static bool x86_is_common(const struct target *t, uint32_t index)
+{
+    enum { LARGE_COMMON = 0xff02 };
+    return t->machine == EM_X86_64 && index == LARGE_COMMON;
+}
+
+static bool x86_view(const struct target *t, struct capstone_view *out)
+{
+    *out = (struct capstone_view){CS_ARCH_X86, t->machine == EM_X86_64 ? CS_MODE_64 : CS_MODE_32,
+                                  .unit = 1, .has_intel_syntax = true};
+    return t->machine != EM_IAMCU;
+}
+
+const struct architecture architecture_x86 = {
+    .name = "x86",
+    .machines = {EM_386, EM_IAMCU, EM_X86_64},
+    .is_common = x86_is_common,
+    .sets = sets,
+    .sets_len = SETS,
+    .set_of = x86_set_of,
+    .capstone = x86_view,
+};

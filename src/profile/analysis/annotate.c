@@ -21,32 +21,32 @@ struct making {
 /* --- what is hot --------------------------------------------------------------------------------
  */
 
-static bool has_data(const struct source_row *r)
+static bool annotate_has_data(const struct source_row *r)
 {
     return r->self > 0 || r->calls || (r->has_count && r->executions);
 }
 
-static int by_self(uint32_t left, uint32_t right, const void *context)
+static int annotate_by_self(uint32_t left, uint32_t right, const void *context)
 {
     const struct source_row *rows = context;
     return rows[left].self != rows[right].self ? rows[left].self < rows[right].self ? 1 : -1 : 0;
 }
 
 /* None is hot enough: the first few. */
-static void take_few(struct making *m)
+static void annotate_take_few(struct making *m)
 {
     struct arena scratch = {0};
     uint32_t len = (uint32_t)m->s->rows.len;
     uint32_t *order = ARENA_NEW(&scratch, uint32_t, len);
     for (uint32_t i = 0; i < len; i++)
         order[i] = i;
-    sort_u32(order, len, by_self, m->s->rows.at);
+    sort_u32(order, len, annotate_by_self, m->s->rows.at);
     for (uint32_t i = 0; i < len && i < FEW_LINES && m->s->rows.at[order[i]].self > 0; i++)
         m->is_hot[order[i]] = true;
     arena_deinit(&scratch);
 }
 
-static void find_hot(struct making *m)
+static void annotate_find_hot(struct making *m)
 {
     const struct summary *summary = m->out->summary;
     bool has_self = false, any = false;
@@ -57,13 +57,13 @@ static void find_hot(struct making *m)
         const struct source_row *r = &m->s->rows.at[i];
         bool is_share =
             r->self > 0 && 100 * summary_share(summary, r->self) >= m->rules->min_percent;
-        m->is_hot[i] = m->rules->is_function ? r->is_target || has_data(r)
+        m->is_hot[i] = m->rules->is_function ? r->is_target || annotate_has_data(r)
                        : has_self            ? is_share
-                                             : has_data(r);
+                                             : annotate_has_data(r);
         any |= m->is_hot[i];
     }
     if (!any)
-        take_few(m);
+        annotate_take_few(m);
 }
 
 /* --- lines ---------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ struct column {
     uint64_t last; /* line shown last, or 0 */
 };
 
-static void show_line(struct column *c, uint64_t number)
+static void annotate_show_line(struct column *c, uint64_t number)
 {
     struct annotated *out = c->m->out;
     while (c->next < c->len && c->rows[c->next].line < number)
@@ -100,21 +100,21 @@ static void show_line(struct column *c, uint64_t number)
 
 /* Lines from..to, as far as they were not shown and the file has them; rows beyond its end are
  * shown as well. */
-static void show_lines(struct column *c, uint64_t from, uint64_t to)
+static void annotate_show_lines(struct column *c, uint64_t from, uint64_t to)
 {
     uint64_t end = c->file->has_lines;
     from = from > c->last ? from : c->last + 1;
     for (uint64_t n = from; n <= to && n <= end; n++)
-        show_line(c, n);
+        annotate_show_line(c, n);
 }
 
-static uint64_t minus(uint64_t a, uint64_t b)
+static uint64_t annotate_minus(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
 }
 
 /* The end of the function that begins with this row, if all of it is wanted: its last row. */
-static uint64_t last_line_of(const struct column *c, uint32_t row)
+static uint64_t annotate_last_line_of(const struct column *c, uint32_t row)
 {
     uint64_t last = c->rows[row].line;
     if (!c->m->rules->is_function || !c->rows[row].is_target)
@@ -125,38 +125,38 @@ static uint64_t last_line_of(const struct column *c, uint32_t row)
     return last;
 }
 
-static void show_hot(struct column *c)
+static void annotate_show_hot(struct column *c)
 {
     for (uint32_t i = 0; i < c->len; i++) {
         if (!c->m->is_hot[c->first_row + i])
             continue;
         uint64_t line = c->rows[i].line, context = c->m->rules->context;
-        uint64_t last = line > c->last ? last_line_of(c, i) : line;
-        show_lines(c, minus(line, context), last);
+        uint64_t last = line > c->last ? annotate_last_line_of(c, i) : line;
+        annotate_show_lines(c, annotate_minus(line, context), last);
         if (line > c->last)
-            show_line(c, line); /* behind the end of the file, or there is no text */
-        show_lines(c, last, last + context);
+            annotate_show_line(c, line); /* behind the end of the file, or there is no text */
+        annotate_show_lines(c, last, last + context);
     }
 }
 
-static void show_whole(struct column *c)
+static void annotate_show_whole(struct column *c)
 {
-    show_lines(c, 1, c->file->has_lines);
+    annotate_show_lines(c, 1, c->file->has_lines);
     for (uint32_t i = 0; i < c->len; i++)
         if (c->rows[i].line > c->last)
-            show_line(c, c->rows[i].line);
+            annotate_show_line(c, c->rows[i].line);
 }
 
-static bool is_shown(const struct making *m, const struct source_listed_file *f)
+static bool annotate_is_shown(const struct making *m, const struct source_listed_file *f)
 {
     bool is_any = false;
     for (uint32_t i = f->first; i < f->first + f->rows; i++)
-        is_any |= m->is_hot[i] || (m->rules->shows_all && has_data(&m->s->rows.at[i]));
+        is_any |= m->is_hot[i] || (m->rules->shows_all && annotate_has_data(&m->s->rows.at[i]));
     return is_any;
 }
 
-static void read_text(struct making *m, struct annotated_file *file,
-                      const struct source_search *search)
+static void annotate_read_text(struct making *m, struct annotated_file *file,
+                               const struct source_search *search)
 {
     const struct source_listed_file *f = &m->s->files.at[file->file];
     struct object *o = m->in->objects[f->object];
@@ -168,6 +168,7 @@ static void read_text(struct making *m, struct annotated_file *file,
     }
     if (!source_text_read(&file->text, file->path, &why)) {
         file->why = arena_copy(m->arena, why.line, strlen(why.line));
+        file->is_lost = errno_is_trouble(why.system);
         return;
     }
     source_text_index(&file->text);
@@ -175,13 +176,14 @@ static void read_text(struct making *m, struct annotated_file *file,
     file->is_newer = o && file->text.changed > object_facts(o)->changed && object_facts(o)->changed;
 }
 
-static void omit(struct annotated *out, const struct making *m, const struct source_listed_file *f)
+static void annotate_omit(struct annotated *out, const struct making *m,
+                          const struct source_listed_file *f)
 {
     bool is_whole = true;
     for (uint32_t i = f->first; i < f->first + f->rows; i++) {
         const struct source_row *r = &m->s->rows.at[i];
         is_whole &= m->line_of[i] == NO_ROW;
-        if (!has_data(r) || m->line_of[i] != NO_ROW)
+        if (!annotate_has_data(r) || m->line_of[i] != NO_ROW)
             continue;
         out->omitted.lines++;
         out->omitted.self += r->self;
@@ -189,14 +191,14 @@ static void omit(struct annotated *out, const struct making *m, const struct sou
     out->omitted.files += is_whole;
 }
 
-static void show_file(struct making *m, uint32_t file, const struct source_search *search)
+static void annotate_show_file(struct making *m, uint32_t file, const struct source_search *search)
 {
     struct annotated *out = m->out;
     const struct source_listed_file *f = &m->s->files.at[file];
-    if (!is_shown(m, f))
+    if (!annotate_is_shown(m, f))
         return;
     struct annotated_file shown = {.file = file, .first = (uint32_t)out->lines.len};
-    read_text(m, &shown, search);
+    annotate_read_text(m, &shown, search);
     shown.asks_line = m->s->rows.at[f->first + f->rows - 1].line;
     struct column c = {.m = m,
                        .file = &shown,
@@ -204,9 +206,9 @@ static void show_file(struct making *m, uint32_t file, const struct source_searc
                        .len = f->rows,
                        .first_row = f->first};
     if (m->rules->shows_all)
-        show_whole(&c);
+        annotate_show_whole(&c);
     else
-        show_hot(&c);
+        annotate_show_hot(&c);
     shown.lines = (uint32_t)out->lines.len - shown.first;
     vec_push(&out->files, shown);
 }
@@ -224,7 +226,7 @@ struct listing {
     uint32_t last_row;
 };
 
-static struct disassembler *disassembler_for(struct listing *l, uint32_t object)
+static struct disassembler *annotate_disassembler_for(struct listing *l, uint32_t object)
 {
     struct object *o = l->m->in->objects[object];
     if (!l->is_tried[object] && o)
@@ -233,7 +235,7 @@ static struct disassembler *disassembler_for(struct listing *l, uint32_t object)
     return l->of[object];
 }
 
-static bool is_compressed(const struct making *m, uint32_t function)
+static bool annotate_is_compressed(const struct making *m, uint32_t function)
 {
     const struct function *f = &m->in->functions->at[function];
     size_t len;
@@ -241,7 +243,7 @@ static bool is_compressed(const struct making *m, uint32_t function)
     return f->symbol < len && symbols[f->symbol].is_compressed;
 }
 
-static double samples_within(struct listing *l, uint64_t start, uint64_t end)
+static double annotate_samples_within(struct listing *l, uint64_t start, uint64_t end)
 {
     const struct source_lines *s = l->m->s;
     double sum = 0;
@@ -256,8 +258,8 @@ static double samples_within(struct listing *l, uint64_t start, uint64_t end)
     return sum;
 }
 
-static void note_block(struct listing *l, uint64_t start, uint64_t end,
-                       struct annotated_instruction *i)
+static void annotate_note_block(struct listing *l, uint64_t start, uint64_t end,
+                                struct annotated_instruction *i)
 {
     const struct source_lines *s = l->m->s;
     while (l->block < s->blocks.len && s->blocks.at[l->block].address < start)
@@ -268,19 +270,19 @@ static void note_block(struct listing *l, uint64_t start, uint64_t end,
     i->executions = s->blocks.at[l->block].count;
 }
 
-static void list_stretch(struct listing *l, const struct source_stretch *s)
+static void annotate_list_stretch(struct listing *l, const struct source_stretch *s)
 {
     struct annotated *out = l->m->out;
     const struct functions *f = l->m->in->functions;
     uint32_t object = f->at[s->function].object;
-    struct disassembler *d = disassembler_for(l, object);
+    struct disassembler *d = annotate_disassembler_for(l, object);
     uint64_t base = f->objects ? f->objects[object].base : 0;
     struct instruction i;
     if (!d) {
         out->is_machine_unknown = true;
         return;
     }
-    disassembler_compressed(d, is_compressed(l->m, s->function));
+    disassembler_compressed(d, annotate_is_compressed(l->m, s->function));
     for (uint64_t at = s->start; disassemble(d, at - base, s->end - base, &i); at += i.bytes) {
         uint32_t target = i.has_target ? functions_find(f, i.target + base) : NO_FUNCTION;
         struct annotated_instruction shown = {
@@ -288,10 +290,10 @@ static void list_stretch(struct listing *l, const struct source_stretch *s)
             .text = arena_copy(l->m->arena, i.text, strlen(i.text)),
             .target = target == NO_FUNCTION ? NULL : names_get(l->m->in->names, target),
             .target_offset = target == NO_FUNCTION ? 0 : i.target + base - f->at[target].start,
-            .self = samples_within(l, at, at + i.bytes),
+            .self = annotate_samples_within(l, at, at + i.bytes),
             .function = s->function,
             .is_after_gap = at != l->end || s->row != l->last_row};
-        note_block(l, at, at + i.bytes, &shown);
+        annotate_note_block(l, at, at + i.bytes, &shown);
         l->end = at + i.bytes;
         l->last_row = s->row;
         vec_push(&out->instructions, shown);
@@ -299,7 +301,7 @@ static void list_stretch(struct listing *l, const struct source_stretch *s)
 }
 
 /* Code of functions that nobody sampled is of no interest, unless asked for. */
-static bool is_listed(const struct making *m, const struct source_stretch *s)
+static bool annotate_is_listed(const struct making *m, const struct source_stretch *s)
 {
     uint32_t line = m->line_of[s->row];
     if (line == NO_ROW)
@@ -308,7 +310,7 @@ static bool is_listed(const struct making *m, const struct source_stretch *s)
 }
 
 /* Instructions stand in `instructions` line by line, those of a line by address. */
-static void list_code(struct making *m)
+static void annotate_list_code(struct making *m)
 {
     struct annotated *out = m->out;
     struct listing l = {.m = m, .end = 0, .last_row = NO_ROW};
@@ -321,10 +323,10 @@ static void list_code(struct making *m)
     VEC(struct keyed) order = {0};
     for (size_t k = 0; k < m->s->stretches.len; k++) {
         const struct source_stretch *s = &m->s->stretches.at[k];
-        if (!is_listed(m, s))
+        if (!annotate_is_listed(m, s))
             continue;
         size_t from = out->instructions.len;
-        list_stretch(&l, s);
+        annotate_list_stretch(&l, s);
         for (size_t i = from; i < out->instructions.len; i++)
             vec_push(&order, ((struct keyed){m->line_of[s->row], (uint32_t)i}));
     }
@@ -352,13 +354,13 @@ void annotate_make(struct annotated *t, const struct source_lines *s, const stru
     m.line_of = ARENA_NEW(a, uint32_t, s->rows.len);
     for (size_t i = 0; i < s->rows.len; i++)
         m.line_of[i] = NO_ROW;
-    find_hot(&m);
+    annotate_find_hot(&m);
     for (uint32_t i = 0; i < s->files.len; i++)
-        show_file(&m, i, search);
+        annotate_show_file(&m, i, search);
     for (uint32_t i = 0; i < s->files.len; i++)
-        omit(t, &m, &s->files.at[i]);
+        annotate_omit(t, &m, &s->files.at[i]);
     if (rules->has_code)
-        list_code(&m);
+        annotate_list_code(&m);
 }
 
 void annotate_deinit(struct annotated *t)

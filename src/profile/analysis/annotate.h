@@ -1,7 +1,7 @@
 /* Source with what was measured beside it: which lines of which files are shown, with their text,
  * and the machine code between them. A plain table that every form of the report prints. */
-#ifndef MONARC_ANALYSIS_ANNOTATE_H
-#define MONARC_ANALYSIS_ANNOTATE_H
+#ifndef MONARC_PROFILE_ANALYSIS_ANNOTATE_H
+#define MONARC_PROFILE_ANALYSIS_ANNOTATE_H
 
 #include "profile/analysis/source_lines.h"
 #include "profile/analysis/summary.h"
@@ -42,6 +42,7 @@ struct annotated_file {
     uint32_t file;      /* in the source lines */
     const char *path;   /* where it was found, or NULL */
     const char *why;    /* why there is no text, or NULL */
+    bool is_lost;       /* `why` is the system's trouble, not that there is no such file */
     bool is_newer;      /* than the program */
     uint64_t has_lines; /* how many; if there is text */
     uint64_t asks_line; /* the last that debug information has */

@@ -1,20 +1,15 @@
 /* The examination of a program, its profile's whereabouts, and whether the two belong together. */
-#include "profile/analysis/symptoms.h"
+#include "profile/analysis/diagnosis.h"
 
-#include "profile/analysis/diagnosis_private.h"
+#include "profile/analysis/diagnosis_embedded.h"
+#include "profile/analysis/diagnosis_numbers.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-void report_symptom(struct examination *x, enum severity severity, const char *name,
-                    const char *finding, const char *evidence, const char *remedy)
-{
-    vec_push(&x->d->all, (struct symptom){name, severity, finding, evidence, remedy});
-}
-
 /* --- the program ----------------------------------------------------------------------------- */
 
-static const char *mentioned_of(struct object *o, const char *const *names, size_t len)
+static const char *diagnosis_mentioned_of(struct object *o, const char *const *names, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (object_mentions(o, names[i]))
@@ -22,24 +17,44 @@ static const char *mentioned_of(struct object *o, const char *const *names, size
     return NULL;
 }
 
-static void examine_instrumentation(struct examination *x)
+static const char *diagnosis_mentions_mcount(struct object *o)
 {
-    static const char *const counters[] = {"mcount",       "_mcount",         "__mcount",
-                                           "__fentry__",   "__gnu_mcount_nc", "__mcount_internal",
-                                           "__gnu_mcount", "_mcount_nc"};
+    static const char *const NAMES[] = {"mcount",       "_mcount",         "__mcount",
+                                        "__fentry__",   "__gnu_mcount_nc", "__mcount_internal",
+                                        "__gnu_mcount", "_mcount_nc"};
+    return diagnosis_mentioned_of(o, NAMES, sizeof NAMES / sizeof *NAMES);
+}
+
+/* Runtimes of gcc and clang: functions in the program, or in a library that it needs. */
+static bool diagnosis_is_for_coverage(struct object *o)
+{
+    static const char *const NAMES[] = {"__gcov_init", "__gcov_exit", "__gcov_dump",
+                                        "llvm_gcov_init", "gcov_do_dump"};
+    return diagnosis_mentioned_of(o, NAMES, sizeof NAMES / sizeof *NAMES) != NULL;
+}
+
+static void diagnosis_examine_instrumentation(struct examination *x)
+{
     static const char *const starters[] = {"__monstartup", "monstartup", "_monstartup"};
     struct object *o = x->p->object;
-    const char *counter = mentioned_of(o, counters, sizeof counters / sizeof *counters);
-    const char *starter = mentioned_of(o, starters, sizeof starters / sizeof *starters);
+    const char *counter = diagnosis_mentions_mcount(o);
+    const char *starter = diagnosis_mentioned_of(o, starters, sizeof starters / sizeof *starters);
     const struct object_facts *facts = object_facts(o);
     if (facts->is_stripped && !facts->interpreter)
         return; /* a static program without symbols does not tell */
     bool has_arcs = x->p->measured && x->p->measured->arcs.len;
-    if (!counter && !starter)
+    if (!counter && !starter && diagnosis_is_for_coverage(o))
+        report_symptom(x, SEVERITY_NOTE, "compiled-for-coverage",
+                       "the program was compiled with --coverage: it counts which lines ran and "
+                       "writes no gmon.out",
+                       "it has the code that writes .gcda files, and does not mention mcount",
+                       "for coverage: run it, then 'monarc cover' in the build folder; for time: "
+                       "'monarc run', best of a build without --coverage");
+    else if (!counter && !starter)
         report_symptom(x, SEVERITY_WARNING, "not-instrumented",
                        "the program was neither compiled nor linked with -pg",
                        "it mentions neither mcount nor __fentry__ nor __monstartup",
-                       "compile and link with -pg, or record it with monarc's runtime");
+                       "record it as it is with 'monarc run', or compile and link it with -pg");
     else if (!starter && !x->p->measured)
         report_symptom(x, SEVERITY_WARNING, "not-linked-with-pg",
                        "the program was compiled with -pg but not linked with it: nothing starts "
@@ -54,7 +69,7 @@ static void examine_instrumentation(struct examination *x)
                        "give -pg to the compiling commands as well");
 }
 
-static void examine_symbols(struct examination *x)
+static void diagnosis_examine_symbols(struct examination *x)
 {
     enum object_symbol_source source;
     size_t len;
@@ -62,7 +77,11 @@ static void examine_symbols(struct examination *x)
     if (!x->p->functions->len)
         report_symptom(x, SEVERITY_ERROR, "stripped",
                        "the program has no symbols: addresses cannot be turned into names",
-                       "there is no .symtab, no separate debug file and no dynamic symbol table",
+                       object_facts(x->p->object)->has_sections
+                           ? "there is no .symtab, no separate debug file and no dynamic symbol "
+                             "table"
+                           : "it has no section headers, as after a packer or sstrip: nothing says "
+                             "where symbols are",
                        "link without -s, profile the program before strip, or name the directory "
                        "of its debug file with --debug-dir");
     else if (source == SYMBOLS_DYNSYM || source == SYMBOLS_GNU_DEBUGDATA)
@@ -76,8 +95,31 @@ static void examine_symbols(struct examination *x)
                        "file with --debug-dir");
 }
 
+static void diagnosis_examine_debug_info(struct examination *x)
+{
+    struct object_debug_gaps gaps;
+    object_debug_gaps(x->p->object, &gaps);
+    if (gaps.refused)
+        report_symptom(
+            x, SEVERITY_WARNING, "debug-refused",
+            "debug information that is there cannot be read: lines and inlined functions "
+            "are missing",
+            gaps.refused,
+            "link the program again, or unpack the file with objcopy "
+            "--decompress-debug-sections");
+    if (gaps.missing_units)
+        report_symptom(
+            x, SEVERITY_NOTE, "split-missing",
+            "debug information that was split off is not found: inlined functions are missing",
+            arena_printf(x->arena, "%zu of %zu units, the first in %s", gaps.missing_units,
+                         gaps.split_units,
+                         gaps.first_missing ? gaps.first_missing : "a file without a name"),
+            "bring the .dwo files back to where they were compiled, or put the package that dwp "
+            "makes of them beside the program, as PROGRAM.dwp");
+}
+
 /* Everything needed but libc and the loader, whose time is known to be missing. */
-static const char *libraries(const struct object_facts *facts, struct arena *a)
+static const char *diagnosis_libraries(const struct object_facts *facts, struct arena *a)
 {
     const char *all = NULL;
     for (size_t i = 0; i < facts->needed_len; i++) {
@@ -88,43 +130,47 @@ static const char *libraries(const struct object_facts *facts, struct arena *a)
     return all;
 }
 
-static void examine_surroundings(struct examination *x)
+static void diagnosis_examine_surroundings(struct examination *x)
 {
     struct object *o = x->p->object;
-    const char *shared = libraries(object_facts(o), x->arena);
+    const char *shared = diagnosis_libraries(object_facts(o), x->arena);
     if (shared)
         report_symptom(x, SEVERITY_NOTE, "shared-objects",
                        "time spent in shared objects is in no gmon.out",
                        arena_printf(x->arena, "it needs %s besides libc", shared),
                        "link with -static, set LD_PROFILE for one of them, or record with "
-                       "monarc's runtime");
+                       "'monarc run'");
     if (object_mentions(o, "pthread_create"))
         report_symptom(x, SEVERITY_NOTE, "threads",
                        "the program starts threads: glibc's recorder loses calls that happen at "
                        "the same time in two of them",
-                       "it mentions pthread_create",
-                       "record with monarc's runtime, which loses none");
+                       "it mentions pthread_create", "record with 'monarc run', which loses none");
 }
 
-void examine_program(struct examination *x)
+static void diagnosis_examine_program(struct examination *x)
 {
-    const struct patient *p = x->p;
+    const struct diagnosis_input *p = x->p;
     if (!p->object) {
         report_symptom(x, SEVERITY_ERROR, "program-unreadable", "the program cannot be read",
                        p->object_error,
                        "name the program that was run, not a script that starts it");
         return;
     }
-    examine_symbols(x);
-    examine_instrumentation(x);
-    examine_surroundings(x);
+    diagnosis_examine_symbols(x);
+    diagnosis_examine_debug_info(x);
+    if (!p->embedded)
+        diagnosis_examine_instrumentation(x);
+    diagnosis_examine_surroundings(x);
 }
 
 /* --- the file -------------------------------------------------------------------------------- */
 
-static void examine_missing(struct examination *x)
+static void diagnosis_examine_missing(struct examination *x)
 {
-    const struct patient *p = x->p;
+    const struct diagnosis_input *p = x->p;
+    if (!p->candidates && p->object && !diagnosis_mentions_mcount(p->object) &&
+        diagnosis_is_for_coverage(p->object))
+        return; /* nobody can expect one */
     if (p->candidates)
         report_symptom(x, SEVERITY_ERROR, "profile-missing", "there is no such profile",
                        arena_printf(x->arena, "%s; nearby: %s", p->profile_error, p->candidates),
@@ -137,7 +183,7 @@ static void examine_missing(struct examination *x)
                        "GMON_OUT_PREFIX=/tmp/prog names another place");
 }
 
-static void examine_truncation(struct examination *x)
+static void diagnosis_examine_truncation(struct examination *x)
 {
     const struct profile *m = x->p->measured;
     bool has_some = m && (m->histograms.len || m->arcs.len || m->blocks.len);
@@ -159,9 +205,9 @@ static void examine_truncation(struct examination *x)
                        "or two processes wrote the same file: set GMON_OUT_PREFIX");
 }
 
-static void examine_age(struct examination *x)
+static void diagnosis_examine_age(struct examination *x)
 {
-    const struct patient *p = x->p;
+    const struct diagnosis_input *p = x->p;
     int64_t built = p->object ? object_facts(p->object)->changed : 0;
     if (p->measured && built && p->profile_changed && p->profile_changed < built)
         report_symptom(
@@ -173,9 +219,9 @@ static void examine_age(struct examination *x)
 
 /* --- both ------------------------------------------------------------------------------------ */
 
-static void examine_fit(struct examination *x)
+static void diagnosis_examine_fit(struct examination *x)
 {
-    const struct patient *p = x->p;
+    const struct diagnosis_input *p = x->p;
     struct fit fit;
     if (!p->object || !p->measured)
         return;
@@ -196,40 +242,20 @@ static void examine_fit(struct examination *x)
                        "--force of the other commands reports all the same");
 }
 
-void diagnosis_sort(struct diagnosis *d)
-{
-    for (size_t i = 1; i < d->all.len; i++) {
-        struct symptom moving = d->all.at[i];
-        size_t k = i;
-        for (; k && d->all.at[k - 1].severity < moving.severity; k--)
-            d->all.at[k] = d->all.at[k - 1];
-        d->all.at[k] = moving;
-    }
-}
-
-void diagnose(struct diagnosis *d, const struct patient *p, struct names *names, struct arena *a)
+void diagnose(struct diagnosis *d, const struct diagnosis_input *p, struct names *names,
+              struct arena *a)
 {
     struct examination x = {d, p, names, a, false};
-    examine_program(&x);
+    diagnosis_examine_program(&x);
     if (p->is_missing)
-        examine_missing(&x);
+        diagnosis_examine_missing(&x);
     else if (p->profile_error)
-        examine_truncation(&x);
-    examine_age(&x);
-    examine_fit(&x);
+        diagnosis_examine_truncation(&x);
+    diagnosis_examine_age(&x);
+    diagnosis_examine_fit(&x);
     if (p->measured)
         examine_measurements(&x);
+    if (p->measured && p->embedded)
+        examine_embedded(&x);
     diagnosis_sort(d);
-}
-
-void diagnosis_deinit(struct diagnosis *d)
-{
-    vec_free(&d->all);
-}
-
-bool diagnosis_worst(const struct diagnosis *d, enum severity *worst)
-{
-    if (d->all.len)
-        *worst = d->all.at[0].severity;
-    return d->all.len != 0;
 }

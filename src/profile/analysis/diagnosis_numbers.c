@@ -1,5 +1,5 @@
 /* The examination of what was measured: is it enough, is it possible, is it all there? */
-#include "profile/analysis/diagnosis_private.h"
+#include "profile/analysis/diagnosis_numbers.h"
 
 #include "profile/model/check.h"
 
@@ -14,15 +14,15 @@ enum {
     FASTEST_CALL_NS = 1,   /* no machine calls and returns faster */
 };
 
-static const char *counts(struct examination *x, uint64_t samples, uint64_t calls)
+static const char *numbers_counts(struct examination *x, uint64_t samples, uint64_t calls)
 {
     return arena_printf(x->arena, "%" PRIu64 " samples, %" PRIu64 " calls", samples, calls);
 }
 
-static void examine_emptiness(struct examination *x, uint64_t samples)
+static void numbers_examine_emptiness(struct examination *x, uint64_t samples)
 {
     const struct profile *m = x->p->measured;
-    const char *evidence = counts(x, samples, profile_calls(m));
+    const char *evidence = numbers_counts(x, samples, profile_calls(m));
     if (!m->histograms.len && !m->arcs.len && !m->blocks.len)
         report_symptom(x, SEVERITY_ERROR, "empty", "the profile holds no records", evidence,
                        "the recorder was never started, or was ended at once: call monstartup() "
@@ -43,7 +43,7 @@ static void examine_emptiness(struct examination *x, uint64_t samples)
                        "is not sampled");
 }
 
-static void examine_rate(struct examination *x)
+static void numbers_examine_rate(struct examination *x)
 {
     const struct profile *m = x->p->measured;
     for (size_t i = 0; i < m->histograms.len; i++) {
@@ -57,7 +57,7 @@ static void examine_rate(struct examination *x)
     }
 }
 
-static void examine_bins(struct examination *x, uint64_t samples)
+static void numbers_examine_bins(struct examination *x, uint64_t samples)
 {
     enum { FULL = 65535 };
     const struct profile *m = x->p->measured;
@@ -83,7 +83,7 @@ static void examine_bins(struct examination *x, uint64_t samples)
 }
 
 /* A counter that went round leaves fewer samples than the calls must have taken. */
-static void examine_plausibility(struct examination *x)
+static void numbers_examine_plausibility(struct examination *x)
 {
     const struct summary *s = x->p->summary;
     if (!s || !s->has_samples || !(s->rate > 0) || strcmp(s->dimension, "seconds"))
@@ -99,7 +99,7 @@ static void examine_plausibility(struct examination *x)
             "run shorter and sum several runs with `monarc merge`");
 }
 
-static void examine_attribution(struct examination *x)
+static void numbers_examine_attribution(struct examination *x)
 {
     const struct summary *s = x->p->summary;
     if (!s || !(s->samples > 0) || 100 * summary_share(s, s->unattributed) < OUTSIDE_PERCENT)
@@ -112,7 +112,7 @@ static void examine_attribution(struct examination *x)
                    "shared objects), or the program is another one");
 }
 
-static uint32_t busiest(const struct attribution *t, const struct functions *f)
+static uint32_t numbers_busiest(const struct attribution *t, const struct functions *f)
 {
     uint32_t top = 0;
     for (uint32_t i = 1; i < f->len; i++)
@@ -121,12 +121,12 @@ static uint32_t busiest(const struct attribution *t, const struct functions *f)
     return top;
 }
 
-static void examine_certainty(struct examination *x)
+static void numbers_examine_certainty(struct examination *x)
 {
     const struct summary *s = x->p->summary;
     if (!s || !(s->samples > 0) || s->samples >= FEW_SAMPLES || !x->p->functions->len)
         return;
-    uint32_t top = busiest(x->p->time, x->p->functions);
+    uint32_t top = numbers_busiest(x->p->time, x->p->functions);
     double hits = x->p->time->self[top];
     if (hits == 0)
         return;
@@ -141,7 +141,7 @@ static void examine_certainty(struct examination *x)
                    "halve the interval");
 }
 
-static void examine_overhead(struct examination *x)
+static void numbers_examine_overhead(struct examination *x)
 {
     const struct summary *s = x->p->summary;
     if (!s || !s->has_samples)
@@ -153,8 +153,8 @@ static void examine_overhead(struct examination *x)
                        arena_printf(x->arena, "%.1f %% of the samples are in mcount",
                                     100 * summary_share(s, s->profiler)),
                        "small functions seem dearer than they are; compile those without -pg, or "
-                       "record with monarc's runtime");
-    else if (s->profiler == 0 && estimate > measured * OVERHEAD_PERCENT / 100 &&
+                       "record with 'monarc run'");
+    else if (!x->p->embedded && s->profiler == 0 && estimate > measured * OVERHEAD_PERCENT / 100 &&
              estimate * s->rate > 1)
         report_symptom(x, SEVERITY_WARNING, "hidden-overhead",
                        "counting the calls took time that is not in the profile, because mcount "
@@ -164,11 +164,11 @@ static void examine_overhead(struct examination *x)
                                     "were sampled (an estimate: %d ns a call)",
                                     s->calls, estimate, measured, MCOUNT_NANOSECONDS),
                        "do not compare with the run time without -pg; compile small functions "
-                       "without -pg, or record with monarc's runtime");
+                       "without -pg, or record with 'monarc run'");
 }
 
 /* What the model's own check finds and nothing above says better. */
-static void examine_oddities(struct examination *x)
+static void numbers_examine_oddities(struct examination *x)
 {
     static const struct {
         enum finding_kind kind;
@@ -201,14 +201,16 @@ static void examine_oddities(struct examination *x)
 void examine_measurements(struct examination *x)
 {
     uint64_t samples = profile_samples(x->p->measured);
-    examine_emptiness(x, samples);
-    examine_rate(x);
-    examine_bins(x, samples);
-    examine_plausibility(x);
-    if (x->fits) {
-        examine_attribution(x);
-        examine_certainty(x);
+    if (!x->p->embedded) { /* whose recorder tells more */
+        numbers_examine_emptiness(x, samples);
+        numbers_examine_rate(x);
     }
-    examine_overhead(x);
-    examine_oddities(x);
+    numbers_examine_bins(x, samples);
+    numbers_examine_plausibility(x);
+    if (x->fits) {
+        numbers_examine_attribution(x);
+        numbers_examine_certainty(x);
+    }
+    numbers_examine_overhead(x);
+    numbers_examine_oddities(x);
 }

@@ -18,8 +18,8 @@ uint64_t graph_unknown_calls(const struct graph *g, uint32_t function)
 
 /* --- one entry ------------------------------------------------------------------------------- */
 
-static struct entry_line arc_line(const struct graph *g, const struct graph_arc *arc,
-                                  uint32_t other)
+static struct entry_line entries_arc_line(const struct graph *g, const struct graph_arc *arc,
+                                          uint32_t other)
 {
     bool is_internal = graph_arc_is_internal(g, arc);
     return (struct entry_line){.kind = is_internal ? LINE_INTERNAL : LINE_ARC,
@@ -33,7 +33,7 @@ static struct entry_line arc_line(const struct graph *g, const struct graph_arc 
 }
 
 /* What of a function's time was measured below no caller. */
-static void add_rest(const struct graph *g, struct entry *e, uint64_t unknown)
+static void entries_add_rest(const struct graph *g, struct entry *e, uint64_t unknown)
 {
     const struct graph_node *n = &g->nodes[e->node];
     double self = n->self, children = n->children;
@@ -59,11 +59,11 @@ static void add_rest(const struct graph *g, struct entry *e, uint64_t unknown)
 }
 
 /* What of a node's time no arc carries away. */
-static void add_outside_caller(const struct graph *g, struct entry *e, uint64_t unknown)
+static void entries_add_outside_caller(const struct graph *g, struct entry *e, uint64_t unknown)
 {
     const struct graph_node *head = &g->nodes[g->nodes[e->node].head];
     if (g->is_measured) {
-        add_rest(g, e, unknown);
+        entries_add_rest(g, e, unknown);
         return;
     }
     if (unknown) {
@@ -82,30 +82,30 @@ static void add_outside_caller(const struct graph *g, struct entry *e, uint64_t 
                                                       .children = head->children});
 }
 
-static void function_lines(const struct graph *g, struct entry *e)
+static void entries_function_lines(const struct graph *g, struct entry *e)
 {
-    add_outside_caller(g, e, graph_unknown_calls(g, e->node));
+    entries_add_outside_caller(g, e, graph_unknown_calls(g, e->node));
     graph_sort_callers(g, e->node, &e->scratch);
     for (size_t i = 0; i < e->scratch.all.len; i++) {
         const struct graph_arc *arc = &g->arcs[e->scratch.all.at[i].arc];
-        vec_push(&e->callers.all, arc_line(g, arc, arc->caller));
+        vec_push(&e->callers.all, entries_arc_line(g, arc, arc->caller));
     }
     graph_sort_callees(g, e->node, &e->scratch);
     for (size_t i = 0; i < e->scratch.all.len; i++) {
         const struct graph_arc *arc = &g->arcs[e->scratch.all.at[i].arc];
         if (arc->caller != arc->callee) /* recursion stands above already */
-            vec_push(&e->below.all, arc_line(g, arc, arc->callee));
+            vec_push(&e->below.all, entries_arc_line(g, arc, arc->callee));
     }
 }
 
-static int by_node(const void *left, const void *right)
+static int entries_by_node(const void *left, const void *right)
 {
     const struct entry_line *l = left, *r = right;
     return (l->node > r->node) - (l->node < r->node);
 }
 
 /* Ascending importance, as callers are listed. */
-static int by_weight(const void *left, const void *right)
+static int entries_by_weight(const void *left, const void *right)
 {
     const struct entry_line *l = left, *r = right;
     double l_time = l->self + l->children, r_time = r->self + r->children;
@@ -115,15 +115,15 @@ static int by_weight(const void *left, const void *right)
         return l_time < r_time ? -1 : 1;
     if (l->calls != r->calls)
         return l->calls < r->calls ? -1 : 1;
-    return by_node(left, right);
+    return entries_by_node(left, right);
 }
 
 /* Sums the lines of one caller, whichever members it calls. */
-static void sum_by_caller(struct entry_lines *lines)
+static void entries_sum_by_caller(struct entry_lines *lines)
 {
     size_t kept = 0;
     if (lines->all.len)
-        qsort(lines->all.at, lines->all.len, sizeof *lines->all.at, by_node);
+        qsort(lines->all.at, lines->all.len, sizeof *lines->all.at, entries_by_node);
     for (size_t i = 0; i < lines->all.len; i++) {
         const struct entry_line *line = &lines->all.at[i];
         struct entry_line *last = kept ? &lines->all.at[kept - 1] : NULL;
@@ -138,10 +138,10 @@ static void sum_by_caller(struct entry_lines *lines)
     }
     lines->all.len = kept;
     if (kept)
-        qsort(lines->all.at, kept, sizeof *lines->all.at, by_weight);
+        qsort(lines->all.at, kept, sizeof *lines->all.at, entries_by_weight);
 }
 
-static void add_member(const struct graph *g, struct entry *e, uint32_t member)
+static void entries_add_member(const struct graph *g, struct entry *e, uint32_t member)
 {
     const struct graph_node *m = &g->nodes[member];
     vec_push(&e->below.all, (struct entry_line){.kind = LINE_MEMBER,
@@ -153,19 +153,19 @@ static void add_member(const struct graph *g, struct entry *e, uint32_t member)
     for (uint32_t i = g->callers.start[member]; i < g->callers.start[member + 1]; i++) {
         const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
         if (!graph_arc_is_internal(g, arc))
-            vec_push(&e->callers.all, arc_line(g, arc, arc->caller));
+            vec_push(&e->callers.all, entries_arc_line(g, arc, arc->caller));
     }
 }
 
-static void cycle_lines(const struct graph *g, struct entry *e)
+static void entries_cycle_lines(const struct graph *g, struct entry *e)
 {
     uint64_t unknown = 0;
     for (uint32_t m = g->nodes[e->node].next_member; m != NO_NODE; m = g->nodes[m].next_member) {
-        add_member(g, e, m);
+        entries_add_member(g, e, m);
         unknown += graph_unknown_calls(g, m);
     }
-    add_outside_caller(g, e, unknown);
-    sum_by_caller(&e->callers);
+    entries_add_outside_caller(g, e, unknown);
+    entries_sum_by_caller(&e->callers);
 }
 
 void entry_make(const struct entries *t, uint32_t node, struct entry *e)
@@ -181,9 +181,9 @@ void entry_make(const struct entries *t, uint32_t node, struct entry *e)
     e->recursive_calls = n->self_calls;
     e->callers.all.len = e->below.all.len = 0;
     if (e->is_cycle)
-        cycle_lines(g, e);
+        entries_cycle_lines(g, e);
     else
-        function_lines(g, e);
+        entries_function_lines(g, e);
 }
 
 void entry_deinit(struct entry *e)
@@ -195,7 +195,7 @@ void entry_deinit(struct entry *e)
 
 /* --- which, and in which order ---------------------------------------------------------------- */
 
-static bool has_recorded_callees(const struct graph *g, uint32_t function)
+static bool entries_has_recorded_callees(const struct graph *g, uint32_t function)
 {
     for (uint32_t i = g->callees.start[function]; i < g->callees.start[function + 1]; i++)
         if (!graph_arc_is_static(g, &g->arcs[g->callees.arc[i]]))
@@ -203,42 +203,42 @@ static bool has_recorded_callees(const struct graph *g, uint32_t function)
     return false;
 }
 
-static bool is_idle(const struct graph *g, uint32_t node)
+static bool entries_is_idle(const struct graph *g, uint32_t node)
 {
     const struct graph_node *n = &g->nodes[node];
     if (n->self != 0 || n->children != 0 || n->calls || n->self_calls)
         return false;
-    return graph_is_cycle(g, node) || !has_recorded_callees(g, node);
+    return graph_is_cycle(g, node) || !entries_has_recorded_callees(g, node);
 }
 
-struct entry_order {
+struct entry_sort {
     const struct graph *g;
     struct names *names;
-    enum view_order order;
+    enum view_sort sort;
 };
 
-static const char *name_of(const struct entry_order *o, uint32_t node)
+static const char *entries_name_of(const struct entry_sort *o, uint32_t node)
 {
     return graph_is_cycle(o->g, node) ? "<cycle" : names_get(o->names, node);
 }
 
-static int compare(uint32_t left, uint32_t right, const void *context)
+static int entries_compare(uint32_t left, uint32_t right, const void *context)
 {
-    const struct entry_order *o = context;
+    const struct entry_sort *o = context;
     const struct graph_node *l = &o->g->nodes[left], *r = &o->g->nodes[right];
     double l_total = l->self + l->children, r_total = r->self + r->children;
-    if (o->order == BY_SELF && l->self != r->self)
+    if (o->sort == BY_SELF && l->self != r->self)
         return l->self < r->self ? 1 : -1;
-    if (o->order == BY_CALLS && l->calls != r->calls)
+    if (o->sort == BY_CALLS && l->calls != r->calls)
         return l->calls < r->calls ? 1 : -1;
-    if (o->order != BY_NAME && l_total != r_total)
+    if (o->sort != BY_NAME && l_total != r_total)
         return l_total < r_total ? 1 : -1;
-    return o->order == BY_NAME ? strcmp(name_of(o, left), name_of(o, right)) : 0;
+    return o->sort == BY_NAME ? strcmp(entries_name_of(o, left), entries_name_of(o, right)) : 0;
 }
 
 /* A cycle passes if a member does. */
-static bool passes(const struct entries *t, struct names *names, const struct view_rules *rules,
-                   uint32_t node)
+static bool entries_passes(const struct entries *t, struct names *names,
+                           const struct view_rules *rules, uint32_t node)
 {
     const struct graph *g = t->graph;
     const struct graph_node *n = &g->nodes[node];
@@ -262,15 +262,15 @@ void entries_make(struct entries *t, const struct summary *s, struct graph *g, s
         graph_sort_members(g, c);
     uint32_t all = 0;
     for (uint32_t i = 0; i < g->len; i++)
-        if (rules->shows_all || !is_idle(g, g->ranked[i]))
+        if (rules->shows_all || !entries_is_idle(g, g->ranked[i]))
             t->shown[all++] = g->ranked[i];
-    if (rules->has_order)
-        sort_u32(t->shown, all, compare, &(struct entry_order){g, names, rules->order});
+    if (rules->has_sort)
+        sort_u32(t->shown, all, entries_compare, &(struct entry_sort){g, names, rules->sort});
     for (uint32_t i = 0; i < all; i++) {
         uint32_t node = t->shown[i];
         t->number[node] = i + 1;
         bool has_room = !rules->limit || t->len < rules->limit;
-        if (has_room && passes(t, names, rules, node))
+        if (has_room && entries_passes(t, names, rules, node))
             t->shown[t->len++] = node;
         else
             t->omitted++;

@@ -4,8 +4,8 @@
  * estimate: a callee's time is split among its callers by call counts, and what flows in is what
  * flows out. The callers of an entry, with LINE_SPONTANEOUS and LINE_UNKNOWN, account for all its
  * time and calls. */
-#ifndef MONARC_ANALYSIS_ENTRIES_H
-#define MONARC_ANALYSIS_ENTRIES_H
+#ifndef MONARC_PROFILE_ANALYSIS_ENTRIES_H
+#define MONARC_PROFILE_ANALYSIS_ENTRIES_H
 
 #include "profile/analysis/flat.h"
 

@@ -22,7 +22,7 @@ struct code {
     VEC(struct span) at;
 };
 
-static void find_code(struct code *c, struct object *o)
+static void fit_find_code(struct code *c, struct object *o)
 {
     const struct object_facts *facts = object_facts(o);
     for (size_t i = 0; i < facts->code_len; i++)
@@ -36,7 +36,7 @@ static void find_code(struct code *c, struct object *o)
                      (struct span){sections[i].address, sections[i].address + sections[i].size});
 }
 
-static bool touches_code(const struct code *c, uint64_t low, uint64_t high)
+static bool fit_touches_code(const struct code *c, uint64_t low, uint64_t high)
 {
     for (size_t i = 0; i < c->at.len; i++)
         if (low < c->at.at[i].high && c->at.at[i].low < high)
@@ -44,7 +44,7 @@ static bool touches_code(const struct code *c, uint64_t low, uint64_t high)
     return false;
 }
 
-static void measure_code(struct fit *fit, const struct code *c)
+static void fit_measure_code(struct fit *fit, const struct code *c)
 {
     fit->code_low = c->at.len ? UINT64_MAX : 0;
     for (size_t i = 0; i < c->at.len; i++) {
@@ -55,7 +55,7 @@ static void measure_code(struct fit *fit, const struct code *c)
     }
 }
 
-static void measure_samples(struct fit *fit, const struct code *c, const struct profile *p)
+static void fit_measure_samples(struct fit *fit, const struct code *c, const struct profile *p)
 {
     fit->range_low = p->histograms.len ? UINT64_MAX : 0;
     for (size_t k = 0; k < p->histograms.len; k++) {
@@ -71,25 +71,25 @@ static void measure_samples(struct fit *fit, const struct code *c, const struct 
             uint64_t low = h->low + (uint64_t)(histogram_bin_bytes(h) * i);
             uint64_t high = h->low + (uint64_t)(histogram_bin_bytes(h) * (i + 1.0));
             fit->samples = add_saturating(fit->samples, count);
-            if (!touches_code(c, low, high > low ? high : low + 1))
+            if (!fit_touches_code(c, low, high > low ? high : low + 1))
                 fit->samples_outside = add_saturating(fit->samples_outside, count);
         }
     }
 }
 
-static int by_value(const void *left, const void *right)
+static int fit_by_value(const void *left, const void *right)
 {
     uint64_t l = *(const uint64_t *)left, r = *(const uint64_t *)right;
     return (l > r) - (l < r);
 }
 
-static void measure_callees(struct fit *fit, const struct profile *p, const struct functions *f)
+static void fit_measure_callees(struct fit *fit, const struct profile *p, const struct functions *f)
 {
     VEC(uint64_t) callees = {0};
     for (size_t i = 0; i < p->arcs.len; i++)
         vec_push(&callees, p->arcs.at[i].self);
     if (callees.len)
-        qsort(callees.at, callees.len, sizeof *callees.at, by_value);
+        qsort(callees.at, callees.len, sizeof *callees.at, fit_by_value);
     uint32_t previous = NO_FUNCTION;
     for (size_t i = 0; i < callees.len; i++) {
         uint64_t address = callees.at[i];
@@ -104,22 +104,22 @@ static void measure_callees(struct fit *fit, const struct profile *p, const stru
     vec_free(&callees);
 }
 
-static bool is_near(uint64_t end, uint64_t candidate)
+static bool fit_is_near(uint64_t end, uint64_t candidate)
 {
     uint64_t page_end = (candidate + PAGE - 1) / PAGE * PAGE;
     return end == page_end || (end + ROUNDING >= candidate && end <= candidate + ROUNDING);
 }
 
 /* glibc's startup code measures up to `etext`, which follows the last code section. */
-static bool ends_with_code(const struct fit *fit, const struct code *c, struct object *o)
+static bool fit_ends_with_code(const struct fit *fit, const struct code *c, struct object *o)
 {
     for (size_t i = 0; i < c->at.len; i++)
-        if (is_near(fit->range_high, c->at.at[i].high))
+        if (fit_is_near(fit->range_high, c->at.at[i].high))
             return true;
     size_t len;
     const struct object_symbol *symbols = object_symbols(o, &len, NULL);
     for (size_t i = 0; i < len; i++)
-        if (is_near(fit->range_high, symbols[i].address) &&
+        if (fit_is_near(fit->range_high, symbols[i].address) &&
             (!strcmp(symbols[i].name, "etext") || !strcmp(symbols[i].name, "_etext")))
             return true;
     return false;
@@ -127,7 +127,7 @@ static bool ends_with_code(const struct fit *fit, const struct code *c, struct o
 
 /* A bias is a whole number of pages that carries the start of the range onto the start of code, and
  * all of the range into the code. */
-static bool find_bias(struct fit *fit, const struct code *c, struct object *o)
+static bool fit_find_bias(struct fit *fit, const struct code *c, struct object *o)
 {
     const struct object_facts *facts = object_facts(o);
     if ((!facts->is_pie && !facts->is_shared_object) || !fit->range_high)
@@ -145,8 +145,9 @@ static bool find_bias(struct fit *fit, const struct code *c, struct object *o)
     return false;
 }
 
-static enum fit_kind judge(struct fit *fit, const struct code *c, const struct profile *p,
-                           struct object *o, const struct functions *f)
+static enum fit_kind fit_judge_program(struct fit *fit, const struct code *c,
+                                       const struct profile *p, struct object *o,
+                                       const struct functions *f)
 {
     if (p->word && p->word != object_word(o))
         return FIT_OTHER_WORD;
@@ -155,11 +156,11 @@ static enum fit_kind judge(struct fit *fit, const struct code *c, const struct p
     if (!c->at.len)
         return FIT_WELL; /* nothing to judge by */
     bool is_measured = fit->range_high > fit->range_low;
-    bool touches = touches_code(c, fit->range_low, fit->range_high);
+    bool touches = fit_touches_code(c, fit->range_low, fit->range_high);
     if (is_measured && !touches)
-        return find_bias(fit, c, o) ? FIT_BIASED : FIT_OUTSIDE;
+        return fit_find_bias(fit, c, o) ? FIT_BIASED : FIT_OUTSIDE;
     if (is_measured && p->histograms.len == 1 && object_mentions(o, "__monstartup") &&
-        !ends_with_code(fit, c, o))
+        !fit_ends_with_code(fit, c, o))
         return FIT_OTHER_END;
     if (fit->samples_outside > fit->samples / 2)
         return FIT_SAMPLES_ASTRAY;
@@ -174,11 +175,11 @@ void fit_judge(struct fit *fit, const struct profile *p, struct object *o,
 {
     struct code code = {0};
     *fit = (struct fit){0};
-    find_code(&code, o);
-    measure_code(fit, &code);
-    measure_samples(fit, &code, p);
-    measure_callees(fit, p, f);
-    fit->kind = judge(fit, &code, p, o, f);
+    fit_find_code(&code, o);
+    fit_measure_code(fit, &code);
+    fit_measure_samples(fit, &code, p);
+    fit_measure_callees(fit, p, f);
+    fit->kind = fit_judge_program(fit, &code, p, o, f);
     vec_free(&code.at);
 }
 

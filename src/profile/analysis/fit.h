@@ -10,8 +10,8 @@
  *
  * Profiles of too few arcs and samples can pass by accident; a profile of the right program fails
  * only if it was recorded with a load bias, which is told apart. */
-#ifndef MONARC_ANALYSIS_FIT_H
-#define MONARC_ANALYSIS_FIT_H
+#ifndef MONARC_PROFILE_ANALYSIS_FIT_H
+#define MONARC_PROFILE_ANALYSIS_FIT_H
 
 #include "profile/analysis/functions.h"
 #include "profile/model/profile.h"

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-struct flat_order {
+struct flat_sort {
     const struct flat_row *rows;
     struct names *names;
-    enum view_order order;
+    enum view_sort sort;
 };
 
 static int descending(double l, double r)
@@ -25,16 +25,16 @@ static int descending_u64(uint64_t l, uint64_t r)
 /* Ties go to self, calls, then name. */
 static int compare(uint32_t left, uint32_t right, const void *context)
 {
-    const struct flat_order *o = context;
+    const struct flat_sort *o = context;
     const struct flat_row *l = &o->rows[left], *r = &o->rows[right];
     int by = 0;
-    if (o->order == BY_TOTAL)
+    if (o->sort == BY_TOTAL)
         by = descending(l->total, r->total);
-    else if (o->order == BY_CALLS)
+    else if (o->sort == BY_CALLS)
         by = descending_u64(l->calls, r->calls);
-    if (!by && o->order != BY_NAME)
+    if (!by && o->sort != BY_NAME)
         by = descending(l->self, r->self);
-    if (!by && o->order != BY_NAME)
+    if (!by && o->sort != BY_NAME)
         by = descending_u64(l->calls, r->calls);
     if (!by)
         by = strcmp(names_get(o->names, l->function), names_get(o->names, r->function));
@@ -103,8 +103,8 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
     uint32_t kept = gather(t, g, names, rules, rows);
     for (uint32_t i = 0; i < kept; i++)
         sorted[i] = i;
-    enum view_order order = rules->has_order ? rules->order : s->has_samples ? BY_SELF : BY_CALLS;
-    sort_u32(sorted, kept, compare, &(struct flat_order){rows, names, order});
+    enum view_sort sort = rules->has_sort ? rules->sort : s->has_samples ? BY_SELF : BY_CALLS;
+    sort_u32(sorted, kept, compare, &(struct flat_sort){rows, names, sort});
 
     t->rows = ARENA_NEW(a, struct flat_row, kept);
     double running = 0;

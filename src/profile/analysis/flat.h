@@ -2,8 +2,8 @@
  *
  * The law: self of all rows + omitted.self + unattributed == samples of the summary, and likewise
  * for calls: rows + omitted + unknown callees == calls read. Amounts of time are in samples. */
-#ifndef MONARC_ANALYSIS_FLAT_H
-#define MONARC_ANALYSIS_FLAT_H
+#ifndef MONARC_PROFILE_ANALYSIS_FLAT_H
+#define MONARC_PROFILE_ANALYSIS_FLAT_H
 
 #include "profile/analysis/filter.h"
 #include "profile/analysis/graph/graph.h"
@@ -35,12 +35,12 @@ struct flat {
     bool shows_model;
 };
 
-enum view_order { BY_SELF, BY_TOTAL, BY_CALLS, BY_NAME };
+enum view_sort { BY_SELF, BY_TOTAL, BY_CALLS, BY_NAME };
 
 /* What of a table is wanted, and in which order; for the flat profile and the graph. */
 struct view_rules {
-    enum view_order order;
-    bool has_order;
+    enum view_sort sort;
+    bool has_sort;
     bool shows_all;     /* functions without time and calls, too */
     uint64_t limit;     /* rows; 0: all */
     double min_percent; /* of all samples: the self share of a row, the total of an entry */

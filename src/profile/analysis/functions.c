@@ -7,49 +7,24 @@
  * one function, `[.plt]`. */
 #include "profile/analysis/functions.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BUCKETS = 1 << 22 };
-
 void functions_index(struct functions *f, struct arena *a)
 {
-    if (!f->len)
-        return;
-    f->range = ARENA_NEW(a, struct function_range, f->len);
+    f->index =
+        (struct address_index){.at = ARENA_NEW(a, struct indexed_range, f->len), .len = f->len};
     for (uint32_t i = 0; i < f->len; i++)
-        f->range[i] = (struct function_range){f->at[i].start, f->at[i].last};
-    uint64_t first = f->at[0].start, span = f->at[f->len - 1].start - first + 1;
-    while (span >> f->shift > (uint64_t)f->len * 2 || span >> f->shift > MAX_BUCKETS)
-        f->shift++;
-    f->buckets = (size_t)(span >> f->shift) + 1;
-    f->bucket = ARENA_NEW(a, uint32_t, f->buckets);
-    uint32_t owner = 0;
-    for (size_t b = 0; b < f->buckets; b++) {
-        uint64_t begin = first + ((uint64_t)b << f->shift);
-        while (owner + 1 < f->len && f->at[owner + 1].start <= begin)
-            owner++;
-        f->bucket[b] = owner;
-    }
+        f->index.at[i] = (struct indexed_range){f->at[i].start, f->at[i].last};
+    address_index_build(&f->index, a);
 }
 
 uint32_t functions_find(const struct functions *f, uint64_t address)
 {
-    if (!f->len || address < f->range[0].start)
-        return NO_FUNCTION;
-    uint64_t b = (address - f->range[0].start) >> f->shift;
-    uint32_t low = b < f->buckets ? f->bucket[b] : f->len - 1;
-    uint32_t high = b + 1 < f->buckets ? f->bucket[b + 1] : f->len - 1;
-    while (low < high) { /* the last start at or below the address */
-        uint32_t middle = low + (high - low + 1) / 2;
-        if (f->range[middle].start <= address)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return address <= f->range[low].last ? low : NO_FUNCTION;
+    return address_index_find(&f->index, address);
 }
 
 void functions_locate(struct functions *f, struct object *o)
@@ -130,15 +105,8 @@ static void append_native(struct functions *f, const struct object_symbol *s, ui
 
 static bool has_functions(const struct functions *f, uint32_t len, const struct object_section *s)
 {
-    uint32_t low = 0, high = len;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (f->at[middle].last < s->address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < len && f->at[low].start - s->address < s->size;
+    uint32_t first = PARTITION_POINT(len, i, f->at[i].last < s->address);
+    return first < len && f->at[first].start - s->address < s->size;
 }
 
 static int by_start(const void *left, const void *right)

@@ -25,25 +25,25 @@ struct unit {
 };
 
 struct clustering {
-    struct order *order;
+    struct layout *order;
     const struct functions *functions;
     const struct graph *graph;
-    const struct order_rules *rules;
+    const struct layout_rules *rules;
     struct arena scratch;
     bool *is_movable;
-    uint32_t *unit_of;            /* by function: the first function of its unit */
-    uint32_t *sibling;            /* by function: the next one in its unit */
-    struct unit *units;           /* by first function */
-    double *called, *heat;        /* by function */
-    VEC(struct order_call) calls; /* between functions, in order of discovery */
-    uint32_t *sorted, sorted_len; /* first functions of units that ran */
+    uint32_t *unit_of;             /* by function: the first function of its unit */
+    uint32_t *sibling;             /* by function: the next one in its unit */
+    struct unit *units;            /* by first function */
+    double *called, *heat;         /* by function */
+    VEC(struct layout_call) calls; /* between functions, in order of discovery */
+    uint32_t *sorted, sorted_len;  /* first functions of units that ran */
 };
 
 /* --- what can be moved ----------------------------------------------------------------------- */
 
 /* Sections that compilers make for single functions end up in the program's .text, or in a section
  * whose name continues that. Start files, PLTs and the like stay where they are. */
-static bool is_in_text(const struct object *o, const struct object_symbol *s)
+static bool layout_is_in_text(const struct object *o, const struct object_symbol *s)
 {
     const struct object_section *section = object_section(o, s->section);
     return section && !strncmp(section->name, ".text", 5) &&
@@ -51,7 +51,7 @@ static bool is_in_text(const struct object *o, const struct object_symbol *s)
 }
 
 /* An order file has a name a line, and linkers take some letters for patterns or remarks. */
-static bool can_be_written(const char *name)
+static bool layout_can_be_written(const char *name)
 {
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c <= ' ' || *c == 127 || strchr("*?[]\\\"#", *c))
@@ -59,7 +59,7 @@ static bool can_be_written(const char *name)
     return name[0] != '\0';
 }
 
-static void find_movable(struct clustering *c)
+static void layout_find_movable(struct clustering *c)
 {
     const struct functions *f = c->functions;
     size_t len;
@@ -68,12 +68,12 @@ static void find_movable(struct clustering *c)
     for (uint32_t i = 0; i < f->len; i++) {
         const struct function *at = &f->at[i];
         c->is_movable[i] = at->object == c->rules->object && at->symbol < len &&
-                           is_in_text(c->rules->file, &symbols[at->symbol]) &&
-                           can_be_written(at->name) && !function_is_profiler(f, i);
+                           layout_is_in_text(c->rules->file, &symbols[at->symbol]) &&
+                           layout_can_be_written(at->name) && !function_is_profiler(f, i);
     }
 }
 
-static uint64_t size_of(const struct clustering *c, uint32_t function)
+static uint64_t layout_size_of(const struct clustering *c, uint32_t function)
 {
     const struct function *at = &c->functions->at[function];
     uint64_t limit = object_facts(c->rules->file)->size_bytes; /* a header may say anything */
@@ -81,7 +81,7 @@ static uint64_t size_of(const struct clustering *c, uint32_t function)
     return size && size < limit ? size : limit;
 }
 
-static void find_units(struct clustering *c)
+static void layout_find_units(struct clustering *c)
 {
     const struct functions *f = c->functions;
     struct map newest = {0}; /* of each name */
@@ -102,8 +102,8 @@ static void find_units(struct clustering *c)
             c->sibling[*last] = i;
             *last = i;
         }
-        c->units[c->unit_of[i]].size += size_of(c, i);
-        c->order->code_size += size_of(c, i);
+        c->units[c->unit_of[i]].size += layout_size_of(c, i);
+        c->order->code_size += layout_size_of(c, i);
     }
     map_deinit(&newest);
 }
@@ -111,7 +111,7 @@ static void find_units(struct clustering *c)
 /* --- weights --------------------------------------------------------------------------------- */
 
 /* How often each function was called, by whomever. */
-static void count_calls(struct clustering *c)
+static void layout_count_calls(struct clustering *c)
 {
     const struct graph *g = c->graph;
     c->called = ARENA_NEW(&c->scratch, double, c->functions->len);
@@ -126,7 +126,7 @@ static void count_calls(struct clustering *c)
 
 /* Samples say what runs, but a short run has few, and most functions are met by none. So calls
  * count as well: all together as much as the samples are uncertain, which is their square root. */
-static void take_heat(struct clustering *c)
+static void layout_take_heat(struct clustering *c)
 {
     double calls = 0, samples = 0;
     for (uint32_t i = 0; i < c->functions->len; i++) {
@@ -148,44 +148,45 @@ static void take_heat(struct clustering *c)
     }
 }
 
-static void add_call(struct clustering *c, uint32_t caller, uint32_t callee, double count)
+static void layout_add_call(struct clustering *c, uint32_t caller, uint32_t callee, double count)
 {
     if (caller != callee && count > 0 && c->is_movable[caller] && c->is_movable[callee])
-        vec_push(&c->calls, (struct order_call){caller, callee, count});
+        vec_push(&c->calls, (struct layout_call){caller, callee, count});
 }
 
-static void take_calls(struct clustering *c)
+static void layout_take_calls(struct clustering *c)
 {
     const struct stacks *stacks = c->rules->stacks;
     for (uint32_t i = 0; i < c->graph->measured_len; i++) {
         const struct graph_arc *arc = &c->graph->arcs[i];
-        add_call(c, arc->caller, arc->callee, (double)arc->count);
+        layout_add_call(c, arc->caller, arc->callee, (double)arc->count);
     }
     if (c->calls.len || !stacks)
         return;
     for (size_t i = 0; i < stacks->calls_len; i++)
-        add_call(c, stacks->calls[i].caller, stacks->calls[i].callee, stacks->calls[i].inclusive);
+        layout_add_call(c, stacks->calls[i].caller, stacks->calls[i].callee,
+                        stacks->calls[i].inclusive);
     c->order->calls_are_samples = c->calls.len > 0;
 }
 
 /* Of each unit, who calls it most. */
-static void find_best_callers(struct clustering *c)
+static void layout_find_best_callers(struct clustering *c)
 {
     struct map pairs = {0};
-    VEC(struct order_call) sums = {0};
+    VEC(struct layout_call) sums = {0};
     for (size_t i = 0; i < c->calls.len; i++) {
-        const struct order_call *call = &c->calls.at[i];
+        const struct layout_call *call = &c->calls.at[i];
         uint32_t caller = c->unit_of[call->caller], callee = c->unit_of[call->callee];
         if (caller == callee)
             continue;
         bool is_new;
-        uint32_t *place = map_at(&pairs, caller, callee, (uint32_t)sums.len, &is_new);
+        uint32_t place = map_index(&pairs, caller, callee, sums.len, &is_new);
         if (is_new)
-            vec_push(&sums, (struct order_call){caller, callee, 0});
-        sums.at[*place].count += call->count;
+            vec_push(&sums, (struct layout_call){caller, callee, 0});
+        sums.at[place].count += call->count;
     }
     for (size_t i = 0; i < sums.len; i++) {
-        const struct order_call *sum = &sums.at[i];
+        const struct layout_call *sum = &sums.at[i];
         struct unit *callee = &c->units[sum->callee];
         callee->called += sum->count;
         if (sum->count > callee->best_weight) {
@@ -199,7 +200,7 @@ static void find_best_callers(struct clustering *c)
 
 /* --- clusters -------------------------------------------------------------------------------- */
 
-static void sort_by_density(struct clustering *c)
+static void layout_sort_by_density(struct clustering *c)
 {
     struct keyed *keys = ARENA_NEW(&c->scratch, struct keyed, c->sorted_len);
     for (uint32_t i = 0; i < c->sorted_len; i++) {
@@ -212,7 +213,7 @@ static void sort_by_density(struct clustering *c)
         c->sorted[i] = keys[i].item;
 }
 
-static uint32_t find_leader(struct clustering *c, uint32_t unit)
+static uint32_t layout_find_leader(struct clustering *c, uint32_t unit)
 {
     while (c->units[unit].leader != unit) {
         c->units[unit].leader = c->units[c->units[unit].leader].leader;
@@ -221,12 +222,12 @@ static uint32_t find_leader(struct clustering *c, uint32_t unit)
     return unit;
 }
 
-static void append_to_caller(struct clustering *c, uint32_t unit)
+static void layout_append_to_caller(struct clustering *c, uint32_t unit)
 {
     struct unit *u = &c->units[unit];
     if (u->best == NO_FUNCTION || u->best_weight * RARE <= u->called)
         return;
-    uint32_t leader = find_leader(c, u->best);
+    uint32_t leader = layout_find_leader(c, u->best);
     struct unit *to = &c->units[leader];
     uint64_t size = to->cluster_size + u->cluster_size;
     double heat = to->cluster_heat + u->cluster_heat;
@@ -240,7 +241,7 @@ static void append_to_caller(struct clustering *c, uint32_t unit)
     u->leader = leader;
 }
 
-static void make_clusters(struct clustering *c)
+static void layout_make_clusters(struct clustering *c)
 {
     c->sorted = ARENA_NEW(&c->scratch, uint32_t, c->functions->len);
     for (uint32_t i = 0; i < c->functions->len; i++) {
@@ -250,20 +251,20 @@ static void make_clusters(struct clustering *c)
         if (c->is_movable[i] && c->unit_of[i] == i && u->heat > 0)
             c->sorted[c->sorted_len++] = i;
     }
-    sort_by_density(c);
+    layout_sort_by_density(c);
     for (uint32_t i = 0; i < c->sorted_len; i++)
-        append_to_caller(c, c->sorted[i]);
+        layout_append_to_caller(c, c->sorted[i]);
     uint32_t clusters = 0;
     for (uint32_t i = 0; i < c->sorted_len; i++)
         if (c->units[c->sorted[i]].leader == c->sorted[i])
             c->sorted[clusters++] = c->sorted[i];
     c->sorted_len = clusters;
-    sort_by_density(c);
+    layout_sort_by_density(c);
 }
 
 /* --- places ---------------------------------------------------------------------------------- */
 
-static uint64_t first_text_address(const struct clustering *c)
+static uint64_t layout_first_text_address(const struct clustering *c)
 {
     for (uint32_t i = 0; i < c->functions->len; i++)
         if (c->is_movable[i])
@@ -272,66 +273,66 @@ static uint64_t first_text_address(const struct clustering *c)
 }
 
 /* What the function was aligned to, as far as its address tells. */
-static uint64_t alignment_of(uint64_t address)
+static uint64_t layout_alignment_of(uint64_t address)
 {
     uint64_t lowest = address & -address;
     return lowest && lowest < MAX_ALIGNMENT ? lowest : MAX_ALIGNMENT;
 }
 
-static void put_down(struct clustering *c, struct arena *a)
+static void layout_put_down(struct clustering *c, struct arena *a)
 {
-    struct order *t = c->order;
-    uint64_t address = first_text_address(c);
-    t->places = ARENA_NEW(a, struct order_place, c->functions->len);
+    struct layout *t = c->order;
+    uint64_t address = layout_first_text_address(c);
+    t->places = ARENA_NEW(a, struct layout_place, c->functions->len);
     t->clusters = c->sorted_len;
     for (uint32_t k = 0; k < c->sorted_len; k++)
         for (uint32_t unit = c->sorted[k]; unit != NO_FUNCTION; unit = c->units[unit].next)
             for (uint32_t i = unit; i != NO_FUNCTION; i = c->sibling[i]) {
-                uint64_t alignment = alignment_of(c->functions->at[i].start);
+                uint64_t alignment = layout_alignment_of(c->functions->at[i].start);
                 address = (address + alignment - 1) & -alignment;
-                t->places[t->len++] = (struct order_place){.function = i,
-                                                           .cluster = k,
-                                                           .is_named = i == unit,
-                                                           .heat = c->heat[i],
-                                                           .size = size_of(c, i),
-                                                           .after = address};
-                address += size_of(c, i);
+                t->places[t->len++] = (struct layout_place){.function = i,
+                                                            .cluster = k,
+                                                            .is_named = i == unit,
+                                                            .heat = c->heat[i],
+                                                            .size = layout_size_of(c, i),
+                                                            .after = address};
+                address += layout_size_of(c, i);
                 t->heat += c->heat[i];
-                t->size += size_of(c, i);
+                t->size += layout_size_of(c, i);
                 t->shared += i != unit;
             }
 }
 
-static void place_calls(struct clustering *c, struct arena *a)
+static void layout_place_calls(struct clustering *c, struct arena *a)
 {
-    struct order *t = c->order;
+    struct layout *t = c->order;
     uint32_t *place = ARENA_NEW(&c->scratch, uint32_t, c->functions->len);
     for (uint32_t i = 0; i < t->len; i++)
         place[t->places[i].function] = i + 1;
-    t->calls = ARENA_NEW(a, struct order_call, c->calls.len);
+    t->calls = ARENA_NEW(a, struct layout_call, c->calls.len);
     for (size_t i = 0; i < c->calls.len; i++) {
-        const struct order_call *call = &c->calls.at[i];
+        const struct layout_call *call = &c->calls.at[i];
         uint32_t caller = place[call->caller], callee = place[call->callee];
         if (caller && callee)
-            t->calls[t->calls_len++] = (struct order_call){caller - 1, callee - 1, call->count};
+            t->calls[t->calls_len++] = (struct layout_call){caller - 1, callee - 1, call->count};
     }
 }
 
 /* Which of the ordered functions a symbol is another name of, as its place + 1; 0: of none. */
-static uint32_t place_of_alias(const struct clustering *c, const struct object_symbol *s,
-                               uint32_t symbol, const uint32_t *place)
+static uint32_t layout_place_of_alias(const struct clustering *c, const struct object_symbol *s,
+                                      uint32_t symbol, const uint32_t *place)
 {
     const struct functions *f = c->functions;
     uint64_t start = s->address + (f->objects ? f->objects[c->rules->object].base : 0);
     uint32_t i = functions_find(f, start);
     bool is_alias = i != NO_FUNCTION && f->at[i].start == start && f->at[i].symbol != symbol &&
-                    s->type == SYMBOL_FUNC && can_be_written(s->name);
+                    s->type == SYMBOL_FUNC && layout_can_be_written(s->name);
     return is_alias ? place[i] : 0;
 }
 
-static void collect_names(struct clustering *c, struct arena *a)
+static void layout_collect_names(struct clustering *c, struct arena *a)
 {
-    struct order *t = c->order;
+    struct layout *t = c->order;
     size_t len;
     const struct object_symbol *symbols = object_symbols(c->rules->file, &len, NULL);
     uint32_t *place = ARENA_NEW(&c->scratch, uint32_t, c->functions->len);
@@ -341,7 +342,7 @@ static void collect_names(struct clustering *c, struct arena *a)
         t->places[i].names_len = 1;
     }
     for (uint32_t k = 0; k < len; k++) {
-        alias_of[k] = place_of_alias(c, &symbols[k], k, place);
+        alias_of[k] = layout_place_of_alias(c, &symbols[k], k, place);
         if (alias_of[k])
             t->places[alias_of[k] - 1].names_len++;
     }
@@ -352,20 +353,20 @@ static void collect_names(struct clustering *c, struct arena *a)
     }
     for (uint32_t k = 0; k < len; k++)
         if (alias_of[k]) {
-            struct order_place *p = &t->places[alias_of[k] - 1];
+            struct layout_place *p = &t->places[alias_of[k] - 1];
             p->names[p->names_len++] = symbols[k].name;
         }
 }
 
-static int by_text(const void *left, const void *right)
+static int layout_by_text(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 /* GCC's splitting of functions: what is rarely run of NAME becomes NAME.cold. */
-static void find_cold_parts(struct clustering *c)
+static void layout_find_cold_parts(struct clustering *c)
 {
-    struct order *t = c->order;
+    struct layout *t = c->order;
     size_t len, cold_len = 0;
     const struct object_symbol *symbols = object_symbols(c->rules->file, &len, NULL);
     const char **cold = ARENA_NEW(&c->scratch, const char *, len);
@@ -374,35 +375,35 @@ static void find_cold_parts(struct clustering *c)
         if (name > 5 && !strcmp(symbols[k].name + name - 5, ".cold"))
             cold[cold_len++] = symbols[k].name;
     }
-    qsort(cold, cold_len, sizeof *cold, by_text);
+    qsort(cold, cold_len, sizeof *cold, layout_by_text);
     for (uint32_t i = 0; i < t->len && cold_len; i++) {
         const char *part = arena_printf(&c->scratch, "%s.cold", t->places[i].names[0]);
-        t->places[i].has_cold_part = bsearch(&part, cold, cold_len, sizeof *cold, by_text);
+        t->places[i].has_cold_part = bsearch(&part, cold, cold_len, sizeof *cold, layout_by_text);
     }
 }
 
-static void make_with_limit(struct order *t, const struct functions *f, const struct graph *g,
-                            const struct order_rules *rules, uint64_t cluster_bytes,
-                            struct arena *a)
+static void layout_make_with_limit(struct layout *t, const struct functions *f,
+                                   const struct graph *g, const struct layout_rules *rules,
+                                   uint64_t cluster_bytes, struct arena *a)
 {
-    *t = (struct order){.functions = f, .cluster_bytes = cluster_bytes};
+    *t = (struct layout){.functions = f, .cluster_bytes = cluster_bytes};
     struct clustering c = {.order = t, .functions = f, .graph = g, .rules = rules};
-    find_movable(&c);
-    find_units(&c);
-    take_calls(&c);
-    count_calls(&c);
-    take_heat(&c);
-    find_best_callers(&c);
-    make_clusters(&c);
-    put_down(&c, a);
-    place_calls(&c, a);
-    collect_names(&c, a);
-    find_cold_parts(&c);
+    layout_find_movable(&c);
+    layout_find_units(&c);
+    layout_take_calls(&c);
+    layout_count_calls(&c);
+    layout_take_heat(&c);
+    layout_find_best_callers(&c);
+    layout_make_clusters(&c);
+    layout_put_down(&c, a);
+    layout_place_calls(&c, a);
+    layout_collect_names(&c, a);
+    layout_find_cold_parts(&c);
     vec_free(&c.calls);
     arena_deinit(&c.scratch);
 }
 
-static bool is_better(const struct locality *one, const struct locality *other)
+static bool layout_is_better(const struct locality *one, const struct locality *other)
 {
     const double MUCH_THE_SAME = 0.95;
     if (one->misses < other->misses * MUCH_THE_SAME || other->misses < one->misses * MUCH_THE_SAME)
@@ -410,20 +411,20 @@ static bool is_better(const struct locality *one, const struct locality *other)
     return one->leaving < other->leaving;
 }
 
-void order_make(struct order *t, struct order_gain *gain, const struct functions *f,
-                const struct graph *g, const struct order_rules *rules, struct arena *a)
+void layout_make(struct layout *t, struct layout_gain *gain, const struct functions *f,
+                 const struct graph *g, const struct layout_rules *rules, struct arena *a)
 {
     static const uint64_t limits[] = {4 << 10, 64 << 10, 2 << 20};
     bool is_given = rules->cluster_bytes != 0;
-    make_with_limit(t, f, g, rules, is_given ? rules->cluster_bytes : limits[0], a);
-    order_locality(t, false, &gain->before);
-    order_locality(t, true, &gain->after);
+    layout_make_with_limit(t, f, g, rules, is_given ? rules->cluster_bytes : limits[0], a);
+    layout_locality(t, false, &gain->before);
+    layout_locality(t, true, &gain->after);
     for (size_t i = 1; !is_given && t->calls_len && i < sizeof limits / sizeof *limits; i++) {
-        struct order other;
+        struct layout other;
         struct locality after;
-        make_with_limit(&other, f, g, rules, limits[i], a);
-        order_locality(&other, true, &after);
-        if (is_better(&after, &gain->after)) {
+        layout_make_with_limit(&other, f, g, rules, limits[i], a);
+        layout_locality(&other, true, &after);
+        if (layout_is_better(&after, &gain->after)) {
             *t = other;
             gain->after = after;
         }

@@ -10,13 +10,13 @@
  *
  * Linkers move sections by name, so that functions of one name (static ones of several files) move
  * together: they are one unit here. */
-#ifndef MONARC_ANALYSIS_ORDER_H
-#define MONARC_ANALYSIS_ORDER_H
+#ifndef MONARC_PROFILE_ANALYSIS_LAYOUT_H
+#define MONARC_PROFILE_ANALYSIS_LAYOUT_H
 
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/stacks.h"
 
-struct order_rules {
+struct layout_rules {
     struct object *file;         /* whose functions are ordered */
     uint32_t object;             /* its number in the table of functions */
     uint64_t cluster_bytes;      /* the limit; 0: find out which serves best */
@@ -24,7 +24,7 @@ struct order_rules {
 };
 
 /* A function in the new order. */
-struct order_place {
+struct layout_place {
     uint32_t function;
     uint32_t cluster;   /* from 0, in order */
     bool is_named;      /* false: moves with one of the same name */
@@ -37,17 +37,17 @@ struct order_place {
 };
 
 /* Calls between ordered functions, by place. */
-struct order_call {
+struct layout_call {
     uint32_t caller, callee;
     double count;
 };
 
-struct order {
+struct layout {
     const struct functions *functions;
-    struct order_place *places;
+    struct layout_place *places;
     uint32_t len, clusters;
     uint64_t cluster_bytes; /* the limit that was used */
-    struct order_call *calls;
+    struct layout_call *calls;
     uint32_t calls_len;
     bool has_samples;       /* heat is samples, with calls between equals; else it is calls alone */
     bool calls_are_samples; /* of call stacks */
@@ -71,18 +71,18 @@ struct locality {
 
 extern const unsigned locality_shares[4]; /* 50, 90, 99, 100 */
 
-struct order_gain {
+struct layout_gain {
     struct locality before, after;
 };
 
 /* Everything lives in `a`. The names of `f` are in order. Without a limit, clusters of a page, of
  * sixteen and of a large page are tried, and those are kept after which the TLB misses least, or,
  * where that is much the same, fewest calls leave their page. */
-void order_make(struct order *t, struct order_gain *gain, const struct functions *f,
-                const struct graph *g, const struct order_rules *rules, struct arena *a);
+void layout_make(struct layout *t, struct layout_gain *gain, const struct functions *f,
+                 const struct graph *g, const struct layout_rules *rules, struct arena *a);
 
 /* Estimates. The TLB is one that forgets what was used longest ago, and pages are entered
  * independently of each other, as often as calls and returns enter them (Che's approximation). */
-void order_locality(const struct order *t, bool is_after, struct locality *l);
+void layout_locality(const struct layout *t, bool is_after, struct locality *l);
 
 #endif

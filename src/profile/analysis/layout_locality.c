@@ -20,10 +20,10 @@ struct pages {
 static void add_to_page(struct pages *p, uint64_t page, double amount)
 {
     bool is_new;
-    uint32_t *number = map_at(&p->numbers, page, 0, (uint32_t)p->amount.len, &is_new);
+    uint32_t number = map_index(&p->numbers, page, 0, p->amount.len, &is_new);
     if (is_new)
         vec_push(&p->amount, 0);
-    p->amount.at[*number] += amount;
+    p->amount.at[number] += amount;
 }
 
 static void pages_deinit(struct pages *p)
@@ -49,15 +49,15 @@ static void spread(struct pages *p, uint64_t start, uint64_t size, double amount
         add_to_page(p, page, amount * (double)overlap(start, size, page, p->shift) / (double)size);
 }
 
-static uint64_t address_of(const struct order *t, uint32_t place, bool is_after)
+static uint64_t address_of(const struct layout *t, uint32_t place, bool is_after)
 {
-    const struct order_place *p = &t->places[place];
+    const struct layout_place *p = &t->places[place];
     return is_after ? p->after : t->functions->at[p->function].start;
 }
 
 /* --- pages ----------------------------------------------------------------------------------- */
 
-static struct pages heat_of_pages(const struct order *t, bool is_after, unsigned shift)
+static struct pages heat_of_pages(const struct layout *t, bool is_after, unsigned shift)
 {
     struct pages pages = {.shift = shift};
     for (uint32_t i = 0; i < t->len; i++)
@@ -77,7 +77,7 @@ static uint64_t pages_with(const struct keyed *sorted, const struct pages *p, un
     return i;
 }
 
-static void count_pages(const struct order *t, bool is_after, struct locality *l)
+static void count_pages(const struct layout *t, bool is_after, struct locality *l)
 {
     struct pages pages = heat_of_pages(t, is_after, PAGE_SHIFT);
     struct arena scratch = {0};
@@ -98,7 +98,7 @@ static void count_pages(const struct order *t, bool is_after, struct locality *l
 
 /* Calls and returns that come to a page from another one. A call leaves from anywhere in the
  * caller, and returns there. */
-static struct pages entries_of_pages(const struct order *t, bool is_after, unsigned shift,
+static struct pages entries_of_pages(const struct layout *t, bool is_after, unsigned shift,
                                      double *leaving)
 {
     struct pages pages = {.shift = shift};
@@ -106,7 +106,7 @@ static struct pages entries_of_pages(const struct order *t, bool is_after, unsig
     double *returns = ARENA_NEW(&scratch, double, t->len); /* by caller */
     *leaving = 0;
     for (uint32_t i = 0; i < t->calls_len; i++) {
-        const struct order_call *call = &t->calls[i];
+        const struct layout_call *call = &t->calls[i];
         uint64_t caller = address_of(t, call->caller, is_after);
         uint64_t size = t->places[call->caller].size;
         uint64_t entry = address_of(t, call->callee, is_after) >> shift;
@@ -155,14 +155,14 @@ static double misses_of(const struct pages *p, unsigned entries)
     return misses;
 }
 
-static double distance(const struct order *t, const struct order_call *call, bool is_after)
+static double distance(const struct layout *t, const struct layout_call *call, bool is_after)
 {
     double caller =
         (double)address_of(t, call->caller, is_after) + (double)t->places[call->caller].size / 2;
     return fabs((double)address_of(t, call->callee, is_after) - caller);
 }
 
-void order_locality(const struct order *t, bool is_after, struct locality *l)
+void layout_locality(const struct layout *t, bool is_after, struct locality *l)
 {
     *l = (struct locality){0};
     count_pages(t, is_after, l);

@@ -2,7 +2,9 @@
  * all pieces of a place together. */
 #include "profile/analysis/lines.h"
 
+#include "profile/analysis/measured.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -19,48 +21,40 @@ struct tidy_paths {
     struct arena *arena;
 };
 
-/* `//`, `/.` and `/x/..` taken out, as far as text alone allows. */
-static const char *tidied(const char *path, struct arena *a)
+/* A leading `./` stays: reproducible builds have it in place of a folder, and maps name it. */
+static const char *lines_tidied(const char *path, struct arena *a)
 {
     if (!strstr(path, "//") && !strstr(path, "/."))
         return path;
-    char *text = arena_alloc(a, strlen(path) + 1), *to = text;
-    for (const char *at = path; *at;) {
-        size_t len = at[0] == '/' ? 1 + strcspn(at + 1, "/") : strcspn(at, "/");
-        char *last = to;
-        while (last > text && *--last != '/')
-            ;
-        bool can_go_up = to > text && *last == '/' && strncmp(last, "/..", 4);
-        if (len == 3 && !strncmp(at, "/..", 3) && can_go_up) {
-            to = last;
-            *to = '\0';
-        } else if (!(at[0] == '/' && (len == 1 || (len == 2 && at[1] == '.')))) {
-            memcpy(to, at, len);
-            to += len;
-            *to = '\0';
-        }
-        at += len;
-    }
-    return to > text ? text : path;
+    if (strncmp(path, "./", 2))
+        return path_tidy(path, a);
+    return arena_printf(a, "./%s", path_tidy(path + 2, a));
 }
 
-static const char *tidy_path(struct tidy_paths *t, const char *path)
+static const char *lines_tidy_path(struct tidy_paths *t, const char *path)
 {
     bool is_new;
     if (!path)
         return NULL;
-    uint32_t number =
-        *map_at(&t->number, (uint64_t)(uintptr_t)path, 0, (uint32_t)t->tidy.len, &is_new);
+    uint32_t number = map_index(&t->number, map_pointer(path), 0, t->tidy.len, &is_new);
     if (is_new)
-        vec_push(&t->tidy, tidied(path, t->arena));
+        vec_push(&t->tidy, lines_tidied(path, t->arena));
     return t->tidy.at[number];
 }
 
 /* --- pieces of code -------------------------------------------------------------------------- */
 
+/* Code of one place: of one function, file and line. */
+struct code_piece {
+    uint64_t start, last; /* addresses as in the functions' table */
+    const char *name;     /* linkage name of the function that the line is in */
+    const char *file;     /* NULL: code without a line */
+    uint32_t line, object;
+};
+
 struct pieces {
     const struct lines_input *in;
-    VEC(struct function) all; /* by address, as places of the functions' table */
+    VEC(struct code_piece) all; /* by address */
     uint32_t object;
     uint64_t base;     /* place - link address, of the object */
     uint32_t function; /* the one that code without line is in */
@@ -68,7 +62,7 @@ struct pieces {
 };
 
 /* Code up to `end` that has no line, function by function. */
-static void fill(struct pieces *p, uint64_t end)
+static void lines_fill(struct pieces *p, uint64_t end)
 {
     const struct functions *f = p->in->functions;
     while (p->reached < end) {
@@ -79,42 +73,38 @@ static void fill(struct pieces *p, uint64_t end)
         const struct function *in = &f->at[p->function];
         uint64_t low = in->start > p->reached ? in->start : p->reached;
         uint64_t last = in->last < end - 1 ? in->last : end - 1;
-        vec_push(&p->all, ((struct function){.start = low,
-                                             .last = last,
-                                             .name = in->name,
-                                             .object = in->object,
-                                             .is_function = true}));
+        vec_push(&p->all, ((struct code_piece){
+                              .start = low, .last = last, .name = in->name, .object = in->object}));
         p->reached = last + 1;
     }
     p->reached = end > p->reached ? end : p->reached;
 }
 
 /* What of a place lies before `end`. */
-static void add_place(struct pieces *p, const struct object_place *place, uint64_t end)
+static void lines_add_place(struct pieces *p, const struct object_place *place, uint64_t end)
 {
     uint64_t start = place->start + p->base, place_end = place->end + p->base;
     end = place_end < end ? place_end : end;
     if (!place->line || end <= p->reached)
         return;
     if (start > p->reached)
-        fill(p, start);
+        lines_fill(p, start);
     const struct functions *f = p->in->functions;
     while (p->function < f->len && f->at[p->function].last < p->reached)
         p->function++;
     const char *own = p->function < f->len ? f->at[p->function].name : "?";
-    vec_push(&p->all, ((struct function){.start = p->reached,
-                                         .last = end - 1,
-                                         .name = place->function ? place->function : own,
-                                         .file = place->file,
-                                         .line = place->line,
-                                         .object = p->object,
-                                         .is_function = true}));
+    vec_push(&p->all, ((struct code_piece){.start = p->reached,
+                                           .last = end - 1,
+                                           .name = place->function ? place->function : own,
+                                           .file = place->file,
+                                           .line = place->line,
+                                           .object = p->object}));
     p->reached = end;
 }
 
 /* What of the functions of an object was measured. */
-static void ranges_of(const struct functions *f, uint32_t first, uint32_t end,
-                      const struct measured *m, size_t *next, struct measured *out)
+static void lines_ranges_of(const struct functions *f, uint32_t first, uint32_t end,
+                            const struct measured *m, size_t *next, struct measured *out)
 {
     for (uint32_t i = first; i < end; i++) {
         uint64_t low = f->at[i].start, high = f->at[i].last + 1;
@@ -133,15 +123,15 @@ struct place_list {
     VEC(struct object_place) all;
 };
 
-static void keep_place(const struct object_place *place, void *context)
+static void lines_keep_place(const struct object_place *place, void *context)
 {
     struct place_list *list = context;
     vec_push(&list->all, *place);
 }
 
 /* All places of code in the ranges, in one walk. */
-static void list_places(const struct pieces *p, const struct measured *ranges,
-                        struct place_list *list)
+static void lines_list_places(const struct pieces *p, const struct measured *ranges,
+                              struct place_list *list)
 {
     struct object *o = p->in->objects[p->object];
     struct arena scratch = {0};
@@ -151,30 +141,30 @@ static void list_places(const struct pieces *p, const struct measured *ranges,
         linked[i] = (struct object_range){ranges->ranges.at[i].low - p->base,
                                           ranges->ranges.at[i].high - p->base};
     if (o && p->in->has_inlines)
-        object_each_inlining_within(o, linked, len, keep_place, list);
+        object_each_inlining_within(o, linked, len, lines_keep_place, list);
     else if (o)
-        object_each_place_within(o, linked, len, keep_place, list);
+        object_each_place_within(o, linked, len, lines_keep_place, list);
     arena_deinit(&scratch);
 }
 
-static void walk_object(struct pieces *p, const struct measured *ranges)
+static void lines_walk_object(struct pieces *p, const struct measured *ranges)
 {
     struct place_list places = {0};
     size_t next = 0;
-    list_places(p, ranges, &places);
+    lines_list_places(p, ranges, &places);
     for (size_t i = 0; i < ranges->ranges.len; i++) {
         uint64_t end = ranges->ranges.at[i].high;
         p->reached = ranges->ranges.at[i].low;
         while (next < places.all.len && places.all.at[next].end + p->base <= p->reached)
             next++;
         for (size_t k = next; k < places.all.len && places.all.at[k].start + p->base < end; k++)
-            add_place(p, &places.all.at[k], end);
-        fill(p, end);
+            lines_add_place(p, &places.all.at[k], end);
+        lines_fill(p, end);
     }
     vec_free(&places.all);
 }
 
-static void make_pieces(struct pieces *p, const struct measured *m)
+static void lines_make_pieces(struct pieces *p, const struct measured *m)
 {
     const struct functions *f = p->in->functions;
     size_t next = 0;
@@ -184,10 +174,20 @@ static void make_pieces(struct pieces *p, const struct measured *m)
         p->base = f->objects ? f->objects[p->object].base : 0;
         for (end = first; end < f->len && f->at[end].object == p->object;)
             end++;
-        ranges_of(f, first, end, m, &next, &ranges);
-        walk_object(p, &ranges);
+        lines_ranges_of(f, first, end, m, &next, &ranges);
+        lines_walk_object(p, &ranges);
         measured_deinit(&ranges);
     }
+}
+
+static struct address_index lines_index_of(const struct pieces *p, struct arena *a)
+{
+    uint32_t len = (uint32_t)p->all.len;
+    struct address_index x = {.at = ARENA_NEW(a, struct indexed_range, len), .len = len};
+    for (uint32_t i = 0; i < len; i++)
+        x.at[i] = (struct indexed_range){p->all.at[i].start, p->all.at[i].last};
+    address_index_build(&x, a);
+    return x;
 }
 
 /* --- what was measured there ----------------------------------------------------------------- */
@@ -207,39 +207,41 @@ struct event {
 
 struct events {
     const struct lines_input *in;
-    const struct functions *pieces;
+    const struct code_piece *pieces;
+    const struct address_index *index; /* of the pieces */
     struct arena *arena;
     struct tidy_paths paths;
     VEC(struct event) all;
 };
 
-static struct event event_of(struct events *e, const struct function *piece, enum event_kind kind)
+static struct event lines_event_of(struct events *e, const struct code_piece *piece,
+                                   enum event_kind kind)
 {
     return (struct event){.function = piece->name,
-                          .file = tidy_path(&e->paths, piece->file),
+                          .file = lines_tidy_path(&e->paths, piece->file),
                           .line = piece->line,
                           .object = piece->object,
                           .kind = kind,
                           .address = piece->start};
 }
 
-static bool is_same_place(const struct object_frame *a, const struct object_frame *b)
+static bool lines_is_same_place(const struct object_frame *a, const struct object_frame *b)
 {
     return a->line == b->line && a->function && b->function && a->file && b->file &&
            !strcmp(a->function, b->function) && !strcmp(a->file, b->file);
 }
 
 /* Books a piece's samples on the lines that its code was inlined at, on each one once. */
-static void add_inlined(struct events *e, const struct function *piece, double samples,
-                        const struct object_frame *frames, size_t len)
+static void lines_add_inlined(struct events *e, const struct code_piece *piece, double samples,
+                              const struct object_frame *frames, size_t len)
 {
     for (size_t i = 1; i < len; i++) {
         bool is_again = !frames[i].file || !frames[i].line || !frames[i].function;
         for (size_t k = 0; k < i && !is_again; k++)
-            is_again = is_same_place(&frames[k], &frames[i]);
+            is_again = lines_is_same_place(&frames[k], &frames[i]);
         if (is_again)
             continue;
-        struct event event = event_of(e, piece, EVENT_INLINED);
+        struct event event = lines_event_of(e, piece, EVENT_INLINED);
         event.function = frames[i].function;
         event.file = frames[i].file;
         event.line = frames[i].line;
@@ -248,10 +250,10 @@ static void add_inlined(struct events *e, const struct function *piece, double s
     }
 }
 
-static void add_samples(struct events *e, uint32_t number, double samples)
+static void lines_add_samples(struct events *e, uint32_t number, double samples)
 {
-    const struct function *piece = &e->pieces->at[number];
-    struct event event = event_of(e, piece, EVENT_SELF);
+    const struct code_piece *piece = &e->pieces[number];
+    struct event event = lines_event_of(e, piece, EVENT_SELF);
     struct object *o = e->in->objects[piece->object];
     event.samples = samples;
     if (e->in->has_inlines && o && piece->file) {
@@ -260,57 +262,58 @@ static void add_samples(struct events *e, uint32_t number, double samples)
         uint64_t base = f->objects ? f->objects[piece->object].base : 0;
         size_t len = object_frames(o, piece->start - base, frames, MOST_FRAMES);
         for (size_t i = 0; i < len; i++)
-            frames[i].file = tidy_path(&e->paths, frames[i].file);
+            frames[i].file = lines_tidy_path(&e->paths, frames[i].file);
         if (len > 1) {
             struct object_frame *chain = ARENA_NEW(e->arena, struct object_frame, len - 1);
             memcpy(chain, frames + 1, (len - 1) * sizeof *chain);
             event.chain = chain;
             event.chain_len = (uint32_t)(len - 1);
         }
-        add_inlined(e, piece, samples, frames, len);
+        lines_add_inlined(e, piece, samples, frames, len);
     }
     vec_push(&e->all, event);
 }
 
-static void add_calls(struct events *e, uint64_t address, enum event_kind kind, uint64_t count)
+static void lines_add_calls(struct events *e, uint64_t address, enum event_kind kind,
+                            uint64_t count)
 {
-    uint32_t piece = functions_find(e->pieces, address);
-    if (piece == NO_FUNCTION || !count)
+    uint32_t piece = address_index_find(e->index, address);
+    if (piece == NO_RANGE_THERE || !count)
         return;
-    struct event event = event_of(e, &e->pieces->at[piece], kind);
+    struct event event = lines_event_of(e, &e->pieces[piece], kind);
     event.count = count;
     vec_push(&e->all, event);
 }
 
 /* A call was made just before the address it returns to. */
-static void gather(struct events *e, const struct attribution *time)
+static void lines_gather(struct events *e, const struct attribution *time)
 {
-    for (uint32_t i = 0; i < e->pieces->len; i++)
+    for (uint32_t i = 0; i < e->index->len; i++)
         if (time->self[i] != 0)
-            add_samples(e, i, time->self[i]);
+            lines_add_samples(e, i, time->self[i]);
     const struct profile *p = e->in->profile;
     for (size_t i = 0; i < p->arcs.len; i++) {
         const struct arc *arc = &p->arcs.at[i];
         if (arc->from)
-            add_calls(e, arc->from - 1, EVENT_CALLS, arc->count);
+            lines_add_calls(e, arc->from - 1, EVENT_CALLS, arc->count);
         uint32_t callee = functions_find(e->in->functions, arc->self);
         if (callee != NO_FUNCTION)
-            add_calls(e, e->in->functions->at[callee].start, EVENT_ENTERED, arc->count);
+            lines_add_calls(e, e->in->functions->at[callee].start, EVENT_ENTERED, arc->count);
     }
 }
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
-static int compare_texts(const char *left, const char *right)
+static int lines_compare_texts(const char *left, const char *right)
 {
     if (left == right || !left || !right)
         return (left != NULL) - (right != NULL);
     return strcmp(left, right);
 }
 
-static int compare_places(const struct event *l, const struct event *r)
+static int lines_compare_places(const struct event *l, const struct event *r)
 {
-    int by = compare_texts(l->file, r->file);
+    int by = lines_compare_texts(l->file, r->file);
     if (!by && l->line != r->line)
         by = l->line < r->line ? -1 : 1;
     if (!by)
@@ -320,12 +323,12 @@ static int compare_places(const struct event *l, const struct event *r)
     return by;
 }
 
-static int compare_chains(const struct event *l, const struct event *r)
+static int lines_compare_chains(const struct event *l, const struct event *r)
 {
     for (uint32_t i = 0; i < l->chain_len && i < r->chain_len; i++) {
         const struct object_frame *a = &l->chain[i], *b = &r->chain[i];
-        int by = compare_texts(a->function, b->function);
-        by = by ? by : compare_texts(a->file, b->file);
+        int by = lines_compare_texts(a->function, b->function);
+        by = by ? by : lines_compare_texts(a->file, b->file);
         if (!by && a->line != b->line)
             by = a->line < b->line ? -1 : 1;
         if (by)
@@ -335,17 +338,17 @@ static int compare_chains(const struct event *l, const struct event *r)
 }
 
 /* Events of one place together, and of those the samples of one chain. */
-static int by_place(uint32_t left, uint32_t right, const void *context)
+static int lines_by_place(uint32_t left, uint32_t right, const void *context)
 {
     const struct event *l = (const struct event *)context + left;
     const struct event *r = (const struct event *)context + right;
-    int by = compare_places(l, r);
+    int by = lines_compare_places(l, r);
     if (!by && l->kind != r->kind)
         by = l->kind < r->kind ? -1 : 1;
-    return by ? by : compare_chains(l, r);
+    return by ? by : lines_compare_chains(l, r);
 }
 
-static int by_samples(const void *left, const void *right)
+static int lines_by_samples(const void *left, const void *right)
 {
     const struct line_chain *l = left, *r = right;
     return (l->self < r->self) - (l->self > r->self);
@@ -359,8 +362,8 @@ struct making {
     VEC(struct line_chain) chains; /* of the row that is being made */
 };
 
-static void book(struct making *m, struct lines_row *row, const struct event *e,
-                 const struct event *before)
+static void lines_book(struct making *m, struct lines_row *row, const struct event *e,
+                       const struct event *before)
 {
     struct function *f = &m->table->functions.at[row->function];
     f->start = e->address < f->start ? e->address : f->start;
@@ -370,26 +373,26 @@ static void book(struct making *m, struct lines_row *row, const struct event *e,
     row->entered += e->kind == EVENT_ENTERED ? e->count : 0;
     if (e->kind != EVENT_SELF)
         return;
-    if (before && before->kind == EVENT_SELF && !compare_chains(before, e))
+    if (before && before->kind == EVENT_SELF && !lines_compare_chains(before, e))
         m->chains.at[m->chains.len - 1].self += e->samples;
     else
         vec_push(&m->chains, ((struct line_chain){e->chain, e->chain_len, e->samples}));
 }
 
-static void keep_chains(struct making *m, struct lines_row *row)
+static void lines_keep_chains(struct making *m, struct lines_row *row)
 {
     bool is_plain = m->chains.len == 1 && !m->chains.at[0].len;
     if (m->table->has_inlines && m->chains.len && !is_plain) {
         struct line_chain *chains = ARENA_NEW(m->arena, struct line_chain, m->chains.len);
         memcpy(chains, m->chains.at, m->chains.len * sizeof *chains);
-        qsort(chains, m->chains.len, sizeof *chains, by_samples);
+        qsort(chains, m->chains.len, sizeof *chains, lines_by_samples);
         row->chains = chains;
         row->chains_len = (uint32_t)m->chains.len;
     }
     m->chains.len = 0;
 }
 
-static struct lines_row *start_row(struct making *m, const struct event *e)
+static struct lines_row *lines_start_row(struct making *m, const struct event *e)
 {
     struct lines_table *t = m->table;
     uint32_t number = t->functions.len++;
@@ -407,13 +410,13 @@ static struct lines_row *start_row(struct making *m, const struct event *e)
 }
 
 /* Rows of all places, in the order of places. */
-static void make_rows(struct lines_table *t, const struct events *e, struct arena *a)
+static void lines_make_rows(struct lines_table *t, const struct events *e, struct arena *a)
 {
     struct arena scratch = {0};
     uint32_t len = (uint32_t)e->all.len, *order = ARENA_NEW(&scratch, uint32_t, len);
     for (uint32_t i = 0; i < len; i++)
         order[i] = i;
-    sort_u32(order, len, by_place, e->all.at);
+    sort_u32(order, len, lines_by_place, e->all.at);
     t->rows = ARENA_NEW(a, struct lines_row, len);
     t->functions = (struct functions){.at = ARENA_NEW(a, struct function, len),
                                       .is_located = true,
@@ -423,17 +426,17 @@ static void make_rows(struct lines_table *t, const struct events *e, struct aren
     const struct event *before = NULL;
     for (uint32_t i = 0; i < len; i++) {
         const struct event *event = &e->all.at[order[i]];
-        if (!before || compare_places(before, event)) {
+        if (!before || lines_compare_places(before, event)) {
             if (row)
-                keep_chains(&m, row);
-            row = start_row(&m, event);
+                lines_keep_chains(&m, row);
+            row = lines_start_row(&m, event);
             before = NULL;
         }
-        book(&m, row, event, before);
+        lines_book(&m, row, event, before);
         before = event;
     }
     if (row)
-        keep_chains(&m, row);
+        lines_keep_chains(&m, row);
     t->len = t->functions.len;
     vec_free(&m.chains);
     arena_deinit(&scratch);
@@ -441,40 +444,41 @@ static void make_rows(struct lines_table *t, const struct events *e, struct aren
 
 /* --- which rows, and in which order ---------------------------------------------------------- */
 
-struct lines_order {
+struct lines_sort {
     struct lines_table *table;
-    enum view_order order;
+    enum view_sort sort;
 };
 
-static int descending(double l, double r)
+static int lines_descending(double l, double r)
 {
     return (l < r) - (l > r);
 }
 
-static uint64_t calls_of(const struct lines_row *r)
+static uint64_t lines_calls_of(const struct lines_row *r)
 {
     return r->calls > r->entered ? r->calls : r->entered;
 }
 
 /* Ties go to self, calls, then the order of places. */
-static int compare_rows(uint32_t left, uint32_t right, const void *context)
+static int lines_compare_rows(uint32_t left, uint32_t right, const void *context)
 {
-    const struct lines_order *o = context;
+    const struct lines_sort *o = context;
     const struct lines_row *l = &o->table->rows[left], *r = &o->table->rows[right];
-    uint64_t l_calls = calls_of(l), r_calls = calls_of(r);
+    uint64_t l_calls = lines_calls_of(l), r_calls = lines_calls_of(r);
     int by = 0, by_calls = (l_calls < r_calls) - (l_calls > r_calls);
-    if (o->order == BY_NAME)
+    if (o->sort == BY_NAME)
         return strcmp(names_get(&o->table->names, l->function),
                       names_get(&o->table->names, r->function));
-    if (o->order == BY_TOTAL)
-        by = descending(l->total, r->total);
-    else if (o->order == BY_CALLS)
+    if (o->sort == BY_TOTAL)
+        by = lines_descending(l->total, r->total);
+    else if (o->sort == BY_CALLS)
         by = by_calls;
-    by = by ? by : descending(l->self, r->self);
+    by = by ? by : lines_descending(l->self, r->self);
     return by ? by : by_calls;
 }
 
-static bool passes(struct lines_table *t, const struct lines_row *r, const struct view_rules *rules)
+static bool lines_passes(struct lines_table *t, const struct lines_row *r,
+                         const struct view_rules *rules)
 {
     double share = summary_share(t->summary, t->has_inlines ? r->total : r->self);
     return 100 * share >= rules->min_percent &&
@@ -482,7 +486,7 @@ static bool passes(struct lines_table *t, const struct lines_row *r, const struc
 }
 
 /* Puts the rows in the order of `sorted`, which is used up. There are too many to copy them all. */
-static void reorder(struct lines_row *rows, uint32_t *sorted, uint32_t len)
+static void lines_reorder(struct lines_row *rows, uint32_t *sorted, uint32_t len)
 {
     for (uint32_t start = 0; start < len; start++) {
         struct lines_row first = rows[start];
@@ -497,24 +501,24 @@ static void reorder(struct lines_row *rows, uint32_t *sorted, uint32_t len)
     }
 }
 
-static void choose_rows(struct lines_table *t, const struct view_rules *rules)
+static void lines_choose_rows(struct lines_table *t, const struct view_rules *rules)
 {
     struct arena scratch = {0};
     uint32_t *sorted = ARENA_NEW(&scratch, uint32_t, t->len), len = t->len;
-    enum view_order order = rules->has_order          ? rules->order
-                            : t->summary->has_samples ? BY_SELF
-                                                      : BY_CALLS;
+    enum view_sort sort = rules->has_sort           ? rules->sort
+                          : t->summary->has_samples ? BY_SELF
+                                                    : BY_CALLS;
     for (uint32_t i = 0; i < len; i++)
         sorted[i] = i;
-    sort_u32(sorted, len, compare_rows, &(struct lines_order){t, order});
-    reorder(t->rows, sorted, len);
+    sort_u32(sorted, len, lines_compare_rows, &(struct lines_sort){t, sort});
+    lines_reorder(t->rows, sorted, len);
     arena_deinit(&scratch);
     double running = 0;
     t->len = 0;
     for (uint32_t i = 0; i < len; i++) {
         struct lines_row *r = &t->rows[i];
         t->has_fractions |= r->self != floor(r->self) || r->total != floor(r->total);
-        if ((rules->limit && t->len >= rules->limit) || !passes(t, r, rules)) {
+        if ((rules->limit && t->len >= rules->limit) || !lines_passes(t, r, rules)) {
             t->omitted.lines++;
             t->omitted.self += r->self;
             continue;
@@ -527,7 +531,8 @@ static void choose_rows(struct lines_table *t, const struct view_rules *rules)
 
 /* --- code without lines ---------------------------------------------------------------------- */
 
-static void find_lineless(struct lines_table *t, const struct lines_input *in, struct arena *a)
+static void lines_find_lineless(struct lines_table *t, const struct lines_input *in,
+                                struct arena *a)
 {
     struct arena scratch = {0};
     bool *has_lines = ARENA_NEW(&scratch, bool, in->objects_len);
@@ -555,22 +560,22 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     struct pieces p = {.in = in};
     *t = (struct lines_table){.summary = in->summary, .has_inlines = in->has_inlines};
     measured_init(&measured, in->profile, in->functions);
-    make_pieces(&p, &measured);
+    lines_make_pieces(&p, &measured);
     measured_deinit(&measured);
 
-    struct functions pieces = {.at = p.all.at, .len = (uint32_t)p.all.len};
     struct attribution time;
-    functions_index(&pieces, &scratch);
-    attribute_native(&time, in->profile, &pieces, &scratch);
-    struct events events = {.in = in, .pieces = &pieces, .arena = a, .paths.arena = a};
-    gather(&events, &time);
-    make_rows(t, &events, a);
+    struct address_index index = lines_index_of(&p, &scratch);
+    attribute_native(&time, in->profile, &index, &scratch);
+    struct events events = {
+        .in = in, .pieces = p.all.at, .index = &index, .arena = a, .paths.arena = a};
+    lines_gather(&events, &time);
+    lines_make_rows(t, &events, a);
     vec_free(&events.all);
     vec_free(&events.paths.tidy);
     map_deinit(&events.paths.number);
     vec_free(&p.all);
     names_init(&t->names, &t->functions, in->demangle, a);
-    find_lineless(t, in, a);
-    choose_rows(t, rules);
+    lines_find_lineless(t, in, a);
+    lines_choose_rows(t, rules);
     arena_deinit(&scratch);
 }

@@ -4,8 +4,8 @@
  * a bin are split among the code in it by bytes, exactly as among functions, so that the law is the
  * flat profile's: self of all rows + omitted.self + unattributed == samples of the summary. Code
  * without a line has a row for its function, without file. Amounts of time are in samples. */
-#ifndef MONARC_ANALYSIS_LINES_H
-#define MONARC_ANALYSIS_LINES_H
+#ifndef MONARC_PROFILE_ANALYSIS_LINES_H
+#define MONARC_PROFILE_ANALYSIS_LINES_H
 
 #include "profile/analysis/flat.h"
 

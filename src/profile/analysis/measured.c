@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A range that begins within or at the end of the one before makes it longer. */
-static void add(struct measured *m, uint64_t low, uint64_t high)
+void measured_add(struct measured *m, uint64_t low, uint64_t high)
 {
     struct object_range *last = m->ranges.len ? &m->ranges.at[m->ranges.len - 1] : NULL;
     if (last && low >= last->low && low <= last->high)
@@ -23,19 +23,7 @@ static void add_bins(struct measured *m, const struct histogram *h)
     for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
         uint64_t low = h->low + (uint64_t)(range * i / h->bins);
         uint64_t high = h->low + (uint64_t)((range * (i + UINT64_C(1)) + h->bins - 1) / h->bins);
-        add(m, low, high > low ? high : low + 1);
-    }
-}
-
-/* Code from `start` to before `end` gets a share of units [low, high) if start / 2 < high and
- * end / 2 > low, which is to say that it has an address from 2 * low + 1 to before 2 * high. */
-static void add_bins_gnu(struct measured *m, const struct histogram *h, double scale)
-{
-    uint64_t first = h->low / 2;
-    for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
-        uint64_t low = first + (uint64_t)(scale * i), high = first + (uint64_t)(scale * (i + 1.0));
-        if (low < high)
-            add(m, 2 * low + 1, 2 * high);
+        measured_add(m, low, high > low ? high : low + 1);
     }
 }
 
@@ -52,14 +40,14 @@ static void join(struct measured *m)
     sort_keyed(order, len);
     m->ranges.len = 0;
     for (size_t i = 0; i < len; i++)
-        add(m, copy[order[i].item].low, copy[order[i].item].high);
+        measured_add(m, copy[order[i].item].low, copy[order[i].item].high);
     arena_deinit(&scratch);
 }
 
-static void add_blocks(struct measured *m, const struct profile *p)
+void measured_add_blocks(struct measured *m, const struct profile *p)
 {
     for (size_t i = 0; i < p->blocks.len; i++)
-        add(m, p->blocks.at[i].address, p->blocks.at[i].address + 1);
+        measured_add(m, p->blocks.at[i].address, p->blocks.at[i].address + 1);
     join(m);
 }
 
@@ -70,26 +58,12 @@ void measured_init(struct measured *m, const struct profile *p, const struct fun
         add_bins(m, &p->histograms.at[i]);
     for (size_t i = 0; i < p->arcs.len; i++) {
         uint64_t from = p->arcs.at[i].from;
-        add(m, from ? from - 1 : 0, from + 1);
+        measured_add(m, from ? from - 1 : 0, from + 1);
         uint32_t callee = functions_find(f, p->arcs.at[i].self);
         if (callee != NO_FUNCTION)
-            add(m, f->at[callee].start, f->at[callee].start + 1);
+            measured_add(m, f->at[callee].start, f->at[callee].start + 1);
     }
-    add_blocks(m, p);
-}
-
-void measured_init_gnu(struct measured *m, const struct profile *p)
-{
-    *m = (struct measured){0};
-    const struct histogram *one = p->histograms.len ? &p->histograms.at[0] : NULL;
-    double scale = one && one->bins ? (double)((one->high - one->low) / 2) / one->bins : 0;
-    for (size_t i = 0; i < p->histograms.len; i++)
-        add_bins_gnu(m, &p->histograms.at[i], scale);
-    for (size_t i = 0; i < p->arcs.len; i++) {
-        add(m, p->arcs.at[i].from, p->arcs.at[i].from + 1);
-        add(m, p->arcs.at[i].self, p->arcs.at[i].self + 1);
-    }
-    add_blocks(m, p);
+    measured_add_blocks(m, p);
 }
 
 void measured_deinit(struct measured *m)

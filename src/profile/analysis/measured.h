@@ -1,6 +1,6 @@
 /* The addresses that a profile says something about. */
-#ifndef MONARC_ANALYSIS_MEASURED_H
-#define MONARC_ANALYSIS_MEASURED_H
+#ifndef MONARC_PROFILE_ANALYSIS_MEASURED_H
+#define MONARC_PROFILE_ANALYSIS_MEASURED_H
 
 #include "base/vec.h"
 #include "profile/model/profile.h"
@@ -17,10 +17,11 @@ struct functions;
  * begin, and blocks. */
 void measured_init(struct measured *m, const struct profile *p, const struct functions *f);
 
-/* As GNU gprof books them: bins in units of two bytes, with the first histogram's scale for all;
- * both ends of arcs as they are; blocks. */
-void measured_init_gnu(struct measured *m, const struct profile *p);
 void measured_deinit(struct measured *m);
+
+/* For other rules than these: adds ranges in any order; the blocks, last, and puts all in order. */
+void measured_add(struct measured *m, uint64_t low, uint64_t high);
+void measured_add_blocks(struct measured *m, const struct profile *p);
 
 /* Whether [low, high) has any of them. Calls must ask for ascending ranges; *next, 0 at first, is
  * where the search goes on. */

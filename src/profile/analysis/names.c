@@ -9,7 +9,8 @@
 
 void names_init(struct names *n, const struct functions *f, const char *style, struct arena *a)
 {
-    *n = (struct names){f, style, ARENA_NEW(a, const char *, f->len), NULL, a};
+    *n = (struct names){
+        .functions = f, .style = style, .shown = ARENA_NEW(a, const char *, f->len), .arena = a};
 }
 
 static bool may_be_mangled(const char *core, const char *style)
@@ -112,6 +113,29 @@ void names_shorten(struct names *n, const bool *is_shown)
                 n->brief[i] = with_parameters && is_demangled(n, i)
                                   ? names_short_call(names_get(n, i), n->arena)
                                   : NULL;
+    }
+    arena_deinit(&scratch);
+}
+
+void names_tell_apart(struct names *n, struct object *const *objects, const bool *is_shown)
+{
+    const struct functions *f = n->functions;
+    struct arena scratch = {0};
+    uint32_t *count = ARENA_NEW(&scratch, uint32_t, (size_t)f->len + 1);
+    if (!f->name_order)
+        return;
+    n->file = ARENA_NEW(n->arena, const char *, f->len);
+    for (uint32_t i = 0; i < f->len; i++)
+        count[f->name_order[i]]++;
+    for (uint32_t i = 0; i < f->len; i++) {
+        const struct function *at = &f->at[i];
+        uint32_t line = 0;
+        bool is_asked = at->is_static && !at->is_made && count[f->name_order[i]] > 1 &&
+                        (!is_shown || is_shown[i]) && objects[at->object];
+        if (!is_asked ||
+            !object_line(objects[at->object], function_link_address(f, i), &n->file[i], &line) ||
+            !line)
+            n->file[i] = NULL;
     }
     arena_deinit(&scratch);
 }

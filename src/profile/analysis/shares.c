@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_samples(const void *left, const void *right)
+static int shares_by_samples(const void *left, const void *right)
 {
     const struct share_row *l = left, *r = right;
     if (l->samples != r->samples)
@@ -19,11 +19,11 @@ static int by_samples(const void *left, const void *right)
     return by ? by : (l->thread > r->thread) - (l->thread < r->thread);
 }
 
-static void finish(struct shares *t)
+static void shares_finish(struct shares *t)
 {
     double covered = 0;
     if (t->len && t->kind != SHARES_PROCESSES)
-        qsort(t->rows, t->len, sizeof *t->rows, by_samples);
+        qsort(t->rows, t->len, sizeof *t->rows, shares_by_samples);
     for (uint32_t i = 0; i < t->len; i++)
         covered += t->rows[i].samples;
     t->rest = t->summary->samples > covered ? t->summary->samples - covered : 0;
@@ -49,7 +49,7 @@ void shares_by_object(struct shares *t, const struct summary *s, const struct sp
         if (all[i].samples > 0 || all[i].calls)
             t->rows[t->len++] = all[i];
     }
-    finish(t);
+    shares_finish(t);
     arena_deinit(&scratch);
 }
 
@@ -69,7 +69,7 @@ struct thread_walk {
     VEC(struct thread_share) shares;
 };
 
-static int by_thread(const void *left, const void *right)
+static int shares_compare_threads(const void *left, const void *right)
 {
     const struct thread_node *l = left, *r = right;
     if (l->thread != r->thread)
@@ -77,7 +77,7 @@ static int by_thread(const void *left, const void *right)
     return (l->node > r->node) - (l->node < r->node);
 }
 
-static void gather_nodes(struct thread_walk *w, const struct run_choice *c)
+static void shares_gather_nodes(struct thread_walk *w, const struct run_choice *c)
 {
     const struct run *r = w->space->run;
     struct map known = {0};
@@ -86,17 +86,17 @@ static void gather_nodes(struct thread_walk *w, const struct run_choice *c)
         bool is_new;
         if (!run_choice_admits(c, r, s))
             continue;
-        uint32_t at = *map_at(&known, s->thread, s->node, (uint32_t)w->all.len, &is_new);
+        uint32_t at = map_index(&known, s->thread, s->node, w->all.len, &is_new);
         if (is_new)
             vec_push(&w->all, (struct thread_node){s->thread, s->node, 0});
         w->all.at[at].samples += (double)s->weight / (double)r->events.at[s->event].period;
     }
     if (w->all.len)
-        qsort(w->all.at, w->all.len, sizeof *w->all.at, by_thread);
+        qsort(w->all.at, w->all.len, sizeof *w->all.at, shares_compare_threads);
     map_deinit(&known);
 }
 
-static struct thread_share *share_of(struct thread_walk *w, uint32_t function)
+static struct thread_share *shares_share_of(struct thread_walk *w, uint32_t function)
 {
     if (!w->row[function]) {
         vec_push(&w->shares, (struct thread_share){.function = function});
@@ -105,7 +105,7 @@ static struct thread_share *share_of(struct thread_walk *w, uint32_t function)
     return &w->shares.at[w->row[function] - 1];
 }
 
-static void count_stack(struct thread_walk *w, const struct thread_node *at)
+static void shares_count_stack(struct thread_walk *w, const struct thread_node *at)
 {
     const struct space *s = w->space;
     w->stamps++;
@@ -114,13 +114,13 @@ static void count_stack(struct thread_walk *w, const struct thread_node *at)
         if (space_is_cut(s, node) || w->stamp[function] == w->stamps)
             continue;
         w->stamp[function] = w->stamps;
-        struct thread_share *share = share_of(w, function);
+        struct thread_share *share = shares_share_of(w, function);
         share->total += at->samples;
         share->self += node == at->node ? at->samples : 0;
     }
 }
 
-static int by_self(const void *left, const void *right)
+static int shares_by_self(const void *left, const void *right)
 {
     const struct thread_share *l = left, *r = right;
     if (l->self != r->self)
@@ -131,19 +131,19 @@ static int by_self(const void *left, const void *right)
 }
 
 /* The functions of one thread; `*next` goes on behind its stacks. */
-static void take_functions(struct thread_walk *w, struct share_row *row, uint32_t thread,
-                           size_t *next, struct arena *a)
+static void shares_take_functions(struct thread_walk *w, struct share_row *row, uint32_t thread,
+                                  size_t *next, struct arena *a)
 {
     w->shares.len = 0;
     for (; *next < w->all.len && w->all.at[*next].thread == thread; ++*next) {
         row->samples += w->all.at[*next].samples;
-        count_stack(w, &w->all.at[*next]);
+        shares_count_stack(w, &w->all.at[*next]);
     }
     for (size_t i = 0; i < w->shares.len; i++)
         w->row[w->shares.at[i].function] = 0;
     if (!w->shares.len)
         return;
-    qsort(w->shares.at, w->shares.len, sizeof *w->shares.at, by_self);
+    qsort(w->shares.at, w->shares.len, sizeof *w->shares.at, shares_by_self);
     struct thread_share *kept = ARENA_NEW(a, struct thread_share, w->shares.len);
     memcpy(kept, w->shares.at, w->shares.len * sizeof *kept);
     row->functions = kept;
@@ -159,7 +159,7 @@ void shares_by_thread(struct shares *t, const struct summary *s, const struct sp
                             .row = ARENA_NEW(&scratch, uint32_t, f->len),
                             .stamp = ARENA_NEW(&scratch, uint32_t, f->len)};
     size_t next = 0;
-    gather_nodes(&w, c);
+    shares_gather_nodes(&w, c);
     *t = (struct shares){.summary = s,
                          .kind = SHARES_THREADS,
                          .rows = ARENA_NEW(a, struct share_row, r->threads.len)};
@@ -172,11 +172,11 @@ void shares_by_thread(struct shares *t, const struct summary *s, const struct sp
                                 .pid = r->processes.at[from->process].pid,
                                 .cpu_ns = from->cpu_ns,
                                 .run_ns = from->end_ns ? from->end_ns - from->start_ns : 0};
-        take_functions(&w, &row, i, &next, a);
+        shares_take_functions(&w, &row, i, &next, a);
         if (from->tid || row.samples > 0)
             t->rows[t->len++] = row;
     }
-    finish(t);
+    shares_finish(t);
     vec_free(&w.all);
     vec_free(&w.shares);
     arena_deinit(&scratch);
@@ -211,5 +211,5 @@ void shares_by_process(struct shares *t, const struct summary *s, const struct r
                                                .cpu_ns = own[i],
                                                .process = p};
     }
-    finish(t);
+    shares_finish(t);
 }

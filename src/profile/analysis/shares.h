@@ -1,6 +1,6 @@
 /* How the samples of a recording are shared among its objects, threads or processes. */
-#ifndef MONARC_ANALYSIS_SHARES_H
-#define MONARC_ANALYSIS_SHARES_H
+#ifndef MONARC_PROFILE_ANALYSIS_SHARES_H
+#define MONARC_PROFILE_ANALYSIS_SHARES_H
 
 #include "profile/analysis/summary.h"
 

@@ -2,7 +2,8 @@
  * and blocks on the way. */
 #include "profile/analysis/source_lines.h"
 
-#include "coverage/analysis/paths.h"
+#include "base/intern.h"
+#include "base/path.h"
 #include "base/map.h"
 #include "base/sort.h"
 #include "source/search.h"
@@ -21,11 +22,11 @@ struct walk {
     struct source_lines *out;
     const struct source_input *in;
     struct arena *arena;
-    struct paths paths;
+    struct path_numbers paths;
     VEC(uint32_t) file_of_path;
-    struct paths tidy;  /* one number a file */
-    struct map row_of;  /* (file, line) */
-    struct map answers; /* by pointer of a name: is it the function asked for? */
+    struct path_numbers tidy; /* one number a file */
+    struct map row_of;        /* (file, line) */
+    struct map answers;       /* by pointer of a name: is it the function asked for? */
     bool found_function, found_file;
     bool has_zeros; /* of blocks: those that were never executed were recorded, too */
 
@@ -45,13 +46,13 @@ struct walk {
 /* --- whom we look for ---------------------------------------------------------------------------
  */
 
-static bool same_text(const char *left, const char *right, size_t len)
+static bool source_same_text(const char *left, const char *right, size_t len)
 {
     return strlen(left) == len && !memcmp(left, right, len);
 }
 
 /* Where the argument list of a demangled name begins, or its length. */
-static size_t without_arguments(const char *name)
+static size_t source_without_arguments(const char *name)
 {
     size_t len = strlen(name);
     int depth = 0;
@@ -73,13 +74,13 @@ bool function_is_called(const char *linkage_name, const char *wanted)
     if (!strcmp(linkage_name, wanted))
         return true;
     size_t dot = strcspn(linkage_name, "."); /* clones: .isra.0, .part.1, .cold */
-    if (dot && linkage_name[dot] && same_text(wanted, linkage_name, dot))
+    if (dot && linkage_name[dot] && source_same_text(wanted, linkage_name, dot))
         return true;
     char *shown = demangle(linkage_name, NULL);
     if (!shown)
         return false;
     bool is_it = !strcmp(shown, wanted);
-    size_t len = without_arguments(shown), last = len;
+    size_t len = source_without_arguments(shown), last = len;
     int depth = 0; /* within template arguments */
     for (; last > 0; last--) {
         depth += shown[last - 1] == '>';
@@ -87,25 +88,26 @@ bool function_is_called(const char *linkage_name, const char *wanted)
         if (!depth && (shown[last - 1] == ':' || shown[last - 1] == ' '))
             break;
     }
-    is_it = is_it || same_text(wanted, shown, len) || same_text(wanted, shown + last, len - last);
+    is_it = is_it || source_same_text(wanted, shown, len) ||
+            source_same_text(wanted, shown + last, len - last);
     free(shown);
     return is_it;
 }
 
-static bool is_wanted(struct walk *w, const char *linkage_name)
+static bool source_is_wanted(struct walk *w, const char *linkage_name)
 {
     bool is_new;
     if (!w->in->only_function)
         return true;
     if (!linkage_name)
         return false;
-    uint32_t *answer = map_at(&w->answers, (uint64_t)(uintptr_t)linkage_name, 0, 0, &is_new);
+    uint32_t *answer = map_at(&w->answers, map_pointer(linkage_name), 0, 0, &is_new);
     if (is_new)
         *answer = function_is_called(linkage_name, w->in->only_function);
     return *answer;
 }
 
-static bool file_is_wanted(const struct walk *w, const char *recorded, const char *tidy)
+static bool source_file_is_wanted(const struct walk *w, const char *recorded, const char *tidy)
 {
     const char *wanted = w->in->only_file;
     if (!wanted)
@@ -126,14 +128,14 @@ static bool file_is_wanted(const struct walk *w, const char *recorded, const cha
 enum { UNWANTED_FILE = UINT32_MAX };
 
 /* The file of a path. Two ways to write one path are one file. */
-static uint32_t file_number(struct walk *w, const char *path)
+static uint32_t source_file_number(struct walk *w, const char *path)
 {
     uint32_t number = path_number(&w->paths, path);
     if (number < w->file_of_path.len)
         return w->file_of_path.at[number];
-    char *tidy = source_tidy(path, w->arena);
+    char *tidy = path_tidy(path, w->arena);
     uint32_t file = UNWANTED_FILE;
-    if (file_is_wanted(w, path, tidy)) {
+    if (source_file_is_wanted(w, path, tidy)) {
         w->found_file = true;
         file = path_number(&w->tidy, tidy);
         if (file == w->out->files.len)
@@ -146,13 +148,14 @@ static uint32_t file_number(struct walk *w, const char *path)
 }
 
 /* The row of a place, or NO_ROW: not wanted. */
-static uint32_t row_of(struct walk *w, const char *file_path, uint32_t line, const char *scope)
+static uint32_t source_row_of(struct walk *w, const char *file_path, uint32_t line,
+                              const char *scope)
 {
-    uint32_t file = file_number(w, file_path);
+    uint32_t file = source_file_number(w, file_path);
     if (file == UNWANTED_FILE)
         return NO_ROW;
     bool is_new;
-    uint32_t row = *map_at(&w->row_of, file, line, (uint32_t)w->out->rows.len, &is_new);
+    uint32_t row = map_index(&w->row_of, file, line, w->out->rows.len, &is_new);
     if (is_new)
         vec_push(&w->out->rows,
                  ((struct source_row){
@@ -163,7 +166,7 @@ static uint32_t row_of(struct walk *w, const char *file_path, uint32_t line, con
 /* --- samples and blocks
  * --------------------------------------------------------------------------- */
 
-static void keep_piece(const struct sampled_piece *piece, void *context)
+static void source_keep_piece(const struct sampled_piece *piece, void *context)
 {
     struct walk *w = context;
     if (piece->function == NO_FUNCTION)
@@ -173,7 +176,7 @@ static void keep_piece(const struct sampled_piece *piece, void *context)
 }
 
 /* Several histograms, or objects, need not come in the order of addresses. */
-static void sort_pieces(struct source_lines *s)
+static void source_sort_pieces(struct source_lines *s)
 {
     struct arena scratch = {0};
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, s->pieces.len);
@@ -189,7 +192,7 @@ static void sort_pieces(struct source_lines *s)
 }
 
 /* By address, each address once. */
-static void gather_blocks(struct walk *w)
+static void source_gather_blocks(struct walk *w)
 {
     struct source_lines *s = w->out;
     const struct profile *p = w->in->profile;
@@ -215,7 +218,7 @@ static void gather_blocks(struct walk *w)
 }
 
 /* Books what lies before `end` on a row, or on none: pieces are cut there. */
-static void take_samples(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
+static void source_take_samples(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
 {
     struct source_lines *s = w->out;
     while (w->piece < s->pieces.len && s->pieces.at[w->piece].high <= w->reached)
@@ -235,23 +238,23 @@ static void take_samples(struct walk *w, uint64_t end, uint32_t row, bool is_sho
     }
 }
 
-static struct tally *tally_of(struct walk *w, uint32_t row)
+static struct tally *source_tally_of(struct walk *w, uint32_t row)
 {
     bool is_new;
-    uint32_t tally = *map_at(&w->tally_of, row, 0, (uint32_t)w->tallies.len, &is_new);
+    uint32_t tally = map_index(&w->tally_of, row, 0, w->tallies.len, &is_new);
     if (is_new)
         vec_push(&w->tallies, ((struct tally){.row = row}));
     return &w->tallies.at[tally];
 }
 
-static void take_blocks(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
+static void source_take_blocks(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
 {
     struct source_lines *s = w->out;
     if (!w->is_instrumented)
         return;
     bool is_known = w->has_running;
     uint64_t running = w->running;
-    struct tally *t = row == NO_ROW ? NULL : tally_of(w, row);
+    struct tally *t = row == NO_ROW ? NULL : source_tally_of(w, row);
     for (; w->block < w->blocks_end && s->blocks.at[w->block].address < end; w->block++) {
         struct source_block *b = &s->blocks.at[w->block];
         w->has_running = true;
@@ -273,22 +276,22 @@ static void take_blocks(struct walk *w, uint64_t end, uint32_t row, bool is_show
 }
 
 /* All that lies in [w->reached, end) of the walked function. */
-static void advance(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
+static void source_advance(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
 {
-    take_samples(w, end, row, is_shown);
-    take_blocks(w, end, row, is_shown);
+    source_take_samples(w, end, row, is_shown);
+    source_take_blocks(w, end, row, is_shown);
     w->reached = end;
 }
 
 /* Whether there is anything to book before `end`. */
-static bool has_something(const struct walk *w, uint64_t end)
+static bool source_has_something(const struct walk *w, uint64_t end)
 {
     const struct source_lines *s = w->out;
     return w->in->keeps_idle || w->in->only_function || w->is_instrumented ||
            (w->piece < s->pieces.len && s->pieces.at[w->piece].low < end);
 }
 
-static void visit_place(const struct object_place *place, void *context)
+static void source_visit_place(const struct object_place *place, void *context)
 {
     struct walk *w = context;
     uint64_t start = place->start + w->base, end = place->end + w->base;
@@ -297,24 +300,24 @@ static void visit_place(const struct object_place *place, void *context)
         return;
     end = end - 1 > last ? last + 1 : end;
     start = start > w->reached ? start : w->reached;
-    advance(w, start, NO_ROW, w->is_wanted);
-    bool is_asked_for = w->is_wanted || is_wanted(w, place->function);
+    source_advance(w, start, NO_ROW, w->is_wanted);
+    bool is_asked_for = w->is_wanted || source_is_wanted(w, place->function);
     uint32_t row = NO_ROW;
-    if (is_asked_for && has_something(w, end)) {
+    if (is_asked_for && source_has_something(w, end)) {
         w->found_function = true;
-        row = row_of(w, place->file, place->line, place->function);
+        row = source_row_of(w, place->file, place->line, place->function);
     }
-    if (row != NO_ROW && w->in->only_function && is_wanted(w, place->function))
+    if (row != NO_ROW && w->in->only_function && source_is_wanted(w, place->function))
         w->out->rows.at[row].is_target = true;
     if (row != NO_ROW && w->in->keeps_stretches)
         vec_push(&w->out->stretches, ((struct source_stretch){start, end, w->function, row}));
-    advance(w, end, row, false);
+    source_advance(w, end, row, false);
 }
 
 /* --- functions
  * ------------------------------------------------------------------------------------ */
 
-static void add_tallies(struct walk *w)
+static void source_add_tallies(struct walk *w)
 {
     for (size_t i = 0; i < w->tallies.len; i++) {
         const struct tally *t = &w->tallies.at[i];
@@ -334,7 +337,7 @@ static void add_tallies(struct walk *w)
 }
 
 /* Calls belong to the line of the function's first instruction. */
-static void add_calls(struct walk *w, struct object *o)
+static void source_add_calls(struct walk *w, struct object *o)
 {
     const struct graph_node *n = &w->in->graph->nodes[w->function];
     uint64_t calls = add_saturating(n->calls, n->self_calls);
@@ -343,7 +346,7 @@ static void add_calls(struct walk *w, struct object *o)
     if (!o || !w->is_wanted ||
         !object_line(o, w->in->functions->at[w->function].start - w->base, &file, &line) || !line)
         return;
-    uint32_t row = row_of(w, file, line, w->in->functions->at[w->function].name);
+    uint32_t row = source_row_of(w, file, line, w->in->functions->at[w->function].name);
     if (row == NO_ROW)
         return;
     struct source_row *r = &w->out->rows.at[row];
@@ -351,7 +354,7 @@ static void add_calls(struct walk *w, struct object *o)
     r->has_entry = true;
 }
 
-static void walk_function(struct walk *w, uint32_t function)
+static void source_walk_function(struct walk *w, uint32_t function)
 {
     const struct functions *f = w->in->functions;
     const struct function *at = &f->at[function];
@@ -359,7 +362,7 @@ static void walk_function(struct walk *w, uint32_t function)
     uint64_t end = at->last < UINT64_MAX ? at->last + 1 : UINT64_MAX;
     w->function = function;
     w->base = f->objects ? f->objects[at->object].base : 0;
-    w->is_wanted = is_wanted(w, at->name);
+    w->is_wanted = source_is_wanted(w, at->name);
     w->found_function |= w->is_wanted;
     w->reached = at->start;
     w->blocks_end = w->block;
@@ -371,15 +374,15 @@ static void walk_function(struct walk *w, uint32_t function)
     w->has_running = w->is_instrumented;
     w->running = w->is_instrumented ? w->out->blocks.at[w->block].count : 0;
     w->out->instrumented += w->is_instrumented;
-    add_calls(w, o);
+    source_add_calls(w, o);
     if (o)
-        object_each_place(o, at->start - w->base, end - w->base, visit_place, w);
-    advance(w, end, NO_ROW, w->is_wanted);
-    add_tallies(w);
+        object_each_place(o, at->start - w->base, end - w->base, source_visit_place, w);
+    source_advance(w, end, NO_ROW, w->is_wanted);
+    source_add_tallies(w);
 }
 
 /* Whether there is anything to say of a function. */
-static bool matters(struct walk *w, uint32_t function)
+static bool source_matters(struct walk *w, uint32_t function)
 {
     const struct function *f = &w->in->functions->at[function];
     const struct graph_node *n = &w->in->graph->nodes[function];
@@ -388,13 +391,13 @@ static bool matters(struct walk *w, uint32_t function)
         w->out->elsewhere.blocks_no_line += !w->in->only_function, w->block++;
     bool has_blocks = w->block < s->blocks.len && s->blocks.at[w->block].address <= f->last;
     return has_blocks || w->in->time->self[function] > 0 || n->calls || n->self_calls ||
-           (w->in->only_function && is_wanted(w, f->name));
+           (w->in->only_function && source_is_wanted(w, f->name));
 }
 
 /* --- order
  * ---------------------------------------------------------------------------------------- */
 
-static int by_weight(uint32_t left, uint32_t right, const void *context)
+static int source_by_weight(uint32_t left, uint32_t right, const void *context)
 {
     const struct source_listed_file *files = context, *l = &files[left], *r = &files[right];
     if (l->self != r->self)
@@ -406,7 +409,7 @@ static int by_weight(uint32_t left, uint32_t right, const void *context)
     return strcmp(l->recorded, r->recorded);
 }
 
-static void count_files(struct source_lines *s)
+static void source_count_files(struct source_lines *s)
 {
     for (size_t i = 0; i < s->rows.len; i++) {
         struct source_row *r = &s->rows.at[i];
@@ -420,7 +423,7 @@ static void count_files(struct source_lines *s)
 }
 
 /* Puts files, then the rows of each, in order, and numbers both anew. */
-static void put_in_order(struct source_lines *s)
+static void source_put_in_order(struct source_lines *s)
 {
     struct arena scratch = {0};
     uint32_t files = (uint32_t)s->files.len, rows = (uint32_t)s->rows.len, first = 0;
@@ -432,7 +435,7 @@ static void put_in_order(struct source_lines *s)
     uint32_t *row_rank = ARENA_NEW(&scratch, uint32_t, rows);
     for (uint32_t i = 0; i < files; i++)
         order[i] = i, old_files[i] = s->files.at[i];
-    sort_u32(order, files, by_weight, old_files);
+    sort_u32(order, files, source_by_weight, old_files);
     for (uint32_t i = 0; i < files; first += s->files.at[i++].rows) {
         s->files.at[i] = old_files[order[i]];
         s->files.at[i].first = first;
@@ -460,20 +463,20 @@ void source_lines_make(struct source_lines *s, const struct source_input *in, bo
                        struct arena *a)
 {
     struct walk w = {.out = s, .in = in, .arena = a};
-    attribute_pieces(in->profile, in->functions, keep_piece, &w);
-    sort_pieces(s);
-    gather_blocks(&w);
+    attribute_pieces(in->profile, &in->functions->index, source_keep_piece, &w);
+    source_sort_pieces(s);
+    source_gather_blocks(&w);
     for (uint32_t i = 0; i < in->functions->len; i++)
-        if (matters(&w, i))
-            walk_function(&w, i);
+        if (source_matters(&w, i))
+            source_walk_function(&w, i);
     s->elsewhere.blocks_no_line += in->only_function ? 0 : s->blocks.len - w.block;
-    count_files(s);
-    put_in_order(s);
+    source_count_files(s);
+    source_put_in_order(s);
     *found = (!in->only_function || w.found_function) && (!in->only_file || w.found_file);
     vec_free(&w.file_of_path);
     vec_free(&w.tallies);
-    paths_deinit(&w.paths);
-    paths_deinit(&w.tidy);
+    path_numbers_deinit(&w.paths);
+    path_numbers_deinit(&w.tidy);
     map_deinit(&w.row_of);
     map_deinit(&w.answers);
 }

@@ -11,8 +11,8 @@
  *
  * The law: self of all files + elsewhere.no_line + elsewhere.not_shown + elsewhere.unattributed are
  * the samples read. */
-#ifndef MONARC_ANALYSIS_SOURCE_LINES_H
-#define MONARC_ANALYSIS_SOURCE_LINES_H
+#ifndef MONARC_PROFILE_ANALYSIS_SOURCE_LINES_H
+#define MONARC_PROFILE_ANALYSIS_SOURCE_LINES_H
 
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/names.h"

@@ -1,6 +1,9 @@
 /* Laying objects out, gathering their functions, and finding those of the nodes. */
 #include "profile/analysis/space.h"
 
+#include "base/intern.h"
+#include "base/path.h"
+#include "base/search.h"
 #include "profile/analysis/recording/syscalls.h"
 #include "base/map.h"
 #include "profile/model/profile.h"
@@ -12,20 +15,14 @@
 #define PAGE     UINT64_C(4096)
 #define MOST_END (UINT64_C(1) << 62) /* no object lies above */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static const char *label_of(const struct run_object *o)
+static const char *space_label_of(const struct run_object *o)
 {
     static const char *const labels[RUN_OBJECT_KINDS] = {[RUN_OBJECT_VDSO] = "vdso",
                                                          [RUN_OBJECT_KERNEL] = "kernel",
                                                          [RUN_OBJECT_GENERATED] = "generated",
                                                          [RUN_OBJECT_WAIT] = "waiting",
                                                          [RUN_OBJECT_CUT] = "cut"};
-    return o->kind == RUN_OBJECT_FILE ? base_name(o->path) : labels[o->kind];
+    return o->kind == RUN_OBJECT_FILE ? path_base_name(o->path) : labels[o->kind];
 }
 
 const char *space_object_name(const struct space *s, uint32_t object)
@@ -39,24 +36,28 @@ const char *space_object_name(const struct space *s, uint32_t object)
     return o->kind == RUN_OBJECT_FILE ? o->path : names[o->kind];
 }
 
-static bool is_file(const struct space *s, uint32_t object)
+static bool space_is_file(const struct space *s, uint32_t object)
 {
     return s->run->objects.at[object].kind == RUN_OBJECT_FILE;
 }
 
 /* --- places ---------------------------------------------------------------------------------- */
 
-static uint32_t main_program(const struct run *r)
+static uint32_t space_main_program(const struct run *r)
 {
     if (r->processes.len && r->processes.at[0].program != RUN_NONE)
         return r->processes.at[0].program;
+    uint32_t listed = RUN_NONE;
+    for (uint32_t i = (uint32_t)r->objects.len; i-- > 0;)
+        if (r->objects.at[i].kind == RUN_OBJECT_FILE && r->objects.at[i].is_listed)
+            listed = i;
     for (uint32_t i = 0; i < r->objects.len; i++)
-        if (r->objects.at[i].kind == RUN_OBJECT_FILE)
+        if (r->objects.at[i].kind == RUN_OBJECT_FILE && !r->objects.at[i].is_listed)
             return i;
-    return RUN_NONE;
+    return listed;
 }
 
-static bool place_object(struct space_object *o, uint64_t *next, bool is_main, struct err *e)
+static bool space_place_object(struct space_object *o, uint64_t *next, bool is_main, struct err *e)
 {
     if (o->high < o->low || o->high > MOST_END || *next > MOST_END)
         return err_set(e, "object %s claims the addresses 0x%" PRIx64 "-0x%" PRIx64,
@@ -68,7 +69,7 @@ static bool place_object(struct space_object *o, uint64_t *next, bool is_main, s
     return true;
 }
 
-static void mark_used(struct space *s)
+static void space_mark_used(struct space *s)
 {
     const struct run *r = s->run;
     for (size_t i = 1; i < r->nodes.len; i++)
@@ -89,32 +90,33 @@ bool space_lay_out(struct space *s, const struct run *r, struct arena *a, struct
     *s = (struct space){.run = r,
                         .objects = ARENA_NEW(a, struct space_object, r->objects.len),
                         .len = (uint32_t)r->objects.len,
-                        .main = main_program(r)};
+                        .main = space_main_program(r)};
     for (uint32_t i = 0; i < s->len; i++) {
         const struct run_object *o = &r->objects.at[i];
         s->objects[i] = (struct space_object){.recorded = o,
-                                              .label = i == s->main ? NULL : label_of(o),
+                                              .label = i == s->main ? NULL : space_label_of(o),
                                               .low = o->low,
                                               .high = o->high};
     }
-    if (s->main != RUN_NONE && !place_object(&s->objects[s->main], &next, true, e))
+    if (s->main != RUN_NONE && !space_place_object(&s->objects[s->main], &next, true, e))
         return false;
     for (uint32_t i = 0; i < s->len; i++)
-        if (i != s->main && is_file(s, i) && !place_object(&s->objects[i], &next, false, e))
+        if (i != s->main && space_is_file(s, i) &&
+            !space_place_object(&s->objects[i], &next, false, e))
             return false;
-    mark_used(s);
+    space_mark_used(s);
     return true;
 }
 
 bool space_is_recorder(const struct space_object *o)
 {
     return o->recorded->kind == RUN_OBJECT_FILE &&
-           !strncmp(base_name(o->recorded->path), "libmonarc_rt.so", 15);
+           !strncmp(path_base_name(o->recorded->path), "libmonarc_rt.so", 15);
 }
 
 uint64_t space_place(const struct space *s, uint32_t object, uint64_t address)
 {
-    return object == RUN_NONE || !is_file(s, object) ? 0 : address + s->objects[object].base;
+    return object == RUN_NONE || !space_is_file(s, object) ? 0 : address + s->objects[object].base;
 }
 
 void space_add_calls(const struct space *s, struct profile *p)
@@ -139,13 +141,14 @@ struct gathering {
     struct functions *each; /* by object: of files, at link addresses */
     uint32_t *first;        /* of each in the whole table */
     bool *has_gaps;         /* there is a node where no symbol is */
-    struct map made;        /* by text of a name: functions that stand for no code of a file */
+    struct intern made;     /* names of functions that stand for no code of a file */
     VEC(struct function) pseudo;
     uint32_t *local; /* per node: within `each` or `pseudo` */
     struct arena *arena;
 };
 
-static void keep_function(struct functions *f, const struct space_object *o, struct function at)
+static void space_keep_function(struct functions *f, const struct space_object *o,
+                                struct function at)
 {
     if (at.start < o->low || at.start >= o->high)
         return;
@@ -154,8 +157,8 @@ static void keep_function(struct functions *f, const struct space_object *o, str
 }
 
 /* Of an object without a file: what the run knows by itself. */
-static void functions_of_symbols(struct functions *f, const struct space *s, uint32_t object,
-                                 struct arena *a)
+static void space_functions_of_symbols(struct functions *f, const struct space *s, uint32_t object,
+                                       struct arena *a)
 {
     const struct run *r = s->run;
     size_t first = 0, len = 0;
@@ -170,15 +173,15 @@ static void functions_of_symbols(struct functions *f, const struct space *s, uin
         uint64_t end = symbol->size ? symbol->start + symbol->size : next;
         end = end > next ? next : end;
         if (end > symbol->start)
-            keep_function(f, &s->objects[object],
-                          (struct function){.start = symbol->start,
-                                            .last = end - 1,
-                                            .name = symbol->name,
-                                            .is_function = true});
+            space_keep_function(f, &s->objects[object],
+                                (struct function){.start = symbol->start,
+                                                  .last = end - 1,
+                                                  .name = symbol->name,
+                                                  .is_function = true});
     }
 }
 
-static void functions_of_file(struct gathering *g, uint32_t object)
+static void space_functions_of_file(struct gathering *g, uint32_t object)
 {
     const struct space_object *o = &g->space->objects[object];
     struct functions all = {0}, *f = &g->each[object];
@@ -187,65 +190,57 @@ static void functions_of_file(struct gathering *g, uint32_t object)
     if (all.len) {
         f->at = ARENA_NEW(g->arena, struct function, all.len);
         for (uint32_t i = 0; i < all.len; i++)
-            keep_function(f, o, all.at[i]);
+            space_keep_function(f, o, all.at[i]);
     } else {
-        functions_of_symbols(f, g->space, object, g->arena);
+        space_functions_of_symbols(f, g->space, object, g->arena);
     }
     functions_index(f, g->arena);
 }
 
-static const char *no_symbol(const struct gathering *g, uint32_t object)
+static const char *space_no_symbol(const struct gathering *g, uint32_t object)
 {
-    return arena_printf(g->arena, "[no symbol] (%s)", label_of(&g->space->run->objects.at[object]));
+    return arena_printf(g->arena, "[no symbol] (%s)",
+                        space_label_of(&g->space->run->objects.at[object]));
 }
 
 /* --- functions of other objects -------------------------------------------------------------- */
 
 /* One function a name: generated code of several processes may have the same. */
-static uint32_t made_function(struct gathering *g, uint32_t object, const char *name)
+static uint32_t space_made_function(struct gathering *g, uint32_t object, const char *name)
 {
-    uint64_t hash = 0;
-    for (const char *c = name; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3) + 1;
-    for (uint64_t attempt = 0;; attempt++) {
-        bool is_new;
-        uint32_t number = *map_at(&g->made, hash, attempt, (uint32_t)g->pseudo.len, &is_new);
-        if (is_new)
-            vec_push(&g->pseudo,
-                     (struct function){
-                         .name = name, .is_function = true, .is_made = true, .object = object});
-        if (!strcmp(g->pseudo.at[number].name, name))
-            return number;
-    }
+    uint32_t number = intern_kept(&g->made, name, strlen(name));
+    if (number == g->pseudo.len)
+        vec_push(&g->pseudo,
+                 (struct function){
+                     .name = name, .is_function = true, .is_made = true, .object = object});
+    return number;
 }
 
-static const char *symbol_at(const struct run *r, uint32_t object, uint64_t address)
+static bool space_is_behind(const struct run_symbol *s, uint32_t object, uint64_t address)
 {
-    size_t low = 0, high = r->symbols.len;
-    while (low < high) { /* the first symbol behind the address */
-        size_t middle = low + (high - low) / 2;
-        const struct run_symbol *s = &r->symbols.at[middle];
-        if (s->object < object || (s->object == object && s->start <= address))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct run_symbol *s = low ? &r->symbols.at[low - 1] : NULL;
+    return s->object > object || (s->object == object && s->start > address);
+}
+
+static const char *space_symbol_at(const struct run *r, uint32_t object, uint64_t address)
+{
+    size_t behind =
+        PARTITION_POINT(r->symbols.len, i, !space_is_behind(&r->symbols.at[i], object, address));
+    const struct run_symbol *s = behind ? &r->symbols.at[behind - 1] : NULL;
     bool is_in = s && s->object == object && (!s->size || address - s->start < s->size);
     return is_in ? s->name : NULL;
 }
 
-static const char *call_name(struct gathering *g, uint32_t object, uint64_t number,
-                             const char *group)
+static const char *space_call_name(struct gathering *g, uint32_t object, uint64_t number,
+                                   const char *group)
 {
     const struct run *r = g->space->run;
-    const char *name = symbol_at(r, object, number);
+    const char *name = space_symbol_at(r, object, number);
     name = name ? name : syscall_name(r->machine, number);
     return name ? arena_printf(g->arena, "%s %s", group, name)
                 : arena_printf(g->arena, "%s system call %" PRIu64, group, number);
 }
 
-static const char *cut_name(uint64_t why)
+static const char *space_cut_name(uint64_t why)
 {
     static const char *const names[RUN_CUTS] = {
         [RUN_CUT_DEEP] = "[stack cut: deeper than what was copied]",
@@ -257,7 +252,7 @@ static const char *cut_name(uint64_t why)
     return why < RUN_CUTS ? names[why] : "[stack cut]";
 }
 
-static const char *made_name(struct gathering *g, uint32_t object, uint64_t address)
+static const char *space_made_name(struct gathering *g, uint32_t object, uint64_t address)
 {
     const struct run *r = g->space->run;
     const char *name;
@@ -266,7 +261,7 @@ static const char *made_name(struct gathering *g, uint32_t object, uint64_t addr
         if (address == RUN_KERNEL_FAULT)
             return "[kernel] faults and interrupts";
         return address >= RUN_KERNEL_UNKNOWN ? "[kernel]"
-                                             : call_name(g, object, address, "[kernel]");
+                                             : space_call_name(g, object, address, "[kernel]");
     case RUN_OBJECT_WAIT:
         if (address == RUN_WAIT_READY)
             return "[ready to run]";
@@ -275,25 +270,25 @@ static const char *made_name(struct gathering *g, uint32_t object, uint64_t addr
         if (address == RUN_WAIT_STOPPED)
             return "[stopped]";
         return address >= RUN_WAIT_UNKNOWN ? "[waiting]"
-                                           : call_name(g, object, address, "[waiting]");
-    case RUN_OBJECT_CUT: return cut_name(address);
+                                           : space_call_name(g, object, address, "[waiting]");
+    case RUN_OBJECT_CUT: return space_cut_name(address);
     case RUN_OBJECT_GENERATED:
-        name = symbol_at(r, object, address);
+        name = space_symbol_at(r, object, address);
         return name ? name : "[generated code]";
-    default: name = symbol_at(r, object, address); return name ? name : "[no symbol] (vdso)";
+    default: name = space_symbol_at(r, object, address); return name ? name : "[no symbol] (vdso)";
     }
 }
 
 /* --- all of them ----------------------------------------------------------------------------- */
 
 /* Kernel entries are few and hot; the same name is not made again for each node. */
-static void place_nodes(struct gathering *g)
+static void space_place_nodes(struct gathering *g)
 {
     const struct run *r = g->space->run;
     struct map seen = {0};
     for (uint32_t i = 1; i < r->nodes.len; i++) {
         const struct run_node *n = &r->nodes.at[i];
-        if (is_file(g->space, n->object)) {
+        if (space_is_file(g->space, n->object)) {
             g->local[i] = functions_find(&g->each[n->object], n->address);
             g->has_gaps[n->object] |= g->local[i] == NO_FUNCTION;
             continue;
@@ -301,13 +296,13 @@ static void place_nodes(struct gathering *g)
         bool is_new;
         uint32_t *known = map_at(&seen, n->object, n->address, 0, &is_new);
         if (is_new)
-            *known = made_function(g, n->object, made_name(g, n->object, n->address));
+            *known = space_made_function(g, n->object, space_made_name(g, n->object, n->address));
         g->local[i] = *known;
     }
     map_deinit(&seen);
 }
 
-static void append_file(struct gathering *g, struct functions *f, uint32_t object)
+static void space_append_file(struct gathering *g, struct functions *f, uint32_t object)
 {
     const struct space_object *o = &g->space->objects[object];
     g->first[object] = f->len;
@@ -324,13 +319,13 @@ static void append_file(struct gathering *g, struct functions *f, uint32_t objec
     if (g->has_gaps[object] || is_bare)
         f->at[f->len++] = (struct function){.start = start + o->base,
                                             .last = end - 1 + o->base,
-                                            .name = no_symbol(g, object),
+                                            .name = space_no_symbol(g, object),
                                             .is_function = true,
                                             .is_made = true,
                                             .object = object};
 }
 
-static void append_made(struct gathering *g, struct functions *f)
+static void space_append_made(struct gathering *g, struct functions *f)
 {
     uint64_t next = f->len ? f->at[f->len - 1].last + PAGE : PAGE;
     for (size_t i = 0; i < g->pseudo.len; i++) {
@@ -340,7 +335,7 @@ static void append_made(struct gathering *g, struct functions *f)
     }
 }
 
-static void assemble(struct gathering *g, struct functions *f)
+static void space_assemble(struct gathering *g, struct functions *f)
 {
     struct space *s = g->space;
     size_t total = s->len + g->pseudo.len;
@@ -348,12 +343,12 @@ static void assemble(struct gathering *g, struct functions *f)
         total += g->each[i].len;
     f->at = ARENA_NEW(g->arena, struct function, total);
     if (s->main != RUN_NONE)
-        append_file(g, f, s->main);
+        space_append_file(g, f, s->main);
     for (uint32_t i = 0; i < s->len; i++)
-        if (i != s->main && is_file(s, i))
-            append_file(g, f, i);
+        if (i != s->main && space_is_file(s, i))
+            space_append_file(g, f, i);
     uint32_t made = f->len;
-    append_made(g, f);
+    space_append_made(g, f);
     functions_index(f, g->arena);
     for (uint32_t why = 0; why < RUN_CUTS; why++)
         s->cut[why] = NO_FUNCTION;
@@ -361,7 +356,7 @@ static void assemble(struct gathering *g, struct functions *f)
     for (uint32_t i = 1; i < s->run->nodes.len; i++) {
         uint32_t object = s->run->nodes.at[i].object;
         bool is_gap = g->local[i] == NO_FUNCTION; /* of a file: behind its last function */
-        s->function[i] = !is_file(s, object)
+        s->function[i] = !space_is_file(s, object)
                              ? made + g->local[i]
                              : g->first[object] + (is_gap ? g->each[object].len : g->local[i]);
         if (space_is_cut(s, i) && s->run->nodes.at[i].address < RUN_CUTS)
@@ -383,14 +378,14 @@ void space_functions(struct space *s, struct functions *f, struct arena *a)
         objects[i] = (struct function_object){.label = s->objects[i].label,
                                               .base = s->objects[i].base,
                                               .is_recorder = space_is_recorder(&s->objects[i])};
-        if (is_file(s, i) && s->objects[i].is_used)
-            functions_of_file(&g, i);
+        if (space_is_file(s, i) && s->objects[i].is_used)
+            space_functions_of_file(&g, i);
     }
     *f = (struct functions){.objects = objects};
     s->function = ARENA_NEW(a, uint32_t, s->run->nodes.len);
-    place_nodes(&g);
-    assemble(&g, f);
-    map_deinit(&g.made);
+    space_place_nodes(&g);
+    space_assemble(&g, f);
+    intern_deinit(&g.made);
     vec_free(&g.pseudo);
     arena_deinit(&scratch);
 }

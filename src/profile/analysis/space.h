@@ -5,8 +5,8 @@
  * tree of processes. What stands for no file (kernel, waits, generated code, ends of incomplete
  * stacks) has functions as well, by name. Places depend on the objects alone, not on where the
  * system put them. */
-#ifndef MONARC_ANALYSIS_SPACE_H
-#define MONARC_ANALYSIS_SPACE_H
+#ifndef MONARC_PROFILE_ANALYSIS_SPACE_H
+#define MONARC_PROFILE_ANALYSIS_SPACE_H
 
 #include "profile/analysis/functions.h"
 #include "profile/model/run.h"

@@ -56,7 +56,7 @@ static void enter_call(struct tree_of_frames *t, struct frame *frame)
     bool is_new;
     if (caller == NO_FUNCTION)
         return;
-    frame->call = *map_at(&t->pairs, caller, frame->function, (uint32_t)t->calls.len, &is_new);
+    frame->call = map_index(&t->pairs, caller, frame->function, t->calls.len, &is_new);
     if (is_new) {
         vec_push(&t->calls, (struct stack_call){.caller = caller, .callee = frame->function});
         vec_push(&t->call_depth, 0);

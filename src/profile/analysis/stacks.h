@@ -4,8 +4,8 @@
  * The latter is what gprof's model estimates from call counts. Recursion counts once; the members
  * of a cycle have times of their own. Callers that are not known are functions of their own
  * (space_is_cut_function()), which have inclusive times and calls, and no self time. */
-#ifndef MONARC_ANALYSIS_STACKS_H
-#define MONARC_ANALYSIS_STACKS_H
+#ifndef MONARC_PROFILE_ANALYSIS_STACKS_H
+#define MONARC_PROFILE_ANALYSIS_STACKS_H
 
 #include "profile/analysis/recording/run_choice.h"
 #include "profile/analysis/space.h"

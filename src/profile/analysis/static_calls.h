@@ -1,13 +1,12 @@
 /* The static call graph: calls that stand in the code, whether or not they were made.
  *
- * Ours: direct calls, and direct jumps to the entry of another function (tail calls), anywhere in
- * the program. GNU gprof's -c: of x86, AArch64, MIPS and SPARC; calls (on AArch64 also jumps)
- * within .text whose two ends both lie in what the histograms cover. */
-#ifndef MONARC_ANALYSIS_STATIC_CALLS_H
-#define MONARC_ANALYSIS_STATIC_CALLS_H
+ * They are direct calls, and direct jumps to the entry of another function (tail calls), anywhere
+ * in the program; other rules may take less. */
+#ifndef MONARC_PROFILE_ANALYSIS_STATIC_CALLS_H
+#define MONARC_PROFILE_ANALYSIS_STATIC_CALLS_H
 
 #include "profile/analysis/functions.h"
-#include "profile/model/profile.h"
+#include "objfile/code/calls.h"
 
 struct static_call {
     uint32_t caller, callee;
@@ -19,10 +18,20 @@ struct static_calls {
     size_t len;
 };
 
-/* False, with no calls, where the machine's code cannot be read (GNU's: by GNU gprof). */
+/* False, with no calls, where the machine's code cannot be read. */
 MUST_CHECK bool static_calls_native(struct static_calls *calls, const struct functions *f,
                                     struct object *o, struct arena *a);
-MUST_CHECK bool static_calls_gnu(struct static_calls *calls, const struct functions *f,
-                                 struct object *o, const struct profile *p, struct arena *a);
+
+struct static_call_rules {
+    const struct code_range *ranges;  /* of each function, what is read; an empty one is not */
+    const struct code_range *targets; /* a call must go into one of them; NULL: anywhere */
+    size_t targets_len;
+    bool takes_jumps;     /* direct jumps to the entry of a function count as calls */
+    bool takes_own_entry; /* those to the entry of the function they are in, too */
+};
+
+MUST_CHECK bool static_calls_find(struct static_calls *calls, const struct functions *f,
+                                  struct object *o, const struct static_call_rules *rules,
+                                  struct arena *a);
 
 #endif

@@ -4,6 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+/* What the embedded recorder does while a program is measured. */
+static bool is_embedded(const char *linkage_name)
+{
+    return !strcmp(linkage_name, "monarc_call") || !strncmp(linkage_name, "monarc_sample", 13) ||
+           !strncmp(linkage_name, "__cyg_profile_func_", 19);
+}
+
 bool is_profiler(const char *linkage_name)
 {
     static const char *const names[] = {
@@ -15,7 +22,7 @@ bool is_profiler(const char *linkage_name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(linkage_name, names[i]))
             return true;
-    return !strncmp(linkage_name, "monarc_mcount", 13);
+    return !strncmp(linkage_name, "monarc_mcount", 13) || is_embedded(linkage_name);
 }
 
 bool function_is_profiler(const struct functions *f, uint32_t function)

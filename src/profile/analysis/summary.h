@@ -2,8 +2,8 @@
  *
  * The law: functions + unattributed == samples, where `functions` is the self time of all
  * functions, the profiler's own among them. */
-#ifndef MONARC_ANALYSIS_SUMMARY_H
-#define MONARC_ANALYSIS_SUMMARY_H
+#ifndef MONARC_PROFILE_ANALYSIS_SUMMARY_H
+#define MONARC_PROFILE_ANALYSIS_SUMMARY_H
 
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/recording/run_summary.h"

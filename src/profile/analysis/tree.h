@@ -4,8 +4,8 @@
  * made by splitting time by call counts again at each step, and may never have run. (What ran is in
  * profile/analysis/recording/call_tree.h, where there are stacks.) The graph is one by calls, not a
  * measured one. Cycles are one node, so that every branch ends. */
-#ifndef MONARC_ANALYSIS_TREE_H
-#define MONARC_ANALYSIS_TREE_H
+#ifndef MONARC_PROFILE_ANALYSIS_TREE_H
+#define MONARC_PROFILE_ANALYSIS_TREE_H
 
 #include "profile/analysis/entries.h"
 

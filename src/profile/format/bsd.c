@@ -13,7 +13,7 @@ static const struct arc_layout ARC = {.has_wide_count = true};
 
 enum { SPARE_BYTES = 8 };
 
-static size_t header_bytes(unsigned word, bool is_44)
+static size_t bsd_header_bytes(unsigned word, bool is_44)
 {
     return 2 * word + 4 + (is_44 ? 12 + SPARE_BYTES : 0);
 }
@@ -24,7 +24,7 @@ struct header {
     int32_t counter_bits;   /* FreeBSD; negative: signed; 0: not said */
 };
 
-static bool read_header(struct reading *r, bool is_44, struct header *h)
+static bool bsd_read_header(struct reading *r, bool is_44, struct header *h)
 {
     struct cursor where = r->in, *in = &r->in;
     *h = (struct header){.range = {.rate = r->default_rate, .dimension = "seconds"}};
@@ -38,7 +38,7 @@ static bool read_header(struct reading *r, bool is_44, struct header *h)
         h->counter_bits = (int32_t)cursor_u32(in);
         cursor_take(in, SPARE_BYTES);
     }
-    size_t bytes = header_bytes(in->word, is_44);
+    size_t bytes = bsd_header_bytes(in->word, is_44);
     if (in->failed)
         return reading_fail(r, &where, READ_SHORT_HEADER, cursor_left(&where), bytes,
                             "the file has %zu bytes; the header alone takes %zu",
@@ -57,7 +57,7 @@ static bool read_header(struct reading *r, bool is_44, struct header *h)
 
 /* Bytes of a counter where the header does not say: the narrowest that leaves each bin two bytes of
  * the range or nearly so, which is the finest anybody records. */
-static unsigned deduced_width(const struct histogram *h, uint64_t count_bytes)
+static unsigned bsd_deduced_width(const struct histogram *h, uint64_t count_bytes)
 {
     double range = h->high > h->low ? (double)(h->high - h->low) : 0;
     unsigned width = 2;
@@ -66,7 +66,7 @@ static unsigned deduced_width(const struct histogram *h, uint64_t count_bytes)
     return width;
 }
 
-static unsigned counter_width(const struct header *h, size_t count_bytes)
+static unsigned bsd_counter_width(const struct header *h, size_t count_bytes)
 {
     switch (h->counter_bits) {
     case 8:
@@ -77,18 +77,18 @@ static unsigned counter_width(const struct header *h, size_t count_bytes)
     case -32: return 4;
     case 64:
     case -64: return 8;
-    default: return deduced_width(&h->range, count_bytes);
+    default: return bsd_deduced_width(&h->range, count_bytes);
     }
 }
 
-static bool walk(struct reading *r, bool is_44)
+static bool bsd_walk(struct reading *r, bool is_44)
 {
     struct cursor where = r->in;
     struct header h;
-    if (!read_header(r, is_44, &h))
+    if (!bsd_read_header(r, is_44, &h))
         return false;
-    size_t count_bytes = h.ncnt - header_bytes(r->in.word, is_44);
-    unsigned width = is_44 ? counter_width(&h, count_bytes) : 2;
+    size_t count_bytes = h.ncnt - bsd_header_bytes(r->in.word, is_44);
+    unsigned width = is_44 ? bsd_counter_width(&h, count_bytes) : 2;
     h.range.bins = (uint32_t)(count_bytes / width);
     if (!reading_bins(r, &where, &h.range, width))
         return false;
@@ -102,25 +102,25 @@ static bool walk(struct reading *r, bool is_44)
     return true;
 }
 
-static bool walk_old(struct reading *r)
+static bool bsd_walk_old(struct reading *r)
 {
-    return walk(r, false);
+    return bsd_walk(r, false);
 }
 
-static bool walk_44(struct reading *r)
+static bool bsd_walk_44(struct reading *r)
 {
-    return walk(r, true);
+    return bsd_walk(r, true);
 }
 
 /* A file cut off within its counters has only its header to be known by: all recorders divide the
  * range by a small power of two. */
-static bool looks_cut(const struct reading *r)
+static bool bsd_looks_cut(const struct reading *r)
 {
     struct reading trial = *r;
     struct header h;
-    if (!read_header(&trial, false, &h) || h.ncnt <= cursor_left(&r->in))
+    if (!bsd_read_header(&trial, false, &h) || h.ncnt <= cursor_left(&r->in))
         return false;
-    h.range.bins = (h.ncnt - (uint32_t)header_bytes(r->in.word, false)) / 2;
+    h.range.bins = (h.ncnt - (uint32_t)bsd_header_bytes(r->in.word, false)) / 2;
     double bin_bytes = histogram_bin_bytes(&h.range);
     for (double usual = 2; usual <= 64; usual *= 2)
         if (bin_bytes > usual * 0.999 && bin_bytes < usual * 1.001)
@@ -128,20 +128,20 @@ static bool looks_cut(const struct reading *r)
     return false;
 }
 
-static bool probe_old(struct bytes in, const struct format_hint *hint)
+static bool bsd_probe_old(struct bytes in, const struct format_hint *hint)
 {
     struct reading r = {.in = cursor_over(in, "")};
-    if (reading_plausible(r.in, hint, walk_old))
+    if (reading_plausible(r.in, hint, bsd_walk_old))
         return true;
     for (unsigned i = 0; i < LAYOUTS; i++)
-        if (reading_layout(&r.in, i, ORDER_UNKNOWN, hint) && looks_cut(&r))
+        if (reading_layout(&r.in, i, ORDER_UNKNOWN, hint) && bsd_looks_cut(&r))
             return true;
     return false;
 }
 
 /* The version word shows the layout: it stands in one place for each pointer size. */
-static bool find_layout_44(struct bytes in, const struct format_hint *hint,
-                           struct format_hint *found)
+static bool bsd_find_layout_44(struct bytes in, const struct format_hint *hint,
+                               struct format_hint *found)
 {
     *found = *hint;
     for (unsigned i = 0; i < LAYOUTS; i++) {
@@ -157,27 +157,27 @@ static bool find_layout_44(struct bytes in, const struct format_hint *hint,
     return false;
 }
 
-static bool probe_44(struct bytes in, const struct format_hint *hint)
+static bool bsd_probe_44(struct bytes in, const struct format_hint *hint)
 {
     struct format_hint found;
-    return find_layout_44(in, hint, &found);
+    return bsd_find_layout_44(in, hint, &found);
 }
 
-static bool read_old(struct bytes in, const char *name, const struct format_hint *hint,
-                     struct profile *out, struct err *e)
+static bool bsd_read_old(struct bytes in, const char *name, const struct format_hint *hint,
+                         struct profile *out, struct err *e)
 {
     out->format = PROFILE_BSD;
-    return reading_run(cursor_over(in, name), ORDER_UNKNOWN, hint, walk_old, out, e);
+    return reading_run(cursor_over(in, name), ORDER_UNKNOWN, hint, bsd_walk_old, out, e);
 }
 
-static bool read_44(struct bytes in, const char *name, const struct format_hint *hint,
-                    struct profile *out, struct err *e)
+static bool bsd_read_44(struct bytes in, const char *name, const struct format_hint *hint,
+                        struct profile *out, struct err *e)
 {
     struct format_hint found;
     out->format = PROFILE_BSD44;
-    bool is_found = find_layout_44(in, hint, &found);
-    return reading_run(cursor_over(in, name), ORDER_UNKNOWN, is_found ? &found : hint, walk_44, out,
-                       e);
+    bool is_found = bsd_find_layout_44(in, hint, &found);
+    return reading_run(cursor_over(in, name), ORDER_UNKNOWN, is_found ? &found : hint, bsd_walk_44,
+                       out, e);
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
@@ -190,22 +190,22 @@ static const struct writing_limits BSD44 = {.name = "4.4BSD's format",
                                             .has_wide_counters = true,
                                             .has_rate = true};
 
-static unsigned width_needed(const struct histogram *h)
+static unsigned bsd_width_needed(const struct histogram *h)
 {
     uint64_t peak = histogram_peak(h);
     return peak <= UINT16_MAX ? 2 : peak <= UINT32_MAX ? 4 : 8;
 }
 
-static bool write(struct writer *w, const struct profile *p, const struct writing_limits *limits,
-                  struct err *e)
+static bool bsd_write(struct writer *w, const struct profile *p,
+                      const struct writing_limits *limits, struct err *e)
 {
     if (!writing_fits(p, w->word, limits, e))
         return false;
     bool is_44 = limits == &BSD44;
     const struct histogram *h = &p->histograms.at[0];
-    unsigned width = width_needed(h);
+    unsigned width = bsd_width_needed(h);
     uint64_t count_bytes = (uint64_t)h->bins * width;
-    uint64_t ncnt = header_bytes(w->word, is_44) + count_bytes;
+    uint64_t ncnt = bsd_header_bytes(w->word, is_44) + count_bytes;
     if (ncnt > INT32_MAX)
         return err_set(e, "%s holds 2 GiB of counters; %" PRIu32 " bins need more", limits->name,
                        h->bins);
@@ -215,7 +215,7 @@ static bool write(struct writer *w, const struct profile *p, const struct writin
     if (is_44) {
         writer_u32(w, GMON_OUT_BSD44_VERSION);
         writer_u32(w, h->rate);
-        writer_u32(w, width == deduced_width(h, count_bytes) && width == 2 ? 0 : 8 * width);
+        writer_u32(w, width == bsd_deduced_width(h, count_bytes) && width == 2 ? 0 : 8 * width);
         writer_u64(w, 0);
     }
     writing_counters(w, h, 0, width);
@@ -223,30 +223,30 @@ static bool write(struct writer *w, const struct profile *p, const struct writin
     return true;
 }
 
-static bool write_old(struct writer *w, const struct profile *p, struct err *e)
+static bool bsd_write_old(struct writer *w, const struct profile *p, struct err *e)
 {
-    return write(w, p, &OLD, e);
+    return bsd_write(w, p, &OLD, e);
 }
 
-static bool write_44(struct writer *w, const struct profile *p, struct err *e)
+static bool bsd_write_44(struct writer *w, const struct profile *p, struct err *e)
 {
-    return write(w, p, &BSD44, e);
+    return bsd_write(w, p, &BSD44, e);
 }
 
 const struct format format_bsd = {
     .name = "bsd",
     .title = "old BSD",
     .id = PROFILE_BSD,
-    .probe = probe_old,
-    .read = read_old,
-    .write = write_old,
+    .probe = bsd_probe_old,
+    .read = bsd_read_old,
+    .write = bsd_write_old,
 };
 
 const struct format format_bsd44 = {
     .name = "bsd44",
     .title = "4.4BSD",
     .id = PROFILE_BSD44,
-    .probe = probe_44,
-    .read = read_44,
-    .write = write_44,
+    .probe = bsd_probe_44,
+    .read = bsd_read_44,
+    .write = bsd_write_44,
 };

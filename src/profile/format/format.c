@@ -58,6 +58,15 @@ const struct format *format_probe(struct bytes in, const char *name, const struc
     return no_format(in, name, e);
 }
 
+bool format_may_be(struct bytes first)
+{
+    enum { SHORTEST_HEADER = 20 };
+    for (size_t i = 0; i < first.len && i < SHORTEST_HEADER; i++)
+        if (first.at[i])
+            return true;
+    return false;
+}
+
 bool format_read(struct bytes in, const char *name, const struct format_hint *hint,
                  struct profile *out, struct err *e)
 {

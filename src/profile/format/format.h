@@ -3,8 +3,8 @@
  * A reader gets a span of bytes, never a path, and asks nothing of the program. The files do not
  * say their pointer size and most not their byte order: a hint is passed in and obeyed, or both are
  * deduced from the bytes and checked. */
-#ifndef MONARC_FORMAT_FORMAT_H
-#define MONARC_FORMAT_FORMAT_H
+#ifndef MONARC_PROFILE_FORMAT_FORMAT_H
+#define MONARC_PROFILE_FORMAT_FORMAT_H
 
 #include "base/bytes.h"
 #include "base/err.h"
@@ -13,11 +13,20 @@
 
 enum byte_order { ORDER_UNKNOWN, ORDER_LITTLE, ORDER_BIG };
 
+/* Where records go that are not to be kept. */
+struct format_sink {
+    void *context;
+
+    /* `p` holds what was just read: one histogram, or some arcs, or a block. false: no more. */
+    bool (*take)(void *context, enum record_kind kind, const struct profile *p);
+};
+
 /* What is known from elsewhere: options, or the program's ELF header. */
 struct format_hint {
-    uint8_t word;          /* 4, 8, or 0: deduce */
-    enum byte_order order; /* or ORDER_UNKNOWN: deduce */
-    uint32_t default_rate; /* for old BSD files, which have none; 0: 100 */
+    uint8_t word;                   /* 4, 8, or 0: deduce */
+    enum byte_order order;          /* or ORDER_UNKNOWN: deduce */
+    uint32_t default_rate;          /* for old BSD files, which have none; 0: 100 */
+    const struct format_sink *sink; /* NULL: the reader keeps all records in *out */
 };
 
 struct format {
@@ -50,6 +59,10 @@ const struct format *format_named(const char *name);
 const struct format *format_of(const struct profile *p);
 
 /* The format of the bytes, or NULL with a message that says what was seen instead. */
+/* Whether these first bytes of a file can begin a profile of any format. Formats without a magic
+ * leave little to judge by, but none begins with zeros alone. */
+bool format_may_be(struct bytes first);
+
 const struct format *format_probe(struct bytes in, const char *name, const struct format_hint *hint,
                                   struct err *e);
 

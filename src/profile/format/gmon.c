@@ -2,7 +2,7 @@
  *
  * Reading accepts any number of records in any order. Writing puts histograms first, then arcs,
  * then blocks; what does not fit a field is written as several records, since readers sum them. The
- * names and lines that blocks of version 0 carry are skipped. */
+ * names and lines that blocks of version 0 carry are kept, for writing that version. */
 #include "profile/format/gmon.h"
 
 #include "profile/format/reading.h"
@@ -14,44 +14,53 @@
 
 static const struct arc_layout ARC = {.is_tagged = true};
 
-static void skip_text(struct cursor *in)
+static const char *gmon_read_text(struct cursor *in)
 {
-    const uint8_t *nul = memchr(in->at, 0, cursor_left(in));
+    const uint8_t *text = in->at, *nul = memchr(in->at, 0, cursor_left(in));
     if (nul && !in->failed)
         in->at = nul + 1;
     else
         in->failed = true;
+    return (const char *)text;
 }
 
-/* Version 0 has fields of 8 bytes whatever the pointer size, and names and a line after them. */
-static void read_block(struct reading *r, bool has_names)
+static void gmon_read_block(struct reading *r)
+{
+    uint64_t address = cursor_word(&r->in), count = cursor_word(&r->in);
+    if (!r->in.failed)
+        reading_block(r, address, count);
+}
+
+/* Version 0 has fields of 8 bytes whatever the pointer size, the count first, and names after them.
+ */
+static void gmon_read_named_block(struct reading *r, const char *group)
 {
     struct cursor *in = &r->in;
-    uint64_t first = has_names ? cursor_u64(in) : cursor_word(in);
-    uint64_t second = has_names ? cursor_u64(in) : cursor_word(in);
-    if (has_names) {
-        skip_text(in);
-        skip_text(in);
-        cursor_u32(in);
-    }
-    if (!in->failed)
-        reading_block(r, has_names ? second : first, has_names ? first : second);
+    uint64_t count = cursor_u64(in), address = cursor_u64(in);
+    struct block_name name = {.group = group};
+    name.file = gmon_read_text(in);
+    name.function = gmon_read_text(in);
+    name.line = cursor_u32(in);
+    if (in->failed)
+        return;
+    reading_block(r, address, count);
+    if (r->out)
+        block_names_add(&r->out->block_names, address, &name);
 }
 
-static bool read_blocks(struct reading *r, const struct cursor *where, bool has_names)
+static bool gmon_read_blocks(struct reading *r, const struct cursor *where, bool has_names)
 {
     struct cursor *in = &r->in;
     size_t first = r->out ? r->out->blocks.len : 0,
            least = has_names ? 8 + 8 + 2 + 4 : 2 * in->word;
     cursor_u8(in);
     uint32_t n = cursor_u32(in);
-    if (has_names)
-        skip_text(in);
+    const char *group = has_names ? gmon_read_text(in) : "";
     if (in->failed || cursor_left(in) / least < n)
         return reading_fail(r, where, READ_SHORT_BLOCKS, 0, n,
                             "list claims %" PRIu32 " blocks, %zu bytes remain", n, cursor_left(in));
     for (uint32_t i = 0; i < n && !in->failed; i++)
-        read_block(r, has_names);
+        has_names ? gmon_read_named_block(r, group) : gmon_read_block(r);
     if (in->failed)
         return reading_fail(r, where, READ_SHORT_BLOCKS, 0, n,
                             "the file ends within a list of %" PRIu32 " blocks", n);
@@ -62,7 +71,7 @@ static bool read_blocks(struct reading *r, const struct cursor *where, bool has_
     return true;
 }
 
-static bool read_record(struct reading *r, bool has_names)
+static bool gmon_read_record(struct reading *r, bool has_names)
 {
     struct cursor where = r->in;
     switch (*r->in.at) {
@@ -70,7 +79,7 @@ static bool read_record(struct reading *r, bool has_names)
     case GMON_OUT_TAG_ARC:
         return reading_arcs(r, ARC, SIZE_MAX) ||
                reading_fail(r, &where, READ_SHORT_ARC, 0, 0, "the file ends within an arc");
-    case GMON_OUT_TAG_BLOCKS: return read_blocks(r, &where, has_names);
+    case GMON_OUT_TAG_BLOCKS: return gmon_read_blocks(r, &where, has_names);
     default:
         return reading_fail(r, &where, READ_BAD_TAG, *where.at, 0,
                             "a record begins with tag %u; tags are 0 (histogram), 1 (arc) and "
@@ -79,18 +88,18 @@ static bool read_record(struct reading *r, bool has_names)
     }
 }
 
-static bool walk_1(struct reading *r)
+static bool gmon_walk_1(struct reading *r)
 {
     while (cursor_left(&r->in))
-        if (!read_record(r, false))
+        if (!gmon_read_record(r, false))
             return false;
     return true;
 }
 
-static bool walk_0(struct reading *r)
+static bool gmon_walk_0(struct reading *r)
 {
     while (cursor_left(&r->in))
-        if (!read_record(r, true))
+        if (!gmon_read_record(r, true))
             return false;
     return true;
 }
@@ -133,8 +142,8 @@ bool gmon_open(struct cursor *at, const struct format_hint *hint, bool is_shared
 }
 
 /* Either version, whichever row of the table was asked. */
-static bool read(struct bytes in, const char *name, const struct format_hint *hint,
-                 struct profile *out, struct err *e)
+static bool gmon_read(struct bytes in, const char *name, const struct format_hint *hint,
+                      struct profile *out, struct err *e)
 {
     struct cursor at = cursor_over(in, name);
     enum byte_order order;
@@ -142,18 +151,18 @@ static bool read(struct bytes in, const char *name, const struct format_hint *hi
     if (!gmon_open(&at, hint, false, &order, out, e))
         return false;
     if (out->version == GMON_OUT_VERSION_1)
-        return reading_run(at, order, hint, walk_1, out, e);
-    return reading_run(at, ORDER_UNKNOWN, hint, walk_0, out, e); /* 0 is 0 in both orders */
+        return reading_run(at, order, hint, gmon_walk_1, out, e);
+    return reading_run(at, ORDER_UNKNOWN, hint, gmon_walk_0, out, e); /* 0 is 0 in both orders */
 }
 
-static bool probe_1(struct bytes in, const struct format_hint *hint)
+static bool gmon_probe_1(struct bytes in, const struct format_hint *hint)
 {
     uint32_t version;
     enum byte_order order;
     return gmon_version(in, hint, &version, &order) && version == GMON_OUT_VERSION_1;
 }
 
-static bool probe_0(struct bytes in, const struct format_hint *hint)
+static bool gmon_probe_0(struct bytes in, const struct format_hint *hint)
 {
     uint32_t version;
     enum byte_order order;
@@ -170,7 +179,7 @@ void gmon_write_header(struct writer *w, uint32_t version)
     writer_bytes(w, spare, sizeof spare);
 }
 
-static void write_histogram(struct writer *w, const struct histogram *h)
+static void gmon_write_histogram(struct writer *w, const struct histogram *h)
 {
     for (uint64_t pass = 0, passes = writing_passes(h); pass < passes; pass++) {
         writer_u8(w, GMON_OUT_TAG_HISTOGRAM);
@@ -180,7 +189,7 @@ static void write_histogram(struct writer *w, const struct histogram *h)
 }
 
 /* A block's count that exceeds a pointer of 4 bytes takes several entries. */
-static void write_blocks_1(struct writer *w, const struct profile *p)
+static void gmon_write_blocks_1(struct writer *w, const struct profile *p)
 {
     struct writer list = {.word = w->word, .big_endian = w->big_endian};
     uint64_t entries = 0;
@@ -201,22 +210,41 @@ static void write_blocks_1(struct writer *w, const struct profile *p)
     writer_deinit(&list);
 }
 
-static void write_blocks_0(struct writer *w, const struct profile *p)
+static void gmon_write_text(struct writer *w, const char *text)
 {
-    writer_u8(w, GMON_OUT_TAG_BLOCKS);
-    writer_u32(w, (uint32_t)p->blocks.len);
-    writer_u8(w, 0);
+    writer_bytes(w, text, strlen(text) + 1);
+}
+
+/* A record for blocks that follow each other and are of one group. */
+static void gmon_write_blocks_0(struct writer *w, const struct profile *p)
+{
+    size_t count_at = 0;
+    uint32_t entries = 0;
+    const char *group = NULL;
     for (size_t i = 0; i < p->blocks.len; i++) {
-        writer_u64(w, p->blocks.at[i].count);
-        writer_u64(w, p->blocks.at[i].address);
-        writer_u8(w, 0);
-        writer_u8(w, 0);
-        writer_u32(w, 0);
+        const struct block *b = &p->blocks.at[i];
+        struct block_name name = block_names_find(&p->block_names, b->address);
+        if (!group || strcmp(group, name.group) != 0) {
+            group = name.group;
+            entries = 0;
+            writer_u8(w, GMON_OUT_TAG_BLOCKS);
+            count_at = w->out.len;
+            writer_u32(w, 0);
+            gmon_write_text(w, group);
+        }
+        writer_u64(w, b->count);
+        writer_u64(w, b->address);
+        gmon_write_text(w, name.file);
+        gmon_write_text(w, name.function);
+        writer_u32(w, name.line);
+        uint32_t n = w->big_endian ? __builtin_bswap32(++entries) : ++entries;
+        memcpy(w->out.at + count_at, &n, sizeof n);
     }
 }
 
-static bool write_version(struct writer *w, const struct profile *p, uint32_t version,
-                          void (*blocks)(struct writer *, const struct profile *), struct err *e)
+static bool gmon_write_version(struct writer *w, const struct profile *p, uint32_t version,
+                               void (*blocks)(struct writer *, const struct profile *),
+                               struct err *e)
 {
     static const struct writing_limits LIMITS = {.name = "gmon.out",
                                                  .arc = {.is_tagged = true},
@@ -227,21 +255,21 @@ static bool write_version(struct writer *w, const struct profile *p, uint32_t ve
         return false;
     gmon_write_header(w, version);
     for (size_t i = 0; i < p->histograms.len; i++)
-        write_histogram(w, &p->histograms.at[i]);
+        gmon_write_histogram(w, &p->histograms.at[i]);
     writing_arcs(w, p, ARC, 0);
     if (p->blocks.len)
         blocks(w, p);
     return true;
 }
 
-static bool write_1(struct writer *w, const struct profile *p, struct err *e)
+static bool gmon_write_1(struct writer *w, const struct profile *p, struct err *e)
 {
-    return write_version(w, p, GMON_OUT_VERSION_1, write_blocks_1, e);
+    return gmon_write_version(w, p, GMON_OUT_VERSION_1, gmon_write_blocks_1, e);
 }
 
-static bool write_0(struct writer *w, const struct profile *p, struct err *e)
+static bool gmon_write_0(struct writer *w, const struct profile *p, struct err *e)
 {
-    return write_version(w, p, GMON_OUT_VERSION_0, write_blocks_0, e);
+    return gmon_write_version(w, p, GMON_OUT_VERSION_0, gmon_write_blocks_0, e);
 }
 
 const struct format format_gmon = {
@@ -249,9 +277,9 @@ const struct format format_gmon = {
     .title = "GNU gmon.out, version 1",
     .id = PROFILE_GNU,
     .version = GMON_OUT_VERSION_1,
-    .probe = probe_1,
-    .read = read,
-    .write = write_1,
+    .probe = gmon_probe_1,
+    .read = gmon_read,
+    .write = gmon_write_1,
 };
 
 const struct format format_gmon0 = {
@@ -259,7 +287,7 @@ const struct format format_gmon0 = {
     .title = "GNU gmon.out, version 0",
     .id = PROFILE_GNU,
     .version = GMON_OUT_VERSION_0,
-    .probe = probe_0,
-    .read = read,
-    .write = write_0,
+    .probe = gmon_probe_0,
+    .read = gmon_read,
+    .write = gmon_write_0,
 };

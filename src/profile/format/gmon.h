@@ -1,6 +1,6 @@
 /* The header that GNU gmon.out and glibc's profiles of shared objects have in common. */
-#ifndef MONARC_FORMAT_GMON_H
-#define MONARC_FORMAT_GMON_H
+#ifndef MONARC_PROFILE_FORMAT_GMON_H
+#define MONARC_PROFILE_FORMAT_GMON_H
 
 #include "base/cursor.h"
 #include "profile/format/format.h"

@@ -141,6 +141,13 @@ static bool read_body(struct cursor body, struct unfinished *u, const struct ext
     return true;
 }
 
+/* A table that ends behind the file: the recorder makes the file that long first. */
+static void tell_cut(struct unfinished *u)
+{
+    struct recorded_loss loss = {MONARC_LOST_CUT, 1, "the live file ends inside a table"};
+    vec_push(&u->recording.losses, loss);
+}
+
 bool live_read(struct bytes bytes, const char *name, struct unfinished *out, struct err *e)
 {
     struct cursor in = cursor_over(bytes, name);
@@ -154,9 +161,12 @@ bool live_read(struct bytes bytes, const char *name, struct unfinished *out, str
         struct extent x = {.version = version};
         size_t step = MONARC_LIVE_PAGE;
         if (read_extent(in, &x)) {
+            out->has_tables = true;
             struct cursor body = in;
             step = x.bytes < cursor_left(&in) ? (size_t)x.bytes : cursor_left(&in);
             body.end = body.at + step;
+            if (x.bytes > step)
+                tell_cut(out);
             if (!read_body(body, out, &x))
                 return err_at(e, &in, "the notes of threads are damaged");
         }

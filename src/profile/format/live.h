@@ -1,6 +1,6 @@
 /* The live tables of a hosted recorder. The bytes: docs/formats/sidecar.md. */
-#ifndef MONARC_FORMAT_LIVE_H
-#define MONARC_FORMAT_LIVE_H
+#ifndef MONARC_PROFILE_FORMAT_LIVE_H
+#define MONARC_PROFILE_FORMAT_LIVE_H
 
 #include "base/bytes.h"
 #include "profile/model/unfinished.h"

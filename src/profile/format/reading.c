@@ -32,7 +32,20 @@ void reading_note_run(struct reading *r, const struct cursor *where, enum record
     vec_push(&r->out->runs, run);
 }
 
-static void see_address(struct reading *r, uint64_t address)
+/* With a sink nothing is kept. When it has had enough, the walk is at its end. */
+static void reading_hand_over(struct reading *r, enum record_kind kind)
+{
+    struct profile *out = r->out;
+    if (!r->sink)
+        return;
+    if (!r->sink->take(r->sink->context, kind, out))
+        r->in.at = r->in.end;
+    for (size_t i = 0; i < out->histograms.len; i++)
+        histogram_deinit(&out->histograms.at[i]);
+    out->histograms.len = out->arcs.len = out->blocks.len = out->runs.len = 0;
+}
+
+static void reading_see_address(struct reading *r, uint64_t address)
 {
     if (!address)
         return;
@@ -43,7 +56,7 @@ static void see_address(struct reading *r, uint64_t address)
 /* --- histograms ------------------------------------------------------------------------------ */
 
 /* Text, filled up with NULs. */
-static bool is_text_field(const uint8_t *field, size_t size)
+static bool reading_is_text_field(const uint8_t *field, size_t size)
 {
     size_t len = strnlen((const char *)field, size);
     for (size_t i = 0; i < size; i++)
@@ -52,13 +65,13 @@ static bool is_text_field(const uint8_t *field, size_t size)
     return len > 0;
 }
 
-static void weigh_histogram(struct reading *r, const struct histogram *h)
+static void reading_weigh_histogram(struct reading *r, const struct histogram *h)
 {
     double bin_bytes = histogram_bin_bytes(h);
     r->odd += h->low >= h->high;
     r->odd += !h->bins || bin_bytes < 1 || bin_bytes > 65536;
-    see_address(r, h->low);
-    see_address(r, h->high);
+    reading_see_address(r, h->low);
+    reading_see_address(r, h->high);
 }
 
 /* Big-endian counters, and those of one byte, which are kept as two. */
@@ -77,8 +90,8 @@ DECODER(decode_swapped_u32, uint32_t, uint32_t, __builtin_bswap32)
 DECODER(decode_swapped_u64, uint64_t, uint64_t, __builtin_bswap64)
 #undef DECODER
 
-static void decode_counters(void *to, const uint8_t *from, size_t n, unsigned width,
-                            bool big_endian)
+static void reading_decode_counters(void *to, const uint8_t *from, size_t n, unsigned width,
+                                    bool big_endian)
 {
     if (width == 1)
         decode_u8(to, from, n);
@@ -97,7 +110,7 @@ bool reading_bins(struct reading *r, const struct cursor *where, struct histogra
 {
     size_t left = cursor_left(&r->in) / width;
     if (!r->out)
-        weigh_histogram(r, h);
+        reading_weigh_histogram(r, h);
     if (left < h->bins)
         return reading_fail(r, where, READ_SHORT_BINS, left, h->bins,
                             "histogram claims %" PRIu32 " bins, the file ends after %zu of them",
@@ -108,10 +121,11 @@ bool reading_bins(struct reading *r, const struct cursor *where, struct histogra
     h->width = (uint8_t)(width < 2 ? 2 : width);
     histogram_alloc(h);
     if (h->bins)
-        decode_counters(h->counters, from, h->bins, width, r->in.big_endian);
+        reading_decode_counters(h->counters, from, h->bins, width, r->in.big_endian);
     reading_note_run(r, where, RECORD_HISTOGRAM, r->out->histograms.len, h->bins);
     vec_push(&r->out->histograms, *h);
     r->out->histogram_records++;
+    reading_hand_over(r, RECORD_HISTOGRAM);
     return true;
 }
 
@@ -127,7 +141,7 @@ bool reading_histogram(struct reading *r, const struct cursor *where)
         return reading_fail(r, where, READ_SHORT_HISTOGRAM, 0, 0,
                             "the file ends within the header of a histogram");
     /* Numbers can be odd in the right layout, too. This field shows where it stands. */
-    if (!r->out && !is_text_field(dimension, GMON_OUT_DIMENSION_BYTES))
+    if (!r->out && !reading_is_text_field(dimension, GMON_OUT_DIMENSION_BYTES))
         return reading_fail(r, where, READ_SHORT_HISTOGRAM, 0, 0, "no dimension");
     strncpy(h.dimension, (const char *)dimension, GMON_OUT_DIMENSION_BYTES);
     return reading_bins(r, where, &h, 2);
@@ -140,51 +154,51 @@ size_t arc_bytes(struct arc_layout layout, unsigned word)
     return layout.is_tagged + 2 * word + (layout.has_wide_count ? word : 4);
 }
 
-static inline __attribute__((always_inline)) uint64_t unsigned_at(const uint8_t *p, unsigned bytes,
-                                                                  bool big_endian)
+static inline __attribute__((always_inline)) uint64_t
+reading_unsigned_at(const uint8_t *p, unsigned bytes, bool big_endian)
 {
     return bytes == 4 ? bytes_u32(p, big_endian) : bytes_u64(p, big_endian);
 }
 
 /* Inlined once for each layout, so that the loop has no branch on it. */
-static inline __attribute__((always_inline)) size_t decode_arcs_as(struct arc *to,
-                                                                   const uint8_t *from, size_t max,
-                                                                   unsigned tag, unsigned word,
-                                                                   unsigned count, bool big_endian)
+static inline __attribute__((always_inline)) size_t
+reading_decode_arcs_as(struct arc *to, const uint8_t *from, size_t max, unsigned tag, unsigned word,
+                       unsigned count, bool big_endian)
 {
     size_t n = 0, stride = tag + 2 * word + count;
     for (; n < max && (!tag || *from == GMON_OUT_TAG_ARC); n++, from += stride) {
-        to[n].from = unsigned_at(from + tag, word, big_endian);
-        to[n].self = unsigned_at(from + tag + word, word, big_endian);
-        to[n].count = unsigned_at(from + tag + 2 * word, count, big_endian);
+        to[n].from = reading_unsigned_at(from + tag, word, big_endian);
+        to[n].self = reading_unsigned_at(from + tag + word, word, big_endian);
+        to[n].count = reading_unsigned_at(from + tag + 2 * word, count, big_endian);
     }
     return n;
 }
 
-static size_t decode_arcs(struct arc *to, const uint8_t *from, size_t max, struct arc_layout layout,
-                          unsigned word, bool big_endian)
+static size_t reading_decode_arcs(struct arc *to, const uint8_t *from, size_t max,
+                                  struct arc_layout layout, unsigned word, bool big_endian)
 {
     unsigned count = layout.has_wide_count ? word : 4;
-    switch (layout.is_tagged * 1000 + word * 100 + count * 10 + big_endian) {
-    case 1440: return decode_arcs_as(to, from, max, 1, 4, 4, false);
-    case 1441: return decode_arcs_as(to, from, max, 1, 4, 4, true);
-    case 1840: return decode_arcs_as(to, from, max, 1, 8, 4, false);
-    case 1841: return decode_arcs_as(to, from, max, 1, 8, 4, true);
-    default: return decode_arcs_as(to, from, max, layout.is_tagged, word, count, big_endian);
-    }
+    bool is_usual = layout.is_tagged && count == 4; /* GNU's, of 32 or 64 bits */
+    if (is_usual && word == 4)
+        return big_endian ? reading_decode_arcs_as(to, from, max, 1, 4, 4, true)
+                          : reading_decode_arcs_as(to, from, max, 1, 4, 4, false);
+    if (is_usual && word == 8)
+        return big_endian ? reading_decode_arcs_as(to, from, max, 1, 8, 4, true)
+                          : reading_decode_arcs_as(to, from, max, 1, 8, 4, false);
+    return reading_decode_arcs_as(to, from, max, layout.is_tagged, word, count, big_endian);
 }
 
 /* A trial looks at all tags, but learns nothing more from addresses after some hundred. */
-static size_t weigh_arcs(struct reading *r, struct arc_layout layout, size_t max)
+static size_t reading_weigh_arcs(struct reading *r, struct arc_layout layout, size_t max)
 {
     enum { ENOUGH = 256 };
     struct arc some[ENOUGH];
     size_t stride = arc_bytes(layout, r->in.word);
-    size_t n = decode_arcs(some, r->in.at, max < ENOUGH ? max : ENOUGH, layout, r->in.word,
-                           r->in.big_endian);
+    size_t n = reading_decode_arcs(some, r->in.at, max < ENOUGH ? max : ENOUGH, layout, r->in.word,
+                                   r->in.big_endian);
     for (size_t i = 0; i < n; i++) {
-        see_address(r, some[i].from);
-        see_address(r, some[i].self);
+        reading_see_address(r, some[i].from);
+        reading_see_address(r, some[i].self);
     }
     if (n < ENOUGH || !layout.is_tagged)
         return n < ENOUGH ? n : max;
@@ -193,7 +207,16 @@ static size_t weigh_arcs(struct reading *r, struct arc_layout layout, size_t max
     return n;
 }
 
-size_t reading_arcs(struct reading *r, struct arc_layout layout, size_t max)
+static void reading_to_absolute(const struct reading *r, struct arc *arcs, size_t len)
+{
+    uint64_t mask = r->in.word == 4 ? UINT32_MAX : UINT64_MAX;
+    for (size_t i = 0; i < len; i++) {
+        arcs[i].from = arcs[i].from ? (arcs[i].from + r->arc_base) & mask : 0;
+        arcs[i].self = (arcs[i].self + r->arc_base) & mask;
+    }
+}
+
+static size_t reading_read_some_arcs(struct reading *r, struct arc_layout layout, size_t max)
 {
     struct cursor where = r->in;
     size_t stride = arc_bytes(layout, r->in.word), n;
@@ -204,22 +227,42 @@ size_t reading_arcs(struct reading *r, struct arc_layout layout, size_t max)
         struct profile *out = r->out;
         size_t first = out->arcs.len;
         vec_reserve(&out->arcs, first + max);
-        n = decode_arcs(out->arcs.at + first, r->in.at, max, layout, r->in.word, r->in.big_endian);
+        n = reading_decode_arcs(out->arcs.at + first, r->in.at, max, layout, r->in.word,
+                                r->in.big_endian);
         out->arcs.len += n;
+        if (r->arc_base)
+            reading_to_absolute(r, out->arcs.at + first, n);
         out->arc_records += n;
         reading_note_run(r, &where, RECORD_ARC, first, n);
     } else {
-        n = weigh_arcs(r, layout, max);
+        n = reading_weigh_arcs(r, layout, max);
     }
     r->in.at += n * stride;
     return n;
 }
 
+size_t reading_arcs(struct reading *r, struct arc_layout layout, size_t max)
+{
+    enum { BATCH = 4096 };
+    size_t all = 0, n;
+    if (!r->out || !r->sink)
+        return reading_read_some_arcs(r, layout, max);
+    do {
+        n = reading_read_some_arcs(r, layout, max - all < BATCH ? max - all : BATCH);
+        all += n;
+        if (n)
+            reading_hand_over(r, RECORD_ARC);
+    } while (n == BATCH);
+    return all;
+}
+
 void reading_block(struct reading *r, uint64_t address, uint64_t count)
 {
-    see_address(r, address);
+    reading_see_address(r, address);
     if (r->out)
         vec_push(&r->out->blocks, ((struct block){.address = address, .count = count}));
+    if (r->out)
+        reading_hand_over(r, RECORD_BLOCKS);
 }
 
 /* --- trials ---------------------------------------------------------------------------------- */
@@ -230,13 +273,13 @@ struct trial {
 };
 
 /* How far apart the addresses are; a layout under which none was reached knows nothing. */
-static uint64_t spread(const struct reading *r)
+static uint64_t reading_spread(const struct reading *r)
 {
     return r->highest ? r->highest - r->lowest : UINT64_MAX;
 }
 
 /* Negative if `a` explains the bytes better; 0 if nothing speaks for either. */
-static int compare_trials(const struct trial *a, const struct trial *b)
+static int reading_compare_trials(const struct trial *a, const struct trial *b)
 {
     if (a->is_clean != b->is_clean)
         return a->is_clean ? -1 : 1;
@@ -244,7 +287,8 @@ static int compare_trials(const struct trial *a, const struct trial *b)
         return a->r.in.at > b->r.in.at ? -1 : 1;
     if (a->r.odd != b->r.odd)
         return a->r.odd < b->r.odd ? -1 : 1;
-    return (spread(&a->r) > spread(&b->r)) - (spread(&a->r) < spread(&b->r));
+    return (reading_spread(&a->r) > reading_spread(&b->r)) -
+           (reading_spread(&a->r) < reading_spread(&b->r));
 }
 
 bool reading_layout(struct cursor *in, unsigned i, enum byte_order order,
@@ -258,8 +302,9 @@ bool reading_layout(struct cursor *in, unsigned i, enum byte_order order,
 }
 
 /* The best of the layouts that are in question. The likelier come first and win a tie. */
-static struct trial best_trial(struct cursor in, enum byte_order order,
-                               const struct format_hint *hint, reading_walk *walk, bool *is_tie)
+static struct trial reading_best_trial(struct cursor in, enum byte_order order,
+                                       const struct format_hint *hint, reading_walk *walk,
+                                       bool *is_tie)
 {
     struct trial best = {0};
     *is_tie = false;
@@ -268,7 +313,7 @@ static struct trial best_trial(struct cursor in, enum byte_order order,
         if (!reading_layout(&t.r.in, i, order, hint))
             continue;
         t.is_clean = walk(&t.r);
-        int better = best.r.in.word ? compare_trials(&t, &best) : -1;
+        int better = best.r.in.word ? reading_compare_trials(&t, &best) : -1;
         *is_tie = better ? *is_tie && better > 0 : t.is_clean && t.r.highest;
         if (better < 0)
             best = t;
@@ -279,11 +324,11 @@ static struct trial best_trial(struct cursor in, enum byte_order order,
 bool reading_plausible(struct cursor in, const struct format_hint *hint, reading_walk *walk)
 {
     bool is_tie;
-    struct trial best = best_trial(in, ORDER_UNKNOWN, hint, walk, &is_tie);
+    struct trial best = reading_best_trial(in, ORDER_UNKNOWN, hint, walk, &is_tie);
     return best.is_clean && !best.r.odd;
 }
 
-static bool is_settled(enum byte_order order, const struct format_hint *hint)
+static bool reading_is_settled(enum byte_order order, const struct format_hint *hint)
 {
     return hint->word && (hint->order || order);
 }
@@ -294,8 +339,8 @@ bool reading_run(struct cursor in, enum byte_order order, const struct format_hi
     bool is_tie = false;
     in.word = hint->word;
     in.big_endian = (hint->order ? hint->order : order) == ORDER_BIG;
-    if (!is_settled(order, hint)) {
-        struct cursor best = best_trial(in, order, hint, walk, &is_tie).r.in;
+    if (!reading_is_settled(order, hint)) {
+        struct cursor best = reading_best_trial(in, order, hint, walk, &is_tie).r.in;
         in.word = best.word;
         in.big_endian = best.big_endian;
     }
@@ -309,6 +354,7 @@ bool reading_run(struct cursor in, enum byte_order order, const struct format_hi
                         .out = out,
                         .e = e,
                         .lowest = UINT64_MAX,
+                        .sink = hint->sink,
                         .default_rate = hint->default_rate ? hint->default_rate : 100};
     out->word = in.word;
     out->big_endian = in.big_endian;

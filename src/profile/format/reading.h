@@ -3,8 +3,8 @@
  * The files do not state their pointer size, and some not their byte order. So a dialect is a
  * `walk` over records that can run twice: as a trial, which keeps nothing but evidence, once for
  * each layout in question; then for good, with the layout that explains the bytes best. */
-#ifndef MONARC_FORMAT_READING_H
-#define MONARC_FORMAT_READING_H
+#ifndef MONARC_PROFILE_FORMAT_READING_H
+#define MONARC_PROFILE_FORMAT_READING_H
 
 #include "base/cursor.h"
 #include "profile/format/format.h"
@@ -14,6 +14,8 @@ struct reading {
     struct profile *out; /* NULL: a trial */
     struct err *e;       /* NULL: a trial */
     uint32_t default_rate;
+    const struct format_sink *sink; /* or NULL */
+    uint64_t arc_base;              /* what the addresses of arcs are relative to, 0 aside */
 
     /* What a trial found. */
     unsigned odd;             /* things no recorder would write */

@@ -1,7 +1,7 @@
 /* The file of a run, version 2 of `monarc.side`, written and read. The bytes:
  * docs/formats/recording.md. */
-#ifndef MONARC_FORMAT_RUN_FILE_H
-#define MONARC_FORMAT_RUN_FILE_H
+#ifndef MONARC_PROFILE_FORMAT_RUN_FILE_H
+#define MONARC_PROFILE_FORMAT_RUN_FILE_H
 
 #include "base/cursor.h"
 #include "base/err.h"
@@ -47,7 +47,13 @@ enum run_sample_bit {
     RUN_SAMPLE_BITS = 3
 };
 
-enum run_object_bit { RUN_OBJECT_DELETED = 1, RUN_OBJECT_HAS_UNWIND = 2 };
+enum run_object_bit {
+    RUN_OBJECT_DELETED = 1,
+    RUN_OBJECT_HAS_UNWIND = 2,
+    RUN_OBJECT_LISTED = 4,
+    RUN_OBJECT_READ = 8,
+    RUN_OBJECT_BITS = 15
+};
 enum run_process_bit { RUN_PROCESS_HAS_CPU = 1, RUN_PROCESS_HAS_ENDED = 2 };
 
 /* Every step is a bijection of the sum so far, so that damage within one word of eight bytes is

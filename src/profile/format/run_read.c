@@ -18,7 +18,7 @@ struct run_reader {
     size_t last_len;
 };
 
-static uint64_t take(struct run_reader *from)
+static uint64_t run_take(struct run_reader *from)
 {
     struct cursor *in = &from->in;
     if (!in->failed && in->at < in->end && *in->at < 0x80)
@@ -36,43 +36,43 @@ static uint64_t take(struct run_reader *from)
     return 0;
 }
 
-static uint32_t take_u32(struct run_reader *from)
+static uint32_t read_take_u32(struct run_reader *from)
 {
-    uint64_t value = take(from);
+    uint64_t value = run_take(from);
     from->in.failed |= value > UINT32_MAX;
     return (uint32_t)value;
 }
 
-static bool take_bool(struct run_reader *from)
+static bool read_take_bool(struct run_reader *from)
 {
-    uint64_t value = take(from);
+    uint64_t value = run_take(from);
     from->in.failed |= value > 1;
     return value;
 }
 
-static int64_t take_signed(struct run_reader *from)
+static int64_t read_take_signed(struct run_reader *from)
 {
-    uint64_t value = take(from);
+    uint64_t value = run_take(from);
     return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
-static uint64_t take_difference(struct run_reader *from, uint64_t before)
+static uint64_t read_take_difference(struct run_reader *from, uint64_t before)
 {
-    return before + (uint64_t)take_signed(from);
+    return before + (uint64_t)read_take_signed(from);
 }
 
 /* NULL for none. */
-static const char *take_text(struct run_reader *from)
+static const char *read_take_text(struct run_reader *from)
 {
-    uint64_t number = take(from);
+    uint64_t number = run_take(from);
     if (number > from->strings.len)
         from->in.failed = true;
     return number && !from->in.failed ? from->strings.at[number - 1] : NULL;
 }
 
-static uint32_t take_index(struct run_reader *from)
+static uint32_t read_take_index(struct run_reader *from)
 {
-    uint64_t number = take(from);
+    uint64_t number = run_take(from);
     from->in.failed |= number > UINT32_MAX;
     return number ? (uint32_t)(number - 1) : RUN_NONE;
 }
@@ -81,7 +81,7 @@ static uint32_t take_index(struct run_reader *from)
 
 static void read_string(struct run_reader *from)
 {
-    uint64_t len = take(from);
+    uint64_t len = run_take(from);
     const uint8_t *at = len <= cursor_left(&from->in) ? cursor_take(&from->in, len) : NULL;
     if (!at || memchr(at, 0, len))
         from->in.failed = true;
@@ -92,44 +92,46 @@ static void read_string(struct run_reader *from)
 static void read_facts(struct run_reader *from)
 {
     struct run *r = from->run;
-    uint64_t machine = take(from);
+    uint64_t machine = run_take(from);
     from->in.failed |= machine > UINT16_MAX;
     r->machine = (uint16_t)machine;
-    r->method = take_u32(from);
-    r->rate = take_u32(from);
-    r->cpus = take_u32(from);
-    r->start_real_ns = take(from);
-    r->length_ns = take(from);
-    r->slice_ns = take(from);
-    r->user_ns = take(from);
-    r->system_ns = take(from);
-    r->cpu_ns = take(from);
-    r->monitor_ns = take(from);
-    r->cost_ns = take(from);
-    r->stacks = take(from);
-    r->whole = take(from);
+    r->method = read_take_u32(from);
+    r->rate = read_take_u32(from);
+    r->cpus = read_take_u32(from);
+    r->start_real_ns = run_take(from);
+    r->length_ns = run_take(from);
+    r->slice_ns = run_take(from);
+    r->user_ns = run_take(from);
+    r->system_ns = run_take(from);
+    r->cpu_ns = run_take(from);
+    r->monitor_ns = run_take(from);
+    r->cost_ns = run_take(from);
+    r->stacks = run_take(from);
+    r->whole = run_take(from);
 }
 
 static void read_text(struct run_reader *from)
 {
-    const char *key = take_text(from), *value = take_text(from);
+    const char *key = read_take_text(from), *value = read_take_text(from);
     vec_push(&from->run->texts, (struct run_text){key, value});
 }
 
 static void read_object(struct run_reader *from)
 {
-    struct run_object o = {.kind = take_u32(from)};
-    uint64_t bits = take(from);
+    struct run_object o = {.kind = read_take_u32(from)};
+    uint64_t bits = run_take(from);
     o.is_deleted = bits & RUN_OBJECT_DELETED;
     o.has_unwind = bits & RUN_OBJECT_HAS_UNWIND;
-    o.path = take_text(from);
-    o.process = take_index(from);
-    o.low = take(from);
-    uint64_t extent = take(from);
+    o.is_listed = bits & RUN_OBJECT_LISTED;
+    o.is_read = bits & RUN_OBJECT_READ;
+    o.path = read_take_text(from);
+    o.process = read_take_index(from);
+    o.low = run_take(from);
+    uint64_t extent = run_take(from);
     o.high = o.low + extent;
-    o.build_id_bytes = take_u32(from);
-    bool is_sane = bits <= (RUN_OBJECT_DELETED | RUN_OBJECT_HAS_UNWIND) && o.high >= o.low &&
-                   o.build_id_bytes <= RUN_BUILD_ID_BYTES;
+    o.build_id_bytes = read_take_u32(from);
+    bool is_sane =
+        bits <= RUN_OBJECT_BITS && o.high >= o.low && o.build_id_bytes <= RUN_BUILD_ID_BYTES;
     const uint8_t *id = is_sane ? cursor_take(&from->in, o.build_id_bytes) : NULL;
     if (!id) {
         from->in.failed = true;
@@ -145,44 +147,44 @@ static void read_symbol(struct run_reader *from)
     struct run_symbol before = {0};
     if (r->symbols.len)
         before = r->symbols.at[r->symbols.len - 1];
-    uint32_t step = take_u32(from);
+    uint32_t step = read_take_u32(from);
     struct run_symbol s = {.object = before.object + step};
     from->in.failed |= s.object < before.object;
-    s.start = take(from) + (step ? 0 : before.start);
-    s.size = take(from);
-    s.name = take_text(from);
+    s.start = run_take(from) + (step ? 0 : before.start);
+    s.size = run_take(from);
+    s.name = read_take_text(from);
     vec_push(&r->symbols, s);
 }
 
 static void read_process(struct run_reader *from)
 {
-    struct run_process p = {.pid = take_u32(from)};
-    p.parent_pid = take_u32(from);
-    p.program = take_index(from);
-    p.start_ns = take(from);
-    p.end_ns = take(from);
-    p.user_ns = take(from);
-    p.system_ns = take(from);
-    uint64_t bits = take(from);
+    struct run_process p = {.pid = read_take_u32(from)};
+    p.parent_pid = read_take_u32(from);
+    p.program = read_take_index(from);
+    p.start_ns = run_take(from);
+    p.end_ns = run_take(from);
+    p.user_ns = run_take(from);
+    p.system_ns = run_take(from);
+    uint64_t bits = run_take(from);
     p.has_cpu = bits & RUN_PROCESS_HAS_CPU;
     p.has_ended = bits & RUN_PROCESS_HAS_ENDED;
-    int64_t status = take_signed(from);
+    int64_t status = read_take_signed(from);
     p.status = (int32_t)status;
-    p.name = take_text(from);
-    p.why_unseen = take_text(from);
+    p.name = read_take_text(from);
+    p.why_unseen = read_take_text(from);
     from->in.failed |= p.status != status || bits > (RUN_PROCESS_HAS_CPU | RUN_PROCESS_HAS_ENDED);
     vec_push(&from->run->processes, p);
 }
 
 static void read_thread(struct run_reader *from)
 {
-    struct run_thread t = {.process = take_u32(from)};
-    t.tid = take_u32(from);
-    t.start_ns = take(from);
-    t.end_ns = take(from);
-    t.has_cpu = take_bool(from);
-    t.cpu_ns = take(from);
-    const char *name = take_text(from);
+    struct run_thread t = {.process = read_take_u32(from)};
+    t.tid = read_take_u32(from);
+    t.start_ns = run_take(from);
+    t.end_ns = run_take(from);
+    t.has_cpu = read_take_bool(from);
+    t.cpu_ns = run_take(from);
+    const char *name = read_take_text(from);
     size_t len = name ? strlen(name) : 0;
     from->in.failed |= !name || len > RUN_THREAD_NAME_BYTES;
     if (!from->in.failed)
@@ -192,42 +194,42 @@ static void read_thread(struct run_reader *from)
 
 static void read_event(struct run_reader *from)
 {
-    struct run_event event = {.name = take_text(from)};
-    event.unit = take_u32(from);
-    event.period = take(from);
-    event.user_only = take_bool(from);
+    struct run_event event = {.name = read_take_text(from)};
+    event.unit = read_take_u32(from);
+    event.period = run_take(from);
+    event.user_only = read_take_bool(from);
     vec_push(&from->run->events, event);
 }
 
 static void read_mark(struct run_reader *from)
 {
-    struct run_mark m = {.at_ns = take(from)};
-    m.kind = take_u32(from);
-    m.process = take_index(from);
-    m.tid = take_u32(from);
-    m.name = take_text(from);
+    struct run_mark m = {.at_ns = run_take(from)};
+    m.kind = read_take_u32(from);
+    m.process = read_take_index(from);
+    m.tid = read_take_u32(from);
+    m.name = read_take_text(from);
     vec_push(&from->run->marks, m);
 }
 
 static void read_loss(struct run_reader *from)
 {
-    struct run_loss l = {.kind = take_u32(from)};
-    l.count = take(from);
-    l.ns = take(from);
-    l.text = take_text(from);
+    struct run_loss l = {.kind = read_take_u32(from)};
+    l.count = run_take(from);
+    l.ns = run_take(from);
+    l.text = read_take_text(from);
     vec_push(&from->run->losses, l);
 }
 
 static void read_arc(struct run_reader *from)
 {
     struct run *r = from->run;
-    struct run_arc before = {0}, arc = {.from_object = take_index(from)};
+    struct run_arc before = {0}, arc = {.from_object = read_take_index(from)};
     if (r->arcs.len)
         before = r->arcs.at[r->arcs.len - 1];
-    arc.from = take_difference(from, before.from);
-    arc.self_object = take_index(from);
-    arc.self = take_difference(from, before.self);
-    arc.count = take(from);
+    arc.from = read_take_difference(from, before.from);
+    arc.self_object = read_take_index(from);
+    arc.self = read_take_difference(from, before.self);
+    arc.count = run_take(from);
     vec_push(&r->arcs, arc);
 }
 
@@ -235,13 +237,13 @@ static void read_block(struct run_reader *from)
 {
     struct run *r = from->run;
     uint64_t before = r->blocks.len ? r->blocks.at[r->blocks.len - 1].address : 0;
-    struct run_block block = {.object = take_u32(from)};
-    block.address = take_difference(from, before);
-    block.count = take(from);
+    struct run_block block = {.object = read_take_u32(from)};
+    block.address = read_take_difference(from, before);
+    block.count = run_take(from);
     vec_push(&r->blocks, block);
 }
 
-static void prepare_nodes(struct run_reader *from)
+static void read_prepare_nodes(struct run_reader *from)
 {
     struct run *r = from->run;
     if (!r->nodes.len)
@@ -253,19 +255,19 @@ static void prepare_nodes(struct run_reader *from)
 static void read_node(struct run_reader *from)
 {
     struct run *r = from->run;
-    uint64_t head = take(from), back = head >> 1;
+    uint64_t head = run_take(from), back = head >> 1;
     if (from->in.failed || back >= r->nodes.len || r->nodes.len >= RUN_NONE) {
         from->in.failed = true;
         return;
     }
     struct run_node n = {.parent = (uint32_t)(r->nodes.len - 1 - back)};
     uint32_t expected = n.parent ? r->nodes.at[n.parent].object : 0;
-    n.object = head & 1 ? take_u32(from) : expected;
+    n.object = head & 1 ? read_take_u32(from) : expected;
     if (n.object >= from->last_len) {
         from->in.failed = true;
         return;
     }
-    n.address = from->last[n.object] = take_difference(from, from->last[n.object]);
+    n.address = from->last[n.object] = read_take_difference(from, from->last[n.object]);
     vec_push(&r->nodes, n);
 }
 
@@ -275,21 +277,21 @@ static void read_sample(struct run_reader *from)
     struct run_sample s = {0};
     if (r->samples.len)
         s = r->samples.at[r->samples.len - 1];
-    uint64_t head = take(from), node = head >> RUN_SAMPLE_BITS;
+    uint64_t head = run_take(from), node = head >> RUN_SAMPLE_BITS;
     s.node += (uint32_t)(node >> 1 ^ -(node & 1));
     if (head & RUN_SAMPLE_MOVED) {
-        s.slice = (uint32_t)take_difference(from, s.slice);
-        s.thread = (uint32_t)take_difference(from, s.thread);
-        s.event = take_u32(from);
+        s.slice = (uint32_t)read_take_difference(from, s.slice);
+        s.thread = (uint32_t)read_take_difference(from, s.thread);
+        s.event = read_take_u32(from);
     }
-    s.count = head & RUN_SAMPLE_MANY ? take_u32(from) : 1;
+    s.count = head & RUN_SAMPLE_MANY ? read_take_u32(from) : 1;
     if (s.event >= r->events.len || node > (UINT64_C(1) << 33)) {
         from->in.failed = true;
         return;
     }
     s.weight = s.count * r->events.at[s.event].period;
     if (head & RUN_SAMPLE_WEIGHTED)
-        s.weight = take_difference(from, s.weight);
+        s.weight = read_take_difference(from, s.weight);
     vec_push(&r->samples, s);
 }
 
@@ -306,7 +308,7 @@ static void (*const READERS[])(struct run_reader *) = {
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */
-static void reserve(struct run_reader *from, uint32_t tag, size_t items)
+static void read_reserve(struct run_reader *from, uint32_t tag, size_t items)
 {
     struct run *r = from->run;
     if (tag == RUN_TAG_NODES)
@@ -321,19 +323,19 @@ static void read_record(struct run_reader *from, uint32_t tag)
         read_facts(from);
         return;
     }
-    uint64_t items = take(from);
+    uint64_t items = run_take(from);
     if (items > cursor_left(&from->in)) {
         from->in.failed = true;
         return;
     }
     if (tag == RUN_TAG_NODES)
-        prepare_nodes(from);
-    reserve(from, tag, items);
+        read_prepare_nodes(from);
+    read_reserve(from, tag, items);
     for (; items && !from->in.failed; items--)
         READERS[tag](from);
 }
 
-static bool is_known(uint32_t tag)
+static bool read_is_known(uint32_t tag)
 {
     return tag == RUN_TAG_RUN || (tag < sizeof READERS / sizeof *READERS && READERS[tag]);
 }
@@ -381,7 +383,7 @@ static bool read_records(struct run_reader *from, struct cursor in, struct err *
         payload.end = payload.at + n;
         if (tag == RUN_TAG_END)
             return read_end(&where, payload, &in, e);
-        if (!is_known(tag))
+        if (!read_is_known(tag))
             continue;
         from->in = payload;
         read_record(from, tag);

@@ -5,6 +5,7 @@
  * are cut off, a wrong checksum, objects that end before they start. */
 #include "profile/format/sidecar.h"
 
+#include "base/hash.h"
 #include "monarc/sidecar.h"
 
 #include <inttypes.h>
@@ -21,16 +22,13 @@ enum {
 
 uint64_t sidecar_checksum(struct bytes b)
 {
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < b.len; i++)
-        sum = (sum ^ b.at[i]) * UINT64_C(0x100000001b3);
-    return sum;
+    return hash_fnv64(b.at, b.len);
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
 
 /* Text up to and with its NUL, copied. */
-static const char *take_text(struct cursor *in, struct arena *a)
+static const char *sidecar_take_text(struct cursor *in, struct arena *a)
 {
     const uint8_t *nul = in->failed ? NULL : memchr(in->at, 0, cursor_left(in));
     if (!nul) {
@@ -43,7 +41,7 @@ static const char *take_text(struct cursor *in, struct arena *a)
     return arena_copy(a, text, len);
 }
 
-static void take_name(struct cursor *in, char *into, size_t bytes)
+static void sidecar_take_name(struct cursor *in, char *into, size_t bytes)
 {
     const uint8_t *at = cursor_take(in, bytes);
     if (at)
@@ -51,7 +49,7 @@ static void take_name(struct cursor *in, char *into, size_t bytes)
     into[bytes] = '\0';
 }
 
-static void read_process(struct cursor *in, struct process_facts *p)
+static void sidecar_read_process(struct cursor *in, struct process_facts *p)
 {
     p->pid = cursor_u32(in);
     p->parent = cursor_u32(in);
@@ -68,15 +66,15 @@ static void read_process(struct cursor *in, struct process_facts *p)
     p->written = cursor_u32(in);
 }
 
-static void read_text(struct cursor *in, struct recording *r)
+static void sidecar_read_text(struct cursor *in, struct recording *r)
 {
-    const char *key = take_text(in, &r->arena), *value = take_text(in, &r->arena);
+    const char *key = sidecar_take_text(in, &r->arena), *value = sidecar_take_text(in, &r->arena);
     if (!in->failed)
         vec_push(&r->texts, (struct recorded_text){key, value});
 }
 
 /* In a live file a later record of an id replaces the earlier one. */
-static bool keep_object(struct recording *r, const struct recorded_object *o)
+static bool sidecar_keep_object(struct recording *r, const struct recorded_object *o)
 {
     enum { MOST_OBJECTS = 1 << 16 };
     for (size_t i = r->objects.len; i-- > 0;)
@@ -90,7 +88,7 @@ static bool keep_object(struct recording *r, const struct recorded_object *o)
     return true;
 }
 
-static void read_object(struct cursor *in, struct recording *r)
+static void sidecar_read_object(struct cursor *in, struct recording *r)
 {
     struct recorded_object o = {.id = cursor_u32(in)};
     uint32_t flags = cursor_u32(in);
@@ -106,14 +104,14 @@ static void read_object(struct cursor *in, struct recording *r)
     const uint8_t *id = cursor_take(in, BUILD_ID_BYTES);
     if (id)
         memcpy(o.build_id, id, BUILD_ID_BYTES);
-    o.path = take_text(in, &r->arena);
-    o.gmon = take_text(in, &r->arena);
+    o.path = sidecar_take_text(in, &r->arena);
+    o.gmon = sidecar_take_text(in, &r->arena);
     in->failed |= o.end < o.start || o.text_high < o.text_low || o.build_id_bytes > BUILD_ID_BYTES;
     if (!in->failed)
-        in->failed = !keep_object(r, &o);
+        in->failed = !sidecar_keep_object(r, &o);
 }
 
-static void read_arcs(struct cursor *in, struct recording *r)
+static void sidecar_read_arcs(struct cursor *in, struct recording *r)
 {
     for (size_t n = cursor_left(in) / ARC_BYTES; n > 0; n--) {
         struct arc arc = {.from = cursor_u64(in)};
@@ -124,7 +122,7 @@ static void read_arcs(struct cursor *in, struct recording *r)
 }
 
 /* Notes of state 0 are free places. */
-static void read_threads(struct cursor *in, struct recording *r)
+static void sidecar_read_threads(struct cursor *in, struct recording *r)
 {
     for (size_t n = cursor_left(in) / THREAD_BYTES; n > 0; n--) {
         struct recorded_thread t = {.id = cursor_u32(in)};
@@ -133,14 +131,14 @@ static void read_threads(struct cursor *in, struct recording *r)
         t.end_ns = cursor_u64(in);
         t.cpu_ns = cursor_u64(in);
         t.samples = cursor_u64(in);
-        take_name(in, t.name, THREAD_NAME_BYTES);
+        sidecar_take_name(in, t.name, THREAD_NAME_BYTES);
         t.root = cursor_u64(in);
         if (t.state)
             vec_push(&r->threads, t);
     }
 }
 
-static void read_stacks(struct cursor *in, struct recording *r)
+static void sidecar_read_stacks(struct cursor *in, struct recording *r)
 {
     for (size_t n = cursor_left(in) / NODE_BYTES; n > 0; n--) {
         struct stack_node node = {.id = cursor_u64(in)};
@@ -151,24 +149,24 @@ static void read_stacks(struct cursor *in, struct recording *r)
     }
 }
 
-static void read_loss(struct cursor *in, struct recording *r)
+static void sidecar_read_loss(struct cursor *in, struct recording *r)
 {
     struct recorded_loss loss = {.reason = cursor_u32(in)};
     cursor_u32(in);
     loss.count = cursor_u64(in);
-    loss.text = take_text(in, &r->arena);
+    loss.text = sidecar_take_text(in, &r->arena);
     if (!in->failed)
         vec_push(&r->losses, loss);
 }
 
-static void read_mark(struct cursor *in, struct recording *r)
+static void sidecar_read_mark(struct cursor *in, struct recording *r)
 {
     struct recorded_mark m = {.at_ns = cursor_u64(in)};
     m.cpu_ns = cursor_u64(in);
     m.samples = cursor_u64(in);
     m.kind = cursor_u32(in);
     m.thread = cursor_u32(in);
-    take_name(in, m.name, MARK_NAME_BYTES);
+    sidecar_take_name(in, m.name, MARK_NAME_BYTES);
     if (!in->failed)
         vec_push(&r->marks, m);
 }
@@ -177,14 +175,14 @@ bool sidecar_record(uint32_t tag, struct cursor payload, struct recording *out, 
 {
     struct cursor in = payload;
     switch (tag) {
-    case MONARC_SIDE_PROCESS: read_process(&in, &out->process); break;
-    case MONARC_SIDE_TEXT: read_text(&in, out); break;
-    case MONARC_SIDE_OBJECT: read_object(&in, out); break;
-    case MONARC_SIDE_ARCS: read_arcs(&in, out); break;
-    case MONARC_SIDE_THREADS: read_threads(&in, out); break;
-    case MONARC_SIDE_STACKS: read_stacks(&in, out); break;
-    case MONARC_SIDE_LOST: read_loss(&in, out); break;
-    case MONARC_SIDE_MARK: read_mark(&in, out); break;
+    case MONARC_SIDE_PROCESS: sidecar_read_process(&in, &out->process); break;
+    case MONARC_SIDE_TEXT: sidecar_read_text(&in, out); break;
+    case MONARC_SIDE_OBJECT: sidecar_read_object(&in, out); break;
+    case MONARC_SIDE_ARCS: sidecar_read_arcs(&in, out); break;
+    case MONARC_SIDE_THREADS: sidecar_read_threads(&in, out); break;
+    case MONARC_SIDE_STACKS: sidecar_read_stacks(&in, out); break;
+    case MONARC_SIDE_LOST: sidecar_read_loss(&in, out); break;
+    case MONARC_SIDE_MARK: sidecar_read_mark(&in, out); break;
     default: break;
     }
     return !in.failed ||
@@ -198,7 +196,7 @@ bool sidecar_probe(struct bytes in)
                            bytes_u32(in.at, true) == MONARC_SIDE_MAGIC);
 }
 
-static bool read_header(struct cursor *in, struct recording *out, struct err *e)
+static bool sidecar_read_header(struct cursor *in, struct recording *out, struct err *e)
 {
     struct cursor start = *in;
     in->big_endian = cursor_left(in) >= 4 && bytes_u32(in->at, true) == MONARC_SIDE_MAGIC;
@@ -217,7 +215,7 @@ static bool read_header(struct cursor *in, struct recording *out, struct err *e)
     return true;
 }
 
-static bool read_end(const struct cursor *where, struct cursor *payload, struct err *e)
+static bool sidecar_read_end(const struct cursor *where, struct cursor *payload, struct err *e)
 {
     struct bytes before = {where->base, cursor_offset(where)};
     uint64_t sum = cursor_u64(payload);
@@ -229,7 +227,7 @@ static bool read_end(const struct cursor *where, struct cursor *payload, struct 
 bool sidecar_read(struct bytes bytes, const char *name, struct recording *out, struct err *e)
 {
     struct cursor in = cursor_over(bytes, name);
-    if (!read_header(&in, out, e))
+    if (!sidecar_read_header(&in, out, e))
         return false;
     for (;;) {
         struct cursor where = in;
@@ -240,7 +238,7 @@ bool sidecar_read(struct bytes bytes, const char *name, struct recording *out, s
         payload.end = payload.at + n;
         if (tag == MONARC_SIDE_END) {
             recording_sort_objects(out);
-            return read_end(&where, &payload, e);
+            return sidecar_read_end(&where, &payload, e);
         }
         if (!sidecar_record(tag, payload, out, e))
             return false;
@@ -249,15 +247,15 @@ bool sidecar_read(struct bytes bytes, const char *name, struct recording *out, s
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-/* Starts a record; end_record() fills in its length. */
-static size_t begin_record(struct writer *w, uint32_t tag)
+/* Starts a record; sidecar_end_record() fills in its length. */
+static size_t sidecar_begin_record(struct writer *w, uint32_t tag)
 {
     writer_u32(w, tag);
     writer_u32(w, 0);
     return w->out.len;
 }
 
-static void end_record(struct writer *w, size_t start)
+static void sidecar_end_record(struct writer *w, size_t start)
 {
     uint32_t n = (uint32_t)(w->out.len - start), stored = w->big_endian ? __builtin_bswap32(n) : n;
     memcpy(w->out.at + start - 4, &stored, sizeof stored);
@@ -265,14 +263,14 @@ static void end_record(struct writer *w, size_t start)
         writer_u8(w, 0);
 }
 
-static void write_str(struct writer *w, const char *text)
+static void sidecar_write_str(struct writer *w, const char *text)
 {
     writer_bytes(w, text, strlen(text) + 1);
 }
 
-static void write_process(struct writer *w, const struct process_facts *p)
+static void sidecar_write_process(struct writer *w, const struct process_facts *p)
 {
-    size_t start = begin_record(w, MONARC_SIDE_PROCESS);
+    size_t start = sidecar_begin_record(w, MONARC_SIDE_PROCESS);
     writer_u32(w, p->pid);
     writer_u32(w, p->parent);
     writer_u64(w, p->start_real_ns);
@@ -286,12 +284,12 @@ static void write_process(struct writer *w, const struct process_facts *p)
     writer_u32(w, p->event);
     writer_u32(w, p->clock);
     writer_u32(w, p->written);
-    end_record(w, start);
+    sidecar_end_record(w, start);
 }
 
-static void write_object(struct writer *w, const struct recorded_object *o)
+static void sidecar_write_object(struct writer *w, const struct recorded_object *o)
 {
-    size_t start = begin_record(w, MONARC_SIDE_OBJECT);
+    size_t start = sidecar_begin_record(w, MONARC_SIDE_OBJECT);
     writer_u32(w, o->id);
     writer_u32(w, (o->is_executable ? 1 : 0) | (o->is_unloaded ? 2 : 0));
     writer_u64(w, o->start);
@@ -302,42 +300,42 @@ static void write_object(struct writer *w, const struct recorded_object *o)
     writer_u32(w, o->build_id_bytes);
     writer_u32(w, 0);
     writer_bytes(w, o->build_id, BUILD_ID_BYTES);
-    write_str(w, o->path);
-    write_str(w, o->gmon);
-    end_record(w, start);
+    sidecar_write_str(w, o->path);
+    sidecar_write_str(w, o->gmon);
+    sidecar_end_record(w, start);
 }
 
 /* Lists are cut so that no record is longer than its length can say. */
 enum { MOST_A_RECORD = 1 << 24 };
 
-static void write_arcs(struct writer *w, const struct recording *r)
+static void sidecar_write_arcs(struct writer *w, const struct recording *r)
 {
     for (size_t i = 0; i < r->arcs.len;) {
-        size_t start = begin_record(w, MONARC_SIDE_ARCS);
+        size_t start = sidecar_begin_record(w, MONARC_SIDE_ARCS);
         for (size_t end = i + MOST_A_RECORD; i < r->arcs.len && i < end; i++) {
             writer_u64(w, r->arcs.at[i].from);
             writer_u64(w, r->arcs.at[i].self);
             writer_u64(w, r->arcs.at[i].count);
         }
-        end_record(w, start);
+        sidecar_end_record(w, start);
     }
 }
 
-static void write_stacks(struct writer *w, const struct recording *r)
+static void sidecar_write_stacks(struct writer *w, const struct recording *r)
 {
     for (size_t i = 0; i < r->nodes.len;) {
-        size_t start = begin_record(w, MONARC_SIDE_STACKS);
+        size_t start = sidecar_begin_record(w, MONARC_SIDE_STACKS);
         for (size_t end = i + MOST_A_RECORD; i < r->nodes.len && i < end; i++) {
             writer_u64(w, r->nodes.at[i].id);
             writer_u64(w, r->nodes.at[i].parent);
             writer_u64(w, r->nodes.at[i].address);
             writer_u64(w, r->nodes.at[i].hits);
         }
-        end_record(w, start);
+        sidecar_end_record(w, start);
     }
 }
 
-static void write_thread(struct writer *w, const struct recorded_thread *t)
+static void sidecar_write_thread(struct writer *w, const struct recorded_thread *t)
 {
     writer_u32(w, t->id);
     writer_u32(w, t->state);
@@ -349,48 +347,48 @@ static void write_thread(struct writer *w, const struct recorded_thread *t)
     writer_u64(w, t->root);
 }
 
-static void write_mark(struct writer *w, const struct recorded_mark *m)
+static void sidecar_write_mark(struct writer *w, const struct recorded_mark *m)
 {
-    size_t start = begin_record(w, MONARC_SIDE_MARK);
+    size_t start = sidecar_begin_record(w, MONARC_SIDE_MARK);
     writer_u64(w, m->at_ns);
     writer_u64(w, m->cpu_ns);
     writer_u64(w, m->samples);
     writer_u32(w, m->kind);
     writer_u32(w, m->thread);
     writer_bytes(w, m->name, MARK_NAME_BYTES);
-    end_record(w, start);
+    sidecar_end_record(w, start);
 }
 
-static void write_loss(struct writer *w, const struct recorded_loss *l)
+static void sidecar_write_loss(struct writer *w, const struct recorded_loss *l)
 {
-    size_t start = begin_record(w, MONARC_SIDE_LOST);
+    size_t start = sidecar_begin_record(w, MONARC_SIDE_LOST);
     writer_u32(w, l->reason);
     writer_u32(w, 0);
     writer_u64(w, l->count);
-    write_str(w, l->text);
-    end_record(w, start);
+    sidecar_write_str(w, l->text);
+    sidecar_end_record(w, start);
 }
 
-static void write_lists(struct writer *w, const struct recording *r)
+static void sidecar_write_lists(struct writer *w, const struct recording *r)
 {
     for (size_t i = 0; i < r->texts.len; i++) {
-        size_t start = begin_record(w, MONARC_SIDE_TEXT);
-        write_str(w, r->texts.at[i].key);
-        write_str(w, r->texts.at[i].value);
-        end_record(w, start);
+        size_t start = sidecar_begin_record(w, MONARC_SIDE_TEXT);
+        sidecar_write_str(w, r->texts.at[i].key);
+        sidecar_write_str(w, r->texts.at[i].value);
+        sidecar_end_record(w, start);
     }
     for (size_t i = 0; i < r->objects.len; i++)
-        write_object(w, &r->objects.at[i]);
-    write_arcs(w, r);
-    size_t start = begin_record(w, MONARC_SIDE_THREADS);
+        sidecar_write_object(w, &r->objects.at[i]);
+    sidecar_write_arcs(w, r);
+    size_t start = sidecar_begin_record(w, MONARC_SIDE_THREADS);
     for (size_t i = 0; i < r->threads.len; i++)
-        write_thread(w, &r->threads.at[i]);
-    end_record(w, start);
-    write_stacks(w, r);
+        sidecar_write_thread(w, &r->threads.at[i]);
+    sidecar_end_record(w, start);
+    sidecar_write_stacks(w, r);
     for (size_t i = 0; i < r->marks.len; i++)
-        write_mark(w, &r->marks.at[i]);
+        sidecar_write_mark(w, &r->marks.at[i]);
     for (size_t i = 0; i < r->losses.len; i++)
-        write_loss(w, &r->losses.at[i]);
+        sidecar_write_loss(w, &r->losses.at[i]);
 }
 
 void sidecar_write(struct writer *w, const struct recording *r)
@@ -400,10 +398,10 @@ void sidecar_write(struct writer *w, const struct recording *r)
     writer_u32(w, MONARC_SIDE_VERSION);
     writer_u32(w, MONARC_BYTE_ORDER);
     writer_u32(w, r->word);
-    write_process(w, &r->process);
-    write_lists(w, r);
+    sidecar_write_process(w, &r->process);
+    sidecar_write_lists(w, r);
     uint64_t sum = sidecar_checksum((struct bytes){w->out.at, w->out.len});
-    size_t start = begin_record(w, MONARC_SIDE_END);
+    size_t start = sidecar_begin_record(w, MONARC_SIDE_END);
     writer_u64(w, sum);
-    end_record(w, start);
+    sidecar_end_record(w, start);
 }

@@ -1,6 +1,6 @@
 /* The sidecar of a hosted recorder, read and written. The bytes: docs/formats/sidecar.md. */
-#ifndef MONARC_FORMAT_SIDECAR_H
-#define MONARC_FORMAT_SIDECAR_H
+#ifndef MONARC_PROFILE_FORMAT_SIDECAR_H
+#define MONARC_PROFILE_FORMAT_SIDECAR_H
 
 #include "base/cursor.h"
 #include "base/writer.h"

@@ -24,16 +24,6 @@ static bool read_tag(struct reading *r, uint32_t wanted)
                                          "a record has tag %" PRIu32 ", not %" PRIu32, tag, wanted);
 }
 
-static void to_absolute(struct profile *p, uint64_t low)
-{
-    uint64_t mask = p->word == 4 ? UINT32_MAX : UINT64_MAX;
-    for (size_t i = 0; i < p->arcs.len; i++) {
-        struct arc *arc = &p->arcs.at[i];
-        arc->from = arc->from ? (arc->from + low) & mask : 0;
-        arc->self = (arc->self + low) & mask;
-    }
-}
-
 static bool is_zero(const struct cursor *in)
 {
     for (const uint8_t *at = in->at; at < in->end; at++)
@@ -49,17 +39,24 @@ static bool read_arcs(struct reading *r)
     if (r->in.failed)
         return reading_fail(r, &where, READ_SHORT_ARC, 0, 0, "the file ends before its arcs");
     size_t found = reading_arcs(r, ARC, claimed);
-    if (r->out)
-        to_absolute(r->out, r->out->histograms.at[0].low);
     return found == claimed ||
            reading_fail(r, &r->in, READ_SHORT_ARC, found, claimed,
                         "the file claims %" PRIu32 " arcs and ends after %zu", claimed, found);
 }
 
+/* Addresses of arcs are written relative to where the histogram begins. */
+static bool read_histogram(struct reading *r, const struct cursor *where)
+{
+    struct cursor low = r->in;
+    if (r->out)
+        r->arc_base = cursor_word(&low);
+    return reading_histogram(r, where);
+}
+
 static bool walk(struct reading *r)
 {
     struct cursor where = r->in;
-    if (!read_tag(r, GMON_OUT_TAG_HISTOGRAM) || !reading_histogram(r, &where) ||
+    if (!read_tag(r, GMON_OUT_TAG_HISTOGRAM) || !read_histogram(r, &where) ||
         !read_tag(r, GMON_OUT_TAG_ARC) || !read_arcs(r))
         return false;
     if (is_zero(&r->in))

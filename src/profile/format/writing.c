@@ -39,14 +39,7 @@ uint64_t writing_arc_records(const struct profile *p, struct arc_layout layout, 
 
 static bool addresses_fit(const struct profile *p, unsigned word, struct err *e)
 {
-    uint64_t all = 0;
-    for (size_t i = 0; i < p->histograms.len; i++)
-        all |= p->histograms.at[i].low | p->histograms.at[i].high;
-    for (size_t i = 0; i < p->arcs.len; i++)
-        all |= p->arcs.at[i].from | p->arcs.at[i].self;
-    for (size_t i = 0; i < p->blocks.len; i++)
-        all |= p->blocks.at[i].address;
-    return word == 8 || all <= UINT32_MAX ||
+    return word == 8 || profile_fits_32(p) ||
            err_set(e, "addresses above 0xffffffff do not fit a file with 32-bit pointers");
 }
 

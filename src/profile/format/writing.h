@@ -1,6 +1,6 @@
 /* Records that several dialects write alike, and the check that a profile fits into one. */
-#ifndef MONARC_FORMAT_WRITING_H
-#define MONARC_FORMAT_WRITING_H
+#ifndef MONARC_PROFILE_FORMAT_WRITING_H
+#define MONARC_PROFILE_FORMAT_WRITING_H
 
 #include "profile/format/reading.h"
 

@@ -1,4 +1,4 @@
-/* Fitting together, oddities, laws. */
+/* Fitting together, and oddities. */
 #include "profile/model/check.h"
 
 #include <inttypes.h>
@@ -6,29 +6,27 @@
 
 typedef const struct histogram *histogram_ref;
 
-static int by_range(const void *a, const void *b)
+static int check_by_range(const void *a, const void *b)
 {
     return histogram_compare(*(const histogram_ref *)a, *(const histogram_ref *)b);
 }
 
-static histogram_ref *sorted_histograms(const struct profile *a, const struct profile *b,
-                                        size_t *len)
+static histogram_ref *check_sorted_histograms(const struct profile *a, const struct profile *b,
+                                              size_t *len)
 {
     *len = a->histograms.len + (b ? b->histograms.len : 0);
-    histogram_ref *all = malloc((*len + 1) * sizeof *all);
-    if (!all)
-        memory_exhausted(*len * sizeof *all);
+    histogram_ref *all = memory_resized(NULL, (*len + 1) * sizeof *all);
     for (size_t i = 0; i < *len; i++)
         all[i] =
             i < a->histograms.len ? &a->histograms.at[i] : &b->histograms.at[i - a->histograms.len];
     if (*len)
-        qsort(all, *len, sizeof *all, by_range);
+        qsort(all, *len, sizeof *all, check_by_range);
     return all;
 }
 
 /* --- fitting together ------------------------------------------------------------------------ */
 
-static bool same_unit(const struct histogram *a, const struct histogram *b, struct err *e)
+static bool check_same_unit(const struct histogram *a, const struct histogram *b, struct err *e)
 {
     if (memcmp(a->dimension, b->dimension, sizeof a->dimension) ||
         a->abbreviation != b->abbreviation)
@@ -39,7 +37,8 @@ static bool same_unit(const struct histogram *a, const struct histogram *b, stru
                    b->rate);
 }
 
-static bool disjoint_or_same(const struct histogram *a, const struct histogram *b, struct err *e)
+static bool check_disjoint_or_same(const struct histogram *a, const struct histogram *b,
+                                   struct err *e)
 {
     if (a->high <= b->low || b->high <= a->low || !histogram_compare(a, b))
         return true;
@@ -51,27 +50,27 @@ static bool disjoint_or_same(const struct histogram *a, const struct histogram *
 
 /* Calls `pair` on each histogram and the one before it that reaches furthest, by range. Returns how
  * often it said no; stops at the first no if `e` is wanted. */
-static size_t each_neighbour(const struct profile *a, const struct profile *b,
-                             bool (*pair)(const struct histogram *, const struct histogram *,
-                                          struct err *),
-                             struct err *e)
+static size_t check_each_neighbour(const struct profile *a, const struct profile *b,
+                                   bool (*pair)(const struct histogram *, const struct histogram *,
+                                                struct err *),
+                                   struct err *e)
 {
     size_t len, refused = 0;
-    histogram_ref *all = sorted_histograms(a, b, &len), reach = len ? all[0] : NULL;
+    histogram_ref *all = check_sorted_histograms(a, b, &len), reach = len ? all[0] : NULL;
     for (size_t i = 1; i < len && !(e && refused); i++) {
         refused += !pair(reach, all[i], e);
         reach = all[i]->high > reach->high ? all[i] : reach;
     }
-    free(all);
+    memory_free(all);
     return refused;
 }
 
-static bool has_records(const struct profile *p)
+static bool check_has_records(const struct profile *p)
 {
     return p->histograms.len || p->arcs.len || p->blocks.len;
 }
 
-static bool same_machine(const struct profile *a, const struct profile *b, struct err *e)
+static bool check_same_machine(const struct profile *a, const struct profile *b, struct err *e)
 {
     return (a->word == b->word && a->big_endian == b->big_endian) ||
            err_set(e,
@@ -85,9 +84,10 @@ bool check_mergeable(const struct profile *a, const struct profile *b, struct er
 {
     struct err none;
     e = e ? e : &none;
-    if (b && has_records(a) && has_records(b) && !same_machine(a, b, e))
+    if (b && check_has_records(a) && check_has_records(b) && !check_same_machine(a, b, e))
         return false;
-    return !each_neighbour(a, b, same_unit, e) && !each_neighbour(a, b, disjoint_or_same, e);
+    return !check_each_neighbour(a, b, check_same_unit, e) &&
+           !check_each_neighbour(a, b, check_disjoint_or_same, e);
 }
 
 /* --- oddities -------------------------------------------------------------------------------- */
@@ -126,19 +126,19 @@ const char *finding_sentence(enum finding_kind kind, bool *is_counted)
     return KINDS[kind].sentence;
 }
 
-static void found(struct finding_list *list, enum finding_kind kind, uint64_t count)
+static void check_add_finding(struct finding_list *list, enum finding_kind kind, uint64_t count)
 {
     if (count)
         list->at[list->len++] = (struct finding){.kind = kind, .count = count};
 }
 
-static bool same_scale(const struct histogram *a, const struct histogram *b, struct err *e)
+static bool check_same_scale(const struct histogram *a, const struct histogram *b, struct err *e)
 {
     double difference = histogram_bin_bytes(a) / 2 - histogram_bin_bytes(b) / 2;
     return (difference < 1e-6 && difference > -1e-6) || err_set(e, "different scales");
 }
 
-static uint64_t count_full_bins(const struct histogram *h)
+static uint64_t check_count_full_bins(const struct histogram *h)
 {
     uint64_t full = 0;
     for (uint32_t i = 0; h->width == 2 && i < h->bins; i++)
@@ -150,7 +150,7 @@ struct counts {
     uint64_t empty_range, no_bins, fine_bins, no_rate, full_bins;
 };
 
-static struct counts count_histograms(const struct profile *p)
+static struct counts check_count_histograms(const struct profile *p)
 {
     struct counts n = {0};
     for (size_t i = 0; i < p->histograms.len; i++) {
@@ -160,27 +160,30 @@ static struct counts count_histograms(const struct profile *p)
         n.no_bins += !h->bins;
         n.fine_bins += bin_bytes > 0 && bin_bytes < 1.99;
         n.no_rate += !h->rate;
-        n.full_bins += count_full_bins(h);
+        n.full_bins += check_count_full_bins(h);
     }
     return n;
 }
 
 static void check_histograms(const struct profile *p, struct finding_list *list)
 {
-    struct counts n = count_histograms(p);
-    found(list, FINDING_EMPTY_RANGE, n.empty_range);
-    found(list, FINDING_NO_BINS, n.no_bins);
-    found(list, FINDING_FINE_BINS, n.fine_bins);
-    found(list, FINDING_NO_RATE, n.no_rate);
-    found(list, FINDING_OVERLAP, each_neighbour(p, NULL, disjoint_or_same, NULL));
-    found(list, FINDING_MIXED_UNITS, each_neighbour(p, NULL, same_unit, NULL));
-    found(list, FINDING_MIXED_SCALES, each_neighbour(p, NULL, same_scale, NULL));
-    found(list, FINDING_NO_SAMPLES, p->histograms.len && !profile_samples(p));
-    found(list, FINDING_FULL_BINS, n.full_bins);
+    struct counts n = check_count_histograms(p);
+    check_add_finding(list, FINDING_EMPTY_RANGE, n.empty_range);
+    check_add_finding(list, FINDING_NO_BINS, n.no_bins);
+    check_add_finding(list, FINDING_FINE_BINS, n.fine_bins);
+    check_add_finding(list, FINDING_NO_RATE, n.no_rate);
+    check_add_finding(list, FINDING_OVERLAP,
+                      check_each_neighbour(p, NULL, check_disjoint_or_same, NULL));
+    check_add_finding(list, FINDING_MIXED_UNITS,
+                      check_each_neighbour(p, NULL, check_same_unit, NULL));
+    check_add_finding(list, FINDING_MIXED_SCALES,
+                      check_each_neighbour(p, NULL, check_same_scale, NULL));
+    check_add_finding(list, FINDING_NO_SAMPLES, p->histograms.len && !profile_samples(p));
+    check_add_finding(list, FINDING_FULL_BINS, n.full_bins);
 }
 
 /* A binary search in ranges sorted by where they begin; overlapping ones may be missed. */
-static bool is_covered(const histogram_ref *sorted, size_t len, uint64_t address)
+static bool check_is_covered(const histogram_ref *sorted, size_t len, uint64_t address)
 {
     size_t first = 0;
     while (len > first) {
@@ -199,64 +202,24 @@ static void check_arcs(const struct profile *p, struct finding_list *list)
 {
     size_t len;
     uint64_t outside = 0, unknown = 0, idle = 0;
-    histogram_ref *sorted = sorted_histograms(p, NULL, &len);
+    histogram_ref *sorted = check_sorted_histograms(p, NULL, &len);
     for (size_t i = 0; i < p->arcs.len; i++) {
-        outside += len && !is_covered(sorted, len, p->arcs.at[i].self);
+        outside += len && !check_is_covered(sorted, len, p->arcs.at[i].self);
         unknown += !p->arcs.at[i].from;
         idle += !p->arcs.at[i].count;
     }
-    free(sorted);
-    found(list, FINDING_ARCS_OUTSIDE, outside);
-    found(list, FINDING_UNKNOWN_CALLERS, unknown);
-    found(list, FINDING_IDLE_ARCS, idle);
+    memory_free(sorted);
+    check_add_finding(list, FINDING_ARCS_OUTSIDE, outside);
+    check_add_finding(list, FINDING_UNKNOWN_CALLERS, unknown);
+    check_add_finding(list, FINDING_IDLE_ARCS, idle);
 }
 
 struct finding_list check_profile(const struct profile *p)
 {
     struct finding_list list = {.len = 0};
-    found(&list, FINDING_NO_RECORDS, !has_records(p));
-    found(&list, FINDING_TRAILING_BYTES, p->trailing_bytes);
+    check_add_finding(&list, FINDING_NO_RECORDS, !check_has_records(p));
+    check_add_finding(&list, FINDING_TRAILING_BYTES, p->trailing_bytes);
     check_histograms(p, &list);
     check_arcs(p, &list);
     return list;
-}
-
-/* --- laws ------------------------------------------------------------------------------------ */
-
-/* a + b, or a + (b + c), in normal form. */
-static bool sum_of(struct profile *sum, const struct profile *a, const struct profile *b,
-                   const struct profile *c)
-{
-    struct profile right = {0};
-    bool ok = profile_merge(&right, b, NULL) && (!c || profile_merge(&right, c, NULL)) &&
-              profile_merge(sum, a, NULL) && profile_merge(sum, &right, NULL);
-    profile_deinit(&right);
-    profile_normalize(sum);
-    return ok;
-}
-
-static bool keeps_sums(const struct profile *sum, const struct profile *a, const struct profile *b)
-{
-    return profile_samples(sum) == add_saturating(profile_samples(a), profile_samples(b)) &&
-           profile_calls(sum) == add_saturating(profile_calls(a), profile_calls(b));
-}
-
-bool check_merge_laws(const struct profile *a, const struct profile *b, const struct profile *c,
-                      struct err *e)
-{
-    struct profile ab = {0}, ba = {0}, ab_c = {0}, a_bc = {0};
-    bool can_two = sum_of(&ab, a, b, NULL);
-    bool can_three = can_two && sum_of(&ab_c, c, &ab, NULL);
-    bool ok = true;
-    if (can_two != sum_of(&ba, b, a, NULL) || (can_two && !profile_same(&ab, &ba)))
-        ok = err_set(e, "merging does not commute");
-    else if (can_two && !keeps_sums(&ab, a, b))
-        ok = err_set(e, "merging changes the sum of samples or calls");
-    else if (can_three && (!sum_of(&a_bc, a, b, c) || !profile_same(&ab_c, &a_bc)))
-        ok = err_set(e, "merging does not associate");
-    profile_deinit(&ab);
-    profile_deinit(&ba);
-    profile_deinit(&ab_c);
-    profile_deinit(&a_bc);
-    return ok;
 }

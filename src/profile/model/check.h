@@ -1,6 +1,6 @@
-/* What makes profiles fit together, what is odd about one, and the laws of merging. */
-#ifndef MONARC_MODEL_CHECK_H
-#define MONARC_MODEL_CHECK_H
+/* What makes profiles fit together, and what is odd about one. */
+#ifndef MONARC_PROFILE_MODEL_CHECK_H
+#define MONARC_PROFILE_MODEL_CHECK_H
 
 #include "profile/model/profile.h"
 
@@ -44,10 +44,5 @@ struct finding_list check_profile(const struct profile *p);
  * it says so. */
 const char *finding_name(enum finding_kind kind);
 const char *finding_sentence(enum finding_kind kind, bool *is_counted);
-
-/* Merging commutes, associates, and keeps the sums of samples and calls. True if the three cannot
- * be merged. */
-MUST_CHECK bool check_merge_laws(const struct profile *a, const struct profile *b,
-                                 const struct profile *c, struct err *e);
 
 #endif

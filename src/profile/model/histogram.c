@@ -3,7 +3,7 @@
  * Most profiles never leave 16 bits, so summing two is a vector addition over half a cache line a
  * dozen bins. A block of bins is added only after it is known not to overflow; the first block that
  * would makes all counters wider. */
-#include "profile/model/profile.h"
+#include "profile/model/histogram.h"
 
 #include <string.h>
 
@@ -13,15 +13,13 @@ void histogram_alloc(struct histogram *h)
 {
     if (!h->width)
         h->width = 2;
-    h->counters = calloc(h->bins ? h->bins : 1, h->width);
-    if (!h->counters)
-        memory_exhausted((size_t)h->bins * h->width);
+    h->counters = memory_zeroed(h->bins, h->width);
     memory_prefer_large_pages(h->counters, (size_t)h->bins * h->width);
 }
 
 void histogram_deinit(struct histogram *h)
 {
-    free(h->counters);
+    memory_free(h->counters);
     h->counters = NULL;
 }
 

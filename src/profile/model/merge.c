@@ -15,7 +15,7 @@ struct rows {
     size_t key_words; /* a row has one more: the count */
 };
 
-static uint64_t hash_row(const uint64_t *row, size_t key_words)
+static uint64_t merge_hash_row(const uint64_t *row, size_t key_words)
 {
     uint64_t h = row[0] * 0x9e3779b97f4a7c15u;
     if (key_words > 1)
@@ -23,44 +23,45 @@ static uint64_t hash_row(const uint64_t *row, size_t key_words)
     return h ^ h >> 32;
 }
 
-static inline bool same_key(const uint64_t *a, const uint64_t *b, size_t key_words)
+static inline bool merge_same_key(const uint64_t *a, const uint64_t *b, size_t key_words)
 {
     return a[0] == b[0] && (key_words == 1 || a[1] == b[1]);
 }
 
 /* The slot of `row`: its position + 1, or the free slot where that belongs. */
-static uint32_t *slot_of(const struct merge_index *index, const struct rows *rows,
-                         const uint64_t *row)
+static uint32_t *merge_slot_of(const struct merge_index *index, const struct rows *rows,
+                               const uint64_t *row)
 {
-    size_t i = hash_row(row, rows->key_words) & index->mask;
+    size_t i = merge_hash_row(row, rows->key_words) & index->mask;
     for (;; i = (i + 1) & index->mask) {
         uint32_t held = index->slots[i];
-        if (!held || same_key(*rows->at + (held - 1) * (rows->key_words + 1), row, rows->key_words))
+        if (!held ||
+            merge_same_key(*rows->at + (held - 1) * (rows->key_words + 1), row, rows->key_words))
             return &index->slots[i];
     }
 }
 
 /* Room for one more row at most half full. */
-static void index_room(struct merge_index *index, const struct rows *rows)
+static void merge_index_room(struct merge_index *index, const struct rows *rows)
 {
     if (index->slots && 2 * (index->len + 1) <= index->mask + 1)
         return;
     size_t slots = index->slots ? 2 * (index->mask + 1) : 256;
-    free(index->slots);
-    index->slots = calloc(slots, sizeof *index->slots);
-    if (!index->slots)
-        memory_exhausted(slots * sizeof *index->slots);
+    memory_free(index->slots);
+    index->slots = NULL;
+    index->slots = memory_zeroed(slots, sizeof *index->slots);
     index->mask = slots - 1;
     for (size_t i = 0; i < index->len; i++)
-        *slot_of(index, rows, *rows->at + i * (rows->key_words + 1)) = (uint32_t)i + 1;
+        *merge_slot_of(index, rows, *rows->at + i * (rows->key_words + 1)) = (uint32_t)i + 1;
 }
 
 /* The position of `row`, appended with a count of 0 if it is new. */
-static size_t position_of(struct merge_index *index, const struct rows *rows, const uint64_t *row)
+static size_t merge_position_of(struct merge_index *index, const struct rows *rows,
+                                const uint64_t *row)
 {
     size_t words = rows->key_words + 1;
-    index_room(index, rows);
-    uint32_t *slot = slot_of(index, rows, row);
+    merge_index_room(index, rows);
+    uint32_t *slot = merge_slot_of(index, rows, row);
     if (!*slot) {
         vec_reserve_bytes((void **)rows->at, rows->cap, *rows->len + 1, words * sizeof *row);
         uint64_t *fresh = *rows->at + *rows->len * words;
@@ -74,31 +75,31 @@ static size_t position_of(struct merge_index *index, const struct rows *rows, co
 enum { WINDOW = 8, NOWHERE = UINT32_MAX };
 
 /* `row` among the few rows from `first` on, or NOWHERE. */
-static inline size_t find_near(const struct rows *rows, size_t first, const uint64_t *row,
-                               size_t key_words)
+static inline size_t merge_find_near(const struct rows *rows, size_t first, const uint64_t *row,
+                                     size_t key_words)
 {
     size_t end = first + WINDOW < *rows->len ? first + WINDOW : *rows->len;
     for (size_t i = first; i < end; i++)
-        if (same_key(*rows->at + i * (key_words + 1), row, key_words))
+        if (merge_same_key(*rows->at + i * (key_words + 1), row, key_words))
             return i;
     return NOWHERE;
 }
 
 /* Some rows are new, some missing: the search goes on near the last match, then near the one before
  * the last jump, and only then asks the table. */
-static inline __attribute__((always_inline)) void add_rows(struct merge_index *index,
-                                                           const struct rows *rows,
-                                                           const uint64_t *from, size_t n,
-                                                           const size_t key_words)
+static inline __attribute__((always_inline)) void merge_add_rows(struct merge_index *index,
+                                                                 const struct rows *rows,
+                                                                 const uint64_t *from, size_t n,
+                                                                 const size_t key_words)
 {
     size_t words = key_words + 1, next = 0, before_jump = 0;
     for (size_t i = 0; i < n; i++) {
         const uint64_t *row = from + i * words;
-        size_t here = find_near(rows, next, row, key_words);
+        size_t here = merge_find_near(rows, next, row, key_words);
         if (here == NOWHERE)
-            here = find_near(rows, before_jump, row, key_words);
+            here = merge_find_near(rows, before_jump, row, key_words);
         if (here == NOWHERE) {
-            here = position_of(index, rows, row);
+            here = merge_position_of(index, rows, row);
             before_jump = next;
         }
         uint64_t *count = *rows->at + here * words + key_words;
@@ -107,25 +108,26 @@ static inline __attribute__((always_inline)) void add_rows(struct merge_index *i
     }
 }
 
-static void add_arcs(struct merger *m, const struct profile *from)
+static void merge_add_arcs(struct merger *m, const struct profile *from)
 {
     uint64_t *at = (uint64_t *)m->sum.arcs.at;
     struct rows rows = {&at, &m->sum.arcs.len, &m->sum.arcs.cap, 2};
-    add_rows(&m->arcs, &rows, (const uint64_t *)from->arcs.at, from->arcs.len, 2);
+    merge_add_rows(&m->arcs, &rows, (const uint64_t *)from->arcs.at, from->arcs.len, 2);
     m->sum.arcs.at = (struct arc *)at;
 }
 
-static void add_blocks(struct merger *m, const struct profile *from)
+static void merge_add_blocks(struct merger *m, const struct profile *from)
 {
     uint64_t *at = (uint64_t *)m->sum.blocks.at;
     struct rows rows = {&at, &m->sum.blocks.len, &m->sum.blocks.cap, 1};
-    add_rows(&m->blocks, &rows, (const uint64_t *)from->blocks.at, from->blocks.len, 1);
+    merge_add_rows(&m->blocks, &rows, (const uint64_t *)from->blocks.at, from->blocks.len, 1);
     m->sum.blocks.at = (struct block *)at;
+    block_names_add_all(&m->sum.block_names, &from->block_names);
 }
 
 /* --- histograms ------------------------------------------------------------------------------ */
 
-static bool same_ranges(const struct profile *a, const struct profile *b)
+static bool merge_same_ranges(const struct profile *a, const struct profile *b)
 {
     if (a->histograms.len != b->histograms.len)
         return false;
@@ -135,7 +137,7 @@ static bool same_ranges(const struct profile *a, const struct profile *b)
     return true;
 }
 
-static void append_copy(struct profile *p, const struct histogram *h)
+static void merge_append_copy(struct profile *p, const struct histogram *h)
 {
     struct histogram copy = *h;
     histogram_alloc(&copy);
@@ -143,11 +145,11 @@ static void append_copy(struct profile *p, const struct histogram *h)
     vec_push(&p->histograms, copy);
 }
 
-static void add_histograms(struct profile *sum, const struct profile *from)
+static void merge_add_histograms(struct profile *sum, const struct profile *from)
 {
-    if (!same_ranges(sum, from)) {
+    if (!merge_same_ranges(sum, from)) {
         for (size_t i = 0; i < from->histograms.len; i++)
-            append_copy(sum, &from->histograms.at[i]);
+            merge_append_copy(sum, &from->histograms.at[i]);
         profile_sum_histograms(sum);
         return;
     }
@@ -157,12 +159,12 @@ static void add_histograms(struct profile *sum, const struct profile *from)
 
 /* --- merger ---------------------------------------------------------------------------------- */
 
-static bool has_records(const struct profile *p)
+static bool merge_has_records(const struct profile *p)
 {
     return p->histograms.len || p->arcs.len || p->blocks.len;
 }
 
-static void take_identity(struct profile *sum, const struct profile *from)
+static void merge_take_identity(struct profile *sum, const struct profile *from)
 {
     sum->format = from->format;
     sum->version = from->version;
@@ -178,11 +180,11 @@ bool merger_add(struct merger *m, const struct profile *from, struct err *e)
         return err_set(e, "more than %u arcs or blocks are too many to merge", UINT32_MAX);
     if (!check_mergeable(sum, from, e))
         return false;
-    if (!sum->word || (!has_records(sum) && has_records(from)))
-        take_identity(sum, from);
-    add_histograms(sum, from);
-    add_arcs(m, from);
-    add_blocks(m, from);
+    if (!sum->word || (!merge_has_records(sum) && merge_has_records(from)))
+        merge_take_identity(sum, from);
+    merge_add_histograms(sum, from);
+    merge_add_arcs(m, from);
+    merge_add_blocks(m, from);
     sum->histogram_records += from->histogram_records;
     sum->arc_records += from->arc_records;
     sum->block_records += from->block_records;
@@ -192,8 +194,8 @@ bool merger_add(struct merger *m, const struct profile *from, struct err *e)
 void merger_deinit(struct merger *m)
 {
     profile_deinit(&m->sum);
-    free(m->arcs.slots);
-    free(m->blocks.slots);
+    memory_free(m->arcs.slots);
+    memory_free(m->blocks.slots);
     *m = (struct merger){0};
 }
 

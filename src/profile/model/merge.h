@@ -1,6 +1,6 @@
 /* Summing many profiles, one after the other, without forgetting in between where things are. */
-#ifndef MONARC_MODEL_MERGE_H
-#define MONARC_MODEL_MERGE_H
+#ifndef MONARC_PROFILE_MODEL_MERGE_H
+#define MONARC_PROFILE_MODEL_MERGE_H
 
 #include "profile/model/profile.h"
 

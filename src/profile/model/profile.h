@@ -2,23 +2,13 @@
  *
  * A profile knows no symbols and no program. Counts are 64 bits wide whatever the file's were.
  * 32-bit addresses are zero-extended. A profile owns its memory: profile_deinit() frees it. */
-#ifndef MONARC_MODEL_PROFILE_H
-#define MONARC_MODEL_PROFILE_H
+#ifndef MONARC_PROFILE_MODEL_PROFILE_H
+#define MONARC_PROFILE_MODEL_PROFILE_H
 
 #include "base/err.h"
 #include "base/vec.h"
-
-/* Samples over [low, high): bin i counts hits in the i-th of `bins` equal parts of the range.
- * One histogram of a profile is the sum of all records with the same range, rate and dimension. */
-struct histogram {
-    uint64_t low, high;
-    uint32_t bins;
-    uint32_t rate;      /* samples per unit of the dimension, usually per second; 0 if unknown */
-    char dimension[16]; /* "seconds"; always NUL-terminated */
-    char abbreviation;  /* 's' */
-    uint8_t width;      /* bytes a counter takes in memory now: 2, 4 or 8 */
-    void *counters;     /* `bins` of them, malloc'ed */
-};
+#include "profile/model/block_names.h"
+#include "profile/model/histogram.h"
 
 struct arc {
     uint64_t from; /* an address in the caller, usually the return address; 0: not known */
@@ -73,8 +63,9 @@ struct profile {
     bool big_endian;
     double counts_a_sample; /* of the histograms; 0: 1. Never in files */
     VEC(struct histogram) histograms;
-    VEC(struct arc) arcs;     /* in file order; the same pair may occur again */
-    VEC(struct block) blocks; /* likewise */
+    VEC(struct arc) arcs;           /* in file order; the same pair may occur again */
+    VEC(struct block) blocks;       /* likewise */
+    struct block_names block_names; /* of version 0's */
 
     /* Records as they stood in the file(s), before any were summed. */
     uint64_t histogram_records, arc_records, block_records;
@@ -94,49 +85,18 @@ void profile_deinit(struct profile *p);
 /* Empties `p` but keeps memory for the next file. */
 void profile_clear(struct profile *p);
 
-/* Counter `i`. histogram_add() adds to it, growing the counters' width where the sum needs it.
- * Saturates at 2^64-1.
- */
-uint64_t histogram_get(const struct histogram *h, uint32_t i);
-
-/* The first bin from `i` on that is not zero, or h->bins. */
-uint32_t histogram_next(const struct histogram *h, uint32_t i);
-
-void histogram_add(struct histogram *h, uint32_t i, uint64_t count);
-
-/* Adds all counters of `from`, which has as many bins, to those of `into`. */
-void histogram_add_all(struct histogram *into, const struct histogram *from);
-
-/* Allocates zeroed counters of h->width bytes (0: 2) for h->bins bins. */
-void histogram_alloc(struct histogram *h);
-void histogram_deinit(struct histogram *h);
-
-/* Makes counters `width` bytes wide; never narrower than they are. */
-void histogram_widen(struct histogram *h, uint8_t width);
-
-/* All samples of `h`, the most in one bin, and all of all histograms; saturating. */
-uint64_t histogram_total(const struct histogram *h);
-uint64_t histogram_peak(const struct histogram *h);
+/* All samples of all histograms; saturating. */
 uint64_t profile_samples(const struct profile *p);
 
 /* All calls of all arcs; saturating. */
 uint64_t profile_calls(const struct profile *p);
 
-/* Orders by range, then bins, rate, dimension, abbreviation; 0: records of the two can be summed.
- */
-int histogram_compare(const struct histogram *a, const struct histogram *b);
+/* Whether all addresses fit pointers of 32 bits. */
+bool profile_fits_32(const struct profile *p);
 
-/* Bytes of address range per bin; 0 if there are none. */
-static inline double histogram_bin_bytes(const struct histogram *h)
-{
-    return h->bins && h->high > h->low ? (double)(h->high - h->low) / h->bins : 0;
-}
-
-static inline uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
+/* Leaves out histograms of other dimensions, and forgets `runs`. Fails, naming those that there
+ * are, if none is of this one; a profile without histograms is as it was. */
+MUST_CHECK bool profile_keep_dimension(struct profile *p, const char *dimension, struct err *e);
 
 /* Sums histograms that compare equal into the first of them; the order of first appearance stays.
  */

@@ -1,6 +1,8 @@
 /* Looking things up in a recording. */
 #include "profile/model/recording.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,15 +36,9 @@ void recording_sort_objects(struct recording *r)
 
 const struct recorded_object *recording_object_at(const struct recording *r, uint64_t address)
 {
-    size_t low = 0, high = r->objects.len;
-    while (low < high) { /* the first object that starts above the address */
-        size_t middle = low + (high - low) / 2;
-        if (r->objects.at[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && address < r->objects.at[low - 1].end ? &r->objects.at[low - 1] : NULL;
+    size_t behind = PARTITION_POINT(r->objects.len, i, r->objects.at[i].start <= address);
+    const struct recorded_object *o = behind ? &r->objects.at[behind - 1] : NULL;
+    return o && address < o->end ? o : NULL;
 }
 
 const struct recorded_object *recording_executable(const struct recording *r)

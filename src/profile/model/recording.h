@@ -3,8 +3,8 @@
  *
  * Addresses are as recorded. docs/formats/sidecar.md says what each means. A recording owns its
  * memory: recording_deinit() frees it. */
-#ifndef MONARC_MODEL_RECORDING_H
-#define MONARC_MODEL_RECORDING_H
+#ifndef MONARC_PROFILE_MODEL_RECORDING_H
+#define MONARC_PROFILE_MODEL_RECORDING_H
 
 #include "profile/model/profile.h"
 

@@ -6,8 +6,8 @@
  * Nothing here is scaled to make sums meet: what was not seen is in `losses`, by amount.
  *
  * All indices are into the lists of the same run. A run owns its memory: run_deinit() frees it. */
-#ifndef MONARC_MODEL_RUN_H
-#define MONARC_MODEL_RUN_H
+#ifndef MONARC_PROFILE_MODEL_RUN_H
+#define MONARC_PROFILE_MODEL_RUN_H
 
 #include "base/arena.h"
 #include "base/vec.h"
@@ -59,7 +59,10 @@ struct run_object {
     const char *path; /* as the program had it, absolute where that was known; of RUN_OBJECT_FILE */
     uint32_t process; /* of RUN_OBJECT_GENERATED; else RUN_NONE */
     bool is_deleted;  /* the file was gone, or another one in its place, when it was mapped */
-    bool has_unwind;  /* there were tables to unwind by; of a file */
+    bool is_read;     /* the recorder needed its file, and could open it */
+    bool has_unwind;  /* there were tables to unwind by; of a file that is read */
+    bool is_listed;   /* its functions are those in `symbols`, and no file is to be asked: addresses
+                         are from the kernel's start, or stand for names that somebody else told */
 };
 
 /* A name for code of an object that no file names: [start, start + size). */
@@ -127,7 +130,7 @@ enum run_loss_kind {
     RUN_LOST_UNPLACED,  /* CPU time that was measured, and no sample says where: ns */
     RUN_LOST_KERNEL,    /* of that: in the kernel, whose place nobody let us see: ns */
     RUN_LOST_UNSEEN,    /* CPU time of processes that were not recorded: ns */
-    RUN_LOST_STOPPED,   /* left out on the program's own wish (monarc_stop): ns */
+    RUN_LOST_STOPPED,   /* left out at the program's own request (monarc_stop): ns */
     RUN_LOST_OTHER,
     RUN_LOSSES
 };

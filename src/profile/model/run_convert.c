@@ -100,8 +100,8 @@ static uint32_t convert_node(struct conversion *c, uint32_t parent, uint32_t obj
                              uint64_t address)
 {
     bool is_new;
-    uint32_t node = *map_at(&c->nodes, (uint64_t)parent << 32 | object, address,
-                            (uint32_t)c->run->nodes.len, &is_new);
+    uint32_t node =
+        map_index(&c->nodes, map_two(parent, object), address, c->run->nodes.len, &is_new);
     if (is_new)
         vec_push(&c->run->nodes, (struct run_node){parent, object, address});
     return node;
@@ -154,7 +154,7 @@ struct tree_links {
 };
 
 /* Node i + 1 is the recording's node i; 0 is the root. */
-static void link_nodes(struct conversion *c, struct tree_links *t, uint32_t shared_thread)
+static void convert_link_nodes(struct conversion *c, struct tree_links *t, uint32_t shared_thread)
 {
     const struct recording *r = c->from;
     struct map numbers = {0}, roots = {0};
@@ -188,7 +188,7 @@ static void convert_stacks(struct conversion *c, uint32_t shared_thread)
                            ARENA_NEW(&c->scratch, uint32_t, len),
                            ARENA_NEW(&c->scratch, uint32_t, len)};
     VEC(struct pending) pending = {0};
-    link_nodes(c, &t, shared_thread);
+    convert_link_nodes(c, &t, shared_thread);
     for (uint32_t i = t.first_child[0]; i; i = t.next[i])
         vec_push(&pending, (struct pending){i, RUN_ROOT, t.thread[i]});
     while (pending.len) {
@@ -244,7 +244,7 @@ static void convert_calls_between(struct conversion *c)
     }
 }
 
-static uint64_t since(const struct conversion *c, uint64_t at)
+static uint64_t convert_since(const struct conversion *c, uint64_t at)
 {
     uint64_t start = c->from->process.start_ns;
     return at > start ? at - start : 0;
@@ -260,7 +260,7 @@ static void convert_process(struct conversion *c)
              (struct run_process){.pid = p->pid,
                                   .parent_pid = p->parent,
                                   .program = program && program->path[0] ? 0 : RUN_NONE,
-                                  .end_ns = since(c, p->end_ns),
+                                  .end_ns = convert_since(c, p->end_ns),
                                   .user_ns = p->cpu_ns,
                                   .has_cpu = true,
                                   .name = convert_text(c, slash     ? slash + 1
@@ -269,8 +269,8 @@ static void convert_process(struct conversion *c)
     for (size_t i = 0; i < r->threads.len; i++) {
         const struct recorded_thread *from = &r->threads.at[i];
         struct run_thread t = {.tid = from->id,
-                               .start_ns = since(c, from->start_ns),
-                               .end_ns = since(c, from->end_ns),
+                               .start_ns = convert_since(c, from->start_ns),
+                               .end_ns = convert_since(c, from->end_ns),
                                .cpu_ns = from->cpu_ns,
                                .has_cpu = true};
         t.end_ns = t.end_ns < t.start_ns ? t.start_ns : t.end_ns;
@@ -284,7 +284,8 @@ static uint32_t convert_shared_thread(struct conversion *c)
 {
     if (c->from->threads.len == 1)
         return 0;
-    vec_push(&c->run->threads, (struct run_thread){.end_ns = since(c, c->from->process.end_ns)});
+    vec_push(&c->run->threads,
+             (struct run_thread){.end_ns = convert_since(c, c->from->process.end_ns)});
     return (uint32_t)c->run->threads.len - 1;
 }
 
@@ -295,8 +296,8 @@ static void convert_texts(struct conversion *c)
                                                    convert_text(c, c->from->texts.at[i].value)});
     for (size_t i = 0; i < c->from->marks.len; i++) {
         const struct recorded_mark *m = &c->from->marks.at[i];
-        vec_push(&c->run->marks, (struct run_mark){since(c, m->at_ns), m->kind, 0, m->thread,
-                                                   convert_text(c, m->name)});
+        vec_push(&c->run->marks, (struct run_mark){convert_since(c, m->at_ns), m->kind, 0,
+                                                   m->thread, convert_text(c, m->name)});
     }
     for (size_t i = 0; i < c->from->losses.len; i++) {
         const struct recorded_loss *l = &c->from->losses.at[i];
@@ -314,7 +315,7 @@ static void convert_facts(struct conversion *c)
     r->method = RUN_METHOD_PROCESS;
     r->rate = p->rate;
     r->start_real_ns = p->start_real_ns;
-    r->length_ns = since(c, p->end_ns);
+    r->length_ns = convert_since(c, p->end_ns);
     r->slice_ns = r->length_ns ? r->length_ns : 1;
     vec_push(&r->events,
              (struct run_event){.name = event_name(p->event) ? event_name(p->event) : "unknown",

@@ -1,6 +1,6 @@
 /* A recording of one process, made by a recorder inside it, as a run. */
-#ifndef MONARC_MODEL_RUN_CONVERT_H
-#define MONARC_MODEL_RUN_CONVERT_H
+#ifndef MONARC_PROFILE_MODEL_RUN_CONVERT_H
+#define MONARC_PROFILE_MODEL_RUN_CONVERT_H
 
 #include "profile/model/recording.h"
 #include "profile/model/run.h"

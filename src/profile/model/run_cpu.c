@@ -9,7 +9,7 @@
 static void ends_by_pid(const struct run *r, struct map *ends)
 {
     for (uint32_t i = 0; i < r->processes.len; i++)
-        *map_at(ends, r->processes.at[i].pid, 0, i, NULL) = i;
+        map_set(ends, r->processes.at[i].pid, 0, i);
 }
 
 /* Outlived its parent, so that its time is in nobody's account. */

@@ -31,7 +31,7 @@ bool run_object_same(const struct run_object *a, const struct run_object *b)
     if (a->kind != RUN_OBJECT_FILE)
         return true;
     bool has_ids = a->build_id_bytes && b->build_id_bytes;
-    return !strcmp(a->path, b->path) &&
+    return !strcmp(a->path, b->path) && a->is_listed == b->is_listed &&
            (!has_ids || (a->build_id_bytes == b->build_id_bytes &&
                          !memcmp(a->build_id, b->build_id, a->build_id_bytes)));
 }
@@ -61,12 +61,12 @@ static void merge_objects(struct run_merging *m)
         m->objects[i] = merge_object(m, &m->from->objects.at[i]);
 }
 
-static uint32_t moved_object(const struct run_merging *m, uint32_t object)
+static uint32_t merge_moved_object(const struct run_merging *m, uint32_t object)
 {
     return object == RUN_NONE ? RUN_NONE : m->objects[object];
 }
 
-static int by_start(const void *left, const void *right)
+static int merge_by_start(const void *left, const void *right)
 {
     const struct run_symbol *l = left, *r = right;
     if (l->object != r->object)
@@ -87,10 +87,10 @@ static void merge_symbols(struct run_merging *m)
         vec_push(&into->symbols, s);
     }
     if (into->symbols.len)
-        qsort(into->symbols.at, into->symbols.len, sizeof *into->symbols.at, by_start);
+        qsort(into->symbols.at, into->symbols.len, sizeof *into->symbols.at, merge_by_start);
     size_t kept = 0;
     for (size_t i = 0; i < into->symbols.len; i++)
-        if (!kept || by_start(&into->symbols.at[kept - 1], &into->symbols.at[i]))
+        if (!kept || merge_by_start(&into->symbols.at[kept - 1], &into->symbols.at[i]))
             into->symbols.at[kept++] = into->symbols.at[i];
     into->symbols.len = kept;
 }
@@ -123,7 +123,7 @@ static void merge_nodes(struct run_merging *m)
     struct map known = {0};
     map_reserve(&known, into->nodes.len + m->from->nodes.len);
     for (uint32_t i = 1; i < into->nodes.len; i++)
-        map_at(&known, (uint64_t)into->nodes.at[i].parent << 32 | into->nodes.at[i].object,
+        map_at(&known, map_two(into->nodes.at[i].parent, into->nodes.at[i].object),
                into->nodes.at[i].address, i, NULL);
     m->nodes = ARENA_NEW(&m->scratch, uint32_t, m->from->nodes.len);
     for (uint32_t i = 1; i < m->from->nodes.len; i++) {
@@ -131,8 +131,8 @@ static void merge_nodes(struct run_merging *m)
         bool is_new;
         n.parent = m->nodes[n.parent];
         n.object = m->objects[n.object];
-        m->nodes[i] = *map_at(&known, (uint64_t)n.parent << 32 | n.object, n.address,
-                              (uint32_t)into->nodes.len, &is_new);
+        m->nodes[i] =
+            map_index(&known, map_two(n.parent, n.object), n.address, into->nodes.len, &is_new);
         if (is_new)
             vec_push(&into->nodes, n);
     }
@@ -141,7 +141,7 @@ static void merge_nodes(struct run_merging *m)
 
 /* --- time ------------------------------------------------------------------------------------ */
 
-static uint32_t slice_at(const struct run *r, uint64_t at_ns)
+static uint32_t merge_slice_at(const struct run *r, uint64_t at_ns)
 {
     uint64_t slice = at_ns / r->slice_ns;
     return slice < MOST_SLICES ? (uint32_t)slice : MOST_SLICES - 1;
@@ -157,7 +157,7 @@ static void merge_slices(struct run_merging *m)
     while (length / into->slice_ns >= MOST_SLICES)
         into->slice_ns *= 2;
     for (size_t i = 0; i < into->samples.len; i++)
-        into->samples.at[i].slice = slice_at(into, was * into->samples.at[i].slice + was / 2);
+        into->samples.at[i].slice = merge_slice_at(into, was * into->samples.at[i].slice + was / 2);
 }
 
 static void merge_samples(struct run_merging *m)
@@ -168,7 +168,7 @@ static void merge_samples(struct run_merging *m)
     for (size_t i = 0; i < from->samples.len; i++) {
         struct run_sample s = from->samples.at[i];
         uint64_t at_ns = from->slice_ns * s.slice + from->slice_ns / 2;
-        s.slice = slice_at(into, into->length_ns + at_ns);
+        s.slice = merge_slice_at(into, into->length_ns + at_ns);
         s.thread += m->threads;
         s.event = m->events[s.event];
         s.node = m->nodes[s.node];
@@ -176,7 +176,7 @@ static void merge_samples(struct run_merging *m)
     }
 }
 
-static uint64_t moved_end(const struct run_merging *m, uint64_t end_ns)
+static uint64_t merge_moved_end(const struct run_merging *m, uint64_t end_ns)
 {
     return end_ns ? end_ns + m->into->length_ns : 0;
 }
@@ -186,9 +186,9 @@ static void merge_processes(struct run_merging *m)
     struct run *into = m->into;
     for (size_t i = 0; i < m->from->processes.len; i++) {
         struct run_process p = m->from->processes.at[i];
-        p.program = moved_object(m, p.program);
+        p.program = merge_moved_object(m, p.program);
         p.start_ns += into->length_ns;
-        p.end_ns = moved_end(m, p.end_ns);
+        p.end_ns = merge_moved_end(m, p.end_ns);
         p.name = merge_text(m, p.name);
         p.why_unseen = merge_text(m, p.why_unseen);
         vec_push(&into->processes, p);
@@ -197,7 +197,7 @@ static void merge_processes(struct run_merging *m)
         struct run_thread t = m->from->threads.at[i];
         t.process += m->processes;
         t.start_ns += into->length_ns;
-        t.end_ns = moved_end(m, t.end_ns);
+        t.end_ns = merge_moved_end(m, t.end_ns);
         vec_push(&into->threads, t);
     }
 }
@@ -227,8 +227,8 @@ static void merge_calls(struct run_merging *m)
 {
     for (size_t i = 0; i < m->from->arcs.len; i++) {
         struct run_arc arc = m->from->arcs.at[i];
-        arc.from_object = moved_object(m, arc.from_object);
-        arc.self_object = moved_object(m, arc.self_object);
+        arc.from_object = merge_moved_object(m, arc.from_object);
+        arc.self_object = merge_moved_object(m, arc.self_object);
         vec_push(&m->into->arcs, arc);
     }
     for (size_t i = 0; i < m->from->blocks.len; i++) {
@@ -258,7 +258,7 @@ static void merge_facts(struct run_merging *m)
     into->whole += from->whole;
 }
 
-static struct run_merging merging_of(struct run *into, const struct run *from)
+static struct run_merging merge_merging_of(struct run *into, const struct run *from)
 {
     if (!into->nodes.len)
         vec_push(&into->nodes, (struct run_node){.parent = RUN_NONE, .object = RUN_NONE});
@@ -270,7 +270,7 @@ static struct run_merging merging_of(struct run *into, const struct run *from)
 
 bool run_merge(struct run *into, const struct run *from, struct err *e)
 {
-    struct run_merging m = merging_of(into, from);
+    struct run_merging m = merge_merging_of(into, from);
     bool is_one_machine = !into->machine || !from->machine || into->machine == from->machine;
     if (!is_one_machine)
         return err_set(e, "the runs are of different machines (ELF numbers %u and %u)",
@@ -293,7 +293,7 @@ bool run_merge(struct run *into, const struct run *from, struct err *e)
 
 /* --- calls alone ----------------------------------------------------------------------------- */
 
-static int by_ends(const void *left, const void *right)
+static int merge_by_ends(const void *left, const void *right)
 {
     const struct run_arc *l = left, *r = right;
     if (l->from_object != r->from_object)
@@ -305,7 +305,7 @@ static int by_ends(const void *left, const void *right)
     return (l->self > r->self) - (l->self < r->self);
 }
 
-static int by_address(const void *left, const void *right)
+static int merge_by_address(const void *left, const void *right)
 {
     const struct run_block *l = left, *r = right;
     if (l->object != r->object)
@@ -313,7 +313,7 @@ static int by_address(const void *left, const void *right)
     return (l->address > r->address) - (l->address < r->address);
 }
 
-static uint64_t sum_of(uint64_t a, uint64_t b)
+static uint64_t merge_sum_of(uint64_t a, uint64_t b)
 {
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
@@ -323,18 +323,19 @@ void run_sum_calls(struct run *r)
 {
     size_t arcs = 0, blocks = 0;
     if (r->arcs.len)
-        qsort(r->arcs.at, r->arcs.len, sizeof *r->arcs.at, by_ends);
+        qsort(r->arcs.at, r->arcs.len, sizeof *r->arcs.at, merge_by_ends);
     for (size_t i = 0; i < r->arcs.len; i++)
-        if (arcs && !by_ends(&r->arcs.at[arcs - 1], &r->arcs.at[i]))
-            r->arcs.at[arcs - 1].count = sum_of(r->arcs.at[arcs - 1].count, r->arcs.at[i].count);
+        if (arcs && !merge_by_ends(&r->arcs.at[arcs - 1], &r->arcs.at[i]))
+            r->arcs.at[arcs - 1].count =
+                merge_sum_of(r->arcs.at[arcs - 1].count, r->arcs.at[i].count);
         else
             r->arcs.at[arcs++] = r->arcs.at[i];
     if (r->blocks.len)
-        qsort(r->blocks.at, r->blocks.len, sizeof *r->blocks.at, by_address);
+        qsort(r->blocks.at, r->blocks.len, sizeof *r->blocks.at, merge_by_address);
     for (size_t i = 0; i < r->blocks.len; i++)
-        if (blocks && !by_address(&r->blocks.at[blocks - 1], &r->blocks.at[i]))
+        if (blocks && !merge_by_address(&r->blocks.at[blocks - 1], &r->blocks.at[i]))
             r->blocks.at[blocks - 1].count =
-                sum_of(r->blocks.at[blocks - 1].count, r->blocks.at[i].count);
+                merge_sum_of(r->blocks.at[blocks - 1].count, r->blocks.at[i].count);
         else
             r->blocks.at[blocks++] = r->blocks.at[i];
     r->arcs.len = arcs;
@@ -343,7 +344,7 @@ void run_sum_calls(struct run *r)
 
 void run_add_calls(struct run *into, const struct run *from)
 {
-    struct run_merging m = merging_of(into, from);
+    struct run_merging m = merge_merging_of(into, from);
     m.objects = ARENA_NEW(&m.scratch, uint32_t, from->objects.len);
     for (size_t i = 0; i < from->objects.len; i++) {
         uint32_t kind = from->objects.at[i].kind;

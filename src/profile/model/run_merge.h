@@ -1,6 +1,6 @@
 /* Several runs as one, and the calls that recorders inside processes counted added to a run. */
-#ifndef MONARC_MODEL_RUN_MERGE_H
-#define MONARC_MODEL_RUN_MERGE_H
+#ifndef MONARC_PROFILE_MODEL_RUN_MERGE_H
+#define MONARC_PROFILE_MODEL_RUN_MERGE_H
 
 #include "base/err.h"
 #include "profile/model/run.h"

@@ -1,6 +1,6 @@
 /* A run's samples of its program as a profile, for those who read gmon.out. */
-#ifndef MONARC_MODEL_RUN_PROFILE_H
-#define MONARC_MODEL_RUN_PROFILE_H
+#ifndef MONARC_PROFILE_MODEL_RUN_PROFILE_H
+#define MONARC_PROFILE_MODEL_RUN_PROFILE_H
 
 #include "profile/model/profile.h"
 #include "profile/model/run.h"

@@ -22,7 +22,7 @@ void unfinished_deinit(struct unfinished *u)
 
 /* --- sums ------------------------------------------------------------------------------------ */
 
-static int by_ends(const void *left, const void *right)
+static int unfinished_by_ends(const void *left, const void *right)
 {
     const struct arc *l = left, *r = right;
     if (l->from != r->from)
@@ -30,34 +30,34 @@ static int by_ends(const void *left, const void *right)
     return (l->self > r->self) - (l->self < r->self);
 }
 
-static int by_address(const void *left, const void *right)
+static int unfinished_by_address(const void *left, const void *right)
 {
     const struct block *l = left, *r = right;
     return (l->address > r->address) - (l->address < r->address);
 }
 
-static int by_value(const void *left, const void *right)
+static int unfinished_by_value(const void *left, const void *right)
 {
     uint64_t l = *(const uint64_t *)left, r = *(const uint64_t *)right;
     return (l > r) - (l < r);
 }
 
 /* Negated counts wrap around, and so does the sum, to what is left. A sum below zero is damage. */
-static uint64_t plausible(uint64_t sum)
+static uint64_t unfinished_plausible(uint64_t sum)
 {
     return sum <= INT64_MAX ? sum : 0;
 }
 
-static void sum_arcs(struct unfinished *u)
+static void unfinished_sum_arcs(struct unfinished *u)
 {
     size_t kept = 0;
     if (u->arcs.len)
-        qsort(u->arcs.at, u->arcs.len, sizeof *u->arcs.at, by_ends);
+        qsort(u->arcs.at, u->arcs.len, sizeof *u->arcs.at, unfinished_by_ends);
     for (size_t i = 0, end; i < u->arcs.len; i = end) {
         struct arc sum = u->arcs.at[i];
-        for (end = i + 1; end < u->arcs.len && !by_ends(&sum, &u->arcs.at[end]); end++)
+        for (end = i + 1; end < u->arcs.len && !unfinished_by_ends(&sum, &u->arcs.at[end]); end++)
             sum.count += u->arcs.at[end].count;
-        sum.count = plausible(sum.count);
+        sum.count = unfinished_plausible(sum.count);
         if (sum.count)
             u->arcs.at[kept++] = sum;
     }
@@ -65,25 +65,26 @@ static void sum_arcs(struct unfinished *u)
 }
 
 /* Returns the new length. */
-static size_t sum_blocks(struct block *at, size_t len)
+static size_t unfinished_sum_blocks(struct block *at, size_t len)
 {
     size_t kept = 0;
     if (len)
-        qsort(at, len, sizeof *at, by_address);
+        qsort(at, len, sizeof *at, unfinished_by_address);
     for (size_t i = 0, end; i < len; i = end) {
         struct block sum = at[i];
         for (end = i + 1; end < len && at[end].address == sum.address; end++)
             sum.count += at[end].count;
-        at[kept++] = (struct block){sum.address, plausible(sum.count)};
+        at[kept++] = (struct block){sum.address, unfinished_plausible(sum.count)};
     }
     return kept;
 }
 
 /* Moves counts from return addresses to the blocks they are of. */
-static void place_blocks(struct unfinished *u)
+static void unfinished_place_blocks(struct unfinished *u)
 {
     if (u->block_starts.len)
-        qsort(u->block_starts.at, u->block_starts.len, sizeof *u->block_starts.at, by_value);
+        qsort(u->block_starts.at, u->block_starts.len, sizeof *u->block_starts.at,
+              unfinished_by_value);
     size_t next = 0;
     for (size_t i = 0; i < u->blocks.len; i++) {
         struct block *b = &u->blocks.at[i];
@@ -97,13 +98,13 @@ static void place_blocks(struct unfinished *u)
     }
     for (size_t i = 0; i < u->block_starts.len; i++)
         vec_push(&u->blocks, (struct block){u->block_starts.at[i], 0});
-    u->blocks.len = sum_blocks(u->blocks.at, u->blocks.len);
+    u->blocks.len = unfinished_sum_blocks(u->blocks.at, u->blocks.len);
 }
 
 /* --- the recording --------------------------------------------------------------------------- */
 
-static bool is_inside(const struct unfinished *u, const struct recorded_object *o, uint64_t address,
-                      uint64_t *link)
+static bool unfinished_is_inside(const struct unfinished *u, const struct recorded_object *o,
+                                 uint64_t address, uint64_t *link)
 {
     const struct recorded_object *at = recording_object_at(&u->recording, address);
     if (!at || !(at == o || recorded_object_same(at, o)))
@@ -112,20 +113,20 @@ static bool is_inside(const struct unfinished *u, const struct recorded_object *
     return true;
 }
 
-static void keep_arcs_between(struct unfinished *u)
+static void unfinished_keep_arcs_between(struct unfinished *u)
 {
     for (size_t i = 0; i < u->arcs.len; i++) {
         const struct arc *arc = &u->arcs.at[i];
         const struct recorded_object *from = recording_object_at(&u->recording, arc->from);
         uint64_t link;
-        if (!from || !is_inside(u, from, arc->self, &link))
+        if (!from || !unfinished_is_inside(u, from, arc->self, &link))
             vec_push(&u->recording.arcs, *arc);
     }
 }
 
 /* Threads that ran to the last have no times: the rate is that of the ended ones, or the one that
  * was asked for. */
-static void measure(struct unfinished *u)
+static void unfinished_measure(struct unfinished *u)
 {
     struct process_facts *p = &u->recording.process;
     uint64_t samples = 0, ns = 0;
@@ -145,7 +146,7 @@ static void measure(struct unfinished *u)
 }
 
 /* A live file has a row for each reason; what never happened is not told of, but for calls. */
-static void keep_losses(struct recording *r)
+static void unfinished_keep_losses(struct recording *r)
 {
     size_t kept = 0;
     for (size_t i = 0; i < r->losses.len; i++)
@@ -162,18 +163,18 @@ void unfinished_finish(struct unfinished *u)
     struct recording *r = &u->recording;
     char abbreviation;
     recording_sort_objects(r);
-    sum_arcs(u);
-    u->taken.len = sum_blocks(u->taken.at, u->taken.len);
-    u->blocks.len = sum_blocks(u->blocks.at, u->blocks.len);
-    place_blocks(u);
-    keep_arcs_between(u);
-    measure(u);
+    unfinished_sum_arcs(u);
+    u->taken.len = unfinished_sum_blocks(u->taken.at, u->taken.len);
+    u->blocks.len = unfinished_sum_blocks(u->blocks.at, u->blocks.len);
+    unfinished_place_blocks(u);
+    unfinished_keep_arcs_between(u);
+    unfinished_measure(u);
     if (event_name(r->process.event)) {
         vec_push(&r->texts, (struct recorded_text){"event", event_name(r->process.event)});
         vec_push(&r->texts, (struct recorded_text){
                                 "dimension", event_dimension(r->process.event, &abbreviation)});
     }
-    keep_losses(r);
+    unfinished_keep_losses(r);
 }
 
 /* --- an object's share ----------------------------------------------------------------------- */
@@ -183,27 +184,28 @@ struct samples {
     VEC(struct block) at;
 };
 
-static void add_sample(struct samples *s, const struct unfinished *u,
-                       const struct recorded_object *o, uint64_t address, uint64_t hits)
+static void unfinished_add_sample(struct samples *s, const struct unfinished *u,
+                                  const struct recorded_object *o, uint64_t address, uint64_t hits)
 {
     uint64_t link;
-    if (hits && is_inside(u, o, address, &link) && link >= o->text_low - o->bias &&
+    if (hits && unfinished_is_inside(u, o, address, &link) && link >= o->text_low - o->bias &&
         link < o->text_high - o->bias)
         vec_push(&s->at, (struct block){link, hits});
 }
 
-static void gather_samples(struct samples *s, const struct unfinished *u,
-                           const struct recorded_object *o)
+static void unfinished_gather_samples(struct samples *s, const struct unfinished *u,
+                                      const struct recorded_object *o)
 {
     for (size_t i = 0; i < u->recording.nodes.len; i++)
-        add_sample(s, u, o, u->recording.nodes.at[i].address, u->recording.nodes.at[i].hits);
+        unfinished_add_sample(s, u, o, u->recording.nodes.at[i].address,
+                              u->recording.nodes.at[i].hits);
     for (size_t i = 0; i < u->taken.len; i++)
-        add_sample(s, u, o, u->taken.at[i].address, 0 - u->taken.at[i].count);
-    s->at.len = sum_blocks(s->at.at, s->at.len);
+        unfinished_add_sample(s, u, o, u->taken.at[i].address, 0 - u->taken.at[i].count);
+    s->at.len = unfinished_sum_blocks(s->at.at, s->at.len);
 }
 
-static struct histogram *new_histogram(const struct unfinished *u, struct profile *out,
-                                       uint64_t low, uint64_t high)
+static struct histogram *unfinished_new_histogram(const struct unfinished *u, struct profile *out,
+                                                  uint64_t low, uint64_t high)
 {
     const struct process_facts *p = &u->recording.process;
     uint64_t rate = (p->millihertz + 500) / 1000;
@@ -220,8 +222,8 @@ static struct histogram *new_histogram(const struct unfinished *u, struct profil
 }
 
 /* One histogram of all text, or of each piece with samples in it. */
-static void put_samples(const struct unfinished *u, const struct recorded_object *o,
-                        const struct samples *s, struct profile *out)
+static void unfinished_put_samples(const struct unfinished *u, const struct recorded_object *o,
+                                   const struct samples *s, struct profile *out)
 {
     uint64_t low = o->text_low - o->bias, high = o->text_high - o->bias;
     bool is_whole = high - low <= WHOLE_BYTES;
@@ -229,12 +231,12 @@ static void put_samples(const struct unfinished *u, const struct recorded_object
     if (high - low < BIN_BYTES)
         return;
     if (is_whole || !s->at.len)
-        h = new_histogram(u, out, low, is_whole ? high : low + BIN_BYTES);
+        h = unfinished_new_histogram(u, out, low, is_whole ? high : low + BIN_BYTES);
     for (size_t i = 0; i < s->at.len; i++) {
         uint64_t link = s->at.at[i].address, piece = low + (link - low) / PIECE_BYTES * PIECE_BYTES;
         if (!h || link >= h->high + (is_whole ? BIN_BYTES : 0))
-            h = new_histogram(u, out, piece,
-                              piece + PIECE_BYTES < high ? piece + PIECE_BYTES : high);
+            h = unfinished_new_histogram(u, out, piece,
+                                         piece + PIECE_BYTES < high ? piece + PIECE_BYTES : high);
         uint64_t bin = (link - h->low) / BIN_BYTES;
         if (bin < h->bins)
             histogram_add(h, (uint32_t)bin, s->at.at[i].count);
@@ -251,16 +253,16 @@ bool unfinished_profile(const struct unfinished *u, const struct recorded_object
     out->word = u->recording.word;
     out->big_endian = u->recording.big_endian;
     for (size_t i = 0; i < u->arcs.len; i++)
-        if (is_inside(u, o, u->arcs.at[i].from, &from) &&
-            is_inside(u, o, u->arcs.at[i].self, &self))
+        if (unfinished_is_inside(u, o, u->arcs.at[i].from, &from) &&
+            unfinished_is_inside(u, o, u->arcs.at[i].self, &self))
             vec_push(&out->arcs, (struct arc){from, self, u->arcs.at[i].count});
     for (size_t i = 0; i < u->blocks.len; i++)
-        if (is_inside(u, o, u->blocks.at[i].address, &self))
+        if (unfinished_is_inside(u, o, u->blocks.at[i].address, &self))
             vec_push(&out->blocks, (struct block){self, u->blocks.at[i].count});
-    gather_samples(&samples, u, o);
+    unfinished_gather_samples(&samples, u, o);
     bool has_any = out->arcs.len || out->blocks.len || samples.at.len;
     if (has_any || o->is_executable)
-        put_samples(u, o, &samples, out);
+        unfinished_put_samples(u, o, &samples, out);
     vec_free(&samples.at);
     return has_any || o->is_executable;
 }

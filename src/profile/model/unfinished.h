@@ -2,8 +2,8 @@
  *
  * docs/formats/sidecar.md: monarc.live. Tables hold a key any number of times, and counts that are
  * to be taken off; unfinished_sum() leaves one entry a key. */
-#ifndef MONARC_MODEL_UNFINISHED_H
-#define MONARC_MODEL_UNFINISHED_H
+#ifndef MONARC_PROFILE_MODEL_UNFINISHED_H
+#define MONARC_PROFILE_MODEL_UNFINISHED_H
 
 #include "profile/model/recording.h"
 
@@ -13,6 +13,7 @@ struct unfinished {
     VEC(struct block) taken;    /* samples to be taken off, by address */
     VEC(struct block) blocks;   /* by return address of the hook; likewise negated */
     VEC(uint64_t) block_starts;
+    bool has_tables;
 };
 
 void unfinished_deinit(struct unfinished *u);

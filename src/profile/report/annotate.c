@@ -2,6 +2,8 @@
  */
 #include "profile/report/annotate.h"
 
+#include "base/path.h"
+#include "base/utf8.h"
 #include "profile/report/summary.h"
 
 #include <inttypes.h>
@@ -11,9 +13,7 @@ enum { LONGEST_LINE = 400, TAB = 8, LINE_NUMBER = 6 };
 
 void text_source(struct out *out, struct bytes line)
 {
-    size_t len = line.len < LONGEST_LINE ? line.len : LONGEST_LINE, column = 0;
-    while (len < line.len && len > LONGEST_LINE - 4 && (line.at[len] & 0xc0) == 0x80)
-        len--; /* not within a character */
+    size_t len = utf8_cut(line.at, line.len, LONGEST_LINE), column = 0;
     for (size_t i = 0; i < len; i++) {
         uint8_t c = line.at[i];
         if (c == '\t') {
@@ -49,32 +49,32 @@ struct column {
     void (*print)(struct out *out, const struct cells *c, int width);
 };
 
-static bool has_samples(const struct annotated *t)
+static bool annotate_has_samples(const struct annotated *t)
 {
     return t->summary->has_samples && t->summary->samples > 0;
 }
 
-static bool has_time(const struct annotated *t)
+static bool annotate_has_time(const struct annotated *t)
 {
-    return has_samples(t) && t->summary->rate > 0;
+    return annotate_has_samples(t) && t->summary->rate > 0;
 }
 
-static bool has_no_time(const struct annotated *t)
+static bool annotate_has_no_time(const struct annotated *t)
 {
-    return has_samples(t) && !has_time(t);
+    return annotate_has_samples(t) && !annotate_has_time(t);
 }
 
-static bool has_calls(const struct annotated *t)
+static bool annotate_has_calls(const struct annotated *t)
 {
     return t->summary->calls;
 }
 
-static bool has_counts(const struct annotated *t)
+static bool annotate_has_counts(const struct annotated *t)
 {
     return t->source->has_blocks;
 }
 
-static void print_share(struct out *out, const struct cells *c, int width)
+static void annotate_print_share(struct out *out, const struct cells *c, int width)
 {
     double share = summary_share(c->summary, c->self);
     if (c->self <= 0) {
@@ -86,7 +86,7 @@ static void print_share(struct out *out, const struct cells *c, int width)
     text_heat_off(out, c->style, share);
 }
 
-static void print_time(struct out *out, const struct cells *c, int width)
+static void annotate_print_time(struct out *out, const struct cells *c, int width)
 {
     if (c->self > 0)
         out_fixed(out, summary_time(c->summary, c->self), width, text_time_decimals(c->summary));
@@ -94,7 +94,7 @@ static void print_time(struct out *out, const struct cells *c, int width)
         out_spaces(out, (size_t)width);
 }
 
-static void print_samples(struct out *out, const struct cells *c, int width)
+static void annotate_print_samples(struct out *out, const struct cells *c, int width)
 {
     if (c->self > 0)
         out_fixed(out, c->self, width, 2);
@@ -102,7 +102,7 @@ static void print_samples(struct out *out, const struct cells *c, int width)
         out_spaces(out, (size_t)width);
 }
 
-static void print_calls(struct out *out, const struct cells *c, int width)
+static void annotate_print_calls(struct out *out, const struct cells *c, int width)
 {
     if (c->has_calls)
         out_u64(out, c->calls, width);
@@ -111,7 +111,7 @@ static void print_calls(struct out *out, const struct cells *c, int width)
 }
 
 /* `1500/2` is the sum of two blocks; `~100` comes from the block before. */
-static void print_count(struct out *out, const struct cells *c, int width)
+static void annotate_print_count(struct out *out, const struct cells *c, int width)
 {
     char text[48] = "";
     if (c->has_count)
@@ -129,13 +129,15 @@ static void print_count(struct out *out, const struct cells *c, int width)
 
 /* Coverage will be one more row. */
 static const struct column COLUMNS[] = {
-    {"self%", 6, has_samples, print_share},     {"self", 9, has_time, print_time},
-    {"samples", 9, has_no_time, print_samples}, {"calls", 10, has_calls, print_calls},
-    {"count", 12, has_counts, print_count},
+    {"self%", 6, annotate_has_samples, annotate_print_share},
+    {"self", 9, annotate_has_time, annotate_print_time},
+    {"samples", 9, annotate_has_no_time, annotate_print_samples},
+    {"calls", 10, annotate_has_calls, annotate_print_calls},
+    {"count", 12, annotate_has_counts, annotate_print_count},
 };
 enum { TIME_COLUMN = 1, COLUMNS_LEN = sizeof COLUMNS / sizeof *COLUMNS };
 
-static void print_cells(struct out *out, const struct annotated *t, const struct cells *c)
+static void annotate_print_cells(struct out *out, const struct annotated *t, const struct cells *c)
 {
     for (size_t i = 0; i < COLUMNS_LEN; i++)
         if (COLUMNS[i].is_there(t)) {
@@ -144,7 +146,7 @@ static void print_cells(struct out *out, const struct annotated *t, const struct
         }
 }
 
-static void print_head(struct out *out, const struct annotated *t)
+static void annotate_print_head(struct out *out, const struct annotated *t)
 {
     char self[] = "self ?", unit = t->summary->abbreviation;
     self[5] = unit > ' ' && unit <= '~' ? unit : '?';
@@ -154,7 +156,7 @@ static void print_head(struct out *out, const struct annotated *t)
     out_printf(out, "%*s\n", LINE_NUMBER, "line");
 }
 
-static size_t cells_width(const struct annotated *t)
+static size_t annotate_cells_width(const struct annotated *t)
 {
     size_t width = 0;
     for (size_t i = 0; i < COLUMNS_LEN; i++)
@@ -166,13 +168,13 @@ static size_t cells_width(const struct annotated *t)
  */
 
 /* Where a region begins in the middle of a function, its name. */
-static void print_gap(struct out *out, const struct annotated *t, const struct annotated_line *line,
-                      bool is_first)
+static void annotate_print_gap(struct out *out, const struct annotated *t,
+                               const struct annotated_line *line, bool is_first)
 {
     const struct annotated_line *end = t->lines.at + t->lines.len;
     if (is_first && line->line == 1)
         return;
-    out_spaces(out, cells_width(t));
+    out_spaces(out, annotate_cells_width(t));
     out_printf(out, "%*s", LINE_NUMBER, "...");
     for (const struct annotated_line *l = line; l < end && (l == line || !l->begins_region); l++) {
         const struct source_row *r = l->row == NO_ROW ? NULL : &t->source->rows.at[l->row];
@@ -191,15 +193,16 @@ static void print_gap(struct out *out, const struct annotated *t, const struct a
 
 /* Between instructions that do not follow each other; with the symbol they are in where that is not
  * the function that the line itself is in. */
-static void print_code_gap(struct out *out, const struct annotated *t,
-                           const struct annotated_line *line, uint32_t function, uint32_t before,
-                           const struct text_style *style, struct names *names)
+static void annotate_print_code_gap(struct out *out, const struct annotated *t,
+                                    const struct annotated_line *line, uint32_t function,
+                                    uint32_t before, const struct text_style *style,
+                                    struct names *names)
 {
     const char *scope = t->source->rows.at[line->row].scope;
     bool is_own = scope && !strcmp(scope, names->functions->at[function].name);
     if (before == NO_FUNCTION && is_own)
         return;
-    out_spaces(out, cells_width(t) + LINE_NUMBER + 4);
+    out_spaces(out, annotate_cells_width(t) + LINE_NUMBER + 4);
     out_str(out, "...");
     if (function != before) {
         out_str(out, "  in ");
@@ -208,9 +211,9 @@ static void print_code_gap(struct out *out, const struct annotated *t,
     out_char(out, '\n');
 }
 
-static void print_instructions(struct out *out, const struct annotated *t,
-                               const struct annotated_line *line, const struct text_style *style,
-                               struct names *names)
+static void annotate_print_instructions(struct out *out, const struct annotated *t,
+                                        const struct annotated_line *line,
+                                        const struct text_style *style, struct names *names)
 {
     uint32_t function = NO_FUNCTION;
     for (uint32_t i = line->first; i < line->first + line->instructions; i++) {
@@ -222,9 +225,9 @@ static void print_instructions(struct out *out, const struct annotated *t,
                           .executions = x->executions,
                           .blocks = 1};
         if (x->function != function || (x->is_after_gap && i > line->first))
-            print_code_gap(out, t, line, x->function, function, style, names);
+            annotate_print_code_gap(out, t, line, x->function, function, style, names);
         function = x->function;
-        print_cells(out, t, &c);
+        annotate_print_cells(out, t, &c);
         out_spaces(out, LINE_NUMBER);
         out_printf(out, "    %8" PRIx64 ":  ", x->address);
         text_name(out, x->text);
@@ -239,15 +242,16 @@ static void print_instructions(struct out *out, const struct annotated *t,
     }
 }
 
-static void print_line(struct out *out, const struct annotated *t, const struct annotated_file *f,
-                       const struct annotated_line *line, const struct text_style *style)
+static void annotate_print_line(struct out *out, const struct annotated *t,
+                                const struct annotated_file *f, const struct annotated_line *line,
+                                const struct text_style *style)
 {
     const struct source_row *r = line->row == NO_ROW ? NULL : &t->source->rows.at[line->row];
     struct cells c = {.summary = t->summary, .style = style};
     if (r)
         c = (struct cells){t->summary, style,        r->self,      r->calls,      r->executions,
                            r->blocks,  r->has_entry, r->has_count, r->is_inferred};
-    print_cells(out, t, &c);
+    annotate_print_cells(out, t, &c);
     out_u64(out, line->line, LINE_NUMBER);
     out_str(out, line->has_text && line->text.len ? "  " : "");
     double share = r ? summary_share(t->summary, r->self) : 0;
@@ -266,19 +270,13 @@ static void print_line(struct out *out, const struct annotated *t, const struct 
 /* --- files ---------------------------------------------------------------------------------------
  */
 
-/* The folder part, for the hint how to map it. */
-static int folder_len(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash > path ? (int)(slash - path) : 0;
-}
-
-static void print_missing(struct out *out, const struct annotated_file *f, const char *recorded)
+static void annotate_print_missing(struct out *out, const struct annotated_file *f,
+                                   const char *recorded)
 {
     out_str(out, "         no source: ");
     text_name(out, f->why);
     if (!f->path) {
-        char *name = strndup(recorded, (size_t)folder_len(recorded));
+        char *name = strndup(recorded, path_folder_length(recorded));
         out_str(out, "; name where it is with -I FOLDER");
         if (name && *name) {
             out_str(out, " or --path-map ");
@@ -290,15 +288,15 @@ static void print_missing(struct out *out, const struct annotated_file *f, const
     out_char(out, '\n');
 }
 
-static void print_file_head(struct out *out, const struct annotated *t,
-                            const struct annotated_file *f, const struct text_style *style)
+static void annotate_print_file_head(struct out *out, const struct annotated *t,
+                                     const struct annotated_file *f, const struct text_style *style)
 {
     const struct source_listed_file *s = &t->source->files.at[f->file];
     out_char(out, '\n');
     out_str(out, style->has_colour ? "\033[1m" : "");
     text_name(out, f->path ? f->path : s->recorded);
     out_str(out, style->has_colour ? "\033[0m" : "");
-    if (has_samples(t))
+    if (annotate_has_samples(t))
         out_printf(out, "  %.2f %% of all samples", 100 * summary_share(t->summary, s->self));
     out_char(out, '\n');
     if (f->path && strcmp(f->path, s->recorded)) {
@@ -307,7 +305,7 @@ static void print_file_head(struct out *out, const struct annotated *t,
         out_char(out, '\n');
     }
     if (f->why)
-        print_missing(out, f, s->recorded);
+        annotate_print_missing(out, f, s->recorded);
     if (f->is_newer)
         out_str(out, "         newer than the program: lines may have moved\n");
     if (!f->why && f->asks_line > f->has_lines)
@@ -317,21 +315,22 @@ static void print_file_head(struct out *out, const struct annotated *t,
                    f->has_lines, f->asks_line);
 }
 
-static void print_file(struct out *out, const struct annotated *t, const struct annotated_file *f,
-                       const struct text_style *style, struct names *names)
+static void annotate_print_file(struct out *out, const struct annotated *t,
+                                const struct annotated_file *f, const struct text_style *style,
+                                struct names *names)
 {
-    print_file_head(out, t, f, style);
-    print_head(out, t);
+    annotate_print_file_head(out, t, f, style);
+    annotate_print_head(out, t);
     for (uint32_t i = f->first; i < f->first + f->lines; i++) {
         const struct annotated_line *line = &t->lines.at[i];
         if (line->begins_region && !f->why)
-            print_gap(out, t, line, i == f->first);
-        print_line(out, t, f, line, style);
-        print_instructions(out, t, line, style, names);
+            annotate_print_gap(out, t, line, i == f->first);
+        annotate_print_line(out, t, f, line, style);
+        annotate_print_instructions(out, t, line, style, names);
     }
 }
 
-static void print_rest(struct out *out, const struct annotated *t)
+static void annotate_print_rest(struct out *out, const struct annotated *t)
 {
     const struct source_lines *s = t->source;
     double no_line = s->elsewhere.no_line, other = s->elsewhere.not_shown;
@@ -342,7 +341,7 @@ static void print_rest(struct out *out, const struct annotated *t)
         if (t->omitted.files)
             out_printf(out, ", %" PRIu32 " whole file%s among them", t->omitted.files,
                        t->omitted.files == 1 ? "" : "s");
-        if (has_samples(t))
+        if (annotate_has_samples(t))
             out_printf(out, ", with %.2f %% of all samples",
                        100 * summary_share(t->summary, t->omitted.self));
         out_str(out, " (--all shows them)\n");
@@ -361,25 +360,26 @@ static void print_rest(struct out *out, const struct annotated *t)
                      "missing\n");
 }
 
-void annotate_text(struct out *out, const struct annotated *t, struct names *names,
-                   const struct text_style *style)
+void annotate_text(struct out *out, const struct report_input *in)
 {
-    text_summary(out, t->summary);
-    if (has_counts(t))
+    const struct annotated *t = in->annotated;
+    struct names *names = in->names;
+    const struct text_style *style = &in->style;
+    text_summary_brief(out, t->summary);
+    if (annotate_has_counts(t))
         out_printf(out, "Blocks   %zu in %" PRIu32 " function%s\n", t->source->blocks.len,
                    t->source->instrumented, t->source->instrumented == 1 ? "" : "s");
-    text_notes(out, t->summary);
     for (size_t i = 0; i < t->files.len; i++)
-        print_file(out, t, &t->files.at[i], style, names);
+        annotate_print_file(out, t, &t->files.at[i], style, names);
     if (!t->files.len)
         out_str(out, "\nNo line to show: no samples, calls or counts on lines of source.\n");
-    print_rest(out, t);
+    annotate_print_rest(out, t);
 }
 
 /* --- JSON ----------------------------------------------------------------------------------------
  */
 
-static void json_self(struct json *j, const struct summary *s, double self)
+static void annotate_json_self(struct json *j, const struct summary *s, double self)
 {
     json_pair_double(j, "self_samples", self);
     json_key(j, "self_time");
@@ -390,8 +390,8 @@ static void json_self(struct json *j, const struct summary *s, double self)
     json_pair_double(j, "self_share", summary_share(s, self));
 }
 
-static void json_instruction(struct json *j, const struct annotated *t,
-                             const struct annotated_instruction *i, struct names *names)
+static void annotate_json_instruction(struct json *j, const struct annotated *t,
+                                      const struct annotated_instruction *i, struct names *names)
 {
     json_begin(j, '{');
     json_pair_address(j, "address", i->address);
@@ -399,13 +399,13 @@ static void json_instruction(struct json *j, const struct annotated *t,
     json_pair_str(j, "text", i->text);
     if (i->target)
         json_pair_str(j, "target", i->target), json_pair_u64(j, "target_offset", i->target_offset);
-    json_self(j, t->summary, i->self);
+    annotate_json_self(j, t->summary, i->self);
     if (i->has_block)
         json_pair_u64(j, "executions", i->executions);
     json_end(j);
 }
 
-static void json_row(struct json *j, const struct source_row *r)
+static void annotate_json_row(struct json *j, const struct source_row *r)
 {
     json_pair_str(j, "function", r->scope);
     json_key(j, "calls");
@@ -422,8 +422,8 @@ static void json_row(struct json *j, const struct source_row *r)
     json_key(j, "is_inferred"), json_bool(j, r->is_inferred);
 }
 
-static void json_line(struct json *j, const struct annotated *t, const struct annotated_line *line,
-                      struct names *names)
+static void annotate_json_line(struct json *j, const struct annotated *t,
+                               const struct annotated_line *line, struct names *names)
 {
     const struct source_row *r = line->row == NO_ROW ? NULL : &t->source->rows.at[line->row];
     json_begin(j, '{');
@@ -436,20 +436,20 @@ static void json_line(struct json *j, const struct annotated *t, const struct an
     json_key(j, "has_code"), json_bool(j, r);
     json_key(j, "is_hot"), json_bool(j, line->is_hot);
     if (r) {
-        json_self(j, t->summary, r->self);
-        json_row(j, r);
+        annotate_json_self(j, t->summary, r->self);
+        annotate_json_row(j, r);
     }
     if (t->has_code && r) {
         json_key(j, "instructions"), json_begin(j, '[');
         for (uint32_t i = line->first; i < line->first + line->instructions; i++)
-            json_instruction(j, t, &t->instructions.at[i], names);
+            annotate_json_instruction(j, t, &t->instructions.at[i], names);
         json_end(j);
     }
     json_end(j);
 }
 
-static void json_file(struct json *j, const struct annotated *t, const struct annotated_file *f,
-                      struct names *names)
+static void annotate_json_file(struct json *j, const struct annotated *t,
+                               const struct annotated_file *f, struct names *names)
 {
     const struct source_listed_file *s = &t->source->files.at[f->file];
     json_begin(j, '{');
@@ -458,22 +458,24 @@ static void json_file(struct json *j, const struct annotated *t, const struct an
     json_pair_str(j, "problem", f->why);
     json_key(j, "is_newer"), json_bool(j, f->is_newer);
     json_key(j, "is_short"), json_bool(j, !f->why && f->asks_line > f->has_lines);
-    json_self(j, t->summary, s->self);
+    annotate_json_self(j, t->summary, s->self);
     json_pair_u64(j, "calls", s->calls);
     json_key(j, "lines"), json_begin(j, '[');
     for (uint32_t i = f->first; i < f->first + f->lines; i++)
-        json_line(j, t, &t->lines.at[i], names);
+        annotate_json_line(j, t, &t->lines.at[i], names);
     json_end(j);
     json_end(j);
 }
 
-void annotate_json(struct out *out, const struct annotated *t, struct names *names)
+void annotate_json(struct out *out, const struct report_input *in)
 {
+    const struct annotated *t = in->annotated;
+    struct names *names = in->names;
     struct json j = {.out = out};
     json_report_begin(&j, "annotate", t->summary);
     json_key(&j, "files"), json_begin(&j, '[');
     for (size_t i = 0; i < t->files.len; i++)
-        json_file(&j, t, &t->files.at[i], names);
+        annotate_json_file(&j, t, &t->files.at[i], names);
     json_end(&j);
     json_key(&j, "omitted"), json_begin(&j, '{');
     json_pair_u64(&j, "files", t->omitted.files);

@@ -25,7 +25,7 @@ static struct call_layout call_lay_out(const struct call_report *r, const struct
     double most = l.has_time ? summary_time(s, s->samples) : s->samples;
     l.decimals = l.has_time ? text_time_decimals(s) : 2;
     l.time = text_digits((uint64_t)most) + l.decimals + 1;
-    l.time = l.time < 9 ? 9 : l.time;
+    l.time = l.time < 7 ? 7 : l.time;
     return l;
 }
 
@@ -37,10 +37,11 @@ static void put_amount(struct out *out, const struct call_layout *l, double samp
 }
 
 static void put_function(struct out *out, const struct call_report *r, uint32_t function,
-                         const struct text_style *style)
+                         const struct text_style *style, int used)
 {
-    text_function(out, r->names, function, style);
-    if (function >= r->frames->first_inlined)
+    bool is_inlined = function >= r->frames->first_inlined;
+    text_function_behind(out, r->names, function, style, used + (is_inlined ? 10 : 0));
+    if (is_inlined)
         out_str(out, " (inlined)");
 }
 
@@ -58,14 +59,16 @@ static void put_row(struct out *out, const struct call_layout *l, const struct c
         put_amount(out, l, row->self);
     else if (!is_outwards)
         out_spaces(out, 1 + (size_t)l->time);
+    size_t indent = 2 * (size_t)(level < MOST_LEVELS ? level : MOST_LEVELS);
+    int used = 6 + (is_outwards ? 1 : 2) * (1 + l->time) + 1 + l->depth + 1 + (int)indent + 2;
     out_char(out, ' ');
     out_u64(out, row->depth, l->depth);
-    out_spaces(out, 1 + 2 * (size_t)(level < MOST_LEVELS ? level : MOST_LEVELS));
+    out_spaces(out, 1 + indent);
     out_str(out, !is_chained ? "  " : is_outwards ? "< " : "> ");
     if (row->folded)
         out_printf(out, "(+%" PRIu32 " more, %.2g %%)", row->folded, 100 * share);
     else
-        put_function(out, l->report, row->function, l->style);
+        put_function(out, l->report, row->function, l->style, used);
     out_char(out, '\n');
 }
 
@@ -111,8 +114,9 @@ static void put_tree(struct out *out, const struct call_layout *l, const struct 
     put_head(out, l, t, function);
     put_rows(out, l, t);
     if (!t->len)
-        out_str(out, t->direction == CALLS_FROM_ROOT ? "no stacks were recorded\n"
-                                                     : "no recorded stack has it\n");
+        out_str(out, t->direction == CALLS_FROM_ROOT
+                         ? "No stacks were recorded: 'monarc flat' shows the time of functions.\n"
+                         : "no recorded stack has it\n");
     if (t->is_cut)
         out_printf(out, "the tree goes on; --limit allows %zu rows\n", t->len);
     double rest = t->whole - t->covered, least = 0.5 / 10000;
@@ -121,12 +125,13 @@ static void put_tree(struct out *out, const struct call_layout *l, const struct 
                    100 * summary_share(l->report->summary, rest));
 }
 
-void call_tree_text(struct out *out, const struct call_report *r, const struct text_style *style)
+void call_tree_text(struct out *out, const struct report_input *in)
 {
+    const struct call_report *r = in->call_trees;
+    const struct text_style *style = &in->style;
     struct call_layout l = call_lay_out(r, style);
     char sign = r->trees->direction == CALLS_OUTWARDS ? '<' : '>';
-    text_summary(out, r->summary);
-    text_notes(out, r->summary);
+    text_summary_brief(out, r->summary);
     out_printf(
         out,
         "Tree     paths that were recorded; %c: the only one that goes on from the line above;\n"

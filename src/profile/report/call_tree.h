@@ -1,10 +1,11 @@
 /* Trees of recorded stacks as text, JSON (docs/schema/call_tree.schema.json) and CSV. */
-#ifndef MONARC_REPORT_CALL_TREE_H
-#define MONARC_REPORT_CALL_TREE_H
+#ifndef MONARC_PROFILE_REPORT_CALL_TREE_H
+#define MONARC_PROFILE_REPORT_CALL_TREE_H
 
 #include "profile/analysis/recording/call_frames.h"
 #include "profile/analysis/recording/call_rows.h"
-#include "output/text.h"
+#include "profile/report/head.h"
+#include "profile/report/input.h"
 
 /* One tree, or one for each function that was asked for; `len` is at least 1. */
 struct call_report {
@@ -18,8 +19,8 @@ struct call_report {
     bool is_percent_of_rows;
 };
 
-void call_tree_text(struct out *out, const struct call_report *r, const struct text_style *style);
-void call_tree_json(struct out *out, const struct call_report *r);
-void call_tree_csv(struct out *out, const struct call_report *r);
+void call_tree_text(struct out *out, const struct report_input *in);
+void call_tree_json(struct out *out, const struct report_input *in);
+void call_tree_csv(struct out *out, const struct report_input *in);
 
 #endif

@@ -52,8 +52,9 @@ static void json_tree(struct json *j, const struct call_report *r, size_t number
     json_end(j);
 }
 
-void call_tree_json(struct out *out, const struct call_report *r)
+void call_tree_json(struct out *out, const struct report_input *in)
 {
+    const struct call_report *r = in->call_trees;
     struct json j = {.out = out};
     json_report_begin(&j, "call_tree", r->summary);
     json_pair_str(&j, "direction", direction_name(r->trees->direction));
@@ -86,8 +87,9 @@ static void csv_row(struct csv *c, const struct call_report *r, const struct cal
     csv_end(c);
 }
 
-void call_tree_csv(struct out *out, const struct call_report *r)
+void call_tree_csv(struct out *out, const struct report_input *in)
 {
+    const struct call_report *r = in->call_trees;
     struct csv c = {.out = out};
     csv_header(&c,
                "tree,depth,kind,name,linkage_name,address,object,is_inlined,share,total_samples,"

@@ -49,9 +49,11 @@ static void text_symptom(struct out *out, const struct symptom *s, const struct 
     text_paragraph(out, "remedy", s->remedy);
 }
 
-void doctor_text(struct out *out, const struct diagnosis *d, const struct patient *p,
-                 const struct text_style *style)
+void doctor_text(struct out *out, const struct report_input *in)
 {
+    const struct diagnosis *d = in->diagnosis;
+    const struct diagnosis_input *p = in->diagnosed;
+    const struct text_style *style = &in->style;
     if (p->summary) {
         text_summary(out, p->summary);
     } else {
@@ -68,8 +70,10 @@ void doctor_text(struct out *out, const struct diagnosis *d, const struct patien
         text_symptom(out, &d->all.at[i], style);
 }
 
-void doctor_json(struct out *out, const struct diagnosis *d, const struct patient *p)
+void doctor_json(struct out *out, const struct report_input *in)
 {
+    const struct diagnosis *d = in->diagnosis;
+    const struct diagnosis_input *p = in->diagnosed;
     struct json j = {.out = out};
     struct summary nothing = {.program = p->program, .profiles = &p->profile, .profiles_len = 1};
     json_report_begin(&j, "doctor", p->summary ? p->summary : &nothing);

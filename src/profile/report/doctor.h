@@ -1,12 +1,12 @@
 /* A diagnosis as text or JSON (docs/schema/doctor.schema.json). */
-#ifndef MONARC_REPORT_DOCTOR_H
-#define MONARC_REPORT_DOCTOR_H
+#ifndef MONARC_PROFILE_REPORT_DOCTOR_H
+#define MONARC_PROFILE_REPORT_DOCTOR_H
 
-#include "profile/analysis/symptoms.h"
-#include "output/text.h"
+#include "profile/analysis/diagnosis.h"
+#include "profile/report/head.h"
+#include "profile/report/input.h"
 
-void doctor_text(struct out *out, const struct diagnosis *d, const struct patient *p,
-                 const struct text_style *style);
-void doctor_json(struct out *out, const struct diagnosis *d, const struct patient *p);
+void doctor_text(struct out *out, const struct report_input *in);
+void doctor_json(struct out *out, const struct report_input *in);
 
 #endif

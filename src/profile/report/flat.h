@@ -1,13 +1,16 @@
 /* The flat profile as text, JSON (docs/schema/flat.schema.json) and CSV. */
-#ifndef MONARC_REPORT_FLAT_H
-#define MONARC_REPORT_FLAT_H
+#ifndef MONARC_PROFILE_REPORT_FLAT_H
+#define MONARC_PROFILE_REPORT_FLAT_H
 
 #include "profile/analysis/flat.h"
-#include "output/text.h"
+#include "profile/report/head.h"
+#include "profile/report/input.h"
 
-void flat_text(struct out *out, const struct flat *t, struct names *names,
-               const struct text_style *style);
-void flat_json(struct out *out, const struct flat *t, struct names *names);
-void flat_csv(struct out *out, const struct flat *t, struct names *names);
+void flat_text(struct out *out, const struct report_input *in);
+void flat_json(struct out *out, const struct report_input *in);
+void flat_csv(struct out *out, const struct report_input *in);
+
+/* A function's share of another event of the recording. */
+double flat_other_share(const struct run_other *other, uint32_t function);
 
 #endif

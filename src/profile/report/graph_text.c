@@ -5,6 +5,7 @@
 #include "profile/report/graph.h"
 
 #include "output/out_parallel.h"
+#include "profile/analysis/compare/base.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ static const char static_word[] = "static";
 
 enum { ENTRIES_A_PIECE = 64 };
 
-struct layout {
+struct columns {
     const struct summary *summary;
     const struct graph *graph;
     struct names *names;
@@ -22,19 +23,26 @@ struct layout {
     const uint32_t *number; /* NULL in trees */
     bool has_samples, has_time;
     int index, time, decimals, calls;
+    bool has_calls;
+    const struct base *base; /* or NULL */
+    int was;                 /* width of the base's calls; 0: it has none */
 };
 
-static struct layout lay_out(const struct summary *s, const struct graph *g, struct names *names,
-                             const struct text_style *style)
+enum { WAS_SHARE = 6 };
+
+static struct columns graph_columns_of(const struct summary *s, const struct graph *g,
+                                       struct names *names, const struct text_style *style)
 {
-    struct layout l = {.summary = s,
-                       .graph = g,
-                       .names = names,
-                       .style = style,
-                       .has_samples = s->has_samples,
-                       .has_time = s->has_samples && s->rate > 0,
-                       .index = text_digits(g->len) + 2,
-                       .calls = text_digits(s->calls)};
+    struct columns l = {.summary = s,
+                        .graph = g,
+                        .names = names,
+                        .style = style,
+                        .has_samples = s->has_samples,
+                        .has_time = s->has_samples && s->rate > 0,
+                        .index = text_digits(g->len) + 2,
+                        .calls = text_digits(s->calls),
+                        .has_calls =
+                            s->calls || (!g->is_measured && g->measured_len < g->arcs_len)};
     double most = l.has_time ? summary_time(s, s->samples) : s->samples;
     l.decimals = l.has_time ? text_time_decimals(s) : 2;
     l.time = text_digits((uint64_t)most) + l.decimals + 1;
@@ -45,13 +53,61 @@ static struct layout lay_out(const struct summary *s, const struct graph *g, str
     return l;
 }
 
-static void text_node(struct out *out, const struct layout *l, uint32_t node)
+/* Columns between times and names. */
+static int text_calls_width(const struct columns *l)
+{
+    return l->has_calls ? 2 * l->calls + 3 : 0;
+}
+
+static int text_was_width(const struct columns *l)
+{
+    return l->base ? (l->was ? l->was + 2 : 0) + (l->base->old.has_samples ? WAS_SHARE + 2 : 0) : 0;
+}
+
+/* Calls in the base, and its total share; negative: blank. */
+static void text_was(struct out *out, const struct columns *l, double calls, double share)
+{
+    if (!l->base)
+        return;
+    if (l->was && calls >= 0)
+        out_printf(out, "  %*.0f", l->was, calls);
+    else if (l->was)
+        out_spaces(out, (size_t)l->was + 2);
+    if (l->base->old.has_samples && share >= 0)
+        out_printf(out, "  %*.2f", WAS_SHARE, 100 * share);
+    else if (l->base->old.has_samples)
+        out_spaces(out, WAS_SHARE + 2);
+}
+
+/* Of a call of the entry, or to it. */
+static void text_was_arc(struct out *out, const struct columns *l, const struct entry *e,
+                         const struct entry_line *line, bool is_caller)
+{
+    bool is_arc = line->kind == LINE_ARC || line->kind == LINE_INTERNAL;
+    double calls = -1;
+    if (l->base && is_arc)
+        calls = base_arc_calls(l->base, is_caller ? line->node : e->node,
+                               is_caller ? e->node : line->node);
+    text_was(out, l, calls, -1);
+}
+
+static void text_was_function(struct out *out, const struct columns *l, uint32_t node)
+{
+    const struct change *was = l->base ? base_of(l->base, node) : NULL;
+    bool is_known = was && was->old != NO_FUNCTION;
+    text_was(out, l, is_known ? was->old_calls : -1, is_known ? was->total.old : -1);
+}
+
+/* A name, behind `used` columns of its row. */
+static void text_node(struct out *out, const struct columns *l, uint32_t node, int used)
 {
     const struct graph_node *n = &l->graph->nodes[node];
     if (graph_is_cycle(l->graph, node)) {
         out_printf(out, "<cycle %" PRIu32 " as a whole>", n->cycle);
     } else {
-        text_function(out, l->names, node, l->style);
+        int behind = l->number && l->number[node] ? 3 + text_digits(l->number[node]) : 0;
+        behind += n->cycle ? 9 + text_digits(n->cycle) : 0;
+        text_function_behind(out, l->names, node, l->style, used + behind);
         if (n->cycle)
             out_printf(out, " <cycle %" PRIu32 ">", n->cycle);
     }
@@ -60,7 +116,7 @@ static void text_node(struct out *out, const struct layout *l, uint32_t node)
 }
 
 /* Self and children, in time where the rate is known, else in samples. */
-static void text_times(struct out *out, const struct layout *l, double self, double children)
+static void text_times(struct out *out, const struct columns *l, double self, double children)
 {
     if (!l->has_samples)
         return;
@@ -71,14 +127,14 @@ static void text_times(struct out *out, const struct layout *l, double self, dou
     out_fixed(out, children / unit, l->time, l->decimals);
 }
 
-static void text_no_times(struct out *out, const struct layout *l)
+static void text_no_times(struct out *out, const struct columns *l)
 {
     if (l->has_samples)
         out_spaces(out, 2 * ((size_t)l->time + 1));
 }
 
 /* `mark` and the second number fill a field of their own. */
-static void text_calls(struct out *out, const struct layout *l, uint64_t calls, char mark,
+static void text_calls(struct out *out, const struct columns *l, uint64_t calls, char mark,
                        uint64_t second)
 {
     out_str(out, "  ");
@@ -91,7 +147,7 @@ static void text_calls(struct out *out, const struct layout *l, uint64_t calls, 
 }
 
 /* In place of a number of calls, where the code has one and no call was recorded. */
-static void text_static(struct out *out, const struct layout *l)
+static void text_static(struct out *out, const struct columns *l)
 {
     out_spaces(out, 2 + (size_t)l->calls - strlen(static_word));
     out_str(out, static_word);
@@ -107,15 +163,18 @@ static void text_origin(struct out *out, const struct graph *g)
         out_str(out, "Model    times of callees are split among callers by call counts\n");
 }
 
-static void text_line(struct out *out, const struct layout *l, const struct entry_line *line)
+static void text_line(struct out *out, const struct columns *l, const struct entry *e,
+                      const struct entry_line *line, bool is_caller)
 {
+    int used = l->index + (l->has_samples ? 2 * l->time + 9 : 0) + text_calls_width(l) +
+               text_was_width(l) + 6;
     out_spaces(out, (size_t)l->index + (l->has_samples ? 7 : 0));
     if (line->kind == LINE_INTERNAL)
         text_no_times(out, l);
     else
         text_times(out, l, line->self, line->children);
-    if (line->kind == LINE_SPONTANEOUS || line->is_seen)
-        out_spaces(out, 2 * (size_t)l->calls + 3);
+    if (!l->has_calls || line->kind == LINE_SPONTANEOUS || line->is_seen)
+        out_spaces(out, (size_t)text_calls_width(l));
     else if (line->is_static)
         text_static(out, l);
     else if (line->kind == LINE_INTERNAL)
@@ -124,17 +183,18 @@ static void text_line(struct out *out, const struct layout *l, const struct entr
         text_calls(out, l, line->calls, line->recursive_calls ? '+' : ' ', line->recursive_calls);
     else
         text_calls(out, l, line->calls, '/', line->of);
+    text_was_arc(out, l, e, line, is_caller);
     out_str(out, "      ");
     if (line->kind == LINE_SPONTANEOUS)
         out_str(out, "<spontaneous>");
     else if (line->kind == LINE_UNKNOWN)
         out_str(out, "<unknown caller>");
     else
-        text_node(out, l, line->node);
+        text_node(out, l, line->node, used);
     out_char(out, '\n');
 }
 
-static void text_primary(struct out *out, const struct layout *l, const struct entry *e)
+static void text_primary(struct out *out, const struct columns *l, const struct entry *e)
 {
     char index[16];
     double share = summary_share(l->summary, e->self + e->children);
@@ -149,13 +209,16 @@ static void text_primary(struct out *out, const struct layout *l, const struct e
     if (e->calls || e->recursive_calls)
         text_calls(out, l, e->calls, e->recursive_calls ? '+' : ' ', e->recursive_calls);
     else
-        out_spaces(out, 2 * (size_t)l->calls + 3);
+        out_spaces(out, (size_t)text_calls_width(l));
+    text_was_function(out, l, e->node);
     out_str(out, "  ");
-    text_node(out, l, e->node);
+    text_node(out, l, e->node,
+              l->index + (l->has_samples ? 2 * l->time + 9 : 0) + text_calls_width(l) +
+                  text_was_width(l) + 2);
     out_char(out, '\n');
 }
 
-static void text_head(struct out *out, const struct layout *l)
+static void text_head(struct out *out, const struct columns *l)
 {
     char self[16], children[24];
     const char unit = l->summary->abbreviation > ' ' && l->summary->abbreviation <= '~'
@@ -166,21 +229,27 @@ static void text_head(struct out *out, const struct layout *l)
     out_printf(out, "%-*s", l->index, "index");
     if (l->has_samples)
         out_printf(out, " %6s %*s %*s", "total%", l->time, self, l->time, children);
-    out_printf(out, "  %*s%*s  function\n", l->calls, "calls", l->calls + 1, "");
+    if (l->has_calls)
+        out_printf(out, "  %*s%*s", l->calls, "calls", l->calls + 1, "");
+    if (l->was)
+        out_printf(out, "  %*s", l->was, "was");
+    if (l->base && l->base->old.has_samples)
+        out_printf(out, "  %*s", WAS_SHARE, "was%");
+    out_str(out, "  function\n");
 }
 
 struct listing {
     const struct entries *entries;
-    const struct layout *layout;
+    const struct columns *layout;
 };
 
-static void text_entry(struct out *out, const struct layout *l, const struct entry *e)
+static void text_entry(struct out *out, const struct columns *l, const struct entry *e)
 {
     for (size_t k = 0; k < e->callers.all.len; k++)
-        text_line(out, l, &e->callers.all.at[k]);
+        text_line(out, l, e, &e->callers.all.at[k], true);
     text_primary(out, l, e);
     for (size_t k = 0; k < e->below.all.len; k++)
-        text_line(out, l, &e->below.all.at[k]);
+        text_line(out, l, e, &e->below.all.at[k], false);
     out_str(out, "----------------------------------------------------------------------\n");
 }
 
@@ -197,19 +266,26 @@ static void text_entries(size_t piece, struct out *out, void *context)
     entry_deinit(&e);
 }
 
-void graph_text(struct out *out, const struct entries *t, struct names *names,
-                const struct text_style *style)
+void graph_text(struct out *out, const struct report_input *in)
 {
-    struct layout l = lay_out(t->summary, t->graph, names, style);
+    const struct entries *t = in->entries;
+    struct names *names = in->names;
+    const struct text_style *style = &in->style;
+    struct columns l = graph_columns_of(t->summary, t->graph, names, style);
+    l.base = in->base;
+    if (l.base && l.base->old.has_calls)
+        l.was = text_digits(l.base->old.calls) > 4 ? text_digits(l.base->old.calls) : 4;
     struct listing listing = {t, &l};
     l.number = t->number;
     names_fill(names);
-    text_summary(out, t->summary);
-    text_notes(out, t->summary);
+    text_summary_brief(out, t->summary);
     text_origin(out, t->graph);
     out_char(out, '\n');
     text_head(out, &l);
     out_parallel(out, (t->len + ENTRIES_A_PIECE - 1) / ENTRIES_A_PIECE, 0, text_entries, &listing);
+    if (!t->len && t->omitted)
+        out_str(out, "No entry is left: no function that was measured passes --focus, --ignore and "
+                     "--min-percent.\n");
     if (t->omitted)
         out_printf(out, "%" PRIu32 " more entr%s not shown\n", t->omitted,
                    t->omitted == 1 ? "y is" : "ies are");
@@ -220,7 +296,7 @@ void graph_text(struct out *out, const struct entries *t, struct names *names,
 
 /* --- trees ----------------------------------------------------------------------------------- */
 
-static void text_tree_row(struct out *out, const struct layout *l, const struct tree_row *r)
+static void text_tree_row(struct out *out, const struct columns *l, const struct tree_row *r)
 {
     double share = summary_share(l->summary, r->samples);
     if (l->has_samples) {
@@ -239,16 +315,18 @@ static void text_tree_row(struct out *out, const struct layout *l, const struct 
     else
         out_spaces(out, (size_t)l->calls);
     out_spaces(out, 2 + 2 * (size_t)r->depth);
+    int used = (l->has_samples ? l->time + 9 : 0) + (l->has_calls ? l->calls + 2 : 0) +
+               2 * (int)(r->depth < 40 ? r->depth : 40);
     if (r->node == NO_NODE)
         out_str(out, "<unknown caller>");
     else
-        text_node(out, l, r->node);
+        text_node(out, l, r->node, used);
     if (r->cut)
         out_printf(out, " (+%" PRIu32 ")", r->cut);
     out_char(out, '\n');
 }
 
-static void text_tree(struct out *out, const struct layout *l, const struct tree *t)
+static void text_tree(struct out *out, const struct columns *l, const struct tree *t)
 {
     char total[16];
     const char unit = l->summary->abbreviation > ' ' && l->summary->abbreviation <= '~'
@@ -259,7 +337,7 @@ static void text_tree(struct out *out, const struct layout *l, const struct tree
     if (l->has_samples)
         out_printf(out, "%6s %*s  ", "total%", l->time, total);
     out_printf(out, "%*s  %s of ", l->calls, "calls", t->is_upward ? "callers" : "callees");
-    text_node(out, l, t->function);
+    text_node(out, l, t->function, 30);
     out_char(out, '\n');
     for (size_t i = 0; i < t->len; i++)
         text_tree_row(out, l, &t->rows[i]);
@@ -280,12 +358,14 @@ static void text_paths(struct out *out, const struct tree *t)
                 "ones\n");
 }
 
-void trees_text(struct out *out, const struct tree *trees, size_t len, struct names *names,
-                const struct text_style *style)
+void trees_text(struct out *out, const struct report_input *in)
 {
-    struct layout l = lay_out(trees->summary, trees->graph, names, style);
-    text_summary(out, trees->summary);
-    text_notes(out, trees->summary);
+    const struct tree *trees = in->trees;
+    size_t len = in->trees_len;
+    struct names *names = in->names;
+    const struct text_style *style = &in->style;
+    struct columns l = graph_columns_of(trees->summary, trees->graph, names, style);
+    text_summary_brief(out, trees->summary);
     if (!trees->has_paths)
         text_origin(out, trees->graph);
     text_paths(out, trees);

@@ -1,38 +1,81 @@
-/* Shared text. */
-#include "output/text.h"
+/* The head of a native report, as text. */
+#include "profile/report/head.h"
 
+#include "base/path.h"
 #include "profile/report/run_head.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
+#include <string.h>
 
-void text_name(struct out *out, const char *name)
+/* What stands behind a function's name. */
+struct name_parts {
+    const char *shown, *linkage, *file, *object; /* the latter three: or NULL */
+    bool is_profiler;
+    size_t shown_bytes;
+    int others; /* columns of the others */
+};
+
+static const char PROFILER_MARK[] = " [profiling overhead]";
+
+static struct name_parts head_name_parts_of(struct names *names, uint32_t function,
+                                            const struct text_style *style)
 {
-    size_t len = strlen(name);
-    out_room(out, len);
-    for (const char *c = name; c < name + len; c++)
-        out->at[out->len++] = (unsigned char)*c < ' ' || *c == 127 ? '?' : *c;
+    const struct function *f = &names->functions->at[function];
+    struct name_parts p = {.shown = names_text(names, function),
+                           .is_profiler = function_is_profiler(names->functions, function)};
+    p.shown_bytes = strlen(p.shown);
+    if (style->names == NAME_LINKAGE_TOO && strcmp(p.shown, f->name))
+        p.linkage = f->name;
+    p.file = names_file(names, function) ? path_base_name(names_file(names, function)) : NULL;
+    if (!f->is_made)
+        p.object = function_object_label(names->functions, function);
+    p.others = (p.linkage ? (int)strlen(p.linkage) + 3 : 0) +
+               (p.file ? (int)strlen(p.file) + 3 : 0) + (p.object ? (int)strlen(p.object) + 3 : 0) +
+               (p.is_profiler ? (int)sizeof PROFILER_MARK - 1 : 0);
+    return p;
+}
+
+int text_function_width(struct names *names, uint32_t function, const struct text_style *style)
+{
+    struct name_parts p = head_name_parts_of(names, function, style);
+    return (int)p.shown_bytes + p.others;
+}
+
+void text_function_behind(struct out *out, struct names *names, uint32_t function,
+                          const struct text_style *style, int used)
+{
+    struct name_parts p = head_name_parts_of(names, function, style);
+    int room = style->width - used - p.others;
+    room = room < NAME_ROOM ? NAME_ROOM : room;
+    if (style->width)
+        text_name_within(out, p.shown, p.shown_bytes, room);
+    else
+        text_name(out, p.shown);
+    if (p.linkage) {
+        out_str(out, " {");
+        text_name(out, p.linkage);
+        out_char(out, '}');
+    }
+    if (p.file) {
+        out_str(out, " (");
+        text_name(out, p.file);
+        out_char(out, ')');
+    }
+    if (p.object) {
+        out_str(out, " [");
+        text_name(out, p.object);
+        out_char(out, ']');
+    }
+    if (p.is_profiler)
+        out_str(out, PROFILER_MARK);
 }
 
 void text_function(struct out *out, struct names *names, uint32_t function,
                    const struct text_style *style)
 {
-    const char *shown = names_text(names, function), *linkage = names->functions->at[function].name;
-    text_name(out, shown);
-    if (style->names == NAME_LINKAGE_TOO && strcmp(shown, linkage)) {
-        out_str(out, " {");
-        text_name(out, linkage);
-        out_char(out, '}');
-    }
-    const char *object = function_object_label(names->functions, function);
-    if (object && !names->functions->at[function].is_made) {
-        out_str(out, " [");
-        text_name(out, object);
-        out_char(out, ']');
-    }
-    if (function_is_profiler(names->functions, function))
-        out_str(out, " [profiling overhead]");
+    struct text_style whole = *style;
+    whole.width = 0;
+    text_function_behind(out, names, function, &whole, 0);
 }
 
 int text_time_decimals(const struct summary *s)
@@ -43,55 +86,12 @@ int text_time_decimals(const struct summary *s)
     return decimals;
 }
 
-void text_amount(char *into, size_t size, double amount, char abbreviation)
-{
-    static const char prefixes[] = "fpnum";
-    size_t prefix = sizeof prefixes - 1; /* none */
-    double shown = amount;
-    while (shown > 0 && shown < 0.99995 && prefix) {
-        shown *= 1000;
-        prefix--;
-    }
-    int whole = shown < 9.9995 ? 1 : shown < 99.995 ? 2 : shown < 999.95 ? 3 : 4;
-    bool is_visible = abbreviation > ' ' && abbreviation <= '~';
-    char unit = is_visible ? abbreviation : '?';
-    char letter = prefixes[prefix] ? prefixes[prefix] : ' ';
-    if (amount <= 0)
-        snprintf(into, size, "0  %c", unit);
-    else if (whole == 4)
-        snprintf(into, size, "%.0f  %c", shown, unit);
-    else
-        snprintf(into, size, "%.*f %c%c", 4 - whole, shown, letter, unit);
-}
-
-enum { WARM = 2, HOT = 10 }; /* percent */
-
-void text_heat_on(struct out *out, const struct text_style *style, double share)
-{
-    if (style->has_colour && 100 * share >= WARM)
-        out_str(out, 100 * share >= HOT ? "\033[1;31m" : "\033[33m");
-}
-
-void text_heat_off(struct out *out, const struct text_style *style, double share)
-{
-    if (style->has_colour && 100 * share >= WARM)
-        out_str(out, "\033[0m");
-}
-
-int text_digits(uint64_t value)
-{
-    int digits = 1;
-    for (; value >= 10; value /= 10)
-        digits++;
-    return digits;
-}
-
-static const char *plural(uint64_t n)
+static const char *head_plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
 
-static void text_samples(struct out *out, const struct summary *s)
+static void head_text_samples(struct out *out, const struct summary *s)
 {
     if (!s->has_samples) {
         out_str(out, "Samples  none: the profile has no histogram\n");
@@ -120,18 +120,14 @@ static void text_samples(struct out *out, const struct summary *s)
     else if (s->profiler > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in the profiler itself\n", s->profiler,
                    100 * summary_share(s, s->profiler));
-    if (s->run)
-        run_account_text(out, s->run);
 }
 
-static void text_calls(struct out *out, const struct summary *s)
+static void head_text_calls(struct out *out, const struct summary *s)
 {
-    if (!s->arcs) {
-        out_str(out, "Calls    none were recorded\n");
+    if (!s->arcs)
         return;
-    }
     out_printf(out, "Calls    %" PRIu64 " along %" PRIu64 " arc%s\n", s->calls, s->arcs,
-               plural(s->arcs));
+               head_plural(s->arcs));
     if (s->unknown_callers)
         out_printf(out, "         %" PRIu64 " of them from no function of the program\n",
                    s->unknown_callers);
@@ -140,9 +136,9 @@ static void text_calls(struct out *out, const struct summary *s)
                    s->unknown_callees);
 }
 
-void text_notes(struct out *out, const struct summary *s)
+/* What the user must know of the profile before any figure. */
+static void head_text_reasons(struct out *out, const struct summary *s)
 {
-    enum { FEW = 400 }; /* samples: a share of one half is known to within five points */
     if (s->was_forced) {
         out_str(out, "Note     program and profile do not belong together: ");
         text_name(out, s->mismatch);
@@ -153,12 +149,17 @@ void text_notes(struct out *out, const struct summary *s)
         text_name(out, s->notes[i]);
         out_char(out, '\n');
     }
+}
+
+void text_notes(struct out *out, const struct summary *s)
+{
+    enum { FEW = 400 }; /* samples: a share of one half is known to within five points */
+    head_text_reasons(out, s);
     double certain = s->effective > 0 ? s->effective : s->samples;
     if (s->has_samples && certain > 0 && certain < FEW) {
         struct interval half = share_interval(certain / 2, certain);
-        out_printf(
-            out, "Note     few samples: a share of 50 %% is uncertain by %.0f points (+-, 95 %%)\n",
-            50 * (half.high - half.low));
+        out_printf(out, "Note     few samples: a share of 50 %% may be %.0f points more or less\n",
+                   50 * (half.high - half.low));
     }
     double cost = summary_mcount_estimate(s);
     bool is_visible = s->rate > 0 && cost > 1 / s->rate; /* more than one sample */
@@ -169,19 +170,40 @@ void text_notes(struct out *out, const struct summary *s)
                    text_time_decimals(s), cost, MCOUNT_NANOSECONDS);
 }
 
-void text_summary(struct out *out, const struct summary *s)
+void text_files(struct out *out, const struct summary *s)
+{
+    out_str(out, "Program  ");
+    text_name(out, s->program);
+    out_str(out, "\nProfile  ");
+    text_name(out, s->profiles[0]);
+    if (s->profiles_len > 1)
+        out_printf(out, " and %zu more", s->profiles_len - 1);
+    out_char(out, '\n');
+}
+
+static void head_text_subject(struct out *out, const struct summary *s)
 {
     if (s->run) {
         run_head_text(out, s->run, s->profiles, s->profiles_len);
     } else {
-        out_str(out, "Program  ");
-        text_name(out, s->program);
-        out_str(out, "\nProfile  ");
-        text_name(out, s->profiles[0]);
-        if (s->profiles_len > 1)
-            out_printf(out, " and %zu more", s->profiles_len - 1);
-        out_char(out, '\n');
+        text_files(out, s);
     }
-    text_samples(out, s);
-    text_calls(out, s);
+}
+
+void text_summary(struct out *out, const struct summary *s)
+{
+    head_text_subject(out, s);
+    head_text_samples(out, s);
+    if (s->run)
+        run_account_text(out, s->run);
+    head_text_calls(out, s);
+}
+
+void text_summary_brief(struct out *out, const struct summary *s)
+{
+    head_text_subject(out, s);
+    head_text_samples(out, s);
+    if (s->run)
+        run_doubts_text(out, s->run);
+    head_text_reasons(out, s);
 }

@@ -8,7 +8,7 @@
 
 enum { MOST_LINES = 100 }; /* of one list in text; JSON has all */
 
-static const char *kind_name(enum record_kind kind)
+static const char *info_kind_name(enum record_kind kind)
 {
     return kind == RECORD_HISTOGRAM ? "histogram" : kind == RECORD_ARC ? "arcs" : "blocks";
 }
@@ -18,7 +18,7 @@ struct extent {
     uint64_t lowest, highest, total, largest;
 };
 
-static void extend(struct extent *x, uint64_t address, uint64_t count)
+static void info_extend(struct extent *x, uint64_t address, uint64_t count)
 {
     x->lowest = address < x->lowest ? address : x->lowest;
     x->highest = address > x->highest ? address : x->highest;
@@ -26,24 +26,24 @@ static void extend(struct extent *x, uint64_t address, uint64_t count)
     x->largest = count > x->largest ? count : x->largest;
 }
 
-static struct extent callees(const struct profile *p)
+static struct extent info_callees(const struct profile *p)
 {
     struct extent x = {.lowest = UINT64_MAX};
     for (size_t i = 0; i < p->arcs.len; i++)
-        extend(&x, p->arcs.at[i].self, p->arcs.at[i].count);
+        info_extend(&x, p->arcs.at[i].self, p->arcs.at[i].count);
     return x;
 }
 
-static struct extent blocks(const struct profile *p)
+static struct extent info_blocks(const struct profile *p)
 {
     struct extent x = {.lowest = UINT64_MAX};
     for (size_t i = 0; i < p->blocks.len; i++)
-        extend(&x, p->blocks.at[i].address, p->blocks.at[i].count);
+        info_extend(&x, p->blocks.at[i].address, p->blocks.at[i].count);
     return x;
 }
 
 /* Where the busiest bin begins. */
-static uint64_t peak_address(const struct histogram *h, uint64_t peak)
+static uint64_t info_peak_address(const struct histogram *h, uint64_t peak)
 {
     uint32_t i = 0;
     while (i < h->bins && histogram_get(h, i) != peak)
@@ -54,30 +54,30 @@ static uint64_t peak_address(const struct histogram *h, uint64_t peak)
 /* --- text ------------------------------------------------------------------------------------ */
 
 /* A name that cannot move the cursor or break the line. */
-static void text_name(struct out *out, const char *name)
+static void info_text_of_name(struct out *out, const char *name)
 {
     for (; *name; name++)
         out_char(out, (unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
 }
 
-static void text_more(struct out *out, size_t len)
+static void info_text_more(struct out *out, size_t len)
 {
     if (len > MOST_LINES)
         out_printf(out, "  ... and %zu more (--json has all)\n", len - MOST_LINES);
 }
 
-static void text_samples(struct out *out, const struct histogram *h, uint64_t samples)
+static void info_text_samples(struct out *out, const struct histogram *h, uint64_t samples)
 {
     bool is_visible = h->abbreviation > ' ' && h->abbreviation <= '~';
     out_printf(out, "%" PRIu64 " samples of rate %" PRIu32, samples, h->rate);
     if (!h->rate)
         return;
     out_printf(out, ": %.2f ", (double)samples / h->rate);
-    text_name(out, h->dimension[0] ? h->dimension : "units");
+    info_text_of_name(out, h->dimension[0] ? h->dimension : "units");
     out_printf(out, " (%c)", is_visible ? h->abbreviation : '?');
 }
 
-static void text_histograms(struct out *out, const struct profile *p)
+static void info_text_histograms(struct out *out, const struct profile *p)
 {
     for (size_t i = 0; i < p->histograms.len && i < MOST_LINES; i++) {
         const struct histogram *h = &p->histograms.at[i];
@@ -86,23 +86,23 @@ static void text_histograms(struct out *out, const struct profile *p)
                    "  histogram %zu: 0x%" PRIx64 "-0x%" PRIx64 ", %" PRIu32
                    " bins of %.6g bytes, counters of %d bits\n    ",
                    i, h->low, h->high, h->bins, histogram_bin_bytes(h), 8 * h->width);
-        text_samples(out, h, histogram_total(h));
+        info_text_samples(out, h, histogram_total(h));
         if (peak)
-            out_printf(out, ", most (%" PRIu64 ") at 0x%" PRIx64, peak, peak_address(h, peak));
+            out_printf(out, ", most (%" PRIu64 ") at 0x%" PRIx64, peak, info_peak_address(h, peak));
         out_char(out, '\n');
     }
-    text_more(out, p->histograms.len);
+    info_text_more(out, p->histograms.len);
 }
 
-static void text_extents(struct out *out, const struct profile *p)
+static void info_text_extents(struct out *out, const struct profile *p)
 {
-    struct extent x = callees(p);
+    struct extent x = info_callees(p);
     if (p->arcs.len)
         out_printf(out,
                    "  arcs: %zu, %" PRIu64 " calls, callees 0x%" PRIx64 "-0x%" PRIx64
                    ", largest count %" PRIu64 "\n",
                    p->arcs.len, x.total, x.lowest, x.highest, x.largest);
-    x = blocks(p);
+    x = info_blocks(p);
     if (p->blocks.len)
         out_printf(out,
                    "  blocks: %zu, %" PRIu64 " executions, 0x%" PRIx64 "-0x%" PRIx64
@@ -110,7 +110,7 @@ static void text_extents(struct out *out, const struct profile *p)
                    p->blocks.len, x.total, x.lowest, x.highest, x.largest);
 }
 
-static void text_runs(struct out *out, const struct profile *p)
+static void info_text_runs(struct out *out, const struct profile *p)
 {
     out_printf(out, "  records: %" PRIu64 " histogram, %" PRIu64 " arc, %" PRIu64 " block list\n",
                p->histogram_records, p->arc_records, p->block_records);
@@ -120,12 +120,12 @@ static void text_runs(struct out *out, const struct profile *p)
         if (run->kind == RECORD_HISTOGRAM)
             out_printf(out, "histogram %" PRIu32 ", %" PRIu64 " bins\n", run->first, run->len);
         else
-            out_printf(out, "%" PRIu64 " %s\n", run->len, kind_name(run->kind));
+            out_printf(out, "%" PRIu64 " %s\n", run->len, info_kind_name(run->kind));
     }
-    text_more(out, p->runs.len);
+    info_text_more(out, p->runs.len);
 }
 
-static void text_findings(struct out *out, const struct profile *p)
+static void info_text_findings(struct out *out, const struct profile *p)
 {
     struct finding_list list = check_profile(p);
     for (size_t i = 0; i < list.len; i++) {
@@ -141,17 +141,17 @@ void info_text(struct out *out, const struct file_info *file, bool is_first)
 {
     const struct profile *p = file->found;
     out_str(out, is_first ? "" : "\n");
-    text_name(out, file->name);
+    info_text_of_name(out, file->name);
     out_str(out, ": ");
     if (file->title)
         out_printf(out, "%s, %d-bit %s-endian, ", file->title, 8 * p->word,
                    p->big_endian ? "big" : "little");
     out_printf(out, "%" PRIu64 " bytes\n", file->size_bytes);
     if (file->title) {
-        text_histograms(out, p);
-        text_extents(out, p);
-        text_runs(out, p);
-        text_findings(out, p);
+        info_text_histograms(out, p);
+        info_text_extents(out, p);
+        info_text_runs(out, p);
+        info_text_findings(out, p);
     }
     if (file->error)
         out_printf(out, "  error: %s\n", file->error);
@@ -159,93 +159,93 @@ void info_text(struct out *out, const struct file_info *file, bool is_first)
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void pair_u64(struct json *j, const char *key, uint64_t value)
+static void info_pair_u64(struct json *j, const char *key, uint64_t value)
 {
     json_key(j, key);
     json_u64(j, value);
 }
 
-static void pair_str(struct json *j, const char *key, const char *value)
+static void info_pair_str(struct json *j, const char *key, const char *value)
 {
     json_key(j, key);
     json_str(j, value);
 }
 
-static void pair_address(struct json *j, const char *key, uint64_t value)
+static void info_pair_address(struct json *j, const char *key, uint64_t value)
 {
     json_key(j, key);
     json_address(j, value);
 }
 
-static void json_histogram(struct json *j, const struct histogram *h)
+static void info_json_histogram(struct json *j, const struct histogram *h)
 {
     uint64_t peak = histogram_peak(h);
     json_begin(j, '{');
-    pair_address(j, "low", h->low);
-    pair_address(j, "high", h->high);
-    pair_u64(j, "bins", h->bins);
+    info_pair_address(j, "low", h->low);
+    info_pair_address(j, "high", h->high);
+    info_pair_u64(j, "bins", h->bins);
     json_key(j, "bytes_per_bin");
     json_double(j, histogram_bin_bytes(h));
-    pair_u64(j, "rate", h->rate);
-    pair_str(j, "dimension", h->dimension);
+    info_pair_u64(j, "rate", h->rate);
+    info_pair_str(j, "dimension", h->dimension);
     json_key(j, "abbreviation");
     json_str_n(j, &h->abbreviation, h->abbreviation ? 1 : 0);
-    pair_u64(j, "counter_bits", 8 * h->width);
-    pair_u64(j, "samples", histogram_total(h));
-    pair_u64(j, "peak_samples", peak);
-    pair_address(j, "peak_address", peak ? peak_address(h, peak) : h->low);
+    info_pair_u64(j, "counter_bits", 8 * h->width);
+    info_pair_u64(j, "samples", histogram_total(h));
+    info_pair_u64(j, "peak_samples", peak);
+    info_pair_address(j, "peak_address", peak ? info_peak_address(h, peak) : h->low);
     json_end(j);
 }
 
-static void json_histograms(struct json *j, const struct profile *p)
+static void info_json_histograms(struct json *j, const struct profile *p)
 {
     json_key(j, "histograms");
     json_begin(j, '[');
     for (size_t i = 0; i < p->histograms.len; i++)
-        json_histogram(j, &p->histograms.at[i]);
+        info_json_histogram(j, &p->histograms.at[i]);
     json_end(j);
 }
 
 /* `total`: what the sum of counts is called. */
-static void json_extent(struct json *j, const char *key, size_t len, const struct extent *x,
-                        const char *total)
+static void info_json_extent(struct json *j, const char *key, size_t len, const struct extent *x,
+                             const char *total)
 {
     json_key(j, key);
     json_begin(j, '{');
-    pair_u64(j, "number", len);
-    pair_u64(j, total, x->total);
-    pair_u64(j, "largest_count", x->largest);
+    info_pair_u64(j, "number", len);
+    info_pair_u64(j, total, x->total);
+    info_pair_u64(j, "largest_count", x->largest);
     if (len) {
-        pair_address(j, "lowest", x->lowest);
-        pair_address(j, "highest", x->highest);
+        info_pair_address(j, "lowest", x->lowest);
+        info_pair_address(j, "highest", x->highest);
     }
     json_end(j);
 }
 
-static void json_runs(struct json *j, const struct profile *p)
+static void info_json_runs(struct json *j, const struct profile *p)
 {
     json_key(j, "records");
     json_begin(j, '{');
-    pair_u64(j, "histogram", p->histogram_records);
-    pair_u64(j, "arc", p->arc_records);
-    pair_u64(j, "block_list", p->block_records);
+    info_pair_u64(j, "histogram", p->histogram_records);
+    info_pair_u64(j, "arc", p->arc_records);
+    info_pair_u64(j, "block_list", p->block_records);
     json_end(j);
     json_key(j, "layout");
     json_begin(j, '[');
     for (size_t i = 0; i < p->runs.len; i++) {
         const struct record_run *run = &p->runs.at[i];
         json_begin(j, '{');
-        pair_u64(j, "offset", run->offset);
-        pair_str(j, "kind", kind_name(run->kind));
-        pair_u64(j, "length", run->len);
+        info_pair_u64(j, "offset", run->offset);
+        info_pair_str(j, "kind", info_kind_name(run->kind));
+        info_pair_u64(j, "length", run->len);
         if (run->kind == RECORD_HISTOGRAM)
-            pair_u64(j, "histogram", run->first);
+            info_pair_u64(j, "histogram", run->first);
         json_end(j);
     }
     json_end(j);
 }
 
-static void json_findings(struct json *j, const struct profile *p)
+static void info_json_findings(struct json *j, const struct profile *p)
 {
     struct finding_list list = check_profile(p);
     json_key(j, "findings");
@@ -253,36 +253,36 @@ static void json_findings(struct json *j, const struct profile *p)
     for (size_t i = 0; i < list.len; i++) {
         bool is_counted;
         json_begin(j, '{');
-        pair_str(j, "kind", finding_name(list.at[i].kind));
-        pair_u64(j, "count", list.at[i].count);
-        pair_str(j, "text", finding_sentence(list.at[i].kind, &is_counted));
+        info_pair_str(j, "kind", finding_name(list.at[i].kind));
+        info_pair_u64(j, "count", list.at[i].count);
+        info_pair_str(j, "text", finding_sentence(list.at[i].kind, &is_counted));
         json_end(j);
     }
     json_end(j);
 }
 
-static void json_profile(struct json *j, const struct profile *p)
+static void info_json_profile(struct json *j, const struct profile *p)
 {
-    struct extent arc_extent = callees(p), block_extent = blocks(p);
-    pair_u64(j, "word_bits", 8 * p->word);
-    pair_str(j, "byte_order", p->big_endian ? "big" : "little");
-    json_histograms(j, p);
-    json_extent(j, "arcs", p->arcs.len, &arc_extent, "calls");
-    json_extent(j, "blocks", p->blocks.len, &block_extent, "executions");
-    json_runs(j, p);
-    pair_u64(j, "trailing_bytes", p->trailing_bytes);
-    json_findings(j, p);
+    struct extent arc_extent = info_callees(p), block_extent = info_blocks(p);
+    info_pair_u64(j, "word_bits", 8 * p->word);
+    info_pair_str(j, "byte_order", p->big_endian ? "big" : "little");
+    info_json_histograms(j, p);
+    info_json_extent(j, "arcs", p->arcs.len, &arc_extent, "calls");
+    info_json_extent(j, "blocks", p->blocks.len, &block_extent, "executions");
+    info_json_runs(j, p);
+    info_pair_u64(j, "trailing_bytes", p->trailing_bytes);
+    info_json_findings(j, p);
 }
 
 void info_json(struct json *j, const struct file_info *file)
 {
     json_begin(j, '{');
-    pair_str(j, "name", file->name);
-    pair_u64(j, "size_bytes", file->size_bytes);
-    pair_str(j, "format", file->format);
-    pair_str(j, "title", file->title);
-    pair_str(j, "error", file->error);
+    info_pair_str(j, "name", file->name);
+    info_pair_u64(j, "size_bytes", file->size_bytes);
+    info_pair_str(j, "format", file->format);
+    info_pair_str(j, "title", file->title);
+    info_pair_str(j, "error", file->error);
     if (file->title)
-        json_profile(j, file->found);
+        info_json_profile(j, file->found);
     json_end(j);
 }

@@ -1,6 +1,6 @@
 /* What a profile file holds, by record, as text or JSON (docs/schema/info.schema.json). */
-#ifndef MONARC_REPORT_INFO_H
-#define MONARC_REPORT_INFO_H
+#ifndef MONARC_PROFILE_REPORT_INFO_H
+#define MONARC_PROFILE_REPORT_INFO_H
 
 #include "profile/model/profile.h"
 #include "output/json.h"

@@ -20,8 +20,8 @@ static void row(struct out *out, const char *prefix, const char *label, double b
                COLUMN, decimals, after, unit);
 }
 
-void order_gain_rows(struct out *out, const struct order *t, const struct order_gain *gain,
-                     const char *prefix)
+void layout_gain_rows(struct out *out, const struct layout *t, const struct layout_gain *gain,
+                      const char *prefix)
 {
     const struct locality *before = &gain->before, *after = &gain->after;
     out_printf(out, "%s%-*s%*s%*s\n", prefix, LABEL, "", COLUMN, "before", COLUMN, "after");
@@ -44,9 +44,12 @@ void order_gain_rows(struct out *out, const struct order *t, const struct order_
         1000 * after->large_misses, 1, "");
 }
 
-void order_text(struct out *out, const struct order *t, const struct order_gain *gain,
-                const struct summary *s, const char *path)
+void layout_text(struct out *out, const struct report_input *in)
 {
+    const struct layout *t = in->layout;
+    const struct layout_gain *gain = in->gain;
+    const struct summary *s = in->summary;
+    const char *path = in->layout_path;
     text_summary(out, s);
     text_notes(out, s);
     out_printf(out,
@@ -67,12 +70,12 @@ void order_text(struct out *out, const struct order *t, const struct order_gain 
         out_printf(out, "%" PRIu32 " more with %.2f %% of what ran cannot be moved by name.\n",
                    t->fixed, 100 * t->fixed_heat / (t->heat + t->fixed_heat));
     out_char(out, '\n');
-    order_gain_rows(out, t, gain, "");
+    layout_gain_rows(out, t, gain, "");
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void json_locality(struct json *j, const char *key, const struct order *t,
+static void json_locality(struct json *j, const char *key, const struct layout *t,
                           const struct locality *l)
 {
     json_key(j, key), json_begin(j, '{');
@@ -91,7 +94,7 @@ static void json_locality(struct json *j, const char *key, const struct order *t
     json_end(j);
 }
 
-static void json_place(struct json *j, const struct order *t, const struct order_place *p,
+static void json_place(struct json *j, const struct layout *t, const struct layout_place *p,
                        struct names *names)
 {
     json_begin(j, '{');
@@ -110,9 +113,12 @@ static void json_place(struct json *j, const struct order *t, const struct order
     json_end(j);
 }
 
-void order_json(struct out *out, const struct order *t, const struct order_gain *gain,
-                const struct summary *s, struct names *names)
+void layout_json(struct out *out, const struct report_input *in)
 {
+    const struct layout *t = in->layout;
+    const struct layout_gain *gain = in->gain;
+    const struct summary *s = in->summary;
+    struct names *names = in->names;
     struct json j = {.out = out};
     json_report_begin(&j, "order", s);
     json_pair_str(&j, "heat_is", t->has_samples ? "samples" : "calls");

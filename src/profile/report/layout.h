@@ -1,33 +1,31 @@
 /* An order of functions: as files that linkers read, as text and JSON
  * (docs/schema/order.schema.json). */
-#ifndef MONARC_REPORT_ORDER_H
-#define MONARC_REPORT_ORDER_H
+#ifndef MONARC_PROFILE_REPORT_LAYOUT_H
+#define MONARC_PROFILE_REPORT_LAYOUT_H
 
 #include "profile/analysis/layout.h"
-#include "output/text.h"
+#include "profile/report/head.h"
+#include "profile/report/input.h"
 
-enum order_format {
-    ORDER_LLD,   /* symbols, for --symbol-ordering-file */
-    ORDER_GOLD,  /* sections, for --section-ordering-file */
-    ORDER_LD,    /* a fragment of a linker script, for -T */
-    ORDER_MOLD,  /* a linker script for `ld -r`, which goes before mold */
-    ORDER_NAMES, /* symbols, and nothing else */
-    ORDER_FORMATS
+enum layout_format {
+    LAYOUT_LLD,   /* symbols, for --symbol-ordering-file */
+    LAYOUT_GOLD,  /* sections, for --section-ordering-file */
+    LAYOUT_LD,    /* a fragment of a linker script, for -T */
+    LAYOUT_MOLD,  /* a linker script for `ld -r`, which goes before mold */
+    LAYOUT_NAMES, /* symbols, and nothing else */
+    LAYOUT_FORMATS
 };
 
-extern const char *const order_format_names[ORDER_FORMATS];
+extern const char *const layout_format_names[LAYOUT_FORMATS];
 
-void order_file(struct out *out, const struct order *t, const struct order_gain *gain,
-                enum order_format format);
+void layout_file(struct out *out, const struct layout *t, const struct layout_gain *gain,
+                 enum layout_format format);
 
-/* `path` is where the order went. */
-void order_text(struct out *out, const struct order *t, const struct order_gain *gain,
-                const struct summary *s, const char *path);
-void order_json(struct out *out, const struct order *t, const struct order_gain *gain,
-                const struct summary *s, struct names *names);
+void layout_text(struct out *out, const struct report_input *in);
+void layout_json(struct out *out, const struct report_input *in);
 
 /* Rows of the table of gains, each after `prefix`. */
-void order_gain_rows(struct out *out, const struct order *t, const struct order_gain *gain,
-                     const char *prefix);
+void layout_gain_rows(struct out *out, const struct layout *t, const struct layout_gain *gain,
+                      const char *prefix);
 
 #endif

@@ -8,20 +8,20 @@
 
 #include <string.h>
 
-const char *const order_format_names[] = {[ORDER_LLD] = "lld",
-                                          [ORDER_GOLD] = "gold",
-                                          [ORDER_LD] = "ld",
-                                          [ORDER_MOLD] = "mold",
-                                          [ORDER_NAMES] = "names"};
+const char *const layout_format_names[] = {[LAYOUT_LLD] = "lld",
+                                           [LAYOUT_GOLD] = "gold",
+                                           [LAYOUT_LD] = "ld",
+                                           [LAYOUT_MOLD] = "mold",
+                                           [LAYOUT_NAMES] = "names"};
 
 enum { RARELY_RUN }; /* place in the following */
 static const char *const section_prefixes[] = {".text.unlikely.", ".text.", ".text.hot.",
                                                ".text.startup.", ".text.exit."};
 static const char *const cold_prefixes[] = {".text.unlikely.", ".text.split."};
 
-static bool is_script(enum order_format format)
+static bool is_script(enum layout_format format)
 {
-    return format == ORDER_LD || format == ORDER_MOLD;
+    return format == LAYOUT_LD || format == LAYOUT_MOLD;
 }
 
 /* Without a symbol version (`f@@V2`), which objects do not have. */
@@ -32,18 +32,18 @@ static size_t length_of(const char *name)
 }
 
 static void section(struct out *out, const char *prefix, const char *name, size_t len,
-                    enum order_format format)
+                    enum layout_format format)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$";
     bool is_quoted = is_script(format) && strspn(name, plain) < len;
-    out_str(out, format == ORDER_GOLD ? "" : is_quoted ? " \"" : " ");
+    out_str(out, format == LAYOUT_GOLD ? "" : is_quoted ? " \"" : " ");
     out_str(out, prefix);
     out_bytes(out, name, len);
-    out_str(out, format == ORDER_GOLD ? "\n" : is_quoted ? "\"" : "");
+    out_str(out, format == LAYOUT_GOLD ? "\n" : is_quoted ? "\"" : "");
 }
 
 static void sections(struct out *out, const char *name, bool has_cold_part,
-                     enum order_format format)
+                     enum layout_format format)
 {
     size_t len = length_of(name);
     for (size_t i = has_cold_part ? RARELY_RUN + 1 : 0;
@@ -55,9 +55,9 @@ static void sections(struct out *out, const char *name, bool has_cold_part,
         section(out, cold_prefixes[i], name, len - 5, format);
 }
 
-static void place(struct out *out, const struct order_place *p, enum order_format format)
+static void place(struct out *out, const struct layout_place *p, enum layout_format format)
 {
-    if (format == ORDER_LLD || format == ORDER_NAMES) {
+    if (format == LAYOUT_LLD || format == LAYOUT_NAMES) {
         out_bytes(out, p->names[0], length_of(p->names[0]));
         out_char(out, '\n');
         return;
@@ -68,36 +68,37 @@ static void place(struct out *out, const struct order_place *p, enum order_forma
     out_str(out, is_script(format) ? " )\n" : "");
 }
 
-static void head(struct out *out, const struct order *t, const struct order_gain *gain,
-                 enum order_format format)
+static void head(struct out *out, const struct layout *t, const struct layout_gain *gain,
+                 enum layout_format format)
 {
-    static const char *const use[ORDER_FORMATS] = {
-        [ORDER_LLD] = "-fuse-ld=lld -Wl,--symbol-ordering-file=FILE",
-        [ORDER_GOLD] = "-fuse-ld=gold -Wl,--section-ordering-file=FILE",
-        [ORDER_LD] = "-Wl,-T,FILE",
-        [ORDER_MOLD] = "ld -r --force-group-allocation -T FILE -o all.o OBJECT..., then mold all.o",
+    static const char *const use[LAYOUT_FORMATS] = {
+        [LAYOUT_LLD] = "-fuse-ld=lld -Wl,--symbol-ordering-file=FILE",
+        [LAYOUT_GOLD] = "-fuse-ld=gold -Wl,--section-ordering-file=FILE",
+        [LAYOUT_LD] = "-Wl,-T,FILE",
+        [LAYOUT_MOLD] =
+            "ld -r --force-group-allocation -T FILE -o all.o OBJECT..., then mold all.o",
     };
     const char *prefix = is_script(format) ? "" : "# ";
     out_printf(out, "%sOrder of functions, made by monarc order. Compile with\n",
                is_script(format) ? "/* " : prefix);
     out_printf(out, "%s-ffunction-sections; link: %s\n", prefix, use[format]);
-    order_gain_rows(out, t, gain, prefix);
+    layout_gain_rows(out, t, gain, prefix);
     out_str(out, is_script(format) ? "*/\n" : "");
 }
 
-void order_file(struct out *out, const struct order *t, const struct order_gain *gain,
-                enum order_format format)
+void layout_file(struct out *out, const struct layout *t, const struct layout_gain *gain,
+                 enum layout_format format)
 {
-    if (format != ORDER_NAMES)
+    if (format != LAYOUT_NAMES)
         head(out, t, gain, format);
     if (is_script(format))
         out_printf(out, "SECTIONS\n{\n  %s :\n  {\n",
-                   format == ORDER_LD ? ".text.ordered" : ".text 0");
+                   format == LAYOUT_LD ? ".text.ordered" : ".text 0");
     for (uint32_t i = 0; i < t->len; i++)
         if (t->places[i].is_named)
             place(out, &t->places[i], format);
-    if (format == ORDER_LD)
+    if (format == LAYOUT_LD)
         out_str(out, "  }\n}\nINSERT AFTER .text;\n");
-    if (format == ORDER_MOLD)
+    if (format == LAYOUT_MOLD)
         out_str(out, "    *(.text .text.*)\n  }\n}\n");
 }

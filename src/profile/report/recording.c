@@ -9,13 +9,13 @@
 
 enum { MOST_LINES = 100 }; /* of one list in text; JSON has all */
 
-static const char *event_of(const struct process_facts *p)
+static const char *recording_event_of(const struct process_facts *p)
 {
     const char *name = event_name(p->event);
     return name ? name : "unknown";
 }
 
-static const char *clock_of(const struct process_facts *p)
+static const char *recording_clock_of(const struct process_facts *p)
 {
     static const char *const names[] = {"none", "perf", "timer", "itimer"};
     return p->clock < sizeof names / sizeof *names ? names[p->clock] : "unknown";
@@ -23,7 +23,7 @@ static const char *clock_of(const struct process_facts *p)
 
 enum { WRITTEN_SIGNAL = 256 };
 
-static const char *written_because(const struct process_facts *p)
+static const char *recording_written_because(const struct process_facts *p)
 {
     static const char *const reasons[] = {"recovery", "exit", "exec", "request"};
     if (p->written >= WRITTEN_SIGNAL)
@@ -31,7 +31,7 @@ static const char *written_because(const struct process_facts *p)
     return p->written < sizeof reasons / sizeof *reasons ? reasons[p->written] : "unknown";
 }
 
-static const char *mark_kind(uint32_t kind)
+static const char *recording_mark_kind(uint32_t kind)
 {
     static const char *const kinds[] = {"phase", "begin", "end"};
     return kind < sizeof kinds / sizeof *kinds ? kinds[kind] : "unknown";
@@ -39,13 +39,13 @@ static const char *mark_kind(uint32_t kind)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-static void text_more(struct out *out, size_t len)
+static void recording_text_more(struct out *out, size_t len)
 {
     if (len > MOST_LINES)
         out_printf(out, "    ... and %zu more (--json has all)\n", len - MOST_LINES);
 }
 
-static void text_process(struct out *out, const struct recording *r)
+static void recording_text_process(struct out *out, const struct recording *r)
 {
     const struct process_facts *p = &r->process;
     out_printf(out, "  process %" PRIu32 ", %d-bit, %s-endian\n  command:", p->pid, 8 * r->word,
@@ -62,11 +62,11 @@ static void text_process(struct out *out, const struct recording *r)
     }
     out_printf(out, "\n  ran %.3f s, used %.3f s of CPU time, written at %s",
                (double)(p->end_ns - p->start_ns) / 1e9, (double)p->cpu_ns / 1e9,
-               written_because(p));
+               recording_written_because(p));
     if (p->written >= WRITTEN_SIGNAL)
         out_printf(out, " %" PRIu32, p->written - WRITTEN_SIGNAL);
-    out_printf(out, "\n  samples: %" PRIu64 " of event %s, clock %s", p->samples, event_of(p),
-               clock_of(p));
+    out_printf(out, "\n  samples: %" PRIu64 " of event %s, clock %s", p->samples,
+               recording_event_of(p), recording_clock_of(p));
     if (p->millihertz)
         out_printf(out, ", %.1f per second (asked for: %" PRIu32 ")", (double)p->millihertz / 1000,
                    p->rate);
@@ -77,7 +77,7 @@ static void text_process(struct out *out, const struct recording *r)
     out_printf(out, "  calls between objects: %" PRIu64 " along %zu arcs\n", calls, r->arcs.len);
 }
 
-static void text_lists(struct out *out, const struct recording *r)
+static void recording_text_lists(struct out *out, const struct recording *r)
 {
     out_printf(out, "  objects: %zu\n", r->objects.len);
     for (size_t i = 0; i < r->objects.len && i < MOST_LINES; i++) {
@@ -86,7 +86,7 @@ static void text_lists(struct out *out, const struct recording *r)
         text_name(out, o->path[0] ? o->path : "(no file)");
         out_str(out, o->is_unloaded ? ", unloaded\n" : "\n");
     }
-    text_more(out, r->objects.len);
+    recording_text_more(out, r->objects.len);
     out_printf(out, "  threads: %zu\n", r->threads.len);
     for (size_t i = 0; i < r->threads.len && i < MOST_LINES; i++) {
         const struct recorded_thread *t = &r->threads.at[i];
@@ -95,15 +95,16 @@ static void text_lists(struct out *out, const struct recording *r)
         text_name(out, t->name);
         out_char(out, '\n');
     }
-    text_more(out, r->threads.len);
+    recording_text_more(out, r->threads.len);
     for (size_t i = 0; i < r->marks.len && i < MOST_LINES; i++) {
         const struct recorded_mark *m = &r->marks.at[i];
-        out_printf(out, "  mark at %.6f s, %s: ",
-                   (double)(int64_t)(m->at_ns - r->process.start_ns) / 1e9, mark_kind(m->kind));
+        out_printf(
+            out, "  mark at %.6f s, %s: ", (double)(int64_t)(m->at_ns - r->process.start_ns) / 1e9,
+            recording_mark_kind(m->kind));
         text_name(out, m->name);
         out_char(out, '\n');
     }
-    text_more(out, r->marks.len);
+    recording_text_more(out, r->marks.len);
     for (size_t i = 0; i < r->losses.len && i < MOST_LINES; i++) {
         if (!r->losses.at[i].count) { /* calls are always reported */
             out_str(out, "  lost: no call\n");
@@ -123,13 +124,13 @@ void recording_text_report(struct out *out, const char *folder, const struct rec
         out_char(out, '\n');
     text_name(out, folder);
     out_str(out, ": recording of monarc's runtime\n");
-    text_process(out, r);
-    text_lists(out, r);
+    recording_text_process(out, r);
+    recording_text_lists(out, r);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void json_process(struct json *j, const struct recording *r)
+static void recording_json_process(struct json *j, const struct recording *r)
 {
     const struct process_facts *p = &r->process;
     json_pair_u64(j, "pid", p->pid);
@@ -144,11 +145,11 @@ static void json_process(struct json *j, const struct recording *r)
     json_pair_u64(j, "run_ns", p->end_ns - p->start_ns);
     json_pair_u64(j, "cpu_ns", p->cpu_ns);
     json_pair_u64(j, "samples", p->samples);
-    json_pair_str(j, "event", event_of(p));
-    json_pair_str(j, "clock", clock_of(p));
+    json_pair_str(j, "event", recording_event_of(p));
+    json_pair_str(j, "clock", recording_clock_of(p));
     json_pair_double(j, "rate", (double)p->millihertz / 1000);
     json_pair_u64(j, "rate_asked_for", p->rate);
-    json_pair_str(j, "written", written_because(p));
+    json_pair_str(j, "written", recording_written_because(p));
     json_key(j, "signal");
     if (p->written >= WRITTEN_SIGNAL)
         json_u64(j, p->written - WRITTEN_SIGNAL);
@@ -158,7 +159,7 @@ static void json_process(struct json *j, const struct recording *r)
     json_pair_u64(j, "arcs_between_objects", r->arcs.len);
 }
 
-static void json_objects(struct json *j, const struct recording *r)
+static void recording_json_objects(struct json *j, const struct recording *r)
 {
     json_key(j, "objects"), json_begin(j, '[');
     for (size_t i = 0; i < r->objects.len; i++) {
@@ -181,7 +182,7 @@ static void json_objects(struct json *j, const struct recording *r)
     json_end(j);
 }
 
-static void json_threads(struct json *j, const struct recording *r)
+static void recording_json_threads(struct json *j, const struct recording *r)
 {
     json_key(j, "threads"), json_begin(j, '[');
     for (size_t i = 0; i < r->threads.len; i++) {
@@ -195,13 +196,13 @@ static void json_threads(struct json *j, const struct recording *r)
     json_end(j);
 }
 
-static void json_marks_and_losses(struct json *j, const struct recording *r)
+static void recording_json_marks_and_losses(struct json *j, const struct recording *r)
 {
     json_key(j, "marks"), json_begin(j, '[');
     for (size_t i = 0; i < r->marks.len; i++) {
         json_begin(j, '{');
         json_key(j, "at_ns"), json_i64(j, (int64_t)(r->marks.at[i].at_ns - r->process.start_ns));
-        json_pair_str(j, "kind", mark_kind(r->marks.at[i].kind));
+        json_pair_str(j, "kind", recording_mark_kind(r->marks.at[i].kind));
         json_pair_str(j, "name", r->marks.at[i].name);
         json_end(j);
     }
@@ -222,9 +223,9 @@ void recording_json_report(struct json *j, const char *folder, const struct reco
     json_begin(j, '{');
     json_pair_str(j, "name", folder);
     json_pair_str(j, "format", "recording");
-    json_process(j, r);
-    json_objects(j, r);
-    json_threads(j, r);
-    json_marks_and_losses(j, r);
+    recording_json_process(j, r);
+    recording_json_objects(j, r);
+    recording_json_threads(j, r);
+    recording_json_marks_and_losses(j, r);
     json_end(j);
 }

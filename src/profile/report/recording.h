@@ -1,10 +1,10 @@
 /* What `monarc info` says of a recording. */
-#ifndef MONARC_REPORT_RECORDING_H
-#define MONARC_REPORT_RECORDING_H
+#ifndef MONARC_PROFILE_REPORT_RECORDING_H
+#define MONARC_PROFILE_REPORT_RECORDING_H
 
 #include "profile/model/recording.h"
 #include "output/json.h"
-#include "output/text.h"
+#include "profile/report/head.h"
 
 void recording_text_report(struct out *out, const char *folder, const struct recording *r,
                            bool is_first);

@@ -1,7 +1,6 @@
 /* The head of a report on a recording. */
 #include "profile/report/run_head.h"
 
-#include "profile/report/summary.h"
 #include "output/text.h"
 
 #include <inttypes.h>
@@ -33,19 +32,19 @@ const char *run_loss_name(uint32_t kind)
     return LOSS_NAMES[kind];
 }
 
-static double seconds(uint64_t ns)
+static double run_seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double run_percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100 * (double)part / (double)whole : 0;
 }
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-static void text_when(struct out *out, uint64_t real_ns)
+static void run_text_when(struct out *out, uint64_t real_ns)
 {
     time_t at = (time_t)(real_ns / 1000000000);
     struct tm parts;
@@ -56,7 +55,7 @@ static void text_when(struct out *out, uint64_t real_ns)
 }
 
 /* A command line may be longer than anybody wants to see again; JSON has all of it. */
-static void text_command(struct out *out, const char *command)
+static void run_text_command(struct out *out, const char *command)
 {
     enum { MOST_BYTES = 100 };
     char cut[MOST_BYTES + 4];
@@ -71,13 +70,13 @@ void run_head_text(struct out *out, const struct run_summary *s, const char *con
                    size_t folders_len)
 {
     out_str(out, "Program  ");
-    text_command(out, *s->command ? s->command : s->path);
+    run_text_command(out, *s->command ? s->command : s->path);
     out_str(out, "\nProfile  ");
     text_name(out, folders[0]);
     if (folders_len > 1)
         out_printf(out, " and %zu more", folders_len - 1);
-    text_when(out, s->run->start_real_ns);
-    out_printf(out, ", %.3f s long", seconds(s->run->length_ns));
+    run_text_when(out, s->run->start_real_ns);
+    out_printf(out, ", %.3f s long", run_seconds(s->run->length_ns));
     if (s->processes > 1)
         out_printf(out, ", %" PRIu32 " processes", s->processes);
     if (s->chosen) {
@@ -88,17 +87,17 @@ void run_head_text(struct out *out, const struct run_summary *s, const char *con
 }
 
 /* Time that is nowhere, with the reason, and what else went missing. */
-static void text_losses(struct out *out, const struct run_summary *s)
+static void run_text_losses(struct out *out, const struct run_summary *s)
 {
     for (size_t i = 0; i < s->run->losses.len; i++) {
         const struct run_loss *l = &s->run->losses.at[i];
         if (l->kind == RUN_LOST_OTHER || (!l->ns && !l->count))
             continue;
         if (l->ns && s->cpu_ns)
-            out_printf(out, "         %.3f s (%.1f %%): ", seconds(l->ns),
-                       percent(l->ns, s->cpu_ns));
+            out_printf(out, "         %.3f s (%.1f %%): ", run_seconds(l->ns),
+                       run_percent(l->ns, s->cpu_ns));
         else if (l->ns)
-            out_printf(out, "         %.3f s: ", seconds(l->ns));
+            out_printf(out, "         %.3f s: ", run_seconds(l->ns));
         else
             out_printf(out, "         %" PRIu64 " times: ", l->count);
         text_name(out, l->text);
@@ -107,7 +106,7 @@ static void text_losses(struct out *out, const struct run_summary *s)
 }
 
 /* One program needs no line. */
-static void text_programs(struct out *out, const struct run_summary *s)
+static void run_text_programs(struct out *out, const struct run_summary *s)
 {
     if (s->programs_len < 2)
         return;
@@ -123,24 +122,42 @@ static void text_programs(struct out *out, const struct run_summary *s)
     out_char(out, '\n');
 }
 
-void run_account_text(struct out *out, const struct run_summary *s)
+static void run_text_cpu(struct out *out, const struct run_summary *s)
 {
-    const struct run *r = s->run;
     if (s->has_cpu)
         out_printf(out, "CPU      %.3f s of %.3f s CPU time accounted for (%.1f %%)\n",
-                   seconds(s->accounted_ns), seconds(s->cpu_ns),
-                   percent(s->accounted_ns, s->cpu_ns));
+                   run_seconds(s->accounted_ns), run_seconds(s->cpu_ns),
+                   run_percent(s->accounted_ns, s->cpu_ns));
     if (!s->chosen)
-        text_losses(out, s);
+        run_text_losses(out, s);
+}
+
+static void run_text_stacks(struct out *out, const struct run_summary *s)
+{
     if (s->whole >= 0 && s->whole < 0.99)
         out_printf(out,
                    "Stacks   %.1f %% are whole; the others end in [stack cut: ...], which says "
                    "why\n",
                    100 * s->whole);
-    text_programs(out, s);
+}
+
+void run_doubts_text(struct out *out, const struct run_summary *s)
+{
+    enum { MOST_OF_IT = 95 }; /* percent */
+    if (run_percent(s->accounted_ns, s->cpu_ns) < MOST_OF_IT)
+        run_text_cpu(out, s);
+    run_text_stacks(out, s);
+}
+
+void run_account_text(struct out *out, const struct run_summary *s)
+{
+    const struct run *r = s->run;
+    run_text_cpu(out, s);
+    run_text_stacks(out, s);
+    run_text_programs(out, s);
     if (r->cost_ns && !s->chosen)
         out_printf(out, "Cost     sampling took about %.3f s of the program's CPU time (%.1f %%)\n",
-                   seconds(r->cost_ns), percent(r->cost_ns, s->cpu_ns));
+                   run_seconds(r->cost_ns), run_percent(r->cost_ns, s->cpu_ns));
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
@@ -160,7 +177,7 @@ void run_losses_json(struct json *j, const struct run *r)
     json_end(j);
 }
 
-static void json_programs(struct json *j, const struct run_summary *s)
+static void run_json_programs(struct json *j, const struct run_summary *s)
 {
     json_key(j, "programs"), json_begin(j, '[');
     for (uint32_t i = 0; i < s->programs_len; i++) {
@@ -175,7 +192,7 @@ static void json_programs(struct json *j, const struct run_summary *s)
     json_end(j);
 }
 
-static void json_share(struct json *j, const char *key, bool is_known, double value)
+static void run_json_share(struct json *j, const char *key, bool is_known, double value)
 {
     json_key(j, key), is_known ? json_double(j, value) : json_none(j);
 }
@@ -193,12 +210,12 @@ void run_head_json(struct json *j, const struct run_summary *s)
     json_pair_str(j, "part", s->chosen);
     json_pair_u64(j, "samples_taken", s->weights->taken);
     json_pair_u64(j, "processes", s->processes);
-    json_share(j, "cpu_time", s->has_cpu, seconds(s->cpu_ns));
-    json_share(j, "accounted_time", s->has_cpu, seconds(s->accounted_ns));
-    json_share(j, "whole_stacks", s->whole >= 0, s->whole);
-    json_pair_double(j, "cost_time", seconds(r->cost_ns));
-    json_pair_double(j, "recorder_time", seconds(r->monitor_ns));
-    json_programs(j, s);
+    run_json_share(j, "cpu_time", s->has_cpu, run_seconds(s->cpu_ns));
+    run_json_share(j, "accounted_time", s->has_cpu, run_seconds(s->accounted_ns));
+    run_json_share(j, "whole_stacks", s->whole >= 0, s->whole);
+    json_pair_double(j, "cost_time", run_seconds(r->cost_ns));
+    json_pair_double(j, "recorder_time", run_seconds(r->monitor_ns));
+    run_json_programs(j, s);
     run_losses_json(j, r);
     json_end(j);
 }

@@ -1,7 +1,7 @@
 /* What the head of a report says of a recording: what ran and when, how much of its CPU time is
  * accounted for, whole stacks, programs, cost. */
-#ifndef MONARC_REPORT_RUN_HEAD_H
-#define MONARC_REPORT_RUN_HEAD_H
+#ifndef MONARC_PROFILE_REPORT_RUN_HEAD_H
+#define MONARC_PROFILE_REPORT_RUN_HEAD_H
 
 #include "profile/analysis/recording/run_summary.h"
 #include "output/out.h"
@@ -13,6 +13,9 @@ void run_head_text(struct out *out, const struct run_summary *s, const char *con
 
 /* Lines behind that of the samples. */
 void run_account_text(struct out *out, const struct run_summary *s);
+
+/* Those of them that say what is missing. */
+void run_doubts_text(struct out *out, const struct run_summary *s);
 
 /* The member "recording" of a summary. */
 void run_head_json(struct json *j, const struct run_summary *s);

@@ -11,7 +11,7 @@
 
 enum { MOST_LINES = 100 };
 
-static const char *kind_name(uint32_t kind)
+static const char *run_kind_name(uint32_t kind)
 {
     static const char *const names[RUN_OBJECT_KINDS] = {
         [RUN_OBJECT_FILE] = "file",     [RUN_OBJECT_VDSO] = "vdso",
@@ -20,18 +20,18 @@ static const char *kind_name(uint32_t kind)
     return names[kind];
 }
 
-static const char *mark_name(uint32_t kind)
+static const char *run_mark_name(uint32_t kind)
 {
     static const char *const names[] = {"phase", "begin", "end", "stopped", "resumed"};
     return kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }
 
-static double seconds(uint64_t ns)
+static double run_seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
 }
 
-static uint64_t calls_of(const struct run *r)
+static uint64_t run_calls_of(const struct run *r)
 {
     uint64_t calls = 0;
     for (size_t i = 0; i < r->arcs.len; i++)
@@ -40,7 +40,7 @@ static uint64_t calls_of(const struct run *r)
     return calls;
 }
 
-static uint64_t taken_of(const struct run *r, uint32_t event)
+static uint64_t run_taken_of(const struct run *r, uint32_t event)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < r->samples.len; i++)
@@ -50,13 +50,13 @@ static uint64_t taken_of(const struct run *r, uint32_t event)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-static void text_more(struct out *out, size_t len)
+static void run_text_more(struct out *out, size_t len)
 {
     if (len > MOST_LINES)
         out_printf(out, "    and %zu more\n", len - MOST_LINES);
 }
 
-static void text_texts(struct out *out, const struct run *r)
+static void run_text_texts(struct out *out, const struct run *r)
 {
     bool has_command = false;
     for (size_t i = 0; i < r->texts.len; i++) {
@@ -78,34 +78,35 @@ static void text_texts(struct out *out, const struct run *r)
     }
 }
 
-static void text_facts(struct out *out, const struct run *r)
+static void run_text_facts(struct out *out, const struct run *r)
 {
     out_printf(out,
                "  ran %.3f s on %" PRIu32 " CPUs, used %.3f s of CPU time (%.3f s user, %.3f s "
                "system)\n",
-               seconds(r->length_ns), r->cpus, seconds(r->user_ns + r->system_ns),
-               seconds(r->user_ns), seconds(r->system_ns));
+               run_seconds(r->length_ns), r->cpus, run_seconds(r->user_ns + r->system_ns),
+               run_seconds(r->user_ns), run_seconds(r->system_ns));
     out_printf(out,
                "  sampled by %s, %" PRIu32 " a second asked for; it took about %.3f s of the "
                "program's CPU time, and %.3f s of its own\n",
-               run_method_name(r->method), r->rate, seconds(r->cost_ns), seconds(r->monitor_ns));
+               run_method_name(r->method), r->rate, run_seconds(r->cost_ns),
+               run_seconds(r->monitor_ns));
     for (uint32_t i = 0; i < r->events.len; i++) {
         const struct run_event *event = &r->events.at[i];
         out_str(out, "  event ");
         text_name(out, event->name);
         out_printf(out, ": %" PRIu64 " samples of %" PRIu64 " %s, together %" PRIu64 "%s\n",
-                   taken_of(r, i), event->period, event->unit == RUN_UNIT_NS ? "ns" : "events",
+                   run_taken_of(r, i), event->period, event->unit == RUN_UNIT_NS ? "ns" : "events",
                    run_weight(r, i), event->user_only ? ", user code alone" : "");
     }
     out_printf(out,
                "  stacks: %zu frames in context, %" PRIu64 " of %" PRIu64
                " samples with whole ones; %zu entries in slices of %.6g s\n",
-               r->nodes.len - 1, r->whole, r->stacks, r->samples.len, seconds(r->slice_ns));
-    out_printf(out, "  calls: %" PRIu64 " along %zu arcs, %zu blocks\n", calls_of(r), r->arcs.len,
-               r->blocks.len);
+               r->nodes.len - 1, r->whole, r->stacks, r->samples.len, run_seconds(r->slice_ns));
+    out_printf(out, "  calls: %" PRIu64 " along %zu arcs, %zu blocks\n", run_calls_of(r),
+               r->arcs.len, r->blocks.len);
 }
 
-static void text_objects(struct out *out, const struct run *r)
+static void run_text_objects(struct out *out, const struct run *r)
 {
     out_printf(out, "  objects: %zu\n", r->objects.len);
     for (size_t i = 0; i < r->objects.len && i < MOST_LINES; i++) {
@@ -114,18 +115,18 @@ static void text_objects(struct out *out, const struct run *r)
         if (o->kind == RUN_OBJECT_FILE)
             text_name(out, o->path);
         else
-            out_printf(out, "[%s]", kind_name(o->kind));
+            out_printf(out, "[%s]", run_kind_name(o->kind));
         out_str(out, o->is_deleted ? ", deleted" : "");
-        out_str(out, o->kind == RUN_OBJECT_FILE && !o->has_unwind ? ", no unwind tables\n" : "\n");
+        out_str(out, o->is_read && !o->has_unwind ? ", no unwind tables\n" : "\n");
     }
-    text_more(out, r->objects.len);
+    run_text_more(out, r->objects.len);
 }
 
-static void text_process(struct out *out, const struct run_process *p)
+static void run_text_process(struct out *out, const struct run_process *p)
 {
     out_printf(out, "    %7" PRIu32 "  parent %7" PRIu32, p->pid, p->parent_pid);
     if (p->has_cpu)
-        out_printf(out, "  %9.3f s of CPU time  ", seconds(p->user_ns + p->system_ns));
+        out_printf(out, "  %9.3f s of CPU time  ", run_seconds(p->user_ns + p->system_ns));
     else
         out_str(out, "  CPU time not known     ");
     text_name(out, p->name);
@@ -140,31 +141,31 @@ static void text_process(struct out *out, const struct run_process *p)
     out_char(out, '\n');
 }
 
-static void text_lists(struct out *out, const struct run *r)
+static void run_text_lists(struct out *out, const struct run *r)
 {
     out_printf(out, "  processes: %zu\n", r->processes.len);
     for (size_t i = 0; i < r->processes.len && i < MOST_LINES; i++)
-        text_process(out, &r->processes.at[i]);
-    text_more(out, r->processes.len);
+        run_text_process(out, &r->processes.at[i]);
+    run_text_more(out, r->processes.len);
     out_printf(out, "  threads: %zu\n", r->threads.len);
     for (size_t i = 0; i < r->threads.len && i < MOST_LINES; i++) {
         const struct run_thread *t = &r->threads.at[i];
-        out_printf(out, "    %7" PRIu32 "  %9.3f s of CPU time  ", t->tid, seconds(t->cpu_ns));
+        out_printf(out, "    %7" PRIu32 "  %9.3f s of CPU time  ", t->tid, run_seconds(t->cpu_ns));
         text_name(out, t->tid ? t->name : "several together");
         out_char(out, '\n');
     }
-    text_more(out, r->threads.len);
+    run_text_more(out, r->threads.len);
     for (size_t i = 0; i < r->marks.len && i < MOST_LINES; i++) {
-        out_printf(out, "  mark at %.6f s, %s: ", seconds(r->marks.at[i].at_ns),
-                   mark_name(r->marks.at[i].kind));
+        out_printf(out, "  mark at %.6f s, %s: ", run_seconds(r->marks.at[i].at_ns),
+                   run_mark_name(r->marks.at[i].kind));
         text_name(out, r->marks.at[i].name);
         out_char(out, '\n');
     }
-    text_more(out, r->marks.len);
+    run_text_more(out, r->marks.len);
     for (size_t i = 0; i < r->losses.len && i < MOST_LINES; i++) {
         const struct run_loss *l = &r->losses.at[i];
         out_printf(out, "  %s: %" PRIu64 " times, %.3f s: ", run_loss_name(l->kind), l->count,
-                   seconds(l->ns));
+                   run_seconds(l->ns));
         text_name(out, l->text);
         out_char(out, '\n');
     }
@@ -176,15 +177,15 @@ void run_info_text(struct out *out, const char *folder, const struct run *r, boo
         out_char(out, '\n');
     text_name(out, folder);
     out_str(out, ": recording of a run\n");
-    text_texts(out, r);
-    text_facts(out, r);
-    text_objects(out, r);
-    text_lists(out, r);
+    run_text_texts(out, r);
+    run_text_facts(out, r);
+    run_text_objects(out, r);
+    run_text_lists(out, r);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void json_facts(struct json *j, const struct run *r)
+static void run_json_facts(struct json *j, const struct run *r)
 {
     const struct {
         const char *key;
@@ -195,7 +196,7 @@ static void json_facts(struct json *j, const struct run *r)
         {"user_ns", r->user_ns},        {"system_ns", r->system_ns},  {"cpu_ns", r->cpu_ns},
         {"recorder_ns", r->monitor_ns}, {"cost_ns", r->cost_ns},      {"stacks", r->stacks},
         {"whole_stacks", r->whole},     {"frames", r->nodes.len - 1}, {"entries", r->samples.len},
-        {"symbols", r->symbols.len},    {"calls", calls_of(r)},       {"arcs", r->arcs.len},
+        {"symbols", r->symbols.len},    {"calls", run_calls_of(r)},   {"arcs", r->arcs.len},
         {"blocks", r->blocks.len}};
     json_pair_str(j, "method", run_method_name(r->method));
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
@@ -210,7 +211,7 @@ static void json_facts(struct json *j, const struct run *r)
     json_end(j);
 }
 
-static void json_events(struct json *j, const struct run *r)
+static void run_json_events(struct json *j, const struct run *r)
 {
     json_key(j, "events"), json_begin(j, '[');
     for (uint32_t i = 0; i < r->events.len; i++) {
@@ -220,14 +221,14 @@ static void json_events(struct json *j, const struct run *r)
         json_pair_str(j, "unit", event->unit == RUN_UNIT_NS ? "ns" : "count");
         json_pair_u64(j, "period", event->period);
         json_key(j, "user_only"), json_bool(j, event->user_only);
-        json_pair_u64(j, "samples", taken_of(r, i));
+        json_pair_u64(j, "samples", run_taken_of(r, i));
         json_pair_u64(j, "weight", run_weight(r, i));
         json_end(j);
     }
     json_end(j);
 }
 
-static void json_objects(struct json *j, const struct run *r)
+static void run_json_objects(struct json *j, const struct run *r)
 {
     json_key(j, "objects"), json_begin(j, '[');
     for (size_t i = 0; i < r->objects.len; i++) {
@@ -238,19 +239,23 @@ static void json_objects(struct json *j, const struct run *r)
             id[2 * k + 1] = "0123456789abcdef"[o->build_id[k] & 15];
         }
         json_begin(j, '{');
-        json_pair_str(j, "kind", kind_name(o->kind));
+        json_pair_str(j, "kind", run_kind_name(o->kind));
         json_pair_str(j, "path", o->kind == RUN_OBJECT_FILE ? o->path : NULL);
         json_pair_str(j, "build_id", id);
         json_pair_address(j, "low", o->low);
         json_pair_address(j, "high", o->high);
         json_key(j, "is_deleted"), json_bool(j, o->is_deleted);
-        json_key(j, "has_unwind"), json_bool(j, o->has_unwind);
+        json_key(j, "has_unwind");
+        if (o->is_read || o->has_unwind)
+            json_bool(j, o->has_unwind);
+        else
+            json_none(j);
         json_end(j);
     }
     json_end(j);
 }
 
-static void json_processes(struct json *j, const struct run *r)
+static void run_json_processes(struct json *j, const struct run *r)
 {
     json_key(j, "processes"), json_begin(j, '[');
     for (size_t i = 0; i < r->processes.len; i++) {
@@ -282,13 +287,13 @@ static void json_processes(struct json *j, const struct run *r)
     json_end(j);
 }
 
-static void json_marks(struct json *j, const struct run *r)
+static void run_json_marks(struct json *j, const struct run *r)
 {
     json_key(j, "marks"), json_begin(j, '[');
     for (size_t i = 0; i < r->marks.len; i++) {
         json_begin(j, '{');
         json_pair_u64(j, "at_ns", r->marks.at[i].at_ns);
-        json_pair_str(j, "kind", mark_name(r->marks.at[i].kind));
+        json_pair_str(j, "kind", run_mark_name(r->marks.at[i].kind));
         json_pair_str(j, "name", r->marks.at[i].name);
         json_end(j);
     }
@@ -300,11 +305,11 @@ void run_info_json(struct json *j, const char *folder, const struct run *r)
     json_begin(j, '{');
     json_pair_str(j, "name", folder);
     json_pair_str(j, "format", "run");
-    json_facts(j, r);
-    json_events(j, r);
-    json_objects(j, r);
-    json_processes(j, r);
-    json_marks(j, r);
+    run_json_facts(j, r);
+    run_json_events(j, r);
+    run_json_objects(j, r);
+    run_json_processes(j, r);
+    run_json_marks(j, r);
     run_losses_json(j, r);
     json_end(j);
 }

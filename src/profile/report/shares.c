@@ -11,8 +11,8 @@
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-static void text_amounts(struct out *out, const struct shares *t, double samples,
-                         const struct text_style *style)
+static void shares_text_amounts(struct out *out, const struct shares *t, double samples,
+                                const struct text_style *style)
 {
     const struct summary *s = t->summary;
     double share = summary_share(s, samples);
@@ -25,16 +25,18 @@ static void text_amounts(struct out *out, const struct shares *t, double samples
 }
 
 /* What a thread ran, below it; functions that were on its stacks only are left out. */
-static void text_functions(struct out *out, const struct shares *t, const struct share_row *r,
-                           struct names *names, size_t limit, const struct text_style *style)
+static void shares_text_functions(struct out *out, const struct shares *t,
+                                  const struct share_row *r, struct names *names, size_t limit,
+                                  const struct text_style *style)
 {
     size_t n = 0;
     while (n < r->functions_len && r->functions[n].self > 0)
         n++;
     for (size_t i = 0; i < n && i < limit; i++) {
-        text_amounts(out, t, r->functions[i].self, style);
+        shares_text_amounts(out, t, r->functions[i].self, style);
         out_spaces(out, 44);
-        text_function(out, names, r->functions[i].function, style);
+        text_function_behind(out, names, r->functions[i].function, style,
+                             t->summary->rate > 0 ? 72 : 61);
         out_char(out, '\n');
     }
     if (n > limit) {
@@ -44,7 +46,7 @@ static void text_functions(struct out *out, const struct shares *t, const struct
 }
 
 /* Thread 0 stands for several. */
-static void text_thread(struct out *out, const struct share_row *r)
+static void shares_text_thread(struct out *out, const struct share_row *r)
 {
     out_printf(out, "  %9.3f  %9.3f  %7" PRIu32 "  ", (double)r->cpu_ns / 1e9,
                (double)r->run_ns / 1e9, r->pid);
@@ -55,7 +57,7 @@ static void text_thread(struct out *out, const struct share_row *r)
 }
 
 /* "0", "1" as exit statuses, "SIGKILL" as signals; "?" where nobody knows. */
-static void process_end(const struct run_process *p, char *into, size_t size)
+static void shares_process_end(const struct run_process *p, char *into, size_t size)
 {
     if (p->has_ended && WIFSIGNALED(p->status))
         snprintf(into, size, "SIG%s",
@@ -66,11 +68,11 @@ static void process_end(const struct run_process *p, char *into, size_t size)
         snprintf(into, size, "%s", p->end_ns ? "?" : "runs");
 }
 
-static void text_process(struct out *out, const struct share_row *r)
+static void shares_text_process(struct out *out, const struct share_row *r)
 {
     const struct run_process *p = r->process;
     char end[32];
-    process_end(p, end, sizeof end);
+    shares_process_end(p, end, sizeof end);
     if (r->cpu_ns)
         out_printf(out, "  %9.3f", (double)r->cpu_ns / 1e9);
     else
@@ -80,29 +82,35 @@ static void text_process(struct out *out, const struct share_row *r)
                p->parent_pid, end);
 }
 
-void shares_text(struct out *out, const struct shares *t, struct names *names, size_t limit,
-                 const struct text_style *style)
+void shares_text(struct out *out, const struct report_input *in)
 {
+    const struct shares *t = in->shares;
+    struct names *names = in->names;
+    const struct text_style *style = &in->style;
+    size_t limit = in->shown_functions;
     static const char *const heads[] = {
-        [SHARES_OBJECTS] = "       calls  object\n",
+        [SHARES_OBJECTS] = "  object\n",
         [SHARES_THREADS] = "      cpu s      run s      pid   thread  name\n",
         [SHARES_PROCESSES] = "      cpu s      run s      pid   parent   status  program\n"};
     const struct summary *s = t->summary;
-    text_summary(out, s);
-    text_notes(out, s);
+    text_summary_brief(out, s);
     out_printf(out, "\n%6s  %9s", "self%", "samples");
     if (s->rate > 0)
         out_printf(out, "  %9s", s->dimension);
+    if (t->kind == SHARES_OBJECTS && s->calls)
+        out_printf(out, "  %10s", "calls");
     out_str(out, heads[t->kind]);
     for (uint32_t i = 0; i < t->len; i++) {
         const struct share_row *r = &t->rows[i];
-        text_amounts(out, t, r->samples, style);
+        shares_text_amounts(out, t, r->samples, style);
         if (t->kind == SHARES_THREADS)
-            text_thread(out, r);
+            shares_text_thread(out, r);
         else if (t->kind == SHARES_PROCESSES)
-            text_process(out, r);
-        else
+            shares_text_process(out, r);
+        else if (s->calls)
             out_printf(out, "  %10" PRIu64 "  ", r->calls);
+        else
+            out_str(out, "  ");
         text_name(out, r->name);
         if (t->kind == SHARES_PROCESSES && r->process->why_unseen) {
             out_str(out, "  (");
@@ -110,17 +118,21 @@ void shares_text(struct out *out, const struct shares *t, struct names *names, s
             out_char(out, ')');
         }
         out_char(out, '\n');
-        text_functions(out, t, r, names, limit, style);
+        shares_text_functions(out, t, r, names, limit, style);
     }
     if (t->rest > 0) {
-        text_amounts(out, t, t->rest, style);
-        out_printf(out, "%*s[unattributed]\n", t->kind == SHARES_OBJECTS ? 14 : 42, "");
+        shares_text_amounts(out, t, t->rest, style);
+        out_printf(out, "%*s[unattributed]\n",
+                   t->kind != SHARES_OBJECTS ? 42
+                   : s->calls                ? 14
+                                             : 2,
+                   "");
     }
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void json_functions(struct json *j, const struct share_row *r, struct names *names)
+static void shares_json_functions(struct json *j, const struct share_row *r, struct names *names)
 {
     json_key(j, "functions"), json_begin(j, '[');
     for (size_t i = 0; i < r->functions_len; i++) {
@@ -133,7 +145,7 @@ static void json_functions(struct json *j, const struct share_row *r, struct nam
     json_end(j);
 }
 
-static void json_process(struct json *j, const struct run_process *p)
+static void shares_json_process(struct json *j, const struct run_process *p)
 {
     bool is_killed = p->has_ended && WIFSIGNALED(p->status);
     json_pair_u64(j, "pid", p->pid);
@@ -151,8 +163,8 @@ static void json_process(struct json *j, const struct run_process *p)
     json_pair_str(j, "why_unseen", p->why_unseen);
 }
 
-static void json_row(struct json *j, const struct shares *t, const struct share_row *r,
-                     struct names *names)
+static void shares_json_row(struct json *j, const struct shares *t, const struct share_row *r,
+                            struct names *names)
 {
     json_begin(j, '{');
     json_pair_str(j, "name", r->name);
@@ -163,17 +175,19 @@ static void json_row(struct json *j, const struct shares *t, const struct share_
         json_pair_u64(j, "pid", r->pid);
         json_pair_u64(j, "cpu_ns", r->cpu_ns);
         json_pair_u64(j, "run_ns", r->run_ns);
-        json_functions(j, r, names);
+        shares_json_functions(j, r, names);
     } else if (t->kind == SHARES_PROCESSES) {
-        json_process(j, r->process);
+        shares_json_process(j, r->process);
     } else {
         json_pair_u64(j, "calls", r->calls);
     }
     json_end(j);
 }
 
-void shares_json(struct out *out, const struct shares *t, struct names *names)
+void shares_json(struct out *out, const struct report_input *in)
 {
+    const struct shares *t = in->shares;
+    struct names *names = in->names;
     struct json j = {.out = out};
     static const char *const names_of[] = {[SHARES_OBJECTS] = "objects",
                                            [SHARES_THREADS] = "threads",
@@ -181,7 +195,7 @@ void shares_json(struct out *out, const struct shares *t, struct names *names)
     json_report_begin(&j, names_of[t->kind], t->summary);
     json_key(&j, "rows"), json_begin(&j, '[');
     for (uint32_t i = 0; i < t->len; i++)
-        json_row(&j, t, &t->rows[i], names);
+        shares_json_row(&j, t, &t->rows[i], names);
     json_end(&j);
     json_pair_double(&j, "unattributed_samples", t->rest);
     json_end(&j);
@@ -190,8 +204,8 @@ void shares_json(struct out *out, const struct shares *t, struct names *names)
 /* --- CSV ------------------------------------------------------------------------------------- */
 
 /* After a thread's line one for each of its functions, with the same thread. */
-static void csv_functions(struct csv *c, const struct shares *t, const struct share_row *r,
-                          struct names *names)
+static void shares_csv_functions(struct csv *c, const struct shares *t, const struct share_row *r,
+                                 struct names *names)
 {
     for (size_t i = 0; i < r->functions_len; i++) {
         csv_str(c, r->name);
@@ -205,17 +219,17 @@ static void csv_functions(struct csv *c, const struct shares *t, const struct sh
     }
 }
 
-static void csv_process(struct csv *c, const struct run_process *p)
+static void shares_csv_process(struct csv *c, const struct run_process *p)
 {
     char end[32];
-    process_end(p, end, sizeof end);
+    shares_process_end(p, end, sizeof end);
     csv_u64(c, p->pid), csv_u64(c, p->parent_pid);
     csv_u64(c, p->user_ns), csv_u64(c, p->system_ns);
     csv_str(c, end);
     csv_str(c, p->why_unseen ? p->why_unseen : "");
 }
 
-static void csv_row(struct csv *c, const struct shares *t, const struct share_row *r)
+static void shares_csv_row(struct csv *c, const struct shares *t, const struct share_row *r)
 {
     csv_str(c, r->name);
     csv_double(c, summary_share(t->summary, r->samples));
@@ -226,15 +240,17 @@ static void csv_row(struct csv *c, const struct shares *t, const struct share_ro
         csv_none(c);
         csv_double(c, r->samples);
     } else if (t->kind == SHARES_PROCESSES) {
-        csv_process(c, r->process);
+        shares_csv_process(c, r->process);
     } else {
         csv_u64(c, r->calls);
     }
     csv_end(c);
 }
 
-void shares_csv(struct out *out, const struct shares *t, struct names *names)
+void shares_csv(struct out *out, const struct report_input *in)
 {
+    const struct shares *t = in->shares;
+    struct names *names = in->names;
     static const char *const heads[] = {
         [SHARES_OBJECTS] = "name,self_share,self_samples,calls",
         [SHARES_THREADS] =
@@ -244,7 +260,7 @@ void shares_csv(struct out *out, const struct shares *t, struct names *names)
     struct csv c = {.out = out};
     csv_header(&c, heads[t->kind]);
     for (uint32_t i = 0; i < t->len; i++) {
-        csv_row(&c, t, &t->rows[i]);
-        csv_functions(&c, t, &t->rows[i], names);
+        shares_csv_row(&c, t, &t->rows[i]);
+        shares_csv_functions(&c, t, &t->rows[i], names);
     }
 }

@@ -1,33 +1,7 @@
-/* What all native JSON reports begin with. */
+/* What all native JSON reports on a profile begin with, and what the tables share. */
 #include "profile/report/summary.h"
 
 #include "profile/report/run_head.h"
-
-enum { SCHEMA_VERSION = 1 };
-
-void json_pair_u64(struct json *j, const char *key, uint64_t value)
-{
-    json_key(j, key);
-    json_u64(j, value);
-}
-
-void json_pair_double(struct json *j, const char *key, double value)
-{
-    json_key(j, key);
-    json_double(j, value);
-}
-
-void json_pair_str(struct json *j, const char *key, const char *value)
-{
-    json_key(j, key);
-    json_str(j, value);
-}
-
-void json_pair_address(struct json *j, const char *key, uint64_t value)
-{
-    json_key(j, key);
-    json_address(j, value);
-}
 
 void json_pair_function(struct json *j, struct names *names, uint32_t function)
 {
@@ -37,6 +11,17 @@ void json_pair_function(struct json *j, struct names *names, uint32_t function)
     json_pair_address(j, "address", function_link_address(names->functions, function));
     if (function_object_label(names->functions, function))
         json_pair_str(j, "object", function_object_label(names->functions, function));
+    if (names_file(names, function))
+        json_pair_str(j, "source", names_file(names, function));
+}
+
+void csv_samples(struct csv *c, const struct summary *s, double samples)
+{
+    csv_double(c, samples);
+    if (s->rate > 0)
+        csv_double(c, summary_time(s, samples));
+    else
+        csv_none(c);
 }
 
 static void json_abbreviation(struct json *j, char abbreviation)
@@ -47,9 +32,7 @@ static void json_abbreviation(struct json *j, char abbreviation)
 
 void json_report_begin(struct json *j, const char *report, const struct summary *s)
 {
-    json_begin(j, '{');
-    json_pair_u64(j, "schema_version", SCHEMA_VERSION);
-    json_pair_str(j, "report", report);
+    json_document_begin(j, report);
     json_pair_str(j, "program", s->program);
     json_key(j, "profiles"), json_begin(j, '[');
     for (size_t i = 0; i < s->profiles_len; i++)

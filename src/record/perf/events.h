@@ -17,8 +17,8 @@
  * Clocks have a fixed period, 1e9 / rate ns. Counters are left to the kernel's frequency mode
  * unless a period is asked for: rare events are all seen, and floods are thinned to the rate. In
  * both cases each sample carries its own period, and their sum is what happened. */
-#ifndef MONARC_RECORD_EVENTS_H
-#define MONARC_RECORD_EVENTS_H
+#ifndef MONARC_RECORD_PERF_EVENTS_H
+#define MONARC_RECORD_PERF_EVENTS_H
 
 #include "base/err.h"
 #include "output/out.h"

@@ -1,6 +1,6 @@
 /* What the files of the parser of events share. */
-#ifndef MONARC_RECORD_EVENTS_PRIVATE_H
-#define MONARC_RECORD_EVENTS_PRIVATE_H
+#ifndef MONARC_RECORD_PERF_EVENTS_PRIVATE_H
+#define MONARC_RECORD_PERF_EVENTS_PRIVATE_H
 
 #include "record/perf/events.h"
 

@@ -5,9 +5,10 @@
  * does not fit is an error, as is a term that the unit does not have. */
 #include "record/perf/events_private.h"
 
+#include "base/file.h"
+
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,19 +24,7 @@ struct unit_terms {
 
 bool event_file(const char *path, char *text)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t got = read(fd, text, EVENT_FILE_BYTES - 1);
-    int error = errno;
-    close(fd);
-    if (got < 0) {
-        errno = error;
-        return false;
-    }
-    text[got] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    return true;
+    return file_first_line(path, text, EVENT_FILE_BYTES);
 }
 
 char *event_unit_path(struct arena *a, const char *root, const char *unit, const char *rest)

@@ -29,9 +29,10 @@ static int cost_open(const struct perf_layout *l, uint32_t stack_bytes, bool use
                                    .type = PERF_TYPE_SOFTWARE,
                                    .config = PERF_COUNT_SW_TASK_CLOCK,
                                    .sample_period = PERIOD_NS,
-                                   .sample_type = perf_layout_sample_type(l),
-                                   .sample_regs_user = perf_layout_registers(l),
-                                   .sample_stack_user = l->has_stacks ? stack_bytes : 0,
+                                   .sample_type = l->sample_type,
+                                   .sample_regs_user = l->registers,
+                                   .sample_stack_user =
+                                       l->sample_type & PERF_SAMPLE_STACK_USER ? stack_bytes : 0,
                                    .exclude_kernel = user_only,
                                    .disabled = 1};
     return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);

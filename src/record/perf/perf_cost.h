@@ -1,6 +1,6 @@
 /* What a sample costs the thread that it is taken of: an estimate, measured on ourselves. */
-#ifndef MONARC_RECORD_PERF_COST_H
-#define MONARC_RECORD_PERF_COST_H
+#ifndef MONARC_RECORD_PERF_PERF_COST_H
+#define MONARC_RECORD_PERF_PERF_COST_H
 
 #include "record/perf/perf_record.h"
 

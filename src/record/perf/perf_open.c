@@ -18,9 +18,15 @@ enum {
     MOST_BUFFER = 4 << 20, /* for up to USUAL_RATE; twice that above */
     USUAL_RATE = 2000,
     LEAST_BUFFER = 32 << 10,
-    MOST_STACK = 32 << 10, /* cc1 has 97 % of its stacks in half of that */
+    SAMPLES_A_BUFFER = 32, /* at least */
+    TASKS_PART = 16,       /* of a buffer's size that what tasks do has besides */
+    TASKS_PAGES = 4,       /* at least */
+    TASKS_WAKE = 512,      /* bytes: seven threads that begin, or half a process */
+    MOST_STACK = 16 << 10, /* cc1 has 97 % of its stacks in that; the rest is read from it */
     LEAST_STACK = 1 << 10,
     SWITCH_STACK = 8 << 10,
+    FAULT_STACK = 8 << 10,
+    FAULTS_A_SAMPLE = 127, /* some 60 us of them; few enough that short processes have some */
     WAKE_BYTES = 512 << 10,
     MOST_LOOKS = 20, /* at the threads of a process, until no new one is found */
 };
@@ -28,6 +34,44 @@ enum {
 static int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
     return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* The kernel takes each event of a software counter for a sample of its own if samples are to have
+ * their periods. Raw data, of which these have none, fills the same eight bytes. */
+static void perf_attr_faults(struct perf_event_attr *attr)
+{
+    attr->sample_type ^= PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW;
+    if (attr->sample_stack_user > FAULT_STACK)
+        attr->sample_stack_user = FAULT_STACK;
+}
+
+/* What tasks do has its own buffer: it is not lost when samples come in floods. It wakes us at
+ * once, so that threads begun in a row have periods of their own. Its event counts CPU time and
+ * takes no samples. */
+static void perf_attr_tasks(struct perf_event_attr *attr)
+{
+    attr->sample_period = 0;
+    attr->freq = 0;
+    attr->task = attr->comm = attr->comm_exec = 1;
+    attr->mmap = attr->mmap2 = attr->build_id = 1;
+    attr->wakeup_watermark = TASKS_WAKE;
+}
+
+/* A thread that ends writes the counts of the events of all CPUs from the one that it runs on,
+ * which the kernel's buffers are not made for: when threads end on several CPUs at once, one may be
+ * silent ever after. So these have buffers that nothing else is in, and their sum is checked. */
+static void perf_attr_counts(struct perf_event_attr *attr)
+{
+    attr->sample_period = 0;
+    attr->freq = 0;
+    attr->inherit_stat = 1;
+}
+
+static uint32_t perf_ring_of(const struct perf_source *s, uint32_t choice)
+{
+    return choice == s->tasks    ? PERF_RING_TASKS
+           : choice == s->counts ? PERF_RING_COUNTS
+                                 : PERF_RING_SAMPLES;
 }
 
 static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t choice)
@@ -38,11 +82,13 @@ static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t ch
         attr.freq = 0;
         attr.sample_period = 0;
     }
-    attr.sample_type = perf_layout_sample_type(&s->layout);
-    attr.sample_regs_user = perf_layout_registers(&s->layout);
-    attr.sample_stack_user = s->layout.has_stacks ? s->stack_bytes : 0;
+    attr.sample_type = s->layout.sample_type;
+    attr.sample_regs_user = s->layout.registers;
+    attr.sample_stack_user = s->layout.sample_type & PERF_SAMPLE_STACK_USER ? s->stack_bytes : 0;
     if (choice == s->leaving && attr.sample_stack_user > SWITCH_STACK)
         attr.sample_stack_user = SWITCH_STACK; /* these may be many */
+    if (choice == s->faulting)
+        perf_attr_faults(&attr);
     attr.exclude_kernel |= s->result->user_only;
     attr.exclude_hv |= s->result->user_only;
     attr.disabled = 1;
@@ -54,55 +100,68 @@ static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t ch
     attr.watermark = 1;
     attr.wakeup_watermark =
         s->buffer_bytes / 4 < WAKE_BYTES ? (uint32_t)(s->buffer_bytes / 4) : WAKE_BYTES;
-    if (choice)
-        return attr;
-    attr.task = attr.comm = attr.comm_exec = 1;
-    attr.mmap = attr.mmap2 = attr.build_id = 1;
-    attr.inherit_stat = 1;
-    attr.context_switch = s->options.wants_waits;
+    if (choice == s->tasks)
+        perf_attr_tasks(&attr);
+    if (choice == s->counts)
+        perf_attr_counts(&attr);
+    attr.context_switch = choice == 0 && s->options.wants_waits;
+    attr.read_format = choice == s->counts ? 0 : PERF_FORMAT_LOST;
     return attr;
 }
 
-/* Older kernels refuse what they do not know: build-ids came with 5.12. */
+/* Older kernels refuse what they do not know: build-ids came with 5.12, counts of what was lost
+ * with 6.0. */
 static int perf_open_with_less(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
     int fd = perf_open(attr, pid, cpu);
+    if (fd >= 0 || errno != EINVAL)
+        return fd;
+    attr->read_format = 0;
+    fd = perf_open(attr, pid, cpu);
     if (fd >= 0 || errno != EINVAL || !attr->build_id)
         return fd;
     attr->build_id = 0;
     return perf_open(attr, pid, cpu);
 }
 
-static bool perf_map_ring(struct perf_source *s, struct perf_ring *ring, int fd)
+static size_t perf_ring_bytes(const struct perf_source *s, uint32_t choice)
 {
-    while (!perf_ring_map(ring, fd, s->buffer_bytes)) {
-        if ((errno != EPERM && errno != ENOMEM) || s->buffer_bytes <= LEAST_BUFFER)
-            return false;
-        s->buffer_bytes /= 2;
-    }
-    return true;
+    size_t least = TASKS_PAGES * (size_t)sysconf(_SC_PAGESIZE), part = s->buffer_bytes / TASKS_PART;
+    if (perf_ring_of(s, choice) == PERF_RING_SAMPLES)
+        return s->buffer_bytes;
+    return part > least ? part : least;
 }
 
-/* The first event of a CPU has the buffer, all others write into it. */
+static bool perf_map_ring(struct perf_source *s, struct perf_ring *ring, int fd, uint32_t choice)
+{
+    struct epoll_event wake = {.events = EPOLLIN};
+    if (!perf_ring_map(ring, fd, perf_ring_bytes(s, choice))) {
+        s->is_crowded = errno == EPERM || errno == ENOMEM;
+        return false;
+    }
+    return !epoll_ctl(s->wake_fd, EPOLL_CTL_ADD, fd, &wake);
+}
+
+/* The first event of a buffer has it, all others write into it. */
 static bool perf_add(struct perf_source *s, uint32_t choice, pid_t pid, uint32_t cpu)
 {
     struct perf_event_attr attr = perf_attr(s, choice);
-    struct perf_event event = {perf_open_with_less(&attr, pid, (int)cpu), cpu, choice, 0};
+    uint32_t number = PERF_RINGS * cpu + perf_ring_of(s, choice);
+    struct perf_event event = {
+        .fd = perf_open_with_less(&attr, pid, (int)cpu), .ring = number, .choice = choice};
     if (event.fd < 0)
         return false;
+    event.tells_lost = attr.read_format;
     vec_push(&s->events, event);
     struct perf_event *kept = &s->events.at[s->events.len - 1];
-    struct perf_ring *ring = &s->rings.at[cpu];
+    struct perf_ring *ring = &s->rings.at[number];
     if (ioctl(kept->fd, PERF_EVENT_IOC_ID, &kept->id))
         return false;
-    *map_at(&s->choice_of, kept->id, 0, choice, NULL) = choice;
-    if (!ring->pages) {
-        struct epoll_event wake = {.events = EPOLLIN};
-        return perf_map_ring(s, ring, kept->fd) &&
-               !epoll_ctl(s->wake_fd, EPOLL_CTL_ADD, kept->fd, &wake);
-    }
+    map_set(&s->choice_of, kept->id, 0, choice);
+    if (!ring->pages)
+        return perf_map_ring(s, ring, kept->fd, choice);
     for (size_t i = 0; i < s->events.len; i++)
-        if (s->events.at[i].cpu == cpu)
+        if (s->events.at[i].ring == number)
             return !ioctl(kept->fd, PERF_EVENT_IOC_SET_OUTPUT, s->events.at[i].fd);
     return false;
 }
@@ -127,7 +186,7 @@ bool perf_keep_apart(struct perf_source *s, pid_t pid)
 /* All events of a process or thread, on all CPUs. A CPU that is not there has no events. */
 static bool perf_add_all(struct perf_source *s, pid_t pid)
 {
-    for (uint32_t cpu = 0; cpu < s->rings.len; cpu++)
+    for (uint32_t cpu = 0; cpu < s->rings.len / PERF_RINGS; cpu++)
         for (uint32_t choice = 0; choice < s->choices.len; choice++)
             if (!perf_add(s, choice, pid, cpu) && errno != ENODEV)
                 return false;
@@ -212,28 +271,23 @@ void perf_enable(struct perf_source *s)
         ioctl(s->events.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/* Buffers count against what an ordinary user may lock; stacks must leave room for some samples.
- */
+/* Buffers count against what an ordinary user may lock; stacks must leave room for some samples. */
 static bool perf_try(struct perf_source *s)
 {
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
-    perf_close(s);
     s->buffer_bytes = s->options.rate <= USUAL_RATE ? MOST_BUFFER : 2 * MOST_BUFFER;
-    s->stack_bytes = MOST_STACK;
-    for (long i = 0; i < cpus; i++)
-        vec_push(&s->rings, (struct perf_ring){0});
-    if (!perf_add_tasks(s))
-        return false;
-    uint32_t fits = (uint32_t)(s->buffer_bytes / 32);
-    if (fits >= s->stack_bytes)
-        return true;
-    size_t buffer = s->buffer_bytes;
-    perf_close(s);
-    s->buffer_bytes = buffer;
-    s->stack_bytes = fits > LEAST_STACK ? fits & -UINT32_C(8) : LEAST_STACK;
-    for (long i = 0; i < cpus; i++)
-        vec_push(&s->rings, (struct perf_ring){0});
-    return perf_add_tasks(s);
+    for (;; s->buffer_bytes /= 2) {
+        uint32_t fits = (uint32_t)(s->buffer_bytes / SAMPLES_A_BUFFER);
+        s->stack_bytes = fits > MOST_STACK ? MOST_STACK : fits < LEAST_STACK ? LEAST_STACK : fits;
+        s->is_crowded = false;
+        perf_close(s);
+        for (long i = 0; i < cpus * PERF_RINGS; i++)
+            vec_push(&s->rings, (struct perf_ring){0});
+        if (perf_add_tasks(s))
+            return true;
+        if (!s->is_crowded || s->buffer_bytes <= LEAST_BUFFER)
+            return false;
+    }
 }
 
 static void perf_more_descriptors(void)
@@ -245,18 +299,18 @@ static void perf_more_descriptors(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Threads that leave the CPU are in the kernel. */
-static void perf_drop_leaving(struct perf_source *s)
+static uint32_t perf_add_counting(struct perf_source *s, const char *name)
 {
-    if (s->leaving != RUN_NONE)
-        s->choices.len--;
-    s->leaving = RUN_NONE;
+    vec_push(&s->choices, (struct event_choice){.name = name,
+                                                .type = PERF_TYPE_SOFTWARE,
+                                                .config = PERF_COUNT_SW_TASK_CLOCK,
+                                                .unit = RUN_UNIT_NS});
+    return (uint32_t)s->choices.len - 1;
 }
 
-/* The last choice: it is the collector's business no more than the waits'. */
+/* Threads that leave the CPU are in the kernel. */
 static void perf_add_leaving(struct perf_source *s)
 {
-    s->leaving = RUN_NONE;
     if (!s->options.wants_waits || s->options.no_stacks)
         return;
     s->leaving = (uint32_t)s->choices.len;
@@ -267,14 +321,36 @@ static void perf_add_leaving(struct perf_source *s)
                                                 .period = 1});
 }
 
+/* Faults are the kernel's time, but happen in user code: these are no secret. */
+static void perf_add_faulting(struct perf_source *s)
+{
+    const struct event_choice *first = &s->choices.at[0];
+    if (!first->is_clock || first->user_only || !s->options.rate)
+        return;
+    s->faulting = (uint32_t)s->choices.len;
+    vec_push(&s->choices, (struct event_choice){.name = "faulting",
+                                                .type = PERF_TYPE_SOFTWARE,
+                                                .config = PERF_COUNT_SW_PAGE_FAULTS,
+                                                .unit = RUN_UNIT_COUNT,
+                                                .period = FAULTS_A_SAMPLE});
+}
+
+/* Beside the choices that were asked for, which come first, there are ours. */
 bool perf_open_all(struct perf_source *s, struct err *e)
 {
+    size_t asked = s->choices.len;
     perf_more_descriptors();
+    s->leaving = s->faulting = s->counts = RUN_NONE;
     perf_add_leaving(s);
+    s->tasks = perf_add_counting(s, "tasks");
     bool is_open = perf_try(s);
     if (!is_open && (errno == EACCES || errno == EPERM)) {
         s->result->user_only = true;
-        perf_drop_leaving(s);
+        s->leaving = RUN_NONE;
+        s->choices.len = asked;
+        perf_add_faulting(s);
+        s->tasks = perf_add_counting(s, "tasks");
+        s->counts = perf_add_counting(s, "counts");
         is_open = perf_try(s);
     }
     if (is_open && (s->options.is_attached || perf_keep_apart(s, s->options.launcher)))

@@ -7,25 +7,13 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
-/* Fields of perf_layout_sample_type() that follow records other than samples, and their bytes:
- * pid and tid, time, stream, cpu, id. */
-enum { TRAILER_BYTES = 8 + 8 + 8 + 8 + 8 };
-
 #define MASK_X86_64  UINT64_C(0xff0fff) /* all but the segment registers, which is refused */
 #define MASK_AARCH64 ((UINT64_C(1) << 33) - 1)
 #define MASK_RISCV64 ((UINT64_C(1) << 32) - 1)
 
-uint64_t perf_layout_sample_type(const struct perf_layout *l)
+static uint64_t perf_own_registers(enum unwind_machine machine)
 {
-    uint64_t type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
-    return l->has_stacks ? type | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER
-                         : type | PERF_SAMPLE_REGS_USER;
-}
-
-uint64_t perf_layout_registers(const struct perf_layout *l)
-{
-    switch (l->machine) {
+    switch (machine) {
     case UNWIND_X86_64: return MASK_X86_64;
     case UNWIND_AARCH64: return MASK_AARCH64;
     case UNWIND_RISCV64: return MASK_RISCV64;
@@ -33,21 +21,42 @@ uint64_t perf_layout_registers(const struct perf_layout *l)
     }
 }
 
+struct perf_layout perf_layout_live(enum unwind_machine machine, bool has_stacks)
+{
+    return (struct perf_layout){.machine = machine,
+                                .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+                                               PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                                               PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+                                               PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER |
+                                               (has_stacks ? PERF_SAMPLE_STACK_USER : 0),
+                                .registers = perf_own_registers(machine),
+                                .has_trailer = true};
+}
+
+/* Younger than the headers that we may be compiled with. */
+#define FORMAT_LOST     (UINT64_C(1) << 4)
+#define BRANCH_HW_INDEX (UINT64_C(1) << 17)
+#define BRANCH_COUNTERS (UINT64_C(1) << 19)
+enum { BRANCH_BYTES = 24 };
+
 /* From the kernel's numbers (asm/perf_regs.h) to DWARF's; -1: not kept; -2: the pc. */
-static int dwarf_register(enum unwind_machine machine, unsigned number)
+static int perf_dwarf_register(enum unwind_machine machine, unsigned number)
 {
     static const int8_t x86_64[24] = {0,  3,  2,  1,  4, 5, 6,  7,  -2, -1, -1, -1,
                                       -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15};
     if (machine == UNWIND_X86_64)
         return number < 24 ? x86_64[number] : -1;
     if (machine == UNWIND_AARCH64)
-        return number == 32 ? -2 : (int)number;
-    return number == 0 ? -2 : (int)number;
+        return number < 32 ? (int)number : number == 32 ? -2 : -1;
+    if (machine == UNWIND_RISCV64 && number < 32)
+        return number ? (int)number : -2;
+    return -1;
 }
 
-static void read_registers(const struct perf_layout *l, struct cursor *in, struct perf_record *out)
+static void perf_read_registers(const struct perf_layout *l, struct cursor *in,
+                                struct perf_record *out)
 {
-    uint64_t abi = cursor_u64(in), mask = perf_layout_registers(l);
+    uint64_t abi = cursor_u64(in), mask = l->registers;
     if (abi == PERF_SAMPLE_REGS_ABI_NONE)
         return;
     out->has_user_code = true;
@@ -55,7 +64,7 @@ static void read_registers(const struct perf_layout *l, struct cursor *in, struc
         if (!(mask >> i & 1))
             continue;
         uint64_t value = cursor_u64(in);
-        int number = dwarf_register(l->machine, i);
+        int number = perf_dwarf_register(l->machine, i);
         if (number == -2)
             out->registers.pc = value;
         if (number < 0)
@@ -67,7 +76,7 @@ static void read_registers(const struct perf_layout *l, struct cursor *in, struc
 }
 
 /* The kernel reserves what was asked for and says behind it how much of that it could copy. */
-static void read_stack(struct cursor *in, struct perf_record *out)
+static void perf_read_stack(struct cursor *in, struct perf_record *out)
 {
     uint64_t size = cursor_u64(in);
     if (!size)
@@ -78,23 +87,83 @@ static void read_stack(struct cursor *in, struct perf_record *out)
         out->stack = (struct bytes){at, real};
 }
 
-static void read_sample(const struct perf_layout *l, struct cursor *in, struct perf_record *out)
+/* Counters that are read with each sample: nothing of them is wanted. */
+static void perf_skip_counts(const struct perf_layout *l, struct cursor *in)
 {
-    out->id = cursor_u64(in);
-    out->ip = cursor_u64(in);
-    out->pid = cursor_u32(in);
-    out->tid = cursor_u32(in);
-    out->time = cursor_u64(in);
-    out->stream = cursor_u64(in);
-    out->cpu = cursor_u32(in);
-    cursor_u32(in);
-    out->period = cursor_u64(in);
-    read_registers(l, in, out);
-    if (l->has_stacks)
-        read_stack(in, out);
+    uint64_t format = l->read_format, each = 1;
+    uint64_t times =
+        !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+    each += !!(format & PERF_FORMAT_ID) + !!(format & FORMAT_LOST);
+    uint64_t len = format & PERF_FORMAT_GROUP ? cursor_u64(in) : 1;
+    in->failed |= len > cursor_left(in) / 8;
+    cursor_take(in, in->failed ? 0 : (len * each + times) * 8);
 }
 
-static void read_text(struct cursor *in, struct perf_record *out)
+/* Words, as many as a number in front of them says. */
+static struct bytes perf_read_words(struct cursor *in, uint64_t each)
+{
+    uint64_t len = cursor_u64(in);
+    in->failed |= len > cursor_left(in) / 8 / each;
+    const uint8_t *at = in->failed ? NULL : cursor_take(in, len * each * 8);
+    return (struct bytes){at, at ? len * each * 8 : 0};
+}
+
+static void perf_skip_branches(const struct perf_layout *l, struct cursor *in)
+{
+    uint64_t len = cursor_u64(in), before = l->branch_sample_type & BRANCH_HW_INDEX ? 8 : 0;
+    in->failed |= len > cursor_left(in) / BRANCH_BYTES;
+    cursor_take(in, in->failed ? 0 : len * BRANCH_BYTES + before);
+    cursor_take(in, !in->failed && l->branch_sample_type & BRANCH_COUNTERS ? len * 8 : 0);
+}
+
+/* What stands between a sample's period and its registers. */
+static void perf_read_inner(const struct perf_layout *l, struct cursor *in, struct perf_record *out)
+{
+    if (l->sample_type & PERF_SAMPLE_READ)
+        perf_skip_counts(l, in);
+    if (l->sample_type & PERF_SAMPLE_CALLCHAIN)
+        out->chain = perf_read_words(in, 1);
+    if (l->sample_type & PERF_SAMPLE_RAW)
+        cursor_take(in, cursor_u32(in));
+    if (l->sample_type & PERF_SAMPLE_BRANCH_STACK)
+        perf_skip_branches(l, in);
+}
+
+/* In the order of the kernel's perf_output_sample(). What stands behind the stack is not looked at.
+ */
+static void perf_read_sample(const struct perf_layout *l, struct cursor *in,
+                             struct perf_record *out)
+{
+    uint64_t type = l->sample_type;
+    if (type & PERF_SAMPLE_IDENTIFIER)
+        out->id = cursor_u64(in);
+    if (type & PERF_SAMPLE_IP)
+        out->ip = cursor_u64(in);
+    if (type & PERF_SAMPLE_TID) {
+        out->pid = cursor_u32(in);
+        out->tid = cursor_u32(in);
+    }
+    if (type & PERF_SAMPLE_TIME)
+        out->time = cursor_u64(in);
+    cursor_take(in, type & PERF_SAMPLE_ADDR ? 8 : 0);
+    if (type & PERF_SAMPLE_ID)
+        out->id = cursor_u64(in);
+    if (type & PERF_SAMPLE_STREAM_ID)
+        out->stream = cursor_u64(in);
+    if (type & PERF_SAMPLE_CPU) {
+        out->cpu = cursor_u32(in);
+        cursor_u32(in);
+    }
+    if (type & PERF_SAMPLE_PERIOD)
+        out->period = cursor_u64(in);
+    perf_read_inner(l, in, out);
+    if (type & PERF_SAMPLE_REGS_USER)
+        perf_read_registers(l, in, out);
+    if (type & PERF_SAMPLE_STACK_USER)
+        perf_read_stack(in, out);
+}
+
+static void perf_read_text(struct cursor *in, struct perf_record *out)
 {
     const uint8_t *nul = in->failed ? NULL : memchr(in->at, 0, cursor_left(in));
     if (nul)
@@ -103,12 +172,12 @@ static void read_text(struct cursor *in, struct perf_record *out)
         in->failed = true;
 }
 
-static void read_mapping(struct cursor *in, struct perf_record *out)
+static void perf_read_mapping(struct cursor *in, struct perf_record *out)
 {
     out->start = cursor_u64(in);
     out->length = cursor_u64(in);
     out->offset = cursor_u64(in);
-    out->protection = PROT_EXEC;
+    out->protection = out->misc & PERF_RECORD_MISC_MMAP_DATA ? 0 : PROT_EXEC;
     if (out->type == PERF_RECORD_MMAP2 && out->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
         enum { FIELD_BYTES = 20 };
         uint8_t len = cursor_u8(in);
@@ -126,10 +195,10 @@ static void read_mapping(struct cursor *in, struct perf_record *out)
         out->protection = cursor_u32(in);
         cursor_u32(in);
     }
-    read_text(in, out);
+    perf_read_text(in, out);
 }
 
-static void read_task(struct cursor *in, struct perf_record *out)
+static void perf_read_task(struct cursor *in, struct perf_record *out)
 {
     out->pid = cursor_u32(in);
     out->parent_pid = cursor_u32(in);
@@ -137,13 +206,15 @@ static void read_task(struct cursor *in, struct perf_record *out)
     out->parent_tid = cursor_u32(in);
 }
 
-static void read_fields(struct cursor *in, struct perf_record *out)
+static void perf_read_fields(struct cursor *in, struct perf_record *out)
 {
     if (out->type == PERF_RECORD_LOST) {
         cursor_u64(in);
         out->value = cursor_u64(in);
+    } else if (out->type == PERF_RECORD_LOST_SAMPLES) {
+        out->value = cursor_u64(in);
     } else if (out->type == PERF_RECORD_FORK || out->type == PERF_RECORD_EXIT) {
-        read_task(in, out);
+        perf_read_task(in, out);
     } else if (out->type == PERF_RECORD_COMM || out->type == PERF_RECORD_MMAP ||
                out->type == PERF_RECORD_MMAP2 || out->type == PERF_RECORD_READ) {
         out->pid = cursor_u32(in);
@@ -151,45 +222,61 @@ static void read_fields(struct cursor *in, struct perf_record *out)
         if (out->type == PERF_RECORD_READ)
             out->value = cursor_u64(in);
         else if (out->type == PERF_RECORD_COMM)
-            read_text(in, out);
+            perf_read_text(in, out);
         else
-            read_mapping(in, out);
+            perf_read_mapping(in, out);
     }
 }
 
 /* What follows every record that is no sample. Records of tasks have pids of their own, of the task
  * they speak of; the others take who ran. */
-static bool read_trailer(struct bytes in, struct perf_record *out)
+static bool perf_read_trailer(const struct perf_layout *l, struct bytes in, struct perf_record *out)
 {
+    static const uint64_t fields = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+                                   PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
     struct cursor c = cursor_over(in, NULL);
-    if (in.len < sizeof(struct perf_event_header) + TRAILER_BYTES)
+    uint64_t type = l->sample_type;
+    size_t bytes = 8 * (size_t)__builtin_popcountll(type & fields);
+    if (!l->has_trailer)
+        return true;
+    if (in.len < sizeof(struct perf_event_header) + bytes)
         return false;
-    cursor_take(&c, in.len - TRAILER_BYTES);
-    uint32_t pid = cursor_u32(&c), tid = cursor_u32(&c);
-    if (!out->pid && !out->tid) {
-        out->pid = pid;
-        out->tid = tid;
+    c.big_endian = l->is_big_endian;
+    cursor_take(&c, in.len - bytes);
+    if (type & PERF_SAMPLE_TID) {
+        uint32_t pid = cursor_u32(&c), tid = cursor_u32(&c);
+        bool is_own = out->pid || out->tid;
+        out->pid = is_own ? out->pid : pid;
+        out->tid = is_own ? out->tid : tid;
     }
-    out->time = cursor_u64(&c);
-    out->stream = cursor_u64(&c);
-    out->cpu = cursor_u32(&c);
-    cursor_u32(&c);
-    out->id = cursor_u64(&c);
+    if (type & PERF_SAMPLE_TIME)
+        out->time = cursor_u64(&c);
+    if (type & PERF_SAMPLE_ID)
+        out->id = cursor_u64(&c);
+    if (type & PERF_SAMPLE_STREAM_ID)
+        out->stream = cursor_u64(&c);
+    if (type & PERF_SAMPLE_CPU) {
+        out->cpu = cursor_u32(&c);
+        cursor_u32(&c);
+    }
+    if (type & PERF_SAMPLE_IDENTIFIER)
+        out->id = cursor_u64(&c);
     return !c.failed;
 }
 
 bool perf_record_read(const struct perf_layout *l, struct bytes in, struct perf_record *out)
 {
     struct cursor c = cursor_over(in, NULL);
+    c.big_endian = l->is_big_endian;
     *out = (struct perf_record){.text = ""};
     out->type = cursor_u32(&c);
     out->misc = cursor_u16(&c);
     cursor_u16(&c);
     if (out->type == PERF_RECORD_SAMPLE)
-        read_sample(l, &c, out);
+        perf_read_sample(l, &c, out);
     else
-        read_fields(&c, out);
+        perf_read_fields(&c, out);
     if (c.failed)
         return false;
-    return out->type == PERF_RECORD_SAMPLE || read_trailer(in, out);
+    return out->type == PERF_RECORD_SAMPLE || perf_read_trailer(l, in, out);
 }

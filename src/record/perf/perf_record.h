@@ -1,22 +1,29 @@
-/* One record of the kernel's, taken apart (perf_event_open(2), "MMAP layout").
+/* One record of the kernel's, taken apart (perf_event_open(2), "MMAP layout"): out of the kernel's
+ * buffer, or out of a file that somebody else recorded.
  *
- * All events of a recording ask for the same fields, so that there is one layout. */
-#ifndef MONARC_RECORD_PERF_RECORD_H
-#define MONARC_RECORD_PERF_RECORD_H
+ * All events of a recording of ours ask for the same fields, so that there is one layout; a file
+ * has one for each event. */
+#ifndef MONARC_RECORD_PERF_PERF_RECORD_H
+#define MONARC_RECORD_PERF_PERF_RECORD_H
 
 #include "base/bytes.h"
 #include "unwind/unwind.h"
 
 #include <stdbool.h>
 
+/* What an event was opened with (struct perf_event_attr), as far as records depend on it. */
 struct perf_layout {
     enum unwind_machine machine;
-    bool has_stacks; /* samples have registers and a piece of stack */
+    uint64_t sample_type;        /* PERF_SAMPLE_... */
+    uint64_t registers;          /* sample_regs_user: a bit for each that is there */
+    uint64_t read_format;        /* PERF_FORMAT_... */
+    uint64_t branch_sample_type; /* PERF_SAMPLE_BRANCH_... */
+    bool has_trailer;            /* sample_id_all: records that are no samples say when and who */
+    bool is_big_endian;
 };
 
-/* What to ask for: sample_type, and sample_regs_user where there are stacks. */
-uint64_t perf_layout_sample_type(const struct perf_layout *l);
-uint64_t perf_layout_registers(const struct perf_layout *l);
+/* That of our own recordings; without stacks, samples have registers alone. */
+struct perf_layout perf_layout_live(enum unwind_machine machine, bool has_stacks);
 
 struct perf_record {
     uint32_t type; /* PERF_RECORD_... */
@@ -31,6 +38,7 @@ struct perf_record {
     bool has_user_code; /* there is user code that was interrupted; not while a program is loaded */
     struct unwind_registers registers; /* of it; of 32-bit programs the pc alone */
     struct bytes stack;
+    struct bytes chain; /* as the kernel has walked it: words, in the order of bytes of the file */
 
     uint64_t start, length, offset; /* MMAP, MMAP2 */
     uint32_t major, minor, protection;
@@ -39,7 +47,7 @@ struct perf_record {
     const char *text; /* MMAP, MMAP2, COMM; else "" */
 
     uint32_t parent_pid, parent_tid; /* FORK, EXIT */
-    uint64_t value;                  /* LOST: how many; READ: the count */
+    uint64_t value;                  /* LOST, LOST_SAMPLES: how many; READ: the count */
 };
 
 /* false: it is shorter than its fields, or text without an end. Types that are not known have only

@@ -34,6 +34,12 @@ void perf_ring_look(struct perf_ring *r)
     r->head = __atomic_load_n(&header->data_head, __ATOMIC_ACQUIRE);
 }
 
+bool perf_ring_has_more(const struct perf_ring *r)
+{
+    const struct perf_event_mmap_page *header = r->pages;
+    return __atomic_load_n(&header->data_head, __ATOMIC_ACQUIRE) != r->head;
+}
+
 static struct bytes around_the_end(struct perf_ring *r, const uint8_t *data, size_t at, size_t len)
 {
     size_t first = r->size - at;

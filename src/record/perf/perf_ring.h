@@ -1,6 +1,6 @@
 /* The buffer that the kernel fills with records of one CPU's events (perf_event_open(2)). */
-#ifndef MONARC_RECORD_PERF_RING_H
-#define MONARC_RECORD_PERF_RING_H
+#ifndef MONARC_RECORD_PERF_PERF_RING_H
+#define MONARC_RECORD_PERF_PERF_RING_H
 
 #include "base/bytes.h"
 #include "base/vec.h"
@@ -20,6 +20,9 @@ void perf_ring_unmap(struct perf_ring *r);
 
 /* Looks how far the kernel has written. */
 void perf_ring_look(struct perf_ring *r);
+
+/* Whether the kernel has written more since then. */
+bool perf_ring_has_more(const struct perf_ring *r);
 
 /* The first record that was not taken, up to where was looked; empty: there is none. Good until the
  * next call. A record whose length makes no sense empties the buffer. */

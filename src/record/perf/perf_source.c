@@ -5,6 +5,7 @@
 #include "record/perf/perf_source_private.h"
 #include "record/prompt.h"
 #include "record/clocks.h"
+#include "record/proc_threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,19 +22,23 @@
 #include <unistd.h>
 
 enum {
-    SETTLED_NS = 500 * 1000, /* records so old are in the buffers on all CPUs */
     BUSY_NS = 10 * 1000 * 1000,
+    DEEP_FOR_NS = 50 * 1000 * 1000,
     DEEP_NS = 600 * 1000, /* while stacks are read on from the process, which does not wait */
-    FORKING_NS = 500 * 1000,
-    FORKING_FOR_NS = 50 * 1000 * 1000,
-    RECORDS_A_DRAW = 16, /* while many are read, time goes by */
+    RECORDS_A_DRAW = 16,  /* while many are read, time goes by */
     IDLE_NS = 64 * 1000 * 1000,
     MOST_CHANCE = 4,
+    MOST_DRAWS = 100000,
+    EVENLY = 3,                /* how much less young samples vary for that: measured */
+    TICK_NS = 4 * 1000 * 1000, /* of usual kernels */
 };
 
 #define THROTTLED                                                             \
     "the kernel slowed sampling down; a lower --rate avoids it, or a higher " \
     "kernel.perf_event_max_sample_rate"
+#define LOST_TASKS                                                                               \
+    "records of threads, processes and mappings did not fit into the kernel's buffers, because " \
+    "this machine was busy"
 #define LOST_RECORDS                                                                   \
     "samples did not fit into the kernel's buffers, because this machine was busy or " \
     "kernel.perf_event_mlock_kb is small"
@@ -59,7 +64,7 @@ static void perf_mapped(struct perf_source *s, const struct perf_record *r)
 static struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
 {
     bool is_new;
-    uint32_t at = *map_at(&s->thread_of, tid, 0, (uint32_t)s->threads.len, &is_new);
+    uint32_t at = map_index(&s->thread_of, tid, 0, s->threads.len, &is_new);
     if (is_new)
         vec_push(&s->threads, (struct perf_thread){0});
     return &s->threads.at[at];
@@ -70,38 +75,90 @@ static uint64_t perf_user_ns(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_CHILDREN, &usage);
-    return (uint64_t)usage.ru_utime.tv_sec * 1000000000 + (uint64_t)usage.ru_utime.tv_usec * 1000;
+    return clock_of_usage(usage.ru_utime);
+}
+
+/* How much CPU time of user code there was: what samples and the kernel's accounts say of it, each
+ * by how sure it is. Accounts are made at ticks, with which short processes may keep step: so they
+ * are taken to be as unsure as those of halves. Draws are spread evenly, not by chance alone. */
+static double perf_user_code_ns(const struct perf_source *s, double sampled)
+{
+    double accounts = (double)perf_user_ns(), tick = TICK_NS;
+    double by_ticks = tick * tick + (double)s->result->cpu_ns * tick / 4;
+    double by_samples = s->young_square / EVENLY + 1;
+    return (accounts * by_samples + sampled * by_ticks) / (by_samples + by_ticks);
 }
 
 /* Young samples are right on average only; the time of all clocks together is known, and what old
- * samples say of it. Each clock that ends leaves some part of its last period out, or has some too
- * much: what young samples weigh must be well above that. */
-static void perf_scale_young(struct perf_source *s)
+ * samples say of it. Each old clock that ends leaves some part of its last period out, or has some
+ * too much: what young samples weigh must be well above that. Samples that were lost are taken to
+ * have been as the others are, and scaled with these. Returns what they stand for, which is never
+ * more than what nothing else accounts for. */
+static uint64_t perf_scale_young(struct perf_source *s, uint64_t lost_samples)
 {
-    double young = (double)s->young_weight;
-    double all = (double)(s->result->user_only ? perf_user_ns() : s->result->cpu_ns);
-    double lost = (double)s->lost * (double)s->choices.at[0].period;
-    double left = all - (double)s->old_weight - lost;
-    double chance = (double)s->choices.at[0].period * sqrt((double)s->threads.len + 1);
-    if (s->options.is_attached || s->options.no_follow || !s->choices.at[0].is_clock ||
-        young < MOST_CHANCE * chance || left <= 0)
-        return;
-    collector_scale_young(s->collector, left / young);
+    double young = (double)s->young_weight, old = (double)s->old_weight;
+    double period = (double)s->choices.at[0].period, all = (double)s->result->cpu_ns;
+    double mean = s->first_samples ? (young + old) / (double)s->first_samples : period;
+    double lost = (double)lost_samples * mean;
+    bool is_known = !s->options.is_attached && !s->options.no_follow;
+    if (!s->choices.at[0].is_clock)
+        return 0;
+    if (s->result->user_only && is_known)
+        all = perf_user_code_ns(s, young + old + lost);
+    double left = fmax(all - old, 0);
+    if (is_known && young >= MOST_CHANCE * period * sqrt((double)s->periods.at[0].aged + 1)) {
+        double factor = left / (young + lost);
+        collector_scale_young(s->collector, factor);
+        return (uint64_t)(lost * factor);
+    }
+    return (uint64_t)fmax(fmin(lost, left - young), 0);
 }
 
 /* A thread that has ended tells the count of each CPU's event, after its end. */
 static void perf_counted(struct perf_source *s, const struct perf_record *r)
 {
     const uint32_t *choice = map_find(&s->choice_of, r->id, 0);
-    if (!choice || *choice || !s->choices.at[0].is_clock)
+    if (!choice || *choice != s->counts || !s->choices.at[0].is_clock)
         return;
     struct perf_thread *t = perf_thread(s, r->tid);
     t->cpu_ns += r->value;
+    s->told_ns += r->value;
     collector_thread_cpu(s->collector, (pid_t)r->pid, (pid_t)r->tid, t->cpu_ns);
+}
+
+/* Threads that have drawn the same are seen or not seen together: one chance, not many. */
+static void perf_weighed_young(struct perf_source *s, uint64_t weight, uint64_t period)
+{
+    bool is_new;
+    if (s->draws.len >= MOST_DRAWS)
+        period = 0;
+    uint32_t at = map_index(&s->draw_of, period, 0, s->draws.len, &is_new);
+    if (is_new)
+        vec_push(&s->draws, 0);
+    double before = (double)s->draws.at[at], after = before + (double)weight;
+    s->young_square += after * after - before * before;
+    s->draws.at[at] += weight;
+}
+
+/* Where all of a thread is sampled, that is what it used. */
+static void perf_weighed(struct perf_source *s, const struct collector_sample *sample,
+                         uint64_t period)
+{
+    *(sample->is_young ? &s->young_weight : &s->old_weight) += sample->weight;
+    if (sample->is_young)
+        perf_weighed_young(s, sample->weight, period);
+    s->first_samples++;
+    if (s->result->user_only || !s->choices.at[0].is_clock)
+        return;
+    struct perf_thread *t = perf_thread(s, (uint32_t)sample->tid);
+    t->cpu_ns += sample->weight;
+    collector_thread_cpu(s->collector, sample->pid, sample->tid, t->cpu_ns);
 }
 
 static void perf_exited(struct perf_source *s, const struct perf_record *r)
 {
+    if (s->places)
+        ptrace_places_end(s->places, (pid_t)r->tid);
     if (s->waits)
         waits_exit(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
     collector_exit(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->time);
@@ -113,7 +170,11 @@ static void perf_forked(struct perf_source *s, const struct perf_record *r)
     collector_fork(s->collector, (pid_t)r->pid, (pid_t)r->tid, (pid_t)r->parent_pid, r->time);
     if (s->waits)
         waits_fork(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
-    s->has_forks = true;
+    if (s->places)
+        ptrace_places_begin(s->places, (pid_t)r->pid, (pid_t)r->tid);
+    if (!s->is_prompt)
+        prompt_turns();
+    s->is_prompt = true;
 }
 
 static void perf_switched(struct perf_source *s, const struct perf_record *r)
@@ -122,6 +183,16 @@ static void perf_switched(struct perf_source *s, const struct perf_record *r)
     bool is_ready = r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
     if (s->waits)
         waits_switch(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time, is_out, is_ready);
+}
+
+/* The thread was in user code; what its fault takes is the kernel's. */
+static void perf_faulted(struct perf_source *s, struct collector_sample *sample)
+{
+    sample->where = COLLECTOR_IN_KERNEL;
+    sample->syscall = -2;
+    sample->weight = s->choices.at[s->faulting].period;
+    if (sample->registers)
+        collector_look(s->collector, sample, COLLECTOR_LOOK_FAULTS);
 }
 
 static void perf_sampled(struct perf_source *s, const struct perf_record *r)
@@ -146,13 +217,17 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
                                       .registers = r->has_user_code ? &r->registers : NULL,
                                       .stack = r->stack,
                                       .is_live = true};
+    if (*choice == s->faulting) {
+        perf_faulted(s, &sample);
+        return;
+    }
     if (s->choices.at[*choice].period > 1)
         sample.weight =
             periods_weigh(&s->periods.at[*choice], r->stream, r->period, &sample.is_young);
-    if (*choice == 0)
-        *(sample.is_young ? &s->young_weight : &s->old_weight) += sample.weight;
     s->result->samples++;
     collector_sample(s->collector, &sample);
+    if (*choice == 0)
+        perf_weighed(s, &sample, r->period);
 }
 
 static void perf_named(struct perf_source *s, const struct perf_record *r)
@@ -165,11 +240,14 @@ static void perf_named(struct perf_source *s, const struct perf_record *r)
     if (s->waits)
         waits_exec(s->waits, (pid_t)r->pid, r->time);
     collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
+    if (s->places)
+        ptrace_places_exec(s->places, (pid_t)r->pid);
 }
 
 static void perf_lost(struct perf_source *s, const struct perf_record *r)
 {
-    s->lost += r->value;
+    const uint32_t *choice = map_find(&s->choice_of, r->id, 0);
+    *(choice && *choice == s->tasks ? &s->lost_tasks : &s->lost) += r->value;
     if (s->waits)
         waits_lost(s->waits, r->time);
 }
@@ -202,82 +280,43 @@ static void perf_happened(struct perf_source *s, const struct perf_record *r)
 
 /* --- buffers --------------------------------------------------------------------------------- */
 
-/* The buffer whose first record is the oldest, and that record; NULL: all are empty. */
-static struct perf_ring *perf_oldest(struct perf_source *s, uint64_t until, struct perf_record *out,
-                                     size_t *len)
+/* The backlog whose first record is the oldest; NULL: all are empty, or later than that. */
+static struct perf_backlog *perf_oldest(struct perf_source *s, uint64_t until_ns)
 {
-    struct perf_ring *oldest = NULL;
-    for (size_t i = 0; i < s->rings.len; i++) {
-        struct perf_ring *ring = &s->rings.at[i];
-        struct perf_record r;
-        struct bytes first;
-        while (ring->pages && (first = perf_ring_first(ring)).len) {
-            if (perf_record_read(&s->layout, first, &r))
-                break;
-            perf_ring_take(ring, first.len);
-        }
-        if (!ring->pages || !first.len || r.time > until || (oldest && r.time >= out->time))
+    struct perf_backlog *oldest = NULL;
+    uint64_t oldest_ns = until_ns;
+    for (size_t i = 0; i < s->backlogs.len; i++) {
+        const struct perf_record *first = perf_backlog_first(&s->backlogs.at[i], &s->layout);
+        if (!first || first->time > oldest_ns || (oldest && first->time == oldest_ns))
             continue;
-        oldest = ring;
-        *out = r;
-        *len = first.len;
+        oldest = &s->backlogs.at[i];
+        oldest_ns = first->time;
     }
     return oldest;
 }
 
-/* Threads to come; those that run keep theirs. */
-static void perf_draw_periods(struct perf_source *s)
+static void perf_take(struct perf_source *s)
 {
-    s->has_forks = false;
-    if (s->options.is_attached || !s->options.rate)
-        return;
-    for (size_t i = 0; i < s->events.len; i++) {
-        uint32_t choice = s->events.at[i].choice;
-        uint64_t period = periods_draw(&s->periods.at[choice]);
-        if (s->choices.at[choice].period > 1)
-            ioctl(s->events.at[i].fd, PERF_EVENT_IOC_PERIOD, &period);
+    struct perf_backlog *backlog;
+    s->until_ns = perf_reader_take(s, &s->backlogs);
+    while ((backlog = perf_oldest(s, s->until_ns))) {
+        perf_happened(s, &backlog->first);
+        perf_backlog_drop_first(backlog);
     }
-}
-
-static uint64_t perf_take(struct perf_source *s, uint64_t until)
-{
-    struct perf_record r;
-    struct perf_ring *ring;
-    uint64_t taken = 0;
-    size_t len = 0;
-    for (size_t i = 0; i < s->rings.len; i++)
-        if (s->rings.at[i].pages)
-            perf_ring_look(&s->rings.at[i]);
-    while ((ring = perf_oldest(s, until, &r, &len))) {
-        perf_happened(s, &r);
-        perf_ring_take(ring, len);
-        perf_ring_release(ring);
-        if (++taken % RECORDS_A_DRAW == 0 && s->has_forks)
-            perf_draw_periods(s);
-    }
-    return taken;
 }
 
 static uint64_t perf_round(struct source *source, uint64_t now_ns)
 {
     struct perf_source *s = (struct perf_source *)source;
-    uint64_t taken = perf_take(s, now_ns - SETTLED_NS);
-    if (s->has_forks && !s->forked_ns)
-        prompt_turns();
-    if (s->has_forks)
-        s->forked_ns = now_ns;
-    perf_draw_periods(s);
+    if (s->places)
+        ptrace_places_tell(s->places, s->collector);
+    perf_take(s);
     uint64_t live_reads = collector_live_reads(s->collector);
-    bool is_deep = live_reads != s->live_reads;
+    if (live_reads != s->live_reads)
+        s->deep_until_ns = now_ns + DEEP_FOR_NS;
     s->live_reads = live_reads;
-    if (taken)
-        s->wait_ns = now_ns - s->forked_ns < FORKING_FOR_NS ? FORKING_NS
-                     : is_deep                              ? DEEP_NS
-                                                            : BUSY_NS;
-    else if (s->wait_ns < IDLE_NS)
-        s->wait_ns *= 2;
-    uint64_t look_ns = s->waits ? waits_poll(s->waits, now_ns, now_ns - SETTLED_NS) : IDLE_NS;
-    return look_ns < s->wait_ns ? look_ns : s->wait_ns;
+    atomic_store(&s->reader.wait_ns, now_ns < s->deep_until_ns ? DEEP_NS : BUSY_NS);
+    return s->waits ? waits_poll(s->waits, now_ns, s->until_ns) : IDLE_NS;
 }
 
 /* --- the end --------------------------------------------------------------------------------- */
@@ -285,13 +324,60 @@ static uint64_t perf_round(struct source *source, uint64_t now_ns)
 static void perf_read_counters(struct perf_source *s)
 {
     s->result->cpu_ns = 0;
+    s->tells_lost = true;
     for (size_t i = 0; i < s->events.len; i++) {
-        uint64_t count;
+        uint64_t count[2] = {0};
         const struct perf_event *event = &s->events.at[i];
-        if (s->choices.at[event->choice].is_clock && event->choice == 0 &&
-            read(event->fd, &count, sizeof count) == sizeof count)
-            s->result->cpu_ns += count;
+        if (read(event->fd, count, sizeof count) <= 0)
+            continue;
+        if (event->choice == s->tasks && s->choices.at[0].is_clock)
+            s->result->cpu_ns += count[0];
+        if (event->choice != 0)
+            continue;
+        s->tells_lost &= event->tells_lost;
+        s->lost_first += count[1];
     }
+}
+
+/* A process that goes on after the recording has told no counts: what the counters have and nobody
+ * has told is its own, unless there are others that have not ended. */
+static void perf_tell_attached(struct perf_source *s)
+{
+    struct proc_tids tids = {0};
+    uint64_t told = 0;
+    pid_t pid = s->options.program;
+    if (!s->options.is_attached || !s->result->user_only || collector_running(s->collector) > 1)
+        return;
+    for (size_t i = 0; i < s->threads.len; i++)
+        told += s->threads.at[i].cpu_ns;
+    if (proc_list_threads(pid, &tids) && s->result->cpu_ns > told)
+        for (size_t i = 0; i < tids.at.len; i++)
+            collector_thread_cpu(s->collector, pid, tids.at.at[i],
+                                 tids.at.at[i] == pid ? s->result->cpu_ns - told : 0);
+    vec_free(&tids.at);
+}
+
+/* The buffers tell what was lost before the next record that found room; events, all of it. */
+static void perf_tell_lost(struct perf_source *s)
+{
+    uint64_t lost = s->tells_lost ? s->lost_first : s->lost;
+    uint64_t ns = perf_scale_young(s, lost);
+    if (lost < s->lost)
+        lost = s->lost;
+    if (lost)
+        collector_lose(s->collector, RUN_LOST_RECORDS, LOST_RECORDS, lost, ns);
+    if (s->lost_tasks)
+        collector_lose(s->collector, RUN_LOST_RECORDS, LOST_TASKS, s->lost_tasks, 0);
+}
+
+/* Counts that were not told, by threads that have all ended. Nobody knows whose they were. */
+static void perf_scale_told(struct perf_source *s)
+{
+    double all = (double)s->result->cpu_ns, told = (double)s->told_ns;
+    if (s->counts == RUN_NONE || s->options.is_attached || collector_running(s->collector))
+        return;
+    if (told > 0 && told != all)
+        collector_scale_threads(s->collector, all / told);
 }
 
 static void perf_estimate_cost(struct perf_source *s)
@@ -303,19 +389,29 @@ static void perf_estimate_cost(struct perf_source *s)
     s->result->estimating_ns = clock_own_cpu() - begun;
 }
 
+static void perf_end_places(struct perf_source *s)
+{
+    if (s->places)
+        ptrace_places_tell(s->places, s->collector);
+    ptrace_places_free(s->places);
+    s->places = NULL;
+    s->source.stops_apart = false;
+}
+
 static void perf_finish(struct source *source, uint64_t now_ns)
 {
     struct perf_source *s = (struct perf_source *)source;
     for (size_t i = 0; i < s->events.len; i++)
         ioctl(s->events.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-    perf_take(s, UINT64_MAX);
+    perf_end_places(s);
+    perf_reader_stop(s);
+    perf_take(s);
     if (s->waits)
         waits_finish(s->waits, now_ns);
     perf_read_counters(s);
-    perf_scale_young(s);
-    if (s->lost)
-        collector_lose(s->collector, RUN_LOST_RECORDS, LOST_RECORDS, s->lost,
-                       s->choices.at[0].is_clock ? s->lost * s->choices.at[0].period : 0);
+    perf_tell_attached(s);
+    perf_scale_told(s);
+    perf_tell_lost(s);
     if (s->throttled)
         collector_lose(s->collector, RUN_LOST_THROTTLED, THROTTLED, s->throttled, 0);
     perf_estimate_cost(s);
@@ -323,18 +419,28 @@ static void perf_finish(struct source *source, uint64_t now_ns)
 
 static void perf_forked_program(struct source *source, pid_t program)
 {
-    (void)!perf_keep_apart((struct perf_source *)source, program); /* less precise without */
+    struct perf_source *s = (struct perf_source *)source;
+    (void)!perf_keep_apart(s, program); /* less precise without */
+    if (s->places)
+        ptrace_places_child(s->places, program);
 }
 
 static void perf_free(struct source *source)
 {
     struct perf_source *s = (struct perf_source *)source;
+    ptrace_places_free(s->places);
+    perf_reader_deinit(s);
+    for (size_t i = 0; i < s->backlogs.len; i++)
+        perf_backlog_deinit(&s->backlogs.at[i]);
+    vec_free(&s->backlogs);
     perf_close(s);
     waits_free(s->waits);
     vec_free(&s->choices);
     for (size_t i = 0; i < s->periods.len; i++)
         periods_deinit(&s->periods.at[i]);
     map_deinit(&s->thread_of);
+    map_deinit(&s->draw_of);
+    vec_free(&s->draws);
     vec_free(&s->threads);
     vec_free(&s->periods);
     vec_free(&s->events);
@@ -355,6 +461,20 @@ static void perf_make_waits(struct perf_source *s)
                 s->collector, &(struct waits_options){.event = i, .machine = s->options.machine});
 }
 
+/* Threads of a process that runs already are told here; all others tell themselves. */
+static void perf_make_places(struct perf_source *s)
+{
+    struct proc_tids tids = {0};
+    if (s->faulting == RUN_NONE || s->options.no_stops)
+        return;
+    s->places = ptrace_places_new(s->options.rate);
+    s->source.stops_apart = s->places != NULL;
+    if (s->places && s->options.is_attached && proc_list_threads(s->options.program, &tids))
+        for (size_t i = 0; i < tids.at.len; i++)
+            ptrace_places_begin(s->places, s->options.program, tids.at.at[i]);
+    vec_free(&tids.at);
+}
+
 bool perf_source_new(struct source **out, struct collector *c, const struct source_options *o,
                      const struct event_choice *events, size_t events_len,
                      struct perf_source_result *result, struct err *e)
@@ -370,12 +490,12 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
                               .collector = c,
                               .options = *o,
                               .result = result,
-                              .layout = {o->machine, !o->no_stacks},
-                              .wait_ns = BUSY_NS};
+                              .layout = perf_layout_live(o->machine, !o->no_stacks),
+                              .reader = {.end = -1, .news = -1, .wait_ns = BUSY_NS}};
     *result = (struct perf_source_result){0};
     for (size_t i = 0; i < events_len; i++)
         vec_push(&s->choices, events[i]);
-    s->source.wake_fd = s->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+    s->wake_fd = epoll_create1(EPOLL_CLOEXEC);
     s->first_tid = o->is_attached ? (uint32_t)o->program : 0;
     if (s->wake_fd < 0 || !perf_open_all(s, e)) {
         perf_free(&s->source);
@@ -385,7 +505,15 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
         vec_push(&s->periods, (struct periods){0});
         periods_init(&s->periods.at[i], s->choices.at[i].period, (uint64_t)getpid() + i * 7919);
     }
+    for (size_t i = 0; i < s->rings.len; i++)
+        vec_push(&s->backlogs, (struct perf_backlog){0});
     perf_make_waits(s);
+    perf_make_places(s);
+    if (!perf_reader_start(s)) {
+        perf_free(&s->source);
+        return err_set(e, "perf events: %s", strerror(errno));
+    }
+    s->source.wake_fd = s->reader.news;
     perf_enable(s);
     *out = &s->source;
     return true;

@@ -4,8 +4,8 @@
  * Nothing of it is in the program. Events are opened on an idle process, the launcher, from which
  * the program is forked: so they are inherited by the program and all that comes out of it, and the
  * period of threads to come can be changed without touching those that run. docs/recording.md. */
-#ifndef MONARC_RECORD_PERF_SOURCE_H
-#define MONARC_RECORD_PERF_SOURCE_H
+#ifndef MONARC_RECORD_PERF_PERF_SOURCE_H
+#define MONARC_RECORD_PERF_PERF_SOURCE_H
 
 #include "record/source.h"
 

@@ -1,26 +1,49 @@
-/* What the two halves of the perf source share: opening events, and reading what they say. */
-#ifndef MONARC_RECORD_PERF_PRIVATE_H
-#define MONARC_RECORD_PERF_PRIVATE_H
+/* What the parts of the perf source share: opening events, emptying buffers, and telling what is in
+ * them. */
+#ifndef MONARC_RECORD_PERF_PERF_SOURCE_PRIVATE_H
+#define MONARC_RECORD_PERF_PERF_SOURCE_PRIVATE_H
 
 #include "base/vec.h"
 #include "record/perf/events.h"
 #include "record/perf/perf_record.h"
+#include "record/perf/perf_backlog.h"
 #include "record/perf/perf_ring.h"
 #include "record/perf/perf_source.h"
 #include "record/perf/periods.h"
+#include "record/ptrace/ptrace_places.h"
 #include "record/waits/waits.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* The buffers of each CPU. */
+enum { PERF_RING_SAMPLES, PERF_RING_TASKS, PERF_RING_COUNTS, PERF_RINGS };
 
 /* One event on one CPU, of the launcher or of a thread that was attached to. */
 struct perf_event {
     int fd;
-    uint32_t cpu;    /* its place in `rings` */
+    uint32_t ring;   /* that it writes into */
     uint32_t choice; /* of the list that was asked for */
     uint64_t id;
+    bool tells_lost; /* read() has the number of its records that found no room */
 };
 
-/* What a thread's counters said at its end. */
+/* What a thread's counters said at its end or, where the kernel is sampled, its samples. */
 struct perf_thread {
     uint64_t cpu_ns;
+};
+
+typedef VEC(struct perf_backlog) perf_backlogs;
+
+struct perf_reader {
+    pthread_t thread;
+    bool is_running;
+    int end, news;          /* eventfds: readable when it is to end, when there is enough to take */
+    pthread_mutex_t lock;   /* of what follows */
+    perf_backlogs backlogs; /* of the numbers of the rings */
+    size_t bytes;           /* in these */
+    uint64_t until_ns;      /* all records before are in them */
+    _Atomic uint64_t wait_ns; /* how often it is to look, even if nothing wakes it */
 };
 
 struct perf_source {
@@ -31,24 +54,41 @@ struct perf_source {
     VEC(struct event_choice) choices; /* those asked for, and what waits need */
     struct perf_layout layout;
     VEC(struct perf_event) events;
-    VEC(struct perf_ring) rings; /* by CPU */
+    VEC(struct perf_ring) rings; /* PERF_RINGS of each CPU; the reader's */
+    struct perf_reader reader;
+    perf_backlogs backlogs;      /* what it has read of each of them */
+    uint64_t until_ns;           /* all records before were in these */
     struct map choice_of;        /* id -> choice */
     VEC(struct periods) periods; /* by choice */
     struct map thread_of;        /* tid -> index of `threads` */
     VEC(struct perf_thread) threads;
     uint64_t young_weight, old_weight; /* of the first choice's samples, by the age of clocks */
-    size_t buffer_bytes;
+    struct map draw_of;                /* period that was drawn -> index of `draws` */
+    VEC(uint64_t) draws;               /* what young samples of each weigh */
+    double young_square;               /* sum of the squares of these */
+    uint64_t first_samples;            /* how many these were */
+    size_t buffer_bytes;               /* for samples */
+    bool is_crowded;                   /* there was no room for the last buffer */
     uint32_t stack_bytes;
     struct waits *waits; /* NULL: not wanted */
+    uint32_t tasks;      /* the choice that counts CPU time and tells what tasks do */
+    uint32_t counts;     /* the choice that tells each thread's CPU time at its end; or RUN_NONE */
+    uint64_t told_ns;    /* by these */
     uint32_t leaving;    /* the choice whose samples are of threads leaving the CPU */
-    int wake_fd;
-    VEC(int) apart; /* events of perf_keep_apart() */
-    uint64_t wait_ns;
-    uint64_t live_reads; /* of the collector, at the last round */
-    bool has_forks;      /* since periods were drawn */
-    uint64_t forked_ns;  /* when there were some */
-    uint32_t first_tid;  /* of the program */
-    uint64_t lost, throttled;
+    uint32_t faulting;   /* the choice whose samples are of page faults, where the kernel may not be
+                            sampled; or RUN_NONE */
+    struct ptrace_places *places; /* the same for system calls; NULL: nobody looks */
+    int wake_fd;                  /* of all buffers, for the reader */
+    VEC(int) apart;               /* events of perf_keep_apart() */
+    uint64_t live_reads;          /* of the collector, at the last round */
+    uint64_t deep_until_ns;       /* stacks are read on from the process: it does not wait */
+    bool is_prompt;               /* prompt_turns() was called */
+    uint32_t first_tid;           /* of the program */
+    uint64_t throttled;
+    uint64_t lost_tasks; /* records of what tasks do */
+    uint64_t lost,
+        lost_first;  /* other records; samples of the first choice, where these are told */
+    bool tells_lost; /* they are */
 };
 
 /* Opens all events and maps the buffers. */
@@ -60,5 +100,18 @@ bool perf_keep_apart(struct perf_source *s, pid_t pid);
 
 /* Switches events on that no exec does. */
 void perf_enable(struct perf_source *s);
+
+/* --- perf_reader.c -------------------------------------------------------------------------- */
+
+/* Begins when all buffers are there. */
+MUST_CHECK bool perf_reader_start(struct perf_source *s);
+
+/* Ends the thread; takes what is left. Once. */
+void perf_reader_stop(struct perf_source *s);
+void perf_reader_deinit(struct perf_source *s);
+
+/* Moves what was read behind what is in `to`, a backlog for each ring; returns up to which time
+ * that is all there is. */
+uint64_t perf_reader_take(struct perf_source *s, perf_backlogs *to);
 
 #endif

@@ -61,12 +61,14 @@ uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool 
         return period;
     if (p->clocks.len >= MOST_CLOCKS)
         age_all(p);
-    uint32_t at = *map_at(&p->clock_of, clock, 0, (uint32_t)p->clocks.len, &is_new);
+    uint32_t at = map_index(&p->clock_of, clock, 0, p->clocks.len, &is_new);
     if (is_new)
         vec_push(&p->clocks, (struct period_clock){.period = period});
     p->newest = clock > p->newest ? clock : p->newest;
     struct period_clock *c = &p->clocks.at[at];
     double t = (double)period * ++c->samples / (double)p->nominal;
+    double before = (double)period * (c->samples - 1) / (double)p->nominal;
+    p->aged += t >= LONGEST && before < LONGEST;
     if (t < SHORTEST || t >= LONGEST)
         return period;
     *is_young = true;

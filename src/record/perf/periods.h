@@ -9,8 +9,8 @@
  *
  * Threads that take turns may exchange their clocks (the kernel saves work so): what counts is a
  * clock's age, not its thread's. */
-#ifndef MONARC_RECORD_PERIODS_H
-#define MONARC_RECORD_PERIODS_H
+#ifndef MONARC_RECORD_PERF_PERIODS_H
+#define MONARC_RECORD_PERF_PERIODS_H
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -21,6 +21,7 @@ struct period_clock {
 };
 
 struct periods {
+    uint64_t aged;                   /* clocks that have been seen to get old */
     uint64_t nominal;                /* P */
     uint64_t state;                  /* of the generator */
     uint64_t newest, old;            /* clocks: the newest seen; up to this number they are old */

@@ -1,7 +1,7 @@
 /* Programs that do not work while somebody traces them are left alone: debuggers and other users of
  * ptrace, programs with rights of their own, programs with a leak checker. */
-#ifndef MONARC_RECORD_PTRACE_LEAVE_H
-#define MONARC_RECORD_PTRACE_LEAVE_H
+#ifndef MONARC_RECORD_PTRACE_PTRACE_LEAVE_H
+#define MONARC_RECORD_PTRACE_PTRACE_LEAVE_H
 
 #include "record/ptrace/ptrace_private.h"
 

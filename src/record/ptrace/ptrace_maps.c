@@ -1,6 +1,7 @@
 /* A print of the executable mappings. Refuses to understand them: that is the collector's part. */
 #include "record/ptrace/ptrace_maps.h"
 
+#include "base/hash.h"
 #include "base/intern.h"
 
 #include <fcntl.h>
@@ -32,7 +33,7 @@ static uint64_t maps_add_lines(uint64_t print, const char *text, size_t len, siz
     for (; (newline = memchr(at, '\n', (size_t)(end - at))); at = newline + 1)
         if (maps_line_executes(at, (size_t)(newline - at)))
             print =
-                print * UINT64_C(0x9e3779b97f4a7c15) + intern_hash(at, (size_t)(newline - at)) + 1;
+                print * UINT64_C(0x9e3779b97f4a7c15) + hash_bytes(at, (size_t)(newline - at)) + 1;
     *used = (size_t)(at - text);
     return print;
 }

@@ -1,7 +1,7 @@
 /* Notices that the executable mappings of a process have changed, by reading /proc/PID/maps as
  * often as a fixed share of the time allows. */
-#ifndef MONARC_RECORD_PTRACE_MAPS_H
-#define MONARC_RECORD_PTRACE_MAPS_H
+#ifndef MONARC_RECORD_PTRACE_PTRACE_MAPS_H
+#define MONARC_RECORD_PTRACE_PTRACE_MAPS_H
 
 #include <stdbool.h>
 #include <stdint.h>

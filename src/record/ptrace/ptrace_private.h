@@ -1,6 +1,6 @@
 /* What the files of the ptrace source share. */
-#ifndef MONARC_RECORD_PTRACE_PRIVATE_H
-#define MONARC_RECORD_PTRACE_PRIVATE_H
+#ifndef MONARC_RECORD_PTRACE_PTRACE_PRIVATE_H
+#define MONARC_RECORD_PTRACE_PTRACE_PRIVATE_H
 
 #include "record/ptrace/ptrace_registers.h"
 #include "record/ptrace/ptrace_threads.h"
@@ -30,6 +30,7 @@ struct ptrace_source {
     struct waits *waits;       /* NULL: nobody wants them */
     uint64_t next_observed_ns; /* when the threads' clocks are read next */
     bool no_stacks, no_follow;
+    bool is_passing;   /* traces a thread only while it is looked at: ptrace_places.h */
     bool has_answered; /* a stop, since the last round */
     bool is_finished;
     int wake_options;       /* PTRACE_O_... */
@@ -45,20 +46,33 @@ struct ptrace_source {
     int64_t ends_ns;        /* CPU time that ended threads have left over, see ptrace_sampling.c */
     uint64_t unplaced_ns;   /* the same of those that go on, as of the last look */
     uint64_t samples, placed_ns; /* so far: how many, and what they weigh */
-    pid_t self;                  /* our own process */
+    uint64_t look_weight_ns;     /* CPU time that the next look stands for */
+    pid_t self, self_tid;        /* our own process and thread */
     cpu_set_t cpus, used; /* that we may run on; of these, that the program has used lately */
     uint8_t stack[PTRACE_STACK_BYTES];
 };
 
-/* Our own CPU time. */
+/* ptrace_plan.c */
+
 /* A random number in (0, 1]. */
 double ptrace_random(struct ptrace_source *s);
+
+/* Of a zeroed one; the second, in the thread that is to look, whose timer slack it changes. */
+void ptrace_init_looks(struct ptrace_source *s, uint32_t rate);
+void ptrace_prepare_looks(struct ptrace_source *s);
+
+/* Decides when the next look is to be, and returns in how many nanoseconds. */
+uint64_t ptrace_plan_next(struct ptrace_source *s);
+
+/* Whether a look can begin soon enough after its time. */
+bool ptrace_is_prompt(struct ptrace_source *s, uint64_t now);
 
 /* ptrace_sampling.c */
 
 /* Looks at the threads, and asks one of those that run to stop. `by_timer`: the end of the time
  * that was to pass has woken us, nothing else, and just now. */
-void ptrace_look(struct ptrace_source *s, bool by_timer);
+enum ptrace_asked { PTRACE_NOBODY, PTRACE_ASKED, PTRACE_REFUSED };
+enum ptrace_asked ptrace_look(struct ptrace_source *s, bool by_timer);
 
 /* Moves us to the CPU that the next look is to be on; returns its mean distance in ns. */
 uint64_t ptrace_choose_cpu(struct ptrace_source *s);

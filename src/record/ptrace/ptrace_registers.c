@@ -58,6 +58,7 @@ static bool registers_may_repeat(const machine_registers *r, bool *is_endless)
     case SYS_semop: *is_endless = true; return true;
     case SYS_rt_sigtimedwait: *is_endless = r->rdx == 0; return true;
     case SYS_io_getevents: *is_endless = r->r8 == 0; return true;
+    case SYS_fallocate:
     case SYS_read: /* of sockets with a time limit, as the next ones */
     case SYS_recvfrom:
     case SYS_recvmsg:

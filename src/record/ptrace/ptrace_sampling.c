@@ -23,6 +23,7 @@
 #include "record/ptrace/ptrace_private.h"
 #include "record/clocks.h"
 
+#include <errno.h>
 #include <sys/ptrace.h>
 
 enum {
@@ -117,34 +118,38 @@ static struct ptrace_thread *sampling_displaced(struct ptrace_source *s, double 
 /* The state is read again: between a look and a stop, a thread must not have gone to sleep. One
  * that was to be asked where it had been displaced, and was given another CPU too soon, stops for
  * nothing. */
-static void sampling_ask(struct ptrace_thread *t)
+static enum ptrace_asked sampling_ask(const struct ptrace_source *s, struct ptrace_thread *t)
 {
     struct proc_times times;
     pid_t pid = t->process->pid;
-    if (!proc_thread_runs(&t->files, pid, t->tid, t->files.syscall >= 0) ||
-        ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
-        return;
+    if (!proc_thread_runs(&t->files, pid, t->tid, t->files.syscall >= 0))
+        return PTRACE_NOBODY;
+    if (s->is_passing && ptrace(PTRACE_SEIZE, t->tid, 0, PTRACE_O_TRACESYSGOOD))
+        return errno == EPERM ? PTRACE_REFUSED : PTRACE_NOBODY;
+    if (ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
+        return PTRACE_NOBODY;
     t->is_asked = true;
     t->is_moot = !proc_thread_times(&t->files, pid, t->tid, t->files.schedstat >= 0, &times) ||
                  times.runs != t->turns;
+    return PTRACE_ASKED;
 }
 
 /* When this CPU was given to us, by its own clock: now, less what we have run since we were to
  * sleep. (Asking for our CPU time has just brought the time we last ran up to date.) */
 static double sampling_our_begin(const struct ptrace_source *s, uint64_t own_cpu)
 {
-    return proc_thread_last_run(s->self, s->self) - (double)(own_cpu - s->asleep_cpu_ns) * 1e-6;
+    return proc_thread_last_run(s->self, s->self_tid) - (double)(own_cpu - s->asleep_cpu_ns) * 1e-6;
 }
 
-void ptrace_look(struct ptrace_source *s, bool by_timer)
+enum ptrace_asked ptrace_look(struct ptrace_source *s, bool by_timer)
 {
     uint64_t start = clock_own_cpu();
     double ours = sampling_our_begin(s, start);
     sampling_look_at_all(s);
     struct ptrace_thread *t = by_timer ? sampling_displaced(s, ours) : NULL;
-    if (t)
-        sampling_ask(t);
+    enum ptrace_asked asked = t ? sampling_ask(s, t) : PTRACE_NOBODY;
     s->cost_ns += ((double)(clock_own_cpu() - start) - s->cost_ns) / 8;
+    return asked;
 }
 
 /* With more CPUs in use, looks come more often, up to a limit; with many threads, less often. */

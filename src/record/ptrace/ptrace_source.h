@@ -10,8 +10,8 @@
  * The program sees nothing but TracerPid in /proc/self/status, and that no debugger can attach to
  * it. Programs that trace others, or themselves, and those with rights of their own are left alone
  * and reported as not seen (see ptrace_leave.h). */
-#ifndef MONARC_RECORD_PTRACE_SOURCE_H
-#define MONARC_RECORD_PTRACE_SOURCE_H
+#ifndef MONARC_RECORD_PTRACE_PTRACE_SOURCE_H
+#define MONARC_RECORD_PTRACE_PTRACE_SOURCE_H
 
 #include "base/err.h"
 #include "record/source.h"

@@ -16,7 +16,7 @@ void ptrace_threads_deinit(struct ptrace_threads *t)
 
 struct ptrace_thread *ptrace_threads_find(const struct ptrace_threads *t, pid_t tid)
 {
-    const uint32_t *index = map_find(&t->by_tid, (uint64_t)tid, 0);
+    const uint32_t *index = map_find(&t->by_tid, tid, 0);
     if (!index || *index >= t->at.len || t->at.at[*index].tid != tid)
         return NULL;
     return &t->at.at[*index];
@@ -24,8 +24,7 @@ struct ptrace_thread *ptrace_threads_find(const struct ptrace_threads *t, pid_t 
 
 static void threads_index(struct ptrace_threads *t, size_t index)
 {
-    uint32_t *at = map_at(&t->by_tid, (uint64_t)t->at.at[index].tid, 0, 0, NULL);
-    *at = (uint32_t)index;
+    map_set(&t->by_tid, t->at.at[index].tid, 0, index);
 }
 
 static void threads_index_again(struct ptrace_threads *t)

@@ -1,6 +1,6 @@
 /* The threads that are traced, and their processes. */
-#ifndef MONARC_RECORD_PTRACE_THREADS_H
-#define MONARC_RECORD_PTRACE_THREADS_H
+#ifndef MONARC_RECORD_PTRACE_PTRACE_THREADS_H
+#define MONARC_RECORD_PTRACE_PTRACE_THREADS_H
 
 #include "base/map.h"
 #include "base/vec.h"

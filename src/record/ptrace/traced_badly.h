@@ -1,6 +1,6 @@
 /* Whether a program would not work, or would work otherwise, while somebody traces it. */
-#ifndef MONARC_RECORD_TRACED_BADLY_H
-#define MONARC_RECORD_TRACED_BADLY_H
+#ifndef MONARC_RECORD_PTRACE_TRACED_BADLY_H
+#define MONARC_RECORD_PTRACE_TRACED_BADLY_H
 
 #include "base/map.h"
 

@@ -82,7 +82,7 @@ void waits_queue(struct waits *w, int32_t slot, struct waiting_queue *queue)
 
 int32_t waits_find(const struct waits *w, pid_t tid)
 {
-    const uint32_t *found = map_find(&w->slot_of, (uint64_t)tid, 0);
+    const uint32_t *found = map_find(&w->slot_of, tid, 0);
     bool is_valid = found && w->threads.at[*found].state != WAITS_THREAD_NONE &&
                     w->threads.at[*found].tid == tid;
     return is_valid ? (int32_t)*found : NO_THREAD;
@@ -97,7 +97,7 @@ static void waits_renew_map(struct waits *w)
     w->slot_of = (struct map){0};
     for (size_t i = 0; i < w->threads.len; i++)
         if (w->threads.at[i].state != WAITS_THREAD_NONE)
-            map_at(&w->slot_of, (uint64_t)w->threads.at[i].tid, 0, (uint32_t)i, NULL);
+            map_index(&w->slot_of, w->threads.at[i].tid, 0, i, NULL);
 }
 
 int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_state state,
@@ -114,7 +114,7 @@ int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_sta
         .pid = pid, .tid = tid, .state = state, .left_ns = at_ns, .counted_ns = at_ns};
     w->living++;
     waits_renew_map(w);
-    *map_at(&w->slot_of, (uint64_t)tid, 0, 0, NULL) = (uint32_t)slot;
+    map_set(&w->slot_of, tid, 0, slot);
     if (!w->start_ns)
         w->start_ns = w->piece_ns = at_ns;
     if (state == WAITS_THREAD_READY)

@@ -16,8 +16,8 @@
  *
  * What is kept is bounded by the number of threads that live at a time. Times are CLOCK_MONOTONIC
  * in ns. A thread's end is told here before it is told to the collector. */
-#ifndef MONARC_RECORD_WAITS_H
-#define MONARC_RECORD_WAITS_H
+#ifndef MONARC_RECORD_WAITS_WAITS_H
+#define MONARC_RECORD_WAITS_WAITS_H
 
 #include "record/collector.h"
 

@@ -1,8 +1,9 @@
 /* Reading /proc and the memory of another process. It refuses to interpret what it reads. */
 #include "record/waits/waits_look.h"
 
+#include "base/file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,25 +47,12 @@ bool waits_look_read(const char *text, struct waits_look *out)
     return true;
 }
 
-/* The content of a thread's file without a last newline; else false with errno. */
+/* The line of a thread's file; else false with errno. */
 static bool look_file(pid_t pid, pid_t tid, const char *name, char *text)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t got = read(fd, text, TEXT_BYTES - 1);
-    int error = errno;
-    close(fd);
-    if (got < 0) {
-        errno = error;
-        return false;
-    }
-    text[got] = '\0';
-    if (got && text[got - 1] == '\n')
-        text[got - 1] = '\0';
-    return true;
+    return file_first_line(path, text, TEXT_BYTES);
 }
 
 /* Stopped threads show the call that the stop interrupted. The state follows the name, which may

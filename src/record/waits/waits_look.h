@@ -1,6 +1,6 @@
 /* Looking at a thread that does not run, from outside, without its noticing. */
-#ifndef MONARC_RECORD_WAITS_LOOK_H
-#define MONARC_RECORD_WAITS_LOOK_H
+#ifndef MONARC_RECORD_WAITS_WAITS_LOOK_H
+#define MONARC_RECORD_WAITS_WAITS_LOOK_H
 
 #include <stdbool.h>
 #include <stddef.h>

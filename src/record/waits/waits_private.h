@@ -1,6 +1,6 @@
 /* What the files about waiting share. */
-#ifndef MONARC_RECORD_WAITS_PRIVATE_H
-#define MONARC_RECORD_WAITS_PRIVATE_H
+#ifndef MONARC_RECORD_WAITS_WAITS_PRIVATE_H
+#define MONARC_RECORD_WAITS_WAITS_PRIVATE_H
 
 #include "record/waits/waits.h"
 

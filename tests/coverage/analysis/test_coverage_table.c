@@ -10,139 +10,140 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define NONE ((uint32_t)COVER_NONE)
+#define NONE ((uint32_t)NO_INDEX)
 
-static uint32_t function(struct cover_table *t, const char *name, uint32_t line, uint64_t count)
+static uint32_t function(struct coverage_table *t, const char *name, uint32_t line, uint64_t count)
 {
-    return cover_table_function(t, &(struct table_function){.name = cover_table_name(t, name),
-                                                            .source = cover_table_source(t, "/a"),
-                                                            .start_line = line,
-                                                            .count = count,
-                                                            .is_known = true});
+    return coverage_table_function(
+        t, &(struct table_function){.name = coverage_table_name(t, name),
+                                    .source = coverage_table_source(t, "/a"),
+                                    .start_line = line,
+                                    .count = count,
+                                    .is_known = true});
 }
 
-static uint32_t line(struct cover_table *t, uint32_t number)
+static uint32_t line(struct coverage_table *t, uint32_t number)
 {
-    return cover_table_line(t, cover_table_source(t, "/a"), number);
+    return coverage_table_line(t, coverage_table_source(t, "/a"), number);
 }
 
-static struct cover_result result_of_all(const struct cover_table *tables, size_t len,
-                                         unsigned threads)
+static struct coverage_result result_of_all(const struct coverage_table *tables, size_t len,
+                                            unsigned threads)
 {
     struct arena a = {0};
     struct source_search search = {.arena = &a};
     struct result_rules rules = {.threads = threads, .search = &search};
-    struct cover_result r = {0};
-    cover_result_build(tables, len, &rules, &r);
+    struct coverage_result r = {0};
+    coverage_result_build(tables, len, &rules, &r);
     arena_deinit(&a);
     return r;
 }
 
-static struct cover_result result_of(const struct cover_table *t)
+static struct coverage_result result_of(const struct coverage_table *t)
 {
     return result_of_all(t, 1, 1);
 }
 
 /* One object's view: a function with one decision. */
-static void add_object(struct cover_table *t, const char *name, uint64_t left, uint64_t right)
+static void add_object(struct coverage_table *t, const char *name, uint64_t left, uint64_t right)
 {
     struct table_outcome ways[] = {{left, 0, OUTCOME_FALLTHROUGH}, {right, 0, 0}};
     uint32_t f = function(t, name, 1, left + right), at = line(t, 2);
-    cover_table_count(t, at, left + right);
-    cover_table_outcomes(t, at, f, ways, 2);
+    coverage_table_count(t, at, left + right);
+    coverage_table_outcomes(t, at, f, ways, 2);
 }
 
 static void one_function_of_many_objects(void **state)
 {
-    struct cover_table t = {0};
+    struct coverage_table t = {0};
     (void)state;
     add_object(&t, "f", 1, 0);
     add_object(&t, "f", 0, 4);
-    struct cover_result r = result_of(&t);
+    struct coverage_result r = result_of(&t);
     assert_int_equal(r.sources.at[0].functions, 1);
     assert_int_equal(r.functions.at[0].count, 5);
     assert_int_equal(r.lines.at[0].count, 5);
     assert_int_equal(r.lines.at[0].branches, 2);
     assert_int_equal(r.branches.at[1].count, 4);
-    cover_result_deinit(&r);
-    cover_table_deinit(&t);
+    coverage_result_deinit(&r);
+    coverage_table_deinit(&t);
 }
 
 static void instances_stay_apart_on_a_line(void **state)
 {
-    struct cover_table t = {0};
+    struct coverage_table t = {0};
     (void)state;
     add_object(&t, "f<int>", 1, 0);
     add_object(&t, "f<double>", 0, 4);
-    struct cover_result r = result_of(&t);
+    struct coverage_result r = result_of(&t);
     assert_int_equal(r.sources.at[0].functions, 2);
     assert_int_equal(r.lines.at[0].branches, 4);
     assert_int_equal(r.sums.branches.hit, 2);
-    cover_result_deinit(&r);
-    cover_table_deinit(&t);
+    coverage_result_deinit(&r);
+    coverage_table_deinit(&t);
 }
 
 static void counts_stop_at_the_top(void **state)
 {
-    struct cover_table t = {0};
+    struct coverage_table t = {0};
     (void)state;
-    cover_table_count(&t, line(&t, 7), UINT64_MAX - 1);
-    cover_table_count(&t, line(&t, 7), 5);
+    coverage_table_count(&t, line(&t, 7), UINT64_MAX - 1);
+    coverage_table_count(&t, line(&t, 7), 5);
     assert_true(t.lines.at[line(&t, 7)].count == UINT64_MAX);
-    cover_table_deinit(&t);
+    coverage_table_deinit(&t);
 }
 
 static void unknown_is_not_missed(void **state)
 {
-    struct cover_table t = {0};
+    struct coverage_table t = {0};
     (void)state;
-    cover_table_unknown(&t, line(&t, 1));
-    cover_table_count(&t, line(&t, 2), 0);
-    cover_table_unknown(&t, line(&t, 2));
-    cover_table_count(&t, line(&t, 3), 1);
-    cover_table_unknown(&t, line(&t, 3));
-    struct cover_result r = result_of(&t);
+    coverage_table_unknown(&t, line(&t, 1));
+    coverage_table_count(&t, line(&t, 2), 0);
+    coverage_table_unknown(&t, line(&t, 2));
+    coverage_table_count(&t, line(&t, 3), 1);
+    coverage_table_unknown(&t, line(&t, 3));
+    struct coverage_result r = result_of(&t);
     assert_int_equal(r.sums.lines.all, 3);
     assert_int_equal(r.sums.lines.hit, 1);
     assert_int_equal(r.sums.lines.unknown, 2);
-    assert_true(cover_percent(&r.sums.lines) == 100);
-    cover_result_deinit(&r);
-    cover_table_deinit(&t);
+    assert_true(ratio_percent(&r.sums.lines) == 100);
+    coverage_result_deinit(&r);
+    coverage_table_deinit(&t);
 }
 
 static void exceptions_leave_no_half_decision(void **state)
 {
-    struct cover_table t = {0};
+    struct coverage_table t = {0};
     struct table_outcome call[] = {{3, 0, OUTCOME_FALLTHROUGH}, {0, 0, OUTCOME_THROW}};
     (void)state;
-    cover_table_count(&t, line(&t, 1), 3);
-    cover_table_outcomes(&t, line(&t, 1), NONE, call, 2);
-    struct cover_result r = result_of(&t);
+    coverage_table_count(&t, line(&t, 1), 3);
+    coverage_table_outcomes(&t, line(&t, 1), NONE, call, 2);
+    struct coverage_result r = result_of(&t);
     assert_int_equal(r.sums.branches.all, 0);
     assert_int_equal(r.left_out.exception_branches, 2);
-    cover_result_deinit(&r);
-    cover_table_deinit(&t);
+    coverage_result_deinit(&r);
+    coverage_table_deinit(&t);
 }
 
 static void tracefiles_meet_objects(void **state)
 {
-    struct cover_table t = {0};
+    struct coverage_table t = {0};
     struct table_outcome same[] = {{2, 0, 0}, {2, 0, 0}}, other[] = {{9, 0, 0}, {9, 1, 0}};
     (void)state;
-    cover_table_outcomes(&t, line(&t, 2), NONE, same, 2);
+    coverage_table_outcomes(&t, line(&t, 2), NONE, same, 2);
     add_object(&t, "f", 1, 0);
-    cover_table_outcomes(&t, line(&t, 2), NONE, other, 2);
-    struct cover_result r = result_of(&t);
+    coverage_table_outcomes(&t, line(&t, 2), NONE, other, 2);
+    struct coverage_result r = result_of(&t);
     assert_int_equal(r.lines.at[0].branches, 4);
     assert_int_equal(r.branches.at[0].count, 3);
     assert_int_equal(r.branches.at[1].count, 2);
     assert_int_equal(r.branches.at[2].count, 9);
-    cover_result_deinit(&r);
-    cover_table_deinit(&t);
+    coverage_result_deinit(&r);
+    coverage_table_deinit(&t);
 }
 
 /* What several tables say is what one says that was given everything. */
-static void expect_same(const struct cover_result *left, const struct cover_result *right)
+static void expect_same(const struct coverage_result *left, const struct coverage_result *right)
 {
     assert_int_equal(left->sources.len, right->sources.len);
     for (size_t i = 0; i < left->sources.len; i++) {
@@ -154,7 +155,7 @@ static void expect_same(const struct cover_result *left, const struct cover_resu
             const struct result_function *f = &left->functions.at[a->first_function + k];
             const struct result_function *g = &right->functions.at[b->first_function + k];
             assert_string_equal(f->linkage, g->linkage);
-            assert_true(f->count == g->count && f->reason == g->reason && f->doubt == g->doubt);
+            assert_true(f->count == g->count && f->reason == g->reason && f->defect == g->defect);
         }
         assert_int_equal(a->lines, b->lines);
         for (uint32_t k = 0; k < a->lines; k++) {
@@ -175,7 +176,7 @@ static void expect_same(const struct cover_result *left, const struct cover_resu
 
 static void order_does_not_matter(void **state)
 {
-    struct cover_table ab[2], ba[2];
+    struct coverage_table ab[2], ba[2];
     (void)state;
     memset(ab, 0, sizeof ab);
     memset(ba, 0, sizeof ba);
@@ -185,26 +186,26 @@ static void order_does_not_matter(void **state)
     add_object(&ba[0], "g", 3, 4);
     add_object(&ba[0], "f", 5, 6);
     add_object(&ba[1], "f", 1, 2);
-    struct cover_result left = result_of_all(ab, 2, 1), right = result_of_all(ba, 2, 1);
+    struct coverage_result left = result_of_all(ab, 2, 1), right = result_of_all(ba, 2, 1);
     expect_same(&left, &right);
     assert_string_equal(left.functions.at[0].linkage, "f");
     assert_int_equal(left.functions.at[0].count, 14);
-    cover_result_deinit(&left);
-    cover_result_deinit(&right);
+    coverage_result_deinit(&left);
+    coverage_result_deinit(&right);
     for (size_t i = 0; i < 2; i++) {
-        cover_table_deinit(&ab[i]);
-        cover_table_deinit(&ba[i]);
+        coverage_table_deinit(&ab[i]);
+        coverage_table_deinit(&ba[i]);
     }
 }
 
 /* One thing that some object says, of the `n`th function of a few sources. */
-static void add_thing(struct cover_table *t, uint32_t n)
+static void add_thing(struct coverage_table *t, uint32_t n)
 {
     char name[32], path[32];
     snprintf(name, sizeof name, "f%u", n % 11);
     snprintf(path, sizeof path, "/s%u", n % 5);
-    uint32_t source = cover_table_source(t, path), len = 1 + n % 13 % 3;
-    struct table_function row = {.name = cover_table_name(t, name),
+    uint32_t source = coverage_table_source(t, path), len = 1 + n % 13 % 3;
+    struct table_function row = {.name = coverage_table_name(t, name),
                                  .source = source,
                                  .start_line = 1 + n % 3,
                                  .end_line = n % 50,
@@ -212,55 +213,55 @@ static void add_thing(struct cover_table *t, uint32_t n)
                                  .is_known = n % 4,
                                  .is_unknown = !(n % 4),
                                  .reason = (uint8_t)(1 + n % 6),
-                                 .doubt = (uint8_t)(n % 5)};
-    uint32_t function = cover_table_function(t, &row);
-    uint32_t line = cover_table_line(t, source, 1 + n * 7919 % 60);
+                                 .defect = (uint8_t)(n % 5)};
+    uint32_t function = coverage_table_function(t, &row);
+    uint32_t line = coverage_table_line(t, source, 1 + n * 7919 % 60);
     struct table_outcome ways[3] = {{n % 3, 0, 0}, {n % 2, 0, 0}, {1, n % 2, OUTCOME_CALL}};
     struct table_mask mask = {function, n % 2, 2, 0, n % 4, n / 4 % 4};
-    cover_table_count(t, line, n % 13);
-    cover_table_outcomes(t, line, n % 8 ? function : NONE, ways, len);
-    cover_table_mask(t, line, &mask);
+    coverage_table_count(t, line, n % 13);
+    coverage_table_outcomes(t, line, n % 8 ? function : NONE, ways, len);
+    coverage_table_mask(t, line, &mask);
 }
 
 static void many_tables_are_one(void **state)
 {
     enum { THINGS = 5000, TABLES = 3 };
-    struct cover_table one = {0}, parts[TABLES];
+    struct coverage_table one = {0}, parts[TABLES];
     (void)state;
     memset(parts, 0, sizeof parts);
     for (uint32_t n = 0; n < THINGS; n++) {
         add_thing(&one, n);
         add_thing(&parts[n / 8 % TABLES], n);
     }
-    struct cover_result all = result_of(&one);
+    struct coverage_result all = result_of(&one);
     for (unsigned threads = 1; threads < 5; threads++) {
-        struct cover_result sum = result_of_all(parts, TABLES, threads);
+        struct coverage_result sum = result_of_all(parts, TABLES, threads);
         expect_same(&all, &sum);
-        cover_result_deinit(&sum);
+        coverage_result_deinit(&sum);
     }
-    cover_result_deinit(&all);
-    cover_table_deinit(&one);
+    coverage_result_deinit(&all);
+    coverage_table_deinit(&one);
     for (size_t i = 0; i < TABLES; i++)
-        cover_table_deinit(&parts[i]);
+        coverage_table_deinit(&parts[i]);
 }
 
 /* More than are looked for one by one. */
 static void instances_of_a_template_have_their_branches(void **state)
 {
-    struct cover_table t = {0};
+    struct coverage_table t = {0};
     char name[32];
     (void)state;
     for (uint32_t n = 0; n < 100; n++) {
         snprintf(name, sizeof name, "f%03u", n * 7 % 20);
         add_object(&t, name, n, 1);
     }
-    struct cover_result r = result_of(&t);
+    struct coverage_result r = result_of(&t);
     assert_int_equal(r.sources.at[0].functions, 20);
     assert_int_equal(r.lines.at[0].branches, 40);
     for (uint32_t k = 0; k < 40; k += 2) /* n of one name are 20 apart */
         assert_true(r.branches.at[k].count == 200 + 5 * (k / 2 * 3 % 20));
-    cover_result_deinit(&r);
-    cover_table_deinit(&t);
+    coverage_result_deinit(&r);
+    coverage_table_deinit(&t);
 }
 
 int main(void)

@@ -23,7 +23,7 @@ static uint32_t draw(struct graph *g, uint32_t below)
 
 static void add_arc(struct graph *g, uint32_t from, uint32_t to)
 {
-    struct cover_arc arc = {from, to, 0};
+    struct notes_arc arc = {from, to, 0};
     vec_push(&g->notes.arcs, arc);
     vec_push(&g->truth, 0);
 }
@@ -54,10 +54,10 @@ static void make_tree(struct graph *g, uint32_t blocks)
     for (uint32_t b = 0; b < blocks; b++)
         parent[b] = b == 1 ? 0 : b;
     for (uint32_t i = 0, at = draw(g, arcs); i < arcs; i++, at = (at + 1) % arcs) {
-        struct cover_arc *arc = &g->notes.arcs.at[at];
+        struct notes_arc *arc = &g->notes.arcs.at[at];
         uint32_t a = root_of(parent, arc->source), b = root_of(parent, arc->target);
         if (a != b)
-            arc->flags |= COVER_ON_TREE;
+            arc->flags |= NOTES_ARC_ON_TREE;
         parent[a] = b;
     }
     free(parent);
@@ -68,7 +68,7 @@ static uint32_t next_arc(struct graph *g, uint32_t block, uint32_t steps)
 {
     uint32_t found = UINT32_MAX, seen = 0;
     for (uint32_t i = 0; i < g->notes.arcs.len; i++) {
-        const struct cover_arc *arc = &g->notes.arcs.at[i];
+        const struct notes_arc *arc = &g->notes.arcs.at[i];
         if (arc->source != block)
             continue;
         if (steps > 200 && (arc->target == 1 || arc->target > block))
@@ -92,13 +92,13 @@ static void walk(struct graph *g, uint32_t walks)
 
 static void describe(struct graph *g, uint32_t blocks)
 {
-    struct cover_function f = {
+    struct notes_function f = {
         .name = "f", .blocks = blocks, .exit = 1, .arcs = (uint32_t)g->notes.arcs.len};
     struct counted_function counted = {.first_record = 1, .records = 1};
     struct counted_record head = {.what = COUNTED_FUNCTION};
     struct counted_record values = {.what = COUNTED_VALUES, .kind = KIND_ARCS};
     for (uint32_t i = 0; i < f.arcs; i++)
-        if (!(g->notes.arcs.at[i].flags & COVER_ON_TREE)) {
+        if (!(g->notes.arcs.at[i].flags & NOTES_ARC_ON_TREE)) {
             vec_push(&g->counters.values, (uint64_t)g->truth.at[i]);
             f.instrumented++;
         }
@@ -152,11 +152,11 @@ static void test_cyclic_trees(void **state)
     for (uint32_t i = 0; i < 300; i++) {
         struct graph g = make(i + 1000, 4 + i % 30, 5 + i % 20, 3);
         uint32_t arc = draw(&g, (uint32_t)g.notes.arcs.len), counter = 0;
-        while (g.notes.arcs.at[arc].flags & COVER_ON_TREE)
+        while (g.notes.arcs.at[arc].flags & NOTES_ARC_ON_TREE)
             arc = (arc + 1) % (uint32_t)g.notes.arcs.len;
         for (uint32_t j = 0; j < arc; j++)
-            counter += !(g.notes.arcs.at[j].flags & COVER_ON_TREE);
-        g.notes.arcs.at[arc].flags |= COVER_ON_TREE;
+            counter += !(g.notes.arcs.at[j].flags & NOTES_ARC_ON_TREE);
+        g.notes.arcs.at[arc].flags |= NOTES_ARC_ON_TREE;
         g.notes.functions.at[0].instrumented--;
         g.counters.records.at[1].len--;
         memmove(g.counters.values.at + counter, g.counters.values.at + counter + 1,
@@ -175,7 +175,7 @@ static void test_what_is_unknown(void **state)
     (void)state;
     struct flow flow = {0};
     struct graph g = make(5, 12, 9, 4);
-    struct cover_function *f = &g.notes.functions.at[0];
+    struct notes_function *f = &g.notes.functions.at[0];
     struct flow_function *what;
     g.counters.records.at[1].len--;
     flow_solve(&g.notes, &g.counters, &flow);
@@ -195,17 +195,17 @@ static void test_what_is_unknown(void **state)
     flow_solve(&g.notes, &g.counters, &flow);
     assert_int_equal(flow.functions.at[0].state, FLOW_ABSENT);
     g.counters.functions.len = 1;
-    g.counters.failure.what = COVER_CUT;
+    g.counters.failure.what = DEFECT_CUT;
     flow_solve(&g.notes, &g.counters, &flow);
     assert_int_equal(flow.functions.at[0].reason, FLOW_COUNTERS_CUT);
     f->ident--;
-    g.counters.functions.at[0].doubt = COVER_CUT;
+    g.counters.functions.at[0].defect = DEFECT_CUT;
     flow_solve(&g.notes, &g.counters, &flow);
     assert_int_equal(flow.functions.at[0].reason, FLOW_BAD_COUNTERS);
-    f->doubt = COVER_BAD_BLOCK;
+    f->defect = DEFECT_BAD_BLOCK;
     flow_solve(&g.notes, &g.counters, &flow);
     assert_int_equal(flow.functions.at[0].reason, FLOW_BAD_NOTES);
-    f->doubt = 0;
+    f->defect = 0;
     f->exit = 99;
     flow_solve(&g.notes, &g.counters, &flow);
     assert_int_equal(flow.functions.at[0].reason, FLOW_NO_BLOCKS);
@@ -279,7 +279,7 @@ static void test_lost_updates(void **state)
         g.counters.values.len = 0;
         g.notes.functions.at[0].instrumented = 0;
         for (uint32_t a = 0; a < g.notes.arcs.len; a++) {
-            g.notes.arcs.at[a].flags &= all ? 0 : COVER_ON_TREE;
+            g.notes.arcs.at[a].flags &= all ? 0 : NOTES_ARC_ON_TREE;
             if (g.notes.arcs.at[a].flags)
                 continue;
             vec_push(&g.counters.values,
@@ -315,7 +315,7 @@ static void test_million_blocks(void **state)
         if (b == 1)
             continue;
         add_arc(&g, b, next);
-        g.notes.arcs.at[g.notes.arcs.len - 1].flags = b == BLOCKS / 2 ? 0 : COVER_ON_TREE;
+        g.notes.arcs.at[g.notes.arcs.len - 1].flags = b == BLOCKS / 2 ? 0 : NOTES_ARC_ON_TREE;
         g.truth.at[g.truth.len - 1] = 7;
         if (b < 2)
             continue;

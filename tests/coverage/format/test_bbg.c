@@ -43,7 +43,7 @@ static void test_drawn_notes(void **state)
     struct err e = {0};
     assert_true(bbg_probe(in) && bbg_read(in, "x", &n, &e));
     assert_int_equal(n.functions.len, 1);
-    const struct cover_function *f = &n.functions.at[0];
+    const struct notes_function *f = &n.functions.at[0];
     assert_string_equal(f->name, "f");
     assert_int_equal(f->lineno_checksum, 0x12345678);
     assert_int_equal(f->blocks, 3);
@@ -78,6 +78,13 @@ static void test_groups(void **state)
     assert_int_equal(first_count(BYTES(COUNTERS_HEAD GROUP GROUP), true, 2), 10);
     assert_int_equal(first_count(BYTES(COUNTERS_HEAD GROUP COUNTERS_HEAD GROUP), true, 2), 10);
     assert_int_equal(first_count(BYTES(COUNTERS_HEAD UNKNOWN GROUP UNKNOWN GROUP), true, 2), 10);
+    assert_int_equal(first_count(BYTES(COUNTERS_HEAD GROUP UNKNOWN), true, 1), 5);
+    assert_int_equal(first_count(BYTES(COUNTERS_HEAD GROUP UNKNOWN COUNTERS_HEAD), true, 1), 5);
+    assert_int_equal(first_count(BYTES(COUNTERS_HEAD GROUP UNKNOWN COUNTERS_HEAD GROUP), true, 2),
+                     10);
+    assert_int_equal(first_count(BYTES(COUNTERS_HEAD GROUP "\x63\0\0\0\x05\0\0\0hell"), false, 1),
+                     5);
+    assert_int_equal(first_count(BYTES(COUNTERS_HEAD GROUP COUNTS_5), false, 1), 5);
     assert_int_equal(first_count(BYTES(COUNTERS_HEAD GROUP "gcov305e" GROUP), false, 1), 5);
     assert_int_equal(first_count(BYTES(COUNTERS_HEAD GROUP FUNCTION_F COUNTS_5), false, 1), 5);
     assert_int_equal(first_count(BYTES(COUNTERS_HEAD FUNCTION_F COUNTS_5), false, 1), 5);
@@ -115,37 +122,76 @@ static void test_counts_saturate(void **state)
     counters_deinit(&b);
 }
 
-static enum cover_doubt doubt_in(struct bytes in)
+/* Nothing says that two versions count the same arcs. */
+static void test_versions_do_not_mix(void **state)
+{
+    (void)state;
+    struct counters a = {0}, b = {0};
+    struct notes n = {0};
+    struct flow flow = {0};
+    struct err e = {0};
+    assert_true(da_read(BYTES(COUNTERS_HEAD GROUP), "a", &a, &e));
+    assert_true(da_read(BYTES("gcov305e" GROUP), "b", &b, &e));
+    assert_false(counters_merge(&a, &b, &e));
+    assert_non_null(strstr(e.line, "305e"));
+    assert_non_null(strstr(e.line, "304e"));
+    assert_int_equal(a.values.at[0], 5);
+    assert_true(bbg_read(BYTES(NOTES_HEAD NOTES_F), "x", &n, &e));
+    flow_solve(&n, &b, &flow);
+    assert_int_equal(flow.functions.at[0].state, FLOW_UNKNOWN);
+    assert_int_equal(flow.functions.at[0].reason, FLOW_OTHER_VERSION);
+    flow_solve(&n, &a, &flow);
+    assert_int_equal(flow.functions.at[0].state, FLOW_SOLVED);
+    flow_deinit(&flow);
+    notes_deinit(&n);
+    counters_deinit(&a);
+    counters_deinit(&b);
+}
+
+static void test_version_words(void **state)
+{
+    (void)state;
+    assert_int_equal(bbg_version_number(BBG_VERSION), 304);
+    for (uint16_t number = 300; number < 1700; number++)
+        if (number % 100 < 10)
+            assert_int_equal(bbg_version_number(bbg_version_word(number, 'r')), number);
+    assert_memory_equal(&(uint32_t){bbg_version_word(1202, 'r')}, "C02r", 4);
+    assert_memory_equal(&(uint32_t){bbg_version_word(902, 'e')}, "902e", 4);
+    assert_int_equal(arcs_version_word(9, 2), 0x4139322a);        /* A92* */
+    assert_int_equal(arcs_version_word_of_major(12), 0x4232322a); /* B22* */
+}
+
+static enum arcs_defect defect_in(struct bytes in)
 {
     struct notes n = {0};
     struct err e = {0};
     bool ok = bbg_read(in, "x", &n, &e);
     assert_int_equal(ok, !e.line[0]);
     assert_int_equal(n.functions.len, 1);
-    enum cover_doubt doubt = n.functions.at[0].doubt;
+    enum arcs_defect defect = n.functions.at[0].defect;
     notes_deinit(&n);
-    return doubt;
+    return defect;
 }
 
-static void test_doubts(void **state)
+static void test_defects(void **state)
 {
     (void)state;
-    assert_int_equal(doubt_in(BYTES(NOTES_HEAD NOTES_F)), COVER_SURE);
-    assert_int_equal(doubt_in(BYTES(NOTES_HEAD UNKNOWN NOTES_F UNKNOWN)), COVER_SURE);
-    assert_int_equal(doubt_in(BYTES(NOTES_HEAD NOTES_F NO_ARCS)), COVER_BAD_BLOCK);
-    assert_int_equal(doubt_in(BYTES(NOTES_HEAD FUNCTION_F BLOCKS_3 ARC("\1", "\0") ARC("\3", "\1")
-                                        NO_ARCS NO_LINES NO_LINES NO_LINES)),
-                     COVER_BAD_BLOCK);
+    assert_int_equal(defect_in(BYTES(NOTES_HEAD NOTES_F)), DEFECT_NONE);
+    assert_int_equal(defect_in(BYTES(NOTES_HEAD UNKNOWN NOTES_F UNKNOWN)), DEFECT_NONE);
+    assert_int_equal(defect_in(BYTES(NOTES_HEAD NOTES_F NO_ARCS)), DEFECT_BAD_BLOCK);
+    assert_int_equal(defect_in(BYTES(NOTES_HEAD FUNCTION_F BLOCKS_3 ARC("\1", "\0") ARC("\3", "\1")
+                                         NO_ARCS NO_LINES NO_LINES NO_LINES)),
+                     DEFECT_BAD_BLOCK);
     assert_int_equal(
-        doubt_in(BYTES(NOTES_HEAD FUNCTION_F BLOCKS_3 NO_ARCS NO_ARCS NO_ARCS NO_LINES NO_LINES)),
-        COVER_CUT);
+        defect_in(BYTES(NOTES_HEAD FUNCTION_F BLOCKS_3 NO_ARCS NO_ARCS NO_ARCS NO_LINES NO_LINES)),
+        DEFECT_CUT);
     /* Padding that is not zero; lines that end within a string. */
-    assert_int_equal(doubt_in(BYTES(NOTES_HEAD "\1\0\0\0\x0c\0\0\0\1\0\0\0f\0x\0\0\0\0\0")),
-                     COVER_BAD_RECORD);
+    assert_int_equal(defect_in(BYTES(NOTES_HEAD "\1\0\0\0\x0c\0\0\0\1\0\0\0f\0x\0\0\0\0\0")),
+                     DEFECT_BAD_RECORD);
     assert_int_equal(
-        doubt_in(BYTES(NOTES_HEAD FUNCTION_F BLOCKS_3 NO_ARCS NO_ARCS NO_ARCS NO_LINES NO_LINES
-                       "\4\0\0\0\x08\0\0\0\0\0\0\0\3\0\0\0")),
-        COVER_BAD_RECORD);
+        defect_in(BYTES(NOTES_HEAD FUNCTION_F BLOCKS_3 NO_ARCS NO_ARCS NO_ARCS NO_LINES NO_LINES
+                        "\4\0\0\0\x08\0\0\0\0\0\0\0\3\0\0\0")),
+        DEFECT_BAD_RECORD);
 }
 
 static void test_refused(void **state)
@@ -177,7 +223,7 @@ static void test_truncation(void **state)
         bool ok = bbg_read((struct bytes){cut, len}, "cut", &n, &e);
         assert_int_equal(ok, len == 8); /* no functions at all */
         for (size_t i = 0; i < n.functions.len; i++)
-            assert_true(n.functions.at[i].doubt);
+            assert_true(n.functions.at[i].defect);
         notes_deinit(&n);
         free(cut);
     }
@@ -225,10 +271,16 @@ static void test_conversion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drawn_notes),      cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_sums_are_written), cmocka_unit_test(test_counts_saturate),
-        cmocka_unit_test(test_doubts),           cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_truncation),       cmocka_unit_test(test_conversion),
+        cmocka_unit_test(test_drawn_notes),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_sums_are_written),
+        cmocka_unit_test(test_counts_saturate),
+        cmocka_unit_test(test_defects),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_versions_do_not_mix),
+        cmocka_unit_test(test_version_words),
+        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_conversion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

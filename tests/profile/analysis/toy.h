@@ -21,7 +21,6 @@ struct toy {
     struct functions functions;
     struct profile profile;
     struct attribution time;
-    struct selection selection;
     struct graph_rules rules;
     struct graph graph;
     struct names names;
@@ -71,11 +70,8 @@ static inline void toy_call(struct toy *b, uint32_t caller, uint32_t callee, uin
 
 static inline void toy_analyse(struct toy *b)
 {
-    b->selection.arena = &b->arena;
-    selection_resolve(&b->selection, &b->functions, NULL);
-    attribute_native(&b->time, &b->profile, &b->functions, &b->arena);
-    graph_build(&b->graph, &b->functions, &b->profile, &b->time, &b->selection, b->rules,
-                &b->arena);
+    attribute_native(&b->time, &b->profile, &b->functions.index, &b->arena);
+    graph_build(&b->graph, &b->functions, &b->profile, &b->time, b->rules, &b->arena);
     names_init(&b->names, &b->functions, NULL, &b->arena);
     b->profile_name = "gmon.out";
     b->summary =

@@ -97,6 +97,55 @@ static void test_order_of_version_0(void **state)
     }
 }
 
+/* A list of version 0 with one block for each count, all of this group. */
+static void put_named_block(struct writer *w, const char *group, uint64_t address, const char *file,
+                            const char *function, uint32_t line)
+{
+    writer_u8(w, 2);
+    writer_u32(w, 1);
+    writer_bytes(w, group, strlen(group) + 1);
+    writer_u64(w, 7);
+    writer_u64(w, address);
+    writer_bytes(w, file, strlen(file) + 1);
+    writer_bytes(w, function, strlen(function) + 1);
+    writer_u32(w, line);
+}
+
+/* What version 0 says of blocks survives reading, merging and writing. */
+static void test_names_of_version_0(void **state)
+{
+    (void)state;
+    for (unsigned big_endian = 0; big_endian < 2; big_endian++) {
+        struct writer w = gnu_file(8, big_endian, 0), other = gnu_file(8, big_endian, 0);
+        struct writer out = {.word = 8, .big_endian = big_endian};
+        struct err e = {0};
+        put_arc(&w, 0x401004, 0x401010, 3);
+        put_arc(&other, 0x401004, 0x401010, 3);
+        put_named_block(&w, "g1", 0x401000, "a.c", "main", 7);
+        put_named_block(&w, "g2", 0x401010, "", "helper", 0x80000001);
+        put_named_block(&w, "", 0x401020, "", "", 0);
+        put_named_block(&other, "g3", 0x401030, "b.c", "late", 9);
+        struct profile p = read_all(&w), late = read_all(&other);
+        assert_true(format_named("gmon0")->write(&out, &p, &e));
+        assert_int_equal(out.out.len, w.out.len);
+        assert_memory_equal(out.out.at, w.out.at, w.out.len);
+        assert_true(profile_merge(&p, &p, &e) && profile_merge(&p, &late, &e));
+        assert_int_equal(p.blocks.at[1].count, 14);
+        struct block_name second = block_names_find(&p.block_names, 0x401010);
+        struct block_name last = block_names_find(&p.block_names, 0x401030);
+        assert_string_equal(second.group, "g2");
+        assert_string_equal(second.function, "helper");
+        assert_int_equal(second.line, 0x80000001);
+        assert_string_equal(last.file, "b.c");
+        assert_string_equal(block_names_find(&p.block_names, 0x401020).function, "");
+        profile_deinit(&p);
+        profile_deinit(&late);
+        writer_deinit(&w);
+        writer_deinit(&other);
+        writer_deinit(&out);
+    }
+}
+
 static void test_tie_is_an_error(void **state)
 {
     (void)state;
@@ -307,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_repeated_histograms_are_summed),
         cmocka_unit_test(test_order_of_version_0),
+        cmocka_unit_test(test_names_of_version_0),
         cmocka_unit_test(test_tie_is_an_error),
         cmocka_unit_test(test_hint_is_obeyed),
         cmocka_unit_test(test_what_is_no_profile),

@@ -46,6 +46,7 @@ static void fill_objects(struct run *r)
                               .high = 0x9000,
                               .path = "/bin/prog",
                               .process = RUN_NONE,
+                              .is_read = true,
                               .has_unwind = true};
     memset(file.build_id, 0xab, 20);
     vec_push(&r->objects, file);
@@ -153,6 +154,7 @@ static void test_round_trip(void **state)
                     back.nodes.at[i].parent == r.nodes.at[i].parent);
     assert_memory_equal(back.objects.at[0].build_id, r.objects.at[0].build_id, RUN_BUILD_ID_BYTES);
     assert_true(back.objects.at[0].has_unwind && back.objects.at[5].is_deleted);
+    assert_true(back.objects.at[0].is_read && !back.objects.at[1].is_read);
     assert_null(back.objects.at[5].path);
     assert_string_equal(back.symbols.at[2].name, "LazyCompile:f");
     assert_true(back.symbols.at[2].start == 0x7f0000000000 && back.symbols.at[1].start == 0x30);

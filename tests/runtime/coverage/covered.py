@@ -5,12 +5,14 @@ import os
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "programs")
 ROOT = os.path.join(HERE, "..", "..", "..")
+sys.path.append(os.path.join(ROOT, "tests"))  # parts.py
 INCLUDE = os.path.join(ROOT, "include")
 SO = os.environ.get("MONARC_COVER_SO", "")
 ARCHIVE = os.environ.get("MONARC_COVER_A", "")
@@ -130,5 +132,5 @@ class CoverTest(unittest.TestCase):
         return self.calls()["counted"]
 
     def leftovers(self):
-        return sorted(os.path.basename(p) for pattern in ("*.part", "*.damaged-*", "*.other-*")
+        return sorted(os.path.basename(p) for pattern in ("*.part", "*.lock*", "*.damaged-*", "*.other-*")
                       for p in glob.glob(os.path.join(self.dir, pattern)))

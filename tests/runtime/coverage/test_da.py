@@ -1,11 +1,13 @@
 """The 2002 proposal's da file: drawn byte by byte, summed, set aside."""
 import os
+import re
+import shutil
 import signal
 import struct
 import subprocess
 import unittest
 
-from covered import OURS, CoverTest, slurp, spill
+from covered import CC, OURS, ROOT, CoverTest, slurp, spill
 
 
 def record(tag, *items):
@@ -169,7 +171,6 @@ class Da(CoverTest):
 
     def test_example_of_the_manual(self):
         """The C program in docs/cover-runtime.md, as it stands there."""
-        from covered import ROOT
         page = slurp(os.path.join(ROOT, "docs", "cover-runtime.md")).decode()
         code = page.split("```c\n")[1].split("```")[0]
         spill(self.path("example.c"), code.encode())
@@ -178,6 +179,77 @@ class Da(CoverTest):
         self.run_program([program])
         self.assertEqual(slurp(self.path("example.da")), header() +
                          function(b"main", 0x5EED, [2, 1]) + summary(6, 2, 3, 1) + summary(7, 2, 3, 1))
+
+
+SOURCES = os.path.join(ROOT, "tests", "data", "arc-files", "src")
+
+
+class Noted(CoverTest):
+    """Programs compiled with --coverage that leave da, whose names come from the notes."""
+
+    def build(self, source, how="so"):
+        shutil.copy(os.path.join(SOURCES, source), self.dir)
+        shutil.copy(os.path.join(SOURCES, "inc.h"), self.dir)
+        os.utime(self.path(source), (1, 1))
+        cc = "g++" if source.endswith("cc") else CC
+        flags = ("--coverage", "-O0")
+        return self.link(how, [self.compile(source, *flags, cc=cc, name="prog")], cc=cc)
+
+    def compile(self, source, *flags, **more):
+        return super().compile(self.path(source), *flags, **more)
+
+    def shown(self, command, name):
+        """Counts of lines and calls of functions, as a gcov says."""
+        r = subprocess.run([*command, "-t", "-b", "-c", name], cwd=self.dir, check=True,
+                           capture_output=True, text=True)
+        lines = sorted(line.replace("*:", " :").replace(" ", "") for line in r.stdout.splitlines()
+                       if re.match(r" *[0-9#=-]+\*?: *[1-9]", line))
+        calls = sorted(line.split(" blocks")[0] for line in r.stdout.splitlines()
+                       if line.startswith("function "))
+        return sorted(set(lines)), calls
+
+    def test_what_gcov_shows(self):
+        monarc = os.environ["MONARC"]
+        for source in "prog.c", "prog.cc":
+            for how in OURS:
+                program = self.build(source, how)
+                for _ in range(3):
+                    self.run_program([program])
+                    self.run_program([program], MONARC_COVER_FORMAT="da")
+                self.run_program([monarc, "convert", "--to", "bbg", "prog.gcno", "-o", "prog.bbg"])
+                expected = self.shown(["gcov"], "prog.gcda")
+                self.assertGreater(len(expected[0]), 5)
+                shown = self.shown([monarc, "gcov"], "prog.da")
+                self.assertEqual(shown[1], expected[1])
+                if source == "prog.c":  # bbg does not tell instances of one line apart
+                    self.assertEqual(shown[0], expected[0])
+                os.unlink(self.path("prog.da"))
+                os.unlink(self.path("prog.gcda"))
+
+    def test_it_is_what_convert_makes(self):
+        program = self.build("prog.c")
+        self.run_program([program], MONARC_COVER_FORMAT="da")
+        self.run_program([program])
+        own = slurp(self.path("prog.da"))
+        self.run_program([os.environ["MONARC"], "convert", "--to", "da", "prog.gcda", "-o", "prog.da"])
+        self.assertEqual(slurp(self.path("prog.da")), own)
+
+    def test_without_notes_it_stays_gcda(self):
+        program = self.build("prog.c")
+        notes = slurp(self.path("prog.gcno"))
+        other = bytearray(notes)
+        other[8] ^= 1  # the stamp
+        for data in None, bytes(other), notes[:len(notes) // 2], b"":
+            os.unlink(self.path("prog.gcno"))
+            if data is not None:
+                spill(self.path("prog.gcno"), data)
+            r = self.run_program([program], quiet=False, MONARC_COVER_FORMAT="da")
+            self.assertEqual(r.stderr.count("\n"), 1, r.stderr)
+            self.assertIn("this is written as gcda", r.stderr)
+            self.assertTrue(os.path.exists(self.path("prog.gcda")))
+            self.assertFalse(os.path.exists(self.path("prog.da")))
+            os.unlink(self.path("prog.gcda"))
+            spill(self.path("prog.gcno"), notes)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import random
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -133,6 +134,110 @@ class Files(CoverTest):
                     self.run_program([program, "plain", "7"])
                     self.assertEqual(self.counted(), (times + 1) * (7 + DESTRUCTOR))
                     self.assertEqual(self.leftovers(), [])
+
+    def test_without_locks(self):
+        """240 dumps of four processes at a time, on file systems that lack more and more."""
+        program = self.built_program("so")
+        for no in "l", "le", "lh", "lhe":
+            with self.subTest(no=no):
+                self.built_program("so")
+                env = dict(os.environ, FAULT_NO=no, **self.fault())
+                for _ in range(20):
+                    self.finish([subprocess.Popen([program, "rounds", "3", "5"], cwd=self.dir, env=env,
+                                                  stderr=subprocess.PIPE) for _ in range(4)])
+                self.assertEqual(self.counted(), 240 * 5 + 80 * DESTRUCTOR)
+                self.assertEqual(self.leftovers(), [])
+
+    def test_without_locks_and_links(self):
+        """Nothing to lock with: files stay whole, and the message says what may be lost."""
+        program = self.built_program("so")
+        env = {"FAULT_NO": "ls", **self.fault()}
+        self.run_program([program, "plain", "7"], **env)  # no other file: nothing to lock
+        r = self.run_program([program, "plain", "7"], quiet=False, **env)
+        self.assertEqual(self.counted(), 2 * (7 + DESTRUCTOR))
+        self.assertIn("neither locks nor symbolic links", r.stderr)
+        self.assertEqual(r.stderr.count("\n"), 1)
+
+    def test_kill_9_without_locks(self):
+        """What a killed process locked is free for the next one, which counts."""
+        program = self.one_run()
+        env = dict(self.fault(), FAULT_NO="l")
+        tell = self.path("calls")
+        self.run_program([program, "plain", "7"], FAULT_TELL=tell, **env)
+        left = 0
+        for at in range(1, len(slurp(tell)) + 1):
+            before = self.counted()
+            subprocess.run([program, "plain", "7"], cwd=self.dir, capture_output=True,
+                           env=dict(os.environ, FAULT_AT=str(at), FAULT_ERRNO="0", **env))
+            Gcda(self.file)
+            now = self.counted()
+            self.assertIn(now - before, (0, 7 + DESTRUCTOR))
+            left += len(self.leftovers())
+            self.run_program([program, "plain", "1"], **env)
+            self.assertEqual(self.counted(), now + 1 + DESTRUCTOR, at)
+            self.assertEqual(self.leftovers(), [])
+        self.assertGreater(left, 3)
+
+    def test_lock_of_another_boot_waits(self):
+        """Nobody here knows whether its owner lives: it is waited for, and never written past."""
+        program = self.one_run()
+        os.symlink("another/pid:[1] 1 1", self.file + ".lock")
+        env = dict(os.environ, FAULT_NO="l", **self.fault())
+        p = subprocess.Popen([program, "plain", "7"], cwd=self.dir, env=env, stderr=subprocess.PIPE)
+        time.sleep(0.3)
+        self.assertIsNone(p.poll())
+        self.assertEqual(self.counted(), 7 + DESTRUCTOR)
+        os.unlink(self.file + ".lock")
+        self.finish([p])
+        self.assertEqual(self.counted(), 2 * (7 + DESTRUCTOR))
+
+    def test_something_in_the_way(self):
+        """A FIFO, a socket, a folder, a file with another name where the new file is to be written."""
+        program = self.one_run()
+        part, other, times = self.file + ".part", self.path("other"), 1
+        spill(other, b"precious")
+
+        def bind():
+            with socket.socket(socket.AF_UNIX) as s:
+                s.bind(os.path.relpath(part))
+
+        for make in (lambda: os.mkfifo(part), bind, lambda: os.link(other, part),
+                     lambda: os.symlink("other", part), lambda: os.mkdir(part)):
+            for exists in True, False:
+                here = os.getcwd()
+                os.chdir(self.dir)
+                make()
+                os.chdir(here)
+                kind = os.lstat(part).st_mode
+                if not exists:
+                    os.unlink(self.file)
+                    times = 0
+                self.run_program([program, "plain", "7"], timeout=10)
+                times += 1
+                self.assertEqual(self.counted(), times * (7 + DESTRUCTOR))
+                self.assertEqual(os.lstat(part).st_mode, kind)
+                self.assertEqual(slurp(other), b"precious")
+                self.assertEqual(self.leftovers(), ["life.gcda.part"])
+                os.rmdir(part) if os.path.isdir(part) else os.unlink(part)
+
+    def test_messages_that_cannot_be_written(self):
+        """Neither a closed pipe nor a file at its limit ends the program for our own line."""
+        program = self.one_run()
+        os.mkfifo(self.path("fifo"))
+        self.addCleanup(os.unlink, self.path("fifo"))
+        for limit, error_file in ((None, {}), (0, {}), (None, {"GCOV_ERROR_FILE": self.path("fifo")})):
+            spill(self.file, b"adcg")
+            out, into = os.pipe()
+            os.close(out)
+            if limit is not None:
+                into = os.open(self.path("log"), os.O_WRONLY | os.O_CREAT)
+            p = subprocess.run([program, "plain", "7"], cwd=self.dir, stderr=into, timeout=10,
+                               env=dict(os.environ, **error_file), preexec_fn=lambda limit=limit: (
+                                   signal.signal(signal.SIGPIPE, signal.SIG_DFL),
+                                   limit is None or resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                       (limit, limit))))
+            os.close(into)
+            self.assertEqual(p.returncode, 0)
 
     def test_full_disk(self):
         """A real one, where the test may mount it."""
@@ -280,8 +385,10 @@ class Files(CoverTest):
         os.symlink(self.path("elsewhere.gcda"), self.file)  # dangling
         self.run_program([program, "plain", "7"])
         self.assertEqual(Gcda(real).runs, 1)
-        # Neither is a device or a folder a counter file.
-        for make in (lambda: os.symlink("/dev/null", self.file), lambda: os.mkdir(self.file)):
+        # Neither is a FIFO or a folder a counter file. (No device: root's would be at stake.)
+        os.mkfifo(self.path("fifo"))
+        self.addCleanup(os.unlink, self.path("fifo"))
+        for make in (lambda: os.symlink("fifo", self.file), lambda: os.mkdir(self.file)):
             os.unlink(self.file)
             make()
             r = self.run_program([program, "plain", "7"], quiet=False)

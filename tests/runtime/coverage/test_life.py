@@ -4,7 +4,8 @@ import signal
 import subprocess
 import unittest
 
-from covered import LINKS, OURS, CoverTest
+from covered import ARCHIVE, LINKS, OURS, CoverTest, spill
+from archive import hidden_names
 
 DESTRUCTOR = 1000
 
@@ -22,6 +23,16 @@ class Life(CoverTest):
     def test_exit(self):
         self.life("plain", 7, counted=7 + DESTRUCTOR, ways=OURS)
         self.life("atexit", 7, counted=107 + DESTRUCTOR, ways=OURS)
+
+    def test_names_of_the_program(self):
+        """A program may call its own functions as the static library calls its own."""
+        names = hidden_names(ARCHIVE, "monarc_cover__")
+        self.assertGreater(len(names), 100)
+        spill(self.path("names.c"), "".join("int %s = 1;\n" % name for name in names).encode())
+        objects = [self.compile("life.c"), self.compile(self.path("names.c"))]
+        for how in "a", "static":
+            self.run_program([self.link(how, objects), "_exit", "7"], code=3)
+        self.assertEqual(self.counted(), 14)
 
     def test_exits_without_handlers(self):
         for how in "_exit", "_Exit", "quick_exit":

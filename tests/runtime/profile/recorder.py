@@ -9,11 +9,13 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "programs")
+sys.path.append(os.path.join(HERE, "..", ".."))  # parts.py
 INCLUDE = os.path.join(HERE, "..", "..", "..", "include")
 RT_SO = os.environ.get("MONARC_RT_SO", "")
 RT_A = os.environ.get("MONARC_RT_A", "")

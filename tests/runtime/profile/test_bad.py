@@ -4,15 +4,16 @@ import glob
 import os
 import re
 import shutil
+import stat
 import subprocess
 import unittest
 
-from recorder import MONARC, RT_SO, Recording, RecorderTest, Side
+from recorder import MONARC, RT_SO, Gmon, Recording, RecorderTest, Side
 
 FLAGS = ("-O2", "-pg", "-pthread")
 (LOST_CALLS, LOST_SAMPLES, LOST_EARLY, LOST_FOLDER, LOST_LIVE, LOST_DISK_FULL, LOST_WRITE,
  LOST_PERF, LOST_SECCOMP, LOST_TIMER, LOST_SIGNAL, LOST_DESCRIPTOR, LOST_RACE, LOST_NOTES,
- LOST_EVENT, LOST_RING, LOST_CLOCKS, LOST_SANDBOX) = range(18)
+ LOST_EVENT, LOST_RING, LOST_CLOCKS, LOST_SANDBOX, LOST_CUT) = range(19)
 PERF = 1  # a sample clock
 
 
@@ -49,6 +50,44 @@ class Bad(RecorderTest):
         self.bad("fsize", exact=False)
         self.assertEqual(os.listdir(self.dir + "/bad.monarc"), ["monarc.live"])
         self.assertEqual(set(self.losses_in_live_file()), {LOST_WRITE})
+
+    def test_live_file_cut_short(self):
+        """By another program: this one runs on, later calls are all there, and the loss is named."""
+        program = self.build("bad.c", *FLAGS)
+        for mode in "cut", "cut-half", "bus":
+            for rate in 0, 5000:
+                with self.subTest(mode=mode, rate=rate):
+                    self.setUp()
+                    self.bad(mode, exact=False, RATE=rate)
+                    recording = self.recording(program)
+                    self.assertGreater(recording.side.lost[LOST_CUT][0], 0)
+                    calls = recording.calls()
+                    for name, n in self.expected(self.said).items():
+                        if name != "own":
+                            self.assertTrue(n <= calls[name] <= n + 1000, (name, calls[name]))
+
+    def test_something_in_the_way(self):
+        """Of what is to be written, and of what it is to be written as first."""
+        program = self.build("threads.c", *FLAGS)
+        script = ("mkfifo gmon.out.$$.part; ln precious gmon.out.$$.part 2>/dev/null;"
+                  "MONARC_CLASSIC=1 LD_PRELOAD=%s exec %s" % (RT_SO, program))
+        for first in "mkfifo", "ln precious", "ln -s precious":
+            with self.subTest(first=first):
+                self.setUp()
+                with open(self.dir + "/precious", "w") as f:
+                    f.write("as before")
+                subprocess.run(["sh", "-c", script.replace("mkfifo", first, 1)], cwd=self.dir,
+                               check=True, timeout=20, capture_output=True)
+                names = os.listdir(self.dir)
+                self.assertEqual(len(names), 3, names)
+                Gmon(self.dir + "/gmon.out")
+                with open(self.dir + "/precious") as f:
+                    self.assertEqual(f.read(), "as before")
+        self.setUp()
+        os.mkfifo(self.dir + "/gmon.out")
+        self.run_program([program], CLASSIC=1, timeout=20)
+        self.assertEqual(os.listdir(self.dir), ["gmon.out"])
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.dir + "/gmon.out").st_mode))
 
     def losses_in_live_file(self):
         live = Side.read_live(self.dir + "/bad.monarc/monarc.live")

@@ -8,8 +8,10 @@ import subprocess
 import unittest
 
 from recorder import HERE, INCLUDE, PROGRAMS, RT_A, RT_SO, Recording, RecorderTest
+from archive import hidden_names
+from parts import load_tests, slow
 
-HOSTED = os.path.join(HERE, "..", "..", "..", "runtime", "profile")
+RUNTIME = os.path.join(HERE, "..", "..", "..", "runtime")
 FREESTANDING = ["-O2", "-fno-builtin", "-fno-tree-loop-distribute-patterns",
                 "-fno-stack-protector", "-fvisibility=hidden", "-fno-strict-aliasing",
                 "-ftls-model=initial-exec", "-D_GNU_SOURCE", "-std=gnu11", "-Wall", "-Wextra",
@@ -56,6 +58,16 @@ class Builds(RecorderTest):
         side = self.recording(program).side
         self.assertEqual(len(side.threads), 3)
         self.assertTrue(all(t["samples"] for t in side.threads))
+
+    def test_static_names(self):
+        """A program may call its own functions as the recorder calls its own."""
+        names = hidden_names(RT_A, "monarc_rt__")
+        self.assertGreater(len(names), 100)
+        source = os.path.join(self.dir, "names.c")
+        with open(source, "w") as f:
+            f.write("".join("int %s = 1;\n" % name for name in names))
+        program = self.build("threads.c", "-O2", "-pg", "-pthread", "-static", source, RT_A)
+        self.exact(program, "2", preload=False)
 
     def test_linked(self):
         program = self.build("threads.c", "-O2", "-pg", "-pthread", RT_SO,
@@ -162,9 +174,11 @@ class Builds(RecorderTest):
         cc = triplet + "-gcc"
         if not shutil.which(cc) or not shutil.which(qemu):
             self.skipTest("no %s or %s" % (cc, qemu))
-        preloaded = [HOSTED + "/wrap/" + name for name in ("real.c", "exit.c", "seccomp.c", "signals.c")]
-        sources = sorted(set(glob.glob(HOSTED + "/**/*.c", recursive=True)
-                             + glob.glob(HOSTED + "/../common/*.c")) - set(preloaded))
+        preloaded = [RUNTIME + "/profile/wrap/" + name
+                     for name in ("exit.c", "real.c", "seccomp.c", "signals.c")]
+        sources = [path for folder in ("common", "profile", "profile/sampling", "profile/wrap")
+                   for path in sorted(glob.glob(RUNTIME + "/" + folder + "/*.c"))
+                   if path not in preloaded]
         flags = FREESTANDING + (["-mno-outline-atomics"] if "aarch64" in triplet else [])
         library, archive = self.dir + "/libmonarc_rt.so", self.dir + "/monarc_rt.o"
         subprocess.run([cc, *flags, "-fPIC", "-shared", "-o", library, "-Wl,-z,now", *sources,
@@ -190,9 +204,11 @@ class Builds(RecorderTest):
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assert_exact(Recording(self.dir + "/out"), self.expected(r.stdout))
 
+    @slow
     def test_aarch64(self):
         self.check_cross("aarch64-linux-gnu", "qemu-aarch64")
 
+    @slow
     def test_riscv64(self):
         self.check_cross("riscv64-linux-gnu", "qemu-riscv64")
 

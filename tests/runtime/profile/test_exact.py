@@ -5,6 +5,7 @@ import subprocess
 import unittest
 
 from recorder import HERE, RT_A, Gmon, RecorderTest, Symbols
+from archive import hidden_names
 
 
 class Exact(RecorderTest):
@@ -38,7 +39,11 @@ class Exact(RecorderTest):
 
     def test_figures_beyond_the_format(self):
         hosted = os.path.join(HERE, "..", "..", "..", "runtime", "profile")
-        program = self.build("wide.c", "-O2", "-D_GNU_SOURCE", "-iquote", hosted, RT_A)
+        with open(os.path.join(self.dir, "names.h"), "w") as f:
+            for name in hidden_names(RT_A, "monarc_rt__"):
+                f.write("#define %s monarc_rt__%s\n" % (name, name))
+        program = self.build("wide.c", "-O2", "-D_GNU_SOURCE", "-iquote", hosted, "-include",
+                             f.name, RT_A)
         self.run_program([program], preload=False)
         gmon, names = Gmon(self.dir + "/wide.out"), Symbols(program)
         self.assertEqual(list(gmon.arcs.values()), [2**33 + 5])

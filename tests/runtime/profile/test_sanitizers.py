@@ -9,7 +9,7 @@ import unittest
 
 from recorder import HERE, INCLUDE, PROGRAMS, RecorderTest
 
-HOSTED = os.path.join(HERE, "..", "..", "..", "runtime", "profile")
+SOURCES = os.path.join(HERE, "..", "..", "..", "runtime")
 FLAGS = ["-g", "-O1", "-std=gnu11", "-I", INCLUDE]
 RUNTIME = ["-D_GNU_SOURCE", "-fno-builtin", "-fno-stack-protector", "-fvisibility=hidden", "-DMONARC_STATIC",
            "-ftls-model=initial-exec"]
@@ -19,9 +19,10 @@ class Sanitizers(RecorderTest):
     def check(self, sanitizer, cases):
         sanitize = "-fsanitize=" + sanitizer
         objects = []
-        for source in [*glob.glob(HOSTED + "/../common/*.c"), *glob.glob(HOSTED + "/*.c"),
-                       *glob.glob(HOSTED + "/sampling/*.c"), HOSTED + "/mcount_x86_64.S"]:
-            if os.path.basename(source).startswith("mcount."):
+        for source in [*glob.glob(SOURCES + "/common/*.c"), *glob.glob(SOURCES + "/profile/*.c"),
+                       *glob.glob(SOURCES + "/profile/sampling/*.c"),
+                       SOURCES + "/profile/mcount_x86_64.S"]:
+            if os.path.basename(source) in ("exec.c", "mcount.c"):
                 continue
             objects.append(os.path.join(self.dir, os.path.basename(source) + ".o"))
             subprocess.run(["gcc", *FLAGS, *RUNTIME, sanitize, "-c", source, "-o", objects[-1]],

@@ -80,6 +80,10 @@ static void say_in_map(const void *code, const char *name, const char *how)
     char path[64];
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
     FILE *map = fopen(path, how);
+    if (!map) {
+        perror(path);
+        exit(1);
+    }
     fprintf(map, "%lx %x %s\n", (unsigned long)code, (unsigned)SIZE, name);
     fclose(map);
 }

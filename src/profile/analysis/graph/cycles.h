@@ -1,6 +1,6 @@
 /* Cycles of the call graph and its topological order. Internal to the graph. */
-#ifndef MONARC_ANALYSIS_CYCLES_H
-#define MONARC_ANALYSIS_CYCLES_H
+#ifndef MONARC_PROFILE_ANALYSIS_CYCLES_H
+#define MONARC_PROFILE_ANALYSIS_CYCLES_H
 
 #include "profile/analysis/graph/graph.h"
 

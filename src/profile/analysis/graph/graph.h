@@ -6,13 +6,12 @@
  *
  * Nodes 0 .. functions-1 are the functions of the table; node functions+c-1 is cycle c. Everything
  * lives in the arena given to graph_build(). */
-#ifndef MONARC_ANALYSIS_GRAPH_H
-#define MONARC_ANALYSIS_GRAPH_H
+#ifndef MONARC_PROFILE_ANALYSIS_GRAPH_H
+#define MONARC_PROFILE_ANALYSIS_GRAPH_H
 
 #include "profile/analysis/attribute.h"
 #include "profile/analysis/functions.h"
 #include "profile/analysis/static_calls.h"
-#include "gnu/gprof/symspec.h"
 #include "base/vec.h"
 #include "profile/model/profile.h"
 
@@ -30,7 +29,7 @@ struct graph_node {
     uint64_t self_calls; /* from itself; of a cycle: between its members */
     double self;         /* own samples; of a cycle: its members' */
     double children;     /* what flows up from callees */
-    double fraction;     /* part of this node's time that is passed on (GNU's filters reduce it) */
+    double fraction;     /* part of this node's time that is passed on (a filter reduces it) */
     double shown_self, shown_children; /* the two above times `fraction` */
     uint32_t cycle;                    /* number from 1, or 0: in none */
     uint32_t head;                     /* the node that stands for it: itself, or its cycle's */
@@ -64,32 +63,39 @@ struct graph_root {
     uint32_t before, callee;
 };
 
+/* What a graph leaves out. Functions are asked about from the outermost callers inwards. */
+struct graph_filter {
+    const void *context; /* what all three get */
+    bool (*admits_arc)(const void *context, uint32_t caller, uint32_t callee);
+    /* Whether the function is shown, if one of its callers is (`is_inherited`) or none. */
+    bool (*shows)(const void *context, uint32_t function, bool is_inherited);
+    /* Whether it passes its time on: as large a part as its callers do, or, if they do not
+     * (`is_inherited` is false), all of it. */
+    bool (*passes_time)(const void *context, uint32_t function, bool is_inherited);
+};
+
 struct graph_rules {
-    const struct static_calls *calls; /* arcs to add where none was measured; NULL: none */
-    /* Arcs with an unknown end are dropped; calls to untyped labels go to the function before. */
-    bool is_gnu;
-    const struct graph_root *roots; /* by `before` */
+    const struct graph_filter *filter; /* NULL: all is shown, and all time passed on */
+    const struct static_calls *calls;  /* arcs to add where none was measured; NULL: none */
+    const struct graph_root *roots;    /* by `before` */
     size_t roots_len;
-    bool counts_unknown; /* GNU's: calls by unknown callers are counted, as ours always are */
-    bool is_unranked;    /* ranks are not asked for: `ranked` and the nodes' `rank` stay empty */
+    bool labels_are_inside;       /* calls to untyped labels go to the function before */
+    bool ignores_unknown_callers; /* calls from no function are not counted as calls */
+    bool is_unranked; /* ranks are not asked for: `ranked` and the nodes' `rank` stay empty */
 };
 
 /* Builds the graph in two steps: arcs and numbers of calls; then cycles, times and ranks. `t` may
- * be of a profile without histograms. `s` filters as GNU's symspecs do; pass an empty resolved
- * selection for none. The functions' names must be in order. */
+ * be of a profile without histograms. The functions' names must be in order. */
 void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
-                   const struct attribution *t, const struct selection *s, struct graph_rules rules,
-                   struct arena *a);
-void graph_propagate(struct graph *g, const struct selection *s, struct graph_rules rules,
-                     struct arena *a);
+                   const struct attribution *t, struct graph_rules rules, struct arena *a);
+void graph_propagate(struct graph *g, struct graph_rules rules, struct arena *a);
 
 /* Numbers the nodes by time. */
 void graph_rank(struct graph *g, struct arena *a);
 
 /* Both steps, and the names. */
 void graph_build(struct graph *g, struct functions *f, const struct profile *p,
-                 const struct attribution *t, const struct selection *s, struct graph_rules rules,
-                 struct arena *a);
+                 const struct attribution *t, struct graph_rules rules, struct arena *a);
 
 /* The arcs of function f are lists->arc[i], i from lists->start[f] to before lists->start[f + 1].
  */
@@ -136,55 +142,20 @@ static inline bool graph_is_cycle(const struct graph *g, uint32_t node)
     return node >= g->functions->len;
 }
 
-/* Functions are visited in orders that have nothing to do with memory. These bring nearer what a
- * visit will need, if called some visits ahead, each relying on the one before it having arrived:
- * where the lists are, the lists, the arcs. What hangs on the arcs' other
- * ends is the visitor's business. */
-enum { GRAPH_NEAREST = 8 };
+/* The nodes in the order of a visit that has nothing to do with memory, the one at hand first; and
+ * what a visitor reads of the other ends of a node's arcs: an array of one element a node. */
+struct graph_visit {
+    const uint32_t *next;
+    uint32_t len; /* of `next`, with the one at hand */
+    int step;     /* from one to the next: 1 or -1 */
+    const void *ends;
+    size_t end_bytes; /* of one element */
+};
 
-static inline void graph_prefetch_starts(const struct graph *g, uint32_t node)
-{
-    __builtin_prefetch(&g->nodes[node]);
-    if (!graph_is_cycle(g, node)) {
-        __builtin_prefetch(&g->callers.start[node]);
-        __builtin_prefetch(&g->callees.start[node]);
-    }
-}
-
-static inline void graph_prefetch_lists(const struct graph *g, uint32_t node)
-{
-    if (!graph_is_cycle(g, node)) {
-        __builtin_prefetch(&g->callers.arc[g->callers.start[node]]);
-        __builtin_prefetch(&g->callees.arc[g->callees.start[node]]);
-    }
-}
-
-/* The first arcs of a list: a range of lists->arc[]. */
-static inline uint32_t graph_nearest_end(const struct graph_lists *lists, uint32_t function)
-{
-    uint32_t start = lists->start[function], end = lists->start[function + 1];
-    return end - start > GRAPH_NEAREST ? start + GRAPH_NEAREST : end;
-}
-
-static inline void graph_prefetch_arcs(const struct graph *g, uint32_t node)
-{
-    if (graph_is_cycle(g, node))
-        return;
-    uint32_t end = graph_nearest_end(&g->callers, node);
-    for (uint32_t i = g->callers.start[node]; i < end; i++)
-        __builtin_prefetch(&g->arcs[g->callers.arc[i]]);
-    end = graph_nearest_end(&g->callees, node);
-    for (uint32_t i = g->callees.start[node]; i < end; i++)
-        __builtin_prefetch(&g->arcs[g->callees.arc[i]]);
-}
-
-/* Whether GNU gprof's call graph has an entry for the node; -z makes it show idle ones. */
-static inline bool graph_gnu_prints(const struct graph *g, uint32_t node, bool shows_idle)
-{
-    const struct graph_node *n = &g->nodes[node];
-    bool is_idle = !n->calls && !n->self_calls && n->shown_self == 0 && n->shown_children == 0;
-    return n->is_shown && (shows_idle || !is_idle);
-}
+/* Brings nearer what the visits that follow will read: each stage relies on what the one before it
+ * brought some visits earlier. Of 100,000 functions and 400,000 arcs GNU's call graph takes a
+ * seventh less time. */
+void graph_look_ahead(const struct graph *g, const struct graph_visit *visit);
 
 /* Whether the arc joins two members of one cycle or a function with itself. */
 static inline bool graph_arc_is_internal(const struct graph *g, const struct graph_arc *arc)

@@ -15,15 +15,15 @@
 struct ends {
     const struct graph *g;
     const struct profile *profile;
-    bool is_gnu;
+    bool labels_are_inside;
     struct end_pair {
         uint32_t caller, callee;
     } * pair;
 };
 
-enum { ENDS_A_PIECE = 16384, AHEAD = 16 };
+enum { ENDS_A_PIECE = 16384 };
 
-static void find_ends(size_t piece, void *context)
+static void build_find_ends(size_t piece, void *context)
 {
     struct ends *ends = context;
     const struct functions *f = ends->g->functions;
@@ -32,7 +32,7 @@ static void find_ends(size_t piece, void *context)
     for (size_t i = piece * ENDS_A_PIECE; i < end; i++) {
         const struct arc *arc = &ends->profile->arcs.at[i];
         uint32_t caller = functions_find(f, arc->from), callee = functions_find(f, arc->self);
-        while (ends->is_gnu && callee != NO_FUNCTION && !f->at[callee].is_function)
+        while (ends->labels_are_inside && callee != NO_FUNCTION && !f->at[callee].is_function)
             callee--; /* from 0 to NO_FUNCTION */
         ends->pair[i] = (struct end_pair){caller, callee};
     }
@@ -51,7 +51,7 @@ struct arc_finder {
     size_t mask;
 };
 
-static uint32_t *hash_slot(const struct arc_finder *f, uint32_t caller, uint32_t callee)
+static uint32_t *build_hash_slot(const struct arc_finder *f, uint32_t caller, uint32_t callee)
 {
     uint64_t h = ((uint64_t)caller << 32 | callee) * 0x9e3779b97f4a7c15u;
     size_t i = (h ^ h >> 29) & f->mask;
@@ -63,36 +63,37 @@ static uint32_t *hash_slot(const struct arc_finder *f, uint32_t caller, uint32_t
     return &f->slots[i];
 }
 
-static void start_hashing(struct arc_finder *f, size_t most)
+static void build_start_hashing(struct arc_finder *f, size_t most)
 {
     for (f->mask = 63; f->mask / 2 < most;)
         f->mask = f->mask * 2 + 1;
     f->slots = ARENA_NEW(&f->scratch, uint32_t, f->mask + 1);
     for (uint32_t i = 0; i < f->g->arcs_len; i++)
-        *hash_slot(f, f->g->arcs[i].caller, f->g->arcs[i].callee) = i + 1;
+        *build_hash_slot(f, f->g->arcs[i].caller, f->g->arcs[i].callee) = i + 1;
 }
 
 /* Where the number of the pair's arc is kept: 0 there if it has none yet, or, without hashing, if
  * another caller's arc stands there. */
-static uint32_t *arc_place(struct arc_finder *f, uint32_t caller, uint32_t callee, size_t most)
+static uint32_t *build_arc_place(struct arc_finder *f, uint32_t caller, uint32_t callee,
+                                 size_t most)
 {
     if (!f->slots && caller != f->caller && f->is_seen[caller])
-        start_hashing(f, most);
+        build_start_hashing(f, most);
     f->caller = caller;
     f->is_seen[caller] = true;
     if (f->slots)
-        return hash_slot(f, caller, callee);
+        return build_hash_slot(f, caller, callee);
     uint32_t *newest = &f->newest[callee];
     if (*newest && f->g->arcs[*newest - 1].caller != caller)
         *newest = 0;
     return newest;
 }
 
-static void add_calls(struct arc_finder *f, struct end_pair pair, uint64_t count, size_t most)
+static void build_add_calls(struct arc_finder *f, struct end_pair pair, uint64_t count, size_t most)
 {
     struct graph *g = f->g;
     g->nodes[pair.callee].calls += count;
-    uint32_t *place = arc_place(f, pair.caller, pair.callee, most);
+    uint32_t *place = build_arc_place(f, pair.caller, pair.callee, most);
     if (*place) {
         g->arcs[*place - 1].count += count;
         return;
@@ -103,7 +104,8 @@ static void add_calls(struct arc_finder *f, struct end_pair pair, uint64_t count
 }
 
 /* Sorts arc numbers by one of their ends, newest first. */
-static void make_lists(struct graph *g, struct graph_lists *lists, bool by_callee, struct arena *a)
+static void build_make_lists(struct graph *g, struct graph_lists *lists, bool by_callee,
+                             struct arena *a)
 {
     uint32_t n = g->functions->len;
     lists->start = ARENA_NEW(a, uint32_t, n + 1);
@@ -118,12 +120,12 @@ static void make_lists(struct graph *g, struct graph_lists *lists, bool by_calle
 
 /* Appends an arc for each pair that has none. Callers come in order, so that it is enough to know
  * who was the last caller of each function. */
-static void add_static_arcs(struct graph *g, const struct static_calls *calls)
+static void build_add_static_arcs(struct graph *g, const struct static_calls *calls)
 {
     struct arena scratch = {0};
     struct graph_lists measured;
     uint32_t *last_caller = ARENA_NEW(&scratch, uint32_t, g->functions->len); /* plus 1 */
-    make_lists(g, &measured, false, &scratch);
+    build_make_lists(g, &measured, false, &scratch);
     uint32_t caller = NO_FUNCTION;
     for (size_t i = 0; i < calls->len; i++) {
         struct static_call call = calls->at[i];
@@ -140,43 +142,44 @@ static void add_static_arcs(struct graph *g, const struct static_calls *calls)
     arena_deinit(&scratch);
 }
 
-static void read_arcs(struct graph *g, const struct profile *p, const struct selection *s,
-                      struct graph_rules rules, struct arena *a)
+static bool build_is_admitted(const struct graph_filter *filter, struct end_pair pair)
+{
+    return !filter || filter->admits_arc(filter->context, pair.caller, pair.callee);
+}
+
+static void build_read_arcs(struct graph *g, const struct profile *p, struct graph_rules rules,
+                            struct arena *a)
 {
     size_t len = p->arcs.len;
     struct arc_finder f = {.g = g, .caller = NO_FUNCTION};
     f.newest = ARENA_NEW(&f.scratch, uint32_t, g->functions->len);
     f.is_seen = ARENA_NEW(&f.scratch, bool, g->functions->len);
-    struct ends ends = {g, p, rules.is_gnu, ARENA_NEW(&f.scratch, struct end_pair, len)};
-    parallel_for((len + ENDS_A_PIECE - 1) / ENDS_A_PIECE, 0, find_ends, &ends);
+    struct ends ends = {g, p, rules.labels_are_inside, ARENA_NEW(&f.scratch, struct end_pair, len)};
+    parallel_for((len + ENDS_A_PIECE - 1) / ENDS_A_PIECE, 0, build_find_ends, &ends);
 
     g->arcs = ARENA_NEW(a, struct graph_arc, len + (rules.calls ? rules.calls->len : 0));
     for (size_t i = 0; i < len; i++) {
-        struct end_pair pair = ends.pair[i], later = ends.pair[i + AHEAD < len ? i + AHEAD : i];
-        if (later.callee != NO_FUNCTION) {
-            __builtin_prefetch(&g->nodes[later.callee], 1);
-            __builtin_prefetch(&f.newest[later.callee], 1);
-        }
+        struct end_pair pair = ends.pair[i];
         uint64_t count = p->arcs.at[i].count;
         if (pair.callee == NO_FUNCTION) {
             g->unknown_callees += count;
         } else if (pair.caller == NO_FUNCTION) {
             g->unknown_callers += count;
-            g->nodes[pair.callee].calls += rules.is_gnu && !rules.counts_unknown ? 0 : count;
-        } else if (selection_admits_arc(s, g->functions, pair.caller, pair.callee)) {
-            add_calls(&f, pair, count, len);
+            g->nodes[pair.callee].calls += rules.ignores_unknown_callers ? 0 : count;
+        } else if (build_is_admitted(rules.filter, pair)) {
+            build_add_calls(&f, pair, count, len);
         }
     }
     arena_deinit(&f.scratch);
     g->measured_len = g->arcs_len;
     if (rules.calls)
-        add_static_arcs(g, rules.calls);
-    make_lists(g, &g->callers, true, a);
-    make_lists(g, &g->callees, false, a);
+        build_add_static_arcs(g, rules.calls);
+    build_make_lists(g, &g->callers, true, a);
+    build_make_lists(g, &g->callees, false, a);
 }
 
 /* Calls of a function to itself count apart. */
-static void separate_recursion(struct graph *g)
+static void build_separate_recursion(struct graph *g)
 {
     for (uint32_t i = 0; i < g->arcs_len; i++) {
         const struct graph_arc *arc = &g->arcs[i];
@@ -189,7 +192,8 @@ static void separate_recursion(struct graph *g)
 
 /* --- what is shown, and how much of it is passed on ----------------------------------------- */
 
-static void inherit_from(struct graph *g, struct graph_node *to, uint32_t member, uint32_t except)
+static void build_inherit_from(struct graph *g, struct graph_node *to, uint32_t member,
+                               uint32_t except)
 {
     for (uint32_t i = g->callers.start[member]; i < g->callers.start[member + 1]; i++) {
         const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
@@ -203,40 +207,34 @@ static void inherit_from(struct graph *g, struct graph_node *to, uint32_t member
 }
 
 /* A node is as visible, and passes on as large a part of its time, as its callers do. */
-static void inherit(struct graph *g, uint32_t node)
+static void build_inherit(struct graph *g, uint32_t node)
 {
     uint32_t head = g->nodes[node].head;
     g->nodes[head].is_shown = false;
     g->nodes[head].fraction = 0;
     if (head == node) {
-        inherit_from(g, &g->nodes[node], node, NO_NODE);
+        build_inherit_from(g, &g->nodes[node], node, NO_NODE);
         return;
     }
     for (uint32_t m = g->nodes[head].next_member; m != NO_NODE; m = g->nodes[m].next_member)
-        inherit_from(g, &g->nodes[head], m, head);
+        build_inherit_from(g, &g->nodes[head], m, head);
     for (uint32_t m = g->nodes[head].next_member; m != NO_NODE; m = g->nodes[m].next_member) {
         g->nodes[m].is_shown = g->nodes[head].is_shown;
         g->nodes[m].fraction = g->nodes[head].fraction;
     }
 }
 
-static void decide(struct graph_node *n, const struct selection *s, uint32_t function)
+static void build_decide(struct graph_node *n, const struct graph_filter *filter, uint32_t function)
 {
-    if (!n->is_shown)
-        n->is_shown = selection_admits(s, ASK_GRAPH, function);
-    else if (!selection_includes(s, ASK_GRAPH, function) &&
-             selection_excludes(s, ASK_GRAPH, function))
-        n->is_shown = false;
-
-    if (n->fraction == 0)
-        n->fraction = selection_admits(s, ASK_TIME, function) ? 1 : 0;
-    else if (!selection_includes(s, ASK_TIME, function) &&
-             selection_excludes(s, ASK_TIME, function))
+    n->is_shown = filter->shows(filter->context, function, n->is_shown);
+    if (!filter->passes_time(filter->context, function, n->fraction != 0))
         n->fraction = 0;
+    else if (n->fraction == 0)
+        n->fraction = 1;
 }
 
-/* Ours: everything is shown, and every node passes on all of its time. */
-static void show_all(struct graph *g)
+/* Without a filter everything is shown, and every node passes on all of its time. */
+static void build_show_all(struct graph *g)
 {
     for (uint32_t i = 0; i < g->len; i++) {
         struct graph_node *n = &g->nodes[i];
@@ -248,43 +246,21 @@ static void show_all(struct graph *g)
     }
 }
 
-enum { AHEAD_STARTS = 12, AHEAD_LISTS = 9, AHEAD_ARCS = 6, AHEAD_ENDS = 3 };
-
-static void prefetch_ends(const struct graph *g, uint32_t node)
-{
-    uint32_t end = graph_nearest_end(&g->callers, node);
-    for (uint32_t i = g->callers.start[node]; i < end; i++)
-        __builtin_prefetch(&g->nodes[g->arcs[g->callers.arc[i]].caller]);
-    end = graph_nearest_end(&g->callees, node);
-    for (uint32_t i = g->callees.start[node]; i < end; i++)
-        __builtin_prefetch(&g->nodes[g->arcs[g->callees.arc[i]].callee]);
-}
-
-/* `next` are the functions that will be visited, this one first; `len` of them, `step` apart. */
-static void look_ahead(const struct graph *g, const uint32_t *next, uint32_t len, int step)
-{
-    if (len <= AHEAD_STARTS)
-        return;
-    graph_prefetch_starts(g, next[AHEAD_STARTS * step]);
-    graph_prefetch_lists(g, next[AHEAD_LISTS * step]);
-    graph_prefetch_arcs(g, next[AHEAD_ARCS * step]);
-    prefetch_ends(g, next[AHEAD_ENDS * step]);
-}
-
 /* From roots to leaves. */
-static void propagate_fractions(struct graph *g, const uint32_t *by_order,
-                                const struct selection *s)
+static void build_propagate_fractions(struct graph *g, const uint32_t *by_order,
+                                      const struct graph_filter *filter)
 {
     uint32_t done = NO_NODE;
     for (uint32_t i = g->functions->len; i-- > 0;) {
         uint32_t node = by_order[i];
         struct graph_node *n = &g->nodes[node];
-        look_ahead(g, &by_order[i], i + 1, -1);
+        struct graph_visit visit = {&by_order[i], i + 1, -1, g->nodes, sizeof *g->nodes};
+        graph_look_ahead(g, &visit);
         if (n->head != done) {
             done = n->head;
-            inherit(g, node);
+            build_inherit(g, node);
         }
-        decide(n, s, node);
+        build_decide(n, filter, node);
         n->shown_self = n->self * n->fraction;
         g->shown_total += n->shown_self;
     }
@@ -292,7 +268,7 @@ static void propagate_fractions(struct graph *g, const uint32_t *by_order,
 
 /* --- time ----------------------------------------------------------------------------------- */
 
-static void sum_cycles(struct graph *g)
+static void build_sum_cycles(struct graph *g)
 {
     for (uint32_t c = g->functions->len; c < g->len; c++) {
         struct graph_node *cycle = &g->nodes[c];
@@ -303,7 +279,7 @@ static void sum_cycles(struct graph *g)
     }
 }
 
-static void gather_from_callees(struct graph *g, uint32_t node)
+static void build_gather_from_callees(struct graph *g, uint32_t node)
 {
     struct graph_node *caller = &g->nodes[node];
     if (caller->fraction == 0)
@@ -331,7 +307,7 @@ static void gather_from_callees(struct graph *g, uint32_t node)
 }
 
 /* Functions by topological number, those of one cycle in address order. */
-static uint32_t *topological_order(const struct graph *g, struct arena *a)
+static uint32_t *build_topological_order(const struct graph *g, struct arena *a)
 {
     uint32_t n = g->functions->len;
     uint32_t *by_order = ARENA_NEW(a, uint32_t, n), *place = ARENA_NEW(a, uint32_t, n + 2);
@@ -347,7 +323,7 @@ static uint32_t *topological_order(const struct graph *g, struct arena *a)
 /* --- ranks ---------------------------------------------------------------------------------- */
 
 /* Cycles before names without a leading underscore before those with one. */
-static uint64_t kind_key(const struct graph *g, uint32_t node)
+static uint64_t build_kind_key(const struct graph *g, uint32_t node)
 {
     return graph_is_cycle(g, node) ? 0 : g->functions->at[node].name[0] == '_' ? 2 : 1;
 }
@@ -359,40 +335,41 @@ struct ranking {
     uint32_t len;
 };
 
-static void add_node(struct ranking *r, const struct graph *g, uint32_t node)
+static void build_add_node(struct ranking *r, const struct graph *g, uint32_t node)
 {
     const struct graph_node *n = &g->nodes[node];
     bool is_cycle = graph_is_cycle(g, node);
     r->items[r->len++] = (struct keyed){is_cycle ? 0 : g->functions->name_order[node], node};
     r->calls[node] = is_cycle ? 0 : ~n->calls;
-    r->kind[node] = kind_key(g, node);
+    r->kind[node] = build_kind_key(g, node);
     r->total[node] = sort_descending(n->shown_self + n->shown_children);
 }
 
-static void add_unlisted(struct ranking *r, const struct graph *g, uint32_t run, uint32_t owner)
+static void build_add_unlisted(struct ranking *r, const struct graph *g, uint32_t run,
+                               uint32_t owner)
 {
     uint32_t item = g->len + run;
     r->items[r->len++] = (struct keyed){g->functions->name_order[owner], item};
     r->calls[item] = ~UINT64_C(0);
-    r->kind[item] = kind_key(g, owner);
+    r->kind[item] = build_kind_key(g, owner);
     r->total[item] = sort_descending(0);
 }
 
 /* All in the order of addresses, then cycles. */
-static void add_all(struct ranking *r, const struct graph *g)
+static void build_add_all(struct ranking *r, const struct graph *g)
 {
     const struct functions *f = g->functions;
     uint32_t run = 0, owner = 0;
     for (uint32_t i = 0; i < f->len; i++) {
         for (; run < f->unlisted_len && f->unlisted[run].start < f->at[i].start; run++)
-            add_unlisted(r, g, run, owner);
+            build_add_unlisted(r, g, run, owner);
         owner = f->at[i].is_function ? i : owner;
-        add_node(r, g, i);
+        build_add_node(r, g, i);
     }
     for (; run < f->unlisted_len; run++)
-        add_unlisted(r, g, run, owner);
+        build_add_unlisted(r, g, run, owner);
     for (uint32_t i = f->len; i < g->len; i++)
-        add_node(r, g, i);
+        build_add_node(r, g, i);
 }
 
 /* By time, descending; then kind; then calls, descending; then name. */
@@ -404,7 +381,7 @@ void graph_rank(struct graph *g, struct arena *a)
                         .calls = ARENA_NEW(&scratch, uint64_t, all),
                         .kind = ARENA_NEW(&scratch, uint64_t, all),
                         .total = ARENA_NEW(&scratch, uint64_t, all)};
-    add_all(&r, g);
+    build_add_all(&r, g);
     sort_keyed(r.items, all);
     sort_by(r.items, all, r.calls);
     sort_by(r.items, all, r.kind);
@@ -426,32 +403,32 @@ void graph_rank(struct graph *g, struct arena *a)
 /* --- the whole ------------------------------------------------------------------------------ */
 
 void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
-                   const struct attribution *t, const struct selection *s, struct graph_rules rules,
-                   struct arena *a)
+                   const struct attribution *t, struct graph_rules rules, struct arena *a)
 {
     *g = (struct graph){.functions = f, .len = f->len};
     g->nodes = ARENA_NEW(a, struct graph_node, f->len + f->len / 2 + 1);
     g->cycle_of = ARENA_NEW(a, uint32_t, f->len);
     for (uint32_t i = 0; i < f->len; i++)
         g->nodes[i] = (struct graph_node){.self = t->self[i], .head = i, .next_member = NO_NODE};
-    read_arcs(g, p, s, rules, a);
-    separate_recursion(g);
+    build_read_arcs(g, p, rules, a);
+    build_separate_recursion(g);
 }
 
-void graph_propagate(struct graph *g, const struct selection *s, struct graph_rules rules,
-                     struct arena *a)
+void graph_propagate(struct graph *g, struct graph_rules rules, struct arena *a)
 {
     cycles_find(g, rules.roots, rules.roots_len);
     struct arena scratch = {0};
-    const uint32_t *by_order = topological_order(g, &scratch);
-    if (rules.is_gnu)
-        propagate_fractions(g, by_order, s);
+    const uint32_t *by_order = build_topological_order(g, &scratch);
+    if (rules.filter)
+        build_propagate_fractions(g, by_order, rules.filter);
     else
-        show_all(g);
-    sum_cycles(g);
+        build_show_all(g);
+    build_sum_cycles(g);
     for (uint32_t i = 0; i < g->functions->len; i++) {
-        look_ahead(g, &by_order[i], g->functions->len - i, 1);
-        gather_from_callees(g, by_order[i]);
+        uint32_t left = g->functions->len - i;
+        struct graph_visit visit = {&by_order[i], left, 1, g->nodes, sizeof *g->nodes};
+        graph_look_ahead(g, &visit);
+        build_gather_from_callees(g, by_order[i]);
     }
     arena_deinit(&scratch);
     if (!rules.is_unranked)
@@ -459,10 +436,9 @@ void graph_propagate(struct graph *g, const struct selection *s, struct graph_ru
 }
 
 void graph_build(struct graph *g, struct functions *f, const struct profile *p,
-                 const struct attribution *t, const struct selection *s, struct graph_rules rules,
-                 struct arena *a)
+                 const struct attribution *t, struct graph_rules rules, struct arena *a)
 {
     functions_order_names(f, a);
-    graph_connect(g, f, p, t, s, rules, a);
-    graph_propagate(g, s, rules, a);
+    graph_connect(g, f, p, t, rules, a);
+    graph_propagate(g, rules, a);
 }

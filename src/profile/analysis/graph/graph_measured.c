@@ -46,12 +46,11 @@ static void measure_arcs(struct graph *g, const struct stacks *stacks)
 }
 
 void graph_build_measured(struct graph *g, struct functions *f, const struct profile *p,
-                          const struct attribution *t, const struct selection *s,
-                          const struct stacks *stacks, struct arena *a)
+                          const struct attribution *t, const struct stacks *stacks, struct arena *a)
 {
     struct static_calls seen = seen_calls(stacks, a);
     functions_order_names(f, a);
-    graph_connect(g, f, p, t, s, (struct graph_rules){.calls = &seen}, a);
+    graph_connect(g, f, p, t, (struct graph_rules){.calls = &seen}, a);
     g->is_measured = true;
     measure_nodes(g, stacks);
     measure_arcs(g, stacks);

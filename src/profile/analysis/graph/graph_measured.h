@@ -5,15 +5,15 @@
  * Calls that only the stacks know, of functions compiled without -pg, have arcs of count 0, as
  * static ones have. A caller that is on a stack further out as well counts once; so the times of a
  * function's callers add up to more than its own where there is recursion among them. */
-#ifndef MONARC_ANALYSIS_GRAPH_MEASURED_H
-#define MONARC_ANALYSIS_GRAPH_MEASURED_H
+#ifndef MONARC_PROFILE_ANALYSIS_GRAPH_MEASURED_H
+#define MONARC_PROFILE_ANALYSIS_GRAPH_MEASURED_H
 
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/stacks.h"
 
 /* In place of graph_build(). No nodes are cycles. */
 void graph_build_measured(struct graph *g, struct functions *f, const struct profile *p,
-                          const struct attribution *t, const struct selection *s,
-                          const struct stacks *stacks, struct arena *a);
+                          const struct attribution *t, const struct stacks *stacks,
+                          struct arena *a);
 
 #endif

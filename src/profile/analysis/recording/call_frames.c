@@ -39,7 +39,7 @@ static uint32_t *find_places(struct making *m, struct arena *a)
                           .function = i ? m->in->function[i] : NO_FUNCTION,
                           .address = i ? n->address : 0};
         uint64_t both = (uint64_t)p.object << 32 | p.function;
-        place[i] = *map_at(&known, p.address, both, (uint32_t)m->places.len, &is_new);
+        place[i] = map_index(&known, p.address, both, m->places.len, &is_new);
         if (is_new)
             vec_push(&m->places, p);
     }

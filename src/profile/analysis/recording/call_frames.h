@@ -3,8 +3,8 @@
  * What is called what outside of inlining is decided elsewhere (functions of objects, kernel,
  * generated code, why a stack is cut): callers bring one function for each node. Here the chains of
  * inlined functions join, as the objects' debug information tells them. */
-#ifndef MONARC_ANALYSIS_CALL_FRAMES_H
-#define MONARC_ANALYSIS_CALL_FRAMES_H
+#ifndef MONARC_PROFILE_ANALYSIS_RECORDING_CALL_FRAMES_H
+#define MONARC_PROFILE_ANALYSIS_RECORDING_CALL_FRAMES_H
 
 #include "profile/analysis/recording/call_tree.h"
 #include "profile/analysis/functions.h"

@@ -36,33 +36,33 @@ struct walk {
     VEC(struct call_row) rows;
 };
 
-static void add_spot(struct walk *w, uint32_t node, double samples)
+static void call_add_spot(struct walk *w, uint32_t node, double samples)
 {
     if (samples > 0)
         vec_push(&w->next, (struct spot){node, w->t->nodes[node].function, samples});
 }
 
-static void add_children(struct walk *w, uint32_t node)
+static void call_add_children(struct walk *w, uint32_t node)
 {
     for (uint32_t i = w->t->nodes[node].first_child; i; i = w->t->nodes[i].next)
-        add_spot(w, i, w->t->nodes[i].total);
+        call_add_spot(w, i, w->t->nodes[i].total);
 }
 
 /* Puts into `next` where one arrives from a spot; returns what ends there. */
-static double step(struct walk *w, const struct spot *s)
+static double call_step(struct walk *w, const struct spot *s)
 {
     const struct call_node *node = &w->t->nodes[s->node];
     if (w->q->direction != CALLS_OUTWARDS) {
-        add_children(w, s->node);
+        call_add_children(w, s->node);
         return node->self;
     }
     if (!node->parent)
         return s->samples;
-    add_spot(w, node->parent, s->samples);
+    call_add_spot(w, node->parent, s->samples);
     return 0;
 }
 
-static int by_function(const void *left, const void *right)
+static int call_by_function(const void *left, const void *right)
 {
     const struct spot *l = left, *r = right;
     if (l->function != r->function)
@@ -71,7 +71,7 @@ static int by_function(const void *left, const void *right)
 }
 
 /* The least first: it is printed last. */
-static int by_total(const void *left, const void *right)
+static int call_by_total(const void *left, const void *right)
 {
     const struct branch *l = left, *r = right;
     if (l->total != r->total)
@@ -80,11 +80,11 @@ static int by_total(const void *left, const void *right)
 }
 
 /* Ways that meet in one node are one from there on. */
-static void join_spots(struct walk *w)
+static void call_join_spots(struct walk *w)
 {
     size_t kept = 0;
     if (w->next.len)
-        qsort(w->next.at, w->next.len, sizeof *w->next.at, by_function);
+        qsort(w->next.at, w->next.len, sizeof *w->next.at, call_by_function);
     for (size_t i = 0; i < w->next.len; i++)
         if (kept && w->next.at[kept - 1].node == w->next.at[i].node)
             w->next.at[kept - 1].samples += w->next.at[i].samples;
@@ -94,9 +94,9 @@ static void join_spots(struct walk *w)
 }
 
 /* One branch for each function in `next`. */
-static void find_branches(struct walk *w, uint32_t depth)
+static void call_find_branches(struct walk *w, uint32_t depth)
 {
-    join_spots(w);
+    call_join_spots(w);
     w->found.len = 0;
     for (size_t i = 0; i < w->next.len; i++) {
         const struct spot *s = &w->next.at[i];
@@ -107,20 +107,20 @@ static void find_branches(struct walk *w, uint32_t depth)
         w->found.at[w->found.len - 1].total += s->samples;
     }
     if (w->found.len)
-        qsort(w->found.at, w->found.len, sizeof *w->found.at, by_total);
+        qsort(w->found.at, w->found.len, sizeof *w->found.at, call_by_total);
 }
 
-static bool is_small(const struct walk *w, const struct branch *b)
+static bool call_is_small(const struct walk *w, const struct branch *b)
 {
     return b->depth > w->q->depth || b->total < w->least;
 }
 
 /* Small branches are the first ones, and become one row. */
-static size_t fold(struct walk *w)
+static size_t call_fold(struct walk *w)
 {
     struct branch all = {0};
     size_t i = 0;
-    for (; i < w->found.len && is_small(w, &w->found.at[i]); i++) {
+    for (; i < w->found.len && call_is_small(w, &w->found.at[i]); i++) {
         all.function = w->found.at[i].function;
         all.depth = w->found.at[i].depth;
         all.folded++;
@@ -131,9 +131,9 @@ static size_t fold(struct walk *w)
     return i;
 }
 
-static void push_branches(struct walk *w)
+static void call_push_branches(struct walk *w)
 {
-    size_t first = fold(w), len = w->found.len - first;
+    size_t first = call_fold(w), len = w->found.len - first;
     bool has_folded = len && w->found.at[first].folded;
     for (size_t i = first; i < w->found.len; i++) {
         struct branch *b = &w->found.at[i];
@@ -145,7 +145,7 @@ static void push_branches(struct walk *w)
 }
 
 /* Prints the branch on top, and puts those below it in its place. */
-static void visit(struct walk *w)
+static void call_visit(struct walk *w)
 {
     struct branch b = w->stack.at[--w->stack.len];
     struct call_row row = {.function = b.function,
@@ -157,14 +157,14 @@ static void visit(struct walk *w)
     w->next.len = 0;
     w->spots.len -= b.spots;
     for (uint32_t i = 0; i < b.spots; i++)
-        row.self += step(w, &w->spots.at[w->spots.len + i]);
-    find_branches(w, b.depth + 1);
-    push_branches(w);
+        row.self += call_step(w, &w->spots.at[w->spots.len + i]);
+    call_find_branches(w, b.depth + 1);
+    call_push_branches(w);
     vec_push(&w->rows, row);
 }
 
 /* The outermost calls of the wanted function. */
-static void add_wanted(struct walk *w)
+static void call_add_wanted(struct walk *w)
 {
     const struct call_node *nodes = w->t->nodes;
     bool *is_below = calloc(w->t->len, sizeof *is_below);
@@ -173,23 +173,23 @@ static void add_wanted(struct walk *w)
     for (uint32_t i = 1; i < w->t->len; i++) {
         is_below[i] = is_below[nodes[i].parent] || w->q->is_wanted[nodes[i].function];
         if (is_below[i] && !is_below[nodes[i].parent])
-            add_spot(w, i, nodes[i].total);
+            call_add_spot(w, i, nodes[i].total);
     }
     free(is_below);
 }
 
 /* The first row of a tree below or outside of a function: all its calls, however they are numbered.
  * It is shown even if it is small. */
-static void start(struct walk *w)
+static void call_start(struct walk *w)
 {
     if (w->q->direction == CALLS_FROM_ROOT) {
-        add_children(w, 0);
-        find_branches(w, 0);
-        push_branches(w);
+        call_add_children(w, 0);
+        call_find_branches(w, 0);
+        call_push_branches(w);
         return;
     }
     struct branch all = {.is_only = true};
-    add_wanted(w);
+    call_add_wanted(w);
     for (size_t i = 0; i < w->next.len; i++) {
         all.function =
             i && all.function < w->next.at[i].function ? all.function : w->next.at[i].function;
@@ -207,13 +207,13 @@ void call_rows_make(struct call_rows *out, const struct call_tree *t, const stru
     double whole = t->nodes[0].total;
     struct walk w = {.t = t, .q = q, .least = q->min_percent / 100 * whole};
     *out = (struct call_rows){.direction = q->direction, .whole = whole};
-    start(&w);
+    call_start(&w);
     for (size_t i = 0; i < w.stack.len; i++)
         out->covered += w.stack.at[i].total;
     if (q->is_percent_of_rows)
         w.least = q->min_percent / 100 * out->covered;
     while (w.stack.len && w.rows.len < q->limit)
-        visit(&w);
+        call_visit(&w);
     out->is_cut = w.stack.len != 0;
     out->len = w.rows.len;
     out->rows = ARENA_NEW(a, struct call_row, w.rows.len);

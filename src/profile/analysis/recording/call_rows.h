@@ -7,8 +7,8 @@
  *
  * The law: a row's total is its self plus the totals of the rows below it by one level, those that
  * stand for several included. (Rows are missing only where `is_cut` says so.) */
-#ifndef MONARC_ANALYSIS_CALL_ROWS_H
-#define MONARC_ANALYSIS_CALL_ROWS_H
+#ifndef MONARC_PROFILE_ANALYSIS_RECORDING_CALL_ROWS_H
+#define MONARC_PROFILE_ANALYSIS_RECORDING_CALL_ROWS_H
 
 #include "profile/analysis/recording/call_tree.h"
 

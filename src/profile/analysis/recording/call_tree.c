@@ -34,14 +34,11 @@ static void sum_up(struct call_node *nodes, size_t len)
         nodes[nodes[i].parent].total += nodes[i].total;
 }
 
-void call_tree_init(struct call_tree *t, const struct run *run, const double *samples,
-                    const struct call_frames *frames)
+void call_tree_init_merged(struct call_tree *t, const struct run *run, const double *samples,
+                           const struct call_frames *frames, uint32_t *merged)
 {
     struct merging m = {0};
     size_t len = run->nodes.len;
-    uint32_t *merged = malloc((len + 1) * sizeof *merged);
-    if (!merged)
-        memory_exhausted(len * sizeof *merged);
     vec_push(&m.nodes, (struct call_node){0});
     for (size_t i = 0; i < len; i++) {
         uint32_t place = frames->place[i], node = i ? merged[run->nodes.at[i].parent] : 0;
@@ -50,10 +47,20 @@ void call_tree_init(struct call_tree *t, const struct run *run, const double *sa
         merged[i] = node;
         m.nodes.at[node].self += samples[i];
     }
-    free(merged);
     map_deinit(&m.children);
     sum_up(m.nodes.at, m.nodes.len);
     *t = (struct call_tree){m.nodes.at, (uint32_t)m.nodes.len, frames->functions};
+}
+
+void call_tree_init(struct call_tree *t, const struct run *run, const double *samples,
+                    const struct call_frames *frames)
+{
+    size_t len = run->nodes.len;
+    uint32_t *merged = malloc((len + 1) * sizeof *merged);
+    if (!merged)
+        memory_exhausted(len * sizeof *merged);
+    call_tree_init_merged(t, run, samples, frames, merged);
+    free(merged);
 }
 
 void call_tree_deinit(struct call_tree *t)

@@ -4,8 +4,8 @@
  * node whose code was inlined is several frames. Each way from the root is a stack that was
  * recorded, and nothing else is. What a frame is called is not this file's business: callers bring
  * the frames of each node. */
-#ifndef MONARC_ANALYSIS_CALL_TREE_H
-#define MONARC_ANALYSIS_CALL_TREE_H
+#ifndef MONARC_PROFILE_ANALYSIS_RECORDING_CALL_TREE_H
+#define MONARC_PROFILE_ANALYSIS_RECORDING_CALL_TREE_H
 
 #include "base/arena.h"
 #include "profile/model/run.h"
@@ -40,6 +40,10 @@ struct call_tree {
  * its weight. The tree lives until call_tree_deinit(). */
 void call_tree_init(struct call_tree *t, const struct run *run, const double *samples,
                     const struct call_frames *frames);
+
+/* The same, and which node of the tree each node of the run became: `merged` has room for all. */
+void call_tree_init_merged(struct call_tree *t, const struct run *run, const double *samples,
+                           const struct call_frames *frames, uint32_t *merged);
 void call_tree_deinit(struct call_tree *t);
 
 /* Time of each function with all that it called: in `inclusive`, one number a function. A stack

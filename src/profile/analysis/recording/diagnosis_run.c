@@ -2,7 +2,7 @@
  * are not whole, time that is in no sample, processes that were not seen. */
 #include "profile/analysis/recording/diagnosis_run.h"
 
-#include "profile/analysis/diagnosis_private.h"
+#include "profile/analysis/symptoms.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,27 +16,27 @@ static const double WORTH_A_NOTE = 0.01, MISLEADS = 0.1, KERNEL_HEAVY = 0.3, WHO
 
 struct run_examination {
     struct examination x;
-    const struct run_patient *p;
+    const struct run_diagnosis_input *p;
     double *by_object; /* self samples of each */
 };
 
-static double share(const struct run_examination *r, double samples)
+static double diagnosis_share(const struct run_examination *r, double samples)
 {
     return r->p->weights->total > 0 ? samples / r->p->weights->total : 0;
 }
 
-static void report(struct run_examination *r, enum severity severity, const char *name,
-                   const char *finding, const char *evidence, const char *remedy)
+static void diagnosis_report(struct run_examination *r, enum severity severity, const char *name,
+                             const char *finding, const char *evidence, const char *remedy)
 {
     report_symptom(&r->x, severity, name, finding, evidence, remedy);
 }
 
-static const char *percent_text(struct run_examination *r, const char *what, double part)
+static const char *diagnosis_percent_text(struct run_examination *r, const char *what, double part)
 {
     return arena_printf(r->x.arena, "%s has %.1f %% of the samples", what, 100 * part);
 }
 
-static void sum_objects(struct run_examination *r)
+static void diagnosis_sum_objects(struct run_examination *r)
 {
     const struct functions *f = r->p->functions;
     r->by_object = ARENA_NEW(r->x.arena, double, r->p->space->len);
@@ -46,7 +46,7 @@ static void sum_objects(struct run_examination *r)
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-static bool is_other_build(const struct space_object *o)
+static bool diagnosis_is_other_build(const struct space_object *o)
 {
     struct bytes now = object_build_id(o->file);
     now.len = now.len < RUN_BUILD_ID_BYTES ? now.len : RUN_BUILD_ID_BYTES;
@@ -54,57 +54,59 @@ static bool is_other_build(const struct space_object *o)
            (now.len && memcmp(now.at, o->recorded->build_id, now.len) != 0);
 }
 
-static void examine_file(struct run_examination *r, uint32_t i)
+static void diagnosis_examine_file(struct run_examination *r, uint32_t i)
 {
     const struct space_object *o = &r->p->space->objects[i];
     const char *path = o->recorded->path;
-    double part = share(r, r->by_object[i]);
-    if (o->file && is_other_build(o))
-        report(r, SEVERITY_ERROR, "other-build",
-               i == r->p->space->main ? "the program has been built anew since it was recorded"
-                                      : "a library is another one than was recorded",
-               arena_printf(r->x.arena, "the build-id of %s is not the one in the recording", path),
-               "record again, or bring the old file back");
+    double part = diagnosis_share(r, r->by_object[i]);
+    if (o->file && diagnosis_is_other_build(o))
+        diagnosis_report(
+            r, SEVERITY_ERROR, "other-build",
+            i == r->p->space->main ? "the program has been built anew since it was recorded"
+                                   : "a library is another one than was recorded",
+            arena_printf(r->x.arena, "the build-id of %s is not the one in the recording", path),
+            "record again, or bring the old file back");
     else if (!o->file && (part >= WORTH_A_NOTE || i == r->p->space->main))
-        report(r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-file",
-               o->recorded->is_deleted ? "a file was deleted or replaced while it ran"
-                                       : "a file that was recorded is not there any more",
-               percent_text(r, path, part),
-               "bring the file back; --debug-dir takes folders with debug files");
+        diagnosis_report(r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-file",
+                         o->recorded->is_deleted ? "a file was deleted or replaced while it ran"
+                                                 : "a file that was recorded is not there any more",
+                         diagnosis_percent_text(r, path, part),
+                         "bring the file back; --debug-dir takes folders with debug files");
 }
 
-static void examine_symbols_of(struct run_examination *r, uint32_t i)
+static void diagnosis_examine_symbols_of(struct run_examination *r, uint32_t i)
 {
     const struct functions *f = r->p->functions;
     const struct space_object *o = &r->p->space->objects[i];
     for (uint32_t k = 0; k < f->len; k++) {
-        double part = share(r, r->p->stacks->self[k]);
+        double part = diagnosis_share(r, r->p->stacks->self[k]);
         if (f->at[k].object != i || !f->at[k].is_made || part < WORTH_A_NOTE)
             continue;
-        report(r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-symbols",
-               "code without symbols: functions cannot be told apart",
-               arena_printf(r->x.arena, "%.1f %% of the samples are in %s where it has no symbol",
-                            100 * part, o->recorded->path),
-               "install the debug package (-dbgsym, -debuginfo) of it, name a folder with "
-               "--debug-dir, or link it without -s");
+        diagnosis_report(
+            r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-symbols",
+            "code without symbols: functions cannot be told apart",
+            arena_printf(r->x.arena, "%.1f %% of the samples are in %s where it has no symbol",
+                         100 * part, o->recorded->path),
+            "install the debug package (-dbgsym, -debuginfo) of it, name a folder with "
+            "--debug-dir, or link it without -s");
     }
 }
 
-static void examine_files(struct run_examination *r)
+static void diagnosis_examine_files(struct run_examination *r)
 {
     for (uint32_t i = 0; i < r->p->space->len; i++) {
         const struct space_object *o = &r->p->space->objects[i];
         if (o->recorded->kind != RUN_OBJECT_FILE || !o->is_used || space_is_recorder(o))
             continue;
-        examine_file(r, i);
+        diagnosis_examine_file(r, i);
         if (o->file)
-            examine_symbols_of(r, i);
+            diagnosis_examine_symbols_of(r, i);
     }
 }
 
 /* --- where the time is ----------------------------------------------------------------------- */
 
-static int by_self(const void *left, const void *right, void *context)
+static int diagnosis_by_self(const void *left, const void *right, void *context)
 {
     const double *self = context;
     uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
@@ -112,7 +114,7 @@ static int by_self(const void *left, const void *right, void *context)
 }
 
 /* The dearest functions of a kind of object, with their shares. */
-static const char *dearest(struct run_examination *r, uint32_t kind)
+static const char *diagnosis_dearest(struct run_examination *r, uint32_t kind)
 {
     const struct functions *f = r->p->functions;
     struct arena scratch = {0};
@@ -122,56 +124,62 @@ static const char *dearest(struct run_examination *r, uint32_t kind)
         if (r->p->space->objects[f->at[i].object].recorded->kind == kind &&
             r->p->stacks->self[i] > 0)
             of_kind[len++] = i;
-    qsort_r(of_kind, len, sizeof *of_kind, by_self, r->p->stacks->self);
+    qsort_r(of_kind, len, sizeof *of_kind, diagnosis_by_self, r->p->stacks->self);
     for (uint32_t i = 0; i < len && i < MOST_NAMED; i++)
-        text = arena_printf(r->x.arena, "%s%s%s %.1f %%", text, i ? ", " : "",
-                            f->at[of_kind[i]].name, 100 * share(r, r->p->stacks->self[of_kind[i]]));
+        text =
+            arena_printf(r->x.arena, "%s%s%s %.1f %%", text, i ? ", " : "", f->at[of_kind[i]].name,
+                         100 * diagnosis_share(r, r->p->stacks->self[of_kind[i]]));
     arena_deinit(&scratch);
     return text;
 }
 
-static double share_of_kind(const struct run_examination *r, uint32_t kind)
+static double diagnosis_share_of_kind(const struct run_examination *r, uint32_t kind)
 {
     double samples = 0;
     for (uint32_t i = 0; i < r->p->space->len; i++)
         if (r->p->space->objects[i].recorded->kind == kind)
             samples += r->by_object[i];
-    return share(r, samples);
+    return diagnosis_share(r, samples);
 }
 
-static void examine_kernel(struct run_examination *r)
+static void diagnosis_examine_kernel(struct run_examination *r)
 {
-    double kernel = share_of_kind(r, RUN_OBJECT_KERNEL);
-    double generated = share_of_kind(r, RUN_OBJECT_GENERATED);
+    double kernel = diagnosis_share_of_kind(r, RUN_OBJECT_KERNEL);
+    double generated = diagnosis_share_of_kind(r, RUN_OBJECT_GENERATED);
     if (kernel >= KERNEL_HEAVY)
-        report(r, SEVERITY_NOTE, "kernel-heavy", "much of the time is in the kernel",
-               dearest(r, RUN_OBJECT_KERNEL),
-               "'monarc graph --callers' of one of these says who asks for it: fewer and larger "
-               "calls, or memory that is used again, make it less");
-    if (generated >= WORTH_A_NOTE && strstr(dearest(r, RUN_OBJECT_GENERATED), "[generated code]"))
-        report(r, SEVERITY_NOTE, "generated-code", "generated code has no names",
-               dearest(r, RUN_OBJECT_GENERATED),
-               "let the program write /tmp/perf-PID.map (node --perf-basic-prof, java with "
-               "perf-map-agent or -XX:+DumpPerfMapAtExit)");
+        diagnosis_report(
+            r, SEVERITY_NOTE, "kernel-heavy", "much of the time is in the kernel",
+            diagnosis_dearest(r, RUN_OBJECT_KERNEL),
+            "'monarc graph --callers' of one of these says who asks for it: fewer and larger "
+            "calls, or memory that is used again, make it less");
+    if (generated >= WORTH_A_NOTE &&
+        strstr(diagnosis_dearest(r, RUN_OBJECT_GENERATED), "[generated code]"))
+        diagnosis_report(
+            r, SEVERITY_NOTE, "generated-code", "generated code has no names",
+            diagnosis_dearest(r, RUN_OBJECT_GENERATED),
+            "let the program write /tmp/perf-PID.map (node --perf-basic-prof, java with "
+            "perf-map-agent or -XX:+DumpPerfMapAtExit)");
 }
 
-static void examine_samples(struct run_examination *r)
+static void diagnosis_examine_samples(struct run_examination *r)
 {
     const struct run_weights *w = r->p->weights;
     const char *evidence = arena_printf(r->x.arena, "%" PRIu64 " samples", w->taken);
     const char *remedy = "run it for longer, or with a higher --rate; 'monarc merge' sums several "
                          "runs: four times the samples halve the uncertainty";
     if (!w->taken && r->p->run->run->rate)
-        report(r, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence, remedy);
+        diagnosis_report(r, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
+                         remedy);
     else if (w->taken && w->effective < FEW_SAMPLES)
-        report(r, w->effective < VERY_FEW_SAMPLES ? SEVERITY_WARNING : SEVERITY_NOTE, "few-samples",
-               "there are too few samples to tell small differences", evidence, remedy);
+        diagnosis_report(r, w->effective < VERY_FEW_SAMPLES ? SEVERITY_WARNING : SEVERITY_NOTE,
+                         "few-samples", "there are too few samples to tell small differences",
+                         evidence, remedy);
 }
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
 /* Samples below a cut, by the object of the frame whose caller is not known. */
-static double *cut_by_object(struct run_examination *r, double *whole)
+static double *diagnosis_cut_by_object(struct run_examination *r, double *whole)
 {
     const struct run *run = r->p->space->run;
     double *below = ARENA_NEW(r->x.arena, double, run->nodes.len);
@@ -182,16 +190,16 @@ static double *cut_by_object(struct run_examination *r, double *whole)
         below[n->parent] += below[i];
         if (space_is_cut(r->p->space, n->parent)) {
             objects[n->object] += below[i];
-            *whole -= share(r, below[i]);
+            *whole -= diagnosis_share(r, below[i]);
         }
     }
     return objects;
 }
 
-static void examine_stacks(struct run_examination *r)
+static void diagnosis_examine_stacks(struct run_examination *r)
 {
     double whole = 1;
-    double *objects = cut_by_object(r, &whole);
+    double *objects = diagnosis_cut_by_object(r, &whole);
     const char *text = "";
     if (r->p->run->whole >= 0 && r->p->run->whole < whole)
         whole = r->p->run->whole;
@@ -201,17 +209,19 @@ static void examine_stacks(struct run_examination *r)
         uint32_t most = 0;
         for (uint32_t i = 0; i < r->p->space->len; i++)
             most = objects[i] > objects[most] ? i : most;
-        if (!(share(r, objects[most]) > 0.001))
+        if (!(diagnosis_share(r, objects[most]) > 0.001))
             break;
         text = arena_printf(r->x.arena, "%s; %.1f %% end in %s", text,
-                            100 * share(r, objects[most]), space_object_name(r->p->space, most));
+                            100 * diagnosis_share(r, objects[most]),
+                            space_object_name(r->p->space, most));
         objects[most] = 0;
     }
-    report(r, whole < HARDLY_WHOLE ? SEVERITY_WARNING : SEVERITY_NOTE, "incomplete-stacks",
-           "some stacks are not whole: totals of outer functions are too low",
-           arena_printf(r->x.arena, "%.1f %% are whole%s", 100 * whole, text),
-           "rows [stack cut: ...] in 'monarc graph' say why; code of your own wants "
-           "-fasynchronous-unwind-tables or -fno-omit-frame-pointer");
+    diagnosis_report(r, whole < HARDLY_WHOLE ? SEVERITY_WARNING : SEVERITY_NOTE,
+                     "incomplete-stacks",
+                     "some stacks are not whole: totals of outer functions are too low",
+                     arena_printf(r->x.arena, "%.1f %% are whole%s", 100 * whole, text),
+                     "rows [stack cut: ...] in 'monarc graph' say why; code of your own wants "
+                     "-fasynchronous-unwind-tables or -fno-omit-frame-pointer");
 }
 
 /* --- what was not seen ----------------------------------------------------------------------- */
@@ -233,9 +243,10 @@ static const struct loss_row LOSS_ROWS[RUN_LOSSES] = {
     [RUN_LOST_UNPLACED] = {"unplaced-time", "CPU time that no sample places",
                            "a higher --rate sees more of short threads and processes",
                            SEVERITY_NOTE},
-    [RUN_LOST_KERNEL] = {"kernel-unseen", "time in the kernel is known by amount, not by place",
-                         "'setcap cap_perfmon=ep' on monarc, or kernel.perf_event_paranoid=1",
-                         SEVERITY_NOTE},
+    [RUN_LOST_KERNEL] =
+        {"kernel-unseen",
+         "time in the kernel is known by amount; its places are estimates or unknown",
+         "'setcap cap_perfmon=ep' on monarc, or kernel.perf_event_paranoid=1", SEVERITY_NOTE},
     [RUN_LOST_UNSEEN] = {"unseen-time", "processes that were not recorded used CPU time",
                          "'monarc flat --processes' lists them", SEVERITY_WARNING},
     [RUN_LOST_STOPPED] = {"stopped", "the program had its recording stopped for a while",
@@ -244,7 +255,7 @@ static const struct loss_row LOSS_ROWS[RUN_LOSSES] = {
                         SEVERITY_NOTE},
 };
 
-static void examine_losses(struct run_examination *r)
+static void diagnosis_examine_losses(struct run_examination *r)
 {
     const struct run *run = r->p->space->run;
     double used = (double)r->p->run->cpu_ns;
@@ -256,25 +267,27 @@ static void examine_losses(struct run_examination *r)
             continue;
         const char *amount = l->ns ? arena_printf(r->x.arena, "%.3f s", (double)l->ns / 1e9)
                                    : arena_printf(r->x.arena, "counted %" PRIu64, l->count);
-        report(r, is_large ? SEVERITY_WARNING : row->severity, row->name,
-               row->finding ? row->finding : l->text,
-               row->finding ? arena_printf(r->x.arena, "%s: %s", amount, l->text) : amount,
-               row->remedy);
+        diagnosis_report(r, is_large ? SEVERITY_WARNING : row->severity, row->name,
+                         row->finding ? row->finding : l->text,
+                         row->finding ? arena_printf(r->x.arena, "%s: %s", amount, l->text)
+                                      : amount,
+                         row->remedy);
     }
 }
 
-static void examine_account(struct run_examination *r)
+static void diagnosis_examine_account(struct run_examination *r)
 {
     const struct run_summary *s = r->p->run;
     if (!s->has_cpu || (double)s->accounted_ns >= ACCOUNTED * (double)s->cpu_ns)
         return;
-    report(r, SEVERITY_WARNING, "unaccounted", "much of the CPU time that was used is in no sample",
-           arena_printf(r->x.arena, "%.3f s of %.3f s are accounted for",
-                        (double)s->accounted_ns / 1e9, (double)s->cpu_ns / 1e9),
-           "the other findings say where the rest is, as far as that is known");
+    diagnosis_report(r, SEVERITY_WARNING, "unaccounted",
+                     "much of the CPU time that was used is in no sample",
+                     arena_printf(r->x.arena, "%.3f s of %.3f s are accounted for",
+                                  (double)s->accounted_ns / 1e9, (double)s->cpu_ns / 1e9),
+                     "the other findings say where the rest is, as far as that is known");
 }
 
-static void examine_processes(struct run_examination *r)
+static void diagnosis_examine_processes(struct run_examination *r)
 {
     const struct run *run = r->p->space->run;
     uint32_t unseen = 0;
@@ -288,38 +301,40 @@ static void examine_processes(struct run_examination *r)
     }
     if (!unseen)
         return;
-    report(
+    diagnosis_report(
         r, SEVERITY_WARNING, "unseen-processes", "not all processes were wholly recorded",
         arena_printf(r->x.arena, "%" PRIu32 " of %zu, first %s", unseen, run->processes.len, first),
         "'monarc flat --processes' lists them, with the reasons");
 }
 
-static void examine_method(struct run_examination *r)
+static void diagnosis_examine_method(struct run_examination *r)
 {
     uint32_t method = r->p->space->run->method;
     if (method == RUN_METHOD_PTRACE)
-        report(r, SEVERITY_NOTE, "coarse-method",
-               "samples were taken by stopping threads, since perf events were refused",
-               "the recording says so",
-               "'setcap cap_perfmon=ep' on monarc, or a lower kernel.perf_event_paranoid, for "
-               "finer ones");
+        diagnosis_report(
+            r, SEVERITY_NOTE, "coarse-method",
+            "samples were taken by stopping threads, since perf events were refused",
+            "the recording says so",
+            "'setcap cap_perfmon=ep' on monarc, or a lower kernel.perf_event_paranoid, for "
+            "finer ones");
     if (r->p->weights->taken && !r->p->stacks->has_callers)
-        report(r, SEVERITY_NOTE, "no-callers", "no callers are known",
-               "no stack is deeper than one frame", "record with stacks (without --no-stacks)");
+        diagnosis_report(r, SEVERITY_NOTE, "no-callers", "no callers are known",
+                         "no stack is deeper than one frame",
+                         "record with stacks (without --no-stacks)");
 }
 
-void diagnose_run(struct diagnosis *d, const struct run_patient *p, struct arena *a)
+void diagnose_run(struct diagnosis *d, const struct run_diagnosis_input *p, struct arena *a)
 {
     struct run_examination r = {.x = {.d = d, .arena = a}, .p = p};
-    sum_objects(&r);
-    examine_files(&r);
-    examine_samples(&r);
-    examine_account(&r);
-    examine_losses(&r);
-    examine_processes(&r);
-    examine_stacks(&r);
-    examine_kernel(&r);
-    examine_method(&r);
+    diagnosis_sum_objects(&r);
+    diagnosis_examine_files(&r);
+    diagnosis_examine_samples(&r);
+    diagnosis_examine_account(&r);
+    diagnosis_examine_losses(&r);
+    diagnosis_examine_processes(&r);
+    diagnosis_examine_stacks(&r);
+    diagnosis_examine_kernel(&r);
+    diagnosis_examine_method(&r);
     diagnosis_sort(d);
 }
 

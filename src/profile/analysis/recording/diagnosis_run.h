@@ -1,10 +1,10 @@
 /* What there is to doubt in a recording. */
-#ifndef MONARC_ANALYSIS_DIAGNOSIS_RUN_H
-#define MONARC_ANALYSIS_DIAGNOSIS_RUN_H
+#ifndef MONARC_PROFILE_ANALYSIS_RECORDING_DIAGNOSIS_RUN_H
+#define MONARC_PROFILE_ANALYSIS_RECORDING_DIAGNOSIS_RUN_H
 
-#include "profile/analysis/symptoms.h"
+#include "profile/analysis/diagnosis.h"
 
-struct run_patient {
+struct run_diagnosis_input {
     const struct space *space;
     const struct functions *functions;
     const struct run_weights *weights;
@@ -13,7 +13,7 @@ struct run_patient {
 };
 
 /* As diagnose(). Files of the objects must be open, as far as they are to be had. */
-void diagnose_run(struct diagnosis *d, const struct run_patient *p, struct arena *a);
+void diagnose_run(struct diagnosis *d, const struct run_diagnosis_input *p, struct arena *a);
 
 /* A recording that cannot be used. */
 void diagnose_unreadable(struct diagnosis *d, const char *why);

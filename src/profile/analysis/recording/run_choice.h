@@ -1,6 +1,6 @@
 /* Which samples of a run are meant: an event, threads, windows of time; and their weights. */
-#ifndef MONARC_ANALYSIS_RUN_CHOICE_H
-#define MONARC_ANALYSIS_RUN_CHOICE_H
+#ifndef MONARC_PROFILE_ANALYSIS_RECORDING_RUN_CHOICE_H
+#define MONARC_PROFILE_ANALYSIS_RECORDING_RUN_CHOICE_H
 
 #include "base/arena.h"
 #include "profile/model/run.h"

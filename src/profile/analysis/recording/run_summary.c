@@ -1,20 +1,15 @@
 /* Summing up a run. */
 #include "profile/analysis/recording/run_summary.h"
 
+#include "base/path.h"
 #include "profile/model/recording.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 const char *run_program_name(const struct run *r, const struct run_process *p)
 {
-    return p->program == RUN_NONE ? p->name : base_name(r->objects.at[p->program].path);
+    return p->program == RUN_NONE ? p->name : path_base_name(r->objects.at[p->program].path);
 }
 
 /* Events that gmon.out has names for keep those. */

@@ -1,7 +1,7 @@
 /* What a run amounts to before it is split up: how much of the CPU time that was used is accounted
  * for, where the rest is, and which programs took it. */
-#ifndef MONARC_ANALYSIS_RUN_SUMMARY_H
-#define MONARC_ANALYSIS_RUN_SUMMARY_H
+#ifndef MONARC_PROFILE_ANALYSIS_RECORDING_RUN_SUMMARY_H
+#define MONARC_PROFILE_ANALYSIS_RECORDING_RUN_SUMMARY_H
 
 #include "profile/analysis/recording/run_choice.h"
 

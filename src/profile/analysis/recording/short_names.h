@@ -1,7 +1,7 @@
 /* Demangled names as people say them: std::vector<int>::push_back for
  * std::vector<int, std::allocator<int> >::push_back(int&&). */
-#ifndef MONARC_ANALYSIS_SHORT_NAMES_H
-#define MONARC_ANALYSIS_SHORT_NAMES_H
+#ifndef MONARC_PROFILE_ANALYSIS_RECORDING_SHORT_NAMES_H
+#define MONARC_PROFILE_ANALYSIS_RECORDING_SHORT_NAMES_H
 
 #include "base/arena.h"
 

@@ -244,6 +244,16 @@ static void ends(const char *how, int n)
         *(volatile int *)(long)(spent - n) = 0;
 }
 
+static int rounds(int n, int each)
+{
+    for (int i = 0; i < n; i++) {
+        count(each);
+        if (monarc_cover_dump() != 0)
+            return 97;
+    }
+    return 0;
+}
+
 static int bare_fork(void)
 {
     count(7);
@@ -306,6 +316,8 @@ static int steps(const char *how, int n, char **argv)
         return plugins(argv + 3, n);
     if (!strcmp(how, "threads"))
         return threads(n, atoi(argv[3]));
+    if (!strcmp(how, "rounds"))
+        return rounds(n, atoi(argv[3]));
     if (!strcmp(how, "fork-threads"))
         return forks_under_threads(n);
     if (!strcmp(how, "dumps-under-threads"))

@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -96,6 +97,53 @@ static int changes_directory(void)
     grow();
     expect_all(1000);
     return 0;
+}
+
+/* What another program may do to the live file; what is counted afterwards is there. */
+static int cuts(long left)
+{
+    pthread_t id;
+    calls(1000);
+    grow();
+    (void)!truncate("bad.monarc/monarc.live", left);
+    calls(500);
+    grow();
+    pthread_create(&id, NULL, thread, NULL);
+    pthread_join(id, NULL);
+    expect("plain", 600);
+    expect("all_many", 20);
+    return 0;
+}
+
+static int cuts_all(void)
+{
+    return cuts(0);
+}
+
+static int cuts_a_half(void)
+{
+    return cuts(12288);
+}
+
+static void on_bus_error(int signal)
+{
+    (void)signal;
+    expect("own", 1);
+    _exit(0);
+}
+
+/* A bus error of the program's own, behind one of the recorder's. */
+static int faults_by_itself(void)
+{
+    int fd = open("mapped", O_RDWR | O_CREAT, 0600);
+    volatile char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct sigaction own = {.sa_handler = on_bus_error}, old;
+    calls(1000);
+    if (sigaction(SIGBUS, &own, &old) != 0 || old.sa_handler == on_bus_error)
+        return 3;
+    cuts(0);
+    at[0] = 1;
+    return 4;
 }
 
 static int limits_file_size(void)
@@ -341,6 +389,9 @@ int main(int argc, char **argv)
         int (*run)(void);
     } modes[] = {{"closes", closes_everything},
                  {"chdir", changes_directory},
+                 {"cut", cuts_all},
+                 {"cut-half", cuts_a_half},
+                 {"bus", faults_by_itself},
                  {"fsize", limits_file_size},
                  {"as", limits_memory},
                  {"nofile", limits_descriptors},

@@ -3,6 +3,7 @@
 #include "counting.h"
 
 #include "gmon.h"
+#include "start.h"
 #include "../common/sys.h"
 
 COUNTED(target)
@@ -10,7 +11,7 @@ COUNTED(caller)
 
 int main(void)
 {
-    struct object *o = objects;
+    struct object *o = process_get() ? objects : NULL;
     while (o && !o->is_main)
         o = o->next;
     uint64_t at = (uint64_t)(uintptr_t)target + 4, from = (uint64_t)(uintptr_t)caller + 4;

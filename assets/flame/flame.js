@@ -1,0 +1,95 @@
+/* The flame picture on its own in a browser: a click zooms, the word Search (or /) asks for a pattern.
+ *
+ * As <img> nothing of this runs, and nothing is lost but zoom and search. It stores nothing, loads
+ * nothing and makes no markup of names. */
+(function () {
+    "use strict";
+    var root = document.documentElement, width = root.viewBox.baseVal.width, margin = 10;
+    var inner = width - 2 * margin, character = 7.3;
+    var frames = Array.prototype.map.call(root.querySelectorAll(".f"), function (g) {
+        var rects = g.querySelectorAll("rect"), box = rects[0];
+        return {
+            g: g, rects: rects, text: g.querySelector("text"), total: +g.getAttribute("data-total"),
+            name: g.querySelector("title").textContent.split("\n")[0],
+            x: +box.getAttribute("x"), y: +box.getAttribute("y"), w: +box.getAttribute("width")
+        };
+    });
+    var found = document.getElementById("found"), reset = document.getElementById("reset");
+
+    function shortened(name, w) {
+        var room = Math.floor((w - 6) / character);
+        if (name.length <= room)
+            return name;
+        if (room < 10)
+            return "";
+        var head = Math.ceil((room - 3) / 2), tail = room - 3 - head;
+        return name.slice(0, head) + "..." + name.slice(name.length - tail);
+    }
+
+    function zoom(to) {
+        var factor = inner / to.w;
+        frames.forEach(function (f) {
+            var isBelow = f.y >= to.y && f.x <= to.x + 0.01 && f.x + f.w >= to.x + to.w - 0.01;
+            var x = isBelow ? margin : margin + (f.x - to.x) * factor;
+            var w = isBelow ? inner : f.w * factor;
+            var isSeen = isBelow || (f.y < to.y && x > margin - 0.5 && x + w < width - margin + 0.5);
+            f.g.style.display = isSeen ? "" : "none";
+            f.g.style.opacity = isBelow && f.y > to.y ? 0.6 : 1;
+            f.rects.forEach(function (r) {
+                r.setAttribute("x", x);
+                r.setAttribute("width", w);
+            });
+            f.text.setAttribute("x", x + 3);
+            f.text.textContent = shortened(f.name.replace(/ \(inlined\)$/, ""), w);
+        });
+        reset.style.display = to === frames[0] ? "none" : "";
+    }
+
+    /* Of frames that match above each other the outermost counts, so that nothing counts twice. */
+    function search(pattern) {
+        var sum = 0, covered = [], match;
+        try {
+            match = new RegExp(pattern);
+        } catch (error) {
+            found.textContent = "not a pattern: " + error.message;
+            return;
+        }
+        frames.forEach(function (f, i) {
+            var isMatch = i > 0 && pattern !== "" && !f.g.classList.contains("small") &&
+                match.test(f.name);
+            f.g.classList.toggle("found", isMatch);
+            while (covered.length && covered[covered.length - 1].y <= f.y)
+                covered.pop();
+            if (isMatch && !covered.length) {
+                sum += f.total;
+                covered.push(f);
+            }
+        });
+        var whole = +root.getAttribute("data-samples");
+        found.textContent = pattern === "" ? "" : "/" + pattern + "/ matches " +
+            (100 * sum / whole).toFixed(2) + " %";
+    }
+
+    function ask() {
+        var pattern = prompt("Functions whose name matches (a regular expression; empty: none)", "");
+        if (pattern !== null)
+            search(pattern);
+    }
+
+    if (!frames.length)
+        return;
+    document.getElementById("search").style.display = "";
+    document.getElementById("search").addEventListener("click", ask);
+    reset.addEventListener("click", function () { zoom(frames[0]); });
+    frames.forEach(function (f) {
+        f.g.addEventListener("click", function () { zoom(f); });
+    });
+    document.addEventListener("keydown", function (event) {
+        if (event.key === "/") {
+            event.preventDefault();
+            ask();
+        } else if (event.key === "Escape") {
+            zoom(frames[0]);
+        }
+    });
+}());

@@ -1,0 +1,145 @@
+/* compare.js: a second measurement beside the first: what grew, shrank, is new or gone.
+ *
+ * Shares are compared, since runs differ in length. A change counts as one where it is three times
+ * as large as chance makes it (two-proportion test); calls are exact. */
+
+const CERTAIN = 3;
+
+function baseOf() {
+    return page.profile ? page.profile.base : null;
+}
+
+function baseShare(samples) {
+    const base = baseOf();
+    return base.samples > 0 ? samples / base.samples : 0;
+}
+
+/* How many standard deviations lie between two shares. */
+function deviations(now, then) {
+    const base = baseOf(), s = page.profile.summary;
+    const n = s.effective || s.samples, m = base.effective || base.samples;
+    const pooled = (now * n + then * m) / (n + m);
+    const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m));
+    return deviation > 0 ? (now - then) / deviation : 0;
+}
+
+/* Functions of both as rows; what is gone comes behind those that are there. */
+function comparedRows() {
+    const base = baseOf(), f = wholeProfile.functions || page.functions, rows = [];
+    const add = (fn, name, now, then) => {
+        const row = { fn, name, now: shareOfWhole(now.self), then: baseShare(then.self), total: shareOfWhole(now.total),
+            baseTotal: baseShare(then.total), calls: Number(now.calls), baseCalls: Number(then.calls) };
+        row.change = row.now - row.then;
+        row.z = deviations(row.now, row.then);
+        row.verdict = verdictOf(row, now.isThere, then.isThere);
+        rows.push(row);
+    };
+    const none = { self: 0, total: 0, calls: 0, isThere: false };
+    for (let i = 0; i < f.measured; i++)
+        add(i, f.name[i], { self: f.self[i], total: f.total[i], calls: f.calls[i], isThere: true },
+            base.self[i] === null ? none : { self: base.self[i], total: base.total[i], calls: base.calls[i], isThere: true });
+    base.gone.name.forEach((name, i) => add(-1, name, none,
+        { self: base.gone.self[i], total: base.gone.total[i], calls: base.gone.calls[i], isThere: true }));
+    return rows;
+}
+
+function verdictOf(row, isThere, wasThere) {
+    if (!wasThere)
+        return "new";
+    if (!isThere)
+        return "gone";
+    if (Math.abs(row.z) >= CERTAIN)
+        return row.z > 0 ? "more" : "less";
+    return row.calls !== row.baseCalls ? "calls" : "same";
+}
+
+const VERDICTS = { more: "larger share", less: "smaller share", new: "new", gone: "gone", calls: "other calls", same: "no change" };
+
+function signed(number, digits, unit) {
+    const size = Math.abs(number).toFixed(digits);
+    if (!Number(size))
+        return size + unit;
+    return `${number > 0 ? "+" : number < 0 ? "−" : ""}${size}${unit}`;
+}
+
+function comparisonColumns(rows) {
+    const points = (change, isCertain) => element("span",
+        { class: !isCertain ? "count" : change > 0 ? "grown" : "shrunk" }, signed(100 * change, 2, ""));
+    const isCertain = row => !["same", "calls"].includes(row.verdict);
+    const column = (id, title, key, cell, hint) => ({ id, title, number: true, hint, key: i => key(rows[i]), cell: i => cell(rows[i]) });
+    return [
+        column("change", "Δ self", row => row.change, row => points(row.change, isCertain(row)), "points of the share of all samples"),
+        column("z", "z", row => Math.abs(row.z), row => signed(row.z, 1, ""), "standard deviations; from 3 on it is hardly chance"),
+        column("now", "self %", row => row.now, row => percentText(row.now)),
+        column("then", "was", row => row.then, row => percentText(row.then)),
+        column("total", "Δ total", row => row.total - row.baseTotal, row => points(row.total - row.baseTotal,
+            Math.abs(deviations(row.total, row.baseTotal)) >= CERTAIN)),
+        column("calls", "Δ calls", row => row.calls - row.baseCalls, row => row.calls === row.baseCalls ? ""
+            : `${row.calls > row.baseCalls ? "+" : "−"}${countText(Math.abs(row.calls - row.baseCalls))}`),
+        { id: "verdict", title: "change", key: i => rows[i].verdict, cell: i => VERDICTS[rows[i].verdict] },
+        { id: "name", title: "function", key: i => rows[i].name,
+            cell: i => rows[i].fn >= 0 ? functionLink(rows[i].fn) : shortened(rows[i].name) },
+    ];
+}
+
+function showComparison(main, parameters) {
+    const base = baseOf(), rows = comparedRows();
+    const matching = () => {
+        const pattern = patternOf(parameters.search);
+        return rows.map((row, i) => i).filter(i => (!parameters.change || rows[i].verdict === parameters.change) &&
+            (!pattern || pattern.test(rows[i].name)));
+    };
+    const table = new RowTable({ caption: "Comparison", columns: comparisonColumns(rows), rows: matching(),
+        sort: parameters.sort || "z", descending: parameters.order !== "up",
+        open: i => rows[i].fn >= 0 && go({ view: "callers", fn: functionKey(rows[i].fn) }),
+        sorted: (sort, descending) => keep({ sort, order: descending ? null : "up" }) });
+    const counts = Object.keys(VERDICTS).map(verdict => [verdict, rows.filter(row => row.verdict === verdict).length]);
+    main.append(element("p", { class: "remark" }, `Compared with ${plain(base.profile)}: ${samplesText(page.profile.summary.samples)} samples now, ` +
+        `${samplesText(base.samples)} then. Shares are compared, since runs differ in length.` +
+        (page.window ? " The comparison is of whole runs, not of the chosen part." : "")),
+    element("div", { class: "tools" },
+        searchField("search functions (regular expression)", parameters.search, value => {
+            parameters.search = value;
+            keep({ search: value || null });
+            table.setRows(matching());
+        }),
+        selectOf("change", [["", "all"], ...counts.map(([verdict, n]) => [verdict, `${VERDICTS[verdict]} (${n})`])], parameters.change || "",
+            value => go({ ...currentParameters(), change: value || undefined }))),
+    table.element);
+}
+
+/* Red: a larger share of the time with callees than in the base; blue: a smaller one. */
+function comparedColour(fn, style) {
+    const base = baseOf(), f = page.functions;
+    if (fn < 0 || fn >= f.measured)
+        return style.getPropertyValue("--idle");
+    const then = base.total[fn] === null ? 0 : baseShare(base.total[fn]), change = share(f.total[fn]) - then;
+    const strength = Math.min(1, Math.sqrt(Math.abs(change) * 4));
+    if (Math.abs(deviations(share(f.total[fn]), then)) < CERTAIN)
+        return style.getPropertyValue("--idle");
+    return `hsl(${change > 0 ? 5 : 215} ${30 + 55 * strength}% ${style.getPropertyValue("--compare-light")})`;
+}
+
+/* --- coverage ---------------------------------------------------------------------------------- */
+
+/* What became of lines, in words. "New" are those that the patch adds (--diff); what was not counted before, for whatever
+ * other reason, is "newly counted". */
+const LINE_CHANGES = {
+    lost: "lost", new_missed: "new, never ran", counted_missed: "newly counted, never ran", gained: "gained",
+    new_runs: "new, runs", counted_runs: "newly counted, runs", dropped_ran: "no longer counted, ran",
+    dropped_missed: "no longer counted, never ran", deleted_ran: "deleted, ran", deleted_missed: "deleted, never ran",
+    still_runs: "still runs", still_missed: "still never ran",
+};
+
+/* Line -> its class; null where nothing has changed. */
+function baseChanges(data) {
+    const base = data.coverage && data.coverage.base;
+    return base && base.line.length ? new Map(base.line.map((line, i) => [line, base.change[i]])) : null;
+}
+
+/* Points that a file's or folder's share of lines has gained. */
+function coverageChange(node) {
+    if (!node.base || node.base.all - node.base.unknown <= 0 || node.lines.all - node.lines.unknown <= 0)
+        return null;
+    return percentOf(node.lines) - percentOf(node.base);
+}

@@ -1,0 +1,319 @@
+/* flame.js: call paths as a flame or icicle on a canvas.
+ *
+ * A frame is solid where stacks were sampled or where the graph leaves no other way, and hatched
+ * where the model of the call graph assigns time by call counts. Frames narrower than half a pixel
+ * are not drawn; their time is in the frame below them. */
+
+const FRAME_HEIGHT = 20, LEAST_WIDTH = 0.5, TEXT_WIDTH = 30;
+
+class Flame {
+    constructor(options) {
+        Object.assign(this, options);
+        this.root = 0;
+        this.chosen = 0;
+        this.pattern = null;
+        this.canvas = element("canvas", { tabindex: "0", role: "img",
+            "aria-label": "call paths; the table of functions has the same figures",
+            onmousemove: event => this.hover(event), onmouseleave: () => this.say(null),
+            onclick: event => this.click(event), onkeydown: event => this.key(event) });
+        this.status = element("p", { class: "frame", role: "status" });
+        this.holder = element("div", { class: "flame" }, this.canvas);
+        new ResizeObserver(() => this.draw()).observe(this.holder);
+        this.setTree(this.tree);
+    }
+
+    setTree(tree) {
+        this.tree = tree;
+        this.root = this.chosen = 0;
+        this.match();
+        this.measure();
+        this.draw();
+    }
+
+    /* How deep it goes below the root, of what can be seen. */
+    measure() {
+        const { tree } = this, least = tree.total[this.root] * LEAST_WIDTH / 4000;
+        let deepest = 0;
+        const stack = [[this.root, 0]];
+        while (stack.length) {
+            const [node, depth] = stack.pop();
+            deepest = Math.max(deepest, depth);
+            for (let k = tree.kids.start[node]; k < tree.kids.start[node + 1]; k++) {
+                if (tree.total[tree.kids.item[k]] < least)
+                    break;
+                stack.push([tree.kids.item[k], depth + 1]);
+            }
+        }
+        this.above = [];
+        for (let node = this.root; node; node = tree.parent[node])
+            this.above.unshift(tree.parent[node]);
+        this.depth = deepest + 1 + this.above.length;
+    }
+
+    setPattern(text) {
+        this.pattern = patternOf(text);
+        this.match();
+        this.draw();
+    }
+
+    /* Which functions match, and what share of all time is below the outermost of them. */
+    match() {
+        const { tree } = this;
+        this.matches = null;
+        this.matched = 0;
+        if (!this.pattern)
+            return;
+        const names = page.functions.name;
+        this.matches = new Uint8Array(names.length);
+        for (let i = 0; i < names.length; i++)
+            this.matches[i] = this.pattern.test(names[i]) ? 1 : 0;
+        const inside = new Uint8Array(tree.len);
+        for (let i = 1; i < tree.len; i++) {
+            const isMatch = this.matches[tree.fn[i]];
+            if (isMatch && !inside[tree.parent[i]])
+                this.matched += tree.total[i];
+            inside[i] = isMatch || inside[tree.parent[i]];
+        }
+    }
+
+    row(depth) {
+        return this.isFlame ? this.depth - 1 - depth : depth;
+    }
+
+    draw() {
+        const width = this.holder.clientWidth, ratio = window.devicePixelRatio || 1;
+        if (!width)
+            return;
+        const height = this.depth * FRAME_HEIGHT + 1;
+        this.canvas.width = Math.round(width * ratio);
+        this.canvas.height = Math.round(height * ratio);
+        this.canvas.style.width = `${width}px`;
+        this.canvas.style.height = `${height}px`;
+        this.context = this.canvas.getContext("2d");
+        this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        this.style = getComputedStyle(this.holder);
+        this.context.font = `12px ${this.style.fontFamily}`;
+        this.context.textBaseline = "middle";
+        this.drawn = [];
+        this.above.forEach((node, depth) => this.frame(node, 0, width, depth));
+        this.drawBelow(width);
+        this.tell();
+    }
+
+    drawBelow(width) {
+        const { tree } = this, scale = width / (tree.total[this.root] || 1);
+        const stack = [[this.root, 0, this.above.length]];
+        while (stack.length) {
+            const [node, x, depth] = stack.pop();
+            this.frame(node, x, tree.total[node] * scale, depth);
+            let at = x;
+            for (let k = tree.kids.start[node]; k < tree.kids.start[node + 1]; k++) {
+                const kid = tree.kids.item[k], wide = tree.total[kid] * scale;
+                if (wide < LEAST_WIDTH)
+                    break;
+                stack.push([kid, at, depth + 1]);
+                at += wide;
+            }
+        }
+    }
+
+    nameOf(node) {
+        return node && this.tree.fn[node] >= 0 ? functionName(this.tree.fn[node]) : this.rootName;
+    }
+
+    colour(node) {
+        const fn = this.tree.fn[node], f = page.functions;
+        if (this.matches)
+            return this.matches[fn] ? this.style.getPropertyValue("--match") : this.style.getPropertyValue("--idle");
+        if (!node || f.kind[fn] >= KIND.small)
+            return this.style.getPropertyValue("--idle");
+        if (this.isCompared)
+            return comparedColour(fn, this.style);
+        if (this.isByObject)
+            return `hsl(${hueOf(objectName(fn))} ${this.style.getPropertyValue("--frame-tone")})`;
+        return `hsl(${15 + hueOf(f.name[fn]) % 45} ${this.style.getPropertyValue("--frame-tone")})`;
+    }
+
+    frame(node, x, wide, depth) {
+        const c = this.context, y = this.row(depth) * FRAME_HEIGHT;
+        const inner = Math.max(wide - 1, LEAST_WIDTH);
+        c.fillStyle = this.colour(node);
+        c.fillRect(x, y, inner, FRAME_HEIGHT - 1);
+        if (this.tree.estimate && this.tree.estimate[node] && wide > 3)
+            this.hatch(x, y, inner);
+        if (node === this.chosen && node) {
+            c.strokeStyle = this.style.color;
+            c.lineWidth = 2;
+            c.strokeRect(x + 1, y + 1, inner - 2, FRAME_HEIGHT - 3);
+        }
+        if (wide > TEXT_WIDTH)
+            this.write(this.nameOf(node), x + 4, y + FRAME_HEIGHT / 2, wide - 8);
+        this.drawn.push({ node, x, y, wide });
+    }
+
+    hatch(x, y, wide) {
+        const c = this.context;
+        c.save();
+        c.beginPath();
+        c.rect(x, y, wide, FRAME_HEIGHT - 1);
+        c.clip();
+        c.strokeStyle = this.style.getPropertyValue("--hatch");
+        c.lineWidth = 1;
+        c.beginPath();
+        for (let at = x - FRAME_HEIGHT; at < x + wide; at += 7) {
+            c.moveTo(at, y + FRAME_HEIGHT);
+            c.lineTo(at + FRAME_HEIGHT, y);
+        }
+        c.stroke();
+        c.restore();
+    }
+
+    /* As much of a name as there is room for. */
+    write(text, x, y, room) {
+        const c = this.context;
+        let fits = text.slice(0, Math.ceil(room / 4));
+        while (fits.length > 1 && c.measureText(fits + (fits === text ? "" : "…")).width > room)
+            fits = fits.slice(0, Math.floor(fits.length * 0.9));
+        c.fillStyle = this.style.getPropertyValue("--frame-text");
+        if (fits.length > 2 || fits === text)
+            c.fillText(fits === text ? fits : `${fits}…`, x, y);
+    }
+
+    at(event) {
+        const box = this.canvas.getBoundingClientRect();
+        const x = event.clientX - box.left, y = event.clientY - box.top;
+        for (let i = this.drawn.length - 1; i >= 0; i--) {
+            const f = this.drawn[i];
+            if (x >= f.x && x < f.x + f.wide && y >= f.y && y < f.y + FRAME_HEIGHT)
+                return f.node;
+        }
+        return -1;
+    }
+
+    describe(node) {
+        const { tree } = this;
+        const way = !tree.estimate ? "" : tree.estimate[node]
+            ? "; an estimate: the model of the call graph splits time by calls" : "; no other way leads here";
+        return `${this.nameOf(node)}: ${percentText(share(tree.total[node]))}, ${amountText(tree.total[node])}` +
+            `; self ${amountText(tree.self[node])}${node ? way : ""}`;
+    }
+
+    tell() {
+        const found = this.pattern ? `${percentText(share(this.matched))} match. ` : "";
+        this.status.textContent = found + this.describe(this.chosen);
+    }
+
+    say(node) {
+        if (node === null || node < 0)
+            this.tell();
+        else
+            this.status.textContent = this.describe(node);
+    }
+
+    hover(event) {
+        this.say(this.at(event));
+    }
+
+    click(event) {
+        const node = this.at(event);
+        if (node >= 0)
+            this.zoom(node);
+    }
+
+    zoom(node) {
+        this.root = this.chosen = node;
+        this.measure();
+        this.draw();
+    }
+
+    /* Parent, first child, or the next of the same parent. */
+    neighbour(key) {
+        const { tree, chosen } = this, inward = this.isFlame ? "ArrowUp" : "ArrowDown";
+        const outward = this.isFlame ? "ArrowDown" : "ArrowUp";
+        if (key === inward)
+            return tree.kids.start[chosen] < tree.kids.start[chosen + 1] ? tree.kids.item[tree.kids.start[chosen]] : -1;
+        if (key === outward)
+            return chosen ? tree.parent[chosen] : -1;
+        if (key !== "ArrowLeft" && key !== "ArrowRight")
+            return -1;
+        const parent = tree.parent[chosen];
+        const at = tree.kids.item.indexOf(chosen, tree.kids.start[parent]) + (key === "ArrowRight" ? 1 : -1);
+        return chosen && at >= tree.kids.start[parent] && at < tree.kids.start[parent + 1] ? tree.kids.item[at] : -1;
+    }
+
+    key(event) {
+        const { chosen } = this;
+        if (event.ctrlKey || event.altKey || event.metaKey)
+            return;
+        if (event.key === "Enter") {
+            this.zoom(chosen);
+        } else if (event.key === "Escape") {
+            this.zoom(0);
+        } else if (event.key === "c" && chosen && this.tree.fn[chosen] < page.functions.measured) {
+            go({ view: "callers", fn: functionKey(this.tree.fn[chosen]) });
+        } else {
+            const to = this.neighbour(event.key);
+            if (to < 0 && !event.key.startsWith("Arrow"))
+                return;
+            if (to >= 0)
+                this.chosen = to;
+            this.draw();
+        }
+        event.preventDefault();
+        event.stopPropagation();
+    }
+}
+
+function hueOf(name) {
+    let hash = 0;
+    for (let i = 0; i < name.length; i++)
+        hash = (31 * hash + name.charCodeAt(i)) | 0;
+    return Math.abs(hash) % 360;
+}
+
+function flameTree(parameters) {
+    const fn = parameters.fn === undefined ? undefined : page.byKey.get(parameters.fn);
+    if (parameters.way === "callers" || fn !== undefined)
+        return callerTree(treeOfAll(), fn);
+    return treeOfAll();
+}
+
+function flameRemark(tree) {
+    return tree.estimate
+        ? "Reconstructed from pairs of callers and callees: hatched frames are the model's estimate, solid ones have no other way to them."
+        : "Whole stacks, as they were sampled.";
+}
+
+function colourChoice(parameters, change) {
+    const choices = [["", "functions"]];
+    if (page.functions.objects.length)
+        choices.push(["object", "objects"]);
+    if (baseOf())
+        choices.push(["change", "change: red more, blue less"]);
+    return choices.length > 1 ? selectOf("colour", choices, parameters.colour || "", change) : null;
+}
+
+function showFlame(main, parameters) {
+    if (!(page.summary.samples > 0)) {
+        main.append(element("p", { class: "none" }, "No samples were taken; there are no times to draw."));
+        return;
+    }
+    const fn = parameters.fn === undefined ? undefined : page.byKey.get(parameters.fn);
+    const flame = new Flame({ tree: flameTree(parameters), isFlame: parameters.up === "1",
+        isByObject: parameters.colour === "object", isCompared: Boolean(baseOf()) && parameters.colour === "change",
+        rootName: fn !== undefined ? `callers of ${functionName(fn)}` : "all" });
+    const set = key => value => go({ ...currentParameters(), [key]: value || undefined });
+    const ways = [["", "callers to callees"], ["callers", "functions, and their callers"]];
+    main.append(element("div", { class: "tools" },
+        searchField("search frames (regular expression)", parameters.search, value => {
+            keep({ search: value || null });
+            flame.setPattern(value);
+        }),
+        fn === undefined ? selectOf("from", ways, parameters.way || "", set("way"))
+            : link({ view: "flame" }, "all functions"),
+        selectOf("grows", [["", "down"], ["1", "up"]], parameters.up || "", set("up")),
+        colourChoice(parameters, set("colour")),
+        element("button", { type: "button", onclick: () => flame.zoom(0) }, "whole")),
+    flame.status, flame.holder, element("p", { class: "remark" }, flameRemark(flame.tree)));
+    flame.setPattern(parameters.search);
+}

@@ -1,0 +1,87 @@
+/* format.js: numbers and names as people read them. */
+
+const NARROW = "\u202f"; /* between groups of digits */
+
+/* A count: a number, or the digits of one that no double holds. */
+function countText(count) {
+    return count === null || count === undefined ? ""
+        : String(count).replace(/\B(?=(\d{3})+(?!\d))/g, NARROW);
+}
+
+/* "1 object", "2 objects". */
+function counted(count, word) {
+    return `${countText(count)} ${word}${Number(count) === 1 ? "" : "s"}`;
+}
+
+function percentText(part) {
+    return `${(100 * part).toFixed(2)}${NARROW}%`;
+}
+
+function samplesText(samples) {
+    return Number.isInteger(samples) ? countText(samples) : samples.toFixed(2);
+}
+
+/* Samples in the unit they measure; in samples where that is not known. */
+function amountText(samples) {
+    const s = page.summary;
+    if (!(s.rate > 0))
+        return `${samplesText(samples)} samples`;
+    const amount = samples / s.rate;
+    if (s.abbreviation !== "s")
+        return `${amount.toPrecision(4)} ${s.dimension}`;
+    return `${amount.toFixed(s.rate > 1000 ? 6 : 3)} s`;
+}
+
+/* A percentage that never says 100 or 0 of what is not quite so. */
+function ratioText(ratio) {
+    if (!ratio.all)
+        return "";
+    if (ratio.all === ratio.unknown)
+        return "unknown";
+    const known = ratio.all - ratio.unknown;
+    let text = percentOf(ratio).toFixed(1);
+    if (text === "100.0" && ratio.hit < known)
+        text = "99.9";
+    if (text === "0.0" && ratio.hit > 0)
+        text = "0.1";
+    return `${text}${NARROW}%`;
+}
+
+/* Control characters, and those that turn the direction of writing, made visible: a name stays on
+ * its line and in its place. */
+function plain(text) {
+    return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+        c => c === "\t" ? " " : "\ufffd");
+}
+
+const LONGEST_NAME = 300;
+function shortened(text) {
+    const shown = plain(text.length > LONGEST_NAME ? text.slice(0, LONGEST_NAME) : text);
+    return text.length > LONGEST_NAME ? `${shown}…` : shown;
+}
+
+function functionName(i) {
+    return shortened(page.functions.name[i]);
+}
+
+function objectName(i) {
+    const f = page.functions;
+    return f.object[i] >= 0 ? shortened(f.objects[f.object[i]]) : "";
+}
+
+function dateText(seconds) {
+    return seconds ? new Date(1000 * seconds).toISOString().slice(0, 16).replace("T", " ") + " UTC"
+        : "";
+}
+
+/* What the user typed, as a regular expression, or, where it is none, as plain text. */
+function patternOf(text) {
+    if (!text)
+        return null;
+    const flags = /[A-Z]/.test(text) ? "u" : "iu";
+    try {
+        return new RegExp(text, flags);
+    } catch (e) {
+        return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), flags);
+    }
+}

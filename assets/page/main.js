@@ -1,0 +1,169 @@
+/* main.js: views, the address, keys. The address keeps the view and what was chosen in it, so that
+ * back, forward and sending it to somebody work. */
+
+const VIEWS = [
+    { id: "summary", title: "Summary", show: showSummary, isThere: () => true },
+    { id: "functions", title: "Functions", show: showFunctions, isThere: () => page.profile },
+    { id: "callers", title: "Callers", show: showCallers, needsCalls: true, isThere: () => page.profile },
+    { id: "flame", title: "Flame", show: showFlame, isThere: () => page.profile },
+    { id: "graph", title: "Graph", show: showGraph, needsCalls: true,
+        isThere: () => page.profile && page.profile.arcs.all },
+    { id: "timeline", title: "Timeline", show: showTimeline, isThere: hasTimeline },
+    { id: "source", title: "Source", show: showSource, isThere: () => page.files.name.length },
+    { id: "comparison", title: "Comparison", show: showComparison, isThere: () => baseOf() },
+    { id: "coverage", title: "Coverage", show: showCoverage, isThere: () => page.coverage },
+];
+
+const KEYS = [
+    ["1 to 9", "the views, from left to right"],
+    ["/", "search"],
+    ["?", "this list"],
+    ["Escape", "close this list; in the flame: show all of it"],
+    ["↑ ↓ or k j", "rows of a table, lines of a source"],
+    ["← →", "close and open a folder"],
+    ["Enter", "open the row; in the flame: zoom to the frame"],
+    ["arrows", "in the flame: to callers, callees and neighbours"],
+    ["c", "in the flame: callers and callees of the frame"],
+    ["h, H", "in a source: the next, the previous hot line"],
+    ["l, L (or u, U)", "the next, the previous line that never ran"],
+    ["b, B", "the next, the previous branch that was not taken"],
+    ["c, C", "in a source: the next, the previous line whose coverage differs from the base's"],
+    ["d", "in a source: show or hide the details of the chosen line"],
+    ["← →, with Shift", "in the timeline: move the window, its end"],
+    ["arrows, + - 0", "in the graph: move, zoom, show all of it"],
+    ["Backspace", "back"],
+];
+
+/* --- the address ------------------------------------------------------------------------------- */
+
+function addressOf(parameters) {
+    const text = new URLSearchParams();
+    if (page.window)
+        parameters = { ...addressOfWindow(page.window), ...parameters };
+    for (const [key, value] of Object.entries(parameters))
+        if (value !== undefined && value !== null && value !== "")
+            text.set(key, value);
+    return `#${text}`;
+}
+
+/* A part of the recording stays chosen from view to view. */
+function addressOfWindow(part) {
+    return { from: part.from > 0 ? part.from : undefined, to: part.to < Infinity ? part.to : undefined,
+        thread: part.thread >= 0 ? part.thread : undefined };
+}
+
+function currentParameters() {
+    return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+}
+
+function go(parameters) {
+    location.hash = addressOf(parameters);
+}
+
+/* Changes the address without showing anything anew. */
+function keep(changes) {
+    history.replaceState(null, "", addressOf({ ...currentParameters(), ...changes }));
+}
+
+/* --- the page ---------------------------------------------------------------------------------- */
+
+function viewOf(parameters) {
+    const wanted = parameters.view || (parameters.fn !== undefined ? "callers" : "summary");
+    return VIEWS.find(view => view.id === wanted && view.isThere()) || VIEWS[0];
+}
+
+function drawNavigation(navigation, chosen) {
+    navigation.replaceChildren(...VIEWS.filter(view => view.isThere()).map((view, i) =>
+        element("a", { href: addressOf({ view: view.id }), "aria-current": view === chosen ? "page" : null,
+            title: `key ${i + 1}` }, view.title)));
+}
+
+let shown = 0; /* how often a view was asked for */
+
+async function show() {
+    const parameters = currentParameters(), view = viewOf(parameters), turn = ++shown;
+    if (view.needsCalls || windowOf(parameters))
+        await takeCalls();
+    if (turn !== shown)
+        return; /* somebody went on meanwhile */
+    applyWindow(parameters);
+    const main = element("main", { id: "main", class: view.id, tabindex: "-1" });
+    drawNavigation(document.querySelector("nav"), view);
+    document.getElementById("main").replaceWith(main);
+    const part = windowText();
+    if (part)
+        main.append(element("p", { class: "part" }, part, " ", element("button", { type: "button", onclick: () => {
+            page.window = null;
+            go({ ...parameters, from: undefined, to: undefined, thread: undefined });
+        } }, "whole run")));
+    document.title = `${view.title} - ${plain(page.data.title)}`;
+    try {
+        await view.show(main, parameters);
+    } catch (e) {
+        main.append(element("p", { class: "remark warning" }, `This cannot be shown: ${plain(String(e.message))}`));
+    }
+    if (document.activeElement === document.body)
+        (main.querySelector("div.rows, div.source, canvas, svg.graph") || main).focus({ preventScroll: true });
+}
+
+function toggleHelp() {
+    const help = document.getElementById("help");
+    if (help.open)
+        help.close();
+    else
+        help.showModal();
+}
+
+function helpDialog() {
+    const list = element("dl", { class: "facts" });
+    for (const [key, text] of KEYS)
+        list.append(element("dt", {}, element("kbd", {}, key)), element("dd", {}, text));
+    return element("dialog", { id: "help", "aria-label": "Keys" }, heading("Keys"), list,
+        element("form", { method: "dialog" }, element("button", {}, "close")));
+}
+
+function pressed(event) {
+    const isTyping = event.target.matches("input, select, textarea");
+    if (event.ctrlKey || event.altKey || event.metaKey || (isTyping && event.key !== "Escape"))
+        return;
+    const views = VIEWS.filter(view => view.isThere());
+    if (event.key === "?") {
+        toggleHelp();
+    } else if (event.key >= "1" && event.key <= String(views.length)) {
+        go({ view: views[Number(event.key) - 1].id });
+    } else if (event.key === "/") {
+        const field = document.querySelector("main input[type=search], main input");
+        if (!field)
+            return;
+        field.focus();
+    } else if (event.key === "Backspace") {
+        history.back();
+    } else if (event.key === "Escape" && isTyping) {
+        (document.querySelector("main div.rows, main div.source, main canvas, main svg.graph") || document.getElementById("main")).focus();
+        return;
+    } else {
+        return;
+    }
+    event.preventDefault();
+}
+
+async function start() {
+    document.body.append(
+        element("header", {}, element("h1", {}), element("nav", { "aria-label": "Views" }),
+            element("button", { type: "button", title: "keys", "aria-label": "keys", onclick: toggleHelp }, "?")),
+        element("main", { id: "main" }, element("p", {}, "Unpacking ...")), helpDialog());
+    try {
+        await takeData();
+    } catch (e) {
+        document.getElementById("main").replaceChildren(element("p", { class: "remark warning" },
+            `The page's data cannot be unpacked by this browser: ${e.message}`));
+        return;
+    }
+    document.querySelector("h1").textContent = plain(page.data.title);
+    window.addEventListener("hashchange", show);
+    document.addEventListener("keydown", pressed);
+    await show();
+    setTimeout(takeCalls, 300);
+}
+
+start();

@@ -1,0 +1,140 @@
+/* The proposal of 2002 for arc profiling, as a header: magics, tags, structures, and functions that
+ * write and read its items. C99 and C++; it needs <stdio.h> alone. docs/formats/bbg.md and da.md
+ * draw the bytes. libmonarc reads and writes whole files; this is for programs that go through them
+ * item by item.
+ *
+ * Every number is little-endian and unsigned. A string is its length, its characters, a NUL, and
+ * NULs up to a multiple of 4; NULL and "" are length 0 and one zero word. A record is a tag, the
+ * bytes that follow its length, and items. Functions return 0, or -1 if the stream failed, ended,
+ * or holds a string that is none. */
+#ifndef MONARC_ARC_PROFILE_H
+#define MONARC_ARC_PROFILE_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARC_PROFILE_BBG_SUFFIX  ".bbg"
+#define ARC_PROFILE_DA_SUFFIX   ".da"
+#define ARC_PROFILE_BBG_MAGIC   0x67626267u /* "gbbg" */
+#define ARC_PROFILE_DA_MAGIC    0x766f6367u /* "gcov" */
+#define ARC_PROFILE_VERSION_304 0x65343033u /* "304e": gcc 3.4, experimental */
+
+enum arc_profile_tag {
+    ARC_PROFILE_TAG_FUNCTION = 1,        /* string name, int32 checksum */
+    ARC_PROFILE_TAG_BLOCKS = 2,          /* int32 flags of each block */
+    ARC_PROFILE_TAG_ARCS = 3,            /* {int32 block, int32 flags}*, one record a block */
+    ARC_PROFILE_TAG_LINES = 4,           /* {int32 line | int32 0, string file}*, likewise */
+    ARC_PROFILE_TAG_ARC_COUNTS = 5,      /* int64 of each arc that is counted */
+    ARC_PROFILE_TAG_OBJECT_SUMMARY = 6,  /* int32 arcs, int64 sum, int64 largest */
+    ARC_PROFILE_TAG_PROGRAM_SUMMARY = 7, /* the same */
+};
+
+enum arc_profile_arc_flags {
+    ARC_PROFILE_ARC_ON_TREE = 1, /* no counter: it follows from the others */
+    ARC_PROFILE_ARC_FAKE = 2
+};
+
+/* What a program keeps of an object: one array of counters, of which functions own consecutive
+ * slices. */
+struct function_info {
+    const char *name;
+    unsigned checksum;
+    unsigned n_arc_counts;
+};
+
+struct coverage_info {
+    uint32_t version;
+    struct coverage_info *next;
+    const char *filename;
+    struct function_info *functions;
+    unsigned n_functions;
+    int64_t *arc_counts;
+    unsigned n_arc_counts;
+};
+
+static inline int write_int32(FILE *to, uint32_t value)
+{
+    unsigned char b[4];
+    for (int i = 0; i < 4; i++)
+        b[i] = (unsigned char)(value >> 8 * i);
+    return fwrite(b, sizeof b, 1, to) == 1 ? 0 : -1;
+}
+
+static inline int write_int64(FILE *to, uint64_t value)
+{
+    return write_int32(to, (uint32_t)value) || write_int32(to, (uint32_t)(value >> 32)) ? -1 : 0;
+}
+
+/* Bytes that a string takes. */
+static inline uint32_t arc_profile_string_bytes(const char *text)
+{
+    return 4 + (((text ? (uint32_t)strlen(text) : 0) + 4) & ~3u);
+}
+
+static inline int write_string(FILE *to, const char *text)
+{
+    static const char NULS[4] = {0, 0, 0, 0};
+    uint32_t len = text ? (uint32_t)strlen(text) : 0,
+             rest = arc_profile_string_bytes(text) - 4 - len;
+    if (write_int32(to, len) || (len && fwrite(text, len, 1, to) != 1))
+        return -1;
+    return fwrite(NULS, rest, 1, to) == 1 ? 0 : -1;
+}
+
+static inline int read_int32(FILE *from, uint32_t *value)
+{
+    unsigned char b[4];
+    if (fread(b, sizeof b, 1, from) != 1)
+        return -1;
+    *value = (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+    return 0;
+}
+
+static inline int read_int64(FILE *from, uint64_t *value)
+{
+    uint32_t low, high;
+    if (read_int32(from, &low) || read_int32(from, &high))
+        return -1;
+    *value = (uint64_t)high << 32 | low;
+    return 0;
+}
+
+/* Into *text, which the caller frees. What a damaged length claims is not believed: memory grows
+ * with what is there. */
+static inline int read_string(FILE *from, char **text)
+{
+    uint32_t len, whole = 0;
+    char *at = NULL;
+    if (read_int32(from, &len) || len > UINT32_MAX - 8)
+        return -1;
+    for (uint32_t padded = (len + 4) & ~3u; whole < padded; whole += 4) {
+        char *grown = whole & 4095 ? at : (char *)realloc(at, (size_t)whole + 4096);
+        if (!grown || fread(grown + whole, 4, 1, from) != 1) {
+            free(grown ? grown : at);
+            return -1;
+        }
+        at = grown;
+    }
+    for (uint32_t i = len; i < whole; i++)
+        if (at[i]) {
+            free(at);
+            return -1;
+        }
+    *text = at;
+    return 0;
+}
+
+/* A record's head. What is not known is passed over by its length. */
+static inline int write_record(FILE *to, uint32_t tag, uint32_t length)
+{
+    return write_int32(to, tag) || write_int32(to, length) ? -1 : 0;
+}
+
+static inline int read_record(FILE *from, uint32_t *tag, uint32_t *length)
+{
+    return read_int32(from, tag) || read_int32(from, length) ? -1 : 0;
+}
+
+#endif

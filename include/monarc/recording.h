@@ -1,0 +1,148 @@
+/* Recordings of `monarc run`: processes, threads, samples and their stacks.
+ *
+ *     struct monarc_source in = monarc_from_path("prog.monarc/monarc.side");
+ *     struct monarc_recording *r = monarc_recording_new(NULL, &e);
+ *     if (r && monarc_recording_read(r, &in, &e))
+ *         ...
+ *
+ * Format: MONARC_RECORDING; docs/formats/recording.md draws the bytes. What recorders inside a
+ * process leave (MONARC_SIDECAR) `monarc recover` makes one of. Indices are into the lists of one
+ * recording; texts are valid until it is cleared, read again or freed. */
+#ifndef MONARC_RECORDING_H
+#define MONARC_RECORDING_H
+
+#include <monarc/formats.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct monarc_recording;
+
+#define MONARC_NONE UINT32_MAX /* as an index: there is none */
+
+struct monarc_recording_facts {
+    size_t objects, symbols, nodes, processes, threads, events, samples, losses;
+    uint64_t start_ns;            /* since 1970 */
+    uint64_t length_ns, slice_ns; /* wall time; of a slice, in which samples are counted together */
+    uint64_t user_ns, system_ns;  /* CPU time of all processes, as far as they were waited for */
+    uint64_t monitor_ns, cost_ns; /* of the recorder; what sampling took from the program */
+    uint64_t stacks, whole_stacks; /* samples with a stack; of these, up to the outermost frame */
+    uint32_t rate, cpus;           /* samples a second and thread that were asked for; 0: none */
+    uint16_t machine;              /* EM_... of <elf.h> */
+};
+
+enum monarc_object_kind {
+    MONARC_OBJECT_FILE, /* addresses are link addresses */
+    MONARC_OBJECT_VDSO,
+    MONARC_OBJECT_KERNEL,    /* addresses are numbers of system calls */
+    MONARC_OBJECT_GENERATED, /* code in no file, of one process */
+    MONARC_OBJECT_WAIT,      /* time off the CPU: numbers of system calls */
+    MONARC_OBJECT_CUT        /* stands for callers that are not known */
+};
+
+struct monarc_object {
+    enum monarc_object_kind kind;
+    const char *path; /* of a file; else NULL */
+    uint64_t low, high;
+    uint32_t process; /* of generated code; else MONARC_NONE */
+    const uint8_t *build_id;
+    size_t build_id_bytes;
+    bool is_deleted; /* the file was gone, or another, when it was mapped */
+};
+
+/* A name for code in [start, start + size) of an object that no file names. */
+struct monarc_symbol {
+    uint32_t object;
+    uint64_t start, size;
+    const char *name;
+};
+
+/* What ran in a process between two execs. Process 0 is the program that was asked for. */
+struct monarc_process {
+    uint32_t pid, parent_pid;
+    uint32_t program;          /* an object, or MONARC_NONE */
+    uint64_t start_ns, end_ns; /* since the recording's start; end 0: it was still running */
+    uint64_t user_ns, system_ns;
+    bool has_cpu, has_ended;
+    int32_t status; /* as of wait(2), if it has ended */
+    const char *name;
+    const char *why_unseen; /* NULL: recorded; else why not, or not wholly */
+};
+
+struct monarc_thread {
+    uint32_t process, tid; /* tid 0: several short-lived threads together */
+    uint64_t start_ns, end_ns, cpu_ns;
+    bool has_cpu;
+    const char *name;
+};
+
+struct monarc_event {
+    const char *name;
+    bool is_time;    /* weights are nanoseconds; else events */
+    uint64_t period; /* what a sample stands for; 0: they differ */
+    bool is_user_only;
+};
+
+/* Samples of one event with one stack, of one thread, in one slice of time. */
+struct monarc_sample {
+    uint32_t slice, thread, event, node;
+    uint64_t weight; /* nanoseconds or events */
+    uint32_t count;  /* how many samples that are */
+};
+
+struct monarc_frame {
+    uint32_t object;
+    uint64_t address;
+};
+
+/* What was not seen, and how much that was. */
+struct monarc_loss {
+    uint64_t count, ns;
+    const char *text;
+};
+
+struct monarc_recording *monarc_recording_new(const struct monarc_memory *memory,
+                                              struct monarc_error *e);
+void monarc_recording_free(struct monarc_recording *r);
+void monarc_recording_clear(struct monarc_recording *r);
+
+/* Replaces what is in `r`; after a failure it is empty. Indices in a recording that was read are in
+ * their lists. */
+bool monarc_recording_read(struct monarc_recording *r, const struct monarc_source *in,
+                           struct monarc_error *e);
+bool monarc_recording_write(const struct monarc_recording *r, struct monarc_target *to,
+                            struct monarc_error *e);
+
+void monarc_recording_get_facts(const struct monarc_recording *r,
+                                struct monarc_recording_facts *out);
+
+/* What was said of it: "argument" (in order), "directory", "version"; the i-th of a key, or NULL.
+ */
+const char *monarc_recording_text(const struct monarc_recording *r, const char *key, size_t i);
+
+/* Row `i` of a list, or false. */
+bool monarc_recording_get_object(const struct monarc_recording *r, size_t i,
+                                 struct monarc_object *out);
+bool monarc_recording_get_symbol(const struct monarc_recording *r, size_t i,
+                                 struct monarc_symbol *out);
+bool monarc_recording_get_process(const struct monarc_recording *r, size_t i,
+                                  struct monarc_process *out);
+bool monarc_recording_get_thread(const struct monarc_recording *r, size_t i,
+                                 struct monarc_thread *out);
+bool monarc_recording_get_event(const struct monarc_recording *r, size_t i,
+                                struct monarc_event *out);
+bool monarc_recording_get_sample(const struct monarc_recording *r, size_t i,
+                                 struct monarc_sample *out);
+bool monarc_recording_get_loss(const struct monarc_recording *r, size_t i, struct monarc_loss *out);
+
+/* The stack of a sample's node, innermost frame first: stores up to `room` frames and returns how
+ * many there are. */
+size_t monarc_recording_stack(const struct monarc_recording *r, uint32_t node,
+                              struct monarc_frame *out, size_t room);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

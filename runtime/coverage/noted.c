@@ -1,0 +1,315 @@
+/* Reads the notes of an object and hands its counters to the da family. See noted.h.
+ *
+ *     magic version stamp [checksum] [directory] [unexecuted]  { FUNCTION BLOCKS ARCS* ... }*
+ *
+ * Specification: docs/formats/gcno.md. Only notes of this machine's byte order are read. */
+#include "noted.h"
+#include "../common/sys.h"
+#include "file.h"
+#include "names.h"
+#include "report.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#define NOTES_MAX (256u << 20)
+
+struct noted {
+    struct coverage_info info; /* arc_counts are a copy, made anew for each image */
+    const uint32_t *place;     /* of each function in the object */
+};
+
+bool noted_is_wanted(void)
+{
+    const char *format = names_variable("MONARC_COVER_FORMAT");
+    return format && strcmp(format, "da") == 0;
+}
+
+/* ---- the notes, function by function */
+
+struct notes {
+    struct cursor in;
+    const struct gcov_dialect *dialect;
+};
+
+/* What the notes say of one. */
+struct noted_function {
+    uint32_t ident, lineno_checksum, cfg_checksum, blocks, graph;
+    const char *name;
+};
+
+static size_t noted_unit(const struct notes *n)
+{
+    return n->dialect->has_byte_lengths ? 1 : 4;
+}
+
+static const char *noted_text(const struct notes *n, struct cursor *c)
+{
+    struct cursor text = cursor_part(c, (size_t)cursor_u32(c) * noted_unit(n));
+    return text.size && !c->is_short && !text.at[text.size - 1] ? (const char *)text.at : NULL;
+}
+
+/* False if they are not of this object. From gcc 12 on a new stamp alone is no other code. */
+static bool noted_open(struct notes *n, const struct info *o)
+{
+    uint32_t magic = cursor_u32(&n->in), version = cursor_u32(&n->in), stamp = cursor_u32(&n->in);
+    n->dialect = o->dialect;
+    if (n->dialect->has_byte_lengths)
+        cursor_u32(&n->in);
+    if (n->dialect->has_directory)
+        noted_text(n, &n->in);
+    if (n->dialect->has_columns)
+        cursor_u32(&n->in);
+    return !n->in.is_short && magic == GCOV_MAGIC_NOTES && version == o->version &&
+           stamp == o->stamp;
+}
+
+static uint32_t noted_crc(uint32_t crc, uint32_t word)
+{
+    crc = ~crc ^ word;
+    for (int i = 0; i < 32; i++)
+        crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+    return ~crc;
+}
+
+/* With the exit as the last block, which is its place in bbg. */
+static uint32_t noted_block(const struct notes *n, uint32_t block, uint32_t blocks)
+{
+    if (!n->dialect->has_exit_second || !block)
+        return block;
+    return block == 1 ? blocks - 1 : block - 1;
+}
+
+static void noted_arcs(const struct notes *n, struct cursor record, struct noted_function *f)
+{
+    uint32_t source = noted_block(n, cursor_u32(&record), f->blocks);
+    while (cursor_left(&record) >= 8) {
+        f->graph = noted_crc(f->graph, source);
+        f->graph = noted_crc(f->graph, noted_block(n, cursor_u32(&record), f->blocks));
+        f->graph = noted_crc(f->graph, cursor_u32(&record));
+    }
+}
+
+/* The next function; false at the end, where in.is_short says that this is none. */
+static bool noted_next(struct notes *n, struct noted_function *f)
+{
+    bool has_begun = false;
+    *f = (struct noted_function){0};
+    while (cursor_left(&n->in) >= 8 && !(has_begun && cursor_peek(&n->in) == GCOV_TAG_FUNCTION)) {
+        uint32_t tag = cursor_u32(&n->in);
+        struct cursor record = cursor_part(&n->in, (size_t)cursor_u32(&n->in) * noted_unit(n));
+        if (tag == GCOV_TAG_FUNCTION) {
+            has_begun = true;
+            f->ident = cursor_u32(&record);
+            f->lineno_checksum = cursor_u32(&record);
+            f->cfg_checksum = n->dialect->has_cfg_checksum ? cursor_u32(&record) : 0;
+            f->name = noted_text(n, &record);
+        } else if (tag == GCOV_TAG_BLOCKS) {
+            f->blocks = n->dialect->has_columns ? cursor_u32(&record) : (uint32_t)(record.size / 4);
+            f->graph = noted_crc(0, f->blocks);
+        } else if (tag == GCOV_TAG_ARCS) {
+            noted_arcs(n, record, f);
+        }
+    }
+    return has_begun && !n->in.is_short;
+}
+
+/* ---- an object and its notes */
+
+struct noted_work {
+    struct notes notes;
+    const struct info *gcc;
+    struct noted *out;
+    struct function_info *functions;
+    uint32_t *place;
+    uint32_t present; /* functions of the object that no other object has */
+};
+
+static bool noted_is_same(const struct noted_function *f, const struct info_function *own)
+{
+    return f->ident == own->ident && f->lineno_checksum == own->lineno_checksum &&
+           f->cfg_checksum == own->cfg_checksum;
+}
+
+/* Both mostly list their functions in one order, or in opposite orders. */
+static bool noted_find(const struct info *gcc, const struct noted_function *f, uint32_t *at,
+                       struct info_function *own)
+{
+    for (uint32_t step = 0; step < gcc->n_functions; step++) {
+        uint32_t before = (*at + gcc->n_functions - step) % gcc->n_functions;
+        uint32_t after = (*at + 1 + step) % gcc->n_functions;
+        for (int side = 0; side < 2; side++) {
+            uint32_t i = side ? before : after;
+            if (info_function(gcc, i, own) && noted_is_same(f, own)) {
+                *at = i;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool noted_names(struct noted_work *w)
+{
+    struct noted_function f;
+    struct info_function own;
+    uint32_t at = w->gcc->n_functions - 1, known = 0;
+    while (noted_next(&w->notes, &f)) {
+        if (!noted_find(w->gcc, &f, &at, &own))
+            continue; /* not in this program */
+        if (!f.name || known >= w->present)
+            return false;
+        w->functions[known] = (struct function_info){f.name, f.graph, own.arcs};
+        w->place[known++] = at;
+        w->out->info.n_arc_counts += own.arcs;
+    }
+    w->out->info.n_functions = known;
+    return known == w->present && !w->notes.in.is_short;
+}
+
+static uint32_t noted_present(const struct info *gcc)
+{
+    struct info_function own;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < gcc->n_functions; i++)
+        n += info_function(gcc, i, &own);
+    return n;
+}
+
+/* x.gcda as x with another end, in memory that stays. */
+static char *noted_path(const char *path, const char *end)
+{
+    size_t n = strlen(path), suffix = strlen(".gcda");
+    if (n > suffix && strcmp(path + n - suffix, ".gcda") == 0)
+        n -= suffix;
+    char *to = objects_memory(n + strlen(end) + 1);
+    if (to) {
+        memcpy(to, path, n);
+        strcpy(to + n, end);
+    }
+    return to;
+}
+
+/* All of a file, in memory that stays. */
+static struct cursor noted_read(const char *path)
+{
+    struct cursor none = {0};
+    struct file_status status;
+    long fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    if (fd < 0)
+        return none;
+    bool is_fine = file_status((int)fd, &status) == 0 && status.size_bytes < NOTES_MAX;
+    size_t used = 0, size = is_fine ? (size_t)status.size_bytes : 0;
+    unsigned char *at = size ? sys_pages(size) : NULL;
+    for (long r = 1; at && used < size && r > 0; used += r > 0 ? (size_t)r : 0)
+        r = sys_read((int)fd, at + used, size - used);
+    sys_close((int)fd);
+    return at ? cursor_on(at, used) : none;
+}
+
+/* Where the compiler left them, or where counters go. */
+static struct cursor noted_notes(const char *filename)
+{
+    static char prefixed[PATH_MAX];
+    const char *path = noted_path(filename, ".gcno");
+    struct cursor found = path ? noted_read(path) : (struct cursor){0};
+    if (found.size || !path || !names_path(path, prefixed, sizeof prefixed))
+        return found;
+    return noted_read(prefixed);
+}
+
+/* ---- the family */
+
+static const char *noted_filename(const struct object *o)
+{
+    return o->noted->info.filename;
+}
+
+static struct object noted_view(const struct object *o)
+{
+    return (struct object){.da = &o->noted->info};
+}
+
+static size_t noted_bound(const struct object *o)
+{
+    struct object view = noted_view(o);
+    return da_family.bound(&view);
+}
+
+static void noted_image(const struct object *o, const struct totals *program, struct buffer *to)
+{
+    struct object view = noted_view(o);
+    struct info_function f;
+    uint64_t *counts = o->noted->info.arc_counts;
+    for (uint32_t i = 0; i < o->noted->info.n_functions; i++) {
+        if (!info_function(&o->gcc, o->noted->place[i], &f))
+            continue;
+        for (uint32_t k = 0; k < f.arcs; k++)
+            *counts++ = (uint64_t)__atomic_load_n(&f.values[k], __ATOMIC_RELAXED);
+    }
+    da_family.image(&view, program, to);
+}
+
+static enum verdict noted_add(const struct object *o, struct cursor now, struct cursor old,
+                              struct buffer *out, const char **why)
+{
+    struct object view = noted_view(o);
+    return da_family.add(&view, now, old, out, why);
+}
+
+static enum verdict noted_subtract(const struct object *o, struct cursor now, struct cursor before,
+                                   struct buffer *out)
+{
+    struct object view = noted_view(o);
+    return da_family.subtract(&view, now, before, out);
+}
+
+static void noted_total(const struct object *o, struct totals *t)
+{
+    gcc_family.total(o, t);
+}
+
+static void noted_reset(const struct object *o)
+{
+    gcc_family.reset(o);
+}
+
+static const struct family noted_family = {noted_filename, noted_bound, noted_image, noted_add,
+                                           noted_subtract, noted_total, noted_reset};
+
+static bool noted_fail(const struct object *o, const char *why)
+{
+    report(o->gcc.filename, why, NULL);
+    return false;
+}
+
+bool noted_adopt(struct object *o)
+{
+    const char phase = (char)(o->gcc.version & 0xff);
+    struct noted_work w = {.gcc = &o->gcc,
+                           .notes.in = noted_notes(o->gcc.filename),
+                           .present = noted_present(&o->gcc)};
+    if (!w.notes.in.size)
+        return noted_fail(o, "da needs the notes (.gcno) beside it, which cannot be read; "
+                             "this is written as gcda");
+    w.out = objects_memory(sizeof *w.out);
+    w.functions = objects_memory((w.present + 1) * sizeof *w.functions);
+    w.place = objects_memory((w.present + 1) * sizeof *w.place);
+    if (!w.out || !w.functions || !w.place)
+        return noted_fail(o, "no memory for da; this is written as gcda");
+    *w.out = (struct noted){.place = w.place};
+    if (!noted_open(&w.notes, &o->gcc) || !noted_names(&w))
+        return noted_fail(o, "the notes (.gcno) beside it are of another build; this is written "
+                             "as gcda");
+    w.out->info.version = gcov_proposal_version(gcov_version_number(o->gcc.version),
+                                                phase == 'e' || phase == 'p' ? phase : 'r');
+    w.out->info.functions = w.functions;
+    w.out->info.filename = noted_path(o->gcc.filename, ".da");
+    w.out->info.arc_counts = objects_memory((w.out->info.n_arc_counts + 1) * sizeof(int64_t));
+    if (!w.out->info.filename || !w.out->info.arc_counts)
+        return noted_fail(o, "no memory for da; this is written as gcda");
+    o->noted = w.out;
+    o->family = &noted_family;
+    return true;
+}

@@ -1,0 +1,10 @@
+/* What becomes of an object that is unloaded: see objects.h. */
+#ifndef MONARC_PROFILE_UNLOAD_H
+#define MONARC_PROFILE_UNLOAD_H
+
+#include "objects.h"
+
+/* Moves what was counted at an unloaded object's addresses. Lock held. */
+void object_unload(struct process *p, struct object *o);
+
+#endif

@@ -1,0 +1,42 @@
+/* Paths as texts: nothing here asks the file system. */
+#ifndef MONARC_BASE_PATH_H
+#define MONARC_BASE_PATH_H
+
+#include "base/arena.h"
+
+/* What follows the last slash; the whole path if there is none. */
+const char *path_base_name(const char *path);
+
+/* The length of what stands before the last slash; 0 if there is none, and of "/". */
+size_t path_folder_length(const char *path);
+
+/* The last `parts` components; "" of NULL. */
+const char *path_tail(const char *path, unsigned parts);
+
+bool path_has_suffix(const char *path, const char *suffix);
+
+/* The length of the path without the suffix of its last component; all of it if that has none. */
+size_t path_stem_length(const char *path);
+
+/* Whether `path` is `end` or ends in it after a slash. */
+bool path_ends_in(const char *path, const char *end);
+
+/* What follows `folder` in `path`: from the slash on, or "" where they are the same; NULL if it is
+ * not below it. A slash at the end of `folder` is no part of it: "/" has all that is absolute. */
+const char *path_below(const char *path, const char *folder);
+
+/* The path with `//`, `.` and `..` taken out as far as text alone allows; in `a`. */
+char *path_tidy(const char *path, struct arena *a);
+
+/* What was recorded below `from` is below `to`. Neither ends in a slash: the root is "". */
+struct path_map {
+    const char *from, *to;
+};
+
+/* FROM=TO, FROM not empty; else false. The texts are copied into `a`. */
+bool path_map_parse(const char *rule, struct arena *a, struct path_map *out);
+
+/* The path below `to`, in `a`; NULL if it is not below `from`. */
+char *path_map_apply(const struct path_map *m, const char *path, struct arena *a);
+
+#endif

@@ -1,0 +1,91 @@
+/* One file is one source, however its name is written: names are told apart by what they lead to.
+ */
+#include "bridge/measured_sources.h"
+
+#include "base/path.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *resolved(struct measured_sources *f, const char *path)
+{
+    char whole[PATH_MAX];
+    if (!path)
+        return NULL;
+    return realpath(path, whole) ? arena_printf(&f->arena, "%s", whole) : path;
+}
+
+static const char *below(const char *path, const char *folder)
+{
+    const char *rest = folder ? path_below(path, folder) : NULL;
+    return rest && *rest == '/' && rest[1] ? rest + 1 : path;
+}
+
+/* The source that the path leads to, or, where there is none, of that name. */
+static struct measured_source *file_at(struct measured_sources *f, const char *path,
+                                       const char *name)
+{
+    const char *key = path ? path : name;
+    uint32_t number = intern(&f->known, key, strlen(key));
+    if (number == f->all.len)
+        vec_push(&f->all, (struct measured_source){.shown = name,
+                                                   .path = path,
+                                                   .coverage = UINT32_MAX,
+                                                   .first_listed = UINT32_MAX});
+    return &f->all.at[number];
+}
+
+static void take_coverage(struct measured_sources *f, const struct coverage_result *r)
+{
+    for (uint32_t i = 0; i < r->sources.len; i++) {
+        const struct result_source *s = &r->sources.at[i];
+        struct measured_source *file = file_at(f, resolved(f, s->file), s->whole);
+        file->shown = s->path;
+        file->coverage = i;
+    }
+}
+
+static void take_profile(struct measured_sources *f, const struct measured_sources_input *in)
+{
+    const struct source_lines *lines = in->lines;
+    f->next_listed = ARENA_NEW(&f->arena, uint32_t, lines->files.len);
+    for (uint32_t i = 0; i < lines->files.len; i++) {
+        const struct source_listed_file *listed = &lines->files.at[i];
+        const char *path = resolved(f, source_find(in->search, listed->recorded));
+        struct measured_source *file = file_at(f, path, listed->recorded);
+        if (file->coverage == UINT32_MAX && file->first_listed == UINT32_MAX)
+            file->shown = below(path ? path : path_tidy(listed->recorded, &f->arena), in->folder);
+        f->next_listed[i] = file->first_listed;
+        file->first_listed = i;
+        file->self += listed->self;
+        uint32_t number = path_number(&f->recorded, listed->recorded);
+        while (f->of_recorded.len <= number)
+            vec_push(&f->of_recorded, UINT32_MAX);
+        f->of_recorded.at[number] = (uint32_t)(file - f->all.at);
+    }
+}
+
+void measured_sources_make(struct measured_sources *f, const struct measured_sources_input *in)
+{
+    *f = (struct measured_sources){0};
+    if (in->coverage)
+        take_coverage(f, in->coverage);
+    if (in->lines)
+        take_profile(f, in);
+}
+
+void measured_sources_deinit(struct measured_sources *f)
+{
+    vec_free(&f->all);
+    vec_free(&f->of_recorded);
+    path_numbers_deinit(&f->recorded);
+    intern_deinit(&f->known);
+    arena_deinit(&f->arena);
+}
+
+uint32_t measured_source_of(struct measured_sources *f, const char *recorded)
+{
+    uint32_t number = path_number(&f->recorded, recorded);
+    return number < f->of_recorded.len ? f->of_recorded.at[number] : UINT32_MAX;
+}

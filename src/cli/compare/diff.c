@@ -1,0 +1,267 @@
+/* monarc diff: what changed between two builds, or between two ways to run one. */
+#include "cli/cover/cover_options.h"
+#include "cli/view.h"
+#include "coverage/report/change_report.h"
+#include "profile/analysis/compare/comparison.h"
+#include "session/sides.h"
+
+enum { OPTION_OLD, OPTION_NEW, OPTION_CONFIDENCE, OPTION_MIN_CHANGE, OPTION_MARKDOWN, OPTION_OWN };
+
+/* Options that other reports on profiles and on coverage have as well, in the order in which they
+ * stand in OPTIONS. */
+static const int VIEW_ROWS[] = {
+    VIEW_OPTION_SORT,        VIEW_OPTION_LIMIT,     VIEW_OPTION_ALL,       VIEW_OPTION_WIDE,
+    VIEW_OPTION_NO_DEMANGLE, VIEW_OPTION_JSON,      VIEW_OPTION_CSV,       VIEW_OPTION_COLOR,
+    VIEW_OPTION_NO_PAGER,    VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_FORCE,     VIEW_OPTION_EVENT,
+    PROFILE_OPTION_WORD,     PROFILE_OPTION_ENDIAN, PROFILE_OPTION_FORMAT, PROFILE_OPTION_DIMENSION,
+};
+static const int COVER_ROWS[] = {COVER_SOURCE_DIR, COVER_PATH_MAP, COVER_INCLUDE,
+                                 COVER_EXCLUDE,    COVER_SYSTEM,   COVER_THREADS};
+enum {
+    VIEW_ROWS_LEN = sizeof VIEW_ROWS / sizeof *VIEW_ROWS,
+    COVER_ROWS_LEN = sizeof COVER_ROWS / sizeof *COVER_ROWS,
+    OPTIONS_LEN = OPTION_OWN + VIEW_ROWS_LEN + COVER_ROWS_LEN
+};
+
+static const struct option_row OPTIONS[] = {
+    {0, "old", "NAME", "a program, profile, recording or folder of the old side (may be repeated)"},
+    {0, "new", "NAME", "the same of the new side"},
+    {0, "confidence", "P", "call a change of time real with P percent confidence (default: 99)"},
+    {0, "min-change", "P", "changes of time below P points do not matter (default: 1)"},
+    {0, "markdown", NULL, "print Markdown, for the comment on a pull request"},
+    {'s', "sort", "self|total|calls|name", "order of the rows, by how much changed"},
+    {'n', "limit", "N", "show the first N rows"},
+    {'a', "all", NULL, "show what did not change, too"},
+    {'w', "wide", NULL, "do not shorten names to fit the terminal"},
+    {0, "no-demangle", NULL, "show linkage names as they are"},
+    REPORT_OPTION_JSON,
+    REPORT_OPTION_CSV,
+    {0, "color", "[auto|always|never]", "colour large changes (default: on a terminal)"},
+    {0, "no-pager", NULL, "do not page on a terminal"},
+    {0, "debug-dir", "DIR", "look for separate debug files there, too"},
+    {0, "force", NULL, "compare even if program and profile do not belong together"},
+    {'e', "event", "NAME", "of recordings: compare this event (default: the first one)"},
+    PROFILE_OPTION_ROWS,
+    {'I', "source-dir", "DIR", "look for sources there, too (may be repeated)"},
+    {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)"},
+    {0, "include", "GLOB", "coverage of sources whose path matches alone (may be repeated)"},
+    {'x', "exclude", "GLOB", "none of sources whose path matches (may be repeated)"},
+    {0, "system", NULL, "coverage of sources of the system, such as /usr/include, too"},
+    {0, "threads", "N", "use N threads for coverage (default: one a CPU)"},
+};
+OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
+
+struct request {
+    struct view_options view;
+    struct cover_options cover;
+    VEC(char *) old, new;
+    double confidence, least; /* percent */
+    const char *program;      /* of both sides */
+    struct arena arena;
+};
+
+static bool diff_take(void *request, int row, const char *value, struct err *e)
+{
+    struct request *r = request;
+    switch (row) {
+    case OPTION_OLD: vec_push(&r->old, (char *)value); return true;
+    case OPTION_NEW: vec_push(&r->new, (char *)value); return true;
+    case OPTION_CONFIDENCE:
+        return option_decimal("--confidence", value, &r->confidence, e) &&
+               (r->confidence < 100 || err_set(e, "option '--confidence' needs less than 100"));
+    case OPTION_MIN_CHANGE: return option_decimal("--min-change", value, &r->least, e);
+    case OPTION_MARKDOWN: r->view.print.format = REPORT_MARKDOWN; return true;
+    default: break;
+    }
+    if (row < OPTION_OWN + VIEW_ROWS_LEN)
+        return view_option(&r->view, VIEW_ROWS[row - OPTION_OWN], value, e);
+    return cover_option(&r->cover, COVER_ROWS[row - OPTION_OWN - VIEW_ROWS_LEN], value, e);
+}
+
+/* --- operands -------------------------------------------------------------------------------- */
+
+/* OLD NEW, PROGRAM OLD NEW, or PROGRAM OLD PROGRAM NEW. */
+static bool diff_split(struct request *r, char **names, size_t len, struct err *e)
+{
+    bool has_program = len == 3 && is_program(names[0]);
+    if (len != 2 && len != 4 && !has_program)
+        return err_set(e, "diff needs OLD and NEW, each a recording, a program with its profile, "
+                          "or coverage; see 'monarc diff --help'");
+    if (has_program)
+        r->program = *names++, len--;
+    for (size_t i = 0; i < len; i++) {
+        if (i < len / 2)
+            vec_push(&r->old, names[i]);
+        else
+            vec_push(&r->new, names[i]);
+    }
+    return true;
+}
+
+static bool diff_operands(struct request *r, char **names, size_t len, struct err *e)
+{
+    if (!r->old.len && !r->new.len)
+        return diff_split(r, names, len, e);
+    if (!r->old.len || !r->new.len)
+        return err_set(e, "options '--old' and '--new' need each other");
+    if (len > 1 || (len && !is_program(names[0])))
+        return err_set(e, "with --old and --new, PROGRAM is the only operand");
+    r->program = len ? names[0] : NULL;
+    return true;
+}
+
+/* Whether the sides are coverage: all of the names, or none. */
+static bool diff_is_coverage(const struct request *r, bool *is_coverage, struct err *e)
+{
+    size_t coverage = 0;
+    for (size_t i = 0; i < r->old.len; i++)
+        coverage += is_coverage_operand(r->old.at[i]);
+    for (size_t i = 0; i < r->new.len; i++)
+        coverage += is_coverage_operand(r->new.at[i]);
+    *is_coverage = coverage > 0;
+    return !coverage || coverage == r->old.len + r->new.len ||
+           err_set(e, "profiles and coverage are compared apart: name either");
+}
+
+/* --- profiles -------------------------------------------------------------------------------- */
+
+static int diff_profiles(struct request *r, struct out *out, struct err *e)
+{
+    struct side old = {0}, new = {0};
+    struct comparison c;
+    struct comparison_rules rules = {.confidence = r->confidence / 100,
+                                     .least = r->least / 100,
+                                     .sort = r->view.rules.sort,
+                                     .has_sort = r->view.rules.has_sort,
+                                     .shows_all = r->view.rules.shows_all,
+                                     .limit = r->view.rules.limit};
+    int status = EXIT_BAD;
+    if (side_open(&old, &r->view.session, &(struct side_names){r->program, r->old.at, r->old.len},
+                  e) &&
+        side_open(&new, &r->view.session, &(struct side_names){r->program, r->new.at, r->new.len},
+                  e)) {
+        comparison_make(&c, &old, &new, &rules, &r->arena);
+        struct report_input in = {.comparison = &c};
+        print_report(REPORT_COMPARISON, &in, &r->view.print, out);
+        status = c.changed ? EXIT_DIFFERS : EXIT_FINE;
+    }
+    side_deinit(&old);
+    side_deinit(&new);
+    return status;
+}
+
+/* --- coverage -------------------------------------------------------------------------------- */
+
+static bool diff_open_coverage(struct coverage_session *s, struct request *r, char **names,
+                               size_t len, struct err *e)
+{
+    r->cover.session.paths = names;
+    r->cover.session.paths_len = len;
+    return coverage_session_open(s, &r->cover.session, e);
+}
+
+static void diff_print_coverage(const struct coverage_change *c, const struct request *r,
+                                const struct change_format *format, struct out *out)
+{
+    struct terminal terminal = {0};
+    struct change_report report = {.change = c,
+                                   .old = r->old.at[0],
+                                   .new = r->new.at[0],
+                                   .limit = r->view.rules.limit,
+                                   .shows_all = r->view.rules.shows_all};
+    if (format->is_for_people)
+        terminal_start(&terminal, r->view.print.colour, r->view.print.no_pager, out);
+    format->write(out, &report);
+    terminal_end(&terminal, out);
+}
+
+static int diff_coverage(struct request *r, struct out *out, struct err *e)
+{
+    struct coverage_session old = {0}, new = {0};
+    struct coverage_change c = {0};
+    const struct change_format *format = change_format_find(r->view.print.format);
+    int status = EXIT_BAD;
+    if (!format) {
+        err_set(e, "coverage is compared as text, JSON or Markdown, not as '%s'",
+                r->view.print.format);
+        return EXIT_BAD;
+    }
+    if (cover_options_finish(&r->cover, e) &&
+        diff_open_coverage(&old, r, r->old.at, r->old.len, e) &&
+        diff_open_coverage(&new, r, r->new.at, r->new.len, e)) {
+        coverage_change_make(&c, &old.result, &new.result);
+        diff_print_coverage(&c, r, format, out);
+        status = change_count(&c) ? EXIT_DIFFERS : EXIT_FINE;
+    }
+    coverage_change_deinit(&c);
+    coverage_session_close(&old);
+    coverage_session_close(&new);
+    return status;
+}
+
+static int diff_run(const struct command *self, int argc, char **argv, struct out *out,
+                    struct err *e)
+{
+    struct option_walk walk = options_start(self, argc - 1, argv + 1);
+    struct request r = {.confidence = 99, .least = 1};
+    int status = EXIT_BAD;
+    bool is_coverage;
+    cover_options_init(&r.cover);
+    int end = options_each(&walk, diff_take, &r, e);
+    if (end == OPTION_HELP) {
+        command_help(self, out);
+        status = EXIT_FINE;
+    } else if (end == OPTION_END && diff_operands(&r, walk.argv, (size_t)walk.operands, e) &&
+               diff_is_coverage(&r, &is_coverage, e)) {
+        status = is_coverage ? diff_coverage(&r, out, e) : diff_profiles(&r, out, e);
+    }
+    vec_free(&r.old);
+    vec_free(&r.new);
+    filter_deinit(&r.view.filter);
+    cover_options_deinit(&r.cover);
+    arena_deinit(&r.arena);
+    return status;
+}
+
+const struct command command_diff = {
+    .name = "diff",
+    .next = "'monarc check' fails a build by such a comparison, 'monarc html --base OLD' shows it",
+    .synopsis = "[OPTION...] OLD NEW | PROGRAM OLD NEW | PROGRAM OLD PROGRAM NEW",
+    .summary = "Compare two profiles, recordings, or coverage",
+    .details =
+        "OLD and NEW are recordings, profiles of PROGRAM, or coverage as 'monarc cover' takes it.\n"
+        "With --old and --new a side has several runs: PROGRAM PROFILE..., or recordings. Their\n"
+        "spread is used then.\n"
+        "\n"
+        "Functions are the same if their linkage names are; of several with one name those in\n"
+        "files that are called alike. A function in another file or object has moved; of those\n"
+        "that are gone and those that are new, pairs that resemble each other in name, size, "
+        "file,\n"
+        "calls, callers and callees were renamed. The columns, each old, new and change:\n"
+        "\n"
+        "  self%   share of the samples that hit the function; * marks a change of at least\n"
+        "          --min-change points that is not chance with --confidence, for all rows "
+        "together:\n"
+        "          the two-proportion test with one run a side, Welch's t test with several,\n"
+        "          both with Holm's correction\n"
+        "  total%  the same of samples in whose stack it is; without stacks it is an estimate by\n"
+        "          call counts, which no test can judge\n"
+        "  calls   exact; of several runs the mean. It changed if the counts of the sides' runs\n"
+        "          do not overlap\n"
+        "\n"
+        "Coverage is compared by source: sums, and lines that no longer run or run now. Lines are\n"
+        "compared in functions whose lines lie as they did, wherever the function is by now, and\n"
+        "in sources that did not change.\n"
+        "\n"
+        "Exit status: 0, nothing changed; 1, something did; 2, trouble.\n"
+        "\n"
+        "Examples:\n"
+        "  monarc diff old.monarc new.monarc\n"
+        "  monarc diff ./prog old.gmon new.gmon\n"
+        "  monarc diff old/prog old/gmon.out new/prog new/gmon.out --markdown\n"
+        "  monarc diff --old a1.monarc --old a2.monarc --new b1.monarc --new b2.monarc\n"
+        "  monarc diff old.info new.info\n",
+    .options = OPTIONS,
+    .options_len = sizeof OPTIONS / sizeof *OPTIONS,
+    .run = diff_run,
+};

@@ -1,0 +1,302 @@
+/* Opening what the page shows. */
+#include "cli/html_data.h"
+
+#include "base/parallel.h"
+#include "base/path.h"
+#include "profile/analysis/recording/diagnosis_run.h"
+#include "profile/report/run_head.h"
+#include "session/git_blame.h"
+#include "session/imported.h"
+#include "session/sides.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* --- operands -------------------------------------------------------------------------------- */
+
+void html_operands(struct html_options *o, char **names, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (is_coverage_operand(names[i]))
+            vec_push(&o->coverage, names[i]);
+        else
+            vec_push(&o->profile, names[i]);
+    }
+}
+
+/* --- a profile ------------------------------------------------------------------------------- */
+
+static int64_t html_changed(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : st.st_mtime;
+}
+
+static void html_judge(struct html_data *d, const struct html_options *o)
+{
+    struct session *s = &d->session;
+    const struct recorded *from = &s->recorded;
+    const char *profile = o->view.session.profiles[0];
+    if (s->folder) {
+        diagnose_run(&d->diagnosis,
+                     &(struct run_diagnosis_input){&from->space, &s->functions, &from->weights,
+                                                   &from->stacks, &from->summary},
+                     &d->arena);
+        return;
+    }
+    struct diagnosis_input in = {.program = s->program,
+                                 .profile = profile,
+                                 .object = s->object,
+                                 .functions = &s->functions,
+                                 .measured = &s->profile,
+                                 .profile_changed = html_changed(profile),
+                                 .time = &s->time,
+                                 .graph = &s->graph,
+                                 .summary = &s->summary};
+    diagnose(&d->diagnosis, &in, &s->names, &d->arena);
+}
+
+/* Of lines with time and a few around them, in functions with time. */
+static void html_find_code(struct html_data *d, const struct html_options *o)
+{
+    struct annotate_rules rules = {.context = 5, .has_code = true, .is_intel = o->is_intel};
+    progress_phase(o->view.session.read.progress, "reading machine code", 0);
+    annotate_make(&d->code, &d->lines, &d->session.summary, &d->input, &o->cover.search, &rules,
+                  &d->arena);
+    d->profile.code = &d->code;
+}
+
+static void html_find_inlines(struct html_data *d, const struct html_options *o)
+{
+    struct session *s = &d->session;
+    struct filter all = {0};
+    struct view_rules rules = {.sort = BY_SELF, .filter = &all};
+    uint32_t len = session_objects_len(s);
+    const char **names = ARENA_NEW(&d->arena, const char *, len);
+    for (uint32_t i = 0; i < len; i++)
+        names[i] = s->folder ? space_object_name(&s->recorded.space, i) : s->summary.program;
+    struct lines_input in = {.functions = &s->functions,
+                             .objects = d->profile.objects,
+                             .object_names = names,
+                             .objects_len = len,
+                             .profile = &s->profile,
+                             .summary = &s->summary,
+                             .demangle = d->profile.demangle,
+                             .has_inlines = true};
+    progress_phase(o->view.session.read.progress, "reading inlined calls", 0);
+    lines_make(&d->inlines, &in, &rules, &d->arena);
+    d->profile.inlines = &d->inlines;
+}
+
+static void html_find_lines(struct html_data *d, const struct html_options *o)
+{
+    struct progress *progress = o->view.session.read.progress;
+    struct session *s = &d->session;
+    bool is_found;
+    d->input = (struct source_input){.functions = &s->functions,
+                                     .profile = &s->profile,
+                                     .time = &s->time,
+                                     .graph = &s->graph,
+                                     .names = &s->names,
+                                     .objects = d->profile.objects,
+                                     .keeps_stretches = o->has_code,
+                                     .keeps_idle = o->has_code};
+    progress_phase(progress, "reading line numbers", 0);
+    source_lines_make(&d->lines, &d->input, &is_found, &d->arena);
+    d->profile.lines = &d->lines;
+    if (o->has_code)
+        html_find_code(d, o);
+    if (o->has_inlines)
+        html_find_inlines(d, o);
+}
+
+static const char *html_method_of(const struct session *s)
+{
+    if (s->folder)
+        return run_method_name(s->recorded.run.method);
+    return s->summary.has_samples ? "profiling clock of the program itself" : "calls alone";
+}
+
+static bool html_open_profile(struct html_data *d, struct html_options *o, struct err *e)
+{
+    struct session *s = &d->session;
+    struct session_options *q = &o->view.session;
+    q->measures_graph = true;
+    q->places_samples = true;
+    if (!session_operands(q, o->profile.at, o->profile.len, e) || !session_open(s, q, e))
+        return false;
+    html_judge(d, o);
+    d->profile = (struct page_profile){
+        .summary = &s->summary,
+        .graph = &s->graph,
+        .functions = &s->functions,
+        .demangle = q->no_demangle ? NULL : "auto",
+        .objects = session_objects(s),
+        .diagnosis = &d->diagnosis,
+        .method = html_method_of(s),
+        .measured_at = html_changed(q->profiles[0]),
+    };
+    if (s->folder) {
+        d->profile.space = &s->recorded.space;
+        d->profile.choice = &s->recorded.choice;
+        d->profile.weights = s->recorded.weights.node;
+        d->profile.measured_at = (int64_t)(s->recorded.run.start_real_ns / 1000000000);
+    }
+    if (session_has_debug_info(s))
+        html_find_lines(d, o);
+    d->page.profile = &d->profile;
+    return true;
+}
+
+/* --- coverage -------------------------------------------------------------------------------- */
+
+struct blaming {
+    struct html_data *d;
+    struct progress *progress;
+};
+
+static void html_blame_source(size_t i, void *context)
+{
+    const struct blaming *job = context;
+    const char *path = job->d->covered.result.sources.at[i].file;
+    struct err why = {0};
+    if (path && !git_blame(path, &job->d->blames[i], &why))
+        job->d->blames[i] = (struct blame){0};
+    progress_step(job->progress);
+}
+
+static void html_find_blame(struct html_data *d, struct progress *progress)
+{
+    size_t len = d->covered.result.sources.len;
+    struct blaming job = {d, progress};
+    d->blames = ARENA_NEW(&d->arena, struct blame, len + 1);
+    progress_phase(progress, "asking git who wrote the lines", len);
+    parallel_for(len, 0, html_blame_source, &job);
+    d->coverage.blames = d->blames;
+    d->coverage.blamed_at = d->coverage.measured_at ? d->coverage.measured_at : time(NULL);
+}
+
+static bool html_open_coverage(struct html_data *d, struct html_options *o, struct err *e)
+{
+    struct coverage_session *c = &d->covered;
+    o->cover.session.paths = o->coverage.at;
+    o->cover.session.paths_len = o->coverage.len;
+    if (!o->cover.keeps_linkage_names)
+        o->cover.session.result.demangle = demangle;
+    if (!coverage_session_open(c, &o->cover.session, e))
+        return false;
+    d->coverage = (struct page_coverage){
+        .result = &c->result,
+        .problems = &c->reading.problems,
+        .diff = o->cover.session.patch ? &c->diff : NULL,
+        .patch = o->cover.session.patch,
+        .patch_lines = o->cover.session.patch ? &c->patch : NULL,
+        .objects = c->reading.objects,
+        .unrun = c->reading.unrun,
+        .counters = c->reading.counters,
+        .ignores_markers = o->cover.session.result.ignores_markers,
+        .traces = c->reading.traces,
+        .gates_len = cover_gates(&o->cover, c, d->gates),
+    };
+    struct page_gate *gates = ARENA_NEW(&d->arena, struct page_gate, GATES);
+    for (size_t i = 0; i < d->coverage.gates_len; i++)
+        gates[i] = (struct page_gate){d->gates[i].name, d->gates[i].limit, d->gates[i].percent,
+                                      d->gates[i].has_failed};
+    d->coverage.gates = gates;
+    if (c->files.counters.len)
+        d->coverage.measured_at = html_changed(c->files.counters.at[0].path);
+    if (o->has_blame)
+        html_find_blame(d, o->cover.session.read.progress);
+    d->page.coverage = &d->coverage;
+    return true;
+}
+
+/* --- both ------------------------------------------------------------------------------------ */
+
+static const char *html_title_of(struct html_data *d, const struct html_options *o)
+{
+    if (o->title)
+        return o->title;
+    if (d->page.profile)
+        return arena_printf(&d->arena, "%s: %s", path_base_name(d->session.summary.program),
+                            d->page.coverage ? "time and coverage" : "profile");
+    return arena_printf(&d->arena, "Coverage of %s",
+                        o->coverage.len ? o->coverage.at[0] : "the current folder");
+}
+
+/* What was left out of a tracefile was so when it was made; comments in today's sources stand on
+ * other lines. */
+static bool html_is_all_traces(const struct html_options *o)
+{
+    bool is_all = o->coverage.len > 0;
+    for (size_t i = 0; i < o->coverage.len; i++)
+        is_all &= path_has_suffix(o->coverage.at[i], ".info");
+    return is_all;
+}
+
+/* The base is opened as the page's own data, with the same options; a profile alone is of the same
+ * program. */
+static bool html_open_base(struct html_data *d, struct html_options *o, struct err *e)
+{
+    struct html_options *q = ARENA_NEW(&d->arena, struct html_options, 1);
+    d->base_options = q;
+    q->view.session = (struct session_options){.read = o->view.session.read,
+                                               .debug_dir = o->view.session.debug_dir,
+                                               .is_forced = o->view.session.is_forced,
+                                               .no_demangle = o->view.session.no_demangle};
+    q->cover = o->cover;
+    q->cover.session.patch = NULL;
+    html_operands(q, o->base.at, o->base.len);
+    q->cover.session.result.ignores_markers |= html_is_all_traces(q);
+    if (q->profile.len == 1 && !is_recording(q->profile.at[0]) && o->profile.len) {
+        vec_push(&q->profile, q->profile.at[0]);
+        q->profile.at[0] = o->profile.at[0];
+    }
+    d->base = ARENA_NEW(&d->arena, struct html_data, 1);
+    if (!html_data_open(d->base, q, e))
+        return false;
+    d->profile.base = d->base->page.profile;
+    if (d->base->page.coverage && d->page.coverage) {
+        d->coverage.base = &d->base->covered.result;
+        coverage_change_make(&d->change, d->coverage.base, d->coverage.result);
+        d->coverage.change = &d->change;
+    }
+    return true;
+}
+
+bool html_data_open(struct html_data *d, struct html_options *o, struct err *e)
+{
+    const char *more = getenv("GPROF_PATH");
+    if (more)
+        source_search_add(&o->cover.search, more);
+    if (o->profile.len && !html_open_profile(d, o, e))
+        return false;
+    if (o->coverage.len && !html_open_coverage(d, o, e))
+        return false;
+    if (o->base.len && !html_open_base(d, o, e))
+        return false;
+    d->page.title = html_title_of(d, o);
+    d->page.search = &o->cover.search;
+    d->page.folder = o->coverage.len ? d->covered.root : o->cover.session.filter.root;
+    return true;
+}
+
+void html_data_close(struct html_data *d)
+{
+    if (d->base) {
+        html_data_close(d->base);
+        vec_free(&d->base_options->profile);
+        vec_free(&d->base_options->coverage);
+    }
+    for (size_t i = 0; d->blames && i < d->covered.result.sources.len; i++)
+        blame_deinit(&d->blames[i]);
+    coverage_change_deinit(&d->change);
+    diagnosis_deinit(&d->diagnosis);
+    annotate_deinit(&d->code);
+    source_lines_deinit(&d->lines);
+    coverage_session_close(&d->covered);
+    session_close(&d->session);
+    arena_deinit(&d->arena);
+}

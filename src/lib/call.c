@@ -1,0 +1,179 @@
+/* Errors, sources and targets. Descriptors are opened here, outside of what can be left. */
+#include "lib/call.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool call_fail(struct monarc_error *e, enum monarc_status status, const char *format, ...)
+{
+    if (!e)
+        return false;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(e->text, sizeof e->text, format, args);
+    va_end(args);
+    e->status = status;
+    return false;
+}
+
+bool call_fail_err(struct monarc_error *e, enum monarc_status status, const struct err *why)
+{
+    return call_fail(e, status, "%s", why->line);
+}
+
+bool call_fail_memory(struct monarc_error *e)
+{
+    return call_fail(e, MONARC_NO_MEMORY, "out of memory, or beyond the handle's limit");
+}
+
+bool call_result(enum heap_outcome outcome, enum monarc_status status, const struct err *why,
+                 struct monarc_error *e)
+{
+    if (outcome == HEAP_EXHAUSTED)
+        return call_fail_memory(e);
+    return outcome == HEAP_TRUE || call_fail_err(e, status, why);
+}
+
+/* ---- reading */
+
+struct growing {
+    struct heap *heap;
+    uint8_t *at;
+    size_t len, cap;
+};
+
+static bool grow(struct growing *g, size_t cap)
+{
+    uint8_t *moved = heap_take(g->heap, cap);
+    if (!moved)
+        return false;
+    if (g->len)
+        memcpy(moved, g->at, g->len);
+    heap_give(g->at);
+    g->at = moved;
+    g->cap = cap;
+    return true;
+}
+
+/* The last byte of room shows that a file of the size that was expected has ended. */
+static bool read_all(int fd, struct growing *g, const char *name, struct monarc_error *e)
+{
+    struct stat st;
+    size_t expected = 4096;
+    if (fstat(fd, &st))
+        return call_fail(e, MONARC_CANNOT_READ, "%s: %s", name, strerror(errno));
+    if (S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size < PTRDIFF_MAX)
+        expected = (size_t)st.st_size + 1;
+    for (;;) {
+        if (g->len == g->cap && !grow(g, g->cap ? 2 * g->cap : expected))
+            return call_fail_memory(e);
+        ssize_t n = read(fd, g->at + g->len, g->cap - g->len);
+        if (n < 0 && errno != EINTR)
+            return call_fail(e, MONARC_CANNOT_READ, "%s: %s", name, strerror(errno));
+        if (n == 0)
+            return true;
+        g->len += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static void name_input(const struct monarc_source *in, struct call_input *out)
+{
+    if (in->name || in->path)
+        snprintf(out->name, sizeof out->name, "%s", in->name ? in->name : in->path);
+    else if (in->bytes)
+        snprintf(out->name, sizeof out->name, "memory");
+    else
+        snprintf(out->name, sizeof out->name, "descriptor %d", in->descriptor);
+}
+
+bool call_read(const struct monarc_source *in, struct heap *h, struct call_input *out,
+               struct monarc_error *e)
+{
+    if (!in)
+        return call_fail(e, MONARC_MISUSE, "no source is given");
+    name_input(in, out);
+    out->bytes = (struct bytes){in->bytes, in->len};
+    if (!in->path && in->bytes)
+        return true;
+    int fd = in->path ? open(in->path, O_RDONLY | O_CLOEXEC) : in->descriptor;
+    if (fd < 0)
+        return call_fail(e, MONARC_CANNOT_READ, "%s: %s", out->name,
+                         strerror(in->path ? errno : EBADF));
+    struct growing g = {.heap = h};
+    bool ok = read_all(fd, &g, out->name, e);
+    if (in->path)
+        close(fd);
+    if (!ok)
+        heap_give(g.at);
+    else
+        out->bytes = (struct bytes){g.at, g.len};
+    return ok;
+}
+
+/* ---- writing */
+
+static bool encode(void *context)
+{
+    struct call_writing *writing = context;
+    return writing->encode(writing);
+}
+
+static bool write_descriptor(int fd, struct bytes bytes, struct monarc_error *e)
+{
+    while (bytes.len) {
+        ssize_t n = write(fd, bytes.at, bytes.len);
+        if (n < 0 && errno != EINTR)
+            return call_fail(e, MONARC_CANNOT_WRITE, "descriptor %d: %s", fd, strerror(errno));
+        bytes.at += n > 0 ? n : 0;
+        bytes.len -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static bool deliver(struct bytes bytes, struct monarc_target *to, struct monarc_error *e)
+{
+    struct err why = {0};
+    if (to->path) /* for commands, "-" is the standard output */
+        return file_replace(strcmp(to->path, "-") ? to->path : "./-", bytes, &why) ||
+               call_fail_err(e, MONARC_CANNOT_WRITE, &why);
+    if (to->descriptor >= 0)
+        return write_descriptor(to->descriptor, bytes, e);
+    to->bytes = malloc(bytes.len ? bytes.len : 1);
+    if (!to->bytes)
+        return call_fail_memory(e);
+    if (bytes.len)
+        memcpy(to->bytes, bytes.at, bytes.len);
+    to->len = bytes.len;
+    return true;
+}
+
+bool call_write(struct call_writing *writing, const struct monarc_memory *memory,
+                struct monarc_target *to, struct monarc_error *e)
+{
+    struct heap scratch;
+    if (!to)
+        return call_fail(e, MONARC_MISUSE, "no target is given");
+    heap_init(&scratch, memory);
+    enum heap_outcome outcome = heap_run(&scratch, encode, writing);
+    bool ok = call_result(outcome, MONARC_UNFIT, &writing->why, e) &&
+              deliver((struct bytes){writing->w.out.at, writing->w.out.len}, to, e);
+    heap_release(&scratch);
+    return ok;
+}
+
+void monarc_target_free(struct monarc_target *t)
+{
+    if (!t)
+        return;
+    free(t->bytes);
+    t->bytes = NULL;
+    t->len = 0;
+}

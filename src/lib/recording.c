@@ -1,0 +1,235 @@
+/* Handles of recordings. */
+#include "lib/call.h"
+
+#include "profile/format/run_file.h"
+
+#include "monarc/recording.h"
+
+#include <string.h>
+
+struct monarc_recording {
+    struct heap heap;
+    struct run run;
+};
+
+_Static_assert((int)MONARC_OBJECT_CUT == RUN_OBJECT_CUT && MONARC_NONE == RUN_NONE,
+               "kinds of objects and missing indices are the same");
+
+struct monarc_recording *monarc_recording_new(const struct monarc_memory *memory,
+                                              struct monarc_error *e)
+{
+    struct monarc_recording *r = memory_loose(memory, sizeof *r);
+    if (!r) {
+        call_fail_memory(e);
+        return NULL;
+    }
+    memset(r, 0, sizeof *r);
+    heap_init(&r->heap, memory);
+    return r;
+}
+
+void monarc_recording_clear(struct monarc_recording *r)
+{
+    heap_release(&r->heap);
+    memset(&r->run, 0, sizeof r->run);
+}
+
+void monarc_recording_free(struct monarc_recording *r)
+{
+    if (!r)
+        return;
+    struct monarc_memory memory = r->heap.memory;
+    heap_release(&r->heap);
+    memory_loose_free(&memory, r);
+}
+
+/* ---- files */
+
+struct recording_reading {
+    struct monarc_recording *r;
+    struct call_input in;
+    bool is_known;
+    struct err why;
+};
+
+static bool recording_read_bytes(void *context)
+{
+    struct recording_reading *reading = context;
+    reading->is_known = run_probe(reading->in.bytes);
+    return reading->is_known
+               ? run_read(reading->in.bytes, reading->in.name, &reading->r->run, &reading->why)
+               : err_in(&reading->why, reading->in.name, "is no recording of monarc run");
+}
+
+/* A run that was not read to its end may break its own rules: nothing of it is kept. */
+bool monarc_recording_read(struct monarc_recording *r, const struct monarc_source *in,
+                           struct monarc_error *e)
+{
+    struct recording_reading reading = {.r = r};
+    monarc_recording_clear(r);
+    if (!call_read(in, &r->heap, &reading.in, e))
+        return false;
+    enum heap_outcome outcome = heap_run(&r->heap, recording_read_bytes, &reading);
+    if (outcome != HEAP_TRUE)
+        monarc_recording_clear(r);
+    else if (reading.in.bytes.at != in->bytes)
+        heap_give((void *)reading.in.bytes.at);
+    return call_result(outcome, reading.is_known ? MONARC_BAD_INPUT : MONARC_UNKNOWN_FORMAT,
+                       &reading.why, e);
+}
+
+static bool recording_encode(struct call_writing *writing)
+{
+    const struct run *run = writing->what;
+    if (!run->nodes.len)
+        return err_set(&writing->why, "there is no recording");
+    writing->w.word = 8;
+    run_write(&writing->w, run);
+    return true;
+}
+
+bool monarc_recording_write(const struct monarc_recording *r, struct monarc_target *to,
+                            struct monarc_error *e)
+{
+    struct call_writing writing = {.encode = recording_encode, .what = &r->run};
+    return call_write(&writing, &r->heap.memory, to, e);
+}
+
+/* ---- what is in one */
+
+void monarc_recording_get_facts(const struct monarc_recording *r,
+                                struct monarc_recording_facts *out)
+{
+    const struct run *run = &r->run;
+    *out = (struct monarc_recording_facts){.objects = run->objects.len,
+                                           .symbols = run->symbols.len,
+                                           .nodes = run->nodes.len,
+                                           .processes = run->processes.len,
+                                           .threads = run->threads.len,
+                                           .events = run->events.len,
+                                           .samples = run->samples.len,
+                                           .losses = run->losses.len,
+                                           .start_ns = run->start_real_ns,
+                                           .length_ns = run->length_ns,
+                                           .slice_ns = run->slice_ns,
+                                           .user_ns = run->user_ns,
+                                           .system_ns = run->system_ns,
+                                           .monitor_ns = run->monitor_ns,
+                                           .cost_ns = run->cost_ns,
+                                           .stacks = run->stacks,
+                                           .whole_stacks = run->whole,
+                                           .rate = run->rate,
+                                           .cpus = run->cpus,
+                                           .machine = run->machine};
+}
+
+const char *monarc_recording_text(const struct monarc_recording *r, const char *key, size_t i)
+{
+    for (size_t at = 0; key && at < r->run.texts.len; at++)
+        if (!strcmp(r->run.texts.at[at].key, key) && !i--)
+            return r->run.texts.at[at].value;
+    return NULL;
+}
+
+bool monarc_recording_get_object(const struct monarc_recording *r, size_t i,
+                                 struct monarc_object *out)
+{
+    if (i >= r->run.objects.len)
+        return false;
+    const struct run_object *o = &r->run.objects.at[i];
+    *out = (struct monarc_object){.kind = (enum monarc_object_kind)o->kind,
+                                  .path = o->kind == RUN_OBJECT_FILE ? o->path : NULL,
+                                  .low = o->low,
+                                  .high = o->high,
+                                  .process = o->process,
+                                  .build_id = o->build_id,
+                                  .build_id_bytes = o->build_id_bytes,
+                                  .is_deleted = o->is_deleted};
+    return true;
+}
+
+bool monarc_recording_get_symbol(const struct monarc_recording *r, size_t i,
+                                 struct monarc_symbol *out)
+{
+    if (i >= r->run.symbols.len)
+        return false;
+    const struct run_symbol *s = &r->run.symbols.at[i];
+    *out = (struct monarc_symbol){s->object, s->start, s->size, s->name};
+    return true;
+}
+
+bool monarc_recording_get_process(const struct monarc_recording *r, size_t i,
+                                  struct monarc_process *out)
+{
+    if (i >= r->run.processes.len)
+        return false;
+    const struct run_process *p = &r->run.processes.at[i];
+    *out = (struct monarc_process){.pid = p->pid,
+                                   .parent_pid = p->parent_pid,
+                                   .program = p->program,
+                                   .start_ns = p->start_ns,
+                                   .end_ns = p->end_ns,
+                                   .user_ns = p->user_ns,
+                                   .system_ns = p->system_ns,
+                                   .has_cpu = p->has_cpu,
+                                   .has_ended = p->has_ended,
+                                   .status = p->status,
+                                   .name = p->name,
+                                   .why_unseen = p->why_unseen};
+    return true;
+}
+
+bool monarc_recording_get_thread(const struct monarc_recording *r, size_t i,
+                                 struct monarc_thread *out)
+{
+    if (i >= r->run.threads.len)
+        return false;
+    const struct run_thread *t = &r->run.threads.at[i];
+    *out = (struct monarc_thread){t->process, t->tid,     t->start_ns, t->end_ns,
+                                  t->cpu_ns,  t->has_cpu, t->name};
+    return true;
+}
+
+bool monarc_recording_get_event(const struct monarc_recording *r, size_t i,
+                                struct monarc_event *out)
+{
+    if (i >= r->run.events.len)
+        return false;
+    const struct run_event *event = &r->run.events.at[i];
+    *out = (struct monarc_event){event->name, event->unit == RUN_UNIT_NS, event->period,
+                                 event->user_only};
+    return true;
+}
+
+bool monarc_recording_get_sample(const struct monarc_recording *r, size_t i,
+                                 struct monarc_sample *out)
+{
+    if (i >= r->run.samples.len)
+        return false;
+    const struct run_sample *s = &r->run.samples.at[i];
+    *out = (struct monarc_sample){s->slice, s->thread, s->event, s->node, s->weight, s->count};
+    return true;
+}
+
+bool monarc_recording_get_loss(const struct monarc_recording *r, size_t i, struct monarc_loss *out)
+{
+    if (i >= r->run.losses.len)
+        return false;
+    const struct run_loss *l = &r->run.losses.at[i];
+    *out = (struct monarc_loss){l->count, l->ns, l->text};
+    return true;
+}
+
+/* Parents stand before their children, so this ends. */
+size_t monarc_recording_stack(const struct monarc_recording *r, uint32_t node,
+                              struct monarc_frame *out, size_t room)
+{
+    size_t len = 0;
+    for (; node != RUN_ROOT && node < r->run.nodes.len; node = r->run.nodes.at[node].parent) {
+        if (len < room)
+            out[len] =
+                (struct monarc_frame){r->run.nodes.at[node].object, r->run.nodes.at[node].address};
+        len++;
+    }
+    return len;
+}

@@ -1,0 +1,100 @@
+/* MIPS: MIPS16 and microMIPS functions are told apart by their symbols, and their calls are not
+ * read. Symbols: MIPS psABI and its supplements. */
+#include "objfile/code/architecture.h"
+
+#include "objfile/code/decode.h"
+#include "objfile/code/late_capstone.h"
+
+#include <elf.h>
+
+enum { SET_MIPS, SET_MIPS_R6, SETS };
+
+/* MIPS32 and MIPS64, volume II-A: J and JAL stay within 256 MB; BAL is BGEZAL of register zero. */
+static void look(struct finding *f, uint64_t at, uint32_t w)
+{
+    uint64_t next = at + 4, absolute = (next & ~(uint64_t)0xfffffff) | (w & 0x3ffffff) << 2;
+    uint64_t relative = next + (signed_field(w, 16) << 2);
+    if (w >> 26 == 3)
+        found_call(f, at, absolute);
+    else if (w >> 26 == 2)
+        found_jump(f, at, absolute);
+    else if (w >> 16 == 0x0411)
+        found_call(f, at, relative);
+    else if (w >> 16 == 0x1000)
+        found_jump(f, at, relative);
+}
+
+/* Release 6 has no JAL's cousins with a delay slot to spare: BALC and BC reach 128 MB. */
+static void look_r6(struct finding *f, uint64_t at, uint32_t w)
+{
+    uint64_t to = at + 4 + (signed_field(w, 26) << 2);
+    if (w >> 26 == 0x3a)
+        found_call(f, at, to);
+    else if (w >> 26 == 0x32)
+        found_jump(f, at, to);
+    else
+        look(f, at, w);
+}
+
+static void decode(const struct stretch *s, struct finding *f)
+{
+    decode_words(s, f, look);
+}
+
+static void decode_r6(const struct stretch *s, struct finding *f)
+{
+    decode_words(s, f, look_r6);
+}
+
+static const struct instruction_set sets[SETS] = {{"mips", decode}, {"mips-r6", decode_r6}};
+
+static const struct instruction_set *set_of(const struct target *t)
+{
+    enum { R6_32 = 0x9, R6_64 = 0xa };
+    uint32_t release = (t->flags & EF_MIPS_ARCH) >> 28;
+    return &sets[release == R6_32 || release == R6_64 ? SET_MIPS_R6 : SET_MIPS];
+}
+
+static bool is_mapping(const char *name)
+{
+    return name[1] == 'L';
+}
+
+static bool is_common(const struct target *t, uint32_t index)
+{
+    (void)t;
+    return index == SHN_MIPS_SCOMMON;
+}
+
+/* Odd addresses say that compressed code runs there; the code itself lies one lower. */
+static void adjust_symbol(const struct target *t, uint8_t other, struct object_symbol *s)
+{
+    enum { MIPS16 = 0xf0, MICROMIPS = 0x80, MODE = 0xf0 };
+    (void)t;
+    bool is_function = s->type == SYMBOL_FUNC || s->type == SYMBOL_IFUNC;
+    bool is_compressed = (other & MODE) == MIPS16 || (other & 0xc0) == MICROMIPS;
+    if (!is_function && !is_compressed)
+        return;
+    s->is_compressed = s->address & 1 || is_compressed;
+    s->address &= ~(uint64_t)1;
+}
+
+static bool view(const struct target *t, struct capstone_view *out)
+{
+    *out = (struct capstone_view){CS_ARCH_MIPS, t->word == 8 ? CS_MODE_MIPS64 : CS_MODE_MIPS32,
+                                  CS_MODE_MICRO, .unit = 2};
+    return true;
+}
+
+const struct architecture architecture_mips = {
+    .name = "mips",
+    .machines = {EM_MIPS},
+    .is_mapping = is_mapping,
+    .is_common = is_common,
+    .adjust_symbol = adjust_symbol,
+    .sets = sets,
+    .sets_len = SETS,
+    .marks = MARKS_FUNCTIONS,
+    .set_of = set_of,
+    .capstone = view,
+};

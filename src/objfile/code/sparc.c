@@ -1,0 +1,43 @@
+/* SPARC, V8 and V9. */
+#include "objfile/code/architecture.h"
+
+#include "objfile/code/decode.h"
+#include "objfile/code/late_capstone.h"
+
+#include <elf.h>
+
+/* SPARC V9, appendix A: CALL, and BA with 22 bits (V8) or 19 (V9). */
+static void look(struct finding *f, uint64_t at, uint32_t w)
+{
+    uint32_t always = w & 0xdfc00000; /* without the annul bit */
+    if (w >> 30 == 1)
+        found_call(f, at, at + (signed_field(w, 30) << 2));
+    else if (always == 0x10800000)
+        found_jump(f, at, at + (signed_field(w, 22) << 2));
+    else if (always == 0x10400000)
+        found_jump(f, at, at + (signed_field(w, 19) << 2));
+}
+
+static void decode(const struct stretch *s, struct finding *f)
+{
+    decode_words(s, f, look);
+}
+
+static bool view(const struct target *t, struct capstone_view *out)
+{
+    if (t->machine == EM_SPARC32PLUS)
+        return false;
+    *out = (struct capstone_view){
+        CS_ARCH_SPARC, t->machine == EM_SPARCV9 ? CS_MODE_V9 : CS_MODE_BIG_ENDIAN, .unit = 4};
+    return true;
+}
+
+static const struct instruction_set sets[] = {{"sparc", decode}};
+
+const struct architecture architecture_sparc = {
+    .name = "sparc",
+    .machines = {EM_SPARC, EM_SPARC32PLUS, EM_SPARCV9},
+    .sets = sets,
+    .sets_len = 1,
+    .capstone = view,
+};

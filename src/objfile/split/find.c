@@ -1,0 +1,211 @@
+/* Finding split units. Packages come first: PROGRAM.dwp, with the program's name as given and with
+ * symbolic links resolved, and that of the separate debug file. Then the .dwo file that the program
+ * names: beside the program, and in the folder in which it was compiled.
+ *
+ * A unit counts only if it has the id that the program asks for. Sections are unpacked, zstd
+ * included, under the rules of image.c. */
+#include "objfile/split/find.h"
+
+#include "base/map.h"
+
+#include "objfile/split/functions.h"
+
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct split_file {
+    const char *path;
+    struct image image; /* without `elf`: there is no such file */
+    struct split_sections sections;
+    struct bytes index; /* empty: a .dwo file */
+};
+
+struct split_files {
+    VEC(struct split_file) packages;
+    VEC(struct split_file) singles;
+    struct map single_of; /* (id, 0) to the one that has it */
+    bool packages_sought;
+};
+
+static struct bytes find_whole_texts(struct bytes texts)
+{
+    while (texts.len && texts.at[texts.len - 1])
+        texts.len--;
+    return texts;
+}
+
+/* The first section that cannot be unpacked is what object_debug_refused() tells. */
+static void find_keep_refusal(struct object *o, const struct split_file *f)
+{
+    if (f->image.refused_why && !o->split_refused)
+        o->split_refused = arena_printf(&o->arena, "%s: section %s %s", f->path,
+                                        f->image.refused_section, f->image.refused_why);
+}
+
+/* The mapping stays when the descriptor goes: a program can have thousands of .dwo files. */
+static void find_give_descriptor_back(struct image *image)
+{
+    elf_cntl(image->elf, ELF_C_FDDONE);
+    close(image->fd);
+    image->fd = -1;
+}
+
+void split_sections_read(struct image *image, struct split_sections *s, struct bytes *index)
+{
+    *s = (struct split_sections){
+        .info = image_debug_section(image, "debug_info.dwo"),
+        .abbrev = image_debug_section(image, "debug_abbrev.dwo"),
+        .str = find_whole_texts(image_debug_section(image, "debug_str.dwo")),
+        .str_offsets = image_debug_section(image, "debug_str_offsets.dwo"),
+        .rnglists = image_debug_section(image, "debug_rnglists.dwo"),
+    };
+    *index = image_debug_section(image, "debug_cu_index");
+}
+
+static bool find_open_file(struct object *o, const char *path, struct split_file *f)
+{
+    *f = (struct split_file){.path = path};
+    if (!image_open(path, &f->image, NULL, NULL))
+        return false;
+    const struct image *self = &o->self;
+    if (f->image.header.e_machine != self->header.e_machine ||
+        f->image.header.e_ident[EI_DATA] != self->header.e_ident[EI_DATA]) {
+        image_close(&f->image);
+        return false;
+    }
+    split_sections_read(&f->image, &f->sections, &f->index);
+    find_keep_refusal(o, f);
+    find_give_descriptor_back(&f->image);
+    return true;
+}
+
+static struct split_unit find_unit_of(const struct split_sections *s,
+                                      const struct split_skeleton *k)
+{
+    return (struct split_unit){.abbrevs = s->abbrev,
+                               .strings = s->str,
+                               .string_offsets = s->str_offsets,
+                               .lists = s->rnglists,
+                               .addresses = k->addresses,
+                               .ranges = k->ranges,
+                               .low = k->low};
+}
+
+/* Of a .dwo file, most of which have one unit. */
+static bool find_unit_in(const struct split_sections *s, const struct split_skeleton *k,
+                         bool big_endian, struct split_unit *out)
+{
+    struct bytes left = s->info;
+    while (left.len) {
+        uint64_t id;
+        *out = find_unit_of(s, k);
+        if (split_unit_open(out, &left, big_endian) && split_unit_id(out, &id) && id == k->id)
+            return true;
+    }
+    return false;
+}
+
+static void find_add_package(struct object *o, const char *program)
+{
+    struct split_file f;
+    if (!program)
+        return;
+    const char *path = arena_printf(&o->arena, "%s.dwp", program);
+    if (find_open_file(o, path, &f))
+        vec_push(&o->split->packages, f);
+}
+
+static void find_seek_packages(struct object *o)
+{
+    o->split->packages_sought = true;
+    find_add_package(o, o->path);
+    char *real = realpath(o->path, NULL);
+    if (real && strcmp(real, o->path))
+        find_add_package(o, real);
+    free(real);
+    if (debug_file(o)->elf)
+        find_add_package(o, o->debug_path);
+}
+
+static bool find_in_packages(struct object *o, const struct split_skeleton *k,
+                             struct split_unit *out)
+{
+    if (!o->split->packages_sought)
+        find_seek_packages(o);
+    for (size_t i = 0; i < o->split->packages.len; i++) {
+        const struct split_file *f = &o->split->packages.at[i];
+        struct split_sections shares = f->sections;
+        bool big_endian = image_is_big_endian(&f->image);
+        if (split_package_find(f->index, big_endian, k->id, &shares) &&
+            find_unit_in(&shares, k, big_endian, out))
+            return true;
+    }
+    return false;
+}
+
+/* Opens a .dwo file; keeps it if it has the unit. */
+static bool find_try_single(struct object *o, const struct split_skeleton *k, const char *path,
+                            struct split_file *f)
+{
+    struct split_unit unit;
+    if (!find_open_file(o, path, f))
+        return false;
+    if (find_unit_in(&f->sections, k, image_is_big_endian(&f->image), &unit))
+        return true;
+    image_close(&f->image);
+    return false;
+}
+
+static bool find_seek_single(struct object *o, const struct split_skeleton *k, struct split_file *f)
+{
+    if (!k->name)
+        return false;
+    if (*k->name == '/')
+        return find_try_single(o, k, k->name, f);
+    const char *beside = dirname(arena_copy(&o->arena, o->path, strlen(o->path)));
+    return find_try_single(o, k, arena_printf(&o->arena, "%s/%s", beside, k->name), f) ||
+           (k->folder &&
+            find_try_single(o, k, arena_printf(&o->arena, "%s/%s", k->folder, k->name), f));
+}
+
+static bool find_single(struct object *o, const struct split_skeleton *k, struct split_unit *out)
+{
+    struct split_files *files = o->split;
+    bool is_new;
+    uint32_t index = map_index(&files->single_of, k->id, 0, files->singles.len, &is_new);
+    if (is_new) {
+        struct split_file f;
+        if (!find_seek_single(o, k, &f))
+            f = (struct split_file){.path = NULL};
+        vec_push(&files->singles, f);
+    }
+    const struct split_file *f = &files->singles.at[index];
+    return f->image.elf && find_unit_in(&f->sections, k, image_is_big_endian(&f->image), out);
+}
+
+bool split_find(struct object *o, const struct split_skeleton *skeleton, struct split_unit *out)
+{
+    if (o->self.fd < 0) /* in memory: it has no files beside it */
+        return false;
+    if (!o->split)
+        o->split = calloc(1, sizeof *o->split);
+    if (!o->split)
+        memory_exhausted(sizeof *o->split);
+    return find_in_packages(o, skeleton, out) || find_single(o, skeleton, out);
+}
+
+void split_files_free(struct split_files *files)
+{
+    if (!files)
+        return;
+    for (size_t i = 0; i < files->packages.len; i++)
+        image_close(&files->packages.at[i].image);
+    for (size_t i = 0; i < files->singles.len; i++)
+        image_close(&files->singles.at[i].image);
+    vec_free(&files->packages);
+    vec_free(&files->singles);
+    map_deinit(&files->single_of);
+    free(files);
+}

@@ -1,0 +1,155 @@
+/* Walks the entries of a split unit for functions and flattens their ranges.
+ *
+ * The rules are those of scopes.c: types are not descended into, nor entries nested too deeply, and
+ * ranges that touch are joined. Specification: DWARF 5, sections 3.3 and 3.4. */
+#include "objfile/split/functions.h"
+
+#include "objfile/split/ranges.h"
+
+#include <dwarf.h>
+
+enum { DEEPEST = 200 };
+
+struct walk {
+    struct split_reader reader;
+    struct scopes *out;
+    struct scope_spans spans;
+    bool as_bfd;
+    size_t depth, hidden_from; /* entries at that depth and deeper are passed over; 0: none are */
+    uint32_t parents[DEEPEST]; /* the function that entries at a depth stand in */
+};
+
+/* The names of an entry, its own or those of what it is an instance of. */
+static void find_names(struct walk *w, const struct split_entry *e, struct scope *scope)
+{
+    enum { MOST_HOPS = 16 };
+    const char *linkage_name = e->linkage_name, *name = e->name;
+    uint64_t origin = e->origin;
+    for (int i = 0; origin && !linkage_name && i < MOST_HOPS; i++) {
+        struct cursor c = split_cursor(w->reader.unit, origin);
+        struct split_entry next;
+        if (!split_entry_read(&w->reader, &c, &next))
+            break;
+        linkage_name = next.linkage_name;
+        name = name ? name : next.name;
+        origin = next.origin;
+    }
+    scope->name = linkage_name ? linkage_name : name;
+    scope->is_linkage = linkage_name || w->out->has_plain_names;
+    scope->is_named = true;
+}
+
+/* All ranges of an entry, as spans of the scope that it will be. */
+static void add_ranges(struct walk *w, const struct split_entry *e, uint32_t number)
+{
+    enum { MOST_RANGES = 4096 };
+    size_t first = w->spans.len;
+    uint64_t low, high;
+    if (!e->has_ranges) {
+        high = e->high_is_size ? e->low + e->high : e->high;
+        if (e->has_low && e->has_high)
+            scope_spans_add(&w->spans, first, e->low, high, number);
+        return;
+    }
+    struct split_ranges ranges;
+    if ((w->as_bfd && e->ranges_is_index) || !split_ranges_start(&ranges, w->reader.unit, e))
+        return;
+    for (int i = 0; i < MOST_RANGES && split_ranges_next(&ranges, &low, &high); i++)
+        scope_spans_add(&w->spans, first, low, high, number);
+}
+
+/* The function's number; `parent` where the entry has no code. */
+static uint32_t add_scope(struct walk *w, const struct split_entry *e, uint32_t parent)
+{
+    uint32_t number = (uint32_t)w->out->scopes.len;
+    size_t first = w->spans.len;
+    if (number != NO_SCOPE)
+        add_ranges(w, e, number);
+    if (w->spans.len == first)
+        return parent;
+    struct scope scope = {.low = w->spans.at[first].low,
+                          .parent = parent,
+                          .is_inlined = e->tag == DW_TAG_inlined_subroutine,
+                          .call_file = e->call_file,
+                          .call_line = e->call_line};
+    find_names(w, e, &scope);
+    vec_push(&w->out->scopes, scope);
+    return number;
+}
+
+static uint32_t visit(struct walk *w, const struct split_entry *e, uint32_t parent)
+{
+    switch (e->tag) {
+    case DW_TAG_subprogram:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_entry_point: return add_scope(w, e, parent);
+    default: return parent;
+    }
+}
+
+/* Goes below an entry, or past all that is below it. */
+static void descend(struct walk *w, const struct split_entry *e, uint32_t scope, struct cursor *c)
+{
+    bool is_hidden = w->hidden_from || w->depth + 1 >= DEEPEST ||
+                     (e->tag <= INT32_MAX && !scope_may_hold_functions((int)e->tag));
+    if (is_hidden && e->sibling > cursor_offset(c)) {
+        *c = split_cursor(w->reader.unit, e->sibling);
+        return;
+    }
+    w->depth++;
+    if (!is_hidden)
+        w->parents[w->depth] = scope;
+    else if (!w->hidden_from)
+        w->hidden_from = w->depth;
+}
+
+/* Depth first, in the order of the file. */
+static void walk_entries(struct walk *w, struct cursor *c)
+{
+    struct split_entry e;
+    w->parents[1] = NO_SCOPE;
+    w->depth = 1;
+    while (w->depth && split_entry_read(&w->reader, c, &e)) {
+        if (!e.code) {
+            w->depth--;
+            if (w->depth < w->hidden_from)
+                w->hidden_from = 0;
+            continue;
+        }
+        uint32_t scope = NO_SCOPE;
+        if (!w->hidden_from)
+            scope = visit(w, &e, w->parents[w->depth]);
+        if (e.has_children)
+            descend(w, &e, scope, c);
+    }
+}
+
+void split_scopes_init(struct scopes *s, const struct split_unit *u, bool as_bfd)
+{
+    *s = (struct scopes){0};
+    struct walk w = {.out = s, .as_bfd = as_bfd};
+    split_reader_init(&w.reader, u);
+    struct cursor c = split_cursor(u, u->first);
+    struct split_entry whole;
+    if (split_entry_read(&w.reader, &c, &whole) && whole.has_children) {
+        s->has_plain_names = scope_has_plain_names((int)whole.language);
+        walk_entries(&w, &c);
+    }
+    interval_map_init(&s->cover, w.spans.at, w.spans.len);
+    vec_free(&w.spans);
+    split_reader_deinit(&w.reader);
+}
+
+bool split_unit_id(const struct split_unit *u, uint64_t *id)
+{
+    struct split_entry whole = {.id = u->id, .has_id = u->has_id};
+    if (!whole.has_id) {
+        struct split_reader r;
+        split_reader_init(&r, u);
+        struct cursor c = split_cursor(u, u->first);
+        whole.has_id = split_entry_read(&r, &c, &whole) && whole.has_id;
+        split_reader_deinit(&r);
+    }
+    *id = whole.id;
+    return whole.has_id;
+}

@@ -1,0 +1,95 @@
+/* libgvc is loaded when a picture is drawn: it brings a dozen libraries, for which no other command
+ * should wait. */
+#include "output/graphviz.h"
+
+#ifdef HAVE_GRAPHVIZ
+
+#include <dlfcn.h>
+#include <graphviz/gvc.h>
+
+struct graphviz {
+    void *library;
+    __typeof__(gvContext) *context;
+    __typeof__(gvFreeContext) *free_context;
+    __typeof__(agmemread) *read;
+    __typeof__(agclose) *close;
+    __typeof__(gvLayout) *lay_out;
+    __typeof__(gvFreeLayout) *free_layout;
+    __typeof__(gvRenderData) *render;
+    __typeof__(gvFreeRenderData) *free_data;
+};
+
+/* POSIX lets the address of a function be kept in an object pointer, C's type system does not. */
+static bool find(void *library, const char *name, void *function)
+{
+    void *found = dlsym(library, name);
+    memcpy(function, &found, sizeof found);
+    return found;
+}
+
+static bool find_all(struct graphviz *v)
+{
+    void *l = v->library;
+    return find(l, "gvContext", &v->context) && find(l, "gvFreeContext", &v->free_context) &&
+           find(l, "agmemread", &v->read) && find(l, "agclose", &v->close) &&
+           find(l, "gvLayout", &v->lay_out) && find(l, "gvFreeLayout", &v->free_layout) &&
+           find(l, "gvRenderData", &v->render) && find(l, "gvFreeRenderData", &v->free_data);
+}
+
+static void put_picture(struct out *out, const char *data, size_t len, const char *format)
+{
+    const char *from = strcmp(format, "svg") ? NULL : strstr(data, "<svg");
+    if (from) {
+        out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        len -= (size_t)(from - data);
+        data = from;
+    }
+    out_bytes(out, data, len);
+}
+
+static bool draw(const struct graphviz *v, struct out *out, const char *dot, const char *format,
+                 struct err *e)
+{
+    char *data = NULL;
+    unsigned int len = 0;
+    GVC_t *context = v->context();
+    Agraph_t *graph = context ? v->read(dot) : NULL;
+    bool is_laid_out = graph && !v->lay_out(context, graph, "dot");
+    bool ok = is_laid_out && !v->render(context, graph, format, &data, &len) && data && len;
+    if (ok)
+        put_picture(out, data, len, format);
+    else
+        err_set(e, "Graphviz could not draw the graph as %s", format);
+    if (data)
+        v->free_data(data);
+    if (is_laid_out)
+        v->free_layout(context, graph);
+    if (graph)
+        v->close(graph);
+    if (context)
+        v->free_context(context);
+    return ok;
+}
+
+/* The library stays loaded: its plugins leave threads' and libraries' state behind. */
+bool graphviz_draw(struct out *out, const char *dot, const char *format, struct err *e)
+{
+    struct graphviz v = {.library = dlopen("libgvc.so.6", RTLD_NOW | RTLD_LOCAL)};
+    if (!v.library || !find_all(&v))
+        return err_set(e, "drawing needs Graphviz' library libgvc.so.6, which is not installed; "
+                          "--dot writes what it would draw");
+    return draw(&v, out, dot, format, e);
+}
+
+#else
+
+bool graphviz_draw(struct out *out, const char *dot, const char *format, struct err *e)
+{
+    (void)out, (void)dot;
+    return err_set(e,
+                   "this monarc was built without Graphviz and cannot draw %s; --dot writes "
+                   "what 'dot -T%s' draws",
+                   format, format);
+}
+
+#endif

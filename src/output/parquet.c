@@ -1,0 +1,248 @@
+/* A file is "PAR1", pages of values, and a footer in Thrift's compact encoding, its length and
+ * "PAR1" again. Columns without missing values and lists need no levels: a page is a header and the
+ * values, numbers as eight bytes, texts behind four bytes of length. */
+#include "output/parquet.h"
+
+enum { GROUP_BYTES = 4 << 20, MAGIC_BYTES = 4 };
+static const char MAGIC[MAGIC_BYTES] = {'P', 'A', 'R', '1'};
+
+/* Thrift's types of fields. */
+enum { THRIFT_I32 = 5, THRIFT_I64, THRIFT_BINARY = 8, THRIFT_LIST, THRIFT_STRUCT = 12 };
+
+/* Parquet's own enumerations. */
+enum { TYPE_INT64 = 2, TYPE_BYTE_ARRAY = 6, REQUIRED = 0, CONVERTED_UTF8 = 0, LOGICAL_STRING = 1 };
+enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, CODEC_NONE = 0, PAGE_DATA = 0, FORMAT_VERSION = 1 };
+
+/* --- Thrift ---------------------------------------------------------------------------------- */
+
+/* Fields go by differences of their numbers within a struct. */
+struct thrift {
+    struct parquet_bytes *to;
+    int last;
+};
+
+static void parquet_put(struct parquet_bytes *to, const void *at, size_t len)
+{
+    vec_reserve(&to->all, to->all.len + len);
+    if (len)
+        memcpy(to->all.at + to->all.len, at, len);
+    to->all.len += len;
+}
+
+static void parquet_thrift_varint(struct parquet_bytes *to, uint64_t value)
+{
+    for (; value > 0x7f; value >>= 7)
+        vec_push(&to->all, (uint8_t)(value | 0x80));
+    vec_push(&to->all, (uint8_t)value);
+}
+
+static void parquet_thrift_field(struct thrift *t, int field, int type)
+{
+    vec_push(&t->to->all, (uint8_t)((field - t->last) << 4 | type));
+    t->last = field;
+}
+
+static void parquet_thrift_number(struct thrift *t, int field, int type, uint64_t value)
+{
+    parquet_thrift_field(t, field, type);
+    parquet_thrift_varint(t->to, value << 1); /* zigzag of what is never negative */
+}
+
+static void parquet_thrift_text(struct parquet_bytes *to, const char *text)
+{
+    parquet_thrift_varint(to, strlen(text));
+    parquet_put(to, text, strlen(text));
+}
+
+static void parquet_thrift_list(struct thrift *t, int field, int type, size_t len)
+{
+    enum { SHORT = 15 };
+    parquet_thrift_field(t, field, THRIFT_LIST);
+    vec_push(&t->to->all, (uint8_t)((len < SHORT ? len : SHORT) << 4 | (unsigned)type));
+    if (len >= SHORT)
+        parquet_thrift_varint(t->to, len);
+}
+
+static struct thrift parquet_thrift_begin(struct parquet_bytes *to)
+{
+    return (struct thrift){to, 0};
+}
+
+static void parquet_thrift_end(struct thrift *t)
+{
+    vec_push(&t->to->all, 0);
+}
+
+/* --- values ---------------------------------------------------------------------------------- */
+
+static void parquet_write(struct parquet *p, const void *at, size_t len)
+{
+    out_bytes(p->out, at, len);
+    p->at += len;
+}
+
+void parquet_begin(struct parquet *p, struct out *out, const struct parquet_column *columns,
+                   size_t columns_len)
+{
+    *p = (struct parquet){.out = out, .columns = columns, .columns_len = columns_len};
+    parquet_write(p, MAGIC, sizeof MAGIC);
+}
+
+static void parquet_little(struct parquet_bytes *to, uint64_t value, size_t bytes)
+{
+    uint8_t little[8];
+    for (size_t i = 0; i < bytes; i++)
+        little[i] = (uint8_t)(value >> 8 * i);
+    parquet_put(to, little, bytes);
+}
+
+void parquet_number(struct parquet *p, size_t column, uint64_t value)
+{
+    parquet_little(&p->values[column], value < INT64_MAX ? value : INT64_MAX, 8);
+}
+
+void parquet_text(struct parquet *p, size_t column, const char *text, size_t len)
+{
+    parquet_little(&p->values[column], len, 4);
+    parquet_put(&p->values[column], text, len);
+}
+
+static void parquet_page_header(struct parquet_bytes *to, uint64_t size, uint64_t rows)
+{
+    struct thrift page = parquet_thrift_begin(to);
+    parquet_thrift_number(&page, 1, THRIFT_I32, PAGE_DATA);
+    parquet_thrift_number(&page, 2, THRIFT_I32, size);
+    parquet_thrift_number(&page, 3, THRIFT_I32, size);
+    parquet_thrift_field(&page, 5, THRIFT_STRUCT);
+    struct thrift data = parquet_thrift_begin(to);
+    parquet_thrift_number(&data, 1, THRIFT_I32, rows);
+    parquet_thrift_number(&data, 2, THRIFT_I32, ENCODING_PLAIN);
+    parquet_thrift_number(&data, 3, THRIFT_I32, ENCODING_RLE);
+    parquet_thrift_number(&data, 4, THRIFT_I32, ENCODING_RLE);
+    parquet_thrift_end(&data);
+    parquet_thrift_end(&page);
+}
+
+static void parquet_group(struct parquet *p)
+{
+    struct parquet_bytes header = {0};
+    for (size_t i = 0; i < p->columns_len; i++) {
+        uint64_t offset = p->at;
+        header.all.len = 0;
+        parquet_page_header(&header, p->values[i].all.len, p->rows_in_group);
+        parquet_write(p, header.all.at, header.all.len);
+        parquet_write(p, p->values[i].all.at, p->values[i].all.len);
+        p->values[i].all.len = 0;
+        vec_push(&p->chunks, (struct parquet_chunk){offset, p->at - offset});
+    }
+    vec_push(&p->groups, p->rows_in_group);
+    p->rows += p->rows_in_group;
+    p->rows_in_group = 0;
+    vec_free(&header.all);
+}
+
+void parquet_row(struct parquet *p)
+{
+    size_t bytes = 0;
+    p->rows_in_group++;
+    for (size_t i = 0; i < p->columns_len; i++)
+        bytes += p->values[i].all.len;
+    if (bytes >= GROUP_BYTES)
+        parquet_group(p);
+}
+
+/* --- the footer ------------------------------------------------------------------------------ */
+
+static int parquet_type_of(const struct parquet_column *c)
+{
+    return c->type == PARQUET_TEXT ? TYPE_BYTE_ARRAY : TYPE_INT64;
+}
+
+static void parquet_schema(struct parquet *p, struct thrift *file)
+{
+    parquet_thrift_list(file, 2, THRIFT_STRUCT, p->columns_len + 1);
+    struct thrift root = parquet_thrift_begin(file->to);
+    parquet_thrift_field(&root, 4, THRIFT_BINARY);
+    parquet_thrift_text(file->to, "schema");
+    parquet_thrift_number(&root, 5, THRIFT_I32, p->columns_len);
+    parquet_thrift_end(&root);
+    for (size_t i = 0; i < p->columns_len; i++) {
+        struct thrift column = parquet_thrift_begin(file->to);
+        parquet_thrift_number(&column, 1, THRIFT_I32, (uint64_t)parquet_type_of(&p->columns[i]));
+        parquet_thrift_number(&column, 3, THRIFT_I32, REQUIRED);
+        parquet_thrift_field(&column, 4, THRIFT_BINARY);
+        parquet_thrift_text(file->to, p->columns[i].name);
+        if (p->columns[i].type == PARQUET_TEXT) {
+            parquet_thrift_number(&column, 6, THRIFT_I32, CONVERTED_UTF8);
+            parquet_thrift_field(&column, 10, THRIFT_STRUCT);
+            struct thrift logical = parquet_thrift_begin(file->to);
+            parquet_thrift_field(&logical, LOGICAL_STRING, THRIFT_STRUCT);
+            struct thrift nothing = parquet_thrift_begin(file->to);
+            parquet_thrift_end(&nothing);
+            parquet_thrift_end(&logical);
+        }
+        parquet_thrift_end(&column);
+    }
+}
+
+static void parquet_chunk(struct parquet *p, struct parquet_bytes *to, size_t group, size_t column)
+{
+    const struct parquet_chunk *c = &p->chunks.at[group * p->columns_len + column];
+    struct thrift chunk = parquet_thrift_begin(to);
+    parquet_thrift_number(&chunk, 2, THRIFT_I64, c->offset);
+    parquet_thrift_field(&chunk, 3, THRIFT_STRUCT);
+    struct thrift data = parquet_thrift_begin(to);
+    parquet_thrift_number(&data, 1, THRIFT_I32, (uint64_t)parquet_type_of(&p->columns[column]));
+    parquet_thrift_list(&data, 2, THRIFT_I32, 1);
+    parquet_thrift_varint(to, ENCODING_PLAIN << 1);
+    parquet_thrift_list(&data, 3, THRIFT_BINARY, 1);
+    parquet_thrift_text(to, p->columns[column].name);
+    parquet_thrift_number(&data, 4, THRIFT_I32, CODEC_NONE);
+    parquet_thrift_number(&data, 5, THRIFT_I64, p->groups.at[group]);
+    parquet_thrift_number(&data, 6, THRIFT_I64, c->size);
+    parquet_thrift_number(&data, 7, THRIFT_I64, c->size);
+    parquet_thrift_number(&data, 9, THRIFT_I64, c->offset);
+    parquet_thrift_end(&data);
+    parquet_thrift_end(&chunk);
+}
+
+static void parquet_footer(struct parquet *p, struct parquet_bytes *to)
+{
+    struct thrift file = parquet_thrift_begin(to);
+    parquet_thrift_number(&file, 1, THRIFT_I32, FORMAT_VERSION);
+    parquet_schema(p, &file);
+    parquet_thrift_number(&file, 3, THRIFT_I64, p->rows);
+    parquet_thrift_list(&file, 4, THRIFT_STRUCT, p->groups.len);
+    for (size_t g = 0; g < p->groups.len; g++) {
+        uint64_t bytes = 0;
+        struct thrift group = parquet_thrift_begin(to);
+        parquet_thrift_list(&group, 1, THRIFT_STRUCT, p->columns_len);
+        for (size_t i = 0; i < p->columns_len; i++) {
+            parquet_chunk(p, to, g, i);
+            bytes += p->chunks.at[g * p->columns_len + i].size;
+        }
+        parquet_thrift_number(&group, 2, THRIFT_I64, bytes);
+        parquet_thrift_number(&group, 3, THRIFT_I64, p->groups.at[g]);
+        parquet_thrift_end(&group);
+    }
+    parquet_thrift_field(&file, 6, THRIFT_BINARY);
+    parquet_thrift_text(to, "monarc " MONARC_VERSION);
+    parquet_thrift_end(&file);
+}
+
+void parquet_end(struct parquet *p)
+{
+    struct parquet_bytes footer = {0};
+    if (p->rows_in_group)
+        parquet_group(p);
+    parquet_footer(p, &footer);
+    size_t len = footer.all.len;
+    parquet_little(&footer, len, 4);
+    parquet_put(&footer, MAGIC, sizeof MAGIC);
+    parquet_write(p, footer.all.at, footer.all.len);
+    vec_free(&footer.all);
+    for (size_t i = 0; i < p->columns_len; i++)
+        vec_free(&p->values[i].all);
+    vec_free(&p->chunks);
+    vec_free(&p->groups);
+}

@@ -1,0 +1,91 @@
+/* A profile as other tools want it: functions, calls and call paths with whole numbers that meet.
+ *
+ * Paths are those of recorded stacks, or, where calls alone were counted, gprof's model carried on
+ * (model_paths.h): then `is_model` holds, and what is no certainty is marked. Amounts are whole
+ * numbers of `unit`. They are rounded along the order of the frames, so that the sum of any frame
+ * with all below it is off by less than one, however many there are.
+ *
+ * The laws: the frames' self amounts add up to `total`; the calls of a function that is called
+ * cost its `total` together, recursion or not (of a cycle of the model: that of the whole cycle).
+ */
+#ifndef MONARC_PROFILE_ANALYSIS_EXCHANGE_EXCHANGE_H
+#define MONARC_PROFILE_ANALYSIS_EXCHANGE_EXCHANGE_H
+
+#include "profile/analysis/names.h"
+#include "profile/analysis/recording/call_frames.h"
+#include "profile/analysis/summary.h"
+
+enum { EXCHANGE_NOWHERE = UINT32_MAX }; /* instead of an object: of what stands for no code */
+
+struct exchange_object {
+    const char *path;
+    const uint8_t *build_id;
+    size_t build_id_len; /* 0: none */
+    uint64_t low, high;  /* of its functions' addresses */
+};
+
+struct exchange_function {
+    const char *name, *linkage; /* as people write it; as the linker does */
+    const char *file;           /* NULL: not known */
+    uint32_t line;              /* 0: not known */
+    uint32_t object;
+    uint64_t address; /* where its object was laid out; 0: nowhere */
+    bool is_inlined;
+    uint64_t self, total; /* total: with all that it called */
+};
+
+/* One function in one context. Frame 0 is the root, of no function; the frames below a frame stand
+ * directly behind it. */
+struct exchange_frame {
+    uint32_t parent, depth, function;
+    bool is_estimate;
+    uint64_t self;
+};
+
+struct exchange_arc {
+    uint32_t caller, callee;
+    uint64_t calls; /* 0: known from stacks alone */
+    uint64_t cost;  /* of `total` of the callee; 0 within a cycle of the model */
+};
+
+struct exchange {
+    const struct summary *summary;
+    const char *event; /* "cpu", "cycles", ... */
+    const char *unit;  /* "nanoseconds", "samples", or events by their name */
+    uint64_t period;   /* of one sample, in `unit`; 0: not known */
+    uint64_t total;
+    bool is_model, has_estimates, has_calls;
+    VEC(struct exchange_object) objects;
+    VEC(struct exchange_function) functions;
+    VEC(struct exchange_frame) frames;
+    VEC(struct exchange_arc) arcs; /* by caller, then callee */
+};
+
+struct exchange_input {
+    const struct summary *summary;
+    const struct graph *graph;    /* by stacks, if `tree` is there */
+    struct names *names;          /* of all functions of the frames */
+    const struct call_tree *tree; /* recorded stacks; NULL: make a model */
+    uint32_t first_inlined;       /* of the names' functions */
+    struct object *const *objects;
+    uint32_t objects_len;
+    const struct space *space; /* NULL: one program alone */
+};
+
+/* Texts live in the arena, the input and the objects. */
+void exchange_make(struct exchange *x, const struct exchange_input *in, struct arena *a);
+void exchange_deinit(struct exchange *x);
+
+/* Self, total and calls of an exchange whose frames and functions are made: exchange.c alone calls
+ * it. `of` has the function of each node of the graph, `rest` that of what is in none. */
+struct exchange_costs {
+    struct exchange *x;
+    const struct graph *graph;
+    const uint32_t *of;
+    uint32_t rest; /* or EXCHANGE_NOWHERE */
+    double scale;
+};
+void exchange_measured_costs(const struct exchange_costs *c);
+void exchange_model_costs(const struct exchange_costs *c);
+
+#endif

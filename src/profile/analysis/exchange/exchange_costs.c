@@ -1,0 +1,171 @@
+/* What calls cost: by the graph of the model, or of recorded stacks so that nothing counts twice.
+ *
+ * Of a stack, a sample is booked once on each function: on the call that made its outermost frame.
+ * So the calls of a function add up to its time, recursion or not, which is what readers of
+ * such files add up. What was not called by anyone known is called from [outside] where the
+ * function has other callers as well. */
+#include "base/map.h"
+#include "profile/analysis/exchange/exchange.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct costs_making {
+    struct exchange *x;
+    struct map by_pair;
+};
+
+static struct exchange_arc *costs_arc(struct costs_making *m, uint32_t caller, uint32_t callee)
+{
+    bool is_new;
+    uint32_t at = map_index(&m->by_pair, caller, callee, m->x->arcs.len, &is_new);
+    if (is_new)
+        vec_push(&m->x->arcs, (struct exchange_arc){.caller = caller, .callee = callee});
+    return &m->x->arcs.at[at];
+}
+
+/* Self of each frame with all below it. */
+static uint64_t *costs_totals(const struct exchange *x, struct arena *a)
+{
+    uint64_t *total = ARENA_NEW(a, uint64_t, x->frames.len);
+    for (size_t i = x->frames.len; i-- > 0;) {
+        total[i] += x->frames.at[i].self;
+        if (i)
+            total[x->frames.at[i].parent] += total[i];
+    }
+    return total;
+}
+
+/* The outermost frame of a function alone is booked. */
+static void costs_book(struct costs_making *m, uint64_t total, const struct exchange_frame *f,
+                       bool is_outermost)
+{
+    struct exchange_function *function = &m->x->functions.at[f->function];
+    function->self += f->self;
+    if (!is_outermost)
+        return;
+    function->total += total;
+    if (f->depth > 1)
+        costs_arc(m, m->x->frames.at[f->parent].function, f->function)->cost += total;
+}
+
+/* Follows the frames and knows of every function on how many frames around it is. */
+static void costs_walk(struct costs_making *m, struct arena *a)
+{
+    const struct exchange *x = m->x;
+    const uint64_t *total = costs_totals(x, a);
+    uint32_t *path = ARENA_NEW(a, uint32_t, x->frames.len + 1);
+    uint32_t *around = ARENA_NEW(a, uint32_t, x->functions.len + 1);
+    uint32_t depth = 0;
+    for (uint32_t i = 1; i < x->frames.len; i++) {
+        const struct exchange_frame *f = &x->frames.at[i];
+        for (; depth >= f->depth; depth--)
+            around[path[depth]]--;
+        depth = f->depth;
+        path[depth] = f->function;
+        costs_book(m, total[i], f, !around[f->function]++);
+    }
+}
+
+/* Readers take what callers account for as all there is, if there is a caller. */
+static void costs_from_outside(struct costs_making *m, const bool *is_member)
+{
+    struct exchange *x = m->x;
+    struct arena scratch = {0};
+    uint64_t *explained = ARENA_NEW(&scratch, uint64_t, x->functions.len + 1);
+    bool *is_called = ARENA_NEW(&scratch, bool, x->functions.len + 1);
+    uint32_t outside = EXCHANGE_NOWHERE, known = (uint32_t)x->functions.len;
+    for (size_t i = 0; i < x->arcs.len; i++) {
+        explained[x->arcs.at[i].callee] += x->arcs.at[i].cost;
+        is_called[x->arcs.at[i].callee] = true;
+    }
+    for (uint32_t i = 0; i < known; i++) {
+        /* By one for each caller, rounding of a model makes differences that are none. */
+        uint64_t total = x->functions.at[i].total, rounding = x->is_model ? x->arcs.len : 0;
+        if (!is_called[i] || is_member[i] || total <= explained[i] + rounding)
+            continue;
+        if (outside == EXCHANGE_NOWHERE) {
+            outside = known;
+            vec_push(&x->functions, (struct exchange_function){.name = "[outside]",
+                                                               .linkage = "[outside]",
+                                                               .object = EXCHANGE_NOWHERE});
+        }
+        costs_arc(m, outside, i)->cost = total - explained[i];
+        x->functions.at[outside].total += total - explained[i];
+    }
+    arena_deinit(&scratch);
+}
+
+static int costs_compare(const void *left, const void *right)
+{
+    const struct exchange_arc *l = left, *r = right;
+    if (l->caller != r->caller)
+        return l->caller < r->caller ? -1 : 1;
+    return (l->callee > r->callee) - (l->callee < r->callee);
+}
+
+/* Without pairs that cost nothing and were not counted. */
+static void costs_finish(struct costs_making *m)
+{
+    struct exchange *x = m->x;
+    size_t kept = 0;
+    for (size_t i = 0; i < x->arcs.len; i++) {
+        x->has_calls |= x->arcs.at[i].calls > 0;
+        if (x->arcs.at[i].calls || x->arcs.at[i].cost)
+            x->arcs.at[kept++] = x->arcs.at[i];
+    }
+    x->arcs.len = kept;
+    if (kept)
+        qsort(x->arcs.at, kept, sizeof *x->arcs.at, costs_compare);
+    map_deinit(&m->by_pair);
+}
+
+void exchange_measured_costs(const struct exchange_costs *c)
+{
+    struct arena scratch = {0};
+    struct costs_making m = {.x = c->x};
+    costs_walk(&m, &scratch);
+    for (uint32_t i = 0; i < c->graph->measured_len; i++) {
+        const struct graph_arc *arc = &c->graph->arcs[i];
+        if (arc->count)
+            costs_arc(&m, c->of[arc->caller], c->of[arc->callee])->calls += arc->count;
+    }
+    costs_from_outside(&m, ARENA_NEW(&scratch, bool, c->x->functions.len + 1));
+    costs_finish(&m);
+    arena_deinit(&scratch);
+}
+
+static uint64_t costs_whole(const struct exchange_costs *c, double samples)
+{
+    return samples > 0 ? (uint64_t)llround(samples * c->scale) : 0;
+}
+
+void exchange_model_costs(const struct exchange_costs *c)
+{
+    struct arena scratch = {0};
+    struct costs_making m = {.x = c->x};
+    bool *is_member = ARENA_NEW(&scratch, bool, c->x->functions.len + 1); /* of a cycle */
+    const struct graph *g = c->graph;
+    for (uint32_t i = 0; i < g->len; i++) {
+        if (c->of[i] == UINT32_MAX || graph_is_cycle(g, i))
+            continue;
+        struct exchange_function *f = &c->x->functions.at[c->of[i]];
+        is_member[c->of[i]] = g->nodes[i].head != i;
+        f->self = costs_whole(c, g->nodes[i].self);
+        f->total = costs_whole(c, g->nodes[i].self + g->nodes[i].children);
+    }
+    if (c->rest != EXCHANGE_NOWHERE) {
+        struct exchange_function *f = &c->x->functions.at[c->rest];
+        f->self = f->total = costs_whole(c, c->x->summary->unattributed);
+    }
+    for (uint32_t i = 0; i < g->measured_len; i++) {
+        const struct graph_arc *arc = &g->arcs[i];
+        struct exchange_arc *to = costs_arc(&m, c->of[arc->caller], c->of[arc->callee]);
+        to->calls += arc->count;
+        if (!graph_arc_is_internal(g, arc))
+            to->cost += costs_whole(c, arc->self + arc->children);
+    }
+    costs_from_outside(&m, is_member);
+    costs_finish(&m);
+    arena_deinit(&scratch);
+}

@@ -1,0 +1,133 @@
+/* Callgrind's output format, version 1: for KCachegrind, QCachegrind and callgrind_annotate. Costs
+ * stand at the line where a function begins; calls have exact counts. What a call cost is added up
+ * by those who read it, so nothing is in it twice: see exchange.h. */
+#include "base/intern.h"
+#include "profile/export/exports.h"
+
+/* A name is spelled out once; after that its number is enough. */
+struct callgrind {
+    struct out *out;
+    const struct exchange *x;
+    bool *has_object, *has_file, *has_function;
+    uint32_t *file_of; /* per function; equal paths have equal numbers */
+};
+
+static void callgrind_text(struct out *out, const char *text)
+{
+    for (; *text; text++)
+        out_char(out, *text == '\n' || *text == '\r' ? ' ' : *text);
+}
+
+static void callgrind_name(struct callgrind *c, const char *key, uint32_t number, bool *is_known,
+                           const char *name, const char *suffix)
+{
+    out_printf(c->out, "%s=(%u)", key, number + 1);
+    if (!*is_known) {
+        out_char(c->out, ' ');
+        callgrind_text(c->out, name);
+        out_str(c->out, suffix);
+    }
+    out_char(c->out, '\n');
+    *is_known = true;
+}
+
+static void callgrind_place(struct callgrind *c, uint32_t number, bool is_callee)
+{
+    const struct exchange_function *f = &c->x->functions.at[number];
+    size_t nowhere = c->x->objects.len;
+    uint32_t object = f->object < nowhere ? f->object : (uint32_t)nowhere;
+    uint32_t file = c->file_of[number];
+    callgrind_name(c, is_callee ? "cob" : "ob", object, &c->has_object[object],
+                   object < nowhere ? c->x->objects.at[object].path : "???", "");
+    callgrind_name(c, is_callee ? "cfi" : "fl", file, &c->has_file[file], f->file ? f->file : "???",
+                   "");
+    callgrind_name(c, is_callee ? "cfn" : "fn", number, &c->has_function[number], f->name,
+                   f->is_inlined ? " [inlined]" : "");
+}
+
+static void callgrind_cost(struct callgrind *c, uint32_t line, uint64_t cost)
+{
+    out_printf(c->out, "%u %lu\n", line, (unsigned long)cost);
+}
+
+/* Readers take what a call cost for the caller's own if it was never called. */
+static uint64_t callgrind_calls(const struct exchange_arc *arc)
+{
+    return arc->calls ? arc->calls : 1;
+}
+
+static size_t callgrind_function(struct callgrind *c, uint32_t number, size_t arc)
+{
+    const struct exchange_function *f = &c->x->functions.at[number];
+    const struct exchange_arc *arcs = c->x->arcs.at;
+    bool has_calls = arc < c->x->arcs.len && arcs[arc].caller == number;
+    if (!f->self && !has_calls)
+        return arc;
+    out_char(c->out, '\n');
+    callgrind_place(c, number, false);
+    callgrind_cost(c, f->line, f->self);
+    for (; arc < c->x->arcs.len && arcs[arc].caller == number; arc++) {
+        callgrind_place(c, arcs[arc].callee, true);
+        out_printf(c->out, "calls=%lu %u\n", (unsigned long)callgrind_calls(&arcs[arc]),
+                   c->x->functions.at[arcs[arc].callee].line);
+        callgrind_cost(c, f->line, arcs[arc].cost);
+    }
+    return arc;
+}
+
+static bool callgrind_has_uncounted(const struct exchange *x)
+{
+    for (size_t i = 0; i < x->arcs.len; i++)
+        if (!x->arcs.at[i].calls)
+            return true;
+    return false;
+}
+
+static void callgrind_head(struct callgrind *c)
+{
+    const struct exchange *x = c->x;
+    const struct summary *s = x->summary;
+    out_str(c->out, "# callgrind format\nversion: 1\ncreator: monarc " MONARC_VERSION "\ncmd: ");
+    callgrind_text(c->out, s->run && *s->run->command ? s->run->command : s->program);
+    out_str(c->out, "\n");
+    if (x->is_model)
+        out_str(c->out, "desc: Model: times of calls are estimated by call counts\n");
+    if (callgrind_has_uncounted(x))
+        out_str(c->out, "desc: Calls: those that were seen on stacks and not counted stand as 1\n");
+    if (s->unknown_callers)
+        out_printf(c->out, "desc: Left out: %lu calls from outside of all functions\n",
+                   (unsigned long)s->unknown_callers);
+    out_printf(c->out, "positions: line\nevent: Cost : %s, %s\nevents: Cost\n", x->event, x->unit);
+}
+
+static void callgrind_number_files(struct callgrind *c, struct arena *a)
+{
+    const struct exchange *x = c->x;
+    struct intern texts = {0};
+    c->file_of = ARENA_NEW(a, uint32_t, x->functions.len + 1);
+    for (size_t i = 0; i < x->functions.len; i++) {
+        const char *file = x->functions.at[i].file ? x->functions.at[i].file : "???";
+        c->file_of[i] = intern(&texts, file, strlen(file));
+    }
+    c->has_file = ARENA_NEW(a, bool, x->functions.len + 1);
+    intern_deinit(&texts);
+}
+
+void callgrind_export(struct out *out, const struct exchange *x)
+{
+    struct arena scratch = {0};
+    struct callgrind c = {.out = out,
+                          .x = x,
+                          .has_object = ARENA_NEW(&scratch, bool, x->objects.len + 1),
+                          .has_function = ARENA_NEW(&scratch, bool, x->functions.len + 1)};
+    uint64_t total = 0;
+    size_t arc = 0;
+    callgrind_number_files(&c, &scratch);
+    callgrind_head(&c);
+    for (uint32_t i = 0; i < x->functions.len; i++) {
+        arc = callgrind_function(&c, i, arc);
+        total += x->functions.at[i].self;
+    }
+    out_printf(out, "\ntotals: %lu\n", (unsigned long)total);
+    arena_deinit(&scratch);
+}

@@ -1,0 +1,29 @@
+/* Every format in which a profile goes to another tool: its name and what writes it.
+ *
+ * A format is one file of this room and one row of the table in exports.c. The command asks for a
+ * row by name, and never what the format is. Nothing here computes: all figures are those of the
+ * one exchange. */
+#ifndef MONARC_PROFILE_EXPORT_EXPORTS_H
+#define MONARC_PROFILE_EXPORT_EXPORTS_H
+
+#include "output/out.h"
+#include "profile/analysis/exchange/exchange.h"
+
+typedef void export_writer(struct out *out, const struct exchange *x);
+
+struct export_format {
+    const char *name;
+    export_writer *write;
+    bool needs_samples; /* it has paths alone, and no place for calls without time */
+};
+
+extern const struct export_format export_formats[];
+extern const size_t export_formats_len;
+
+/* The row, or NULL with an error that lists the names there are. */
+const struct export_format *export_format_find(const char *name, struct err *e);
+
+export_writer callgrind_export, dot_export, folded_export, otlp_export, parquet_export,
+    parquet_calls_export, parquet_functions_export, pprof_export, speedscope_export;
+
+#endif

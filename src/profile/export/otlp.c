@@ -1,0 +1,256 @@
+/* OpenTelemetry's profiles, package opentelemetry.proto.profiles.v1development of its
+ * protocol 1.11: the message ProfilesData, as collectors take it. The format is in the making and
+ * may change.
+ *
+ * One profile, of the event. Each path with time is a sample with a stack of its own; locations are
+ * whole functions, as in pprof.c. Calls have no place: a profile has one type of values. The first
+ * entry of each table of the dictionary stands for none. */
+#include "base/intern.h"
+#include "base/md5.h"
+#include "output/protobuf.h"
+#include "profile/export/exports.h"
+
+enum { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY };
+enum { RESOURCE_PROFILES_RESOURCE = 1, RESOURCE_PROFILES_SCOPES };
+enum { SCOPE_PROFILES_SCOPE = 1, SCOPE_PROFILES_PROFILES };
+enum { SCOPE_NAME = 1, SCOPE_VERSION };
+enum { RESOURCE_ATTRIBUTES = 1, KEY_VALUE_KEY = 1, KEY_VALUE_VALUE, VALUE_STRING = 1 };
+enum {
+    DICTIONARY_MAPPINGS = 1,
+    DICTIONARY_LOCATIONS,
+    DICTIONARY_FUNCTIONS,
+    DICTIONARY_LINKS,
+    DICTIONARY_STRINGS,
+    DICTIONARY_ATTRIBUTES,
+    DICTIONARY_STACKS
+};
+enum {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLES,
+    PROFILE_TIME,
+    PROFILE_DURATION,
+    PROFILE_PERIOD_TYPE,
+    PROFILE_PERIOD,
+    PROFILE_ID
+};
+enum { TYPE_TYPE = 1, TYPE_UNIT };
+enum { SAMPLE_STACK = 1, SAMPLE_ATTRIBUTES, SAMPLE_VALUES = 4 };
+enum { MAPPING_START = 1, MAPPING_LIMIT, MAPPING_FILE = 4, MAPPING_ATTRIBUTES };
+enum { LOCATION_MAPPING = 1, LOCATION_ADDRESS, LOCATION_LINES };
+enum { LINE_FUNCTION = 1, LINE_LINE };
+enum { FUNCTION_NAME = 1, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNCTION_LINE };
+enum { ATTRIBUTE_KEY = 1, ATTRIBUTE_VALUE };
+enum { STACK_LOCATIONS = 1 };
+enum { ID_BYTES = 16, ESTIMATED = 1 /* the attribute's number */ };
+
+struct otlp {
+    const struct exchange *x;
+    struct protobuf out;
+    struct intern texts; /* number 0 is "" */
+};
+
+static uint32_t otlp_text(struct otlp *o, const char *text)
+{
+    return intern_kept(&o->texts, text, strlen(text));
+}
+
+static void otlp_none(struct otlp *o, uint32_t table)
+{
+    protobuf_end(&o->out, protobuf_begin(&o->out, table));
+}
+
+/* --- the profile ----------------------------------------------------------------------------- */
+
+static void otlp_type(struct otlp *o, uint32_t field)
+{
+    size_t at = protobuf_begin(&o->out, field);
+    protobuf_u64(&o->out, TYPE_TYPE, otlp_text(o, o->x->event));
+    protobuf_u64(&o->out, TYPE_UNIT, otlp_text(o, o->x->unit));
+    protobuf_end(&o->out, at);
+}
+
+static void otlp_sample(struct otlp *o, const struct exchange_frame *frame, uint64_t stack)
+{
+    size_t at = protobuf_begin(&o->out, PROFILE_SAMPLES);
+    protobuf_u64(&o->out, SAMPLE_STACK, stack);
+    if (frame->is_estimate) {
+        size_t list = protobuf_begin(&o->out, SAMPLE_ATTRIBUTES);
+        protobuf_varint(&o->out, ESTIMATED);
+        protobuf_end(&o->out, list);
+    }
+    size_t values = protobuf_begin(&o->out, SAMPLE_VALUES);
+    protobuf_varint(&o->out, frame->self);
+    protobuf_end(&o->out, values);
+    protobuf_end(&o->out, at);
+}
+
+/* Its id is that of what it holds: the same profile is not taken for two. */
+static void otlp_profile(struct otlp *o)
+{
+    const struct exchange *x = o->x;
+    const struct run_summary *run = x->summary->run;
+    uint8_t id[ID_BYTES];
+    uint64_t stack = 0;
+    size_t at = protobuf_begin(&o->out, SCOPE_PROFILES_PROFILES);
+    otlp_type(o, PROFILE_SAMPLE_TYPE);
+    for (uint32_t i = 1; i < x->frames.len; i++)
+        if (x->frames.at[i].self)
+            otlp_sample(o, &x->frames.at[i], ++stack);
+    protobuf_fixed64(&o->out, PROFILE_TIME, run ? run->run->start_real_ns : 0);
+    protobuf_u64(&o->out, PROFILE_DURATION, run ? run->run->length_ns : 0);
+    otlp_type(o, PROFILE_PERIOD_TYPE);
+    protobuf_u64(&o->out, PROFILE_PERIOD, x->period);
+    md5((struct bytes){o->out.out.at + at, o->out.out.len - at}, id);
+    protobuf_bytes(&o->out, PROFILE_ID, id, sizeof id);
+    protobuf_end(&o->out, at);
+}
+
+static void otlp_resource(struct otlp *o)
+{
+    const char *program = o->x->summary->program;
+    size_t resource = protobuf_begin(&o->out, RESOURCE_PROFILES_RESOURCE);
+    size_t pair = protobuf_begin(&o->out, RESOURCE_ATTRIBUTES);
+    protobuf_bytes(&o->out, KEY_VALUE_KEY, "process.executable.path", 23);
+    size_t value = protobuf_begin(&o->out, KEY_VALUE_VALUE);
+    protobuf_bytes(&o->out, VALUE_STRING, program, strlen(program));
+    protobuf_end(&o->out, value);
+    protobuf_end(&o->out, pair);
+    protobuf_end(&o->out, resource);
+}
+
+static void otlp_profiles(struct otlp *o)
+{
+    size_t all = protobuf_begin(&o->out, DATA_RESOURCE_PROFILES);
+    otlp_resource(o);
+    size_t scopes = protobuf_begin(&o->out, RESOURCE_PROFILES_SCOPES);
+    size_t scope = protobuf_begin(&o->out, SCOPE_PROFILES_SCOPE);
+    protobuf_bytes(&o->out, SCOPE_NAME, "monarc", 6);
+    protobuf_bytes(&o->out, SCOPE_VERSION, MONARC_VERSION, strlen(MONARC_VERSION));
+    protobuf_end(&o->out, scope);
+    otlp_profile(o);
+    protobuf_end(&o->out, scopes);
+    protobuf_end(&o->out, all);
+}
+
+/* --- the dictionary -------------------------------------------------------------------------- */
+
+static void otlp_attribute(struct otlp *o, const char *key, const char *value, size_t len)
+{
+    size_t at = protobuf_begin(&o->out, DICTIONARY_ATTRIBUTES);
+    protobuf_u64(&o->out, ATTRIBUTE_KEY, otlp_text(o, key));
+    size_t inner = protobuf_begin(&o->out, ATTRIBUTE_VALUE);
+    protobuf_bytes(&o->out, VALUE_STRING, value, len);
+    protobuf_end(&o->out, inner);
+    protobuf_end(&o->out, at);
+}
+
+/* Build-ids of objects are attributes, numbered behind the one of estimates. */
+static void otlp_attributes(struct otlp *o)
+{
+    static const char HEX[] = "0123456789abcdef";
+    static const char ESTIMATE[] = "estimated by call counts";
+    otlp_none(o, DICTIONARY_ATTRIBUTES);
+    otlp_attribute(o, "monarc.path", ESTIMATE, sizeof ESTIMATE - 1);
+    for (size_t i = 0; i < o->x->objects.len; i++) {
+        const struct exchange_object *object = &o->x->objects.at[i];
+        char id[2 * 64];
+        size_t len = object->build_id_len < 64 ? object->build_id_len : 64;
+        for (size_t k = 0; k < len; k++) {
+            id[2 * k] = HEX[object->build_id[k] >> 4];
+            id[2 * k + 1] = HEX[object->build_id[k] & 15];
+        }
+        if (len)
+            otlp_attribute(o, "process.executable.build_id.gnu", id, 2 * len);
+    }
+}
+
+static void otlp_mappings(struct otlp *o)
+{
+    uint64_t attribute = ESTIMATED;
+    otlp_none(o, DICTIONARY_MAPPINGS);
+    for (size_t i = 0; i < o->x->objects.len; i++) {
+        const struct exchange_object *object = &o->x->objects.at[i];
+        size_t at = protobuf_begin(&o->out, DICTIONARY_MAPPINGS);
+        protobuf_u64(&o->out, MAPPING_START, object->low);
+        protobuf_u64(&o->out, MAPPING_LIMIT, object->high);
+        protobuf_u64(&o->out, MAPPING_FILE, otlp_text(o, object->path));
+        if (object->build_id_len) {
+            size_t list = protobuf_begin(&o->out, MAPPING_ATTRIBUTES);
+            protobuf_varint(&o->out, ++attribute);
+            protobuf_end(&o->out, list);
+        }
+        protobuf_end(&o->out, at);
+    }
+}
+
+static void otlp_location(struct otlp *o, uint32_t number)
+{
+    const struct exchange_function *f = &o->x->functions.at[number];
+    size_t at = protobuf_begin(&o->out, DICTIONARY_LOCATIONS);
+    if (f->object < o->x->objects.len)
+        protobuf_u64(&o->out, LOCATION_MAPPING, f->object + UINT64_C(1));
+    protobuf_u64(&o->out, LOCATION_ADDRESS, f->address);
+    size_t line = protobuf_begin(&o->out, LOCATION_LINES);
+    protobuf_u64(&o->out, LINE_FUNCTION, number + UINT64_C(1));
+    protobuf_u64(&o->out, LINE_LINE, f->line);
+    protobuf_end(&o->out, line);
+    protobuf_end(&o->out, at);
+}
+
+static void otlp_function(struct otlp *o, uint32_t number)
+{
+    const struct exchange_function *f = &o->x->functions.at[number];
+    size_t at = protobuf_begin(&o->out, DICTIONARY_FUNCTIONS);
+    protobuf_u64(&o->out, FUNCTION_NAME, otlp_text(o, f->name));
+    protobuf_u64(&o->out, FUNCTION_SYSTEM_NAME, otlp_text(o, f->linkage));
+    if (f->file)
+        protobuf_u64(&o->out, FUNCTION_FILE, otlp_text(o, f->file));
+    protobuf_u64(&o->out, FUNCTION_LINE, f->line);
+    protobuf_end(&o->out, at);
+}
+
+/* Leaf first; in the order of the samples. */
+static void otlp_stacks(struct otlp *o)
+{
+    const struct exchange_frame *frames = o->x->frames.at;
+    otlp_none(o, DICTIONARY_STACKS);
+    for (uint32_t i = 1; i < o->x->frames.len; i++) {
+        if (!frames[i].self)
+            continue;
+        size_t at = protobuf_begin(&o->out, DICTIONARY_STACKS);
+        size_t list = protobuf_begin(&o->out, STACK_LOCATIONS);
+        for (uint32_t k = i; k; k = frames[k].parent)
+            protobuf_varint(&o->out, frames[k].function + UINT64_C(1));
+        protobuf_end(&o->out, list);
+        protobuf_end(&o->out, at);
+    }
+}
+
+static void otlp_dictionary(struct otlp *o)
+{
+    size_t at = protobuf_begin(&o->out, DATA_DICTIONARY);
+    otlp_mappings(o);
+    otlp_none(o, DICTIONARY_LOCATIONS);
+    for (uint32_t i = 0; i < o->x->functions.len; i++)
+        otlp_location(o, i);
+    otlp_none(o, DICTIONARY_FUNCTIONS);
+    for (uint32_t i = 0; i < o->x->functions.len; i++)
+        otlp_function(o, i);
+    otlp_none(o, DICTIONARY_LINKS);
+    otlp_attributes(o);
+    otlp_stacks(o);
+    for (size_t i = 0; i < o->texts.texts.len; i++)
+        protobuf_bytes(&o->out, DICTIONARY_STRINGS, o->texts.texts.at[i], o->texts.lengths.at[i]);
+    protobuf_end(&o->out, at);
+}
+
+void otlp_export(struct out *out, const struct exchange *x)
+{
+    struct otlp o = {.x = x};
+    intern(&o.texts, "", 0);
+    otlp_profiles(&o);
+    otlp_dictionary(&o);
+    out_bytes(out, (const char *)o.out.out.at, o.out.out.len);
+    protobuf_deinit(&o.out);
+    intern_deinit(&o.texts);
+}

@@ -1,0 +1,207 @@
+/* pprof's profile.proto, packed by gzip: for `go tool pprof`, Pyroscope, Parca, Perfetto,
+ * Speedscope.
+ *
+ * One location a function, at the address where it was laid out; inlined ones have none. Each path
+ * with time is a sample of the first value. Calls are the second value: a sample for each pair of
+ * caller and callee, since who called the caller is not known of them; their time is 0. */
+#include "output/gzip.h"
+#include "output/protobuf.h"
+#include "profile/export/exports.h"
+
+#include "base/intern.h"
+
+#include <stdlib.h>
+
+/* Field numbers of profile.proto. */
+enum {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE,
+    PROFILE_MAPPING,
+    PROFILE_LOCATION,
+    PROFILE_FUNCTION,
+    PROFILE_STRINGS,
+    PROFILE_TIME = 9,
+    PROFILE_DURATION,
+    PROFILE_PERIOD_TYPE,
+    PROFILE_PERIOD,
+    PROFILE_COMMENT,
+    PROFILE_DEFAULT_TYPE
+};
+enum { TYPE_TYPE = 1, TYPE_UNIT };
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+enum { LABEL_KEY = 1, LABEL_TEXT };
+enum {
+    MAPPING_ID = 1,
+    MAPPING_START,
+    MAPPING_LIMIT,
+    MAPPING_FILE = 5,
+    MAPPING_BUILD_ID,
+    MAPPING_HAS_FUNCTIONS,
+    MAPPING_HAS_FILES,
+    MAPPING_HAS_LINES
+};
+enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
+enum { LINE_FUNCTION = 1, LINE_LINE };
+enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNCTION_LINE };
+
+struct pprof {
+    const struct exchange *x;
+    struct protobuf out;
+    struct intern texts; /* number 0 is "" */
+};
+
+static uint32_t pprof_text(struct pprof *p, const char *text)
+{
+    return intern_kept(&p->texts, text, strlen(text));
+}
+
+static void pprof_type(struct pprof *p, uint32_t field, const char *type, const char *unit)
+{
+    size_t at = protobuf_begin(&p->out, field);
+    protobuf_u64(&p->out, TYPE_TYPE, pprof_text(p, type));
+    protobuf_u64(&p->out, TYPE_UNIT, pprof_text(p, unit));
+    protobuf_end(&p->out, at);
+}
+
+static void pprof_values(struct pprof *p, uint64_t time, uint64_t calls)
+{
+    size_t at = protobuf_begin(&p->out, SAMPLE_VALUE);
+    protobuf_varint(&p->out, time);
+    if (p->x->has_calls)
+        protobuf_varint(&p->out, calls);
+    protobuf_end(&p->out, at);
+}
+
+/* Numeric labels group by size; a text stays what it is. */
+static void pprof_label(struct pprof *p, const char *key, const char *value)
+{
+    size_t at = protobuf_begin(&p->out, SAMPLE_LABEL);
+    protobuf_u64(&p->out, LABEL_KEY, pprof_text(p, key));
+    protobuf_u64(&p->out, LABEL_TEXT, pprof_text(p, value));
+    protobuf_end(&p->out, at);
+}
+
+/* Ids are numbers from 1: that of a location is that of its function. */
+static void pprof_path(struct pprof *p, uint32_t frame)
+{
+    const struct exchange_frame *frames = p->x->frames.at;
+    size_t sample = protobuf_begin(&p->out, PROFILE_SAMPLE);
+    size_t list = protobuf_begin(&p->out, SAMPLE_LOCATION);
+    for (uint32_t i = frame; i; i = frames[i].parent)
+        protobuf_varint(&p->out, frames[i].function + UINT64_C(1));
+    protobuf_end(&p->out, list);
+    pprof_values(p, frames[frame].self, 0);
+    if (frames[frame].is_estimate)
+        pprof_label(p, "path", "estimated by call counts");
+    protobuf_end(&p->out, sample);
+}
+
+static void pprof_calls(struct pprof *p, const struct exchange_arc *arc)
+{
+    size_t sample = protobuf_begin(&p->out, PROFILE_SAMPLE);
+    size_t list = protobuf_begin(&p->out, SAMPLE_LOCATION);
+    protobuf_varint(&p->out, arc->callee + UINT64_C(1));
+    protobuf_varint(&p->out, arc->caller + UINT64_C(1));
+    protobuf_end(&p->out, list);
+    pprof_values(p, 0, arc->calls);
+    protobuf_end(&p->out, sample);
+}
+
+static void pprof_mapping(struct pprof *p, uint32_t number)
+{
+    static const char HEX[] = "0123456789abcdef";
+    const struct exchange_object *o = &p->x->objects.at[number];
+    char id[2 * 64 + 1];
+    size_t len = o->build_id_len < 64 ? o->build_id_len : 64;
+    for (size_t i = 0; i < len; i++) {
+        id[2 * i] = HEX[o->build_id[i] >> 4];
+        id[2 * i + 1] = HEX[o->build_id[i] & 15];
+    }
+    size_t at = protobuf_begin(&p->out, PROFILE_MAPPING);
+    protobuf_u64(&p->out, MAPPING_ID, number + UINT64_C(1));
+    protobuf_u64(&p->out, MAPPING_START, o->low);
+    protobuf_u64(&p->out, MAPPING_LIMIT, o->high);
+    protobuf_u64(&p->out, MAPPING_FILE, pprof_text(p, o->path));
+    protobuf_u64(&p->out, MAPPING_BUILD_ID, intern(&p->texts, id, 2 * len));
+    protobuf_u64(&p->out, MAPPING_HAS_FUNCTIONS, 1);
+    protobuf_u64(&p->out, MAPPING_HAS_FILES, 1);
+    protobuf_u64(&p->out, MAPPING_HAS_LINES, 1);
+    protobuf_end(&p->out, at);
+}
+
+static void pprof_location(struct pprof *p, uint32_t number)
+{
+    const struct exchange_function *f = &p->x->functions.at[number];
+    size_t at = protobuf_begin(&p->out, PROFILE_LOCATION);
+    protobuf_u64(&p->out, LOCATION_ID, number + UINT64_C(1));
+    if (f->object < p->x->objects.len)
+        protobuf_u64(&p->out, LOCATION_MAPPING, f->object + UINT64_C(1));
+    protobuf_u64(&p->out, LOCATION_ADDRESS, f->address);
+    size_t line = protobuf_begin(&p->out, LOCATION_LINE);
+    protobuf_u64(&p->out, LINE_FUNCTION, number + UINT64_C(1));
+    protobuf_u64(&p->out, LINE_LINE, f->line);
+    protobuf_end(&p->out, line);
+    protobuf_end(&p->out, at);
+}
+
+static void pprof_function(struct pprof *p, uint32_t number)
+{
+    const struct exchange_function *f = &p->x->functions.at[number];
+    size_t at = protobuf_begin(&p->out, PROFILE_FUNCTION);
+    protobuf_u64(&p->out, FUNCTION_ID, number + UINT64_C(1));
+    protobuf_u64(&p->out, FUNCTION_NAME, pprof_text(p, f->name));
+    protobuf_u64(&p->out, FUNCTION_SYSTEM_NAME, pprof_text(p, f->linkage));
+    if (f->file)
+        protobuf_u64(&p->out, FUNCTION_FILE, pprof_text(p, f->file));
+    protobuf_u64(&p->out, FUNCTION_LINE, f->line);
+    protobuf_end(&p->out, at);
+}
+
+static void pprof_head(struct pprof *p)
+{
+    const struct exchange *x = p->x;
+    const struct run_summary *run = x->summary->run;
+    pprof_type(p, PROFILE_SAMPLE_TYPE, x->event, x->unit);
+    if (x->has_calls)
+        pprof_type(p, PROFILE_SAMPLE_TYPE, "calls", "count");
+    protobuf_u64(&p->out, PROFILE_TIME, run ? run->run->start_real_ns : 0);
+    protobuf_u64(&p->out, PROFILE_DURATION, run ? run->run->length_ns : 0);
+    pprof_type(p, PROFILE_PERIOD_TYPE, x->event, x->unit);
+    protobuf_u64(&p->out, PROFILE_PERIOD, x->period);
+    protobuf_u64(&p->out, PROFILE_DEFAULT_TYPE, pprof_text(p, x->total ? x->event : "calls"));
+    if (x->has_estimates)
+        protobuf_u64(&p->out, PROFILE_COMMENT,
+                     pprof_text(p, "paths are estimated by call counts; no stacks were recorded"));
+}
+
+static void pprof_all(struct pprof *p)
+{
+    const struct exchange *x = p->x;
+    pprof_head(p);
+    for (uint32_t i = 1; i < x->frames.len; i++)
+        if (x->frames.at[i].self)
+            pprof_path(p, i);
+    for (size_t i = 0; i < x->arcs.len; i++)
+        if (x->arcs.at[i].calls)
+            pprof_calls(p, &x->arcs.at[i]);
+    for (uint32_t i = 0; i < x->objects.len; i++)
+        pprof_mapping(p, i);
+    for (uint32_t i = 0; i < x->functions.len; i++) {
+        pprof_location(p, i);
+        pprof_function(p, i);
+    }
+    for (size_t i = 0; i < p->texts.texts.len; i++)
+        protobuf_bytes(&p->out, PROFILE_STRINGS, p->texts.texts.at[i], p->texts.lengths.at[i]);
+}
+
+void pprof_export(struct out *out, const struct exchange *x)
+{
+    struct pprof p = {.x = x};
+    intern(&p.texts, "", 0);
+    pprof_all(&p);
+    struct bytes packed = gzip_pack((struct bytes){p.out.out.at, p.out.out.len});
+    out_bytes(out, (const char *)packed.at, packed.len);
+    free((void *)packed.at);
+    protobuf_deinit(&p.out);
+    intern_deinit(&p.texts);
+}

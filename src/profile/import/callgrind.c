@@ -1,0 +1,272 @@
+/* Callgrind's output format: costs of functions by line, and calls with their number and what they
+ * cost ("Callgrind Format Specification" of Valgrind's manual).
+ *
+ * A run gets the costs of functions and the numbers of calls. It has no place for what a call cost,
+ * for lines, jumps and parts of a run; these are named. Cycles are no matter: nothing is followed.
+ */
+#include "profile/import/named_import.h"
+
+#include "profile/import/named_run.h"
+#include "profile/import/text_lines.h"
+
+#include <inttypes.h>
+
+enum { MOST_EVENTS = 64 };
+
+#define LOST_INCLUSIVE \
+    "costs of calls with all below them: reports estimate them by numbers of calls"
+#define LOST_LINES "costs by line, which are added up by function"
+#define LOST_JUMPS "jumps"
+
+static const char UNKNOWN[] = "???";
+
+/* "(12) name" stands for itself and defines 12; "(12)" is that name again. One space a kind. */
+enum callgrind_space { SPACE_OBJECTS, SPACE_FUNCTIONS, SPACES };
+
+struct callgrind_place {
+    uint32_t object;
+    uint64_t function;
+};
+
+struct callgrind_file {
+    struct named_run n;
+    const char *name;
+    struct map texts[SPACES]; /* number -> index of `all` */
+    VEC(struct text_span) all;
+    struct text_span own_object, called_object, own_function, called_function;
+    bool has_own, has_called_object;
+    uint32_t events[MOST_EVENTS];
+    uint32_t events_len, positions;
+    bool is_call; /* the next line of costs is what calls cost */
+    uint64_t calls;
+};
+
+static bool callgrind_bad(const struct callgrind_file *f, const struct text_lines *lines,
+                          const char *what, struct err *e)
+{
+    return err_in(e, f->name, "line %" PRIu64 ": %s", lines->number, what);
+}
+
+static bool callgrind_name(struct callgrind_file *f, enum callgrind_space space,
+                           struct text_span text, struct text_span *out)
+{
+    uint64_t number;
+    text = text_trimmed(text);
+    *out = text;
+    if (text.at == text.end || *text.at != '(')
+        return true;
+    struct text_span rest = {text.at + 1, text.end};
+    if (!text_take_u64(&rest, &number) || rest.at == rest.end || *rest.at != ')')
+        return true; /* a name that begins so */
+    rest.at++;
+    rest = text_trimmed(rest);
+    if (rest.at == rest.end) {
+        const uint32_t *found = map_find(&f->texts[space], number, 0);
+        *out = found ? f->all.at[*found] : rest;
+        return found != NULL;
+    }
+    map_set(&f->texts[space], number, 0, f->all.len);
+    vec_push(&f->all, rest);
+    *out = rest;
+    return true;
+}
+
+/* --- head ------------------------------------------------------------------------------------ */
+
+static bool callgrind_events(struct callgrind_file *f, struct text_span list)
+{
+    f->events_len = 0;
+    for (list = text_trimmed(list); list.at < list.end; list = text_trimmed(list)) {
+        const char *end = list.at;
+        while (end < list.end && *end != ' ' && *end != '\t')
+            end++;
+        if (f->events_len == MOST_EVENTS)
+            return false;
+        f->events[f->events_len++] =
+            named_run_event(&f->n, list.at, (size_t)(end - list.at), RUN_UNIT_COUNT);
+        f->n.run->events.at[f->events[f->events_len - 1]].period = 1;
+        list.at = end;
+    }
+    return f->events_len > 0;
+}
+
+/* The program is the object of that name. */
+static void callgrind_command(struct callgrind_file *f, struct text_span command)
+{
+    struct text_span program = text_trimmed(command);
+    for (const char *c = program.at; c < program.end; c++)
+        if (*c == ' ')
+            program.end = c;
+        else if (*c == '/')
+            program.at = c + 1;
+    named_run_name_process(&f->n, program.at, text_len(program));
+}
+
+static bool callgrind_head(struct callgrind_file *f, struct text_span line, bool *is_head)
+{
+    static const char *const others[] = {"version:", "creator:", "pid:",    "thread:", "part:",
+                                         "desc:",    "summary:", "totals:", "event:"};
+    *is_head = true;
+    if (text_begins(line, "events:"))
+        return callgrind_events(f, (struct text_span){line.at + 7, line.end});
+    if (text_begins(line, "positions:")) {
+        struct text_span list = {line.at + 10, line.end};
+        struct text_span word;
+        f->positions = 0;
+        while (word = text_take_last_word(&list), word.at < word.end)
+            f->positions++;
+        return f->positions > 0 && f->positions <= 3;
+    }
+    if (text_begins(line, "cmd:")) {
+        callgrind_command(f, (struct text_span){line.at + 4, line.end});
+        return true;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (text_begins(line, others[i]))
+            return true;
+    *is_head = false;
+    return true;
+}
+
+/* --- costs ----------------------------------------------------------------------------------- */
+
+static struct callgrind_place callgrind_place(struct callgrind_file *f, struct text_span object,
+                                              struct text_span function)
+{
+    struct callgrind_place p = {.object = named_run_object(&f->n, object.at, text_len(object))};
+    p.function = named_run_function(&f->n, p.object, function.at, text_len(function));
+    return p;
+}
+
+/* Positions may be "+3", "-3" and "*" for the last one; nothing is done with them. */
+static bool callgrind_skip_positions(struct text_span *s, uint32_t positions)
+{
+    for (uint32_t i = 0; i < positions; i++) {
+        *s = text_trimmed(*s);
+        if (s->at == s->end)
+            return false;
+        while (s->at < s->end && *s->at != ' ' && *s->at != '\t')
+            s->at++;
+    }
+    return true;
+}
+
+static bool callgrind_own_costs(struct callgrind_file *f, struct text_span costs)
+{
+    struct callgrind_place p = callgrind_place(f, f->own_object, f->own_function);
+    uint32_t node = named_run_frame(&f->n, named_run_cut(&f->n, RUN_CUT_NO_STACK), p.object,
+                                    f->own_function.at, text_len(f->own_function));
+    named_run_lose(&f->n, LOST_LINES, 1);
+    for (uint32_t i = 0; i < f->events_len; i++) {
+        uint64_t cost;
+        costs = text_trimmed(costs);
+        if (costs.at == costs.end)
+            break;
+        if (!text_take_u64(&costs, &cost) ||
+            (cost && !named_run_sample(&f->n, 0, f->events[i], node, cost, 0)))
+            return false;
+    }
+    costs = text_trimmed(costs);
+    return costs.at == costs.end;
+}
+
+static void callgrind_called(struct callgrind_file *f)
+{
+    struct callgrind_place from = callgrind_place(f, f->own_object, f->own_function);
+    struct text_span object = f->has_called_object ? f->called_object : f->own_object;
+    struct callgrind_place to = callgrind_place(f, object, f->called_function);
+    named_run_calls(&f->n, from.object, from.function, to.object, to.function, f->calls);
+    named_run_lose(&f->n, LOST_INCLUSIVE, 1);
+    f->is_call = f->has_called_object = false;
+}
+
+static bool callgrind_costs(struct callgrind_file *f, struct text_span line)
+{
+    if (!f->has_own || !f->events_len || !callgrind_skip_positions(&line, f->positions))
+        return false;
+    if (!f->is_call)
+        return callgrind_own_costs(f, line);
+    callgrind_called(f);
+    return true;
+}
+
+/* --- all lines ------------------------------------------------------------------------------- */
+
+static bool callgrind_key(struct callgrind_file *f, struct text_span line, bool *is_key)
+{
+    const char *equal = memchr(line.at, '=', text_len(line));
+    struct text_span key = {line.at, equal ? equal : line.at};
+    struct text_span value = {equal ? equal + 1 : line.end, line.end};
+    *is_key = true;
+    if (text_len(key) == 2 && text_begins(key, "ob"))
+        return callgrind_name(f, SPACE_OBJECTS, value, &f->own_object);
+    if (text_len(key) == 3 && text_begins(key, "cob"))
+        return f->has_called_object = callgrind_name(f, SPACE_OBJECTS, value, &f->called_object);
+    if (text_len(key) == 2 && text_begins(key, "fn"))
+        return f->has_own = callgrind_name(f, SPACE_FUNCTIONS, value, &f->own_function);
+    if (text_len(key) == 3 && text_begins(key, "cfn"))
+        return callgrind_name(f, SPACE_FUNCTIONS, value, &f->called_function);
+    if (text_len(key) == 5 && text_begins(key, "calls"))
+        return f->is_call = text_take_u64(&value, &f->calls);
+    if (text_begins(key, "jump") || text_begins(key, "jcnd")) {
+        named_run_lose(&f->n, LOST_JUMPS, 1);
+        return true;
+    }
+    *is_key = equal && (text_len(key) == 2 || text_len(key) == 3); /* fl, fi, fe, cfi, cfl */
+    return true;
+}
+
+static bool callgrind_line(struct callgrind_file *f, struct text_lines *lines,
+                           struct text_span line, struct err *e)
+{
+    bool is_it;
+    line = text_trimmed(line);
+    if (line.at == line.end || *line.at == '#')
+        return true;
+    if (!callgrind_head(f, line, &is_it))
+        return callgrind_bad(f, lines, "events or positions that make no sense", e);
+    if (is_it)
+        return true;
+    if (!callgrind_key(f, line, &is_it))
+        return callgrind_bad(f, lines, "a name's number that nothing defines, or no number", e);
+    if (is_it)
+        return true;
+    return callgrind_costs(f, line) || callgrind_bad(f, lines, "is no line of costs", e);
+}
+
+bool callgrind_probe(struct bytes first)
+{
+    struct text_lines lines = text_lines_over(first);
+    struct text_span line;
+    if (!text_is_text(first))
+        return false;
+    while (text_lines_take(&lines, &line) && lines.number < 50) {
+        if (text_begins(line, "# callgrind format") || text_begins(line, "events:"))
+            return true;
+        bool is_head =
+            line.at == line.end || *line.at == '#' || memchr(line.at, ':', text_len(line));
+        if (!is_head)
+            return false;
+    }
+    return false;
+}
+
+bool callgrind_read(struct bytes in, const char *name, struct run *out, struct err *e)
+{
+    struct callgrind_file f = {.name = name, .positions = 1};
+    struct text_lines lines = text_lines_over(in);
+    struct text_span line;
+    struct err why = {0};
+    bool ok = text_is_text(in) || err_in(e, name, NO_TEXT);
+    named_run_begin(&f.n, out);
+    f.own_object = (struct text_span){UNKNOWN, UNKNOWN + strlen(UNKNOWN)};
+    f.own_function = f.called_function = f.called_object = f.own_object;
+    named_run_thread(&f.n, 0, 0, "", 0);
+    while (ok && text_lines_take(&lines, &line))
+        ok = callgrind_line(&f, &lines, line, e);
+    named_run_finish(&f.n);
+    for (int i = 0; i < SPACES; i++)
+        map_deinit(&f.texts[i]);
+    vec_free(&f.all);
+    return ok && (run_check(out, &why) || err_in(e, name, "%s", why.line));
+}

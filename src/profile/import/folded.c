@@ -1,0 +1,78 @@
+/* Folded stacks: `main;work;leaf 1200`, a line each, outermost first. What the numbers count is not
+ * said: they are taken for samples. A line without number at its end is refused, since half of a
+ * file of them would be something else. */
+#include "profile/import/named_import.h"
+
+#include "profile/import/named_run.h"
+#include "profile/import/text_lines.h"
+
+#include <inttypes.h>
+
+/* "a;b 12" apart; false: it is no such line. */
+static bool folded_split(struct text_span line, struct text_span *stack, uint64_t *count)
+{
+    struct text_span rest = line, number = text_take_last_word(&rest);
+    if (rest.at == rest.end || !text_take_u64(&number, count) || number.at != number.end)
+        return false;
+    *stack = rest;
+    return true;
+}
+
+/* Text of which every line is one, and at least one has two frames; the last may be cut. */
+bool folded_probe(struct bytes first)
+{
+    enum { ENOUGH = 50 };
+    struct text_lines lines = text_lines_over(first);
+    struct text_span line, stack;
+    uint64_t count, taken = 0;
+    bool has_frames = false;
+    if (!text_is_text(first))
+        return false;
+    while (taken < ENOUGH && text_lines_take(&lines, &line)) {
+        bool is_last = lines.at == lines.end && taken;
+        if (line.at == line.end || is_last)
+            continue;
+        if (!folded_split(line, &stack, &count))
+            return false;
+        has_frames |= memchr(stack.at, ';', text_len(stack)) != NULL;
+        taken++;
+    }
+    return has_frames;
+}
+
+static bool folded_line(struct named_run *n, struct text_span stack, uint64_t count)
+{
+    uint32_t object = 0, node = RUN_ROOT;
+    while (stack.at <= stack.end) {
+        const char *end = memchr(stack.at, ';', text_len(stack));
+        end = end ? end : stack.end;
+        if (end > stack.at)
+            node = named_run_frame(n, node, object, stack.at, (size_t)(end - stack.at));
+        stack.at = end + 1;
+    }
+    return named_run_sample(n, 0, 0, node, count, 0);
+}
+
+bool folded_read(struct bytes in, const char *name, struct run *out, struct err *e)
+{
+    struct named_run n;
+    struct text_lines lines = text_lines_over(in);
+    struct text_span line, stack;
+    struct err why = {0};
+    uint64_t count;
+    bool ok = text_is_text(in) || err_in(e, name, NO_TEXT);
+    named_run_begin(&n, out);
+    named_run_object(&n, name, strlen(name));
+    named_run_event(&n, "samples", 7, RUN_UNIT_COUNT);
+    out->events.at[0].period = 1;
+    named_run_thread(&n, 0, 0, "", 0);
+    while (ok && text_lines_take(&lines, &line)) {
+        if (line.at == line.end)
+            continue;
+        ok = folded_split(line, &stack, &count) ||
+             err_in(e, name, "line %" PRIu64 " is no stack with a number behind it", lines.number);
+        ok = ok && (folded_line(&n, stack, count) || err_in(e, name, NO_SUM));
+    }
+    named_run_finish(&n);
+    return ok && (run_check(out, &why) || err_in(e, name, "%s", why.line));
+}

@@ -1,0 +1,445 @@
+/* The frame of a perf.data file: header, attributes, features, and the stream of records, of which
+ * those that perf itself has added are understood here, and the kernel's go to perf_replay.c in the
+ * order of time.
+ *
+ * Refused: a folder of files (perf record --threads), records that end behind the file, packed ones
+ * that are damaged. Instruction traces (AUX) have no room and are named.
+ * Source: tools/perf/Documentation/perf.data-file-format.txt of Linux. */
+#include "profile/import/perf_data.h"
+
+#include "profile/import/perf_replay.h"
+#include "profile/import/perf_unpack.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* Records of perf's own. */
+enum perf_own_record {
+    OWN_ATTR = 64,
+    OWN_TRACING_DATA = 66,
+    OWN_BUILD_ID = 67,
+    OWN_FINISHED_ROUND = 68,
+    OWN_AUXTRACE = 71,
+    OWN_EVENT_UPDATE = 78,
+    OWN_FEATURE = 80,
+    OWN_COMPRESSED = 81,
+    OWN_COMPRESSED2 = 83,
+};
+
+/* Bits of the header, each of a section behind the data. */
+enum perf_feature {
+    FEATURE_BUILD_ID = 2,
+    FEATURE_HOSTNAME = 3,
+    FEATURE_OSRELEASE = 4,
+    FEATURE_VERSION = 5,
+    FEATURE_ARCH = 6,
+    FEATURE_CPUS = 7,
+    FEATURE_CMDLINE = 11,
+    FEATURE_EVENT_DESC = 12,
+    FEATURE_SAMPLE_TIME = 21,
+    FEATURES = 256
+};
+
+enum {
+    PIPE_HEADER_BYTES = 16,
+    HEADER_BYTES = 104,
+    RECORD_HEADER_BYTES = 8,
+    BUILD_ID_FIELD = 24,
+    BUILD_ID_BYTES = 20,
+    MISC_BUILD_ID_SIZE = 1 << 15
+};
+
+#define UNENDED "the recording was not ended properly: it was read as far as it goes"
+#define TRACES  "bytes of instruction traces (AUX), which are not read"
+
+struct perf_file {
+    struct bytes in;
+    const char *name;
+    bool big_endian, is_cut; /* is_cut: the header was never completed */
+    struct perf_replay replay;
+    struct perf_rounds queue;
+    struct perf_unpack unpack;
+    uint16_t machine; /* EM_..., 0: not said */
+    uint32_t cpus;
+    uint64_t trace_bytes;
+    VEC(struct run_text) texts;
+};
+
+static const char MAGIC[8] = {'P', 'E', 'R', 'F', 'I', 'L', 'E', '2'};
+static const char CIGAM[8] = {'2', 'E', 'L', 'I', 'F', 'R', 'E', 'P'};
+
+bool perf_data_probe(struct bytes in)
+{
+    return in.len >= sizeof MAGIC && (!memcmp(in.at, MAGIC, 8) || !memcmp(in.at, CIGAM, 8));
+}
+
+static struct cursor perf_cursor(const struct perf_file *f, struct bytes b)
+{
+    struct cursor c = cursor_over(b, f->name);
+    c.big_endian = f->big_endian;
+    return c;
+}
+
+/* --- features -------------------------------------------------------------------------------- */
+
+/* { u32 len; char text[len] }, filled up with NUL. */
+static const char *perf_text(struct perf_file *f, struct cursor *in)
+{
+    uint32_t len = cursor_u32(in);
+    const char *at = (const char *)cursor_take(in, len);
+    return at ? arena_copy(&f->replay.arena, at, strnlen(at, len)) : "";
+}
+
+static void perf_take_arch(struct perf_file *f, const char *arch)
+{
+    static const struct {
+        const char *name;
+        enum unwind_machine machine;
+        uint16_t elf;
+    } known[] = {{"x86_64", UNWIND_X86_64, EM_X86_64},     {"aarch64", UNWIND_AARCH64, EM_AARCH64},
+                 {"riscv64", UNWIND_RISCV64, EM_RISCV},    {"ppc64", UNWIND_NO_MACHINE, EM_PPC64},
+                 {"ppc64le", UNWIND_NO_MACHINE, EM_PPC64}, {"s390x", UNWIND_NO_MACHINE, EM_S390},
+                 {"i686", UNWIND_NO_MACHINE, EM_386},      {"armv7l", UNWIND_NO_MACHINE, EM_ARM}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(arch, known[i].name)) {
+            f->replay.machine = known[i].machine;
+            f->machine = known[i].elf;
+        }
+}
+
+/* { header; u32 pid; u8 id[20]; u8 len; u8 unused[3]; char path[] }: a record, or one of many in
+ * the section of that name. */
+static void perf_take_build_id(struct perf_file *f, struct bytes record)
+{
+    struct cursor in = perf_cursor(f, record);
+    cursor_u32(&in);
+    uint16_t misc = cursor_u16(&in);
+    cursor_take(&in, 2 + 4);
+    const uint8_t *id = cursor_take(&in, BUILD_ID_FIELD);
+    size_t room = cursor_left(&in);
+    const char *path = (const char *)in.at;
+    if (in.failed || strnlen(path, room) == room)
+        return;
+    uint8_t len = misc & MISC_BUILD_ID_SIZE ? id[BUILD_ID_BYTES] : BUILD_ID_BYTES;
+    if (len <= BUILD_ID_BYTES)
+        perf_replay_build_id(&f->replay, path, (struct bytes){id, len});
+}
+
+static void perf_take_build_ids(struct perf_file *f, struct cursor in)
+{
+    while (cursor_left(&in) >= RECORD_HEADER_BYTES) {
+        size_t size = bytes_u16(in.at + 6, f->big_endian);
+        const uint8_t *at = size < RECORD_HEADER_BYTES ? NULL : cursor_take(&in, size);
+        if (!at)
+            return;
+        perf_take_build_id(f, (struct bytes){at, size});
+    }
+}
+
+static void perf_add_text(struct perf_file *f, const char *key, const char *value)
+{
+    if (*value)
+        vec_push(&f->texts, (struct run_text){key, value});
+}
+
+static void perf_take_command(struct perf_file *f, struct cursor in)
+{
+    uint32_t len = cursor_u32(&in);
+    const char *all = "";
+    for (uint32_t i = 0; i < len && i < 256 && !in.failed; i++)
+        all = arena_printf(&f->replay.arena, "%s%s%s", all, i ? " " : "", perf_text(f, &in));
+    perf_add_text(f, "recorder", all);
+}
+
+static void perf_take_feature(struct perf_file *f, uint64_t feature, struct cursor in)
+{
+    switch (feature) {
+    case FEATURE_BUILD_ID: perf_take_build_ids(f, in); break;
+    case FEATURE_HOSTNAME: perf_add_text(f, "host", perf_text(f, &in)); break;
+    case FEATURE_OSRELEASE: perf_add_text(f, "kernel", perf_text(f, &in)); break;
+    case FEATURE_VERSION: perf_add_text(f, "perf", perf_text(f, &in)); break;
+    case FEATURE_ARCH: perf_take_arch(f, perf_text(f, &in)); break;
+    case FEATURE_CPUS: f->cpus = cursor_u32(&in); break;
+    case FEATURE_CMDLINE: perf_take_command(f, in); break;
+    case FEATURE_EVENT_DESC: perf_kinds_describe(&f->replay.kinds, in); break;
+    case FEATURE_SAMPLE_TIME: f->replay.start_ns = cursor_u64(&in); break;
+    default: break; /* what the machine was like */
+    }
+}
+
+/* --- records --------------------------------------------------------------------------------- */
+
+static bool perf_records(struct perf_file *f, struct bytes in, struct perf_block *block,
+                         size_t *taken, struct err *e);
+
+static bool perf_replay_queued(void *context, struct bytes record)
+{
+    struct perf_file *f = context;
+    perf_replay_record(&f->replay, record);
+    return true;
+}
+
+static bool perf_unpacked_records(void *context, struct perf_block *block, size_t len,
+                                  size_t *taken, struct err *e)
+{
+    return perf_records(context, (struct bytes){block->at, len}, block, taken, e);
+}
+
+static bool perf_take_packed(struct perf_file *f, struct cursor in, uint32_t type, struct err *e)
+{
+    struct err why = {0};
+    uint64_t len = type == OWN_COMPRESSED2 ? cursor_u64(&in) : cursor_left(&in);
+    const uint8_t *at = cursor_take(&in, len);
+    if (!at)
+        return err_at(e, &in, "a packed record of %" PRIu64 " bytes is shorter than that", len);
+    return perf_unpack(&f->unpack, (struct bytes){at, len}, perf_unpacked_records, f, &why) ||
+           err_in(e, f->name, "%s", why.line);
+}
+
+static bool perf_take_attribute(struct perf_file *f, struct cursor in, struct err *e)
+{
+    struct perf_event_kind kind;
+    if (f->replay.collector)
+        return true; /* too late to be anything of the stream */
+    if (!perf_kind_read(&in, cursor_left(&in), &kind))
+        return err_at(e, &in, "the attributes of an event are cut short");
+    vec_push(&f->replay.kinds.all, kind);
+    perf_kinds_add_ids(&f->replay.kinds, in, (uint32_t)f->replay.kinds.all.len - 1);
+    return true;
+}
+
+static void perf_take_kernels(struct perf_file *f, struct bytes record, struct perf_block *block)
+{
+    uint32_t kind = perf_kinds_of(&f->replay.kinds, record, f->big_endian);
+    uint64_t time = kind == RUN_NONE || kind >= f->replay.kinds.all.len
+                        ? 0
+                        : perf_kind_time(&f->replay.kinds.all.at[kind], record);
+    if (time && time != UINT64_MAX)
+        perf_rounds_put(&f->queue, time, record, block);
+    else
+        perf_replay_record(&f->replay, record);
+}
+
+/* *behind: bytes that follow the record and are not counted in its size. */
+static bool perf_take_own(struct perf_file *f, uint32_t type, struct bytes record, uint64_t *behind,
+                          struct err *e)
+{
+    struct cursor in = perf_cursor(f, record);
+    cursor_take(&in, RECORD_HEADER_BYTES);
+    switch (type) {
+    case OWN_ATTR: return perf_take_attribute(f, in, e);
+    case OWN_FEATURE: {
+        uint64_t feature = cursor_u64(&in);
+        perf_take_feature(f, feature, in);
+        return true;
+    }
+    case OWN_EVENT_UPDATE: perf_kinds_update(&f->replay.kinds, in); return true;
+    case OWN_BUILD_ID: perf_take_build_id(f, record); return true;
+    case OWN_TRACING_DATA: *behind = ((uint64_t)cursor_u32(&in) + 7) & ~UINT64_C(7); return true;
+    case OWN_AUXTRACE:
+        *behind = cursor_u64(&in);
+        f->trace_bytes += *behind;
+        return true;
+    case OWN_COMPRESSED:
+    case OWN_COMPRESSED2: return perf_take_packed(f, in, type, e);
+    case OWN_FINISHED_ROUND: return perf_rounds_round(&f->queue);
+    default: return true;
+    }
+}
+
+/* Takes whole records; what is left of the last one, if it is not whole, is not in *taken. */
+static bool perf_records(struct perf_file *f, struct bytes bytes, struct perf_block *block,
+                         size_t *taken, struct err *e)
+{
+    struct cursor in = perf_cursor(f, bytes);
+    while (cursor_left(&in) >= RECORD_HEADER_BYTES) {
+        uint32_t type = bytes_u32(in.at, f->big_endian);
+        size_t size = bytes_u16(in.at + 6, f->big_endian);
+        uint64_t behind = 0;
+        bool is_packed_in_packed = block && (type == OWN_COMPRESSED || type == OWN_COMPRESSED2);
+        if (size < RECORD_HEADER_BYTES || is_packed_in_packed)
+            return err_at(e, &in, "a record claims a size of %zu bytes and type %" PRIu32, size,
+                          type);
+        if (size > cursor_left(&in))
+            break;
+        struct bytes record = {in.at, size};
+        if (type < OWN_ATTR)
+            perf_take_kernels(f, record, block);
+        else if (!perf_take_own(f, type, record, &behind, e))
+            return false;
+        if (behind > cursor_left(&in) - size)
+            break;
+        cursor_take(&in, size + behind);
+    }
+    *taken = cursor_offset(&in);
+    return true;
+}
+
+/* --- the file -------------------------------------------------------------------------------- */
+
+struct perf_section {
+    uint64_t offset, size;
+};
+
+static struct perf_section perf_section(struct cursor *in)
+{
+    struct perf_section s;
+    s.offset = cursor_u64(in);
+    s.size = cursor_u64(in);
+    return s;
+}
+
+static bool perf_is_within(const struct perf_file *f, const struct perf_section *s)
+{
+    return s->offset <= f->in.len && s->size <= f->in.len - s->offset;
+}
+
+static struct cursor perf_section_cursor(const struct perf_file *f, const struct perf_section *s)
+{
+    return perf_cursor(f, perf_is_within(f, s) ? (struct bytes){f->in.at + s->offset, s->size}
+                                               : (struct bytes){0});
+}
+
+/* { attr; section of ids }, each of `each` bytes. */
+static bool perf_read_attributes(struct perf_file *f, const struct perf_section *all, uint64_t each,
+                                 struct err *e)
+{
+    struct cursor in = perf_section_cursor(f, all);
+    enum { SECTION_BYTES = 16 };
+    if (!perf_is_within(f, all) || each < SECTION_BYTES || all->size / each > UINT16_MAX)
+        return err_at(e, &in, "the header places %" PRIu64 " bytes of attributes at %" PRIu64,
+                      all->size, all->offset);
+    while (cursor_left(&in) >= each) {
+        struct perf_event_kind kind;
+        struct cursor one = perf_cursor(f, (struct bytes){cursor_take(&in, each), each});
+        struct cursor behind = one;
+        if (!perf_kind_read(&one, each - SECTION_BYTES, &kind))
+            return err_at(e, &in, "the attributes of an event are cut short");
+        cursor_take(&behind, each - SECTION_BYTES);
+        struct perf_section ids = perf_section(&behind);
+        vec_push(&f->replay.kinds.all, kind);
+        perf_kinds_add_ids(&f->replay.kinds, perf_section_cursor(f, &ids),
+                           (uint32_t)f->replay.kinds.all.len - 1);
+    }
+    return true;
+}
+
+/* Sections of features stand behind the data, in the order of their bits. The bits are in words of
+ * the machine that wrote them. */
+static void perf_read_features(struct perf_file *f, const uint8_t *bits, uint64_t at)
+{
+    struct perf_section table = {at, at <= f->in.len ? f->in.len - at : 0};
+    struct cursor in = perf_section_cursor(f, &table);
+    for (unsigned i = 0; i < FEATURES; i++) {
+        if (!(bytes_u64(bits + (size_t)i / 64 * 8, f->big_endian) >> i % 64 & 1))
+            continue;
+        struct perf_section s = perf_section(&in);
+        if (in.failed)
+            return;
+        perf_take_feature(f, i, perf_section_cursor(f, &s));
+    }
+}
+
+static bool perf_read_data(struct perf_file *f, struct perf_section data, struct err *e)
+{
+    struct cursor in = perf_cursor(f, f->in);
+    size_t taken;
+    if (!data.size && data.offset <= f->in.len) { /* perf completes the header at its end */
+        data.size = f->in.len - data.offset;
+        f->is_cut = true;
+    }
+    if (!perf_is_within(f, &data)) {
+        cursor_take(&in, data.offset <= f->in.len ? data.offset : f->in.len);
+        return err_at(e, &in, "the header claims %" PRIu64 " bytes of records, %zu remain",
+                      data.size, cursor_left(&in));
+    }
+    struct bytes records = {f->in.at + data.offset, data.size};
+    if (!perf_records(f, records, NULL, &taken, e))
+        return false;
+    cursor_take(&in, data.offset + taken);
+    return taken == data.size || f->is_cut ||
+           err_at(e, &in, "a record ends behind the records' %" PRIu64 " bytes", data.size);
+}
+
+static bool perf_read_file(struct perf_file *f, struct err *e)
+{
+    struct cursor in = perf_cursor(f, f->in);
+    cursor_take(&in, sizeof MAGIC);
+    uint64_t size = cursor_u64(&in);
+    if (!in.failed && size == PIPE_HEADER_BYTES) {
+        size_t taken;
+        struct bytes records = {f->in.at + PIPE_HEADER_BYTES, f->in.len - PIPE_HEADER_BYTES};
+        if (!perf_records(f, records, NULL, &taken, e))
+            return false;
+        cursor_take(&in, taken);
+        return taken == records.len || err_at(e, &in, "the last record is cut short");
+    }
+    uint64_t each = cursor_u64(&in);
+    struct perf_section attributes = perf_section(&in), data = perf_section(&in);
+    perf_section(&in); /* names of events, of old */
+    const uint8_t *bits = cursor_take(&in, FEATURES / 8);
+    if (in.failed || size < HEADER_BYTES)
+        return err_at(e, &in, "the header is cut short");
+    if (!perf_read_attributes(f, &attributes, each, e))
+        return false;
+    if (data.size && perf_is_within(f, &data))
+        perf_read_features(f, bits, data.offset + data.size);
+    return perf_read_data(f, data, e);
+}
+
+static void perf_describe(struct perf_file *f, struct run *out)
+{
+    out->machine = f->machine;
+    out->cpus = f->cpus;
+    for (size_t i = 0; i < f->texts.len; i++) {
+        struct run_text t = f->texts.at[i];
+        vec_push(&out->texts, (struct run_text){arena_printf(&out->arena, "%s", t.key),
+                                                arena_printf(&out->arena, "%s", t.value)});
+    }
+    if (f->is_cut)
+        vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, 1, 0, UNENDED});
+    if (f->trace_bytes)
+        vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, f->trace_bytes, 0, TRACES});
+}
+
+static enum unwind_machine perf_own_machine(void)
+{
+#if defined __x86_64__
+    return UNWIND_X86_64;
+#elif defined __aarch64__
+    return UNWIND_AARCH64;
+#elif defined __riscv && __riscv_xlen == 64
+    return UNWIND_RISCV64;
+#else
+    return UNWIND_NO_MACHINE;
+#endif
+}
+
+bool perf_data_read(struct bytes in, const char *name, const struct perf_data_options *o,
+                    struct run *out, struct perf_data_counts *counts, struct err *e)
+{
+    struct perf_file f = {.in = in, .name = name};
+    struct err why = {0};
+    f.big_endian = in.len >= 8 && !memcmp(in.at, CIGAM, 8);
+    f.replay.kinds.names = &f.replay.arena;
+    f.replay.opens_no_files = o->opens_no_files;
+    f.replay.machine = f.big_endian ? UNWIND_NO_MACHINE : perf_own_machine();
+    f.queue.take = perf_replay_queued;
+    f.queue.context = &f;
+    bool ok = perf_data_probe(in) || err_in(e, name, "is no perf.data");
+    ok = ok && perf_read_file(&f, e) && perf_rounds_end(&f.queue);
+    if (ok) {
+        perf_replay_finish(&f.replay, out);
+        perf_describe(&f, out);
+        ok = run_check(out, &why) || err_in(e, name, "%s", why.line);
+    }
+    if (counts)
+        *counts = (struct perf_data_counts){f.replay.samples, f.replay.taken};
+    vec_free(&f.texts);
+    perf_unpack_deinit(&f.unpack);
+    perf_rounds_deinit(&f.queue);
+    perf_replay_deinit(&f.replay);
+    return ok;
+}

@@ -1,0 +1,25 @@
+/* perf.data: what 'perf record' writes, as a file or into a pipe (docs/formats/perf.md). */
+#ifndef MONARC_PROFILE_IMPORT_PERF_DATA_H
+#define MONARC_PROFILE_IMPORT_PERF_DATA_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "profile/model/run.h"
+
+struct perf_data_options {
+    bool opens_no_files; /* for hostile input: code is told by its address alone */
+};
+
+/* Samples of the file, and those that are in the run; the others are among its losses. */
+struct perf_data_counts {
+    uint64_t samples, taken;
+};
+
+bool perf_data_probe(struct bytes in);
+
+/* Reads a whole file into a zeroed *out, which is to be freed after failure, too. Looks into the
+ * files that were mapped, for their unwind tables; `counts` may be NULL. */
+MUST_CHECK bool perf_data_read(struct bytes in, const char *name, const struct perf_data_options *o,
+                               struct run *out, struct perf_data_counts *counts, struct err *e);
+
+#endif

@@ -1,0 +1,208 @@
+/* What 'perf script' prints: for each sample a line, and its stack below, innermost frame first:
+ *
+ *     COMMAND PID/TID [CPU] SECONDS: PERIOD EVENT:
+ *             ADDRESS SYMBOL+0xOFFSET (OBJECT)
+ *
+ * Fields that are not there by default are not known. Samples without period count one each. */
+#include "profile/import/named_import.h"
+
+#include "profile/import/named_run.h"
+#include "profile/import/text_lines.h"
+
+#include <inttypes.h>
+
+enum { MOST_FRAMES = 4096 };
+
+struct script_head {
+    struct text_span command, event, rest; /* rest: a stack of one frame, on the same line */
+    uint64_t pid, tid, period;
+};
+
+/* "1234.567890:" */
+static bool script_is_time(struct text_span word)
+{
+    uint64_t number;
+    if (!text_take_u64(&word, &number) || word.at == word.end || *word.at != '.')
+        return false;
+    word.at++;
+    return text_take_u64(&word, &number) && text_len(word) == 1 && *word.at == ':';
+}
+
+static struct text_span script_word(struct text_span *s)
+{
+    *s = text_trimmed(*s);
+    struct text_span word = {s->at, s->at};
+    while (word.end < s->end && *word.end != ' ' && *word.end != '\t')
+        word.end++;
+    s->at = word.end;
+    return word;
+}
+
+/* PID or PID/TID, and perhaps [CPU] behind it; names of commands have blanks. */
+static bool script_take_command(struct text_span s, struct script_head *out)
+{
+    struct text_span word = text_take_last_word(&s);
+    if (word.at < word.end && *word.at == '[')
+        word = text_take_last_word(&s);
+    out->command = s;
+    if (!text_take_u64(&word, &out->pid))
+        return false;
+    out->tid = out->pid;
+    if (word.at < word.end && *word.at == '/') {
+        word.at++;
+        if (!text_take_u64(&word, &out->tid))
+            return false;
+    }
+    return word.at == word.end && s.at < s.end && out->pid <= UINT32_MAX && out->tid <= UINT32_MAX;
+}
+
+/* "250000 cpu-clock:ppp: 55d0 main+0x10 (/bin/x)" behind the time. */
+static bool script_take_event(struct text_span s, struct script_head *out)
+{
+    struct text_span word = script_word(&s);
+    out->period = 1;
+    if (text_take_u64(&word, &out->period) && word.at == word.end)
+        word = script_word(&s);
+    else
+        out->period = 1;
+    if (text_len(word) < 2 || word.end[-1] != ':')
+        return false;
+    out->event = (struct text_span){word.at, word.end - 1};
+    out->rest = text_trimmed(s);
+    return true;
+}
+
+static bool script_head(struct text_span line, struct script_head *out)
+{
+    struct text_span rest = line;
+    if (line.at == line.end || *line.at == '\t')
+        return false;
+    while (rest.at < rest.end) {
+        struct text_span word = script_word(&rest);
+        if (script_is_time(word))
+            return script_take_command((struct text_span){line.at, word.at}, out) &&
+                   script_take_event(rest, out);
+    }
+    return false;
+}
+
+bool perf_script_probe(struct bytes first)
+{
+    struct text_lines lines = text_lines_over(first);
+    struct text_span line;
+    struct script_head head;
+    if (!text_is_text(first))
+        return false;
+    while (text_lines_take(&lines, &line))
+        if (line.at < line.end && *line.at != '#')
+            return script_head(line, &head);
+    return false;
+}
+
+/* --- frames ---------------------------------------------------------------------------------- */
+
+struct script_frame {
+    struct text_span name, object; /* name: empty if perf knew none */
+};
+
+struct script {
+    struct named_run n;
+    struct script_head head;
+    bool has_head, has_frames;
+    VEC(struct script_frame) frames; /* innermost first */
+    uint64_t cut;
+};
+
+/* "SYMBOL+0x12 (OBJECT)" or "FUNCTION (inlined)", behind the address. */
+static bool script_take_frame(struct script *s, struct text_span line)
+{
+    struct script_frame f;
+    struct text_span text = text_trimmed(line), address = script_word(&text);
+    for (const char *c = address.at; c < address.end; c++)
+        if (!((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'f')))
+            return false;
+    f.object = text_take_last_word(&text);
+    if (text_len(f.object) < 2 || *f.object.at != '(' || f.object.end[-1] != ')')
+        return false;
+    f.object = (struct text_span){f.object.at + 1, f.object.end - 1};
+    f.name = text;
+    for (const char *c = text.end; c - 3 > text.at; c--)
+        if (!memcmp(c - 3, "+0x", 3)) {
+            f.name.end = c - 3;
+            break;
+        }
+    if (text_begins(f.name, "[unknown]"))
+        f.name.end = f.name.at;
+    if (s->frames.len == MOST_FRAMES)
+        s->cut++;
+    else
+        vec_push(&s->frames, f);
+    return true;
+}
+
+/* What was inlined is in the object of the frame around it, which stands behind it. */
+static struct text_span script_object(const struct script *s, size_t i)
+{
+    while (i + 1 < s->frames.len && text_begins(s->frames.at[i].object, "inlined"))
+        i++;
+    return s->frames.at[i].object;
+}
+
+static bool script_end_sample(struct script *s)
+{
+    const struct script_head *h = &s->head;
+    uint32_t node = s->frames.len > 1 ? RUN_ROOT : named_run_cut(&s->n, RUN_CUT_NO_STACK);
+    if (!s->has_head)
+        return true;
+    for (size_t i = s->frames.len; i-- > 0;) {
+        struct text_span object = script_object(s, i), name = s->frames.at[i].name;
+        uint32_t number = named_run_object(&s->n, object.at, text_len(object));
+        node = named_run_frame(&s->n, node, number, name.at, text_len(name));
+    }
+    enum run_event_unit unit =
+        text_begins(h->event, "cpu-clock") || text_begins(h->event, "task-clock") ? RUN_UNIT_NS
+                                                                                  : RUN_UNIT_COUNT;
+    uint32_t event = named_run_event(&s->n, h->event.at, text_len(h->event), unit);
+    uint32_t thread = named_run_thread(&s->n, (uint32_t)h->pid, (uint32_t)h->tid, h->command.at,
+                                       text_len(h->command));
+    s->has_head = false;
+    s->frames.len = 0;
+    return named_run_sample(&s->n, thread, event, node, h->period, 1);
+}
+
+static bool script_line(struct script *s, struct text_span line, uint64_t number, const char *name,
+                        struct err *e)
+{
+    if (line.at == line.end || *line.at == '#')
+        return script_end_sample(s) || err_in(e, name, NO_SUM);
+    struct script_head head;
+    if (script_head(line, &head)) {
+        if (!script_end_sample(s))
+            return err_in(e, name, NO_SUM);
+        s->head = head;
+        s->has_head = true;
+        if (head.rest.at == head.rest.end)
+            return true;
+        line = head.rest;
+    }
+    return (s->has_head && script_take_frame(s, line)) ||
+           err_in(e, name, "line %" PRIu64 " is neither a sample nor a frame", number);
+}
+
+bool perf_script_read(struct bytes in, const char *name, struct run *out, struct err *e)
+{
+    struct script s = {0};
+    struct text_lines lines = text_lines_over(in);
+    struct text_span line;
+    struct err why = {0};
+    bool ok = text_is_text(in) || err_in(e, name, NO_TEXT);
+    named_run_begin(&s.n, out);
+    while (ok && text_lines_take(&lines, &line))
+        ok = script_line(&s, line, lines.number, name, e);
+    ok = ok && (script_end_sample(&s) || err_in(e, name, NO_SUM));
+    if (s.cut)
+        named_run_lose(&s.n, "frames of stacks that are deeper than 4,096", s.cut);
+    named_run_finish(&s.n);
+    vec_free(&s.frames);
+    return ok && (run_check(out, &why) || err_in(e, name, "%s", why.line));
+}

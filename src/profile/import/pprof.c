@@ -1,0 +1,417 @@
+/* pprof's profile.proto, bare or packed by gzip (google/pprof, proto/profile.proto). Lists come in
+ * any order, so that the message is gone through twice: tables first, samples then.
+ *
+ * A run gets all types of samples as events, functions by their linkage names, inlined ones too,
+ * and threads by the label of that name. It has no place for other labels and lines, which are
+ * named, nor for negative values, which are those of differences. */
+#include "profile/import/named_import.h"
+
+#include "profile/import/named_run.h"
+#include "profile/import/protobuf_read.h"
+
+#include <inttypes.h>
+#include <zlib.h>
+
+enum profile_field {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE,
+    PROFILE_MAPPING,
+    PROFILE_LOCATION,
+    PROFILE_FUNCTION,
+    PROFILE_STRINGS,
+    PROFILE_TIME = 9,
+    PROFILE_DURATION,
+    PROFILE_PERIOD_TYPE = 11,
+    PROFILE_PERIOD,
+    PROFILE_COMMENT,
+    PROFILE_DEFAULT_TYPE,
+    PROFILE_LAST = 15
+};
+
+enum { MOST_TYPES = 64, MOST_FRAMES = 1 << 16 };
+
+#define LOST_LABELS   "labels of samples"
+#define LOST_NEGATIVE "values below zero: those of a difference of two profiles"
+
+struct pprof_bytes {
+    VEC(uint8_t) all;
+};
+
+struct pprof_location {
+    uint64_t mapping;
+    struct bytes message; /* its lines are read when a sample has it */
+};
+
+struct pprof_type {
+    uint64_t type, unit; /* texts */
+    uint32_t event;
+    bool is_clock, is_samples;
+};
+
+struct pprof_file {
+    struct named_run n;
+    const char *name;
+    struct bytes message;
+    VEC(struct bytes) texts;
+    VEC(struct pprof_location) locations;
+    VEC(uint64_t) function_names, mapping_names;     /* texts */
+    struct map location_of, function_of, mapping_of; /* ids */
+    struct pprof_type types[MOST_TYPES];
+    uint32_t types_len;
+    uint64_t default_type, period, thread_key;
+    VEC(uint64_t) frames, values;
+};
+
+static struct cursor pprof_cursor(const struct pprof_file *f, struct bytes b)
+{
+    return cursor_over(b, f->name);
+}
+
+/* Up to a NUL: names end there. */
+static struct bytes pprof_text(const struct pprof_file *f, uint64_t number)
+{
+    struct bytes text = {(const uint8_t *)"", 0};
+    if (number < f->texts.len)
+        text = f->texts.at[number];
+    text.len = text.len ? strnlen((const char *)text.at, text.len) : 0;
+    return text;
+}
+
+static bool pprof_text_is(const struct pprof_file *f, uint64_t number, const char *what)
+{
+    struct bytes text = pprof_text(f, number);
+    return text.len == strlen(what) && !memcmp(text.at, what, text.len);
+}
+
+/* --- tables ---------------------------------------------------------------------------------- */
+
+/* Fields of a message that are numbers: value[i] is that of field i + 1. */
+static bool pprof_numbers(const struct pprof_file *f, struct bytes message, uint64_t *value,
+                          uint32_t len)
+{
+    struct cursor in = pprof_cursor(f, message);
+    struct proto_field field;
+    memset(value, 0, len * sizeof *value);
+    while (proto_next(&in, &field))
+        if (field.number <= len && !field.bytes.at)
+            value[field.number - 1] = field.value;
+    return !in.failed;
+}
+
+static bool pprof_take_type(struct pprof_file *f, struct bytes message)
+{
+    uint64_t v[2];
+    if (f->types_len == MOST_TYPES || !pprof_numbers(f, message, v, 2))
+        return false;
+    f->types[f->types_len++] = (struct pprof_type){.type = v[0], .unit = v[1]};
+    return true;
+}
+
+static bool pprof_take_mapping(struct pprof_file *f, struct bytes message)
+{
+    uint64_t v[5];
+    if (!pprof_numbers(f, message, v, 5))
+        return false;
+    map_set(&f->mapping_of, v[0], 0, f->mapping_names.len);
+    vec_push(&f->mapping_names, v[4]);
+    return true;
+}
+
+static bool pprof_take_location(struct pprof_file *f, struct bytes message)
+{
+    uint64_t v[2];
+    if (!pprof_numbers(f, message, v, 2))
+        return false;
+    map_set(&f->location_of, v[0], 0, f->locations.len);
+    vec_push(&f->locations, (struct pprof_location){v[1], message});
+    return true;
+}
+
+/* The linkage name, where there is one. */
+static bool pprof_take_function(struct pprof_file *f, struct bytes message)
+{
+    uint64_t v[3];
+    if (!pprof_numbers(f, message, v, 3))
+        return false;
+    map_set(&f->function_of, v[0], 0, f->function_names.len);
+    vec_push(&f->function_names, v[2] ? v[2] : v[1]);
+    return true;
+}
+
+static bool pprof_take_table(struct pprof_file *f, const struct proto_field *field)
+{
+    switch (field->number) {
+    case PROFILE_SAMPLE_TYPE: return pprof_take_type(f, field->bytes);
+    case PROFILE_MAPPING: return pprof_take_mapping(f, field->bytes);
+    case PROFILE_LOCATION: return pprof_take_location(f, field->bytes);
+    case PROFILE_FUNCTION: return pprof_take_function(f, field->bytes);
+    case PROFILE_STRINGS: vec_push(&f->texts, field->bytes); return true;
+    case PROFILE_TIME: f->n.run->start_real_ns = field->value; return true;
+    case PROFILE_DURATION: f->n.run->length_ns = field->value; return true;
+    case PROFILE_PERIOD: f->period = field->value; return true;
+    case PROFILE_DEFAULT_TYPE: f->default_type = field->value; return true;
+    default: return true;
+    }
+}
+
+static bool pprof_is_message(uint32_t number)
+{
+    return number >= PROFILE_SAMPLE_TYPE && number <= PROFILE_STRINGS;
+}
+
+static bool pprof_tables(struct pprof_file *f, struct err *e)
+{
+    struct cursor in = pprof_cursor(f, f->message);
+    struct proto_field field;
+    while (proto_next(&in, &field))
+        if (pprof_is_message(field.number) && !field.bytes.at)
+            return err_at(e, &in, "field %" PRIu32 " is no message", field.number);
+        else if (!pprof_take_table(f, &field))
+            return err_at(e, &in, "a message of field %" PRIu32 " is damaged", field.number);
+    return !in.failed || err_at(e, &in, "a field ends behind the profile");
+}
+
+/* --- events ---------------------------------------------------------------------------------- */
+
+static void pprof_add_event(struct pprof_file *f, struct pprof_type *t)
+{
+    struct bytes name = pprof_text(f, t->type);
+    t->is_clock = pprof_text_is(f, t->unit, "nanoseconds");
+    t->is_samples = pprof_text_is(f, t->type, "samples") && pprof_text_is(f, t->unit, "count");
+    t->event = named_run_event(&f->n, (const char *)name.at, name.len,
+                               t->is_clock ? RUN_UNIT_NS : RUN_UNIT_COUNT);
+}
+
+/* The one that is shown unless another is asked for comes first: pprof's is the last. */
+static void pprof_add_events(struct pprof_file *f)
+{
+    uint32_t first = f->types_len ? f->types_len - 1 : 0;
+    for (uint32_t i = 0; i < f->types_len; i++)
+        if (f->default_type && f->types[i].type == f->default_type)
+            first = i;
+    if (f->types_len)
+        pprof_add_event(f, &f->types[first]);
+    for (uint32_t i = 0; i < f->types_len; i++)
+        pprof_add_event(f, &f->types[i]);
+    if (f->types_len && f->types[first].is_clock)
+        f->n.run->events.at[0].period = f->period;
+    for (uint64_t i = 0; i < f->texts.len; i++)
+        if (pprof_text_is(f, i, "thread"))
+            f->thread_key = i;
+}
+
+/* --- samples --------------------------------------------------------------------------------- */
+
+/* A list may be packed, or be several fields. */
+static bool pprof_take_list(struct pprof_file *f, const struct proto_field *field, bool is_frames)
+{
+    struct cursor in = pprof_cursor(f, field->bytes);
+    if (!field->bytes.at) {
+        if (is_frames)
+            vec_push(&f->frames, field->value);
+        else
+            vec_push(&f->values, field->value);
+        return true;
+    }
+    while (cursor_left(&in) && !in.failed) {
+        uint64_t value = proto_varint(&in);
+        if (is_frames)
+            vec_push(&f->frames, value);
+        else
+            vec_push(&f->values, value);
+    }
+    return !in.failed;
+}
+
+static uint32_t pprof_object(struct pprof_file *f, uint64_t mapping)
+{
+    const uint32_t *known = map_find(&f->mapping_of, mapping, 0);
+    struct bytes path = known ? pprof_text(f, f->mapping_names.at[*known]) : (struct bytes){0};
+    return path.len ? named_run_object(&f->n, (const char *)path.at, path.len)
+                    : named_run_object(&f->n, f->name, strlen(f->name));
+}
+
+static uint32_t pprof_frame(struct pprof_file *f, uint32_t node, uint32_t object, uint64_t function)
+{
+    const uint32_t *known = map_find(&f->function_of, function, 0);
+    struct bytes name = pprof_text(f, known ? f->function_names.at[*known] : UINT64_MAX);
+    return named_run_frame(&f->n, node, object, (const char *)name.at, name.len);
+}
+
+/* Lines of a location: what was inlined there stands first. */
+static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
+{
+    enum { MOST_LINES = 512, LOCATION_LINE = 4 };
+    uint64_t functions[MOST_LINES], v[1];
+    uint32_t len = 0;
+    const uint32_t *known = map_find(&f->location_of, id, 0);
+    if (!known)
+        return false;
+    const struct pprof_location *l = &f->locations.at[*known];
+    struct cursor in = pprof_cursor(f, l->message);
+    struct proto_field field;
+    uint32_t object = pprof_object(f, l->mapping);
+    while (proto_next(&in, &field))
+        if (field.number == LOCATION_LINE && field.bytes.at && len < MOST_LINES) {
+            if (!pprof_numbers(f, field.bytes, v, 1))
+                return false;
+            functions[len++] = v[0];
+        }
+    if (!len)
+        *node = named_run_frame(&f->n, *node, object, "", 0);
+    while (len-- > 0)
+        *node = pprof_frame(f, *node, object, functions[len]);
+    return true;
+}
+
+static uint32_t pprof_thread(struct pprof_file *f, struct bytes label, uint32_t thread)
+{
+    uint64_t v[3];
+    if (!pprof_numbers(f, label, v, 3))
+        return thread;
+    if (!f->thread_key || v[0] != f->thread_key) {
+        named_run_lose(&f->n, LOST_LABELS, 1);
+        return thread;
+    }
+    struct bytes name = pprof_text(f, v[1]);
+    uint64_t tid = v[2] ? v[2] : v[1] + (UINT64_C(1) << 31); /* texts are numbered */
+    return named_run_thread(&f->n, 0, (uint32_t)tid, (const char *)name.at, name.len);
+}
+
+static bool pprof_weigh(struct pprof_file *f, uint32_t node, uint32_t thread)
+{
+    uint64_t samples = 1;
+    for (uint32_t i = 0; i < f->types_len && i < f->values.len; i++)
+        if (f->types[i].is_samples && f->values.at[i] && f->values.at[i] < UINT32_MAX)
+            samples = f->values.at[i];
+    for (uint32_t i = 0; i < f->types_len && i < f->values.len; i++) {
+        uint64_t value = f->values.at[i];
+        if (value >> 63)
+            named_run_lose(&f->n, LOST_NEGATIVE, 1);
+        else if (value && !named_run_sample(&f->n, thread, f->types[i].event, node, value, samples))
+            return false;
+    }
+    return true;
+}
+
+static bool pprof_sample(struct pprof_file *f, struct bytes message, struct err *e)
+{
+    enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+    struct cursor in = pprof_cursor(f, message);
+    struct proto_field field;
+    uint32_t node = RUN_ROOT, thread = 0;
+    bool ok = true;
+    f->frames.len = f->values.len = 0;
+    while (ok && proto_next(&in, &field))
+        if (field.number == SAMPLE_LOCATION || field.number == SAMPLE_VALUE)
+            ok = pprof_take_list(f, &field, field.number == SAMPLE_LOCATION);
+        else if (field.number == SAMPLE_LABEL && field.bytes.at)
+            thread = pprof_thread(f, field.bytes, thread);
+    if (!ok || in.failed || f->frames.len > MOST_FRAMES)
+        return err_in(e, f->name, "a sample is damaged");
+    for (size_t i = f->frames.len; i-- > 0;)
+        if (!pprof_location(f, f->frames.at[i], &node))
+            return err_in(e, f->name, "a sample is at location %" PRIu64 ", which nothing tells",
+                          f->frames.at[i]);
+    return pprof_weigh(f, node, thread) || err_in(e, f->name, NO_SUM);
+}
+
+static bool pprof_samples(struct pprof_file *f, struct err *e)
+{
+    struct cursor in = pprof_cursor(f, f->message);
+    struct proto_field field;
+    bool ok = true;
+    while (ok && proto_next(&in, &field))
+        if (field.number == PROFILE_SAMPLE)
+            ok = pprof_sample(f, field.bytes, e);
+    return ok;
+}
+
+/* --- packing --------------------------------------------------------------------------------- */
+
+static bool pprof_is_packed(struct bytes in)
+{
+    return in.len > 2 && in.at[0] == 0x1f && in.at[1] == 0x8b;
+}
+
+/* Unpacks as much as there is, at most `most` bytes; deflate packs no more than a thousand to one.
+ * false: it is damaged, or cut short. */
+static bool pprof_unpack(struct bytes in, size_t most, struct pprof_bytes *out)
+{
+    z_stream z = {.next_in = (uint8_t *)in.at, .avail_in = (uInt)in.len};
+    int status = in.len < UINT32_MAX ? inflateInit2(&z, 15 + 16) : Z_DATA_ERROR;
+    if (status != Z_OK)
+        return false;
+    while (status == Z_OK && out->all.len < most) {
+        vec_reserve(&out->all, out->all.len + (1 << 16));
+        size_t room = out->all.cap - out->all.len;
+        z.avail_out = (uInt)(room < most - out->all.len ? room : most - out->all.len);
+        size_t before = z.avail_out;
+        z.next_out = out->all.at + out->all.len;
+        status = inflate(&z, Z_NO_FLUSH);
+        out->all.len += before - z.avail_out;
+        if (status == Z_STREAM_END && z.avail_in && inflateReset(&z) == Z_OK)
+            status = Z_OK; /* a file may be several, one behind the other */
+    }
+    inflateEnd(&z);
+    return status == Z_STREAM_END;
+}
+
+/* The beginning of a message with nothing but fields of a profile, the first of which is a type. */
+static bool pprof_begins(struct bytes message)
+{
+    struct cursor in = cursor_over(message, NULL);
+    struct proto_field field;
+    uint32_t fields = 0, types = 0;
+    while (fields < 20 && proto_next(&in, &field)) {
+        bool is_message = pprof_is_message(field.number) || field.number == PROFILE_PERIOD_TYPE;
+        bool is_right = is_message == !!field.bytes.at || field.number == PROFILE_COMMENT;
+        if (field.number > PROFILE_LAST || !is_right)
+            return false;
+        types += field.number == PROFILE_SAMPLE_TYPE;
+        fields++;
+    }
+    return types && fields;
+}
+
+bool pprof_probe(struct bytes first)
+{
+    struct pprof_bytes head = {0};
+    if (!pprof_is_packed(first))
+        return first.len && first.at[0] == 0x0a && pprof_begins(first);
+    (void)pprof_unpack(first, 1 << 14, &head);
+    bool is_one = head.all.len && pprof_begins((struct bytes){head.all.at, head.all.len});
+    vec_free(&head.all);
+    return is_one;
+}
+
+bool pprof_read(struct bytes in, const char *name, struct run *out, struct err *e)
+{
+    struct pprof_file f = {.name = name, .message = in};
+    struct pprof_bytes unpacked = {0};
+    struct err why = {0};
+    bool ok = true;
+    named_run_begin(&f.n, out);
+    named_run_thread(&f.n, 0, 0, "", 0);
+    if (pprof_is_packed(in)) {
+        ok =
+            pprof_unpack(in, SIZE_MAX, &unpacked) || err_in(e, name, "what gzip packed is damaged");
+        f.message = (struct bytes){unpacked.all.at, unpacked.all.len};
+    }
+    ok = ok && pprof_tables(&f, e);
+    if (ok)
+        pprof_add_events(&f);
+    ok = ok && pprof_samples(&f, e);
+    named_run_finish(&f.n);
+    vec_free(&unpacked.all);
+    vec_free(&f.texts);
+    vec_free(&f.locations);
+    vec_free(&f.function_names);
+    vec_free(&f.mapping_names);
+    vec_free(&f.frames);
+    vec_free(&f.values);
+    map_deinit(&f.location_of);
+    map_deinit(&f.function_of);
+    map_deinit(&f.mapping_of);
+    return ok && (run_check(out, &why) || err_in(e, name, "%s", why.line));
+}

@@ -1,0 +1,253 @@
+/* Layout and colours of the flame picture.
+ *
+ * Colour says how much of all time a function spent in itself: five steps of one hue, each darker
+ * than the one before, so that they stay apart in grey and for people who cannot tell hues. */
+#include "profile/report/flame.h"
+
+#include "output/svg.h"
+
+extern const char flame_script[];
+
+enum { WIDTH = 1200, MARGIN = 10, ROW = 18, HEAD = 78, LONGEST_NAME = 500, STEPS = 5 };
+#define FONT_PIXELS   12
+#define CHARACTER     7.3 /* wide, of a monospaced font of that size */
+#define LEAST_VISIBLE 0.05
+
+static const struct flame_step {
+    double least; /* share of all samples */
+    const char *fill, *name;
+} FLAME_STEPS[STEPS] = {
+    {0, "#fdf0c0", "0 %"},     {0.01, "#fee08b", "1 %"},  {0.03, "#fdbb63", "3 %"},
+    {0.10, "#f58a4b", "10 %"}, {0.25, "#dd6a4a", "25 %"},
+};
+
+static const char STYLE[] =
+    "text{font-family:ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;font-size:12px;"
+    "fill:#111}"
+    ".h{font-family:system-ui,'DejaVu Sans',Arial,sans-serif}"
+    ".t{font-size:16px;font-weight:bold}"
+    ".f rect{stroke:#6b5c3a;stroke-width:0.5}"
+    ".f text{pointer-events:none}"
+    ".i text{font-style:italic}"
+    ".f:hover rect{stroke:#000;stroke-width:2}"
+    ".found rect:first-of-type{fill:#74b3e8}"
+    ".b{cursor:pointer;text-decoration:underline}";
+
+struct flame_layout {
+    const struct flame *flame;
+    double scale; /* pixels a sample */
+    double height;
+};
+
+static const char *flame_fill(const struct flame *f, const struct flame_frame *frame)
+{
+    if (frame->is_small)
+        return "#e4e4e4";
+    size_t step = STEPS - 1;
+    double share = summary_share(f->summary, frame->self);
+    while (step && share < FLAME_STEPS[step].least)
+        step--;
+    return FLAME_STEPS[step].fill;
+}
+
+static void flame_put_amount(struct out *out, const struct summary *s, double samples)
+{
+    char unit[2] = {s->abbreviation > ' ' && s->abbreviation <= '~' ? s->abbreviation : '?', 0};
+    if (s->rate > 0) {
+        out_fixed(out, summary_time(s, samples), 0, 3);
+        out_char(out, ' ');
+        svg_str(out, unit);
+    } else {
+        out_fixed(out, samples, 0, 0);
+        out_str(out, " samples");
+    }
+}
+
+static void flame_put_name(struct out *out, const struct flame_frame *frame)
+{
+    svg_text_within(out, frame->name, strlen(frame->name), LONGEST_NAME);
+    if (frame->is_inlined)
+        out_str(out, " (inlined)");
+}
+
+/* What stands in a tip; its first line is what is searched. */
+static void flame_put_tip(struct out *out, const struct flame *f, const struct flame_frame *frame)
+{
+    const double percent = 100;
+    out_str(out, "<title>");
+    flame_put_name(out, frame);
+    out_str(out, "\ntotal ");
+    out_fixed(out, percent * summary_share(f->summary, frame->total), 0, 2);
+    out_str(out, " %, ");
+    flame_put_amount(out, f->summary, frame->total);
+    if (!frame->is_small) {
+        out_str(out, "\nself ");
+        out_fixed(out, percent * summary_share(f->summary, frame->self), 0, 2);
+        out_str(out, " %, ");
+        flame_put_amount(out, f->summary, frame->self);
+    }
+    if (frame->is_estimate)
+        out_str(out, "\nestimated by counts of calls: this path was not seen");
+    out_str(out, "</title>");
+}
+
+static void flame_put_box(struct out *out, double x, double y, double w, const char *fill)
+{
+    out_str(out, "<rect");
+    svg_length(out, "x", x);
+    svg_length(out, "y", y);
+    svg_length(out, "width", w);
+    out_printf(out, " height=\"%d\" fill=\"%s\"/>", ROW, fill);
+}
+
+static void flame_put_label(struct out *out, const struct flame_frame *frame, double x, double y,
+                            double w)
+{
+    int room = (int)((w - 6) / CHARACTER);
+    out_str(out, "<text");
+    svg_length(out, "x", x + 3);
+    svg_length(out, "y", y + 13);
+    out_char(out, '>');
+    if (room > 0)
+        svg_text_within(out, frame->name, strlen(frame->name), room);
+    out_str(out, "</text>");
+}
+
+static void flame_put_frame(struct out *out, const struct flame_layout *l,
+                            const struct flame_frame *frame, double from, uint32_t level)
+{
+    double x = MARGIN + from * l->scale, w = frame->total * l->scale;
+    double y = l->height - MARGIN - ROW * (double)(level + 1);
+    out_printf(out, "<g class=\"f%s\" data-total=\"",
+               frame->is_small     ? " small"
+               : frame->is_inlined ? " i"
+                                   : "");
+    out_shortest(out, frame->total);
+    out_str(out, "\" data-self=\"");
+    out_shortest(out, frame->self);
+    out_str(out, "\">");
+    flame_put_tip(out, l->flame, frame);
+    flame_put_box(out, x, y, w, flame_fill(l->flame, frame));
+    if (frame->is_estimate)
+        flame_put_box(out, x, y, w, "url(#estimate)");
+    flame_put_label(out, frame, x, y, w);
+    out_str(out, "</g>\n");
+}
+
+/* --- around the frames ----------------------------------------------------------------------- */
+
+static void flame_put_note(struct out *out, const struct flame *f)
+{
+    const double percent = 100, least = 0.00005;
+    out_printf(out, "<text class=\"h\" x=\"%d\" y=\"44\">", MARGIN);
+    flame_put_amount(out, f->summary, f->summary->samples);
+    out_str(out, f->is_model ? " measured. Calls were counted, not stacks: paths are estimated by "
+                               "counts of calls where hatched."
+                             : " recorded. Paths are stacks that were seen.");
+    double missing = summary_share(f->summary, f->summary->samples - f->covered);
+    if (missing > least) {
+        out_char(out, ' ');
+        out_fixed(out, percent * missing, 0, 2);
+        out_str(out, f->is_model ? " % is in no function." : " % has no stack.");
+    }
+    out_str(out, "</text>\n");
+}
+
+static void flame_put_legend(struct out *out, const struct flame *f)
+{
+    enum { LEFT = 120, STEP = 62, BOX = 14 };
+    out_printf(out, "<text class=\"h\" x=\"%d\" y=\"66\">Own time, from</text>\n", MARGIN);
+    for (int i = 0; i < STEPS; i++)
+        out_printf(out,
+                   "<rect x=\"%d\" y=\"55\" width=\"%d\" height=\"%d\" fill=\"%s\" "
+                   "stroke=\"#777\"/><text class=\"h\" x=\"%d\" y=\"66\">%s</text>\n",
+                   LEFT + i * STEP, BOX, BOX, FLAME_STEPS[i].fill, LEFT + i * STEP + BOX + 4,
+                   FLAME_STEPS[i].name);
+    int x = LEFT + STEPS * STEP + 8;
+    if (f->is_model) {
+        out_printf(out,
+                   "<rect x=\"%d\" y=\"55\" width=\"28\" height=\"%d\" fill=\"url(#estimate)\" "
+                   "stroke=\"#777\"/><text class=\"h\" x=\"%d\" y=\"66\">estimated</text>\n",
+                   x, BOX, x + 32);
+        return;
+    }
+    out_printf(out, "<text x=\"%d\" y=\"66\" font-style=\"italic\">inlined</text>\n", x);
+}
+
+static void flame_put_head(struct out *out, const struct flame_layout *l)
+{
+    const struct flame *f = l->flame;
+    enum { TITLE_ROOM = 95 };
+    out_printf(out,
+               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
+               "viewBox=\"0 0 %d %.0f\" data-samples=\"",
+               WIDTH, l->height, WIDTH, l->height);
+    out_shortest(out, f->summary->samples);
+    out_str(out, "\">\n<title>");
+    svg_text_within(out, f->title, strlen(f->title), LONGEST_NAME);
+    out_printf(out,
+               "</title>\n<style>%s</style>\n<defs><pattern id=\"estimate\" width=\"6\" "
+               "height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+               "<line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" stroke=\"#000\" stroke-opacity=\"0.25\" "
+               "stroke-width=\"2\"/></pattern></defs>\n"
+               "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+               "<text class=\"h t\" x=\"%d\" y=\"24\">",
+               STYLE, MARGIN);
+    svg_text_within(out, f->title, strlen(f->title), TITLE_ROOM);
+    out_str(out, "</text>\n");
+    flame_put_note(out, f);
+    flame_put_legend(out, f);
+    out_printf(out,
+               "<text class=\"h\" id=\"found\" x=\"%d\" y=\"66\" text-anchor=\"end\"></text>\n"
+               "<text class=\"h b\" id=\"reset\" x=\"%d\" y=\"24\" text-anchor=\"end\" "
+               "style=\"display:none\">Whole picture</text>\n"
+               "<text class=\"h b\" id=\"search\" x=\"%d\" y=\"24\" text-anchor=\"end\" "
+               "style=\"display:none\">Search</text>\n",
+               WIDTH - MARGIN, WIDTH - MARGIN - 70, WIDTH - MARGIN);
+}
+
+static double flame_height(const struct flame *f)
+{
+    uint32_t levels = 1;
+    for (size_t i = 0; i < f->len; i++)
+        levels = f->frames[i].depth + 2 > levels ? f->frames[i].depth + 2 : levels;
+    return HEAD + MARGIN + ROW * (double)levels;
+}
+
+/* A frame begins where the one below it does, behind those of its level that are there already. */
+static void flame_put_frames(struct out *out, const struct flame_layout *l)
+{
+    const struct flame *f = l->flame;
+    VEC(double) next = {0}; /* per level: where its next frame begins */
+    struct flame_frame all = {.name = "all", .total = f->covered};
+    flame_put_frame(out, l, &all, 0, 0);
+    vec_push(&next, 0);
+    for (size_t i = 0; i < f->len; i++) {
+        const struct flame_frame *frame = &f->frames[i];
+        next.len = frame->depth + 1;
+        double from = next.at[frame->depth];
+        next.at[frame->depth] += frame->total;
+        vec_push(&next, from);
+        if (frame->total * l->scale >= LEAST_VISIBLE)
+            flame_put_frame(out, l, frame, from, frame->depth + 1);
+    }
+    vec_free(&next);
+}
+
+void flame_svg(struct out *out, const struct report_input *in)
+{
+    const struct flame *f = in->flame;
+    struct flame_layout l = {.flame = f, .height = flame_height(f)};
+    if (f->covered > 0)
+        l.scale = (WIDTH - 2 * MARGIN) / f->covered;
+    flame_put_head(out, &l);
+    if (f->covered > 0)
+        flame_put_frames(out, &l);
+    else
+        out_printf(out, "<text class=\"h\" x=\"%d\" y=\"%d\">%s</text>\n", MARGIN, HEAD + ROW,
+                   "Nothing to draw: no samples.");
+    out_str(out, "<script><![CDATA[\n");
+    out_str(out, flame_script);
+    out_str(out, "]]></script>\n</svg>\n");
+}

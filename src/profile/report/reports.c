@@ -1,0 +1,77 @@
+/* The table of reports. */
+#include "profile/report/reports.h"
+
+#include "profile/report/annotate.h"
+#include "profile/report/call_tree.h"
+#include "profile/report/comparison.h"
+#include "profile/report/counts.h"
+#include "profile/report/doctor.h"
+#include "profile/report/flame.h"
+#include "profile/report/flat.h"
+#include "profile/report/graph.h"
+#include "profile/report/layout.h"
+#include "profile/report/lines.h"
+#include "profile/report/shares.h"
+
+#include <string.h>
+
+const char *const report_table_names[] = {
+    [REPORT_FLAT] = "flat",
+    [REPORT_SHARES] = "shares",
+    [REPORT_GRAPH] = "graph",
+    [REPORT_TREES] = "callees",
+    [REPORT_CALL_TREES] = "call_tree",
+    [REPORT_LINES] = "lines",
+    [REPORT_ANNOTATED] = "annotate",
+    [REPORT_COUNTS] = "counts",
+    [REPORT_DIAGNOSIS] = "doctor",
+    [REPORT_LAYOUT] = "order",
+    [REPORT_FLAME] = "flame",
+    [REPORT_COMPARISON] = "diff",
+};
+
+const struct report reports[] = {
+    {REPORT_FLAT, REPORT_TEXT, flat_text, true},
+    {REPORT_FLAT, REPORT_JSON, flat_json, false},
+    {REPORT_FLAT, REPORT_CSV, flat_csv, false},
+    {REPORT_SHARES, REPORT_TEXT, shares_text, true},
+    {REPORT_SHARES, REPORT_JSON, shares_json, false},
+    {REPORT_SHARES, REPORT_CSV, shares_csv, false},
+    {REPORT_GRAPH, REPORT_TEXT, graph_text, true},
+    {REPORT_GRAPH, REPORT_JSON, graph_json, false},
+    {REPORT_GRAPH, REPORT_CSV, graph_csv, false},
+    {REPORT_GRAPH, REPORT_DOT, graph_dot, false},
+    {REPORT_TREES, REPORT_TEXT, trees_text, true},
+    {REPORT_TREES, REPORT_JSON, trees_json, false},
+    {REPORT_TREES, REPORT_CSV, trees_csv, false},
+    {REPORT_CALL_TREES, REPORT_TEXT, call_tree_text, true},
+    {REPORT_CALL_TREES, REPORT_JSON, call_tree_json, false},
+    {REPORT_CALL_TREES, REPORT_CSV, call_tree_csv, false},
+    {REPORT_LINES, REPORT_TEXT, lines_text, true},
+    {REPORT_LINES, REPORT_JSON, lines_json, false},
+    {REPORT_LINES, REPORT_CSV, lines_csv, false},
+    {REPORT_ANNOTATED, REPORT_TEXT, annotate_text, true},
+    {REPORT_ANNOTATED, REPORT_JSON, annotate_json, false},
+    {REPORT_COUNTS, REPORT_TEXT, counts_text, true},
+    {REPORT_COUNTS, REPORT_JSON, counts_json, false},
+    {REPORT_COUNTS, REPORT_CSV, counts_csv, false},
+    {REPORT_DIAGNOSIS, REPORT_TEXT, doctor_text, true},
+    {REPORT_DIAGNOSIS, REPORT_JSON, doctor_json, false},
+    {REPORT_LAYOUT, REPORT_TEXT, layout_text, false},
+    {REPORT_LAYOUT, REPORT_JSON, layout_json, false},
+    {REPORT_FLAME, REPORT_SVG, flame_svg, false},
+    {REPORT_COMPARISON, REPORT_TEXT, comparison_text, true},
+    {REPORT_COMPARISON, REPORT_JSON, comparison_json, false},
+    {REPORT_COMPARISON, REPORT_CSV, comparison_csv, false},
+    {REPORT_COMPARISON, REPORT_MARKDOWN, comparison_markdown, false},
+};
+const size_t reports_len = sizeof reports / sizeof *reports;
+
+const struct report *report_find(enum report_table table, const char *format)
+{
+    const char *name = format ? format : REPORT_TEXT;
+    for (size_t i = 0; i < reports_len; i++)
+        if (reports[i].needs == table && !strcmp(reports[i].format, name))
+            return &reports[i];
+    return NULL;
+}

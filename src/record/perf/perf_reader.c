@@ -1,0 +1,167 @@
+/* A thread that empties the kernel's buffers, and does nothing else that takes time.
+ *
+ * Where hundreds of threads want the CPUs, each gets a small share of them. Who unwinds stacks and
+ * opens files would use up its own, and then wait for longer than buffers last; this thread needs
+ * so little that it gets its turn at once. It also draws the periods of threads to come, which is
+ * of use only between one thread's beginning and the next one's. It waits for the
+ * kernel to say that a buffer is filling, and copies.
+ *
+ * Memory is bounded: when too much waits, samples stay in the buffers and are lost, and counted,
+ * there. Records of what tasks do are few, and taken all the same. */
+#include "record/clocks.h"
+#include "record/perf/perf_source_private.h"
+#include "record/prompt.h"
+
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum {
+    SETTLED_NS = 500 * 1000, /* records so old are in the buffers on all CPUs */
+    LONGEST_WAIT_NS = 64 * 1000 * 1000,
+    ENOUGH_BYTES = 512 << 10,
+    MOST_BYTES = 64 << 20,
+    RECORDS_A_RELEASE = 8,
+};
+
+/* Threads to come; those that run keep theirs. The program's first one has the period that was
+ * asked for: nothing is drawn before it has told of itself. */
+static void reader_draw_periods(struct perf_source *s)
+{
+    if (s->options.is_attached || !s->options.rate)
+        return;
+    for (size_t i = 0; i < s->events.len; i++) {
+        uint32_t choice = s->events.at[i].choice;
+        if (choice == s->faulting || s->choices.at[choice].period <= 1)
+            continue;
+        uint64_t period = periods_draw(&s->periods.at[choice]);
+        ioctl(s->events.at[i].fd, PERF_EVENT_IOC_PERIOD, &period);
+    }
+}
+
+static void reader_empty(struct perf_source *s, size_t number)
+{
+    struct perf_reader *r = &s->reader;
+    struct perf_ring *ring = &s->rings.at[number];
+    struct perf_backlog *to = &r->backlogs.at[number];
+    bool is_full = r->bytes > MOST_BYTES && number % PERF_RINGS == PERF_RING_SAMPLES;
+    struct bytes record;
+    if (!ring->pages || is_full)
+        return;
+    perf_ring_look(ring);
+    size_t before = to->bytes.len;
+    for (unsigned taken = 1; (record = perf_ring_first(ring)).len; taken++) {
+        perf_backlog_add(to, &s->layout, record);
+        perf_ring_take(ring, record.len);
+        if (taken % RECORDS_A_RELEASE == 0)
+            perf_ring_release(ring);
+    }
+    perf_ring_release(ring);
+    r->bytes += to->bytes.len - before;
+}
+
+/* Returns how much waits. */
+static size_t reader_empty_all(struct perf_source *s, uint64_t until_ns)
+{
+    struct perf_reader *r = &s->reader;
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < s->rings.len; i++)
+        reader_empty(s, i);
+    r->until_ns = until_ns;
+    size_t bytes = r->bytes;
+    pthread_mutex_unlock(&r->lock);
+    return bytes;
+}
+
+static bool reader_has_tasks(struct perf_source *s)
+{
+    bool has_tasks = false;
+    for (size_t i = PERF_RING_TASKS; i < s->rings.len; i += PERF_RINGS)
+        has_tasks |= s->rings.at[i].pages && perf_ring_has_more(&s->rings.at[i]);
+    return has_tasks;
+}
+
+static void *reader_run(void *context)
+{
+    struct perf_source *s = context;
+    struct perf_reader *r = &s->reader;
+    uint64_t told_ns = 0, idle_ns = 0, one = 1;
+    prompt_turns();
+    for (;;) {
+        struct pollfd fds[] = {{r->end, POLLIN, 0}, {s->wake_fd, POLLIN, 0}};
+        uint64_t wait_ns = atomic_load(&r->wait_ns), ns = idle_ns > wait_ns ? idle_ns : wait_ns;
+        struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+        if (ppoll(fds, 2, &time, NULL) > 0 && fds[0].revents)
+            return NULL;
+        if (reader_has_tasks(s))
+            reader_draw_periods(s);
+        uint64_t now_ns = clock_now();
+        size_t bytes = reader_empty_all(s, now_ns - SETTLED_NS);
+        idle_ns = bytes ? 0 : 2 * ns < LONGEST_WAIT_NS ? 2 * ns : LONGEST_WAIT_NS;
+        if (bytes < ENOUGH_BYTES && now_ns - told_ns < wait_ns)
+            continue;
+        told_ns = now_ns;
+        if (bytes)
+            (void)!write(r->news, &one, sizeof one); /* cannot fail: it is read long before */
+    }
+}
+
+bool perf_reader_start(struct perf_source *s)
+{
+    struct perf_reader *r = &s->reader;
+    sigset_t all, before;
+    pthread_mutex_init(&r->lock, NULL);
+    r->end = eventfd(0, EFD_CLOEXEC);
+    r->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    for (size_t i = 0; i < s->rings.len; i++)
+        vec_push(&r->backlogs, (struct perf_backlog){0});
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    r->is_running = r->end >= 0 && r->news >= 0 && !pthread_create(&r->thread, NULL, reader_run, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return r->is_running;
+}
+
+void perf_reader_stop(struct perf_source *s)
+{
+    struct perf_reader *r = &s->reader;
+    uint64_t one = 1;
+    if (!r->is_running)
+        return;
+    r->is_running = false;
+    (void)!write(r->end, &one, sizeof one); /* cannot fail: the count is 0 */
+    pthread_join(r->thread, NULL);
+    reader_empty_all(s, UINT64_MAX);
+}
+
+void perf_reader_deinit(struct perf_source *s)
+{
+    struct perf_reader *r = &s->reader;
+    perf_reader_stop(s);
+    for (size_t i = 0; i < r->backlogs.len; i++)
+        perf_backlog_deinit(&r->backlogs.at[i]);
+    vec_free(&r->backlogs);
+    if (r->end >= 0)
+        close(r->end);
+    if (r->news >= 0)
+        close(r->news);
+    pthread_mutex_destroy(&r->lock);
+}
+
+uint64_t perf_reader_take(struct perf_source *s, perf_backlogs *to)
+{
+    struct perf_reader *r = &s->reader;
+    uint64_t ignored;
+    (void)!read(r->news, &ignored, sizeof ignored); /* none: the time was up */
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < r->backlogs.len; i++)
+        perf_backlog_move(&to->at[i], &r->backlogs.at[i]);
+    uint64_t until_ns = r->until_ns;
+    r->bytes = 0;
+    pthread_mutex_unlock(&r->lock);
+    return until_ns;
+}

@@ -1,0 +1,336 @@
+/* A thread that looks, and a list of what it saw.
+ *
+ * A look takes a thread's registers and stack, and lets go of it. Signals that arrive meanwhile are
+ * passed on as they came. It refuses to stop what sleeps, and gives up where it may not trace. */
+#include "record/ptrace/ptrace_places.h"
+
+#include "record/clocks.h"
+#include "record/prompt.h"
+#include "record/ptrace/ptrace_continue.h"
+#include "record/ptrace/ptrace_private.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    FIRST_WAIT_NS = 10 * 1000, /* for an answer: most have come by then */
+    LONGEST_WAIT_NS = 250 * 1000,
+    LAST_WAITS = 100,
+    MOST_REFUSALS = 20,
+    MOST_KEPT = 4000, /* looks that nobody has taken yet */
+    LOOKS_AT_FULL_RATE = 64,
+    LEAST_RATE = 10, /* the lowest rate: one part in so many of the highest */
+};
+
+/* A share of looks in the kernel from which on they come at full rate. */
+#define MUCH_KERNEL 0.2
+
+/* One thread, seen once. */
+struct places_look {
+    pid_t pid, tid;
+    uint64_t at_ns, weight;
+    int64_t syscall; /* -1: it was in user code, and there is nothing else */
+    struct unwind_registers registers;
+    size_t stack, stack_len; /* in `stacks` */
+};
+
+struct places_looks {
+    VEC(struct places_look) at;
+    VEC(uint8_t) stacks;
+};
+
+struct ptrace_places {
+    struct ptrace_source looker; /* its list of threads is guarded by `lock`, the rest its own */
+    pthread_t thread;
+    pthread_mutex_t lock; /* of the looker's threads, and `seen` */
+    struct places_looks seen;
+    int end; /* eventfd: readable when looking is to end */
+    _Atomic pid_t child;
+    uint64_t full_period_ns;
+    struct ptrace_rest rest; /* of a call that a stop has cut short */
+    double in_kernel;        /* share of looks, of late */
+    uint32_t looks, refusals;
+};
+
+/* --- what was seen --------------------------------------------------------------------------- */
+
+static void places_keep(struct ptrace_places *p, struct places_look *look, size_t stack_len)
+{
+    struct places_looks *seen = &p->seen;
+    if (seen->at.len >= MOST_KEPT)
+        return;
+    look->stack = seen->stacks.len;
+    look->stack_len = stack_len;
+    vec_reserve(&seen->stacks, seen->stacks.len + stack_len);
+    if (stack_len)
+        memcpy(seen->stacks.at + seen->stacks.len, p->looker.stack, stack_len);
+    seen->stacks.len += stack_len;
+    vec_push(&seen->at, *look);
+}
+
+/* Rare where little is found: a program without system calls is hardly ever stopped, and one that
+ * sleeps hardly ever looked at. */
+static uint64_t places_period(const struct ptrace_places *p)
+{
+    double rate = p->looks < LOOKS_AT_FULL_RATE ? 1 : p->in_kernel / MUCH_KERNEL;
+    if (!p->looker.active || rate < 1.0 / LEAST_RATE)
+        rate = 1.0 / LEAST_RATE;
+    return (uint64_t)((double)p->full_period_ns / (rate > 1 ? 1 : rate));
+}
+
+static void places_sample(struct ptrace_places *p, struct ptrace_thread *t)
+{
+    struct ptrace_source *s = &p->looker;
+    struct ptrace_registers r;
+    if (t->is_moot || !ptrace_registers_read(t->tid, &r))
+        return;
+    struct places_look look = {.pid = t->process->pid,
+                               .tid = t->tid,
+                               .at_ns = clock_now(),
+                               .weight = s->look_weight_ns,
+                               .syscall = r.syscall,
+                               .registers = r.user};
+    bool is_kernel = r.syscall >= 0;
+    size_t len = is_kernel ? ptrace_read_stack(t->tid, r.sp, s->stack, sizeof s->stack) : 0;
+    places_keep(p, &look, len);
+    p->in_kernel += ((is_kernel ? 1 : 0) - p->in_kernel) / LOOKS_AT_FULL_RATE;
+    p->looks++;
+}
+
+/* --- stopping -------------------------------------------------------------------------------- */
+
+static bool places_is_ended(const struct ptrace_places *p, uint64_t wait_ns)
+{
+    struct pollfd end = {p->end, POLLIN, 0};
+    struct timespec time = {(time_t)(wait_ns / 1000000000), (long)(wait_ns % 1000000000)};
+    return ppoll(&end, 1, &time, NULL) > 0;
+}
+
+enum places_answer { PLACES_NOTHING_YET, PLACES_DONE };
+
+static bool places_is_group_stop(int status)
+{
+    return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
+}
+
+/* Answers a stop, and lets go, at once or when the rest of a call is made. */
+static enum places_answer places_stopped(struct ptrace_places *p, pid_t tid, int status)
+{
+    if (tid == p->rest.tid && ptrace_rest_stopped(&p->rest, status)) {
+        if (p->rest.tid)
+            return PLACES_NOTHING_YET;
+        ptrace(PTRACE_DETACH, tid, 0, 0);
+        return PLACES_DONE;
+    }
+    int event = status >> 16, number = event ? 0 : WSTOPSIG(status);
+    pthread_mutex_lock(&p->lock);
+    struct ptrace_thread *t = ptrace_threads_find(&p->looker.threads, tid);
+    if (t && t->is_asked)
+        places_sample(p, t);
+    if (t)
+        t->is_asked = false;
+    pthread_mutex_unlock(&p->lock);
+    if (p->rest.tid)
+        ptrace_rest_undo(&p->rest);
+    else if (!number && !places_is_group_stop(status) && ptrace_rest_begin(&p->rest, tid))
+        return PLACES_NOTHING_YET;
+    bool is_ignored = number && ptrace_call_is_cut(tid, true) && proc_ignores_signal(tid, number);
+    if (is_ignored || (!number && ptrace_call_is_cut(tid, false)))
+        ptrace_repeat_call(tid);
+    ptrace(PTRACE_DETACH, tid, 0, (long)number);
+    return PLACES_DONE;
+}
+
+/* The end of a thread that is traced comes to us first; that of our own child is the monitor's to
+ * see. */
+static void places_reap(const struct ptrace_places *p, pid_t tid)
+{
+    if (tid != atomic_load(&p->child))
+        waitpid(tid, NULL, __WALL | __WNOTHREAD | WNOHANG);
+}
+
+static enum places_answer places_answer(struct ptrace_places *p)
+{
+    siginfo_t info = {0};
+    int status;
+    if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD))
+        return PLACES_DONE; /* nothing is traced */
+    if (!info.si_pid)
+        return PLACES_NOTHING_YET;
+    if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)
+        places_reap(p, info.si_pid);
+    else if (waitpid(info.si_pid, &status, __WALL | __WNOTHREAD | WNOHANG) == info.si_pid &&
+             WIFSTOPPED(status))
+        return places_stopped(p, info.si_pid, status);
+    return PLACES_DONE;
+}
+
+/* One that waits in vfork() for its child answers when that is gone. Whatever is still traced when
+ * this thread ends goes on by itself. */
+static void places_await(struct ptrace_places *p)
+{
+    uint64_t wait_ns = FIRST_WAIT_NS;
+    while (!places_is_ended(p, wait_ns)) {
+        if (places_answer(p) == PLACES_DONE)
+            return;
+        if (wait_ns < LONGEST_WAIT_NS)
+            wait_ns *= 2;
+    }
+    if (p->rest.tid) /* ends it with what it has done */
+        ptrace(PTRACE_INTERRUPT, p->rest.tid, 0, 0);
+    for (int i = 0; i < LAST_WAITS && places_answer(p) == PLACES_NOTHING_YET; i++)
+        nanosleep(&(struct timespec){0, LONGEST_WAIT_NS}, NULL);
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+static void places_look(struct ptrace_places *p, bool by_timer)
+{
+    struct ptrace_source *s = &p->looker;
+    pthread_mutex_lock(&p->lock);
+    enum ptrace_asked asked = ptrace_look(s, by_timer);
+    pthread_mutex_unlock(&p->lock);
+    p->refusals = asked == PTRACE_REFUSED ? p->refusals + 1 : asked ? 0 : p->refusals;
+    if (asked == PTRACE_ASKED)
+        places_await(p);
+}
+
+static void *places_run(void *context)
+{
+    struct ptrace_places *p = context;
+    struct ptrace_source *s = &p->looker;
+    ptrace_prepare_looks(s);
+    prompt_turns();
+    while (p->refusals < MOST_REFUSALS) {
+        s->period_ns = places_period(p);
+        uint64_t wait = ptrace_plan_next(s);
+        s->asleep_cpu_ns = clock_own_cpu();
+        if (places_is_ended(p, wait))
+            break;
+        places_look(p, ptrace_is_prompt(s, clock_now()));
+    }
+    return NULL;
+}
+
+/* --- for the monitor ------------------------------------------------------------------------- */
+
+static bool places_start(struct ptrace_places *p)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool ok = !pthread_create(&p->thread, NULL, places_run, p);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ok;
+}
+
+struct ptrace_places *ptrace_places_new(uint32_t rate)
+{
+    struct ptrace_places *p = calloc(1, sizeof *p);
+    if (!p)
+        memory_exhausted(sizeof *p);
+    pthread_mutex_init(&p->lock, NULL);
+    ptrace_init_looks(&p->looker, rate);
+    p->looker.is_passing = true;
+    p->full_period_ns = p->looker.period_ns;
+    p->in_kernel = MUCH_KERNEL;
+    p->end = eventfd(0, EFD_CLOEXEC);
+    if (ptrace_machine() != UNWIND_NO_MACHINE && p->end >= 0 && places_start(p))
+        return p;
+    if (p->end >= 0)
+        close(p->end);
+    free(p);
+    return NULL;
+}
+
+void ptrace_places_child(struct ptrace_places *p, pid_t child)
+{
+    atomic_store(&p->child, child);
+}
+
+void ptrace_places_begin(struct ptrace_places *p, pid_t pid, pid_t tid)
+{
+    struct ptrace_threads *threads = &p->looker.threads;
+    pthread_mutex_lock(&p->lock);
+    struct ptrace_thread *t = ptrace_threads_find(threads, tid);
+    if (t) /* the number has come again */
+        ptrace_threads_remove(threads, t);
+    struct ptrace_thread *first = tid == pid ? NULL : ptrace_threads_find(threads, pid);
+    t = ptrace_threads_add(threads, tid, first ? first->process : NULL);
+    t->process->pid = pid;
+    t->process->has_executed = true;
+    pthread_mutex_unlock(&p->lock);
+}
+
+void ptrace_places_exec(struct ptrace_places *p, pid_t pid)
+{
+    pthread_mutex_lock(&p->lock);
+    ptrace_threads_remove_others(&p->looker.threads, pid, 0);
+    pthread_mutex_unlock(&p->lock);
+    ptrace_places_begin(p, pid, pid);
+}
+
+void ptrace_places_end(struct ptrace_places *p, pid_t tid)
+{
+    pthread_mutex_lock(&p->lock);
+    struct ptrace_thread *t = ptrace_threads_find(&p->looker.threads, tid);
+    if (t)
+        ptrace_threads_remove(&p->looker.threads, t);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void places_tell_one(struct collector *c, const struct places_looks *seen, size_t i)
+{
+    const struct places_look *look = &seen->at.at[i];
+    bool is_call = look->syscall >= 0;
+    struct collector_sample sample = {
+        .pid = look->pid,
+        .tid = look->tid,
+        .at_ns = look->at_ns,
+        .weight = look->weight,
+        .where = is_call ? COLLECTOR_IN_KERNEL : COLLECTOR_IN_USER,
+        .syscall = look->syscall,
+        .registers = is_call ? &look->registers : NULL,
+        .stack = {is_call ? seen->stacks.at + look->stack : NULL, look->stack_len},
+        .is_live = true,
+    };
+    collector_look(c, &sample, is_call ? COLLECTOR_LOOK_CALL : COLLECTOR_LOOK_USER);
+}
+
+void ptrace_places_tell(struct ptrace_places *p, struct collector *c)
+{
+    pthread_mutex_lock(&p->lock);
+    struct places_looks seen = p->seen;
+    p->seen = (struct places_looks){0};
+    pthread_mutex_unlock(&p->lock);
+    for (size_t i = 0; i < seen.at.len; i++)
+        places_tell_one(c, &seen, i);
+    vec_free(&seen.at);
+    vec_free(&seen.stacks);
+}
+
+void ptrace_places_free(struct ptrace_places *p)
+{
+    if (!p)
+        return;
+    uint64_t one = 1;
+    (void)!write(p->end, &one, sizeof one); /* cannot fail: the count is 0 */
+    pthread_join(p->thread, NULL);
+    close(p->end);
+    ptrace_threads_deinit(&p->looker.threads);
+    vec_free(&p->looker.running);
+    vec_free(&p->seen.at);
+    vec_free(&p->seen.stacks);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}

@@ -1,0 +1,36 @@
+/* Where a program is in the kernel, for those who may sample user code alone: beside perf events,
+ * threads that run are stopped for a moment, at random times, and looked at.
+ *
+ * It says places, not amounts: which part of all looks met a thread in a system call, in which one
+ * and with what stack. A thread is traced from being chosen to having been looked at, some 50
+ * microseconds, and only if it runs; how it is chosen is the ptrace source's (ptrace_sampling.c).
+ * Looks become rare where few of them find anything. The work is done by a thread of its own, so
+ * that what the monitor does with samples stays away from the program's CPUs.
+ *
+ * While it exists, waiting for children meets stops that are none of the caller's: peek with
+ * WNOWAIT, and __WNOTHREAD, and leave them alone. */
+#ifndef MONARC_RECORD_PTRACE_PTRACE_PLACES_H
+#define MONARC_RECORD_PTRACE_PTRACE_PLACES_H
+
+#include "record/collector.h"
+
+struct ptrace_places;
+
+/* Begins to look; NULL: it cannot. At most `rate` looks a second. */
+struct ptrace_places *ptrace_places_new(uint32_t rate);
+
+/* The process that the caller waits for. */
+void ptrace_places_child(struct ptrace_places *p, pid_t child);
+
+/* What to look at: a new thread, another program in a process, and the end of a thread. */
+void ptrace_places_begin(struct ptrace_places *p, pid_t pid, pid_t tid);
+void ptrace_places_exec(struct ptrace_places *p, pid_t pid);
+void ptrace_places_end(struct ptrace_places *p, pid_t tid);
+
+/* Tells the collector what was seen since the last time. */
+void ptrace_places_tell(struct ptrace_places *p, struct collector *c);
+
+/* Ends looking; whatever is stopped goes on. NULL is allowed. */
+void ptrace_places_free(struct ptrace_places *p);
+
+#endif

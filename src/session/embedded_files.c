@@ -1,0 +1,266 @@
+/* From a target's bytes to gmon.out and gcda files. All is read before anything is written. */
+#include "session/embedded_files.h"
+
+#include "base/file.h"
+#include "coverage/format/gcda.h"
+#include "coverage/format/gcfn.h"
+#include "profile/analysis/firmware.h"
+#include "profile/format/embedded.h"
+#include "profile/format/format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Counters of one object, and where they go. */
+struct received_counters {
+    const char *path;
+    const char *notes; /* the compiler's, where they are; NULL: not there */
+    struct counters counters;
+};
+
+struct received {
+    struct arena arena;
+    struct embedded embedded;
+    struct bytes memory; /* the images */
+    struct bytes gmon;   /* a finished file */
+    VEC(struct received_counters) objects;
+};
+
+static void embedded_received_deinit(struct received *r)
+{
+    embedded_deinit(&r->embedded);
+    for (size_t i = 0; i < r->objects.len; i++)
+        counters_deinit(&r->objects.at[i].counters);
+    vec_free(&r->objects);
+    arena_deinit(&r->arena);
+}
+
+bool make_folders_of(const char *path, struct err *e)
+{
+    char part[4096];
+    if (strlen(path) >= sizeof part)
+        return err_in(e, path, "the name is too long");
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        memcpy(part, path, (size_t)(slash - path));
+        part[slash - path] = '\0';
+        if (mkdir(part, 0777) && errno != EEXIST)
+            return err_errno(e, part, errno);
+    }
+    return true;
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+static bool embedded_leaves_folder(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "..")); at += 2)
+        if ((at == path || at[-1] == '/') && (at[2] == '/' || !at[2]))
+            return true;
+    return false;
+}
+
+/* Where the compiler put the notes, if they are still there and of the same stamp. */
+static const char *embedded_find_notes(const char *name, const struct counters *c, struct arena *a)
+{
+    size_t len = strlen(name);
+    struct file_buffer b = {0};
+    const char *found = NULL;
+    if (len < 5 || strcmp(name + len - 5, ".gcda"))
+        return NULL;
+    char *path = arena_printf(a, "%.*s.gcno", (int)(len - 5), name);
+    struct stat st;
+    if (!stat(path, &st) && file_read(path, &b, NULL) && b.len >= 12) {
+        bool big_endian = b.at[0] == 'g';
+        if (bytes_u32(b.at + 8, big_endian) == c->origin.stamp)
+            found = path;
+    }
+    file_buffer_deinit(&b);
+    return found;
+}
+
+static bool embedded_read_coverage(struct cursor *in, struct received *r, const char *folder,
+                                   struct err *e)
+{
+    while (cursor_left(in)) {
+        struct received_counters object = {0};
+        struct cursor where = *in;
+        const char *name;
+        bool ok = gcfn_next(in, &name, &object.counters, e);
+        vec_push(&r->objects, object);
+        if (!ok)
+            return false;
+        struct received_counters *last = &r->objects.at[r->objects.len - 1];
+        if (embedded_leaves_folder(name))
+            return err_at(e, &where, "the file name '%s' leads out of the folder", name);
+        last->path = arena_printf(&r->arena, "%s%s%s", folder, *name == '/' ? "" : "/", name);
+        last->notes = embedded_find_notes(name, &last->counters, &r->arena);
+    }
+    return true;
+}
+
+static bool embedded_read_images(struct cursor *in, struct received *r, struct err *e)
+{
+    const uint8_t *begin = in->at;
+    if (!embedded_read_all(in, &r->embedded, e))
+        return false;
+    r->memory = (struct bytes){begin, (size_t)(in->at - begin)};
+    return true;
+}
+
+/* What is behind the images counts only if it is coverage: a dump of all memory has anything. */
+static bool files_read_all(struct bytes all, const char *name, struct received *r,
+                           const char *folder, struct err *e)
+{
+    struct cursor in = cursor_over(all, name), images = in;
+    if (gcfn_probe(all))
+        return embedded_read_coverage(&in, r, folder, e);
+    if (embedded_find(&images)) {
+        if (!embedded_read_images(&images, r, e))
+            return false;
+        struct bytes rest = {images.at, cursor_left(&images)};
+        return !gcfn_probe(rest) || embedded_read_coverage(&images, r, folder, e);
+    }
+    struct format_hint hint = {0};
+    r->gmon = all;
+    return all.len >= 4 && !memcmp(all.at, "gmon", 4)
+               ? format_read(all, name, &hint, &r->embedded.time, e)
+               : err_in(e, name,
+                        "there is nothing of the embedded recorder in these %zu bytes: no frames, "
+                        "no memory image, no coverage, no gmon.out",
+                        all.len);
+}
+
+/* --- writing --------------------------------------------------------------------------------- */
+
+static bool embedded_save_profile(const struct profile *p, const char *path, struct err *e)
+{
+    struct writer w = {.word = p->word, .big_endian = p->big_endian};
+    bool ok = format_named("gmon")->write(&w, p, e) &&
+              file_replace(path, (struct bytes){w.out.at, w.out.len}, e);
+    writer_deinit(&w);
+    return ok;
+}
+
+static void embedded_tell_profile(const struct profile *p, const char *path, struct out *out)
+{
+    out_printf(out, "%s: %" PRIu64 " samples, %" PRIu64 " calls along %zu arcs\n", path,
+               profile_samples(p), profile_calls(p), p->arcs.len);
+}
+
+/* The table in words, for whoever reads no further. `monarc doctor` says what to do. */
+static void embedded_tell_losses(const struct embedded *m, struct out *out)
+{
+    uint64_t calls = embedded_lost_calls(m), samples = embedded_lost_samples(m);
+    if (calls || samples)
+        out_printf(out,
+                   "lost: %" PRIu64 " calls and %" PRIu64
+                   " samples; `monarc doctor` says why and what to do\n",
+                   calls, samples);
+}
+
+static bool embedded_write_profiles(const struct received *r,
+                                    const struct embedded_request *request, struct arena *a,
+                                    struct out *out, struct err *e)
+{
+    const struct embedded *m = &r->embedded;
+    const char *path = arena_printf(a, "%s/gmon.out", request->folder);
+    if (r->gmon.len) {
+        if (!file_replace(path, r->gmon, e))
+            return false;
+        embedded_tell_profile(&m->time, path, out);
+        return true;
+    }
+    if (!m->cores.len)
+        return true;
+    const char *memory = arena_printf(a, "%s/" EMBEDDED_MEMORY_NAME, request->folder);
+    if (!embedded_save_profile(&m->time, path, e) || !file_replace(memory, r->memory, e))
+        return false;
+    embedded_tell_profile(&m->time, path, out);
+    embedded_tell_losses(m, out);
+    if (!m->stacks.histograms.len)
+        return true;
+    path = arena_printf(a, "%s/gmon.stack.out", request->folder);
+    if (!embedded_save_profile(&m->stacks, path, e))
+        return false;
+    const struct embedded_core *c = &m->cores.at[0];
+    out_printf(out, "%s: at most %" PRIu64 " bytes of stack in use, at 0x%" PRIx64 "\n", path,
+               c->stack_deepest, c->stack_deepest_pc);
+    return true;
+}
+
+static bool embedded_write_counters(const struct received_counters *o, struct arena *a,
+                                    struct err *e)
+{
+    struct writer w = {0};
+    struct file_buffer notes = {0};
+    bool ok = make_folders_of(o->path, e) && gcda_write(&w, &o->counters, e) &&
+              file_replace(o->path, (struct bytes){w.out.at, w.out.len}, e);
+    if (ok && o->notes) {
+        char *copy = arena_printf(a, "%s", o->path);
+        memcpy(copy + strlen(copy) - 5, ".gcno", 5);
+        ok = file_read(o->notes, &notes, e) && file_replace(copy, file_bytes(&notes), e);
+    }
+    file_buffer_deinit(&notes);
+    writer_deinit(&w);
+    return ok;
+}
+
+static bool embedded_check_program(const struct received *r, const struct embedded_request *request,
+                                   struct out *out, struct err *e)
+{
+    if (!request->program || !r->embedded.cores.len)
+        return true;
+    enum firmware_match match = firmware_match(&r->embedded.cores.at[0], request->program, e);
+    if (match == FIRMWARE_OTHER && !request->is_forced)
+        return false;
+    if (match != FIRMWARE_SAME)
+        out_printf(out, "note: %s\n", e->line);
+    e->line[0] = '\0';
+    return true;
+}
+
+bool embedded_files_write(struct bytes in, const char *name, const struct embedded_request *request,
+                          struct out *out, struct err *e)
+{
+    struct received r = {0};
+    size_t without_notes = 0;
+    bool ok = files_read_all(in, name, &r, request->folder, e) &&
+              embedded_check_program(&r, request, out, e);
+    if (ok && mkdir(request->folder, 0777) && errno != EEXIST)
+        ok = err_errno(e, request->folder, errno);
+    ok = ok && embedded_write_profiles(&r, request, &r.arena, out, e);
+    for (size_t i = 0; i < r.objects.len && ok; i++) {
+        ok = embedded_write_counters(&r.objects.at[i], &r.arena, e);
+        without_notes += !r.objects.at[i].notes;
+    }
+    if (ok && r.objects.len)
+        out_printf(out, "%s: coverage of %zu object%s\n", request->folder, r.objects.len,
+                   r.objects.len == 1 ? "" : "s");
+    if (ok && without_notes)
+        out_printf(out,
+                   "note: of %zu, the .gcno file is not where it was compiled: name its folder "
+                   "to `monarc cover` as well\n",
+                   without_notes);
+    embedded_received_deinit(&r);
+    return ok;
+}
+
+bool embedded_beside(const char *profile, struct embedded *out)
+{
+    struct arena a = {0};
+    struct file_buffer b = {0};
+    const char *slash = strrchr(profile, '/');
+    char *path = arena_printf(&a, "%.*s" EMBEDDED_MEMORY_NAME,
+                              slash ? (int)(slash + 1 - profile) : 0, profile);
+    struct stat st;
+    bool ok = !stat(path, &st) && file_read(path, &b, NULL);
+    if (ok) {
+        struct cursor in = cursor_over(file_bytes(&b), path);
+        ok = embedded_find(&in) && embedded_read_all(&in, out, NULL);
+    }
+    file_buffer_deinit(&b);
+    arena_deinit(&a);
+    return ok;
+}

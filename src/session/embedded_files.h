@@ -1,0 +1,37 @@
+/* What came from an embedded target, as bytes, and the files that are made of it in a folder:
+ *
+ *     gmon.out            calls and samples
+ *     gmon.stack.out      stack depths, if they were sampled
+ *     monarc.memory       the recorder's memory as it came: what it says of itself
+ *     PATH.gcda, .gcno    coverage, below the folder under the names they were compiled with
+ */
+#ifndef MONARC_SESSION_EMBEDDED_FILES_H
+#define MONARC_SESSION_EMBEDDED_FILES_H
+
+#include "base/bytes.h"
+#include "objfile/object.h"
+#include "output/out.h"
+#include "profile/model/embedded.h"
+
+#define EMBEDDED_MEMORY_NAME "monarc.memory"
+
+struct embedded_request {
+    const char *folder;
+    struct object *program; /* or NULL */
+    bool is_forced;         /* also if the program is another one */
+};
+
+/* Recognises what the bytes are (memory images, alone or in a dump; a stream of coverage; both, one
+ * behind the other; a gmon.out) and writes the files; says on `out` what was written and what was
+ * lost. Nothing is written if anything is damaged. */
+MUST_CHECK bool embedded_files_write(struct bytes in, const char *name,
+                                     const struct embedded_request *request, struct out *out,
+                                     struct err *e);
+
+/* The recorder's memory beside a profile, for what it says of itself; false if there is none. */
+bool embedded_beside(const char *profile, struct embedded *out);
+
+/* Makes the folders of a path up to its last slash. */
+MUST_CHECK bool make_folders_of(const char *path, struct err *e);
+
+#endif

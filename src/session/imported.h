@@ -1,0 +1,19 @@
+/* Files of other profilers in the place of recordings. */
+#ifndef MONARC_SESSION_IMPORTED_H
+#define MONARC_SESSION_IMPORTED_H
+
+#include "base/err.h"
+#include "profile/model/run.h"
+
+#include <stdbool.h>
+
+/* Whether a file begins as one that can be imported; not of folders, nor of what cannot be read. */
+bool is_imported(const char *path);
+
+/* Whether the path can be taken for a recording: a folder, or such a file. */
+bool is_recording(const char *path);
+
+/* Reads a file ("-": standard input) into a zeroed *out. */
+MUST_CHECK bool imported_read(const char *path, struct run *out, struct err *e);
+
+#endif

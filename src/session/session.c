@@ -1,0 +1,272 @@
+/* Opening a program with its profiles, or a recording, and the analysis that all reports need. */
+#include "session/session.h"
+
+#include "base/path.h"
+#include "session/imported.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* --- operands -------------------------------------------------------------------------------- */
+
+static bool session_take_recordings(struct session_options *o, char **names, size_t len,
+                                    struct err *e)
+{
+    o->profiles = names;
+    o->profiles_len = len;
+    o->is_recording = true;
+    for (size_t i = 1; i < len; i++)
+        if (!is_recording(names[i]))
+            return err_in(e, names[0],
+                          "is a recording, which has its profiles in it; name it with other "
+                          "recordings only");
+    return true;
+}
+
+static void session_describe_time(char *into, size_t size, time_t at)
+{
+    struct tm parts;
+    if (!localtime_r(&at, &parts) || !strftime(into, size, "%Y-%m-%d %H:%M:%S", &parts))
+        into[0] = '\0';
+}
+
+/* The newer one of gmon.out and the folder that 'monarc run' leaves for the program, here. */
+static void session_take_newest(struct session_options *o)
+{
+    const char *name = path_base_name(o->program);
+    struct stat gmon, side;
+    char path[4096], when[32];
+    snprintf(o->default_path, sizeof o->default_path, "%s.monarc", name);
+    snprintf(path, sizeof path, "%s/monarc.side", o->default_path);
+    bool has_side = strlen(name) + 8 < sizeof o->default_path && !stat(path, &side);
+    bool has_gmon = !stat("gmon.out", &gmon);
+    o->is_recording = has_side && (!has_gmon || side.st_mtime >= gmon.st_mtime);
+    if (has_side && has_gmon) {
+        session_describe_time(when, sizeof when, o->is_recording ? gmon.st_mtime : side.st_mtime);
+        snprintf(o->newest, sizeof o->newest, "%s is newer than %s of %s, which is not shown",
+                 o->is_recording ? "the recording" : "gmon.out",
+                 o->is_recording ? "gmon.out" : "the recording", when);
+    }
+    if (!o->is_recording)
+        strcpy(o->default_path, "gmon.out");
+    o->default_paths[0] = o->default_path;
+    o->profiles = o->default_paths;
+    o->profiles_len = 1;
+}
+
+bool session_operands(struct session_options *o, char **names, size_t len, struct err *e)
+{
+    o->program = names[0];
+    o->profiles = names + 1;
+    o->profiles_len = len - 1;
+    if (is_recording(o->program) || !strcmp(o->program, "-"))
+        return session_take_recordings(o, names, len, e);
+    if (!o->profiles_len)
+        session_take_newest(o);
+    return o->is_recording || !o->has_recorded_filter ||
+           err_in(e, o->program,
+                  "--event, --process, --program, --thread, --from, --to and --phase choose from a "
+                  "recording; name one");
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static bool session_reads_stdin(const struct session_options *o)
+{
+    for (size_t i = 0; i < o->profiles_len; i++)
+        if (!strcmp(o->profiles[i], "-"))
+            return true;
+    return false;
+}
+
+/* The program says what the files do not. Files that make no sense so, but do otherwise, are
+ * another program's, which the judgement will say better than the reader can. */
+static bool session_read_profiles(struct session *s, const struct session_options *o, struct err *e)
+{
+    struct profile_options hinted = profile_options_of(&o->read, s->object);
+    if (profiles_load(&hinted, o->profiles, o->profiles_len, &s->profile, e))
+        return true;
+    struct err second;
+    return !session_reads_stdin(o) &&
+           profiles_load(&o->read, o->profiles, o->profiles_len, &s->profile, &second);
+}
+
+static bool session_judge(struct session *s, const struct session_options *o, struct err *e)
+{
+    fit_judge(&s->fit, &s->profile, s->object, &s->functions);
+    if (s->fit.kind == FIT_WELL)
+        return true;
+    const char *evidence = fit_evidence(&s->fit, &s->profile, s->object, &s->arena);
+    s->summary.mismatch = evidence;
+    s->summary.was_forced = o->is_forced;
+    return o->is_forced ||
+           err_set(e, "%s was not recorded by %s: %s (--force reports all the same)",
+                   o->profiles_len == 1 ? o->profiles[0] : "the profile", o->program, evidence);
+}
+
+/* Adds to the rules of the graph what was asked for. */
+static bool session_add_static_calls(struct session *s, const struct session_options *o,
+                                     struct graph_rules *rules, struct err *e)
+{
+    if (!o->adds_static)
+        return true;
+    if (o->is_recording)
+        return err_set(e, "%s: --static reads the code of one program; name it, not a recording",
+                       o->program);
+    if (!static_calls_native(&s->calls, &s->functions, s->object, &s->arena))
+        return err_set(e, "%s: --static cannot read the code of this machine (ELF number %u)",
+                       o->program, object_machine(s->object));
+    rules->calls = &s->calls;
+    return true;
+}
+
+static bool session_open_program(struct session *s, struct session_options *o, struct err *e)
+{
+    progress_phase(o->read.progress, "reading the program", 0);
+    s->object =
+        object_open(o->program, &(struct object_options){.debug_dir = o->debug_dir}, NULL, e);
+    if (!s->object)
+        return false;
+    functions_native(&s->functions, s->object, &s->arena);
+    if (!s->functions.len && !object_facts(s->object)->has_sections)
+        return err_set(e,
+                       "%s: has no section headers, so that no symbols can be found; use the file "
+                       "as the linker made it, before a packer or sstrip",
+                       o->program);
+    if (!s->functions.len)
+        return err_set(e,
+                       "%s: has no symbols, so that samples cannot be told apart; link without "
+                       "-s, or keep the debug file and name its directory with --debug-dir",
+                       o->program);
+    return session_read_profiles(s, o, e) && session_judge(s, o, e);
+}
+
+/* Time per function as the stacks have it. */
+static void session_attribute_run(struct session *s)
+{
+    const struct recorded *r = &s->recorded;
+    const struct run_event *event = r->summary.event;
+    struct attribution *t = &s->time;
+    *t = (struct attribution){.self = r->stacks.self,
+                              .total = r->weights.total,
+                              .unattributed = r->stacks.unplaced,
+                              .has_histogram = event && (r->run.rate || r->weights.taken)};
+    run_dimension(event, &t->dimension, &t->abbreviation);
+    if (event && event->unit == RUN_UNIT_NS)
+        t->rate = 1e9 / (double)event->period;
+    else if (event)
+        t->rate = 1.0 / (double)event->period;
+}
+
+static bool session_open_recording(struct session *s, struct session_options *o, struct err *e)
+{
+    struct recorded_options options = {o->read, o->debug_dir, o->is_forced, o->places_samples,
+                                       o->recorded};
+    struct recorded *r = &s->recorded;
+    s->folder = o->profiles[0];
+    progress_phase(o->read.progress, "reading the recording", 0);
+    if (!recorded_open(r, o->profiles, o->profiles_len, &options, &s->functions, e))
+        return false;
+    s->profile = r->profile;
+    r->profile = (struct profile){0};
+    session_attribute_run(s);
+    s->summary.program = r->summary.path;
+    s->summary.run = &r->summary;
+    s->summary.effective = r->weights.effective;
+    s->summary.stacks = r->stacks.has_callers ? &r->stacks : NULL;
+    if (*o->newest)
+        vec_push(&r->notes, o->newest);
+    recorded_take_notes(r, s->profile.arcs.len);
+    s->summary.notes = r->notes.at;
+    s->summary.notes_len = r->notes.len;
+    s->summary.mismatch = r->mismatch;
+    s->summary.was_forced = r->mismatch != NULL;
+    return true;
+}
+
+static bool session_open_gmon(struct session *s, struct session_options *o, struct err *e)
+{
+    if (!session_open_program(s, o, e))
+        return false;
+    attribute_native(&s->time, &s->profile, &s->functions.index, &s->arena);
+    if (*o->newest) {
+        s->notes[0] = o->newest;
+        s->summary.notes = s->notes;
+        s->summary.notes_len = 1;
+    }
+    return true;
+}
+
+bool session_open(struct session *s, struct session_options *o, struct err *e)
+{
+    s->program = s->summary.program = o->program;
+    s->summary.profiles = (const char *const *)o->profiles;
+    s->summary.profiles_len = o->profiles_len;
+    if (o->is_recording ? !session_open_recording(s, o, e) : !session_open_gmon(s, o, e))
+        return false;
+    struct graph_rules rules = {0};
+    progress_phase(o->read.progress, "adding up", 0);
+    if (!session_add_static_calls(s, o, &rules, e))
+        return false;
+    if (o->measures_graph && s->summary.stacks)
+        graph_build_measured(&s->graph, &s->functions, &s->profile, &s->time, s->summary.stacks,
+                             &s->arena);
+    else
+        graph_build(&s->graph, &s->functions, &s->profile, &s->time, rules, &s->arena);
+    names_init(&s->names, &s->functions, o->no_demangle ? NULL : "auto", &s->arena);
+    summary_count(&s->summary, &s->profile, &s->time, &s->graph);
+    return true;
+}
+
+void session_close(struct session *s)
+{
+    profile_deinit(&s->profile);
+    recorded_close(&s->recorded);
+    if (s->object)
+        object_close(s->object);
+    arena_deinit(&s->arena);
+}
+
+/* --- its object files ------------------------------------------------------------------------ */
+
+uint32_t session_objects_len(const struct session *s)
+{
+    return s->folder ? s->recorded.space.len : 1;
+}
+
+struct object *session_object(const struct session *s, uint32_t number)
+{
+    return s->folder ? s->recorded.space.objects[number].file : s->object;
+}
+
+struct object **session_objects(struct session *s)
+{
+    uint32_t len = session_objects_len(s);
+    struct object **objects = ARENA_NEW(&s->arena, struct object *, len);
+    for (uint32_t i = 0; i < len; i++)
+        objects[i] = session_object(s, i);
+    return objects;
+}
+
+bool session_debug_is_whole(const struct session *s, struct err *e)
+{
+    const char *why;
+    for (uint32_t i = 0; i < session_objects_len(s); i++) {
+        struct object *object = session_object(s, i);
+        if (object && object_debug_refused(object, &why))
+            return err_in(e, object_path(object), "%s", why);
+    }
+    return true;
+}
+
+bool session_has_debug_info(const struct session *s)
+{
+    for (uint32_t i = 0; i < session_objects_len(s); i++) {
+        struct object *object = session_object(s, i);
+        if (object && object_has_debug_info(object))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,71 @@
+/* What the native commands on a profile work with: a program and its profiles, or a recording,
+ * opened, read and analysed. A program and a profile that do not belong together are refused. */
+#ifndef MONARC_SESSION_SESSION_H
+#define MONARC_SESSION_SESSION_H
+
+#include "profile/analysis/fit.h"
+#include "profile/analysis/graph/graph_measured.h"
+#include "profile/analysis/names.h"
+#include "profile/analysis/summary.h"
+#include "session/profiles.h"
+#include "session/recorded.h"
+
+struct session_options {
+    struct profile_options read;
+    const char *debug_dir;
+    struct recorded_filter recorded;
+    bool has_recorded_filter;
+    bool is_forced, no_demangle;
+    bool adds_static;    /* calls that stand in the code join the graph */
+    bool measures_graph; /* times of the graph come from stacks, if there are */
+    bool places_samples; /* of recordings, into the profile: for reports that go by address */
+
+    /* session_operands() fills these. */
+    const char *program;
+    bool is_recording; /* the profiles are folders */
+    char **profiles;   /* at least one */
+    size_t profiles_len;
+    char newest[128]; /* which of two profiles that were not named it is; "" otherwise */
+    char default_path[300], *default_paths[1];
+};
+
+/* Takes PROGRAM [PROFILE...] or folders of recordings; at least one name. */
+MUST_CHECK bool session_operands(struct session_options *o, char **names, size_t len,
+                                 struct err *e);
+
+/* Everything about one program and its profiles, or about a recording. */
+struct session {
+    struct arena arena;
+    struct object *object; /* NULL for a recording */
+    struct recorded recorded;
+    const char *program; /* as it was named: what errors are about */
+    const char *folder;  /* of the (first) recording, or NULL */
+    struct functions functions;
+    struct profile profile;
+    struct attribution time;
+    struct static_calls calls; /* where asked for */
+    struct graph graph;
+    struct names names;
+    struct fit fit;
+    struct summary summary;
+    const char *notes[1]; /* of a profile that is no recording */
+};
+
+/* Opens, reads, judges and analyses into a zeroed *s. session_close() after failure, too. The
+ * summary names point into `o`. */
+MUST_CHECK bool session_open(struct session *s, struct session_options *o, struct err *e);
+void session_close(struct session *s);
+
+/* The object files by number, as the table of functions counts them; NULL: not to be had. */
+uint32_t session_objects_len(const struct session *s);
+struct object *session_object(const struct session *s, uint32_t number);
+struct object **session_objects(struct session *s);
+
+/* False, with the reason, if debug information of one of them was refused or found damaged: what
+ * was reported is less than the files promise. */
+MUST_CHECK bool session_debug_is_whole(const struct session *s, struct err *e);
+
+/* Whether any of them has line numbers. */
+bool session_has_debug_info(const struct session *s);
+
+#endif

@@ -1,0 +1,28 @@
+/* Opening the sides of a comparison, run by run. */
+#ifndef MONARC_SESSION_SIDES_H
+#define MONARC_SESSION_SIDES_H
+
+#include "profile/analysis/compare/side.h"
+#include "session/session.h"
+
+/* Names as they are given: PROGRAM PROFILE..., PROFILE... of a program that is named apart, or
+ * recordings. Each profile, and each recording, is a run of its own. */
+struct side_names {
+    const char *program; /* NULL: the first name is it */
+    char *const *names;
+    size_t len;
+};
+
+/* Into a zeroed *s. `base` says how files are read; its operands are not looked at. side_deinit()
+ * after failure, too. */
+MUST_CHECK bool side_open(struct side *s, const struct session_options *base,
+                          const struct side_names *names, struct err *e);
+
+/* Whether the file is one that could have been profiled: it begins as ELF files do. */
+bool is_program(const char *path);
+
+/* Whether an operand is about coverage: a folder without a recording, notes, counters, or a
+ * tracefile. */
+bool is_coverage_operand(const char *name);
+
+#endif

@@ -1,0 +1,49 @@
+/* Drawing the screen: a head of two rows, the rows of the view, a line at the bottom. */
+#ifndef MONARC_TUI_DRAW_DRAW_H
+#define MONARC_TUI_DRAW_DRAW_H
+
+#include "tui/draw/surface.h"
+#include "tui/model/tui.h"
+
+/* Where the cursor is to stand; `is_shown`: in a prompt. */
+struct cursor_place {
+    size_t row, column;
+    bool is_shown;
+};
+
+/* All of a surface that has the screen's size. */
+struct cursor_place draw_screen(struct surface *s, const struct tui *t);
+
+/* One line in place of the last one. */
+void draw_foot(struct surface *s, const char *text);
+
+/* --- views, each for its rows and the head of its columns --------------------------------------
+ */
+
+enum { DRAW_HEAD_ROW = 1, DRAW_FIRST_ROW = 2 };
+
+void draw_functions(struct surface *s, const struct tui *t);
+void draw_calls(struct surface *s, const struct tui *t);
+void draw_source(struct surface *s, const struct tui *t);
+void draw_files(struct surface *s, const struct tui *t);
+void draw_parts(struct surface *s, const struct tui *t);
+void draw_page(struct surface *s, const struct tui *t);
+
+/* The style of a row of a view, and of a share in it. */
+uint8_t draw_row_style(const struct tui *t, size_t row);
+uint8_t draw_heat(uint8_t style, double share);
+
+/* Columns of times: decimals that tell two samples apart, and digits of the largest. */
+int draw_decimals(const struct summary *s);
+size_t draw_time_width(const struct summary *s);
+
+/* Samples in the unit of the dimension, or as samples where that is not known. */
+void draw_time(const struct summary *s, double samples, char *into, size_t size);
+
+/* The head of a column of times. */
+void draw_time_head(const struct summary *s, const char *what, char *into, size_t size);
+
+/* One line in the middle of a view that has no rows. */
+void draw_empty(struct surface *s, const char *text);
+
+#endif

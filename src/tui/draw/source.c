@@ -1,0 +1,141 @@
+/* A source file with its figures in front of each line. */
+#include "output/text.h"
+#include "tui/draw/columns.h"
+#include "tui/draw/draw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { SOURCE_SHARE, SOURCE_CALLS, SOURCE_COUNT, SOURCE_COVERED, SOURCE_BRANCHES, SOURCE_LINE };
+enum { SOURCE_COLUMNS = SOURCE_LINE + 1 };
+
+struct source_layout {
+    const struct tui *tui;
+    const struct source_table *table;
+    const struct summary *summary; /* NULL: no profile */
+    struct columns columns;
+    int at[SOURCE_COLUMNS]; /* from 1; 0: not there */
+};
+
+static void layout_add(struct source_layout *l, int which, const char *head, size_t width, int rank)
+{
+    columns_add(&l->columns, head, width, rank, false);
+    l->at[which] = (int)l->columns.len;
+}
+
+static void layout_make(struct source_layout *l, const struct tui *t, size_t room)
+{
+    enum { LEAST_TEXT = 48, SHARE = 6, BRANCHES = 6, NEVER = 5 };
+    const struct source_table *table = &t->source;
+    *l = (struct source_layout){.tui = t, .table = table};
+    l->summary =
+        t->now && table->source->first_listed != UINT32_MAX ? &t->now->session.summary : NULL;
+    if (l->summary && l->summary->has_samples)
+        layout_add(l, SOURCE_SHARE, "self%", SHARE, 90);
+    if (l->summary && table->most_calls)
+        layout_add(l, SOURCE_CALLS, "calls", (size_t)text_digits(table->most_calls), 60);
+    if (l->summary && table->most_executions)
+        layout_add(l, SOURCE_COUNT, "count", (size_t)text_digits(table->most_executions), 50);
+    if (table->source->coverage != UINT32_MAX) {
+        size_t digits = (size_t)text_digits(table->most_covered);
+        layout_add(l, SOURCE_COVERED, "ran", digits > NEVER ? digits : NEVER, 80);
+    }
+    if (table->has_branches)
+        layout_add(l, SOURCE_BRANCHES, "branch", BRANCHES, 70);
+    layout_add(l, SOURCE_LINE, "line", (size_t)text_digits(table->lines.len), 100);
+    columns_fit(&l->columns, room, LEAST_TEXT);
+}
+
+static void put_figure(const struct source_layout *l, int which, struct span *at, const char *text)
+{
+    if (l->at[which])
+        columns_put(&l->columns, (size_t)l->at[which] - 1, at, text);
+}
+
+static void put_share(const struct source_layout *l, struct span *at,
+                      const struct source_figures *f)
+{
+    char text[32] = "";
+    uint8_t style = at->style;
+    if (l->summary && f->self > 0) {
+        double share = summary_share(l->summary, f->self);
+        snprintf(text, sizeof text, "%.2f", 100 * share);
+        at->style = draw_heat(style, share);
+    }
+    put_figure(l, SOURCE_SHARE, at, text);
+    at->style = style;
+}
+
+static void put_number(const struct source_layout *l, int which, struct span *at, bool is_known,
+                       uint64_t number)
+{
+    char text[32] = "";
+    if (is_known)
+        snprintf(text, sizeof text, "%" PRIu64, number);
+    put_figure(l, which, at, text);
+}
+
+/* As gcov marks them: ##### never ran; ? is not known. */
+static void put_coverage(const struct source_layout *l, struct span *at,
+                         const struct source_figures *f)
+{
+    char text[32] = "";
+    uint32_t all, taken;
+    uint8_t style = at->style;
+    if (f->covered && f->covered->state == RESULT_MISSED) {
+        snprintf(text, sizeof text, "#####");
+        at->style |= STYLE_MISSED | STYLE_BOLD;
+    } else if (f->covered && f->covered->state == RESULT_UNKNOWN) {
+        snprintf(text, sizeof text, "?");
+    } else if (f->covered) {
+        snprintf(text, sizeof text, "%" PRIu64, f->covered->count);
+        at->style |= STYLE_HIT;
+    }
+    put_figure(l, SOURCE_COVERED, at, text);
+    at->style = style;
+    source_branches(l->table, f, &all, &taken);
+    text[0] = '\0';
+    if (all)
+        snprintf(text, sizeof text, "%" PRIu32 "/%" PRIu32, taken, all);
+    if (taken < all)
+        at->style |= STYLE_WARM;
+    put_figure(l, SOURCE_BRANCHES, at, text);
+    at->style = style;
+}
+
+static void put_row(const struct source_layout *l, struct span *at, size_t row)
+{
+    const struct source_figures *f = &l->table->lines.at[row];
+    struct bytes text = source_line(&l->table->text, row + 1);
+    put_share(l, at, f);
+    put_number(l, SOURCE_CALLS, at, f->has_entry && f->calls, f->calls);
+    put_number(l, SOURCE_COUNT, at, f->has_count, f->executions);
+    put_coverage(l, at, f);
+    put_number(l, SOURCE_LINE, at, true, row + 1);
+    if (text.at)
+        span_source(at, (const char *)text.at, text.len, l->tui->shift);
+    span_fill(at, at->end);
+}
+
+void draw_source(struct surface *s, const struct tui *t)
+{
+    const struct list *list = &t->list[VIEW_SOURCE];
+    struct source_layout l;
+    layout_make(&l, t, s->columns);
+    struct span at = surface_span(s, DRAW_HEAD_ROW, 0, STYLE_UNDERLINE);
+    columns_head(&l.columns, &at);
+    if (l.columns.left_out)
+        span_printf(&at, "(+%zu columns if wider) ", l.columns.left_out);
+    if (t->source.was_changed)
+        span_str(&at, "CHANGED since it was measured: ");
+    if (*t->source.missing)
+        span_str(&at, "NO TEXT: ");
+    span_path(&at, t->source.source->shown, 0);
+    span_fill(&at, at.end);
+    for (size_t i = list->top; i < list->len && i - list->top < list->height; i++) {
+        at = surface_span(s, DRAW_FIRST_ROW + i - list->top, 0, draw_row_style(t, i));
+        put_row(&l, &at, i);
+    }
+    if (!list->len)
+        draw_empty(s, *t->source.missing ? t->source.missing : "The file is empty.");
+}

@@ -1,0 +1,70 @@
+/* A screen of characters in memory: what is drawn on, and what the terminal is given. Nothing but
+ * what glyph.h lets through ever gets on it. */
+#ifndef MONARC_TUI_DRAW_SURFACE_H
+#define MONARC_TUI_DRAW_SURFACE_H
+
+#include "base/err.h"
+
+/* How a cell looks. Colours never say what nothing else says. */
+enum style {
+    STYLE_PLAIN = 0,
+    STYLE_HOT = 1, /* colours, one at a time */
+    STYLE_WARM = 2,
+    STYLE_MISSED = 3,
+    STYLE_HIT = 4,
+    STYLE_COLOUR = 7, /* mask of these */
+    STYLE_BOLD = 8,
+    STYLE_REVERSE = 16,
+    STYLE_UNDERLINE = 32
+};
+
+struct cell {
+    uint32_t character; /* 0: the right half of the one before */
+    uint8_t style, columns;
+};
+
+struct surface {
+    size_t rows, columns;
+    struct cell *cells;
+};
+
+/* Another size; all blank. */
+void surface_resize(struct surface *s, size_t rows, size_t columns);
+void surface_deinit(struct surface *s);
+void surface_clear(struct surface *s);
+
+static inline struct cell *surface_cell(const struct surface *s, size_t row, size_t column)
+{
+    return &s->cells[row * s->columns + column];
+}
+
+/* A stretch of a row: what is drawn beyond it is not drawn. */
+struct span {
+    struct surface *surface;
+    size_t row, column, end;
+    uint8_t style;
+};
+
+/* All of a row from a column on. */
+struct span surface_span(struct surface *s, size_t row, size_t column, uint8_t style);
+
+/* Each draws at span->column and moves that on. */
+void span_text(struct span *s, const char *text, size_t len);
+void span_str(struct span *s, const char *text);
+void span_printf(struct span *s, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Right-aligned in `width` columns. */
+void span_right(struct span *s, const char *text, size_t width);
+
+/* Blanks as far as a column. */
+void span_fill(struct span *s, size_t column);
+
+/* A name in what is left of the span: first `skip` columns are left out; of a name that is longer
+ * than the room, the middle, or, of a path, the beginning. */
+void span_name(struct span *s, const char *name, size_t skip);
+void span_path(struct span *s, const char *path, size_t skip);
+
+/* A line of source: tabs go on to the next multiple of eight. */
+void span_source(struct span *s, const char *text, size_t len, size_t skip);
+
+#endif

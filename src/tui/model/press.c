@@ -1,0 +1,445 @@
+/* Keys: moving, opening, searching, filtering, sorting. */
+#include "tui/model/press.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* --- moving ---------------------------------------------------------------------------------- */
+
+static bool press_moves(struct tui *t, uint32_t key)
+{
+    struct list *l = &t->list[t->view];
+    ptrdiff_t page = (ptrdiff_t)(l->height > 1 ? l->height - 1 : 1);
+    switch (key) {
+    case PRESS_UP:
+    case 'k': list_move(l, -1); return true;
+    case PRESS_DOWN:
+    case 'j': list_move(l, 1); return true;
+    case PRESS_PAGE_UP: list_move(l, -page); return true;
+    case PRESS_PAGE_DOWN:
+    case ' ': list_move(l, page); return true;
+    case PRESS_HOME:
+    case 'g': list_select(l, 0); return true;
+    case PRESS_END:
+    case 'G': list_select(l, l->len ? l->len - 1 : 0); return true;
+    default: return false;
+    }
+}
+
+/* Pages of text have no selection: keys move what is seen. */
+static bool press_scrolls(struct tui *t, uint32_t key)
+{
+    struct list *l = &t->list[t->view];
+    size_t last = l->len > l->height ? l->len - l->height : 0;
+    if (t->view != VIEW_NOTES && t->view != VIEW_HELP)
+        return false;
+    if (key == PRESS_UP || key == 'k')
+        l->selected = l->top ? l->top - 1 : 0;
+    else if (key == PRESS_DOWN || key == 'j')
+        l->selected = l->top + 1;
+    else if (press_moves(t, key))
+        return true;
+    else
+        return false;
+    l->selected = l->top = l->selected < last ? l->selected : last;
+    return true;
+}
+
+static void press_shift(struct tui *t, bool is_right)
+{
+    enum { STEP = 8, MOST = 10000 };
+    if (is_right && t->shift < MOST)
+        t->shift += STEP;
+    else if (!is_right)
+        t->shift -= t->shift < STEP ? t->shift : STEP;
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static void press_open_calls(struct tui *t)
+{
+    uint32_t node = tui_selected_node(t);
+    if (!t->now)
+        tui_say(t, "Callers and callees are a profile's; this is coverage alone.");
+    else if (node == NO_NODE)
+        tui_say(t, "Nobody knows who this is: there are no callers and callees of it.");
+    else if (t->view == VIEW_CALLS && node == t->calls.entry.node)
+        tui_say(t, "This function is in the middle already; a shows its source.");
+    else
+        tui_show_calls(t, node);
+}
+
+/* The source of a function of the profile. */
+static bool press_source_of_node(struct tui *t, uint32_t node)
+{
+    const char *file;
+    uint32_t line;
+    if (node == NO_NODE || graph_is_cycle(&t->now->session.graph, node))
+        return false;
+    tui_need_sources(t);
+    if (!measurement_place(t->now, node, &file, &line))
+        return false;
+    uint32_t number = measured_source_of(&t->sources, file);
+    if (number == UINT32_MAX)
+        return false;
+    tui_show_source(t, number, line);
+    return true;
+}
+
+static bool press_source_of_covered(struct tui *t, uint32_t function)
+{
+    if (function == UINT32_MAX)
+        return false;
+    tui_need_sources(t);
+    const struct result_function *f = &t->covered.result.functions.at[function];
+    for (uint32_t i = 0; i < t->sources.all.len; i++) {
+        if (t->sources.all.at[i].coverage == f->source) {
+            tui_show_source(t, i, f->start_line);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A file is opened where it is hottest, or where the first line is that never ran. */
+static void press_open_file(struct tui *t)
+{
+    size_t at = t->list[VIEW_FILES].selected;
+    if (at >= t->files.rows.len)
+        return;
+    tui_show_source(t, t->files.rows.at[at], 0);
+    if (t->list[VIEW_SOURCE].selected)
+        return;
+    size_t line = t->source.lines.len;
+    for (size_t i = 0; i < t->source.lines.len && t->source.hot > 0; i++)
+        if (t->source.lines.at[i].self >= t->source.hot && line == t->source.lines.len)
+            line = i;
+    if (line == t->source.lines.len)
+        line = source_find_jump(&t->source, JUMP_MISSED, line ? line - 1 : 0, false);
+    if (line < t->source.lines.len)
+        list_centre(&t->list[VIEW_SOURCE], line);
+}
+
+static void press_open_source(struct tui *t)
+{
+    if (t->view == VIEW_SOURCE)
+        return;
+    if (t->view == VIEW_FILES) {
+        press_open_file(t);
+        return;
+    }
+    uint32_t node = t->now ? tui_selected_node(t) : NO_NODE;
+    if ((t->now && press_source_of_node(t, node)) ||
+        press_source_of_covered(t, tui_selected_covered(t)))
+        return;
+    if (t->now && !t->now->has_lines && !t->has_coverage)
+        tui_say(t, "The program has no line numbers; compile it with -g.");
+    else
+        tui_say(t, "No source line is known for this.");
+}
+
+static void press_open(struct tui *t)
+{
+    size_t at = t->list[VIEW_PARTS].selected;
+    switch (t->view) {
+    case VIEW_FUNCTIONS:
+        if (t->now && tui_selected_node(t) != NO_NODE)
+            press_open_calls(t);
+        else
+            press_open_source(t);
+        return;
+    case VIEW_CALLS: press_open_calls(t); return;
+    case VIEW_FILES: press_open_file(t); return;
+    case VIEW_PARTS:
+        if (at < t->parts.all.len)
+            tui_zoom(t, &t->parts.all.at[at]);
+        return;
+    case VIEW_SOURCE: tui_say(t, "e opens the editor at this line."); return;
+    default: tui_go_back(t); return;
+    }
+}
+
+static void press_show_parts(struct tui *t)
+{
+    if (!t->whole || !t->whole->session.folder)
+        tui_say(t, "Only a recording has parts to choose from; make one with 'monarc run'.");
+    else
+        tui_show(t, VIEW_PARTS);
+}
+
+static void press_show_files(struct tui *t)
+{
+    tui_need_sources(t);
+    if (!t->sources.all.len)
+        tui_say(t, "The program has no line numbers; compile it with -g.");
+    else
+        tui_show(t, VIEW_FILES);
+}
+
+static void press_zoom_out(struct tui *t)
+{
+    if (t->part.kind == PART_ALL)
+        tui_say(t, "Everything is shown.");
+    else
+        tui_zoom(t, &(struct part){.kind = PART_ALL});
+}
+
+static bool press_goes(struct tui *t, uint32_t key)
+{
+    switch (key) {
+    case '1': tui_show(t, VIEW_FUNCTIONS); return true;
+    case '2':
+        if (t->view != VIEW_CALLS)
+            press_open_calls(t);
+        return true;
+    case '3':
+    case 'a': press_open_source(t); return true;
+    case '4': press_show_files(t); return true;
+    case '5': press_show_parts(t); return true;
+    case 'i': tui_show(t, VIEW_NOTES); return true;
+    case '?': tui_show(t, VIEW_HELP); return true;
+    case 'z': press_zoom_out(t); return true;
+    case PRESS_ENTER:
+    case PRESS_RIGHT:
+    case 'l': press_open(t); return true;
+    case PRESS_BACKSPACE:
+    case PRESS_LEFT:
+    case 'h':
+    case '<': tui_go_back(t); return true;
+    case '>': tui_go_forward(t); return true;
+    default: return false;
+    }
+}
+
+/* --- searching ------------------------------------------------------------------------------- */
+
+/* The text of a row that is searched; of a source's line it is copied into the arena. */
+static const char *press_text_of(struct tui *t, size_t row, struct arena *a)
+{
+    char room[64];
+    switch (t->view) {
+    case VIEW_FUNCTIONS: return function_row_name(&t->functions, &t->functions.rows.at[row]);
+    case VIEW_CALLS:
+        return arena_printf(
+            a, "%s", calls_name(t->now, calls_table_node(&t->calls, row), room, sizeof room));
+    case VIEW_FILES: return files_table_row(&t->files, row)->shown;
+    case VIEW_PARTS: return t->parts.all.at[row].name;
+    case VIEW_NOTES: return t->notes.lines.at[row];
+    case VIEW_HELP: return t->help.lines.at[row];
+    default: break;
+    }
+    struct bytes line = source_line(&t->source.text, row + 1);
+    return arena_copy(a, line.at ? (const char *)line.at : "", line.len);
+}
+
+static void press_find(struct tui *t, bool is_back, bool takes_here)
+{
+    struct list *l = &t->list[t->view];
+    struct arena scratch = {0};
+    if (!t->has_pattern) {
+        tui_say(t, "Nothing was searched for yet; / asks.");
+        return;
+    }
+    for (size_t i = takes_here ? 0 : 1; i <= l->len && l->len; i++) {
+        size_t at =
+            is_back ? (l->selected + l->len - i % l->len) % l->len : (l->selected + i) % l->len;
+        if (!regexec(&t->pattern, press_text_of(t, at, &scratch), 0, NULL, 0)) {
+            list_select(l, at);
+            arena_deinit(&scratch);
+            return;
+        }
+        if (i % 1024 == 0) {
+            arena_deinit(&scratch);
+            scratch = (struct arena){0};
+        }
+    }
+    arena_deinit(&scratch);
+    tui_say(t, "Not found.");
+}
+
+static void press_search(struct tui *t, const char *word)
+{
+    regex_t pattern;
+    if (regcomp(&pattern, word, REG_EXTENDED | REG_NOSUB)) {
+        tui_say(t, "'%s' is no regular expression.", word);
+        return;
+    }
+    if (t->has_pattern)
+        regfree(&t->pattern);
+    t->pattern = pattern;
+    t->has_pattern = true;
+    press_find(t, false, true);
+}
+
+static void press_filter(struct tui *t, const char *word)
+{
+    char *before = t->filter[t->view];
+    size_t size = strlen(word) + 1;
+    t->filter[t->view] = memcpy(memory_zeroed(size, 1), word, size);
+    if (tui_remake(t, t->view)) {
+        memory_free(before);
+        list_select(&t->list[t->view], 0);
+        return;
+    }
+    memory_free(t->filter[t->view]);
+    t->filter[t->view] = before;
+}
+
+static void press_begin_prompt(struct tui *t, enum prompt prompt)
+{
+    if (prompt == PROMPT_FILTER && t->view != VIEW_FUNCTIONS && t->view != VIEW_FILES) {
+        tui_say(t, "Functions (1) and files (4) can be filtered.");
+        return;
+    }
+    t->prompt = prompt;
+    t->typed.len = 0;
+    const char *before = prompt == PROMPT_FILTER ? t->filter[t->view] : NULL;
+    for (; before && *before; before++)
+        vec_push(&t->typed, *before);
+}
+
+static void press_end_prompt(struct tui *t)
+{
+    enum prompt prompt = t->prompt;
+    t->prompt = PROMPT_NONE;
+    vec_push(&t->typed, '\0');
+    if (prompt == PROMPT_FILTER)
+        press_filter(t, t->typed.at);
+    else if (*t->typed.at)
+        press_search(t, t->typed.at);
+    else
+        press_find(t, false, false);
+}
+
+static void press_type(struct tui *t, uint32_t c)
+{
+    enum { MOST = 200 };
+    if (t->typed.len > MOST || c < ' ' || c == 0x7f || c > PRESS_LAST_CHARACTER)
+        return;
+    if (c < 0x80) {
+        vec_push(&t->typed, (char)c);
+        return;
+    }
+    if (c >= 0x10000)
+        vec_push(&t->typed, (char)(0xf0 | c >> 18));
+    if (c >= 0x800)
+        vec_push(&t->typed, (char)(c >= 0x10000 ? 0x80 | (c >> 12 & 0x3f) : 0xe0 | c >> 12));
+    vec_push(&t->typed, (char)(c >= 0x800 ? 0x80 | (c >> 6 & 0x3f) : 0xc0 | c >> 6));
+    vec_push(&t->typed, (char)(0x80 | (c & 0x3f)));
+}
+
+static void press_in_prompt(struct tui *t, uint32_t key)
+{
+    if (key == PRESS_ENTER) {
+        press_end_prompt(t);
+    } else if (key == PRESS_ESCAPE || (key == PRESS_BACKSPACE && !t->typed.len)) {
+        t->prompt = PROMPT_NONE;
+    } else if (key == PRESS_CLEAR) {
+        t->typed.len = 0;
+    } else if (key == PRESS_BACKSPACE) {
+        t->typed.len = utf8_cut((const uint8_t *)t->typed.at, t->typed.len, t->typed.len - 1);
+    } else {
+        press_type(t, key);
+    }
+}
+
+/* --- sorting, jumping, editing --------------------------------------------------------------- */
+
+static void press_sort_functions(struct tui *t, bool is_back)
+{
+    enum function_sort sort = t->functions.sort;
+    do
+        sort = (sort + (is_back ? SORT_FUNCTIONS - 1 : 1)) % SORT_FUNCTIONS;
+    while (!functions_table_can_sort(&t->functions.in, sort));
+    t->functions.sort = sort;
+}
+
+static void press_sort_files(struct tui *t, bool is_back)
+{
+    enum file_sort sort = t->files.sort;
+    do
+        sort = (sort + (is_back ? SORT_FILES - 1 : 1)) % SORT_FILES;
+    while (!files_table_can_sort(&t->files.in, sort));
+    t->files.sort = sort;
+}
+
+static void press_sort(struct tui *t, bool is_back)
+{
+    if (t->view == VIEW_FUNCTIONS)
+        press_sort_functions(t, is_back);
+    else if (t->view == VIEW_FILES)
+        press_sort_files(t, is_back);
+    else {
+        tui_say(t, "Functions (1) and files (4) can be sorted.");
+        return;
+    }
+    if (tui_remake(t, t->view))
+        list_select(&t->list[t->view], 0);
+}
+
+static bool press_jumps(struct tui *t, uint32_t key)
+{
+    static const struct {
+        char next, previous;
+        const char *none;
+    } JUMPS[] = {[JUMP_HOT] = {'m', 'M', "No line of this file was sampled."},
+                 [JUMP_MISSED] = {'u', 'U', "Of this file, no line is known that never ran."},
+                 [JUMP_UNTAKEN] = {'t', 'T', "No branch of a line that ran was never taken."},
+                 [JUMP_FUNCTION] = {'p', 'P', "No function is known to begin in this file."}};
+    struct list *l = &t->list[VIEW_SOURCE];
+    for (size_t i = 0; i < sizeof JUMPS / sizeof *JUMPS && t->view == VIEW_SOURCE; i++) {
+        bool is_back = key == (uint32_t)JUMPS[i].previous;
+        if (key != (uint32_t)JUMPS[i].next && !is_back)
+            continue;
+        size_t at = source_find_jump(&t->source, (enum source_jump)i, l->selected, is_back);
+        if (at < l->len)
+            list_centre(l, at);
+        else
+            tui_say(t, "%s", JUMPS[i].none);
+        return true;
+    }
+    return false;
+}
+
+/* From a list, at what is selected: its source is opened as well, to come back to. */
+static void press_edit(struct tui *t)
+{
+    if (t->view != VIEW_SOURCE)
+        press_open_source(t);
+    if (t->view != VIEW_SOURCE)
+        return;
+    if (!t->source.source->path) {
+        tui_say(t, "There is no file to edit: %s", t->source.missing);
+        return;
+    }
+    t->wants_editor = true;
+    t->edit_path = t->source.source->path;
+    t->edit_line = t->list[VIEW_SOURCE].selected + 1;
+}
+
+void tui_press(struct tui *t, uint32_t key)
+{
+    t->message[0] = '\0';
+    if (t->prompt) {
+        press_in_prompt(t, key);
+        return;
+    }
+    if (press_scrolls(t, key) || press_moves(t, key) || press_jumps(t, key) || press_goes(t, key))
+        return;
+    switch (key) {
+    case 'q': t->is_over = true; return;
+    case '/': press_begin_prompt(t, PROMPT_SEARCH); return;
+    case 'f': press_begin_prompt(t, PROMPT_FILTER); return;
+    case 'n': press_find(t, false, false); return;
+    case 'N': press_find(t, true, false); return;
+    case 's': press_sort(t, false); return;
+    case 'S': press_sort(t, true); return;
+    case '[': press_shift(t, false); return;
+    case ']': press_shift(t, true); return;
+    case 'e': press_edit(t); return;
+    case PRESS_REDRAW: t->wants_redraw = true; return;
+    case PRESS_ESCAPE: return;
+    default: tui_say(t, "This key does nothing here; ? lists those that do."); return;
+    }
+}

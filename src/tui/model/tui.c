@@ -1,0 +1,415 @@
+/* Opening what is looked at, and going from view to view. */
+#include "tui/model/tui.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { HEAD_ROWS = 2, FOOT_ROWS = 1 };
+
+void tui_say(struct tui *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(t->message, sizeof t->message, format, args);
+    va_end(args);
+}
+
+static void tui_announce(struct tui *t, const char *what)
+{
+    if (t->announce)
+        t->announce(t->announce_context, what);
+}
+
+/* --- sources --------------------------------------------------------------------------------- */
+
+static const struct coverage_result *tui_coverage(const struct tui *t)
+{
+    return t->has_coverage ? &t->covered.result : NULL;
+}
+
+static void tui_list_sources(struct tui *t)
+{
+    bool has_lines = t->now && t->now->has_lines;
+    measured_sources_deinit(&t->sources);
+    measured_sources_make(&t->sources,
+                          &(struct measured_sources_input){
+                              .coverage = tui_coverage(t),
+                              .lines = has_lines ? &t->now->lines : NULL,
+                              .search = t->options->search,
+                              .folder = t->has_coverage ? t->covered.root : t->options->folder});
+    t->has_time_in_sources = has_lines;
+    source_table_deinit(&t->source);
+}
+
+/* --- tables ---------------------------------------------------------------------------------- */
+
+static bool tui_remake_functions(struct tui *t, struct err *e)
+{
+    struct functions_input in = {.measured = t->now,
+                                 .coverage = tui_coverage(t),
+                                 .base = t->old ? &t->older : NULL,
+                                 .object = t->object,
+                                 .filter = t->filter[VIEW_FUNCTIONS]};
+    return functions_table_make(&t->functions, &in, t->functions.sort, e);
+}
+
+static bool tui_remake_files(struct tui *t, struct err *e)
+{
+    struct files_input in = {.sources = &t->sources,
+                             .coverage = tui_coverage(t),
+                             .base = t->has_old_coverage ? &t->old_covered.result : NULL,
+                             .has_time = t->has_time_in_sources,
+                             .filter = t->filter[VIEW_FILES]};
+    if (!files_table_can_sort(&in, t->files.sort))
+        t->files.sort = in.coverage ? SORT_FILES_MISSED : SORT_FILES_NAME;
+    return files_table_make(&t->files, &in, t->files.sort, e);
+}
+
+static size_t tui_rows_of(const struct tui *t, enum view view)
+{
+    switch (view) {
+    case VIEW_FUNCTIONS: return t->functions.rows.len;
+    case VIEW_CALLS: return t->calls.len;
+    case VIEW_SOURCE: return t->source.lines.len;
+    case VIEW_FILES: return t->files.rows.len;
+    case VIEW_PARTS: return t->parts.all.len;
+    case VIEW_NOTES: return t->notes.lines.len;
+    default: return t->help.lines.len;
+    }
+}
+
+static void tui_fit(struct tui *t, enum view view)
+{
+    list_resize(&t->list[view], tui_rows_of(t, view), tui_list_height(t));
+}
+
+bool tui_remake(struct tui *t, enum view view)
+{
+    struct err e = {0};
+    bool ok = view == VIEW_FILES ? tui_remake_files(t, &e) : tui_remake_functions(t, &e);
+    if (!ok)
+        tui_say(t, "%s", e.line);
+    tui_fit(t, view);
+    return ok;
+}
+
+void tui_need_sources(struct tui *t)
+{
+    struct err e = {0};
+    if (!t->now || t->now->was_asked)
+        return;
+    tui_announce(t, "Reading line numbers ...");
+    if (!measurement_lines(t->now))
+        return;
+    tui_list_sources(t);
+    t->files.sort = t->now->session.summary.has_samples ? SORT_FILES_SELF : t->files.sort;
+    if (!tui_remake_files(t, &e))
+        tui_say(t, "%s", e.line);
+    tui_fit(t, VIEW_FILES);
+}
+
+size_t tui_list_height(const struct tui *t)
+{
+    return t->rows > HEAD_ROWS + FOOT_ROWS ? t->rows - HEAD_ROWS - FOOT_ROWS : 1;
+}
+
+void tui_resize(struct tui *t, size_t rows, size_t columns)
+{
+    t->rows = rows;
+    t->columns = columns;
+    page_text_deinit(&t->notes);
+    page_text_deinit(&t->help);
+    page_notes(&t->notes, t->now, t->has_coverage ? &t->covered : NULL, columns - 1);
+    page_help(&t->help, columns - 1);
+    for (int view = 0; view < VIEWS; view++)
+        tui_fit(t, (enum view)view);
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static bool tui_open_base(struct tui *t, struct err *e)
+{
+    const struct tui_options *o = t->options->base;
+    if (!o)
+        return true;
+    if (o->profile && t->now) {
+        t->old = measurement_open(o->profile, &o->profile->recorded, e);
+        if (!t->old)
+            return false;
+    }
+    if (o->coverage && t->has_coverage) {
+        t->has_old_coverage = true;
+        return coverage_session_open(&t->old_covered, o->coverage, e);
+    }
+    return t->old || err_set(e, "--base has nothing that can be compared with what is shown: name "
+                                "a profile for a profile, coverage for coverage");
+}
+
+static void tui_match(struct tui *t)
+{
+    older_deinit(&t->older);
+    if (t->old)
+        older_make(&t->older, t->old, t->now);
+}
+
+bool tui_open(struct tui *t, const struct tui_options *o, struct err *e)
+{
+    t->options = o;
+    t->rows = 24;
+    t->columns = 80;
+    if (o->profile) {
+        t->whole = t->now = measurement_open(o->profile, &o->profile->recorded, e);
+        if (!t->whole)
+            return false;
+    }
+    if (o->coverage) {
+        t->has_coverage = true;
+        if (!coverage_session_open(&t->covered, o->coverage, e))
+            return false;
+    }
+    if (!tui_open_base(t, e))
+        return false;
+    tui_match(t);
+    tui_list_sources(t);
+    const struct summary *s = t->now ? &t->now->session.summary : NULL;
+    t->functions.sort = !s               ? SORT_FUNCTIONS_RUNS
+                        : s->has_samples ? SORT_FUNCTIONS_SELF
+                                         : SORT_FUNCTIONS_CALLS;
+    t->files.sort = SORT_FILES_MISSED;
+    if (!tui_remake_functions(t, e) || !tui_remake_files(t, e))
+        return false;
+    t->view = t->now ? VIEW_FUNCTIONS : VIEW_FILES;
+    tui_resize(t, t->rows, t->columns);
+    return true;
+}
+
+void tui_close(struct tui *t)
+{
+    functions_table_deinit(&t->functions);
+    calls_table_deinit(&t->calls);
+    source_table_deinit(&t->source);
+    files_table_deinit(&t->files);
+    parts_deinit(&t->parts);
+    page_text_deinit(&t->notes);
+    page_text_deinit(&t->help);
+    measured_sources_deinit(&t->sources);
+    older_deinit(&t->older);
+    if (t->now != t->whole)
+        measurement_close(t->now);
+    measurement_close(t->whole);
+    measurement_close(t->old);
+    coverage_session_close(&t->covered);
+    coverage_session_close(&t->old_covered);
+    vec_free(&t->back);
+    vec_free(&t->forward);
+    vec_free(&t->typed);
+    for (int i = 0; i < VIEWS; i++)
+        memory_free(t->filter[i]);
+    if (t->has_pattern)
+        regfree(&t->pattern);
+}
+
+/* --- going ----------------------------------------------------------------------------------- */
+
+static struct visit tui_here(const struct tui *t)
+{
+    uint32_t about = t->view == VIEW_CALLS    ? t->calls.entry.node
+                     : t->view == VIEW_SOURCE ? t->source.number
+                                              : 0;
+    return (struct visit){t->view, about, t->list[t->view].selected, t->list[t->view].top};
+}
+
+static void tui_leave(struct tui *t)
+{
+    vec_push(&t->back, tui_here(t));
+    t->forward.len = 0;
+    t->shift = 0;
+}
+
+static void tui_load_calls(struct tui *t, uint32_t node)
+{
+    calls_table_make(&t->calls, t->now, node);
+    t->list[VIEW_CALLS] = (struct list){0};
+    tui_fit(t, VIEW_CALLS);
+    list_centre(&t->list[VIEW_CALLS], t->calls.middle);
+}
+
+static int64_t tui_changed(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : st.st_mtime;
+}
+
+static int64_t tui_measured_at(const struct tui *t)
+{
+    if (t->now && t->now->session.folder)
+        return (int64_t)(t->now->session.recorded.run.start_real_ns / 1000000000);
+    if (t->now)
+        return tui_changed(t->now->options.profiles[0]);
+    return t->covered.files.counters.len ? tui_changed(t->covered.files.counters.at[0].path) : 0;
+}
+
+static void tui_load_source(struct tui *t, uint32_t number)
+{
+    source_table_open(
+        &t->source,
+        &(struct source_table_input){.sources = &t->sources,
+                                     .lines = t->has_time_in_sources ? &t->now->lines : NULL,
+                                     .coverage = tui_coverage(t),
+                                     .measured_at = tui_measured_at(t)},
+        number);
+    t->list[VIEW_SOURCE] = (struct list){0};
+    tui_fit(t, VIEW_SOURCE);
+}
+
+void tui_reload_source(struct tui *t)
+{
+    struct list before = t->list[VIEW_SOURCE];
+    if (!t->source.source)
+        return;
+    tui_load_source(t, t->source.number);
+    t->list[VIEW_SOURCE].top = before.top;
+    list_select(&t->list[VIEW_SOURCE], before.selected);
+}
+
+void tui_show(struct tui *t, enum view view)
+{
+    if (view == t->view)
+        return;
+    tui_leave(t);
+    if (view == VIEW_PARTS && !t->parts.all.len && t->whole)
+        parts_make(&t->parts, t->whole);
+    t->view = view;
+    tui_fit(t, view);
+}
+
+void tui_show_calls(struct tui *t, uint32_t node)
+{
+    tui_leave(t);
+    tui_load_calls(t, node);
+    t->view = VIEW_CALLS;
+}
+
+void tui_show_source(struct tui *t, uint32_t number, size_t line)
+{
+    tui_leave(t);
+    if (!t->source.source || t->source.number != number)
+        tui_load_source(t, number);
+    t->view = VIEW_SOURCE;
+    if (line)
+        list_centre(&t->list[VIEW_SOURCE], line - 1);
+}
+
+static void tui_return(struct tui *t, const struct visit *v)
+{
+    t->shift = 0;
+    t->view = v->view;
+    if (v->view == VIEW_CALLS && (!t->calls.measured || t->calls.entry.node != v->about))
+        tui_load_calls(t, v->about);
+    if (v->view == VIEW_SOURCE && (!t->source.source || t->source.number != v->about))
+        tui_load_source(t, v->about);
+    tui_fit(t, v->view);
+    t->list[v->view].top = v->top;
+    list_select(&t->list[v->view], v->selected);
+}
+
+void tui_go_back(struct tui *t)
+{
+    if (!t->back.len) {
+        tui_say(t, "This is where you began.");
+        return;
+    }
+    struct visit there = t->back.at[--t->back.len];
+    vec_push(&t->forward, tui_here(t));
+    tui_return(t, &there);
+}
+
+void tui_go_forward(struct tui *t)
+{
+    if (!t->forward.len) {
+        tui_say(t, "There is nothing to go forward to.");
+        return;
+    }
+    struct visit there = t->forward.at[--t->forward.len];
+    vec_push(&t->back, tui_here(t));
+    tui_return(t, &there);
+}
+
+/* --- zooming --------------------------------------------------------------------------------- */
+
+/* Numbers of functions and sources are another measurement's now. */
+static void tui_take_measurement(struct tui *t, struct measurement *m)
+{
+    if (t->now != t->whole)
+        measurement_close(t->now);
+    calls_table_deinit(&t->calls);
+    t->calls = (struct calls_table){0};
+    t->now = m;
+    t->back.len = t->forward.len = 0;
+    tui_match(t);
+    tui_list_sources(t);
+}
+
+static struct measurement *tui_open_part(struct tui *t, const struct part *part, struct err *e)
+{
+    struct recorded_filter filter = t->options->profile->recorded;
+    if (part->kind == PART_ALL || part->kind == PART_OBJECT)
+        return t->whole;
+    part_filter(part, &filter);
+    tui_announce(t, "Opening this part of the recording ...");
+    return measurement_open(t->options->profile, &filter, e);
+}
+
+void tui_zoom(struct tui *t, const struct part *part)
+{
+    struct err e = {0};
+    struct measurement *m = tui_open_part(t, part, &e);
+    if (!m) {
+        tui_say(t, "%s", e.line);
+        return;
+    }
+    struct part chosen = *part;
+    tui_take_measurement(t, m);
+    t->part = chosen;
+    t->object = chosen.kind == PART_OBJECT ? chosen.name : NULL;
+    if (!tui_remake(t, VIEW_FUNCTIONS) || !tui_remake(t, VIEW_FILES))
+        return;
+    t->list[VIEW_FUNCTIONS].selected = t->list[VIEW_FUNCTIONS].top = 0;
+    t->view = VIEW_FUNCTIONS;
+    tui_resize(t, t->rows, t->columns);
+}
+
+/* --- what is selected ------------------------------------------------------------------------ */
+
+static const struct function_row *tui_selected_row(const struct tui *t)
+{
+    size_t at = t->list[VIEW_FUNCTIONS].selected;
+    return at < t->functions.rows.len ? &t->functions.rows.at[at] : NULL;
+}
+
+/* Of the line, or of the next one above it with code that was met. */
+static uint32_t tui_function_of_line(const struct tui *t)
+{
+    for (size_t i = t->list[VIEW_SOURCE].selected + 1; i-- && i < t->source.lines.len;)
+        if (t->source.lines.at[i].function != UINT32_MAX)
+            return t->source.lines.at[i].function;
+    return NO_NODE;
+}
+
+uint32_t tui_selected_node(const struct tui *t)
+{
+    const struct function_row *row = tui_selected_row(t);
+    if (t->view == VIEW_SOURCE)
+        return tui_function_of_line(t);
+    if (t->view == VIEW_CALLS && t->calls.measured)
+        return calls_table_node(&t->calls, t->list[VIEW_CALLS].selected);
+    return row && row->flat ? row->flat->function : NO_NODE;
+}
+
+uint32_t tui_selected_covered(const struct tui *t)
+{
+    const struct function_row *row = tui_selected_row(t);
+    return t->view != VIEW_CALLS && row ? row->covered : UINT32_MAX;
+}

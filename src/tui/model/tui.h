@@ -1,0 +1,127 @@
+/* Everything the screen is about: what was opened, the tables that are looked at, where one is in
+ * them and how one came there. Keys change it (press.h), drawing reads it. It knows no terminal. */
+#ifndef MONARC_TUI_MODEL_TUI_H
+#define MONARC_TUI_MODEL_TUI_H
+
+#include "session/coverage.h"
+#include "tui/model/calls.h"
+#include "tui/model/files.h"
+#include "tui/model/functions.h"
+#include "tui/model/list.h"
+#include "tui/model/page.h"
+#include "tui/model/parts.h"
+#include "tui/model/source.h"
+
+#include <regex.h>
+
+enum view {
+    VIEW_FUNCTIONS,
+    VIEW_CALLS,
+    VIEW_SOURCE,
+    VIEW_FILES,
+    VIEW_PARTS,
+    VIEW_NOTES,
+    VIEW_HELP,
+    VIEWS
+};
+
+enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER };
+
+/* A place to come back to. */
+struct visit {
+    enum view view;
+    uint32_t about; /* of calls: the node; of a source: its number */
+    size_t selected, top;
+};
+
+/* What to look at. Texts live as long as the screen. */
+struct tui_options {
+    const struct session_options *profile;   /* NULL: no profile; its operands are taken */
+    const struct coverage_options *coverage; /* likewise */
+    const struct tui_options *base;          /* to compare with, or NULL */
+    const struct source_search *search;
+    const char *folder; /* a profile's sources below it are shown without it */
+};
+
+struct tui {
+    const struct tui_options *options;
+    struct measurement *whole, *now; /* `now` is of the part; the same while that is everything */
+    struct measurement *old;         /* the base's */
+    struct coverage_session covered, old_covered;
+    bool has_coverage, has_old_coverage;
+    struct older older; /* of `now` with `old` */
+    struct measured_sources sources;
+    bool has_time_in_sources; /* lines of `now` are in there */
+
+    struct functions_table functions;
+    struct calls_table calls;
+    struct source_table source;
+    struct files_table files;
+    struct parts parts;
+    struct page_text notes, help;
+    struct part part;    /* what of the recording is shown */
+    const char *object;  /* the same; NULL: all */
+    char *filter[VIEWS]; /* of functions and of files, or NULL */
+
+    enum view view;
+    struct list list[VIEWS];
+    VEC(struct visit) back, forward;
+    size_t shift; /* columns that names and lines are scrolled to the left */
+
+    enum prompt prompt;
+    VEC(char) typed; /* UTF-8 */
+    regex_t pattern;
+    bool has_pattern;
+    char message[256]; /* for one key's time */
+
+    size_t rows, columns; /* of the screen */
+    bool is_over;
+    bool wants_editor; /* at edit_path, edit_line */
+    const char *edit_path;
+    size_t edit_line;
+    bool wants_redraw;
+
+    /* Says what takes a while, before it does; set by who has a screen. */
+    void (*announce)(void *context, const char *what);
+    void *announce_context;
+};
+
+/* Opens everything into a zeroed *t; tui_close() after failure, too. */
+MUST_CHECK bool tui_open(struct tui *t, const struct tui_options *o, struct err *e);
+void tui_close(struct tui *t);
+
+/* Reads the source that is shown again: somebody may have changed it. */
+void tui_reload_source(struct tui *t);
+
+/* The screen has another size. */
+void tui_resize(struct tui *t, size_t rows, size_t columns);
+
+/* Rows between the heads above and the line below. */
+size_t tui_list_height(const struct tui *t);
+
+/* --- for press.c ----------------------------------------------------------------------------- */
+
+void tui_say(struct tui *t, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Makes a table again after its order, filter or part has changed. False: the filter is wrong. */
+MUST_CHECK bool tui_remake(struct tui *t, enum view view);
+
+/* Sources of the profile are known from the first look at one on. */
+void tui_need_sources(struct tui *t);
+
+/* To a view, remembering where one was. */
+void tui_show_calls(struct tui *t, uint32_t node);
+void tui_show_source(struct tui *t, uint32_t number, size_t line);
+void tui_show(struct tui *t, enum view view);
+
+void tui_go_back(struct tui *t);
+void tui_go_forward(struct tui *t);
+
+/* Another part of the recording. */
+void tui_zoom(struct tui *t, const struct part *part);
+
+/* The function of the profile, and of coverage, that is selected; NO_NODE, UINT32_MAX: none. */
+uint32_t tui_selected_node(const struct tui *t);
+uint32_t tui_selected_covered(const struct tui *t);
+
+#endif

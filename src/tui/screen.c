@@ -1,0 +1,185 @@
+/* The loop: keys and signals in, screens out. */
+#include "tui/screen.h"
+
+#include "tui/editor.h"
+#include "tui/guard.h"
+#include "tui/model/press.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+struct screen {
+    struct tui *tui;
+    const struct terminal_state *terminal;
+    struct surface surface;
+    int signals; /* a descriptor */
+    int error;   /* another, for the editor */
+};
+
+/* --- painting -------------------------------------------------------------------------------- */
+
+static void paint(struct screen *s)
+{
+    struct cursor_place cursor = draw_screen(&s->surface, s->tui);
+    terminal_paint(&s->surface, &cursor);
+}
+
+static void fit(struct screen *s)
+{
+    size_t rows, columns;
+    terminal_measure(s->terminal, &rows, &columns);
+    surface_resize(&s->surface, rows, columns);
+    tui_resize(s->tui, rows, columns);
+}
+
+static void announce(void *context, const char *what)
+{
+    struct screen *s = context;
+    struct cursor_place cursor = {0};
+    draw_foot(&s->surface, what);
+    terminal_paint(&s->surface, &cursor);
+}
+
+/* --- stopping and coming back ---------------------------------------------------------------- */
+
+/* As if nobody had caught Ctrl-Z: nothing happens where no shell could continue it. */
+static void stop(void *context)
+{
+    sigset_t set, before;
+    (void)context;
+    signal(SIGTSTP, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTSTP);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &set, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void come_back(struct screen *s)
+{
+    terminal_resume();
+    fit(s);
+}
+
+/* Signals from keys that were meant for somebody else. */
+static void drop_signals(struct screen *s)
+{
+    struct signalfd_siginfo info;
+    struct pollfd waiting = {.fd = s->signals, .events = POLLIN};
+    while (poll(&waiting, 1, 0) > 0 && read(s->signals, &info, sizeof info) > 0)
+        if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP)
+            guard_end_by((int)info.ssi_signo);
+}
+
+static void edit(struct screen *s)
+{
+    struct tui *t = s->tui;
+    struct err e = {0};
+    struct editor_place place = {s->terminal->input, s->error, stop, s};
+    t->wants_editor = false;
+    terminal_suspend();
+    bool ok = editor_run(&place, t->edit_path, t->edit_line, &e);
+    drop_signals(s);
+    come_back(s);
+    tui_reload_source(t);
+    if (!ok)
+        tui_say(t, "%s", e.line);
+}
+
+/* --- signals and keys ------------------------------------------------------------------------ */
+
+static void take_signal(struct screen *s)
+{
+    struct signalfd_siginfo info;
+    if (read(s->signals, &info, sizeof info) != sizeof info)
+        return;
+    switch (info.ssi_signo) {
+    case SIGWINCH: fit(s); return;
+    case GUARD_PUT_BACK:
+        terminal_retake(s->terminal);
+        come_back(s);
+        return;
+    case SIGTSTP:
+        terminal_suspend();
+        stop(NULL);
+        come_back(s);
+        return;
+    case SIGCONT: /* who stopped knows */
+    case SIGCHLD: return;
+    default: terminal_suspend(); guard_end_by((int)info.ssi_signo);
+    }
+}
+
+/* Whether there is an end instead of keys. Ctrl-Z throws away what was typed before it, so that
+ * there may be nothing any more where there was something a moment ago. */
+static bool is_gone(const struct screen *s)
+{
+    struct pollfd input = {.fd = s->terminal->input, .events = POLLIN};
+    int waiting = 0;
+    return poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL) ||
+                                      (!ioctl(s->terminal->input, FIONREAD, &waiting) && !waiting));
+}
+
+/* False: the terminal is gone. */
+static bool take_keys(struct screen *s)
+{
+    uint32_t key = terminal_key();
+    if (key == PRESS_NONE)
+        return !is_gone(s);
+    for (; key != PRESS_NONE && !s->tui->is_over; key = terminal_key()) {
+        tui_press(s->tui, key);
+        if (s->tui->wants_editor)
+            edit(s);
+        if (s->tui->wants_redraw)
+            terminal_resume();
+        s->tui->wants_redraw = false;
+    }
+    return true;
+}
+
+static void loop(struct screen *s)
+{
+    struct pollfd from[] = {{.fd = s->terminal->input, .events = POLLIN},
+                            {.fd = s->signals, .events = POLLIN}};
+    while (!s->tui->is_over) {
+        paint(s);
+        if (poll(from, 2, -1) < 0 && errno != EINTR)
+            return;
+        if (from[1].revents)
+            take_signal(s);
+        else if (from[0].revents && !take_keys(s))
+            guard_end_by(SIGHUP);
+    }
+}
+
+static bool hold(void *context, int error, struct err *e)
+{
+    struct screen *s = context;
+    sigset_t set;
+    guard_signals(&set);
+    s->error = error;
+    s->signals = signalfd(-1, &set, SFD_CLOEXEC);
+    if (s->signals < 0)
+        return err_errno(e, "signalfd", errno);
+    if (!terminal_open(s->terminal, e))
+        return false;
+    s->tui->announce = announce;
+    s->tui->announce_context = s;
+    fit(s);
+    loop(s);
+    terminal_suspend();
+    return true;
+}
+
+bool screen_run(const struct tui_options *o, const struct terminal_state *t, struct err *e)
+{
+    struct tui tui = {0};
+    struct screen s = {.tui = &tui, .terminal = t};
+    bool ok = tui_open(&tui, o, e) && guard_run(t, hold, &s, e);
+    surface_deinit(&s.surface);
+    tui_close(&tui);
+    return ok;
+}

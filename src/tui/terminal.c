@@ -1,0 +1,252 @@
+/* ncurses: keys in, cells out. */
+#include "tui/terminal.h"
+
+#include "tui/model/keys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void terminal_forget(struct terminal_state *t)
+{
+    if (t->owns_input)
+        close(t->input);
+    t->owns_input = false;
+}
+
+void terminal_put_back(const struct terminal_state *t)
+{
+    size_t len = strlen(t->restore);
+    if (tcgetpgrp(t->output) != getpgrp())
+        return;
+    (void)!write(t->output, t->restore, len);
+    tcsetattr(t->output, TCSANOW, &t->modes);
+}
+
+#ifdef HAVE_NCURSES
+
+#include <curses.h>
+#include <locale.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#undef columns /* a capability, and a word we need */
+
+/* --- finding --------------------------------------------------------------------------------- */
+
+static const char *terminal_string(const char *capability)
+{
+    const char *found = tigetstr(capability);
+    return found && found != (char *)-1 ? found : NULL;
+}
+
+/* Appends what a capability sends, without delays, which terminals of today need no more. */
+static void terminal_add(char *into, size_t size, const char *capability)
+{
+    const char *text = terminal_string(capability);
+    size_t len = strlen(into);
+    while (text && *text && len + 1 < size) {
+        const char *end = text[0] == '$' && text[1] == '<' ? strchr(text, '>') : NULL;
+        if (end)
+            text = end + 1;
+        else
+            into[len++] = *text++;
+    }
+    into[len] = '\0';
+}
+
+static bool terminal_can_draw(struct terminal_state *t, struct err *e)
+{
+    const char *name = getenv("TERM");
+    int found;
+    if (!name || !*name)
+        return err_set(e, "TERM is not set, so that nobody knows what this terminal can do");
+    if (setupterm(NULL, t->output, &found) == ERR)
+        return err_set(e, "this system does not know the terminal '%s' (TERM)", name);
+    if (!terminal_string("cup") || !terminal_string("clear"))
+        return err_set(e, "the terminal '%s' (TERM) cannot move its cursor; 'monarc flat' prints",
+                       name);
+    static const char *const RESTORE[] = {"rmcup", "rmkx", "sgr0", "op", "cnorm"};
+    for (size_t i = 0; i < sizeof RESTORE / sizeof *RESTORE; i++)
+        terminal_add(t->restore, sizeof t->restore, RESTORE[i]);
+    terminal_add(t->retake, sizeof t->retake, "smcup");
+    return true;
+}
+
+bool terminal_find(struct terminal_state *t, struct err *e)
+{
+    *t = (struct terminal_state){.input = STDIN_FILENO, .output = STDOUT_FILENO};
+    if (!isatty(t->output))
+        return err_set(e,
+                       "standard output is no terminal; 'monarc flat', 'graph' and 'cover' print");
+    if (!isatty(t->input)) {
+        t->input = open("/dev/tty", O_RDWR | O_CLOEXEC);
+        if (t->input < 0)
+            return err_set(e, "neither standard input nor /dev/tty is a terminal to type on");
+        t->owns_input = true;
+    }
+    if (tcgetattr(t->output, &t->modes))
+        return err_errno(e, "the terminal", errno);
+    return terminal_can_draw(t, e);
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static void terminal_colours(void)
+{
+    const char *none = getenv("NO_COLOR");
+    if ((none && *none) || !has_colors())
+        return;
+    start_color();
+    short background = use_default_colors() == OK ? -1 : COLOR_BLACK;
+    init_pair(STYLE_HOT, COLOR_RED, background);
+    init_pair(STYLE_WARM, COLOR_YELLOW, background);
+    init_pair(STYLE_MISSED, COLOR_RED, background);
+    init_pair(STYLE_HIT, COLOR_GREEN, background);
+}
+
+bool terminal_open(const struct terminal_state *t, struct err *e)
+{
+    setlocale(LC_CTYPE, "");
+    FILE *out = fdopen(dup(t->output), "w"), *in = fdopen(dup(t->input), "r");
+    if (!out || !in || !newterm(NULL, out, in))
+        return err_set(e, "ncurses cannot use the terminal '%s' (TERM)", getenv("TERM"));
+    const int escape_milliseconds = 50;
+    set_escdelay(escape_milliseconds);
+    cbreak();
+    noecho();
+    nonl();
+    intrflush(stdscr, FALSE);
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    terminal_colours();
+    return true;
+}
+
+void terminal_suspend(void)
+{
+    endwin();
+}
+
+void terminal_retake(const struct terminal_state *t)
+{
+    reset_prog_mode();
+    (void)!write(t->output, t->retake, strlen(t->retake));
+}
+
+void terminal_resume(void)
+{
+    clearok(curscr, TRUE);
+    refresh();
+    keypad(stdscr, TRUE); /* else not before the next key is read, which would be too late */
+}
+
+void terminal_measure(const struct terminal_state *t, size_t *rows, size_t *columns)
+{
+    enum { MOST_ROWS = 1000, MOST_COLUMNS_WIDE = 2000 };
+    struct winsize size = {0};
+    if (!ioctl(t->output, TIOCGWINSZ, &size) && size.ws_row && size.ws_col &&
+        (size.ws_row != LINES || size.ws_col != COLS))
+        resizeterm(size.ws_row < MOST_ROWS ? size.ws_row : MOST_ROWS,
+                   size.ws_col < MOST_COLUMNS_WIDE ? size.ws_col : MOST_COLUMNS_WIDE);
+    *rows = (size_t)LINES;
+    *columns = (size_t)COLS;
+}
+
+/* --- drawing --------------------------------------------------------------------------------- */
+
+static void terminal_put(size_t row, size_t column, const struct cell *cell)
+{
+    wchar_t text[2] = {(wchar_t)cell->character, 0};
+    short pair = has_colors() ? (short)(cell->style & STYLE_COLOUR) : 0;
+    attr_t attributes = A_NORMAL;
+    cchar_t c;
+    attributes |= cell->style & STYLE_BOLD ? A_BOLD : 0;
+    attributes |= cell->style & STYLE_REVERSE ? A_REVERSE : 0;
+    attributes |= cell->style & STYLE_UNDERLINE ? A_UNDERLINE : 0;
+    if (setcchar(&c, text, attributes, pair, NULL) == OK)
+        mvadd_wch((int)row, (int)column, &c);
+}
+
+void terminal_paint(const struct surface *s, const struct cursor_place *cursor)
+{
+    for (size_t row = 0; row < s->rows; row++)
+        for (size_t column = 0; column < s->columns; column++) {
+            const struct cell *cell = surface_cell(s, row, column);
+            if (cell->columns)
+                terminal_put(row, column, cell);
+        }
+    curs_set(cursor->is_shown);
+    if (cursor->is_shown)
+        move((int)cursor->row, (int)cursor->column);
+    refresh();
+}
+
+/* --- keys ------------------------------------------------------------------------------------ */
+
+uint32_t terminal_key(void)
+{
+    static const struct {
+        wint_t curses;
+        uint32_t key;
+    } KEYS[] = {{KEY_UP, PRESS_UP},         {KEY_DOWN, PRESS_DOWN},
+                {KEY_LEFT, PRESS_LEFT},     {KEY_RIGHT, PRESS_RIGHT},
+                {KEY_PPAGE, PRESS_PAGE_UP}, {KEY_NPAGE, PRESS_PAGE_DOWN},
+                {KEY_HOME, PRESS_HOME},     {KEY_END, PRESS_END},
+                {KEY_ENTER, PRESS_ENTER},   {KEY_BACKSPACE, PRESS_BACKSPACE}};
+    wint_t c;
+    int kind = get_wch(&c);
+    if (kind == ERR)
+        return PRESS_NONE;
+    if (kind != KEY_CODE_YES)
+        return c == '\n' ? PRESS_ENTER : c == 0x7f ? PRESS_BACKSPACE : (uint32_t)c;
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
+        if (KEYS[i].curses == c)
+            return KEYS[i].key;
+    return PRESS_ESCAPE;
+}
+
+#else
+
+bool terminal_find(struct terminal_state *t, struct err *e)
+{
+    *t = (struct terminal_state){0};
+    return err_set(e, "this monarc was built without ncurses and has no screen; 'monarc flat', "
+                      "'graph' and 'cover' print, 'monarc html' makes a page");
+}
+
+bool terminal_open(const struct terminal_state *t, struct err *e)
+{
+    return terminal_find(&(struct terminal_state){.input = t->input}, e);
+}
+
+void terminal_suspend(void)
+{
+}
+
+void terminal_resume(void)
+{
+}
+
+void terminal_retake(const struct terminal_state *t)
+{
+    (void)t;
+}
+
+void terminal_measure(const struct terminal_state *t, size_t *rows, size_t *columns)
+{
+    (void)t, *rows = *columns = 0;
+}
+
+void terminal_paint(const struct surface *s, const struct cursor_place *cursor)
+{
+    (void)s, (void)cursor;
+}
+
+uint32_t terminal_key(void)
+{
+    return PRESS_NONE;
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* Parsing rules. */
+#include "verdict/rules.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const rule_names[RULE_KINDS] = {[RULE_CALLS] = "max-calls-growth",
+                                            [RULE_SELF] = "max-share-growth",
+                                            [RULE_TOTAL] = "max-total-growth",
+                                            [RULE_COVERAGE] = "max-coverage-fall"};
+
+void rules_init(struct rules *r)
+{
+    *r = (struct rules){.confidence = 0.99, .least_samples = 100};
+}
+
+void rules_deinit(struct rules *r)
+{
+    for (size_t i = 0; i < r->all.len; i++)
+        if (r->all.at[i].pattern)
+            regfree(&r->all.at[i].compiled);
+    vec_free(&r->all);
+    arena_deinit(&r->arena);
+}
+
+static bool parse_number(const char *name, const char *value, double *out, struct err *e)
+{
+    char *end;
+    double number = strtod(value, &end);
+    if (end == value || *end || !isfinite(number) || number < 0)
+        return err_set(e, "'%s' needs a number that is not negative, not '%s'", name, value);
+    *out = number;
+    return true;
+}
+
+static bool compile(struct rule *rule, struct err *e)
+{
+    int failed = regcomp(&rule->compiled, rule->pattern, REG_EXTENDED | REG_NOSUB);
+    char why[128];
+    if (!failed)
+        return true;
+    regerror(failed, &rule->compiled, why, sizeof why);
+    return err_set(e, "'%s' is no regular expression: %s", rule->pattern, why);
+}
+
+bool rules_add(struct rules *r, enum rule_kind kind, const char *value, struct err *e)
+{
+    const char *equals = strrchr(value, '=');
+    struct rule rule = {.kind = kind};
+    if (equals)
+        rule.pattern = arena_copy(&r->arena, value, (size_t)(equals - value));
+    if (!parse_number(rule_names[kind], equals ? equals + 1 : value, &rule.limit, e) ||
+        (rule.pattern && !compile(&rule, e)))
+        return false;
+    r->is_asked[kind] = true;
+    vec_push(&r->all, rule);
+    return true;
+}
+
+bool rules_set(struct rules *r, const char *name, const char *value, struct err *e)
+{
+    if (!strcmp(name, "min-samples"))
+        return parse_number(name, value, &r->least_samples, e);
+    if (!strcmp(name, "confidence")) {
+        double percent = 0;
+        if (!parse_number(name, value, &percent, e))
+            return false;
+        r->confidence = percent / 100;
+        return percent < 100 || err_set(e, "'confidence' needs less than 100, not '%s'", value);
+    }
+    for (int kind = 0; kind < RULE_KINDS; kind++)
+        if (!strcmp(name, rule_names[kind]))
+            return rules_add(r, (enum rule_kind)kind, value, e);
+    return err_set(e, "there is no rule '%s'", name);
+}
+
+static bool read_line(struct rules *r, char *line, struct err *e)
+{
+    static const char SPACES[] = " \t\r";
+    char *name = line + strspn(line, SPACES);
+    if (!*name || *name == '#')
+        return true;
+    char *value = name + strcspn(name, SPACES);
+    if (*value)
+        *value++ = '\0';
+    value += strspn(value, SPACES);
+    for (char *end = value + strlen(value); end > value && strchr(SPACES, end[-1]);)
+        *--end = '\0';
+    return *value ? rules_set(r, name, value, e) : err_set(e, "'%s' needs a value", name);
+}
+
+bool rules_read(struct rules *r, struct bytes text, const char *file, struct err *e)
+{
+    size_t number = 0;
+    for (size_t at = 0, end; at < text.len; at = end + 1) {
+        const uint8_t *newline = memchr(text.at + at, '\n', text.len - at);
+        end = newline ? (size_t)(newline - text.at) : text.len;
+        char *line = arena_copy(&r->arena, (const char *)text.at + at, end - at);
+        struct err why = {0};
+        number++;
+        if (!read_line(r, line, &why))
+            return err_in(e, file, "line %zu: %s", number, why.line);
+    }
+    return true;
+}
+
+static void add_default(struct rules *r, enum rule_kind kind, double limit)
+{
+    vec_push(&r->all, (struct rule){.kind = kind, .limit = limit});
+}
+
+void rules_default(struct rules *r)
+{
+    if (r->all.len)
+        return;
+    add_default(r, RULE_CALLS, 2);
+    add_default(r, RULE_SELF, 3);
+    add_default(r, RULE_COVERAGE, 0);
+}
+
+const struct rule *rules_find(const struct rules *r, enum rule_kind kind, const char *name,
+                              const char *linkage)
+{
+    for (size_t i = r->all.len; i-- > 0;) {
+        const struct rule *rule = &r->all.at[i];
+        if (rule->kind != kind)
+            continue;
+        if (!rule->pattern || !regexec(&rule->compiled, name, 0, NULL, 0) ||
+            (linkage && !regexec(&rule->compiled, linkage, 0, NULL, 0)))
+            return rule;
+    }
+    return NULL;
+}

@@ -1,0 +1,364 @@
+"""diff and check: what they find between two builds, what they do not, and what they refuse.
+
+Profiles are written byte by byte for compiled programs, so that every number is known.
+"""
+
+import json
+import os
+import random
+import shlex
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from harness import check_schema, gmon, main, monarc, monarc_json
+
+CC = shlex.split(os.environ.get("CC", "cc"))
+FLAGS = ["-O1", "-g", "-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-sanitize=all",
+         "-fno-stack-protector", "-fno-inline", "-w"]
+SOURCE = """
+#define KEEP __attribute__((noinline, noclone))
+KEEP static int helper(int x) { __asm__ volatile("nop"); return x + 1; }
+KEEP int parse(int x) { __asm__ volatile("nop;nop"); return helper(x) * 3; }
+KEEP int sort_items(int x) { __asm__ volatile("nop;nop;nop"); return helper(x) - 3; }
+KEEP int print_all(int x) { __asm__ volatile("nop"); return parse(x) + sort_items(x); }
+void _start(void) { print_all(7); for (;;) __asm__ volatile(""); }
+"""
+
+
+class Build:
+    """A program, and profiles of it."""
+
+    def __init__(self, folder, name, source):
+        self.folder, self.program = folder, folder / name
+        (folder / f"{name}.c").write_text(source)
+        subprocess.run([*CC, *FLAGS, "-o", self.program, folder / f"{name}.c"], check=True)
+        self.at, self.size = {}, {}
+        for line in subprocess.run(["nm", "-S", self.program], check=True, capture_output=True,
+                                   text=True).stdout.splitlines():
+            parts = line.split()
+            if len(parts) == 4 and parts[2] in "tT":
+                self.at[parts[3]], self.size[parts[3]] = int(parts[0], 16), int(parts[1], 16)
+        self.made = 0
+
+    def profile(self, hits=(), calls=()):
+        """hits: {function: samples}; calls: {(caller, callee): count}. The profile's path."""
+        low = min(self.at.values()) & ~1
+        high = (max(self.at[f] + self.size[f] for f in self.at) + 2) & ~1
+        bins = [0] * ((high - low) // 2)
+        for function, samples in dict(hits).items():
+            bins[(self.at[function] + 2 - low) // 2] += samples
+        arcs = [(self.at[a] + 1, self.at[b], n) for (a, b), n in dict(calls).items()]
+        path = self.folder / f"{self.program.name}.{self.made}.gmon"
+        self.made += 1
+        path.write_bytes(gmon([(low, high, bins)] if hits else [], arcs))
+        return path
+
+
+CALLS = {("_start", "print_all"): 1, ("print_all", "parse"): 1000,
+         ("print_all", "sort_items"): 1000, ("parse", "helper"): 5000}
+
+
+class Compare(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.temporary.name)
+        (cls.folder / "a").mkdir()
+        (cls.folder / "b").mkdir()
+        cls.old = Build(cls.folder / "a", "prog", SOURCE)
+        cls.new = Build(cls.folder / "b", "prog", SOURCE.replace("sort_items", "sort_elements")
+                        .replace("KEEP int print_all",
+                                 "KEEP int fresh(int x) { return x * 77; }\nKEEP int print_all")
+                        .replace("parse(x) +", "fresh(x) + parse(x) +"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def same(self, **more):
+        return self.old.profile({"parse": 500, "sort_items": 500}, {**CALLS, **more})
+
+    def diff(self, old, new, *options, program=None):
+        return monarc_json("diff", program or self.old.program, old, new, *options)
+
+    def check(self, *arguments):
+        return monarc("check", *arguments, cwd=self.folder)
+
+    # diff
+
+    def test_same(self):
+        done = monarc("diff", self.old.program, self.same(), self.same())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"0 of 5 functions", done.stdout)
+
+    def test_calls_are_exact(self):
+        more = {("parse", "helper"): 5001}
+        result = self.diff(self.same(), self.old.profile({"parse": 500, "sort_items": 500},
+                                                         {**CALLS, **more}))
+        check_schema(self, "diff", result)
+        self.assertEqual([(r["name"], r["calls"]["old"], r["calls"]["new"], r["calls"]["differ"])
+                          for r in result["functions"]], [("helper", 5000, 5001, True)])
+        done = monarc("diff", self.old.program, self.same(),
+                      self.old.profile({"parse": 500, "sort_items": 500}, {**CALLS, **more}))
+        self.assertEqual(done.returncode, 1)
+
+    def test_renamed_and_new(self):
+        calls = {("_start", "print_all"): 1, ("print_all", "parse"): 1000,
+                 ("print_all", "sort_elements"): 1000, ("parse", "helper"): 5000,
+                 ("print_all", "fresh"): 3}
+        result = monarc_json("diff", self.old.program, self.same(), self.new.program,
+                             self.new.profile({"parse": 500, "sort_elements": 500}, calls))
+        check_schema(self, "diff", result)
+        kinds = {r["name"]: r["kind"] for r in result["functions"]}
+        self.assertEqual(kinds, {"sort_elements": "renamed", "fresh": "new"})
+        renamed = next(r for r in result["functions"] if r["kind"] == "renamed")
+        self.assertEqual(renamed["old"]["linkage_name"], "sort_items")
+        text = monarc("diff", self.old.program, self.same(), self.new.program,
+                      self.new.profile({"parse": 500, "sort_elements": 500}, calls)).stdout
+        self.assertIn(b"sort_elements (was sort_items)", text)
+
+    def test_gone_function(self):
+        source = SOURCE.replace("KEEP static int helper(int x) { __asm__ volatile(\"nop\"); "
+                                "return x + 1; }", "#define helper(x) (x)")
+        (self.folder / "c").mkdir()
+        third = Build(self.folder / "c", "prog", source)
+        calls = {k: v for k, v in CALLS.items() if k[1] != "helper"}
+        result = monarc_json("diff", self.old.program, self.same(), third.program,
+                             third.profile({"parse": 500, "sort_items": 500}, calls))
+        self.assertEqual([(r["name"], r["kind"], r["new"]) for r in result["functions"]],
+                         [("helper", "gone", None)])
+
+    def test_time_that_changed(self):
+        new = self.old.profile({"parse": 700, "sort_items": 300}, CALLS)
+        result = self.diff(self.same(), new)
+        rows = {r["name"]: r["self_share"] for r in result["functions"]}
+        self.assertEqual(set(rows), {"parse", "sort_items"})
+        self.assertTrue(all(s["is_meant"] and s["chance"] < 1e-9 for s in rows.values()))
+        self.assertAlmostEqual(rows["parse"]["change"], 0.2)
+
+    def test_time_that_chance_explains(self):
+        new = self.old.profile({"parse": 520, "sort_items": 480}, CALLS)
+        result = self.diff(self.same(), new, "--all")
+        rows = {r["name"]: r["self_share"] for r in result["functions"]}
+        # by hand: z = 0.02 / sqrt(0.51 * 0.49 * 2 / 1000) = 0.8946, two-sided 0.3710, and twice
+        # that for two functions
+        self.assertAlmostEqual(rows["parse"]["chance"], 0.742, places=3)
+        self.assertFalse(rows["parse"]["is_meant"])
+        self.assertEqual(result["summary"]["changed"], 0)
+
+    def test_spread_of_runs(self):
+        """A change within what runs of one side differ by is none, however many samples."""
+        def run(parse):
+            return self.old.profile({"parse": parse, "sort_items": 10000 - parse}, CALLS)
+        wide = [run(n) for n in (4000, 6000, 5000)], [run(n) for n in (5500, 6500, 4500)]
+        close = [run(n) for n in (4990, 5010, 5000)], [run(n) for n in (5490, 5510, 5500)]
+        for (old, new), expected in ((wide, 0), (close, 2)):
+            result = monarc_json("diff", self.old.program,
+                                 *(x for n in old for x in ("--old", n)),
+                                 *(x for n in new for x in ("--new", n)))
+            check_schema(self, "diff", result)
+            self.assertEqual(result["old"]["runs"], 3)
+            self.assertEqual(result["summary"]["self_changed"], expected)
+
+    def test_calls_of_several_runs(self):
+        def run(n):
+            return self.old.profile({"parse": 500, "sort_items": 500},
+                                    {**CALLS, ("parse", "helper"): n})
+        names = [run(n) for n in (100, 200, 150, 300)]
+        overlap = monarc("diff", self.old.program, "--old", names[0], "--old", names[1], "--new",
+                         names[2], "--new", names[3])
+        apart = monarc("diff", self.old.program, "--old", names[0], "--old", names[2], "--new",
+                       names[1], "--new", names[3])
+        self.assertEqual((overlap.returncode, apart.returncode), (0, 1))
+
+    def test_forms_agree(self):
+        new = self.old.profile({"parse": 700, "sort_items": 300}, CALLS)
+        result = self.diff(self.same(), new)
+        csv = monarc("diff", self.old.program, self.same(), new, "--csv").stdout.decode()
+        markdown = monarc("diff", self.old.program, self.same(), new, "--markdown").stdout.decode()
+        self.assertEqual(len(csv.splitlines()) - 1, len(result["functions"]))
+        self.assertIn("| parse | 50.00 | 70.00 | **+20.00** |", markdown)
+
+    def test_bad_operands(self):
+        for arguments in (["one"], [self.old.program], ["--old", "x"],
+                          [self.old.program, self.same(), "missing.gmon"]):
+            self.assertEqual(monarc("diff", *arguments).returncode, 2, arguments)
+
+    # --base
+
+    def test_flat_and_graph_beside_a_base(self):
+        base = self.old.profile({"parse": 600, "sort_items": 400},
+                                {**CALLS, ("parse", "helper"): 4000})
+        calls = {("_start", "print_all"): 1, ("print_all", "parse"): 1000,
+                 ("print_all", "sort_elements"): 1000, ("parse", "helper"): 5000,
+                 ("print_all", "fresh"): 3}
+        new = self.new.profile({"parse": 500, "sort_elements": 500}, calls)
+        both = [self.new.program, new, "--base", self.old.program, "--base", base]
+        flat = monarc_json("flat", *both)
+        check_schema(self, "flat", flat)
+        rows = {r["name"]: r["base"] for r in flat["functions"]}
+        self.assertEqual(rows["fresh"], None)
+        self.assertEqual((rows["helper"]["calls"], rows["parse"]["self_share"]), (4000, 0.6))
+        self.assertEqual(rows["sort_elements"]["linkage_name"], "sort_items")
+        text = monarc("flat", *both, "--wide").stdout.decode()
+        self.assertRegex(text, r"60\.00 +-10\.00 +1000  parse\n")
+        csv = monarc("flat", *both, "--csv").stdout.decode().splitlines()
+        self.assertEqual({len(line.split(",")) for line in csv}, {len(csv[0].split(","))})
+        graph = monarc_json("graph", *both)
+        check_schema(self, "graph", graph)
+        entry = next(e for e in graph["entries"] if e["name"] == "parse")
+        self.assertEqual({l["name"]: l["base_calls"] for l in entry["callees"]}, {"helper": 4000})
+        self.assertRegex(monarc("graph", *both, "--wide").stdout.decode(),
+                         r"5000/5000 +4000 +helper")
+
+    # check
+
+    def test_three_percent_of_calls_are_found(self):
+        for base in (100, 1000, 12345, 10**9):
+            old = self.old.profile(
+                {"parse": 1}, {**CALLS, ("parse", "helper"): base})
+            new = self.old.profile({"parse": 1},
+                                   {**CALLS, ("parse", "helper"): base + -(-base * 3 // 100)})
+            done = self.check("--baseline", old, self.old.program, new)
+            self.assertEqual(done.returncode, 1, base)
+            self.assertIn(b"calls of helper grew by 3.0", done.stdout)
+
+    def test_chance_raises_no_alarm(self):
+        """40 repeated runs: the same shares, drawn anew."""
+        draw = random.Random(16)
+        base = None
+        for run in range(41):
+            hits = {"parse": 0, "sort_items": 0, "helper": 0, "print_all": 0}
+            for function in draw.choices(list(hits), [50, 30, 15, 5], k=400):
+                hits[function] += 1
+            profile = self.old.profile(hits, CALLS)
+            if run:
+                done = self.check("--baseline", base, self.old.program, profile)
+                self.assertEqual(done.returncode, 0, done.stdout)
+            base = base or profile
+
+    def test_seeded_regression_of_time(self):
+        new = self.old.profile({"parse": 600, "sort_items": 400}, CALLS)
+        done = self.check("--baseline", self.same(), self.old.program, new, "--json")
+
+        verdict = json.loads(done.stdout)
+        check_schema(self, "check", verdict)
+        self.assertEqual(done.returncode, 1)
+        failed = [c for c in verdict["cases"] if c["status"] == "failed"]
+        self.assertEqual([(c["rule"], c["subject"], c["line"]) for c in failed],
+                         [("max-share-growth", "parse", 4)])
+        self.assertEqual(self.check("--baseline", self.same(), self.old.program, new,
+                                    "--max-share-growth", "15").returncode, 0)
+
+    def test_last_rule_counts(self):
+        new = self.old.profile({"parse": 500, "sort_items": 500},
+                               {**CALLS, ("parse", "helper"): 6000})
+        base = ["--baseline", self.same(), self.old.program, new]
+        self.assertEqual(self.check(*base, "--max-calls-growth", "10").returncode, 1)
+        self.assertEqual(self.check(*base, "--max-calls-growth", "10", "--max-calls-growth",
+                                    "^helper$=25").returncode, 0)
+        rules = self.folder / "rules"
+        rules.write_text("# comment\nmax-calls-growth 30\n  max-calls-growth ^hel=19.9  \n")
+        self.assertEqual(self.check(*base, "--rules", rules).returncode, 1)
+        rules.write_text("max-calls-growth 30\nmax-colour 3\n")
+        done = self.check(*base, "--rules", rules)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"line 2", done.stderr)
+
+    def test_forms_of_one_verdict(self):
+        new = self.old.profile({"parse": 500, "sort_items": 500},
+                               {**CALLS, ("parse", "helper"): 6000})
+        junit = self.folder / "check.xml"
+        done = self.check("--baseline", self.same(), self.old.program, new, "--format",
+                          f"junit={junit}", "--format", "github=-")
+        suite = ElementTree.parse(junit).getroot().find("testsuite")
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("2", "1"))
+        failure = suite.find("testcase/failure")
+        self.assertIn("calls of helper grew by 20.00 %", failure.get("message"))
+        self.assertRegex(done.stdout.decode(),
+                         r"::error file=a/prog\.c,line=3,title=max-calls-growth::"
+                         r"calls of helper grew by 20.00 %25")
+
+    def test_what_is_not_there_is_not_passed(self):
+        bare = self.old.profile({"parse": 500, "sort_items": 500})
+        done = self.check("--baseline", bare, self.old.program, bare, "--max-calls-growth", "2")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"counted no calls", done.stderr)
+        few = self.old.profile({"parse": 5}, CALLS)
+        done = self.check("--baseline", few, self.old.program, few)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"not judged  max-share-growth", done.stdout)
+        self.assertEqual(self.check(self.old.program, bare).returncode, 2)
+
+
+COVERED = """int f(int x)
+{
+    if (x > 1)
+        return 1;
+    return 2;
+}
+int main(int count, char **names)
+{
+    return f(count) == 9;
+}
+"""
+
+
+class Coverage(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = Path(self.temporary.name)
+        self.addCleanup(self.temporary.cleanup)
+
+    def build(self, name, source, *runs):
+        folder = self.folder / name
+        folder.mkdir()
+        (folder / "c.c").write_text(source)
+        # gcc's notes say where a function ends, by which those that moved are found.
+        subprocess.run(["gcc", "--coverage", "-O0", "-o", "c", "c.c"], cwd=folder, check=True)
+        for arguments in runs:
+            subprocess.run(["./c", *arguments], cwd=folder, check=False)
+        return folder
+
+    def test_lines_that_moved(self):
+        old = self.build("old", COVERED, [], ["a", "b"])
+        new = self.build("new", "/* more */\n\n" + COVERED, [])
+        result = monarc_json("diff", old, new)
+        check_schema(self, "diff_coverage", result)
+        source = result["sources"][0]
+        self.assertEqual((source["no_longer_run"], source["run_now"]), ([6], []))
+        self.assertEqual(monarc("diff", old, new).returncode, 1)
+        self.assertEqual(monarc("diff", old, old).returncode, 0)
+        back = monarc_json("diff", new, old)["sources"][0]
+        self.assertEqual((back["no_longer_run"], back["run_now"]), ([], [4]))
+
+    def test_function_that_changed_is_not_compared(self):
+        old = self.build("old", COVERED, [], ["a", "b"])
+        new = self.build("new", COVERED.replace("return 2;", "x++;\n    return 2;"), [])
+        source = monarc_json("diff", old, new)["sources"][0]
+        self.assertEqual(source["no_longer_run"], [])
+        self.assertEqual(source["compared_lines"], 2)
+
+    def test_rules(self):
+        old = self.build("old", COVERED, [], ["a", "b"])
+        new = self.build("new", COVERED, [])
+        self.assertEqual(monarc("check", "--baseline", old, new).returncode, 1)
+        self.assertEqual(monarc("check", "--baseline", new, old).returncode, 0)
+        self.assertEqual(monarc("check", "--baseline", old, new, "--max-coverage-fall",
+                                "20").returncode, 0)
+
+    def test_patch(self):
+        new = self.build("new", COVERED, [])
+        patch = self.folder / "p"
+        patch.write_text("--- a/c.c\n+++ b/c.c\n@@ -3,3 +3,3 @@\n     if (x > 1)\n"
+                         "-        return 0;\n+        return 1;\n     return 2;\n")
+        done = monarc("check", new, "--diff", patch, "--fail-under-diff", "50")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(b"diff coverage is 0.00 %", done.stdout)
+
+
+if __name__ == "__main__":
+    main()

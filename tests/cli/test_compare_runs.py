@@ -1,0 +1,109 @@
+"""check beside real runs: 40 of an unchanged program raise no alarm, a regression is found.
+
+The program is recorded as users record it; what the machine does besides is part of the test.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import main, monarc, monarc_json
+
+CC = shlex.split(os.environ.get("CC", "cc"))
+RUNS = int(os.environ.get("MONARC_REPEAT", "40"))
+SOURCE = """
+#include <stdlib.h>
+#include <string.h>
+#define KEEP __attribute__((noinline, noclone))
+KEEP static unsigned mix(unsigned x)
+{
+    for (int i = 0; i < DEPTH; i++) x = x * 1103515245 + 12345;
+    return x;
+}
+KEEP static unsigned hash(unsigned x)
+{
+    unsigned s = 0;
+    for (int i = 0; i < MIXES; i++) s += mix(x + i);
+    return s;
+}
+KEEP static unsigned walk(unsigned *at, unsigned x)
+{
+    for (int i = 0; i < 2500; i++) x = at[(x ^ i) & 0xffff];
+    return x;
+}
+KEEP static void fill(unsigned *at)
+{
+    for (int i = 0; i < 0x10000; i++) at[i] = (i * 2654435761u) >> 7;
+}
+int main(void)
+{
+    unsigned *at = malloc(0x10000 * sizeof *at), s = 0;
+    for (int i = 0; i < 24000; i++) {
+        if (i % 100 == 0)
+            fill(at);
+        s += hash(i) + walk(at, i);
+    }
+    return s == 1234567;
+}
+"""
+
+
+class Runs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.top = Path(cls.temporary.name)
+        for name, mixes, depth in (("old", 100, 12), ("new", 103, 12), ("slow", 100, 200)):
+            folder = cls.top / name
+            folder.mkdir()
+            (folder / "prog.c").write_text(SOURCE)
+            subprocess.run([*CC, "-O1", "-g", "-pg", f"-DMIXES={mixes}", f"-DDEPTH={depth}", "-o",
+                            "prog", "prog.c"], cwd=folder, check=True)
+        cls.base = cls.record("old", "base")
+        if cls.base is None:
+            raise unittest.SkipTest("programs cannot be recorded here")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    @classmethod
+    def record(cls, build, name):
+        out = cls.top / f"{name}.monarc"
+        done = monarc("run", "-o", out, cls.top / build / "prog", cwd=cls.top)
+        return out if done.returncode == 0 and out.is_dir() else None
+
+    def test_unchanged_program(self):
+        samples = monarc_json("flat", self.base)["summary"]["samples"]
+        self.assertGreater(samples, 100, "the recording has too few samples to judge time")
+        alarms = []
+        for i in range(RUNS):
+            new = self.record("old", f"run{i}")
+            done = monarc("check", "--baseline", self.base, new)
+            if done.returncode:
+                alarms.append(done.stdout.decode())
+            shutil.rmtree(new)
+        self.assertEqual(alarms, [])
+
+    def test_three_percent_more_calls(self):
+        done = monarc("check", "--baseline", self.base, self.record("new", "new"))
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn(b"calls of mix grew by 3.00 %", done.stdout)
+
+    def test_seeded_regression(self):
+        new = self.record("slow", "slow")
+        rows = {r["name"]: r for r in monarc_json("diff", self.base, new)["functions"]}
+        self.assertTrue(rows["mix"]["self_share"]["is_meant"], rows["mix"])
+        self.assertGreater(rows["mix"]["self_share"]["change"], 0.03)
+        self.assertFalse(rows["mix"]["calls"]["differ"])
+        done = monarc("check", "--baseline", self.base, new, "--max-share-growth", "3")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn(b"self time of mix grew", done.stdout)
+
+
+if __name__ == "__main__":
+    main()

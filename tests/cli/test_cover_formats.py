@@ -1,0 +1,148 @@
+"""cover --format jacoco, clover, coveralls, gcovr: their numbers are those of --json; gcovr reads
+its own."""
+
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from harness import main, monarc
+
+CC = shlex.split(os.environ.get("CC", "cc"))
+SOURCE = """#include "deep/part.h"
+int f(int x)
+{
+    switch (x) {
+    case 1: return 3;
+    case 2: return 4;
+    case 3: return 5;
+    case 4: return 9;
+    default: break;
+    }
+    if (x > 9 && x < 12)
+        return 7;
+    return part(x);
+}
+int unused(void)
+{
+    return 1;
+}
+int main(int count, char **names)
+{
+    return f(count) + f(2) == 99;
+}
+"""
+PART = """static int part(int x)
+{
+    return x > 2 ? x : 2;
+}
+"""
+
+
+class Formats(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.top = Path(cls.temporary.name)
+        (cls.top / "deep").mkdir()
+        (cls.top / "pr<&>og.c").write_text(SOURCE)
+        (cls.top / "deep/part.h").write_text(PART)
+        subprocess.run([*CC, "--coverage", "-O0", "-o", "prog", "pr<&>og.c"], cwd=cls.top,
+                       check=True)
+        for arguments in ([], ["a"] * 9, ["a"] * 4):
+            subprocess.run(["./prog", *arguments], cwd=cls.top, check=True)
+        cls.json = json.loads(cls.written("json"))
+        cls.lines = {s["path"]: {l["line"]: l for l in s["lines"] if l["count"] is not None}
+                     for s in cls.json["sources"]}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    @classmethod
+    def written(cls, name):
+        done = monarc("cover", "--format", f"{name}=out", "-q", cwd=cls.top)
+        assert done.returncode == 0, done.stderr
+        return (cls.top / "out").read_bytes()
+
+    def test_jacoco(self):
+        top = ElementTree.fromstring(self.written("jacoco"))
+        found = {}
+        for package in top.findall("package"):
+            for source in package.findall("sourcefile"):
+                path = "/".join(filter(None, (package.get("name"), source.get("name"))))
+                found[path] = {int(l.get("nr")): tuple(int(l.get(k)) for k in ("ci", "cb", "mb"))
+                               for l in source.findall("line")}
+        expected = {}
+        for path, lines in self.lines.items():
+            expected[path] = {}
+            for number, l in lines.items():
+                taken = sum(b["count"] > 0 for b in l.get("branches", []))
+                expected[path][number] = (int(l["count"] > 0), taken,
+                                          len(l.get("branches", [])) - taken)
+        self.assertEqual(found, expected)
+        counters = {c.get("type"): (int(c.get("covered")), int(c.get("missed")))
+                    for c in top.findall("counter")}
+        all_lines = [l["count"] for lines in self.lines.values() for l in lines.values()]
+        self.assertEqual(counters["LINE"], (sum(c > 0 for c in all_lines),
+                                            sum(c == 0 for c in all_lines)))
+        self.assertEqual(counters["METHOD"], (3, 1))
+        names = {m.get("name") for m in top.iter("method")}
+        self.assertEqual(names, {"f", "unused", "main", "part"})
+
+    def test_clover(self):
+        top = ElementTree.fromstring(self.written("clover"))
+        for element in [top.find("project"), *top.iter("package"), *top.iter("file")]:
+            lines = list(element.iter("line"))
+            metrics = element.find("metrics")
+            of = {t: [l for l in lines if l.get("type") == t] for t in ("stmt", "cond", "method")}
+            self.assertEqual(int(metrics.get("statements")), len(of["stmt"]))
+            self.assertEqual(int(metrics.get("coveredstatements")),
+                             sum(int(l.get("count")) > 0 for l in of["stmt"]))
+            self.assertEqual(int(metrics.get("methods")), len(of["method"]))
+            self.assertEqual(int(metrics.get("conditionals")), 2 * len(of["cond"]))
+            self.assertEqual(int(metrics.get("coveredconditionals")),
+                             sum((int(l.get("truecount")) > 0) + (int(l.get("falsecount")) > 0)
+                                 for l in of["cond"]))
+            self.assertEqual(int(metrics.get("elements")), len(of["stmt"]) + len(of["method"]) +
+                             2 * len(of["cond"]))
+        counts = {os.path.relpath(f.get("path"), self.top.resolve()):
+                  {int(l.get("num")): int(l.get("count")) for l in f.findall("line")
+                   if l.get("type") == "stmt"} for f in top.iter("file")}
+        self.assertEqual(counts, {p: {n: l["count"] for n, l in lines.items()}
+                                  for p, lines in self.lines.items()})
+
+    def test_coveralls(self):
+        files = json.loads(self.written("coveralls"))["source_files"]
+        for file in files:
+            text = (self.top / file["name"]).read_bytes()
+            self.assertEqual(file["source_digest"], hashlib.md5(text).hexdigest())
+            self.assertEqual(len(file["coverage"]), len(text.splitlines()))
+            counts = {n: c for n, c in enumerate(file["coverage"], 1) if c is not None}
+            lines = self.lines[file["name"]]
+            self.assertEqual(counts, {n: l["count"] for n, l in lines.items()})
+            branches = file.get("branches", [])
+            self.assertEqual(branches[3::4], [b["count"] for l in lines.values()
+                                              for b in l.get("branches", [])])
+        self.assertEqual(len(files), 2)
+
+    @unittest.skipUnless(shutil.which("gcovr"), "gcovr is not installed")
+    def test_gcovr_reads_it(self):
+        (self.top / "g.json").write_bytes(self.written("gcovr"))
+        done = subprocess.run(["gcovr", "-a", "g.json", "--json", "-r", "."], cwd=self.top,
+                              capture_output=True, check=True)
+        counts = {f["file"]: {l["line_number"]: (l["count"], len(l["branches"]))
+                              for l in f["lines"]} for f in json.loads(done.stdout)["files"]}
+        self.assertEqual(counts, {p: {n: (l["count"], len(l.get("branches", [])))
+                                      for n, l in lines.items()}
+                                  for p, lines in self.lines.items()})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,434 @@
+"""monarc export: every format is read by a reader that is not monarc's, and its totals, inclusive figures
+and calls are those of `monarc flat` and `graph`. Readers that are not installed are left out, except for
+those written here."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from collections import defaultdict
+from pathlib import Path
+
+from harness import ROOT, gmon, main, monarc, monarc_json
+import parquet_file
+from test_recording import ALPHA, DEMO, FACT, MAIN, PING, PONG, Run, whole_run
+from run_file import FILE, PERIOD
+
+FORMATS = ("callgrind", "dot", "folded", "otlp", "parquet", "parquet-calls", "parquet-functions",
+           "pprof", "speedscope")
+TICK = 10**7  # nanoseconds of a sample of demo.gmon
+
+
+def fields(data):
+    """Fields of one protobuf message: numbers and bytes, by number."""
+    found, at = defaultdict(list), 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        tag = varint()
+        if tag & 7 == 0:
+            found[tag >> 3].append(varint())
+        elif tag & 7 == 1:
+            found[tag >> 3].append(int.from_bytes(data[at:at + 8], "little"))
+            at += 8
+        else:
+            assert tag & 7 == 2, tag
+            size = varint()
+            found[tag >> 3].append(data[at:at + size])
+            at += size
+    assert at == len(data)
+    return found
+
+
+def packed(data):
+    values = []
+    while data:
+        value = shift = 0
+        while True:
+            byte, data = data[0], data[1:]
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+        values.append(value)
+    return values
+
+
+class Pprof:
+    """What pprof would show: self, inclusive and calls by name."""
+
+    def __init__(self, data):
+        self.raw = gzip.decompress(data)
+        top = fields(self.raw)
+        texts = [t.decode() for t in top[6]]
+        functions = {fields(f)[1][0]: texts[fields(f)[2][0]] for f in top[5]}
+        names = {}
+        for location in map(fields, top[4]):
+            names[location[1][0]] = functions[fields(location[4][0])[1][0]]
+        self.types = [tuple(texts[fields(t)[k][0]] for k in (1, 2)) for t in top[1]]
+        self.files = [texts[fields(m)[5][0]] for m in top[3]]
+        self.self, self.total, self.calls = defaultdict(int), defaultdict(int), defaultdict(int)
+        for sample in map(fields, top[2]):
+            stack = [names[i] for i in packed(sample[1][0])]
+            values = packed(sample[2][0])
+            assert len(values) == len(self.types)
+            self.self[stack[0]] += values[0]
+            for name in set(stack):
+                self.total[name] += values[0]
+            if len(values) > 1 and values[1]:
+                self.calls[stack[1], stack[0]] += values[1]
+
+
+def sums_of_paths(paths):
+    own, total = defaultdict(int), defaultdict(int)
+    for stack, weight in paths:
+        own[stack[-1]] += weight
+        for name in set(stack):
+            total[name] += weight
+    return own, total
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = Path(scratch.name)
+
+    def export(self, name, *arguments):
+        path = self.dir / f"out.{name}"
+        done = monarc("export", "--format", name, "-o", path, *arguments)
+        self.assertEqual((done.returncode, done.stdout), (0, b""), done.stderr)
+        again = monarc("export", "--format", name, *arguments)
+        self.assertEqual(again.stdout, path.read_bytes())
+        return path
+
+    def folded(self, *arguments):
+        lines = self.export("folded", *arguments).read_text().splitlines()
+        return [(stack.split(";"), int(weight)) for stack, weight in (l.rsplit(" ", 1) for l in lines)]
+
+    def speedscope(self, *arguments):
+        page = json.loads(self.export("speedscope", *arguments).read_text())
+        profile, = page["profiles"]
+        self.assertEqual(profile["endValue"], sum(profile["weights"]))
+        names = [f["name"] for f in page["shared"]["frames"]]
+        return [([names[i] for i in s], w) for s, w in zip(profile["samples"], profile["weights"])], profile
+
+    def flat(self, *arguments):
+        table = monarc_json("flat", "--all", *arguments)
+        return {f["name"]: f for f in table["functions"]}, table["summary"]
+
+    def check(self, found, rows, key, unit):
+        for name, row in rows.items():
+            if row[key]:
+                self.assertAlmostEqual(found[name], row[key] * unit, delta=1, msg=(key, name))
+
+    def annotated(self, path, inclusive):
+        """callgrind_annotate's figures by function, and its total."""
+        done = subprocess.run(["callgrind_annotate", "--threshold=100", "--show-percs=no", "--auto=no",
+                               f"--inclusive={'yes' if inclusive else 'no'}", path], capture_output=True,
+                              text=True, check=True)
+        self.assertEqual(done.stderr, "")
+        found = {}
+        for count, what in re.findall(r"^ *([0-9,]+) +(\S.*)$", done.stdout, re.M):
+            name = re.sub(r" \[[^[]*(\[.*\])?\]$", "", what.split(":", 1)[-1])
+            found[name] = int(count.replace(",", ""))
+        return found
+
+
+class Model(Case):
+    """A gmon.out: calls between pairs, and what the model makes of them."""
+    ARGUMENTS = "demo", "demo.gmon"
+
+    def setUp(self):
+        super().setUp()
+        self.rows, self.summary = self.flat(*self.ARGUMENTS)
+        self.whole = self.summary["samples"] * TICK
+
+    def arcs(self):
+        return {(line["name"], entry["name"]): line["calls"]
+                for entry in monarc_json("graph", "--all", *self.ARGUMENTS)["entries"] if entry["kind"] == "function"
+                for line in entry["callers"] if line["kind"] in ("arc", "internal") and line["calls"]} | {
+            (name, name): row["recursive_calls"] for name, row in self.rows.items() if row["recursive_calls"]}
+
+    def test_paths(self):
+        folded = [(stack[1:], weight) for stack, weight in self.folded(*self.ARGUMENTS)
+                  if stack[0] == "[paths by call counts]"]
+        scoped, profile = self.speedscope(*self.ARGUMENTS)
+        self.assertEqual(folded, scoped)
+        self.assertIn("estimated by call counts", profile["name"])
+        self.assertEqual(profile["unit"], "nanoseconds")
+        self.assertEqual(sum(w for _, w in folded), self.whole)
+        own, total = sums_of_paths(folded)
+        self.check(own, self.rows, "self_samples", TICK)
+        for name in "main", "alpha", "work.isra.0":  # not of a cycle, whose members' times are one
+            self.assertAlmostEqual(total[name], self.rows[name]["total_samples"] * TICK, delta=1)
+
+    def test_pprof(self):
+        profile = Pprof(self.export("pprof", *self.ARGUMENTS).read_bytes())
+        self.assertEqual(profile.types, [("cpu", "nanoseconds"), ("calls", "count")])
+        self.assertEqual(sum(profile.self.values()), self.whole)
+        self.check(profile.self, self.rows, "self_samples", TICK)
+        self.assertEqual(profile.calls, self.arcs())
+        self.assertIn(b"paths are estimated by call counts", profile.raw)
+
+    def test_callgrind(self):
+        text = self.export("callgrind", *self.ARGUMENTS).read_text()
+        self.assertTrue(text.startswith("# callgrind format\nversion: 1\n"))
+        self.assertTrue(text.endswith(f"\ntotals: {int(self.whole)}\n"))
+        self.assertIn("desc: Left out: 1 calls from outside", text)
+
+    @unittest.skipUnless(shutil.which("callgrind_annotate"), "no callgrind_annotate")
+    def test_callgrind_annotate(self):
+        path = self.export("callgrind", *self.ARGUMENTS)
+        own, total = self.annotated(path, False), self.annotated(path, True)
+        self.assertEqual(own["PROGRAM TOTALS"], self.whole)
+        self.check(own, self.rows, "self_samples", TICK)
+        alone = {n: r for n, r in self.rows.items() if n not in ("ping", "pong", "fact")}
+        self.check(total, alone, "total_samples", TICK)
+        # What calls into a cycle cost is the cycle's, whose members share it.
+        cycle, = (e for e in monarc_json("graph", *self.ARGUMENTS)["entries"] if e["kind"] == "cycle")
+        self.assertEqual(total["ping"], (cycle["self_samples"] + cycle["callees_samples"]) * TICK)
+
+    def test_dot(self):
+        text = self.export("dot", *self.ARGUMENTS).read_text()
+        nodes = dict(re.findall(r'^  (f\d+) \[label="([^"\\]*)', text, re.M))
+        arcs = {(nodes[a], nodes[b]): int(n) for a, b, n in
+                re.findall(r'^  (f\d+) -> (f\d+) \[label="[^"]*?(\d+)×"', text, re.M)}
+        shown = {pair: n for pair, n in self.arcs().items() if set(pair) <= set(nodes.values())}
+        self.assertEqual(arcs, shown)
+        self.assertIn("main", nodes.values())
+        share = 100 * self.rows["main"]["total_samples"] / self.summary["samples"]
+        self.assertIn(f'"main\\n{share:.2f} %\\n', text)
+
+    @unittest.skipUnless(shutil.which("dot"), "no Graphviz")
+    def test_graphviz(self):
+        text = self.export("dot", *self.ARGUMENTS).read_text()
+        done = subprocess.run(["dot", "-Tplain"], input=text, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr, "")
+        for kind, pattern in ("node ", r"^  f\d+ \["), ("edge ", " -> "):
+            self.assertEqual(sum(l.startswith(kind) for l in done.stdout.splitlines()),
+                             len(re.findall(pattern, text, re.M)))
+
+    @unittest.skipUnless(shutil.which("protoc"), "no protoc")
+    def test_protoc(self):
+        data = gzip.decompress(self.export("pprof", *self.ARGUMENTS).read_bytes())
+        done = subprocess.run(["protoc", "--decode_raw"], input=data, capture_output=True, check=True)
+        counts = defaultdict(int)
+        for number in re.findall(rb"^(\d+)[: ]", done.stdout, re.M):
+            counts[int(number)] += 1
+        self.assertEqual(counts, {number: len(values) for number, values in fields(data).items() if values})
+
+    @unittest.skipUnless(shutil.which("go"), "no Go")
+    def test_go_tool_pprof(self):
+        path = self.export("pprof", *self.ARGUMENTS)
+        done = subprocess.run(["go", "tool", "pprof", "-top", "-unit=ns", "-nodecount=1000", "-nodefraction=0", path],
+                              capture_output=True, text=True, check=True)
+        found = {name: (int(own), int(total)) for own, total, name in re.findall(
+            r"^ *(\d+)(?:ns)? +\S+ +\S+ +(\d+)(?:ns)? +\S+ +(.*)$", done.stdout, re.M)}
+        for name, row in self.rows.items():
+            if row["self_samples"]:
+                self.assertEqual(found[name][0], row["self_samples"] * TICK, name)
+        self.assertEqual(found["main"][1], self.rows["main"]["total_samples"] * TICK)
+
+    def test_calls_alone(self):
+        for name in "folded", "speedscope":
+            done = monarc("export", "--format", name, "demo", "demo-arcs.gmon")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"no place for calls alone", done.stderr)
+        profile = Pprof(self.export("pprof", "demo", "demo-arcs.gmon").read_bytes())
+        rows, _ = self.flat("demo", "demo-arcs.gmon")
+        self.assertEqual(sum(n for (_, to), n in profile.calls.items() if to == "fact"), rows["fact"]["calls"])
+        self.assertIn("×", self.export("dot", "demo", "demo-arcs.gmon").read_text())
+        self.assertIn("\ntotals: 0\n", self.export("callgrind", "demo", "demo-arcs.gmon").read_text())
+
+
+class Otlp:
+    """Self times by path out of OpenTelemetry's profiles."""
+
+    def __init__(self, data):
+        top = fields(data)
+        dictionary = fields(top[2][0])
+        texts = [t.decode() for t in dictionary[5]]
+        assert texts[0] == ""
+        names = [texts[fields(f)[1][0]] if f else None for f in dictionary[3]]
+        locations = [names[fields(fields(l)[3][0])[1][0]] if l else None for l in dictionary[2]]
+        stacks = [[locations[i] for i in packed(fields(s)[1][0])][::-1] if s else []
+                  for s in dictionary[7]]
+        assert dictionary[1][0] == dictionary[6][0] == b"" and not stacks[0]
+        scope = fields(fields(top[1][0])[2][0])
+        profile = fields(scope[2][0])
+        self.kind = tuple(texts[fields(profile[1][0])[k][0]] for k in (1, 2))
+        self.id = profile[7][0]
+        samples = [fields(s) for s in profile[2]]
+        self.paths = [(stacks[s[1][0]], packed(s[4][0])[0]) for s in samples]
+        self.estimates = sum(bool(s[2]) for s in samples)
+
+
+class Stacks(Case):
+    """A recording: paths that ran, recursion among them."""
+
+    def setUp(self):
+        super().setUp()
+        run = whole_run()
+        main, ping, pong = (0, MAIN), (0, PING), (0, PONG)
+        run.sample([main, ping, pong, ping, pong, ping], 11)   # around, and around again
+        run.sample([main, pong, ping, ping, (0, FACT)], 13)
+        run.sample([main, ping, (0, ALPHA), ping, (0, ALPHA), pong], 17)
+        run.sample([pong, main, pong], 19)                     # outermost here, called elsewhere
+        self.arguments = "--force", run.write(self.dir / "r")
+        self.rows, self.summary = self.flat(*self.arguments)
+
+    def test_paths(self):
+        folded = self.folded(*self.arguments)
+        scoped, profile = self.speedscope(*self.arguments)
+        self.assertEqual(folded, scoped)
+        self.assertNotIn("estimated", profile["name"])
+        own, total = sums_of_paths(folded)
+        self.assertEqual(sum(own.values()), self.summary["samples"] * PERIOD)
+        self.check(own, self.rows, "self_samples", PERIOD)
+        self.check(total, self.rows, "total_samples", PERIOD)
+        self.assertIn((["main", "ping", "pong", "ping", "pong", "ping"], 11 * PERIOD), folded)
+
+    def test_pprof(self):
+        profile = Pprof(self.export("pprof", *self.arguments).read_bytes())
+        self.assertEqual(profile.types, [("cpu", "nanoseconds")])
+        self.assertEqual(sum(profile.self.values()), self.summary["samples"] * PERIOD)
+        self.check(profile.total, self.rows, "total_samples", PERIOD)
+        self.assertEqual(profile.files[0], str(DEMO))
+        self.assertNotIn(b"estimated", profile.raw)
+
+    def test_otlp(self):
+        data = self.export("otlp", *self.arguments).read_bytes()
+        profile = Otlp(data)
+        self.assertEqual(profile.kind, ("cpu", "nanoseconds"))
+        self.assertEqual((len(profile.id), profile.estimates), (16, 0))
+        self.assertEqual(profile.paths, self.folded(*self.arguments))
+
+    @unittest.skipUnless(shutil.which("protoc"), "no protoc")
+    def test_otlp_protoc(self):
+        data = self.export("otlp", *self.arguments).read_bytes()
+        messages = ["profiles.ProfilesData", "--proto_path", ROOT / "tests/data", "otlp_profiles.proto"]
+        done = subprocess.run(["protoc", "--decode=" + messages[0], *messages[1:]], input=data,
+                              capture_output=True, check=True)
+        self.assertIn(b'string_table: "nanoseconds"', done.stdout)
+        self.assertNotRegex(done.stdout, rb"(?m)^ *\d+:")  # a field that the messages do not have
+        back = subprocess.run(["protoc", "--encode=" + messages[0], *messages[1:]], input=done.stdout,
+                              capture_output=True, check=True)
+        self.assertEqual(Otlp(back.stdout).paths, Otlp(data).paths)
+
+    def test_parquet(self):
+        paths, groups = parquet_file.read(self.export("parquet", *self.arguments).read_bytes())
+        self.assertEqual(groups, 1)
+        self.assertEqual([(r["stack"].split(";"), r["self"]) for r in paths], self.folded(*self.arguments))
+        self.assertTrue(all(r["function"] == r["stack"].split(";")[-1] for r in paths))
+        functions, _ = parquet_file.read(self.export("parquet-functions", *self.arguments).read_bytes())
+        self.check({r["function"]: r["self"] for r in functions}, self.rows, "self_samples", PERIOD)
+        self.check({r["function"]: r["total"] for r in functions}, self.rows, "total_samples", PERIOD)
+        calls, _ = parquet_file.read(self.export("parquet-calls", *self.arguments).read_bytes())
+        self.assertIn(("main", "ping"), {(r["caller"], r["callee"]) for r in calls})
+
+    def test_parquet_in_groups(self):
+        """A table of more than one group, of a profile that is an import."""
+        stacks = self.dir / "many.folded"
+        stacks.write_text("".join(f"main;{'deep;' * (i % 40)}work_{i % 5000};{'x' * 100}{i} {i + 1}\n"
+                                  for i in range(30000)))
+        rows, groups = parquet_file.read(self.export("parquet", stacks).read_bytes())
+        self.assertGreater(groups, 1)
+        self.assertEqual((len(rows), sum(r["self"] for r in rows)), (30000, 30000 * 30001 // 2))
+
+    @unittest.skipUnless(os.environ.get("MONARC_NODE_MODULES"), "MONARC_NODE_MODULES has no DuckDB")
+    def test_duckdb(self):
+        path = self.export("parquet", *self.arguments)
+        script = self.dir / "ask.mjs"
+        modules = Path(os.environ["MONARC_NODE_MODULES"]).resolve()
+        script.write_text(
+            f"import {{ DuckDBInstance }} from '{modules}/@duckdb/node-api/lib/index.js';\n"
+            "const c = await (await DuckDBInstance.create(':memory:')).connect();\n"
+            f"const r = await c.runAndReadAll(`select \"function\", sum(self) from read_parquet('{path}') "
+            "group by 1`);\n"
+            "for (const row of r.getRows()) console.log(row[1] + ' ' + row[0]);\n")
+        done = subprocess.run(["node", script], capture_output=True, text=True, check=True)
+        found = {name: int(own) for own, name in (l.split(" ", 1) for l in done.stdout.splitlines())}
+        self.check(found, self.rows, "self_samples", PERIOD)
+
+    @unittest.skipUnless(shutil.which("callgrind_annotate"), "no callgrind_annotate")
+    def test_callgrind_annotate(self):
+        """Calls add up to the inclusive figure, though functions call each other around."""
+        path = self.export("callgrind", *self.arguments)
+        own, total = self.annotated(path, False), self.annotated(path, True)
+        self.assertEqual(own["PROGRAM TOTALS"], self.summary["samples"] * PERIOD)
+        self.check(own, self.rows, "self_samples", PERIOD)
+        self.check(total, self.rows, "total_samples", PERIOD)
+        self.assertIn("those that were seen on stacks and not counted stand as 1", path.read_text())
+        self.assertNotIn("calls=0", path.read_text())
+
+    def test_model(self):
+        self.assertNotEqual(self.folded(*self.arguments), self.folded("--model", *self.arguments))
+
+    def test_a_part(self):
+        self.assertEqual(sum(w for _, w in self.folded("--program", "demo", *self.arguments)),
+                         self.summary["samples"] * PERIOD)
+
+    def test_names_that_mean_something_to_formats(self):
+        run = Run("./x")
+        code = run.object(3, low=0x1000, high=0x2000, process=0)
+        program = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+        run.symbols.append((code, 0x1000, 16, 'a;b "c\\d\ne'))
+        run.process(7, 1, program, "demo")
+        run.thread(0, 7, "demo", PERIOD)
+        run.sample([(code, 0x1001)], 5)
+        folder = run.write(self.dir / "names")
+        self.assertEqual(self.folded("--force", folder), [(['a:b "c\\d e'], 5 * PERIOD)])
+        self.assertIn(r'label="a;b \"c\\d?e\n', self.export("dot", "--force", folder).read_text())
+        self.assertIn(') a;b "c\\d e\n', self.export("callgrind", "--force", folder).read_text())
+        self.assertEqual(Pprof(self.export("pprof", "--force", folder).read_bytes()).self,
+                         {'a;b "c\\d\ne': 5 * PERIOD})
+
+
+class Documented(Case):
+    def test_help_and_page_have_every_format(self):
+        text = monarc("export", "--help").stdout.decode()
+        page = (ROOT / "docs/export.md").read_text()
+        self.assertIn("|".join(FORMATS), re.sub(r"\|\n +", "|", text))
+        for name in FORMATS:
+            self.assertRegex(text, f"(?m)^  {name} +\\S")
+            self.assertIn(f"\n| {name} | ", page)
+
+
+class Refusals(Case):
+    def test_refusals(self):
+        for arguments, words in ((["demo", "demo.gmon"], b"needs --format"),
+                                 (["--format", "svg", "demo"], b"there are " + ", ".join(FORMATS).encode()),
+                                 (["--format", "dot", "-o", "/nonexistent/x", "demo", "demo.gmon"], b"/nonexistent")):
+            done = monarc("export", *arguments)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done.stderr)
+            self.assertIn(words, done.stderr)
+
+    def test_empty(self):
+        (self.dir / "empty.gmon").write_bytes(gmon())
+        for name in "callgrind", "dot", "parquet-calls", "parquet-functions", "pprof":
+            self.export(name, "--force", DEMO, self.dir / "empty.gmon")
+
+    def test_full_disk_keeps_the_old_file(self):
+        path = self.dir / "old"
+        path.write_text("old")
+        done = monarc("export", "--format", "folded", "-o", path, "demo", "nothing.gmon")
+        self.assertEqual((done.returncode, path.read_text()), (2, "old"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,278 @@
+"""Files of other profilers in the place of a recording. perf.data of real programs: shares are those
+of `perf report`, function by function. What monarc exports it reads back with the same figures."""
+
+import csv
+import gzip
+import io
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from collections import defaultdict
+from pathlib import Path
+
+from harness import ROOT, main, monarc, monarc_json
+from test_recording import whole_run
+
+CORPUS = ROOT / "tests/corpus"
+PROGRAMS = {
+    "plain": ("c", """
+#include <stdlib.h>
+#include <stdio.h>
+static volatile unsigned long sink;
+__attribute__((noipa)) static unsigned long leaf(unsigned long n)
+{ for (unsigned long i = 0; i < n; i++) sink += i * sink; return sink; }
+__attribute__((noipa)) static unsigned long work(unsigned long n)
+{ unsigned long r = leaf(n); for (unsigned long i = 0; i < n / 3; i++) sink ^= i; return r + sink; }
+__attribute__((noinline)) static unsigned long fib(int n)
+{ return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+int main(void)
+{ for (int i = 0; i < 12; i++) { work(6000000); sink += fib(26); }
+  char *b = malloc(1 << 22); FILE *f = fopen("/dev/zero", "r");
+  for (int i = 0; i < 40; i++) sink += fread(b, 1, 1 << 22, f);
+  fclose(f); free(b); return 0; }
+"""),
+    "templates": ("cc", """
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+template <int N> struct Spin { static __attribute__((noinline)) long run(long n)
+{ volatile long s = 0; for (long i = 0; i < n; i++) s += i % (N + 3); return s + Spin<N - 1>::run(n / 2); } };
+template <> struct Spin<0> { static long run(long n) { return n; } };
+template <class T> __attribute__((noinline)) long fill(std::map<T, std::vector<T>> &m, int n)
+{ for (int i = 0; i < n; i++) m["k" + std::to_string(i * 7919 % 997)].push_back(std::to_string(i));
+  return m.size(); }
+int main()
+{ std::map<std::string, std::vector<std::string>> m; long n = fill(m, 200000) + Spin<4>::run(20000000);
+  std::vector<std::string> v; for (int i = 0; i < 100000; i++) v.push_back(std::to_string(i * 2654435761u));
+  std::sort(v.begin(), v.end()); return n + v.size() == 7; }
+"""),
+    "threads": ("c", """
+#include <pthread.h>
+static volatile unsigned long sinks[8 * 8];
+__attribute__((noinline)) static void odd(volatile unsigned long *s)
+{ for (unsigned long i = 0; i < 9000000; i++) *s = *s * i + 7; }
+__attribute__((noinline)) static void even(volatile unsigned long *s)
+{ for (unsigned long i = 0; i < 3000000; i++) *s ^= *s / (i + 1) + i; }
+static void *thread(void *p)
+{ long n = (long)p; for (int i = 0; i < 5; i++) (n & 1 ? odd : even)(&sinks[n * 8]); return 0; }
+int main(void)
+{ pthread_t t[6]; for (long i = 0; i < 6; i++) pthread_create(&t[i], 0, thread, (void *)i);
+  for (int i = 0; i < 6; i++) pthread_join(t[i], 0); return 0; }
+"""),
+}
+
+
+def records(*command):
+    """Whether perf may record here at all, and finds samples."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(["perf", "record", "-q", "-o", folder + "/data", *command],
+                              capture_output=True)
+        return done.returncode == 0
+
+
+HAS_PERF = shutil.which("perf") is not None and records("true")
+
+
+def flat(path, *options):
+    rows = csv.DictReader(io.StringIO(
+        monarc("flat", "--csv", "--all", *options, path, cwd=Path(path).parent).stdout.decode()))
+    rows = [r for r in rows if r["kind"] == "function"]
+    return rows, sum(float(r["self_samples"]) for r in rows)
+
+
+def shares_of_monarc(path, column):
+    rows, total = flat(path)
+    shares = defaultdict(float)
+    for row in rows:
+        shares[row["name"].replace(" ", "")] += 100 * float(row[column]) / total
+    return shares
+
+
+def shares_of_perf(path, with_children):
+    command = ["perf", "report", "--stdio", "-g", "none", "--no-inline", "-i", path, "-w", "0,400",
+               "--sort", "dso,sym", "--children" if with_children else "--no-children"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    shares = defaultdict(float)
+    own = r"\s+[\d.]+%" if with_children else ""
+    for line in text.splitlines():
+        match = re.match(rf"\s+([\d.]+)%{own}\s+\S+\s+\[.\]\s+(.*\S)", line)
+        if match:
+            shares[match[2].replace(" ", "")] += float(match[1])
+    return shares
+
+
+def without_parameters(name):
+    """perf prints parameters and results of templates, or not, by where a name came from."""
+    return re.sub(r"^\w+(?=std::)", "", re.sub(r"\((?!anonymous).*", "", name))
+
+
+@unittest.skipUnless(HAS_PERF, "perf may not record here")
+class PerfData(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        for name, (suffix, text) in PROGRAMS.items():
+            source = Path(cls.folder.name) / f"{name}.{suffix}"
+            source.write_text(text)
+            compiler = "g++" if suffix == "cc" else "gcc"
+            subprocess.run([compiler, "-O2", "-g", "-fno-omit-frame-pointer", "-pthread", "-o",
+                            source.with_suffix(""), source], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def record(self, name, *options):
+        data = Path(self.folder.name) / f"{name}.data"
+        subprocess.run(["perf", "record", "-q", "-o", data, *options, data.with_suffix("")],
+                       check=True, capture_output=True)
+        return data
+
+    def compare(self, data):
+        """Aliases of libc's functions are several names of one address: what has a name on one side
+        alone is left out, as long as that is little of the program's own time."""
+        for column, with_children in (("self_samples", False), ("total_samples", True)):
+            ours = shares_of_monarc(data, column)
+            theirs = shares_of_perf(data, with_children)
+            ours = {without_parameters(n): s for n, s in ours.items()}
+            theirs = {without_parameters(n): s for n, s in theirs.items()}
+            common = [n for n in ours if n in theirs and ours[n] and theirs[n]]
+            self.assertGreaterEqual(len(common), 2)
+            for name in common:
+                self.assertAlmostEqual(ours[name], theirs[name], delta=0.0151, msg=name)
+            if not with_children:
+                self.assertGreater(sum(ours[n] for n in common), 60)
+
+    def test_frame_pointers(self):
+        for name in PROGRAMS:
+            with self.subTest(name):
+                self.compare(self.record(name, "-F", "999", "-g"))
+
+    def test_copied_stacks(self):
+        for name in PROGRAMS:
+            with self.subTest(name):
+                self.compare(self.record(name, "-F", "499", "--call-graph", "dwarf"))
+
+    def test_packed_records(self):
+        self.compare(self.record("plain", "-F", "999", "-g", "-z"))
+
+    def test_pipe(self):
+        program = Path(self.folder.name) / "plain"
+        data = subprocess.run(["perf", "record", "-q", "-F", "999", "-g", "-o", "-", program],
+                              capture_output=True, check=True).stdout
+        path = Path(self.folder.name) / "piped"
+        path.write_bytes(data)
+        rows, total = flat(path)
+        names = {r["name"]: float(r["self_samples"]) / total for r in rows}
+        self.assertGreater(names["leaf"], 0.2)
+        piped = monarc("flat", "--csv", "-", input=data)
+        self.assertEqual(piped.stdout, monarc("flat", "--csv", path).stdout)
+
+    def test_threads_and_events(self):
+        data = self.record("threads", "-F", "999", "-e", "cpu-clock,page-faults")
+        info = monarc_json("info", data)["files"][0]
+        self.assertEqual([e["name"] for e in info["events"]], ["cpu-clock", "page-faults"])
+        self.assertGreaterEqual(len(info["threads"]), 7)
+
+    def test_lines(self):
+        data = self.record("plain", "-F", "999", "-g")
+        lines = monarc("lines", data).stdout.decode()
+        self.assertIn("plain.c:", lines)
+
+    def test_every_report(self):
+        data = self.record("plain", "-F", "999", "-g")
+        for command in ("flat", "graph", "lines", "info", "doctor"):
+            done = monarc(command, data)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            self.assertIn(b"leaf" if command not in ("info", "doctor") else b"plain", done.stdout)
+        picture = Path(self.folder.name) / "flame.svg"
+        self.assertEqual(monarc("flame", "-o", picture, data).returncode, 0)
+        self.assertIn(b"leaf", picture.read_bytes())
+        page = Path(self.folder.name) / "page.html"
+        self.assertEqual(monarc("html", "-o", page, data).returncode, 0)
+        self.assertIn(b"leaf", page.read_bytes())
+        merged = Path(self.folder.name) / "merged"
+        self.assertEqual(monarc("merge", "-o", merged, data, data).returncode, 0)
+        rows, total = flat(merged)
+        self.assertEqual(total, 2 * flat(data)[1])
+
+
+class Names(unittest.TestCase):
+    def self_and_total(self, path, *options):
+        rows, _ = flat(path, *options)
+        return ({r["name"]: round(float(r["self_samples"])) for r in rows if float(r["self_samples"])},
+                {r["name"]: round(float(r["total_samples"])) for r in rows})
+
+    def test_own_exports_come_back(self):
+        with tempfile.TemporaryDirectory() as folder:
+            recording = Path(folder) / "run.monarc"
+            recording.mkdir()
+            (recording / "monarc.side").write_bytes(whole_run().bytes())
+            before = monarc("export", "--format", "folded", recording).stdout
+            for format_ in "folded", "pprof":
+                path = Path(folder) / format_
+                exported = monarc("export", "--format", format_, recording)
+                self.assertEqual(exported.returncode, 0, exported.stderr)
+                path.write_bytes(exported.stdout)
+                again = monarc("export", "--format", "folded", path)
+                self.assertEqual(sorted(again.stdout.splitlines()), sorted(before.splitlines()),
+                                 again.stderr)
+
+    def test_callgrind(self):
+        rows, total = flat(CORPUS / "callgrind/plain")
+        found = {r["name"]: (float(r["self_samples"]), int(r["calls"])) for r in rows
+                 if not r["name"].startswith("[stack cut")}
+        self.assertEqual(total, 1000)
+        self.assertEqual(found, {"main": (100, 1), "work": (600, 3), "helper": (300, 6)})
+        second = monarc("flat", "--csv", "--event", "Dr", CORPUS / "callgrind/plain").stdout.decode()
+        self.assertIn("main", second.splitlines()[1])
+
+    def test_perf_script(self):
+        rows, total = flat(CORPUS / "perf_script/plain")
+        self.assertEqual(total, 1)
+        self.assertIn("leaf(int, std::vector<int> >)", [r["name"] for r in rows])
+        folded = monarc("export", "--format", "folded", CORPUS / "perf_script/plain").stdout
+        self.assertEqual(folded, b"[no symbol] ([kernel.kallsyms]);main;inner;"
+                         b"leaf(int, std::vector<int> >) 1003009\n")
+
+    def test_pprof(self):
+        self_, total = self.self_and_total(CORPUS / "pprof/packed")
+        self.assertEqual(self_, {"main": 2, "inlined": 3})
+        self.assertEqual(total["leaf(int)"], 3)
+        head = monarc("flat", CORPUS / "pprof/packed").stdout
+        self.assertIn(b"labels of samples (1)", head)
+        self.assertIn(b"below zero", head)
+        bare = monarc("flat", "--csv", CORPUS / "pprof/bare").stdout
+        self.assertEqual(bare, monarc("flat", "--csv", CORPUS / "pprof/packed").stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            pieces = Path(folder) / "pieces"
+            data = (CORPUS / "pprof/bare").read_bytes()
+            pieces.write_bytes(gzip.compress(data[:100]) + gzip.compress(data[100:]))
+            self.assertEqual(bare, monarc("flat", "--csv", pieces).stdout)
+
+    def test_damage_is_one_line(self):
+        whole = {"pprof": gzip.decompress((CORPUS / "pprof/packed").read_bytes())[:-30],
+                 "perf_data": (CORPUS / "perf_data/little").read_bytes()[:600],
+                 "folded": b"a;b 1\n" * 60 + b"a;b\n",
+                 "callgrind": b"events: Ir\nfn=main\n1 x\n"}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, data in whole.items():
+                path = Path(folder) / name
+                path.write_bytes(data)
+                done = monarc("flat", path)
+                self.assertEqual(done.returncode, 2, name)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertIn(str(path).encode(), done.stderr)
+
+    def test_recordings_only(self):
+        """A file of another profiler has its program in it: no other operand fits."""
+        done = monarc("flat", CORPUS / "folded/plain", "gmon.out")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"is a recording", done.stderr)
+
+
+if __name__ == "__main__":
+    main()

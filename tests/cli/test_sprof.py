@@ -1,0 +1,155 @@
+"""monarc sprof on a file of known counts, and on one that this machine's loader leaves. glibc's own
+sprof is compared where it works; on Debian 12 an assertion ends it."""
+
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import harness
+
+LIBRARY = """
+__attribute__((noinline, aligned(64))) static int inner(int x)
+{ volatile int s = 0; for (int i = 0; i < x; i++) s += i; return s; }
+__attribute__((aligned(64))) int far(int x) { return inner(x) + 1; }
+__attribute__((aligned(64))) int one(int x) { return far(x) + inner(x); }
+int two(int x) { return x + 2; }
+"""
+
+MAIN = """
+int one(int); int two(int);
+int main(void) { for (int i = 0; i < 500; i++) one(1000);
+    for (int i = 0; i < 7; i++) two(1); return 0; }
+"""
+
+
+def symbols(path):
+    text = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    return {line.split()[2]: int(line.split()[0], 16) for line in text.splitlines()
+            if len(line.split()) == 3}
+
+
+class Sprof(unittest.TestCase):
+    def setUp(self):
+        self.dir = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def build(self, *flags):
+        (self.dir / "lib.c").write_text(LIBRARY)
+        # gcc's: clang's functions are 16 bytes apart, and glibc merges calls of none.
+        subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-fno-optimize-sibling-calls", *flags,
+                        "lib.c", "-o", "libt.so", "-Wl,-soname,libt.so"], cwd=self.dir, check=True)
+        return symbols(self.dir / "libt.so")
+
+    def sprof(self, *arguments):
+        return harness.monarc("sprof", *arguments, cwd=self.dir)
+
+    def code_range(self):
+        text = subprocess.run(["readelf", "-lW", "libt.so"], cwd=self.dir, capture_output=True,
+                              text=True, check=True).stdout
+        rows = [line.split() for line in text.splitlines() if "LOAD" in line and " E " in line]
+        start, size = int(rows[0][2], 16), int(rows[0][5], 16)
+        return start & ~0xfff, (start + size + 0xfff) & ~0xfff
+
+    def write(self, ticks, arcs):
+        """A profile as the loader writes it: bins of 4 bytes, addresses from the range's start."""
+        low, high = self.code_range()
+        bins = [0] * ((high - low) // 4)
+        for address, count in ticks:
+            bins[(address - low) // 4] = count
+        data = b"gmon" + struct.pack("<I12xI", 0x1ffff, 0)
+        data += struct.pack("<QQII15sc", low, high, len(bins), 100, b"seconds", b"s")
+        data += struct.pack(f"<{len(bins)}H", *bins) + struct.pack("<II", 1, len(arcs))
+        for caller, callee, count in arcs:
+            data += struct.pack("<QQI", caller - low if caller else 0, callee - low, count)
+        (self.dir / "libt.so.profile").write_bytes(data + bytes(64))
+
+    def profile(self, *flags):
+        at = self.build(*flags)
+        self.write([(at["inner"], 150), (at["inner"] + 8, 40), (at["far"] + 4, 10)],
+                   [(0, at["one"], 507), (at["one"] + 8, at["far"], 500)])
+
+    def test_layout(self):
+        for flags in ("-Wl,-z,noseparate-code",), ("-Wl,-z,separate-code",):
+            self.profile(*flags)
+            done = self.sprof("-p", "libt.so")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.decode(), """\
+Flat profile:
+
+Each sample counts as 0.01 seconds.
+  %   cumulative   self              self     total
+ time   seconds   seconds    calls  us/call  us/call  name
+ 95.00      1.90     1.90        0     0.00           inner
+  5.00      2.00     0.10      500   200.00           far
+  0.00      2.00     0.00      507     0.00           one
+""")
+            self.assertEqual(self.sprof("--call-pairs", "libt.so").stdout.decode(), self.pairs())
+            graph = self.sprof("-q", "libt.so", "libt.so.profile").stdout.decode()
+            self.assertRegex(graph, r"""
+index % time    self  children    called     name
+
+                0.00    0.00      500/500         one \[(\d+)\]
+\[(\d+)\]      5.0    0.10    0.00      500         far \[\2\]
+-----------------------------------------------
+                0.00    0.00      507/507         <UNKNOWN>
+\[\1\]      0.0    0.00    0.00      507         one \[\1\]
+                0.10    0.00      500/500         far \[\2\]
+-----------------------------------------------
+$""")
+            both = self.sprof("libt.so").stdout.decode()
+            self.assertEqual(both, self.sprof("-p", "libt.so").stdout.decode() + graph)
+
+    def pairs(self):
+        return (f"{'<UNKNOWN>':34} {'one':34} {507:9}\n" + f"{'one':34} {'far':34} {500:9}\n")
+
+    def test_merged_calls_are_said(self):
+        self.profile()
+        self.assertIn(b"glibc adds such calls of 'two' to those of 'one'",
+                      self.sprof("-c", "libt.so").stderr)
+        self.build("-falign-functions=64")
+        at = symbols(self.dir / "libt.so")
+        self.write([], [(0, at["one"], 500), (0, at["two"], 7)])
+        self.assertEqual(self.sprof("-c", "libt.so").stderr, b"")
+
+    def test_refusals(self):
+        self.profile()
+        for arguments, says in ((["none.so"], b"none.so"), (["libt.so", "none"], b"none"),
+                                (["lib.c"], b"lib.c"), (["libt.so", "lib.c"], b"lib.c")):
+            done = self.sprof(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (1, b""))
+            self.assertIn(says, done.stderr)
+        data = bytearray((self.dir / "libt.so.profile").read_bytes())
+        data[26] = 0x77  # another range
+        (self.dir / "other").write_bytes(data)
+        self.assertIn(b"is no correct profile data file", self.sprof("libt.so", "other").stderr)
+        self.assertEqual(self.sprof().returncode, 1)
+
+    def test_a_profile_of_this_machine(self):
+        at = self.build("-Wl,-z,noseparate-code", "-falign-functions=64")
+        self.assertIn("two", at)
+        (self.dir / "main.c").write_text(MAIN)
+        subprocess.run(["gcc", "main.c", "-L.", "-lt", "-Wl,-rpath," + str(self.dir), "-o", "main"],
+                       cwd=self.dir, check=True)
+        subprocess.run(["./main"], cwd=self.dir, check=True,
+                       env={**os.environ, "LD_PROFILE": "libt.so",
+                            "LD_PROFILE_OUTPUT": str(self.dir)})
+        if not (self.dir / "libt.so.profile").exists():
+            self.skipTest("the loader leaves no profile")
+        done = self.sprof("-c", "libt.so")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        pairs = {tuple(line.split()) for line in done.stdout.decode().splitlines()}
+        self.assertLessEqual({("<UNKNOWN>", "one", "500"), ("<UNKNOWN>", "two", "7"),
+                              ("one", "far", "500")}, pairs)
+        own = subprocess.run(["sprof", "-p", "-q", "-c", "./libt.so", "./libt.so.profile"],
+                             cwd=self.dir, capture_output=True)
+        if own.returncode:
+            return
+        self.assertEqual(self.sprof("-p", "-q", "-c", "libt.so").stdout, own.stdout)
+
+
+if __name__ == "__main__":
+    harness.main()

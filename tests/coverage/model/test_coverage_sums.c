@@ -1,0 +1,132 @@
+/* What is asked of counters as a whole: largest, sum, scaling, zero marks, equality. */
+#include "coverage/model/coverage_merge.h"
+
+#include "coverage/model/counted.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+/* Two functions with arcs, one of them with averages, too. */
+static struct counters sample(void)
+{
+    struct counters c = counted_of(1202);
+    counted_add_function(&c, 1, 10);
+    counted_add_values(&c, VALUES(KIND_ARCS, 4, 9));
+    counted_add_values(&c, VALUES(KIND_AVERAGE, 1000, 2000));
+    counted_add_function(&c, 2, 20);
+    counted_add_values(&c, VALUES(KIND_ARCS, 6));
+    return c;
+}
+
+static void test_largest_and_sum_are_of_arcs(void **state)
+{
+    (void)state;
+    struct counters c = sample();
+    assert_int_equal(counters_max(&c), 9);
+    assert_int_equal(counters_sum(&c), 19);
+    counted_add_function(&c, 3, 30);
+    counted_add_zeros(&c, KIND_ARCS, 1000);
+    assert_int_equal(counters_max(&c), 9);
+    assert_int_equal(counters_sum(&c), 19);
+    counted_add_values(&c, VALUES(KIND_ARCS, INT64_MAX, INT64_MAX));
+    assert_int_equal(counters_max(&c), INT64_MAX);
+    assert_int_equal(counters_sum(&c), INT64_MAX);
+    counters_deinit(&c);
+}
+
+static void test_all_records_are_scaled(void **state)
+{
+    (void)state;
+    struct counters c = sample();
+    counted_add_zeros(&c, KIND_ARCS, 5);
+    counters_scale(&c, &(struct count_scale){.numerator = 2, .denominator = 1});
+    assert_int_equal(counted_value(&c, 0, 0, 1), 18);
+    assert_int_equal(counted_value(&c, 0, 1, 0), 2000);
+    assert_int_equal(counted_value(&c, 1, 0, 0), 12);
+    assert_int_equal(counted_value(&c, 1, 1, 4), 0);
+    counters_deinit(&c);
+}
+
+static void test_zeros_are_marked_where_the_version_can(void **state)
+{
+    (void)state;
+    struct counters c = sample();
+    counted_add_values(&c, VALUES(KIND_INTERVAL, 0, 0));
+    counted_add_values(&c, VALUES(KIND_TOPN, 0, 0));
+    counters_mark_zeros(&c);
+    const struct counted_record *r = &c.records.at[c.functions.at[1].first_record];
+    assert_false(r[0].is_zero);
+    assert_true(r[1].is_zero);
+    assert_false(r[2].is_zero); /* lists are written down */
+    counters_deinit(&c);
+}
+
+/* An older version has to write zeros, so they need a place. */
+static void test_marks_of_a_newer_version_become_values(void **state)
+{
+    (void)state;
+    struct counters c = sample();
+    counted_add_zeros(&c, KIND_INTERVAL, 3);
+    c.origin.number = 900;
+    counters_mark_zeros(&c);
+    const struct counted_record *r = &c.records.at[c.functions.at[1].first_record + 1];
+    assert_false(r->is_zero);
+    assert_true(r->first + r->len <= c.values.len);
+    for (uint32_t i = 0; i < r->len; i++)
+        assert_int_equal(c.values.at[r->first + i], 0);
+    assert_int_equal(counted_value(&c, 1, 0, 0), 6);
+    counters_deinit(&c);
+}
+
+static void test_equality(void **state)
+{
+    (void)state;
+    struct counters a = sample(), b = sample();
+    assert_true(counters_same(&a, &b));
+    b.values.at[4]++;
+    assert_false(counters_same(&a, &b));
+    b.values.at[4]--;
+    b.functions.at[1].cfg_checksum++;
+    assert_false(counters_same(&a, &b));
+    b.functions.at[1].cfg_checksum--;
+    counted_add_zeros(&a, KIND_INTERVAL, 2);
+    assert_false(counters_same(&a, &b));
+    assert_false(counters_same(&b, &a));
+    counted_add_values(&b, VALUES(KIND_INTERVAL, 0, 0));
+    assert_true(counters_same(&a, &b)); /* a zero mark says the same */
+    counted_add_function(&b, 3, 30);
+    assert_false(counters_same(&a, &b));
+    counters_deinit(&a);
+    counters_deinit(&b);
+}
+
+/* Values of another kind, or more of them, are others, though they begin alike. */
+static void test_equality_of_records(void **state)
+{
+    (void)state;
+    struct counters a = sample(), kind = sample(), longer = sample();
+    counted_add_values(&a, VALUES(KIND_INTERVAL, 7, 8));
+    counted_add_values(&kind, VALUES(KIND_AVERAGE, 7, 8));
+    counted_add_values(&longer, VALUES(KIND_INTERVAL, 7, 8, 9));
+    assert_false(counters_same(&a, &kind));
+    assert_false(counters_same(&a, &longer));
+    assert_false(counters_same(&longer, &a));
+    counters_deinit(&a);
+    counters_deinit(&kind);
+    counters_deinit(&longer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_largest_and_sum_are_of_arcs),
+        cmocka_unit_test(test_all_records_are_scaled),
+        cmocka_unit_test(test_zeros_are_marked_where_the_version_can),
+        cmocka_unit_test(test_marks_of_a_newer_version_become_values),
+        cmocka_unit_test(test_equality),
+        cmocka_unit_test(test_equality_of_records),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

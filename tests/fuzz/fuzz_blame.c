@@ -1,0 +1,32 @@
+/* Fuzzes the reader of what `git blame` prints. Law: each line has a commit, and each commit an
+ * author that is one, or none. */
+#include "source/blame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds, const char *law)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "broken law: %s\n", law);
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct blame b = {0};
+    struct err e = {0};
+    if (!blame_read((struct bytes){data, size}, "fuzz", &b, &e))
+        expect(e.line[0] != 0, "a failure says why");
+    for (size_t i = 0; i < b.lines.len; i++) {
+        expect(b.lines.at[i] < b.commits.len, "lines have commits");
+        uint32_t author = b.commits.at[b.lines.at[i]].author;
+        expect(author == INTERN_NONE || author < b.authors.texts.len, "commits have authors");
+    }
+    expect(b.lines.len <= size / 8, "lines are vouched for");
+    blame_deinit(&b);
+    return 0;
+}

@@ -1,0 +1,76 @@
+/* Fuzzes the imports that tell functions by name.
+ *
+ * Laws: what was read is a run; self times and what is in no function are all of its samples; a run
+ * added to itself has twice its weight; a failure has a message. */
+#include "profile/analysis/stacks.h"
+#include "profile/import/import.h"
+#include "profile/model/run_merge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds, const char *law)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "broken law: %s\n", law);
+    abort();
+}
+
+static const struct importer *importer(void)
+{
+    for (size_t i = 0; i < importers_len; i++)
+        if (!strcmp(importers[i].name, FUZZ_IMPORT))
+            return &importers[i];
+    abort();
+}
+
+static void check_report(const struct run *r)
+{
+    struct arena a = {0};
+    struct space space;
+    struct functions functions;
+    struct run_weights weights;
+    struct stacks stacks;
+    run_weigh(&weights, r, &(struct run_choice){0}, &a);
+    if (space_lay_out(&space, r, &a, NULL)) {
+        double self = 0;
+        space_functions(&space, &functions, &a);
+        stacks_measure(&stacks, &space, &functions, weights.node, &a);
+        for (uint32_t i = 0; i < functions.len; i++)
+            self += stacks.self[i];
+        expect(fabs(self + stacks.unplaced - weights.total) <= weights.total * 1e-6,
+               "self and unplaced samples are all");
+    }
+    arena_deinit(&a);
+}
+
+static void check_merge(const struct run *r)
+{
+    struct run sum = {0};
+    if (run_merge(&sum, r, NULL) && run_merge(&sum, r, NULL))
+        for (uint32_t i = 0; i < r->events.len && i < 8; i++)
+            expect(run_weight(&sum, i) == 2 * run_weight(r, i), "twice a run is twice its weight");
+    run_deinit(&sum);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct run r = {0};
+    struct err e = {0};
+    struct bytes in = {data, size};
+    bool ok = importer()->read(in, "fuzz", &r, &e);
+    (void)importer()->probe(in);
+    expect(ok || e.line[0], "a failure has a message");
+    if (ok) {
+        expect(run_check(&r, &e), "what was read is a run");
+        check_report(&r);
+        check_merge(&r);
+    }
+    run_deinit(&r);
+    return 0;
+}

@@ -1,0 +1,45 @@
+/* Fuzzes the reader of perf.data. No file is opened.
+ *
+ * Laws: what was read is a run; samples of the file are in the run or among its losses; a failure
+ * has a message. */
+#include "profile/import/perf_data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds, const char *law)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "broken law: %s\n", law);
+    abort();
+}
+
+static void check_counts(const struct run *r, const struct perf_data_counts *c)
+{
+    uint64_t taken = 0, lost = 0;
+    for (size_t i = 0; i < r->samples.len; i++)
+        taken += r->samples.at[i].count;
+    for (size_t i = 0; i < r->losses.len; i++)
+        lost += r->losses.at[i].kind == RUN_LOST_OTHER ? r->losses.at[i].count : 0;
+    expect(taken == c->taken, "samples that were taken are in the run");
+    expect(c->samples - c->taken <= lost, "samples that were not taken are among the losses");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct run r = {0};
+    struct err e = {0};
+    struct perf_data_counts counts;
+    struct perf_data_options o = {.opens_no_files = true};
+    bool ok = perf_data_read((struct bytes){data, size}, "fuzz", &o, &r, &counts, &e);
+    expect(ok || e.line[0], "a failure has a message");
+    if (ok) {
+        expect(run_check(&r, &e), "what was read is a run");
+        check_counts(&r, &counts);
+    }
+    run_deinit(&r);
+    return 0;
+}

@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""test_library.py: libmonarc as it is installed: what is there, what it exports, and the examples,
+compiled against it as C and as C++, with its shared and with its static library.
+
+It refuses to look into the build folder: everything comes from a DESTDIR.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("MONARC_BUILD", ROOT / "build"))
+MONARC = os.environ.get("MONARC", str(BUILD / "monarc"))
+CC = os.environ.get("CC", "cc").split()
+CXX = os.environ.get("CXX", "c++").split()
+EXAMPLES = ROOT / "examples/library"
+WARNINGS = ["-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-O1"]
+C = [*CC, "-std=c99"]
+CPLUSPLUS = [*CXX, "-std=c++11", "-x", "c++"]
+
+
+def run(*command, **more):
+    return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True,
+                          **more).stdout
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.work = Path(tempfile.mkdtemp(prefix="monarc-library-"))
+        cls.addClassCleanup(shutil.rmtree, cls.work)
+        cls.root = cls.work / "root"
+        run("meson", "install", "-C", BUILD, "--no-rebuild", "--quiet",
+            env={**os.environ, "DESTDIR": str(cls.root)})
+        cls.pc = next(cls.root.rglob("monarc.pc"))
+        cls.libdir = cls.pc.parent.parent
+        cls.include = next(cls.root.rglob("monarc/error.h")).parent.parent
+        cls.prefix = cls.include.parent
+
+    def flags(self, *wanted):
+        environment = {**os.environ, "PKG_CONFIG_SYSROOT_DIR": str(self.root),
+                       "PKG_CONFIG_PATH": str(self.pc.parent)}
+        return run("pkg-config", *wanted, "monarc", env=environment).split()
+
+    def built(self, compiler, source, name, is_static=False):
+        program = self.work / name
+        libraries = ([f"-I{self.include}", "-x", "none", self.libdir / "libmonarc.a", "-lz"]
+                     if is_static else ["-x", "none", *self.flags("--cflags", "--libs")])
+        run(*compiler, *WARNINGS, source, *libraries, "-o", program)
+        return program
+
+    def environment(self):
+        return {**os.environ, "LD_LIBRARY_PATH": str(self.libdir),
+                "LIBMONARC": str(self.libdir / "libmonarc.so.1")}
+
+
+class Library(Installed):
+    def test_exports_are_those_of_the_list(self):
+        """A symbol that goes or changes its name breaks programs; one that comes is to be meant."""
+        listing = run("nm", "-D", "--defined-only", self.libdir / "libmonarc.so.1")
+        exported = sorted(re.findall(r" T (\S+)@@LIBMONARC_1$", listing, re.M))
+        expected = (ROOT / "tests/lib/symbols.txt").read_text().split()
+        if os.environ.get("MONARC_UPDATE"):
+            (ROOT / "tests/lib/symbols.txt").write_text("\n".join(exported) + "\n")
+            expected = exported
+        self.assertEqual(exported, expected)
+        self.assertEqual([line for line in listing.splitlines()
+                          if "monarc_" not in line and " A LIBMONARC_1" not in line], [])
+
+    def test_soname(self):
+        dynamic = run("readelf", "-d", self.libdir / "libmonarc.so")
+        self.assertIn("soname: [libmonarc.so.1]", dynamic)
+        needed = set(re.findall(r"Shared library: \[(\w+)", dynamic))
+        self.assertLessEqual(needed, {"libc", "libz", "ld"})
+
+    def test_archive_shows_nothing_else(self):
+        listing = run("nm", "--extern-only", "--defined-only", self.libdir / "libmonarc.a")
+        names = re.findall(r"^[0-9a-f]+ \w (\S+)$", listing, re.M)
+        self.assertEqual([n for n in names if not n.startswith("monarc_")], [])
+        self.assertEqual(sorted(names), (ROOT / "tests/lib/symbols.txt").read_text().split())
+
+    def test_headers_declare_what_is_exported(self):
+        declared = set()
+        for header in ("error", "formats", "profile", "recording", "coverage"):
+            text = (self.include / "monarc" / f"{header}.h").read_text()
+            text = re.sub(r"static inline.*?\n}|/\*.*?\*/", "", text, flags=re.S)
+            declared |= set(re.findall(r"\b(monarc_\w+)\(", text))
+        self.assertEqual(sorted(declared), (ROOT / "tests/lib/symbols.txt").read_text().split())
+
+    def test_manual_page_names_every_function(self):
+        page = next(self.root.rglob("libmonarc.3*"))
+        text = re.sub(r"[\\\"]", "", page.read_text())
+        self.assertEqual([name for name in (ROOT / "tests/lib/symbols.txt").read_text().split()
+                          if f"{name} (" not in text and f"{name}(" not in text], [])
+        self.assertIn("merge and convert profiles", run("man", "-l", "-Tascii", page))
+
+    def test_documents_are_installed(self):
+        documents = self.prefix / "share/doc/monarc"
+        for name in ("library.md", "formats/gmon.md", "schema/flat.schema.json",
+                     "examples/library/print_gmon.c"):
+            self.assertTrue((documents / name).is_file(), name)
+
+    def test_it_neither_prints_nor_ends_the_process(self):
+        needed = run("nm", "-D", "--undefined-only", self.libdir / "libmonarc.so.1")
+        names = set(re.findall(r" U (\w+)", needed))
+        self.assertEqual(names & {"exit", "_exit", "quick_exit", "printf", "puts", "fprintf",
+                                  "stderr", "stdout", "perror", "fopen", "umask", "signal",
+                                  "setlocale", "chdir", "setenv"}, set())
+
+    def test_the_only_state_is_the_running_call(self):
+        listing = run("objdump", "-t", self.libdir / "libmonarc.a")
+        state = re.findall(r"^[0-9a-f]+ .{7} (\.(?:data|bss|tdata|tbss)(?!\.rel)\S*)\s+[0-9a-f]+ "
+                           r"(?:\.hidden )?([^.\s]\S*)$", listing, re.M)
+        self.assertEqual([name for _, name in state], ["running"])
+        self.assertTrue(state[0][0].startswith(".tbss"))
+
+
+class Examples(Installed):
+    WAYS = (("c", C, False), ("c++", CPLUSPLUS, False), ("static", C, True))
+
+    def each_way(self, name):
+        for way, compiler, is_static in self.WAYS:
+            with self.subTest(way):
+                program = self.built(compiler, EXAMPLES / f"{name}.c", f"{name}-{way}", is_static)
+                yield lambda *arguments: run(program, *arguments, env=self.environment())
+
+    def test_write_rtos_and_print_gmon(self):
+        out = self.work / "rtos.out"
+        for write in self.each_way("write_rtos"):
+            for order, more in (("little", []), ("big", ["big"])):
+                write(out, *more)
+                info = json.loads(run(MONARC, "info", "--json", out))["files"][0]
+                self.assertEqual((info["word_bits"], info["byte_order"]), (32, order))
+        for show in self.each_way("print_gmon"):
+            self.assertEqual(show(out), """\
+GNU gmon.out, version 1, 4-byte pointers, big-endian
+histogram 0x8000000-0x8001000: 255 samples in 256 bins, 1000 a unit of seconds
+arc 0x8000024 -> 0x8000100: 12
+arc 0x8000024 -> 0x8000200: 100000
+""")
+
+    def test_print_gmon_says_what_is_wrong(self):
+        program = self.built(C, EXAMPLES / "print_gmon.c", "print_bad")
+        bad = self.work / "bad.out"
+        bad.write_bytes(b"gmon\1\0\0\0" + bytes(12) + b"\7")
+        told = subprocess.run([program, bad], env=self.environment(), capture_output=True,
+                              text=True)
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("at offset 20: a record begins with tag 7", told.stderr)
+
+    def test_print_recording(self):
+        """The weights of a known recording, and every cut of it refused."""
+        seed = ROOT / "tests/corpus/run/whole"
+        for show in self.each_way("print_recording"):
+            self.assertEqual(show(seed), """\
+2 processes, 2 threads, 4 samples
+process 7 p
+process 8  (not recorded)
+     1.000 ms self      4.000 ms total  /bin/p
+     3.000 ms self      3.000 ms total  (no file)
+     1.500 ms self      1.500 ms total  (no file)
+     0.000 ms self      1.500 ms total  (no file)
+""")
+        program = self.built(C, EXAMPLES / "print_recording.c", "print_cut")
+        cut = self.work / "cut.side"
+        for length in range(0, seed.stat().st_size, 13):
+            cut.write_bytes(seed.read_bytes()[:length])
+            told = subprocess.run([program, cut], env=self.environment(), capture_output=True,
+                                  text=True)
+            self.assertEqual((told.returncode, told.stdout), (1, ""), length)
+            self.assertEqual(told.stderr.count("\n"), 1)
+
+    def test_untagged(self):
+        """Graph, lines and counters of gcc before 3.4, as `monarc convert` writes them."""
+        sys.path.append(str(ROOT / "tests/cli"))
+        import before_34
+        bbg, da = ((ROOT / "tests/corpus" / kind / "gcc-12-c").read_bytes()
+                   for kind in ("bbg", "da"))
+        program = self.built(C, ROOT / "tests/lib/seeds/untagged.c", "untagged", False)
+        parts = [self.work / name for name in ("t.bbg", "t.bb", "t.da", "own.bbg", "own.da")]
+        for is_33 in True, False:
+            parts[0].write_bytes(before_34.graph(bbg, is_33))
+            parts[1].write_bytes(before_34.lines(bbg))
+            parts[2].write_bytes(before_34.counters(da, bbg, is_33))
+            run(program, *parts, env=self.environment())
+            for kind in "bbg", "da":
+                theirs = self.work / f"theirs.{kind}"
+                run(MONARC, "convert", "--to", kind, self.work / f"t.{kind}", "-o", theirs)
+                self.assertEqual((self.work / f"own.{kind}").read_bytes(), theirs.read_bytes())
+
+    def test_sum_gcda(self):
+        source = self.work / "turns.c"
+        source.write_text("int main(int c, char **v) { (void)v; int n = 0;\n"
+                          "while (c < 9)\n n += c++;\n return n > 99; }\n")
+        run(*CC, "--coverage", "-fprofile-update=single", "-o", "turns", "turns.c", cwd=self.work)
+        parts = []
+        for i, arguments in enumerate(((), ("a", "b"))):
+            run(self.work / "turns", *arguments, cwd=self.work)
+            parts.append(self.work / f"part{i}.gcda")
+            next(self.work.glob("*turns.gcda")).rename(parts[-1])
+        run(MONARC, "merge", "-o", self.work / "expected.gcda", *parts)
+        for add in self.each_way("sum_gcda"):
+            add(self.work / "sum.gcda", *parts)
+            self.assertEqual((self.work / "sum.gcda").read_bytes(),
+                             (self.work / "expected.gcda").read_bytes())
+
+    def test_make_da(self):
+        notes, counters = self.work / "sign.bbg", self.work / "sign.da"
+        for make in self.each_way("make_da"):
+            make(notes, counters)
+            for path in (notes, counters):
+                self.assertTrue(json.loads(run(MONARC, "info", "--json", path))["files"])
+            # Counters first: beside the notes of another checksum they would be refused.
+            (self.work / "sign.gcno").unlink(missing_ok=True)
+            run(MONARC, "convert", "--to", "gcda", "-o", self.work / "sign.gcda", counters)
+            run(MONARC, "convert", "--to", "gcno", "-o", self.work / "sign.gcno", notes)
+            (self.work / "sign.fun").write_text("fun sign(x)\n    if x < 0\n"
+                                                "        return -1\n    return 1\n")
+            told = run("gcov", "--stdout", "sign.gcno", cwd=self.work)
+            self.assertEqual(re.findall(r"^ *(\d+): +(\d+):", told, re.M),
+                             [("42", "2"), ("7", "3"), ("35", "4")])
+
+    def test_python(self):
+        profile = ROOT / "tests/corpus/gmon/arcs-first"
+        told = run(sys.executable, EXAMPLES / "print_gmon.py", profile, env=self.environment())
+        self.assertRegex(told, r"^GNU gmon.out, version 1: \d+ samples, \d+ calls over \d+ arcs\n")
+        missing = subprocess.run([sys.executable, EXAMPLES / "print_gmon.py", "/nowhere"],
+                                 env=self.environment(), capture_output=True, text=True)
+        self.assertEqual((missing.returncode, missing.stderr),
+                         (1, "/nowhere: No such file or directory\n"))
+
+
+class SeedsNames(Installed):
+    """Programs that use the names of the originals, compiled against ours."""
+
+    SEEDS = ROOT / "tests/lib/seeds"
+
+    def compiled(self, compiler, source, name, *flags):
+        program = self.work / name
+        run(*compiler, *WARNINGS, *flags, f"-I{self.include}", self.SEEDS / source, "-o",
+            program)
+        return program
+
+    def test_glibcs_header(self):
+        profile = (ROOT / "tests/corpus/gmon/arcs-first").read_bytes()
+        told = set()
+        for i, header in enumerate(("<sys/gmon_out.h>", "<monarc/gmon_out.h>",
+                                    "<monarc/gmon_out.h>\n#include <sys/gmon_out.h>")):
+            wrapper = self.work / f"header{i}.h"
+            wrapper.write_text(f"#include {header}\n")
+            for compiler in (C, CPLUSPLUS):
+                reader = self.compiled(compiler, "gmon_reader.c", "reader",
+                                       f'-DGMON_HEADER="{wrapper}"')
+                told.add(subprocess.run([reader], input=profile, check=True,
+                                        capture_output=True).stdout)
+        self.assertEqual(len(told), 1)
+        self.assertIn(b"arc 4", told.pop())
+
+    def test_ecoss_header(self):
+        for compiler in (C, CPLUSPLUS):
+            writer = self.compiled(compiler, "gmon_writer.c", "writer")
+            out = self.work / "ecos.out"
+            out.write_bytes(subprocess.run([writer], check=True, capture_output=True).stdout)
+            info = json.loads(run(MONARC, "info", "--json", out))["files"][0]
+            self.assertEqual((info["error"], info["arcs"]["calls"],
+                              info["histograms"][0]["samples"]), (None, 7, 65538))
+            reader = self.compiled(C, "gmon_reader.c", "reader",
+                                   "-DGMON_HEADER=<monarc/gmon_out.h>")
+            told = subprocess.run([reader], input=out.read_bytes(), check=True,
+                                  capture_output=True).stdout
+            self.assertEqual(told, b"histogram 1000 1040 4 100 seconds s: 65538\n"
+                                   b"arc 1010 1020 7\n")
+
+    def test_the_proposal(self):
+        for compiler in (C, CPLUSPLUS):
+            program = self.compiled(compiler, "proposal.c", "proposal")
+            told = run(program, self.work / "halves")
+            self.assertEqual(told, "half 12345678\n  3\nwhole 87654321\n  4\n")
+            for suffix in ("bbg", "da"):
+                told = run(MONARC, "info", "--json", self.work / f"halves.{suffix}")
+                self.assertIsNone(json.loads(told)["files"][0]["error"])
+            copy = self.work / "copy.da"
+            run(MONARC, "convert", "--to", "da", "-o", copy, self.work / "halves.da")
+            self.assertEqual(copy.read_bytes(), (self.work / "halves.da").read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()

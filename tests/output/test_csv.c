@@ -1,0 +1,68 @@
+/* CSV: commas between fields and nowhere else, quotes where RFC 4180 wants them, no control bytes.
+ */
+#include "output/csv.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+static void expect(struct out *out, const char *wanted)
+{
+    out_char(out, 0);
+    assert_string_equal(out->at, wanted);
+}
+
+static void check_text(const char *text, const char *wanted)
+{
+    struct out out;
+    out_init(&out, -1);
+    struct csv c = {.out = &out};
+    csv_str(&c, text);
+    expect(&out, wanted);
+    out_deinit(&out);
+}
+
+static void texts_are_quoted_where_they_must_be(void **state)
+{
+    (void)state;
+    check_text("operator new", "operator new");
+    check_text("f(int, char)", "\"f(int, char)\"");
+    check_text("operator\"\" _s", "\"operator\"\"\"\" _s\"");
+    check_text("", "");
+    check_text(NULL, "");
+}
+
+static void control_bytes_are_shown(void **state)
+{
+    (void)state;
+    check_text("a\r\nb\x1b\x1f\x7f", "a??b???");
+    check_text(" ~\xc3\xa9", " ~\xc3\xa9");
+}
+
+static void fields_and_lines(void **state)
+{
+    (void)state;
+    struct out out;
+    out_init(&out, -1);
+    struct csv c = {.out = &out};
+    csv_header(&c, "a,b,c,d,e,f");
+    csv_none(&c), csv_u64(&c, UINT64_MAX), csv_double(&c, 0.1), csv_double(&c, NAN);
+    csv_address(&c, 0x401000), csv_str(&c, "x");
+    csv_end(&c);
+    csv_double(&c, INFINITY), csv_u64(&c, 0);
+    csv_end(&c);
+    expect(&out, "a,b,c,d,e,f\r\n,18446744073709551615,0.1,,0x401000,x\r\n,0\r\n");
+    out_deinit(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_are_quoted_where_they_must_be),
+        cmocka_unit_test(control_bytes_are_shown),
+        cmocka_unit_test(fields_and_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

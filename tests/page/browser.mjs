@@ -1,0 +1,333 @@
+/* browser.mjs: clicks and types through pages of `monarc html` in Chromium and compares what they show
+ * with what the commands print as JSON. Prints TAP.
+ *
+ * usage: browser.mjs SPECIFICATION.json NODE_MODULES CHROMIUM
+ *
+ * The specification is what test_page.py writes: pages, each with the JSON of the commands on the same
+ * data. No page may say anything on the console, ask for anything but itself, or raise an error. */
+
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+const [specificationFile, modules, chromiumPath] = process.argv.slice(2);
+const require = createRequire(pathToFileURL(`${modules}/x.js`));
+const { chromium } = require("playwright-core");
+const axeSource = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const specification = JSON.parse(fs.readFileSync(specificationFile, "utf8"));
+
+let cases = 0, failures = 0;
+
+function ok(isFine, name, detail) {
+    cases++;
+    failures += isFine ? 0 : 1;
+    console.log(`${isFine ? "ok" : "not ok"} ${cases} - ${name}`);
+    if (!isFine && detail !== undefined)
+        console.log(`# ${String(detail).replace(/\n/g, "\n# ")}`);
+}
+
+function same(found, expected, name) {
+    const [left, right] = [JSON.stringify(found), JSON.stringify(expected)];
+    ok(left === right, name, `found    ${left}\nexpected ${right}`);
+}
+
+const digits = text => text.replace(/[^\d.?-]/g, "");
+const percent = share => (100 * share).toFixed(2);
+
+/* --- one page ---------------------------------------------------------------------------------- */
+
+class Visit {
+    constructor(browser, entry, options) {
+        Object.assign(this, { browser, entry, options: options || {}, said: [] });
+    }
+
+    async open() {
+        this.context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...this.options });
+        this.page = await this.context.newPage();
+        this.page.on("console", message => this.said.push(`console: ${message.text()}`));
+        this.page.on("pageerror", error => this.said.push(`error: ${error.message}`));
+        this.page.on("dialog", dialog => { this.said.push("a dialog"); dialog.dismiss(); });
+        this.page.on("request", request => {
+            if (!request.url().startsWith("file:") && !request.url().startsWith("blob:"))
+                this.said.push(`request: ${request.url()}`);
+        });
+        return this;
+    }
+
+    async view(address) {
+        await this.page.goto("about:blank");
+        await this.page.goto(`${pathToFileURL(this.entry.file)}#${new URLSearchParams(address)}`);
+        await this.settled();
+    }
+
+    async settled() {
+        await this.page.waitForFunction(() => {
+            const main = document.querySelector("main[class]"), wanted = new URLSearchParams(location.hash.slice(1)).get("view");
+            return main && document.title.includes(" - ") && (!wanted || main.className === wanted);
+        });
+        await this.page.evaluate(() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 30))));
+    }
+
+    async press(...keys) {
+        for (const key of keys) {
+            await this.page.keyboard.press(key);
+            await this.settled();
+        }
+    }
+
+    address() {
+        return Object.fromEntries(new URLSearchParams(new URL(this.page.url()).hash.slice(1)));
+    }
+
+    /* Rows of a table as objects: title of the column -> text. */
+    rows(selector) {
+        return this.page.$$eval(selector, tables => tables.map(table => {
+            const titles = [...table.querySelectorAll("thead th")].map(th => th.innerText.replace(/[▲▼]/g, "").trim());
+            return [...table.querySelectorAll("tbody tr:not(.spacer)")].map(row =>
+                Object.fromEntries([...row.children].map((cell, i) => [titles[i], cell.innerText.trim()])));
+        }));
+    }
+
+    async close(name) {
+        same(this.said, [], `${name}: nothing on the console, no request, no error`);
+        await this.context.close();
+    }
+}
+
+/* --- figures ----------------------------------------------------------------------------------- */
+
+async function checkFunctions(visit, name, flat) {
+    await visit.view({ view: "functions" });
+    const [shown] = await visit.rows("main table.rows");
+    const byName = new Map();
+    for (const row of flat.functions)
+        byName.set(row.name, byName.has(row.name) ? null : row);
+    let compared = 0;
+    const whole = await visit.page.$$eval("main table.rows tbody tr:not(.spacer)", rows =>
+        rows.map(row => row.querySelector("td.name a").title)); /* what the table shows is shorter */
+    for (const [i, row] of shown.slice(0, 25).entries()) {
+        const expected = byName.get(whole[i]);
+        if (!expected)
+            continue;
+        compared++;
+        if (flat.summary.has_samples && (digits(row["self %"]) !== percent(expected.self_share) ||
+            digits(row["total %"]) !== percent(expected.total_samples / (flat.summary.samples || 1))))
+            ok(false, `${name}: ${row.function}`, JSON.stringify([row, expected]));
+        if (row.calls !== undefined && digits(row.calls) !== String(expected.calls))
+            ok(false, `${name}: calls of ${row.function}`, JSON.stringify([row, expected]));
+    }
+    const measured = flat.functions.filter(row => row.self_samples > 0 || row.calls);
+    ok(compared >= Math.min(3, measured.length), `${name}: ${compared} functions have the figures of flat --json`);
+}
+
+/* A window of a recording, against the same command with --from and --to. */
+async function checkParts(visit, name, parts) {
+    for (const { from, to, flat } of parts) {
+        await visit.view({ view: "functions", from, to });
+        const [shown] = await visit.rows("main table.rows");
+        const wanted = flat.functions.filter(row => row.total_samples > 0 && !/[([]/.test(row.name)).slice(0, 5);
+        const found = wanted.map(({ name: wantedName }) => shown.find(row => row.function === wantedName))
+            .map(row => row && `${digits(row["self %"])} ${digits(row["total %"])}`);
+        const expected = wanted.map(row => `${percent(row.self_share)} ${percent(row.total_samples / flat.summary.samples)}`);
+        same(found, expected, `${name}: from ${from} to ${to} as flat --from --to`);
+        await visit.press("1");
+        same(visit.address().from, String(from), `${name}: the part stays chosen`);
+    }
+    await visit.view({ view: "timeline" });
+    const box = await (await visit.page.$(".times canvas")).boundingBox();
+    await visit.page.mouse.move(box.x + box.width / 4, box.y + 30);
+    await visit.page.mouse.down();
+    await visit.page.mouse.move(box.x + box.width / 2, box.y + 30, { steps: 4 });
+    await visit.page.mouse.up();
+    await visit.settled();
+    ok(Number(visit.address().to) > Number(visit.address().from) && await visit.page.$(".part"), `${name}: dragging chooses a part`);
+}
+
+async function checkCallers(visit, name, graph) {
+    const entries = graph.entries.filter(e => e.kind === "function" && !e.cycle && e.callees.length).slice(0, 4);
+    for (const entry of entries) {
+        await visit.view({ view: "callers", fn: keyOf(entry) });
+        const tables = await visit.rows("main table.rows");
+        const callees = tables[tables.length - 1].filter(row => row.callee);
+        const expected = entry.callees.filter(line => line.kind === "arc" && line.calls && !line.name.includes("("))
+            .map(line => `${line.name} ${line.calls}`).sort();
+        const found = callees.map(row => `${row.callee} ${digits(row.calls || "")}`);
+        const missing = expected.filter(line => !found.includes(line));
+        same(missing, [], `${name}: callees of ${entry.name} have the calls of graph --json`);
+    }
+}
+
+function keyOf(entry) {
+    return entry.object ? `${entry.linkage_name}@${entry.object}` : entry.linkage_name;
+}
+
+async function checkFlame(visit, name, flat) {
+    const top = [...flat.functions].filter(row => !row.name.match(/[(<[]/)).sort((l, r) => r.self_samples - l.self_samples)[0];
+    await visit.view({ view: "flame", search: `^${top.name}$` });
+    const text = await visit.page.textContent("p.frame");
+    const share = Number(digits(text.split("match")[0]));
+    const expected = 100 * top.total_samples / flat.summary.samples, atMost = 100 * flat.functions.filter(f => f.name === top.name)
+        .reduce((sum, f) => sum + f.total_samples, 0) / flat.summary.samples;
+    ok(share > 0.95 * 100 * top.self_share - 0.1 && share < atMost + 0.1, `${name}: the flame has ${share} % of ${top.name}`, expected);
+    await visit.view({ view: "flame", way: "callers" });
+    await visit.view({ view: "flame", fn: keyOf(top) });
+    const whole = await visit.page.textContent("p.frame");
+    ok(/%/.test(whole), `${name}: callers of ${top.name} in the flame`, whole);
+}
+
+async function checkCoverage(visit, name, cover) {
+    await visit.view({ view: "coverage", search: "." });
+    const [shown] = await visit.rows("main table.rows");
+    for (const source of cover.sources.slice(0, 10)) {
+        const row = shown.find(r => r["folder, file"] === source.path);
+        const { all, hit, unknown } = source.totals.lines;
+        ok(row && digits(row.lines) === (100 * hit / (all - unknown)).toFixed(1) && digits(row.missed) === String(all - unknown - hit),
+            `${name}: lines of ${source.path} as in cover --json`, JSON.stringify([row, source.totals.lines]));
+    }
+    const source = cover.sources[0];
+    await visit.view({ view: "source", file: source.path, line: source.lines[0].line });
+    const counts = await visit.page.$$eval(".lines .line[role=row]", rows => rows.map(row =>
+        [Number(row.querySelector(".at").textContent), [...row.querySelectorAll(".count:not(.calls)")].pop()?.textContent || ""]));
+    const byLine = new Map(source.lines.map(line => [line.line, line.count === null ? "?" : String(line.count)]));
+    const wrong = counts.filter(([line, count]) => digits(count) !== (byLine.get(line) || ""));
+    same(wrong, [], `${name}: counts of the lines of ${source.path}`);
+}
+
+/* No column of what was not counted, no file without missed lines, no "1 objects". */
+async function checkSummary(visit, name) {
+    await visit.view({ view: "summary" });
+    const tables = (await visit.rows("main table.small")).filter(rows => rows.length);
+    for (const key of ["calls", "missed"])
+        for (const rows of tables.filter(all => key in all[0]))
+            ok(key === "calls" ? rows.some(row => row[key] !== "0") : rows.every(row => row[key] !== "0"), `${name}: ${key} in the summary`);
+    const text = await visit.page.$$eval("main dl.facts", lists => lists.map(list => list.textContent).join(" "));
+    ok(!/(^|[^\d\u202f.])1 (objects|counter files|tracefiles|call sites|samples)/.test(text), `${name}: one is one`, text.slice(0, 400));
+}
+
+/* --- what people do ---------------------------------------------------------------------------- */
+
+async function checkKeyboard(visit, name, views) {
+    await visit.view({ view: "summary" });
+    for (let i = 0; i < views.length; i++) {
+        await visit.press(String(i + 1));
+        same(visit.address().view, views[i], `${name}: key ${i + 1} opens ${views[i]}`);
+    }
+    await visit.press("?");
+    ok(await visit.page.$eval("#help", help => help.open), `${name}: ? lists the keys`);
+    await visit.press("Escape");
+    ok(!await visit.page.$eval("#help", help => help.open), `${name}: Escape closes the list`);
+    await visit.press("2", "/");
+    await visit.page.keyboard.type("ma.n");
+    await visit.settled();
+    const [found] = await visit.rows("main table.rows");
+    ok(found.length > 0 && found.every(row => /ma.n/i.test(JSON.stringify(row))), `${name}: / searches`, JSON.stringify(found));
+    await visit.press("Escape", "Enter");
+    same(visit.address().view, "callers", `${name}: Enter opens the row`);
+    await visit.page.goBack();
+    await visit.settled();
+    same(visit.address().view, "functions", `${name}: back`);
+    same(visit.address().search, "ma.n", `${name}: the address keeps the search`);
+}
+
+async function checkSourceKeys(visit, name, cover) {
+    const source = cover.sources.find(s => s.totals.lines.hit < s.totals.lines.all);
+    const missed = source.lines.filter(line => line.count === 0).map(line => line.line);
+    await visit.view({ view: "source", file: source.path, line: 1 });
+    await visit.press("l");
+    same(Number(visit.address().line), missed[0], `${name}: l goes to the first line that never ran`);
+    await visit.press("Shift+L");
+    same(Number(visit.address().line), missed[missed.length - 1], `${name}: L goes backwards`);
+}
+
+async function checkAccess(visit, name, view) {
+    await visit.page.evaluate(axeSource);
+    const result = await visit.page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+    const serious = result.violations.filter(v => v.impact === "serious" || v.impact === "critical")
+        .map(v => `${v.id}: ${v.nodes.slice(0, 2).map(n => n.target.join(" ")).join("; ")}`);
+    same(serious, [], `${name}: axe finds no serious fault in ${view}`);
+}
+
+/* Sources by the end of their names, and a line of each that must be in sight when it is asked for. */
+async function checkLines(visit, name, lines) {
+    for (const [file, line] of Object.entries(lines)) {
+        await visit.view({ view: "source", file, line });
+        const shown = await visit.page.$$eval(".lines .line .at", cells => cells.map(cell => Number(cell.textContent)));
+        const chosen = await visit.page.$(".lines .line.chosen");
+        ok(shown.includes(line) && chosen && shown.length < 200, `${name}: line ${line} of ${file} is shown`, shown.slice(0, 5));
+    }
+    ok(!await visit.page.$("main img, main b"), `${name}: no source is markup`);
+}
+
+/* Details of a line: they open by a click, and the key d hides them. */
+async function checkDetails(visit, name, { file, line, titles }) {
+    await visit.view({ view: "source", file, line: 1 });
+    ok(await visit.page.$eval(".line-panel", panel => panel.hidden), `${name}: nothing else is known of line 1`);
+    await visit.page.click(`.lines .line[aria-rowindex="${line + 1}"] .at`);
+    const captions = await visit.page.$$eval(".line-panel caption", all => all.map(caption => caption.textContent.split(":")[0]));
+    same(captions, titles, `${name}: details of line ${line}`);
+    await visit.press("d");
+    ok(await visit.page.$eval(".line-panel", panel => panel.hidden), `${name}: d hides them`);
+    await visit.press("d");
+    await checkAccess(visit, name, "details");
+}
+
+async function viewsOf(visit) {
+    return visit.page.$$eval("nav a", links => links.map(a => new URLSearchParams(a.hash.slice(1)).get("view")));
+}
+
+/* --- pages ------------------------------------------------------------------------------------- */
+
+async function checkPage(browser, name, entry) {
+    let visit = await new Visit(browser, entry).open();
+    await visit.view({ view: "summary" });
+    const views = await viewsOf(visit);
+    await checkSummary(visit, name);
+    for (const view of views) {
+        await visit.view({ view });
+        const wrong = await visit.page.$$eval(".remark.warning", all => all.map(e => e.textContent)
+            .filter(text => text.includes("cannot be shown:") && !text.includes("The text")));
+        same(wrong, [], `${name}: ${view} is shown`);
+        await checkAccess(visit, name, view);
+    }
+    if (entry.flat)
+        await checkFunctions(visit, name, entry.flat);
+    if (entry.graph)
+        await checkCallers(visit, name, entry.graph);
+    if (entry.flat && entry.flat.summary.samples > 0)
+        await checkFlame(visit, name, entry.flat);
+    if (entry.cover) {
+        await checkCoverage(visit, name, entry.cover);
+        await checkSourceKeys(visit, name, entry.cover);
+    }
+    if (entry.details)
+        await checkDetails(visit, name, entry.details);
+    if (entry.lines)
+        await checkLines(visit, name, entry.lines);
+    if (entry.parts)
+        await checkParts(visit, name, entry.parts);
+    if (entry.keyboard)
+        await checkKeyboard(visit, name, views);
+    if (entry.title)
+        ok((await visit.page.title()).endsWith(entry.title) && !await visit.page.$("img"), `${name}: nothing of it runs`);
+    await visit.close(name);
+    visit = await new Visit(browser, entry, { viewport: { width: 400, height: 800 }, colorScheme: "dark" }).open();
+    for (const view of views) {
+        await visit.view({ view });
+        const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);
+        ok(wide <= 400, `${name}: ${view} fits into 400 pixels`, wide);
+        if (view !== "source")
+            await checkAccess(visit, `${name}, dark`, view);
+    }
+    await visit.close(`${name}, narrow and dark`);
+    visit = await new Visit(browser, entry, { javaScriptEnabled: false }).open();
+    await visit.page.goto(String(pathToFileURL(entry.file)));
+    ok((await visit.page.$$("noscript table tr, table tr")).length > (entry.isEmpty ? 0 : 1), `${name}: tables without scripts`);
+    await visit.close(`${name}, without scripts`);
+}
+
+const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
+for (const [name, entry] of Object.entries(specification))
+    await checkPage(browser, name, entry).catch(error => ok(false, `${name}: ${error.message}`, error.stack));
+await browser.close();
+console.log(`1..${cases}`);
+process.exit(failures ? 1 : 0);

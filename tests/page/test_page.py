@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""test_page.py: pages of real programs, and one that tries to break out, for browser.mjs to look at.
+
+Needs Chromium and the node modules that tools/setup.sh's need_browser puts into build/npm. Without
+them it skips, and says what is missing; with MONARC_BROWSER=required, as in .ci/run, that is a failure.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/cli"))
+
+from harness import gmon, monarc, monarc_json  # noqa: E402
+from odd_pages import odd_profiles, odd_sources  # noqa: E402
+from test_html import DETAILED, before_and_after, commit_both, hostile_program  # noqa: E402
+
+MODULES = Path(os.environ.get("MONARC_NODE_MODULES", ROOT / "build/npm/node_modules"))
+
+
+def missing():
+    for program in ("chromium", "node", "cc", "objcopy"):
+        if not shutil.which(program):
+            return f"{program} is not here"
+    for module in ("playwright-core", "axe-core"):
+        if not (MODULES / module).is_dir():
+            return f"the node module {module} is not in build/npm (tools/setup.sh: need_browser)"
+    return None
+
+
+def entry(file, *arguments, cwd, **more):
+    answer = monarc("html", "-o", file, *arguments, cwd=cwd)
+    if answer.returncode > 1:
+        raise SystemExit(answer.stderr.decode())
+    return {"file": str(Path(cwd, file)), **more}
+
+
+def profile_json(*arguments, cwd):
+    return {"flat": monarc_json("flat", "--all", *arguments, cwd=cwd),
+            "graph": monarc_json("graph", *arguments, cwd=cwd)}
+
+
+def part(recording, start, end, folder):
+    return {"from": start, "to": end,
+            "flat": monarc_json("flat", "--from", start, "--to", end, recording, cwd=folder)}
+
+
+def build(folder, flags):
+    subprocess.run([ROOT / "examples/build.sh", folder, *flags], check=True, capture_output=True)
+
+
+def run(program, folder):
+    (folder / "gmon.out").unlink(missing_ok=True)
+    subprocess.run([f"./{program}"], cwd=folder, check=True, capture_output=True)
+    (folder / "gmon.out").rename(folder / f"{program}.gmon")
+
+
+def details(folder):
+    """Machine code and inlined calls, with samples on all of one function."""
+    folder.mkdir()
+    Path(folder, "p.c").write_text(DETAILED)
+    subprocess.run(["cc", "-g", "-O1", "--coverage", "-o", "p", "p.c"], cwd=folder, check=True)
+    subprocess.run(["./p"], cwd=folder, check=True)
+    nm = subprocess.run(["nm", "-S", "p"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    start, size = next((int(line.split()[0], 16), int(line.split()[1], 16)) for line in nm.splitlines() if line.endswith(" work"))
+    Path(folder, "p.gmon").write_bytes(gmon([(start, start + size // 2 * 2, [1] * (size // 2))]))
+    return entry("p.html", "--force", "--asm", "--inlines", "p", "p.gmon", ".", cwd=folder,
+                 details={"file": "p.c", "line": 5, "titles": ["Machine code", "Inlined into"]})
+
+
+def pages(folder):
+    """Profile and coverage of a program in C; profiles of C++ and Fortran; a recording; names that are
+    markup; coverage alone, with its sources beside the page."""
+    build(folder, ["-pg", "-g", "-O0", "--coverage"])
+    found = {}
+    run("calc", folder)
+    coverage = folder / "calc-coverage"
+    coverage.mkdir()
+    for file in [*folder.glob("calc-*.gc*")]:
+        file.rename(coverage / file.name)
+    cover = json.loads(monarc("cover", "--json", "-", coverage, cwd=folder).stdout)
+    found["C, profile and coverage"] = entry("calc.html", "calc", "calc.gmon", coverage, cwd=folder, cover=cover,
+                                             keyboard=True, **profile_json("calc", "calc.gmon", cwd=folder))
+    found["coverage beside the page"] = entry("cover.html", "--folder", coverage, cwd=folder, cover=cover)
+    for program in ("shapes", "heat"):
+        if (folder / program).exists():
+            run(program, folder)
+            found[program] = entry(f"{program}.html", program, f"{program}.gmon", cwd=folder,
+                                   **profile_json(program, f"{program}.gmon", cwd=folder))
+    recorded = monarc("run", "--no-report", "-o", "average.monarc", "./average", cwd=folder)
+    if recorded.returncode == 0:
+        found["recording"] = entry("average.html", "average.monarc", cwd=folder,
+                                   flat=monarc_json("flat", "--all", "average.monarc", cwd=folder),
+                                   parts=[part("average.monarc", 0.05, 0.25, folder)])
+    found["details"] = details(folder / "details")
+    changes = folder / "changes"
+    changes.mkdir()
+    if before_and_after(changes) and commit_both(changes):
+        found["changes and authors"] = entry("p.html", "--blame", "--base", "then.info", "--diff", "p.patch", ".", cwd=changes)
+    odd = folder / "odd"
+    arguments = odd_sources(odd, ["cc"])
+    found["odd sources"] = entry("odd.html", *arguments, cwd=odd, **profile_json(*arguments, cwd=odd),
+                                 lines={"gone.c": 1, "changed.c": 2, "latin.c": 2, "lines.c": 500000, "wide.c": 1, "binary.c": 1})
+    for name, arguments in odd_profiles(folder / "hardly", ["cc"]).items():
+        found[name] = entry(f"{name}.html", *arguments, cwd=folder / "hardly",
+                            isEmpty=name == "nothing at all", **profile_json(*arguments, cwd=folder / "hardly"))
+    hostile = folder / "hostile"
+    hostile.mkdir()
+    program, profile = hostile_program(hostile)
+    title = "</title><script>document.title='broken'</script>"
+    found["hostile names"] = entry("hostile.html", "--force", "--title", title, program, profile, cwd=hostile,
+                                   title=title)
+    return found
+
+
+def main():
+    reason = missing()
+    if reason:
+        if os.environ.get("MONARC_BROWSER") == "required":
+            print(f"not ok 1 - browser\n# {reason}\n1..1")
+            sys.exit(1)
+        print(f"1..0 # SKIP {reason}")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        specification = Path(folder, "pages.json")
+        specification.write_text(json.dumps(pages(Path(folder))))
+        sys.stdout.flush()
+        sys.exit(subprocess.run(["node", ROOT / "tests/page/browser.mjs", specification, MODULES,
+                                 shutil.which("chromium")], check=False).returncode)
+
+
+main()

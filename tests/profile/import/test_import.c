@@ -1,0 +1,85 @@
+/* The table of imports: each row has its page, seeds and fuzz target, and finds its own seeds. */
+#include "base/file.h"
+#include "profile/import/import.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void path_of(char *into, size_t room, const char *folder, const char *name)
+{
+    snprintf(into, room, "%s/%s/%s", getenv("MONARC_SOURCE"), folder, name);
+}
+
+static void expect_mentioned(const char *file, const char *text)
+{
+    char path[4096];
+    struct file_buffer b = {0};
+    struct err e = {0};
+    path_of(path, sizeof path, ".", file);
+    assert_true(file_read(path, &b, &e));
+    if (!memmem(b.at, b.len, text, strlen(text)))
+        fail_msg("%s does not mention %s", file, text);
+    file_buffer_deinit(&b);
+}
+
+/* Some seeds are for the reader alone: damaged ones. */
+static void expect_own_seeds(const struct importer *importer)
+{
+    char folder[4096], path[8192];
+    unsigned own = 0;
+    snprintf(folder, sizeof folder, "%s/tests/corpus/%s", getenv("MONARC_SOURCE"), importer->name);
+    DIR *directory = opendir(folder);
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        struct file_buffer b = {0};
+        struct err e = {0};
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] == '.')
+            continue;
+        assert_true(file_read(path, &b, &e));
+        const struct importer *found = importer_of(file_bytes(&b));
+        if (found && found != importer)
+            fail_msg("%s is taken for %s", path, found->title);
+        own += found == importer;
+        file_buffer_deinit(&b);
+    }
+    closedir(directory);
+    assert_true(own > 0);
+}
+
+static void rows_are_complete(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < importers_len; i++) {
+        char text[64];
+        expect_own_seeds(&importers[i]);
+        snprintf(text, sizeof text, "| %s |", importers[i].name);
+        expect_mentioned("docs/import.md", text);
+        snprintf(text, sizeof text, "'%s'", importers[i].name);
+        expect_mentioned("tests/fuzz/meson.build", text);
+    }
+}
+
+static void other_files_are_none(void **state)
+{
+    static const char *const others[] = {
+        "",        "\n",         "int main(void)\n{\n    return 0;\n}\n",    "gmon\1\0\0\0",
+        "\177ELF", "1 2\n3 4\n", "TN:\nSF:/src/a.c\nDA:1,1\nend_of_record\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_null(importer_of((struct bytes){(const uint8_t *)others[i], strlen(others[i])}));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_complete),
+        cmocka_unit_test(other_files_are_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+/* The reader of perf.data, on the seeds of its fuzz target: what stands in them comes out, in the
+ * order of time, whichever way it was written. */
+#include "base/file.h"
+#include "profile/import/perf_data.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void read_seed(const char *seed, struct run *r, struct perf_data_counts *counts)
+{
+    char path[4096];
+    struct file_buffer b = {0};
+    struct err e = {0};
+    struct perf_data_options o = {.opens_no_files = true};
+    snprintf(path, sizeof path, "%s/tests/corpus/perf_data/%s", getenv("MONARC_SOURCE"), seed);
+    assert_true(file_read(path, &b, &e));
+    if (!perf_data_read(file_bytes(&b), seed, &o, r, counts, &e))
+        fail_msg("%s", e.line);
+    file_buffer_deinit(&b);
+}
+
+static uint64_t lost(const struct run *r, enum run_loss_kind kind, const char *text)
+{
+    for (size_t i = 0; i < r->losses.len; i++)
+        if (r->losses.at[i].kind == kind && strstr(r->losses.at[i].text, text))
+            return r->losses.at[i].count;
+    return 0;
+}
+
+/* "PATH+ADDRESS" of a node and its callers, outermost first. */
+static void put_stack(const struct run *r, uint32_t node, char *into, size_t room)
+{
+    static const char *const names[RUN_OBJECT_KINDS] = {[RUN_OBJECT_GENERATED] = "generated",
+                                                        [RUN_OBJECT_KERNEL] = "kernel",
+                                                        [RUN_OBJECT_CUT] = "cut"};
+    if (!node)
+        return;
+    const struct run_node *n = &r->nodes.at[node];
+    const struct run_object *o = &r->objects.at[n->object];
+    char inner[512];
+    put_stack(r, n->parent, into, room);
+    snprintf(inner, sizeof inner, "%s%s+%llx", *into ? ";" : "",
+             o->kind == RUN_OBJECT_FILE ? o->path : names[o->kind], (unsigned long long)n->address);
+    strncat(into, inner, room - strlen(into) - 1);
+}
+
+static void assert_sample(const struct run *r, uint64_t weight, uint32_t pid, const char *stack)
+{
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct run_sample *s = &r->samples.at[i];
+        char found[1024] = "";
+        uint32_t process = r->threads.at[s->thread].process;
+        put_stack(r, s->node, found, sizeof found);
+        if (s->weight == weight && r->processes.at[process].pid == pid && !strcmp(found, stack))
+            return;
+    }
+    fail_msg("there is no sample of %llu at %s", (unsigned long long)weight, stack);
+}
+
+/* Callers are told by an address within their call; a frame that is in no mapping is none. */
+static void check_plain(const char *seed)
+{
+    struct run r = {0};
+    struct perf_data_counts counts;
+    read_seed(seed, &r, &counts);
+    assert_int_equal(counts.samples, 4);
+    assert_int_equal(counts.taken, 3);
+    assert_int_equal(lost(&r, RUN_LOST_OTHER, "hypervisor"), 1);
+    assert_int_equal(lost(&r, RUN_LOST_RECORDS, "perf lost"), 3);
+    assert_int_equal(r.processes.len, 2);
+    assert_string_equal(r.processes.at[0].name, "main");
+    assert_int_equal(r.processes.at[1].parent_pid, 7);
+    assert_int_equal(r.events.len, 1);
+    assert_string_equal(r.events.at[0].name, "cpu-clock");
+    assert_int_equal(r.events.at[0].period, 1000);
+    assert_sample(&r, 5, 7, "/nowhere/main+20;/nowhere/main+10");
+    assert_sample(&r, 7, 7,
+                  "/nowhere/main+20;/nowhere/main+30;[kernel.kallsyms]+1ff;[kernel.kallsyms]+10");
+    assert_sample(&r, 5, 8, "cut+3;/nowhere/main+20;/nowhere/main+10");
+    run_deinit(&r);
+}
+
+static void files_of_either_order(void **state)
+{
+    (void)state;
+    check_plain("little");
+    check_plain("big");
+}
+
+static void pipes_and_packed_files(void **state)
+{
+    (void)state;
+    check_plain("pipe");
+    check_plain("packed");
+}
+
+static void build_ids_are_kept(void **state)
+{
+    struct run r = {0};
+    (void)state;
+    read_seed("little", &r, NULL);
+    for (size_t i = 0; i < r.objects.len; i++)
+        if (r.objects.at[i].kind == RUN_OBJECT_FILE && r.objects.at[i].path[0] == '/') {
+            assert_int_equal(r.objects.at[i].build_id_bytes, 20);
+            assert_int_equal(r.objects.at[i].build_id[0], 9);
+        }
+    assert_int_equal(lost(&r, RUN_LOST_OTHER, "build-ids"), 0);
+    run_deinit(&r);
+    r = (struct run){0};
+    read_seed("pipe", &r, NULL);
+    assert_int_equal(lost(&r, RUN_LOST_OTHER, "build-ids"), 1);
+    run_deinit(&r);
+}
+
+static void several_events(void **state)
+{
+    struct run r = {0};
+    struct perf_data_counts counts;
+    (void)state;
+    read_seed("events", &r, &counts);
+    assert_int_equal(r.events.len, 2);
+    assert_string_equal(r.events.at[1].name, "instructions");
+    assert_int_equal(run_weight(&r, 0), 5);
+    assert_int_equal(run_weight(&r, 1), 6);
+    assert_int_equal(lost(&r, RUN_LOST_OTHER, "events that the file does not describe"), 1);
+    assert_int_equal(counts.samples, 3);
+    run_deinit(&r);
+}
+
+static void registers_and_stacks_are_unwound(void **state)
+{
+    struct run r = {0};
+    (void)state;
+    read_seed("stacks", &r, NULL);
+    assert_int_equal(r.stacks, 1);
+    assert_sample(&r, 5, 7, "cut+1;/nowhere/main+10"); /* there is no table */
+    run_deinit(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_of_either_order),
+        cmocka_unit_test(pipes_and_packed_files),
+        cmocka_unit_test(build_ids_are_kept),
+        cmocka_unit_test(several_events),
+        cmocka_unit_test(registers_and_stacks_are_unwound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,314 @@
+/* What a recorder left behind: tables are summed, counts that were to be taken off are gone, and
+ * each object gets its share at link addresses. */
+#include "profile/model/unfinished.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* Two objects, away from where they are linked. */
+enum {
+    PROGRAM = 0x500000,
+    LIBRARY = 0x700000,
+    BIAS = 0x100000,
+    OBJECT_BYTES = 0x10000,
+    TEXT = 0x1000, /* from the object's start */
+    TEXT_BYTES = 0x2000,
+};
+
+/* Link addresses of the program's text. */
+enum { LINKED = PROGRAM - BIAS, LINKED_TEXT = LINKED + TEXT };
+
+static struct recorded_object *add_object(struct unfinished *u, uint32_t id, uint64_t start,
+                                          const char *path)
+{
+    struct recorded_object o = {.id = id,
+                                .start = start,
+                                .end = start + OBJECT_BYTES,
+                                .bias = BIAS,
+                                .text_low = start + TEXT,
+                                .text_high = start + TEXT + TEXT_BYTES,
+                                .path = path};
+    vec_push(&u->recording.objects, o);
+    return &u->recording.objects.at[u->recording.objects.len - 1];
+}
+
+/* Out of order, as they stand in a file that is still being written. */
+static struct unfinished two_objects(void)
+{
+    struct unfinished u = {.recording = {.word = 8, .process = {.rate = 100}}};
+    add_object(&u, 2, LIBRARY, "/lib/one.so");
+    add_object(&u, 1, PROGRAM, "/bin/one")->is_executable = true;
+    return u;
+}
+
+static void add_arc(struct unfinished *u, uint64_t from, uint64_t self, uint64_t count)
+{
+    vec_push(&u->arcs, ((struct arc){from, self, count}));
+}
+
+static void add_hits(struct unfinished *u, uint64_t address, uint64_t hits)
+{
+    vec_push(&u->recording.nodes, ((struct stack_node){.address = address, .hits = hits}));
+}
+
+static void add_block(struct unfinished *u, uint64_t address, uint64_t count)
+{
+    vec_push(&u->blocks, ((struct block){address, count}));
+}
+
+static struct profile share_of(const struct unfinished *u, uint64_t start)
+{
+    struct profile p = {0};
+    assert_true(unfinished_profile(u, recording_object_at(&u->recording, start), &p));
+    return p;
+}
+
+static void assert_arc(const struct arc *arc, uint64_t from, uint64_t self, uint64_t count)
+{
+    assert_int_equal(arc->from, from);
+    assert_int_equal(arc->self, self);
+    assert_int_equal(arc->count, count);
+}
+
+static void test_calls_are_summed(void **state)
+{
+    (void)state;
+    struct unfinished u = two_objects();
+    uint64_t a = PROGRAM + TEXT, b = a + 0x10, c = a + 0x20;
+    add_arc(&u, b, c, 5), add_arc(&u, a, b, 3), add_arc(&u, b, c, 7);
+    add_arc(&u, a, b, (uint64_t)-1);                       /* one to be taken off */
+    add_arc(&u, a, c, 2), add_arc(&u, a, c, (uint64_t)-2); /* all of them */
+    add_arc(&u, c, a, (uint64_t)-4);                       /* damage: fewer than none */
+    unfinished_finish(&u);
+    struct profile p = share_of(&u, PROGRAM);
+    assert_int_equal(p.arcs.len, 2);
+    assert_arc(&p.arcs.at[0], LINKED_TEXT, LINKED_TEXT + 0x10, 2);
+    assert_arc(&p.arcs.at[1], LINKED_TEXT + 0x10, LINKED_TEXT + 0x20, 12);
+    assert_int_equal(u.recording.arcs.len, 0);
+    profile_deinit(&p), unfinished_deinit(&u);
+}
+
+/* No gmon.out has them: their ends are in two files, or in none. */
+static void test_calls_between_objects(void **state)
+{
+    (void)state;
+    struct unfinished u = two_objects();
+    uint64_t in_program = PROGRAM + TEXT, in_library = LIBRARY + TEXT;
+    add_arc(&u, in_program, in_library, 4);
+    add_arc(&u, 0, in_program, 1);
+    add_arc(&u, in_library, in_library + 4, 9);
+    unfinished_finish(&u);
+    assert_int_equal(u.recording.arcs.len, 2);
+    assert_arc(&u.recording.arcs.at[0], 0, in_program, 1);
+    assert_arc(&u.recording.arcs.at[1], in_program, in_library, 4);
+    struct profile p = share_of(&u, PROGRAM), l = share_of(&u, LIBRARY);
+    assert_int_equal(p.arcs.len, 0);
+    assert_int_equal(l.arcs.len, 1);
+    profile_deinit(&p), profile_deinit(&l), unfinished_deinit(&u);
+}
+
+static void test_samples(void **state)
+{
+    (void)state;
+    struct unfinished u = two_objects();
+    add_hits(&u, PROGRAM + TEXT, 10), add_hits(&u, PROGRAM + TEXT + 1, 4);
+    add_hits(&u, PROGRAM + TEXT + 8, 2), add_hits(&u, PROGRAM + TEXT + TEXT_BYTES - 1, 1);
+    add_hits(&u, PROGRAM + 8, 100);                          /* before the text */
+    add_hits(&u, PROGRAM + TEXT + TEXT_BYTES, 100);          /* behind it */
+    vec_push(&u.taken, ((struct block){PROGRAM + TEXT, 7})); /* counted, then found to be ours */
+    unfinished_finish(&u);
+    struct profile p = share_of(&u, PROGRAM);
+    assert_int_equal(p.histograms.len, 1);
+    const struct histogram *h = &p.histograms.at[0];
+    assert_int_equal(h->low, LINKED_TEXT);
+    assert_int_equal(h->high, LINKED_TEXT + TEXT_BYTES);
+    assert_int_equal(h->bins, TEXT_BYTES / 2);
+    assert_int_equal(histogram_get(h, 0), 7);
+    assert_int_equal(histogram_get(h, 4), 2);
+    assert_int_equal(histogram_get(h, TEXT_BYTES / 2 - 1), 1);
+    assert_int_equal(profile_samples(&p), 10);
+    assert_string_equal(h->dimension, "seconds");
+    assert_int_equal(h->rate, 100);
+    assert_int_equal(u.recording.process.samples, 217);
+    profile_deinit(&p), unfinished_deinit(&u);
+}
+
+/* Of text too large for one histogram, pages that were hit. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    enum { LARGE = 17 << 20, PAGE = 4096 };
+    struct unfinished u = {.recording = {.word = 8}};
+    struct recorded_object *o = add_object(&u, 1, PROGRAM, "/bin/large");
+    o->end = PROGRAM + 2 * (uint64_t)LARGE;
+    o->text_high = o->text_low + LARGE;
+    uint64_t text = o->text_low;
+    add_hits(&u, text + 5 * PAGE + 6, 3), add_hits(&u, text + 5 * PAGE + 4094, 1);
+    add_hits(&u, text + 6 * PAGE, 2), add_hits(&u, text + 900 * PAGE, 8);
+    add_hits(&u, text - 4, 1), add_hits(&u, text + LARGE + 4, 1); /* no text of it */
+    unfinished_finish(&u);
+    struct profile p = share_of(&u, PROGRAM);
+    assert_int_equal(p.histograms.len, 3);
+    static const uint32_t pages[] = {5, 6, 900};
+    static const uint64_t totals[] = {4, 2, 8};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(p.histograms.at[i].low, LINKED_TEXT + (uint64_t)pages[i] * PAGE);
+        assert_int_equal(p.histograms.at[i].bins, PAGE / 2);
+        assert_int_equal(histogram_total(&p.histograms.at[i]), totals[i]);
+    }
+    assert_int_equal(histogram_get(&p.histograms.at[0], 3), 3);
+    profile_deinit(&p), unfinished_deinit(&u);
+}
+
+/* A library that nothing happened in has no file; the program always has one. */
+static void test_nothing_in_it(void **state)
+{
+    (void)state;
+    struct unfinished u = two_objects();
+    unfinished_finish(&u);
+    struct profile none = {0}, p = share_of(&u, PROGRAM);
+    assert_false(unfinished_profile(&u, recording_object_at(&u.recording, LIBRARY), &none));
+    assert_int_equal(none.histograms.len, 0);
+    assert_int_equal(p.histograms.len, 1);
+    assert_int_equal(profile_samples(&p), 0);
+    assert_true(p.format == PROFILE_GNU && p.version == 1 && p.word == 8);
+    profile_deinit(&p), unfinished_deinit(&u);
+}
+
+/* Unloaded and loaded again elsewhere: one file, one share. */
+static void test_loaded_again(void **state)
+{
+    (void)state;
+    struct unfinished u = two_objects();
+    struct recorded_object *again = add_object(&u, 3, LIBRARY + 0x100000, "/lib/one.so");
+    again->bias += 0x100000;
+    add_hits(&u, LIBRARY + TEXT + 4, 1), add_hits(&u, LIBRARY + 0x100000 + TEXT + 4, 2);
+    add_arc(&u, LIBRARY + TEXT, LIBRARY + 0x100000 + TEXT + 4, 6);
+    unfinished_finish(&u);
+    struct profile p = share_of(&u, LIBRARY);
+    assert_int_equal(histogram_get(&p.histograms.at[0], 2), 3);
+    assert_int_equal(p.arcs.len, 1);
+    assert_int_equal(u.recording.arcs.len, 0);
+    profile_deinit(&p), unfinished_deinit(&u);
+}
+
+static uint64_t count_at(const struct profile *p, uint64_t address)
+{
+    for (size_t i = 0; i < p->blocks.len; i++)
+        if (p->blocks.at[i].address == address)
+            return p->blocks.at[i].count;
+    return UINT64_MAX;
+}
+
+/* The hook's return address lies behind the start of its block. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    struct unfinished u = two_objects();
+    uint64_t text = PROGRAM + TEXT;
+    static const uint32_t starts[] = {0x200, 0x100, 0x300};
+    for (size_t i = 0; i < 3; i++)
+        vec_push(&u.block_starts, text + starts[i]);
+    add_block(&u, text + 0x10a, 3), add_block(&u, text + 0x10a, 4); /* one hook */
+    add_block(&u, text + 0x120, 5);                                 /* another of the block */
+    add_block(&u, text + 0x300, 6);        /* returns where the next block starts */
+    add_block(&u, text + 0x300 + 1024, 7); /* too far from any start */
+    add_block(&u, text + 0x10, 8);         /* before the first start */
+    add_block(&u, LIBRARY + 4, 9);         /* the last start is another object's */
+    unfinished_finish(&u);
+    struct profile p = share_of(&u, PROGRAM), l = share_of(&u, LIBRARY);
+    assert_int_equal(count_at(&p, LINKED_TEXT + 0x100), 12);
+    assert_int_equal(count_at(&p, LINKED_TEXT + 0x200), 6);
+    assert_int_equal(count_at(&p, LINKED_TEXT + 0x300), 0); /* never ran, and that is known */
+    assert_int_equal(count_at(&p, LINKED_TEXT + 0x300 + 1023), 7);
+    assert_int_equal(count_at(&p, LINKED_TEXT + 0xf), 8);
+    assert_int_equal(p.blocks.len, 5);
+    assert_int_equal(count_at(&l, LIBRARY - BIAS + 3), 9);
+    assert_int_equal(l.blocks.len, 1);
+    profile_deinit(&p), profile_deinit(&l), unfinished_deinit(&u);
+}
+
+static void test_farthest_hook(void **state)
+{
+    (void)state;
+    struct unfinished u = two_objects();
+    vec_push(&u.block_starts, (uint64_t)PROGRAM + TEXT);
+    add_block(&u, PROGRAM + TEXT + 1023, 2);
+    unfinished_finish(&u);
+    struct profile p = share_of(&u, PROGRAM);
+    assert_int_equal(count_at(&p, LINKED_TEXT), 2);
+    profile_deinit(&p), unfinished_deinit(&u);
+}
+
+/* 300 samples in two seconds of those threads that say how long they ran. */
+static void test_measured_rate(void **state)
+{
+    (void)state;
+    struct unfinished u = two_objects();
+    u.recording.process.start_ns = 1000;
+    vec_push(
+        &u.recording.threads,
+        ((struct recorded_thread){.id = 1, .samples = 100, .cpu_ns = 500000000, .end_ns = 5000}));
+    vec_push(
+        &u.recording.threads,
+        ((struct recorded_thread){.id = 2, .samples = 200, .cpu_ns = 1500000000, .end_ns = 9000}));
+    vec_push(&u.recording.threads, ((struct recorded_thread){.id = 3, .cpu_ns = 777777777}));
+    unfinished_finish(&u);
+    assert_int_equal(u.recording.process.millihertz, 150000);
+    assert_int_equal(u.recording.process.end_ns, 9000);
+    struct profile p = share_of(&u, PROGRAM);
+    assert_int_equal(p.histograms.at[0].rate, 150);
+    profile_deinit(&p), unfinished_deinit(&u);
+}
+
+static uint64_t millihertz_of(enum recorded_event event)
+{
+    struct unfinished u = two_objects();
+    u.recording.process.event = event;
+    u.recording.process.start_ns = 40;
+    unfinished_finish(&u);
+    uint64_t found = u.recording.process.millihertz;
+    assert_int_equal(u.recording.process.end_ns, 40);
+    assert_string_equal(recording_text(&u.recording, "event"), event_name(event));
+    unfinished_deinit(&u);
+    return found;
+}
+
+static void test_rate_that_was_asked_for(void **state)
+{
+    (void)state;
+    assert_int_equal(millihertz_of(EVENT_CPU), 100000);
+    assert_int_equal(millihertz_of(EVENT_WALL), 100000);
+    assert_int_equal(millihertz_of(EVENT_CYCLES), 0); /* no clock */
+}
+
+static void test_losses(void **state)
+{
+    (void)state;
+    struct unfinished u = two_objects(), silent = two_objects();
+    vec_push(&u.recording.losses, ((struct recorded_loss){0, 0, "calls"}));
+    vec_push(&u.recording.losses, ((struct recorded_loss){1, 0, "samples"}));
+    vec_push(&u.recording.losses, ((struct recorded_loss){2, 5, "early calls"}));
+    unfinished_finish(&u), unfinished_finish(&silent);
+    assert_int_equal(u.recording.losses.len, 2);
+    assert_int_equal(u.recording.losses.at[0].reason, 0);
+    assert_int_equal(u.recording.losses.at[1].count, 5);
+    assert_int_equal(silent.recording.losses.len, 1);
+    assert_non_null(strstr(silent.recording.losses.at[0].text, "does not tell"));
+    unfinished_deinit(&u), unfinished_deinit(&silent);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_calls_are_summed), cmocka_unit_test(test_calls_between_objects),
+        cmocka_unit_test(test_samples),          cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_nothing_in_it),    cmocka_unit_test(test_loaded_again),
+        cmocka_unit_test(test_blocks),           cmocka_unit_test(test_farthest_hook),
+        cmocka_unit_test(test_measured_rate),    cmocka_unit_test(test_rate_that_was_asked_for),
+        cmocka_unit_test(test_losses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,73 @@
+/* What git prints, cut anywhere, and what it never prints. */
+#include "source/blame.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const char BLAME[] =
+    "c0ffee 1 1 2\nauthor Ada\nauthor-mail <a@b>\nauthor-time 1000\nsummary author x\n"
+    "filename p.c\n\tint x;\nc0ffee 2 2\n\tauthor Nobody\nbeef 1 3 1\nauthor Bob\n"
+    "author-time 2000\nboundary\nfilename p.c\n\t\nc0ffee 3 4 1\n\tint y;\n";
+
+static bool read_text(const char *text, size_t len, struct blame *b, struct err *e)
+{
+    return blame_read((struct bytes){(const uint8_t *)text, len}, "git", b, e);
+}
+
+static void test_reads(void **state)
+{
+    struct blame b = {0};
+    struct err e = {0};
+    (void)state;
+    assert_true(read_text(BLAME, strlen(BLAME), &b, &e));
+    assert_int_equal(b.lines.len, 4);
+    assert_int_equal(b.commits.len, 2);
+    static const uint32_t COMMITS[] = {0, 0, 1, 0};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(b.lines.at[i], COMMITS[i]);
+    assert_string_equal(intern_text(&b.authors, b.commits.at[0].author), "Ada");
+    assert_string_equal(intern_text(&b.authors, b.commits.at[1].author), "Bob");
+    assert_int_equal(b.commits.at[0].time, 1000);
+    assert_int_equal(b.commits.at[1].time, 2000);
+    blame_deinit(&b);
+}
+
+static void test_truncated_at_every_byte(void **state)
+{
+    (void)state;
+    for (size_t len = 0; len < strlen(BLAME); len++) {
+        struct blame b = {0};
+        struct err e = {0};
+        bool ok = read_text(BLAME, len, &b, &e);
+        assert_true(ok || e.line[0]);
+        assert_true(b.lines.len <= 4);
+        blame_deinit(&b);
+    }
+}
+
+static void test_refuses(void **state)
+{
+    static const char *const BAD[] = {"c0ffee 1 2\n\tx\n", "c0ffee\n\tx\n", " 1 1\n\tx\n",
+                                      "c0ffee 1 1\n", "c0ffee 1 99999999999999999999\n\tx\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        struct blame b = {0};
+        struct err e = {0};
+        assert_false(read_text(BAD[i], strlen(BAD[i]), &b, &e));
+        assert_non_null(strstr(e.line, "git: line 1"));
+        blame_deinit(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_truncated_at_every_byte),
+        cmocka_unit_test(test_refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

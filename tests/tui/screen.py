@@ -1,0 +1,95 @@
+"""screen.py: a program on a terminal of its own, by tmux: typing, reading the screen, resizing.
+
+Each Screen is a tmux server with one window, in which an interactive bash runs, so that jobs can be
+stopped and continued. Waiting polls, for as long as a busy machine may take."""
+
+import itertools
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import time
+
+PROMPT = r"^\$ ?$"
+PATIENCE_SECONDS = float(os.environ.get("MONARC_PATIENCE", 60))
+_numbers = itertools.count()
+
+
+def missing():
+    """What is not here to run these tests, or None."""
+    for program in ("tmux", "bash", "stty"):
+        if not shutil.which(program):
+            return f"{program} is not here"
+    return None
+
+
+class Screen:
+    def __init__(self, folder, columns=80, rows=24, **environment):
+        self.name = f"monarc-{os.getpid()}-{next(_numbers)}"
+        self.environment = {k: v for k, v in os.environ.items()
+                            if k not in ("TMUX", "NO_COLOR", "VISUAL", "EDITOR", "TERM")}
+        self.environment.update({"LC_ALL": "C.UTF-8", "HISTFILE": "/dev/null", **environment})
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows), "-c", str(folder),
+                  "bash --norc --noprofile")
+        self.type("PS1='$ '; clear")
+        self.press("Enter")
+        self.wait(PROMPT)
+
+    def tmux(self, *arguments):
+        return subprocess.run(["tmux", "-L", self.name, "-u", *arguments], env=self.environment, check=True,
+                              capture_output=True, text=True).stdout
+
+    def close(self):
+        subprocess.run(["tmux", "-L", self.name, "kill-server"], env=self.environment, capture_output=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def text(self):
+        """The screen, without blanks at the ends of lines."""
+        return "\n".join(line.rstrip() for line in self.tmux("capture-pane", "-p").split("\n"))
+
+    def rows(self):
+        return self.text().split("\n")
+
+    def ask(self, what):
+        """A tmux format, such as cursor_flag."""
+        return self.tmux("display-message", "-p", "#{" + what + "}").strip()
+
+    def wait(self, pattern, is_there=True):
+        """Until the regular expression is on the screen, or no more; returns the screen."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < end:
+            text = self.text()
+            if bool(re.search(pattern, text, re.M)) == is_there:
+                return text
+            time.sleep(0.05)
+        raise AssertionError(f"waited in vain for {pattern!r} in\n{self.text()}")
+
+    def press(self, *keys):
+        """Keys by tmux's names: Enter, Down, C-z, ..., or characters."""
+        for key in keys:
+            self.tmux("send-keys", *(("-l", key) if len(key) == 1 else (key,)))
+
+    def type(self, text):
+        self.tmux("send-keys", "-l", text)
+
+    def run(self, *arguments, until):
+        """A command line, and what its first screen has."""
+        self.type("clear; " + " ".join(shlex.quote(str(a)) for a in arguments))
+        self.press("Enter")
+        return self.wait(until)
+
+    def shell(self, line):
+        """The output of a line that bash runs on this terminal."""
+        marker = f"done-{next(_numbers)}"
+        self.type(f"clear; {line}; echo {marker[:4]}''{marker[4:]}")
+        self.press("Enter")
+        return self.wait(f"^{marker}$").split(f"\n{marker}")[0]
+
+    def resize(self, columns, rows):
+        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))

@@ -1,0 +1,59 @@
+/* Selecting and scrolling: the selection is always a row, and always in sight. */
+#include "tui/model/list.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+static void expect(const struct list *l, size_t selected, size_t top)
+{
+    assert_int_equal(l->selected, selected);
+    assert_int_equal(l->top, top);
+}
+
+static void test_moves_within_its_rows(void **state)
+{
+    struct list l = {0};
+    (void)state;
+    list_resize(&l, 10, 4);
+    list_move(&l, -1), expect(&l, 0, 0);
+    list_move(&l, 3), expect(&l, 3, 0);
+    list_move(&l, 1), expect(&l, 4, 1);
+    list_move(&l, 100), expect(&l, 9, 6);
+    list_move(&l, -2), expect(&l, 7, 6);
+    list_select(&l, 2), expect(&l, 2, 2);
+    list_centre(&l, 5), expect(&l, 5, 3);
+}
+
+static void test_no_rows(void **state)
+{
+    struct list l = {0};
+    (void)state;
+    list_resize(&l, 0, 0);
+    list_move(&l, 5), expect(&l, 0, 0);
+    list_move(&l, -5), expect(&l, 0, 0);
+    list_centre(&l, 7), expect(&l, 0, 0);
+}
+
+static void test_selection_stays_in_sight(void **state)
+{
+    struct list l = {0};
+    (void)state;
+    list_resize(&l, 100, 20);
+    list_select(&l, 60);
+    list_resize(&l, 100, 5), expect(&l, 60, 56);
+    list_resize(&l, 100, 90), expect(&l, 60, 10);
+    list_resize(&l, 30, 10), expect(&l, 29, 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_moves_within_its_rows),
+        cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_selection_stays_in_sight),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""embed_script.py: a C file with one script as a text, as it stands in assets.
+
+usage: embed_script.py OUTPUT.c NAME SCRIPT.js
+
+It refuses a script that could end the CDATA section or the element in which it will stand.
+"""
+
+import pathlib
+import sys
+
+
+def as_c(text):
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?")
+    return "\n".join(f'    "{line}\\n"' for line in quoted.rstrip("\n").split("\n"))
+
+
+def main():
+    output, name, script = sys.argv[1:]
+    text = pathlib.Path(script).read_text()
+    if "]]>" in text or "</script" in text:
+        sys.exit(f"embed_script.py: {script} holds what would end its element")
+    pathlib.Path(output).write_text(
+        f"/* Made by tools/embed_script.py. */\n"
+        f"extern const char {name}[];\nconst char {name}[] =\n{as_c(text)};\n")
+
+
+main()
