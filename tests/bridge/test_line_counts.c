@@ -187,6 +187,24 @@ static void test_a_line_listed_twice(void **state)
     release(&t);
 }
 
+/* A function of nothing but an entry and an exit was called, too; an arc behind the function's own
+ * is none of it. */
+static void test_two_blocks(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {4, 4};
+    struct toy t = {.notes.origin.number = 1202};
+    add_arc(&t, 0, 1, 4);
+    finish(&t, 2, counts);
+    vec_push(&t.notes.arcs, ((struct notes_arc){0, 1, NOTES_ARC_FAKE}));
+    vec_push(&t.flow.arcs, 3);
+    add(&t);
+    line_counts_settle(&t.counts);
+    EXPECT(&t, {END, 4});
+    assert_int_equal(t.counts.functions.at[0].count, 4);
+    release(&t);
+}
+
 /* gcc 3.4's gcov adds up all blocks of a line: each is an entry. */
 static void test_old_versions_sum_blocks(void **state)
 {
@@ -268,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_arcs_within_a_line),
         cmocka_unit_test(test_entries_keep_their_order),
         cmocka_unit_test(test_a_line_listed_twice),
+        cmocka_unit_test(test_two_blocks),
         cmocka_unit_test(test_old_versions_sum_blocks),
         cmocka_unit_test(test_a_part_that_never_ran),
         cmocka_unit_test(test_units_add_up),

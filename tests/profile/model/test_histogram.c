@@ -66,6 +66,25 @@ static void test_adding_all(void **state)
             check_widths(into, from);
 }
 
+/* The next bin that is not empty, from wherever the search starts. */
+static void test_next(void **state)
+{
+    (void)state;
+    static const uint32_t taken[] = {0, 3, 4, 21, 37};
+    for (uint8_t width = 2; width <= 8; width *= 2) {
+        struct histogram h = histogram_of(39, width);
+        for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+            histogram_add(&h, taken[i], 1);
+        for (uint32_t from = 0, i = 0; from <= 39; from++) {
+            while (i < sizeof taken / sizeof *taken && taken[i] < from)
+                i++;
+            uint32_t expected = i < sizeof taken / sizeof *taken ? taken[i] : 39;
+            assert_int_equal(histogram_next(&h, from), expected);
+        }
+        histogram_deinit(&h);
+    }
+}
+
 static void test_no_bins(void **state)
 {
     (void)state;
@@ -82,6 +101,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counters_grow),
         cmocka_unit_test(test_adding_all),
+        cmocka_unit_test(test_next),
         cmocka_unit_test(test_no_bins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
