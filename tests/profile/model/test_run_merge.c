@@ -165,8 +165,10 @@ static void test_slices(void **state)
     assert_int_equal(sum.samples.at[4].slice, (99000 + 450) / 600);
     run_deinit(&sum);
     one.length_ns = 1000, two.length_ns = 0;
-    two.samples.at[3].slice = 5000; /* behind what it says to be its end */
+    two.slice_ns = 100;
+    two.samples.at[2].slice = 990, two.samples.at[3].slice = 5000; /* behind its end */
     sum = merged(&one, &two);
+    assert_int_equal(sum.samples.at[6].slice, 999);
     assert_int_equal(sum.samples.at[7].slice, 999);
     run_deinit(&one), run_deinit(&two), run_deinit(&sum);
 }
