@@ -176,9 +176,9 @@ def tests_of(build, source, options):
 
 def line_of(text, change):
     start, end, replacement = change
-    number = text.count("\n", 0, start) + 1
+    number, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
     before, after = text[start:end].strip(), replacement.strip() or "nothing"
-    return f"{number}: {text.splitlines()[number - 1].strip()}   [{before} -> {after}]"
+    return f"{number}:{column}: {text.splitlines()[number - 1].strip()}   [{before} -> {after}]"
 
 
 def mutate(build, source, options):

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 static void expect_fixed(double value, int width, int decimals)
@@ -87,6 +88,34 @@ static void test_full_device_is_noticed(void **state)
     fclose(full);
 }
 
+/* Short pieces and long ones reach a file in their order, and no byte twice. */
+static void test_files_have_it_all(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {10, 32767, 32768, 5, 200000, 1, 65536, 65535};
+    struct err e = {0};
+    struct out o;
+    size_t sum = 0;
+    char *text = malloc(600000), *found = malloc(600000);
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    out_init(&o, fileno(f));
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        memset(text + sum, 'a' + (int)i, lengths[i]);
+        out_bytes(&o, text + sum, lengths[i]);
+        sum += lengths[i];
+        assert_true(o.cap <= 65536);
+    }
+    assert_true(out_finish(&o, "file", &e));
+    assert_true(out_finish(&o, "file", &e));
+    assert_int_equal(pread(fileno(f), found, 600000, 0), sum);
+    assert_memory_equal(found, text, sum);
+    out_deinit(&o);
+    fclose(f);
+    free(text);
+    free(found);
+}
+
 /* What is written to memory alone is there in full, in room that is in proportion to it. */
 static void test_memory_grows(void **state)
 {
@@ -156,10 +185,10 @@ static void test_what_is_lacking(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixed_edges),     cmocka_unit_test(test_fixed_many),
-        cmocka_unit_test(test_integers),        cmocka_unit_test(test_full_device_is_noticed),
-        cmocka_unit_test(test_memory_grows),    cmocka_unit_test(test_numbers_have_room),
-        cmocka_unit_test(test_what_is_lacking),
+        cmocka_unit_test(test_fixed_edges),       cmocka_unit_test(test_fixed_many),
+        cmocka_unit_test(test_integers),          cmocka_unit_test(test_full_device_is_noticed),
+        cmocka_unit_test(test_files_have_it_all), cmocka_unit_test(test_memory_grows),
+        cmocka_unit_test(test_numbers_have_room), cmocka_unit_test(test_what_is_lacking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
