@@ -181,11 +181,10 @@ static void compare(int number, siginfo_t *info, void *context)
     as_deep += has_depth(&d, depth);
     untrue += d.end == UNWIND_WHOLE && !has_depth(&d, depth);
     bare += d.end == UNWIND_NO_TABLE;
-    if (same_frames(&d, r.pc))
-        agreed++;
-    else if (ends_early(&d, r.pc))
-        cut++;
-    else if (differences_len < 16)
+    bool is_same = same_frames(&d, r.pc), is_cut = !is_same && ends_early(&d, r.pc);
+    agreed += is_same;
+    cut += is_cut;
+    if (differences_len < 16 && (d.end != UNWIND_WHOLE || (!is_same && !is_cut)))
         differences[differences_len++] = d;
     is_busy = false;
 }
