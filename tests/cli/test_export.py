@@ -20,6 +20,7 @@ from run_file import FILE, PERIOD
 
 FORMATS = ("callgrind", "dot", "folded", "otlp", "parquet", "parquet-calls", "parquet-functions",
            "pprof", "speedscope")
+MODULES = Path(os.environ.get("MONARC_NODE_MODULES", ROOT / "build/npm/node_modules"))
 TICK = 10**7  # nanoseconds of a sample of demo.gmon
 
 
@@ -350,13 +351,12 @@ class Stacks(Case):
         self.assertGreater(groups, 1)
         self.assertEqual((len(rows), sum(r["self"] for r in rows)), (30000, 30000 * 30001 // 2))
 
-    @unittest.skipUnless(os.environ.get("MONARC_NODE_MODULES"), "MONARC_NODE_MODULES has no DuckDB")
+    @unittest.skipUnless((MODULES / "@duckdb").is_dir(), "no DuckDB among the modules of Node.js")
     def test_duckdb(self):
         path = self.export("parquet", *self.arguments)
         script = self.dir / "ask.mjs"
-        modules = Path(os.environ["MONARC_NODE_MODULES"]).resolve()
         script.write_text(
-            f"import {{ DuckDBInstance }} from '{modules}/@duckdb/node-api/lib/index.js';\n"
+            f"import {{ DuckDBInstance }} from '{MODULES.resolve()}/@duckdb/node-api/lib/index.js';\n"
             "const c = await (await DuckDBInstance.create(':memory:')).connect();\n"
             f"const r = await c.runAndReadAll(`select \"function\", sum(self) from read_parquet('{path}') "
             "group by 1`);\n"
