@@ -365,6 +365,31 @@ class Stacks(Case):
         found = {name: int(own) for own, name in (l.split(" ", 1) for l in done.stdout.splitlines())}
         self.check(found, self.rows, "self_samples", PERIOD)
 
+    @unittest.skipUnless((MODULES / "speedscope").is_dir() and shutil.which("chromium"),
+                         "no Chromium, or no speedscope among the modules of Node.js")
+    def test_speedscope_itself(self):
+        """What its table shows, to the digits that it shows."""
+        path = self.export("speedscope", *self.arguments)
+        done = subprocess.run(["node", ROOT / "tests/page/speedscope.mjs", path, MODULES.resolve(),
+                               shutil.which("chromium")], capture_output=True, text=True, check=True)
+        shown = json.loads(done.stdout)
+        self.assertEqual(shown["said"], [])
+        units = {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9}
+
+        def nanoseconds(text):
+            number, unit = re.match(r"([\d.]+)(\S+) \(", text).groups()
+            return float(number) * units[unit]
+
+        rows = dict(self.rows)
+        for total, own, name in filter(None, shown["rows"]):
+            if name.startswith("[stack cut"):
+                continue
+            row = rows.pop(name)
+            for text, key in (total, "total_samples"), (own, "self_samples"):
+                self.assertAlmostEqual(nanoseconds(text), row[key] * PERIOD,
+                                       delta=row[key] * PERIOD / 100, msg=name)
+        self.assertEqual([name for name, r in rows.items() if r["total_samples"]], [])
+
     @unittest.skipUnless(shutil.which("callgrind_annotate"), "no callgrind_annotate")
     def test_callgrind_annotate(self):
         """Calls add up to the inclusive figure, though functions call each other around."""
