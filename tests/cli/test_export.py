@@ -382,9 +382,9 @@ class Stacks(Case):
 
         rows = dict(self.rows)
         for total, own, name in filter(None, shown["rows"]):
+            row = rows.pop(name)
             if name.startswith("[stack cut"):
                 continue
-            row = rows.pop(name)
             for text, key in (total, "total_samples"), (own, "self_samples"):
                 self.assertAlmostEqual(nanoseconds(text), row[key] * PERIOD,
                                        delta=row[key] * PERIOD / 100, msg=name)
