@@ -20,6 +20,7 @@ from run_file import FILE, PERIOD
 
 FORMATS = ("callgrind", "dot", "folded", "otlp", "parquet", "parquet-calls", "parquet-functions",
            "pprof", "speedscope")
+MODULES = Path(os.environ.get("MONARC_NODE_MODULES", ROOT / "build/npm/node_modules"))
 TICK = 10**7  # nanoseconds of a sample of demo.gmon
 
 
@@ -350,13 +351,12 @@ class Stacks(Case):
         self.assertGreater(groups, 1)
         self.assertEqual((len(rows), sum(r["self"] for r in rows)), (30000, 30000 * 30001 // 2))
 
-    @unittest.skipUnless(os.environ.get("MONARC_NODE_MODULES"), "MONARC_NODE_MODULES has no DuckDB")
+    @unittest.skipUnless((MODULES / "@duckdb").is_dir(), "no DuckDB among the modules of Node.js")
     def test_duckdb(self):
         path = self.export("parquet", *self.arguments)
         script = self.dir / "ask.mjs"
-        modules = Path(os.environ["MONARC_NODE_MODULES"]).resolve()
         script.write_text(
-            f"import {{ DuckDBInstance }} from '{modules}/@duckdb/node-api/lib/index.js';\n"
+            f"import {{ DuckDBInstance }} from '{MODULES.resolve()}/@duckdb/node-api/lib/index.js';\n"
             "const c = await (await DuckDBInstance.create(':memory:')).connect();\n"
             f"const r = await c.runAndReadAll(`select \"function\", sum(self) from read_parquet('{path}') "
             "group by 1`);\n"
@@ -364,6 +364,31 @@ class Stacks(Case):
         done = subprocess.run(["node", script], capture_output=True, text=True, check=True)
         found = {name: int(own) for own, name in (l.split(" ", 1) for l in done.stdout.splitlines())}
         self.check(found, self.rows, "self_samples", PERIOD)
+
+    @unittest.skipUnless((MODULES / "speedscope").is_dir() and shutil.which("chromium"),
+                         "no Chromium, or no speedscope among the modules of Node.js")
+    def test_speedscope_itself(self):
+        """What its table shows, to the digits that it shows."""
+        path = self.export("speedscope", *self.arguments)
+        done = subprocess.run(["node", ROOT / "tests/page/speedscope.mjs", path, MODULES.resolve(),
+                               shutil.which("chromium")], capture_output=True, text=True, check=True)
+        shown = json.loads(done.stdout)
+        self.assertEqual(shown["said"], [])
+        units = {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9}
+
+        def nanoseconds(text):
+            number, unit = re.match(r"([\d.]+)(\S+) \(", text).groups()
+            return float(number) * units[unit]
+
+        rows = dict(self.rows)
+        for total, own, name in filter(None, shown["rows"]):
+            row = rows.pop(name)
+            if name.startswith("[stack cut"):
+                continue
+            for text, key in (total, "total_samples"), (own, "self_samples"):
+                self.assertAlmostEqual(nanoseconds(text), row[key] * PERIOD,
+                                       delta=row[key] * PERIOD / 100, msg=name)
+        self.assertEqual([name for name, r in rows.items() if r["total_samples"]], [])
 
     @unittest.skipUnless(shutil.which("callgrind_annotate"), "no callgrind_annotate")
     def test_callgrind_annotate(self):
