@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/parallel.h"
 #include "base/sort.h"
-#include "coverage/format/lcov.h"
+#include "coverage/import/import.h"
 #include "session/object_pair.h"
 
 #include <inttypes.h>
@@ -150,21 +150,25 @@ static void read_add_trace(struct worker *w, const char *path, const char *test)
 {
     struct err e = {0};
     struct tracefile trace = {0};
-    if (!file_read_if(path, lcov_probe, &w->trace, &e)) {
+    if (!file_read_if(path, trace_is_known, &w->trace, &e)) {
         problem_add(&w->problems, PROBLEM_LOST, "%s", e.line);
         return;
     }
     struct bytes bytes = file_bytes(&w->trace);
-    if (bytes.len && !lcov_probe(bytes)) {
-        problem_add(
-            &w->problems, PROBLEM_LOST,
-            "%s: is neither notes (.gcno, .bbg), counters (.gcda, .da) nor an lcov tracefile",
-            path);
+    const struct trace_importer *format = trace_importer_of(bytes);
+    if (bytes.len && !format) {
+        problem_add(&w->problems, PROBLEM_LOST,
+                    "%s: is neither notes (.gcno, .bbg), counters (.gcda, .da), nor a tracefile "
+                    "of lcov, JSON of gcovr or llvm-cov, or Cobertura XML",
+                    path);
         return;
     }
-    if (!lcov_read(bytes, path, &trace, &e))
+    if (format && !format->read(bytes, path, &trace, &e))
         problem_add(&w->problems, trace.sections.len ? PROBLEM_PARTIAL : PROBLEM_LOST, "%s",
                     e.line);
+    for (size_t i = 0; i < trace.losses.len; i++)
+        problem_add(&w->problems, PROBLEM_NOTE, "%s: left out: %" PRIu64 " %s", path,
+                    trace.losses.at[i].number, trace.losses.at[i].what);
     if (trace.negative)
         problem_add(&w->problems, PROBLEM_PARTIAL,
                     "%s: %" PRIu64 " counts are negative, and taken as 0", path, trace.negative);

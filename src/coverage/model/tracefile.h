@@ -1,5 +1,6 @@
-/* What an lcov tracefile says, or another tool's file of that kind: sections, each of one source under one test, with functions, lines,
- * branches and conditions. Flat arrays; sections own consecutive slices of them. */
+/* What an lcov tracefile says, or another tool's file of that kind: sections, each of one source
+ * under one test, with functions, lines, branches and conditions. Flat arrays; sections own
+ * consecutive slices of them. */
 #ifndef MONARC_COVERAGE_MODEL_TRACEFILE_H
 #define MONARC_COVERAGE_MODEL_TRACEFILE_H
 
