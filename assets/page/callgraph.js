@@ -4,7 +4,7 @@
  * in a layer, functions are moved towards the middle of their neighbours, a few times up and down.
  * Edges over several layers pass through places of their own. */
 
-const GRAPH = { wide: 170, high: 46, across: 26, between: 70, most: 300, rounds: 8, cycle: 30 };
+const GRAPH = { wide: 170, high: 46, across: 26, between: 70, most: 300, rounds: 8, cycle: 30, readable: 0.6 };
 
 /* Functions with enough of the time (or of the calls, where no time was measured), those near the
  * focus alone if there is one. */
@@ -298,6 +298,7 @@ function edgeShape({ call, way }, taken) {
 
 class Picture {
     constructor(layout) {
+        this.layout = layout;
         this.all = shape("g", {});
         for (const box of new Set(layout.boxes.values()))
             this.all.append(...boxShapes(box));
@@ -341,6 +342,19 @@ class Picture {
         this.scale = Math.max(this.scale, 0.05);
         this.x = (wide - box.width * this.scale) / 2 - box.x * this.scale;
         this.y = 10 - box.y * this.scale;
+        this.move();
+    }
+
+    /* All of it, or as much around a function as can be read. */
+    begin(fn) {
+        const box = this.layout.boxes.get(fn), { clientWidth: wide, clientHeight: high } = this.svg;
+        this.fit();
+        if (this.scale >= GRAPH.readable || !box)
+            return;
+        const x = box.x + box.wide / 2, y = box.tops.get(fn);
+        this.scale = GRAPH.readable;
+        this.x = wide / 2 - x * this.scale;
+        this.y = Math.min(10, high / 2 - y * this.scale);
         this.move();
     }
 
@@ -412,5 +426,6 @@ function showGraph(main, parameters) {
     }
     const picture = new Picture(layOut(list));
     main.append(picture.svg);
-    requestAnimationFrame(() => picture.fit());
+    const hottest = list.reduce((best, fn) => page.functions.self[fn] > page.functions.self[best] ? fn : best);
+    requestAnimationFrame(() => picture.begin(focus === undefined ? hottest : focus));
 }

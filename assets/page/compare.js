@@ -64,7 +64,7 @@ function signed(number, digits, unit) {
 
 function comparisonColumns(rows) {
     const points = (change, isCertain) => element("span",
-        { class: !isCertain ? "count" : change > 0 ? "grown" : "shrunk" }, signed(100 * change, 2, ""));
+        { class: !isCertain || !change ? "count" : change > 0 ? "grown" : "shrunk" }, signed(100 * change, 2, ""));
     const isCertain = row => !["same", "calls"].includes(row.verdict);
     const column = (id, title, key, cell, hint) => ({ id, title, number: true, hint, key: i => key(rows[i]), cell: i => cell(rows[i]) });
     return [

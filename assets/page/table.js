@@ -3,12 +3,14 @@
  *     new RowTable({ caption, columns, rows, sort, descending, open, sorted })
  *
  * Columns: { id, title, number, key(row), cell(row) }: what the table sorts by, and what it shows, a
- * text or an element. Rows are numbers that only the columns know the meaning of. */
+ * text or an element. Rows are numbers that only the columns know the meaning of. On a narrow screen
+ * the column `name` comes first, and stays in sight while the others are scrolled. */
 
 const ROWS_AROUND = 12;
 
 /* As in style.css. */
 const rowHeight = () => window.matchMedia("(min-width: 2600px)").matches ? 32 : 24;
+const isNarrow = () => window.matchMedia("(max-width: 600px)").matches;
 let tables = 0;
 
 /* Rows by key, equal ones as their numbers are. */
@@ -35,7 +37,19 @@ class RowTable {
         this.element.setAttribute("role", "region");
         if (this.columns.length)
             this.order();
-        new ResizeObserver(() => this.draw()).observe(this.element);
+        new ResizeObserver(() => this.fit()).observe(this.element);
+    }
+
+    columnsInOrder() {
+        const isFirst = column => isNarrow() && column.id === "name";
+        return [...this.columns.filter(isFirst), ...this.columns.filter(column => !isFirst(column))];
+    }
+
+    fit() {
+        const isOther = this.wasNarrow !== isNarrow();
+        if (isOther && this.shown)
+            this.drawHead();
+        this.draw(isOther);
     }
 
     column() {
@@ -66,7 +80,8 @@ class RowTable {
     }
 
     drawHead() {
-        this.head.replaceChildren(...this.columns.map(column => {
+        this.wasNarrow = isNarrow();
+        this.head.replaceChildren(...this.columnsInOrder().map(column => {
             const isSorted = column.id === this.sort;
             const mark = isSorted ? (this.descending ? " ▼" : " ▲") : "";
             return element("th", { scope: "col", class: column.number ? "number" : "name",
@@ -88,7 +103,7 @@ class RowTable {
         const made = element("tr", { id: `${this.id}r${at}`, "aria-rowindex": at + 2,
             "aria-selected": at === this.chosen ? "true" : "false",
             onclick: event => { this.choose(at); if (!event.target.closest("a")) this.open(row); } });
-        for (const column of this.columns)
+        for (const column of this.columnsInOrder())
             made.append(element("td", { class: column.number ? "number" : "name" },
                 column.cell(row)));
         return made;

@@ -113,3 +113,24 @@ void sort_by(struct keyed *items, size_t len, const uint64_t *keys)
         items[i].key = keys[items[i].item];
     sort_keyed(items, len);
 }
+
+static void sort_run(struct keyed *items, size_t len, sort_compare *compare, const void *context)
+{
+    uint32_t *order = memory_resized(NULL, len * sizeof *order);
+    for (size_t i = 0; i < len; i++)
+        order[i] = items[i].item;
+    sort_u32(order, len, compare, context);
+    for (size_t i = 0; i < len; i++)
+        items[i].item = order[i];
+    memory_free(order);
+}
+
+void sort_equals(struct keyed *items, size_t len, sort_compare *compare, const void *context)
+{
+    for (size_t first = 0, next; first < len; first = next) {
+        for (next = first + 1; next < len && items[next].key == items[first].key;)
+            next++;
+        if (next > first + 1)
+            sort_run(&items[first], next - first, compare, context);
+    }
+}

@@ -26,6 +26,9 @@ struct keyed {
 /* Sorts by key, ascending and stable, in time linear in the length. */
 void sort_keyed(struct keyed *items, size_t len);
 
+/* Sorts items that are sorted by key: those of equal keys among each other by `compare`. */
+void sort_equals(struct keyed *items, size_t len, sort_compare *compare, const void *context);
+
 /* A key that sorts numbers from 0 to infinity in descending order. */
 static inline uint64_t sort_descending(double value)
 {

@@ -33,6 +33,25 @@ static void test_sort_is_stable(void **state)
     assert_memory_equal(few, expected, sizeof few);
 }
 
+static int descending(uint32_t left, uint32_t right, const void *context)
+{
+    (void)context;
+    return (left < right) - (left > right);
+}
+
+/* Runs of equal keys, at both ends and of one item, are sorted; nothing leaves its run. */
+static void test_sort_of_equals(void **state)
+{
+    (void)state;
+    struct keyed items[] = {{1, 2}, {1, 9}, {1, 5}, {4, 7}, {6, 0}, {6, 8}};
+    static const uint32_t expected[] = {9, 5, 2, 7, 8, 0};
+    sort_equals(items, 6, descending, NULL);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(items[i].item, expected[i]);
+    assert_int_equal(items[3].key, 4);
+    sort_equals(items, 0, descending, NULL);
+}
+
 static void test_map(void **state)
 {
     (void)state;
@@ -75,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sort_is_stable),
+        cmocka_unit_test(test_sort_of_equals),
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_arena),
     };

@@ -277,6 +277,24 @@ async function viewsOf(visit) {
 
 /* --- pages ------------------------------------------------------------------------------------- */
 
+/* Names stay in sight, whatever figures stand beside them. */
+async function checkNarrowTable(visit, name, view) {
+    const cell = await visit.page.$("div.rows tbody td.name:first-child");
+    if (!await visit.page.$("div.rows tbody td.name"))
+        return;
+    await visit.page.$eval("div.rows", table => { table.scrollLeft = 400; });
+    const box = cell && await cell.boundingBox();
+    ok(box && box.x >= 0 && box.x + box.width <= 400 && box.width > 40, `${name}: ${view} has names in sight in 400 pixels`, JSON.stringify(box));
+}
+
+/* A picture too large for the screen begins where its text can be read. */
+async function checkReadableGraph(visit, name, view) {
+    if (view !== "graph" || !await visit.page.$("svg.graph"))
+        return;
+    const transform = await visit.page.$eval("svg.graph > g", all => all.getAttribute("transform"));
+    ok(Number(/scale\((.*)\)/.exec(transform)[1]) >= 0.6, `${name}: the graph can be read in 400 pixels`, transform);
+}
+
 async function checkPage(browser, name, entry) {
     let visit = await new Visit(browser, entry).open();
     await visit.view({ view: "summary" });
@@ -315,6 +333,8 @@ async function checkPage(browser, name, entry) {
         await visit.view({ view });
         const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);
         ok(wide <= 400, `${name}: ${view} fits into 400 pixels`, wide);
+        await checkNarrowTable(visit, name, view);
+        await checkReadableGraph(visit, name, view);
         if (view !== "source")
             await checkAccess(visit, `${name}, dark`, view);
     }

@@ -127,6 +127,23 @@ class Figures(Case):
             self.assertEqual(shown["self%"], f"{100 * share:.2f}" if share else "", row)
         self.assertEqual(seen, len(counts))
 
+    def test_conditions(self):
+        """Outcomes that decided a condition, of two for each term; `t` stops where one is missing."""
+        lines = ["int f(int a, int b)", "{", "    if (a && b)", "        return 1;", "    return a || b;", "}", ""]
+        terms = {3: [(1, 1), (1, 1)], 5: [(1, 0), (1, 1)]}
+        Path(self.folder, "cond.c").write_text("\n".join(lines))
+        records = [f"MCDC:{line},{len(seen)},{sense},{seen[term][at]},{term},x" for line, seen in terms.items()
+                   for term in range(len(seen)) for at, sense in enumerate("tf")]
+        Path(self.folder, "cond.info").write_text("\n".join(
+            ["SF:cond.c", *records, *(f"DA:{line},7" for line in (1, 3, 4, 5)), "end_of_record", ""]))
+        screen = self.screen("cond.info", until=r"cond\.c", folder=self.folder)
+        screen.press("Enter")
+        head, *rows = screen.wait(r"5 .*return a").split("\n")[1:-2]
+        shown = {int(row["line"]): row["cond"] for row in (columns(head, row) for row in rows if row.strip())}
+        self.assertEqual(shown, {1: "", 2: "", 3: "4/4", 4: "", 5: "3/4", 6: ""})
+        screen.press("g", "t")
+        screen.wait(r"5/6$")
+
     def test_files(self):
         screen = self.screen("calc-coverage", until="parser.c", folder=self.folder, **WIDE)
         rows = {r.split()[-1]: r.split() for r in screen.rows()[2:] if r.endswith(".c")}

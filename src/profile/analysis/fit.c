@@ -1,10 +1,10 @@
 /* Judging whether a profile belongs to a program. */
 #include "profile/analysis/fit.h"
 
+#include "base/sort.h"
 #include "base/vec.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -64,10 +64,8 @@ static void fit_measure_samples(struct fit *fit, const struct code *c, const str
             fit->range_low = h->low;
         if (h->high > fit->range_high)
             fit->range_high = h->high;
-        for (uint32_t i = 0; i < h->bins; i++) {
+        for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
             uint64_t count = histogram_get(h, i);
-            if (!count)
-                continue;
             uint64_t low = h->low + (uint64_t)(histogram_bin_bytes(h) * i);
             uint64_t high = h->low + (uint64_t)(histogram_bin_bytes(h) * (i + 1.0));
             fit->samples = add_saturating(fit->samples, count);
@@ -77,23 +75,17 @@ static void fit_measure_samples(struct fit *fit, const struct code *c, const str
     }
 }
 
-static int fit_by_value(const void *left, const void *right)
-{
-    uint64_t l = *(const uint64_t *)left, r = *(const uint64_t *)right;
-    return (l > r) - (l < r);
-}
-
 static void fit_measure_callees(struct fit *fit, const struct profile *p, const struct functions *f)
 {
-    VEC(uint64_t) callees = {0};
-    for (size_t i = 0; i < p->arcs.len; i++)
-        vec_push(&callees, p->arcs.at[i].self);
-    if (callees.len)
-        qsort(callees.at, callees.len, sizeof *callees.at, fit_by_value);
+    size_t len = p->arcs.len;
+    struct keyed *callees = memory_zeroed(len, sizeof *callees);
+    for (size_t i = 0; i < len; i++)
+        callees[i].key = p->arcs.at[i].self;
+    sort_keyed(callees, len);
     uint32_t previous = NO_FUNCTION;
-    for (size_t i = 0; i < callees.len; i++) {
-        uint64_t address = callees.at[i];
-        if (i && address == callees.at[i - 1])
+    for (size_t i = 0; i < len; i++) {
+        uint64_t address = callees[i].key;
+        if (i && address == callees[i - 1].key)
             continue;
         uint32_t function = functions_find(f, address);
         fit->callees++;
@@ -101,7 +93,7 @@ static void fit_measure_callees(struct fit *fit, const struct profile *p, const 
                                address - f->at[function].start > PROLOGUE_BYTES;
         previous = function;
     }
-    vec_free(&callees);
+    memory_free(callees);
 }
 
 static bool fit_is_near(uint64_t end, uint64_t candidate)

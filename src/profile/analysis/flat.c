@@ -9,36 +9,54 @@
 struct flat_sort {
     const struct flat_row *rows;
     struct names *names;
-    enum view_sort sort;
 };
 
-static int descending(double l, double r)
-{
-    return (l < r) - (l > r);
-}
-
-static int descending_u64(uint64_t l, uint64_t r)
-{
-    return (l < r) - (l > r);
-}
-
-/* Ties go to self, calls, then name. */
-static int compare(uint32_t left, uint32_t right, const void *context)
+static int by_name(uint32_t left, uint32_t right, const void *context)
 {
     const struct flat_sort *o = context;
-    const struct flat_row *l = &o->rows[left], *r = &o->rows[right];
-    int by = 0;
-    if (o->sort == BY_TOTAL)
-        by = descending(l->total, r->total);
-    else if (o->sort == BY_CALLS)
-        by = descending_u64(l->calls, r->calls);
-    if (!by && o->sort != BY_NAME)
-        by = descending(l->self, r->self);
-    if (!by && o->sort != BY_NAME)
-        by = descending_u64(l->calls, r->calls);
-    if (!by)
-        by = strcmp(names_get(o->names, l->function), names_get(o->names, r->function));
-    return by;
+    return strcmp(names_get(o->names, o->rows[left].function),
+                  names_get(o->names, o->rows[right].function));
+}
+
+static uint64_t key_of(const struct flat_row *r, enum view_sort by)
+{
+    switch (by) {
+    case BY_TOTAL: return sort_descending(r->total);
+    case BY_CALLS: return ~r->calls;
+    default: return sort_descending(r->self);
+    }
+}
+
+static void sort_rows_by(struct keyed *sorted, uint32_t len, const struct flat_row *rows,
+                         enum view_sort by)
+{
+    for (uint32_t i = 0; i < len; i++)
+        sorted[i].key = key_of(&rows[sorted[i].item], by);
+    sort_keyed(sorted, len);
+}
+
+static bool is_tie(const struct flat_row *l, const struct flat_row *r, enum view_sort by)
+{
+    return key_of(l, by) == key_of(r, by) && l->self == r->self && l->calls == r->calls;
+}
+
+/* Ties go to self, calls, then name: names are compared last, and only where all else is equal. */
+static void sort_rows(struct keyed *sorted, uint32_t len, const struct flat_sort *o,
+                      enum view_sort by)
+{
+    uint64_t ties = 0;
+    if (by != BY_NAME) {
+        sort_rows_by(sorted, len, o->rows, BY_CALLS);
+        sort_rows_by(sorted, len, o->rows, BY_SELF);
+    }
+    if (by == BY_TOTAL || by == BY_CALLS)
+        sort_rows_by(sorted, len, o->rows, by);
+    for (uint32_t i = 0; i < len; i++) {
+        if (i && by != BY_NAME)
+            ties += !is_tie(&o->rows[sorted[i - 1].item], &o->rows[sorted[i].item], by);
+        sorted[i].key = ties;
+    }
+    sort_equals(sorted, len, by_name, o);
 }
 
 static struct flat_row row_of(const struct graph *g, const struct summary *s, uint32_t i)
@@ -99,17 +117,17 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
     uint32_t n = g->functions->len;
     *t = (struct flat){.summary = s, .shows_model = rules->shows_model && s->stacks};
     struct flat_row *rows = ARENA_NEW(&scratch, struct flat_row, n);
-    uint32_t *sorted = ARENA_NEW(&scratch, uint32_t, n);
+    struct keyed *sorted = ARENA_NEW(&scratch, struct keyed, n);
     uint32_t kept = gather(t, g, names, rules, rows);
     for (uint32_t i = 0; i < kept; i++)
-        sorted[i] = i;
+        sorted[i].item = i;
     enum view_sort sort = rules->has_sort ? rules->sort : s->has_samples ? BY_SELF : BY_CALLS;
-    sort_u32(sorted, kept, compare, &(struct flat_sort){rows, names, sort});
+    sort_rows(sorted, kept, &(struct flat_sort){rows, names}, sort);
 
     t->rows = ARENA_NEW(a, struct flat_row, kept);
     double running = 0;
     for (uint32_t i = 0; i < kept; i++) {
-        struct flat_row *r = &rows[sorted[i]];
+        struct flat_row *r = &rows[sorted[i].item];
         if (rules->limit && t->len >= rules->limit) {
             omit(t, r);
             continue;

@@ -50,12 +50,10 @@ static unsigned underscores(const char *name)
     return (unsigned)strspn(name, "_");
 }
 
-static int by_address_and_merit(uint32_t left, uint32_t right, const void *context)
+static int by_merit(uint32_t left, uint32_t right, const void *context)
 {
     const struct candidate *c = context;
     const struct object_symbol *l = &c->symbols[left], *r = &c->symbols[right];
-    if (l->address != r->address)
-        return l->address < r->address ? -1 : 1;
     if ((l->type == SYMBOL_FUNC) != (r->type == SYMBOL_FUNC))
         return l->type == SYMBOL_FUNC ? -1 : 1;
     if ((l->binding == BIND_LOCAL) != (r->binding == BIND_LOCAL))
@@ -155,18 +153,20 @@ void functions_native(struct functions *f, struct object *o, struct arena *a)
 {
     size_t len;
     const struct object_symbol *symbols = object_symbols(o, &len, NULL);
-    uint32_t *order = ARENA_NEW(a, uint32_t, len);
+    struct keyed *order = memory_zeroed(len, sizeof *order);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < len; i++)
         if (is_candidate(&symbols[i], o))
-            order[kept++] = i;
-    sort_u32(order, kept, by_address_and_merit, &(struct candidate){symbols});
+            order[kept++] = (struct keyed){symbols[i].address, i};
+    sort_keyed(order, kept);
+    sort_equals(order, kept, by_merit, &(struct candidate){symbols});
 
     size_t sections_len;
     const struct object_section *sections = object_sections(o, &sections_len);
     *f = (struct functions){.at = ARENA_NEW(a, struct function, kept + sections_len)};
     for (uint32_t i = 0; i < kept; i++)
-        append_native(f, &symbols[order[i]], order[i], o);
+        append_native(f, &symbols[order[i].item], order[i].item, o);
+    memory_free(order);
     append_sections(f, sections, sections_len, a);
     cut_overlaps(f);
     for (uint32_t i = 0; i < f->len; i++)

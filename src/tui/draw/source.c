@@ -6,7 +6,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { SOURCE_SHARE, SOURCE_CALLS, SOURCE_COUNT, SOURCE_COVERED, SOURCE_BRANCHES, SOURCE_LINE };
+enum {
+    SOURCE_SHARE,
+    SOURCE_CALLS,
+    SOURCE_COUNT,
+    SOURCE_COVERED,
+    SOURCE_BRANCHES,
+    SOURCE_CONDITIONS,
+    SOURCE_LINE,
+};
 enum { SOURCE_COLUMNS = SOURCE_LINE + 1 };
 
 struct source_layout {
@@ -25,7 +33,7 @@ static void layout_add(struct source_layout *l, int which, const char *head, siz
 
 static void layout_make(struct source_layout *l, const struct tui *t, size_t room)
 {
-    enum { LEAST_TEXT = 48, SHARE = 6, BRANCHES = 6, NEVER = 5 };
+    enum { LEAST_TEXT = 48, SHARE = 6, BRANCHES = 6, CONDITIONS = 5, NEVER = 5 };
     const struct source_table *table = &t->source;
     *l = (struct source_layout){.tui = t, .table = table};
     l->summary =
@@ -42,6 +50,8 @@ static void layout_make(struct source_layout *l, const struct tui *t, size_t roo
     }
     if (table->has_branches)
         layout_add(l, SOURCE_BRANCHES, "branch", BRANCHES, 70);
+    if (table->has_conditions)
+        layout_add(l, SOURCE_CONDITIONS, "cond", CONDITIONS, 65);
     layout_add(l, SOURCE_LINE, "line", (size_t)text_digits(table->lines.len), 100);
     columns_fit(&l->columns, room, LEAST_TEXT);
 }
@@ -75,12 +85,26 @@ static void put_number(const struct source_layout *l, int which, struct span *at
     put_figure(l, which, at, text);
 }
 
+/* `hit` of `all`; nothing of none. */
+static void put_ratio(const struct source_layout *l, int which, struct span *at, uint32_t hit,
+                      uint32_t all)
+{
+    char text[32] = "";
+    uint8_t style = at->style;
+    if (all)
+        snprintf(text, sizeof text, "%" PRIu32 "/%" PRIu32, hit, all);
+    if (hit < all)
+        at->style |= STYLE_WARM;
+    put_figure(l, which, at, text);
+    at->style = style;
+}
+
 /* As gcov marks them: ##### never ran; ? is not known. */
 static void put_coverage(const struct source_layout *l, struct span *at,
                          const struct source_figures *f)
 {
     char text[32] = "";
-    uint32_t all, taken;
+    uint32_t all, hit;
     uint8_t style = at->style;
     if (f->covered && f->covered->state == RESULT_MISSED) {
         snprintf(text, sizeof text, "#####");
@@ -93,14 +117,10 @@ static void put_coverage(const struct source_layout *l, struct span *at,
     }
     put_figure(l, SOURCE_COVERED, at, text);
     at->style = style;
-    source_branches(l->table, f, &all, &taken);
-    text[0] = '\0';
-    if (all)
-        snprintf(text, sizeof text, "%" PRIu32 "/%" PRIu32, taken, all);
-    if (taken < all)
-        at->style |= STYLE_WARM;
-    put_figure(l, SOURCE_BRANCHES, at, text);
-    at->style = style;
+    source_branches(l->table, f, &all, &hit);
+    put_ratio(l, SOURCE_BRANCHES, at, hit, all);
+    source_conditions(l->table, f, &all, &hit);
+    put_ratio(l, SOURCE_CONDITIONS, at, hit, all);
 }
 
 static void put_row(const struct source_layout *l, struct span *at, size_t row)

@@ -149,7 +149,7 @@ void page_help(struct page_text *p, size_t width)
         "           s S     next, previous order of rows",
         "Source     m M     next, previous hot line (a tenth of the hottest, or more)",
         "           u U     next, previous line that never ran",
-        "           t T     next, previous line with a branch that was never taken",
+        "           t T     next, previous line with a branch never taken or an outcome not seen",
         "           p P     next, previous function",
         "           e       open $VISUAL, $EDITOR or vi at the line",
         "Figures    #####   never ran      ?   not known",

@@ -385,7 +385,7 @@ static bool press_jumps(struct tui *t, uint32_t key)
         const char *none;
     } JUMPS[] = {[JUMP_HOT] = {'m', 'M', "No line of this file was sampled."},
                  [JUMP_MISSED] = {'u', 'U', "Of this file, no line is known that never ran."},
-                 [JUMP_UNTAKEN] = {'t', 'T', "No branch of a line that ran was never taken."},
+                 [JUMP_UNTAKEN] = {'t', 'T', "Lines that ran took all their branches."},
                  [JUMP_FUNCTION] = {'p', 'P', "No function is known to begin in this file."}};
     struct list *l = &t->list[VIEW_SOURCE];
     for (size_t i = 0; i < sizeof JUMPS / sizeof *JUMPS && t->view == VIEW_SOURCE; i++) {

@@ -54,6 +54,7 @@ static void source_take_coverage(struct source_table *t, const struct source_tab
         f->covered = line;
         t->most_covered = line->count > t->most_covered ? line->count : t->most_covered;
         t->has_branches |= line->branches > 0;
+        t->has_conditions |= line->conditions > 0;
     }
     for (uint32_t i = 0; i < s->functions; i++) {
         struct source_figures *f =
@@ -111,10 +112,22 @@ void source_branches(const struct source_table *t, const struct source_figures *
         *taken += t->coverage->branches.at[f->covered->first_branch + i].count > 0;
 }
 
+void source_conditions(const struct source_table *t, const struct source_figures *f, uint32_t *all,
+                       uint32_t *seen)
+{
+    *all = *seen = 0;
+    for (uint32_t i = 0; f->covered && i < f->covered->conditions; i++) {
+        const struct result_condition *c =
+            &t->coverage->conditions.at[f->covered->first_condition + i];
+        *all += 2 * c->terms;
+        *seen += condition_hit(c);
+    }
+}
+
 static bool source_is_jump(const struct source_table *t, const struct source_figures *f,
                            enum source_jump jump)
 {
-    uint32_t all, taken;
+    uint32_t all, taken, outcomes, seen;
     switch (jump) {
     case JUMP_HOT: return f->self > 0 && f->self >= t->hot / 10;
     case JUMP_MISSED: return f->covered && f->covered->state == RESULT_MISSED;
@@ -122,7 +135,8 @@ static bool source_is_jump(const struct source_table *t, const struct source_fig
     default: break;
     }
     source_branches(t, f, &all, &taken);
-    return f->covered && f->covered->state == RESULT_HIT && taken < all;
+    source_conditions(t, f, &outcomes, &seen);
+    return f->covered && f->covered->state == RESULT_HIT && (taken < all || seen < outcomes);
 }
 
 size_t source_find_jump(const struct source_table *t, enum source_jump jump, size_t row,

@@ -25,7 +25,7 @@ struct source_table {
     const struct coverage_result *coverage;
     double hot; /* samples of the hottest line */
     uint64_t most_calls, most_executions, most_covered;
-    bool has_branches;
+    bool has_branches, has_conditions;
 };
 
 struct source_table_input {
@@ -44,11 +44,16 @@ void source_table_deinit(struct source_table *t);
 void source_branches(const struct source_table *t, const struct source_figures *f, uint32_t *all,
                      uint32_t *taken);
 
+/* Outcomes of the terms of a line's conditions (two each), and those that decided one alone. */
+void source_conditions(const struct source_table *t, const struct source_figures *f, uint32_t *all,
+                       uint32_t *seen);
+
 /* What one can jump to. */
 enum source_jump {
     JUMP_HOT,      /* a line with at least a tenth of what the hottest one has */
     JUMP_MISSED,   /* code that never ran */
-    JUMP_UNTAKEN,  /* a line that ran, with a branch that was never taken */
+    JUMP_UNTAKEN,  /* a line that ran, with a branch that was never taken, or an outcome of a
+                      condition not seen */
     JUMP_FUNCTION, /* the beginning of a function */
 };
 
