@@ -162,8 +162,12 @@ static void session_attribute_run(struct session *s)
 
 static bool session_open_recording(struct session *s, struct session_options *o, struct err *e)
 {
-    struct recorded_options options = {o->read, o->debug_dir, o->is_forced, o->places_samples,
-                                       o->recorded};
+    struct recorded_options options = {.read = o->read,
+                                       .debug_dir = o->debug_dir,
+                                       .is_forced = o->is_forced,
+                                       .places_samples = o->places_samples,
+                                       .totals_others = o->others == OTHERS_TOTAL,
+                                       .filter = o->recorded};
     struct recorded *r = &s->recorded;
     s->folder = o->profiles[0];
     progress_phase(o->read.progress, "reading the recording", 0);
@@ -175,6 +179,7 @@ static bool session_open_recording(struct session *s, struct session_options *o,
     s->summary.program = r->summary.path;
     s->summary.run = &r->summary;
     s->summary.effective = r->weights.effective;
+    s->summary.others = r->others;
     s->summary.stacks = r->stacks.has_callers ? &r->stacks : NULL;
     if (*o->newest)
         vec_push(&r->notes, o->newest);
@@ -186,9 +191,33 @@ static bool session_open_recording(struct session *s, struct session_options *o,
     return true;
 }
 
+/* Leaves the first dimension in the profile, and books the others beside it. */
+static bool session_split_dimensions(struct session *s, const struct session_options *o,
+                                     struct err *e)
+{
+    struct other_measures *others = &s->summary.others;
+    struct profile rest = {0};
+    if (profile_has_dimensions(&s->profile) && o->others == OTHERS_REFUSED)
+        return err_set(e, "%s: holds samples of several dimensions; --dimension chooses one",
+                       o->profiles[0]);
+    profile_split_dimension(&s->profile, &rest);
+    others->at = ARENA_NEW(&s->arena, struct other_measure, rest.histograms.len);
+    while (rest.histograms.len) {
+        struct profile other = rest;
+        struct attribution t;
+        rest = (struct profile){0};
+        profile_split_dimension(&other, &rest);
+        attribute_native(&t, &other, &s->functions.index, &s->arena);
+        others->at[others->len++] =
+            (struct other_measure){.name = t.dimension, .self = t.self, .samples = t.total};
+        profile_deinit(&other);
+    }
+    return true;
+}
+
 static bool session_open_gmon(struct session *s, struct session_options *o, struct err *e)
 {
-    if (!session_open_program(s, o, e))
+    if (!session_open_program(s, o, e) || !session_split_dimensions(s, o, e))
         return false;
     attribute_native(&s->time, &s->profile, &s->functions.index, &s->arena);
     if (*o->newest) {
@@ -197,6 +226,35 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
         s->summary.notes_len = 1;
     }
     return true;
+}
+
+/* As the model of calls has them. */
+static void session_total_others(struct session *s, struct graph_rules rules)
+{
+    struct other_measures *others = &s->summary.others;
+    rules.is_unranked = true;
+    for (size_t i = 0; i < others->len; i++) {
+        struct other_measure *other = &others->at[i];
+        struct attribution t = {.self = other->self, .total = other->samples};
+        struct graph g = {0};
+        graph_build(&g, &s->functions, &s->profile, &t, rules, &s->arena);
+        other->totals = ARENA_NEW(&s->arena, double, g.len);
+        for (uint32_t node = 0; node < g.len; node++)
+            other->totals[node] = g.nodes[node].self + g.nodes[node].children;
+    }
+}
+
+static void session_build_graph(struct session *s, const struct session_options *o,
+                                struct graph_rules rules)
+{
+    if (o->measures_graph && s->summary.stacks) {
+        graph_build_measured(&s->graph, &s->functions, &s->profile, &s->time, s->summary.stacks,
+                             &s->arena);
+        return;
+    }
+    graph_build(&s->graph, &s->functions, &s->profile, &s->time, rules, &s->arena);
+    if (o->others == OTHERS_TOTAL)
+        session_total_others(s, rules);
 }
 
 bool session_open(struct session *s, struct session_options *o, struct err *e)
@@ -210,11 +268,7 @@ bool session_open(struct session *s, struct session_options *o, struct err *e)
     progress_phase(o->read.progress, "adding up", 0);
     if (!session_add_static_calls(s, o, &rules, e))
         return false;
-    if (o->measures_graph && s->summary.stacks)
-        graph_build_measured(&s->graph, &s->functions, &s->profile, &s->time, s->summary.stacks,
-                             &s->arena);
-    else
-        graph_build(&s->graph, &s->functions, &s->profile, &s->time, rules, &s->arena);
+    session_build_graph(s, o, rules);
     names_init(&s->names, &s->functions, o->no_demangle ? NULL : "auto", &s->arena);
     summary_count(&s->summary, &s->profile, &s->time, &s->graph);
     return true;

@@ -10,6 +10,13 @@
 #include "session/profiles.h"
 #include "session/recorded.h"
 
+/* What becomes of other dimensions of a profile than the first, and other events of a recording. */
+enum session_others {
+    OTHERS_REFUSED, /* a profile with several is; of a recording they are passed over */
+    OTHERS_SELF,    /* what functions have themselves stands beside */
+    OTHERS_TOTAL,   /* and what they have with callees */
+};
+
 struct session_options {
     struct profile_options read;
     const char *debug_dir;
@@ -18,6 +25,7 @@ struct session_options {
     bool is_forced, no_demangle;
     bool adds_static;    /* calls that stand in the code join the graph */
     bool measures_graph; /* times of the graph come from stacks, if there are */
+    enum session_others others;
     bool places_samples; /* of recordings, into the profile: for reports that go by address */
 
     /* session_operands() fills these. */
