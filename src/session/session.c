@@ -2,8 +2,10 @@
 #include "session/session.h"
 
 #include "base/path.h"
+#include "profile/analysis/merged_calls.h"
 #include "session/imported.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -215,16 +217,29 @@ static bool session_split_dimensions(struct session *s, const struct session_opt
     return true;
 }
 
+/* What the recorder of shared objects may have booked on another function. */
+static void session_note_merged_calls(struct session *s)
+{
+    struct merged_calls m;
+    merged_calls_of(&m, &s->profile, &s->functions);
+    if (m.functions)
+        s->notes[s->summary.notes_len++] = arena_printf(
+            &s->arena,
+            "calls of %s from outside may be counted as those of %s: glibc's recorder does not "
+            "tell functions apart that begin in the same %d bytes (%" PRIu32 " such function%s)",
+            s->functions.at[m.first].name, s->functions.at[m.into].name, MERGED_CALLS_BYTES,
+            m.functions, m.functions == 1 ? "" : "s");
+}
+
 static bool session_open_gmon(struct session *s, struct session_options *o, struct err *e)
 {
     if (!session_open_program(s, o, e) || !session_split_dimensions(s, o, e))
         return false;
     attribute_native(&s->time, &s->profile, &s->functions.index, &s->arena);
-    if (*o->newest) {
-        s->notes[0] = o->newest;
-        s->summary.notes = s->notes;
-        s->summary.notes_len = 1;
-    }
+    s->summary.notes = s->notes;
+    if (*o->newest)
+        s->notes[s->summary.notes_len++] = o->newest;
+    session_note_merged_calls(s);
     return true;
 }
 
