@@ -213,8 +213,9 @@ const struct command command_html = {
     .summary = "Write one page with a profile, its sources and their coverage to look at",
     .details =
         "PROGRAM and PROFILE, or RECORDING, are as for 'monarc flat'; DIR and FILE as for 'monarc\n"
-        "cover': a folder without a recording, notes (.gcno), counters (.gcda) and tracefiles\n"
-        "(.info) are about coverage. Named together, both are on one page, and time and counts\n"
+        "cover': a folder without a recording, notes (.gcno, .bbg), counters (.gcda, .da) and\n"
+        "tracefiles (.info) are about coverage. Named together, both are on one page, and time and "
+        "counts\n"
         "stand beside the same lines.\n"
         "\n"
         "The page is one file that a browser opens from disk: it needs no network and no server,\n"

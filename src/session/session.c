@@ -3,7 +3,9 @@
 
 #include "base/path.h"
 #include "profile/analysis/merged_calls.h"
+#include "session/arcs_profile.h"
 #include "session/imported.h"
+#include "session/operands.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,6 +60,17 @@ static void session_take_newest(struct session_options *o)
     o->profiles_len = 1;
 }
 
+/* Profiles, or counters of arc profiling, but not both. */
+static bool session_take_counters(struct session_options *o, struct err *e)
+{
+    size_t counters = 0;
+    for (size_t i = 0; i < o->profiles_len; i++)
+        counters += is_coverage_operand(o->profiles[i]);
+    o->are_counters = counters > 0;
+    return !counters || counters == o->profiles_len ||
+           err_in(e, o->program, "counters of arcs and profiles do not go together; name one kind");
+}
+
 bool session_operands(struct session_options *o, char **names, size_t len, struct err *e)
 {
     o->program = names[0];
@@ -67,6 +80,8 @@ bool session_operands(struct session_options *o, char **names, size_t len, struc
         return session_take_recordings(o, names, len, e);
     if (!o->profiles_len)
         session_take_newest(o);
+    else if (o->takes_counters && !session_take_counters(o, e))
+        return false;
     return o->is_recording || !o->has_recorded_filter ||
            err_in(e, o->program,
                   "--event, --process, --program, --thread, --from, --to and --phase choose from a "
@@ -87,6 +102,9 @@ static bool session_reads_stdin(const struct session_options *o)
  * another program's, which the judgement will say better than the reader can. */
 static bool session_read_profiles(struct session *s, const struct session_options *o, struct err *e)
 {
+    if (o->are_counters)
+        return arcs_calls(&(struct arcs_calls_request){s->object, &s->functions, o->is_forced},
+                          o->profiles, o->profiles_len, &s->profile, e);
     struct profile_options hinted = profile_options_of(&o->read, s->object);
     if (profiles_load(&hinted, o->profiles, o->profiles_len, &s->profile, e))
         return true;

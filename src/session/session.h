@@ -23,6 +23,7 @@ struct session_options {
     struct recorded_filter recorded;
     bool has_recorded_filter;
     bool is_forced, no_demangle;
+    bool takes_counters; /* counters of arc profiling in place of profiles */
     bool adds_static;    /* calls that stand in the code join the graph */
     bool measures_graph; /* times of the graph come from stacks, if there are */
     enum session_others others;
@@ -31,6 +32,7 @@ struct session_options {
     /* session_operands() fills these. */
     const char *program;
     bool is_recording; /* the profiles are folders */
+    bool are_counters; /* the profiles are counters, notes, or folders of them */
     char **profiles;   /* at least one */
     size_t profiles_len;
     char newest[128]; /* which of two profiles that were not named it is; "" otherwise */
