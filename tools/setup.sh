@@ -5,7 +5,7 @@
 # packages, no upgrade, no removal.
 #
 #     need_packages GROUP...   build, demo, test, ci, browser
-#     need_browser             Chromium, Node.js and what drives it, for tests of pages
+#     need_browser             Chromium, Node.js and what drives it, for tests of pages; DuckDB and speedscope, for those of exports
 #     build_monarc             build/monarc, a release build
 
 # Packages of a group. This is the only list.
@@ -15,7 +15,7 @@ packages_of() {
         libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev libncurses-dev ;;
     demo) echo g++ gfortran ;;
     test) echo g++ gfortran lcov gcovr libxml2-utils binutils lld mold python3 python3-jsonschema clang-format \
-        mandoc groff-base xz-utils strace dwz tmux procps musl-tools libgraphviz-dev graphviz ;;
+        mandoc groff-base xz-utils strace dwz tmux procps musl-tools libgraphviz-dev graphviz protobuf-compiler valgrind ;;
     ci) echo clang libclang-rt-14-dev shellcheck zsh fish qemu-user \
         gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
         gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross \
@@ -77,14 +77,14 @@ need_browser() {
     if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
         need_packages node || return 1
     fi
-    [ -d build/npm/node_modules/axe-core ] && return 0
+    [ -d build/npm/node_modules/speedscope ] && [ -d build/npm/node_modules/axe-core ] && return 0
     mkdir -p build/npm
     if npm install --prefix build/npm --no-audit --no-fund playwright-core@1.65.1 axe-core@4.14.1 \
-        >build/npm/install.log 2>&1; then
+        @duckdb/node-api@1.5.6-r.1 speedscope@1.25.0 >build/npm/install.log 2>&1; then
         return 0
     fi
     tail -n 15 build/npm/install.log >&2
-    echo "setup: npm could not install playwright-core and axe-core" >&2
+    echo "setup: npm could not install playwright-core, axe-core, DuckDB and speedscope" >&2
     return 1
 }
 

@@ -20,7 +20,8 @@ enum { OPTIONS_LEN = OPTION_OWN + sizeof VIEW_ROWS / sizeof *VIEW_ROWS };
 
 static const struct option_row OPTIONS[] = {
     {0, "format",
-     "callgrind|dot|folded|otlp|parquet|parquet-calls|parquet-functions|pprof|speedscope",
+     "callgrind|cpuprofile|dot|folded|otlp|parquet|parquet-calls|parquet-functions|pprof|"
+     "speedscope",
      "what to write; must be given"},
     {'o', "output", "FILE", "where it goes (default, and -: standard output)"},
     {0, "no-inlines", NULL, "leave functions out where they were inlined"},
@@ -154,6 +155,7 @@ const struct command command_export = {
         "formats, and who reads them:\n"
         "\n"
         "  callgrind   KCachegrind, QCachegrind, callgrind_annotate: functions and calls\n"
+        "  cpuprofile  Chrome's DevTools, VS Code, Firefox' profiler: call paths\n"
         "  dot         Graphviz: the graph of what has half a percent of the time\n"
         "  folded      flamegraph.pl, inferno, speedscope: call paths, one a line\n"
         "  otlp        OpenTelemetry's collectors: call paths; experimental, as the format is\n"
@@ -166,7 +168,7 @@ const struct command command_export = {
         "Times are whole nanoseconds, events as many as were counted; rounding moves no sum by\n"
         "more than one. Paths are recorded stacks. Where calls alone were counted, paths are\n"
         "gprof's model carried on: those that may never have run are marked where the format has\n"
-        "a place for it, in folded by a frame [paths by call counts] around all.\n"
+        "a place for it, in cpuprofile and folded by a frame [paths by call counts] around all.\n"
         "\n"
         "Calls stand in callgrind, dot, parquet-calls and pprof, where they are the second\n"
         "value; the others have no place for them.\n"

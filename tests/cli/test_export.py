@@ -18,8 +18,9 @@ import parquet_file
 from test_recording import ALPHA, DEMO, FACT, MAIN, PING, PONG, Run, whole_run
 from run_file import FILE, PERIOD
 
-FORMATS = ("callgrind", "dot", "folded", "otlp", "parquet", "parquet-calls", "parquet-functions",
+FORMATS = ("callgrind", "cpuprofile", "dot", "folded", "otlp", "parquet", "parquet-calls", "parquet-functions",
            "pprof", "speedscope")
+MODULES = Path(os.environ.get("MONARC_NODE_MODULES", ROOT / "build/npm/node_modules"))
 TICK = 10**7  # nanoseconds of a sample of demo.gmon
 
 
@@ -177,6 +178,10 @@ class Model(Case):
         for name in "main", "alpha", "work.isra.0":  # not of a cycle, whose members' times are one
             self.assertAlmostEqual(total[name], self.rows[name]["total_samples"] * TICK, delta=1)
 
+    def test_cpuprofile(self):
+        page = json.loads(self.export("cpuprofile", *self.ARGUMENTS).read_text())
+        self.assertEqual(cpuprofile_paths(page), self.folded(*self.ARGUMENTS))
+
     def test_pprof(self):
         profile = Pprof(self.export("pprof", *self.ARGUMENTS).read_bytes())
         self.assertEqual(profile.types, [("cpu", "nanoseconds"), ("calls", "count")])
@@ -245,7 +250,7 @@ class Model(Case):
         self.assertEqual(found["main"][1], self.rows["main"]["total_samples"] * TICK)
 
     def test_calls_alone(self):
-        for name in "folded", "speedscope":
+        for name in "cpuprofile", "folded", "speedscope":
             done = monarc("export", "--format", name, "demo", "demo-arcs.gmon")
             self.assertEqual(done.returncode, 2)
             self.assertIn(b"no place for calls alone", done.stderr)
@@ -254,6 +259,25 @@ class Model(Case):
         self.assertEqual(sum(n for (_, to), n in profile.calls.items() if to == "fact"), rows["fact"]["calls"])
         self.assertIn("×", self.export("dot", "demo", "demo-arcs.gmon").read_text())
         self.assertIn("\ntotals: 0\n", self.export("callgrind", "demo", "demo-arcs.gmon").read_text())
+
+
+def cpuprofile_paths(page):
+    """[(path, nanoseconds)]: what a sample lasts is the next one's delta; the last one is idle."""
+    nodes = {node["id"]: node for node in page["nodes"]}
+    above = {child: node["id"] for node in page["nodes"] for child in node["children"]}
+    assert len(nodes) == len(page["nodes"]) and set(nodes) - set(above) == {1}
+
+    def path(node):
+        names = []
+        while node != 1:
+            names.insert(0, nodes[node]["callFrame"]["functionName"])
+            node = above[node]
+        return names
+
+    *samples, end = page["samples"]
+    first, *deltas = page["timeDeltas"]
+    assert path(end) == ["(idle)"] and first == 0
+    return [(path(node), round(1000 * delta)) for node, delta in zip(samples, deltas, strict=True)]
 
 
 class Otlp:
@@ -350,13 +374,12 @@ class Stacks(Case):
         self.assertGreater(groups, 1)
         self.assertEqual((len(rows), sum(r["self"] for r in rows)), (30000, 30000 * 30001 // 2))
 
-    @unittest.skipUnless(os.environ.get("MONARC_NODE_MODULES"), "MONARC_NODE_MODULES has no DuckDB")
+    @unittest.skipUnless((MODULES / "@duckdb").is_dir(), "no DuckDB among the modules of Node.js")
     def test_duckdb(self):
         path = self.export("parquet", *self.arguments)
         script = self.dir / "ask.mjs"
-        modules = Path(os.environ["MONARC_NODE_MODULES"]).resolve()
         script.write_text(
-            f"import {{ DuckDBInstance }} from '{modules}/@duckdb/node-api/lib/index.js';\n"
+            f"import {{ DuckDBInstance }} from '{MODULES.resolve()}/@duckdb/node-api/lib/index.js';\n"
             "const c = await (await DuckDBInstance.create(':memory:')).connect();\n"
             f"const r = await c.runAndReadAll(`select \"function\", sum(self) from read_parquet('{path}') "
             "group by 1`);\n"
@@ -364,6 +387,40 @@ class Stacks(Case):
         done = subprocess.run(["node", script], capture_output=True, text=True, check=True)
         found = {name: int(own) for own, name in (l.split(" ", 1) for l in done.stdout.splitlines())}
         self.check(found, self.rows, "self_samples", PERIOD)
+
+    def shown_by_speedscope(self, path):
+        """The table of functions that speedscope shows: name -> (total, self) in nanoseconds."""
+        done = subprocess.run(["node", ROOT / "tests/page/speedscope.mjs", path, MODULES.resolve(),
+                               shutil.which("chromium")], capture_output=True, text=True, check=True)
+        shown = json.loads(done.stdout)
+        self.assertEqual(shown["said"], [])
+        units = {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9}
+
+        def nanoseconds(text):
+            number, unit = re.match(r"([\d.]+)(\S+) \(", text).groups()
+            return float(number) * units[unit]
+
+        return {row[2]: tuple(map(nanoseconds, row[:2])) for row in filter(None, shown["rows"])}
+
+    @unittest.skipUnless((MODULES / "speedscope").is_dir() and shutil.which("chromium"),
+                         "no Chromium, or no speedscope among the modules of Node.js")
+    def test_speedscope_itself(self):
+        """It shows our figures, to the digits that it shows, of its own format and of Chrome's."""
+        for name in "speedscope", "cpuprofile":
+            shown = self.shown_by_speedscope(self.export(name, *self.arguments))
+            self.assertEqual(set(shown), {n for n, r in self.rows.items() if r["total_samples"]})
+            for function, found in shown.items():
+                row = self.rows[function]
+                if function.startswith("[stack cut"):
+                    continue
+                for amount, key in zip(found, ("total_samples", "self_samples")):
+                    self.assertAlmostEqual(amount, row[key] * PERIOD, delta=row[key] * PERIOD / 100,
+                                           msg=(name, function))
+
+    def test_cpuprofile(self):
+        page = json.loads(self.export("cpuprofile", *self.arguments).read_text())
+        self.assertEqual(cpuprofile_paths(page), self.folded(*self.arguments))
+        self.assertEqual(page["endTime"] - page["startTime"], sum(page["timeDeltas"]))
 
     @unittest.skipUnless(shutil.which("callgrind_annotate"), "no callgrind_annotate")
     def test_callgrind_annotate(self):

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MONARC_BUILD", ROOT / "build"))
 SHOW = ROOT / "examples/library/print_gmon.c"
 SEEDS = [ROOT / "tests/corpus" / seed for seed in (
-    "gmon/le64", "gmon/be32", "bsd/alpha", "bsd44/be64", "sprof/le32")]
+    "gmon/le64", "gmon/be32", "bsd44/be64", "sprof/le32")]
 # Compiler, and what runs its programs.
 MACHINES = {"i686-linux-gnu": [], "arm-linux-gnueabihf": ["qemu-arm"],
             "aarch64-linux-gnu": ["qemu-aarch64"]}

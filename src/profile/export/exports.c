@@ -3,6 +3,7 @@
 
 const struct export_format export_formats[] = {
     {"callgrind", callgrind_export, false},
+    {"cpuprofile", cpuprofile_export, true},
     {"dot", dot_export, false},
     {"folded", folded_export, true},
     {"otlp", otlp_export, true},

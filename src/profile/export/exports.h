@@ -9,6 +9,9 @@
 #include "output/out.h"
 #include "profile/analysis/exchange/exchange.h"
 
+/* Around paths that may never have run, where a format has no place for remarks. */
+#define EXPORT_MODEL_FRAME "[paths by call counts]"
+
 typedef void export_writer(struct out *out, const struct exchange *x);
 
 struct export_format {
@@ -23,7 +26,7 @@ extern const size_t export_formats_len;
 /* The row, or NULL with an error that lists the names there are. */
 const struct export_format *export_format_find(const char *name, struct err *e);
 
-export_writer callgrind_export, dot_export, folded_export, otlp_export, parquet_export,
-    parquet_calls_export, parquet_functions_export, pprof_export, speedscope_export;
+export_writer callgrind_export, cpuprofile_export, dot_export, folded_export, otlp_export,
+    parquet_export, parquet_calls_export, parquet_functions_export, pprof_export, speedscope_export;
 
 #endif

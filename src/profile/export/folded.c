@@ -3,8 +3,6 @@
  * which says so. */
 #include "profile/export/exports.h"
 
-#define MODEL_FRAME "[paths by call counts]"
-
 /* Without what would end the name, or the line. */
 static void folded_name(struct out *out, const char *name)
 {
@@ -17,7 +15,7 @@ static void folded_line(struct out *out, const struct exchange *x, const uint32_
 {
     const struct exchange_frame *f = &x->frames.at[path[0]];
     if (x->has_estimates)
-        out_str(out, MODEL_FRAME ";");
+        out_str(out, EXPORT_MODEL_FRAME ";");
     for (uint32_t depth = 1;; depth++) {
         f = &x->frames.at[path[depth]];
         folded_name(out, x->functions.at[f->function].name);
