@@ -51,6 +51,7 @@ static void test_map(void **state)
     }
     assert_null(map_find(&m, 16, 2));
     assert_int_equal(m.len, 100000);
+    assert_int_equal(m.mask + 1, 262144); /* three quarters full at most, and no larger */
     map_deinit(&m);
 }
 

@@ -33,12 +33,29 @@ static void add_run(struct toy *t, uint32_t block, uint32_t line, uint32_t more)
     vec_push(&t->notes.runs, run);
 }
 
+/* A function of `blocks` blocks, whose arcs and runs have been added and whose counts are `counts`.
+ */
+static void finish(struct toy *t, uint32_t blocks, const int64_t *counts)
+{
+    vec_push(&t->notes.files, "a.c");
+    vec_push(&t->notes.functions, ((struct notes_function){.name = "f",
+                                                           .start_line = START,
+                                                           .end_line = END,
+                                                           .blocks = blocks,
+                                                           .exit = 1,
+                                                           .arcs = (uint32_t)t->notes.arcs.len,
+                                                           .runs = (uint32_t)t->notes.runs.len}));
+    t->notes.blocks = blocks;
+    for (uint32_t i = 0; i < blocks; i++)
+        vec_push(&t->flow.blocks, counts[i]);
+    vec_push(&t->flow.functions, ((struct flow_function){.state = FLOW_SOLVED}));
+}
+
 /* for (init; condition;) body; with the body on its own line or that of the loop. */
 static void make(struct toy *t, int64_t rounds, uint32_t body_line)
 {
     int64_t counts[BLOCKS] = {1, 1, 1, rounds, rounds + 1, 1};
     t->notes.origin.number = 1202;
-    vec_push(&t->notes.files, "a.c");
     add_arc(t, 0, 2, 1);
     add_arc(t, 2, 4, 1);
     add_arc(t, 3, 4, rounds);
@@ -49,17 +66,7 @@ static void make(struct toy *t, int64_t rounds, uint32_t body_line)
     add_run(t, 3, body_line, 0);
     add_run(t, 4, 5, 0);
     add_run(t, 5, 7, 0);
-    vec_push(&t->notes.functions, ((struct notes_function){.name = "f",
-                                                           .start_line = START,
-                                                           .end_line = END,
-                                                           .blocks = BLOCKS,
-                                                           .exit = 1,
-                                                           .arcs = (uint32_t)t->notes.arcs.len,
-                                                           .runs = (uint32_t)t->notes.runs.len}));
-    t->notes.blocks = BLOCKS;
-    for (int i = 0; i < BLOCKS; i++)
-        vec_push(&t->flow.blocks, counts[i]);
-    vec_push(&t->flow.functions, ((struct flow_function){.state = FLOW_SOLVED}));
+    finish(t, BLOCKS, counts);
 }
 
 static void add(struct toy *t)
@@ -113,6 +120,101 @@ static void test_loop_within_a_line(void **state)
     add(&t);
     line_counts_settle(&t.counts);
     EXPECT(&t, {START, 1}, {5, 1}, {5, ROUNDS}, {7, 1}, {END, 1});
+    release(&t);
+}
+
+/* Block 2 goes on to 3, and both to 4, all on one line, which is entered at 2 alone. */
+static void test_arcs_within_a_line(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {10, 10, 10, 4, 10, 10};
+    struct toy t = {.notes.origin.number = 1202};
+    add_arc(&t, 0, 2, 10);
+    add_arc(&t, 2, 3, 4);
+    add_arc(&t, 2, 4, 6);
+    add_arc(&t, 3, 4, 4);
+    add_arc(&t, 4, 5, 10);
+    add_arc(&t, 5, 1, 10);
+    add_run(&t, 2, START, 5);
+    add_run(&t, 3, 5, 0);
+    add_run(&t, 4, 5, 0);
+    add_run(&t, 5, 7, 0);
+    finish(&t, BLOCKS, counts);
+    add(&t);
+    line_counts_settle(&t.counts);
+    EXPECT(&t, {START, 10}, {5, 10}, {7, 10}, {END, 10});
+    release(&t);
+}
+
+/* Lines 5 and 6 take turns, and the function may return between them. */
+static void test_entries_keep_their_order(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {8, 8, 8, 8, 5, 5, 2, 2};
+    struct toy t = {.notes.origin.number = 1202};
+    add_arc(&t, 0, 2, 8);
+    for (uint32_t block = 2; block < 7; block++)
+        add_arc(&t, block, block + 1, counts[block + 1]);
+    add_arc(&t, 3, 1, 3);
+    add_arc(&t, 5, 1, 3);
+    add_arc(&t, 7, 1, 2);
+    add_run(&t, 2, START, 5);
+    for (uint32_t block = 3; block < 7; block++)
+        add_run(&t, block, block % 2 ? 6 : 5, 0);
+    add_run(&t, 7, 7, 0);
+    finish(&t, 8, counts);
+    add(&t);
+    line_counts_settle(&t.counts);
+    EXPECT(&t, {START, 8}, {5, 8}, {5, 5}, {5, 2}, {6, 8}, {6, 5}, {7, 2}, {END, 8});
+    release(&t);
+}
+
+/* gcc may list a line twice in one block, which ran no more often for that. */
+static void test_a_line_listed_twice(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {3, 3, 3, 3};
+    struct toy t = {.notes.origin.number = 1202};
+    add_arc(&t, 0, 2, 3);
+    add_arc(&t, 2, 3, 3);
+    add_arc(&t, 3, 1, 3);
+    add_run(&t, 2, 5, 5);
+    add_run(&t, 3, 7, 0);
+    finish(&t, 4, counts);
+    add(&t);
+    line_counts_settle(&t.counts);
+    EXPECT(&t, {5, 3}, {7, 3}, {END, 3});
+    release(&t);
+}
+
+/* A function of nothing but an entry and an exit was called, too; an arc behind the function's own
+ * is none of it. */
+static void test_two_blocks(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {4, 4};
+    struct toy t = {.notes.origin.number = 1202};
+    add_arc(&t, 0, 1, 4);
+    finish(&t, 2, counts);
+    vec_push(&t.notes.arcs, ((struct notes_arc){0, 1, NOTES_ARC_FAKE}));
+    vec_push(&t.flow.arcs, 3);
+    add(&t);
+    line_counts_settle(&t.counts);
+    EXPECT(&t, {END, 4});
+    assert_int_equal(t.counts.functions.at[0].count, 4);
+    release(&t);
+}
+
+/* gcc 3.4's gcov adds up all blocks of a line: each is an entry. */
+static void test_old_versions_sum_blocks(void **state)
+{
+    (void)state;
+    struct toy t = {0};
+    make(&t, ROUNDS, 5);
+    t.notes.origin.number = 304;
+    add(&t);
+    line_counts_settle(&t.counts);
+    EXPECT(&t, {START, 1}, {5, 1 + 2 * ROUNDS + 1}, {7, 1}, {END, 1});
     release(&t);
 }
 
@@ -181,6 +283,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_entries_from_elsewhere),
         cmocka_unit_test(test_loop_within_a_line),
+        cmocka_unit_test(test_arcs_within_a_line),
+        cmocka_unit_test(test_entries_keep_their_order),
+        cmocka_unit_test(test_a_line_listed_twice),
+        cmocka_unit_test(test_two_blocks),
+        cmocka_unit_test(test_old_versions_sum_blocks),
         cmocka_unit_test(test_a_part_that_never_ran),
         cmocka_unit_test(test_units_add_up),
         cmocka_unit_test(test_unknown_functions_have_no_counts),

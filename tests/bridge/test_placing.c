@@ -142,6 +142,21 @@ static void test_lines(void **state)
     end(&t);
 }
 
+/* The last line of one file has the number of the first of the next. */
+static void test_one_number_in_two_files(void **state)
+{
+    (void)state;
+    need("gcc");
+    struct toy t;
+    begin(&t, PROGRAM, "-O0");
+    add(&t, t.file, 14, "main", 5);
+    add(&t, "/gone/elsewhere.c", 14, "main", 7);
+    place(&t);
+    assert_int_equal(records_of(&t, 14, "main").sum, 5);
+    assert_int_equal(t.placed.missing_files, 1);
+    end(&t);
+}
+
 /* The line of a declaration whose brace is on the next one has no code: it is the entry. */
 static void test_declaration(void **state)
 {
@@ -356,6 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_one_number_in_two_files),
         cmocka_unit_test(test_declaration),
         cmocka_unit_test(test_declaration_whose_entry_is_taken),
         cmocka_unit_test(test_no_code),

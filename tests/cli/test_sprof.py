@@ -25,9 +25,55 @@ int main(void) { for (int i = 0; i < 500; i++) one(1000);
     for (int i = 0; i < 7; i++) two(1); return 0; }
 """
 
+# Symbols that share an address, lie within another, or follow each other without a gap; code that
+# fills its page, so that the range ends where it does.
+ODD = """
+.macro function name, size=16, binding=globl, kind=@function
+.\\binding \\name
+.type \\name, \\kind
+.size \\name, \\size
+\\name:
+.endm
+.text
+begin:
+function weak_first, 16, weak
+function strong_last
+.skip 16
+function strong_first
+function weak_last, 16, weak
+.skip 16
+function _underlined
+function plain
+.skip 16
+.p2align 5
+.protected protected
+function protected
+function visible, 32
+.skip 32
+function twin_a
+function twin_b
+.skip 16
+function data, 16, globl, @object
+.skip 4096 - (. - begin)
+"""
+
+# A search for the address 24 bytes into `outer` asks `within` first.
+NESTED = """
+.text
+.globl first, outer, within, last
+.type first, @function; .size first, 32
+.type outer, @function; .size outer, 32
+.type within, @function; .size within, 8
+.type last, @function; .size last, 16
+first: .skip 32
+outer: .skip 8
+within: .skip 24
+last: .skip 32
+"""
+
 
 def symbols(path):
-    text = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(["nm", "-p", path], capture_output=True, text=True, check=True).stdout
     return {line.split()[2]: int(line.split()[0], 16) for line in text.splitlines()
             if len(line.split()) == 3}
 
@@ -43,6 +89,19 @@ class Sprof(unittest.TestCase):
         subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-fno-optimize-sibling-calls", *flags,
                         "lib.c", "-o", "libt.so", "-Wl,-soname,libt.so"], cwd=self.dir, check=True)
         return symbols(self.dir / "libt.so")
+
+    def assemble(self, text):
+        (self.dir / "lib.s").write_text(text)
+        subprocess.run(["gcc", "-nostdlib", "-shared", "-Wl,-z,separate-code", "lib.s", "-o",
+                        "libt.so", "-Wl,-soname,libt.so"], cwd=self.dir, check=True)
+        return symbols(self.dir / "libt.so")
+
+    def flat(self):
+        """{name: (seconds, calls)} of the flat profile's rows, in their order."""
+        done = self.sprof("-p", "libt.so")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = done.stdout.decode().split("name\n")[1].splitlines()
+        return {row.split()[-1]: (float(row[16:25]), int(row[25:34])) for row in rows}
 
     def sprof(self, *arguments):
         return harness.monarc("sprof", *arguments, cwd=self.dir)
@@ -127,11 +186,54 @@ $""")
         self.assertEqual(self.doctor(), [])
         reported = harness.monarc_json("flat", "libt.so", "libt.so.profile", cwd=self.dir)
         self.assertNotIn("notes", reported["summary"])
+        self.assertIn(b"\n  0.00      0.00     0.00      500     0.00           one\n",
+                      self.sprof("-p", "libt.so").stdout)
 
     def doctor(self):
         """The evidence of merged calls."""
         found = harness.monarc_json("doctor", "libt.so", "libt.so.profile", cwd=self.dir)
         return [f["evidence"] for f in found["findings"] if f["name"] == "merged-calls"]
+
+    def test_one_name_for_each_address(self):
+        """A default name before a protected one, a plain one before _one, a strong one before a weak
+        one, else the first; a bin at the end of one symbol is the next one's."""
+        at = self.assemble(ODD)
+        twin = next(name for name in at if name.startswith("twin"))
+        names = ["strong_last", "strong_first", "plain", "visible", twin]
+        ticks = [(at[name], 100 * i) for i, name in enumerate(names, 1)]
+        self.write(ticks + [(at["data"], 900)], [(0, at["visible"], 3)])
+        self.assertEqual(list(self.flat().items()),
+                         [(name, (i, 3 if name == "visible" else 0))
+                          for i, name in reversed(list(enumerate(names, 1)))])
+
+    def test_symbols_within_others(self):
+        """The first symbol that has an address in it is the one that was there."""
+        at = self.assemble(NESTED)
+        self.write([(at["within"], 100), (at["outer"] + 24, 200), (at["last"], 400)],
+                   [(0, at["outer"] + 24, 7), (0, at["within"], 2), (0, at["last"], 1)])
+        self.assertEqual(self.flat(), {"last": (4, 1), "outer": (3, 9)})
+
+    def test_calls_of_what_has_no_symbol(self):
+        at = self.assemble(NESTED)
+        self.write([], [(at["first"] + 4, at["last"] + 32, 5), (at["first"] + 4, at["last"] + 64, 6)])
+        self.assertEqual(self.flat(), {})
+        done = self.sprof("-q", "libt.so")
+        self.assertRegex(done.stdout.decode(), r"""
+\[0\]      0.0    0.00    0.00        0         first \[0\]
+                0.00    0.00        6/\?\?\?         <UNKNOWN>
+
+                0.00    0.00        5/\?\?\?         <UNKNOWN>
+
+-----------------------------------------------
+$""")
+
+    def test_operands(self):
+        self.profile()
+        usage = self.sprof("--help")
+        self.assertEqual(usage.returncode, 0)
+        for operands in (), ("libt.so", "libt.so.profile", "more"):
+            done = self.sprof(*operands)
+            self.assertEqual((done.returncode, done.stdout), (1, usage.stdout))
 
     def test_refusals(self):
         self.profile()
@@ -144,7 +246,6 @@ $""")
         data[26] = 0x77  # another range
         (self.dir / "other").write_bytes(data)
         self.assertIn(b"is no correct profile data file", self.sprof("libt.so", "other").stderr)
-        self.assertEqual(self.sprof().returncode, 1)
 
     def test_a_profile_of_this_machine(self):
         at = self.build("-Wl,-z,noseparate-code", "-falign-functions=64")

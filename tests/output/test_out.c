@@ -1,11 +1,14 @@
 /* The number formats of base/out agree with printf to the last digit. */
 #include "output/out.h"
 
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 static void expect_fixed(double value, int width, int decimals)
@@ -85,13 +88,107 @@ static void test_full_device_is_noticed(void **state)
     fclose(full);
 }
 
+/* Short pieces and long ones reach a file in their order, and no byte twice. */
+static void test_files_have_it_all(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {10, 32767, 32768, 5, 200000, 1, 65536, 65535};
+    struct err e = {0};
+    struct out o;
+    size_t sum = 0;
+    char *text = malloc(600000), *found = malloc(600000);
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    out_init(&o, fileno(f));
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        memset(text + sum, 'a' + (int)i, lengths[i]);
+        out_bytes(&o, text + sum, lengths[i]);
+        sum += lengths[i];
+        assert_true(o.cap <= 65536);
+    }
+    assert_true(out_finish(&o, "file", &e));
+    assert_true(out_finish(&o, "file", &e));
+    assert_int_equal(pread(fileno(f), found, 600000, 0), sum);
+    assert_memory_equal(found, text, sum);
+    out_deinit(&o);
+    fclose(f);
+    free(text);
+    free(found);
+}
+
+/* What is written to memory alone is there in full, in room that is in proportion to it. */
+static void test_memory_grows(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {1, 100, 65000, 435, 1, 65536, 500000, 20, 3000000};
+    struct out o;
+    size_t sum = 0;
+    char *text = malloc(3000000);
+    out_init(&o, -1);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        memset(text, 'a' + (int)i, lengths[i]);
+        out_bytes(&o, text, lengths[i]);
+        assert_true(o.len == sum + lengths[i] && o.len <= o.cap);
+        assert_memory_equal(o.at + sum, text, lengths[i]);
+        sum = o.len;
+    }
+    for (size_t i = 0; i < 100000; i++)
+        out_char(&o, 'z');
+    assert_int_equal(o.len, sum + 100000);
+    assert_true(o.cap <= 2 * o.len);
+    free(text);
+    out_deinit(&o);
+}
+
+/* Numbers that begin just before the end of the room. */
+static void test_numbers_have_room(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++)
+        for (size_t left = 0; left < 40; left++) {
+            struct out o;
+            out_init(&o, -1);
+            out_char(&o, 'x');
+            while (o.len + left < o.cap)
+                out_char(&o, 'x');
+            size_t before = o.len;
+            if (kind == 0)
+                out_u64(&o, UINT64_MAX, 20);
+            else if (kind == 1)
+                out_u64_left(&o, UINT64_MAX, 20);
+            else
+                out_fixed(&o, 123456789012.0, 20, 2);
+            assert_true(o.len <= o.cap && o.len == before + 20);
+            out_deinit(&o);
+        }
+}
+
+/* The first thing that could not be read is what an output lacks; what is absent is no such thing.
+ */
+static void test_what_is_lacking(void **state)
+{
+    (void)state;
+    struct err absent = {.line = "a: absent", .system = ENOENT};
+    struct err trouble = {.line = "b: disk", .system = EIO};
+    struct err more = {.line = "c: disk", .system = EIO}, e = {0};
+    struct out o;
+    out_init(&o, -1);
+    out_lacks(&o, &absent);
+    assert_true(out_finish(&o, "out", &e));
+    out_lacks(&o, &trouble);
+    out_lacks(&o, &more);
+    assert_false(out_finish(&o, "out", &e));
+    assert_string_equal(e.line, "b: disk");
+    out_deinit(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixed_edges),
-        cmocka_unit_test(test_fixed_many),
-        cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_full_device_is_noticed),
+        cmocka_unit_test(test_fixed_edges),       cmocka_unit_test(test_fixed_many),
+        cmocka_unit_test(test_integers),          cmocka_unit_test(test_full_device_is_noticed),
+        cmocka_unit_test(test_files_have_it_all), cmocka_unit_test(test_memory_grows),
+        cmocka_unit_test(test_numbers_have_room), cmocka_unit_test(test_what_is_lacking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

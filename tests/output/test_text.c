@@ -42,7 +42,8 @@ static void test_paths_lose_their_beginning(void **state)
     (void)state;
     expect(text_path_within, "/a/b/c.c", 8, "/a/b/c.c");
     expect(text_path_within, "/long/way/to/c.c", 10, ".../to/c.c");
-    expect(text_path_within, "/long/way/to/c.c", 2, "/long/way/to/c.c");
+    expect(text_path_within, "/long/way/to/c.c", 4, "...c");
+    expect(text_path_within, "/long/way/to/c.c", 3, "/long/way/to/c.c");
 }
 
 static void test_amounts(void **state)
@@ -51,11 +52,11 @@ static void test_amounts(void **state)
     static const struct {
         double amount;
         const char *text;
-    } cases[] = {{0, "0 s"},
-                 {5.08, "5.080 s"},
-                 {0.002, "2.000 ms"},
-                 {12345, "12345 s"},
-                 {8.5714e-5, "85.71 us"}};
+    } cases[] = {{0, "0 s"},           {5.08, "5.080 s"},       {0.002, "2.000 ms"},
+                 {12345, "12345 s"},   {8.5714e-5, "85.71 us"}, {9.9994, "9.999 s"},
+                 {9.99955, "10.00 s"}, {99.994, "99.99 s"},     {99.9955, "100.0 s"},
+                 {999.94, "999.9 s"},  {999.955, "1000 s"},     {0.99994, "999.9 ms"},
+                 {0.999955, "1.000 s"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[32];
         text_amount(text, sizeof text, cases[i].amount, 's');
@@ -63,11 +64,36 @@ static void test_amounts(void **state)
     }
 }
 
+/* From 2 % on a row is warm, from 10 % on hot. */
+static void test_heat(void **state)
+{
+    (void)state;
+    static const struct {
+        double share;
+        const char *text;
+    } cases[] = {{0.0199, "x"},
+                 {0.02, "\033[33mx\033[0m"},
+                 {0.0999, "\033[33mx\033[0m"},
+                 {0.1, "\033[1;31mx\033[0m"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int has_colour = 0; has_colour < 2; has_colour++) {
+            struct text_style style = {.has_colour = has_colour};
+            struct out o;
+            out_init(&o, -1);
+            text_heat_on(&o, &style, cases[i].share);
+            out_char(&o, 'x');
+            text_heat_off(&o, &style, cases[i].share);
+            out_char(&o, 0);
+            assert_string_equal(o.at, has_colour ? cases[i].text : "x");
+            out_deinit(&o);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_lose_their_middle),
                                        cmocka_unit_test(test_characters_are_columns),
                                        cmocka_unit_test(test_paths_lose_their_beginning),
-                                       cmocka_unit_test(test_amounts)};
+                                       cmocka_unit_test(test_amounts), cmocka_unit_test(test_heat)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ bool run_object_same(const struct run_object *a, const struct run_object *b);
 
 /* Adds `from` to `into`, which may be zeroed: objects by identity, stacks node by node, events by
  * name, processes and threads side by side. In time the runs stand one after the other. Fails where
- * machines or the units or periods of an event differ. */
+ * machines or the units of an event differ. */
 MUST_CHECK bool run_merge(struct run *into, const struct run *from, struct err *e);
 
 /* Sums arcs with the same ends and blocks of the same address; counts saturate. */

@@ -264,6 +264,99 @@ static void instances_of_a_template_have_their_branches(void **state)
     coverage_table_deinit(&t);
 }
 
+/* What is said again takes no more room, and the masks of a line are its conditions. */
+static void what_is_the_same_is_kept_once(void **state)
+{
+    enum { THINGS = 60 };
+    struct coverage_table t = {0};
+    (void)state;
+    for (uint32_t n = 0; n < THINGS; n++)
+        add_thing(&t, n);
+    size_t functions = t.functions.len, groups = t.groups.len, masks = t.masks.len;
+    assert_in_range(functions, 2, THINGS);
+    for (uint32_t n = 0; n < THINGS; n++)
+        add_thing(&t, n);
+    assert_int_equal(t.functions.len, functions);
+    assert_int_equal(t.groups.len, groups);
+    assert_int_equal(t.masks.len, masks);
+    size_t found = 0;
+    for (size_t i = 0; i < t.lines.len; i++)
+        for (uint32_t m = t.lines.at[i].mask; m != NONE; m = t.masks.at[m].next)
+            found++;
+    assert_int_equal(found, masks);
+    coverage_table_deinit(&t);
+}
+
+/* Two things said of one function; each way round they are the same. */
+static void expect_sum(struct table_function one, struct table_function other,
+                       struct table_function expected)
+{
+    for (int round = 0; round < 2; round++) {
+        struct table_function sum = round ? other : one;
+        table_function_add(&sum, round ? &one : &other);
+        assert_int_equal(sum.count, expected.count);
+        assert_int_equal(sum.end_line, expected.end_line);
+        assert_int_equal(sum.is_known, expected.is_known);
+        assert_int_equal(sum.is_repaired, expected.is_repaired);
+        assert_int_equal(sum.is_unknown, expected.is_unknown);
+        assert_int_equal(sum.reason, expected.reason);
+        assert_int_equal(sum.defect, expected.defect);
+    }
+}
+
+static void what_is_said_of_a_function_adds_up(void **state)
+{
+    (void)state;
+    struct table_function known = {.count = 5, .end_line = 9, .is_known = true};
+    struct table_function repaired = {.count = 2, .is_known = true, .is_repaired = true};
+    struct table_function first = {.is_unknown = true, .reason = 1, .defect = 2};
+    struct table_function second = {.is_unknown = true, .reason = 1, .defect = 3};
+    struct table_function third = {.is_unknown = true, .reason = 2, .defect = 1};
+    expect_sum(
+        known, repaired,
+        (struct table_function){.count = 7, .end_line = 9, .is_known = true, .is_repaired = true});
+    expect_sum(first, second, first);
+    expect_sum(first, third, first);
+    expect_sum(second, third, second);
+    expect_sum(known, third,
+               (struct table_function){.count = 5,
+                                       .end_line = 9,
+                                       .is_known = true,
+                                       .is_unknown = true,
+                                       .reason = 2,
+                                       .defect = 1});
+}
+
+/* Which tests ran which lines, when what is known has to be put together again and again. */
+static void hits_of_tests_are_put_together(void **state)
+{
+    enum { TESTS = 3, LINES = 4, ROUNDS = 50 };
+    (void)state;
+    for (size_t most = 1; most <= 40; most += 3) {
+        struct coverage_table t = {.most_hits = most};
+        uint64_t expected[LINES][TESTS] = {0};
+        for (uint32_t test = 0; test < TESTS; test++)
+            coverage_table_test(&t, (const char *const[]){"one", "two", "three"}[test]);
+        for (uint32_t round = 0; round < ROUNDS; round++)
+            for (uint32_t k = 0; k < LINES - 1; k++) { /* the last line has none */
+                t.test = 1 + (round + k) % TESTS;
+                expected[k][t.test - 1] += round;
+                coverage_table_count(&t, line(&t, k + 1), round);
+                if (t.most_hits > 10 * most) /* they were put together: soon again */
+                    t.most_hits = t.hits.len + most;
+            }
+        line(&t, LINES);
+        for (uint32_t k = 0; k < t.hits_of.len; k++)
+            for (uint32_t at = t.hits_of.at[k]; at != NONE; at = t.hits.at[at].next)
+                expected[k][t.hits.at[at].test] -= t.hits.at[at].count;
+        for (uint32_t k = 0; k < LINES; k++)
+            for (uint32_t test = 0; test < TESTS; test++)
+                assert_int_equal(expected[k][test], 0);
+        assert_true(t.hits.len <= (LINES - 1) * TESTS + most);
+        coverage_table_deinit(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +369,9 @@ int main(void)
         cmocka_unit_test(order_does_not_matter),
         cmocka_unit_test(many_tables_are_one),
         cmocka_unit_test(instances_of_a_template_have_their_branches),
+        cmocka_unit_test(what_is_the_same_is_kept_once),
+        cmocka_unit_test(what_is_said_of_a_function_adds_up),
+        cmocka_unit_test(hits_of_tests_are_put_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

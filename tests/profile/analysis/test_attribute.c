@@ -38,6 +38,22 @@ static void test_splits_by_bytes(void **state)
     toy_deinit(&b);
 }
 
+/* A bin that begins at a function's last byte, and one that ends at its first. */
+static void test_single_bytes(void **state)
+{
+    (void)state;
+    struct toy b = {0};
+    toy_functions(&b, 2, 16);
+    histogram_add(toy_histogram(&b, FIRST + 15, FIRST + 19, 1), 0, 16);
+    histogram_add(toy_histogram(&b, FIRST + 29, FIRST + 33, 1), 0, 12);
+    histogram_add(toy_histogram(&b, FIRST - 3, FIRST + 1, 1), 0, 5);
+    toy_analyse(&b);
+    assert_close(b.time.self[0], 4 + 5);
+    assert_close(b.time.self[1], 12 + 12);
+    assert_close(b.time.unattributed, 0);
+    toy_deinit(&b);
+}
+
 /* glibc divides ranges into bins that begin between two addresses; the bin [15.97, 19.96) of this
  * one holds addresses 16 to 19. */
 static void test_fractional_bins(void **state)
@@ -119,9 +135,13 @@ static void test_interval(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_functions), cmocka_unit_test(test_splits_by_bytes),
-        cmocka_unit_test(test_fractional_bins), cmocka_unit_test(test_gaps_are_unattributed),
-        cmocka_unit_test(test_nothing_is_lost), cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_finds_functions),
+        cmocka_unit_test(test_splits_by_bytes),
+        cmocka_unit_test(test_single_bytes),
+        cmocka_unit_test(test_fractional_bins),
+        cmocka_unit_test(test_gaps_are_unattributed),
+        cmocka_unit_test(test_nothing_is_lost),
+        cmocka_unit_test(test_empty),
         cmocka_unit_test(test_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

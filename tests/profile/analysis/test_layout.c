@@ -281,6 +281,13 @@ static void test_one_name(void **state)
     assert_order(&t, "main | twin twin");
     assert_true(t.layout.places[1].is_named && !t.layout.places[2].is_named);
     assert_int_equal(t.layout.shared, 1);
+    /* What they call each other is within the unit and brings them to nobody. */
+    const struct function *twin = &t.functions.at[t.layout.places[1].function];
+    const struct function *other = &t.functions.at[t.layout.places[2].function];
+    vec_push(&t.profile.arcs, ((struct arc){twin->start + 1, other->start, 1000}));
+    call(&t, "main", "twin", 10);
+    make(&t);
+    assert_order(&t, "main twin twin");
     end(&t);
 }
 
@@ -296,18 +303,21 @@ static void test_fixed(void **state)
          ".section .textual,\"ax\"\n.globl textual\n.type textual, @function\n"
          "textual: .fill 16, 1, 0x90\n.size textual, 16\n"
          ".section .text.odd,\"ax\"\n.globl \"o*d\"\n.type \"o*d\", @function\n"
-         "\"o*d\": .fill 16, 1, 0x90\n.size \"o*d\", 16\n"},
+         "\"o*d\": .fill 16, 1, 0x90\n.size \"o*d\", 16\n"
+         ".globl \"d\177l\"\n.type \"d\177l\", @function\n"
+         "\"d\177l\": .fill 16, 1, 0x90\n.size \"d\177l\", 16\n"},
     };
     struct toy_layout t;
     begin(&t, parts, 2);
     sample(&t, "main", 10), sample(&t, "o*d", 4), sample(&t, "textual", 3);
+    sample(&t, "d\177l", 5);
     make(&t);
     assert_order(&t, "main");
-    assert_int_equal(t.layout.fixed, 2);
-    assert_true(t.layout.fixed_heat == 7);
+    assert_int_equal(t.layout.fixed, 3);
+    assert_true(t.layout.fixed_heat == 12);
     call(&t, "main", "start", 4);
     make(&t);
-    assert_int_equal(t.layout.fixed, 3);
+    assert_int_equal(t.layout.fixed, 4);
     t.rules.object = 1; /* none of these is in that one */
     make(&t);
     assert_int_equal(t.layout.len, 0);

@@ -2,8 +2,10 @@
 #include "profile/format/format.h"
 #include "monarc/gmon_out.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -351,6 +353,53 @@ static void test_limits(void **state)
     profile_deinit(&p);
 }
 
+static void sprof_accept(struct profile *p, uint64_t from, uint64_t self)
+{
+    struct writer w = {.word = 8};
+    struct err e = {0};
+    p->arcs.at[0] = (struct arc){.from = from, .self = self, .count = 1};
+    assert_true(format_named("sprof")->write(&w, p, &e));
+    struct profile again = read_all(&w);
+    assert_true(again.arcs.at[0].from == from && again.arcs.at[0].self == self);
+    assert_string_equal(again.histograms.at[0].dimension, p->histograms.at[0].dimension);
+    assert_int_equal(again.histograms.at[0].rate, p->histograms.at[0].rate);
+    profile_deinit(&again);
+    writer_deinit(&w);
+}
+
+static void sprof_refuse(struct profile *p, uint64_t from, uint64_t self)
+{
+    char message[200];
+    p->arcs.at[0] = (struct arc){.from = from, .self = self, .count = 1};
+    snprintf(message, sizeof message,
+             "an sprof file cannot hold the arc 0x%" PRIx64 " -> 0x%" PRIx64
+             ", which leaves the object's text 0x1000-0x1010",
+             from, self);
+    expect_refusal("sprof", 8, p, message);
+}
+
+/* Addresses lie in the text, its end excluded; a caller's may be 0, and not the text's start, which
+ * is written as 0. */
+static void test_sprof_arcs(void **state)
+{
+    (void)state;
+    struct profile p = {.format = PROFILE_GNU, .version = 1, .word = 8};
+    struct histogram h = {.low = 0x1000, .high = 0x1010, .bins = 4, .rate = 250};
+    strcpy(h.dimension, "misses");
+    histogram_alloc(&h);
+    vec_push(&p.histograms, h);
+    vec_push(&p.arcs, ((struct arc){0}));
+    sprof_accept(&p, 0, 0x1000);
+    sprof_accept(&p, 0x1001, 0x100f);
+    sprof_accept(&p, 0x100f, 0x1001);
+    sprof_refuse(&p, 0x1004, 0xfff);
+    sprof_refuse(&p, 0x1004, 0x1010);
+    sprof_refuse(&p, 0xfff, 0x1004);
+    sprof_refuse(&p, 0x1010, 0x1004);
+    sprof_refuse(&p, 0x1000, 0x1004);
+    profile_deinit(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_bsd_tail_and_rate),
         cmocka_unit_test(test_sprof_addresses),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_sprof_arcs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,12 +58,52 @@ static void check_widths(uint8_t into_width, uint8_t from_width)
     histogram_deinit(&from);
 }
 
+/* A sum in which nothing overflows, of the first bins of longer tables: no other bin is touched. */
+static void check_part(uint8_t into_width, uint8_t from_width)
+{
+    enum { BINS = 256, PART = 64 };
+    struct histogram into = histogram_of(BINS, into_width), from = histogram_of(BINS, from_width);
+    for (uint32_t i = 0; i < BINS; i++) {
+        histogram_add(&into, i, i % 5);
+        histogram_add(&from, i, i % 7);
+    }
+    histogram_widen(&into, from_width);
+    into.bins = from.bins = PART;
+    histogram_add_all(&into, &from);
+    for (uint32_t i = 0; i < BINS; i++)
+        assert_int_equal(histogram_get(&into, i), i % 5 + (i < PART ? i % 7 : 0));
+    assert_int_equal(histogram_peak(&into), 10);
+    histogram_deinit(&into);
+    histogram_deinit(&from);
+}
+
 static void test_adding_all(void **state)
 {
     (void)state;
     for (uint8_t into = 2; into <= 8; into *= 2)
-        for (uint8_t from = 2; from <= 8; from *= 2)
+        for (uint8_t from = 2; from <= 8; from *= 2) {
             check_widths(into, from);
+            check_part(into, from);
+        }
+}
+
+/* The next bin that is not empty, from wherever the search starts. */
+static void test_next(void **state)
+{
+    (void)state;
+    static const uint32_t taken[] = {0, 3, 4, 21, 37};
+    for (uint8_t width = 2; width <= 8; width *= 2) {
+        struct histogram h = histogram_of(39, width);
+        for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+            histogram_add(&h, taken[i], 1);
+        for (uint32_t from = 0, i = 0; from <= 39; from++) {
+            while (i < sizeof taken / sizeof *taken && taken[i] < from)
+                i++;
+            uint32_t expected = i < sizeof taken / sizeof *taken ? taken[i] : 39;
+            assert_int_equal(histogram_next(&h, from), expected);
+        }
+        histogram_deinit(&h);
+    }
 }
 
 static void test_no_bins(void **state)
@@ -82,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counters_grow),
         cmocka_unit_test(test_adding_all),
+        cmocka_unit_test(test_next),
         cmocka_unit_test(test_no_bins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
