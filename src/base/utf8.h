@@ -33,6 +33,17 @@ static inline size_t utf8_cut(const uint8_t *at, size_t len, size_t most)
     return cut;
 }
 
+/* Writes a character, which must be one, and returns where the next one goes. */
+static inline char *utf8_put(char *to, uint32_t c)
+{
+    static const uint8_t LEADS[] = {0, 0xc0, 0xe0, 0xf0};
+    unsigned more = (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
+    *to++ = (char)(LEADS[more] | c >> 6 * more);
+    while (more--)
+        *to++ = (char)(0x80 | (c >> 6 * more & 0x3f));
+    return to;
+}
+
 /* Stands for what is no character. */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 

@@ -15,7 +15,7 @@
  *     profile/report     tables -> text, JSON, CSV
  *     profile/import     files of other profilers -> recordings
  *     profile/export     paths and calls -> files for other tools
- *     coverage/...       the same four rooms for notes and counters: which code ran
+ *     coverage/...       the same four rooms for notes and counters: which code ran; and import
  *     bridge             where both meet: counts of blocks at addresses
  *     verdict            what a build must fulfil, judged beside its baseline
  *     session            opens what the operands of a command name

@@ -169,8 +169,8 @@ const struct command command_tui = {
     .details =
         "PROGRAM and PROFILE, or RECORDING, are as for 'monarc flat'; DIR and FILE as for 'monarc\n"
         "cover': a folder without a recording, notes (.gcno), counters (.gcda) and tracefiles\n"
-        "(.info) are about coverage. Named together, both are on the screen, and time and counts\n"
-        "stand beside the same lines.\n"
+        "(.info, .json, .xml) are about coverage. Named together, both are on the screen, and\n"
+        "time and counts stand beside the same lines.\n"
         "\n"
         "The figures are those of 'monarc flat', 'graph', 'annotate' and 'cover'. The key ? lists\n"
         "the keys. The views:\n"

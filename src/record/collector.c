@@ -287,13 +287,22 @@ void collector_scale_young(struct collector *c, double factor)
 /* Mappings that have a path and are no files: the kernel's names for other memory. */
 static bool collector_is_file(const char *path)
 {
-    static const char *const others[] = {"/dev/", "/memfd:", "/SYSV", "/anon_hugepage"};
+    static const char *const others[] = {"/dev/", "/SYSV", "/anon_hugepage"};
     if (path[0] != '/' || path[1] == '/')
         return false;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!strncmp(path, others[i], strlen(others[i])))
             return false;
     return !collector_is_jitdump(path);
+}
+
+/* Memory with a name may hold a program, or a library, as well as code that was generated. */
+static bool collector_is_program(const struct collector *c, const struct image_identity *id)
+{
+    static const char memfd[] = "/memfd:";
+    if (strncmp(id->path, memfd, strlen(memfd)))
+        return collector_is_file(id->path);
+    return id->build_id.len || (!c->images.is_replayed && images_is_elf(id));
 }
 
 /* Where maps are read again, the file that was there is there still: what the kernel told of it
@@ -315,15 +324,15 @@ static uint32_t collector_image_of(struct collector *c, uint32_t process,
         return known;
     if (!strcmp(m->path, "[vdso]"))
         return images_other(&c->images, RUN_OBJECT_VDSO, RUN_NONE);
-    if (!collector_is_file(m->path))
-        return collector_generated(c, process);
-    return images_file(&c->images, &(struct image_identity){.path = m->path,
-                                                            .build_id = m->build_id,
-                                                            .device = m->device,
-                                                            .inode = m->inode,
-                                                            .pid = m->pid,
-                                                            .start = m->start,
-                                                            .end = m->end});
+    struct image_identity id = {.path = m->path,
+                                .build_id = m->build_id,
+                                .device = m->device,
+                                .inode = m->inode,
+                                .pid = m->pid,
+                                .start = m->start,
+                                .end = m->end};
+    return collector_is_program(c, &id) ? images_file(&c->images, &id)
+                                        : collector_generated(c, process);
 }
 
 static void collector_put_mapping(struct collector *c, uint32_t process, const struct mappings *old,

@@ -6,6 +6,7 @@
 #include "objfile/object.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #define DELETED " (deleted)"
 #define PAGE    UINT64_C(4096)
@@ -224,6 +226,37 @@ static struct object *images_find_kept_file(struct images *s, const struct image
         s, image, arena_printf(&s->arena, "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2));
 }
 
+/* Where a process shows a file that it has mapped and that is under no path. */
+enum { MAPPED_PLACES = 2 };
+static void images_mapped_places(pid_t pid, uint64_t start, uint64_t end,
+                                 char places[MAPPED_PLACES][64])
+{
+    snprintf(places[0], sizeof places[0], "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
+             start, end);
+    snprintf(places[1], sizeof places[1], "/proc/%d/exe", (int)pid);
+}
+
+static bool images_is_elf_at(const char *path, const struct image_identity *id)
+{
+    char magic[SELFMAG];
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    bool is_it = fstat(fd, &st) == 0 && (!id->inode || st.st_ino == id->inode) &&
+                 pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+                 !memcmp(magic, ELFMAG, SELFMAG);
+    close(fd);
+    return is_it;
+}
+
+bool images_is_elf(const struct image_identity *id)
+{
+    char places[MAPPED_PLACES][64];
+    images_mapped_places(id->pid, id->start, id->end, places);
+    return images_is_elf_at(places[0], id) || images_is_elf_at(places[1], id);
+}
+
 /* Where it was mapped from; else what the process can still show of it. */
 static struct object *images_find_file(struct images *s, struct image *image)
 {
@@ -235,12 +268,10 @@ static struct object *images_find_file(struct images *s, struct image *image)
         image->object.is_deleted = true;
         return images_find_kept_file(s, image);
     }
-    const char *const places[] = {
-        arena_printf(&s->arena, "/proc/%d/root%s", (int)image->pid, path),
-        arena_printf(&s->arena, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)image->pid,
-                     image->start, image->end),
-        arena_printf(&s->arena, "/proc/%d/exe", (int)image->pid),
-    };
+    char mapped[MAPPED_PLACES][64];
+    images_mapped_places(image->pid, image->start, image->end, mapped);
+    const char *const places[] = {arena_printf(&s->arena, "/proc/%d/root%s", (int)image->pid, path),
+                                  mapped[0], mapped[1]};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if ((o = images_open_at(s, image, places[i]))) {
             image->object.is_deleted |= i > 0;

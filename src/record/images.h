@@ -67,6 +67,9 @@ uint32_t images_file(struct images *s, const struct image_identity *id);
 uint32_t images_listed(struct images *s, const struct image_identity *id);
 uint32_t images_other(struct images *s, enum run_object_kind kind, uint32_t process);
 
+/* Whether what a process has mapped is an ELF file, as the process shows it now. */
+bool images_is_elf(const struct image_identity *id);
+
 /* Opens it, once; NULL if it cannot be had. The vDSO is read out of our own memory. */
 struct object *images_open(struct images *s, uint32_t image);
 

@@ -193,6 +193,16 @@ static void files_take_file(struct coverage_files *f, const char *path)
     files_take_if_there(f, counters, files_add_counters);
 }
 
+/* The length of the name without the suffix of a tracefile; 0: it has none. */
+static size_t files_trace_stem(const char *name)
+{
+    static const char *const SUFFIXES[] = {".info", ".json", ".xml"};
+    for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++)
+        if (path_has_suffix(name, SUFFIXES[i]))
+            return strlen(name) - strlen(SUFFIXES[i]);
+    return 0;
+}
+
 /* The last part of the name, without slashes behind it; of a tracefile without its suffix. */
 static const char *files_test_name(struct coverage_files *f, const char *path)
 {
@@ -200,8 +210,8 @@ static const char *files_test_name(struct coverage_files *f, const char *path)
     while (len > 1 && path[len - 1] == '/')
         len--;
     const char *name = path_base_name(arena_copy(&f->arena, path, len));
-    bool is_trace = path_has_suffix(name, ".info") && name[5];
-    return is_trace ? arena_copy(&f->arena, name, strlen(name) - 5) : name;
+    size_t stem = files_trace_stem(name);
+    return stem ? arena_copy(&f->arena, name, stem) : name;
 }
 
 bool coverage_files_look(struct coverage_files *f, const char *path, const struct find_rules *rules,
@@ -242,7 +252,7 @@ bool coverage_files_look_at_runs(struct coverage_files *f, const char *path,
     for (int i = 0; i < len; i++) {
         const char *run = arena_printf(&f->arena, "%s/%s", path, entries[i]->d_name);
         struct stat st;
-        if (ok && !stat(run, &st) && (S_ISDIR(st.st_mode) || path_has_suffix(run, ".info")))
+        if (ok && !stat(run, &st) && (S_ISDIR(st.st_mode) || files_trace_stem(run)))
             ok = coverage_files_look(f, run, rules, e);
         free(entries[i]);
     }

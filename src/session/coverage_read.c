@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/parallel.h"
 #include "base/sort.h"
-#include "coverage/format/lcov.h"
+#include "coverage/import/import.h"
 #include "session/object_pair.h"
 
 #include <inttypes.h>
@@ -63,6 +63,13 @@ static void read_count_unknown(struct worker *w, const char *path)
         object_pair_report_unknown(&w->pair, path, "unknown", &w->problems);
 }
 
+static void read_add_solved(struct worker *w)
+{
+    struct object_pair *p = &w->pair;
+    coverage_table_add_pair(&w->gather, &p->notes.notes, &p->counters.counters, &p->flow,
+                            w->sources.at, &w->table);
+}
+
 static void read_add_run(struct worker *w, const char *notes, const struct counters_file *file)
 {
     struct object_pair *p = &w->pair;
@@ -76,7 +83,7 @@ static void read_add_run(struct worker *w, const char *notes, const struct count
     read_count_unknown(w, path);
     if (w->rules->by_test)
         coverage_table_begin_test(&w->table, w->found->tests.at[file->test]);
-    coverage_table_add_pair(&w->gather, &p->notes.notes, c, &p->flow, w->sources.at, &w->table);
+    read_add_solved(w);
     coverage_table_begin_test(&w->table, NULL);
 }
 
@@ -94,6 +101,42 @@ static bool read_has_wanted_run(const struct worker *w, const struct coverage_ob
         if (read_is_wanted(w, w->found->counters.at[i].test))
             return true;
     return false;
+}
+
+/* Adds up the counters of all runs and solves them once. false, and nothing is added: there is
+ * something to be said about a file, or about a function of the sum. */
+static bool read_add_sum(struct worker *w, const struct coverage_object *object)
+{
+    struct object_pair *p = &w->pair;
+    struct problems unsaid = {0};
+    uint64_t counters = 0;
+    bool is_fine = !object->is_rfc && !w->rules->by_test;
+    for (uint32_t i = object->first_counters; i != NONE && is_fine;
+         i = w->found->counters.at[i].next) {
+        const struct counters_file *file = &w->found->counters.at[i];
+        if (!read_is_wanted(w, file->test))
+            continue;
+        is_fine = !file->is_rfc && object_pair_load_counters(p, file->path, ARCS_GCDA, &unsaid) &&
+                  !unsaid.at.len && object_pair_add_run(p, !counters);
+        counters += is_fine;
+    }
+    problems_deinit(&unsaid);
+    if (!is_fine || counters < 2)
+        return false;
+    object_pair_take_sum(p);
+    object_pair_solve(p, w->rules->repairs);
+    if (!object_pair_is_sound(p))
+        return false;
+    w->sums.counters += counters;
+    read_add_solved(w);
+    return true;
+}
+
+static void read_add_runs(struct worker *w, const struct coverage_object *object)
+{
+    for (uint32_t i = object->first_counters; i != NONE; i = w->found->counters.at[i].next)
+        if (read_is_wanted(w, w->found->counters.at[i].test))
+            read_add_run(w, object->notes, &w->found->counters.at[i]);
 }
 
 static void read_add_object(struct worker *w, const struct coverage_files *found,
@@ -126,9 +169,9 @@ static void read_add_object(struct worker *w, const struct coverage_files *found
         read_count_unknown(w, object->notes);
         coverage_table_add_pair(&w->gather, n, NULL, &p->flow, w->sources.at, &w->table);
     }
-    for (uint32_t i = object->first_counters; i != NONE; i = found->counters.at[i].next)
-        if (read_is_wanted(w, found->counters.at[i].test))
-            read_add_run(w, object->notes, &found->counters.at[i]);
+    if (is_unrun || found->counters.at[object->first_counters].next == NONE ||
+        !read_add_sum(w, object))
+        read_add_runs(w, object);
 }
 
 /* ---- one tracefile */
@@ -150,21 +193,25 @@ static void read_add_trace(struct worker *w, const char *path, const char *test)
 {
     struct err e = {0};
     struct tracefile trace = {0};
-    if (!file_read_if(path, lcov_probe, &w->trace, &e)) {
+    if (!file_read_if(path, trace_is_known, &w->trace, &e)) {
         problem_add(&w->problems, PROBLEM_LOST, "%s", e.line);
         return;
     }
     struct bytes bytes = file_bytes(&w->trace);
-    if (bytes.len && !lcov_probe(bytes)) {
-        problem_add(
-            &w->problems, PROBLEM_LOST,
-            "%s: is neither notes (.gcno, .bbg), counters (.gcda, .da) nor an lcov tracefile",
-            path);
+    const struct trace_importer *format = trace_importer_of(bytes);
+    if (bytes.len && !format) {
+        problem_add(&w->problems, PROBLEM_LOST,
+                    "%s: is neither notes (.gcno, .bbg), counters (.gcda, .da), nor a tracefile "
+                    "of lcov, JSON of gcovr or llvm-cov, or Cobertura XML",
+                    path);
         return;
     }
-    if (!lcov_read(bytes, path, &trace, &e))
+    if (format && !format->read(bytes, path, &trace, &e))
         problem_add(&w->problems, trace.sections.len ? PROBLEM_PARTIAL : PROBLEM_LOST, "%s",
                     e.line);
+    for (size_t i = 0; i < trace.losses.len; i++)
+        problem_add(&w->problems, PROBLEM_NOTE, "%s: left out: %" PRIu64 " %s", path,
+                    trace.losses.at[i].number, trace.losses.at[i].what);
     if (trace.negative)
         problem_add(&w->problems, PROBLEM_PARTIAL,
                     "%s: %" PRIu64 " counts are negative, and taken as 0", path, trace.negative);

@@ -4,6 +4,7 @@
 #include "coverage/analysis/table_add_pair.h"
 #include "coverage/format/arcs_convert.h"
 #include "coverage/format/bb.h"
+#include "coverage/model/coverage_merge.h"
 
 #include <inttypes.h>
 
@@ -67,6 +68,49 @@ bool object_pair_load_counters(struct object_pair *p, const char *path, enum arc
         c->failure.what = DEFECT_CUT;
     return judge(&p->counters, path, is_whole, false, c->functions.len, &e, problems) &&
            (!is_whole || adopt(p, path, problems));
+}
+
+static bool is_same_origin(const struct arcs_origin *a, const struct arcs_origin *b)
+{
+    return a->version == b->version && a->stamp == b->stamp && a->checksum == b->checksum;
+}
+
+bool object_pair_add_run(struct object_pair *p, bool is_first)
+{
+    struct err e = {0};
+    const struct counters *c = &p->counters.counters;
+    if (is_first)
+        counters_clear(&p->sum);
+    size_t len = p->sum.functions.len;
+    if ((!is_first && !is_same_origin(&c->origin, &p->sum.origin)) ||
+        !counters_merge(&p->sum, c, &e))
+        return false;
+    for (size_t i = len; i < p->sum.functions.len; i++)
+        if (p->sum.functions.at[i].name)
+            return false; /* its text goes with the file */
+    return true;
+}
+
+void object_pair_take_sum(struct object_pair *p)
+{
+    struct counters sum = p->sum;
+    p->sum = p->counters.counters;
+    p->counters.counters = sum;
+}
+
+bool object_pair_is_sound(const struct object_pair *p)
+{
+    const struct flow *flow = &p->flow;
+    const struct pairing *pairing = &flow->pairing;
+    if (pairing->unmatched || pairing->is_other_version || pairing->is_other_stamp ||
+        !pair_is_possible(&p->notes.notes.origin, &p->counters.counters.origin))
+        return false;
+    for (size_t i = 0; i < flow->functions.len; i++) {
+        const struct flow_function *f = &flow->functions.at[i];
+        if (f->state == FLOW_UNKNOWN || f->state == FLOW_DAMAGED || f->reason == FLOW_REPAIRED)
+            return false;
+    }
+    return true;
 }
 
 void object_pair_solve(struct object_pair *p, bool repairs)
@@ -133,5 +177,6 @@ void object_pair_deinit(struct object_pair *p)
 {
     arcs_file_deinit(&p->notes);
     arcs_file_deinit(&p->counters);
+    counters_deinit(&p->sum);
     flow_deinit(&p->flow);
 }

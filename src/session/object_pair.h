@@ -9,6 +9,7 @@
 /* Zeroed at first; whatever is loaded next uses its memory again. */
 struct object_pair {
     struct arcs_file notes, counters;
+    struct counters sum; /* of several runs */
     struct flow flow;
     bool notes_are_whole;
 };
@@ -34,6 +35,16 @@ void object_pair_report_pairing(const struct object_pair *p, const char *notes,
  * "unknown", "left out". Returns their number. */
 uint64_t object_pair_report_unknown(const struct object_pair *p, const char *path, const char *what,
                                     struct problems *problems);
+
+/* Adds the counters that were loaded to those of the runs before, which lie in p->sum. false: they
+ * are not alike. */
+bool object_pair_add_run(struct object_pair *p, bool is_first);
+
+/* The sum takes the place of the counters that were loaded. */
+void object_pair_take_sum(struct object_pair *p);
+
+/* After solving: nothing is to be said about how the files fit, nor about a function. */
+bool object_pair_is_sound(const struct object_pair *p);
 
 void object_pair_deinit(struct object_pair *p);
 

@@ -29,7 +29,8 @@ static bool has_recording(const char *folder)
 
 bool is_coverage_operand(const char *name)
 {
-    static const char *const SUFFIXES[] = {".gcno", ".gcda", ".bbg", ".bb", ".da", ".info"};
+    static const char *const SUFFIXES[] = {".gcno", ".gcda", ".bbg",  ".bb",
+                                           ".da",   ".info", ".json", ".xml"};
     if (is_folder(name))
         return !has_recording(name) && !path_has_suffix(name, ".monarc");
     for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++)

@@ -70,6 +70,7 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
         if (is_main && why.line[0] && !o->is_forced && !recorded_has_symbols(r, object))
             return err_set(e, "%s (--force reports without names)", why.line);
         r->missing = path;
+        r->missing_has_names = recorded_has_symbols(r, object);
         r->missing_why = why.line[0] ? arena_printf(&r->arena, "%s", why.line) : NULL;
         return true;
     }
@@ -405,6 +406,18 @@ static void recorded_note_counts(struct recorded *r)
                               r->weights.taken, r->weights.taken == 1 ? " says" : "s say"));
 }
 
+static void recorded_note_missing(struct recorded *r)
+{
+    const char *what = r->missing_has_names ? "lines or inlined functions" : "symbols";
+    if (!r->missing)
+        return;
+    const char *why = access(r->missing, F_OK) ? "there is no such file"
+                                               : "the file that ran is gone or could not be read";
+    vec_push(&r->notes, r->missing_why
+                            ? arena_printf(&r->arena, "no %s of %s", what, r->missing_why)
+                            : arena_printf(&r->arena, "no %s of %s: %s", what, r->missing, why));
+}
+
 void recorded_take_notes(struct recorded *r, bool has_calls)
 {
     struct object *program =
@@ -418,13 +431,7 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
                                 ? "no callers are known: record with stacks, compile with -pg or "
                                   "-fno-omit-frame-pointer"
                                 : "no callers are known: record with stacks");
-    if (r->missing && r->missing_why)
-        vec_push(&r->notes, arena_printf(&r->arena, "no symbols of %s", r->missing_why));
-    else if (r->missing)
-        vec_push(&r->notes, arena_printf(&r->arena, "no symbols of %s: %s", r->missing,
-                                         access(r->missing, F_OK)
-                                             ? "there is no such file"
-                                             : "the file that ran is gone or could not be read"));
+    recorded_note_missing(r);
     if (r->replaced)
         vec_push(&r->notes, arena_printf(&r->arena,
                                          "no symbols of %s: the file is another one than was "

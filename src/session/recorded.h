@@ -34,6 +34,7 @@ struct recorded {
     struct other_measures others; /* all other events, unless one was asked for */
     VEC(const char *) notes;      /* what the recording lacks, as sentences */
     const char *missing; /* an object with samples or calls whose file is not to be had, or NULL */
+    bool missing_has_names;  /* the recording tells its functions' names */
     const char *missing_why; /* what opening it said, its name in front; NULL: it is not there */
     const char *replaced;    /* one whose file is another one by now, or NULL */
     const char *mismatch;    /* why a file is not the recorded one, or NULL: all are */

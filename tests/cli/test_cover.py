@@ -427,6 +427,38 @@ class Programs(Case):
         finally:
             shutil.rmtree(str(self.top) + ".moved")
 
+    def test_runs_are_added_up_as_the_program_adds_them(self):
+        self.build(runs=())
+        for place, times in ("one", 1), ("two", 2):
+            for _ in range(times):
+                subprocess.run(["./prog"], cwd=self.top, capture_output=True, check=True,
+                               env={**os.environ, "GCOV_PREFIX": str(self.top / place),
+                                    "GCOV_PREFIX_STRIP": "99"})
+        apart = self.json()
+        for place in "one", "two":
+            os.rename(self.top / place, self.top / ("." + place))
+        shutil.rmtree(self.top / ".one")
+        shutil.rmtree(self.top / ".two")
+        for _ in range(3):
+            subprocess.run(["./prog"], cwd=self.top, capture_output=True, check=True)
+        together = self.json()
+        self.assertEqual(apart["inputs"]["counters"], 2)
+        self.assertEqual((apart["sources"], apart["problems"]), (together["sources"], together["problems"]))
+
+    def test_a_broken_run_among_others_is_named(self):
+        self.build(runs=((), ()))
+        whole = next(self.top.glob("*.gcda"))
+        for place in "one", "two":
+            (self.top / place).mkdir()
+            shutil.copy(whole, self.top / place)
+        self.assertEqual(self.counts(self.json(), "prog.c")[21], 66)
+        broken = self.top / "two" / whole.name
+        broken.write_bytes(whole.read_bytes()[:-20])
+        cut = self.json(status=1)
+        self.assertEqual(cut["inputs"]["counters"], 3)
+        self.assertIn("two/" + whole.name, json.dumps(cut["problems"]))
+        self.assertGreaterEqual(self.counts(cut, "prog.c")[21], 44)
+
     def test_templates_and_exceptions(self):
         (self.top / "other.cc").write_text(OTHER)
         (self.top / "t.cc").write_text(TEMPLATES)

@@ -1,4 +1,5 @@
-/* Fuzzes the readers of text that monarc cover takes: tracefiles or, with FUZZ_PATCH, patches.
+/* Fuzzes the readers of text that monarc cover takes: tracefiles, what FUZZ_TRACE names of the
+ * table of imports, or, with FUZZ_PATCH, patches.
  *
  * Laws: what was read of a tracefile can be written and read back to the same text; adding it to
  * itself in one table or side by side is the same; no more is hit than there is; JSON is JSON. A
@@ -6,6 +7,7 @@
 #include "base/file.h"
 #include "coverage/format/lcov.h"
 #include "coverage/format/patch.h"
+#include "coverage/import/import.h"
 #include "coverage/model/coverage.h"
 #include "coverage/report/coverage_report.h"
 
@@ -123,13 +125,35 @@ static bool has_odd_functions(const struct coverage_table *t, bool is_lcov2)
     return is_odd;
 }
 
-/* Control bytes of names become `?`: two names may become one. */
-static bool has_control_bytes(struct bytes in)
+static bool has_control(const char *name)
 {
-    for (size_t i = 0; i < in.len; i++)
-        if ((in.at[i] < ' ' && in.at[i] != '\n') || in.at[i] == 0x7f)
+    for (; *name; name++)
+        if ((unsigned char)*name < ' ' || *name == 0x7f)
             return true;
     return false;
+}
+
+/* Control bytes of names become `?`: two names may become one. */
+static bool has_control_bytes(const struct tracefile *trace)
+{
+    bool has = false;
+    for (size_t i = 0; i < trace->sections.len; i++)
+        has |= has_control(trace->sections.at[i].source) || has_control(trace->sections.at[i].test);
+    for (size_t i = 0; i < trace->functions.len; i++)
+        has |= has_control(trace->functions.at[i].name);
+    return has;
+}
+
+static bool read_trace(struct bytes in, struct tracefile *out, struct err *e)
+{
+#ifdef FUZZ_TRACE
+    for (size_t i = 0; i < trace_importers_len; i++)
+        if (!strcmp(trace_importers[i].name, FUZZ_TRACE))
+            return (void)trace_importers[i].probe(in), trace_importers[i].read(in, "fuzz", out, e);
+    abort();
+#else
+    return lcov_read(in, "fuzz", out, e);
+#endif
 }
 
 static void check_lcov(struct bytes in)
@@ -137,12 +161,12 @@ static void check_lcov(struct bytes in)
     struct tracefile trace = {0};
     struct coverage_table t = {0};
     struct err e = {0};
-    if (!lcov_read(in, "fuzz", &trace, &e))
+    if (!read_trace(in, &trace, &e))
         expect(e.line[0] != 0, "a failure says why");
     add(&t, &trace);
     for (int version = 1; version <= 2; version++) {
         struct out text = print(&t, 1, version == 2);
-        if (!has_control_bytes(in) && !has_odd_functions(&t, version == 2))
+        if (!has_control_bytes(&trace) && !has_odd_functions(&t, version == 2))
             check_round(&text, version == 2);
         out_deinit(&text);
     }

@@ -84,6 +84,7 @@ CASES = [
     Case("sandbox", "ends.c", ("sandbox",), builds=("O2", "static")),
     Case("defaults", "ends.c", ("defaults",)),
     Case("deleted", "ends.c", ("deleted",)),
+    Case("memory", "ends.c", ("memory",), builds=("O2", "static")),
     Case("child-fork", "children.c", ("fork",), builds=("O2", "static")),
     Case("child-many", "children.c", ("many",)),
     Case("child-vfork", "children.c", ("vfork",), builds=("O2", "static")),

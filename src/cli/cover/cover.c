@@ -161,8 +161,11 @@ const struct command command_cover = {
     .details =
         "DIR is searched for notes (.gcno, .bbg) and counters (.gcda, .da) of any gcc or clang,\n"
         "mixed as they come; it is the current folder unless named. FILE is one of these, or an\n"
-        "lcov tracefile (- is standard input). Everything is added up: several runs, several\n"
-        "builds, tracefiles of other machines.\n"
+        "lcov tracefile (- is standard input). JSON of gcovr or of 'llvm-cov export' and "
+        "Cobertura\n"
+        "XML are taken in a tracefile's place; what they say and monarc has no room for is a "
+        "note.\n"
+        "Everything is added up: several runs, several builds, tracefiles of other machines.\n"
         "\n"
         "One row a source; lines without code count nowhere. Percentages are of what is known:\n"
         "a function whose counters are damaged, cut off or of another build is unknown, which is\n"

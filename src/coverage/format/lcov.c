@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/intern.h"
+#include "coverage/format/count.h"
 
 #include <string.h>
 
@@ -70,78 +71,12 @@ static bool lcov_whole(struct text part, uint64_t max, uint64_t *out)
     return value <= max;
 }
 
-static bool lcov_is_decimal(struct text part)
-{
-    for (const char *c = part.at; c < part.end; c++)
-        if (*c == '.' || *c == 'e' || *c == 'E')
-            return true;
-    return false;
-}
-
-/* Multiplied by ten to the `exponent`, cut to a whole number, at most INT64_MAX. */
-static uint64_t lcov_scaled(uint64_t value, int64_t exponent)
-{
-    for (; exponent < 0 && value; exponent++)
-        value /= 10;
-    for (; exponent > 0 && value && value <= INT64_MAX; exponent--)
-        value = value > UINT64_MAX / 10 ? UINT64_MAX : value * 10;
-    return value > INT64_MAX ? INT64_MAX : value;
-}
-
-/* "1.5e3", whatever the locale's decimal point is: digits with a point among them, an exponent. */
-static bool lcov_decimal(struct text part, uint64_t *out)
-{
-    enum { MOST_EXPONENT = 1000 };
-    uint64_t value = 0, power = 0;
-    int64_t exponent = 0;
-    unsigned digits = 0, points = 0;
-    const char *c = part.at;
-    for (; c < part.end && *c != 'e' && *c != 'E'; c++) {
-        if (*c == '.' && !points++)
-            continue;
-        if (*c < '0' || *c > '9')
-            return false;
-        bool is_kept = value <= (UINT64_MAX - 9) / 10; /* no double has more digits */
-        value = is_kept ? value * 10 + (uint64_t)(*c - '0') : value;
-        exponent += !is_kept - (int64_t)points;
-        digits++;
-    }
-    bool has_power = c < part.end, is_minus = has_power && c + 1 < part.end && c[1] == '-';
-    bool has_sign = is_minus || (has_power && c + 1 < part.end && c[1] == '+');
-    if (has_power && !lcov_whole((struct text){c + 1 + has_sign, part.end}, UINT64_MAX, &power))
-        return false;
-    int64_t shift = (int64_t)(power < MOST_EXPONENT ? power : MOST_EXPONENT);
-    *out = lcov_scaled(value, exponent + (is_minus ? -shift : shift));
-    return digits > 0;
-}
-
-/* A number of hits. Damaged data has made negative ones, other tools decimals; "-" is never. */
+/* A number of hits; "-" is never. */
 static bool lcov_hits(struct reading *r, struct text part, uint64_t *out)
 {
     *out = 0;
-    if (part.end - part.at == 1 && *part.at == '-')
-        return true;
-    bool is_negative = part.at < part.end && *part.at == '-';
-    part.at += is_negative;
-    if (lcov_is_decimal(part)) {
-        if (!lcov_decimal(part, out))
-            return false;
-    } else {
-        struct text digits = part;
-        if (!lcov_whole(digits, UINT64_MAX, out)) {
-            for (const char *c = part.at; c < part.end; c++)
-                if (*c < '0' || *c > '9')
-                    return false;
-            if (part.at == part.end)
-                return false;
-            *out = UINT64_MAX;
-        }
-    }
-    if (is_negative) {
-        r->out->negative += *out > 0;
-        *out = 0;
-    }
-    return true;
+    return (part.end - part.at == 1 && *part.at == '-') ||
+           count_read(part.at, part.end, out, &r->out->negative);
 }
 
 static bool lcov_line_number(struct text part, uint32_t *out)
@@ -162,51 +97,36 @@ static struct trace_section *lcov_section(struct reading *r)
     return &r->out->sections.at[r->out->sections.len - 1];
 }
 
-static void lcov_close_section(struct reading *r)
+static void lcov_leave_section(struct reading *r)
 {
-    struct tracefile *t = r->out;
-    if (!r->is_open)
-        return;
-    struct trace_section *s = lcov_section(r);
-    s->functions = (uint32_t)(t->functions.len - s->first_function);
-    s->lines = (uint32_t)(t->lines.len - s->first_line);
-    s->branches = (uint32_t)(t->branches.len - s->first_branch);
-    s->conditions = (uint32_t)(t->conditions.len - s->first_condition);
     r->is_open = false;
     map_deinit(&r->functions);
     intern_deinit(&r->names);
+}
+
+static void lcov_close_section(struct reading *r)
+{
+    if (!r->is_open)
+        return;
+    tracefile_end(r->out);
+    lcov_leave_section(r);
 }
 
 /* Drops what was read of a section that then broke. */
 static void lcov_drop_section(struct reading *r)
 {
-    struct tracefile *t = r->out;
     if (!r->is_open)
         return;
-    const struct trace_section *s = lcov_section(r);
-    t->functions.len = s->first_function;
-    t->lines.len = s->first_line;
-    t->branches.len = s->first_branch;
-    t->conditions.len = s->first_condition;
-    t->sections.len--;
-    r->is_open = false;
-    map_deinit(&r->functions);
-    intern_deinit(&r->names);
+    tracefile_drop(r->out);
+    lcov_leave_section(r);
 }
 
 static bool lcov_source(struct reading *r, struct text t)
 {
-    struct tracefile *out = r->out;
     lcov_close_section(r);
     if (t.at == t.end || memchr(t.at, 0, (size_t)(t.end - t.at)))
         return lcov_fail(r, "SF names no source");
-    vec_push(&out->sections,
-             (struct trace_section){.source = lcov_copy(r, t),
-                                    .test = r->test,
-                                    .first_function = (uint32_t)out->functions.len,
-                                    .first_line = (uint32_t)out->lines.len,
-                                    .first_branch = (uint32_t)out->branches.len,
-                                    .first_condition = (uint32_t)out->conditions.len});
+    tracefile_begin(r->out, lcov_copy(r, t), r->test);
     r->is_open = true;
     return true;
 }

@@ -1,5 +1,6 @@
-/* What an lcov tracefile says: sections, each of one source under one test, with functions, lines,
- * branches and conditions. Flat arrays; sections own consecutive slices of them. */
+/* What an lcov tracefile says, or another tool's file of that kind: sections, each of one source
+ * under one test, with functions, lines, branches and conditions. Flat arrays; sections own
+ * consecutive slices of them. */
 #ifndef MONARC_COVERAGE_MODEL_TRACEFILE_H
 #define MONARC_COVERAGE_MODEL_TRACEFILE_H
 
@@ -37,6 +38,12 @@ struct trace_section {
     uint32_t first_condition, conditions;
 };
 
+/* What a file said and there is no room for here. */
+struct trace_loss {
+    const char *what; /* in the plural */
+    uint64_t number;
+};
+
 struct tracefile {
     struct arena arena; /* texts */
     VEC(struct trace_section) sections;
@@ -46,7 +53,17 @@ struct tracefile {
     VEC(struct trace_condition) conditions;
     uint64_t negative;        /* counts below 0, read as 0 */
     uint64_t unknown_records; /* of kinds that are not read */
+    VEC(struct trace_loss) losses;
 };
+
+/* A section is begun, gets its records at the ends of the arrays, and is ended, or dropped with all
+ * of them. The texts must live as long as the tracefile. */
+void tracefile_begin(struct tracefile *t, const char *source, const char *test);
+void tracefile_end(struct tracefile *t);
+void tracefile_drop(struct tracefile *t);
+
+/* Adds to what is left out. `what` is a text that stays. */
+void tracefile_lose(struct tracefile *t, const char *what, uint64_t number);
 
 void tracefile_deinit(struct tracefile *t);
 

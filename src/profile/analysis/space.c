@@ -43,10 +43,13 @@ static bool space_is_file(const struct space *s, uint32_t object)
 
 /* --- places ---------------------------------------------------------------------------------- */
 
+/* What the first process ran of which that is known: one that executed at once another program was
+ * seldom looked at before. */
 static uint32_t space_main_program(const struct run *r)
 {
-    if (r->processes.len && r->processes.at[0].program != RUN_NONE)
-        return r->processes.at[0].program;
+    for (size_t i = 0; i < r->processes.len; i++)
+        if (r->processes.at[i].program != RUN_NONE)
+            return r->processes.at[i].program;
     uint32_t listed = RUN_NONE;
     for (uint32_t i = (uint32_t)r->objects.len; i-- > 0;)
         if (r->objects.at[i].kind == RUN_OBJECT_FILE && r->objects.at[i].is_listed)
