@@ -100,7 +100,7 @@ def main():
     parser.add_argument("--processes", type=int, default=200)
     parser.add_argument("--runs", type=int, default=15)
     a = parser.parse_args()
-    so, archive = (os.path.join(os.path.abspath(a.build), "libmonarc_cover" + e) for e in (".so", ".a"))
+    so, archive = (os.path.join(os.path.abspath(a.build), "libmonarc_cover" + e) for e in (".so.1", ".a"))
     with tempfile.TemporaryDirectory() as folder:
         names = compile_all(folder, a.objects)
         links = {"no coverage": (".plain.o", []), "libgcov": (".o", ["-lgcov"]),

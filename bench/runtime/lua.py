@@ -1,6 +1,6 @@
 """Total slowdown of a real program under load: Lua's interpreter.
 
-    python3 bench/runtime/lua.py BUILD/runtime/profile/libmonarc_rt.so LUA_SOURCES [REPETITIONS]
+    python3 bench/runtime/lua.py BUILD/runtime/profile/libmonarc_rt.so.1 LUA_SOURCES [REPETITIONS]
 
 LUA_SOURCES is the unpacked source package (`apt-get source lua5.4`). The script makes calls of Lua
 and C functions, tables and strings. Interleaved runs, medians of CPU time over the uninstrumented

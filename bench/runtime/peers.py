@@ -1,6 +1,6 @@
 """What others add to a call: -finstrument-functions, gcov's counters, uftrace; beside glibc and monarc.
 
-    python3 bench/runtime/peers.py BUILD/runtime/profile/libmonarc_rt.so [REPETITIONS]
+    python3 bench/runtime/peers.py BUILD/runtime/profile/libmonarc_rt.so.1 [REPETITIONS]
 
 Interleaved runs of calls.c, medians, nanoseconds added to one call over the uninstrumented program.
 uftrace's recorder process is not in its figure; neither does it count, it traces."""

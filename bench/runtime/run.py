@@ -1,6 +1,6 @@
 """Cost of one recorded call: uninstrumented, glibc's mcount, monarc, and the limit.
 
-    python3 bench/runtime/run.py BUILD/runtime/profile/libmonarc_rt.so [REPETITIONS]
+    python3 bench/runtime/run.py BUILD/runtime/profile/libmonarc_rt.so.1 [REPETITIONS]
 
 Runs are interleaved, figures are medians of per-thread CPU time over batches that nobody
 interrupted; "added" is over the uninstrumented program. Read the ratios."""

@@ -1,6 +1,6 @@
 """Cost of 10,000 samples a second with whole stacks, on a program of the usual kind.
 
-    python3 bench/runtime/samples.py BUILD/runtime/profile/libmonarc_rt.so [REPETITIONS]
+    python3 bench/runtime/samples.py BUILD/runtime/profile/libmonarc_rt.so.1 [REPETITIONS]
 
 "empty" is the same number of ticks with a handler that does nothing: what the machine takes for the
 interrupts and signals. Interleaved runs, medians of CPU time."""

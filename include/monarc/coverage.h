@@ -222,6 +222,23 @@ void monarc_trace_clear(struct monarc_trace *t);
 bool monarc_trace_read(struct monarc_trace *t, const struct monarc_source *in,
                        struct monarc_error *e);
 
+/* The sections in their order; conditions (MCDC) of a tracefile that was read are kept, texts of
+ * branches have become numbers. Fails for names that a tracefile cannot hold, with line ends. */
+bool monarc_trace_write(const struct monarc_trace *t, struct monarc_target *to,
+                        struct monarc_error *e);
+
+/* Adds a section; of *s the names and the three lengths count, which those of the arrays are.
+ * Leaves `t` as it was if it fails. */
+bool monarc_trace_add_section(struct monarc_trace *t, const struct monarc_trace_section *s,
+                              const struct monarc_trace_function *functions,
+                              const struct monarc_trace_line *lines,
+                              const struct monarc_trace_branch *branches, struct monarc_error *e);
+
+/* Puts the sections of `from` behind those of `into`. Sections of one source and test add up to
+ * one: that is what the format means by several. */
+bool monarc_trace_merge(struct monarc_trace *into, const struct monarc_trace *from,
+                        struct monarc_error *e);
+
 size_t monarc_trace_sections(const struct monarc_trace *t);
 bool monarc_trace_get_section(const struct monarc_trace *t, size_t section,
                               struct monarc_trace_section *out);

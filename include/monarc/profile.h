@@ -115,8 +115,9 @@ bool monarc_profile_add_blocks(struct monarc_profile *p, const struct monarc_blo
 /* ---- merging and laws */
 
 /* Adds `from` to `into`: histograms of one range bin by bin, arcs by both ends, blocks by address.
- * Fails with MONARC_UNFIT, leaving `into` as it was, if histograms overlap without being the same,
- * or units, rates or machines differ. An empty `into` takes the identity of `from`. */
+ * Histograms of other dimensions stand beside them. Fails with MONARC_UNFIT, leaving `into` as it
+ * was, if histograms of one dimension overlap without being the same, or have other abbreviations
+ * or rates, or machines differ. An empty `into` takes the identity of `from`. */
 bool monarc_profile_merge(struct monarc_profile *into, const struct monarc_profile *from,
                           struct monarc_error *e);
 

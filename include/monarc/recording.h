@@ -114,6 +114,13 @@ bool monarc_recording_read(struct monarc_recording *r, const struct monarc_sourc
 bool monarc_recording_write(const struct monarc_recording *r, struct monarc_target *to,
                             struct monarc_error *e);
 
+/* Adds `from` to `into`: objects by identity, stacks frame by frame, events by name, processes and
+ * threads side by side; in time the runs stand one after the other. Fails with MONARC_UNFIT,
+ * leaving `into` as it was, if machines, or units or periods of an event, differ. An empty `into`
+ * becomes a copy. */
+bool monarc_recording_merge(struct monarc_recording *into, const struct monarc_recording *from,
+                            struct monarc_error *e);
+
 void monarc_recording_get_facts(const struct monarc_recording *r,
                                 struct monarc_recording_facts *out);
 

@@ -7,6 +7,7 @@
 #include "dump.h"
 #include "export.h"
 #include "life.h"
+#include "noted.h"
 #include "objects.h"
 #include "report.h"
 
@@ -112,8 +113,29 @@ static void reset(const struct object *o)
         memset(o->clang->functions[i].values, 0, o->clang->functions[i].n * sizeof(uint64_t));
 }
 
-static const struct family clang_family = {
-    filename, bound, image, objects_add_gcda, objects_subtract_gcda, total, reset, form_of};
+static bool function(const struct object *o, uint32_t i, struct info_function *to)
+{
+    const struct clang_function *f = &o->clang->functions[i];
+    const struct gcov_dialect *gcc = dialect_of_word(o->clang->version);
+    *to = (struct info_function){f->ident, f->checksum,
+                                 gcc && gcc->has_cfg_checksum ? f->cfg_checksum : 0, f->n,
+                                 (const int64_t *)f->values};
+    return true;
+}
+
+const struct family clang_family = {
+    filename, bound, image,   objects_add_gcda, objects_subtract_gcda,
+    total,    reset, form_of, function};
+
+/* As da, if that is asked for; otherwise, or if it fails, the object stays as it is. */
+static void adopt(struct object *o)
+{
+    const struct noted_subject subject = {o->clang->filename, dialect_of_word(o->clang->version),
+                                          o->clang->version, o->clang->stamp,
+                                          o->clang->n_functions};
+    if (noted_is_wanted() && subject.dialect)
+        (void)noted_adopt(o, &subject);
+}
 
 void llvm_gcda_start_file(const char *filename, uint32_t version, uint32_t stamp)
 {
@@ -161,8 +183,10 @@ void llvm_gcda_summary_info(void)
 void llvm_gcda_end_file(void)
 {
     struct object o = {.family = &clang_family, .clang = current};
-    if (current && current->n_functions > 0)
+    if (current && current->n_functions > 0) {
+        adopt(&o);
         objects_add(&o);
+    }
     current = NULL;
 }
 

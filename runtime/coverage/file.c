@@ -6,6 +6,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#ifndef RENAME_EXCHANGE
+#include <linux/fs.h>
+#endif
+#ifndef STATX_BASIC_STATS /* musl before 1.2.4 leaves it to the kernel */
+#include <linux/stat.h>
+#endif
 
 #ifdef SYS_fchown32
 #define FCHOWN SYS_fchown32

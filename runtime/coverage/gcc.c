@@ -36,8 +36,22 @@ static void reset(const struct object *o)
     info_reset(&o->gcc);
 }
 
-const struct family gcc_family = {filename, bound, image,  objects_add_gcda, objects_subtract_gcda,
-                                  total,    reset, form_of};
+static bool function(const struct object *o, uint32_t i, struct info_function *to)
+{
+    return info_function(&o->gcc, i, to);
+}
+
+const struct family gcc_family = {filename, bound, image,   objects_add_gcda, objects_subtract_gcda,
+                                  total,    reset, form_of, function};
+
+/* As da, if that is asked for; otherwise, or if it fails, the object stays as it is. */
+static void adopt(struct object *o)
+{
+    const struct noted_subject subject = {o->gcc.filename, o->gcc.dialect, o->gcc.version,
+                                          o->gcc.stamp, o->gcc.n_functions};
+    if (noted_is_wanted())
+        (void)noted_adopt(o, &subject);
+}
 
 void __gcov_init(const void *info)
 {
@@ -46,8 +60,8 @@ void __gcov_init(const void *info)
     life_begin();
     bool known = info_read(&o.gcc, info);
     objects_lock(&mask);
-    if (noted_is_wanted() && known && o.gcc.n_functions > 0)
-        (void)noted_adopt(&o); /* or it stays as it is */
+    if (known && o.gcc.n_functions > 0)
+        adopt(&o);
     if (known && o.gcc.n_functions > 0)
         objects_add(&o);
     else if (!known)

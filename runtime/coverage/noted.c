@@ -16,8 +16,9 @@
 #define NOTES_MAX (256u << 20)
 
 struct noted {
-    struct coverage_info info; /* arc_counts are a copy, made anew for each image */
-    const uint32_t *place;     /* of each function in the object */
+    struct coverage_info info;     /* arc_counts are a copy, made anew for each image */
+    const struct family *compiler; /* whose object it is */
+    const uint32_t *place;         /* of each function in the object */
 };
 
 bool noted_is_wanted(void)
@@ -51,7 +52,7 @@ static const char *noted_text(const struct notes *n, struct cursor *c)
 }
 
 /* False if they are not of this object. From gcc 12 on a new stamp alone is no other code. */
-static bool noted_open(struct notes *n, const struct info *o)
+static bool noted_open(struct notes *n, const struct noted_subject *o)
 {
     uint32_t magic = cursor_u32(&n->in), version = cursor_u32(&n->in), stamp = cursor_u32(&n->in);
     n->dialect = o->dialect;
@@ -119,7 +120,8 @@ static bool noted_next(struct notes *n, struct noted_function *f)
 
 struct noted_work {
     struct notes notes;
-    const struct info *gcc;
+    const struct object *object; /* as its compiler made it */
+    uint32_t n_functions;
     struct noted *out;
     struct function_info *functions;
     uint32_t *place;
@@ -133,15 +135,15 @@ static bool noted_is_same(const struct noted_function *f, const struct info_func
 }
 
 /* Both mostly list their functions in one order, or in opposite orders. */
-static bool noted_find(const struct info *gcc, const struct noted_function *f, uint32_t *at,
+static bool noted_find(const struct noted_work *w, const struct noted_function *f, uint32_t *at,
                        struct info_function *own)
 {
-    for (uint32_t step = 0; step < gcc->n_functions; step++) {
-        uint32_t before = (*at + gcc->n_functions - step) % gcc->n_functions;
-        uint32_t after = (*at + 1 + step) % gcc->n_functions;
+    for (uint32_t step = 0; step < w->n_functions; step++) {
+        uint32_t before = (*at + w->n_functions - step) % w->n_functions;
+        uint32_t after = (*at + 1 + step) % w->n_functions;
         for (int side = 0; side < 2; side++) {
             uint32_t i = side ? before : after;
-            if (info_function(gcc, i, own) && noted_is_same(f, own)) {
+            if (w->object->family->function(w->object, i, own) && noted_is_same(f, own)) {
                 *at = i;
                 return true;
             }
@@ -154,9 +156,9 @@ static bool noted_names(struct noted_work *w)
 {
     struct noted_function f;
     struct info_function own;
-    uint32_t at = w->gcc->n_functions - 1, known = 0;
+    uint32_t at = w->n_functions - 1, known = 0;
     while (noted_next(&w->notes, &f)) {
-        if (!noted_find(w->gcc, &f, &at, &own))
+        if (!noted_find(w, &f, &at, &own))
             continue; /* not in this program */
         if (!f.name || known >= w->present)
             return false;
@@ -168,12 +170,12 @@ static bool noted_names(struct noted_work *w)
     return known == w->present && !w->notes.in.is_short;
 }
 
-static uint32_t noted_present(const struct info *gcc)
+static uint32_t noted_present(const struct object *o, uint32_t n_functions)
 {
     struct info_function own;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < gcc->n_functions; i++)
-        n += info_function(gcc, i, &own);
+    for (uint32_t i = 0; i < n_functions; i++)
+        n += o->family->function(o, i, &own);
     return n;
 }
 
@@ -237,17 +239,22 @@ static size_t noted_bound(const struct object *o)
     return da_family.bound(&view);
 }
 
-static void noted_image(const struct object *o, const struct totals *program, struct buffer *to)
+static void noted_count(const struct object *o)
 {
-    struct object view = noted_view(o);
     struct info_function f;
     uint64_t *counts = o->noted->info.arc_counts;
     for (uint32_t i = 0; i < o->noted->info.n_functions; i++) {
-        if (!info_function(&o->gcc, o->noted->place[i], &f))
+        if (!o->noted->compiler->function(o, o->noted->place[i], &f))
             continue;
         for (uint32_t k = 0; k < f.arcs; k++)
             *counts++ = (uint64_t)__atomic_load_n(&f.values[k], __ATOMIC_RELAXED);
     }
+}
+
+static void noted_image(const struct object *o, const struct totals *program, struct buffer *to)
+{
+    struct object view = noted_view(o);
+    noted_count(o);
     da_family.image(&view, program, to);
 }
 
@@ -267,48 +274,51 @@ static enum verdict noted_subtract(const struct object *o, struct cursor now, st
 
 static void noted_total(const struct object *o, struct totals *t)
 {
-    gcc_family.total(o, t);
+    struct object view = noted_view(o);
+    noted_count(o);
+    da_family.total(&view, t);
 }
 
 static void noted_reset(const struct object *o)
 {
-    gcc_family.reset(o);
+    o->noted->compiler->reset(o);
 }
 
 static const struct family noted_family = {noted_filename, noted_bound, noted_image, noted_add,
                                            noted_subtract, noted_total, noted_reset};
 
-static bool noted_fail(const struct object *o, const char *why)
+static bool noted_fail(const struct noted_subject *s, const char *why)
 {
-    report(o->gcc.filename, why, NULL);
+    report(s->filename, why, NULL);
     return false;
 }
 
-bool noted_adopt(struct object *o)
+bool noted_adopt(struct object *o, const struct noted_subject *s)
 {
-    const char phase = (char)(o->gcc.version & 0xff);
-    struct noted_work w = {.gcc = &o->gcc,
-                           .notes.in = noted_notes(o->gcc.filename),
-                           .present = noted_present(&o->gcc)};
+    const char phase = (char)(s->version & 0xff);
+    struct noted_work w = {.object = o,
+                           .n_functions = s->n_functions,
+                           .notes.in = noted_notes(s->filename),
+                           .present = noted_present(o, s->n_functions)};
     if (!w.notes.in.size)
-        return noted_fail(o, "da needs the notes (.gcno) beside it, which cannot be read; "
+        return noted_fail(s, "da needs the notes (.gcno) beside it, which cannot be read; "
                              "this is written as gcda");
     w.out = objects_memory(sizeof *w.out);
     w.functions = objects_memory((w.present + 1) * sizeof *w.functions);
     w.place = objects_memory((w.present + 1) * sizeof *w.place);
     if (!w.out || !w.functions || !w.place)
-        return noted_fail(o, "no memory for da; this is written as gcda");
-    *w.out = (struct noted){.place = w.place};
-    if (!noted_open(&w.notes, &o->gcc) || !noted_names(&w))
-        return noted_fail(o, "the notes (.gcno) beside it are of another build; this is written "
+        return noted_fail(s, "no memory for da; this is written as gcda");
+    *w.out = (struct noted){.compiler = o->family, .place = w.place};
+    if (!noted_open(&w.notes, s) || !noted_names(&w))
+        return noted_fail(s, "the notes (.gcno) beside it are of another build; this is written "
                              "as gcda");
-    w.out->info.version = gcov_proposal_version(gcov_version_number(o->gcc.version),
+    w.out->info.version = gcov_proposal_version(gcov_version_number(s->version),
                                                 phase == 'e' || phase == 'p' ? phase : 'r');
     w.out->info.functions = w.functions;
-    w.out->info.filename = noted_path(o->gcc.filename, ".da");
+    w.out->info.filename = noted_path(s->filename, ".da");
     w.out->info.arc_counts = objects_memory((w.out->info.n_arc_counts + 1) * sizeof(int64_t));
     if (!w.out->info.filename || !w.out->info.arc_counts)
-        return noted_fail(o, "no memory for da; this is written as gcda");
+        return noted_fail(s, "no memory for da; this is written as gcda");
     o->noted = w.out;
     o->family = &noted_family;
     return true;

@@ -1,6 +1,6 @@
-/* Counters of gcc --coverage as the proposal's da file. What the program holds has no names of
- * functions: they are read from the notes (gcno) of the object, and so are the graphs, whose
- * checksum is what `monarc convert --to bbg` gives the same function. */
+/* Counters of gcc and clang --coverage as the proposal's da file. What the program holds has no
+ * names of functions: they are read from the notes (gcno) of the object, and so are the graphs,
+ * whose checksum is what `monarc convert --to bbg` gives the same function. */
 #ifndef MONARC_COVER_NOTED_H
 #define MONARC_COVER_NOTED_H
 
@@ -9,8 +9,15 @@
 /* Whether MONARC_COVER_FORMAT asks for da. */
 bool noted_is_wanted(void);
 
-/* Makes an object of gcc_family one that is written as da. False, reported, and the object as it
- * was, if its notes cannot be read or are of another build. */
-bool noted_adopt(struct object *o);
+/* What a compiler's object says of itself. */
+struct noted_subject {
+    const char *filename; /* of its gcda */
+    const struct gcov_dialect *dialect;
+    uint32_t version, stamp, n_functions;
+};
+
+/* Makes a compiler's object one that is written as da. False, reported, and the object as it was,
+ * if its notes cannot be read or are of another build. */
+bool noted_adopt(struct object *o, const struct noted_subject *subject);
 
 #endif

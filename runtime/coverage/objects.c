@@ -53,7 +53,7 @@ void *objects_memory(size_t bytes)
 static const void *address_of(const struct object *o)
 {
     if (o->clang) /* a string of the object */
-        return o->family->filename(o);
+        return clang_family.filename(o);
     return o->da ? (const void *)o->da : o->gcc.at;
 }
 

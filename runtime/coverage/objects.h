@@ -22,6 +22,8 @@ struct family {
     void (*total)(const struct object *o, struct totals *t);
     void (*reset)(const struct object *o);
     struct form (*form)(const struct object *o); /* of its gcda files; NULL: they are none */
+    /* The function at a place of a compiler's object; false if another object has it. */
+    bool (*function)(const struct object *o, uint32_t i, struct info_function *to);
 };
 
 struct object {
@@ -30,7 +32,7 @@ struct object {
     struct info gcc;
     const struct coverage_info *da;
     const struct clang_file *clang;
-    struct noted *noted;    /* of a gcc that is written as da */
+    struct noted *noted;    /* of a compiler's that is written as da */
     uintptr_t low, high;    /* where its library is mapped; 0, 0 if that is not known */
     uint32_t runs;          /* 1, or 0 if this process was counted before a reset */
     bool is_done;           /* written for the last time */
@@ -39,7 +41,7 @@ struct object {
     size_t written_bytes, written_size;
 };
 
-extern const struct family gcc_family, da_family;
+extern const struct family gcc_family, clang_family, da_family;
 extern struct object *objects;
 
 /* `add` and `subtract` of the families whose files are gcda. */

@@ -7,6 +7,9 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#ifndef STATX_BASIC_STATS /* musl before 1.2.4 leaves it to the kernel */
+#include <linux/stat.h>
+#endif
 
 #define TRIES_MAX 16
 

@@ -100,7 +100,7 @@ static bool report(struct session *s, void *request, struct out *out, struct err
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct request r = {0};
+    struct request r = {.view.session.others = OTHERS_SELF};
     int status =
         view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report, false}, out, e);
     vec_free(&r.base.names);
@@ -145,8 +145,9 @@ const struct command command_flat = {
         "Of a recording of a whole run all processes are summed; --process, --program, --from,\n"
         "--to and --phase take a part, --by-process lists what there was. Several recordings are\n"
         "summed; in time they stand one after the other. Several events stand side by side, the\n"
-        "first one in all columns, the others by their shares; --event takes another one. Rows\n"
-        "for what is in no file:\n"
+        "first one in all columns, the others by their shares; --event takes another one. So do\n"
+        "the dimensions of a PROFILE that has several (seconds, cache-misses); --dimension takes\n"
+        "one. Rows for what is in no file:\n"
         "\n"
         "  [kernel] CALL        time in the kernel, by system call; page faults; [kernel] alone\n"
         "                       where nothing says for what\n"

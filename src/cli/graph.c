@@ -256,7 +256,8 @@ static int graph_run(const struct command *self, int argc, char **argv, struct o
                      struct err *e)
 {
     struct request r = {.direction = CALLS_FROM_ROOT,
-                        .view = {.session.measures_graph = true, .rules.min_percent = -1}};
+                        .view = {.session = {.measures_graph = true, .others = OTHERS_TOTAL},
+                                 .rules.min_percent = -1}};
     int status = view_run(self, argc, argv,
                           &(struct view_job){&r, &r.view, graph_take, graph_report, false}, out, e);
     vec_free(&r.base.names);
@@ -295,6 +296,10 @@ const struct command command_graph = {
         "members below, to which callers from outside attach. No time flows between members.\n"
         "<spontaneous> stands for what no recorded call explains, <unknown caller> for calls\n"
         "from code outside of PROGRAM's functions.\n"
+        "\n"
+        "Of several events, or of dimensions of PROFILE, the first one is in all columns; of the\n"
+        "others each function has the share that it and its callees have. --event and\n"
+        "--dimension take one.\n"
         "\n"
         "--base OLD names an older recording, or an older profile of PROGRAM, and adds two\n"
         "columns: was, the calls in OLD, and was%, the total share of the function there.\n"

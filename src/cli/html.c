@@ -213,9 +213,9 @@ const struct command command_html = {
     .summary = "Write one page with a profile, its sources and their coverage to look at",
     .details =
         "PROGRAM and PROFILE, or RECORDING, are as for 'monarc flat'; DIR and FILE as for 'monarc\n"
-        "cover': a folder without a recording, notes (.gcno), counters (.gcda) and tracefiles\n"
-        "(.info, .json, .xml) are about coverage. Named together, both are on one page, and\n"
-        "time and counts stand beside the same lines.\n"
+        "cover': a folder without a recording, notes (.gcno, .bbg), counters (.gcda, .da) and\n"
+        "tracefiles (.info, .json, .xml) are about coverage. Named together, both are on one\n"
+        "page, and time and counts stand beside the same lines.\n"
         "\n"
         "The page is one file that a browser opens from disk: it needs no network and no server,\n"
         "and loads nothing. Its policy lets nothing run but its own script. With --folder, and if\n"

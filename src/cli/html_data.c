@@ -7,6 +7,7 @@
 #include "profile/report/run_head.h"
 #include "session/git_blame.h"
 #include "session/imported.h"
+#include "session/operands.h"
 #include "session/sides.h"
 
 #include <stdio.h>

@@ -115,8 +115,9 @@ const struct command command_merge = {
     .synopsis = "[OPTION...] -o OUTPUT INPUT...",
     .summary = "Sum profiles of several runs into one file",
     .details =
-        "Inputs may differ in format, but not in pointer size, byte order, sampling rate or\n"
-        "dimension, and their histograms must cover the same ranges or disjoint ones.\n"
+        "Inputs may differ in format, but not in pointer size, byte order or sampling rate, and\n"
+        "their histograms must cover the same ranges or disjoint ones. Histograms of different\n"
+        "dimensions (seconds, cache-misses) stand side by side in OUTPUT; calls are summed.\n"
         "OUTPUT is replaced only when it is complete. Counters of arc profiling (gcda or da) are\n"
         "summed likewise, function by function. Recordings ('monarc run') become one in the "
         "folder\n"

@@ -143,14 +143,14 @@ static bool report(struct session *s, void *request, struct out *out, struct err
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct request r = {0};
+    struct request r = {.view.session.takes_counters = true};
     return view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report}, out, e);
 }
 
 const struct command command_order = {
     .name = "order",
     .next = "link with the order, record again, and compare what 'monarc order' expects then",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...|COUNTERS...] | RECORDING",
     .summary = "Order functions for the linker, so that what runs together stands together",
     .details =
         "PROFILE is gmon.out unless named; several are summed. The order is call-chain\n"
@@ -158,6 +158,11 @@ const struct command command_order = {
         "come first, and what never ran is left where the linker puts it. Samples say what\n"
         "runs, counted calls who calls whom; of a recording without counted calls, its call\n"
         "stacks do.\n"
+        "\n"
+        "COUNTERS are of arc profiling, as 'monarc cover' takes them: gcda with their gcno, da\n"
+        "with their bbg, or folders of either, of PROGRAM or of another build of the same\n"
+        "sources. They say how often each function was entered; those that call it directly in\n"
+        "PROGRAM's code share that as they ran, an estimate.\n"
         "\n"
         "Objects have to be compiled with -ffunction-sections, or a linker cannot take them\n"
         "apart. The formats, and how to link:\n"

@@ -2,6 +2,7 @@
 #include "lib/call.h"
 
 #include "profile/format/run_file.h"
+#include "profile/model/run_merge.h"
 
 #include "monarc/recording.h"
 
@@ -93,6 +94,44 @@ bool monarc_recording_write(const struct monarc_recording *r, struct monarc_targ
 {
     struct call_writing writing = {.encode = recording_encode, .what = &r->run};
     return call_write(&writing, &r->heap.memory, to, e);
+}
+
+/* ---- merging */
+
+struct recording_merging {
+    struct monarc_recording *into;
+    const struct monarc_recording *from;
+    struct err why;
+};
+
+/* In a copy: a merge that fails leaves some of it behind. */
+static bool recording_merge_runs(void *context)
+{
+    struct recording_merging *m = context;
+    struct run sum = {0}, was = m->into->run;
+    bool is_first = !was.nodes.len;
+    if (!m->from->run.nodes.len)
+        return true;
+    if ((!is_first && !run_merge(&sum, &was, &m->why)) ||
+        !run_merge(&sum, &m->from->run, &m->why)) {
+        run_deinit(&sum);
+        return false;
+    }
+    run_deinit(&was);
+    m->into->run = sum;
+    return true;
+}
+
+bool monarc_recording_merge(struct monarc_recording *into, const struct monarc_recording *from,
+                            struct monarc_error *e)
+{
+    struct recording_merging m = {.into = into, .from = from};
+    if (into == from)
+        return call_fail(e, MONARC_MISUSE, "a recording cannot be added to itself");
+    enum heap_outcome outcome = heap_run(&into->heap, recording_merge_runs, &m);
+    if (outcome == HEAP_EXHAUSTED)
+        monarc_recording_clear(into);
+    return call_result(outcome, MONARC_UNFIT, &m.why, e);
 }
 
 /* ---- what is in one */

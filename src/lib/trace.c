@@ -46,7 +46,7 @@ struct trace_reading {
     struct err why;
 };
 
-static bool read_trace(void *context)
+static bool trace_read_bytes(void *context)
 {
     struct trace_reading *r = context;
     r->is_known = lcov_probe(r->in.bytes);
@@ -61,13 +61,168 @@ bool monarc_trace_read(struct monarc_trace *t, const struct monarc_source *in,
     monarc_trace_clear(t);
     if (!call_read(in, &t->heap, &r.in, e))
         return false;
-    enum heap_outcome outcome = heap_run(&t->heap, read_trace, &r);
+    enum heap_outcome outcome = heap_run(&t->heap, trace_read_bytes, &r);
     if (outcome == HEAP_EXHAUSTED)
         monarc_trace_clear(t);
     else if (r.in.bytes.at != in->bytes)
         heap_give((void *)r.in.bytes.at);
     return call_result(outcome, r.is_known ? MONARC_BAD_INPUT : MONARC_UNKNOWN_FORMAT, &r.why, e);
 }
+
+static bool trace_encode(struct call_writing *writing)
+{
+    return lcov_write(&writing->w, writing->what, &writing->why);
+}
+
+bool monarc_trace_write(const struct monarc_trace *t, struct monarc_target *to,
+                        struct monarc_error *e)
+{
+    struct call_writing writing = {.encode = trace_encode, .what = &t->file};
+    return call_write(&writing, &t->heap.memory, to, e);
+}
+
+/* ---- building */
+
+static const char *trace_copy(struct tracefile *t, const char *text)
+{
+    return arena_copy(&t->arena, text, strlen(text));
+}
+
+struct trace_adding {
+    struct tracefile *into;
+    const struct monarc_trace_section *section;
+    const struct monarc_trace_function *functions;
+    const struct monarc_trace_line *lines;
+    const struct monarc_trace_branch *branches;
+    const struct tracefile *from;
+};
+
+/* What is reserved first cannot fail afterwards. */
+static void trace_reserve(struct tracefile *t, size_t sections, size_t functions, size_t lines,
+                          size_t branches, size_t conditions)
+{
+    vec_reserve(&t->sections, t->sections.len + sections);
+    vec_reserve(&t->functions, t->functions.len + functions);
+    vec_reserve(&t->lines, t->lines.len + lines);
+    vec_reserve(&t->branches, t->branches.len + branches);
+    vec_reserve(&t->conditions, t->conditions.len + conditions);
+}
+
+static struct trace_section trace_next(const struct tracefile *t)
+{
+    return (struct trace_section){.first_function = (uint32_t)t->functions.len,
+                                  .first_line = (uint32_t)t->lines.len,
+                                  .first_branch = (uint32_t)t->branches.len,
+                                  .first_condition = (uint32_t)t->conditions.len};
+}
+
+static bool trace_add(void *context)
+{
+    const struct trace_adding *a = context;
+    struct tracefile *t = a->into;
+    const struct monarc_trace_section *from = a->section;
+    struct trace_section s = trace_next(t);
+    trace_reserve(t, 1, from->functions, from->lines, from->branches, 0);
+    s.source = trace_copy(t, from->source);
+    s.test = trace_copy(t, from->test ? from->test : "");
+    s.functions = (uint32_t)from->functions;
+    s.lines = (uint32_t)from->lines;
+    s.branches = (uint32_t)from->branches;
+    for (size_t i = 0; i < from->functions; i++) {
+        const struct monarc_trace_function *f = &a->functions[i];
+        t->functions.at[t->functions.len + i] =
+            (struct trace_function){trace_copy(t, f->name), f->start_line, f->end_line, f->count};
+    }
+    t->functions.len += from->functions;
+    for (size_t i = 0; i < from->lines; i++)
+        vec_push(&t->lines, ((struct trace_line){a->lines[i].line, a->lines[i].count}));
+    for (size_t i = 0; i < from->branches; i++) {
+        const struct monarc_trace_branch *b = &a->branches[i];
+        vec_push(&t->branches,
+                 ((struct trace_branch){b->line, b->block, b->branch, b->count, b->is_exception}));
+    }
+    vec_push(&t->sections, s);
+    return true;
+}
+
+static bool trace_is_usable(const struct trace_adding *a)
+{
+    const struct monarc_trace_section *s = a->section;
+    const struct tracefile *t = a->into;
+    size_t most = UINT32_MAX;
+    bool ok = s->source && *s->source && s->functions < most - t->functions.len &&
+              s->lines < most - t->lines.len && s->branches < most - t->branches.len;
+    for (size_t i = 0; i < s->functions && ok; i++)
+        ok = a->functions[i].name && *a->functions[i].name;
+    return ok;
+}
+
+bool monarc_trace_add_section(struct monarc_trace *t, const struct monarc_trace_section *s,
+                              const struct monarc_trace_function *functions,
+                              const struct monarc_trace_line *lines,
+                              const struct monarc_trace_branch *branches, struct monarc_error *e)
+{
+    struct trace_adding a = {&t->file, s, functions, lines, branches, NULL};
+    const struct err none = {0};
+    if (!trace_is_usable(&a))
+        return call_fail(e, MONARC_MISUSE,
+                         "a section needs a source, its functions names, and less than 2^32 rows");
+    return call_result(heap_run(&t->heap, trace_add, &a), MONARC_MISUSE, &none, e);
+}
+
+static bool trace_append(void *context)
+{
+    const struct trace_adding *a = context;
+    struct tracefile *t = a->into;
+    const struct tracefile *from = a->from;
+    size_t first = t->functions.len;
+    struct trace_section base = trace_next(t);
+    trace_reserve(t, from->sections.len, from->functions.len, from->lines.len, from->branches.len,
+                  from->conditions.len);
+    for (size_t i = 0; i < from->functions.len; i++) {
+        t->functions.at[first + i] = from->functions.at[i];
+        t->functions.at[first + i].name = trace_copy(t, from->functions.at[i].name);
+    }
+    for (size_t i = 0; i < from->sections.len; i++) {
+        struct trace_section s = from->sections.at[i];
+        s.source = trace_copy(t, s.source);
+        s.test = trace_copy(t, s.test);
+        s.first_function += base.first_function;
+        s.first_line += base.first_line;
+        s.first_branch += base.first_branch;
+        s.first_condition += base.first_condition;
+        t->sections.at[t->sections.len + i] = s;
+    }
+    t->functions.len += from->functions.len;
+    t->sections.len += from->sections.len;
+    for (size_t i = 0; i < from->lines.len; i++)
+        vec_push(&t->lines, from->lines.at[i]);
+    for (size_t i = 0; i < from->branches.len; i++)
+        vec_push(&t->branches, from->branches.at[i]);
+    for (size_t i = 0; i < from->conditions.len; i++)
+        vec_push(&t->conditions, from->conditions.at[i]);
+    return true;
+}
+
+/* Nothing is counted before all memory is there: a merge that is refused some leaves `into` whole.
+ */
+bool monarc_trace_merge(struct monarc_trace *into, const struct monarc_trace *from,
+                        struct monarc_error *e)
+{
+    struct trace_adding a = {.into = &into->file, .from = &from->file};
+    const struct err none = {0};
+    uint64_t most = UINT32_MAX;
+    if (into == from)
+        return call_fail(e, MONARC_MISUSE, "a tracefile cannot be added to itself");
+    if (from->file.lines.len > most - into->file.lines.len ||
+        from->file.functions.len > most - into->file.functions.len ||
+        from->file.branches.len > most - into->file.branches.len ||
+        from->file.conditions.len > most - into->file.conditions.len)
+        return call_fail(e, MONARC_UNFIT, "2^32 rows and more are too many");
+    return call_result(heap_run(&into->heap, trace_append, &a), MONARC_UNFIT, &none, e);
+}
+
+/* ---- what is in one */
 
 size_t monarc_trace_sections(const struct monarc_trace *t)
 {

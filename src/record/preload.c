@@ -10,7 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define LIBRARY "libmonarc_rt.so"
+#define LIBRARY "libmonarc_rt.so.1"
 
 static const char *own_folder(struct arena *a)
 {

@@ -3,6 +3,7 @@
 
 #include "base/path.h"
 #include "coverage/analysis/table_add_pair.h"
+#include "bridge/counted_calls.h"
 #include "bridge/placing.h"
 #include "session/coverage_files.h"
 #include "session/object_pair.h"
@@ -39,6 +40,12 @@ static bool arcs_is_folder(const char *path)
 
 /* ---- which files */
 
+static bool arcs_has_own_suffix(const char *path)
+{
+    return path_has_suffix(path, ".gcda") || path_has_suffix(path, ".gcno") ||
+           path_has_suffix(path, ".da") || path_has_suffix(path, ".bbg");
+}
+
 /* One operand: a folder, counters, or the notes of such. */
 static bool arcs_look(struct job *j, const char *path, struct err *e)
 {
@@ -49,15 +56,14 @@ static bool arcs_look(struct job *j, const char *path, struct err *e)
     struct stat st;
     if (is_counters && notes && !arcs_is_folder(notes))
         vec_push(&j->pairs, ((struct pair){notes, path}));
+    else if (arcs_is_folder(path) || arcs_has_own_suffix(path) || stat(path, &st))
+        return coverage_files_look(&j->found, path, &rules, e);
     else if (kind == ARCS_DA)
         vec_push(&j->pairs, ((struct pair){arcs_path_beside(path, "bbg", &j->arena), path}));
-    else if (kind == ARCS_GCDA && !path_has_suffix(path, ".gcda"))
+    else if (kind == ARCS_GCDA)
         vec_push(&j->pairs, ((struct pair){arcs_path_beside(path, "gcno", &j->arena), path}));
     else if (kind == ARCS_BBG)
         vec_push(&j->pairs, ((struct pair){path, arcs_path_beside(path, "da", &j->arena)}));
-    else if (arcs_is_folder(path) || path_has_suffix(path, ".gcda") ||
-             path_has_suffix(path, ".gcno") || stat(path, &st))
-        return coverage_files_look(&j->found, path, &rules, e);
     else
         return err_in(e, path, "is neither counters (gcda, da) nor a folder of them");
     return true;
@@ -252,18 +258,56 @@ static int profile_convert(struct job *j, char *const *paths, size_t len, struct
     return arcs_write(j, e) ? arcs_conclude(j, e) : EXIT_BAD;
 }
 
+static void arcs_release(struct job *j)
+{
+    profile_deinit(&j->profile);
+    line_counts_deinit(&j->counts);
+    problems_deinit(&j->problems);
+    coverage_files_deinit(&j->found);
+    vec_free(&j->pairs);
+    if (j->object)
+        object_close(j->object);
+    arena_deinit(&j->arena);
+}
+
 int arcs_profile(const struct arcs_profile_request *request, char *const *paths, size_t len,
                  struct err *e)
 {
     struct job j = {.request = request};
     int status = profile_convert(&j, paths, len, e);
-    profile_deinit(&j.profile);
-    line_counts_deinit(&j.counts);
-    problems_deinit(&j.problems);
-    coverage_files_deinit(&j.found);
-    vec_free(&j.pairs);
-    if (j.object)
-        object_close(j.object);
-    arena_deinit(&j.arena);
+    arcs_release(&j);
     return status;
+}
+
+/* ---- calls */
+
+static bool arcs_put_calls(struct job *j, const struct arcs_calls_request *r, struct profile *out,
+                           struct err *e)
+{
+    uint64_t bad = j->problems.of_kind[PROBLEM_LOST] + j->problems.of_kind[PROBLEM_PARTIAL];
+    problems_sort(&j->problems);
+    if (bad && !r->is_forced)
+        return err_set(e, "%s%s (--force goes on without)", j->problems.at.at[0].text,
+                       bad > 1 ? ", and more like it" : "");
+    uint64_t unknown = counted_calls_put(&j->counts, r->functions, r->object, out);
+    return out->arcs.len ||
+           err_in(e, object_path(r->object),
+                  unknown ? "has none of the functions that ran" : "none of its functions ran");
+}
+
+bool arcs_calls(const struct arcs_calls_request *request, char *const *paths, size_t len,
+                struct profile *out, struct err *e)
+{
+    const struct arcs_profile_request whole = {0};
+    struct job j = {.request = &whole};
+    bool ok = arcs_find(&j, paths, len, e);
+    for (size_t i = 0; i < j.pairs.len && ok; i++)
+        arcs_add_pair(&j, &j.pairs.at[i]);
+    out->format = PROFILE_GNU;
+    out->version = 1;
+    out->word = object_word(request->object);
+    out->big_endian = object_is_big_endian(request->object);
+    ok = ok && arcs_put_calls(&j, request, out, e);
+    arcs_release(&j);
+    return ok;
 }

@@ -2,6 +2,7 @@
 #ifndef MONARC_SESSION_ARCS_PROFILE_H
 #define MONARC_SESSION_ARCS_PROFILE_H
 
+#include "profile/analysis/functions.h"
 #include "session/profiles.h"
 #include "source/search.h"
 
@@ -21,5 +22,16 @@ struct arcs_profile_request {
  * status; what was left out is one line in *e, also if that is 0. */
 int arcs_profile(const struct arcs_profile_request *request, char *const *paths, size_t len,
                  struct err *e);
+
+struct arcs_calls_request {
+    struct object *object;
+    const struct functions *functions; /* of the object */
+    bool is_forced;                    /* what cannot be used is passed over */
+};
+
+/* Reads counters with their notes, files or folders of them, and makes calls of the functions they
+ * entered (bridge/counted_calls.h) in a zeroed *out. */
+MUST_CHECK bool arcs_calls(const struct arcs_calls_request *request, char *const *paths, size_t len,
+                           struct profile *out, struct err *e);
 
 #endif

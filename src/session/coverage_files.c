@@ -160,7 +160,16 @@ static const char *files_beside(struct coverage_files *f, const char *path, cons
     return arena_printf(&f->arena, "%.*s.%s", (int)path_stem_length(path), path, suffix);
 }
 
-/* A file that was named brings the other of its pair along; da its gcno if there is no bbg. */
+/* The first that is there; the first of all if none is. */
+static const char *files_there_beside(struct coverage_files *f, const char *path, const char *first,
+                                      const char *second)
+{
+    const char *own = files_beside(f, path, first), *other = files_beside(f, path, second);
+    return access(own, F_OK) && !access(other, F_OK) ? other : own;
+}
+
+/* A file that was named brings the other of its pair along; da its gcno if there is no bbg, and
+ * gcno its da if there is neither gcda nor a bbg that the da is of. */
 static void files_take_file(struct coverage_files *f, const char *path)
 {
     if (path_has_suffix(path, ".bb")) /* the lines of a graph that gcc before 3.4 left */
@@ -170,13 +179,18 @@ static void files_take_file(struct coverage_files *f, const char *path)
         files_add_trace(f, path);
         return;
     }
-    const char *notes = files_beside(f, path, role.is_rfc ? "bbg" : "gcno");
-    if (role.is_counters && role.is_rfc && access(notes, F_OK))
+    const char *counters = path, *notes = path;
+    bool has_bbg = !access(files_beside(f, path, "bbg"), F_OK);
+    if (role.is_counters && role.is_rfc)
+        notes = files_beside(f, path, has_bbg ? "bbg" : "gcno");
+    else if (role.is_counters)
         notes = files_beside(f, path, "gcno");
-    files_take_if_there(f, role.is_notes ? path : notes, files_add_notes);
-    files_take_if_there(f,
-                        role.is_notes ? files_beside(f, path, role.is_rfc ? "da" : "gcda") : path,
-                        files_add_counters);
+    else if (role.is_rfc || has_bbg)
+        counters = files_beside(f, path, role.is_rfc ? "da" : "gcda");
+    else
+        counters = files_there_beside(f, path, "gcda", "da");
+    files_take_if_there(f, notes, files_add_notes);
+    files_take_if_there(f, counters, files_add_counters);
 }
 
 /* The length of the name without the suffix of a tracefile; 0: it has none. */
@@ -280,7 +294,8 @@ static void files_look_below_prefix(struct coverage_files *f, const struct find_
         const char *tidy = files_stripped(path_tidy(whole, &f->arena), rules->strip);
         const char *path =
             arena_printf(&f->arena, "%s%s%s", rules->prefix, *tidy == '/' ? "" : "/", tidy);
-        path = files_beside(f, path, f->objects.at[i].is_rfc ? "da" : "gcda");
+        path = f->objects.at[i].is_rfc ? files_beside(f, path, "da")
+                                       : files_there_beside(f, path, "gcda", "da");
         size_t before = f->counters.len;
         files_take_if_there(f, path, files_add_counters);
         if (f->counters.len > before)

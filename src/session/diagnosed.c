@@ -80,6 +80,7 @@ static bool read_profile(struct diagnosed *d, const struct diagnosed_options *o)
 static void open_profile(struct diagnosed *d, const struct diagnosed_options *o)
 {
     struct diagnosis_input *p = &d->input;
+    struct profile rest = {0}; /* other dimensions */
     struct stat st;
     bool is_file = strcmp(p->profile, "-") != 0;
     bool has_status = is_file && !stat(p->profile, &st);
@@ -88,6 +89,8 @@ static void open_profile(struct diagnosed *d, const struct diagnosed_options *o)
         p->profile_changed = st.st_mtime;
     if (!read_profile(d, o))
         p->profile_error = d->profile_error.line;
+    profile_split_dimension(&d->measured, &rest);
+    profile_deinit(&rest);
     if (p->is_missing)
         p->candidates = find_candidates(p->program, &d->arena);
     else if (!p->profile_error || d->measured.word)

@@ -30,7 +30,7 @@ enum {
 struct profile_options {
     struct format_hint hint;
     const struct format *format; /* NULL: ask the bytes */
-    const char *dimension;       /* histograms of others are left out; NULL: all must be of one */
+    const char *dimension;       /* histograms of others are left out; NULL: none are */
     struct progress *progress;   /* told what is done; NULL: nobody is */
 };
 

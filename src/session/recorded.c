@@ -286,13 +286,31 @@ static bool recorded_choose(struct recorded *r, const struct recorded_filter *f,
            recorded_choose_time(r, f, e);
 }
 
-/* All other events, unless one was asked for. */
-static void recorded_weigh_others(struct recorded *r, const struct functions *f, const char *wanted)
+/* Functions and their callees in another event, by its stacks. */
+static void recorded_weigh_other(struct recorded *r, const struct functions *f,
+                                 const struct run_weights *weights, bool has_totals,
+                                 struct other_measure *other)
 {
-    struct run_summary *s = &r->summary;
-    if (wanted || r->run.events.len < 2)
+    struct stacks stacks;
+    other->samples = weights->total;
+    if (has_totals) {
+        stacks_measure(&stacks, &r->space, f, weights->node, &r->arena);
+        other->self = stacks.self;
+        other->totals = stacks.inclusive;
         return;
-    s->others = ARENA_NEW(&r->arena, struct run_other, r->run.events.len);
+    }
+    other->self = ARENA_NEW(&r->arena, double, f->len);
+    for (uint32_t node = 1; node < r->run.nodes.len; node++)
+        if (!space_is_cut(&r->space, node))
+            other->self[space_function_of(&r->space, node)] += weights->node[node];
+}
+
+static void recorded_weigh_others(struct recorded *r, const struct functions *f,
+                                  const struct recorded_options *o)
+{
+    if (o->filter.event || r->run.events.len < 2)
+        return;
+    r->others.at = ARENA_NEW(&r->arena, struct other_measure, r->run.events.len);
     for (uint32_t i = 0; i < r->run.events.len; i++) {
         struct run_choice choice = r->choice;
         struct run_weights weights;
@@ -300,13 +318,9 @@ static void recorded_weigh_others(struct recorded *r, const struct functions *f,
             continue;
         choice.event = i;
         run_weigh(&weights, &r->run, &choice, &r->arena);
-        struct run_other *other = &s->others[s->others_len++];
-        *other = (struct run_other){.event = &r->run.events.at[i],
-                                    .self = ARENA_NEW(&r->arena, double, f->len),
-                                    .total = weights.total};
-        for (uint32_t node = 1; node < r->run.nodes.len; node++)
-            if (!space_is_cut(&r->space, node))
-                other->self[space_function_of(&r->space, node)] += weights.node[node];
+        struct other_measure *other = &r->others.at[r->others.len++];
+        other->name = r->run.events.at[i].name;
+        recorded_weigh_other(r, f, &weights, o->totals_others, other);
     }
 }
 
@@ -356,7 +370,7 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
     stacks_measure(&r->stacks, &r->space, f, r->weights.node, &r->arena);
     run_summarize(&r->summary, &r->run, &r->choice, &r->weights,
                   recorded_chosen_text(r, &o->filter), &r->arena);
-    recorded_weigh_others(r, f, o->filter.event);
+    recorded_weigh_others(r, f, o);
     r->summary.path = r->space.main == RUN_NONE ? name : r->run.objects.at[r->space.main].path;
     space_add_calls(&r->space, &r->profile);
     if (o->places_samples)

@@ -2,6 +2,7 @@
 #ifndef MONARC_SESSION_RECORDED_H
 #define MONARC_SESSION_RECORDED_H
 
+#include "profile/analysis/other_measure.h"
 #include "profile/analysis/recording/run_summary.h"
 #include "profile/analysis/stacks.h"
 #include "session/profiles.h"
@@ -30,7 +31,8 @@ struct recorded {
     struct run_weights weights;
     struct stacks stacks;
     struct run_summary summary;
-    VEC(const char *) notes; /* what the recording lacks, as sentences */
+    struct other_measures others; /* all other events, unless one was asked for */
+    VEC(const char *) notes;      /* what the recording lacks, as sentences */
     const char *missing; /* an object with samples or calls whose file is not to be had, or NULL */
     bool missing_has_names;  /* the recording tells its functions' names */
     const char *missing_why; /* what opening it said, its name in front; NULL: it is not there */
@@ -43,6 +45,7 @@ struct recorded_options {
     const char *debug_dir;
     bool is_forced;      /* files may differ from the recorded ones */
     bool places_samples; /* into the profile, for reports that go by address */
+    bool totals_others;  /* the other events with callees, too */
     struct recorded_filter filter;
 };
 

@@ -2,8 +2,12 @@
 #include "session/session.h"
 
 #include "base/path.h"
+#include "profile/analysis/merged_calls.h"
+#include "session/arcs_profile.h"
 #include "session/imported.h"
+#include "session/operands.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,6 +60,17 @@ static void session_take_newest(struct session_options *o)
     o->profiles_len = 1;
 }
 
+/* Profiles, or counters of arc profiling, but not both. */
+static bool session_take_counters(struct session_options *o, struct err *e)
+{
+    size_t counters = 0;
+    for (size_t i = 0; i < o->profiles_len; i++)
+        counters += is_coverage_operand(o->profiles[i]);
+    o->are_counters = counters > 0;
+    return !counters || counters == o->profiles_len ||
+           err_in(e, o->program, "counters of arcs and profiles do not go together; name one kind");
+}
+
 bool session_operands(struct session_options *o, char **names, size_t len, struct err *e)
 {
     o->program = names[0];
@@ -65,6 +80,8 @@ bool session_operands(struct session_options *o, char **names, size_t len, struc
         return session_take_recordings(o, names, len, e);
     if (!o->profiles_len)
         session_take_newest(o);
+    else if (o->takes_counters && !session_take_counters(o, e))
+        return false;
     return o->is_recording || !o->has_recorded_filter ||
            err_in(e, o->program,
                   "--event, --process, --program, --thread, --from, --to and --phase choose from a "
@@ -85,6 +102,9 @@ static bool session_reads_stdin(const struct session_options *o)
  * another program's, which the judgement will say better than the reader can. */
 static bool session_read_profiles(struct session *s, const struct session_options *o, struct err *e)
 {
+    if (o->are_counters)
+        return arcs_calls(&(struct arcs_calls_request){s->object, &s->functions, o->is_forced},
+                          o->profiles, o->profiles_len, &s->profile, e);
     struct profile_options hinted = profile_options_of(&o->read, s->object);
     if (profiles_load(&hinted, o->profiles, o->profiles_len, &s->profile, e))
         return true;
@@ -162,8 +182,12 @@ static void session_attribute_run(struct session *s)
 
 static bool session_open_recording(struct session *s, struct session_options *o, struct err *e)
 {
-    struct recorded_options options = {o->read, o->debug_dir, o->is_forced, o->places_samples,
-                                       o->recorded};
+    struct recorded_options options = {.read = o->read,
+                                       .debug_dir = o->debug_dir,
+                                       .is_forced = o->is_forced,
+                                       .places_samples = o->places_samples,
+                                       .totals_others = o->others == OTHERS_TOTAL,
+                                       .filter = o->recorded};
     struct recorded *r = &s->recorded;
     s->folder = o->profiles[0];
     progress_phase(o->read.progress, "reading the recording", 0);
@@ -175,6 +199,7 @@ static bool session_open_recording(struct session *s, struct session_options *o,
     s->summary.program = r->summary.path;
     s->summary.run = &r->summary;
     s->summary.effective = r->weights.effective;
+    s->summary.others = r->others;
     s->summary.stacks = r->stacks.has_callers ? &r->stacks : NULL;
     if (*o->newest)
         vec_push(&r->notes, o->newest);
@@ -186,17 +211,83 @@ static bool session_open_recording(struct session *s, struct session_options *o,
     return true;
 }
 
-static bool session_open_gmon(struct session *s, struct session_options *o, struct err *e)
+/* Leaves the first dimension in the profile, and books the others beside it. */
+static bool session_split_dimensions(struct session *s, const struct session_options *o,
+                                     struct err *e)
 {
-    if (!session_open_program(s, o, e))
-        return false;
-    attribute_native(&s->time, &s->profile, &s->functions.index, &s->arena);
-    if (*o->newest) {
-        s->notes[0] = o->newest;
-        s->summary.notes = s->notes;
-        s->summary.notes_len = 1;
+    struct other_measures *others = &s->summary.others;
+    struct profile rest = {0};
+    if (profile_has_dimensions(&s->profile) && o->others == OTHERS_REFUSED)
+        return err_set(e, "%s: holds samples of several dimensions; --dimension chooses one",
+                       o->profiles[0]);
+    profile_split_dimension(&s->profile, &rest);
+    others->at = ARENA_NEW(&s->arena, struct other_measure, rest.histograms.len);
+    while (rest.histograms.len) {
+        struct profile other = rest;
+        struct attribution t;
+        rest = (struct profile){0};
+        profile_split_dimension(&other, &rest);
+        attribute_native(&t, &other, &s->functions.index, &s->arena);
+        others->at[others->len++] =
+            (struct other_measure){.name = t.dimension, .self = t.self, .samples = t.total};
+        profile_deinit(&other);
     }
     return true;
+}
+
+/* What the recorder of shared objects may have booked on another function. */
+static void session_note_merged_calls(struct session *s)
+{
+    struct merged_calls m;
+    merged_calls_of(&m, &s->profile, &s->functions);
+    if (m.functions)
+        s->notes[s->summary.notes_len++] = arena_printf(
+            &s->arena,
+            "calls of %s from outside may be counted as those of %s: glibc's recorder does not "
+            "tell functions apart that begin in the same %d bytes (%" PRIu32 " such function%s)",
+            s->functions.at[m.first].name, s->functions.at[m.into].name, MERGED_CALLS_BYTES,
+            m.functions, m.functions == 1 ? "" : "s");
+}
+
+static bool session_open_gmon(struct session *s, struct session_options *o, struct err *e)
+{
+    if (!session_open_program(s, o, e) || !session_split_dimensions(s, o, e))
+        return false;
+    attribute_native(&s->time, &s->profile, &s->functions.index, &s->arena);
+    s->summary.notes = s->notes;
+    if (*o->newest)
+        s->notes[s->summary.notes_len++] = o->newest;
+    session_note_merged_calls(s);
+    return true;
+}
+
+/* As the model of calls has them. */
+static void session_total_others(struct session *s, struct graph_rules rules)
+{
+    struct other_measures *others = &s->summary.others;
+    rules.is_unranked = true;
+    for (size_t i = 0; i < others->len; i++) {
+        struct other_measure *other = &others->at[i];
+        struct attribution t = {.self = other->self, .total = other->samples};
+        struct graph g = {0};
+        graph_build(&g, &s->functions, &s->profile, &t, rules, &s->arena);
+        other->totals = ARENA_NEW(&s->arena, double, g.len);
+        for (uint32_t node = 0; node < g.len; node++)
+            other->totals[node] = g.nodes[node].self + g.nodes[node].children;
+    }
+}
+
+static void session_build_graph(struct session *s, const struct session_options *o,
+                                struct graph_rules rules)
+{
+    if (o->measures_graph && s->summary.stacks) {
+        graph_build_measured(&s->graph, &s->functions, &s->profile, &s->time, s->summary.stacks,
+                             &s->arena);
+        return;
+    }
+    graph_build(&s->graph, &s->functions, &s->profile, &s->time, rules, &s->arena);
+    if (o->others == OTHERS_TOTAL)
+        session_total_others(s, rules);
 }
 
 bool session_open(struct session *s, struct session_options *o, struct err *e)
@@ -210,11 +301,7 @@ bool session_open(struct session *s, struct session_options *o, struct err *e)
     progress_phase(o->read.progress, "adding up", 0);
     if (!session_add_static_calls(s, o, &rules, e))
         return false;
-    if (o->measures_graph && s->summary.stacks)
-        graph_build_measured(&s->graph, &s->functions, &s->profile, &s->time, s->summary.stacks,
-                             &s->arena);
-    else
-        graph_build(&s->graph, &s->functions, &s->profile, &s->time, rules, &s->arena);
+    session_build_graph(s, o, rules);
     names_init(&s->names, &s->functions, o->no_demangle ? NULL : "auto", &s->arena);
     summary_count(&s->summary, &s->profile, &s->time, &s->graph);
     return true;

@@ -10,19 +10,29 @@
 #include "session/profiles.h"
 #include "session/recorded.h"
 
+/* What becomes of other dimensions of a profile than the first, and other events of a recording. */
+enum session_others {
+    OTHERS_REFUSED, /* a profile with several is; of a recording they are passed over */
+    OTHERS_SELF,    /* what functions have themselves stands beside */
+    OTHERS_TOTAL,   /* and what they have with callees */
+};
+
 struct session_options {
     struct profile_options read;
     const char *debug_dir;
     struct recorded_filter recorded;
     bool has_recorded_filter;
     bool is_forced, no_demangle;
+    bool takes_counters; /* counters of arc profiling in place of profiles */
     bool adds_static;    /* calls that stand in the code join the graph */
     bool measures_graph; /* times of the graph come from stacks, if there are */
+    enum session_others others;
     bool places_samples; /* of recordings, into the profile: for reports that go by address */
 
     /* session_operands() fills these. */
     const char *program;
     bool is_recording; /* the profiles are folders */
+    bool are_counters; /* the profiles are counters, notes, or folders of them */
     char **profiles;   /* at least one */
     size_t profiles_len;
     char newest[128]; /* which of two profiles that were not named it is; "" otherwise */
@@ -48,7 +58,7 @@ struct session {
     struct names names;
     struct fit fit;
     struct summary summary;
-    const char *notes[1]; /* of a profile that is no recording */
+    const char *notes[2]; /* of a profile that is no recording */
 };
 
 /* Opens, reads, judges and analyses into a zeroed *s. session_close() after failure, too. The

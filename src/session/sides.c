@@ -1,42 +1,7 @@
 /* A side's runs: each opened, added, and closed before the next one. */
 #include "session/sides.h"
 
-#include "base/path.h"
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-bool is_program(const char *path)
-{
-    char magic[4];
-    int fd = is_folder(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return false;
-    bool is_elf = read(fd, magic, sizeof magic) == sizeof magic && !memcmp(magic, "\177ELF", 4);
-    close(fd);
-    return is_elf;
-}
-
-static bool has_recording(const char *folder)
-{
-    char path[4096];
-    int len = snprintf(path, sizeof path, "%s/monarc.side", folder);
-    return len > 0 && (size_t)len < sizeof path && !access(path, F_OK);
-}
-
-bool is_coverage_operand(const char *name)
-{
-    static const char *const SUFFIXES[] = {".gcno", ".gcda", ".bbg",  ".bb",
-                                           ".da",   ".info", ".json", ".xml"};
-    if (is_folder(name))
-        return !has_recording(name) && !path_has_suffix(name, ".monarc");
-    for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++)
-        if (path_has_suffix(name, SUFFIXES[i]))
-            return true;
-    return false;
-}
+#include "session/operands.h"
 
 /* One run: PROGRAM PROFILE, or RECORDING. */
 static bool add_run(struct side *s, const struct session_options *base, char **names, size_t len,

@@ -18,11 +18,4 @@ struct side_names {
 MUST_CHECK bool side_open(struct side *s, const struct session_options *base,
                           const struct side_names *names, struct err *e);
 
-/* Whether the file is one that could have been profiled: it begins as ELF files do. */
-bool is_program(const char *path);
-
-/* Whether an operand is about coverage: a folder without a recording, notes, counters, or a
- * tracefile. */
-bool is_coverage_operand(const char *name);
-
 #endif

@@ -30,12 +30,14 @@ def monarc_json(*arguments, **more):
 
 
 def gmon(histograms=(), arcs=(), word=8, order="<"):
-    """A gmon.out. A histogram is (low, high, counters[, rate]), an arc (from, self, count)."""
+    """A gmon.out. A histogram is (low, high, counters[, rate[, dimension]]), an arc
+    (from, self, count)."""
     address = {4: "I", 8: "Q"}[word]
     data = b"gmon" + struct.pack(order + "I12x", 1)
-    for low, high, bins, *rate in histograms:
+    for low, high, bins, *unit in histograms:
+        rate, dimension, *_ = *unit, *(100, b"seconds")[len(unit):]
         data += struct.pack(order + "B2" + address + "II15sc", 0, low, high, len(bins),
-                            rate[0] if rate else 100, b"seconds", b"s")
+                            rate, dimension, dimension[:1])
         data += struct.pack(f"{order}{len(bins)}H", *bins)
     for arc in arcs:
         data += struct.pack(order + "B2" + address + "I", 1, *arc)

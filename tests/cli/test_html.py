@@ -283,6 +283,28 @@ class Page(unittest.TestCase):
         expected = {row["line"]: row["count"] for row in said["sources"][0]["lines"]}
         self.assertEqual(dict(zip(lines["line"], lines["count"])), expected)
 
+    def test_proposals_files_are_shown_as_the_compilers(self):
+        """bbg and da, one by one, in a folder, and da with gcno: the page has the same lines."""
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "p.c").write_text("int f(int x) { return x > 1 ? 7 : 2; }\n"
+                                           "int main(int n, char **v)\n{\n    return f(n) + !v - 2;\n}\n")
+            for command in ([*CC, "--coverage", "-O0", "-c", "p.c"], [*CC, "--coverage", "p.o", "-o", "p"]):
+                subprocess.run(command, cwd=folder, check=True)
+            if subprocess.run(["./p"], cwd=folder).returncode or not Path(folder, "p.gcda").exists():
+                self.skipTest("the compiler's coverage runtime does not work here")
+            expected = blocks(page("p.gcda", cwd=folder))
+            for name, parts in (("rfc", ["bbg", "da"]), ("mixed", ["gcno", "da"])):
+                Path(folder, name).mkdir()
+                for part in parts:
+                    source = "p.gcda" if part == "da" else "p.gcno"
+                    monarc("convert", "--to", part, "-o", f"{name}/p.{part}", source, cwd=folder)
+                for operand in name, f"{name}/p.da", f"{name}/p.{parts[0]}":
+                    shown = blocks(page(operand, cwd=folder))
+                    self.assertEqual(shown["s0"]["coverage"]["count"], expected["s0"]["coverage"]["count"])
+                    self.assertEqual(shown["data"]["coverage"]["totals"]["lines"],
+                                     expected["data"]["coverage"]["totals"]["lines"])
+                    self.assertTrue(any(shown["s0"]["coverage"]["count"]))
+
     def test_sources_beside(self):
         with tempfile.TemporaryDirectory() as folder:
             answer = monarc("html", "--force", "--folder", "-o", "page.html", self.program, self.profile, cwd=folder)

@@ -352,4 +352,99 @@ class Cplusplus(Case):
             self.assertEqual(wanted, sorted(wanted), form)
 
 
+COUNTED = """
+#define ALONE __attribute__((noinline, noclone))
+ALONE int leaf(int x) { __asm__ volatile(""); return x + 1; }
+ALONE int seldom(int x) { __asm__ volatile(""); return leaf(x) + 2; }
+ALONE int often(int x) { __asm__ volatile(""); return leaf(x) + 3; }
+ALONE int idle(int x) { __asm__ volatile(""); return leaf(x) + 4; }
+int main(int argc, char **argv)
+{
+    int s = argc > 9 ? idle(argc) : !argv;
+    for (int i = 0; i < SELDOM; i++) s += seldom(i);
+    for (int i = 0; i < OFTEN; i++) s += often(i);
+    return s == 12345;
+}
+"""
+
+
+class Counters(unittest.TestCase):
+    """Counters of arcs in place of a profile; the program is another build of the sources."""
+
+    def setUp(self):
+        if not shutil.which("gcc"):
+            self.skipTest("no gcc")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "a.c").write_text(COUNTED)
+        self.call("gcc", "-O2", "-DSELDOM=3", "-DOFTEN=3", "a.c", "-o", "plain")
+
+    def call(self, *command):
+        subprocess.run(list(map(str, command)), cwd=self.folder, check=True, capture_output=True)
+
+    def count(self, seldom, often, name="run"):
+        self.call("mkdir", name)
+        self.call("gcc", "--coverage", f"-DSELDOM={seldom}", f"-DOFTEN={often}", "-c", "a.c", "-o",
+                  f"{name}/a.o")
+        self.call("gcc", "--coverage", f"{name}/a.o", "-o", f"{name}/prog")
+        self.call(f"{name}/prog")
+
+    def names(self, *operands, program="plain"):
+        done = monarc("order", "--format", "names", program, *operands, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        return done.stdout.decode().split()
+
+    def convert(self, source, target, kind):
+        done = monarc("convert", "--to", kind, "-o", target, source, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_function_follows_whom_ran_most_of_its_callers(self):
+        self.count(5, 100, "one")
+        self.count(100, 5, "two")
+        one, two = self.names("one"), self.names("two")
+        self.assertEqual(sorted(one), ["leaf", "main", "often", "seldom"])
+        self.assertEqual(one.index("leaf"), one.index("often") + 1)
+        self.assertEqual(two.index("leaf"), two.index("seldom") + 1)
+        summary = monarc_json("order", "plain", "one", cwd=self.folder)["summary"]
+        self.assertEqual((summary["calls"], summary["calls_from_unknown"]), (1 + 105 + 105, 1))
+        self.assertEqual(self.names("one", program="one/prog"), one)
+
+    def test_every_form_says_the_same(self):
+        self.count(5, 100)
+        expected = self.names("run")
+        self.convert("run/a.gcno", "run/b.bbg", "bbg")
+        self.convert("run/a.gcda", "run/b.da", "da")
+        (self.folder / "bbg").mkdir()
+        for name in "b.bbg", "b.da":
+            shutil.copy(self.folder / "run" / name, self.folder / "bbg")
+        (self.folder / "mixed").mkdir()  # da with the compiler's notes
+        shutil.copy(self.folder / "run/b.da", self.folder / "mixed/a.da")
+        shutil.copy(self.folder / "run/a.gcno", self.folder / "mixed")
+        for operand in "run/a.gcda", "run/a.gcno", "bbg", "bbg/b.bbg", "bbg/b.da", "mixed":
+            self.assertEqual(self.names(operand), expected, operand)
+        both = monarc_json("order", "plain", "run/a.gcda", "bbg", cwd=self.folder)
+        self.assertEqual(both["summary"]["calls"], 2 * 211)  # runs add up
+
+    def test_refusals(self):
+        self.count(5, 100)
+        (self.folder / "gmon.out").write_bytes(gmon([], [(1, 2, 3)]))
+        (self.folder / "empty").mkdir()
+        data = (self.folder / "run/a.gcda").read_bytes()
+        (self.folder / "other.c").write_text("int main(void) { return 0; }")
+        self.call("gcc", "-nostartfiles", "-Wl,-emain", "-Dmain=other", "-shared", "other.c", "-o",
+                  "other")
+        for operands, says in ((["plain", "run", "gmon.out"], "do not go together"),
+                               (["plain", "empty"], "no counters"),
+                               (["other", "run"], "has none of the functions that ran")):
+            done = monarc("order", *operands, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertIn(says, done.stderr.decode())
+            self.assertEqual(done.stderr.count(b"\n"), 1)
+        (self.folder / "run/a.gcda").write_bytes(data[:len(data) // 2 // 4 * 4])
+        done = monarc("order", "plain", "run", cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"--force goes on without", done.stderr)
+
+
 main()

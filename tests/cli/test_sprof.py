@@ -169,12 +169,30 @@ $""")
         self.profile()
         self.assertIn(b"glibc adds such calls of 'two' to those of 'one'",
                       self.sprof("-c", "libt.so").stderr)
+        note = ("calls of two from outside may be counted as those of one: glibc's recorder does "
+                "not tell functions apart that begin in the same 32 bytes (1 such function)")
+        for report in "flat", "graph":
+            reported = harness.monarc_json(report, "libt.so", "libt.so.profile", cwd=self.dir)
+            self.assertIn(note, reported["summary"]["notes"])
+            text = harness.monarc(report, "libt.so", "libt.so.profile", cwd=self.dir).stdout
+            self.assertIn("Note     " + note, text.decode())
+        self.assertEqual(self.doctor(),
+                         ["1 function begins within 32 bytes of one that was called, the first two "
+                          "beside one"])
         self.build("-falign-functions=64")
         at = symbols(self.dir / "libt.so")
         self.write([], [(0, at["one"], 500), (0, at["two"], 7)])
         self.assertEqual(self.sprof("-c", "libt.so").stderr, b"")
+        self.assertEqual(self.doctor(), [])
+        reported = harness.monarc_json("flat", "libt.so", "libt.so.profile", cwd=self.dir)
+        self.assertNotIn("notes", reported["summary"])
         self.assertIn(b"\n  0.00      0.00     0.00      500     0.00           one\n",
                       self.sprof("-p", "libt.so").stdout)
+
+    def doctor(self):
+        """The evidence of merged calls."""
+        found = harness.monarc_json("doctor", "libt.so", "libt.so.profile", cwd=self.dir)
+        return [f["evidence"] for f in found["findings"] if f["name"] == "merged-calls"]
 
     def test_one_name_for_each_address(self):
         """A default name before a protected one, a plain one before _one, a strong one before a weak

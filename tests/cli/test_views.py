@@ -55,6 +55,90 @@ class Goldens(unittest.TestCase):
                 self.assertEqual(result.stdout.decode(), path.read_bytes().decode())
 
 
+class Dimensions(unittest.TestCase):
+    """Time and cache misses of main, of fact, which it calls, and of ping, in one file."""
+
+    def setUp(self):
+        dir = tempfile.TemporaryDirectory()
+        self.addCleanup(dir.cleanup)
+        self.dir = Path(dir.name)
+        at = {s["name"]: int(s["address"], 16)
+              for s in monarc_json("flat", "--all", DEMO, "demo.gmon")["functions"]}
+        self.main, self.fact, self.ping = at["main"], at["fact"], at["ping"]
+        times = [self.hits(self.main, 10), self.hits(self.fact, 30)]
+        misses = [self.hits(self.main, 5, 1, b"cache-misses"),
+                  self.hits(self.fact, 15, 1, b"cache-misses"),
+                  self.hits(self.ping, 60, 1, b"cache-misses")]
+        arcs = [(self.main + 4, self.fact, 7)]
+        self.both, self.time, self.misses = (self.dir / n for n in ("both", "time", "misses"))
+        self.both.write_bytes(gmon(times + misses, arcs))
+        self.time.write_bytes(gmon(times, arcs))
+        self.misses.write_bytes(gmon(misses))
+
+    @staticmethod
+    def hits(address, count, *unit):
+        return address, address + 2, [count], *unit
+
+    def test_flat_has_a_column(self):
+        found = monarc_json("flat", DEMO, self.both)
+        check_schema(self, "flat", found)
+        self.assertEqual((found["summary"]["samples"], found["summary"]["dimension"]),
+                         (40, "seconds"))
+        rows = {f["name"]: (f["self_samples"], f["events"]) for f in found["functions"]}
+        self.assertEqual({name: (own, other["self_samples"], other["self_share"])
+                          for name, (own, (other,)) in rows.items()},
+                         {"main": (10, 5, 5 / 80), "fact": (30, 15, 15 / 80),
+                          "ping": (0, 60, 60 / 80)})
+        text = monarc("flat", DEMO, self.both).stdout.decode()
+        self.assertIn("Beside   cache-misses: 80 samples\n", text)
+        self.assertRegex(text, r"cache-misses%  function")
+        self.assertRegex(text, r"(?m)^ 75\.00 .* 18\.75  fact$")
+        head, *lines = csv.reader(io.StringIO(monarc("flat", "--csv", DEMO, self.both).stdout.decode()))
+        column = head.index("self_share of cache-misses")
+        self.assertEqual({l[1]: float(l[column]) for l in lines if l[0] == "function"},
+                         {"main": 5 / 80, "fact": 15 / 80, "ping": 60 / 80})
+
+    def test_graph_has_totals(self):
+        found = monarc_json("graph", DEMO, self.both)
+        check_schema(self, "graph", found)
+        totals = {e["name"]: (e["total_share"], e["events"][0]["total_samples"],
+                              e["events"][0]["total_share"]) for e in found["entries"]}
+        self.assertEqual(totals, {"main": (1, 20, 0.25), "fact": (0.75, 15, 15 / 80),
+                                  "ping": (0, 60, 0.75)})
+        text = monarc("graph", DEMO, self.both).stdout.decode()
+        self.assertRegex(text, r"cache-misses%  function")
+        self.assertRegex(text, r"(?m)^\[1\] +100\.00 .* 25\.00  main \[1\]$")
+
+    def test_one_is_chosen(self):
+        for report in "flat", "graph":
+            alone = monarc_json(report, "--dimension", "cache-misses", DEMO, self.both)
+            self.assertEqual(alone["summary"]["samples"], 80)
+            self.assertNotIn("events", json.dumps(alone))
+
+    def test_files_of_each_are_summed(self):
+        """As two runs are: what one file lacks, the other has."""
+        self.assertEqual(monarc_json("flat", DEMO, self.time, self.misses)["functions"],
+                         monarc_json("flat", DEMO, self.both)["functions"])
+        done = monarc("merge", "-o", self.dir / "sum", self.time, self.misses)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual((self.dir / "sum").read_bytes()[:20], self.both.read_bytes()[:20])
+        self.assertEqual(monarc_json("graph", DEMO, self.dir / "sum")["entries"],
+                         monarc_json("graph", DEMO, self.both)["entries"])
+
+    def test_others_want_one(self):
+        for command in "lines", "annotate", "order", "flame":
+            refused = monarc(command, DEMO, self.both)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(b"several dimensions; --dimension chooses one", refused.stderr)
+        chosen = monarc("flame", "--dimension", "cache-misses", "-o", self.dir / "x.svg", DEMO,
+                        self.both)
+        self.assertEqual((chosen.returncode, chosen.stderr), (0, b""))
+
+    def test_doctor_looks_at_the_first(self):
+        self.assertEqual(monarc("doctor", DEMO, self.both).stdout.replace(b"/both", b"/time"),
+                         monarc("doctor", DEMO, self.time).stdout)
+
+
 class Words(unittest.TestCase):
     def test_nothing_matches(self):
         for report in "flat", "graph":

@@ -220,6 +220,28 @@ static bool look_at_pair(void *context, const char *name, const struct monarc_co
     return *(size_t *)context < 1000;
 }
 
+/* Twice of it, written, is read as that and written as the same bytes. */
+static void try_trace_sum(const struct monarc_trace *t, const struct monarc_memory *memory)
+{
+    struct monarc_error e;
+    struct monarc_target first = monarc_to_memory(), second = monarc_to_memory();
+    struct monarc_trace *sum = monarc_trace_new(memory, &e);
+    size_t sections = monarc_trace_sections(t);
+    if (sum && monarc_trace_merge(sum, t, &e) && monarc_trace_merge(sum, t, &e) &&
+        monarc_trace_write(sum, &first, &e)) {
+        struct monarc_source again = monarc_from_bytes(first.bytes, first.len);
+        expect(monarc_trace_sections(sum) == 2 * sections, "sections are put behind sections");
+        if (sections && monarc_trace_read(sum, &again, &e) && monarc_trace_write(sum, &second, &e))
+            expect(second.len == first.len && !memcmp(first.bytes, second.bytes, first.len),
+                   "tracefiles are written as they were read");
+        else
+            expect(!sections || e.status == MONARC_NO_MEMORY, "what is written can be read");
+    }
+    monarc_target_free(&first);
+    monarc_target_free(&second);
+    monarc_trace_free(sum);
+}
+
 static void try_others(const struct monarc_source *in, const struct monarc_memory *memory,
                        bool is_refused)
 {
@@ -231,9 +253,27 @@ static void try_others(const struct monarc_source *in, const struct monarc_memor
         expect_reason(monarc_trace_read(t, in, &e), &e, is_refused);
     for (size_t i = 0; t && monarc_trace_get_section(t, i, &section); i++)
         expect(section.source && section.test, "a section has a source");
+    if (t)
+        try_trace_sum(t, memory);
     monarc_trace_free(t);
     expect_reason(monarc_counters_walk(in, memory, look_at_pair, &seen, &e), &e, is_refused);
     expect_reason(monarc_detect(in, NULL, &e) != MONARC_NO_FORMAT, &e, is_refused);
+}
+
+static uint64_t walk_recording(const struct monarc_recording *r);
+
+/* Refused memory leaves nothing, and any other reason what was there. */
+static void try_recording_sum(const struct monarc_recording *r, const struct monarc_memory *memory)
+{
+    struct monarc_error e = {MONARC_OK, ""};
+    struct monarc_recording *sum = monarc_recording_new(memory, &e);
+    uint64_t weight = walk_recording(r);
+    bool ok = sum && monarc_recording_merge(sum, r, &e) && monarc_recording_merge(sum, r, &e);
+    if (ok)
+        expect(walk_recording(sum) == 2 * weight, "a recording twice has twice the weight");
+    else
+        expect(e.status == MONARC_NO_MEMORY || e.status == MONARC_UNFIT, "a merge says why not");
+    monarc_recording_free(sum);
 }
 
 /* Every row, and the stacks of all samples. */
@@ -281,6 +321,8 @@ static void try_recording(const struct monarc_source *in, const struct monarc_me
     if (r)
         expect_reason(ok, &e, is_refused);
     uint64_t weight = r ? walk_recording(r) : 0;
+    if (ok)
+        try_recording_sum(r, memory);
     if (ok && monarc_recording_write(r, &target, &e)) {
         struct monarc_source again = monarc_from_bytes(target.bytes, target.len);
         if (monarc_recording_read(r, &again, &e))

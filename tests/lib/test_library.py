@@ -195,6 +195,40 @@ process 8  (not recorded)
                 run(MONARC, "convert", "--to", kind, self.work / f"t.{kind}", "-o", theirs)
                 self.assertEqual((self.work / f"own.{kind}").read_bytes(), theirs.read_bytes())
 
+    def test_recordings_add_up_as_in_merge(self):
+        program = self.built(C, ROOT / "tests/lib/seeds/sums.c", "sums-run")
+        seed = ROOT / "tests/corpus/run/whole"
+        folders = [self.work / name for name in ("a.monarc", "b.monarc")]
+        for folder in folders:
+            folder.mkdir()
+            shutil.copy(seed, folder / "monarc.side")
+        run(MONARC, "merge", "-o", self.work / "sum.monarc", *folders)
+        run(program, "recording", self.work / "own.side", seed, seed, env=self.environment())
+        self.assertEqual((self.work / "own.side").read_bytes(),
+                         (self.work / "sum.monarc/monarc.side").read_bytes())
+        run(program, "recording", self.work / "own.side", seed, env=self.environment())
+        shown = self.built(C, EXAMPLES / "print_recording.c", "print_copy")
+        self.assertEqual(*(run(shown, path, env=self.environment())
+                           for path in (self.work / "own.side", seed)))
+
+    def test_tracefiles_are_written(self):
+        """A section of its own, then those that were read, byte for byte and as often as read."""
+        whole = ("TN:t\nSF:/a.c\nFN:1,f\nFNDA:5,f\nFN:7,8,g,2\nFNDA:0,g,2\nFNF:2\nFNH:1\n"
+                 "BRDA:2,0,0,5\nBRDA:2,e0,1,0\nBRF:2\nBRH:1\nMCDC:2,2,t,1,0,0\nMCDC:2,2,f,0,1,1\n"
+                 "MCF:2\nMCH:1\nDA:1,5\nDA:2,18446744073709551615\nLF:2\nLH:2\nend_of_record\n")
+        own = ("TN:mine\nSF:own.c\nFN:3,9,main\nFNDA:1,main\nFNF:1\nFNH:1\nBRDA:4,e0,1,7\nBRF:1\n"
+               "BRH:1\nDA:3,1\nDA:4,0\nLF:2\nLH:1\nend_of_record\n")
+        trace, out = self.work / "in.info", self.work / "out.info"
+        trace.write_text(whole)
+        for way, compiler in ("c", C), ("c++", CPLUSPLUS):
+            program = self.built(compiler, ROOT / "tests/lib/seeds/sums.c", f"sums-{way}")
+            run(program, "trace", out, trace, trace, env=self.environment())
+            self.assertEqual(out.read_text(), own + 2 * whole)
+        covered = json.loads(run(MONARC, "cover", "--json", "-", out))
+        counts = {s["path"]: [l["count"] for l in s["lines"]] for s in covered["sources"]}
+        self.assertEqual([counts[name] for name in sorted(counts)],
+                         [[10, 18446744073709551615], [1, 0]])
+
     def test_sum_gcda(self):
         source = self.work / "turns.c"
         source.write_text("int main(int c, char **v) { (void)v; int n = 0;\n"

@@ -16,6 +16,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#ifndef sigev_notify_thread_id /* musl's name; glibc has none */
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
 #define MOST_PERF 256 /* more threads than this have POSIX timers */
 
 /* Descriptors in use, plus one; ordinary memory, so that a forked child can close them. */
@@ -195,7 +199,7 @@ bool clock_timer_start(struct thread *t)
     bytes_zero(&how, sizeof how);
     how.sigev_notify = SIGEV_THREAD_ID;
     how.sigev_signo = SAMPLE_SIGNAL;
-    how._sigev_un._tid = t->tid;
+    how.sigev_notify_thread_id = t->tid;
     int id, clock = config.event == EVENT_WALL ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
     if (SYS3(SYS_timer_create, clock, &how, &id) != 0)
         return false;

@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "cli/cover/cover_options.h"
 #include "cli/view.h"
+#include "session/operands.h"
 #include "session/sides.h"
 #include "verdict/verdict.h"
 

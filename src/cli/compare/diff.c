@@ -3,6 +3,7 @@
 #include "cli/view.h"
 #include "coverage/report/change_report.h"
 #include "profile/analysis/compare/comparison.h"
+#include "session/operands.h"
 #include "session/sides.h"
 
 enum { OPTION_OLD, OPTION_NEW, OPTION_CONFIDENCE, OPTION_MIN_CHANGE, OPTION_MARKDOWN, OPTION_OWN };

@@ -50,6 +50,7 @@ static struct arcs_origin arcs_rfc_origin(const struct arcs_origin *was)
     return (struct arcs_origin){.family = ARCS_RFC,
                                 .version = word,
                                 .number = bbg_version_number(word),
+                                .is_llvm = was->is_llvm,
                                 .has_byte_lengths = true};
 }
 

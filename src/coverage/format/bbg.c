@@ -216,12 +216,13 @@ static void bbg_read_record(struct bbg_reading *r, uint32_t tag, struct cursor *
         bbg_read_function(r, in, offset);
         return;
     }
-    if (!r->is_open)
+    if (!r->is_open && tag != BBG_LLVM)
         tag = 0;
     switch (tag) {
     case BBG_BLOCKS: bbg_read_blocks(r, in); break;
     case BBG_ARCS: bbg_read_arcs(r, in); break;
     case BBG_LINES: bbg_read_lines(r, in); break;
+    case BBG_LLVM: r->out->origin.is_llvm = true; break;
     default: r->out->unknown_records++;
     }
 }
@@ -329,6 +330,8 @@ bool bbg_write(struct writer *w, const struct notes *n, struct err *e)
     w->big_endian = false;
     writer_u32(w, BBG_MAGIC);
     writer_u32(w, n->origin.family == ARCS_RFC ? n->origin.version : (uint32_t)BBG_VERSION);
+    if (n->origin.is_llvm)
+        bbg_start_record(w, BBG_LLVM);
     for (size_t i = 0; i < n->functions.len; i++) {
         const struct notes_function *f = &n->functions.at[i];
         if (f->defect)

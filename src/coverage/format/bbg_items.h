@@ -19,6 +19,7 @@ enum bbg_tag {
     BBG_ARC_COUNTS = 5,
     BBG_OBJECT_SUMMARY = 6,
     BBG_PROGRAM_SUMMARY = 7,
+    BBG_LLVM = 0x6d766c6c, /* "llvm", ours: the notes were clang's */
 };
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/writer.h"
 #include "coverage/model/tracefile.h"
 
 /* Whether the bytes begin as a tracefile does: comments and empty lines, then a known record. */
@@ -12,5 +13,9 @@ bool lcov_probe(struct bytes in);
 /* Reads into a zeroed *out. On failure *out holds the sections that were whole. A file without any
  * section is no failure: lcov writes that when nothing matches. */
 MUST_CHECK bool lcov_read(struct bytes in, const char *name, struct tracefile *out, struct err *e);
+
+/* What lcov_read() gives back as it was; branches' texts that are no numbers have become such.
+ * Fails for names that a tracefile cannot hold. */
+MUST_CHECK bool lcov_write(struct writer *w, const struct tracefile *t, struct err *e);
 
 #endif

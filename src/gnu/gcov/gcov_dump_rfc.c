@@ -122,7 +122,9 @@ static bool rfc_print_record(struct rfc_dump *p, uint64_t offset, uint32_t tag, 
     p->depth = is_known ? RECORDS[tag].depth : 1;
     rfc_start_line(p, offset);
     out_printf(p->out, "%08" PRIx32 ":%4zu:%s", tag, cursor_left(in),
-               is_known ? RECORDS[tag].name : "unknown");
+               is_known          ? RECORDS[tag].name
+               : tag == BBG_LLVM ? "LLVM"
+                                 : "unknown");
     if (is_known)
         RECORDS[tag].print(p, in);
     out_char(p->out, '\n');

@@ -88,12 +88,15 @@ static void print(struct out *out, const struct sprof_tables *t, unsigned mode)
 
 static void warn(const struct sprof_tables *t, struct out *complaints)
 {
-    if (t->merged)
+    const struct merged_calls *m = &t->merged;
+    if (m->functions)
         out_printf(complaints,
-                   "sprof: %" PRIu32 " function%s within 32 bytes of one that was called from "
+                   "sprof: %" PRIu32 " function%s within %d bytes of one that was called from "
                    "outside: glibc adds such calls of '%s'%s to those of '%s'\n",
-                   t->merged, t->merged == 1 ? " begins" : "s begin", t->merged_name,
-                   t->merged == 1 ? "" : ", the first of them,", t->merged_into);
+                   m->functions, m->functions == 1 ? " begins" : "s begin", MERGED_CALLS_BYTES,
+                   t->symbols.at[m->first].named->name,
+                   m->functions == 1 ? "" : ", the first of them,",
+                   t->symbols.at[m->into].named->name);
 }
 
 static bool show(const char *path, const char *named, unsigned mode, struct out *out,

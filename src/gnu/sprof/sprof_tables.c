@@ -12,9 +12,6 @@
 
 #define NONE ((uint32_t)SPROF_NONE)
 
-/* glibc's recorder looks up a callee by this many bytes of code. */
-enum { BUCKET_BYTES = 32 };
-
 static bool sprof_is_candidate(const struct object_symbol *s)
 {
     return s->size && (s->type == SYMBOL_FUNC || s->type == SYMBOL_NOTYPE);
@@ -118,30 +115,18 @@ static void sprof_count_arc(struct sprof_tables *t, const struct arc *arc)
         sprof_add_arc(t, caller, false, callee, false, arc->count);
 }
 
-/* Symbols that begin in the same bytes as one that was called from outside, and have no such calls
- * themselves: the recorder added theirs, if there were any, to the other's. */
-static void sprof_find_merged(struct sprof_tables *t, const struct profile *p, uint64_t low)
+static void sprof_find_merged(struct sprof_tables *t, const struct profile *p)
 {
-    struct map is_found = {0};
-    for (size_t i = 0; i < p->arcs.len; i++) {
-        uint32_t callee = p->arcs.at[i].from ? NONE : sprof_find(t, p->arcs.at[i].self);
-        if (callee != NONE)
-            map_at(&is_found, (p->arcs.at[i].self - low) / BUCKET_BYTES, 0, callee, NULL);
-    }
+    struct arena scratch = {0};
+    struct keyed *entries = ARENA_NEW(&scratch, struct keyed, t->symbols.len);
+    uint32_t len = 0;
     for (uint32_t i = 0; i < t->symbols.len; i++) {
         const struct object_symbol *s = t->symbols.at[i].named;
-        uint32_t *into = map_find(&is_found, (s->address - low) / BUCKET_BYTES, 0);
-        uint32_t own = t->symbols.at[i].froms;
-        while (own != NONE && t->arcs.at[own].symbol != NONE)
-            own = t->arcs.at[own].next;
-        if (!into || *into == i || own != NONE || s->address < low)
-            continue;
-        if (!t->merged++) {
-            t->merged_name = s->name;
-            t->merged_into = t->symbols.at[*into].named->name;
-        }
+        if (s->binding != BIND_LOCAL && !s->is_hidden)
+            entries[len++] = (struct keyed){s->address, i};
     }
-    map_deinit(&is_found);
+    merged_calls_find(&t->merged, p, entries, len);
+    arena_deinit(&scratch);
 }
 
 void sprof_count(struct object *o, const struct profile *p, struct sprof_tables *out)
@@ -153,7 +138,7 @@ void sprof_count(struct object *o, const struct profile *p, struct sprof_tables 
     out->dimension = h->dimension;
     for (size_t i = 0; i < p->arcs.len; i++)
         sprof_count_arc(out, &p->arcs.at[i]);
-    sprof_find_merged(out, p, h->low);
+    sprof_find_merged(out, p);
 }
 
 void sprof_tables_deinit(struct sprof_tables *t)

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "objfile/object.h"
+#include "profile/analysis/merged_calls.h"
 #include "profile/model/profile.h"
 
 enum { SPROF_NONE = -1 }; /* as uint32_t: no symbol, no arc */
@@ -31,8 +32,7 @@ struct sprof_tables {
     double tick; /* in units of the dimension */
     const char *dimension;
     struct map known;
-    uint32_t merged; /* functions whose calls from outside were counted as another's */
-    const char *merged_name, *merged_into;
+    struct merged_calls merged;
 };
 
 void sprof_count(struct object *o, const struct profile *p, struct sprof_tables *out);

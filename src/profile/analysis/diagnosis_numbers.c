@@ -1,6 +1,7 @@
 /* The examination of what was measured: is it enough, is it possible, is it all there? */
 #include "profile/analysis/diagnosis_numbers.h"
 
+#include "profile/analysis/merged_calls.h"
 #include "profile/model/check.h"
 
 #include <inttypes.h>
@@ -167,6 +168,23 @@ static void numbers_examine_overhead(struct examination *x)
                        "without -pg, or record with 'monarc run'");
 }
 
+static void numbers_examine_merged_calls(struct examination *x)
+{
+    struct merged_calls m;
+    merged_calls_of(&m, x->p->measured, x->p->functions);
+    if (m.functions)
+        report_symptom(x, SEVERITY_WARNING, "merged-calls",
+                       "calls from outside the object may be counted as another function's: "
+                       "glibc's recorder does not tell functions apart that begin close together",
+                       arena_printf(x->arena,
+                                    "%" PRIu32 " function%s within %d bytes of one that was "
+                                    "called, the first %s beside %s",
+                                    m.functions, m.functions == 1 ? " begins" : "s begin",
+                                    MERGED_CALLS_BYTES, names_get(x->names, m.first),
+                                    names_get(x->names, m.into)),
+                       "compile the object with -falign-functions=32, or record with 'monarc run'");
+}
+
 /* What the model's own check finds and nothing above says better. */
 static void numbers_examine_oddities(struct examination *x)
 {
@@ -210,6 +228,7 @@ void examine_measurements(struct examination *x)
     if (x->fits) {
         numbers_examine_attribution(x);
         numbers_examine_certainty(x);
+        numbers_examine_merged_calls(x);
     }
     numbers_examine_overhead(x);
     numbers_examine_oddities(x);

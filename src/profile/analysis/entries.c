@@ -203,10 +203,20 @@ static bool entries_has_recorded_callees(const struct graph *g, uint32_t functio
     return false;
 }
 
-static bool entries_is_idle(const struct graph *g, uint32_t node)
+static bool entries_is_in_others(const struct summary *s, uint32_t node)
 {
+    for (size_t i = 0; i < s->others.len; i++)
+        if (s->others.at[i].totals && s->others.at[i].totals[node] > 0)
+            return true;
+    return false;
+}
+
+static bool entries_is_idle(const struct entries *t, uint32_t node)
+{
+    const struct graph *g = t->graph;
     const struct graph_node *n = &g->nodes[node];
-    if (n->self != 0 || n->children != 0 || n->calls || n->self_calls)
+    if (n->self != 0 || n->children != 0 || n->calls || n->self_calls ||
+        entries_is_in_others(t->summary, node))
         return false;
     return graph_is_cycle(g, node) || !entries_has_recorded_callees(g, node);
 }
@@ -262,7 +272,7 @@ void entries_make(struct entries *t, const struct summary *s, struct graph *g, s
         graph_sort_members(g, c);
     uint32_t all = 0;
     for (uint32_t i = 0; i < g->len; i++)
-        if (rules->shows_all || !entries_is_idle(g, g->ranked[i]))
+        if (rules->shows_all || !entries_is_idle(t, g->ranked[i]))
             t->shown[all++] = g->ranked[i];
     if (rules->has_sort)
         sort_u32(t->shown, all, entries_compare, &(struct entry_sort){g, names, rules->sort});

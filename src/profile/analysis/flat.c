@@ -75,8 +75,8 @@ static struct flat_row row_of(const struct graph *g, const struct summary *s, ui
 
 static bool is_in_others(const struct summary *s, uint32_t function)
 {
-    for (size_t i = 0; s->run && i < s->run->others_len; i++)
-        if (s->run->others[i].self[function] > 0)
+    for (size_t i = 0; i < s->others.len; i++)
+        if (s->others.at[i].self[function] > 0)
             return true;
     return false;
 }

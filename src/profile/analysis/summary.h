@@ -6,6 +6,7 @@
 #define MONARC_PROFILE_ANALYSIS_SUMMARY_H
 
 #include "profile/analysis/graph/graph.h"
+#include "profile/analysis/other_measure.h"
 #include "profile/analysis/recording/run_summary.h"
 #include "profile/analysis/stacks.h"
 
@@ -28,6 +29,8 @@ struct summary {
     double rate;      /* samples per unit; 0: unknown */
     const char *dimension;
     char abbreviation;
+
+    struct other_measures others; /* than these samples */
 
     uint64_t arcs, calls;
     uint64_t unknown_callers; /* of `calls`: from outside any function of the program */

@@ -11,7 +11,16 @@ static int check_by_range(const void *a, const void *b)
     return histogram_compare(*(const histogram_ref *)a, *(const histogram_ref *)b);
 }
 
+/* Dimension by dimension. */
+static int check_by_dimension(const void *a, const void *b)
+{
+    histogram_ref l = *(const histogram_ref *)a, r = *(const histogram_ref *)b;
+    int order = strcmp(l->dimension, r->dimension);
+    return order ? order : histogram_compare(l, r);
+}
+
 static histogram_ref *check_sorted_histograms(const struct profile *a, const struct profile *b,
+                                              int (*compare)(const void *, const void *),
                                               size_t *len)
 {
     *len = a->histograms.len + (b ? b->histograms.len : 0);
@@ -20,16 +29,20 @@ static histogram_ref *check_sorted_histograms(const struct profile *a, const str
         all[i] =
             i < a->histograms.len ? &a->histograms.at[i] : &b->histograms.at[i - a->histograms.len];
     if (*len)
-        qsort(all, *len, sizeof *all, check_by_range);
+        qsort(all, *len, sizeof *all, compare);
     return all;
 }
 
 /* --- fitting together ------------------------------------------------------------------------ */
 
+static bool check_same_dimension(const struct histogram *a, const struct histogram *b)
+{
+    return !strcmp(a->dimension, b->dimension);
+}
+
 static bool check_same_unit(const struct histogram *a, const struct histogram *b, struct err *e)
 {
-    if (memcmp(a->dimension, b->dimension, sizeof a->dimension) ||
-        a->abbreviation != b->abbreviation)
+    if (!check_same_dimension(a, b) || a->abbreviation != b->abbreviation)
         return err_set(e, "one histogram counts \"%s\" ('%c'), another \"%s\" ('%c')", a->dimension,
                        a->abbreviation, b->dimension, b->abbreviation);
     return a->rate == b->rate ||
@@ -37,10 +50,18 @@ static bool check_same_unit(const struct histogram *a, const struct histogram *b
                    b->rate);
 }
 
+/* Dimensions stand beside each other. */
+static bool check_one_unit_a_dimension(const struct histogram *a, const struct histogram *b,
+                                       struct err *e)
+{
+    return !check_same_dimension(a, b) || check_same_unit(a, b, e);
+}
+
 static bool check_disjoint_or_same(const struct histogram *a, const struct histogram *b,
                                    struct err *e)
 {
-    if (a->high <= b->low || b->high <= a->low || !histogram_compare(a, b))
+    if (!check_same_dimension(a, b) || a->high <= b->low || b->high <= a->low ||
+        !histogram_compare(a, b))
         return true;
     return err_set(e,
                    "histogram 0x%" PRIx64 "-0x%" PRIx64 " of %" PRIu32 " bins overlaps 0x%" PRIx64
@@ -48,18 +69,21 @@ static bool check_disjoint_or_same(const struct histogram *a, const struct histo
                    a->low, a->high, a->bins, b->low, b->high, b->bins);
 }
 
-/* Calls `pair` on each histogram and the one before it that reaches furthest, by range. Returns how
- * often it said no; stops at the first no if `e` is wanted. */
+/* Calls `pair` on each histogram and the one before it that reaches furthest, by range, in one
+ * dimension after the other; on the last of one and the first of the next, too. Returns how often
+ * it said no; stops at the first no if `e` is wanted. */
 static size_t check_each_neighbour(const struct profile *a, const struct profile *b,
                                    bool (*pair)(const struct histogram *, const struct histogram *,
                                                 struct err *),
                                    struct err *e)
 {
     size_t len, refused = 0;
-    histogram_ref *all = check_sorted_histograms(a, b, &len), reach = len ? all[0] : NULL;
+    histogram_ref *all = check_sorted_histograms(a, b, check_by_dimension, &len);
+    histogram_ref reach = len ? all[0] : NULL;
     for (size_t i = 1; i < len && !(e && refused); i++) {
         refused += !pair(reach, all[i], e);
-        reach = all[i]->high > reach->high ? all[i] : reach;
+        if (all[i]->high > reach->high || !check_same_dimension(reach, all[i]))
+            reach = all[i];
     }
     memory_free(all);
     return refused;
@@ -86,7 +110,7 @@ bool check_mergeable(const struct profile *a, const struct profile *b, struct er
     e = e ? e : &none;
     if (b && check_has_records(a) && check_has_records(b) && !check_same_machine(a, b, e))
         return false;
-    return !check_each_neighbour(a, b, check_same_unit, e) &&
+    return !check_each_neighbour(a, b, check_one_unit_a_dimension, e) &&
            !check_each_neighbour(a, b, check_disjoint_or_same, e);
 }
 
@@ -202,7 +226,7 @@ static void check_arcs(const struct profile *p, struct finding_list *list)
 {
     size_t len;
     uint64_t outside = 0, unknown = 0, idle = 0;
-    histogram_ref *sorted = check_sorted_histograms(p, NULL, &len);
+    histogram_ref *sorted = check_sorted_histograms(p, NULL, check_by_range, &len);
     for (size_t i = 0; i < p->arcs.len; i++) {
         outside += len && !check_is_covered(sorted, len, p->arcs.at[i].self);
         unknown += !p->arcs.at[i].from;

@@ -5,8 +5,8 @@
 #include "profile/model/profile.h"
 
 /* Whether the two (`b` may be NULL) can stand in one profile: recorded with one pointer size and
- * byte order; no histogram overlaps another without being the same, and all have one dimension and
- * rate. */
+ * byte order; no histogram overlaps another of its dimension without being the same, and all of one
+ * dimension have one rate and abbreviation. */
 MUST_CHECK bool check_mergeable(const struct profile *a, const struct profile *b, struct err *e);
 
 enum finding_kind {

@@ -62,6 +62,29 @@ static bool profile_is_of_dimension(const struct histogram *h, const char *dimen
     return !strncmp(h->dimension, dimension, sizeof h->dimension);
 }
 
+bool profile_has_dimensions(const struct profile *p)
+{
+    for (size_t i = 1; i < p->histograms.len; i++)
+        if (!profile_is_of_dimension(&p->histograms.at[i], p->histograms.at[0].dimension))
+            return true;
+    return false;
+}
+
+void profile_split_dimension(struct profile *p, struct profile *rest)
+{
+    struct histogram *all = p->histograms.at;
+    size_t kept = 0;
+    if (!profile_has_dimensions(p))
+        return;
+    for (size_t i = 0; i < p->histograms.len; i++)
+        if (profile_is_of_dimension(&all[i], all[0].dimension))
+            all[kept++] = all[i];
+        else
+            vec_push(&rest->histograms, all[i]);
+    p->histograms.len = kept;
+    p->runs.len = 0;
+}
+
 /* "no histogram counts X; there are 'seconds', 'misses'". */
 static bool profile_no_such_dimension(const struct profile *p, const char *dimension, struct err *e)
 {

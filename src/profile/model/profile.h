@@ -94,6 +94,13 @@ uint64_t profile_calls(const struct profile *p);
 /* Whether all addresses fit pointers of 32 bits. */
 bool profile_fits_32(const struct profile *p);
 
+/* Whether histograms differ in dimension. */
+bool profile_has_dimensions(const struct profile *p);
+
+/* Moves the histograms of other dimensions than the first one's into a zeroed *rest, and forgets
+ * `runs` if there are any. */
+void profile_split_dimension(struct profile *p, struct profile *rest);
+
 /* Leaves out histograms of other dimensions, and forgets `runs`. Fails, naming those that there
  * are, if none is of this one; a profile without histograms is as it was. */
 MUST_CHECK bool profile_keep_dimension(struct profile *p, const char *dimension, struct err *e);
@@ -112,7 +119,7 @@ bool profile_same(const struct profile *a, const struct profile *b);
 /* Adds `from` to `into`: histograms of the same range, rate, dimension and bin count are summed bin
  * by bin, others are kept beside each other; arcs with equal (from, self) and blocks with equal
  * address are summed; first appearance decides the order. Fails, leaving `into` as it was, if
- * histograms overlap without being the same, or differ in dimension or rate, or the machines in
+ * histograms of one dimension overlap without being the same, or differ in rate, or the machines in
  * pointer size or byte order. Without records (zeroed, say), `into` takes the identity (format,
  * word, byte order) of `from`. Merging many: see
  * profile/model/merge.h. */

@@ -38,14 +38,14 @@ static void json_cut(struct json *j, const struct summary *s, uint32_t function)
 
 static void json_others(struct json *j, const struct summary *s, uint32_t function)
 {
-    if (!s->run || !s->run->others_len)
+    if (!s->others.len)
         return;
     json_key(j, "events"), json_begin(j, '[');
-    for (size_t i = 0; i < s->run->others_len; i++) {
-        const struct run_other *other = &s->run->others[i];
+    for (size_t i = 0; i < s->others.len; i++) {
+        const struct other_measure *other = &s->others.at[i];
         json_begin(j, '{');
-        json_pair_str(j, "name", other->event->name);
-        json_pair_double(j, "self_share", flat_other_share(other, function));
+        json_pair_str(j, "name", other->name);
+        json_pair_double(j, "self_share", other_share(other, other->self[function]));
         json_pair_double(j, "self_samples", other->self[function]);
         json_end(j);
     }
@@ -141,8 +141,8 @@ static void csv_row(struct csv *c, const struct summary *s, const struct flat_ro
     csv_u64(c, r->calls);
     csv_u64(c, r->recursive_calls);
     csv_str(c, function_object_label(names->functions, r->function));
-    for (size_t i = 0; s->run && i < s->run->others_len; i++)
-        csv_double(c, flat_other_share(&s->run->others[i], r->function));
+    for (size_t i = 0; i < s->others.len; i++)
+        csv_double(c, other_share(&s->others.at[i], s->others.at[i].self[r->function]));
     if (in->base)
         csv_base(c, in->base, r->function);
     csv_end(c);
@@ -159,22 +159,22 @@ static void csv_rest(struct csv *c, const struct summary *s, const char *kind, d
     csv_none(c), csv_none(c);
     csv_u64(c, calls);
     csv_none(c), csv_none(c);
-    for (size_t i = 0; s->run && i < s->run->others_len; i++)
+    for (size_t i = 0; i < s->others.len; i++)
         csv_none(c);
     if (has_base)
         csv_none(c), csv_none(c), csv_none(c);
     csv_end(c);
 }
 
-/* Other events of a recording have a column each, by their names. */
+/* Other events, and other dimensions, have a column each, by their names. */
 static void csv_head(struct csv *c, const struct summary *s, bool has_base)
 {
     struct arena scratch = {0};
     const char *head = "kind,name,linkage_name,address,self_share,self_share_low,self_share_high,"
                        "self_samples,self_time,total_samples,total_time,calls,recursive_calls,"
                        "object";
-    for (size_t i = 0; s->run && i < s->run->others_len; i++)
-        head = arena_printf(&scratch, "%s,self_share of %s", head, s->run->others[i].event->name);
+    for (size_t i = 0; i < s->others.len; i++)
+        head = arena_printf(&scratch, "%s,self_share of %s", head, s->others.at[i].name);
     if (has_base)
         head = arena_printf(&scratch, "%s,base_self_share,base_total_share,base_calls", head);
     csv_header(c, head);

@@ -10,7 +10,4 @@ void flat_text(struct out *out, const struct report_input *in);
 void flat_json(struct out *out, const struct report_input *in);
 void flat_csv(struct out *out, const struct report_input *in);
 
-/* A function's share of another event of the recording. */
-double flat_other_share(const struct run_other *other, uint32_t function);
-
 #endif

@@ -5,6 +5,7 @@
 #include "profile/report/flat.h"
 
 #include "profile/analysis/compare/base.h"
+#include "profile/report/others.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,46 +99,18 @@ static void flat_columns(struct flat_layout *l)
         flat_add(l, FLAT_BASE_CALLS, text_digits(l->base->old.calls), "was");
 }
 
-/* --- other events ---------------------------------------------------------------------------- */
-
-double flat_other_share(const struct run_other *other, uint32_t function)
-{
-    return other->total > 0 ? other->self[function] / other->total : 0;
-}
-
-static size_t flat_others_len(const struct flat_layout *l)
-{
-    return l->summary->run ? l->summary->run->others_len : 0;
-}
-
-static int flat_other_width(const struct run_other *other)
-{
-    return flat_at_least((int)strlen(other->event->name) + 1, 6);
-}
+/* --- other events, other dimensions ---------------------------------------------------------- */
 
 static void flat_others(struct out *out, const struct flat_layout *l, uint32_t function)
 {
-    for (size_t i = 0; i < flat_others_len(l); i++) {
-        const struct run_other *other = &l->summary->run->others[i];
-        out_printf(out, "  %*.2f", flat_other_width(other),
-                   100 * flat_other_share(other, function));
-    }
+    const struct other_measures *others = &l->summary->others;
+    for (size_t i = 0; i < others->len; i++)
+        others_share(out, &others->at[i], others->at[i].self[function]);
 }
 
 static void flat_no_others(struct out *out, const struct flat_layout *l)
 {
-    for (size_t i = 0; i < flat_others_len(l); i++)
-        out_spaces(out, 2 + (size_t)flat_other_width(&l->summary->run->others[i]));
-}
-
-static void flat_others_head(struct out *out, const struct flat_layout *l)
-{
-    for (size_t i = 0; i < flat_others_len(l); i++) {
-        const struct run_other *other = &l->summary->run->others[i];
-        out_spaces(out, 2 + (size_t)flat_other_width(other) - strlen(other->event->name) - 1);
-        text_name(out, other->event->name);
-        out_char(out, '%');
-    }
+    out_spaces(out, (size_t)others_width(&l->summary->others));
 }
 
 /* --- room ------------------------------------------------------------------------------------ */
@@ -148,9 +121,7 @@ static int flat_used(const struct flat_layout *l)
     int used = l->summary->has_samples ? 12 : 0;
     for (int i = 0; i < FLAT_COLUMNS; i++)
         used += l->width[i] ? l->width[i] + 2 : 0;
-    for (size_t i = 0; i < flat_others_len(l); i++)
-        used += 2 + flat_other_width(&l->summary->run->others[i]);
-    return used + 2;
+    return used + others_width(&l->summary->others) + 2;
 }
 
 /* What most names need, up to a limit above which they lose their middle. */
@@ -191,7 +162,7 @@ static void flat_head(struct out *out, const struct flat_layout *l)
     for (int i = 0; i < FLAT_COLUMNS; i++)
         if (l->width[i])
             out_printf(out, "  %*s", l->width[i], l->head[i]);
-    flat_others_head(out, l);
+    others_head(out, &l->summary->others);
     out_str(out, "  function\n");
 }
 

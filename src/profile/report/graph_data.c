@@ -102,6 +102,22 @@ static void graph_json_base(struct json *j, const struct base *base, uint32_t no
     json_end(j);
 }
 
+static void graph_json_others(struct json *j, const struct other_measures *others, uint32_t node)
+{
+    if (!others->len)
+        return;
+    json_key(j, "events"), json_begin(j, '[');
+    for (size_t i = 0; i < others->len; i++) {
+        double total = others->at[i].totals[node];
+        json_begin(j, '{');
+        json_pair_str(j, "name", others->at[i].name);
+        json_pair_double(j, "total_share", other_share(&others->at[i], total));
+        json_pair_double(j, "total_samples", total);
+        json_end(j);
+    }
+    json_end(j);
+}
+
 static void graph_json_entry(struct json *j, const struct entries *t, const struct entry *e,
                              const struct report_input *in)
 {
@@ -119,6 +135,7 @@ static void graph_json_entry(struct json *j, const struct entries *t, const stru
     json_pair_u64(j, "recursive_calls", e->recursive_calls);
     graph_json_lines(j, &callers, "callers", &e->callers);
     graph_json_lines(j, &below, e->is_cycle ? "members" : "callees", &e->below);
+    graph_json_others(j, &t->summary->others, e->node);
     graph_json_base(j, in->base, e->node);
     json_end(j);
 }

@@ -6,6 +6,7 @@
 
 #include "output/out_parallel.h"
 #include "profile/analysis/compare/base.h"
+#include "profile/report/others.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,6 +99,14 @@ static void text_was_function(struct out *out, const struct columns *l, uint32_t
     text_was(out, l, is_known ? was->old_calls : -1, is_known ? was->total.old : -1);
 }
 
+/* Of functions and cycles with their callees; blank in lines of callers and callees. */
+static void text_others(struct out *out, const struct columns *l, uint32_t node)
+{
+    const struct other_measures *others = &l->summary->others;
+    for (size_t i = 0; i < others->len; i++)
+        others_share(out, &others->at[i], others->at[i].totals[node]);
+}
+
 /* A name, behind `used` columns of its row. */
 static void text_node(struct out *out, const struct columns *l, uint32_t node, int used)
 {
@@ -167,7 +176,7 @@ static void text_line(struct out *out, const struct columns *l, const struct ent
                       const struct entry_line *line, bool is_caller)
 {
     int used = l->index + (l->has_samples ? 2 * l->time + 9 : 0) + text_calls_width(l) +
-               text_was_width(l) + 6;
+               others_width(&l->summary->others) + text_was_width(l) + 6;
     out_spaces(out, (size_t)l->index + (l->has_samples ? 7 : 0));
     if (line->kind == LINE_INTERNAL)
         text_no_times(out, l);
@@ -183,6 +192,7 @@ static void text_line(struct out *out, const struct columns *l, const struct ent
         text_calls(out, l, line->calls, line->recursive_calls ? '+' : ' ', line->recursive_calls);
     else
         text_calls(out, l, line->calls, '/', line->of);
+    out_spaces(out, (size_t)others_width(&l->summary->others));
     text_was_arc(out, l, e, line, is_caller);
     out_str(out, "      ");
     if (line->kind == LINE_SPONTANEOUS)
@@ -210,11 +220,12 @@ static void text_primary(struct out *out, const struct columns *l, const struct 
         text_calls(out, l, e->calls, e->recursive_calls ? '+' : ' ', e->recursive_calls);
     else
         out_spaces(out, (size_t)text_calls_width(l));
+    text_others(out, l, e->node);
     text_was_function(out, l, e->node);
     out_str(out, "  ");
     text_node(out, l, e->node,
               l->index + (l->has_samples ? 2 * l->time + 9 : 0) + text_calls_width(l) +
-                  text_was_width(l) + 2);
+                  others_width(&l->summary->others) + text_was_width(l) + 2);
     out_char(out, '\n');
 }
 
@@ -231,6 +242,7 @@ static void text_head(struct out *out, const struct columns *l)
         out_printf(out, " %6s %*s %*s", "total%", l->time, self, l->time, children);
     if (l->has_calls)
         out_printf(out, "  %*s%*s", l->calls, "calls", l->calls + 1, "");
+    others_head(out, &l->summary->others);
     if (l->was)
         out_printf(out, "  %*s", l->was, "was");
     if (l->base && l->base->old.has_samples)

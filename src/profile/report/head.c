@@ -2,6 +2,7 @@
 #include "profile/report/head.h"
 
 #include "base/path.h"
+#include "profile/report/others.h"
 #include "profile/report/run_head.h"
 
 #include <inttypes.h>
@@ -194,6 +195,7 @@ void text_summary(struct out *out, const struct summary *s)
 {
     head_text_subject(out, s);
     head_text_samples(out, s);
+    others_summary(out, &s->others);
     if (s->run)
         run_account_text(out, s->run);
     head_text_calls(out, s);
@@ -203,6 +205,7 @@ void text_summary_brief(struct out *out, const struct summary *s)
 {
     head_text_subject(out, s);
     head_text_samples(out, s);
+    others_summary(out, &s->others);
     if (s->run)
         run_doubts_text(out, s->run);
     head_text_reasons(out, s);

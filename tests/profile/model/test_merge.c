@@ -103,6 +103,28 @@ static void expect_refusal(struct profile *a, struct profile *b, const char *mes
     profile_deinit(&before), profile_deinit(&after);
 }
 
+/* Ranges that would overlap, and rates that differ, in two dimensions: they stand side by side. */
+static void test_dimensions(void **state)
+{
+    (void)state;
+    struct profile a = empty_profile(), b = empty_profile(), rest = {0};
+    add_histogram(&a, 0x1000, 8, 1);
+    add_histogram(&b, 0x1010, 8, 2);
+    strcpy(b.histograms.at[0].dimension, "misses");
+    b.histograms.at[0].rate = 1;
+    assert_true(profile_merge(&a, &b, NULL));
+    assert_true(profile_merge(&a, &b, NULL));
+    assert_int_equal(a.histograms.len, 2);
+    assert_true(profile_has_dimensions(&a));
+    b.histograms.at[0].low += 4, b.histograms.at[0].high += 4;
+    expect_refusal(&a, &b, "histogram 0x1010-0x1030 of 8 bins overlaps 0x1014-0x1034 of 8 bins");
+    profile_split_dimension(&a, &rest);
+    assert_false(profile_has_dimensions(&a));
+    assert_int_equal(profile_samples(&a), 36);
+    assert_int_equal(profile_samples(&rest), 88);
+    profile_deinit(&a), profile_deinit(&b), profile_deinit(&rest);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -116,9 +138,11 @@ static void test_refusals(void **state)
     expect_refusal(&a, &b, "one histogram has a rate of 100, another of 250");
     b.histograms.at[0].rate = 100;
     strcpy(b.histograms.at[0].dimension, "misses");
-    expect_refusal(&a, &b, "one histogram counts \"misses\" ('s'), another \"seconds\" ('s')");
+    assert_true(check_mergeable(&a, &b, NULL));
     strcpy(b.histograms.at[0].dimension, "seconds");
-    memset(b.histograms.at[0].dimension + 8, 0, 8);
+    b.histograms.at[0].abbreviation = 'm';
+    expect_refusal(&a, &b, "one histogram counts \"seconds\" ('m'), another \"seconds\" ('s')");
+    b.histograms.at[0].abbreviation = 's';
     b.word = 4;
     expect_refusal(&a, &b,
                    "one profile is from a 64-bit little-endian machine, another from a 32-bit "
@@ -177,8 +201,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_and_order), cmocka_unit_test(test_many),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_hidden_overlap),
-        cmocka_unit_test(test_laws),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_dimensions),
+        cmocka_unit_test(test_hidden_overlap), cmocka_unit_test(test_laws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,15 +184,19 @@ class Da(CoverTest):
 SOURCES = os.path.join(ROOT, "tests", "data", "arc-files", "src")
 
 
+LLVM_COV = shutil.which("llvm-cov") or shutil.which("llvm-cov-14")
+
+
 class Noted(CoverTest):
     """Programs compiled with --coverage that leave da, whose names come from the notes."""
 
-    def build(self, source, how="so"):
+    def build(self, source, how="so", *more, clang=False):
         shutil.copy(os.path.join(SOURCES, source), self.dir)
         shutil.copy(os.path.join(SOURCES, "inc.h"), self.dir)
         os.utime(self.path(source), (1, 1))
-        cc = "g++" if source.endswith("cc") else CC
-        flags = ("--coverage", "-O0")
+        c, cxx = ("clang", "clang++") if clang else (CC, "g++")
+        cc = cxx if source.endswith("cc") else c
+        flags = ("--coverage", "-O0", *more)
         return self.link(how, [self.compile(source, *flags, cc=cc, name="prog")], cc=cc)
 
     def compile(self, source, *flags, **more):
@@ -226,16 +230,54 @@ class Noted(CoverTest):
                 os.unlink(self.path("prog.da"))
                 os.unlink(self.path("prog.gcda"))
 
-    def test_it_is_what_convert_makes(self):
-        program = self.build("prog.c")
+    def run_in_both_forms(self, program):
         self.run_program([program], MONARC_COVER_FORMAT="da")
         self.run_program([program])
+
+    def check_is_what_convert_makes(self):
         own = slurp(self.path("prog.da"))
         self.run_program([os.environ["MONARC"], "convert", "--to", "da", "prog.gcda", "-o", "prog.da"])
         self.assertEqual(slurp(self.path("prog.da")), own)
 
+    def test_it_is_what_convert_makes(self):
+        self.run_in_both_forms(self.build("prog.c"))
+        self.check_is_what_convert_makes()
+
+    @unittest.skipUnless(shutil.which("clang++") and LLVM_COV, "needs clang and llvm-cov")
+    def test_clang(self):
+        """In each of its layouts: what convert makes, and with bbg the text of llvm-cov gcov."""
+        monarc = os.environ["MONARC"]
+        for source in "prog.c", "prog.cc":
+            for version in None, "402*", "B11*":
+                flags = ("-Xclang", "-coverage-version=" + version) if version else ()
+                for how in OURS if not version else ("so",):
+                    with self.subTest(source=source, version=version, how=how):
+                        self.run_in_both_forms(self.build(source, how, *flags, clang=True))
+                        self.run_program([monarc, "convert", "--to", "bbg", "prog.gcno", "-o", "prog.bbg"])
+                        shown = self.text([monarc, "gcov"], "prog.da")
+                        if source == "prog.c" or version != "B11*":  # which shows instances apart
+                            self.assertEqual(shown, self.text([monarc, "gcov"], "prog.gcda"))
+                            self.assertEqual(shown, self.text([LLVM_COV, "gcov"], "prog.gcda"))
+                        self.check_is_what_convert_makes()
+                        for name in "prog.da", "prog.gcda", "prog.bbg":
+                            os.unlink(self.path(name))
+
+    def text(self, command, name):
+        """Counts of lines, in order."""
+        r = subprocess.run([*command, "-t", name], cwd=self.dir, check=True, capture_output=True, text=True)
+        lines = [line for line in r.stdout.splitlines() if ":    0:" not in line]
+        self.assertGreater(sum(bool(re.match(r" *[1-9]", line)) for line in lines), 5)
+        return lines
+
+    def test_clang_without_notes_stays_gcda(self):
+        if not shutil.which("clang"):
+            self.skipTest("no clang")
+        self.check_stays_gcda(self.build("prog.c", clang=True))
+
     def test_without_notes_it_stays_gcda(self):
-        program = self.build("prog.c")
+        self.check_stays_gcda(self.build("prog.c"))
+
+    def check_stays_gcda(self, program):
         notes = slurp(self.path("prog.gcno"))
         other = bytearray(notes)
         other[8] ^= 1  # the stamp

@@ -12,13 +12,42 @@ from archive import hidden_names
 from parts import load_tests, slow
 
 RUNTIME = os.path.join(HERE, "..", "..", "..", "runtime")
+PLATFORM = os.uname().machine
 FREESTANDING = ["-O2", "-fno-builtin", "-fno-tree-loop-distribute-patterns",
                 "-fno-stack-protector", "-fvisibility=hidden", "-fno-strict-aliasing",
                 "-ftls-model=initial-exec", "-D_GNU_SOURCE", "-std=gnu11", "-Wall", "-Wextra",
                 "-Werror", "-I", INCLUDE]
 
 
+def kernel_headers(folder):
+    """The kernel's headers apart from glibc's, which lie in the same folders."""
+    machine = subprocess.run(["gcc", "-print-multiarch"], capture_output=True, text=True).stdout.strip()
+    for name, places in (("linux", ["/usr/include/linux"]), ("asm-generic", ["/usr/include/asm-generic"]),
+                         ("asm", ["/usr/include/%s/asm" % machine, "/usr/include/asm"])):
+        os.symlink(next(place for place in places if os.path.isdir(place)), os.path.join(folder, name))
+
+
 class Builds(RecorderTest):
+    @unittest.skipUnless(shutil.which("musl-gcc"), "no musl-gcc")
+    def test_musl(self):
+        """Both recorders compile and link against musl, without a warning."""
+        headers = os.path.join(self.dir, "kernel")
+        os.mkdir(headers)
+        kernel_headers(headers)
+        mcount = "mcount.c" if PLATFORM == "x86_64" else "mcount_x86_64.S"
+        for name, more in (("profile", ["-fno-builtin", "-fno-tree-loop-distribute-patterns"]),
+                           ("coverage", ["-DSYS_THROUGH_LIBC"])):
+            sources = [path for folder in (name, "common")
+                       for path in glob.glob(os.path.join(RUNTIME, folder, "**", "*.[cS]"), recursive=True)
+                       if os.path.basename(path) != mcount]
+            self.assertGreater(len(sources), 20)
+            r = subprocess.run(["musl-gcc", "-O2", "-std=gnu11", "-D_GNU_SOURCE", "-fPIC", "-shared",
+                                "-fno-stack-protector", "-fvisibility=hidden", "-fno-strict-aliasing",
+                                "-ftls-model=initial-exec", "-Wall", "-Werror", *more, "-I", INCLUDE,
+                                "-idirafter", headers, *sources, "-o", self.dir + "/" + name + ".so"],
+                               capture_output=True, text=True)
+            self.assertEqual((r.returncode, r.stderr), (0, ""), name)
+
     def exact(self, program, *arguments, **how):
         r = self.run_program([program, *arguments], **how)
         self.assert_exact(self.recording(program), self.expected(r.stdout))

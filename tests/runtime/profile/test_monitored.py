@@ -180,14 +180,14 @@ class Monitored(RecorderTest):
     def test_coverage_beside(self):
         """The runtime of coverage stands behind us in line for _exit, and keeps its handlers."""
         where = os.path.join(os.path.dirname(RT_SO), "..", "coverage")
-        if not os.path.exists(where + "/libmonarc_cover.so"):
+        if not os.path.exists(where + "/libmonarc_cover.so.1"):
             self.skipTest("no runtime for coverage")
         source = self.dir + "/covered.c"
         with open(source, "w") as f:
             f.write("#include <signal.h>\n#include <unistd.h>\n"
                     "int main(int n, char **v) { if (n > 1) raise(SIGTERM); _exit(0); }\n")
         subprocess.run(["gcc", "--coverage", "-c", "covered.c"], cwd=self.dir, check=True)
-        subprocess.run(["gcc", "covered.o", "-o", "covered", "-L" + where, "-lmonarc_cover",
+        subprocess.run(["gcc", "covered.o", "-o", "covered", where + "/libmonarc_cover.so.1",
                         "-Wl,-rpath," + where], cwd=self.dir, check=True)
         monitor = Monitor(self.dir)
         for more, code in ([], 0), (["signal"], -signal.SIGTERM):

@@ -12,20 +12,11 @@ struct run_program {
     double samples;
 };
 
-/* Another event than the chosen one, for columns beside it. */
-struct run_other {
-    const struct run_event *event;
-    double *self; /* per function, in units of its period */
-    double total;
-};
-
 struct run_summary {
     const struct run *run;
     const struct run_event *event; /* the chosen one; NULL: the run has none */
     const struct run_weights *weights;
-    const char *command; /* arguments, with spaces between them; "" if not known */
-    struct run_other *others;
-    size_t others_len;
+    const char *command;              /* arguments, with spaces between them; "" if not known */
     const char *path;                 /* of the main program */
     const char *chosen;               /* which part of the run is meant, as a phrase; NULL: all */
     bool has_cpu;                     /* the two are known, of the whole run */
