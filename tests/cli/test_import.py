@@ -104,6 +104,14 @@ def shares_of_perf(path, with_children):
     return shares
 
 
+def share_that_perf_cuts(path):
+    """Of samples whose stacks do not reach where threads begin: perf 6.1 gives up now and then."""
+    text = subprocess.run(["perf", "script", "-F", "ip,sym", "-i", path], capture_output=True, text=True,
+                          check=True).stdout
+    stacks = [stack.split() for stack in text.split("\n\n") if stack.strip()]
+    return 100 * sum(stack[-1] not in ("_start", "clone3", "__clone3") for stack in stacks) / len(stacks)
+
+
 def without_parameters(name):
     """perf prints parameters and results of templates, or not, by where a name came from."""
     return re.sub(r"^\w+(?=std::)", "", re.sub(r"\((?!anonymous).*", "", name))
@@ -131,9 +139,10 @@ class PerfData(unittest.TestCase):
                        check=True, capture_output=True)
         return data
 
-    def compare(self, data):
+    def compare(self, data, cut=0):
         """Aliases of libc's functions are several names of one address: what has a name on one side
-        alone is left out, as long as that is little of the program's own time."""
+        alone is left out, as long as that is little of the program's own time. `cut`: how much
+        of a caller's time perf may not have come to."""
         for column, with_children in (("self_samples", False), ("total_samples", True)):
             ours = shares_of_monarc(data, column)
             theirs = shares_of_perf(data, with_children)
@@ -142,7 +151,8 @@ class PerfData(unittest.TestCase):
             common = [n for n in ours if n in theirs and ours[n] and theirs[n]]
             self.assertGreaterEqual(len(common), 2)
             for name in common:
-                self.assertAlmostEqual(ours[name], theirs[name], delta=0.0151, msg=name)
+                self.assertGreater(ours[name], theirs[name] - 0.0151, name)
+                self.assertLess(ours[name], theirs[name] + (cut if with_children else 0) + 0.0151, name)
             if not with_children:
                 self.assertGreater(sum(ours[n] for n in common), 60)
 
@@ -154,7 +164,10 @@ class PerfData(unittest.TestCase):
     def test_copied_stacks(self):
         for name in PROGRAMS:
             with self.subTest(name):
-                self.compare(self.record(name, "-F", "499", "--call-graph", "dwarf"))
+                data = self.record(name, "-F", "499", "--call-graph", "dwarf")
+                cut = share_that_perf_cuts(data)
+                self.assertLess(cut, 10)
+                self.compare(data, cut)
 
     def test_packed_records(self):
         self.compare(self.record("plain", "-F", "999", "-g", "-z"))
