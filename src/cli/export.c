@@ -12,9 +12,9 @@ enum { OPTION_FORMAT, OPTION_OUTPUT, OPTION_NO_INLINES, OPTION_MODEL, OPTION_OWN
 /* Options in common with the reports, in the order in which they stand in OPTIONS. */
 static const int VIEW_ROWS[] = {
     PROFILE_OPTION_WORD,   PROFILE_OPTION_ENDIAN, PROFILE_OPTION_FORMAT, VIEW_OPTION_NO_DEMANGLE,
-    VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_FORCE,     VIEW_OPTION_EVENT,     VIEW_OPTION_PROCESS,
-    VIEW_OPTION_PROGRAM,   VIEW_OPTION_THREAD,    VIEW_OPTION_FROM,      VIEW_OPTION_TO,
-    VIEW_OPTION_PHASE,
+    VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_FORCE,     VIEW_OPTION_FOCUS,     VIEW_OPTION_SELECT,
+    VIEW_OPTION_EVENT,     VIEW_OPTION_PROCESS,   VIEW_OPTION_PROGRAM,   VIEW_OPTION_THREAD,
+    VIEW_OPTION_FROM,      VIEW_OPTION_TO,        VIEW_OPTION_PHASE,
 };
 enum { OPTIONS_LEN = OPTION_OWN + sizeof VIEW_ROWS / sizeof *VIEW_ROWS };
 
@@ -32,6 +32,10 @@ static const struct option_row OPTIONS[] = {
     {0, "no-demangle", NULL, "write linkage names as they are"},
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},
     {0, "force", NULL, "go on even if program and profile do not belong together"},
+    {'f', "focus", "REGEX",
+     "write only paths through functions whose name matches (may be repeated)"},
+    {0, "select", "PLACE",
+     "write only paths through functions in FILE, FILE:LINE or FILE:FUNCTION"},
     RECORDING_OPTION_ROWS,
 };
 OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
@@ -80,7 +84,22 @@ static void use_stacks(struct making *m, const struct request *r, struct exchang
     in->first_inlined = m->frames.first_inlined;
 }
 
-static void make(struct making *m, const struct request *r, struct exchange *x)
+/* Inlined functions are among those of the stacks, so places are looked for once more. */
+static const bool *choose(struct making *m, struct request *r, const struct exchange_input *in)
+{
+    struct filter *f = &r->view.filter;
+    const struct functions *all = in->names->functions;
+    if (!f->focus.len && !f->places.len)
+        return NULL;
+    if (in->tree)
+        filter_locate(f, &m->frames.functions, in->objects);
+    bool *selected = ARENA_NEW(&m->session->arena, bool, all->len);
+    for (uint32_t i = 0; i < all->len; i++)
+        selected[i] = filter_admits(f, in->names, i);
+    return selected;
+}
+
+static void make(struct making *m, struct request *r, struct exchange *x)
 {
     struct session *s = m->session;
     struct exchange_input in = {.summary = &s->summary,
@@ -92,6 +111,7 @@ static void make(struct making *m, const struct request *r, struct exchange *x)
                                 .space = s->folder ? &s->recorded.space : NULL};
     if (s->graph.is_measured)
         use_stacks(m, r, &in);
+    in.selected = choose(m, r, &in);
     exchange_make(x, &in, &s->arena);
 }
 
@@ -114,6 +134,9 @@ static bool save(const struct request *r, const struct exchange *x, struct err *
 static bool write_to(const struct request *r, const struct exchange *x, struct out *out,
                      struct err *e)
 {
+    if ((r->view.filter.focus.len || r->view.filter.places.len) && !x->functions.len)
+        return err_set(e, "%s: nothing that --focus and --select name was measured",
+                       x->summary->program);
     if (r->format->needs_samples && !x->total)
         return err_set(e,
                        "%s has no samples, and %s no place for calls alone; callgrind, dot and "
@@ -127,7 +150,7 @@ static bool write_to(const struct request *r, const struct exchange *x, struct o
 
 static bool report(struct session *s, void *request, struct out *out, struct err *e)
 {
-    const struct request *r = request;
+    struct request *r = request;
     struct making m = {.session = s};
     struct exchange x;
     if (!r->format)

@@ -3,12 +3,24 @@
 
 #include "cli/view.h"
 
+/* As --file and --function do together. */
+static bool take_place(struct sources_options *o, const char *value, struct err *e)
+{
+    struct filter_place p;
+    if (!filter_place_parse(&p, value, o->search.arena, e))
+        return false;
+    o->file = p.file;
+    o->function = p.function;
+    return !p.line || err_set(e, "option '--select' takes FILE or FILE:FUNCTION here, not a line");
+}
+
 /* A switch table. */
 bool source_option(struct source_options *o, int row, const char *value, struct err *e)
 {
     switch (row) {
     case SOURCE_OPTION_FUNCTION: o->sources.function = value; return true;
     case SOURCE_OPTION_FILE: o->sources.file = value; return true;
+    case SOURCE_OPTION_SELECT: return take_place(&o->sources, value, e);
     case SOURCE_OPTION_NO_DEMANGLE: return o->sources.session.no_demangle = true;
     case SOURCE_OPTION_DEBUG_DIR: o->sources.session.debug_dir = value; return true;
     case SOURCE_OPTION_FORCE: return o->sources.session.is_forced = true;

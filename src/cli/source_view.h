@@ -13,6 +13,7 @@
 enum {
     SOURCE_OPTION_FUNCTION = PROFILE_OPTIONS,
     SOURCE_OPTION_FILE,
+    SOURCE_OPTION_SELECT,
     SOURCE_OPTION_NO_DEMANGLE,
     SOURCE_OPTION_DEBUG_DIR,
     SOURCE_OPTION_FORCE,
@@ -27,6 +28,7 @@ enum {
     PROFILE_OPTION_ROWS,                                                                           \
     {0, "function", "NAME", "only code of this function, and what was inlined into it", 'f'},      \
     {'F', "file", "FILE", "only lines of this file; the end of its path is enough"},               \
+    {0, "select", "PLACE", "only what is in FILE or FILE:FUNCTION"},                               \
     {0, "no-demangle", NULL, "show linkage names as they are"},                                    \
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},                           \
     {0, "force", NULL, "report even if program and profile do not belong together"},               \

@@ -117,6 +117,16 @@ class Annotate(Program):
             self.assertAlmostEqual(total + found["summary"]["unattributed_samples"],
                                    found["summary"]["samples"], places=9, msg=extra)
 
+    def test_selected(self):
+        self.assertEqual(self.annotate("--select", "prog.c:idle", "prog"),
+                         self.annotate("--file", "prog.c", "--function", "idle", "prog"))
+        self.assertEqual(self.annotate("--select", "prog.c", "prog"),
+                         self.annotate("--file", "prog.c", "prog"))
+        for place, why in ("prog.c:3", "not a line"), ("", "is no place"), ("prog.c:nobody", "nobody"):
+            done = monarc("annotate", "--select", place, "prog", cwd=self.folder)
+            self.assertEqual(done.returncode, 2, place)
+            self.assertIn(why, done.stderr.decode())
+
     def test_function(self):
         text = self.annotate("-f", "idle", "prog")
         self.assertRegex(text, r" 1\.00 .*15  \{")

@@ -182,6 +182,17 @@ class Model(Case):
         page = json.loads(self.export("cpuprofile", *self.ARGUMENTS).read_text())
         self.assertEqual(cpuprofile_paths(page), self.folded(*self.ARGUMENTS))
 
+    def test_selected(self):
+        folded = [(path, n) for path, n in self.folded(*self.ARGUMENTS) if "alpha" in path]
+        mark = "[paths by call counts]"
+        found = [([*([] if path[0] == mark else [mark]), *path], n)
+                 for path, n in self.folded("--focus", "alpha", *self.ARGUMENTS)]
+        self.assertEqual(found, folded)
+        dot = self.export("dot", "--focus", "fact", "demo", "demo-arcs.gmon").read_text()
+        self.assertEqual(set(re.findall(r'tooltip="(.*?)"', dot)), {"fact"} | {
+            caller for caller, callee in self.arcs() if callee == "fact"} | {
+            callee for caller, callee in self.arcs() if caller == "fact"})
+
     def test_pprof(self):
         profile = Pprof(self.export("pprof", *self.ARGUMENTS).read_bytes())
         self.assertEqual(profile.types, [("cpu", "nanoseconds"), ("calls", "count")])
@@ -439,6 +450,25 @@ class Stacks(Case):
     def test_a_part(self):
         self.assertEqual(sum(w for _, w in self.folded("--program", "demo", *self.arguments)),
                          self.summary["samples"] * PERIOD)
+
+    def test_selected(self):
+        """Paths through what is named, and no others; calls of functions by them and of them."""
+        folded = self.folded(*self.arguments)
+        for options, wanted in ((["--focus", "^alpha$"], {"alpha"}), (["--focus", "fact|alpha"], {"fact", "alpha"}),
+                                (["-f", "alpha", "-f", "pong"], {"alpha", "pong"})):
+            chosen = [(path, n) for path, n in folded if wanted & set(path)]
+            self.assertLess(len(chosen), len(folded))
+            self.assertEqual(self.folded(*options, *self.arguments), chosen)
+            path = self.export("callgrind", *options, *self.arguments)
+            own, total = sums_of_paths(chosen)
+            found = self.annotated(path, True)
+            self.assertEqual(found["PROGRAM TOTALS"], sum(own.values()))
+            for name in total:
+                if not name.startswith("["):
+                    self.assertEqual(found[name], total[name], (options, name))
+        done = monarc("export", "--format", "folded", "--focus", "nobody", *self.arguments)
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"nothing that --focus and --select name", done.stderr)
 
     def test_names_that_mean_something_to_formats(self):
         run = Run("./x")

@@ -99,6 +99,17 @@ class Select(unittest.TestCase):
         self.assertEqual({(r["name"], Path(r["file"]).name) for r in rows},
                          {("helper", "two.c")})
 
+    def test_export(self):
+        """Functions on the paths that remain; calls were not counted, so each path is one function."""
+        line = ONE.splitlines().index("    return helper(x) * 3;") + 1
+        for place, expected in (("two.c", {"helper", "other"}), ("one.c:helper", {"helper"}),
+                                (f"one.c:{line}", {"parse"})):
+            done = monarc("export", "--format", "folded", "--select", place, "prog", cwd=self.top)
+            paths = [text.split()[0] for text in done.stdout.decode().splitlines()]
+            self.assertEqual((done.returncode, sorted(paths)), (0, sorted(expected)), place)
+        done = monarc("export", "--format", "folded", "--select", "one.c:other", "prog", cwd=self.top)
+        self.assertEqual(done.returncode, 2)
+
     def test_with_names(self):
         self.assertEqual(self.names("--select", "one.c", "--ignore", "helper|_start"),
                          [("parse", "")])

@@ -37,20 +37,28 @@ void filter_deinit(struct filter *f)
 
 /* --- places ---------------------------------------------------------------------------------- */
 
-bool filter_add_place(struct filter *f, const char *place, struct err *e)
+bool filter_place_parse(struct filter_place *out, const char *place, struct arena *a, struct err *e)
 {
     const char *colon = strchr(place, ':');
-    struct filter_place p = {
-        .file = arena_copy(&f->arena, place, colon ? (size_t)(colon - place) : strlen(place))};
+    *out = (struct filter_place){
+        .file = arena_copy(a, place, colon ? (size_t)(colon - place) : strlen(place))};
     char *end = NULL;
     unsigned long line = colon ? strtoul(colon + 1, &end, 10) : 0;
-    if (!*p.file || (colon && !colon[1]))
+    if (!*out->file || (colon && !colon[1]))
         return err_set(e, "'%s' is no place: it should be FILE, FILE:LINE or FILE:FUNCTION", place);
     if (colon && *end)
-        p.function = arena_copy(&f->arena, colon + 1, strlen(colon + 1));
+        out->function = arena_copy(a, colon + 1, strlen(colon + 1));
     else if (colon && (!line || line > UINT32_MAX))
         return err_set(e, "'%s' is no place: lines are counted from 1", place);
-    p.line = p.function ? 0 : (uint32_t)line;
+    out->line = out->function ? 0 : (uint32_t)line;
+    return true;
+}
+
+bool filter_add_place(struct filter *f, const char *place, struct err *e)
+{
+    struct filter_place p;
+    if (!filter_place_parse(&p, place, &f->arena, e))
+        return false;
     vec_push(&f->places, p);
     return true;
 }

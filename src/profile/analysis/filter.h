@@ -27,7 +27,9 @@ struct filter {
 /* Fails with a message that quotes the expression. */
 MUST_CHECK bool filter_add(struct filter *f, const char *expression, bool is_ignore, struct err *e);
 
-/* A place. */
+/* Its texts live in the arena. */
+MUST_CHECK bool filter_place_parse(struct filter_place *out, const char *place, struct arena *a,
+                                   struct err *e);
 MUST_CHECK bool filter_add_place(struct filter *f, const char *place, struct err *e);
 
 /* Finds out where functions begin and end, if places were named; before they are asked about.

@@ -9,11 +9,13 @@
 /* Of all samples: what a path of the model must have to stand by itself. */
 #define LEAST_SHARE 1e-5
 
-enum { NOT_MET = UINT32_MAX };
+enum { NOT_MET = EXCHANGE_NOWHERE };
 
-/* A frame before all are in their order. */
+/* A frame before all are in their order. Parents stand before their children. */
 struct loose_frame {
-    uint32_t parent, function, first_child, next; /* 0: no further one */
+    uint32_t parent, first_child, next; /* 0: no further one */
+    uint32_t node;                      /* of the graph or the tree's functions, or MODEL_SMALL */
+    uint32_t function;
     bool is_estimate;
     double self;
 };
@@ -107,16 +109,25 @@ static uint32_t exchange_function_of(struct exchange_making *m, uint32_t number)
     return m->of[number];
 }
 
+static bool exchange_is_selected(const struct exchange_making *m, uint32_t number)
+{
+    const bool *selected = m->in->selected;
+    return !selected || (number < m->in->names->functions->len && selected[number]);
+}
+
 /* Those that were called or ran, and are on no path. */
 static void exchange_take_called(struct exchange_making *m)
 {
     const struct graph *g = m->in->graph;
     for (uint32_t i = 0; i < g->functions->len; i++)
-        if (g->nodes[i].self > 0)
+        if (g->nodes[i].self > 0 && exchange_is_selected(m, i))
             exchange_function_of(m, i);
     for (uint32_t i = 0; i < g->measured_len; i++) {
-        exchange_function_of(m, g->arcs[i].caller);
-        exchange_function_of(m, g->arcs[i].callee);
+        const struct graph_arc *arc = &g->arcs[i];
+        if (!exchange_is_selected(m, arc->caller) && !exchange_is_selected(m, arc->callee))
+            continue;
+        exchange_function_of(m, arc->caller);
+        exchange_function_of(m, arc->callee);
     }
 }
 
@@ -126,36 +137,68 @@ static void exchange_take_stacks(struct exchange_making *m)
 {
     const struct call_tree *t = m->in->tree;
     for (uint32_t i = 1; i < t->len; i++)
-        vec_push(&m->loose,
-                 (struct loose_frame){.parent = t->nodes[i].parent,
-                                      .function = exchange_function_of(m, t->nodes[i].function),
-                                      .self = t->nodes[i].self});
+        vec_push(&m->loose, (struct loose_frame){.parent = t->nodes[i].parent,
+                                                 .node = t->nodes[i].function,
+                                                 .self = t->nodes[i].self});
 }
 
 static void exchange_take_model(struct exchange_making *m)
 {
     struct model_paths paths = {0};
-    uint32_t small = NOT_MET;
     model_paths_make(&paths, m->in->graph, LEAST_SHARE * m->in->summary->samples);
     for (size_t i = 1; i < paths.frames.len; i++) {
         const struct model_frame *f = &paths.frames.at[i];
-        if (f->node == MODEL_SMALL && small == NOT_MET)
-            small = exchange_add_name(m, "[too small to stand alone]");
-        uint32_t function = f->node == MODEL_SMALL ? small : exchange_function_of(m, f->node);
         vec_push(&m->loose, (struct loose_frame){.parent = f->parent,
-                                                 .function = function,
+                                                 .node = f->node,
                                                  .is_estimate = f->is_estimate,
                                                  .self = f->self});
-        m->x->has_estimates |= f->is_estimate;
     }
     model_paths_deinit(&paths);
+}
+
+/* Keeps the frames within those that were selected, with their time, and those around them. */
+static void exchange_select(struct exchange_making *m)
+{
+    struct arena scratch = {0};
+    size_t len = m->loose.len;
+    bool *is_within = ARENA_NEW(&scratch, bool, len), *is_kept = ARENA_NEW(&scratch, bool, len);
+    uint32_t *place = ARENA_NEW(&scratch, uint32_t, len);
+    for (size_t i = 1; i < len; i++) {
+        const struct loose_frame *f = &m->loose.at[i];
+        is_kept[i] = is_within[i] = is_within[f->parent] || exchange_is_selected(m, f->node);
+    }
+    for (size_t i = len; i-- > 1;)
+        is_kept[m->loose.at[i].parent] |= is_kept[i];
+    m->loose.len = 1;
+    for (size_t i = 1; i < len; i++) {
+        struct loose_frame f = m->loose.at[i];
+        if (!is_kept[i])
+            continue;
+        f.parent = place[f.parent];
+        f.self = is_within[i] ? f.self : 0;
+        place[i] = (uint32_t)m->loose.len;
+        vec_push(&m->loose, f);
+    }
+    arena_deinit(&scratch);
+}
+
+static void exchange_name_frames(struct exchange_making *m)
+{
+    uint32_t small = NOT_MET;
+    for (size_t i = 1; i < m->loose.len; i++) {
+        struct loose_frame *f = &m->loose.at[i];
+        if (f->node == MODEL_SMALL && small == NOT_MET)
+            small = exchange_add_name(m, "[too small to stand alone]");
+        f->function = f->node == MODEL_SMALL ? small : exchange_function_of(m, f->node);
+        m->x->has_estimates |= f->is_estimate;
+    }
 }
 
 /* What no function has, so that the sum is what was measured. */
 static void exchange_take_rest(struct exchange_making *m)
 {
     double rest = m->in->summary->unattributed;
-    if (rest <= 0 || m->in->tree)
+    if (rest <= 0 || m->in->tree || m->in->selected)
         return;
     m->rest = exchange_add_name(m, "[no function]");
     vec_push(&m->loose, (struct loose_frame){.function = m->rest, .self = rest});
@@ -234,12 +277,15 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
         exchange_take_stacks(&m);
     else if (in->summary->samples > 0)
         exchange_take_model(&m);
+    if (in->selected)
+        exchange_select(&m);
+    exchange_name_frames(&m);
     exchange_take_rest(&m);
     exchange_take_called(&m);
     exchange_link_children(&m);
     exchange_order_frames(&m);
     struct exchange_costs costs = {x, in->graph, m.of, m.rest, m.scale};
-    (in->tree ? exchange_measured_costs : exchange_model_costs)(&costs);
+    (in->tree || in->selected ? exchange_measured_costs : exchange_model_costs)(&costs);
     vec_free(&m.loose);
 }
 

@@ -70,6 +70,8 @@ struct exchange_input {
     struct object *const *objects;
     uint32_t objects_len;
     const struct space *space; /* NULL: one program alone */
+    const bool *selected; /* by the names' functions: nothing but paths through one of them, and
+                           * calls of and by them; NULL: everything */
 };
 
 /* Texts live in the arena, the input and the objects. */
@@ -77,7 +79,8 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
 void exchange_deinit(struct exchange *x);
 
 /* Self, total and calls of an exchange whose frames and functions are made: exchange.c alone calls
- * it. `of` has the function of each node of the graph, `rest` that of what is in none. */
+ * it. `of` has the function of each node of the graph, or EXCHANGE_NOWHERE; `rest` that of what is
+ * in none. Measured: by the frames; of the model: by the graph. */
 struct exchange_costs {
     struct exchange *x;
     const struct graph *graph;

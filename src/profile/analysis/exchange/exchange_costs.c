@@ -127,7 +127,8 @@ void exchange_measured_costs(const struct exchange_costs *c)
     costs_walk(&m, &scratch);
     for (uint32_t i = 0; i < c->graph->measured_len; i++) {
         const struct graph_arc *arc = &c->graph->arcs[i];
-        if (arc->count)
+        if (arc->count && c->of[arc->caller] != EXCHANGE_NOWHERE &&
+            c->of[arc->callee] != EXCHANGE_NOWHERE)
             costs_arc(&m, c->of[arc->caller], c->of[arc->callee])->calls += arc->count;
     }
     costs_from_outside(&m, ARENA_NEW(&scratch, bool, c->x->functions.len + 1));
