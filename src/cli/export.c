@@ -47,7 +47,7 @@ struct request {
     bool no_inlines;
 };
 
-static bool take(void *request, int row, const char *value, struct err *e)
+static bool export_take(void *request, int row, const char *value, struct err *e)
 {
     struct request *r = request;
     switch (row) {
@@ -68,7 +68,7 @@ struct making {
     struct call_tree tree;
 };
 
-static void use_stacks(struct making *m, const struct request *r, struct exchange_input *in)
+static void export_use_stacks(struct making *m, const struct request *r, struct exchange_input *in)
 {
     struct session *s = m->session;
     struct call_frames_input frames = {.run = &s->recorded.run,
@@ -85,7 +85,8 @@ static void use_stacks(struct making *m, const struct request *r, struct exchang
 }
 
 /* Inlined functions are among those of the stacks, so places are looked for once more. */
-static const bool *choose(struct making *m, struct request *r, const struct exchange_input *in)
+static const bool *export_choose(struct making *m, struct request *r,
+                                 const struct exchange_input *in)
 {
     struct filter *f = &r->view.filter;
     const struct functions *all = in->names->functions;
@@ -99,7 +100,7 @@ static const bool *choose(struct making *m, struct request *r, const struct exch
     return selected;
 }
 
-static void make(struct making *m, struct request *r, struct exchange *x)
+static void export_make(struct making *m, struct request *r, struct exchange *x)
 {
     struct session *s = m->session;
     struct exchange_input in = {.summary = &s->summary,
@@ -110,14 +111,14 @@ static void make(struct making *m, struct request *r, struct exchange *x)
                                 .objects_len = session_objects_len(s),
                                 .space = s->folder ? &s->recorded.space : NULL};
     if (s->graph.is_measured)
-        use_stacks(m, r, &in);
-    in.selected = choose(m, r, &in);
+        export_use_stacks(m, r, &in);
+    in.selected = export_choose(m, r, &in);
     exchange_make(x, &in, &s->arena);
 }
 
 /* --- where it goes --------------------------------------------------------------------------- */
 
-static bool save(const struct request *r, const struct exchange *x, struct err *e)
+static bool export_save(const struct request *r, const struct exchange *x, struct err *e)
 {
     struct file_replacing file;
     struct out text;
@@ -131,8 +132,8 @@ static bool save(const struct request *r, const struct exchange *x, struct err *
     return ok;
 }
 
-static bool write_to(const struct request *r, const struct exchange *x, struct out *out,
-                     struct err *e)
+static bool export_write_to(const struct request *r, const struct exchange *x, struct out *out,
+                            struct err *e)
 {
     if ((r->view.filter.focus.len || r->view.filter.places.len) && !x->functions.len)
         return err_set(e, "%s: nothing that --focus and --select name was measured",
@@ -143,29 +144,31 @@ static bool write_to(const struct request *r, const struct exchange *x, struct o
                        "pprof have",
                        x->summary->program, r->format->name);
     if (r->output && strcmp(r->output, "-"))
-        return save(r, x, e);
+        return export_save(r, x, e);
     r->format->write(out, x);
     return true;
 }
 
-static bool report(struct session *s, void *request, struct out *out, struct err *e)
+static bool export_report(struct session *s, void *request, struct out *out, struct err *e)
 {
     struct request *r = request;
     struct making m = {.session = s};
     struct exchange x;
     if (!r->format)
         return err_set(e, "export needs --format NAME; see 'monarc export --help'");
-    make(&m, r, &x);
-    bool ok = write_to(r, &x, out, e);
+    export_make(&m, r, &x);
+    bool ok = export_write_to(r, &x, out, e);
     exchange_deinit(&x);
     call_tree_deinit(&m.tree);
     return ok;
 }
 
-static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+static int export_run(const struct command *self, int argc, char **argv, struct out *out,
+                      struct err *e)
 {
     struct request r = {.view.session.measures_graph = true};
-    return view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report}, out, e);
+    return view_run(self, argc, argv, &(struct view_job){&r, &r.view, export_take, export_report},
+                    out, e);
 }
 
 const struct command command_export = {
@@ -202,5 +205,5 @@ const struct command command_export = {
         "  monarc export --format dot ./prog | dot -Tsvg -o graph.svg\n",
     .options = OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
-    .run = run,
+    .run = export_run,
 };
