@@ -275,7 +275,7 @@ class Bad(RecorderTest):
     def test_setuid_program_is_left_alone(self):
         if os.geteuid() != 0:
             self.skipTest("needs root to make a set-user-ID program")
-        library = shutil.copy(RT_SO, self.dir)  # where others may read it
+        library = shutil.copy(RT_SO, self.dir + "/libmonarc_rt.so.1")  # where others may read it
         program = self.build("threads.c", *FLAGS, library, "-Wl,-rpath," + self.dir)
         copy = self.dir + "/threads"
         shutil.copy(program, copy)
