@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import struct
 import subprocess
 import sys
@@ -23,6 +24,15 @@ def monarc(*arguments, cwd=PROGRAMS, **more):
     environment = {**os.environ, "LC_ALL": "C", **more.pop("env", {})}
     return subprocess.run([monarc_path(), *map(str, arguments)], cwd=cwd, env=environment,
                           capture_output=True, **more)
+
+
+def monarc_limited(*arguments, cwd, megabytes=1024, **more):
+    """A run that may take neither the machine's memory, address space of threads included, nor the
+    night. A sanitizer needs terabytes of addresses."""
+    def limit():
+        if b"__asan_init" not in Path(monarc_path()).read_bytes():
+            resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    return monarc(*arguments, cwd=cwd, timeout=20, preexec_fn=limit, **more)
 
 
 def monarc_json(*arguments, **more):

@@ -3,7 +3,6 @@ makers say, line by line; html, diff and check take them; a broken one is one li
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 import tempfile
@@ -11,7 +10,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from harness import main, monarc
+from harness import main, monarc, monarc_limited
 
 SOURCE = """#include "part.h"
 #define BIG(x) ((x) > 2 ? (x) : 2)
@@ -166,8 +165,7 @@ class Imports(unittest.TestCase):
                 ("x.json", '{"data": [{"files": [{"filename": "a", "segments": '
                            '[[1,1,1,true,true],[4294967295,1,0,false,false]]}]}]}', "more lines")):
             (self.top / name).write_text(text)
-            done = monarc("cover", name, cwd=self.top, preexec_fn=lambda: resource.setrlimit(
-                resource.RLIMIT_AS, (1 << 29, 1 << 29)) if not os.environ.get("ASAN_OPTIONS") else None)
+            done = monarc_limited("cover", name, cwd=self.top, megabytes=512)
             said = (done.stdout + done.stderr).decode()
             self.assertIn(message, said)
             self.assertNotEqual(done.returncode, 0)

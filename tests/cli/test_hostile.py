@@ -22,16 +22,7 @@ import harness
 
 CC = os.environ.get("CC", "cc").split()
 SOURCE = "int fffff(int x) { return x > 2 ? x : 2; }\nint main(void) { return fffff(3) == 1; }\n"
-MEMORY_BYTES = 1 << 30  # none of these needs more, threads' address space included
-IS_SANITIZED = b"__asan_init" in Path(harness.monarc_path()).read_bytes()  # needs terabytes, and time
-
-
-def limited(*arguments, cwd, **more):
-    """A run that may take neither the machine's memory nor the night."""
-    def limit():
-        if not IS_SANITIZED:
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    return harness.monarc(*arguments, cwd=cwd, timeout=20, preexec_fn=limit, **more)
+IS_SANITIZED = b"__asan_init" in Path(harness.monarc_path()).read_bytes()  # takes its time
 
 
 class InFolder(unittest.TestCase):
@@ -65,12 +56,12 @@ class Endless(InFolder):
                 subprocess.run(["./prog"], cwd=self.folder, check=True)
                 self.profile()
                 notes = next(self.folder.glob("*.gcno")).name
-                done = limited("gcov", notes, cwd=self.folder)
+                done = harness.monarc_limited("gcov", notes, cwd=self.folder)
                 self.assertEqual(done.returncode, 0)
                 self.assertIn(b"Cannot open source file " + name.encode(), done.stderr)
                 for command in (["annotate", "prog", "gmon.out"], ["gprof", "-A", "prog", "gmon.out"],
                                 ["cover", "-m", "--all-sources", notes], ["cover", "-m", notes]):
-                    limited(*command, cwd=self.folder)  # it ends
+                    harness.monarc_limited(*command, cwd=self.folder)  # it ends
                 for trace in self.folder.glob("*.gcda"):
                     trace.unlink()
 
@@ -85,7 +76,7 @@ class Endless(InFolder):
                         ["convert", "--to", "bsd", "-o", "sum"]]
             for command in commands[:2] if name == "fifo" else commands:  # which take a second
                 with self.subTest(name=name, command=command[0]):
-                    done = limited(*command, name, cwd=self.folder)
+                    done = harness.monarc_limited(*command, name, cwd=self.folder)
                     if command[0] != "gcov-dump":
                         self.assertNotEqual(done.returncode, 0)
                     self.assertTrue(done.stderr or b"not a gcov file" in done.stdout)
@@ -96,7 +87,7 @@ class Endless(InFolder):
         self.compile(SOURCE)
         data = self.profile()
         def flat(name, **more):  # a table that does not name the profile
-            return limited("flat", "--csv", "prog", name, cwd=self.folder, **more).stdout
+            return harness.monarc_limited("flat", "--csv", "prog", name, cwd=self.folder, **more).stdout
         usual = flat("gmon.out")
         for name in ("-", "/dev/stdin"):
             self.assertEqual(flat(name, input=data), usual)
@@ -137,7 +128,7 @@ class Unpacking(InFolder):
         self.profile()
         for command, status in (["lines"], 2), (["annotate"], 2), (["gprof", "-l"], 1):
             before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-            done = limited(*command, "prog", "gmon.out", cwd=self.folder)
+            done = harness.monarc_limited(*command, "prog", "gmon.out", cwd=self.folder)
             self.assertEqual(done.returncode, status, command)
             self.assertIn(b"prog: debug information is not read: section .debug_line " + words,
                           done.stderr)
