@@ -40,6 +40,9 @@
         (to)->len = (from)->len;                                            \
     } while (0)
 
+/* Where the elements from `first` on are; NULL if there are none: C has no place in no array. */
+#define vec_from(v, first) ((v)->len ? &(v)->at[first] : NULL)
+
 /* Gives back the room that is not used. */
 #define vec_trim(v) vec_trim_bytes((void **)&(v)->at, &(v)->cap, (v)->len, sizeof *(v)->at)
 

@@ -36,7 +36,7 @@ static void sort_by_target(const struct notes *n, const struct notes_function *f
 
 static bool is_in_order(const struct notes *n, const struct notes_function *f)
 {
-    const struct notes_arc *arcs = f->arcs ? &n->arcs.at[f->first_arc] : NULL;
+    const struct notes_arc *arcs = vec_from(&n->arcs, f->first_arc);
     for (uint32_t i = 1; i < f->arcs; i++)
         if (arcs[i].source < arcs[i - 1].source ||
             (arcs[i].source == arcs[i - 1].source && arcs[i].target < arcs[i - 1].target &&

@@ -98,11 +98,11 @@ static bool lcov_put_section(struct writer *w, const struct tracefile *t,
     lcov_put_text(w, s->test);
     lcov_put(w, "SF:");
     lcov_put_text(w, s->source);
-    if (!lcov_put_functions(w, t->functions.at + s->first_function, s->functions, e))
+    if (!lcov_put_functions(w, vec_from(&t->functions, s->first_function), s->functions, e))
         return false;
-    lcov_put_branches(w, t->branches.at + s->first_branch, s->branches);
-    lcov_put_conditions(w, t->conditions.at + s->first_condition, s->conditions);
-    lcov_put_lines(w, t->lines.at + s->first_line, s->lines);
+    lcov_put_branches(w, vec_from(&t->branches, s->first_branch), s->branches);
+    lcov_put_conditions(w, vec_from(&t->conditions, s->first_condition), s->conditions);
+    lcov_put_lines(w, vec_from(&t->lines, s->first_line), s->lines);
     lcov_put_text(w, "end_of_record");
     return true;
 }
