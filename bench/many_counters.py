@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""many_counters.py: `monarc cover` of the counters of many runs of a program of many objects.
+
+usage: many_counters.py [--objects N] [--runs N] [--folder DIR] [--monarc FILE]
+
+Compiles N objects, runs the program once, and copies its counters, so that each count has to be that
+of one run times their number, which is checked. The folder should be in memory: 1,000,000 files take
+4 GB there. Prints CPU time, elapsed time and memory.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = 8
+
+
+def source(number):
+    parts = [f"static int g{k}(int x)\n{{\n    int s = 0;\n    for (int i = 0; i < x; i++)\n"
+             f"        if (i % {k + 2} == 0)\n            s += i;\n        else if (s > {number + k})\n"
+             "            s -= 3;\n    return s;\n}\n" for k in range(PARTS)]
+    calls = " + ".join(f"g{k}(x + {k})" for k in range(PARTS))
+    return "\n".join(parts) + f"\nint f{number}(int x)\n{{\n    return {calls};\n}}\n"
+
+
+def build(folder, objects):
+    (folder / "objects").mkdir()
+    names = [f"f{i}" for i in range(objects)]
+    for i, name in enumerate(names):
+        (folder / f"{name}.c").write_text(source(i))
+    (folder / "main.c").write_text(
+        "".join(f"int {name}(int);\n" for name in names) + "int main(void)\n{\n    int s = 0;\n" +
+        "".join(f"    s += {name}(5);\n" for name in names) + "    return s == 7;\n}\n")
+
+    def compile_one(name):
+        subprocess.run(["gcc", "-O0", "--coverage", "-c", f"{name}.c", "-o", f"objects/{name}.o"],
+                       cwd=folder, check=True)
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_one, names))
+    subprocess.run(["gcc", "-O0", "-c", "main.c"], cwd=folder, check=True)
+    subprocess.run(["gcc", "--coverage", "-o", "program", "main.o",
+                    *[f"objects/{name}.o" for name in names]], cwd=folder, check=True)
+    subprocess.run([folder / "program"], cwd=folder, check=True)
+
+
+def collect(folder, runs):
+    first = folder / "runs/1"
+    first.mkdir(parents=True)
+    for file in (folder / "objects").glob("*.gcda"):
+        file.rename(first / file.name)
+    for number in range(2, runs + 1):
+        shutil.copytree(first, folder / f"runs/{number}")
+
+
+def counts(monarc, folder, runs):
+    done = subprocess.run([monarc, "cover", "--json", "-", "objects", runs], cwd=folder, check=True,
+                          capture_output=True)
+    return {(s["path"], line["line"]): line["count"]
+            for s in json.loads(done.stdout)["sources"] for line in s["lines"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--objects", type=int, default=4000)
+    parser.add_argument("--runs", type=int, default=250)
+    parser.add_argument("--folder", default="/dev/shm")
+    parser.add_argument("--monarc", default=ROOT / "build/monarc", type=os.path.abspath)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=args.folder, prefix="monarc-counters-") as name:
+        folder = Path(name)
+        build(folder, args.objects)
+        collect(folder, args.runs)
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        everything = counts(args.monarc, folder, "runs")
+        elapsed, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        print(f"{args.objects * args.runs} files of {args.objects} objects: {cpu:.1f} s CPU, "
+              f"{elapsed:.1f} s, {after.ru_maxrss / 1024:.0f} MB (the largest of all that was started)")
+        once = counts(args.monarc, folder, "runs/1")
+        wrong = [key for key, count in once.items() if everything.get(key) != args.runs * count]
+        print(f"{len(once)} lines, {len(wrong)} of them wrong")
+
+
+if __name__ == "__main__":
+    main()
