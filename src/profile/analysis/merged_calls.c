@@ -2,20 +2,7 @@
 #include "profile/analysis/merged_calls.h"
 
 #include "base/map.h"
-
-/* The last entry at or before the address, counted from 1; 0: there is none. */
-static uint32_t entry_before(const struct keyed *entries, uint32_t len, uint64_t address)
-{
-    uint32_t low = 0, high = len;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (entries[middle].key <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
+#include "base/search.h"
 
 void merged_calls_find(struct merged_calls *m, const struct profile *p, const struct keyed *entries,
                        uint32_t len)
@@ -27,7 +14,8 @@ void merged_calls_find(struct merged_calls *m, const struct profile *p, const st
     uint64_t low = p->histograms.len ? p->histograms.at[0].low : 0;
     for (size_t i = 0; p->format == PROFILE_SPROF && i < p->arcs.len; i++) {
         const struct arc *arc = &p->arcs.at[i];
-        uint32_t callee = arc->from ? 0 : entry_before(entries, len, arc->self);
+        /* The last entry at or before the callee, counted from 1. */
+        uint32_t callee = arc->from ? 0 : PARTITION_POINT(len, at, entries[at].key <= arc->self);
         if (!callee)
             continue;
         has_own[callee - 1] = true;
