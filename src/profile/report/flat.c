@@ -2,7 +2,7 @@
 #include "profile/report/flat.h"
 
 #include "output/csv.h"
-#include "profile/analysis/compare/base.h"
+#include "profile/report/base.h"
 #include "profile/report/summary.h"
 
 /* --- JSON ------------------------------------------------------------------------------------ */
@@ -52,24 +52,6 @@ static void json_others(struct json *j, const struct summary *s, uint32_t functi
     json_end(j);
 }
 
-static void json_base(struct json *j, const struct base *base, uint32_t function)
-{
-    const struct change *was = base ? base_of(base, function) : NULL;
-    if (!base)
-        return;
-    json_key(j, "base");
-    if (!was || was->old == NO_FUNCTION) {
-        json_none(j);
-        return;
-    }
-    json_begin(j, '{');
-    json_pair_str(j, "linkage_name", base->old.ids.at[was->old].name);
-    json_pair_double(j, "self_share", was->self.old);
-    json_pair_double(j, "total_share", was->total.old);
-    json_pair_double(j, "calls", was->old_calls);
-    json_end(j);
-}
-
 static void json_row(struct json *j, const struct flat *t, const struct flat_row *r,
                      const struct report_input *in)
 {
@@ -89,7 +71,7 @@ static void json_row(struct json *j, const struct flat *t, const struct flat_row
     json_pair_u64(j, "recursive_calls", r->recursive_calls);
     json_cut(j, s, r->function);
     json_others(j, s, r->function);
-    json_base(j, in->base, r->function);
+    base_json(j, in->base, r->function, true);
     json_end(j);
 }
 

@@ -2,7 +2,7 @@
 #include "profile/report/graph.h"
 
 #include "output/csv.h"
-#include "profile/analysis/compare/base.h"
+#include "profile/report/base.h"
 #include "profile/report/summary.h"
 
 /* --- entries --------------------------------------------------------------------------------- */
@@ -85,23 +85,6 @@ static void graph_json_lines(struct json *j, const struct json_listed *l, const 
     json_end(j);
 }
 
-static void graph_json_base(struct json *j, const struct base *base, uint32_t node)
-{
-    const struct change *was = base ? base_of(base, node) : NULL;
-    if (!base)
-        return;
-    json_key(j, "base");
-    if (!was || was->old == NO_FUNCTION) {
-        json_none(j);
-        return;
-    }
-    json_begin(j, '{');
-    json_pair_str(j, "linkage_name", base->old.ids.at[was->old].name);
-    json_pair_double(j, "total_share", was->total.old);
-    json_pair_double(j, "calls", was->old_calls);
-    json_end(j);
-}
-
 static void graph_json_others(struct json *j, const struct other_measures *others, uint32_t node)
 {
     if (!others->len)
@@ -136,7 +119,7 @@ static void graph_json_entry(struct json *j, const struct entries *t, const stru
     graph_json_lines(j, &callers, "callers", &e->callers);
     graph_json_lines(j, &below, e->is_cycle ? "members" : "callees", &e->below);
     graph_json_others(j, &t->summary->others, e->node);
-    graph_json_base(j, in->base, e->node);
+    base_json(j, in->base, e->node, false);
     json_end(j);
 }
 
