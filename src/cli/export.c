@@ -84,13 +84,18 @@ static void export_use_stacks(struct making *m, const struct request *r, struct 
     in->first_inlined = m->frames.first_inlined;
 }
 
+static bool export_is_part(const struct request *r)
+{
+    return r->view.filter.focus.len || r->view.filter.places.len;
+}
+
 /* Inlined functions are among those of the stacks, so places are looked for once more. */
 static const bool *export_choose(struct making *m, struct request *r,
                                  const struct exchange_input *in)
 {
     struct filter *f = &r->view.filter;
     const struct functions *all = in->names->functions;
-    if (!f->focus.len && !f->places.len)
+    if (!export_is_part(r))
         return NULL;
     if (in->tree)
         filter_locate(f, &m->frames.functions, in->objects);
@@ -135,7 +140,7 @@ static bool export_save(const struct request *r, const struct exchange *x, struc
 static bool export_write_to(const struct request *r, const struct exchange *x, struct out *out,
                             struct err *e)
 {
-    if ((r->view.filter.focus.len || r->view.filter.places.len) && !x->functions.len)
+    if (export_is_part(r) && !x->functions.len)
         return err_set(e, "%s: nothing that --focus and --select name was measured",
                        x->summary->program);
     if (r->format->needs_samples && !x->total)
