@@ -30,10 +30,8 @@ static const int VIEW_ROWS[] = {
     VIEW_OPTION_PHASE,
 };
 static const int COVER_ROWS[] = {
-    COVER_SOURCE_DIR,  COVER_PATH_MAP,      COVER_ROOT,           COVER_DIFF,       COVER_FAIL_LINE,
-    COVER_FAIL_BRANCH, COVER_FAIL_FUNCTION, COVER_FAIL_CONDITION, COVER_FAIL_DIFF,  COVER_INCLUDE,
-    COVER_EXCLUDE,     COVER_SYSTEM,        COVER_ALL_BRANCHES,   COVER_NO_MARKERS, COVER_RAN_ONLY,
-    COVER_REPAIR,      COVER_FOLLOW,        COVER_THREADS,
+    COVER_PLACE_OPTIONS, COVER_DIFF,           COVER_FAIL_LINE, COVER_FAIL_BRANCH,
+    COVER_FAIL_FUNCTION, COVER_FAIL_CONDITION, COVER_FAIL_DIFF, COVER_SCOPE_OPTIONS,
 };
 enum {
     VIEW_ROWS_LEN = sizeof VIEW_ROWS / sizeof *VIEW_ROWS,
@@ -54,24 +52,14 @@ static const struct option_row OPTIONS[] = {
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},
     {0, "force", NULL, "report even if program and profile do not belong together"},
     RECORDING_OPTION_ROWS,
-    {'I', "source-dir", "DIR", "look for sources there, too (may be repeated)"},
-    {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)"},
-    {0, "root", "DIR", "show sources below it without it (default: . or where all are)"},
+    COVER_PLACE_OPTION_ROWS,
     {0, "diff", "PATCH", "show the coverage of the lines that a unified diff changes"},
     {0, "fail-under-line", "P", "show whether P percent of the lines ran, exit with 1 if not"},
     {0, "fail-under-branch", "P", "the same of branches"},
     {0, "fail-under-function", "P", "the same of functions"},
     {0, "fail-under-condition", "P", "the same of outcomes of conditions"},
     {0, "fail-under-diff", "P", "the same of the changed lines"},
-    {0, "include", "GLOB", "coverage of sources whose path matches alone (may be repeated)"},
-    {'x', "exclude", "GLOB", "none of sources whose path matches (may be repeated)"},
-    {0, "system", NULL, "coverage of sources of the system, such as /usr/include, too"},
-    {0, "all-branches", NULL, "count branches that exceptions take or the compiler made, too"},
-    {0, "no-markers", NULL, "ignore LCOV_EXCL_ and GCOVR_EXCL_ comments"},
-    {0, "ran-only", NULL, "leave out objects that never ran"},
-    {0, "repair", NULL, "mend counts that threads damaged, by the least change"},
-    {0, "follow", NULL, "follow symbolic links to folders"},
-    {0, "threads", "N", "use N threads for coverage (default: one a CPU)"},
+    COVER_SCOPE_OPTION_ROWS,
     {0, "no-demangle", NULL, "show linkage names as they are"},
 };
 OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);

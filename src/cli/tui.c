@@ -17,11 +17,7 @@ static const int VIEW_ROWS[] = {
     VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_FORCE,     VIEW_OPTION_EVENT,     VIEW_OPTION_PROCESS,
     VIEW_OPTION_PROGRAM,   VIEW_OPTION_FROM,      VIEW_OPTION_TO,        VIEW_OPTION_PHASE,
 };
-static const int COVER_ROWS[] = {
-    COVER_SOURCE_DIR, COVER_PATH_MAP, COVER_ROOT,         COVER_INCLUDE,
-    COVER_EXCLUDE,    COVER_SYSTEM,   COVER_ALL_BRANCHES, COVER_NO_MARKERS,
-    COVER_RAN_ONLY,   COVER_REPAIR,   COVER_FOLLOW,       COVER_THREADS,
-};
+static const int COVER_ROWS[] = {COVER_PLACE_OPTIONS, COVER_SCOPE_OPTIONS};
 enum {
     VIEW_ROWS_LEN = sizeof VIEW_ROWS / sizeof *VIEW_ROWS,
     COVER_ROWS_LEN = sizeof COVER_ROWS / sizeof *COVER_ROWS,
@@ -40,18 +36,8 @@ static const struct option_row OPTIONS[] = {
     {0, "from", "T", "of a recording: from so many seconds after its start on"},
     {0, "to", "T", "of a recording: until then"},
     {0, "phase", "NAME", "of a recording: this phase or region alone"},
-    {'I', "source-dir", "DIR", "look for sources there, too (may be repeated)"},
-    {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)"},
-    {0, "root", "DIR", "show sources below it without it (default: . or where all are)"},
-    {0, "include", "GLOB", "coverage of sources whose path matches alone (may be repeated)"},
-    {'x', "exclude", "GLOB", "none of sources whose path matches (may be repeated)"},
-    {0, "system", NULL, "coverage of sources of the system, such as /usr/include, too"},
-    {0, "all-branches", NULL, "count branches that exceptions take or the compiler made, too"},
-    {0, "no-markers", NULL, "ignore LCOV_EXCL_ and GCOVR_EXCL_ comments"},
-    {0, "ran-only", NULL, "leave out objects that never ran"},
-    {0, "repair", NULL, "mend counts that threads damaged, by the least change"},
-    {0, "follow", NULL, "follow symbolic links to folders"},
-    {0, "threads", "N", "use N threads for coverage (default: one a CPU)"},
+    COVER_PLACE_OPTION_ROWS,
+    COVER_SCOPE_OPTION_ROWS,
     {0, "no-demangle", NULL, "show linkage names as they are"},
 };
 OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);

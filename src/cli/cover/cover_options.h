@@ -51,6 +51,29 @@ enum {
     COVER_OPTIONS
 };
 
+/* What views of coverage beside profiles take as `monarc cover` does: rows for their tables, and
+ * which options they are. */
+#define COVER_PLACE_OPTIONS COVER_SOURCE_DIR, COVER_PATH_MAP, COVER_ROOT
+#define COVER_SCOPE_OPTIONS                                                           \
+    COVER_INCLUDE, COVER_EXCLUDE, COVER_SYSTEM, COVER_ALL_BRANCHES, COVER_NO_MARKERS, \
+        COVER_RAN_ONLY, COVER_REPAIR, COVER_FOLLOW, COVER_THREADS
+/* clang-format off */
+#define COVER_PLACE_OPTION_ROWS \
+    {'I', "source-dir", "DIR", "look for sources there, too (may be repeated)"}, \
+    {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)"}, \
+    {0, "root", "DIR", "show sources below it without it (default: . or where all are)"}
+#define COVER_SCOPE_OPTION_ROWS \
+    {0, "include", "GLOB", "coverage of sources whose path matches alone (may be repeated)"}, \
+    {'x', "exclude", "GLOB", "none of sources whose path matches (may be repeated)"}, \
+    {0, "system", NULL, "coverage of sources of the system, such as /usr/include, too"}, \
+    {0, "all-branches", NULL, "count branches that exceptions take or the compiler made, too"}, \
+    {0, "no-markers", NULL, "ignore LCOV_EXCL_ and GCOVR_EXCL_ comments"}, \
+    {0, "ran-only", NULL, "leave out objects that never ran"}, \
+    {0, "repair", NULL, "mend counts that threads damaged, by the least change"}, \
+    {0, "follow", NULL, "follow symbolic links to folders"}, \
+    {0, "threads", "N", "use N threads for coverage (default: one a CPU)"}
+/* clang-format on */
+
 extern const struct option_row cover_option_rows[COVER_OPTIONS];
 
 enum cover_gate_of { GATE_LINE, GATE_BRANCH, GATE_FUNCTION, GATE_CONDITION, GATE_DIFF, GATES };
