@@ -1,5 +1,6 @@
 """What the tests of the commands share: running monarc, making profiles, checking schemas."""
 
+import functools
 import json
 import os
 import resource
@@ -20,6 +21,12 @@ def monarc_path():
     return os.environ.get("MONARC") or str(ROOT / "build/monarc")
 
 
+@functools.cache
+def is_sanitized():
+    """It needs terabytes of addresses, memory of its own, and time."""
+    return b"__asan_init" in Path(monarc_path()).read_bytes()
+
+
 def monarc(*arguments, cwd=PROGRAMS, **more):
     environment = {**os.environ, "LC_ALL": "C", **more.pop("env", {})}
     return subprocess.run([monarc_path(), *map(str, arguments)], cwd=cwd, env=environment,
@@ -28,11 +35,10 @@ def monarc(*arguments, cwd=PROGRAMS, **more):
 
 def monarc_limited(*arguments, cwd, megabytes=1024, **more):
     """A run that may take neither the machine's memory, address space of threads included, nor the
-    night. A sanitizer needs terabytes of addresses."""
+    night."""
     def limit():
-        if b"__asan_init" not in Path(monarc_path()).read_bytes():
-            resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
-    return monarc(*arguments, cwd=cwd, timeout=20, preexec_fn=limit, **more)
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    return monarc(*arguments, cwd=cwd, timeout=20, preexec_fn=None if is_sanitized() else limit, **more)
 
 
 def monarc_json(*arguments, **more):

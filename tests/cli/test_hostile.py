@@ -22,7 +22,6 @@ import harness
 
 CC = os.environ.get("CC", "cc").split()
 SOURCE = "int fffff(int x) { return x > 2 ? x : 2; }\nint main(void) { return fffff(3) == 1; }\n"
-IS_SANITIZED = b"__asan_init" in Path(harness.monarc_path()).read_bytes()  # takes its time
 
 
 class InFolder(unittest.TestCase):
@@ -133,7 +132,7 @@ class Unpacking(InFolder):
             self.assertIn(b"prog: debug information is not read: section .debug_line " + words,
                           done.stderr)
             self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before,
-                            20 if IS_SANITIZED else 1)
+                            20 if harness.is_sanitized() else 1)
 
     def test_a_section_of_gigabytes(self):
         bytes_claimed = 1 << 28

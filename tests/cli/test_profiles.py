@@ -21,11 +21,11 @@ MONARC = os.environ["MONARC"]
 SOURCE = Path(os.environ["MONARC_SOURCE"])
 CORPUS = SOURCE / "tests/corpus"
 FORMATS = "gmon", "gmon0", "sprof", "bsd44", "bsd"
-IS_SANITIZED = os.environ.get("MONARC_SANITIZED") == "1"
 
 sys.path.insert(0, str(CORPUS))
 sys.dont_write_bytecode = True
 import make  # noqa: E402  (tests/corpus/make.py)
+from harness import is_sanitized  # noqa: E402
 
 
 def monarc(*arguments, status=0, **options):
@@ -302,7 +302,7 @@ class BadInput(Case):
         self.assertEqual(info(path)["word_bits"], 64)
 
 
-@unittest.skipIf(IS_SANITIZED, "a sanitizer's memory is its own")
+@unittest.skipIf(is_sanitized(), "a sanitizer's memory is its own")
 class Memory(Case):
     """Within 16 times the input, and a little for the program itself."""
 
