@@ -242,21 +242,31 @@ static void on_signal(int number)
         others = others + 1;
 }
 
-/* A handler for each signal, a profiling clock of the program's own: it gets its own ticks. A busy
- * machine makes one of several. */
-static void own_clock(void)
+static int ticks_of_own_clock(void)
 {
-    for (int i = 1; i < NSIG; i++)
-        signal(i, on_signal);
     struct itimerval every = {{.tv_usec = 20000}, {.tv_usec = 20000}};
+    ticks = 0;
     setitimer(ITIMER_PROF, &every, NULL);
     double start = truth_thread_s();
     while (truth_thread_s() - start < 0.205)
         ;
     every = (struct itimerval){0};
     setitimer(ITIMER_PROF, &every, NULL);
-    printf("ticks %s, other signals %d\n", ticks >= 3 && ticks <= 11 ? "as asked" : "amiss",
-           others);
+    return ticks;
+}
+
+/* A handler for each signal, a profiling clock of the program's own: it gets its own ticks. A busy
+ * machine may merge some, but never adds one: of five rounds, one has to have all. */
+static void own_clock(void)
+{
+    int most = 0;
+    for (int i = 1; i < NSIG; i++)
+        signal(i, on_signal);
+    for (int round = 0; round < 5 && most < 8; round++) {
+        int found = ticks_of_own_clock();
+        most = found > most ? found : most;
+    }
+    printf("ticks %s, other signals %d\n", most >= 8 && most <= 11 ? "as asked" : "amiss", others);
 }
 
 /* Blocks a signal, has it pending and executes itself: it is still pending there, alone. */
