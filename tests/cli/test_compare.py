@@ -203,6 +203,8 @@ class Compare(unittest.TestCase):
         self.assertEqual(rows["fresh"], None)
         self.assertEqual((rows["helper"]["calls"], rows["parse"]["self_share"]), (4000, 0.6))
         self.assertEqual(rows["sort_elements"]["linkage_name"], "sort_items")
+        self.assertEqual(rows["print_all"], {"linkage_name": "print_all", "self_share": 0,
+                                             "total_share": 1, "calls": 1})
         text = monarc("flat", *both, "--wide").stdout.decode()
         self.assertRegex(text, r"60\.00 +-10\.00 +1000  parse\n")
         csv = monarc("flat", *both, "--csv").stdout.decode().splitlines()
@@ -211,6 +213,8 @@ class Compare(unittest.TestCase):
         check_schema(self, "graph", graph)
         entry = next(e for e in graph["entries"] if e["name"] == "parse")
         self.assertEqual({l["name"]: l["base_calls"] for l in entry["callees"]}, {"helper": 4000})
+        entry = next(e for e in graph["entries"] if e["name"] == "print_all")
+        self.assertEqual(entry["base"], {"linkage_name": "print_all", "total_share": 1, "calls": 1})
         self.assertRegex(monarc("graph", *both, "--wide").stdout.decode(),
                          r"5000/5000 +4000 +helper")
 
