@@ -181,6 +181,8 @@ static void test_llvm_cov(void **state)
     expect_read(LLVM_SEGMENTS("[1,1,3,true,true,false],[1,9,0,true,true,true],[3,1,3,true,false,"
                               "false],[4,1,0,false,false]"),
                 "a.c 1=3 2=0 3=0 4=3;");
+    expect_read(LLVM_SEGMENTS("[1,1,3,true,true,false],[3,9,9,true,true,true],[4,1,0,false,false]"),
+                "a.c 1=3 2=3 3=3 4=9;");
     /* skipped by the preprocessor; between two functions there is no code */
     expect_read(LLVM_SEGMENTS("[1,1,3,true,true],[2,1,0,false,true],[3,1,3,true,false],"
                               "[4,1,0,false,false],[7,1,0,true,true],[7,5,0,false,false]"),
