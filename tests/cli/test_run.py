@@ -247,9 +247,12 @@ class Running(Case):
                 return 0;
             }
         """)
-        folder = self.record(program, options=["-e", "page-faults"])
-        rows, summary = self.flat(folder)
-        self.assertGreater(rows["main"]["total_samples"] / summary["samples_per_unit"], 900)
+        for period in 10, 100:
+            folder = self.record(program, options=["-e", f"page-faults/period={period}/"])
+            rows, summary = self.flat(folder)
+            found = rows["main"]["total_samples"] / summary["samples_per_unit"]
+            self.assertAlmostEqual(found, 1000, delta=period + 10)
+        self.assertGreater(self.flat(self.record(program, options=["-e", "page-faults"]))[1]["samples"], 0)
         self.run_it("-e", "nosuch:event", "true", status=2)
 
     def interrupt(self, number, group):

@@ -36,13 +36,16 @@ static int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
     return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+bool perf_is_counter(const struct event_choice *c)
+{
+    return c->type == PERF_TYPE_SOFTWARE && !c->is_clock && c->period > 1;
+}
+
 /* The kernel takes each event of a software counter for a sample of its own if samples are to have
  * their periods. Raw data, of which these have none, fills the same eight bytes. */
-static void perf_attr_faults(struct perf_event_attr *attr)
+static void perf_attr_counter(struct perf_event_attr *attr)
 {
     attr->sample_type ^= PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW;
-    if (attr->sample_stack_user > FAULT_STACK)
-        attr->sample_stack_user = FAULT_STACK;
 }
 
 /* What tasks do has its own buffer: it is not lost when samples come in floods. It wakes us at
@@ -87,8 +90,10 @@ static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t ch
     attr.sample_stack_user = s->layout.sample_type & PERF_SAMPLE_STACK_USER ? s->stack_bytes : 0;
     if (choice == s->leaving && attr.sample_stack_user > SWITCH_STACK)
         attr.sample_stack_user = SWITCH_STACK; /* these may be many */
-    if (choice == s->faulting)
-        perf_attr_faults(&attr);
+    if (choice == s->faulting && attr.sample_stack_user > FAULT_STACK)
+        attr.sample_stack_user = FAULT_STACK;
+    if (perf_is_counter(&s->choices.at[choice]))
+        perf_attr_counter(&attr);
     attr.exclude_kernel |= s->result->user_only;
     attr.exclude_hv |= s->result->user_only;
     attr.disabled = 1;

@@ -36,7 +36,7 @@ static void reader_draw_periods(struct perf_source *s)
         return;
     for (size_t i = 0; i < s->events.len; i++) {
         uint32_t choice = s->events.at[i].choice;
-        if (choice == s->faulting || s->choices.at[choice].period <= 1)
+        if (perf_is_counter(&s->choices.at[choice]) || s->choices.at[choice].period <= 1)
             continue;
         uint64_t period = periods_draw(&s->periods.at[choice]);
         ioctl(s->events.at[i].fd, PERF_EVENT_IOC_PERIOD, &period);

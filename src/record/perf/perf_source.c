@@ -221,7 +221,9 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
         perf_faulted(s, &sample);
         return;
     }
-    if (s->choices.at[*choice].period > 1)
+    if (perf_is_counter(&s->choices.at[*choice]))
+        sample.weight = s->choices.at[*choice].period;
+    else if (s->choices.at[*choice].period > 1)
         sample.weight =
             periods_weigh(&s->periods.at[*choice], r->stream, r->period, &sample.is_young);
     s->result->samples++;

@@ -93,6 +93,9 @@ struct perf_source {
 
 /* Opens all events and maps the buffers. */
 bool perf_open_all(struct perf_source *s, struct err *e);
+
+/* A software counter of a fixed period: its samples do not carry it, and none is drawn. */
+bool perf_is_counter(const struct event_choice *c);
 void perf_close(struct perf_source *s);
 
 /* Makes a task's events its own for as long as it lives. */
