@@ -7,42 +7,11 @@
 #include "output/gzip.h"
 #include "output/protobuf.h"
 #include "profile/export/exports.h"
+#include "profile/model/pprof_fields.h"
 
 #include "base/intern.h"
 
 #include <stdlib.h>
-
-/* Field numbers of profile.proto. */
-enum {
-    PROFILE_SAMPLE_TYPE = 1,
-    PROFILE_SAMPLE,
-    PROFILE_MAPPING,
-    PROFILE_LOCATION,
-    PROFILE_FUNCTION,
-    PROFILE_STRINGS,
-    PROFILE_TIME = 9,
-    PROFILE_DURATION,
-    PROFILE_PERIOD_TYPE,
-    PROFILE_PERIOD,
-    PROFILE_COMMENT,
-    PROFILE_DEFAULT_TYPE
-};
-enum { TYPE_TYPE = 1, TYPE_UNIT };
-enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
-enum { LABEL_KEY = 1, LABEL_TEXT };
-enum {
-    MAPPING_ID = 1,
-    MAPPING_START,
-    MAPPING_LIMIT,
-    MAPPING_FILE = 5,
-    MAPPING_BUILD_ID,
-    MAPPING_HAS_FUNCTIONS,
-    MAPPING_HAS_FILES,
-    MAPPING_HAS_LINES
-};
-enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
-enum { LINE_FUNCTION = 1, LINE_LINE };
-enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNCTION_LINE };
 
 struct pprof {
     const struct exchange *x;

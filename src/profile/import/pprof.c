@@ -8,25 +8,10 @@
 
 #include "profile/import/named_run.h"
 #include "profile/import/protobuf_read.h"
+#include "profile/model/pprof_fields.h"
 
 #include <inttypes.h>
 #include <zlib.h>
-
-enum profile_field {
-    PROFILE_SAMPLE_TYPE = 1,
-    PROFILE_SAMPLE,
-    PROFILE_MAPPING,
-    PROFILE_LOCATION,
-    PROFILE_FUNCTION,
-    PROFILE_STRINGS,
-    PROFILE_TIME = 9,
-    PROFILE_DURATION,
-    PROFILE_PERIOD_TYPE = 11,
-    PROFILE_PERIOD,
-    PROFILE_COMMENT,
-    PROFILE_DEFAULT_TYPE,
-    PROFILE_LAST = 15
-};
 
 enum { MOST_TYPES = 64, MOST_FRAMES = 1 << 16 };
 
@@ -85,7 +70,7 @@ static bool pprof_text_is(const struct pprof_file *f, uint64_t number, const cha
 
 /* --- tables ---------------------------------------------------------------------------------- */
 
-/* Fields of a message that are numbers: value[i] is that of field i + 1. */
+/* Fields of a message that are numbers, below `len`: value[i] is that of field i. */
 static bool pprof_numbers(const struct pprof_file *f, struct bytes message, uint64_t *value,
                           uint32_t len)
 {
@@ -93,48 +78,49 @@ static bool pprof_numbers(const struct pprof_file *f, struct bytes message, uint
     struct proto_field field;
     memset(value, 0, len * sizeof *value);
     while (proto_next(&in, &field))
-        if (field.number <= len && !field.bytes.at)
-            value[field.number - 1] = field.value;
+        if (field.number < len && !field.bytes.at)
+            value[field.number] = field.value;
     return !in.failed;
 }
 
 static bool pprof_take_type(struct pprof_file *f, struct bytes message)
 {
-    uint64_t v[2];
-    if (f->types_len == MOST_TYPES || !pprof_numbers(f, message, v, 2))
+    uint64_t v[TYPE_UNIT + 1];
+    if (f->types_len == MOST_TYPES || !pprof_numbers(f, message, v, TYPE_UNIT + 1))
         return false;
-    f->types[f->types_len++] = (struct pprof_type){.type = v[0], .unit = v[1]};
+    f->types[f->types_len++] = (struct pprof_type){.type = v[TYPE_TYPE], .unit = v[TYPE_UNIT]};
     return true;
 }
 
 static bool pprof_take_mapping(struct pprof_file *f, struct bytes message)
 {
-    uint64_t v[5];
-    if (!pprof_numbers(f, message, v, 5))
+    uint64_t v[MAPPING_FILE + 1];
+    if (!pprof_numbers(f, message, v, MAPPING_FILE + 1))
         return false;
-    map_set(&f->mapping_of, v[0], 0, f->mapping_names.len);
-    vec_push(&f->mapping_names, v[4]);
+    map_set(&f->mapping_of, v[MAPPING_ID], 0, f->mapping_names.len);
+    vec_push(&f->mapping_names, v[MAPPING_FILE]);
     return true;
 }
 
 static bool pprof_take_location(struct pprof_file *f, struct bytes message)
 {
-    uint64_t v[2];
-    if (!pprof_numbers(f, message, v, 2))
+    uint64_t v[LOCATION_MAPPING + 1];
+    if (!pprof_numbers(f, message, v, LOCATION_MAPPING + 1))
         return false;
-    map_set(&f->location_of, v[0], 0, f->locations.len);
-    vec_push(&f->locations, (struct pprof_location){v[1], message});
+    map_set(&f->location_of, v[LOCATION_ID], 0, f->locations.len);
+    vec_push(&f->locations, (struct pprof_location){v[LOCATION_MAPPING], message});
     return true;
 }
 
 /* The linkage name, where there is one. */
 static bool pprof_take_function(struct pprof_file *f, struct bytes message)
 {
-    uint64_t v[3];
-    if (!pprof_numbers(f, message, v, 3))
+    uint64_t v[FUNCTION_SYSTEM_NAME + 1];
+    if (!pprof_numbers(f, message, v, FUNCTION_SYSTEM_NAME + 1))
         return false;
-    map_set(&f->function_of, v[0], 0, f->function_names.len);
-    vec_push(&f->function_names, v[2] ? v[2] : v[1]);
+    map_set(&f->function_of, v[FUNCTION_ID], 0, f->function_names.len);
+    vec_push(&f->function_names,
+             v[FUNCTION_SYSTEM_NAME] ? v[FUNCTION_SYSTEM_NAME] : v[FUNCTION_NAME]);
     return true;
 }
 
@@ -241,8 +227,8 @@ static uint32_t pprof_frame(struct pprof_file *f, uint32_t node, uint32_t object
 /* Lines of a location: what was inlined there stands first. */
 static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
 {
-    enum { MOST_LINES = 512, LOCATION_LINE = 4 };
-    uint64_t functions[MOST_LINES], v[1];
+    enum { MOST_LINES = 512 };
+    uint64_t functions[MOST_LINES], v[LINE_FUNCTION + 1];
     uint32_t len = 0;
     const uint32_t *known = map_find(&f->location_of, id, 0);
     if (!known)
@@ -253,9 +239,9 @@ static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
     uint32_t object = pprof_object(f, l->mapping);
     while (proto_next(&in, &field))
         if (field.number == LOCATION_LINE && field.bytes.at && len < MOST_LINES) {
-            if (!pprof_numbers(f, field.bytes, v, 1))
+            if (!pprof_numbers(f, field.bytes, v, LINE_FUNCTION + 1))
                 return false;
-            functions[len++] = v[0];
+            functions[len++] = v[LINE_FUNCTION];
         }
     if (!len)
         *node = named_run_frame(&f->n, *node, object, "", 0);
@@ -266,15 +252,16 @@ static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
 
 static uint32_t pprof_thread(struct pprof_file *f, struct bytes label, uint32_t thread)
 {
-    uint64_t v[3];
-    if (!pprof_numbers(f, label, v, 3))
+    uint64_t v[LABEL_NUMBER + 1];
+    if (!pprof_numbers(f, label, v, LABEL_NUMBER + 1))
         return thread;
-    if (!f->thread_key || v[0] != f->thread_key) {
+    if (!f->thread_key || v[LABEL_KEY] != f->thread_key) {
         named_run_lose(&f->n, LOST_LABELS, 1);
         return thread;
     }
-    struct bytes name = pprof_text(f, v[1]);
-    uint64_t tid = v[2] ? v[2] : v[1] + (UINT64_C(1) << 31); /* texts are numbered */
+    struct bytes name = pprof_text(f, v[LABEL_TEXT]);
+    uint64_t tid = v[LABEL_TEXT] + (UINT64_C(1) << 31); /* texts are numbered */
+    tid = v[LABEL_NUMBER] ? v[LABEL_NUMBER] : tid;
     return named_run_thread(&f->n, 0, (uint32_t)tid, (const char *)name.at, name.len);
 }
 
@@ -296,7 +283,6 @@ static bool pprof_weigh(struct pprof_file *f, uint32_t node, uint32_t thread)
 
 static bool pprof_sample(struct pprof_file *f, struct bytes message, struct err *e)
 {
-    enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
     struct cursor in = pprof_cursor(f, message);
     struct proto_field field;
     uint32_t node = RUN_ROOT, thread = 0;
