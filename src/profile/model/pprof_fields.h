@@ -1,5 +1,5 @@
-/* Field numbers of pprof's profile.proto, for what writes it (profile/export/pprof.c) and what reads
- * it (profile/import/pprof.c). A number that neither has a use for is left out. */
+/* Field numbers of pprof's profile.proto, for what writes it (profile/export/pprof.c) and what
+ * reads it (profile/import/pprof.c). A number that neither has a use for is left out. */
 #ifndef MONARC_PROFILE_MODEL_PPROF_FIELDS_H
 #define MONARC_PROFILE_MODEL_PPROF_FIELDS_H
 
