@@ -604,7 +604,8 @@ void line_coverage_build(struct coverage_unit *units, size_t units_len, size_t s
     line_prepare(&b, units_len);
     line_open_sources(&b, units_len);
     line_list_instances(&b, units_len);
-    line_pair_instances(&b);
+    if (!rules->has_no_instances)
+        line_pair_instances(&b);
     line_open_instances(&b);
     for (uint32_t i = 0; i < out->instances.len; i++)
         line_walk_function(&b, i);

@@ -24,10 +24,11 @@ struct line_coverage_rules {
     bool has_gnu_exit;     /* takes the last block for the exit, as gcov does for all versions */
     bool carries_lines;    /* a block without lines belongs to the line of the one before: before
                               gcc 8 only changes of the line were written down */
-    bool shares_blocks;  /* clang: a block belongs to each of its lines, its branches to the last */
-    bool repeats_blocks; /* and is counted as often as it names the line: llvm-cov gcov */
-    bool sums_blocks;    /* a line's count is the plain sum: gcov before gcc 8, without -a */
-    bool adds_instances; /* lines of instances count in their source's totals as well */
+    bool shares_blocks; /* clang: a block belongs to each of its lines, its branches to the last */
+    bool has_no_instances; /* functions that begin at one line have no lines of their own */
+    bool repeats_blocks;   /* and is counted as often as it names the line: llvm-cov gcov */
+    bool sums_blocks;      /* a line's count is the plain sum: gcov before gcc 8, without -a */
+    bool adds_instances;   /* lines of instances count in their source's totals as well */
 };
 
 enum covered_line_flags {

@@ -149,6 +149,8 @@ static void gcov_analyse(struct gcov *g)
                                         .has_no_totals = g->options.to_stdout,
                                         .has_gnu_exit = !r->is_llvm,
                                         .shares_blocks = r->is_llvm,
+                                        .keeps_artificial = r->is_llvm,
+                                        .has_no_instances = r->is_llvm,
                                         .repeats_blocks = r->is_llvm,
                                         .carries_lines = !r->dialect->has_all_lines && !r->is_llvm,
                                         .sums_blocks = !r->dialect->has_graph_counts &&

@@ -22,16 +22,13 @@ size_t gcov_count(const struct gcov_style *s, int64_t count, char *into)
                            units[i]);
 }
 
-/* Before gcc 8 halves were rounded up, and only all of it was 100%; clang's tool cuts off. */
-static size_t gcov_old_percent(const struct gcov_report *r, int64_t part, int64_t whole,
-                               int decimals, char *into)
+/* Before gcc 8, and in clang's tool, halves are rounded up, and only all of it is 100%. */
+static size_t gcov_old_percent(int64_t part, int64_t whole, int decimals, char *into)
 {
     unsigned limit = decimals ? 10000 : 100;
     float ratio = whole ? (float)part / (float)whole : 0;
     unsigned percent = (unsigned)(ratio * (float)limit + 0.5f);
-    if (r->is_llvm && !decimals)
-        percent = whole ? (unsigned)(100 * part / whole) : 0;
-    else if (!percent && part)
+    if (!percent && part)
         percent = 1;
     else if (percent >= limit && part != whole)
         percent = limit - 1;
@@ -51,7 +48,7 @@ size_t gcov_percent(const struct gcov_report *r, int64_t part, int64_t whole, in
         return len;
     }
     if ((!r->dialect->has_float_percents || r->is_llvm) && part > 0 && whole > 0 && part <= whole)
-        return gcov_old_percent(r, part, whole, decimals, into);
+        return gcov_old_percent(part, whole, decimals, into);
     float ratio = 100.0f * (float)part / (float)whole;
     if (ratio > 0.0f && ratio < 0.5f && decimals == 0)
         ratio = 1.0f;
@@ -61,6 +58,14 @@ size_t gcov_percent(const struct gcov_report *r, int64_t part, int64_t whole, in
                          : digits_u64(into, digits_round((double)ratio, 1), 0);
     memcpy(end, "%", 2);
     return (size_t)(end + 1 - into);
+}
+
+size_t gcov_function_percent(const struct gcov_report *r, int64_t part, int64_t whole, char *into)
+{
+    if (!r->is_llvm || part <= 0 || whole <= 0 || part >= whole)
+        return gcov_percent(r, part, whole, 0, into);
+    unsigned percent = (unsigned)((double)part * 100 / (double)whole);
+    return (size_t)sprintf(into, "%u%%", percent ? percent : 1);
 }
 
 size_t gcov_starts_at(const struct gcov_report *r, uint32_t source, uint32_t line, size_t *len)

@@ -90,6 +90,9 @@ size_t gcov_count(const struct gcov_style *s, int64_t count, char *into);
 size_t gcov_percent(const struct gcov_report *r, int64_t part, int64_t whole, int decimals,
                     char *into);
 
+/* Of a function's own line, without decimals: there clang's tool cuts off. */
+size_t gcov_function_percent(const struct gcov_report *r, int64_t part, int64_t whole, char *into);
+
 /* The masks of a block's condition (gcc 14): outcomes seen, true and false, by term. */
 struct gcov_condition {
     uint32_t terms, covered;

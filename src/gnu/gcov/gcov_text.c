@@ -247,7 +247,7 @@ static void gcov_print_block(struct printing *p, const struct instance_block *bl
     bool is_exceptional = u->graph.block_kinds.at[first + block->block] & BLOCK_EXCEPTIONAL;
     struct mark m = {exists,  !is_exceptional,
                      false,   instance_block_count(p->r->units, at, block->block),
-                     "$$$$$", "%%%%%"};
+                     "$$$$$", p->r->is_llvm ? "$$$$$" : "%%%%%"};
     gcov_print_beginning(p, &m, line, 0);
     out_printf(p->out, "-block %2u", number);
     if (p->r->style.verbose)
@@ -309,9 +309,9 @@ static void gcov_print_function(struct printing *p, uint32_t instance)
     to = PUT(to, " called ");
     to += gcov_count(&p->r->style, at->called, to);
     to = PUT(to, " returned ");
-    to += gcov_percent(p->r, at->returned, at->called, 0, to);
+    to += gcov_function_percent(p->r, at->returned, at->called, to);
     to = PUT(to, " blocks executed ");
-    to += gcov_percent(p->r, at->blocks_executed, at->blocks, 0, to);
+    to += gcov_function_percent(p->r, at->blocks_executed, at->blocks, to);
     gcov_end_short_line(p, to);
     if (gcov_paths_of(p->r, instance, &paths, &covered))
         out_printf(p->out, "paths covered %u of %u\n", covered, paths);
