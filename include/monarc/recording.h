@@ -1,13 +1,13 @@
-/* Recordings of `monarc run`: processes, threads, samples and their stacks.
+/* Recordings: processes, threads, samples and their stacks, calls that were counted.
  *
  *     struct monarc_source in = monarc_from_path("prog.monarc/monarc.side");
  *     struct monarc_recording *r = monarc_recording_new(NULL, &e);
  *     if (r && monarc_recording_read(r, &in, &e))
  *         ...
  *
- * Format: MONARC_RECORDING; docs/formats/recording.md draws the bytes. What recorders inside a
- * process leave (MONARC_SIDECAR) `monarc recover` makes one of. Indices are into the lists of one
- * recording; texts are valid until it is cleared, read again or freed. */
+ * Formats: MONARC_RECORDING, of `monarc run`, and MONARC_SIDECAR, of a recorder inside a process,
+ * which is read as a recording of that one; docs/formats/recording.md and sidecar.md draw the
+ * bytes. Indices are into the lists of one recording; texts are valid until it changes. */
 #ifndef MONARC_RECORDING_H
 #define MONARC_RECORDING_H
 
@@ -22,7 +22,8 @@ struct monarc_recording;
 #define MONARC_NONE UINT32_MAX /* as an index: there is none */
 
 struct monarc_recording_facts {
-    size_t objects, symbols, nodes, processes, threads, events, samples, losses;
+    enum monarc_format format; /* MONARC_NO_FORMAT: made in memory */
+    size_t objects, symbols, nodes, processes, threads, events, samples, losses, calls, blocks;
     uint64_t start_ns;            /* since 1970 */
     uint64_t length_ns, slice_ns; /* wall time; of a slice, in which samples are counted together */
     uint64_t user_ns, system_ns;  /* CPU time of all processes, as far as they were waited for */
@@ -102,15 +103,36 @@ struct monarc_loss {
     const char *text;
 };
 
+/* Calls that a recorder inside the process counted, addresses in the objects. */
+struct monarc_recorded_call {
+    uint32_t from_object, self_object; /* MONARC_NONE: not known */
+    uint64_t from;                     /* a return address */
+    uint64_t self;
+    uint64_t count;
+};
+
+/* Executions of a block of code, likewise. */
+struct monarc_recorded_block {
+    uint32_t object;
+    uint64_t address, count;
+};
+
 struct monarc_recording *monarc_recording_new(const struct monarc_memory *memory,
                                               struct monarc_error *e);
 void monarc_recording_free(struct monarc_recording *r);
 void monarc_recording_clear(struct monarc_recording *r);
 
 /* Replaces what is in `r`; after a failure it is empty. Indices in a recording that was read are in
- * their lists. */
+ * their lists.
+ *
+ * A sidecar names a gmon.out for each object, which has the calls and blocks within it (and the
+ * samples, if there are no stacks). If the source is a path, they are read, too, from its folder;
+ * otherwise they are among the losses. */
 bool monarc_recording_read(struct monarc_recording *r, const struct monarc_source *in,
                            struct monarc_error *e);
+
+/* Writes MONARC_RECORDING, whatever was read. Fails for what was built and is no recording: the row
+ * is named. */
 bool monarc_recording_write(const struct monarc_recording *r, struct monarc_target *to,
                             struct monarc_error *e);
 
@@ -142,11 +164,65 @@ bool monarc_recording_get_event(const struct monarc_recording *r, size_t i,
 bool monarc_recording_get_sample(const struct monarc_recording *r, size_t i,
                                  struct monarc_sample *out);
 bool monarc_recording_get_loss(const struct monarc_recording *r, size_t i, struct monarc_loss *out);
+bool monarc_recording_get_call(const struct monarc_recording *r, size_t i,
+                               struct monarc_recorded_call *out);
+bool monarc_recording_get_block(const struct monarc_recording *r, size_t i,
+                                struct monarc_recorded_block *out);
 
 /* The stack of a sample's node, innermost frame first: stores up to `room` frames and returns how
  * many there are. */
 size_t monarc_recording_stack(const struct monarc_recording *r, uint32_t node,
                               struct monarc_frame *out, size_t room);
+
+/* ---- building. Rows are added to the lists above, texts are copied. What is counted on must be
+ * there: a process before its threads; objects, threads and events before samples. Each leaves `r`
+ * as it was if it fails (of a stack, outer frames may stay, without samples), and those that return
+ * a number return MONARC_NONE then. */
+
+/* Of *facts the times, `rate`, `cpus` and `machine` count. */
+bool monarc_recording_set_facts(struct monarc_recording *r,
+                                const struct monarc_recording_facts *facts, struct monarc_error *e);
+bool monarc_recording_add_text(struct monarc_recording *r, const char *key, const char *value,
+                               struct monarc_error *e);
+uint32_t monarc_recording_add_object(struct monarc_recording *r, const struct monarc_object *object,
+                                     struct monarc_error *e);
+
+/* In the order of objects and starts. If an object has any, its file is not asked for names. */
+bool monarc_recording_add_symbol(struct monarc_recording *r, const struct monarc_symbol *symbol,
+                                 struct monarc_error *e);
+uint32_t monarc_recording_add_process(struct monarc_recording *r,
+                                      const struct monarc_process *process, struct monarc_error *e);
+uint32_t monarc_recording_add_thread(struct monarc_recording *r, const struct monarc_thread *thread,
+                                     struct monarc_error *e);
+uint32_t monarc_recording_add_event(struct monarc_recording *r, const struct monarc_event *event,
+                                    struct monarc_error *e);
+
+/* A stack for samples, innermost frame first; the same one has the same number. Addresses of
+ * callers are within the call instruction. */
+uint32_t monarc_recording_add_stack(struct monarc_recording *r, const struct monarc_frame *frames,
+                                    size_t len, struct monarc_error *e);
+bool monarc_recording_add_sample(struct monarc_recording *r, const struct monarc_sample *sample,
+                                 struct monarc_error *e);
+bool monarc_recording_add_call(struct monarc_recording *r, const struct monarc_recorded_call *call,
+                               struct monarc_error *e);
+bool monarc_recording_add_block(struct monarc_recording *r,
+                                const struct monarc_recorded_block *block, struct monarc_error *e);
+bool monarc_recording_add_loss(struct monarc_recording *r, const struct monarc_loss *loss,
+                               struct monarc_error *e);
+
+/* ---- converting and laws */
+
+struct monarc_profile;
+
+/* Replaces what is in `into` by what a gmon.out can hold: of the first process' program the samples
+ * of the first event, and calls and blocks within it. MONARC_UNFIT: there are none. */
+bool monarc_recording_to_profile(const struct monarc_recording *r, struct monarc_profile *into,
+                                 struct monarc_error *e);
+
+/* Whether the three, in whatever order they are added, have as many samples of each event, as much
+ * weight and as many calls (or do not merge). */
+bool monarc_recording_check_laws(const struct monarc_recording *a, const struct monarc_recording *b,
+                                 const struct monarc_recording *c, struct monarc_error *e);
 
 #ifdef __cplusplus
 }

@@ -1,17 +1,10 @@
 /* Handles of recordings. */
-#include "lib/call.h"
+#include "lib/recording.h"
 
 #include "profile/format/run_file.h"
 #include "profile/model/run_merge.h"
 
-#include "monarc/recording.h"
-
 #include <string.h>
-
-struct monarc_recording {
-    struct heap heap;
-    struct run run;
-};
 
 _Static_assert((int)MONARC_OBJECT_CUT == RUN_OBJECT_CUT && MONARC_NONE == RUN_NONE,
                "kinds of objects and missing indices are the same");
@@ -33,6 +26,9 @@ void monarc_recording_clear(struct monarc_recording *r)
 {
     heap_release(&r->heap);
     memset(&r->run, 0, sizeof r->run);
+    memset(&r->node_of, 0, sizeof r->node_of);
+    r->is_mapped = false;
+    r->format = MONARC_NO_FORMAT;
 }
 
 void monarc_recording_free(struct monarc_recording *r)
@@ -59,7 +55,14 @@ static bool recording_read_bytes(void *context)
     reading->is_known = run_probe(reading->in.bytes);
     return reading->is_known
                ? run_read(reading->in.bytes, reading->in.name, &reading->r->run, &reading->why)
-               : err_in(&reading->why, reading->in.name, "is no recording of monarc run");
+               : err_in(&reading->why, reading->in.name, "is no recording");
+}
+
+static bool recording_read_run(struct recording_reading *reading, struct monarc_error *e)
+{
+    enum heap_outcome outcome = heap_run(&reading->r->heap, recording_read_bytes, reading);
+    return call_result(outcome, reading->is_known ? MONARC_BAD_INPUT : MONARC_UNKNOWN_FORMAT,
+                       &reading->why, e);
 }
 
 /* A run that was not read to its end may break its own rules: nothing of it is kept. */
@@ -70,13 +73,17 @@ bool monarc_recording_read(struct monarc_recording *r, const struct monarc_sourc
     monarc_recording_clear(r);
     if (!call_read(in, &r->heap, &reading.in, e))
         return false;
-    enum heap_outcome outcome = heap_run(&r->heap, recording_read_bytes, &reading);
-    if (outcome != HEAP_TRUE)
+    bool is_side = recording_is_side(reading.in.bytes);
+    bool ok = is_side ? recording_read_side(r, in->path, &reading.in, e)
+                      : recording_read_run(&reading, e);
+    if (!ok) {
         monarc_recording_clear(r);
-    else if (reading.in.bytes.at != in->bytes)
+        return false;
+    }
+    if (reading.in.bytes.at != in->bytes)
         heap_give((void *)reading.in.bytes.at);
-    return call_result(outcome, reading.is_known ? MONARC_BAD_INPUT : MONARC_UNKNOWN_FORMAT,
-                       &reading.why, e);
+    r->format = is_side ? MONARC_SIDECAR : MONARC_RECORDING;
+    return true;
 }
 
 static bool recording_encode(struct call_writing *writing)
@@ -84,6 +91,8 @@ static bool recording_encode(struct call_writing *writing)
     const struct run *run = writing->what;
     if (!run->nodes.len)
         return err_set(&writing->why, "there is no recording");
+    if (!run_check(run, &writing->why))
+        return false;
     writing->w.word = 8;
     run_write(&writing->w, run);
     return true;
@@ -119,6 +128,8 @@ static bool recording_merge_runs(void *context)
     }
     run_deinit(&was);
     m->into->run = sum;
+    map_deinit(&m->into->node_of);
+    m->into->is_mapped = false;
     return true;
 }
 
@@ -140,7 +151,10 @@ void monarc_recording_get_facts(const struct monarc_recording *r,
                                 struct monarc_recording_facts *out)
 {
     const struct run *run = &r->run;
-    *out = (struct monarc_recording_facts){.objects = run->objects.len,
+    *out = (struct monarc_recording_facts){.format = r->format,
+                                           .calls = run->arcs.len,
+                                           .blocks = run->blocks.len,
+                                           .objects = run->objects.len,
                                            .symbols = run->symbols.len,
                                            .nodes = run->nodes.len,
                                            .processes = run->processes.len,
@@ -256,6 +270,27 @@ bool monarc_recording_get_loss(const struct monarc_recording *r, size_t i, struc
         return false;
     const struct run_loss *l = &r->run.losses.at[i];
     *out = (struct monarc_loss){l->count, l->ns, l->text};
+    return true;
+}
+
+bool monarc_recording_get_call(const struct monarc_recording *r, size_t i,
+                               struct monarc_recorded_call *out)
+{
+    if (i >= r->run.arcs.len)
+        return false;
+    const struct run_arc *a = &r->run.arcs.at[i];
+    *out =
+        (struct monarc_recorded_call){a->from_object, a->self_object, a->from, a->self, a->count};
+    return true;
+}
+
+bool monarc_recording_get_block(const struct monarc_recording *r, size_t i,
+                                struct monarc_recorded_block *out)
+{
+    if (i >= r->run.blocks.len)
+        return false;
+    const struct run_block *b = &r->run.blocks.at[i];
+    *out = (struct monarc_recorded_block){b->object, b->address, b->count};
     return true;
 }
 

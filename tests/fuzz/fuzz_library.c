@@ -311,6 +311,51 @@ static uint64_t walk_recording(const struct monarc_recording *r)
     return weight;
 }
 
+/* What was read, and its first rows again: all of what is there can be added. */
+static void build_recording(const struct monarc_recording *r, struct monarc_recording *again,
+                            bool is_refused)
+{
+    struct monarc_error e;
+    struct monarc_recording_facts facts;
+    struct monarc_object object;
+    struct monarc_frame frames[4];
+    struct monarc_target out = monarc_to_memory();
+    monarc_recording_get_facts(r, &facts);
+    facts.slice_ns += !facts.slice_ns;
+    expect_reason(monarc_recording_set_facts(again, &facts, &e), &e, is_refused);
+    for (size_t i = 0; i < 8 && monarc_recording_get_object(r, i, &object); i++)
+        if (monarc_recording_add_object(again, &object, &e) == MONARC_NONE)
+            expect_reason(false, &e, is_refused);
+    for (uint32_t node = 1; node < 16 && node < facts.nodes; node++) {
+        size_t len = monarc_recording_stack(r, node, frames, 4);
+        uint32_t added = monarc_recording_add_stack(again, frames, len < 4 ? len : 4, &e);
+        if (added == MONARC_NONE)
+            expect_reason(false, &e, is_refused);
+        else
+            expect(monarc_recording_add_stack(again, frames, len < 4 ? len : 4, &e) == added ||
+                       is_refused,
+                   "a stack is there once");
+    }
+    expect_reason(monarc_recording_write(again, &out, &e), &e, is_refused);
+    monarc_target_free(&out);
+}
+
+static void change_recording(const struct monarc_recording *r, const struct monarc_memory *memory,
+                             bool is_refused)
+{
+    struct monarc_error e;
+    struct monarc_recording *again = monarc_recording_new(memory, &e);
+    struct monarc_profile *p = monarc_profile_new(memory, &e);
+    if (again)
+        build_recording(r, again, is_refused);
+    if (p)
+        expect_reason(monarc_recording_to_profile(r, p, &e), &e, true);
+    bool laws = monarc_recording_check_laws(r, r, r, &e);
+    expect(laws || e.status == MONARC_NO_MEMORY, "adding recordings up keeps their sums");
+    monarc_profile_free(p);
+    monarc_recording_free(again);
+}
+
 static void try_recording(const struct monarc_source *in, const struct monarc_memory *memory,
                           bool is_refused)
 {
@@ -321,8 +366,10 @@ static void try_recording(const struct monarc_source *in, const struct monarc_me
     if (r)
         expect_reason(ok, &e, is_refused);
     uint64_t weight = r ? walk_recording(r) : 0;
-    if (ok)
+    if (ok) {
         try_recording_sum(r, memory);
+        change_recording(r, memory, is_refused);
+    }
     if (ok && monarc_recording_write(r, &target, &e)) {
         struct monarc_source again = monarc_from_bytes(target.bytes, target.len);
         if (monarc_recording_read(r, &again, &e))

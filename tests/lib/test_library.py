@@ -211,6 +211,52 @@ process 8  (not recorded)
         self.assertEqual(*(run(shown, path, env=self.environment())
                            for path in (self.work / "own.side", seed)))
 
+    def test_recordings_are_built(self):
+        """A made-up one, as C and as C++: `monarc flat` shows the shares it was given, and so does
+        the gmon.out that is made of it."""
+        folder = self.work / "built.monarc"
+        folder.mkdir()
+        for way, compiler in ("c", C), ("c++", CPLUSPLUS):
+            program = self.built(compiler, ROOT / "tests/lib/seeds/recordings.c", f"recordings-{way}")
+            run(program, "build", folder / "monarc.side", self.work / "built.gmon",
+                env=self.environment())
+            flat = json.loads(run(MONARC, "flat", "--json", folder))
+            self.assertEqual([(f["name"], f["self_samples"], f["calls"]) for f in flat["functions"]],
+                             [("work", 7, 5), ("main", 3, 0)])
+            info = json.loads(run(MONARC, "info", "--json", self.work / "built.gmon"))["files"][0]
+            self.assertEqual((info["histograms"][0]["samples"], info["arcs"]["calls"],
+                              info["blocks"]["executions"]), (10, 5, 5))
+
+    def test_sidecars_are_read(self):
+        """With the profiles beside them from a path; from memory their loss is said."""
+        program = self.built(C, ROOT / "tests/lib/seeds/recordings.c", "recordings-read")
+        folder = self.work / "process"
+        folder.mkdir()
+        for order in "le", "be":
+            for word in "32", "64":
+                shutil.copy(ROOT / f"tests/corpus/sidecar/{order}{word}", folder / "monarc.side")
+                shutil.copy(ROOT / f"tests/corpus/gmon/{order}{word}", folder / "gmon.out")
+                self.assertEqual(run(program, "read", folder / "monarc.side",
+                                     env=self.environment()), """\
+sidecar: 1 processes, 1 threads, 4 samples, 6 calls, 3 blocks
+0 401010 -> 0 401040: 1
+0 401058 -> 0 401060: 250
+-1 0 -> 0 401040: 3
+0 401010 -> 0 401040: 4294967295
+0 401050 -> 1 1050: 1000
+-1 0 -> 0 401044: 1
+lost 3 calls
+sidecar: 1 processes, 1 threads, 4 samples, 2 calls, 0 blocks
+0 401050 -> 1 1050: 1000
+-1 0 -> 0 401044: 1
+lost 3 calls
+lost 3 profiles of objects, which the sidecar only names
+""", order + word)
+        shutil.copy(ROOT / "tests/corpus/sidecar/cut", folder / "monarc.side")
+        told = subprocess.run([program, "read", folder / "monarc.side"], env=self.environment(),
+                              capture_output=True, text=True)
+        self.assertEqual((told.returncode, told.stdout, told.stderr.count("\n")), (1, "", 1))
+
     def test_tracefiles_are_written(self):
         """A section of its own, then those that were read, byte for byte and as often as read."""
         whole = ("TN:t\nSF:/a.c\nFN:1,f\nFNDA:5,f\nFN:7,8,g,2\nFNDA:0,g,2\nFNF:2\nFNH:1\n"
