@@ -46,6 +46,7 @@ struct monarc_hint {
     uint8_t pointer_bytes; /* 4 or 8, or 0 */
     uint8_t byte_order;    /* MONARC_LITTLE_ENDIAN, MONARC_BIG_ENDIAN, or 0 */
     uint32_t default_rate; /* samples a second of old BSD files; 0: 100 */
+    uint8_t bsd_header;    /* bytes of their header, of 8-byte pointers: 20, or 24 as on Alphas */
 };
 
 enum { MONARC_LITTLE_ENDIAN = 1, MONARC_BIG_ENDIAN = 2 };

@@ -32,7 +32,8 @@ static const struct option_row OPTIONS[] = {
     REPORT_OPTION_JSON,
     {0, "word", "32|64", "pointer size of the profiled machine (default: deduce)"},
     {0, "endian", "little|big", "its byte order (default: deduce)"},
-    {'O', "profile-format", "gmon|gmon0|sprof|bsd44|bsd", "read the files as this format"},
+    {'O', "profile-format", "gmon|gmon0|sprof|bsd44|bsd|bsd-alpha",
+     "read the files as this format"},
 };
 OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
@@ -67,7 +68,7 @@ static bool take(void *request, int row, const char *value, struct err *e)
     case OPTION_JSON: r->view.print.format = REPORT_JSON; return true;
     case OPTION_WORD: return parse_word("--word", value, &read->hint.word, e);
     case OPTION_ENDIAN: return parse_byte_order("--endian", value, &read->hint.order, e);
-    default: return parse_format("--profile-format", value, &read->format, e);
+    default: return parse_read_format("--profile-format", value, read, e);
     }
 }
 

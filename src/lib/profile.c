@@ -31,7 +31,8 @@ struct format_hint profile_hint(const struct monarc_hint *hint)
         return (struct format_hint){0};
     return (struct format_hint){.word = hint->pointer_bytes,
                                 .order = (enum byte_order)hint->byte_order,
-                                .default_rate = hint->default_rate};
+                                .default_rate = hint->default_rate,
+                                .bsd_header = hint->bsd_header};
 }
 
 struct monarc_profile *monarc_profile_new(const struct monarc_memory *memory,
@@ -88,8 +89,10 @@ static bool profile_read_bytes(void *context)
 static bool profile_is_hint_sane(const struct monarc_hint *hint, struct monarc_error *e)
 {
     if (hint && ((hint->pointer_bytes && hint->pointer_bytes != 4 && hint->pointer_bytes != 8) ||
-                 hint->byte_order > MONARC_BIG_ENDIAN))
-        return call_fail(e, MONARC_MISUSE, "the hint has no pointer size or byte order there is");
+                 hint->byte_order > MONARC_BIG_ENDIAN ||
+                 (hint->bsd_header && hint->bsd_header != 20 && hint->bsd_header != 24)))
+        return call_fail(e, MONARC_MISUSE,
+                         "the hint has a pointer size, byte order or header that is none");
     return true;
 }
 

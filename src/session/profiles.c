@@ -45,13 +45,25 @@ bool parse_format(const char *option, const char *value, const struct format **f
     return false;
 }
 
+/* Old BSD files of Alphas are old BSD files with a longer header; those that are called plain have
+ * the short one. */
+bool parse_read_format(const char *option, const char *value, struct profile_options *o,
+                       struct err *e)
+{
+    bool is_alpha = !strcmp(value, "bsd-alpha");
+    if (!parse_format(option, is_alpha ? "bsd" : value, &o->format, e))
+        return false;
+    o->hint.bsd_header = is_alpha ? BSD_PADDED_HEADER : BSD_HEADER;
+    return true;
+}
+
 bool profile_option(struct profile_options *o, int row, const char *value, struct err *e)
 {
     switch (row) {
     case PROFILE_OPTION_WORD: return parse_word("--word", value, &o->hint.word, e);
     case PROFILE_OPTION_ENDIAN: return parse_byte_order("--endian", value, &o->hint.order, e);
     case PROFILE_OPTION_DIMENSION: o->dimension = value; return true;
-    default: return parse_format("--format", value, &o->format, e);
+    default: return parse_read_format("--format", value, o, e);
     }
 }
 

@@ -23,7 +23,7 @@ enum {
 #define PROFILE_OPTION_ROWS                                                                        \
     {0, "word", "32|64", "pointer size of the profiled machine (default: deduce)"},                \
     {0, "endian", "little|big", "its byte order (default: deduce)"},                               \
-    {'O', "format", "gmon|gmon0|sprof|bsd44|bsd", "read the files as this format"},                \
+    {'O', "format", "gmon|gmon0|sprof|bsd44|bsd|bsd-alpha", "read the files as this format"},                \
     {0, "dimension", "NAME", "of a file with several (seconds, cache-misses): this one"}
 /* clang-format on */
 
@@ -50,6 +50,10 @@ MUST_CHECK bool parse_byte_order(const char *option, const char *value, enum byt
                                  struct err *e);
 MUST_CHECK bool parse_format(const char *option, const char *value, const struct format **format,
                              struct err *e);
+
+/* Of --format for reading, which is bsd-alpha as well. */
+MUST_CHECK bool parse_read_format(const char *option, const char *value, struct profile_options *o,
+                                  struct err *e);
 
 /* Reads one file ("-": standard input) through `b`. On failure *out holds what was complete. */
 MUST_CHECK bool profile_load(const struct profile_options *o, const char *path,

@@ -13,7 +13,8 @@ enum { HEADER_BYTES = 20, GNU_VERSIONS = 2 };
 /* Word size and byte order are the image's, never deduced. */
 static struct format_hint image_hint(const struct object *image)
 {
-    return (struct format_hint){.word = object_word(image),
+    return (struct format_hint){.bsd_header = BSD_HEADER,
+                                .word = object_word(image),
                                 .order = object_is_big_endian(image) ? ORDER_BIG : ORDER_LITTLE};
 }
 

@@ -24,6 +24,53 @@ struct header {
     int32_t counter_bits;   /* FreeBSD; negative: signed; 0: not said */
 };
 
+/* Whether bins divide the range as recorders do: a small power of two bytes each. */
+static bool bsd_is_divided(const struct histogram *h, uint32_t bins)
+{
+    uint64_t range = h->high - h->low;
+    for (unsigned usual = 2; h->high > h->low && bins && usual <= 64; usual *= 2)
+        if (range / usual == bins && range % usual == 0)
+            return true;
+    return false;
+}
+
+/* On Alphas the header ends in four zero bytes, which `ncnt` counts. They could be two counters as
+ * well, but then those would not divide the range. glibc's do not either, where it rounds up. */
+enum padding { PADDING_NONE, PADDING_THERE, PADDING_UNCLEAR };
+
+static enum padding bsd_padding(const struct reading *r, const struct header *h)
+{
+    const struct histogram *range = &h->range;
+    struct cursor behind = r->in;
+    uint32_t bins = (h->ncnt - BSD_HEADER) / 2;
+    if (r->in.word != 8 || r->bsd_header == BSD_HEADER || h->ncnt < BSD_PADDED_HEADER)
+        return PADDING_NONE;
+    if (r->bsd_header == BSD_PADDED_HEADER)
+        return PADDING_THERE;
+    if (r->in.big_endian || cursor_u32(&behind) || behind.failed || bsd_is_divided(range, bins) ||
+        !bsd_is_divided(range, bins - 2))
+        return PADDING_NONE;
+    bool is_glibc = range->high - range->low == 4 * (uint64_t)(bins - 2) &&
+                    (range->high - range->low) % 16 == 8;
+    return is_glibc ? PADDING_UNCLEAR : PADDING_THERE;
+}
+
+/* Leaves h->ncnt without the padding. */
+static bool bsd_skip_padding(struct reading *r, const struct cursor *where, struct header *h)
+{
+    enum padding padding = bsd_padding(r, h);
+    if (padding == PADDING_UNCLEAR && r->out)
+        return reading_fail(r, where, READ_AMBIGUOUS, 0, 0,
+                            "the header may be padded to 24 bytes, as on Alphas, or "
+                            "begin with two empty bins; say which with --format bsd-alpha or "
+                            "--format bsd");
+    if (padding == PADDING_THERE) {
+        cursor_take(&r->in, BSD_PADDED_HEADER - BSD_HEADER);
+        h->ncnt -= BSD_PADDED_HEADER - BSD_HEADER;
+    }
+    return true;
+}
+
 static bool bsd_read_header(struct reading *r, bool is_44, struct header *h)
 {
     struct cursor where = r->in, *in = &r->in;
@@ -52,7 +99,7 @@ static bool bsd_read_header(struct reading *r, bool is_44, struct header *h)
                             "header and counters claim %" PRIu32 " bytes; the header alone takes "
                             "%zu",
                             h->ncnt, bytes);
-    return true;
+    return is_44 || bsd_skip_padding(r, &where, h);
 }
 
 /* Bytes of a counter where the header does not say: the narrowest that leaves each bin two bytes of

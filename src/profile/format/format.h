@@ -21,11 +21,15 @@ struct format_sink {
     bool (*take)(void *context, enum record_kind kind, const struct profile *p);
 };
 
+/* Bytes of the header of old BSD files whose pointers have 8 bytes, and on Alphas. */
+enum { BSD_HEADER = 20, BSD_PADDED_HEADER = 24 };
+
 /* What is known from elsewhere: options, or the program's ELF header. */
 struct format_hint {
     uint8_t word;                   /* 4, 8, or 0: deduce */
     enum byte_order order;          /* or ORDER_UNKNOWN: deduce */
     uint32_t default_rate;          /* for old BSD files, which have none; 0: 100 */
+    uint8_t bsd_header;             /* BSD_HEADER or BSD_PADDED_HEADER; 0: deduce */
     const struct format_sink *sink; /* NULL: the reader keeps all records in *out */
 };
 

@@ -309,7 +309,7 @@ static struct trial reading_best_trial(struct cursor in, enum byte_order order,
     struct trial best = {0};
     *is_tie = false;
     for (unsigned i = 0; i < LAYOUTS; i++) {
-        struct trial t = {.r = {.in = in, .lowest = UINT64_MAX}};
+        struct trial t = {.r = {.in = in, .lowest = UINT64_MAX, .bsd_header = hint->bsd_header}};
         if (!reading_layout(&t.r.in, i, order, hint))
             continue;
         t.is_clean = walk(&t.r);
@@ -355,6 +355,7 @@ bool reading_run(struct cursor in, enum byte_order order, const struct format_hi
                         .e = e,
                         .lowest = UINT64_MAX,
                         .sink = hint->sink,
+                        .bsd_header = hint->bsd_header,
                         .default_rate = hint->default_rate ? hint->default_rate : 100};
     out->word = in.word;
     out->big_endian = in.big_endian;

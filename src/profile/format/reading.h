@@ -14,6 +14,7 @@ struct reading {
     struct profile *out; /* NULL: a trial */
     struct err *e;       /* NULL: a trial */
     uint32_t default_rate;
+    uint8_t bsd_header;             /* as the hint has it */
     const struct format_sink *sink; /* or NULL */
     uint64_t arc_base;              /* what the addresses of arcs are relative to, 0 aside */
 

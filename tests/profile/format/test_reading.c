@@ -277,6 +277,51 @@ static void test_bsd_tail_and_rate(void **state)
     writer_deinit(&w);
 }
 
+/* As on Alphas: the header ends in four zeros, and its length says so. */
+static struct writer padded_file(uint64_t range)
+{
+    struct writer w = {.word = 8};
+    uint32_t bins = (uint32_t)(range / 4);
+    writer_u64(&w, 0x120001000), writer_u64(&w, 0x120001000 + range);
+    writer_u32(&w, 24 + 2 * bins), writer_u32(&w, 0);
+    for (uint32_t i = 0; i < bins; i++)
+        writer_u16(&w, i == 0 ? 7 : 0);
+    writer_u64(&w, 0x120001004), writer_u64(&w, 0x120001008), writer_u64(&w, 5);
+    return w;
+}
+
+static void expect_padded(const struct writer *w, const struct format_hint *hint, uint32_t bins,
+                          uint32_t first)
+{
+    struct profile p = read_with(w, hint, "");
+    assert_int_equal(p.format, PROFILE_BSD);
+    assert_int_equal(p.histograms.at[0].bins, bins);
+    assert_int_equal(histogram_get(&p.histograms.at[0], first), 7);
+    assert_true(p.arcs.len == 1 && p.arcs.at[0].self == 0x120001008 && p.arcs.at[0].count == 5);
+    profile_deinit(&p);
+}
+
+/* Only where glibc rounds up to the same number of bins can nobody tell. */
+static void test_bsd_padding(void **state)
+{
+    (void)state;
+    struct format_hint none = {0}, plain = {.bsd_header = 20}, padded = {.bsd_header = 24};
+    struct writer clear = padded_file(0x1000), unclear = padded_file(0x1008);
+    expect_padded(&clear, &none, 0x400, 0);
+    expect_padded(&clear, &padded, 0x400, 0);
+    expect_padded(&clear, &plain, 0x402, 2);
+    expect_padded(&unclear, &padded, 0x402, 0);
+    expect_padded(&unclear, &plain, 0x404, 2);
+    struct profile p =
+        read_with(&unclear, &none,
+                  "f: at offset 0: the header may be padded to 24 bytes, as on Alphas, or "
+                  "begin with two empty bins; say which with --format bsd-alpha or --format bsd");
+    assert_int_equal(p.failure.what, READ_AMBIGUOUS);
+    profile_deinit(&p);
+    writer_deinit(&clear);
+    writer_deinit(&unclear);
+}
+
 /* --- shared objects -------------------------------------------------------------------------- */
 
 static void test_sprof_addresses(void **state)
@@ -412,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_claims_are_not_believed),
         cmocka_unit_test(test_counter_widths),
         cmocka_unit_test(test_bsd_tail_and_rate),
+        cmocka_unit_test(test_bsd_padding),
         cmocka_unit_test(test_sprof_addresses),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_sprof_arcs),
