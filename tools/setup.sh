@@ -23,7 +23,8 @@ packages_of() {
         gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
         gcc-i686-linux-gnu libc6-dev-i386-cross \
         gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
-        gcc-arm-none-eabi gcc-riscv64-unknown-elf gdb-multiarch qemu-system-arm qemu-system-misc ;;
+        gcc-arm-none-eabi gcc-riscv64-unknown-elf gdb-multiarch qemu-system-arm qemu-system-misc \
+        dpkg-dev debhelper fakeroot lintian debootstrap ;;
     browser) echo chromium ;;
     node) echo nodejs npm ;;
     esac

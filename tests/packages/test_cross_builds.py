@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""test_cross_builds.py: the recorders alone (-Danalyser=disabled), built by Meson for other machines
+with cross files: nothing of what the analyser needs is to be found. Installed, run, uninstalled.
+That of profiles is for 64 bits.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MONARC = os.environ.get("MONARC", str(ROOT / "build/monarc"))
+CROSS = """\
+[binaries]
+c = {compiler}
+ar = '{triplet}-ar'
+strip = '{triplet}-strip'
+objcopy = '{triplet}-objcopy'
+pkg-config = 'false'
+exe_wrapper = {wrapper}
+
+[host_machine]
+system = 'linux'
+cpu_family = '{family}'
+cpu = '{family}'
+endian = 'little'
+"""
+# Compiler, triplet of binutils, Meson's family, what runs programs. Of 32-bit x86 the kernel does.
+MACHINES = {
+    "aarch64-clang": (["clang", "--target=aarch64-linux-gnu"], "aarch64-linux-gnu", "aarch64",
+                      ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]),
+    "armv7": (["arm-linux-gnueabihf-gcc"], "arm-linux-gnueabihf", "arm",
+              ["qemu-arm", "-L", "/usr/arm-linux-gnueabihf"]),
+    "i386": (["i686-linux-gnu-gcc"], "i686-linux-gnu", "x86", ["env"]),
+}
+PROGRAM = """\
+#include <stdio.h>
+__attribute__((noinline)) int twice(int x) { return 2 * x; }
+int main(void)
+{
+    int sum = 0;
+    for (int i = 0; i < 1000; i++)
+        sum += twice(i);
+    printf("%d\\n", sum);
+    return 0;
+}
+"""
+
+
+def run(*command, **more):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **more)
+    if done.returncode:
+        raise AssertionError(f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+class CrossBuilds(unittest.TestCase):
+    def setUp(self):
+        self.work = Path(tempfile.mkdtemp(prefix="monarc-cross-"))
+        self.addCleanup(shutil.rmtree, self.work)
+
+    def build(self, name):
+        compiler, triplet, family, wrapper = MACHINES[name]
+        if not all(map(shutil.which, (compiler[0], triplet + "-ar", triplet + "-gcc", wrapper[0]))):
+            self.skipTest(f"nothing that builds for {name}")
+        cross = self.work / "cross.ini"
+        cross.write_text(CROSS.format(compiler=compiler, triplet=triplet, family=family,
+                                      wrapper=wrapper))
+        environment = {k: v for k, v in os.environ.items() if k not in ("CC", "CFLAGS", "LDFLAGS")}
+        build = self.work / "build"
+        run("meson", "setup", build, ROOT, "--cross-file", cross, "-Danalyser=disabled",
+            "-Dwerror=true", env=environment)
+        run("ninja", "-C", build)
+        return build
+
+    def files(self):
+        return sorted(p.relative_to(self.work) for p in (self.work / "root").rglob("*")
+                      if not p.is_dir())
+
+    def compiled(self, name, *words):
+        _, triplet, _, _ = MACHINES[name]
+        (self.work / "p.c").write_text(PROGRAM)
+        run(triplet + "-gcc", "-O1", "-static", *words, "-lpthread", "-o", "p", cwd=self.work)
+        return self.work / "p"
+
+    def check_profile(self, name):
+        """The calls of a static program are counted."""
+        archive = next((self.work / "root").rglob("libmonarc_rt.a"))
+        program = self.compiled(name, "-pg", "p.c", archive)
+        out = self.work / "out"
+        run(*MACHINES[name][3], program, cwd=self.work, env={**os.environ, "MONARC_OUT": str(out)})
+        info = json.loads(run(MONARC, "info", "--json", out / "gmon.out"))["files"][0]
+        self.assertEqual(info["arcs"]["calls"] - info["arcs"]["calls"] % 1000, 1000)
+
+    def check_coverage(self, name):
+        """So is what ran of it: as many lines as gcov's own runtime would have shown."""
+        archive = next((self.work / "root").rglob("libmonarc_cover.a"))
+        self.compiled(name, "--coverage", "-nodefaultlibs", "p.c", archive, "-lc", "-lgcc",
+                      "-lgcc_eh", "-lc")
+        run(*MACHINES[name][3], self.work / "p", cwd=self.work)
+        source, = json.loads(run(MONARC, "cover", "--json", "-", ".", cwd=self.work))["sources"]
+        counts = {line["line"]: line["count"] for line in source["lines"]}
+        self.assertEqual((counts[2], counts[7]), (1000, 1000))
+
+    def check(self, name, is_64):
+        build = self.build(name)
+        environment = {**os.environ, "DESTDIR": str(self.work / "root")}
+        run("meson", "install", "-C", build, "--no-rebuild", env=environment)
+        names = {p.name for p in self.files()}
+        self.assertLessEqual({"libmonarc_cover.so.1.0.0", "libmonarc_cover.a", "cover.h"}, names)
+        self.assertEqual({"libmonarc_rt.so.1.0.0", "libmonarc_rt.a", "runtime.h"} <= names, is_64)
+        self.assertNotIn("monarc", names)
+        self.check_coverage(name)
+        if is_64:
+            self.check_profile(name)
+        run("ninja", "-C", build, "uninstall", env=environment)
+        self.assertEqual(self.files(), [])
+
+    def test_aarch64_with_clang(self):
+        self.check("aarch64-clang", True)
+
+    def test_armv7(self):
+        self.check("armv7", False)
+
+    def test_i386(self):
+        self.check("i386", False)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main(verbosity=2))
