@@ -143,6 +143,12 @@ bool monarc_counters_write(const struct monarc_counters *c, enum monarc_format f
                            const struct monarc_arcs_form *form, const struct monarc_notes *notes,
                            struct monarc_target *to, struct monarc_error *e);
 
+/* A pair of a stream (gcfn): a file's name, and the counters as gcda. One after the other they are
+ * the stream. */
+bool monarc_counters_write_pair(const struct monarc_counters *c, const char *name,
+                                const struct monarc_arcs_form *form, struct monarc_target *to,
+                                struct monarc_error *e);
+
 void monarc_counters_get_facts(const struct monarc_counters *c, struct monarc_arcs_facts *out);
 bool monarc_counters_function(const struct monarc_counters *c, size_t i,
                               struct monarc_counted_function *out);

@@ -85,6 +85,7 @@ bool monarc_counters_read(struct monarc_counters *c, const struct monarc_source 
 struct counters_writing {
     const struct counters *counters;
     const struct notes *notes; /* or NULL */
+    const char *name;          /* of a pair of a stream, or NULL */
     enum monarc_format format;
     uint32_t version;
     uint8_t byte_order;
@@ -112,25 +113,47 @@ static bool counters_encode_counters(struct call_writing *writing)
         return false;
     if (how->byte_order)
         copy.origin.big_endian = how->byte_order == MONARC_BIG_ENDIAN;
+    if (how->name)
+        return gcfn_write(&writing->w, how->name, &copy, &writing->why);
     return gcda_write(&writing->w, &copy, &writing->why);
+}
+
+static bool counters_write(const struct monarc_counters *c, const struct monarc_arcs_form *form,
+                           struct counters_writing *how, struct monarc_target *to,
+                           struct monarc_error *e)
+{
+    const struct arcs_origin *origin = &c->counters.origin;
+    struct call_writing writing = {.encode = counters_encode_counters, .what = how};
+    how->counters = &c->counters;
+    how->byte_order = form ? form->byte_order : 0;
+    how->is_changed = (form && form->gcc_version) || origin->family == ARCS_RFC || !origin->version;
+    return coverage_version(origin, form, &how->version, e) &&
+           call_write(&writing, &c->heap.memory, to, e);
 }
 
 bool monarc_counters_write(const struct monarc_counters *c, enum monarc_format format,
                            const struct monarc_arcs_form *form, const struct monarc_notes *notes,
                            struct monarc_target *to, struct monarc_error *e)
 {
-    const struct arcs_origin *origin = &c->counters.origin;
-    struct counters_writing how = {.counters = &c->counters,
-                                   .notes = notes ? &notes->notes : NULL,
-                                   .byte_order = form ? form->byte_order : 0,
-                                   .is_changed = (form && form->gcc_version) ||
-                                                 origin->family == ARCS_RFC || !origin->version};
-    struct call_writing writing = {.encode = counters_encode_counters, .what = &how};
-    how.format = format ? format : origin->family == ARCS_RFC ? MONARC_DA : MONARC_GCDA;
+    struct counters_writing how = {.notes = notes ? &notes->notes : NULL};
+    bool is_rfc = c->counters.origin.family == ARCS_RFC;
+    how.format = format ? format : is_rfc ? MONARC_DA : MONARC_GCDA;
+    if (how.format == MONARC_GCFN)
+        return call_fail(e, MONARC_MISUSE,
+                         "a stream has names: monarc_counters_write_pair() writes one of it");
     if (how.format != MONARC_GCDA && how.format != MONARC_DA)
         return call_fail(e, MONARC_MISUSE, "this is no format of counters");
-    return coverage_version(origin, form, &how.version, e) &&
-           call_write(&writing, &c->heap.memory, to, e);
+    return counters_write(c, form, &how, to, e);
+}
+
+bool monarc_counters_write_pair(const struct monarc_counters *c, const char *name,
+                                const struct monarc_arcs_form *form, struct monarc_target *to,
+                                struct monarc_error *e)
+{
+    struct counters_writing how = {.format = MONARC_GCFN, .name = name};
+    if (!name || !*name)
+        return call_fail(e, MONARC_MISUSE, "a pair of a stream has a name");
+    return counters_write(c, form, &how, to, e);
 }
 
 /* ---- what is in them */

@@ -206,6 +206,8 @@ static void try_counters(const struct monarc_source *in, const struct monarc_mem
         monarc_target_free(&out);
         expect_reason(monarc_counters_write(c, MONARC_GCDA, &gcc9, NULL, &out, &e), &e, is_refused);
         monarc_target_free(&out);
+        expect_reason(monarc_counters_write_pair(c, "a.gcda", &gcc9, &out, &e), &e, is_refused);
+        monarc_target_free(&out);
         try_notes(in, memory, c, is_refused);
     }
     monarc_counters_free(sum);

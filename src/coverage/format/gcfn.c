@@ -1,7 +1,8 @@
-/* Reads gcfn streams. The bytes: docs/formats/gcda.md. */
+/* Reads and writes gcfn streams. The bytes: docs/formats/gcda.md. */
 #include "coverage/format/gcfn.h"
 
 #include "coverage/format/arcfile.h"
+#include "coverage/format/arcfile_write.h"
 #include "coverage/format/gcda.h"
 
 static bool magic_is(struct bytes in, uint32_t magic, bool *big_endian)
@@ -45,4 +46,16 @@ bool gcfn_next(struct cursor *in, const char **name, struct counters *out, struc
         return false;
     in->at += out->size_bytes;
     return true;
+}
+
+bool gcfn_write(struct writer *w, const char *name, const struct counters *c, struct err *e)
+{
+    const struct gcov_dialect *dialect = dialect_of_word(c->origin.version);
+    if (!dialect || c->origin.family != ARCS_GCOV)
+        return err_set(e, "these counters have no gcc version to be written as");
+    w->big_endian = c->origin.big_endian;
+    writer_u32(w, GCOV_MAGIC_NAME);
+    writer_u32(w, c->origin.version);
+    arcfile_write_text(w, name, dialect->has_byte_lengths);
+    return gcda_write(w, c, e);
 }

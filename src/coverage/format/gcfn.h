@@ -4,6 +4,7 @@
 #define MONARC_COVERAGE_FORMAT_GCFN_H
 
 #include "base/cursor.h"
+#include "base/writer.h"
 #include "coverage/model/coverage.h"
 
 bool gcfn_probe(struct bytes in);
@@ -12,5 +13,9 @@ bool gcfn_probe(struct bytes in);
  * Fails where the stream breaks off. At the end of `in` there is no next. */
 MUST_CHECK bool gcfn_next(struct cursor *in, const char **name, struct counters *out,
                           struct err *e);
+
+/* Appends a pair: the name, and the counters as gcda_write() does. */
+MUST_CHECK bool gcfn_write(struct writer *w, const char *name, const struct counters *c,
+                           struct err *e);
 
 #endif

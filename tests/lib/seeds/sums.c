@@ -1,6 +1,6 @@
 /* sums trace|recording OUT IN...: what files add up to. A tracefile gets a section of its own
  * first.
- */
+ * sums stream OUT IN: a stream of names and counters, pair by pair. */
 #include <monarc/coverage.h>
 #include <monarc/recording.h>
 
@@ -55,10 +55,34 @@ static int recordings(const char *out, char **in, int len)
     return ok ? 0 : say(&e);
 }
 
+static bool copy_pair(void *context, const char *name, const struct monarc_counters *c)
+{
+    struct monarc_error e;
+    struct monarc_target to = monarc_to_memory();
+    bool ok = !monarc_counters_write(c, MONARC_GCFN, NULL, NULL, &to, &e) &&
+              e.status == MONARC_MISUSE && monarc_counters_write_pair(c, name, NULL, &to, &e) &&
+              fwrite(to.bytes, 1, to.len, (FILE *)context) == to.len;
+    monarc_target_free(&to);
+    return ok;
+}
+
+static int streams(const char *out, const char *in)
+{
+    struct monarc_error e;
+    struct monarc_source source = monarc_from_path(in);
+    FILE *f = fopen(out, "wb");
+    bool ok = f && monarc_counters_walk(&source, NULL, copy_pair, f, &e);
+    if (f)
+        fclose(f);
+    return ok ? 0 : say(&e);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 4)
         return 2;
+    if (!strcmp(argv[1], "stream"))
+        return streams(argv[2], argv[3]);
     return strcmp(argv[1], "trace") ? recordings(argv[2], argv + 3, argc - 3)
                                     : traces(argv[2], argv + 3, argc - 3);
 }
