@@ -296,8 +296,8 @@ bool session_open(struct session *s, struct session_options *o, struct err *e)
     s->summary.profiles_len = o->profiles_len;
     if (o->is_recording ? !session_open_recording(s, o, e) : !session_open_gmon(s, o, e))
         return false;
-    struct graph_rules rules = {.is_unranked =
-                                    true}; /* entries_make() does it, if it comes to that */
+    /* Who prints entries has them ranked: entries_make(). */
+    struct graph_rules rules = {.is_unranked = true};
     progress_phase(o->read.progress, "adding up", 0);
     if (!session_add_static_calls(s, o, &rules, e))
         return false;
