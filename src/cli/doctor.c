@@ -81,10 +81,13 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     struct session_options which = {0};
     if (!session_operands(&which, walk.argv, (size_t)walk.operands, e))
         return EXIT_BAD;
+    struct progress *progress = progress_start();
+    progress_phase(progress, "examining the profile", 0);
     if (which.is_recording)
         diagnosed_recording(&d, which.profiles[0], &r.options);
     else
         diagnosed_profile(&d, which.program, which.profiles[0], &r.options);
+    progress_end(progress);
     return report(&d, &r, out);
 }
 

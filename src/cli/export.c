@@ -173,7 +173,8 @@ static int export_run(const struct command *self, int argc, char **argv, struct 
                       struct err *e)
 {
     struct request r = {.view.session.measures_graph = true};
-    return view_run(self, argc, argv, &(struct view_job){&r, &r.view, export_take, export_report},
+    return view_run(self, argc, argv,
+                    &(struct view_job){&r, &r.view, export_take, export_report, false, &r.output},
                     out, e);
 }
 

@@ -132,7 +132,8 @@ static int flame_run(const struct command *self, int argc, char **argv, struct o
                      struct err *e)
 {
     struct request r = {.output = "flame.svg", .view = {.rules.min_percent = MIN_PERCENT}};
-    return view_run(self, argc, argv, &(struct view_job){&r, &r.view, flame_take, flame_report},
+    return view_run(self, argc, argv,
+                    &(struct view_job){&r, &r.view, flame_take, flame_report, false, &r.output},
                     out, e);
 }
 

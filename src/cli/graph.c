@@ -258,8 +258,9 @@ static int graph_run(const struct command *self, int argc, char **argv, struct o
     struct request r = {.direction = CALLS_FROM_ROOT,
                         .view = {.session = {.measures_graph = true, .others = OTHERS_TOTAL},
                                  .rules.min_percent = -1}};
-    int status = view_run(self, argc, argv,
-                          &(struct view_job){&r, &r.view, graph_take, graph_report, false}, out, e);
+    int status = view_run(
+        self, argc, argv,
+        &(struct view_job){&r, &r.view, graph_take, graph_report, false, &r.output}, out, e);
     vec_free(&r.base.names);
     return status;
 }

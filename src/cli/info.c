@@ -98,7 +98,11 @@ static bool describe_run(const struct request *request, const char *folder, bool
                          struct json *j, struct out *out, struct err *e)
 {
     struct run r = {0};
-    bool ok = recorded_read(folder, &request->read, &r, e);
+    struct profile_options read = request->read;
+    read.progress = progress_start();
+    progress_phase(read.progress, "reading the recording", 0);
+    bool ok = recorded_read(folder, &read, &r, e);
+    progress_end(read.progress);
     if (ok && request->is_json)
         run_info_json(j, folder, &r);
     else if (ok)

@@ -54,6 +54,7 @@ static bool merge_recordings(const struct request *request, char *const *paths, 
              err_in(e, paths[i], "is no recording; recordings are merged with recordings only");
     if (ok && access(path, F_OK) == 0)
         ok = err_in(e, request->output, "holds a recording already; name another folder");
+    progress_phase(request->read.progress, "adding up recordings", 0);
     ok = ok && recorded_read_all(paths, len, &request->read, &sum, e);
     if (ok && mkdir(request->output, 0777) && (errno != EEXIST || !is_folder(request->output)))
         ok = err_errno(e, request->output, errno);

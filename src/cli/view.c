@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool option_decimal(const char *option, const char *value, double *out, struct err *e)
 {
@@ -122,6 +123,20 @@ static bool open_telling(struct session *s, struct session_options *o, struct er
     return ok;
 }
 
+/* Also while the report is made, if it is not written to the same terminal. */
+static bool report_telling(struct session *s, const struct view_job *job, struct out *out,
+                           struct err *e)
+{
+    const char *output = job->output ? *job->output : NULL;
+    bool is_elsewhere =
+        job->output && (output && strcmp(output, "-") ? true : !isatty(STDOUT_FILENO));
+    struct progress *progress = is_elsewhere ? progress_start() : NULL;
+    progress_phase(progress, "making the report", 0);
+    bool ok = job->report(s, job->request, out, e);
+    progress_end(progress);
+    return ok;
+}
+
 static bool open_and_report(struct session *s, const struct view_job *job,
                             const struct option_walk *walk, struct out *out, struct err *e)
 {
@@ -132,7 +147,7 @@ static bool open_and_report(struct session *s, const struct view_job *job,
     if (!job->rows_are_lines)
         filter_locate(&o->filter, &s->functions, session_objects(s));
     prepare_names(s, o);
-    return job->report(s, job->request, out, e) && session_debug_is_whole(s, e);
+    return report_telling(s, job, out, e) && session_debug_is_whole(s, e);
 }
 
 int view_run(const struct command *self, int argc, char **argv, const struct view_job *job,

@@ -92,7 +92,8 @@ struct view_job {
     struct view_options *options; /* of the request */
     option_taker *take;
     bool (*report)(struct session *s, void *request, struct out *out, struct err *e);
-    bool rows_are_lines; /* what filters admit are lines, not functions */
+    bool rows_are_lines;       /* what filters admit are lines, not functions */
+    const char *const *output; /* of the request: the file that it may write; NULL: it never does */
 };
 
 /* Takes the arguments, opens, reports and closes; returns an exit status. */

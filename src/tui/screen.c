@@ -1,6 +1,7 @@
 /* The loop: keys and signals in, screens out. */
 #include "tui/screen.h"
 
+#include "output/progress.h"
 #include "tui/editor.h"
 #include "tui/guard.h"
 #include "tui/model/press.h"
@@ -178,7 +179,11 @@ bool screen_run(const struct tui_options *o, const struct terminal_state *t, str
 {
     struct tui tui = {0};
     struct screen s = {.tui = &tui, .terminal = t};
-    bool ok = tui_open(&tui, o, e) && guard_run(t, hold, &s, e);
+    struct progress *progress = progress_start();
+    progress_phase(progress, "opening what is to be shown", 0);
+    bool ok = tui_open(&tui, o, e);
+    progress_end(progress);
+    ok = ok && guard_run(t, hold, &s, e);
     surface_deinit(&s.surface);
     tui_close(&tui);
     return ok;

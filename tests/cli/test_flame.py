@@ -187,13 +187,34 @@ class Graph(unittest.TestCase):
         wanted |= {(n, n): e["recursive_calls"] for n, e in functions.items() if (n, n) in arcs}
         self.assertEqual(arcs["fact", "fact"], 8000000000)
         self.assertEqual(arcs, wanted)
-        self.assertRegex(text, r'label="cycle 1: 14.47 %"; n\d+; n\d+; }')
+        self.assertRegex(text, r'label="cycle 1: 14.47 %"; tooltip="cycle 1: [^"]*"; n\d+; n\d+; }')
         self.assertIn("estimated by counts of calls", text)
 
     def test_limit_says_what_is_left_out(self):
         text = self.dot("--limit=3", *self.DEMO)
         self.assertLessEqual(len(self.NODE.findall(text)), 3)
         self.assertRegex(text, r"\d+ more are left out")
+
+    def test_members_of_a_cycle_that_are_left_out(self):
+        """One box stands for them, and calls from outside and to the outside keep their times and counts."""
+        whole = self.dot(*self.DEMO)
+        names = {name: node for node, name, *_ in self.NODE.findall(whole)}
+        self.assertNotIn("more function", whole)
+        text = self.dot("--limit=7", *self.DEMO)
+        rest, = re.findall(r'(n\d+) \[label="1 more function"', text)
+        self.assertNotIn(names["pong"], [node for node, *_ in self.NODE.findall(text)])
+        arcs = {(a, b): (share, calls) for a, b, share, calls in self.ARC.findall(text)}
+        self.assertEqual(arcs[names["main"], names["ping"]], ("14.47", "3"))
+        self.assertNotIn((names["ping"], rest), arcs)
+        more = self.dot("--limit=8", "--ignore=^pong$", *self.DEMO)
+        self.assertIn("1 more function", more)
+        arcs = {(a, b): (share, calls) for a, b, share, calls in self.ARC.findall(more)}
+        self.assertEqual(arcs[rest, names["fact"]], ("1.46", "12"))
+
+    def test_tips(self):
+        text = self.dot(*self.DEMO)
+        self.assertIn('tooltip="main calls ping\\n14.47 %, 3x", labeltooltip="main calls ping\\n14.47 %, 3x"', text)
+        self.assertIn('tooltip="ping calls pong\\n7000x"', text)
 
     @unittest.skipUnless(shutil.which("dot"), "Graphviz is not here")
     def test_hostile_names(self):

@@ -82,6 +82,32 @@ class Progress(unittest.TestCase):
         self.assertEqual(status, 0, said)
         self.assertIn(b"\rmonarc: reading profiles: 1 of 2, 50 % (1 s)", said)
 
+    def test_every_command_that_reads_profiles(self):
+        """At once, as each waits for its own input."""
+        demo, profile = PROGRAMS / "demo", PROGRAMS / "demo.gmon"
+        commands = {"diff": [demo, profile], "check": ["--baseline", profile, demo], "export": ["--format", "folded", "-o", "out", demo],
+                    "flame": ["-o", "out", demo], "order": ["-o", "out", demo], "graph": ["--dot", "-o", "out", demo],
+                    "doctor": [demo]}
+        answers = {}
+
+        def run(name, arguments):
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "late.gmon")
+                feeder = late_profile(path, 1.6)
+                answers[name] = on_terminal(name, *[Path(folder, a) if a == "out" else a for a in arguments], path)
+                feeder.join(LONGEST)
+        threads = [threading.Thread(target=run, args=command) for command in commands.items()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for name in commands:
+            said, _, status = answers[name]
+            with self.subTest(command=name):
+                self.assertIn(status, (0, 1), said)
+                self.assertRegex(said, rb"\rmonarc: (reading profiles|examining the profile)[^\r]* \(1 s\)")
+                self.assertEqual(said.split(b"\r")[-2].strip(), b"")
+
     def test_silent_where_it_is_fast(self):
         said, _, status = on_terminal("flat", "--csv", PROGRAMS / "demo", PROGRAMS / "demo.gmon")
         self.assertEqual((said, status), (b"", 0))

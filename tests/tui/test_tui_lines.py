@@ -110,6 +110,12 @@ class Lines(Case):
         self.assertEqual(copies, sorted(copies, reverse=True))
         self.assertAlmostEqual(sum(copies), 100 * line["self_share"], delta=0.011)
 
+    def test_narrow(self):
+        """The share and the number of a line are there in 40 columns, too."""
+        screen = self.at_line("return v", "new", "new.gmon")
+        screen.resize(40, 10)
+        self.assertRegex(screen.wait(r"^ *[\d.]+ +3 static inline long"), "(?m)^ *self% +line ")
+
     def test_ways_out(self):
         screen = self.at_line("return v", "new", "new.gmon")
         screen.press("Enter")

@@ -289,12 +289,22 @@ static const struct verdict_case *check_first(const struct verdict *v, enum case
     return NULL;
 }
 
+static bool check_compare(struct request *r, struct err *e)
+{
+    struct progress *progress = progress_start();
+    r->view.session.read.progress = r->cover.session.read.progress = progress;
+    bool ok = (!r->new.profiles.len || check_profiles(r, e)) &&
+              (!r->new.coverage.len || check_coverage(r, e));
+    r->view.session.read.progress = r->cover.session.read.progress = NULL;
+    progress_end(progress);
+    return ok;
+}
+
 static int check_judge(struct request *r, struct out *out, struct err *e)
 {
     const struct verdict *v = &r->verdict;
     rules_default(&r->rules);
-    if (!cover_options_finish(&r->cover, e) || (r->new.profiles.len && !check_profiles(r, e)) ||
-        (r->new.coverage.len && !check_coverage(r, e)))
+    if (!cover_options_finish(&r->cover, e) || !check_compare(r, e))
         return EXIT_BAD;
     check_shorten_paths(r);
     if (!check_print(r, out, e))

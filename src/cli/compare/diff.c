@@ -126,6 +126,18 @@ static bool diff_is_coverage(const struct request *r, bool *is_coverage, struct 
 
 /* --- profiles -------------------------------------------------------------------------------- */
 
+static bool diff_open_sides(struct request *r, struct side *old, struct side *new, struct err *e)
+{
+    struct session_options *o = &r->view.session;
+    struct progress *progress = progress_start();
+    o->read.progress = progress;
+    bool ok = side_open(old, o, &(struct side_names){r->program, r->old.at, r->old.len}, e) &&
+              side_open(new, o, &(struct side_names){r->program, r->new.at, r->new.len}, e);
+    o->read.progress = NULL;
+    progress_end(progress);
+    return ok;
+}
+
 static int diff_profiles(struct request *r, struct out *out, struct err *e)
 {
     struct side old = {0}, new = {0};
@@ -137,10 +149,7 @@ static int diff_profiles(struct request *r, struct out *out, struct err *e)
                                      .shows_all = r->view.rules.shows_all,
                                      .limit = r->view.rules.limit};
     int status = EXIT_BAD;
-    if (side_open(&old, &r->view.session, &(struct side_names){r->program, r->old.at, r->old.len},
-                  e) &&
-        side_open(&new, &r->view.session, &(struct side_names){r->program, r->new.at, r->new.len},
-                  e)) {
+    if (diff_open_sides(r, &old, &new, e)) {
         comparison_make(&c, &old, &new, &rules, &r->arena);
         struct report_input in = {.comparison = &c};
         print_report(REPORT_COMPARISON, &in, &r->view.print, out);
@@ -176,6 +185,19 @@ static void diff_print_coverage(const struct coverage_change *c, const struct re
     terminal_end(&terminal, out);
 }
 
+static bool diff_open_results(struct request *r, struct coverage_session *old,
+                              struct coverage_session *new, struct err *e)
+{
+    struct coverage_options *o = &r->cover.session;
+    struct progress *progress = progress_start();
+    o->read.progress = progress;
+    bool ok = diff_open_coverage(old, r, r->old.at, r->old.len, e) &&
+              diff_open_coverage(new, r, r->new.at, r->new.len, e);
+    o->read.progress = NULL;
+    progress_end(progress);
+    return ok;
+}
+
 static int diff_coverage(struct request *r, struct out *out, struct err *e)
 {
     struct coverage_session old = {0}, new = {0};
@@ -187,9 +209,7 @@ static int diff_coverage(struct request *r, struct out *out, struct err *e)
                 r->view.print.format);
         return EXIT_BAD;
     }
-    if (cover_options_finish(&r->cover, e) &&
-        diff_open_coverage(&old, r, r->old.at, r->old.len, e) &&
-        diff_open_coverage(&new, r, r->new.at, r->new.len, e)) {
+    if (cover_options_finish(&r->cover, e) && diff_open_results(r, &old, &new, e)) {
         coverage_change_make(&c, &old.result, &new.result);
         diff_print_coverage(&c, r, format, out);
         status = change_count(&c) ? EXIT_DIFFERS : EXIT_FINE;

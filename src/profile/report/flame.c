@@ -50,13 +50,17 @@ static const char *flame_fill(const struct flame *f, const struct flame_frame *f
     return FLAME_STEPS[step].fill;
 }
 
+/* Seconds with decimals; what is counted (cycles, bytes, ...) whole. */
 static void flame_put_amount(struct out *out, const struct summary *s, double samples)
 {
-    char unit[2] = {s->abbreviation > ' ' && s->abbreviation <= '~' ? s->abbreviation : '?', 0};
-    if (s->rate > 0) {
+    bool is_time = s->rate > 0 && !strcmp(s->dimension, "seconds");
+    if (is_time) {
         out_fixed(out, summary_time(s, samples), 0, 3);
+        out_str(out, " s");
+    } else if (s->rate > 0) {
+        out_fixed(out, summary_time(s, samples), 0, 0);
         out_char(out, ' ');
-        svg_str(out, unit);
+        svg_str(out, s->dimension);
     } else {
         out_fixed(out, samples, 0, 0);
         out_str(out, " samples");

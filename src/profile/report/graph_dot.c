@@ -4,6 +4,7 @@
  * along it. What has no entry is left out, and the caption says how much that is. */
 #include "profile/report/graph.h"
 
+#include "base/map.h"
 #include "output/dot_quoted.h"
 #include "output/text.h"
 
@@ -11,11 +12,15 @@
 
 enum { LABEL_ROOM = 36, TIP_ROOM = 500 };
 
+/* From there on boxes are not moved for as long as arrows get a little shorter. */
+enum { MANY_BOXES = 100 };
+
 struct dot {
     struct out *out;
     const struct entries *table;
     struct names *names;
-    bool *is_shown; /* per node of the graph */
+    bool *is_shown;                          /* per node of the graph */
+    uint32_t *shown_members, *other_members; /* per cycle: with a box of their own, without */
 };
 
 static void dot_name(struct out *out, const char *name, int room)
@@ -57,20 +62,127 @@ static void dot_node(struct dot *d, uint32_t node)
     out_printf(d->out, "\\ncalls: %" PRIu64 "\"];\n", n->calls + n->self_calls);
 }
 
-static void dot_arc(struct dot *d, const struct graph_arc *arc)
+/* --- arrows ---------------------------------------------------------------------------------- */
+
+/* Calls that one arrow stands for. Ends are functions of the picture, or cycles: those of their
+ * members that have no box of their own share one. */
+struct dot_arrow {
+    uint32_t from, to;
+    double samples;
+    uint64_t count;
+    bool is_internal, is_static;
+};
+
+struct dot_arrows {
+    struct map known;
+    VEC(struct dot_arrow) all;
+};
+
+static uint32_t dot_end(const struct dot *d, uint32_t function)
 {
-    const double thinnest = 0.7, slope = 0.06;
+    uint32_t head = d->table->graph->nodes[function].head;
+    if (d->is_shown[function])
+        return function;
+    return head != function && d->shown_members[head] ? head : NO_NODE;
+}
+
+static void dot_take_arc(const struct dot *d, struct dot_arrows *arrows,
+                         const struct graph_arc *arc)
+{
     const struct graph *g = d->table->graph;
-    double percent = dot_percent(d, arc->self + arc->children);
-    bool is_internal = graph_arc_is_internal(g, arc);
-    bool is_static = graph_arc_is_static(g, arc) && !g->is_measured;
-    out_printf(d->out, "  n%" PRIu32 " -> n%" PRIu32 " [label=\" ", arc->caller, arc->callee);
-    if (percent > 0 && !is_internal)
-        out_printf(d->out, "%.2f %%%s", percent, arc->count ? "\\n " : "");
-    if (arc->count)
-        out_printf(d->out, "%" PRIu64 "x", arc->count);
-    out_printf(d->out, "\", penwidth=%.2f%s];\n", thinnest + slope * (is_internal ? 0 : percent),
-               is_static ? ", style=dotted" : "");
+    uint32_t from = dot_end(d, arc->caller), to = dot_end(d, arc->callee);
+    bool is_internal = graph_arc_is_internal(g, arc), is_new;
+    bool are_boxes = from == arc->caller && to == arc->callee;
+    if (from == NO_NODE || to == NO_NODE || (is_internal && !are_boxes))
+        return;
+    uint32_t at = map_index(&arrows->known, from, to, arrows->all.len, &is_new);
+    if (is_new)
+        vec_push(&arrows->all,
+                 ((struct dot_arrow){
+                     .from = from, .to = to, .is_internal = is_internal, .is_static = true}));
+    arrows->all.at[at].samples += arc->self + arc->children;
+    arrows->all.at[at].count += arc->count;
+    arrows->all.at[at].is_static &= graph_arc_is_static(g, arc) && !g->is_measured;
+}
+
+static void dot_end_name(const struct dot *d, uint32_t end)
+{
+    const struct graph *g = d->table->graph;
+    if (graph_is_cycle(g, end))
+        out_printf(d->out, "cycle %" PRIu32, g->nodes[end].cycle);
+    else
+        dot_name(d->out, names_text(d->names, end), TIP_ROOM);
+}
+
+static void dot_amount(const struct dot *d, const struct dot_arrow *a, double percent,
+                       const char *between)
+{
+    if (percent > 0 && !a->is_internal)
+        out_printf(d->out, "%.2f %%%s", percent, a->count ? between : "");
+    if (a->count)
+        out_printf(d->out, "%" PRIu64 "x", a->count);
+}
+
+static void dot_tip(const struct dot *d, const struct dot_arrow *a, double percent)
+{
+    dot_end_name(d, a->from);
+    out_str(d->out, " calls ");
+    dot_end_name(d, a->to);
+    out_str(d->out, "\\n");
+    dot_amount(d, a, percent, ", ");
+}
+
+/* Little of what stands for members that are not shown is of use: many thin arrows. */
+static void dot_arrow(const struct dot *d, const struct dot_arrow *a)
+{
+    const double thinnest = 0.7, slope = 0.06, least = 0.5;
+    const struct graph *g = d->table->graph;
+    bool is_from_cycle = graph_is_cycle(g, a->from), is_to_cycle = graph_is_cycle(g, a->to);
+    double percent = dot_percent(d, a->samples);
+    if ((is_from_cycle || is_to_cycle) && d->table->summary->has_samples && percent < least)
+        return;
+    out_printf(d->out, "  n%" PRIu32 " -> n%" PRIu32 " [label=\" ", a->from, a->to);
+    dot_amount(d, a, percent, "\\n ");
+    out_printf(d->out, "\", penwidth=%.2f%s", thinnest + slope * (a->is_internal ? 0 : percent),
+               a->is_static ? ", style=dotted" : "");
+    out_str(d->out, ", tooltip=\"");
+    dot_tip(d, a, percent);
+    out_str(d->out, "\", labeltooltip=\"");
+    dot_tip(d, a, percent);
+    out_str(d->out, "\"];\n");
+}
+
+static void dot_all_arrows(const struct dot *d)
+{
+    const struct graph *g = d->table->graph;
+    struct dot_arrows arrows = {0};
+    for (uint32_t i = 0; i < g->arcs_len; i++)
+        dot_take_arc(d, &arrows, &g->arcs[i]);
+    for (size_t i = 0; i < arrows.all.len; i++)
+        dot_arrow(d, &arrows.all.at[i]);
+    map_deinit(&arrows.known);
+    vec_free(&arrows.all);
+}
+
+/* --- cycles ---------------------------------------------------------------------------------- */
+
+static void dot_count_members(struct dot *d)
+{
+    const struct graph *g = d->table->graph;
+    for (uint32_t c = g->functions->len; c < g->len; c++)
+        for (uint32_t i = g->nodes[c].next_member; i != NO_NODE; i = g->nodes[i].next_member)
+            ++*(d->is_shown[i] ? &d->shown_members[c] : &d->other_members[c]);
+}
+
+/* One box for all members that have none: calls from outside end there. */
+static void dot_other_members(struct dot *d, uint32_t cycle)
+{
+    uint32_t n = d->other_members[cycle];
+    if (n)
+        out_printf(d->out,
+                   " n%" PRIu32 " [label=\"%" PRIu32 " more function%s\", style=\"dashed\", "
+                   "tooltip=\"members of cycle %" PRIu32 " that have no box of their own\"];",
+                   cycle, n, n == 1 ? "" : "s", d->table->graph->nodes[cycle].cycle);
 }
 
 static void dot_clusters(struct dot *d)
@@ -84,14 +196,18 @@ static void dot_clusters(struct dot *d)
             if (!has_begun)
                 out_printf(d->out,
                            "  subgraph cluster_%" PRIu32 " { style=\"dashed\"; color=\"#444444\"; "
-                           "label=\"cycle %" PRIu32 ": %.2f %%\";",
+                           "label=\"cycle %" PRIu32 ": %.2f %%\"; tooltip=\"cycle %" PRIu32
+                           ": functions that call each other around\";",
                            g->nodes[c].cycle, g->nodes[c].cycle,
-                           dot_percent(d, g->nodes[c].self + g->nodes[c].children));
+                           dot_percent(d, g->nodes[c].self + g->nodes[c].children),
+                           g->nodes[c].cycle);
             has_begun = true;
             out_printf(d->out, " n%" PRIu32 ";", i);
         }
-        if (has_begun)
-            out_str(d->out, " }\n");
+        if (!has_begun)
+            continue;
+        dot_other_members(d, c);
+        out_str(d->out, " }\n");
     }
 }
 
@@ -113,9 +229,15 @@ void graph_dot(struct out *out, const struct report_input *in)
     const struct entries *t = in->entries;
     const struct graph *g = t->graph;
     struct arena scratch = {0};
-    struct dot d = {out, t, in->names, ARENA_NEW(&scratch, bool, g->len + 1)};
+    struct dot d = {out,
+                    t,
+                    in->names,
+                    ARENA_NEW(&scratch, bool, g->len + 1),
+                    ARENA_NEW(&scratch, uint32_t, g->len + 1),
+                    ARENA_NEW(&scratch, uint32_t, g->len + 1)};
     for (uint32_t i = 0; i < t->len; i++)
         d.is_shown[t->shown[i]] = true;
+    dot_count_members(&d);
     out_str(
         out,
         "digraph \"calls\" {\n"
@@ -123,14 +245,14 @@ void graph_dot(struct out *out, const struct report_input *in)
         "  node [shape=box, style=filled, color=\"#6b5c3a\", fontname=\"Helvetica\", "
         "fontsize=11, margin=\"0.08,0.04\"];\n"
         "  edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.7];\n");
+    if (t->len > MANY_BOXES)
+        out_str(out, "  graph [nslimit=1];\n");
     dot_caption(&d);
     for (uint32_t i = 0; i < g->functions->len; i++)
         if (d.is_shown[i])
             dot_node(&d, i);
     dot_clusters(&d);
-    for (uint32_t i = 0; i < g->arcs_len; i++)
-        if (d.is_shown[g->arcs[i].caller] && d.is_shown[g->arcs[i].callee])
-            dot_arc(&d, &g->arcs[i]);
+    dot_all_arrows(&d);
     out_str(out, "}\n");
     arena_deinit(&scratch);
 }

@@ -27,7 +27,15 @@ static void source_layout_add(struct source_layout *l, int which, const char *he
 
 static void source_layout_make(struct source_layout *l, const struct tui *t, size_t room)
 {
-    enum { LEAST_TEXT = 48, SHARE = 6, BRANCHES = 6, CONDITIONS = 5, NEVER = 5, SINCE = 6 };
+    enum {
+        COMMON = 80,
+        LEAST_TEXT = 48,
+        SHARE = 6,
+        BRANCHES = 6,
+        CONDITIONS = 5,
+        NEVER = 5,
+        SINCE = 6
+    };
     const struct source_table *table = &t->source;
     *l = (struct source_layout){.tui = t, .table = table};
     l->summary =
@@ -54,7 +62,7 @@ static void source_layout_make(struct source_layout *l, const struct tui *t, siz
     if (table->has_conditions)
         source_layout_add(l, SOURCE_CONDITIONS, "cond", CONDITIONS, 65);
     source_layout_add(l, SOURCE_LINE, "line", (size_t)text_digits(table->lines.len), 100);
-    columns_fit(&l->columns, room, LEAST_TEXT);
+    columns_fit(&l->columns, room, room < COMMON ? room * LEAST_TEXT / COMMON : LEAST_TEXT);
 }
 
 uint32_t draw_source_columns(const struct tui *t)
