@@ -2,20 +2,22 @@
  *
  * A frame is solid where stacks were sampled or where the graph leaves no other way, and hatched
  * where the model of the call graph assigns time by call counts. Frames narrower than half a pixel
- * are not drawn; their time is in the frame below them. */
+ * are not drawn; their time is in the frame below them.
+ *
+ * A click zooms to a frame, which has the whole width then. Of that width a part may be shown: `factor` times as wide,
+ * from `left` on, a share of it. */
 
-const FRAME_HEIGHT = 20, LEAST_WIDTH = 0.5, TEXT_WIDTH = 30;
+const FRAME_HEIGHT = 20, LEAST_WIDTH = 0.5, TEXT_WIDTH = 30, MOST_FACTOR = 1e6, LEAST_DRAG = 4;
 
 class Flame {
     constructor(options) {
         Object.assign(this, options);
-        this.root = 0;
-        this.chosen = 0;
         this.pattern = null;
         this.canvas = element("canvas", { tabindex: "0", role: "img",
             "aria-label": "call paths; the table of functions has the same figures",
-            onmousemove: event => this.hover(event), onmouseleave: () => this.say(null),
-            onclick: event => this.click(event), onkeydown: event => this.key(event) });
+            onpointerdown: event => this.press(event), onpointermove: event => this.move(event),
+            onpointerup: event => this.release(event), onpointercancel: () => { this.held = null; },
+            onpointerleave: () => this.say(null), onwheel: event => this.wheel(event), onkeydown: event => this.key(event) });
         this.status = element("p", { class: "frame", role: "status" });
         this.holder = element("div", { class: "flame" }, this.canvas);
         new ResizeObserver(() => this.draw()).observe(this.holder);
@@ -24,7 +26,8 @@ class Flame {
 
     setTree(tree) {
         this.tree = tree;
-        this.root = this.chosen = 0;
+        this.root = this.chosen = this.left = 0;
+        this.factor = 1;
         this.match();
         this.measure();
         this.draw();
@@ -32,7 +35,7 @@ class Flame {
 
     /* How deep it goes below the root, of what can be seen. */
     measure() {
-        const { tree } = this, least = tree.total[this.root] * LEAST_WIDTH / 4000;
+        const { tree } = this, least = tree.total[this.root] * LEAST_WIDTH / 4000 / this.factor;
         let deepest = 0;
         const stack = [[this.root, 0]];
         while (stack.length) {
@@ -81,17 +84,13 @@ class Flame {
     }
 
     draw() {
-        const width = this.holder.clientWidth, ratio = window.devicePixelRatio || 1;
+        const width = this.holder.clientWidth;
         if (!width)
             return;
-        const height = this.depth * FRAME_HEIGHT + 1;
-        this.canvas.width = Math.round(width * ratio);
-        this.canvas.height = Math.round(height * ratio);
-        this.canvas.style.width = `${width}px`;
-        this.canvas.style.height = `${height}px`;
-        this.context = this.canvas.getContext("2d");
-        this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        this.width = width;
+        this.resize(width, this.depth * FRAME_HEIGHT + 1);
         this.style = getComputedStyle(this.holder);
+        this.tones = new Map();
         this.context.font = `12px ${this.style.fontFamily}`;
         this.context.textBaseline = "middle";
         this.drawn = [];
@@ -100,18 +99,30 @@ class Flame {
         this.tell();
     }
 
+    resize(width, height) {
+        const ratio = window.devicePixelRatio || 1;
+        const size = [Math.round(width * ratio), Math.round(height * ratio)];
+        this.context = this.canvas.getContext("2d");
+        if (this.canvas.width !== size[0] || this.canvas.height !== size[1])
+            [this.canvas.width, this.canvas.height] = size;
+        Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
+        this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        this.context.clearRect(0, 0, width, height);
+    }
+
     drawBelow(width) {
-        const { tree } = this, scale = width / (tree.total[this.root] || 1);
-        const stack = [[this.root, 0, this.above.length]];
+        const { tree } = this, scale = width * this.factor / (tree.total[this.root] || 1);
+        const stack = [[this.root, -this.left * width * this.factor, this.above.length]];
         while (stack.length) {
             const [node, x, depth] = stack.pop();
             this.frame(node, x, tree.total[node] * scale, depth);
             let at = x;
             for (let k = tree.kids.start[node]; k < tree.kids.start[node + 1]; k++) {
                 const kid = tree.kids.item[k], wide = tree.total[kid] * scale;
-                if (wide < LEAST_WIDTH)
+                if (wide < LEAST_WIDTH || at >= width)
                     break;
-                stack.push([kid, at, depth + 1]);
+                if (at + wide > 0)
+                    stack.push([kid, at, depth + 1]);
                 at += wide;
             }
         }
@@ -121,21 +132,29 @@ class Flame {
         return node && this.tree.fn[node] >= 0 ? functionName(this.tree.fn[node]) : this.rootName;
     }
 
+    /* What the style says, asked once for each picture. */
+    tone(name) {
+        if (!this.tones.has(name))
+            this.tones.set(name, this.style.getPropertyValue(name));
+        return this.tones.get(name);
+    }
+
     colour(node) {
         const fn = this.tree.fn[node], f = page.functions;
         if (this.matches)
-            return this.matches[fn] ? this.style.getPropertyValue("--match") : this.style.getPropertyValue("--idle");
+            return this.matches[fn] ? this.tone("--match") : this.tone("--idle");
         if (!node || f.kind[fn] >= KIND.small)
-            return this.style.getPropertyValue("--idle");
+            return this.tone("--idle");
         if (this.isCompared)
-            return comparedColour(fn, this.style);
+            return comparedColour(fn, name => this.tone(name));
         if (this.isByObject)
-            return `hsl(${hueOf(objectName(fn))} ${this.style.getPropertyValue("--frame-tone")})`;
-        return `hsl(${15 + hueOf(f.name[fn]) % 45} ${this.style.getPropertyValue("--frame-tone")})`;
+            return `hsl(${hueOf(objectName(fn))} ${this.tone("--frame-tone")})`;
+        return `hsl(${15 + hueOf(f.name[fn]) % 45} ${this.tone("--frame-tone")})`;
     }
 
-    frame(node, x, wide, depth) {
+    frame(node, from, whole, depth) {
         const c = this.context, y = this.row(depth) * FRAME_HEIGHT;
+        const x = Math.max(0, from), wide = Math.min(from + whole, this.width) - x;
         const inner = Math.max(wide - 1, LEAST_WIDTH);
         c.fillStyle = this.colour(node);
         c.fillRect(x, y, inner, FRAME_HEIGHT - 1);
@@ -157,7 +176,7 @@ class Flame {
         c.beginPath();
         c.rect(x, y, wide, FRAME_HEIGHT - 1);
         c.clip();
-        c.strokeStyle = this.style.getPropertyValue("--hatch");
+        c.strokeStyle = this.tone("--hatch");
         c.lineWidth = 1;
         c.beginPath();
         for (let at = x - FRAME_HEIGHT; at < x + wide; at += 7) {
@@ -174,7 +193,7 @@ class Flame {
         let fits = text.slice(0, Math.ceil(room / 4));
         while (fits.length > 1 && c.measureText(fits + (fits === text ? "" : "…")).width > room)
             fits = fits.slice(0, Math.floor(fits.length * 0.9));
-        c.fillStyle = this.style.getPropertyValue("--frame-text");
+        c.fillStyle = this.tone("--frame-text");
         if (fits.length > 2 || fits === text)
             c.fillText(fits === text ? fits : `${fits}…`, x, y);
     }
@@ -210,21 +229,81 @@ class Flame {
             this.status.textContent = this.describe(node);
     }
 
-    hover(event) {
-        this.say(this.at(event));
+    zoom(node) {
+        this.root = this.chosen = node;
+        this.show(0, 1);
     }
 
-    click(event) {
-        const node = this.at(event);
+    /* --- a part of the width ---------------------------------------------------------------- */
+
+    show(left, factor) {
+        const before = this.factor;
+        this.factor = Math.max(1, Math.min(MOST_FACTOR, factor));
+        this.left = Math.max(0, Math.min(1 - 1 / this.factor, left));
+        if (this.factor !== before || this.factor === 1)
+            this.measure();
+        this.drawSoon();
+    }
+
+    /* Once a picture of the screen, however often it was asked for. */
+    drawSoon() {
+        if (this.isWaiting)
+            return;
+        this.isWaiting = true;
+        requestAnimationFrame(() => {
+            this.isWaiting = false;
+            this.draw();
+        });
+    }
+
+    /* Wider or narrower, with what is at `x` staying there. */
+    widen(by, x) {
+        const at = this.left + x / this.width / this.factor;
+        const factor = Math.max(1, Math.min(MOST_FACTOR, this.factor * by));
+        this.show(at - x / this.width / factor, factor);
+    }
+
+    pan(pixels) {
+        this.show(this.left + pixels / this.width / this.factor, this.factor);
+    }
+
+    wheel(event) {
+        if (event.ctrlKey || event.metaKey)
+            this.widen(Math.exp(-event.deltaY / 200), event.clientX - this.canvas.getBoundingClientRect().left);
+        else if (event.deltaX || event.shiftKey)
+            this.pan(event.deltaX || event.deltaY);
+        else
+            return;
+        event.preventDefault();
+    }
+
+    press(event) {
+        this.held = event.button === 0 ? { x: event.clientX, isDragged: false } : null;
+    }
+
+    move(event) {
+        if (!this.held || !(event.buttons & 1)) {
+            this.say(this.at(event));
+            return;
+        }
+        const by = event.clientX - this.held.x;
+        if (!this.held.isDragged && Math.abs(by) < LEAST_DRAG)
+            return;
+        if (!this.held.isDragged)
+            this.canvas.setPointerCapture(event.pointerId);
+        this.held = { x: event.clientX, isDragged: true };
+        this.pan(-by);
+    }
+
+    /* A click, unless the picture was dragged. */
+    release(event) {
+        const node = this.held && !this.held.isDragged ? this.at(event) : -1;
+        this.held = null;
         if (node >= 0)
             this.zoom(node);
     }
 
-    zoom(node) {
-        this.root = this.chosen = node;
-        this.measure();
-        this.draw();
-    }
+    /* --- keys -------------------------------------------------------------------------------- */
 
     /* Parent, first child, or the next of the same parent. */
     neighbour(key) {
@@ -251,6 +330,10 @@ class Flame {
             this.zoom(0);
         } else if (event.key === "c" && chosen && this.tree.fn[chosen] < page.functions.measured) {
             go({ view: "callers", fn: functionKey(this.tree.fn[chosen]) });
+        } else if (event.key === "+" || event.key === "-") {
+            this.widen(event.key === "+" ? 1.5 : 1 / 1.5, this.width / 2);
+        } else if (event.shiftKey && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
+            this.pan((event.key === "ArrowLeft" ? -1 : 1) * this.width / 10);
         } else {
             const to = this.neighbour(event.key);
             if (to < 0 && !event.key.startsWith("Arrow"))

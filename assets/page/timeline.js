@@ -34,6 +34,8 @@ class Timeline {
 
     nameOf(lane) {
         const process = this.data.threads.process[lane];
+        if (hasOneProcess())
+            return threadName(lane);
         return `${shortened(this.data.processes.name[process])} ${this.data.processes.pid[process]} · ${threadName(lane)}`;
     }
 
@@ -190,6 +192,11 @@ function legend() {
         element("span", {}, element("span", { class: `swatch state${i}`, "aria-hidden": "true" }), text)));
 }
 
+function hasOneProcess() {
+    return page.profile.timeline.processes.pid.length < 2;
+}
+
+/* The name first: it is what a narrow screen must show. */
 function threadTable() {
     const t = page.profile.timeline, sums = t.threads.tid.map(() => [0, 0, 0]);
     t.samples.thread.forEach((thread, i) => {
@@ -198,8 +205,9 @@ function threadTable() {
     });
     const rows = sums.map((sum, i) => [sum, i]).filter(([sum]) => sum.some(part => part > 0))
         .sort((l, r) => r[0][0] + r[0][1] - l[0][0] - l[0][1]).slice(0, 100)
-        .map(([sum, i]) => [...sum.map(part => amountText(part)), String(t.processes.pid[t.threads.process[i]]), threadName(i)]);
-    return smallTable("Threads", [...STATES, "process", "thread"], rows, 4);
+        .map(([sum, i]) => [threadName(i), ...(hasOneProcess() ? [] : [String(t.processes.pid[t.threads.process[i]])]),
+            ...sum.map(part => amountText(part))]);
+    return smallTable("Threads", ["thread", ...(hasOneProcess() ? [] : ["process"]), ...STATES], rows, -1);
 }
 
 function showTimeline(main) {

@@ -103,7 +103,8 @@ static void html_find_lines(struct html_data *d, const struct html_options *o)
                                      .names = &s->names,
                                      .objects = d->profile.objects,
                                      .keeps_stretches = o->has_code,
-                                     .keeps_idle = o->has_code};
+                                     .keeps_idle = o->has_code,
+                                     .keeps_extents = o->is_base || o->base.len};
     progress_phase(progress, "reading line numbers", 0);
     source_lines_make(&d->lines, &d->input, &is_found, &d->arena);
     d->profile.lines = &d->lines;
@@ -249,6 +250,7 @@ static bool html_open_base(struct html_data *d, struct html_options *o, struct e
                                                .no_demangle = o->view.session.no_demangle};
     q->cover = o->cover;
     q->cover.session.patch = NULL;
+    q->is_base = true;
     html_operands(q, o->base.at, o->base.len);
     q->cover.session.result.ignores_markers |= html_is_all_traces(q);
     if (q->profile.len == 1 && !is_recording(q->profile.at[0]) && o->profile.len) {

@@ -21,6 +21,7 @@ struct page {
     struct measured_sources files;
     struct line_details details;
     struct sources_before before;
+    struct base_lines base_lines;
     struct source_data sources;
     struct out *source_blocks; /* one a source */
     struct out main_block, calls_block;
@@ -88,9 +89,10 @@ struct page *page_new(const struct page_input *in, struct progress *progress)
                                          .folder = in->folder});
     if (in->profile)
         page_rows_make(&p->rows, in->profile);
-    p->sources =
-        (struct source_data){in, &p->files, in->profile ? &p->rows : NULL, &p->details, &p->before};
+    p->sources = (struct source_data){in,          &p->files,  in->profile ? &p->rows : NULL,
+                                      &p->details, &p->before, &p->base_lines};
     sources_before_make(&p->before, in->coverage, &p->files);
+    base_lines_make(&p->base_lines, in, &p->files, &p->before);
     line_details_make(&p->details, in, p->sources.rows, &p->files);
     out_init(&p->main_block, -1);
     page_main_text(p, &p->main_block);
@@ -114,6 +116,7 @@ void page_free(struct page *p)
         out_deinit(&p->calls_block);
     line_details_deinit(&p->details);
     sources_before_deinit(&p->before);
+    base_lines_deinit(&p->base_lines);
     if (p->in->profile)
         page_rows_deinit(&p->rows);
     measured_sources_deinit(&p->files);
