@@ -119,7 +119,9 @@ void json_u64(struct json *j, uint64_t value)
 void json_i64(struct json *j, int64_t value)
 {
     separate(j);
-    out_printf(j->out, "%" PRId64, value);
+    if (value < 0)
+        out_char(j->out, '-');
+    out_u64(j->out, value < 0 ? -(uint64_t)value : (uint64_t)value, 0);
 }
 
 void json_double(struct json *j, double value)
@@ -130,6 +132,20 @@ void json_double(struct json *j, double value)
     }
     separate(j);
     out_shortest(j->out, value);
+}
+
+void json_millionths(struct json *j, uint64_t value)
+{
+    enum { DIGITS = 6, MILLION = 1000000 };
+    char text[DIGITS];
+    uint64_t rest = value % MILLION;
+    size_t len = 0;
+    separate(j);
+    out_u64(j->out, value / MILLION, 0);
+    for (uint64_t unit = MILLION / 10; rest; rest %= unit, unit /= 10)
+        text[len++] = (char)('0' + rest / unit);
+    if (len)
+        out_char(j->out, '.'), out_bytes(j->out, text, len);
 }
 
 void json_bool(struct json *j, bool value)

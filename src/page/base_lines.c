@@ -30,7 +30,7 @@ enum { AMBIGUOUS = UINT32_MAX };
 
 /* --- sources --------------------------------------------------------------------------------- */
 
-static void placing_index_names(struct placing *p)
+static void base_index_names(struct placing *p)
 {
     for (uint32_t i = 0; i < p->files->all.len; i++) {
         const char *name = path_base_name(p->files->all.at[i].shown);
@@ -43,7 +43,7 @@ static void placing_index_names(struct placing *p)
 }
 
 /* Of a name in the base's debug information; UINT32_MAX: it is not on the page. */
-static uint32_t placing_source(struct placing *p, const char *recorded)
+static uint32_t base_source(struct placing *p, const char *recorded)
 {
     uint32_t source = measured_source_of(p->files, recorded);
     if (source != UINT32_MAX)
@@ -55,8 +55,8 @@ static uint32_t placing_source(struct placing *p, const char *recorded)
 
 /* --- functions ------------------------------------------------------------------------------- */
 
-static struct extent *placing_extent(struct placing *p, uint32_t source, const char *scope,
-                                     bool *is_new)
+static struct extent *base_extent(struct placing *p, uint32_t source, const char *scope,
+                                  bool *is_new)
 {
     uint32_t name = intern_kept(&p->scopes, scope, strlen(scope));
     uint32_t at = map_index(&p->extent_of, source, name, p->extents.len, is_new);
@@ -65,29 +65,29 @@ static struct extent *placing_extent(struct placing *p, uint32_t source, const c
     return &p->extents.at[at];
 }
 
-static void placing_widen(uint32_t *first, uint32_t *last, const struct source_extent *by)
+static void base_widen(uint32_t *first, uint32_t *last, const struct source_extent *by)
 {
     *first = !*first || by->first < *first ? by->first : *first;
     *last = by->last > *last ? by->last : *last;
 }
 
-static void placing_take_extents(struct placing *p, const struct source_lines *lines, bool is_old)
+static void base_take_extents(struct placing *p, const struct source_lines *lines, bool is_old)
 {
     bool is_new;
     for (size_t i = 0; i < lines->extents.len; i++) {
         const struct source_extent *found = &lines->extents.at[i];
-        uint32_t source = placing_source(p, found->file);
+        uint32_t source = base_source(p, found->file);
         if (source == UINT32_MAX)
             continue;
-        struct extent *e = placing_extent(p, source, found->scope, &is_new);
+        struct extent *e = base_extent(p, source, found->scope, &is_new);
         if (is_old)
-            placing_widen(&e->old_first, &e->old_last, found);
+            base_widen(&e->old_first, &e->old_last, found);
         else
-            placing_widen(&e->first, &e->last, found);
+            base_widen(&e->first, &e->last, found);
     }
 }
 
-static void placing_find_moved(struct placing *p)
+static void base_find_moved(struct placing *p)
 {
     for (size_t i = 0; i < p->extents.len; i++) {
         const struct extent *e = &p->extents.at[i];
@@ -99,12 +99,12 @@ static void placing_find_moved(struct placing *p)
 /* --- lines ----------------------------------------------------------------------------------- */
 
 /* Today's number of a line of the base; 0: it cannot be told. */
-static uint32_t placing_line_by_function(struct placing *p, uint32_t source,
-                                         const struct source_row *row)
+static uint32_t base_line_by_function(struct placing *p, uint32_t source,
+                                      const struct source_row *row)
 {
     bool is_new;
     static const struct extent NONE;
-    const struct extent *e = row->scope ? placing_extent(p, source, row->scope, &is_new) : &NONE;
+    const struct extent *e = row->scope ? base_extent(p, source, row->scope, &is_new) : &NONE;
     if (!e->first || !e->old_first)
         return p->has_moved[source] ? 0 : row->line;
     if (e->last - e->first != e->old_last - e->old_first || row->line < e->old_first)
@@ -112,13 +112,13 @@ static uint32_t placing_line_by_function(struct placing *p, uint32_t source,
     return row->line - e->old_first + e->first;
 }
 
-static uint32_t placing_line(struct placing *p, uint32_t source, const struct source_row *row)
+static uint32_t base_line(struct placing *p, uint32_t source, const struct source_row *row)
 {
     const struct page_coverage *c = p->in->coverage;
     const struct source_before *f = &p->before->of[source];
     struct patched_source patched = {0};
     if (!c || !c->patch_lines || f->patched == UINT32_MAX)
-        return placing_line_by_function(p, source, row);
+        return base_line_by_function(p, source, row);
     patched.patch = c->patch_lines;
     patched.now = &c->patch_lines->files.at[f->patched];
     if (f->patched_old != UINT32_MAX)
@@ -126,24 +126,24 @@ static uint32_t placing_line(struct placing *p, uint32_t source, const struct so
     return patch_new_line(&patched, row->line);
 }
 
-static void placing_take_row(struct placing *p, uint32_t source, const struct source_row *row)
+static void base_take_row(struct placing *p, uint32_t source, const struct source_row *row)
 {
     struct base_source *to = &p->out->of[source];
-    uint32_t line = row->self > 0 || row->calls ? placing_line(p, source, row) : 0;
+    uint32_t line = row->self > 0 || row->calls ? base_line(p, source, row) : 0;
     if (line)
         vec_push(&to->lines, ((struct base_line){line, row->self, row->calls}));
     else
         to->elsewhere += row->self;
 }
 
-static void placing_take_file(struct placing *p, const struct source_lines *lines,
-                              const struct source_listed_file *file)
+static void base_take_file(struct placing *p, const struct source_lines *lines,
+                           const struct source_listed_file *file)
 {
-    uint32_t source = placing_source(p, file->recorded);
+    uint32_t source = base_source(p, file->recorded);
     if (source == UINT32_MAX)
         return;
     for (uint32_t i = 0; i < file->rows; i++)
-        placing_take_row(p, source, &lines->rows.at[file->first + i]);
+        base_take_row(p, source, &lines->rows.at[file->first + i]);
 }
 
 static int base_by_line(const void *left, const void *right)
@@ -181,12 +181,12 @@ void base_lines_make(struct base_lines *b, const struct page_input *in,
     b->len = files->all.len;
     b->of = ARENA_NEW(&b->arena, struct base_source, b->len + 1);
     p.has_moved = ARENA_NEW(&b->arena, bool, b->len + 1);
-    placing_index_names(&p);
-    placing_take_extents(&p, now->lines, false);
-    placing_take_extents(&p, then->lines, true);
-    placing_find_moved(&p);
+    base_index_names(&p);
+    base_take_extents(&p, now->lines, false);
+    base_take_extents(&p, then->lines, true);
+    base_find_moved(&p);
     for (size_t i = 0; i < then->lines->files.len; i++)
-        placing_take_file(&p, then->lines, &then->lines->files.at[i]);
+        base_take_file(&p, then->lines, &then->lines->files.at[i]);
     for (size_t i = 0; i < b->len; i++)
         base_source_order(&b->of[i]);
     intern_deinit(&p.scopes);
