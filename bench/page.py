@@ -173,7 +173,7 @@ def look_at_speedscope(tool):
         script = Path(folder, "profile.js")
         script.write_text(f'speedscope.loadFileFromBase64("profile", "{base64.b64encode(tool.target.read_bytes()).decode()}")')
         return browse("page_peer.mjs", (MODULES / "speedscope/dist/release/index.html").as_uri() + f"#localProfilePath={script}",
-                      "canvas", "profile")
+                      "canvas", " - speedscope")
 
 
 # --- the table -------------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 /* elements.js: making parts of the document. All text goes through textContent or attributes: there
  * is no markup in data. */
 
+/* As in style.css: text is larger on large screens. */
+const isLarge = () => window.matchMedia("(min-width: 2600px)").matches;
+
 function element(name, attributes, ...children) {
     const made = document.createElement(name);
     for (const [key, value] of Object.entries(attributes || {})) {

@@ -7,7 +7,7 @@
  * A click zooms to a frame, which has the whole width then. Of that width a part may be shown: `factor` times as wide,
  * from `left` on, a share of it. */
 
-const FRAME_HEIGHT = 20, LEAST_WIDTH = 0.5, TEXT_WIDTH = 30, MOST_FACTOR = 1e6, LEAST_DRAG = 4;
+const LEAST_WIDTH = 0.5, TEXT_WIDTH = 30, MOST_FACTOR = 1e6, LEAST_DRAG = 4;
 
 class Flame {
     constructor(options) {
@@ -66,10 +66,7 @@ class Flame {
         this.matched = 0;
         if (!this.pattern)
             return;
-        const names = page.functions.name;
-        this.matches = new Uint8Array(names.length);
-        for (let i = 0; i < names.length; i++)
-            this.matches[i] = this.pattern.test(names[i]) ? 1 : 0;
+        this.matches = Uint8Array.from(page.functions.name, (name, i) => this.pattern.test(this.ofObjects ? objectTitle(i) : name) ? 1 : 0);
         const inside = new Uint8Array(tree.len);
         for (let i = 1; i < tree.len; i++) {
             const isMatch = this.matches[tree.fn[i]];
@@ -88,10 +85,11 @@ class Flame {
         if (!width)
             return;
         this.width = width;
-        this.resize(width, this.depth * FRAME_HEIGHT + 1);
+        this.high = isLarge() ? 28 : 20;
+        this.resize(width, this.depth * this.high + 1);
         this.style = getComputedStyle(this.holder);
         this.tones = new Map();
-        this.context.font = `12px ${this.style.fontFamily}`;
+        this.context.font = `${isLarge() ? 18 : 12}px ${this.style.fontFamily}`;
         this.context.textBaseline = "middle";
         this.drawn = [];
         this.above.forEach((node, depth) => this.frame(node, 0, width, depth));
@@ -129,7 +127,8 @@ class Flame {
     }
 
     nameOf(node) {
-        return node && this.tree.fn[node] >= 0 ? functionName(this.tree.fn[node]) : this.rootName;
+        const fn = this.tree.fn[node];
+        return node && fn >= 0 ? this.ofObjects ? objectTitle(fn) : functionName(fn) : this.rootName;
     }
 
     /* What the style says, asked once for each picture. */
@@ -147,26 +146,26 @@ class Flame {
             return this.tone("--idle");
         if (this.isCompared)
             return comparedColour(fn, name => this.tone(name));
-        if (this.isByObject)
+        if (this.isByObject || this.ofObjects)
             return `hsl(${hueOf(objectName(fn))} ${this.tone("--frame-tone")})`;
         return `hsl(${15 + hueOf(f.name[fn]) % 45} ${this.tone("--frame-tone")})`;
     }
 
     frame(node, from, whole, depth) {
-        const c = this.context, y = this.row(depth) * FRAME_HEIGHT;
+        const c = this.context, y = this.row(depth) * this.high;
         const x = Math.max(0, from), wide = Math.min(from + whole, this.width) - x;
         const inner = Math.max(wide - 1, LEAST_WIDTH);
         c.fillStyle = this.colour(node);
-        c.fillRect(x, y, inner, FRAME_HEIGHT - 1);
+        c.fillRect(x, y, inner, this.high - 1);
         if (this.tree.estimate && this.tree.estimate[node] && wide > 3)
             this.hatch(x, y, inner);
         if (node === this.chosen && node) {
             c.strokeStyle = this.style.color;
             c.lineWidth = 2;
-            c.strokeRect(x + 1, y + 1, inner - 2, FRAME_HEIGHT - 3);
+            c.strokeRect(x + 1, y + 1, inner - 2, this.high - 3);
         }
         if (wide > TEXT_WIDTH)
-            this.write(this.nameOf(node), x + 4, y + FRAME_HEIGHT / 2, wide - 8);
+            this.write(this.nameOf(node), x + 4, y + this.high / 2, wide - 8);
         this.drawn.push({ node, x, y, wide });
     }
 
@@ -174,14 +173,14 @@ class Flame {
         const c = this.context;
         c.save();
         c.beginPath();
-        c.rect(x, y, wide, FRAME_HEIGHT - 1);
+        c.rect(x, y, wide, this.high - 1);
         c.clip();
         c.strokeStyle = this.tone("--hatch");
         c.lineWidth = 1;
         c.beginPath();
-        for (let at = x - FRAME_HEIGHT; at < x + wide; at += 7) {
-            c.moveTo(at, y + FRAME_HEIGHT);
-            c.lineTo(at + FRAME_HEIGHT, y);
+        for (let at = x - this.high; at < x + wide; at += 7) {
+            c.moveTo(at, y + this.high);
+            c.lineTo(at + this.high, y);
         }
         c.stroke();
         c.restore();
@@ -203,7 +202,7 @@ class Flame {
         const x = event.clientX - box.left, y = event.clientY - box.top;
         for (let i = this.drawn.length - 1; i >= 0; i--) {
             const f = this.drawn[i];
-            if (x >= f.x && x < f.x + f.wide && y >= f.y && y < f.y + FRAME_HEIGHT)
+            if (x >= f.x && x < f.x + f.wide && y >= f.y && y < f.y + this.high)
                 return f.node;
         }
         return -1;
@@ -328,7 +327,7 @@ class Flame {
             this.zoom(chosen);
         } else if (event.key === "Escape") {
             this.zoom(0);
-        } else if (event.key === "c" && chosen && this.tree.fn[chosen] < page.functions.measured) {
+        } else if (event.key === "c" && chosen && !this.ofObjects && this.tree.fn[chosen] < page.functions.measured) {
             go({ view: "callers", fn: functionKey(this.tree.fn[chosen]) });
         } else if (event.key === "+" || event.key === "-") {
             this.widen(event.key === "+" ? 1.5 : 1 / 1.5, this.width / 2);
@@ -354,11 +353,26 @@ function hueOf(name) {
     return Math.abs(hash) % 360;
 }
 
+function objectTitle(fn) {
+    return objectName(fn) || "the program";
+}
+
 function flameTree(parameters) {
     const fn = parameters.fn === undefined ? undefined : page.byKey.get(parameters.fn);
-    if (parameters.way === "callers" || fn !== undefined)
-        return callerTree(treeOfAll(), fn);
-    return treeOfAll();
+    const tree = parameters.way === "callers" || fn !== undefined ? callerTree(treeOfAll(), fn) : treeOfAll();
+    return parameters.frames === "objects" ? objectTree(tree) : tree;
+}
+
+/* All frames of a sort that chooses among several, or null. */
+function frameChoice(parameters, change) {
+    return page.functions.objects.length ? selectOf("frames", [["", "functions"], ["objects", "objects"]], parameters.frames || "", change) : null;
+}
+
+function threadChoice(change) {
+    if (!canFilter() || page.profile.timeline.threads.tid.length < 2)
+        return null;
+    const chosen = page.window && page.window.thread >= 0 ? String(page.window.thread) : "";
+    return selectOf("thread", [["", "all"], ...busiestThreads().map(thread => [String(thread), laneName(thread)])], chosen, change);
 }
 
 function flameRemark(tree) {
@@ -383,7 +397,7 @@ function showFlame(main, parameters) {
     }
     const fn = parameters.fn === undefined ? undefined : page.byKey.get(parameters.fn);
     const flame = new Flame({ tree: flameTree(parameters), isFlame: parameters.up === "1",
-        isByObject: parameters.colour === "object", isCompared: Boolean(baseOf()) && parameters.colour === "change",
+        isByObject: parameters.colour === "object", ofObjects: parameters.frames === "objects", isCompared: Boolean(baseOf()) && parameters.colour === "change",
         rootName: fn !== undefined ? `callers of ${functionName(fn)}` : "all" });
     const set = key => value => go({ ...currentParameters(), [key]: value || undefined });
     const ways = [["", "callers to callees"], ["callers", "functions, and their callers"]];
@@ -395,7 +409,11 @@ function showFlame(main, parameters) {
         fn === undefined ? selectOf("from", ways, parameters.way || "", set("way"))
             : link({ view: "flame" }, "all functions"),
         selectOf("grows", [["", "down"], ["1", "up"]], parameters.up || "", set("up")),
-        colourChoice(parameters, set("colour")),
+        frameChoice(parameters, set("frames")), threadChoice(thread => {
+            page.window = null;
+            set("thread")(thread);
+        }),
+        parameters.frames === "objects" ? null : colourChoice(parameters, set("colour")),
         element("button", { type: "button", onclick: () => flame.zoom(0) }, "whole")),
     flame.status, flame.holder, element("p", { class: "remark" }, flameRemark(flame.tree)));
     flame.setPattern(parameters.search);

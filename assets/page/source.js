@@ -6,7 +6,7 @@ const LINES_AROUND = 20;
 const BRANCH_COLUMNS = 5; /* block, count, OUTCOME, was it reached, function of the source or -1 */
 
 /* As in style.css. */
-const lineHeight = () => window.matchMedia("(min-width: 2600px)").matches ? 27 : 19;
+const lineHeight = () => isLarge() ? 27 : 19;
 
 /* Everything about the lines of one file by line number. */
 function lineTable(data) {
@@ -288,12 +288,10 @@ function fileNumbers() {
     return page.files.name.map((name, i) => i);
 }
 
+/* Of those whose text is there, if any is: a library's source seldom is. */
 function hottestFile() {
-    let best = 0;
-    for (const i of fileNumbers())
-        if (page.files.self[i] > page.files.self[best])
-            best = i;
-    return best;
+    const f = page.files, isBetter = (i, best) => f.here[i] !== f.here[best] ? f.here[i] > f.here[best] : f.self[i] > f.self[best];
+    return fileNumbers().reduce((best, i) => isBetter(i, best) ? i : best, 0);
 }
 
 function fileChooser(file) {

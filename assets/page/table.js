@@ -9,7 +9,7 @@
 const ROWS_AROUND = 12;
 
 /* As in style.css. */
-const rowHeight = () => window.matchMedia("(min-width: 2600px)").matches ? 32 : 24;
+const rowHeight = () => isLarge() ? 32 : 24;
 const isNarrow = () => window.matchMedia("(max-width: 600px)").matches;
 let tables = 0;
 

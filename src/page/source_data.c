@@ -98,6 +98,10 @@ void source_list_data(struct json *j, const struct source_data *s)
     for (size_t i = 0; i < s->files->all.len; i++)
         column_samples(j, s->files->all.at[i].self);
     json_end(j);
+    column_begin(j, "here");
+    for (size_t i = 0; i < s->files->all.len; i++)
+        json_u64(j, s->files->all.at[i].path != NULL);
+    json_end(j);
     column_begin(j, "covered");
     for (size_t i = 0; i < s->files->all.len; i++)
         json_u64(j, s->files->all.at[i].coverage != UINT32_MAX);

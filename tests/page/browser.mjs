@@ -161,6 +161,30 @@ function keyOf(entry) {
     return entry.object ? `${entry.linkage_name}@${entry.object}` : entry.linkage_name;
 }
 
+/* Frames by object, and one thread of a recording. */
+async function checkFlameChoices(visit, name) {
+    const choose = async (label, value) => {
+        const select = (await visit.page.$$("main label.choice")).map(async one => (await one.innerText()).trim().startsWith(label) ? one : null);
+        const found = (await Promise.all(select)).find(Boolean);
+        await (await found.$("select")).selectOption(value);
+        await visit.settled();
+    };
+    await visit.view({ view: "flame" });
+    await choose("frames", "objects");
+    await visit.press("ArrowDown");
+    ok(/^(the program|\S+\.so\S*|kernel)(: 100|:)/.test(await visit.page.textContent("p.frame")), `${name}: frames of objects`, await visit.page.textContent("p.frame"));
+    const thread = await visit.page.$$eval("main label.choice", all => {
+        const found = all.find(one => one.innerText.trim().startsWith("thread"));
+        return found ? [...found.querySelectorAll("option")].pop().value : null;
+    });
+    if (thread === null)
+        return;
+    await choose("thread", thread);
+    ok(visit.address().thread === thread && await visit.page.$(".part"), `${name}: one thread in the flame`);
+    await choose("thread", "");
+    ok(visit.address().thread === undefined && !await visit.page.$(".part"), `${name}: all threads in the flame`);
+}
+
 async function checkFlame(visit, name, flat) {
     const top = [...flat.functions].filter(row => !row.name.match(/[(<[]/)).sort((l, r) => r.self_samples - l.self_samples)[0];
     await visit.view({ view: "flame", search: `^${top.name}$` });
@@ -400,6 +424,8 @@ async function checkPage(browser, name, entry) {
         await checkBranches(visit, name, entry.branches);
     if (entry.lines)
         await checkLines(visit, name, entry.lines);
+    if (entry.flat && entry.flat.functions.some(f => f.object) && entry.flat.summary.samples > 0)
+        await checkFlameChoices(visit, name);
     if (entry.parts)
         await checkParts(visit, name, entry.parts);
     if (entry.keyboard)

@@ -119,6 +119,9 @@ def pages(folder):
         found["recording"] = entry("average.html", "average.monarc", cwd=folder,
                                    flat=monarc_json("flat", "--all", "average.monarc", cwd=folder),
                                    parts=[part("average.monarc", 0.05, 0.25, folder)])
+    recorded = monarc("run", "--no-report", "-o", "pipeline.monarc", "./pipeline", cwd=folder)
+    if recorded.returncode == 0:
+        found["threads"] = entry("pipeline.html", "pipeline.monarc", cwd=folder, flat=monarc_json("flat", "--all", "pipeline.monarc", cwd=folder))
     found["details"] = details(folder / "details")
     found["lines that moved"] = moved(folder / "moved")
     if shutil.which("c++"):
