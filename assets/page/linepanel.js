@@ -120,9 +120,20 @@ function codeTable(data, number) {
     ["self", "address", "instruction", "in"], rows, 1) : null;
 }
 
+/* What a narrow screen has no columns for. */
+function historyLine(data, number) {
+    const blame = data.coverage && data.coverage.blame, change = (baseChanges(data) || new Map()).get(number), parts = [];
+    const at = blame ? atOrBefore(blame.line, number) : -1;
+    if (change)
+        parts.push(`Since the base: ${LINE_CHANGES[change]}.`);
+    if (at >= 0 && blame.author[at] >= 0)
+        parts.push(`Written ${dateText(blame.time[at]).slice(0, 10)} by ${plain(blame.authors[blame.author[at]])}.`);
+    return parts.length ? element("p", { class: "remark" }, parts.join(" ")) : null;
+}
+
 /* Elements; none if nothing else is known. */
 function lineDetails(data, number, line) {
     const what = line || { branches: 0, conditions: 0 };
-    return [leftOutLine(leftOutOf(data, number)), codeTable(data, number), inlinedTable(data, number),
+    return [historyLine(data, number), leftOutLine(leftOutOf(data, number)), codeTable(data, number), inlinedTable(data, number),
         instantiationTable(data, number), ...branchTables(data, what), conditionTable(what)].filter(Boolean);
 }

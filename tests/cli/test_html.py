@@ -443,7 +443,9 @@ class Page(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             if not before_and_after(Path(folder)):
                 self.skipTest("the compiler's coverage runtime does not work here")
-            unknown = blocks(page(".", "--blame", cwd=folder))["data"]["coverage"]["blame"]
+            shown = blocks(page(".", "--blame", cwd=folder))["data"]
+            self.assertEqual(shown["title"], f"Coverage of {Path(folder).resolve().name}")
+            unknown = shown["coverage"]["blame"]
             if not commit_both(Path(folder)):
                 self.skipTest("git is not here: nobody is blamed")
             found = blocks(page(".", "--blame", cwd=folder))

@@ -358,6 +358,12 @@ async function checkBranches(visit, name, { file, line, summed, each }) {
     same(cells, [summed, each], `${name}: branches of line ${line}`);
 }
 
+/* What no column has room for stands in the details. */
+async function checkHistory(visit, name, { file, line, text }) {
+    await visit.view({ view: "source", file, line });
+    ok((await visit.page.textContent(".line-panel")).includes(text), `${name}: history of line ${line}`, await visit.page.textContent(".line-panel"));
+}
+
 async function viewsOf(visit) {
     return visit.page.$$eval("nav a", links => links.map(a => new URLSearchParams(a.hash.slice(1)).get("view")));
 }
@@ -434,6 +440,8 @@ async function checkPage(browser, name, entry) {
         ok((await visit.page.title()).endsWith(entry.title) && !await visit.page.$("img"), `${name}: nothing of it runs`);
     await visit.close(name);
     visit = await new Visit(browser, entry, { viewport: { width: 400, height: 800 }, colorScheme: "dark" }).open();
+    if (entry.history)
+        await checkHistory(visit, name, entry.history);
     for (const view of views) {
         await visit.view({ view });
         const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);

@@ -129,7 +129,8 @@ def pages(folder):
     changes = folder / "changes"
     changes.mkdir()
     if before_and_after(changes) and commit_both(changes):
-        found["changes and authors"] = entry("p.html", "--blame", "--base", "then.info", "--diff", "p.patch", ".", cwd=changes)
+        found["changes and authors"] = entry("p.html", "--blame", "--base", "then.info", "--diff", "p.patch", ".", cwd=changes,
+                                              history={"file": "p.c", "line": 2, "text": "Since the base: lost. Written 2001-01-01 by Ada."})
     odd = folder / "odd"
     arguments = odd_sources(odd, ["cc"])
     found["odd sources"] = entry("odd.html", *arguments, cwd=odd, **profile_json(*arguments, cwd=odd),
