@@ -116,7 +116,7 @@ int main(int argc, char **)
 
 
 def moved_program(folder, name, more, within):
-    """MOVED with 10 samples on `same` and 30 on `longer`, as programs and profiles of that name."""
+    """MOVED with 10 samples on `same` and 30 on `longer`, and a profile of the first ones alone."""
     Path(folder, name).mkdir()
     Path(folder, name, "p.c").write_text(MOVED.format(more=more, within=within))
     subprocess.run([*CC, "-g", "-O0", "-o", f"../{name}.program", "p.c"], cwd=Path(folder, name), check=True)
@@ -126,6 +126,8 @@ def moved_program(folder, name, more, within):
     bins = [0] * (abs(where["same"] - where["longer"]) // 2 + 1)
     bins[(where["same"] - low) // 2], bins[(where["longer"] - low) // 2] = 10, 30
     Path(folder, f"{name}.gmon").write_bytes(gmon([(low, low + 2 * len(bins), bins)]))
+    bins[(where["longer"] - low) // 2] = 0
+    Path(folder, f"{name}.same.gmon").write_bytes(gmon([(low, low + 2 * len(bins), bins)]))
 
 
 def before_and_after(folder):
@@ -391,12 +393,16 @@ class Page(unittest.TestCase):
             found = blocks(page(*both, cwd=folder))
             alone = blocks(page("old.program", "old.gmon", "--force", cwd=folder))
             unmoved = blocks(page("old.program", "old.gmon", "--force", "--base", "old.gmon", cwd=folder))
+            idle = {name: blocks(page(f"{name}.program", f"{name}.same.gmon", "--force", "--base", "old.program", "--base",
+                                      "old.gmon", cwd=folder))["s0"]["before"] for name in ("old", "new")}
         before, then = found["s0"]["before"], alone["s0"]["time"]
         expected = {line + 2: samples for line, samples in zip(then["line"], then["self"]) if samples and line < 5}
         self.assertEqual({line: self_ for line, self_ in zip(before["line"], before["self"]) if self_}, expected)
         self.assertEqual((sum(expected.values()), before["elsewhere"]), (10, 30))
         same = unmoved["s0"]["before"]
         self.assertEqual((sum(same["self"]), same["elsewhere"]), (40, 0))
+        self.assertEqual(idle["old"], same)
+        self.assertEqual((sum(idle["new"]["self"]), idle["new"]["elsewhere"]), (10, 30))
         self.assertIsNone(alone["s0"]["before"])
 
     def test_instantiations(self):
