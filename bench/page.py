@@ -10,7 +10,7 @@ Three inputs, made in CACHE (default build/bench) when they are not there:
     coverage  a tracefile of 4,000 sources of 100 lines each (page_cover.py)
 
 Peers get the same data: pprof's and speedscope's files are what `monarc export` writes of it, genhtml takes the
-tracefile, gcovr what `monarc cover` makes of that. Of pprof it is the time until its server has answered.
+tracefile, gcovr what `monarc cover` makes of that. Of pprof it is the time until its server has answered, for which it has two minutes.
 Prints one Markdown table: medians of N runs (default 3), all tools in turn; peers of more than ten seconds run once.
 --quick leaves peers out and runs once. Chromium and the modules of tools/setup.sh's need_browser are needed for the
 last column, and go for pprof; what is not there is left out, and said so.
@@ -28,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -38,6 +39,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BENCH = ROOT / "bench"
 MODULES = Path(os.environ.get("MONARC_NODE_MODULES", ROOT / "build/npm/node_modules"))
 PATIENCE = 10  # seconds; what takes longer runs once
+LONGEST = 120  # seconds that a peer is given for an answer
 
 
 def missing(what):
@@ -83,7 +85,8 @@ class Tool:
 
     def __init__(self, work, name, command, target, budget="", look=None):
         self.work, self.name, self.command, self.target = work, name, [str(c) for c in command], Path(target)
-        self.budget, self.look, self.times, self.folder = budget, look, [], None
+        self.budget, self.look, self.times = budget, look, []
+        self.seen, self.remark = None, ""
 
     def is_there(self):
         return shutil.which(self.command[0]) is not None
@@ -116,21 +119,30 @@ class Pprof(Tool):
         process = subprocess.Popen([self.command[0], f"-http={address}", "-no_browser", *self.command[1:]],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         url = f"http://{address}/ui/flamegraph"
-        self.size = len(self.answer(url))
+        self.size = len(self.answer(url, begun + LONGEST))
         wall = time.monotonic() - begun
-        if not self.times:
+        if not self.size:
+            self.remark = f"no answer within {LONGEST} s"
+        elif not self.times:
             self.seen = browse("page_peer.mjs", url, "svg, canvas, #stack-chart")
-        process.terminate()
+        process.kill()
         _, _, used = os.wait4(process.pid, 0)
         process.returncode = 0
         self.times.append((used.ru_utime + used.ru_stime, wall))
 
-    def answer(self, url):
-        for _ in range(1200):
+    def answer(self, url, deadline):
+        """Nothing if there is none in time; asks again only while nobody listens yet."""
+        while (left := deadline - time.monotonic()) > 0:
             try:
-                return urllib.request.urlopen(url, timeout=120).read()
-            except OSError:
+                return urllib.request.urlopen(url, timeout=left).read()
+            except ConnectionError:
                 time.sleep(0.05)
+            except urllib.error.URLError as error:
+                if not isinstance(error.reason, ConnectionError):
+                    break
+                time.sleep(0.05)
+            except TimeoutError:
+                break
         return b""
 
     def written(self):
@@ -238,8 +250,9 @@ def coverage_tools(monarc, cache, is_quick):
 
 
 def in_browser(tool):
-    seen = getattr(tool, "seen", None) or (tool.look(tool) if tool.look else {})
-    said = [f"painted {seen.pop('painted') / 1000:.2f} s"] if "painted" in seen else []
+    seen = tool.seen or (tool.look(tool) if tool.look else {})
+    said = [tool.remark] if tool.remark else []
+    said += [f"painted {seen.pop('painted') / 1000:.2f} s"] if "painted" in seen else []
     if "pans a second" in seen:
         said.append(f"{seen.pop('pans a second')} pans a second")
     if seen:

@@ -71,15 +71,17 @@ class SourceView {
         this.lines = lineTable(data);
         this.text = data.text === undefined || data.text === null ? [] : data.text.split("\n");
         this.cut = new Set(data.cut || []);
-        this.last = Math.max(this.text.length, ...[...this.lines.keys()].slice(-1), 0);
-        for (const number of this.lines.keys())
+        this.last = this.text.length;
+        this.hottest = 0;
+        for (const [number, line] of this.lines) {
             this.last = Math.max(this.last, number);
+            this.hottest = Math.max(this.hottest, line.self);
+        }
         this.coloured = new ColouredText(this.text, C_FILES.test(page.files.name[file]));
         this.chosen = Number(parameters.line) || 0;
         this.hasTime = Boolean(data.time) && page.summary.has_samples;
         this.hasCounts = [...this.lines.values()].some(line => line.count !== null);
         this.hasBranches = [...this.lines.values()].some(line => line.branches || line.conditions);
-        this.hottest = Math.max(0, ...[...this.lines.values()].map(line => line.self));
         this.changedLines = changedLinesOf(file);
         this.before = baseChanges(data);
         this.comparesTime = this.hasTime && Boolean(data.before);
@@ -219,7 +221,7 @@ class SourceView {
     showDetails() {
         const details = this.hidesDetails || !this.chosen ? [] : lineDetails(this.data, this.chosen, this.lines.get(this.chosen));
         this.panel.hidden = !details.length;
-        this.panel.replaceChildren(element("h3", {}, `Line ${this.chosen}`), ...details);
+        this.panel.replaceChildren(element("h2", {}, `Line ${this.chosen}`), ...details);
     }
 
     /* The next line after the chosen one that `is`, or the one before; around the end. */

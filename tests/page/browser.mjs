@@ -449,8 +449,7 @@ async function checkPage(browser, name, entry) {
         await checkNarrowTable(visit, name, view);
         await checkReadableGraph(visit, name, view);
         await checkNarrowTimeline(visit, name, view);
-        if (view !== "source")
-            await checkAccess(visit, `${name}, dark`, view);
+        await checkAccess(visit, `${name}, dark`, view);
     }
     await visit.close(`${name}, narrow and dark`);
     visit = await new Visit(browser, entry, { javaScriptEnabled: false }).open();

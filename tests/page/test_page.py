@@ -83,6 +83,16 @@ def moved(folder):
                  deltas={"file": "p.c", "cells": {"4": "0.00", "8": "new +75.00"}, "remark": "% of the base's time was on lines"})
 
 
+def long_source(folder):
+    """A source of 400,000 lines, all of them counted."""
+    folder.mkdir()
+    lines = range(1, 400001)
+    Path(folder, "long.c").write_text("".join(f"line{n};\n" for n in lines))
+    counts = "".join(f"DA:{n},{n % 3}\n" for n in lines)
+    Path(folder, "long.info").write_text(f"SF:{folder}/long.c\n{counts}end_of_record\n")
+    return entry("long.html", "long.info", cwd=folder, lines={"long.c": 399999})
+
+
 def templates(folder):
     folder.mkdir()
     Path(folder, "t.cpp").write_text(TEMPLATE)
@@ -124,6 +134,7 @@ def pages(folder):
         found["threads"] = entry("pipeline.html", "pipeline.monarc", cwd=folder, flat=monarc_json("flat", "--all", "pipeline.monarc", cwd=folder))
     found["details"] = details(folder / "details")
     found["lines that moved"] = moved(folder / "moved")
+    found["a long source"] = long_source(folder / "long")
     if shutil.which("c++"):
         found["templates"] = templates(folder / "templates")
     changes = folder / "changes"
