@@ -19,7 +19,7 @@ packages_of() {
     ci) echo clang libclang-rt-14-dev shellcheck zsh fish qemu-user \
         gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
         gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross \
-        gcc-s390x-linux-gnu libc6-dev-s390x-cross \
+        gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-alpha-linux-gnu \
         gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
         gcc-i686-linux-gnu libc6-dev-i386-cross \
         gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \

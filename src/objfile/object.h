@@ -44,7 +44,8 @@ struct object_symbol {
                              * those of the code it leads to (BFD calls that `.name`) */
     bool is_hidden : 1;     /* not visible outside its object */
     bool is_compressed : 1; /* of a routine: Thumb, MIPS16 or microMIPS code */
-    uint8_t local_entry;    /* ppc64 ELFv2: callers that share its TOC enter so many bytes later */
+    uint8_t local_entry;    /* callers that share its TOC (ppc64 ELFv2) or GP (Alpha) enter so many
+                               bytes later */
 };
 
 struct object_section {

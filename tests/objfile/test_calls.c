@@ -279,8 +279,8 @@ static void test_branches(void **state)
         compare_branches(&VIEWS[i], &seed);
 }
 
-/* Capstone of today's distributions knows neither of the two. */
-static void test_riscv_and_mips_r6(void **state)
+/* Capstone of today's distributions knows none of them. */
+static void test_riscv_mips_r6_and_alpha(void **state)
 {
     (void)state;
     static const struct {
@@ -303,6 +303,10 @@ static void test_riscv_and_mips_r6(void **state)
         {"mips-r6", 0xcbffffff, 4, false, true, 0x1000}, /* bc */
         {"mips-r6", 0x0c000400, 4, true, false, 0x1000}, /* jal */
         {"mips", 0xe8000003, 4, false, false, 0},        /* swc2 */
+        {"alpha", 0xd34000a3, 4, true, false, 0x1290},   /* bsr ra,+163 */
+        {"alpha", 0xc3fffffd, 4, false, true, 0xff8},    /* br -3 */
+        {"alpha", 0x6b9d4ab0, 4, false, false, 0},       /* jsr at,(at) */
+        {"alpha", 0xe43ffff0, 4, false, false, 0},       /* beq t0,-16 */
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         uint8_t bytes[4];
@@ -399,6 +403,8 @@ static const struct {
     {"riscv64-linux-gnu-gcc -march=rv32gc -mabi=ilp32d", ""},
     {"s390x-linux-gnu-gcc", ""},
     {"s390x-linux-gnu-gcc -m31", ""},
+    {"alpha-linux-gnu-gcc", ""},
+    {"alpha-linux-gnu-gcc -msmall-data -msmall-text", ""},
     {"clang --target=mips-linux-gnu -fno-pic -mno-abicalls -fuse-ld=lld", ""},
     {"clang --target=mips64el-linux-gnuabi64 -fno-pic -mno-abicalls -fuse-ld=lld", ""},
     {"clang --target=mips64el-linux-gnuabi64 -march=mips64r6 -fno-pic -mno-abicalls -fuse-ld=lld",
@@ -546,7 +552,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_architectures), cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_branches),      cmocka_unit_test(test_riscv_and_mips_r6),
+        cmocka_unit_test(test_branches),      cmocka_unit_test(test_riscv_mips_r6_and_alpha),
         cmocka_unit_test(test_x86_operands),  cmocka_unit_test(test_programs),
         cmocka_unit_test(test_data_in_code),  cmocka_unit_test(test_unknown),
     };

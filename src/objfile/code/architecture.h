@@ -58,7 +58,7 @@ struct architecture {
 /* clang-format off */
 #define ARCHITECTURE_ROWS(row)                                                                     \
     row(x86) row(arm) row(aarch64) row(mips) row(powerpc) row(riscv) row(sparc) row(s390) row(csky) \
-    row(parisc)
+    row(parisc) row(alpha)
 /* clang-format on */
 
 #define ARCHITECTURE_COUNT(name)   +1

@@ -1,0 +1,41 @@
+/* Alpha. A function that loads its table of global addresses first has a second entry behind those
+ * two instructions, for callers that share the table: Alpha ELF supplement, st_other. */
+#include "objfile/code/architecture.h"
+
+#include "objfile/code/decode.h"
+
+#include <elf.h>
+
+/* Alpha Architecture Handbook, 4.3: BSR and BR count words from the next instruction on. */
+static void look(struct finding *f, uint64_t at, uint32_t w)
+{
+    uint64_t to = at + 4 + (signed_field(w, 21) << 2);
+    if (w >> 26 == 0x34)
+        found_call(f, at, to);
+    else if (w >> 26 == 0x30)
+        found_jump(f, at, to);
+}
+
+static void decode(const struct stretch *s, struct finding *f)
+{
+    decode_words(s, f, look);
+}
+
+static void adjust_symbol(const struct target *t, uint8_t other, struct object_symbol *s)
+{
+    enum { LOADS_BYTES = 8 };
+    (void)t;
+    if ((other & STO_ALPHA_STD_GPLOAD) == STO_ALPHA_STD_GPLOAD)
+        s->local_entry = LOADS_BYTES;
+}
+
+static const struct instruction_set sets[] = {{"alpha", decode}};
+
+const struct architecture architecture_alpha = {
+    .name = "alpha",
+    .machines = {EM_ALPHA},
+    .has_local_entries = true,
+    .adjust_symbol = adjust_symbol,
+    .sets = sets,
+    .sets_len = 1,
+};
