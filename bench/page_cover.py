@@ -87,4 +87,5 @@ def main():
             measured(title, "gcovr --html-details", ["gcovr", "--html-details", cache / "gcovr/index.html"], folder, cache / "gcovr")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -345,16 +345,18 @@ class Picture {
         this.move();
     }
 
-    /* All of it, or as much around a function as can be read. */
+    /* All of it, or as much around a function as can be read; no more than a margin stays empty. */
     begin(fn) {
         const box = this.layout.boxes.get(fn), { clientWidth: wide, clientHeight: high } = this.svg;
+        const inside = (at, from, len, room) => Math.max(Math.min(10, room - 10 - (from + len) * GRAPH.readable), Math.min(10 - from * GRAPH.readable, at));
         this.fit();
         if (this.scale >= GRAPH.readable || !box)
             return;
         const x = box.x + box.wide / 2, y = box.tops.get(fn);
         this.scale = GRAPH.readable;
-        this.x = wide / 2 - x * this.scale;
-        this.y = Math.min(10, high / 2 - y * this.scale);
+        const whole = this.all.getBBox();
+        this.x = inside(wide / 2 - x * this.scale, whole.x, whole.width, wide);
+        this.y = inside(high / 2 - y * this.scale, whole.y, whole.height, high);
         this.move();
     }
 

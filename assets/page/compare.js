@@ -65,7 +65,7 @@ function signed(number, digits, unit) {
 function comparisonColumns(rows) {
     const points = (change, isCertain) => element("span",
         { class: !isCertain || !change ? "count" : change > 0 ? "grown" : "shrunk" }, signed(100 * change, 2, ""));
-    const isCertain = row => !["same", "calls"].includes(row.verdict);
+    const isCertain = row => Math.abs(row.z) >= CERTAIN;
     const column = (id, title, key, cell, hint) => ({ id, title, number: true, hint, key: i => key(rows[i]), cell: i => cell(rows[i]) });
     return [
         column("change", "Δ self", row => row.change, row => points(row.change, isCertain(row)), "points of the share of all samples"),
@@ -108,16 +108,37 @@ function showComparison(main, parameters) {
     table.element);
 }
 
+/* --- lines --------------------------------------------------------------------------------------- */
+
+function lineDeviations(line) {
+    return deviations(shareOfWhole(line.self), baseShare(line.then));
+}
+
+function isCertainChange(line) {
+    return Math.abs(lineDeviations(line)) >= CERTAIN;
+}
+
+/* Points of the share of all samples that a line has gained; "new" and "gone" where there was, or is, none. */
+function deltaCell(line) {
+    if (!line || (!line.self && !line.then))
+        return element("span", { class: "cell delta", role: "cell" });
+    const change = shareOfWhole(line.self) - baseShare(line.then), isCertain = isCertainChange(line);
+    const word = !isCertain ? "" : !line.then ? "new " : !line.self ? "gone " : "";
+    return element("span", { class: `cell delta ${!isCertain ? "" : change > 0 ? "grown" : "shrunk"}`, role: "cell",
+        title: `${percentText(baseShare(line.then))} in the base, ${signed(lineDeviations(line), 1, "")} standard deviations: ` +
+            (isCertain ? "hardly chance" : "may be chance") }, word + signed(100 * change, 2, ""));
+}
+
 /* Red: a larger share of the time with callees than in the base; blue: a smaller one. */
-function comparedColour(fn, style) {
+function comparedColour(fn, tone) {
     const base = baseOf(), f = page.functions;
     if (fn < 0 || fn >= f.measured)
-        return style.getPropertyValue("--idle");
+        return tone("--idle");
     const then = base.total[fn] === null ? 0 : baseShare(base.total[fn]), change = share(f.total[fn]) - then;
     const strength = Math.min(1, Math.sqrt(Math.abs(change) * 4));
     if (Math.abs(deviations(share(f.total[fn]), then)) < CERTAIN)
-        return style.getPropertyValue("--idle");
-    return `hsl(${change > 0 ? 5 : 215} ${30 + 55 * strength}% ${style.getPropertyValue("--compare-light")})`;
+        return tone("--idle");
+    return `hsl(${change > 0 ? 5 : 215} ${30 + 55 * strength}% ${tone("--compare-light")})`;
 }
 
 /* --- coverage ---------------------------------------------------------------------------------- */

@@ -187,7 +187,64 @@ function coverageTree(parameters) {
         update(0);
     });
     update(0);
-    return [element("div", { class: "tools" }, field, changeChoice(state.change)), table.element];
+    return [element("div", { class: "tools" }, listChoice(""), field, changeChoice(state.change)), table.element];
+}
+
+/* --- functions --------------------------------------------------------------------------------- */
+
+let coveredFunctions = null; /* unpacked when first asked for */
+
+const RUNS = { missed: "never ran", partly: "ran in part", hit: "ran", unknown: "not known" };
+
+function runOf(f, i) {
+    if (f.state[i] === STATE.unknown)
+        return "unknown";
+    if (f.state[i] === STATE.missed)
+        return "missed";
+    return f.hit[i] < f.all[i] - f.unknown[i] ? "partly" : "hit";
+}
+
+function coveredColumns(f) {
+    const lines = i => ({ all: f.all[i], hit: f.hit[i], unknown: f.unknown[i] });
+    const place = i => `${page.files.name[f.file[i]].replace(/^.*\//, "")}:${f.line[i]}`;
+    return [
+        { id: "count", title: "run", number: true, key: i => f.state[i] === STATE.unknown ? -1 : Number(f.count[i]),
+            cell: i => f.state[i] === STATE.unknown ? "?" : f.state[i] === STATE.missed ? "never" : countText(f.count[i]) },
+        { id: "lines", title: "lines", number: true, hint: "from its first to its last; those of a template ran in any of its instantiations",
+            key: i => f.all[i] ? percentOf(lines(i)) : 101, cell: i => ratioCell(lines(i)) },
+        { id: "missed", title: "missed", number: true, key: i => missedOf(lines(i)), cell: i => f.all[i] ? countText(missedOf(lines(i))) : "" },
+        { id: "name", title: "function", key: i => f.name[i], cell: i => element("span", { title: shortened(f.name[i]) }, shortened(f.name[i])) },
+        { id: "place", title: "place", key: i => f.file[i] + f.line[i] / 1e7, cell: i => fileLink(f.file[i], f.line[i], shortened(place(i))) },
+    ];
+}
+
+async function functionList(parameters) {
+    coveredFunctions = coveredFunctions || await block("covered");
+    const f = coveredFunctions, all = [...f.name.keys()];
+    const matching = () => {
+        const pattern = patternOf(parameters.search);
+        return all.filter(i => (!parameters.run || runOf(f, i) === parameters.run) &&
+            (!pattern || pattern.test(f.name[i]) || pattern.test(page.files.name[f.file[i]])));
+    };
+    const table = new RowTable({ caption: "Functions", columns: coveredColumns(f), rows: matching(),
+        sort: parameters.sort || "missed", descending: parameters.order !== "up",
+        open: i => go({ view: "source", file: page.files.name[f.file[i]], line: f.line[i] }),
+        sorted: (sort, descending) => keep({ sort, order: descending ? null : "up" }) });
+    const field = searchField("search functions and files (regular expression)", parameters.search, value => {
+        parameters.search = value;
+        keep({ search: value || null });
+        table.setRows(matching());
+    });
+    const counts = Object.keys(RUNS).map(run => [run, all.filter(i => runOf(f, i) === run).length]).filter(([, n]) => n);
+    const choice = selectOf("that", [["", `are there (${countText(all.length)})`], ...counts.map(([run, n]) => [run, `${RUNS[run]} (${countText(n)})`])],
+        parameters.run || "", run => go({ ...currentParameters(), run: run || undefined }));
+    return [element("div", { class: "tools" }, listChoice("functions"), field, choice), table.element];
+}
+
+/* What the view lists. */
+function listChoice(chosen) {
+    return page.coverage.totals.functions.all ? selectOf("list", [["", "files"], ["functions", "functions"]], chosen,
+        list => go({ view: "coverage", list: list || undefined })) : null;
 }
 
 /* --- gates and patch --------------------------------------------------------------------------- */
@@ -232,11 +289,12 @@ function leftOutText() {
     return parts.length ? element("p", { class: "remark" }, `Left out: ${parts.join(", ")}.`) : null;
 }
 
-function showCoverage(main, parameters) {
+async function showCoverage(main, parameters) {
+    const list = parameters.list === "functions" ? await functionList(parameters) : coverageTree(parameters);
     main.append(gateList());
     if (page.coverage.diff)
         main.append(diffTable());
-    main.append(...blameTables(), ...coverageTree(parameters));
+    main.append(...blameTables(), ...list);
     const left = leftOutText();
     if (left)
         main.append(left);

@@ -219,6 +219,34 @@ function callerTree(tree, only) {
     return pathTree(nodes);
 }
 
+/* The same paths with frames of one object, one behind the other, as one. A frame's function is the first of its object. */
+function objectTree(tree) {
+    const { object, name } = page.functions, first = new Map();
+    const ofObject = fn => {
+        if (fn < 0)
+            return fn;
+        if (!first.has(object[fn]))
+            first.set(object[fn], fn);
+        return first.get(object[fn]);
+    };
+    const nodes = { parent: [0], function: [-1], self: [tree.self[0]] }, known = new Map(), at = new Int32Array(tree.len);
+    for (let i = 1; i < tree.len; i++) {
+        const fn = ofObject(tree.fn[i]), above = at[tree.parent[i]], key = above * (name.length + 1) + fn + 1;
+        if (above && nodes.function[above] === fn) {
+            at[i] = above;
+        } else if (known.has(key)) {
+            at[i] = known.get(key);
+        } else {
+            known.set(key, nodes.parent.length);
+            at[i] = nodes.parent.push(above) - 1;
+            nodes.function.push(fn);
+            nodes.self.push(0);
+        }
+        nodes.self[at[i]] += tree.self[i];
+    }
+    return pathTree(nodes);
+}
+
 function percentOf(ratio) {
     return ratio.all - ratio.unknown > 0 ? 100 * ratio.hit / (ratio.all - ratio.unknown) : 100;
 }

@@ -1,6 +1,9 @@
 /* elements.js: making parts of the document. All text goes through textContent or attributes: there
  * is no markup in data. */
 
+/* As in style.css: text is larger on large screens. */
+const isLarge = () => window.matchMedia("(min-width: 2600px)").matches;
+
 function element(name, attributes, ...children) {
     const made = document.createElement(name);
     for (const [key, value] of Object.entries(attributes || {})) {
@@ -63,13 +66,13 @@ function searchField(label, text, change) {
     return field;
 }
 
-/* A table of few rows, each an array of texts or elements; the first `numbers` columns are numbers.
- */
+/* A table of few rows, each an array of texts or elements; the first `numbers` columns are numbers, or, if that is
+ * negative, all but the first ones. */
 function smallTable(caption, titles, rows, numbers) {
-    const head = element("tr", {}, ...titles.map((title, i) =>
-        element("th", { scope: "col", class: i < numbers ? "number" : "" }, title)));
+    const kind = i => (numbers < 0 ? i >= -numbers : i < numbers) ? "number" : "";
+    const head = element("tr", {}, ...titles.map((title, i) => element("th", { scope: "col", class: kind(i) }, title)));
     const body = rows.map(row => element("tr", {}, ...row.map((cell, i) =>
-        element("td", { class: i < numbers ? "number" : "" }, cell === null ? "" : cell))));
+        element("td", { class: kind(i) }, cell === null ? "" : cell))));
     return element("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": caption },
         element("table", { class: "small" }, element("caption", {}, caption),
             element("thead", {}, head), element("tbody", {}, ...body)));

@@ -2,20 +2,22 @@
  *
  * A frame is solid where stacks were sampled or where the graph leaves no other way, and hatched
  * where the model of the call graph assigns time by call counts. Frames narrower than half a pixel
- * are not drawn; their time is in the frame below them. */
+ * are not drawn; their time is in the frame below them.
+ *
+ * A click zooms to a frame, which has the whole width then. Of that width a part may be shown: `factor` times as wide,
+ * from `left` on, a share of it. */
 
-const FRAME_HEIGHT = 20, LEAST_WIDTH = 0.5, TEXT_WIDTH = 30;
+const LEAST_WIDTH = 0.5, TEXT_WIDTH = 30, MOST_FACTOR = 1e6, LEAST_DRAG = 4;
 
 class Flame {
     constructor(options) {
         Object.assign(this, options);
-        this.root = 0;
-        this.chosen = 0;
         this.pattern = null;
         this.canvas = element("canvas", { tabindex: "0", role: "img",
             "aria-label": "call paths; the table of functions has the same figures",
-            onmousemove: event => this.hover(event), onmouseleave: () => this.say(null),
-            onclick: event => this.click(event), onkeydown: event => this.key(event) });
+            onpointerdown: event => this.press(event), onpointermove: event => this.move(event),
+            onpointerup: event => this.release(event), onpointercancel: () => { this.held = null; },
+            onpointerleave: () => this.say(null), onwheel: event => this.wheel(event), onkeydown: event => this.key(event) });
         this.status = element("p", { class: "frame", role: "status" });
         this.holder = element("div", { class: "flame" }, this.canvas);
         new ResizeObserver(() => this.draw()).observe(this.holder);
@@ -24,7 +26,8 @@ class Flame {
 
     setTree(tree) {
         this.tree = tree;
-        this.root = this.chosen = 0;
+        this.root = this.chosen = this.left = 0;
+        this.factor = 1;
         this.match();
         this.measure();
         this.draw();
@@ -32,7 +35,7 @@ class Flame {
 
     /* How deep it goes below the root, of what can be seen. */
     measure() {
-        const { tree } = this, least = tree.total[this.root] * LEAST_WIDTH / 4000;
+        const { tree } = this, least = tree.total[this.root] * LEAST_WIDTH / 4000 / this.factor;
         let deepest = 0;
         const stack = [[this.root, 0]];
         while (stack.length) {
@@ -63,10 +66,7 @@ class Flame {
         this.matched = 0;
         if (!this.pattern)
             return;
-        const names = page.functions.name;
-        this.matches = new Uint8Array(names.length);
-        for (let i = 0; i < names.length; i++)
-            this.matches[i] = this.pattern.test(names[i]) ? 1 : 0;
+        this.matches = Uint8Array.from(page.functions.name, (name, i) => this.pattern.test(this.ofObjects ? objectTitle(i) : name) ? 1 : 0);
         const inside = new Uint8Array(tree.len);
         for (let i = 1; i < tree.len; i++) {
             const isMatch = this.matches[tree.fn[i]];
@@ -81,18 +81,15 @@ class Flame {
     }
 
     draw() {
-        const width = this.holder.clientWidth, ratio = window.devicePixelRatio || 1;
+        const width = this.holder.clientWidth;
         if (!width)
             return;
-        const height = this.depth * FRAME_HEIGHT + 1;
-        this.canvas.width = Math.round(width * ratio);
-        this.canvas.height = Math.round(height * ratio);
-        this.canvas.style.width = `${width}px`;
-        this.canvas.style.height = `${height}px`;
-        this.context = this.canvas.getContext("2d");
-        this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        this.width = width;
+        this.high = isLarge() ? 28 : 20;
+        this.resize(width, this.depth * this.high + 1);
         this.style = getComputedStyle(this.holder);
-        this.context.font = `12px ${this.style.fontFamily}`;
+        this.tones = new Map();
+        this.context.font = `${isLarge() ? 18 : 12}px ${this.style.fontFamily}`;
         this.context.textBaseline = "middle";
         this.drawn = [];
         this.above.forEach((node, depth) => this.frame(node, 0, width, depth));
@@ -100,54 +97,75 @@ class Flame {
         this.tell();
     }
 
+    resize(width, height) {
+        const ratio = window.devicePixelRatio || 1;
+        const size = [Math.round(width * ratio), Math.round(height * ratio)];
+        this.context = this.canvas.getContext("2d");
+        if (this.canvas.width !== size[0] || this.canvas.height !== size[1])
+            [this.canvas.width, this.canvas.height] = size;
+        Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
+        this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        this.context.clearRect(0, 0, width, height);
+    }
+
     drawBelow(width) {
-        const { tree } = this, scale = width / (tree.total[this.root] || 1);
-        const stack = [[this.root, 0, this.above.length]];
+        const { tree } = this, scale = width * this.factor / (tree.total[this.root] || 1);
+        const stack = [[this.root, -this.left * width * this.factor, this.above.length]];
         while (stack.length) {
             const [node, x, depth] = stack.pop();
             this.frame(node, x, tree.total[node] * scale, depth);
             let at = x;
             for (let k = tree.kids.start[node]; k < tree.kids.start[node + 1]; k++) {
                 const kid = tree.kids.item[k], wide = tree.total[kid] * scale;
-                if (wide < LEAST_WIDTH)
+                if (wide < LEAST_WIDTH || at >= width)
                     break;
-                stack.push([kid, at, depth + 1]);
+                if (at + wide > 0)
+                    stack.push([kid, at, depth + 1]);
                 at += wide;
             }
         }
     }
 
     nameOf(node) {
-        return node && this.tree.fn[node] >= 0 ? functionName(this.tree.fn[node]) : this.rootName;
+        const fn = this.tree.fn[node];
+        return node && fn >= 0 ? this.ofObjects ? objectTitle(fn) : functionName(fn) : this.rootName;
+    }
+
+    /* What the style says, asked once for each picture. */
+    tone(name) {
+        if (!this.tones.has(name))
+            this.tones.set(name, this.style.getPropertyValue(name));
+        return this.tones.get(name);
     }
 
     colour(node) {
         const fn = this.tree.fn[node], f = page.functions;
         if (this.matches)
-            return this.matches[fn] ? this.style.getPropertyValue("--match") : this.style.getPropertyValue("--idle");
+            return this.matches[fn] ? this.tone("--match") : this.tone("--idle");
         if (!node || f.kind[fn] >= KIND.small)
-            return this.style.getPropertyValue("--idle");
+            return this.tone("--idle");
         if (this.isCompared)
-            return comparedColour(fn, this.style);
-        if (this.isByObject)
-            return `hsl(${hueOf(objectName(fn))} ${this.style.getPropertyValue("--frame-tone")})`;
-        return `hsl(${15 + hueOf(f.name[fn]) % 45} ${this.style.getPropertyValue("--frame-tone")})`;
+            return comparedColour(fn, name => this.tone(name));
+        if (this.isByObject || this.ofObjects)
+            return `hsl(${hueOf(objectName(fn))} ${this.tone("--frame-tone")})`;
+        return `hsl(${15 + hueOf(f.name[fn]) % 45} ${this.tone("--frame-tone")})`;
     }
 
-    frame(node, x, wide, depth) {
-        const c = this.context, y = this.row(depth) * FRAME_HEIGHT;
+    frame(node, from, whole, depth) {
+        const c = this.context, y = this.row(depth) * this.high;
+        const x = Math.max(0, from), wide = Math.min(from + whole, this.width) - x;
         const inner = Math.max(wide - 1, LEAST_WIDTH);
         c.fillStyle = this.colour(node);
-        c.fillRect(x, y, inner, FRAME_HEIGHT - 1);
+        c.fillRect(x, y, inner, this.high - 1);
         if (this.tree.estimate && this.tree.estimate[node] && wide > 3)
             this.hatch(x, y, inner);
         if (node === this.chosen && node) {
             c.strokeStyle = this.style.color;
             c.lineWidth = 2;
-            c.strokeRect(x + 1, y + 1, inner - 2, FRAME_HEIGHT - 3);
+            c.strokeRect(x + 1, y + 1, inner - 2, this.high - 3);
         }
         if (wide > TEXT_WIDTH)
-            this.write(this.nameOf(node), x + 4, y + FRAME_HEIGHT / 2, wide - 8);
+            this.write(this.nameOf(node), x + 4, y + this.high / 2, wide - 8);
         this.drawn.push({ node, x, y, wide });
     }
 
@@ -155,14 +173,14 @@ class Flame {
         const c = this.context;
         c.save();
         c.beginPath();
-        c.rect(x, y, wide, FRAME_HEIGHT - 1);
+        c.rect(x, y, wide, this.high - 1);
         c.clip();
-        c.strokeStyle = this.style.getPropertyValue("--hatch");
+        c.strokeStyle = this.tone("--hatch");
         c.lineWidth = 1;
         c.beginPath();
-        for (let at = x - FRAME_HEIGHT; at < x + wide; at += 7) {
-            c.moveTo(at, y + FRAME_HEIGHT);
-            c.lineTo(at + FRAME_HEIGHT, y);
+        for (let at = x - this.high; at < x + wide; at += 7) {
+            c.moveTo(at, y + this.high);
+            c.lineTo(at + this.high, y);
         }
         c.stroke();
         c.restore();
@@ -174,7 +192,7 @@ class Flame {
         let fits = text.slice(0, Math.ceil(room / 4));
         while (fits.length > 1 && c.measureText(fits + (fits === text ? "" : "…")).width > room)
             fits = fits.slice(0, Math.floor(fits.length * 0.9));
-        c.fillStyle = this.style.getPropertyValue("--frame-text");
+        c.fillStyle = this.tone("--frame-text");
         if (fits.length > 2 || fits === text)
             c.fillText(fits === text ? fits : `${fits}…`, x, y);
     }
@@ -184,7 +202,7 @@ class Flame {
         const x = event.clientX - box.left, y = event.clientY - box.top;
         for (let i = this.drawn.length - 1; i >= 0; i--) {
             const f = this.drawn[i];
-            if (x >= f.x && x < f.x + f.wide && y >= f.y && y < f.y + FRAME_HEIGHT)
+            if (x >= f.x && x < f.x + f.wide && y >= f.y && y < f.y + this.high)
                 return f.node;
         }
         return -1;
@@ -210,21 +228,81 @@ class Flame {
             this.status.textContent = this.describe(node);
     }
 
-    hover(event) {
-        this.say(this.at(event));
+    zoom(node) {
+        this.root = this.chosen = node;
+        this.show(0, 1);
     }
 
-    click(event) {
-        const node = this.at(event);
+    /* --- a part of the width ---------------------------------------------------------------- */
+
+    show(left, factor) {
+        const before = this.factor;
+        this.factor = Math.max(1, Math.min(MOST_FACTOR, factor));
+        this.left = Math.max(0, Math.min(1 - 1 / this.factor, left));
+        if (this.factor !== before || this.factor === 1)
+            this.measure();
+        this.drawSoon();
+    }
+
+    /* Once a picture of the screen, however often it was asked for. */
+    drawSoon() {
+        if (this.isWaiting)
+            return;
+        this.isWaiting = true;
+        requestAnimationFrame(() => {
+            this.isWaiting = false;
+            this.draw();
+        });
+    }
+
+    /* Wider or narrower, with what is at `x` staying there. */
+    widen(by, x) {
+        const at = this.left + x / this.width / this.factor;
+        const factor = Math.max(1, Math.min(MOST_FACTOR, this.factor * by));
+        this.show(at - x / this.width / factor, factor);
+    }
+
+    pan(pixels) {
+        this.show(this.left + pixels / this.width / this.factor, this.factor);
+    }
+
+    wheel(event) {
+        if (event.ctrlKey || event.metaKey)
+            this.widen(Math.exp(-event.deltaY / 200), event.clientX - this.canvas.getBoundingClientRect().left);
+        else if (event.deltaX || event.shiftKey)
+            this.pan(event.deltaX || event.deltaY);
+        else
+            return;
+        event.preventDefault();
+    }
+
+    press(event) {
+        this.held = event.button === 0 ? { x: event.clientX, isDragged: false } : null;
+    }
+
+    move(event) {
+        if (!this.held || !(event.buttons & 1)) {
+            this.say(this.at(event));
+            return;
+        }
+        const by = event.clientX - this.held.x;
+        if (!this.held.isDragged && Math.abs(by) < LEAST_DRAG)
+            return;
+        if (!this.held.isDragged)
+            this.canvas.setPointerCapture(event.pointerId);
+        this.held = { x: event.clientX, isDragged: true };
+        this.pan(-by);
+    }
+
+    /* A click, unless the picture was dragged. */
+    release(event) {
+        const node = this.held && !this.held.isDragged ? this.at(event) : -1;
+        this.held = null;
         if (node >= 0)
             this.zoom(node);
     }
 
-    zoom(node) {
-        this.root = this.chosen = node;
-        this.measure();
-        this.draw();
-    }
+    /* --- keys -------------------------------------------------------------------------------- */
 
     /* Parent, first child, or the next of the same parent. */
     neighbour(key) {
@@ -249,8 +327,12 @@ class Flame {
             this.zoom(chosen);
         } else if (event.key === "Escape") {
             this.zoom(0);
-        } else if (event.key === "c" && chosen && this.tree.fn[chosen] < page.functions.measured) {
+        } else if (event.key === "c" && chosen && !this.ofObjects && this.tree.fn[chosen] < page.functions.measured) {
             go({ view: "callers", fn: functionKey(this.tree.fn[chosen]) });
+        } else if (event.key === "+" || event.key === "-") {
+            this.widen(event.key === "+" ? 1.5 : 1 / 1.5, this.width / 2);
+        } else if (event.shiftKey && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
+            this.pan((event.key === "ArrowLeft" ? -1 : 1) * this.width / 10);
         } else {
             const to = this.neighbour(event.key);
             if (to < 0 && !event.key.startsWith("Arrow"))
@@ -271,11 +353,26 @@ function hueOf(name) {
     return Math.abs(hash) % 360;
 }
 
+function objectTitle(fn) {
+    return objectName(fn) || "the program";
+}
+
 function flameTree(parameters) {
     const fn = parameters.fn === undefined ? undefined : page.byKey.get(parameters.fn);
-    if (parameters.way === "callers" || fn !== undefined)
-        return callerTree(treeOfAll(), fn);
-    return treeOfAll();
+    const tree = parameters.way === "callers" || fn !== undefined ? callerTree(treeOfAll(), fn) : treeOfAll();
+    return parameters.frames === "objects" ? objectTree(tree) : tree;
+}
+
+/* All frames of a sort that chooses among several, or null. */
+function frameChoice(parameters, change) {
+    return page.functions.objects.length ? selectOf("frames", [["", "functions"], ["objects", "objects"]], parameters.frames || "", change) : null;
+}
+
+function threadChoice(change) {
+    if (!canFilter() || page.profile.timeline.threads.tid.length < 2)
+        return null;
+    const chosen = page.window && page.window.thread >= 0 ? String(page.window.thread) : "";
+    return selectOf("thread", [["", "all"], ...busiestThreads().map(thread => [String(thread), laneName(thread)])], chosen, change);
 }
 
 function flameRemark(tree) {
@@ -300,7 +397,7 @@ function showFlame(main, parameters) {
     }
     const fn = parameters.fn === undefined ? undefined : page.byKey.get(parameters.fn);
     const flame = new Flame({ tree: flameTree(parameters), isFlame: parameters.up === "1",
-        isByObject: parameters.colour === "object", isCompared: Boolean(baseOf()) && parameters.colour === "change",
+        isByObject: parameters.colour === "object", ofObjects: parameters.frames === "objects", isCompared: Boolean(baseOf()) && parameters.colour === "change",
         rootName: fn !== undefined ? `callers of ${functionName(fn)}` : "all" });
     const set = key => value => go({ ...currentParameters(), [key]: value || undefined });
     const ways = [["", "callers to callees"], ["callers", "functions, and their callers"]];
@@ -312,7 +409,11 @@ function showFlame(main, parameters) {
         fn === undefined ? selectOf("from", ways, parameters.way || "", set("way"))
             : link({ view: "flame" }, "all functions"),
         selectOf("grows", [["", "down"], ["1", "up"]], parameters.up || "", set("up")),
-        colourChoice(parameters, set("colour")),
+        frameChoice(parameters, set("frames")), threadChoice(thread => {
+            page.window = null;
+            set("thread")(thread);
+        }),
+        parameters.frames === "objects" ? null : colourChoice(parameters, set("colour")),
         element("button", { type: "button", onclick: () => flame.zoom(0) }, "whole")),
     flame.status, flame.holder, element("p", { class: "remark" }, flameRemark(flame.tree)));
     flame.setPattern(parameters.search);

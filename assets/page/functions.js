@@ -116,11 +116,12 @@ function columnChooser(columns, change) {
  * only where they are searched for. */
 function matchingFunctions(text, object) {
     const pattern = patternOf(text), rows = [], f = page.functions;
+    const isFile = page.files.name.map(name => Boolean(pattern) && pattern.test(name));
     for (let i = 0; i < f.measured; i++) {
         if (object !== "" && f.object[i] !== Number(object))
             continue;
-        if (pattern && !pattern.test(f.name[i]) && !pattern.test(f.whole[i] || "") &&
-            !pattern.test(f.linkage[i] || "") && !pattern.test(fileNameOf(i)))
+        if (pattern && !pattern.test(f.name[i]) && !(f.whole[i] && pattern.test(f.whole[i])) &&
+            !(f.linkage[i] && pattern.test(f.linkage[i])) && !isFile[f.file[i]])
             continue;
         rows.push(i);
     }

@@ -26,14 +26,56 @@ function leftOutLine(what) {
     return parts.length ? element("p", { class: "remark" }, parts.join(" ")) : null;
 }
 
-function branchTable(line) {
-    const rows = [], branches = line.branches || [];
-    for (let i = 0; i < branches.length; i += 4)
-        if (!(branches[i + 2] & OUTCOME.call))
-            rows.push([Number(branches[i + 1]) ? counted(branches[i + 1], "time") : branches[i + 3] ? "never" : "not reached",
-                `block ${branches[i]}`, branches[i + 2] & OUTCOME.thrown ? "by an exception"
-                    : branches[i + 2] & OUTCOME.fallthrough ? "straight on" : "away"]);
-    return rows.length ? smallTable("Branches", ["taken", "of", "way"], rows, 1) : null;
+/* The branches of a line by function, each a list. */
+function branchesByFunction(branches) {
+    const found = new Map();
+    for (let i = 0; branches && i < branches.length; i += BRANCH_COLUMNS) {
+        const [block, count, flags, isReached, fn] = branches.slice(i, i + BRANCH_COLUMNS);
+        if (flags & OUTCOME.call)
+            continue;
+        if (!found.has(fn))
+            found.set(fn, []);
+        found.get(fn).push({ block, count: Number(count), flags, isReached });
+    }
+    return found;
+}
+
+/* Functions that have the same branches, such as instantiations of a template, as one; null: they have not. */
+function summedBranches(lists) {
+    const [first, ...others] = lists, start = list => list[0].block;
+    const isAlike = list => list.length === first.length && list.every((b, i) =>
+        b.flags === first[i].flags && b.block - start(list) === first[i].block - start(first));
+    if (!others.every(isAlike))
+        return null;
+    return first.map((b, i) => lists.reduce((sum, list) =>
+        ({ ...sum, count: sum.count + list[i].count, isReached: sum.isReached || list[i].isReached }), { ...b, count: 0, isReached: 0 }));
+}
+
+const takenText = b => b.count ? countText(b.count) : b.isReached ? "never" : "not reached";
+
+function wayText(flags) {
+    return flags & OUTCOME.thrown ? "by an exception" : flags & OUTCOME.fallthrough ? "straight on" : "away";
+}
+
+function branchRows(branches) {
+    return branches.map(b => [b.count ? counted(b.count, "time") : takenText(b), `block ${b.block}`, wayText(b.flags)]);
+}
+
+/* Of a line in several functions: all of them as one, where they are alike, and each by itself. */
+function branchTables(data, line) {
+    const of = branchesByFunction(line.branches), lists = [...of.values()], titles = ["taken", "of", "way"];
+    if (lists.length < 2)
+        return lists.map(list => smallTable("Branches", titles, branchRows(list), 1));
+    const sum = summedBranches(lists), f = data.coverage.functions;
+    const name = fn => fn >= 0 ? element("span", { title: plain(f.linkage[fn]) }, shortened(f.name[fn])) : "a tracefile";
+    const byFunction = [...of].slice(0, MOST_INSTANCES);
+    const caption = `Branches by function: ${countText(lists.length)}` +
+        (lists.length > MOST_INSTANCES ? `, the first ${MOST_INSTANCES} of them` : "");
+    if (!sum)
+        return [smallTable(caption, [...titles, "in"], byFunction.flatMap(([fn, list]) => branchRows(list).map(row => [...row, name(fn)])), 1)];
+    return [smallTable(`Branches, ${lists.length} functions in one`, titles, branchRows(sum), 1),
+        smallTable(caption, [...sum.map(b => `${b.block}: ${wayText(b.flags)}`), "in"],
+            byFunction.map(([fn, list]) => [...list.map(takenText), name(fn)]), sum.length)];
 }
 
 function conditionTable(line) {
@@ -66,7 +108,7 @@ function inlinedTable(data, number) {
     return rows.length ? smallTable("Inlined into", ["self", "", "place"], rows, 2) : null;
 }
 
-const MOST_INSTRUCTIONS = 400;
+const MOST_INSTRUCTIONS = 400, MOST_INSTANCES = 200;
 function codeTable(data, number) {
     const c = data.code, found = c ? [...c.line.keys()].filter(i => c.line[i] === number) : [];
     const rows = found.slice(0, MOST_INSTRUCTIONS).map(i => [c.self[i] > 0 ? percentText(shareOfWhole(c.self[i])) : "",
@@ -78,9 +120,20 @@ function codeTable(data, number) {
     ["self", "address", "instruction", "in"], rows, 1) : null;
 }
 
+/* What a narrow screen has no columns for. */
+function historyLine(data, number) {
+    const blame = data.coverage && data.coverage.blame, change = (baseChanges(data) || new Map()).get(number), parts = [];
+    const at = blame ? atOrBefore(blame.line, number) : -1;
+    if (change)
+        parts.push(`Since the base: ${LINE_CHANGES[change]}.`);
+    if (at >= 0 && blame.author[at] >= 0)
+        parts.push(`Written ${dateText(blame.time[at]).slice(0, 10)} by ${plain(blame.authors[blame.author[at]])}.`);
+    return parts.length ? element("p", { class: "remark" }, parts.join(" ")) : null;
+}
+
 /* Elements; none if nothing else is known. */
 function lineDetails(data, number, line) {
     const what = line || { branches: 0, conditions: 0 };
-    return [leftOutLine(leftOutOf(data, number)), codeTable(data, number), inlinedTable(data, number),
-        instantiationTable(data, number), branchTable(what), conditionTable(what)].filter(Boolean);
+    return [historyLine(data, number), leftOutLine(leftOutOf(data, number)), codeTable(data, number), inlinedTable(data, number),
+        instantiationTable(data, number), ...branchTables(data, what), conditionTable(what)].filter(Boolean);
 }

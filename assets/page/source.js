@@ -3,19 +3,20 @@
  * Only lines in sight are in the document; a file may have half a million. */
 
 const LINES_AROUND = 20;
+const BRANCH_COLUMNS = 5; /* block, count, OUTCOME, was it reached, function of the source or -1 */
 
 /* As in style.css. */
-const lineHeight = () => window.matchMedia("(min-width: 2600px)").matches ? 27 : 19;
+const lineHeight = () => isLarge() ? 27 : 19;
 
 /* Everything about the lines of one file by line number. */
 function lineTable(data) {
     const lines = new Map();
     const at = number => {
         if (!lines.has(number))
-            lines.set(number, { self: 0, calls: 0, count: null, state: -1, branches: 0, conditions: 0, function: -1 });
+            lines.set(number, { self: 0, then: 0, calls: 0, baseCalls: 0, count: null, state: -1, branches: 0, conditions: 0, function: -1 });
         return lines.get(number);
     };
-    const t = data.time, c = data.coverage;
+    const t = data.time, c = data.coverage, b = data.before;
     for (let i = 0; t && i < t.line.length; i++) {
         const line = at(t.line[i]);
         line.self += t.self[i];
@@ -23,6 +24,8 @@ function lineTable(data) {
         line.count = t.count[i] === null ? line.count : t.count[i];
         line.function = t.entry[i] || line.function < 0 ? t.function[i] : line.function;
     }
+    for (let i = 0; b && i < b.line.length; i++)
+        Object.assign(at(b.line[i]), { then: b.self[i], baseCalls: Number(b.calls[i]) });
     for (let i = 0; c && i < c.line.length; i++) {
         const line = at(c.line[i]);
         Object.assign(line, { state: c.state[i], count: c.count[i], branches: c.branches[i], conditions: c.conditions[i] });
@@ -33,7 +36,7 @@ function lineTable(data) {
 /* Of a line's branches, how many were taken; calls are none. */
 function branchCounts(branches) {
     let all = 0, taken = 0;
-    for (let i = 0; branches && i < branches.length; i += 4)
+    for (let i = 0; branches && i < branches.length; i += BRANCH_COLUMNS)
         if (!(branches[i + 2] & OUTCOME.call)) {
             all++;
             taken += Number(branches[i + 1]) > 0;
@@ -53,7 +56,7 @@ function conditionCounts(conditions) {
 
 function branchTitle(branches) {
     const texts = [];
-    for (let i = 0; i < branches.length; i += 4)
+    for (let i = 0; i < branches.length; i += BRANCH_COLUMNS)
         if (!(branches[i + 2] & OUTCOME.call))
             texts.push(`block ${branches[i]}: ` + (Number(branches[i + 1]) ? `taken ${counted(branches[i + 1], "time")}`
                 : branches[i + 3] ? "never taken" : "never reached") +
@@ -68,23 +71,27 @@ class SourceView {
         this.lines = lineTable(data);
         this.text = data.text === undefined || data.text === null ? [] : data.text.split("\n");
         this.cut = new Set(data.cut || []);
-        this.last = Math.max(this.text.length, ...[...this.lines.keys()].slice(-1), 0);
-        for (const number of this.lines.keys())
+        this.last = this.text.length;
+        this.hottest = 0;
+        for (const [number, line] of this.lines) {
             this.last = Math.max(this.last, number);
+            this.hottest = Math.max(this.hottest, line.self);
+        }
         this.coloured = new ColouredText(this.text, C_FILES.test(page.files.name[file]));
         this.chosen = Number(parameters.line) || 0;
         this.hasTime = Boolean(data.time) && page.summary.has_samples;
         this.hasCounts = [...this.lines.values()].some(line => line.count !== null);
         this.hasBranches = [...this.lines.values()].some(line => line.branches || line.conditions);
-        this.hottest = Math.max(0, ...[...this.lines.values()].map(line => line.self));
         this.changedLines = changedLinesOf(file);
         this.before = baseChanges(data);
+        this.comparesTime = this.hasTime && Boolean(data.before);
         this.blame = data.coverage && data.coverage.blame;
         this.make();
     }
 
     columns() {
         return [["line", "at"], ...(this.hasTime ? [["self %", "time heat"], ["self", "time"]] : []),
+            ...(this.comparesTime ? [["Δ self", "delta"]] : []),
             ...(this.data.time && Number(page.summary.calls) ? [["calls", "count calls"]] : []),
             ...(this.hasCounts ? [["count", "count"]] : []),
             ...(this.hasBranches ? [["branches", "branches"]] : []), ...(this.before ? [["change", "change"]] : []),
@@ -115,8 +122,11 @@ class SourceView {
                 line && line.self > 0 ? bar(line.self / this.hottest) : null);
             add("time", line && line.self > 0 ? amountText(line.self) : "", line && line.self > 0 ? `${samplesText(line.self)} samples` : undefined);
         }
+        if (this.comparesTime)
+            cells.push(deltaCell(line));
         if (this.data.time && Number(page.summary.calls))
-            add("count calls", line && line.calls ? countText(line.calls) : "");
+            add("count calls", line && line.calls ? countText(line.calls) : "",
+                this.comparesTime && line && (line.calls || line.baseCalls) ? `${countText(line.baseCalls)} in the base` : undefined);
         if (this.hasCounts)
             add("count", leftOutOf(this.data, number) & LEFT_OUT.code ? "left out" : !line ? "" : line.state === STATE.unknown ? "?" : countText(line.count),
                 line && line.state === STATE.unknown ? "not known: the function's counters cannot be used" : undefined);
@@ -211,16 +221,13 @@ class SourceView {
     showDetails() {
         const details = this.hidesDetails || !this.chosen ? [] : lineDetails(this.data, this.chosen, this.lines.get(this.chosen));
         this.panel.hidden = !details.length;
-        this.panel.replaceChildren(element("h3", {}, `Line ${this.chosen}`), ...details);
+        this.panel.replaceChildren(element("h2", {}, `Line ${this.chosen}`), ...details);
     }
 
     /* The next line after the chosen one that `is`, or the one before; around the end. */
     jump(is, isBack) {
-        this.jumpAmong([...this.lines.entries()].filter(([, line]) => is(line)).map(([number]) => number), isBack);
-    }
-
-    jumpAmong(lines, isBack) {
-        const numbers = lines.sort((l, r) => l - r);
+        const numbers = [...this.lines.entries()].filter(([number, line]) => is(line, number)).map(([number]) => number)
+            .sort((l, r) => l - r);
         if (!numbers.length)
             return;
         const found = isBack ? numbers.filter(n => n < this.chosen).pop() : numbers.find(n => n > this.chosen);
@@ -237,10 +244,11 @@ class SourceView {
         const jumps = { h: isHot, l: isMissed, u: isMissed, b: isPartly };
         if (event.ctrlKey || event.altKey || event.metaKey)
             return;
+        const hasChanged = line => this.comparesTime && isCertainChange(line);
         if (event.key.toLowerCase() in jumps)
             this.jump(jumps[event.key.toLowerCase()], event.shiftKey);
-        else if (event.key.toLowerCase() === "c" && this.before)
-            this.jumpAmong([...this.before.keys()], event.shiftKey);
+        else if (event.key.toLowerCase() === "c" && (this.before || this.comparesTime))
+            this.jump((line, number) => hasChanged(line) || (this.before && this.before.has(number)), event.shiftKey);
         else if (event.key === "d")
             this.toggleDetails();
         else if (event.key === "j" || event.key === "k")
@@ -282,12 +290,10 @@ function fileNumbers() {
     return page.files.name.map((name, i) => i);
 }
 
+/* Of those whose text is there, if any is: a library's source seldom is. */
 function hottestFile() {
-    let best = 0;
-    for (const i of fileNumbers())
-        if (page.files.self[i] > page.files.self[best])
-            best = i;
-    return best;
+    const f = page.files, isBetter = (i, best) => f.here[i] !== f.here[best] ? f.here[i] > f.here[best] : f.self[i] > f.self[best];
+    return fileNumbers().reduce((best, i) => isBetter(i, best) ? i : best, 0);
 }
 
 function fileChooser(file) {
@@ -307,6 +313,9 @@ function sourceRemarks(data) {
         remarks.push(`The text cannot be shown: ${plain(data.missing)}. Figures stand by line number.`);
     if (data.changed)
         remarks.push("The file was changed after the measurement: figures may stand beside other lines than they belong to.");
+    if (data.before && data.before.elsewhere > 0)
+        remarks.push(`${percentText(baseShare(data.before.elsewhere))} of the base's time was on lines of this file that cannot be found ` +
+            "any more: their functions have other lines now.");
     if (page.window && data.time)
         remarks.push("Times beside lines are of the whole recording, not of the chosen part.");
     return remarks.map(text => element("p", { class: "remark warning" }, text));
@@ -344,7 +353,7 @@ async function showSource(main, parameters) {
         jumper("next hot", "h");
     if (data.coverage)
         jumper("next uncovered", "l"), jumper("next branch not taken", "b");
-    if (view.before)
+    if (view.before || view.comparesTime)
         jumper("next changed", "c");
     main.append(element("div", { class: "tools" }, fileChooser(file), ...jumps, sourceFacts(file, data)),
         ...sourceRemarks(data), view.element, view.panel);

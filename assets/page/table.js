@@ -9,7 +9,7 @@
 const ROWS_AROUND = 12;
 
 /* As in style.css. */
-const rowHeight = () => window.matchMedia("(min-width: 2600px)").matches ? 32 : 24;
+const rowHeight = () => isLarge() ? 32 : 24;
 const isNarrow = () => window.matchMedia("(max-width: 600px)").matches;
 let tables = 0;
 
@@ -17,6 +17,11 @@ let tables = 0;
 function orderedBy(rows, key, isDescending) {
     const keys = Array.from(rows, key), areNumbers = keys.every(k => typeof k === "number");
     const k = areNumbers ? Float64Array.from(keys) : keys, sign = isDescending ? -1 : 1;
+    let sorted = 1; /* as the rows of a profile are by self time */
+    while (sorted < k.length && (sign * (k[sorted] - k[sorted - 1]) > 0 || (k[sorted] === k[sorted - 1] && rows[sorted] > rows[sorted - 1])))
+        sorted++;
+    if (sorted >= k.length)
+        return Array.from(rows);
     const order = Uint32Array.from(keys, (_, i) => i);
     order.sort((l, r) => k[l] < k[r] ? -sign : k[l] > k[r] ? sign : rows[l] - rows[r]);
     return Array.from(order, i => rows[i]);

@@ -9,11 +9,11 @@ class Timeline {
         this.choose = choose;
         this.data = page.profile.timeline;
         this.length = Math.max(this.data.length_ns, 1) / 1e9;
-        this.lanes = this.busiest();
+        this.lanes = busiestThreads();
         this.names = element("div", { class: "lanes" }, element("div", { class: "axis" }));
         for (const lane of this.lanes)
             this.names.append(element("button", { type: "button", title: "show this thread alone", "aria-pressed":
-                String(Boolean(page.window && page.window.thread === lane)), onclick: () => this.toggle(lane) }, this.nameOf(lane)));
+                String(Boolean(page.window && page.window.thread === lane)), onclick: () => this.toggle(lane) }, laneName(lane)));
         this.canvas = element("canvas", { tabindex: "0", role: "img",
             "aria-label": "threads over time; arrow keys move the window, with Shift its end",
             onpointerdown: event => this.begin(event), onpointermove: event => this.move(event),
@@ -21,20 +21,6 @@ class Timeline {
         this.holder = element("div", { class: "times" }, this.canvas);
         this.element = element("div", { class: "timeline" }, this.names, this.holder);
         new ResizeObserver(() => this.draw()).observe(this.holder);
-    }
-
-    busiest() {
-        const sums = this.data.threads.tid.map(() => 0), samples = this.data.samples;
-        samples.thread.forEach((thread, i) => { sums[thread] += samples.samples[i]; });
-        const lanes = sums.map((sum, i) => i).filter(i => sums[i] > 0);
-        const kept = lanes.sort((l, r) => sums[r] - sums[l]).slice(0, MOST_LANES);
-        const { process } = this.data.threads;
-        return kept.sort((l, r) => process[l] - process[r] || l - r);
-    }
-
-    nameOf(lane) {
-        const process = this.data.threads.process[lane];
-        return `${shortened(this.data.processes.name[process])} ${this.data.processes.pid[process]} · ${threadName(lane)}`;
     }
 
     toggle(lane) {
@@ -100,7 +86,7 @@ class Timeline {
     drawAxis(width, height) {
         const c = this.context, step = niceStep(this.length / Math.max(1, width / 100));
         c.fillStyle = c.strokeStyle = this.style.color;
-        c.font = `12px ${this.style.fontFamily}`;
+        c.font = `${isLarge() ? 16 : 12}px ${this.style.fontFamily}`;
         c.globalAlpha = 0.75;
         for (let at = 0; at <= this.length; at += step)
             c.fillText(`${Number(at.toPrecision(6))} s`, at / this.length * width + 2, 12);
@@ -190,6 +176,24 @@ function legend() {
         element("span", {}, element("span", { class: `swatch state${i}`, "aria-hidden": "true" }), text)));
 }
 
+/* Threads with samples, by process, the busiest ones if there are many. */
+function busiestThreads() {
+    const { samples, threads } = page.profile.timeline, sums = threads.tid.map(() => 0);
+    samples.thread.forEach((thread, i) => { sums[thread] += samples.samples[i]; });
+    const kept = [...sums.keys()].filter(i => sums[i] > 0).sort((l, r) => sums[r] - sums[l]).slice(0, MOST_LANES);
+    return kept.sort((l, r) => threads.process[l] - threads.process[r] || l - r);
+}
+
+function laneName(thread) {
+    const { threads, processes } = page.profile.timeline, process = threads.process[thread];
+    return hasOneProcess() ? threadName(thread) : `${shortened(processes.name[process])} ${processes.pid[process]} · ${threadName(thread)}`;
+}
+
+function hasOneProcess() {
+    return page.profile.timeline.processes.pid.length < 2;
+}
+
+/* The name first: it is what a narrow screen must show. */
 function threadTable() {
     const t = page.profile.timeline, sums = t.threads.tid.map(() => [0, 0, 0]);
     t.samples.thread.forEach((thread, i) => {
@@ -198,8 +202,9 @@ function threadTable() {
     });
     const rows = sums.map((sum, i) => [sum, i]).filter(([sum]) => sum.some(part => part > 0))
         .sort((l, r) => r[0][0] + r[0][1] - l[0][0] - l[0][1]).slice(0, 100)
-        .map(([sum, i]) => [...sum.map(part => amountText(part)), String(t.processes.pid[t.threads.process[i]]), threadName(i)]);
-    return smallTable("Threads", [...STATES, "process", "thread"], rows, 4);
+        .map(([sum, i]) => [threadName(i), ...(hasOneProcess() ? [] : [String(t.processes.pid[t.threads.process[i]])]),
+            ...sum.map(part => amountText(part))]);
+    return smallTable("Threads", ["thread", ...(hasOneProcess() ? [] : ["process"]), ...STATES], rows, -1);
 }
 
 function showTimeline(main) {

@@ -10,8 +10,10 @@
 #include "session/operands.h"
 #include "session/sides.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -103,7 +105,8 @@ static void html_find_lines(struct html_data *d, const struct html_options *o)
                                      .names = &s->names,
                                      .objects = d->profile.objects,
                                      .keeps_stretches = o->has_code,
-                                     .keeps_idle = o->has_code};
+                                     .keeps_idle = o->has_code,
+                                     .keeps_extents = o->is_base || o->base.len};
     progress_phase(progress, "reading line numbers", 0);
     source_lines_make(&d->lines, &d->input, &is_found, &d->arena);
     d->profile.lines = &d->lines;
@@ -216,6 +219,17 @@ static bool html_open_coverage(struct html_data *d, struct html_options *o, stru
 
 /* --- both ------------------------------------------------------------------------------------ */
 
+/* A folder by its name, wherever it is seen from. */
+static const char *html_folder_name(struct html_data *d, const char *operand)
+{
+    char whole[PATH_MAX];
+    const char *last = path_base_name(operand);
+    if (strcmp(last, ".") && strcmp(last, "..") && *last)
+        return operand;
+    const char *name = realpath(operand, whole) ? path_base_name(whole) : "";
+    return *name ? arena_copy(&d->arena, name, strlen(name)) : operand;
+}
+
 static const char *html_title_of(struct html_data *d, const struct html_options *o)
 {
     if (o->title)
@@ -224,7 +238,7 @@ static const char *html_title_of(struct html_data *d, const struct html_options 
         return arena_printf(&d->arena, "%s: %s", path_base_name(d->session.summary.program),
                             d->page.coverage ? "time and coverage" : "profile");
     return arena_printf(&d->arena, "Coverage of %s",
-                        o->coverage.len ? o->coverage.at[0] : "the current folder");
+                        html_folder_name(d, o->coverage.len ? o->coverage.at[0] : "."));
 }
 
 /* What was left out of a tracefile was so when it was made; comments in today's sources stand on
@@ -249,6 +263,7 @@ static bool html_open_base(struct html_data *d, struct html_options *o, struct e
                                                .no_demangle = o->view.session.no_demangle};
     q->cover = o->cover;
     q->cover.session.patch = NULL;
+    q->is_base = true;
     html_operands(q, o->base.at, o->base.len);
     q->cover.session.result.ignores_markers |= html_is_all_traces(q);
     if (q->profile.len == 1 && !is_recording(q->profile.at[0]) && o->profile.len) {

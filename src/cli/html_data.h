@@ -12,6 +12,7 @@ struct html_options {
     struct cover_options cover;
     const char *output, *title;
     bool has_code, is_intel, has_inlines, has_blame;
+    bool is_base; /* what another measurement is compared with */
     /* Operands, told apart by html_operands(). */
     VEC(char *) profile, coverage;
     VEC(char *) base; /* values of --base */

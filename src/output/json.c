@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void new_line(struct json *j)
+static void json_new_line(struct json *j)
 {
     if (j->is_compact)
         return;
@@ -17,7 +17,7 @@ static void new_line(struct json *j)
 }
 
 /* What stands between this value or key and what was before. */
-static void separate(struct json *j)
+static void json_separate(struct json *j)
 {
     if (j->after_key) {
         j->after_key = false;
@@ -26,13 +26,13 @@ static void separate(struct json *j)
     if (j->has_items)
         out_char(j->out, ',');
     if (j->depth)
-        new_line(j);
+        json_new_line(j);
     j->has_items = true;
 }
 
 void json_begin(struct json *j, char bracket)
 {
-    separate(j);
+    json_separate(j);
     out_char(j->out, bracket);
     if (j->depth == JSON_DEPTH)
         abort();
@@ -44,14 +44,14 @@ void json_end(struct json *j)
 {
     char closer = j->closers[--j->depth];
     if (j->has_items)
-        new_line(j);
+        json_new_line(j);
     out_char(j->out, closer);
     j->has_items = true;
     if (!j->depth)
         out_char(j->out, '\n');
 }
 
-static void escape(struct out *o, unsigned char c)
+static void json_escape(struct out *o, unsigned char c)
 {
     static const char letters[] = "\bb\ff\nn\rr\tt\"\"\\\\";
     const char *found = c ? strchr(letters, c) : NULL;
@@ -61,16 +61,16 @@ static void escape(struct out *o, unsigned char c)
         out_printf(o, "\\u%04x", c);
 }
 
-static bool is_plain(unsigned char c)
+static bool json_is_plain(unsigned char c)
 {
     return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
 }
 
-static void quoted(struct out *o, const unsigned char *s, size_t len)
+static void json_quoted(struct out *o, const unsigned char *s, size_t len)
 {
     out_char(o, '"');
     for (size_t i = 0, run; i < len; i += run) {
-        for (run = 0; i + run < len && is_plain(s[i + run]);)
+        for (run = 0; i + run < len && json_is_plain(s[i + run]);)
             run++;
         out_bytes(o, (const char *)s + i, run);
         if (i + run == len)
@@ -80,7 +80,7 @@ static void quoted(struct out *o, const unsigned char *s, size_t len)
         if (run > 1)
             out_bytes(o, (const char *)s + i, run);
         else if (run == 1)
-            escape(o, s[i]);
+            json_escape(o, s[i]);
         else {
             out_str(o, UTF8_REPLACEMENT);
             run = 1;
@@ -91,8 +91,8 @@ static void quoted(struct out *o, const unsigned char *s, size_t len)
 
 void json_str_n(struct json *j, const char *text, size_t len)
 {
-    separate(j);
-    quoted(j->out, (const unsigned char *)text, len);
+    json_separate(j);
+    json_quoted(j->out, (const unsigned char *)text, len);
 }
 
 void json_str(struct json *j, const char *text)
@@ -112,14 +112,16 @@ void json_key(struct json *j, const char *key)
 
 void json_u64(struct json *j, uint64_t value)
 {
-    separate(j);
+    json_separate(j);
     out_u64(j->out, value, 0);
 }
 
 void json_i64(struct json *j, int64_t value)
 {
-    separate(j);
-    out_printf(j->out, "%" PRId64, value);
+    json_separate(j);
+    if (value < 0)
+        out_char(j->out, '-');
+    out_u64(j->out, value < 0 ? -(uint64_t)value : (uint64_t)value, 0);
 }
 
 void json_double(struct json *j, double value)
@@ -128,25 +130,39 @@ void json_double(struct json *j, double value)
         json_none(j);
         return;
     }
-    separate(j);
+    json_separate(j);
     out_shortest(j->out, value);
+}
+
+void json_millionths(struct json *j, uint64_t value)
+{
+    enum { DIGITS = 6, MILLION = 1000000 };
+    char text[DIGITS];
+    uint64_t rest = value % MILLION;
+    size_t len = 0;
+    json_separate(j);
+    out_u64(j->out, value / MILLION, 0);
+    for (uint64_t unit = MILLION / 10; rest; rest %= unit, unit /= 10)
+        text[len++] = (char)('0' + rest / unit);
+    if (len)
+        out_char(j->out, '.'), out_bytes(j->out, text, len);
 }
 
 void json_bool(struct json *j, bool value)
 {
-    separate(j);
+    json_separate(j);
     out_str(j->out, value ? "true" : "false");
 }
 
 void json_none(struct json *j)
 {
-    separate(j);
+    json_separate(j);
     out_str(j->out, "null");
 }
 
 void json_address(struct json *j, uint64_t value)
 {
-    separate(j);
+    json_separate(j);
     out_printf(j->out, "\"0x%" PRIx64 "\"", value);
 }
 

@@ -38,6 +38,9 @@ void json_i64(struct json *j, int64_t value);
 
 /* The shortest decimal that reads back as the same double; null for what is not finite. */
 void json_double(struct json *j, double value);
+
+/* A number of millionths, with the decimals that it has: 2500000 is 2.5. */
+void json_millionths(struct json *j, uint64_t value);
 void json_bool(struct json *j, bool value);
 void json_none(struct json *j); /* null; jansson has a json_null() */
 

@@ -30,7 +30,10 @@ void column_samples(struct json *j, double samples)
 
 void column_part(struct json *j, double samples)
 {
-    column_samples(j, round(samples * 1e6) / 1e6);
+    if (samples >= 0 && samples < 1e9)
+        json_millionths(j, (uint64_t)(samples * 1e6 + 0.5));
+    else
+        column_samples(j, samples);
 }
 
 void column_index(struct json *j, uint32_t index)

@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/path.h"
 #include "page/columns.h"
+#include "page/covered_functions.h"
 #include "page/coverage_data.h"
 #include "page/plain_table.h"
 #include "page/profile_data.h"
@@ -21,9 +22,10 @@ struct page {
     struct measured_sources files;
     struct line_details details;
     struct sources_before before;
+    struct base_lines base_lines;
     struct source_data sources;
     struct out *source_blocks; /* one a source */
-    struct out main_block, calls_block;
+    struct out main_block, calls_block, covered_block;
 };
 
 /* --- making ---------------------------------------------------------------------------------- */
@@ -73,6 +75,14 @@ static void page_make_calls_block(struct page *p)
     block_pack(&p->calls_block);
 }
 
+static void page_make_covered_block(struct page *p)
+{
+    struct json j = {.out = &p->covered_block, .is_compact = true};
+    out_init(&p->covered_block, -1);
+    covered_functions_data(&j, p->in->coverage->result, &p->files);
+    block_pack(&p->covered_block);
+}
+
 struct page *page_new(const struct page_input *in, struct progress *progress)
 {
     struct page *p = calloc(1, sizeof *p);
@@ -88,15 +98,18 @@ struct page *page_new(const struct page_input *in, struct progress *progress)
                                          .folder = in->folder});
     if (in->profile)
         page_rows_make(&p->rows, in->profile);
-    p->sources =
-        (struct source_data){in, &p->files, in->profile ? &p->rows : NULL, &p->details, &p->before};
+    p->sources = (struct source_data){in,          &p->files,  in->profile ? &p->rows : NULL,
+                                      &p->details, &p->before, &p->base_lines};
     sources_before_make(&p->before, in->coverage, &p->files);
+    base_lines_make(&p->base_lines, in, &p->files, &p->before);
     line_details_make(&p->details, in, p->sources.rows, &p->files);
     out_init(&p->main_block, -1);
     page_main_text(p, &p->main_block);
     block_pack(&p->main_block);
     if (in->profile)
         page_make_calls_block(p);
+    if (in->coverage)
+        page_make_covered_block(p);
     p->source_blocks = ARENA_NEW(&p->files.arena, struct out, p->files.all.len);
     progress_phase(progress, "writing sources", p->files.all.len);
     parallel_for(p->files.all.len, 0, page_make_source_block, p);
@@ -112,8 +125,11 @@ void page_free(struct page *p)
     out_deinit(&p->main_block);
     if (p->in->profile)
         out_deinit(&p->calls_block);
+    if (p->in->coverage)
+        out_deinit(&p->covered_block);
     line_details_deinit(&p->details);
     sources_before_deinit(&p->before);
+    base_lines_deinit(&p->base_lines);
     if (p->in->profile)
         page_rows_deinit(&p->rows);
     measured_sources_deinit(&p->files);
@@ -122,7 +138,7 @@ void page_free(struct page *p)
 
 size_t page_bytes(const struct page *p)
 {
-    size_t bytes = p->main_block.len + p->calls_block.len;
+    size_t bytes = p->main_block.len + p->calls_block.len + p->covered_block.len;
     for (int i = 0; i < PAGE_PIECES; i++)
         bytes += page_shell[i].len;
     for (size_t i = 0; i < p->files.all.len; i++)
@@ -203,6 +219,8 @@ bool page_write(const struct page *p, struct out *out, const char *beside, struc
     page_put_piece(out, PIECE_SCRIPT);
     if (p->in->profile)
         page_write_block(out, "calls", &p->calls_block);
+    if (p->in->coverage)
+        page_write_block(out, "covered", &p->covered_block);
     if (!page_write_sources(p, out, beside, e))
         return false;
     page_put_piece(out, PIECE_END);

@@ -77,7 +77,9 @@ static void coverage_table(struct out *out, const struct page_input *in)
 
 void plain_tables(struct out *out, const struct page_input *in, const struct page_rows *rows)
 {
-    out_str(out, "<p>This page needs JavaScript for its views; these are its tables.</p>\n");
+    out_str(out, "<h1>");
+    html_text(out, in->title);
+    out_str(out, "</h1>\n<p>This page needs JavaScript for its views; these are its tables.</p>\n");
     if (rows)
         flat_table(out, rows);
     if (in->coverage)

@@ -98,6 +98,10 @@ void source_list_data(struct json *j, const struct source_data *s)
     for (size_t i = 0; i < s->files->all.len; i++)
         column_samples(j, s->files->all.at[i].self);
     json_end(j);
+    column_begin(j, "here");
+    for (size_t i = 0; i < s->files->all.len; i++)
+        json_u64(j, s->files->all.at[i].path != NULL);
+    json_end(j);
     column_begin(j, "covered");
     for (size_t i = 0; i < s->files->all.len; i++)
         json_u64(j, s->files->all.at[i].coverage != UINT32_MAX);
@@ -222,8 +226,9 @@ static void source_time_data(struct json *j, const struct source_data *s,
 
 /* --- coverage -------------------------------------------------------------------------------- */
 
+/* Of each: block, count, enum outcome_flags, whether it was reached, function of the source. */
 static void source_branches_data(struct json *j, const struct coverage_result *r,
-                                 const struct result_line *l)
+                                 const struct result_source *source, const struct result_line *l)
 {
     if (!l->branches) {
         json_u64(j, 0);
@@ -236,6 +241,8 @@ static void source_branches_data(struct json *j, const struct coverage_result *r
         column_count(j, b->count);
         json_u64(j, b->flags);
         json_u64(j, b->was_reached);
+        column_index(j,
+                     b->function == UINT32_MAX ? UINT32_MAX : b->function - source->first_function);
     }
     json_end(j);
 }
@@ -295,7 +302,7 @@ static void source_coverage_lines_data(struct json *j, const struct source_data 
     LINE_COLUMN(j, r, source, "state", json_u64(j, line->state));
     LINE_COLUMN(j, r, source, "count",
                 source_count_or_none(j, line->state != RESULT_UNKNOWN, line->count));
-    LINE_COLUMN(j, r, source, "branches", source_branches_data(j, r, line));
+    LINE_COLUMN(j, r, source, "branches", source_branches_data(j, r, source, line));
     LINE_COLUMN(j, r, source, "conditions", source_conditions_data(j, r, line));
     changed_lines_data(j, s->in->coverage, s->files, s->before, (uint32_t)(f - s->files->all.at));
     blame_lines_data(j, s->in->coverage, f);
@@ -320,6 +327,7 @@ void source_block(struct out *out, const struct source_data *s, uint32_t number)
     json_begin(&j, '{');
     source_read_text(&j, s, f);
     source_time_data(&j, s, f);
+    base_lines_data(&j, s->base_lines, number);
     source_coverage_lines_data(&j, s, f);
     line_details_data(&j, s->details, s->files, number);
     json_end(&j);

@@ -4,6 +4,7 @@
 #define MONARC_PAGE_SOURCE_DATA_H
 
 #include "output/json.h"
+#include "page/base_lines.h"
 #include "page/changes_data.h"
 #include "page/line_details.h"
 #include "page/rows.h"
@@ -16,6 +17,7 @@ struct source_data {
     const struct page_rows *rows; /* NULL without a profile */
     const struct line_details *details;
     const struct sources_before *before;
+    const struct base_lines *base_lines;
 };
 
 /* The member "files". */

@@ -113,7 +113,8 @@ void timeline_data(struct json *j, const struct page_rows *r)
     struct arena scratch = {0};
     struct timeline t = {.rows = r, .run = r->profile->space ? r->profile->space->run : NULL};
     json_key(j, "timeline");
-    if (!t.run) {
+    if (!t.run ||
+        (!t.run->length_ns && t.run->threads.len < 2)) { /* files of others have no times */
         json_none(j);
         return;
     }

@@ -89,6 +89,47 @@ AFTER = (BEFORE.replace("int gone(int x)\n{\n    return x * 3;\n}\n", "")
          .replace("    n += gone(used(argc));\n", "    if (n > 100)\n        n = used(n);\n    n += left(n);\n"))
 
 
+# Two functions that stand elsewhere in the second version; one of them has a line more there.
+MOVED = """{more}__attribute__((noinline)) int same(int x)
+{{
+    return x * 3;
+}}
+__attribute__((noinline)) int longer(int x)
+{{
+{within}    return x * 5;
+}}
+int main(int argc, char **argv)
+{{
+    return same(argc) + longer(argc) == (argv == 0);
+}}
+"""
+
+TEMPLATE = """template <typename T> T least(T x, T y)
+{
+    return x < y ? x : y;
+}
+int main(int argc, char **)
+{
+    return least(argc, 7) + least<long>(2, argc) + (argc > 9 ? (int)least(1.0, 2.0) : 0) > 9;
+}
+"""
+
+
+def moved_program(folder, name, more, within):
+    """MOVED with 10 samples on `same` and 30 on `longer`, and a profile of the first ones alone."""
+    Path(folder, name).mkdir()
+    Path(folder, name, "p.c").write_text(MOVED.format(more=more, within=within))
+    subprocess.run([*CC, "-g", "-O0", "-o", f"../{name}.program", "p.c"], cwd=Path(folder, name), check=True)
+    found = subprocess.run(["nm", "-S", f"{name}.program"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    where = {fields[3]: int(fields[0], 16) for fields in map(str.split, found.splitlines()) if len(fields) == 4}
+    low = min(where["same"], where["longer"])
+    bins = [0] * (abs(where["same"] - where["longer"]) // 2 + 1)
+    bins[(where["same"] - low) // 2], bins[(where["longer"] - low) // 2] = 10, 30
+    Path(folder, f"{name}.gmon").write_bytes(gmon([(low, low + 2 * len(bins), bins)]))
+    bins[(where["longer"] - low) // 2] = 0
+    Path(folder, f"{name}.same.gmon").write_bytes(gmon([(low, low + 2 * len(bins), bins)]))
+
+
 def before_and_after(folder):
     """A tracefile of BEFORE, a patch, and notes and counters of AFTER; false where coverage does not work."""
     old, new = folder / "old.c", folder / "p.c"
@@ -343,6 +384,51 @@ class Page(unittest.TestCase):
         self.assertIsNone(base["calls"][names.index("g")])
         self.assertEqual((base["gone"]["name"], base["gone"]["calls"]), (["h"], [3]))
 
+    def test_time_of_lines_in_the_base(self):
+        """Lines follow their functions, as long as those have as many lines as before."""
+        with tempfile.TemporaryDirectory() as folder:
+            moved_program(folder, "old", "", "")
+            moved_program(folder, "new", "/* one\n * two */\n", "    x += 1;\n")
+            both = ["new.program", "new.gmon", "--force", "--base", "old.program", "--base", "old.gmon"]
+            found = blocks(page(*both, cwd=folder))
+            alone = blocks(page("old.program", "old.gmon", "--force", cwd=folder))
+            unmoved = blocks(page("old.program", "old.gmon", "--force", "--base", "old.gmon", cwd=folder))
+            idle = {name: blocks(page(f"{name}.program", f"{name}.same.gmon", "--force", "--base", "old.program", "--base",
+                                      "old.gmon", cwd=folder))["s0"]["before"] for name in ("old", "new")}
+        before, then = found["s0"]["before"], alone["s0"]["time"]
+        expected = {line + 2: samples for line, samples in zip(then["line"], then["self"]) if samples and line < 5}
+        self.assertEqual({line: self_ for line, self_ in zip(before["line"], before["self"]) if self_}, expected)
+        self.assertEqual((sum(expected.values()), before["elsewhere"]), (10, 30))
+        same = unmoved["s0"]["before"]
+        self.assertEqual((sum(same["self"]), same["elsewhere"]), (40, 0))
+        self.assertEqual(idle["old"], same)
+        self.assertEqual((sum(idle["new"]["self"]), idle["new"]["elsewhere"]), (10, 30))
+        self.assertIsNone(alone["s0"]["before"])
+
+    def test_instantiations(self):
+        """Branches of a template say which instantiation they are of, and the list of functions has all of them."""
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "t.cpp").write_text(TEMPLATE)
+            if not shutil.which("c++"):
+                self.skipTest("no C++ compiler")
+            subprocess.run(["c++", "--coverage", "-O0", "-o", "t", "t.cpp"], cwd=folder, check=True)
+            if subprocess.run(["./t"], cwd=folder).returncode or not list(Path(folder).glob("*.gcda")):
+                self.skipTest("the compiler's coverage runtime does not work here")
+            found = blocks(page(".", cwd=folder))
+            said = json.loads(monarc("cover", "--json", "-", cwd=folder).stdout)
+        coverage, functions = found["s0"]["coverage"], found["s0"]["coverage"]["functions"]
+        branches = coverage["branches"][coverage["line"].index(3)]
+        taken = {}
+        for _, count, _, was_reached, function in zip(*[iter(branches)] * 5):
+            taken.setdefault(functions["name"][function], []).append(count if was_reached else None)
+        self.assertEqual({name.split("(")[0]: sorted(counts, key=str) for name, counts in taken.items()},
+                         {"int least<int>": [0, 1], "long least<long>": [0, 1], "double least<double>": [None, None]})
+        listed, expected = found["covered"], said["sources"][0]["functions"]
+        self.assertEqual(sorted(zip(listed["name"], listed["line"], listed["count"])),
+                         sorted((f["name"], f["start_line"], f["count"]) for f in expected))
+        lines = dict(zip(listed["name"], zip(listed["all"], listed["hit"])))
+        self.assertEqual((lines["main"], lines["double least<double>(double, double)"]), ((2, 2), (2, 0)))
+
     def test_lines_since_the_base(self):
         """Classes of lines between a tracefile and now, with the patch between the sources, and without."""
         with tempfile.TemporaryDirectory() as folder:
@@ -363,7 +449,9 @@ class Page(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             if not before_and_after(Path(folder)):
                 self.skipTest("the compiler's coverage runtime does not work here")
-            unknown = blocks(page(".", "--blame", cwd=folder))["data"]["coverage"]["blame"]
+            shown = blocks(page(".", "--blame", cwd=folder))["data"]
+            self.assertEqual(shown["title"], f"Coverage of {Path(folder).resolve().name}")
+            unknown = shown["coverage"]["blame"]
             if not commit_both(Path(folder)):
                 self.skipTest("git is not here: nobody is blamed")
             found = blocks(page(".", "--blame", cwd=folder))

@@ -266,6 +266,19 @@ class Names(unittest.TestCase):
             pieces.write_bytes(gzip.compress(data[:100]) + gzip.compress(data[100:]))
             self.assertEqual(bare, monarc("flat", "--csv", pieces).stdout)
 
+    def test_folded_in_any_order(self):
+        """Stacks that begin alike, end within each other, or are each other's parts are told apart."""
+        stacks = {"a": 1, "a;b": 2, "a;b;c": 4, "a;b;cd": 8, "a;bc": 16, "a;bc;d": 32, "b": 64, "b;a;b;c": 128, "ab": 256, "a;b;c;d": 512}
+        lines = [f"{stack} {count}\n" for stack, count in stacks.items()]
+        orders = [lines, lines[::-1], sorted(lines), lines[1::2] + lines[::2], lines[5:] + [";;a;;b;c 1000\n"] + lines[:5]]
+        with tempfile.TemporaryDirectory() as folder:
+            for i, order in enumerate(orders):
+                path = Path(folder) / f"{i}.folded"
+                path.write_text("".join(order))
+                found = dict(line.rsplit(" ", 1) for line in monarc("export", "--format", "folded", path).stdout.decode().splitlines())
+                expected = {**stacks, **({"a;b;c": 1004} if i == 4 else {})}
+                self.assertEqual({stack: int(count) for stack, count in found.items()}, expected)
+
     def test_damage_is_one_line(self):
         whole = {"pprof": gzip.decompress((CORPUS / "pprof/packed").read_bytes())[:-30],
                  "perf_data": (CORPUS / "perf_data/little").read_bytes()[:600],

@@ -161,6 +161,30 @@ function keyOf(entry) {
     return entry.object ? `${entry.linkage_name}@${entry.object}` : entry.linkage_name;
 }
 
+/* Frames by object, and one thread of a recording. */
+async function checkFlameChoices(visit, name) {
+    const choose = async (label, value) => {
+        const select = (await visit.page.$$("main label.choice")).map(async one => (await one.innerText()).trim().startsWith(label) ? one : null);
+        const found = (await Promise.all(select)).find(Boolean);
+        await (await found.$("select")).selectOption(value);
+        await visit.settled();
+    };
+    await visit.view({ view: "flame" });
+    await choose("frames", "objects");
+    await visit.press("ArrowDown");
+    ok(/^(the program|\S+\.so\S*|kernel)(: 100|:)/.test(await visit.page.textContent("p.frame")), `${name}: frames of objects`, await visit.page.textContent("p.frame"));
+    const thread = await visit.page.$$eval("main label.choice", all => {
+        const found = all.find(one => one.innerText.trim().startsWith("thread"));
+        return found ? [...found.querySelectorAll("option")].pop().value : null;
+    });
+    if (thread === null)
+        return;
+    await choose("thread", thread);
+    ok(visit.address().thread === thread && await visit.page.$(".part"), `${name}: one thread in the flame`);
+    await choose("thread", "");
+    ok(visit.address().thread === undefined && !await visit.page.$(".part"), `${name}: all threads in the flame`);
+}
+
 async function checkFlame(visit, name, flat) {
     const top = [...flat.functions].filter(row => !row.name.match(/[(<[]/)).sort((l, r) => r.self_samples - l.self_samples)[0];
     await visit.view({ view: "flame", search: `^${top.name}$` });
@@ -169,10 +193,51 @@ async function checkFlame(visit, name, flat) {
     const expected = 100 * top.total_samples / flat.summary.samples, atMost = 100 * flat.functions.filter(f => f.name === top.name)
         .reduce((sum, f) => sum + f.total_samples, 0) / flat.summary.samples;
     ok(share > 0.95 * 100 * top.self_share - 0.1 && share < atMost + 0.1, `${name}: the flame has ${share} % of ${top.name}`, expected);
+    await visit.view({ view: "flame" });
+    if (flat.functions.filter(f => f.self_samples > 0).length > 2)
+        await checkFlamePart(visit, name);
     await visit.view({ view: "flame", way: "callers" });
     await visit.view({ view: "flame", fn: keyOf(top) });
     const whole = await visit.page.textContent("p.frame");
     ok(/%/.test(whole), `${name}: callers of ${top.name} in the flame`, whole);
+}
+
+/* Wider by keys and by the wheel, moved by dragging, which is no click; Escape shows all of it again. */
+async function checkFlamePart(visit, name) {
+    const picture = () => visit.page.$eval("canvas", canvas => canvas.toDataURL());
+    const box = await (await visit.page.$("canvas")).boundingBox();
+    const seen = [await picture()];
+    const look = async () => { await visit.settled(); seen.push(await picture()); };
+    await visit.press("+", "+");
+    await look();
+    await visit.press("Shift+ArrowRight");
+    await look();
+    await visit.page.mouse.move(box.x + 300, box.y + 30);
+    await visit.page.mouse.down();
+    await visit.page.mouse.move(box.x + 250, box.y + 30, { steps: 3 });
+    await visit.page.mouse.up();
+    await look();
+    await visit.page.keyboard.down("Control");
+    await visit.page.mouse.wheel(0, -200);
+    await visit.page.keyboard.up("Control");
+    await look();
+    same([...new Set(seen)].length, seen.length, `${name}: the flame can be made wider and moved`);
+    await visit.press("Escape");
+    await visit.page.mouse.move(1, 1);
+    await look();
+    ok(seen.pop() === seen[0], `${name}: Escape shows all of the flame`);
+}
+
+async function checkCoveredFunctions(visit, name, cover) {
+    const all = cover.sources.flatMap(source => source.functions.map(f => `${f.name} ${f.count || "never"} ${source.path.replace(/.*\//, "")}:${f.start_line}`));
+    await visit.view({ view: "coverage", list: "functions", sort: "name", order: "up" });
+    const [shown] = await visit.rows("main table.rows");
+    const missing = shown.map(row => `${row.function} ${row.run === "never" ? row.run : digits(row.run)} ${row.place}`).filter(row => !all.includes(row));
+    same([missing, shown.length], [[], Math.min(all.length, shown.length)], `${name}: functions as in cover --json`);
+    await visit.view({ view: "coverage", list: "functions", run: "missed" });
+    const never = (await visit.rows("main table.rows"))[0].filter(row => row.function);
+    same(never.length, all.filter(row => row.includes(" never ")).length, `${name}: functions that never ran`);
+    await checkAccess(visit, name, "functions of coverage");
 }
 
 async function checkCoverage(visit, name, cover) {
@@ -184,6 +249,7 @@ async function checkCoverage(visit, name, cover) {
         ok(row && digits(row.lines) === (100 * hit / (all - unknown)).toFixed(1) && digits(row.missed) === String(all - unknown - hit),
             `${name}: lines of ${source.path} as in cover --json`, JSON.stringify([row, source.totals.lines]));
     }
+    await checkCoveredFunctions(visit, name, cover);
     const source = cover.sources[0];
     await visit.view({ view: "source", file: source.path, line: source.lines[0].line });
     const counts = await visit.page.$$eval(".lines .line[role=row]", rows => rows.map(row =>
@@ -231,6 +297,8 @@ async function checkKeyboard(visit, name, views) {
 
 async function checkSourceKeys(visit, name, cover) {
     const source = cover.sources.find(s => s.totals.lines.hit < s.totals.lines.all);
+    if (!source)
+        return;
     const missed = source.lines.filter(line => line.count === 0).map(line => line.line);
     await visit.view({ view: "source", file: source.path, line: 1 });
     await visit.press("l");
@@ -271,6 +339,31 @@ async function checkDetails(visit, name, { file, line, titles }) {
     await checkAccess(visit, name, "details");
 }
 
+/* What a line's time has gained since the base, and what is said above the source. */
+async function checkDeltas(visit, name, { file, cells, remark }) {
+    await visit.view({ view: "source", file, line: 1 });
+    for (const [line, text] of Object.entries(cells))
+        same(await visit.page.textContent(`.lines .line[aria-rowindex="${Number(line) + 1}"] .delta`), text, `${name}: change of line ${line}`);
+    ok((await visit.page.textContent("main")).includes(remark), `${name}: ${remark}`);
+    await visit.press("c");
+    const changed = Object.entries(cells).find(([, text]) => text.includes("new"))[0];
+    same(visit.address().line, changed, `${name}: c goes to the line whose time differs`);
+}
+
+/* Branches of a template: all instantiations as one, then each. */
+async function checkBranches(visit, name, { file, line, summed, each }) {
+    await visit.view({ view: "source", file, line });
+    const cells = await visit.page.$$eval(".line-panel table", tables => tables.map(table =>
+        [...table.querySelectorAll("tbody tr")].map(row => [...row.children].map(cell => cell.textContent).join(" | "))));
+    same(cells, [summed, each], `${name}: branches of line ${line}`);
+}
+
+/* What no column has room for stands in the details. */
+async function checkHistory(visit, name, { file, line, text }) {
+    await visit.view({ view: "source", file, line });
+    ok((await visit.page.textContent(".line-panel")).includes(text), `${name}: history of line ${line}`, await visit.page.textContent(".line-panel"));
+}
+
 async function viewsOf(visit) {
     return visit.page.$$eval("nav a", links => links.map(a => new URLSearchParams(a.hash.slice(1)).get("view")));
 }
@@ -285,6 +378,18 @@ async function checkNarrowTable(visit, name, view) {
     await visit.page.$eval("div.rows", table => { table.scrollLeft = 400; });
     const box = cell && await cell.boundingBox();
     ok(box && box.x >= 0 && box.x + box.width <= 400 && box.width > 40, `${name}: ${view} has names in sight in 400 pixels`, JSON.stringify(box));
+}
+
+/* Threads are told apart by their names, which are in sight. */
+async function checkNarrowTimeline(visit, name, view) {
+    if (view !== "timeline")
+        return;
+    const lanes = await visit.page.$$eval(".lanes button", all => all.map(lane => [lane.textContent, lane.scrollWidth - lane.clientWidth]));
+    ok(new Set(lanes.map(([text]) => text)).size === lanes.length && lanes.every(([, hidden]) => hidden <= 0),
+        `${name}: names of threads fit into 400 pixels`, JSON.stringify(lanes));
+    const box = await (await visit.page.$("table.small tbody td")).boundingBox();
+    const text = await visit.page.textContent("table.small tbody td");
+    ok(box.x >= 0 && box.x + box.width <= 400 && lanes.some(([lane]) => lane === text), `${name}: the table of threads begins with names`, text);
 }
 
 /* A picture too large for the screen begins where its text can be read. */
@@ -319,8 +424,14 @@ async function checkPage(browser, name, entry) {
     }
     if (entry.details)
         await checkDetails(visit, name, entry.details);
+    if (entry.deltas)
+        await checkDeltas(visit, name, entry.deltas);
+    if (entry.branches)
+        await checkBranches(visit, name, entry.branches);
     if (entry.lines)
         await checkLines(visit, name, entry.lines);
+    if (entry.flat && entry.flat.functions.some(f => f.object) && entry.flat.summary.samples > 0)
+        await checkFlameChoices(visit, name);
     if (entry.parts)
         await checkParts(visit, name, entry.parts);
     if (entry.keyboard)
@@ -329,14 +440,16 @@ async function checkPage(browser, name, entry) {
         ok((await visit.page.title()).endsWith(entry.title) && !await visit.page.$("img"), `${name}: nothing of it runs`);
     await visit.close(name);
     visit = await new Visit(browser, entry, { viewport: { width: 400, height: 800 }, colorScheme: "dark" }).open();
+    if (entry.history)
+        await checkHistory(visit, name, entry.history);
     for (const view of views) {
         await visit.view({ view });
         const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);
         ok(wide <= 400, `${name}: ${view} fits into 400 pixels`, wide);
         await checkNarrowTable(visit, name, view);
         await checkReadableGraph(visit, name, view);
-        if (view !== "source")
-            await checkAccess(visit, `${name}, dark`, view);
+        await checkNarrowTimeline(visit, name, view);
+        await checkAccess(visit, `${name}, dark`, view);
     }
     await visit.close(`${name}, narrow and dark`);
     visit = await new Visit(browser, entry, { javaScriptEnabled: false }).open();

@@ -18,7 +18,7 @@ sys.path.append(str(ROOT / "tests/cli"))
 
 from harness import gmon, monarc, monarc_json  # noqa: E402
 from odd_pages import odd_profiles, odd_sources  # noqa: E402
-from test_html import DETAILED, before_and_after, commit_both, hostile_program  # noqa: E402
+from test_html import DETAILED, TEMPLATE, before_and_after, commit_both, hostile_program, moved_program  # noqa: E402
 
 MODULES = Path(os.environ.get("MONARC_NODE_MODULES", ROOT / "build/npm/node_modules"))
 
@@ -73,6 +73,38 @@ def details(folder):
                  details={"file": "p.c", "line": 5, "titles": ["Machine code", "Inlined into"]})
 
 
+def moved(folder):
+    """Of 40 samples before and now 10 are on a line that has only moved, 30 in a function that has another line now."""
+    folder.mkdir()
+    moved_program(folder, "old", "", "")
+    moved_program(folder, "new", "/* one\n * two */\n", "    x += 1;\n")
+    sides = ["new.program", "new.gmon", "--base", "old.program", "--base", "old.gmon"]
+    return entry("moved.html", "--force", *sides, cwd=folder,
+                 deltas={"file": "p.c", "cells": {"4": "0.00", "8": "new +75.00"}, "remark": "% of the base's time was on lines"})
+
+
+def long_source(folder):
+    """A source of 400,000 lines, all of them counted."""
+    folder.mkdir()
+    lines = range(1, 400001)
+    Path(folder, "long.c").write_text("".join(f"line{n};\n" for n in lines))
+    counts = "".join(f"DA:{n},{n % 3}\n" for n in lines)
+    Path(folder, "long.info").write_text(f"SF:{folder}/long.c\n{counts}end_of_record\n")
+    return entry("long.html", "long.info", cwd=folder, lines={"long.c": 399999})
+
+
+def templates(folder):
+    folder.mkdir()
+    Path(folder, "t.cpp").write_text(TEMPLATE)
+    subprocess.run(["c++", "--coverage", "-O0", "-o", "t", "t.cpp"], cwd=folder, check=True)
+    subprocess.run(["./t"], cwd=folder, check=True)
+    cover = json.loads(monarc("cover", "--json", "-", cwd=folder).stdout)
+    return entry("t.html", ".", cwd=folder, cover=cover,
+                 branches={"file": "t.cpp", "line": 3, "summed": ["1 time | block 0 | straight on", "1 time | block 0 | away"],
+                           "each": ["not reached | not reached | double least<double>(double, double)",
+                                    "1 | never | int least<int>(int, int)", "never | 1 | long least<long>(long, long)"]})
+
+
 def pages(folder):
     """Profile and coverage of a program in C; profiles of C++ and Fortran; a recording; names that are
     markup; coverage alone, with its sources beside the page."""
@@ -97,11 +129,19 @@ def pages(folder):
         found["recording"] = entry("average.html", "average.monarc", cwd=folder,
                                    flat=monarc_json("flat", "--all", "average.monarc", cwd=folder),
                                    parts=[part("average.monarc", 0.05, 0.25, folder)])
+    recorded = monarc("run", "--no-report", "-o", "pipeline.monarc", "./pipeline", cwd=folder)
+    if recorded.returncode == 0:
+        found["threads"] = entry("pipeline.html", "pipeline.monarc", cwd=folder, flat=monarc_json("flat", "--all", "pipeline.monarc", cwd=folder))
     found["details"] = details(folder / "details")
+    found["lines that moved"] = moved(folder / "moved")
+    found["a long source"] = long_source(folder / "long")
+    if shutil.which("c++"):
+        found["templates"] = templates(folder / "templates")
     changes = folder / "changes"
     changes.mkdir()
     if before_and_after(changes) and commit_both(changes):
-        found["changes and authors"] = entry("p.html", "--blame", "--base", "then.info", "--diff", "p.patch", ".", cwd=changes)
+        found["changes and authors"] = entry("p.html", "--blame", "--base", "then.info", "--diff", "p.patch", ".", cwd=changes,
+                                              history={"file": "p.c", "line": 2, "text": "Since the base: lost. Written 2001-01-01 by Ada."})
     odd = folder / "odd"
     arguments = odd_sources(odd, ["cc"])
     found["odd sources"] = entry("odd.html", *arguments, cwd=odd, **profile_json(*arguments, cwd=odd),

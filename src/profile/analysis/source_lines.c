@@ -27,6 +27,7 @@ struct walk {
     struct path_numbers tidy; /* one number a file */
     struct map row_of;        /* (file, line) */
     struct map answers;       /* by pointer of a name: is it the function asked for? */
+    struct map extent_of;     /* by pointers of a name and of a file's */
     bool found_function, found_file;
     bool has_zeros; /* of blocks: those that were never executed were recorded, too */
 
@@ -291,6 +292,22 @@ static bool source_has_something(const struct walk *w, uint64_t end)
            (w->piece < s->pieces.len && s->pieces.at[w->piece].low < end);
 }
 
+static void source_take_extent(struct walk *w, const struct object_place *place)
+{
+    bool is_new;
+    struct source_lines *s = w->out;
+    if (!w->in->keeps_extents || !place->function)
+        return;
+    uint32_t at = map_index(&w->extent_of, map_pointer(place->function), map_pointer(place->file),
+                            s->extents.len, &is_new);
+    if (is_new)
+        vec_push(&s->extents,
+                 ((struct source_extent){place->function, place->file, place->line, place->line}));
+    struct source_extent *e = &s->extents.at[at];
+    e->first = place->line < e->first ? place->line : e->first;
+    e->last = place->line > e->last ? place->line : e->last;
+}
+
 static void source_visit_place(const struct object_place *place, void *context)
 {
     struct walk *w = context;
@@ -301,6 +318,7 @@ static void source_visit_place(const struct object_place *place, void *context)
     end = end - 1 > last ? last + 1 : end;
     start = start > w->reached ? start : w->reached;
     source_advance(w, start, NO_ROW, w->is_wanted);
+    source_take_extent(w, place);
     bool is_asked_for = w->is_wanted || source_is_wanted(w, place->function);
     uint32_t row = NO_ROW;
     if (is_asked_for && source_has_something(w, end)) {
@@ -479,6 +497,7 @@ void source_lines_make(struct source_lines *s, const struct source_input *in, bo
     path_numbers_deinit(&w.tidy);
     map_deinit(&w.row_of);
     map_deinit(&w.answers);
+    map_deinit(&w.extent_of);
 }
 
 void source_lines_deinit(struct source_lines *s)
@@ -487,5 +506,6 @@ void source_lines_deinit(struct source_lines *s)
     vec_free(&s->files);
     vec_free(&s->blocks);
     vec_free(&s->stretches);
+    vec_free(&s->extents);
     vec_free(&s->pieces);
 }

@@ -46,6 +46,13 @@ struct source_stretch {
     uint32_t function, row;
 };
 
+/* From the first to the last line with code of a function, inlined or not, of those that were
+ * walked. */
+struct source_extent {
+    const char *scope, *file; /* linkage name; as debug information has it */
+    uint32_t first, last;
+};
+
 struct source_listed_file {
     const char *recorded; /* as debug information has it, or one of several ways to write it */
     uint64_t calls, executions;
@@ -61,6 +68,7 @@ struct source_lines {
     VEC(struct source_listed_file) files; /* most samples first, then most executions, then calls */
     VEC(struct source_block) blocks;      /* by address */
     VEC(struct source_stretch) stretches; /* by address; empty unless wanted */
+    VEC(struct source_extent) extents;    /* in no order; empty unless wanted */
     VEC(struct sampled_piece) pieces;     /* by address */
     bool has_blocks;
     uint32_t instrumented; /* functions with blocks */
@@ -83,6 +91,7 @@ struct source_input {
     const char *only_file;     /* the end of a path, on a boundary between components, or NULL */
     bool keeps_idle;           /* also rows of code for which there is nothing */
     bool keeps_stretches;
+    bool keeps_extents;
 };
 
 /* On return *found says whether the function or file that was asked for has any code (true: nothing

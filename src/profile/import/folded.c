@@ -40,14 +40,47 @@ bool folded_probe(struct bytes first)
     return has_frames;
 }
 
-static bool folded_line(struct named_run *n, struct text_span stack, uint64_t count)
+struct folded_frame {
+    uint32_t node;
+    size_t end; /* where its `;` stands in the stack */
+};
+
+/* The stack before this one: files are sorted, so that most of a stack is what the one before had.
+ */
+struct folded_before {
+    struct text_span stack;
+    VEC(struct folded_frame) frames; /* all but the innermost */
+};
+
+/* Drops the frames that the next stack does not begin with. */
+static void folded_keep_same(struct folded_before *b, struct text_span next)
 {
+    size_t most = text_len(b->stack) < text_len(next) ? text_len(b->stack) : text_len(next);
+    size_t same = 0;
+    while (same < most && b->stack.at[same] == next.at[same])
+        same++;
+    while (b->frames.len && b->frames.at[b->frames.len - 1].end >= same)
+        b->frames.len--;
+    b->stack = next;
+}
+
+static bool folded_line(struct named_run *n, struct folded_before *b, struct text_span stack,
+                        uint64_t count)
+{
+    const char *start = stack.at;
     uint32_t object = 0, node = RUN_ROOT;
+    folded_keep_same(b, stack);
+    if (b->frames.len) {
+        node = b->frames.at[b->frames.len - 1].node;
+        stack.at += b->frames.at[b->frames.len - 1].end + 1;
+    }
     while (stack.at <= stack.end) {
-        const char *end = memchr(stack.at, ';', text_len(stack));
-        end = end ? end : stack.end;
+        const char *semicolon = memchr(stack.at, ';', text_len(stack));
+        const char *end = semicolon ? semicolon : stack.end;
         if (end > stack.at)
             node = named_run_frame(n, node, object, stack.at, (size_t)(end - stack.at));
+        if (semicolon)
+            vec_push(&b->frames, ((struct folded_frame){node, (size_t)(end - start)}));
         stack.at = end + 1;
     }
     return named_run_sample(n, 0, 0, node, count, 0);
@@ -58,6 +91,7 @@ bool folded_read(struct bytes in, const char *name, struct run *out, struct err 
     struct named_run n;
     struct text_lines lines = text_lines_over(in);
     struct text_span line, stack;
+    struct folded_before before = {0};
     struct err why = {0};
     uint64_t count;
     bool ok = text_is_text(in) || err_in(e, name, NO_TEXT);
@@ -71,8 +105,9 @@ bool folded_read(struct bytes in, const char *name, struct run *out, struct err 
             continue;
         ok = folded_split(line, &stack, &count) ||
              err_in(e, name, "line %" PRIu64 " is no stack with a number behind it", lines.number);
-        ok = ok && (folded_line(&n, stack, count) || err_in(e, name, NO_SUM));
+        ok = ok && (folded_line(&n, &before, stack, count) || err_in(e, name, NO_SUM));
     }
     named_run_finish(&n);
+    vec_free(&before.frames);
     return ok && (run_check(out, &why) || err_in(e, name, "%s", why.line));
 }

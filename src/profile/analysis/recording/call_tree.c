@@ -39,6 +39,7 @@ void call_tree_init_merged(struct call_tree *t, const struct run *run, const dou
 {
     struct merging m = {0};
     size_t len = run->nodes.len;
+    map_reserve(&m.children, len);
     vec_push(&m.nodes, (struct call_node){0});
     for (size_t i = 0; i < len; i++) {
         uint32_t place = frames->place[i], node = i ? merged[run->nodes.at[i].parent] : 0;
