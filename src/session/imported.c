@@ -1,7 +1,7 @@
 /* Telling files of other profilers from programs and profiles, and reading them. */
 #include "session/imported.h"
 
-#include "base/file.h"
+#include "base/file_map.h"
 #include "profile/import/import.h"
 #include "session/recorded.h"
 
@@ -37,13 +37,14 @@ bool is_recording(const char *path)
 
 bool imported_read(const char *path, struct run *out, struct err *e)
 {
-    struct file_buffer b = {0};
+    struct file_map file = {0};
     const char *name = strcmp(path, "-") ? path : "(standard input)";
-    bool ok = file_read(path, &b, e);
-    const struct importer *importer = ok ? importer_of(file_bytes(&b)) : NULL;
+    bool ok = file_map(path, &file, e);
+    struct bytes bytes = file_map_bytes(&file);
+    const struct importer *importer = ok ? importer_of(bytes) : NULL;
     if (ok && !importer)
         ok = err_in(e, name, "is neither a recording nor a file of another profiler");
-    ok = ok && importer->read(file_bytes(&b), name, out, e);
-    file_buffer_deinit(&b);
+    ok = ok && importer->read(bytes, name, out, e);
+    file_map_deinit(&file);
     return ok;
 }

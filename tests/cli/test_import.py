@@ -6,13 +6,15 @@ import gzip
 import io
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from collections import defaultdict
 from pathlib import Path
 
-from harness import ROOT, main, monarc, monarc_json
+from harness import ROOT, main, monarc, monarc_json, monarc_path
 from test_recording import whole_run
 
 CORPUS = ROOT / "tests/corpus"
@@ -279,6 +281,19 @@ class Names(unittest.TestCase):
                 self.assertEqual(done.returncode, 2, name)
                 self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
                 self.assertIn(str(path).encode(), done.stderr)
+
+    def test_file_that_shrinks(self):
+        """A mapped file that becomes shorter raises SIGBUS: one line, and status 2."""
+        with subprocess.Popen([monarc_path(), "flat", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as waiting:
+            waiting.stdin.write(b"a;b 1\n")
+            waiting.stdin.flush()
+            while not Path(f"/proc/{waiting.pid}/syscall").read_text().split()[1:2] == ["0x0"]:
+                time.sleep(0.01)
+            waiting.send_signal(signal.SIGBUS)
+            out, errors = waiting.communicate()
+        self.assertEqual((waiting.returncode, out), (2, b""))
+        self.assertEqual(errors, b"monarc: a file became shorter, or unreadable, while it was read\n")
 
     def test_recordings_only(self):
         """A file of another profiler has its program in it: no other operand fits."""
