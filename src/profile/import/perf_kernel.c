@@ -191,8 +191,7 @@ void perf_kernel_names(const struct perf_replay *p, struct run *out)
 {
     struct kernel_symbols s = {0};
     const struct perf_kernel *k = &p->kernel;
-    bool is_here =
-        k->is_told && !p->opens_no_files && kernel_is_sampled(out) && kernel_read(&s);
+    bool is_here = k->is_told && !p->opens_no_files && kernel_is_sampled(out) && kernel_read(&s);
     uint64_t anchor = is_here ? kernel_address_of(&s, k->symbol) : 0, moved;
     struct bytes id = perf_replay_known_id(p, "[kernel.kallsyms]");
     bool is_it = anchor && (id.len ? kernel_is_this(id) : anchor == k->anchor);
