@@ -5,7 +5,9 @@
 #include "command/command.h"
 #include "session/imported.h"
 #include "session/recorded.h"
+#include "coverage/import/import.h"
 #include "coverage/report/arcs_info.h"
+#include "coverage/report/trace_info.h"
 #include "profile/report/info.h"
 #include "profile/report/recording.h"
 #include "profile/report/run_info.h"
@@ -55,6 +57,28 @@ static bool describe_arcs(const struct request *request, const char *path, bool 
     return ok;
 }
 
+/* The same of a tracefile, or of another coverage tool's file. */
+static bool describe_trace(const struct request *request, const char *path, bool is_first,
+                           struct bytes bytes, struct json *j, struct out *out, struct err *e)
+{
+    const struct trace_importer *format = trace_importer_of(bytes);
+    struct tracefile t = {0};
+    e->line[0] = '\0';
+    bool ok = format->read(bytes, path, &t, e);
+    struct trace_info info = {.name = path,
+                              .format = format->name,
+                              .title = format->title,
+                              .size_bytes = bytes.len,
+                              .error = ok ? NULL : e->line,
+                              .found = &t};
+    if (request->is_json)
+        trace_info_json(j, &info);
+    else
+        trace_info_text(out, &info, is_first);
+    tracefile_deinit(&t);
+    return ok;
+}
+
 /* `j` is open, or has no output if text is wanted. */
 static bool describe(const struct request *request, const char *path, bool is_first,
                      struct file_buffer *buffer, struct json *j, struct out *out, struct err *e)
@@ -65,6 +89,10 @@ static bool describe(const struct request *request, const char *path, bool is_fi
     if (!ok && !request->read.format && arcs_kind_of(file_bytes(buffer))) {
         profile_deinit(&p);
         return describe_arcs(request, path, is_first, buffer, j, out, e);
+    }
+    if (!ok && !request->read.format && trace_is_known(file_bytes(buffer))) {
+        profile_deinit(&p);
+        return describe_trace(request, path, is_first, file_bytes(buffer), j, out, e);
     }
     const struct format *format = p.word ? format_of(&p) : NULL;
     struct file_info file = {.name = path,
@@ -169,7 +197,8 @@ const struct command command_info = {
         "file\n"
         "could not be read to its end; what came before is described all the same.\n"
         "perf.data and files of other profilers are recordings, too (docs/import.md).\n"
-        "gcno, gcda, bbg and da files (arc profiling) of every version are described too.\n",
+        "gcno, gcda, bbg and da files (arc profiling) of every version are described too, and\n"
+        "tracefiles of lcov, JSON of gcovr and llvm-cov, and Cobertura XML.\n",
     .options = OPTIONS,
     .rare_options = PROFILE_OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
