@@ -4,6 +4,7 @@ of `perf report`, function by function. What monarc exports it reads back with t
 import csv
 import gzip
 import io
+import os
 import re
 import shutil
 import signal
@@ -173,6 +174,26 @@ class PerfData(unittest.TestCase):
 
     def test_packed_records(self):
         self.compare(self.record("plain", "-F", "999", "-g", "-z"))
+
+    def test_folder(self):
+        """perf record --threads: a folder with a file for each of perf's threads."""
+        for packed in ([], ["-z"]):
+            data = self.record("threads", "-F", "999", "-g", "--threads", *packed)
+            self.assertTrue((data / "data.1").exists() or len(os.sched_getaffinity(0)) == 1)
+            self.compare(data)
+            alone = monarc("flat", data / "data").stdout
+            self.assertIn(b"one file of a folder of 'perf record --threads'", alone)
+            self.assertEqual(monarc_json("info", data)["files"][0]["events"][0]["samples"],
+                             sum(1 for _ in self.perf_samples(data)))
+            (data / "data.0").rename(data / "data.7")
+            done = monarc("flat", data)
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertIn(b"data.0: No such file", done.stderr)
+            shutil.rmtree(data)
+
+    def perf_samples(self, data):
+        done = subprocess.run(["perf", "script", "-i", data, "-F", "ip", "-G"], capture_output=True, check=True)
+        return done.stdout.splitlines()
 
     def test_pipe(self):
         program = Path(self.folder.name) / "plain"
