@@ -39,11 +39,12 @@ void sort_u32(uint32_t *items, size_t len, sort_compare *compare, const void *co
     memory_free(spare);
 }
 
-enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS, PASSES = (64 + RADIX_BITS - 1) / RADIX_BITS };
+/* Digits of short arrays are small: clearing the table of a large one costs more than passes. */
+enum { MOST_BITS = 11, FEW_BITS = 8, FEW = 2048 };
 
-static size_t digit(uint64_t key, int pass)
+static size_t digit(uint64_t key, int shift, int bits)
 {
-    return key >> pass * RADIX_BITS & (RADIX - 1);
+    return key >> shift & ((1u << bits) - 1);
 }
 
 /* The bits in which keys differ. */
@@ -57,19 +58,20 @@ static uint64_t varying_bits(const struct keyed *items, size_t len)
     return all ^ any;
 }
 
-static void radix_pass(const struct keyed *from, struct keyed *to, size_t len, int pass)
+static void radix_pass(const struct keyed *from, struct keyed *to, size_t len, int shift, int bits)
 {
-    uint32_t place[RADIX] = {0};
+    uint32_t place[1 << MOST_BITS];
+    memset(place, 0, sizeof *place << bits);
     for (size_t i = 0; i < len; i++)
-        place[digit(from[i].key, pass)]++;
+        place[digit(from[i].key, shift, bits)]++;
     uint32_t sum = 0;
-    for (size_t d = 0; d < RADIX; d++) {
+    for (size_t d = 0; d < 1u << bits; d++) {
         uint32_t n = place[d];
         place[d] = sum;
         sum += n;
     }
     for (size_t i = 0; i < len; i++)
-        to[place[digit(from[i].key, pass)]++] = from[i];
+        to[place[digit(from[i].key, shift, bits)]++] = from[i];
 }
 
 static void insert_sort(struct keyed *items, size_t len)
@@ -94,10 +96,11 @@ void sort_keyed(struct keyed *items, size_t len)
     if (!varying)
         return;
     struct keyed *spare = memory_resized(NULL, len * sizeof *spare), *from = items, *to = spare;
-    for (int pass = 0; pass < PASSES; pass++) {
-        if (!digit(varying, pass))
+    int bits = len < FEW ? FEW_BITS : MOST_BITS;
+    for (int shift = 0; shift < 64; shift += bits) {
+        if (!digit(varying, shift, bits))
             continue;
-        radix_pass(from, to, len, pass);
+        radix_pass(from, to, len, shift, bits);
         struct keyed *swap = from;
         from = to;
         to = swap;

@@ -265,7 +265,6 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
 static void session_total_others(struct session *s, struct graph_rules rules)
 {
     struct other_measures *others = &s->summary.others;
-    rules.is_unranked = true;
     for (size_t i = 0; i < others->len; i++) {
         struct other_measure *other = &others->at[i];
         struct attribution t = {.self = other->self, .total = other->samples};
@@ -297,7 +296,8 @@ bool session_open(struct session *s, struct session_options *o, struct err *e)
     s->summary.profiles_len = o->profiles_len;
     if (o->is_recording ? !session_open_recording(s, o, e) : !session_open_gmon(s, o, e))
         return false;
-    struct graph_rules rules = {0};
+    /* Who prints entries has them ranked: entries_make(). */
+    struct graph_rules rules = {.is_unranked = true};
     progress_phase(o->read.progress, "adding up", 0);
     if (!session_add_static_calls(s, o, &rules, e))
         return false;

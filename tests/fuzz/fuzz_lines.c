@@ -95,16 +95,16 @@ static void compare_walks(struct object *o)
 static uint64_t count_lines(struct object *o, const struct measured *m)
 {
     struct arena a = {0};
-    struct functions f;
+    struct gnu_functions f;
     functions_gnu(&f, o, &(struct gnu_symbol_rules){0}, &a);
-    if (!f.len) {
+    if (!f.table.len) {
         arena_deinit(&a);
         return 0;
     }
     functions_add_lines(&f, o, m, &a);
-    uint64_t lines = f.len;
-    for (uint32_t i = 1; i < f.len; i++)
-        check(f.at[i].start > f.at[i - 1].start);
+    uint64_t lines = f.table.len;
+    for (uint32_t i = 1; i < f.table.len; i++)
+        check(f.table.at[i].start > f.table.at[i - 1].start);
     for (uint32_t i = 0; i < f.unlisted_len; i++)
         lines += f.unlisted[i].count;
     arena_deinit(&a);

@@ -2,13 +2,14 @@
 """run.py: gives the same command lines to GNU gcov and to monarc and compares what they do.
 
 usage: run.py [--monarc build/monarc] [--gcov gcov] [--work build/oracle_gcov] [-k FILTER]
-              [--failures N] [-v] [--quick] [-j JOBS]
+              [--failures N] [-v] [-j JOBS]
 
 Programs are compiled by gcc --coverage and run; both tools are then started with argv[0] = "gcov" in
 the same folder. Standard output, exit status and all files they leave must be equal byte for byte
 (JSON files are unpacked first); messages on standard error line by line, in any order. Nothing is
 stored of what GNU gcov printed. The exit status is 0 if all is equal, 1 if not, 2 if it could not
-run. It refuses gcov versions other than 12.
+run. It refuses gcov versions other than 12. MONARC_PART=quick takes few of the programs that are made
+at random, =slow the others (tests/parts.py).
 """
 
 import argparse
@@ -117,7 +118,6 @@ def parse():
     parser.add_argument("--work", default=ROOT / "build/oracle_gcov", type=lambda name: pathlib.Path(name).resolve())
     parser.add_argument("-k", default="", help="command lines whose name contains this")
     parser.add_argument("--failures", type=int, default=20)
-    parser.add_argument("--quick", action="store_true", help="fewer random programs")
     parser.add_argument("-v", action="store_true")
     parser.add_argument("-j", dest="jobs", type=int, default=2)
     return parser.parse_args()
@@ -133,7 +133,7 @@ def main():
     shutil.rmtree(options.work, ignore_errors=True)
     comparison = Comparison(options)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(comparison.play, scenes.all_scenes(options.work, options.quick)))
+        list(pool.map(comparison.play, scenes.wanted_scenes(options.work)))
     failed, total = len(comparison.failed), comparison.same + len(comparison.failed)
     print(f"1..1\n{'not ok' if failed or not total else 'ok'} 1 - {comparison.same} of {total} "
           "command lines do the same in gcov and monarc")

@@ -6,10 +6,14 @@ import pathlib
 import shlex
 import shutil
 import subprocess
+import sys
 
-import generate
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))  # parts.py
+import generate  # noqa: E402
+import parts  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
+QUICK_SEEDS = 4
 OPTIONS = [shlex.split(line) for line in (HERE / "options.txt").read_text().splitlines()
            if not line.startswith("#")]
 SOME_OPTIONS = [[], ["-b", "-c"], ["-a", "-b"], ["-j", "-b"], ["-j", "-t"], ["-f"]]
@@ -143,7 +147,7 @@ def changed(work):
     yield one("read-only folder", lambda folder: (folder / "basic.c.gcov").mkdir())
 
 
-def all_scenes(work, quick=False):
+def written(work):
     for level in ("-O0", "-O1", "-O2", "-Os -g", "-O2 -flto", "-O0 -fno-exceptions"):
         runs = [(), ("14",), ("5", "x")]
         yield Scene(work, "basic " + level, ["basic.c"], level, runs,
@@ -155,8 +159,19 @@ def all_scenes(work, quick=False):
     yield from several(work)
     yield from named(work)
     yield from changed(work)
-    for seed in range(4 if quick else 24):
+
+
+def made_at_random(work, seeds):
+    for seed in seeds:
         text = {"made.c": generate.program(seed)}
         for level in ("-O0", "-O2") if seed % 4 == 0 else ("-O0",):
             yield Scene(work, f"made {seed} {level}", ["made.c"], level, text=text,
                         options=[[], ["-a", "-b", "-c", "-u"], ["-j", "-t", "-b"]])
+
+
+def wanted_scenes(work):
+    if parts.is_wanted(is_slow=False):
+        yield from written(work)
+        yield from made_at_random(work, range(QUICK_SEEDS))
+    if parts.is_wanted(is_slow=True):
+        yield from made_at_random(work, range(QUICK_SEEDS, 24))

@@ -95,25 +95,32 @@ static bool functions_is_preferred(const struct function *a, const struct functi
     return a->name[0] != '_' || (a->name[1] != '_' && b->name[1] == '_');
 }
 
-void functions_finish(struct functions *f, uint64_t last_address, struct arena *a)
+void functions_finish(struct functions *f, struct gnu_symbol **symbols, uint64_t last_address,
+                      struct arena *a)
 {
     struct arena scratch = {0};
     const struct keyed *order = functions_sorted_functions(f, &scratch);
     struct function *sorted = ARENA_NEW(a, struct function, f->len);
+    struct gnu_symbol *theirs = symbols ? ARENA_NEW(a, struct gnu_symbol, f->len) : NULL;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->len; i++) {
-        const struct function *next = &f->at[order[i].item];
+        uint32_t item = order[i].item;
+        const struct function *next = &f->at[item];
         bool is_empty = next->last && next->last < next->start;
         struct function *rival = kept ? &sorted[kept - 1] : NULL;
         if (rival && rival->start == next->start) {
-            uint32_t created = rival->created < next->created ? rival->created : next->created;
             if (functions_is_preferred(next, rival))
                 *rival = *next;
-            rival->created = created;
+            if (theirs && (*symbols)[item].created < theirs[kept - 1].created)
+                theirs[kept - 1].created = (*symbols)[item].created;
         } else if (!is_empty) {
+            if (theirs)
+                theirs[kept] = (*symbols)[item];
             sorted[kept++] = *next;
         }
     }
+    if (theirs)
+        *symbols = theirs;
     for (uint32_t i = 0; i < kept; i++)
         if (!sorted[i].last)
             sorted[i].last = i + 1 < kept ? sorted[i + 1].start - 1 : last_address;
@@ -144,13 +151,15 @@ static bool functions_map_to_file(struct function *f, const struct file_map *fil
     return line->is_first;
 }
 
-void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbol_rules *rules,
-                   struct arena *a)
+void functions_gnu(struct gnu_functions *out, struct object *o,
+                   const struct gnu_symbol_rules *rules, struct arena *a)
 {
     size_t len;
     enum object_symbol_source source;
     const struct object_symbol *symbols = object_symbols(o, &len, &source);
-    *f = (struct functions){.at = ARENA_NEW(a, struct function, len)};
+    *out = (struct gnu_functions){.table.at = ARENA_NEW(a, struct function, len),
+                                  .symbols = ARENA_NEW(a, struct gnu_symbol, len)};
+    struct functions *f = &out->table;
     for (uint32_t i = 0; i < len; i++) {
         enum gnu_class class = functions_classify(&symbols[i], o, rules);
         if (class == CLASS_NONE)
@@ -159,12 +168,12 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
         *made = (struct function){.start = symbols[i].address,
                                   .name = symbols[i].name,
                                   .symbol = i,
-                                  .created = i,
                                   .is_function = symbols[i].type == SYMBOL_FUNC,
                                   .is_static = class == CLASS_STATIC};
+        out->symbols[f->len].created = i;
         f->len += functions_map_to_file(made, rules->files);
     }
-    functions_finish(f, functions_last_text_address(o), a);
+    functions_finish(f, &out->symbols, functions_last_text_address(o), a);
 }
 
 static const char blank[] = " \t\r\v\f";
@@ -187,22 +196,25 @@ static struct function functions_map_line(const char *line, const char *end, str
                              .is_static = *type == 't'};
 }
 
-void functions_from_map(struct functions *f, struct bytes text, const struct object *o,
+void functions_from_map(struct gnu_functions *out, struct bytes text, const struct object *o,
                         struct arena *a)
 {
     const char *at = (const char *)text.at, *end = at + text.len;
     size_t lines = 1;
     for (const char *p = at; p < end; p++)
         lines += *p == '\n';
-    *f = (struct functions){.at = ARENA_NEW(a, struct function, lines), .is_located = true};
+    *out = (struct gnu_functions){
+        .table = {.at = ARENA_NEW(a, struct function, lines), .is_located = true},
+        .symbols = ARENA_NEW(a, struct gnu_symbol, lines)};
+    struct functions *f = &out->table;
     for (const char *line = at; line < end;) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *stop = newline ? newline : end;
         struct function found = functions_map_line(line, stop, a);
-        found.symbol = found.created = f->len;
+        found.symbol = out->symbols[f->len].created = f->len;
         if (found.name && found.name[0])
             f->at[f->len++] = found;
         line = stop + 1;
     }
-    functions_finish(f, functions_last_text_address(o), a);
+    functions_finish(f, &out->symbols, functions_last_text_address(o), a);
 }

@@ -4,7 +4,7 @@
 #define MONARC_GNU_GPROF_FUNCTIONS_GNU_H
 
 #include "base/bytes.h"
-#include "profile/analysis/functions.h"
+#include "profile/analysis/graph/graph.h"
 
 struct file_map;
 
@@ -14,8 +14,22 @@ struct gnu_symbol_rules {
     const struct file_map *files; /* -R; NULL: none */
 };
 
+/* What GNU's rules ask of an entry beyond what a function is. */
+struct gnu_symbol {
+    uint32_t created;  /* the first place in the symbol table of those that share the address */
+    bool has_unlisted; /* unlisted lines stand between this entry and the next one */
+};
+
+struct gnu_functions {
+    struct functions table;
+    struct gnu_symbol *symbols;        /* by function */
+    struct unlisted_entries *unlisted; /* lines, by address */
+    uint32_t unlisted_len;
+    uint32_t first_line; /* symbols from this number on are lines; 0: there are none */
+};
+
 /* Builds the table in `a`. An object without usable symbols yields an empty table. */
-void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbol_rules *rules,
+void functions_gnu(struct gnu_functions *f, struct object *o, const struct gnu_symbol_rules *rules,
                    struct arena *a);
 
 /* Adds GNU's line symbols (-l) to a table of functions_gnu(): one where function, file or line
@@ -25,17 +39,19 @@ void functions_gnu(struct functions *f, struct object *o, const struct gnu_symbo
  *
  * With `measured` (NULL: all lines), lines of a function that have none of it are only counted in
  * `unlisted`: good for whatever prints measured lines alone, but numbers them among all. */
-void functions_add_lines(struct functions *f, struct object *o, const struct measured *measured,
+void functions_add_lines(struct gnu_functions *f, struct object *o, const struct measured *measured,
                          struct arena *a);
 
 /* From text in nm's format, `ADDRESS TYPE NAME` a line (GNU gprof's -S). Lines of other shapes and
  * symbols of types other than T and t are passed over. The functions have no files. */
-void functions_from_map(struct functions *f, struct bytes text, const struct object *o,
+void functions_from_map(struct gnu_functions *f, struct bytes text, const struct object *o,
                         struct arena *a);
 
 /* GNU's last step: sorts by address, keeps one entry per address by GNU's preferences, gives
  * entries without a `last` the address before the next one, the final one `last_address`, and
- * indexes. Entries that come with a `last` before their start are dropped. */
-void functions_finish(struct functions *f, uint64_t last_address, struct arena *a);
+ * indexes. Entries that come with a `last` before their start are dropped. `symbols`: of each
+ * entry, replaced by those of what is kept; NULL: there are none. */
+void functions_finish(struct functions *f, struct gnu_symbol **symbols, uint64_t last_address,
+                      struct arena *a);
 
 #endif

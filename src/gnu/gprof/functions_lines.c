@@ -23,32 +23,32 @@ struct lines {
     bool has_line;
     uint32_t behind; /* the first function that starts behind the line's start */
     VEC(struct function) symbols;
-    VEC(struct unlisted_lines) unlisted;
+    VEC(struct unlisted_entries) unlisted;
 };
 
-static bool is_same(const char *left, const char *right)
+static bool lines_is_same(const char *left, const char *right)
 {
     return left == right || !strcmp(left, right);
 }
 
 /* Notes a line that stays out of the table; false where its name is not its function's. */
-static bool leave_out(struct lines *l, const struct function *owner)
+static bool lines_leave_out(struct lines *l, const struct function *owner)
 {
-    if (!owner || !owner->is_function || !is_same(owner->name, l->line.name))
+    if (!owner || !owner->is_function || !lines_is_same(owner->name, l->line.name))
         return false;
-    struct unlisted_lines *last = l->unlisted.len ? &l->unlisted.at[l->unlisted.len - 1] : NULL;
+    struct unlisted_entries *last = l->unlisted.len ? &l->unlisted.at[l->unlisted.len - 1] : NULL;
     bool goes_on = last && last->start >= owner->start &&
                    (!l->symbols.len || l->symbols.at[l->symbols.len - 1].start < last->start);
     if (goes_on)
         last->count++;
     else
-        vec_push(&l->unlisted, ((struct unlisted_lines){l->line.start, 1}));
+        vec_push(&l->unlisted, ((struct unlisted_entries){l->line.start, 1}));
     return true;
 }
 
 /* Ends the line at the start of the next one. A line that starts where a function does is kept for
- * merge() to choose. */
-static void end_line(struct lines *l, uint64_t end)
+ * lines_merge() to choose. */
+static void lines_end_line(struct lines *l, uint64_t end)
 {
     const struct functions *f = l->functions;
     while (l->behind < f->len && f->at[l->behind].start <= l->line.start)
@@ -56,7 +56,7 @@ static void end_line(struct lines *l, uint64_t end)
     const struct function *owner = l->behind ? &f->at[l->behind - 1] : NULL;
     bool is_kept = !l->measured || (owner && owner->start == l->line.start) ||
                    measured_within(l->measured, &l->next_measured, l->line.start, end);
-    if (!is_kept && leave_out(l, owner))
+    if (!is_kept && lines_leave_out(l, owner))
         return;
     uint64_t next = l->behind < f->len ? f->at[l->behind].start : UINT64_MAX;
     l->line.last = (next < end ? next : end) - 1;
@@ -65,7 +65,7 @@ static void end_line(struct lines *l, uint64_t end)
 }
 
 /* The functions that start in a place are located there. */
-static void locate(struct lines *l, const struct object_place *place, bool is_known)
+static void lines_locate(struct lines *l, const struct object_place *place, bool is_known)
 {
     struct functions *f = l->functions;
     while (l->to_locate < f->len && f->at[l->to_locate].start < place->start)
@@ -76,23 +76,24 @@ static void locate(struct lines *l, const struct object_place *place, bool is_kn
     }
 }
 
-static void add_place(const struct object_place *place, void *context)
+static void lines_add_place(const struct object_place *place, void *context)
 {
     struct lines *l = context;
     bool is_known = place->function && place->file && place->line;
-    locate(l, place, is_known);
-    if (!is_known || (l->has_line && l->line.line == place->line &&
-                      is_same(l->line.name, place->function) && is_same(l->line.file, place->file)))
+    lines_locate(l, place, is_known);
+    if (!is_known ||
+        (l->has_line && l->line.line == place->line &&
+         lines_is_same(l->line.name, place->function) && lines_is_same(l->line.file, place->file)))
         return;
     if (l->has_line)
-        end_line(l, place->start);
+        lines_end_line(l, place->start);
     l->has_line = true;
     l->line = (struct function){
         .start = place->start, .name = place->function, .file = place->file, .line = place->line};
 }
 
 /* Functions outside of .text were not met on the walk. */
-static void locate_others(struct functions *f, struct object *o, struct object_range text)
+static void lines_locate_others(struct functions *f, struct object *o, struct object_range text)
 {
     for (uint32_t i = 0; i < f->len; i++) {
         struct function *at = &f->at[i];
@@ -103,7 +104,7 @@ static void locate_others(struct functions *f, struct object *o, struct object_r
     }
 }
 
-static struct object_range text_of(const struct object *o)
+static struct object_range lines_text_of(const struct object *o)
 {
     size_t len;
     const struct object_section *sections = object_sections(o, &len);
@@ -116,7 +117,8 @@ static struct object_range text_of(const struct object *o)
 
 /* Which of two at one address stays: a function, or the line or untyped label with fewer
  * underscores, and of equals the line. */
-static const struct function *choose(const struct function *function, const struct function *line)
+static const struct function *lines_choose(const struct function *function,
+                                           const struct function *line)
 {
     bool has_fewer = line->name[0] == '_' && (function->name[0] != '_' ||
                                               (line->name[1] == '_' && function->name[1] != '_'));
@@ -124,71 +126,79 @@ static const struct function *choose(const struct function *function, const stru
 }
 
 /* Functions and lines, by address. `first` is the number of the first line as a symbol. */
-static void merge(struct functions *f, const struct lines *l, uint32_t first, struct arena *a)
+static void lines_merge(struct gnu_functions *out, const struct lines *l, uint32_t first,
+                        struct arena *a)
 {
+    const struct functions *f = &out->table;
     uint32_t lines = (uint32_t)l->symbols.len, i = 0, k = 0, len = 0;
     struct function *all = ARENA_NEW(a, struct function, f->len + lines);
+    struct gnu_symbol *symbols = ARENA_NEW(a, struct gnu_symbol, f->len + lines);
     while (i < f->len || k < lines) {
         const struct function *function = i < f->len ? &f->at[i] : NULL;
         struct function *line = k < lines ? &l->symbols.at[k] : NULL;
         if (line)
-            line->symbol = line->created = first + k;
+            line->symbol = first + k;
         int order = !line                           ? -1
                     : !function                     ? 1
                     : function->start < line->start ? -1
                                                     : function->start > line->start;
         const struct function *next = order < 0   ? function
                                       : order > 0 ? line
-                                                  : choose(function, line);
+                                                  : lines_choose(function, line);
+        uint32_t created = order <= 0 ? out->symbols[i].created : first + k;
         i += order <= 0;
         k += order >= 0;
         if (next->start > next->last)
             continue;
-        all[len] = *next;
-        all[len++].created = order <= 0 ? function->created : line->created;
+        symbols[len].created = created;
+        all[len++] = *next;
     }
-    *f = (struct functions){.at = all, .len = len, .is_located = true, .first_line = first};
+    *out = (struct gnu_functions){.table = {.at = all, .len = len, .is_located = true},
+                                  .symbols = symbols,
+                                  .first_line = first};
 }
 
-static void keep_unlisted(struct functions *f, const struct lines *l, struct arena *a)
+static void lines_keep_unlisted(struct gnu_functions *out, const struct lines *l, struct arena *a)
 {
-    f->unlisted_len = (uint32_t)l->unlisted.len;
-    f->unlisted = ARENA_NEW(a, struct unlisted_lines, f->unlisted_len);
-    for (uint32_t i = 0, k = 0; i < f->unlisted_len; i++) {
-        f->unlisted[i] = l->unlisted.at[i];
-        while (k + 1 < f->len && f->at[k + 1].start < f->unlisted[i].start)
+    const struct functions *f = &out->table;
+    out->unlisted_len = (uint32_t)l->unlisted.len;
+    out->unlisted = ARENA_NEW(a, struct unlisted_entries, out->unlisted_len);
+    for (uint32_t i = 0, k = 0; i < out->unlisted_len; i++) {
+        out->unlisted[i] = l->unlisted.at[i];
+        while (k + 1 < f->len && f->at[k + 1].start < out->unlisted[i].start)
             k++;
-        f->at[k].has_unlisted = k + 1 < f->len;
+        out->symbols[k].has_unlisted = k + 1 < f->len;
     }
 }
 
 /* GNU leaves the end of its last entry at 0: calls find it, samples do not. */
-static void lose_last_end(struct functions *f)
+static void lines_lose_last_end(struct gnu_functions *f)
 {
-    if (!f->len)
+    if (!f->table.len)
         return;
-    struct function *last = &f->at[f->len - 1];
+    struct function *last = &f->table.at[f->table.len - 1];
     if (!f->unlisted_len || f->unlisted[f->unlisted_len - 1].start < last->start)
         last->last = last->start - 1;
 }
 
-void functions_add_lines(struct functions *f, struct object *o, const struct measured *measured,
-                         struct arena *a)
+void functions_add_lines(struct gnu_functions *out, struct object *o,
+                         const struct measured *measured, struct arena *a)
 {
+    struct functions *f = &out->table;
     struct lines l = {.functions = f, .measured = measured};
-    struct object_range text = text_of(o);
-    object_each_place(o, text.low, text.high, add_place, &l);
+    struct object_range text = lines_text_of(o);
+    object_each_place(o, text.low, text.high, lines_add_place, &l);
     if (l.has_line)
-        end_line(&l, text.high);
-    locate_others(f, o, text);
+        lines_end_line(&l, text.high);
+    lines_locate_others(f, o, text);
 
     uint32_t symbols = 0;
     for (uint32_t i = 0; i < f->len; i++)
         symbols = f->at[i].symbol >= symbols ? f->at[i].symbol + 1 : symbols;
-    merge(f, &l, symbols, a);
+    lines_merge(out, &l, symbols, a);
     vec_free(&l.symbols);
-    keep_unlisted(f, &l, a);
+    lines_keep_unlisted(out, &l, a);
     vec_free(&l.unlisted);
     functions_index(f, a);
-    lose_last_end(f);
+    lines_lose_last_end(out);
 }

@@ -30,7 +30,7 @@ struct gprof {
     struct selection selection;
     struct object *image;
     struct file_map files; /* -R */
-    struct functions functions;
+    struct gnu_functions functions;
     struct gprof_input input;
     struct attribution time;
     double scale; /* as attribute_gnu() says */
@@ -39,7 +39,7 @@ struct gprof {
     struct graph_rules rules;
     struct graph graph;
     struct gnu_blocks blocks;
-    struct functions only_functions; /* without lines, if line_calls is used */
+    struct gnu_functions only_functions; /* without lines, if line_calls is used */
     struct selection function_selection;
     struct line_calls line_calls;
     struct names names;
@@ -69,8 +69,8 @@ static bool gprof_read_map(struct gprof *g, struct err *e)
     if (ok)
         functions_from_map(&g->functions, file_bytes(&text), g->image, &g->arena);
     file_buffer_deinit(&text);
-    return ok && (g->functions.len || err_set(e, "%s: file `%s' has no symbols", g->options.whoami,
-                                              g->options.symbol_map));
+    return ok && (g->functions.table.len || err_set(e, "%s: file `%s' has no symbols",
+                                                    g->options.whoami, g->options.symbol_map));
 }
 
 static bool gprof_read_file_map(struct gprof *g, struct err *e)
@@ -101,7 +101,8 @@ static bool gprof_read_functions(struct gprof *g, struct err *e)
     functions_gnu(&g->functions, g->image,
                   &(struct gnu_symbol_rules){o->no_static, o->only_functions, &g->files},
                   &g->arena);
-    return g->functions.len || err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
+    return g->functions.table.len ||
+           err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
 }
 
 /* What a profile allows, unless reports were asked for; less what was mentioned as unwanted. */
@@ -122,12 +123,12 @@ static void gprof_print_order(struct gprof *g, unsigned styles, struct out *out)
     const struct graph *graph = g->input.has_arcs ? &g->graph : NULL;
     struct gnu_layout order;
     if (styles & STYLE_FUNCTION_ORDER)
-        gnu_layout_functions(&order, &g->functions, graph, &g->selection,
+        gnu_layout_functions(&order, &g->functions.table, graph, &g->selection,
                              (struct gnu_printed){graph && (styles & STYLE_GRAPH),
                                                   g->options.show_all, g->options.lines},
                              &g->arena);
     else
-        gnu_layout_files(&order, &g->functions, graph, &g->selection, &g->files, &g->arena);
+        gnu_layout_files(&order, &g->functions.table, graph, &g->selection, &g->files, &g->arena);
     gprof_layout(&order, out);
 }
 
@@ -144,9 +145,10 @@ MUST_CHECK static bool print_sources(struct gprof *g, struct gprof_report *r, un
 {
     if (!(styles & (STYLE_COUNTS | STYLE_ANNOTATED)))
         return true;
-    functions_locate(&g->functions, g->image);
+    functions_locate(&g->functions.table, g->image);
     if (styles & STYLE_COUNTS) {
-        uint32_t len, *order = gnu_counts_order(&g->functions, &g->selection, &len, &g->arena);
+        uint32_t len,
+            *order = gnu_counts_order(&g->functions.table, &g->selection, &len, &g->arena);
         gprof_counts(r, order, len, out);
     }
     return !(styles & STYLE_ANNOTATED) || gprof_annotate(&g->options, r, &g->arena, out);
@@ -155,7 +157,7 @@ MUST_CHECK static bool print_sources(struct gprof *g, struct gprof_report *r, un
 static void gprof_print_flat(struct gprof *g, struct gprof_report *r, struct out *out)
 {
     struct gnu_flat table;
-    struct gnu_flat_input in = {.functions = &g->functions,
+    struct gnu_flat_input in = {.functions = &g->functions.table,
                                 .time = &g->time,
                                 .selection = &g->selection,
                                 .graph = r->graph,
@@ -168,7 +170,8 @@ static void gprof_print_flat(struct gprof *g, struct gprof_report *r, struct out
 MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
 {
     bool has_graph = g->input.has_arcs;
-    struct gprof_report r = {.functions = &g->functions,
+    struct gprof_report r = {.functions = &g->functions.table,
+                             .symbols = g->functions.symbols,
                              .time = &g->time,
                              .scale = g->scale,
                              .selection = &g->selection,
@@ -204,8 +207,8 @@ MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
 /* The index names the files of static functions; only those it lists are looked up. */
 static void gprof_locate_static_functions(struct gprof *g)
 {
-    for (uint32_t i = 0; i < g->functions.len && !g->functions.is_located; i++) {
-        struct function *f = &g->functions.at[i];
+    for (uint32_t i = 0; i < g->functions.table.len && !g->functions.table.is_located; i++) {
+        struct function *f = &g->functions.table.at[i];
         bool is_listed = g->options.show_all || g->graph.nodes[i].calls || g->time.self[i] != 0;
         if (f->is_static && is_listed)
             f->file = object_file(g->image, f->start);
@@ -245,9 +248,9 @@ static void gprof_read_or_sort(size_t part, void *context)
     if (part == 0)
         job->ok = gprof_read_profiles(&g->options, g->image, &g->input, job->out, job->e);
     else if (!gprof_needs_counts_alone(g))
-        functions_order_names(&g->functions, &g->arena);
+        functions_order_names(&g->functions.table, &g->arena);
     else
-        functions_locate(&g->functions, g->image);
+        functions_locate(&g->functions.table, g->image);
 }
 
 /* The graph's times, and the places of functions in the sources. The first thread has the graph,
@@ -280,7 +283,7 @@ static void gprof_find_static_calls(struct gprof *g)
 {
     if (!g->options.static_graph)
         return;
-    if (static_calls_gnu(&g->calls, &g->functions, g->image, &g->input.profile, &g->arena))
+    if (static_calls_gnu(&g->calls, &g->functions.table, g->image, &g->input.profile, &g->arena))
         g->rules.calls = &g->calls;
     else
         lookalike_say("%s: -c not supported on architecture %s\n", g->options.whoami,
@@ -291,7 +294,7 @@ static void gprof_find_static_calls(struct gprof *g)
 static void gprof_take_blocks(struct gprof *g)
 {
     if (g->options.lines)
-        gnu_blocks_make(&g->blocks, &g->input.profile, &g->functions, &g->arena);
+        gnu_blocks_make(&g->blocks, &g->input.profile, &g->functions.table, &g->arena);
     else if (g->input.profile.blocks.len)
         lookalike_say("%s: warning: ignoring basic-block exec counts (use -l or --line)\n",
                       g->options.whoami);
@@ -300,7 +303,7 @@ static void gprof_take_blocks(struct gprof *g)
 static bool gprof_write_sum_file(struct gprof *g, struct err *e)
 {
     return !(g->options.styles & STYLE_SUMMARY) ||
-           gprof_write_sum(&g->options, g->image, &g->input.profile, &g->functions,
+           gprof_write_sum(&g->options, g->image, &g->input.profile, &g->functions.table,
                            g->input.has_arcs ? &g->graph : NULL, e);
 }
 
@@ -312,7 +315,7 @@ static void gprof_select_or_sort(size_t part, void *context)
     if (part == 0)
         selection_resolve(&g->selection, &g->functions, g->image);
     else
-        functions_order_names(&g->functions, &g->names_arena);
+        functions_order_names(&g->functions.table, &g->names_arena);
 }
 
 static bool gprof_read_all_profiles(struct gprof *g, struct out *out, struct err *e)
@@ -340,12 +343,12 @@ static bool gprof_is_flat_alone(const struct gprof_options *o)
 static void gprof_connect(struct gprof *g)
 {
     const struct gprof_options *o = &g->options;
-    const struct functions *functions = &g->functions;
+    const struct gnu_functions *functions = &g->functions;
     const struct attribution *time = &g->time;
     const struct selection *selection = &g->selection;
     if (o->lines && !o->symbol_map && gprof_is_flat_alone(o) && !o->has_specs && !o->static_graph) {
         functions = &g->only_functions;
-        line_calls_make(&g->line_calls, functions, &g->functions, time, &g->input.profile,
+        line_calls_make(&g->line_calls, &functions->table, &g->functions, time, &g->input.profile,
                         &g->arena);
         time = &g->line_calls.time;
         g->rules.roots = g->line_calls.roots;
@@ -358,7 +361,9 @@ static void gprof_connect(struct gprof *g)
     }
     g->filter = selection_graph_filter(selection);
     g->rules.filter = &g->filter;
-    graph_connect(&g->graph, functions, &g->input.profile, time, g->rules, &g->arena);
+    g->rules.unlisted = functions->unlisted;
+    g->rules.unlisted_len = functions->unlisted_len;
+    graph_connect(&g->graph, &functions->table, &g->input.profile, time, g->rules, &g->arena);
 }
 
 static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
@@ -366,7 +371,8 @@ static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
     if (!gprof_read_all_profiles(g, out, e))
         return false;
     g->rules.is_unranked = gprof_is_flat_alone(&g->options);
-    g->scale = attribute_gnu(&g->time, &g->input.profile, &g->functions, &g->selection, &g->arena);
+    g->scale =
+        attribute_gnu(&g->time, &g->input.profile, &g->functions.table, &g->selection, &g->arena);
     gprof_take_blocks(g);
     if (!g->input.has_arcs)
         return gprof_write_sum_file(g, e);
@@ -396,8 +402,8 @@ static bool gprof_print_reports(struct gprof *g, struct out *out, struct err *e)
     if ((styles & STYLE_GRAPH) && !g->input.has_arcs)
         return err_set(e, "%s: gmon.out file is missing call-graph data", o->whoami);
     if (o->inline_file_names)
-        functions_locate(&g->functions, g->image);
-    names_init(&g->names, &g->functions, o->traditional ? NULL : o->demangle, &g->arena);
+        functions_locate(&g->functions.table, g->image);
+    names_init(&g->names, &g->functions.table, o->traditional ? NULL : o->demangle, &g->arena);
     if (!print(g, styles, out))
         return err_set(e, "%s: not all annotated sources were written", o->whoami);
     return true;

@@ -114,7 +114,7 @@ bool gprof_annotate(const struct gprof_options *o, struct gprof_report *r, struc
 {
     struct annotating t = {
         .options = o, .report = r, .style = {o->min_count, o->table_length, o->all_lines}};
-    gnu_sources_make(&t.sources, r->functions, r->graph, r->selection, a);
+    gnu_sources_make(&t.sources, r->functions, r->symbols, r->graph, r->selection, a);
     find_sources(&t, a);
     for (uint32_t i = 0; i < t.sources.len; i++) {
         const struct gnu_source *s = &t.sources.files[i];

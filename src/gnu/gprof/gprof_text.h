@@ -38,6 +38,7 @@ enum gprof_places { NO_PLACE, PLACE, PLACE_WITH_ADDRESS /* -l */ };
 
 struct gprof_report {
     const struct functions *functions;
+    const struct gnu_symbol *symbols; /* of the functions */
     const struct attribution *time;
     double scale; /* as attribute_gnu() says */
     const struct selection *selection;

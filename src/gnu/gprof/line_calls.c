@@ -4,15 +4,16 @@
 #include "base/sort.h"
 
 static void match_functions(struct line_calls *c, const struct functions *functions,
-                            const struct functions *all, struct arena *a)
+                            const struct gnu_functions *with_lines, struct arena *a)
 {
+    const struct functions *all = &with_lines->table;
     c->node_of = ARENA_NEW(a, uint32_t, all->len);
     uint32_t node = 0;
     for (uint32_t i = 0; i < all->len; i++) {
         c->node_of[i] = NO_NODE;
         while (node < functions->len && functions->at[node].start < all->at[i].start)
             node++;
-        bool is_function = node < functions->len && all->at[i].symbol < all->first_line &&
+        bool is_function = node < functions->len && all->at[i].symbol < with_lines->first_line &&
                            functions->at[node].start == all->at[i].start;
         if (is_function)
             c->node_of[i] = node;
@@ -106,12 +107,13 @@ static void order_roots(struct line_calls *c, const struct functions *functions,
 }
 
 void line_calls_make(struct line_calls *c, const struct functions *functions,
-                     const struct functions *all, const struct attribution *time, struct profile *p,
-                     struct arena *a)
+                     const struct gnu_functions *with_lines, const struct attribution *time,
+                     struct profile *p, struct arena *a)
 {
+    const struct functions *all = &with_lines->table;
     *c = (struct line_calls){0};
     struct line_call_list from_lines = {0};
-    match_functions(c, functions, all, a);
+    match_functions(c, functions, with_lines, a);
     take_time(c, functions, all, time, a);
     split_calls(c, functions, all, p, &from_lines);
     order_roots(c, functions, all, &from_lines, a);

@@ -6,7 +6,7 @@
 #ifndef MONARC_GNU_GPROF_LINE_CALLS_H
 #define MONARC_GNU_GPROF_LINE_CALLS_H
 
-#include "profile/analysis/graph/graph.h"
+#include "gnu/gprof/functions_gnu.h"
 
 struct line_calls {
     uint32_t *node_of;        /* of an entry of the table with lines: its function, or NO_NODE */
@@ -18,7 +18,7 @@ struct line_calls {
 /* `functions`: the table before lines were added, `all`: with them and with the lines of all call
  * sites. Calls from lines lose their call site in the profile. */
 void line_calls_make(struct line_calls *c, const struct functions *functions,
-                     const struct functions *all, const struct attribution *time, struct profile *p,
-                     struct arena *a);
+                     const struct gnu_functions *all, const struct attribution *time,
+                     struct profile *p, struct arena *a);
 
 #endif

@@ -62,7 +62,8 @@ static bool has_line(const struct function *f)
 
 /* Numbers the files and notes the first function of each; file_of[function] counts from 1. */
 static uint32_t *number_files(struct path_numbers *paths, struct keyed **firsts,
-                              const struct functions *f, struct arena *a)
+                              const struct functions *f, const struct gnu_symbol *symbols,
+                              struct arena *a)
 {
     VEC(struct keyed) found = {0};
     uint32_t *file_of = ARENA_NEW(a, uint32_t, f->len);
@@ -70,7 +71,7 @@ static uint32_t *number_files(struct path_numbers *paths, struct keyed **firsts,
         if (!has_line(&f->at[i]))
             continue;
         uint32_t file = path_number(paths, f->at[i].file);
-        uint64_t created = f->at[i].created;
+        uint64_t created = symbols[i].created;
         if (file == found.len)
             vec_push(&found, ((struct keyed){created, file}));
         else if (created < found.at[file].key)
@@ -110,12 +111,13 @@ static struct keyed *sorted_by_line(const struct functions *f, const struct sele
     return order;
 }
 
-void gnu_sources_make(struct gnu_sources *s, const struct functions *f, const struct graph *g,
+void gnu_sources_make(struct gnu_sources *s, const struct functions *f,
+                      const struct gnu_symbol *symbols, const struct graph *g,
                       const struct selection *selection, struct arena *a)
 {
     struct path_numbers paths = {0};
     struct keyed *firsts;
-    uint32_t *file_of = number_files(&paths, &firsts, f, a), len = 0;
+    uint32_t *file_of = number_files(&paths, &firsts, f, symbols, a), len = 0;
     uint32_t files = (uint32_t)paths.paths.texts.len;
     const struct keyed *order = sorted_by_line(f, selection, file_of, &len, a);
     struct gnu_line *lines = ARENA_NEW(a, struct gnu_line, len);

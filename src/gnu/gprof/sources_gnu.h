@@ -38,7 +38,8 @@ void gnu_blocks_make(struct gnu_blocks *b, const struct profile *p, const struct
                      struct arena *a);
 
 /* The functions must be located. `g` may be NULL: there were no calls. */
-void gnu_sources_make(struct gnu_sources *s, const struct functions *f, const struct graph *g,
+void gnu_sources_make(struct gnu_sources *s, const struct functions *f,
+                      const struct gnu_symbol *symbols, const struct graph *g,
                       const struct selection *selection, struct arena *a);
 
 /* The functions that the selection admits to the execution counts, by file, line and address. */

@@ -89,8 +89,9 @@ struct candidate {
 
 /* The path whose base name was given. If several files share it, the one that appears last in the
  * symbol table wins. NULL: there is none. */
-static const char *symspec_resolve_file(const char *name, const struct functions *f)
+static const char *symspec_resolve_file(const char *name, const struct gnu_functions *all)
 {
+    const struct functions *f = &all->table;
     VEC(struct candidate) found = {0};
     for (uint32_t i = 0; i < f->len; i++) {
         const char *path = f->at[i].file;
@@ -100,9 +101,9 @@ static const char *symspec_resolve_file(const char *name, const struct functions
         while (k < found.len && strcmp(found.at[k].path, path))
             k++;
         if (k == found.len)
-            vec_push(&found, ((struct candidate){path, f->at[i].created}));
-        else if (f->at[i].created < found.at[k].first_symbol)
-            found.at[k].first_symbol = f->at[i].created;
+            vec_push(&found, ((struct candidate){path, all->symbols[i].created}));
+        else if (all->symbols[i].created < found.at[k].first_symbol)
+            found.at[k].first_symbol = all->symbols[i].created;
     }
     struct candidate best = {0};
     for (size_t k = 0; k < found.len; k++)
@@ -123,9 +124,10 @@ static bool symspec_spec_matches(const struct spec *spec, const struct function 
 
 /* Adds function `i` to the table, into the range before it where both match without a gap. Lines
  * that are not in the table would match as their function does, and end there. */
-static void symspec_extend(struct matches *m, const struct function *f, uint32_t i,
+static void symspec_extend(struct matches *m, const struct gnu_functions *all, uint32_t i,
                            struct functions *table, struct arena *a)
 {
+    const struct function *f = &all->table.at[i];
     if (m->previous == NO_FUNCTION || m->previous + 1 != i) {
         struct match_entry *entry = ARENA_NEW(a, struct match_entry, 1);
         *entry = (struct match_entry){m->entries, table->len};
@@ -135,7 +137,7 @@ static void symspec_extend(struct matches *m, const struct function *f, uint32_t
         table->at[table->len].symbol = table->len;
         table->len++;
     }
-    table->at[m->entry].last = f->has_unlisted ? f[1].start - 1 : f->last;
+    table->at[m->entry].last = all->symbols[i].has_unlisted ? f[1].start - 1 : f->last;
     m->previous = i;
 }
 
@@ -250,11 +252,11 @@ static void symspec_make_arcs(struct selection *s, const struct functions *right
         symspec_close_gaps(s, base[t / 2][t % 2], &s->table[t / 2][t % 2]);
 }
 
-static void symspec_resolve_files(struct selection *s, struct functions *f, struct object *o)
+static void symspec_resolve_files(struct selection *s, struct gnu_functions *f, struct object *o)
 {
     for (struct symspec *id = s->newest; id; id = id->next) {
         if (symspec_names_place(id))
-            functions_locate(f, o);
+            functions_locate(&f->table, o);
         if (id->left.has_file)
             id->left.file = symspec_resolve_file(id->left.file, f);
         if (id->right.has_file)
@@ -307,10 +309,10 @@ static void symspec_match_all(const struct selection *s, const struct functions 
     }
 }
 
-static void symspec_make_tables(struct selection *s, const struct functions *f)
+static void symspec_make_tables(struct selection *s, const struct gnu_functions *f)
 {
     struct match_list list = {0};
-    symspec_match_all(s, f, &list);
+    symspec_match_all(s, &f->table, &list);
     struct functions right = {.at = ARENA_NEW(s->arena, struct function, list.right)};
     for (int q = 0; q < QUESTIONS; q++)
         for (int x = 0; x < 2; x++) {
@@ -321,8 +323,7 @@ static void symspec_make_tables(struct selection *s, const struct functions *f)
         }
     for (size_t i = 0; i < list.all.len; i++) {
         const struct match *m = &list.all.at[i];
-        symspec_extend(m->is_right ? &m->id->right_matches : &m->id->left_matches,
-                       &f->at[m->function], m->function,
+        symspec_extend(m->is_right ? &m->id->right_matches : &m->id->left_matches, f, m->function,
                        m->is_right ? &right : &s->table[m->id->question][m->id->exclude], s->arena);
     }
     symspec_make_arcs(s, &right);
@@ -338,16 +339,17 @@ static void symspec_note_reach(struct arc_targets *targets, const struct functio
                                                                            : table->at[i].last;
 }
 
-void selection_resolve(struct selection *s, struct functions *f, struct object *o)
+void selection_resolve(struct selection *s, struct gnu_functions *all, struct object *o)
 {
+    const struct functions *f = &all->table;
     s->functions = f;
-    symspec_resolve_files(s, f, o);
-    symspec_make_tables(s, f);
+    symspec_resolve_files(s, all, o);
+    symspec_make_tables(s, all);
     s->member = ARENA_NEW(s->arena, uint16_t, f->len);
     for (int q = 0; q < QUESTIONS; q++)
         for (int x = 0; x < 2; x++) {
             struct functions *table = &s->table[q][x];
-            functions_finish(table, 0, s->arena);
+            functions_finish(table, NULL, 0, s->arena);
             s->is_empty[q][x] = !table->len;
             symspec_note_reach(s->callees[q][x], table, s->arena);
             for (uint32_t i = 0; table->len && i < f->len; i++)

@@ -11,7 +11,7 @@
 #ifndef MONARC_GNU_GPROF_SYMSPEC_H
 #define MONARC_GNU_GPROF_SYMSPEC_H
 
-#include "profile/analysis/graph/graph.h"
+#include "gnu/gprof/functions_gnu.h"
 
 enum question { ASK_GRAPH, ASK_ARCS, ASK_FLAT, ASK_TIME, ASK_ANNOTATE, ASK_COUNTS, QUESTIONS };
 
@@ -58,7 +58,7 @@ bool selection_needs_lines(const struct selection *s);
 
 /* Matches all specs against the functions. Asks the object for files and lines only if a spec names
  * any. */
-void selection_resolve(struct selection *s, struct functions *f, struct object *o);
+void selection_resolve(struct selection *s, struct gnu_functions *f, struct object *o);
 
 static inline bool selection_includes(const struct selection *s, enum question q, uint32_t function)
 {

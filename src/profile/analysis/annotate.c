@@ -57,12 +57,13 @@ static void annotate_find_hot(struct making *m)
         const struct source_row *r = &m->s->rows.at[i];
         bool is_share =
             r->self > 0 && 100 * summary_share(summary, r->self) >= m->rules->min_percent;
-        m->is_hot[i] = m->rules->is_function ? r->is_target || annotate_has_data(r)
-                       : has_self            ? is_share
-                                             : annotate_has_data(r);
+        m->is_hot[i] = m->rules->only_line     ? r->line == m->rules->only_line
+                       : m->rules->is_function ? r->is_target || annotate_has_data(r)
+                       : has_self              ? is_share
+                                               : annotate_has_data(r);
         any |= m->is_hot[i];
     }
-    if (!any)
+    if (!any && !m->rules->only_line)
         annotate_take_few(m);
 }
 
@@ -306,7 +307,7 @@ static bool annotate_is_listed(const struct making *m, const struct source_stret
     uint32_t line = m->line_of[s->row];
     if (line == NO_ROW)
         return false;
-    return m->rules->is_function || m->in->time->self[s->function] > 0;
+    return m->rules->only_line || m->rules->is_function || m->in->time->self[s->function] > 0;
 }
 
 /* Instructions stand in `instructions` line by line, those of a line by address. */

@@ -9,10 +9,11 @@
 #include "source/text.h"
 
 struct annotate_rules {
-    double min_percent;      /* of all samples: from there on a line is hot */
-    uint64_t context;        /* lines shown around a hot one */
-    bool shows_all;          /* whole files */
-    bool is_function;        /* source_input.only_function was given: show all of it */
+    double min_percent; /* of all samples: from there on a line is hot */
+    uint64_t context;   /* lines shown around a hot one */
+    bool shows_all;     /* whole files */
+    uint32_t only_line; /* of every file this line alone, hot or not, and all code of it; 0: no */
+    bool is_function;   /* source_input.only_function was given: show all of it */
     bool has_code, is_intel; /* instructions, and how they are spelled */
 };
 

@@ -266,6 +266,8 @@ void entries_make(struct entries *t, const struct summary *s, struct graph *g, s
                   const struct view_rules *rules, struct arena *a)
 {
     *t = (struct entries){.summary = s, .graph = g};
+    if (!g->ranked)
+        graph_rank(g, (struct graph_rules){0}, a);
     t->shown = ARENA_NEW(a, uint32_t, g->len);
     t->number = ARENA_NEW(a, uint32_t, g->len);
     for (uint32_t c = g->functions->len; c < g->len; c++)

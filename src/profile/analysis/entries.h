@@ -52,6 +52,7 @@ struct entries {
     uint32_t omitted;
 };
 
+/* Ranks the graph's nodes if nobody has. */
 void entries_make(struct entries *t, const struct summary *s, struct graph *g, struct names *names,
                   const struct view_rules *rules, struct arena *a);
 

@@ -18,13 +18,11 @@ struct function {
     const char *file;     /* NULL until functions_locate(), and where unknown */
     uint32_t line;        /* likewise 0 */
     uint32_t symbol;      /* its place in the object's symbol table; order of creation */
-    uint32_t created;     /* the first such place of those that share the address, where kept */
+    uint32_t object;      /* in `objects` of the table */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
-    bool is_made;      /* stands for code without a symbol, or for none: its name is ours */
-    bool is_mapped;    /* its name is that of a file */
-    bool has_unlisted; /* unlisted lines stand between this entry and the next one */
-    uint32_t object;   /* in `objects` of the table */
+    bool is_made;   /* stands for code without a symbol, or for none: its name is ours */
+    bool is_mapped; /* its name is that of a file */
 };
 
 /* One of several objects whose functions are in one table. */
@@ -32,13 +30,6 @@ struct function_object {
     const char *label; /* NULL: the executable, which needs none */
     uint64_t base;     /* what was added to its link addresses */
     bool is_recorder;
-};
-
-/* Lines without any measurement that are not in the table. They have the name of the last function
- * that starts at or before `start`, the first one's address. */
-struct unlisted_lines {
-    uint64_t start;
-    uint32_t count;
 };
 
 struct measured;
@@ -52,10 +43,6 @@ struct functions {
     uint32_t *name_order;
 
     struct address_index index; /* starts and ends, the same as in `at`, close together */
-
-    struct unlisted_lines *unlisted; /* by address */
-    uint32_t unlisted_len;
-    uint32_t first_line; /* symbols from this number on are lines; 0: there are none */
 
     const struct function_object *objects; /* NULL: there is one, and its addresses are as linked */
 };

@@ -5,6 +5,7 @@
  * would makes all counters wider. */
 #include "profile/model/histogram.h"
 
+#include <endian.h>
 #include <string.h>
 
 enum { BLOCK = 4096 };
@@ -32,25 +33,21 @@ uint64_t histogram_get(const struct histogram *h, uint32_t i)
     }
 }
 
+/* Eight bytes at a time: where a counter stands in them that is not 0, the lowest bit that is set
+ * tells. */
 uint32_t histogram_next(const struct histogram *h, uint32_t i)
 {
     const uint8_t *counters = h->counters;
     uint32_t in_word = 8u / h->width;
-    while (i < h->bins) {
+    for (; i < h->bins && h->bins - i >= in_word; i += in_word) {
         uint64_t word;
-        bool is_aligned = i % in_word == 0 && h->bins - i >= in_word;
-        if (is_aligned) {
-            memcpy(&word, counters + (size_t)i * h->width, sizeof word);
-            if (!word) {
-                i += in_word;
-                continue;
-            }
-        }
-        if (histogram_get(h, i))
-            return i;
-        i++;
+        memcpy(&word, counters + (size_t)i * h->width, sizeof word);
+        if (word)
+            return i + (uint32_t)__builtin_ctzll(le64toh(word)) / (8u * h->width);
     }
-    return h->bins;
+    while (i < h->bins && !histogram_get(h, i))
+        i++;
+    return i;
 }
 
 static void histogram_set(struct histogram *h, uint32_t i, uint64_t value)

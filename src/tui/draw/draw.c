@@ -102,8 +102,8 @@ static bool draw_has_notes(const struct tui *t)
 
 static void draw_title(struct surface *s, const struct tui *t)
 {
-    static const char *const NAMES[VIEWS] = {"functions", "calls", "source", "files",
-                                             "zoom",      "notes", "help"};
+    static const char *const NAMES[VIEWS] = {"functions", "calls",   "source", "files", "zoom",
+                                             "line",      "columns", "notes",  "help"};
     struct span at = surface_span(s, 0, 0, STYLE_REVERSE | STYLE_BOLD);
     span_str(&at, " ");
     if (t->now)
@@ -139,9 +139,11 @@ static const char *draw_keys(const struct tui *t)
     static const char *const KEYS[VIEWS] = {
         "? help  Enter calls  a source  / search  f filter  s sort  q quit",
         "? help  Enter go to  a source  Backspace back  e edit  q quit",
-        "? help  m hot  u never ran  t untaken  / search  e edit  q quit",
+        "? help  Enter code  m hot  u never ran  t untaken  e edit  q quit",
         "? help  Enter source  1 functions  f filter  s sort  q quit",
         "? help  Enter show this alone  z everything  q quit",
+        "? help  Enter go there  Backspace back  / search  e edit  q quit",
+        "? help  Enter, Space show or hide  Backspace back  q quit",
         "Backspace back  arrows scroll  / search  q quit",
         "Backspace back  arrows scroll  / search  q quit",
     };
@@ -198,7 +200,8 @@ static struct cursor_place draw_last_row(struct surface *s, const struct tui *t)
 struct cursor_place draw_screen(struct surface *s, const struct tui *t)
 {
     static void (*const VIEW[VIEWS])(struct surface *, const struct tui *) = {
-        draw_functions, draw_calls, draw_source, draw_files, draw_parts, draw_page, draw_page};
+        draw_functions, draw_calls,   draw_source, draw_files, draw_parts,
+        draw_line,      draw_columns, draw_page,   draw_page};
     enum { LEAST_ROWS = 5, LEAST_COLUMNS = 24 };
     surface_clear(s);
     if (s->rows < LEAST_ROWS || s->columns < LEAST_COLUMNS) {

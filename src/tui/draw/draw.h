@@ -27,7 +27,14 @@ void draw_calls(struct surface *s, const struct tui *t);
 void draw_source(struct surface *s, const struct tui *t);
 void draw_files(struct surface *s, const struct tui *t);
 void draw_parts(struct surface *s, const struct tui *t);
+void draw_columns(struct surface *s, const struct tui *t);
+void draw_line(struct surface *s, const struct tui *t);
 void draw_page(struct surface *s, const struct tui *t);
+
+/* Columns of a table that have anything to show, whether they are hidden or not: a bit each. */
+uint32_t draw_functions_columns(const struct tui *t);
+uint32_t draw_source_columns(const struct tui *t);
+uint32_t draw_files_columns(const struct tui *t);
 
 /* The style of a row of a view, and of a share in it. */
 uint8_t draw_row_style(const struct tui *t, size_t row);

@@ -6,19 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum {
-    FILE_SELF_SHARE,
-    FILE_LINES,
-    FILE_BASE,
-    FILE_MISSED,
-    FILE_OF,
-    FILE_BRANCHES,
-    FILE_FUNCTIONS
-};
-enum { FILE_COLUMNS = FILE_FUNCTIONS + 1 };
-
 struct file_layout {
     const struct tui *tui;
+    uint32_t there; /* columns that have anything to show */
     struct columns columns;
     int at[FILE_COLUMNS]; /* from 1; 0: not there */
 };
@@ -26,6 +16,9 @@ struct file_layout {
 static void layout_add(struct file_layout *l, int which, const char *head, size_t width, int rank,
                        enum file_sort sort)
 {
+    l->there |= UINT32_C(1) << which;
+    if (l->tui->hidden[VIEW_FILES] >> which & 1)
+        return;
     columns_add(&l->columns, head, width, rank, l->tui->files.sort == sort);
     l->at[which] = (int)l->columns.len;
 }
@@ -49,6 +42,13 @@ static void layout_make(struct file_layout *l, const struct tui *t, size_t room)
         layout_add(l, FILE_FUNCTIONS, "func%", SHARE, 50, SORT_FILES);
     }
     columns_fit(&l->columns, room, LEAST_NAME);
+}
+
+uint32_t draw_files_columns(const struct tui *t)
+{
+    struct file_layout l;
+    layout_make(&l, t, 0);
+    return l.there;
 }
 
 static void put_figure(const struct file_layout *l, int which, struct span *at, const char *text)

@@ -7,28 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    FUNCTION_SELF_SHARE,
-    FUNCTION_MARGIN,
-    FUNCTION_OLD_SHARE,
-    FUNCTION_CHANGE,
-    FUNCTION_SELF,
-    FUNCTION_TOTAL_SHARE,
-    FUNCTION_TOTAL,
-    FUNCTION_CALLS,
-    FUNCTION_RUNS
-};
-
 struct function_layout {
     const struct functions_table *table;
+    uint32_t hidden, there;        /* columns that were hidden; those that have anything to show */
     const struct summary *summary; /* NULL: coverage alone */
     struct columns columns;
-    int at[FUNCTION_RUNS + 1]; /* place in `columns`, from 1; 0: there is no such column */
+    int at[FUNCTION_COLUMNS]; /* place in `columns`, from 1; 0: there is no such column */
 };
 
 static void functions_layout_add(struct function_layout *l, int which, const char *head,
                                  size_t width, int rank, enum function_sort sort)
 {
+    l->there |= UINT32_C(1) << which;
+    if (l->hidden >> which & 1)
+        return;
     columns_add(&l->columns, head, width, rank, l->table->sort == sort);
     l->at[which] = (int)l->columns.len;
 }
@@ -71,6 +63,7 @@ static void functions_layout_make(struct function_layout *l, const struct tui *t
 {
     enum { LEAST_NAME = 24 };
     *l = (struct function_layout){.table = &t->functions,
+                                  .hidden = t->hidden[VIEW_FUNCTIONS],
                                   .summary = t->now ? &t->now->session.summary : NULL};
     if (l->summary)
         functions_layout_profile(l);
@@ -81,6 +74,13 @@ static void functions_layout_make(struct function_layout *l, const struct tui *t
 }
 
 /* --- rows ------------------------------------------------------------------------------------ */
+
+uint32_t draw_functions_columns(const struct tui *t)
+{
+    struct function_layout l;
+    functions_layout_make(&l, t, 0);
+    return l.there;
+}
 
 static void functions_put_figure(const struct function_layout *l, int which, struct span *at,
                                  const char *text)

@@ -1,4 +1,4 @@
-/* What one can zoom into; pages of text. */
+/* What one can zoom into; columns to choose; pages of text. */
 #include "base/path.h"
 #include "tui/draw/draw.h"
 
@@ -34,6 +34,25 @@ void draw_parts(struct surface *s, const struct tui *t)
     for (size_t i = list->top; i < list->len && i - list->top < list->height; i++) {
         at = surface_span(s, DRAW_FIRST_ROW + i - list->top, 0, draw_row_style(t, i));
         put_row(&at, t, &t->parts.all.at[i]);
+    }
+}
+
+void draw_columns(struct surface *s, const struct tui *t)
+{
+    const struct list *list = &t->list[VIEW_COLUMNS];
+    uint32_t there = t->columns_of == VIEW_FUNCTIONS ? draw_functions_columns(t)
+                     : t->columns_of == VIEW_SOURCE  ? draw_source_columns(t)
+                                                     : draw_files_columns(t);
+    struct span at = surface_span(s, DRAW_HEAD_ROW, 0, STYLE_UNDERLINE);
+    span_str(&at, "Columns that are shown where there is room");
+    span_fill(&at, at.end);
+    for (size_t i = list->top; i < list->len && i - list->top < list->height; i++) {
+        at = surface_span(s, DRAW_FIRST_ROW + i - list->top, 0, draw_row_style(t, i));
+        bool is_shown = !(t->hidden[t->columns_of] >> i & 1);
+        span_printf(&at, " [%c] %s%s", is_shown ? 'x' : ' ',
+                    tui_columns_of(t->columns_of)->names[i],
+                    there >> i & 1 ? "" : " (not measured)");
+        span_fill(&at, at.end);
     }
 }
 

@@ -1,14 +1,17 @@
 /* Matching and judging, by the rules of `monarc diff`. */
 #include "tui/model/older.h"
 
-#include "profile/analysis/compare/significance.h"
-
 #include <string.h>
 
-/* With this confidence for all functions together. */
+/* With this confidence for all functions together, or all lines of a source. */
 #define CONFIDENCE 0.95
 
-static struct measured_share share_of(const struct summary *s, double self)
+bool older_is_meant(double chance)
+{
+    return chance < 1 - CONFIDENCE;
+}
+
+struct measured_share older_share(const struct summary *s, double self)
 {
     double samples = s->effective > 0 ? s->effective : s->samples;
     return (struct measured_share){summary_share(s, self), samples, 0, 1};
@@ -28,7 +31,7 @@ static void judge(struct older *o, const struct measurement *now)
         double self = s->graph.nodes[i].self, before = row ? row->self : 0;
         if (self <= 0 && before <= 0)
             continue;
-        struct measured_share a = share_of(then, before), b = share_of(&s->summary, self);
+        struct measured_share a = older_share(then, before), b = older_share(&s->summary, self);
         chances[len] = share_difference_chance(&a, &b);
         verdicts[len++] = &o->is_meant_now[i];
     }
@@ -36,13 +39,13 @@ static void judge(struct older *o, const struct measurement *now)
         const struct flat_row *row = &o->flat.rows[i];
         if (row->self <= 0 || o->match.new_of[row->function] != NO_FUNCTION)
             continue;
-        struct measured_share a = share_of(then, row->self), b = share_of(&s->summary, 0);
+        struct measured_share a = older_share(then, row->self), b = older_share(&s->summary, 0);
         chances[len] = share_difference_chance(&a, &b);
         verdicts[len++] = &o->is_meant_then[i];
     }
     chances_adjust(chances, len);
     for (uint32_t i = 0; i < len; i++)
-        *verdicts[i] = chances[i] < 1 - CONFIDENCE;
+        *verdicts[i] = older_is_meant(chances[i]);
     arena_deinit(&scratch);
 }
 

@@ -4,6 +4,7 @@
 #define MONARC_TUI_MODEL_OLDER_H
 
 #include "profile/analysis/compare/match.h"
+#include "profile/analysis/compare/significance.h"
 #include "profile/analysis/flat.h"
 #include "tui/model/measurement.h"
 
@@ -23,5 +24,12 @@ void older_deinit(struct older *o);
 
 /* The older row of a function of the newer profile, or NULL. */
 const struct flat_row *older_row(const struct older *o, uint32_t function);
+
+/* A share of a measurement as tests of significance take it. */
+struct measured_share older_share(const struct summary *s, double self);
+
+/* Whether chance does not explain a change, by its probability, adjusted for the number of tests.
+ */
+bool older_is_meant(double chance);
 
 #endif

@@ -10,6 +10,8 @@
 static bool press_moves(struct tui *t, uint32_t key)
 {
     struct list *l = &t->list[t->view];
+    if (key == ' ' && t->view == VIEW_COLUMNS)
+        return false;
     ptrdiff_t page = (ptrdiff_t)(l->height > 1 ? l->height - 1 : 1);
     switch (key) {
     case PRESS_UP:
@@ -121,10 +123,42 @@ static void press_open_file(struct tui *t)
         list_centre(&t->list[VIEW_SOURCE], line);
 }
 
+/* Of the selected place; from anything else back to the line itself. */
+static void press_source_of_detail(struct tui *t)
+{
+    const struct detail *row = &t->line.rows.at[t->list[VIEW_LINE].selected];
+    uint32_t number = row->file ? measured_source_of(&t->sources, row->file) : t->line.source;
+    if (number == UINT32_MAX)
+        tui_say(t, "%s is none of the program's files with code that was measured.", row->file);
+    else
+        tui_show_source(t, number, row->file ? row->line : t->line.line);
+}
+
+static void press_open_detail(struct tui *t)
+{
+    const struct detail *row = &t->line.rows.at[t->list[VIEW_LINE].selected];
+    if (row->file || row->function == NO_NODE)
+        press_source_of_detail(t);
+    else
+        press_open_calls(t);
+}
+
+static void press_show_line(struct tui *t)
+{
+    if (t->view != VIEW_SOURCE || !t->list[VIEW_SOURCE].len)
+        tui_say(t, "Choose a line of a source (3) first.");
+    else
+        tui_show_line(t);
+}
+
 static void press_open_source(struct tui *t)
 {
     if (t->view == VIEW_SOURCE)
         return;
+    if (t->view == VIEW_LINE) {
+        press_source_of_detail(t);
+        return;
+    }
     if (t->view == VIEW_FILES) {
         press_open_file(t);
         return;
@@ -155,7 +189,9 @@ static void press_open(struct tui *t)
         if (at < t->parts.all.len)
             tui_zoom(t, &t->parts.all.at[at]);
         return;
-    case VIEW_SOURCE: tui_say(t, "e opens the editor at this line."); return;
+    case VIEW_SOURCE: press_show_line(t); return;
+    case VIEW_LINE: press_open_detail(t); return;
+    case VIEW_COLUMNS: tui_toggle_column(t); return;
     default: tui_go_back(t); return;
     }
 }
@@ -175,6 +211,19 @@ static void press_show_files(struct tui *t)
         tui_say(t, "The program has no line numbers; compile it with -g.");
     else
         tui_show(t, VIEW_FILES);
+}
+
+static void press_show_columns(struct tui *t)
+{
+    if (t->view == VIEW_COLUMNS) {
+        tui_go_back(t);
+    } else if (!tui_columns_of(t->view)->len) {
+        tui_say(t, "Functions (1), sources (3) and files (4) have columns to choose.");
+    } else {
+        t->columns_of = t->view;
+        t->list[VIEW_COLUMNS] = (struct list){0};
+        tui_show(t, VIEW_COLUMNS);
+    }
 }
 
 static void press_zoom_out(struct tui *t)
@@ -197,9 +246,12 @@ static bool press_goes(struct tui *t, uint32_t key)
     case 'a': press_open_source(t); return true;
     case '4': press_show_files(t); return true;
     case '5': press_show_parts(t); return true;
+    case '6': press_show_line(t); return true;
     case 'i': tui_show(t, VIEW_NOTES); return true;
     case '?': tui_show(t, VIEW_HELP); return true;
     case 'z': press_zoom_out(t); return true;
+    case 'c': press_show_columns(t); return true;
+    case ' ': /* of a list to choose from */
     case PRESS_ENTER:
     case PRESS_RIGHT:
     case 'l': press_open(t); return true;
@@ -225,6 +277,8 @@ static const char *press_text_of(struct tui *t, size_t row, struct arena *a)
             a, "%s", calls_name(t->now, calls_table_node(&t->calls, row), room, sizeof room));
     case VIEW_FILES: return files_table_row(&t->files, row)->shown;
     case VIEW_PARTS: return t->parts.all.at[row].name;
+    case VIEW_LINE: return t->line.rows.at[row].text;
+    case VIEW_COLUMNS: return tui_columns_of(t->columns_of)->names[row];
     case VIEW_NOTES: return t->notes.lines.at[row];
     case VIEW_HELP: return t->help.lines.at[row];
     default: break;
@@ -383,10 +437,12 @@ static bool press_jumps(struct tui *t, uint32_t key)
     static const struct {
         char next, previous;
         const char *none;
-    } JUMPS[] = {[JUMP_HOT] = {'m', 'M', "No line of this file was sampled."},
-                 [JUMP_MISSED] = {'u', 'U', "Of this file, no line is known that never ran."},
-                 [JUMP_UNTAKEN] = {'t', 'T', "Lines that ran took all their branches."},
-                 [JUMP_FUNCTION] = {'p', 'P', "No function is known to begin in this file."}};
+    } JUMPS[] = {
+        [JUMP_HOT] = {'m', 'M', "No line of this file was sampled."},
+        [JUMP_MISSED] = {'u', 'U', "Of this file, no line is known that never ran."},
+        [JUMP_UNTAKEN] = {'t', 'T', "Lines that ran took all their branches."},
+        [JUMP_FUNCTION] = {'p', 'P', "No function is known to begin in this file."},
+        [JUMP_CHANGED] = {'d', 'D', "No line of this file is known to differ from a base."}};
     struct list *l = &t->list[VIEW_SOURCE];
     for (size_t i = 0; i < sizeof JUMPS / sizeof *JUMPS && t->view == VIEW_SOURCE; i++) {
         bool is_back = key == (uint32_t)JUMPS[i].previous;

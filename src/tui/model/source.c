@@ -132,6 +132,7 @@ static bool source_is_jump(const struct source_table *t, const struct source_fig
     case JUMP_HOT: return f->self > 0 && f->self >= t->hot / 10;
     case JUMP_MISSED: return f->covered && f->covered->state == RESULT_MISSED;
     case JUMP_FUNCTION: return f->has_entry;
+    case JUMP_CHANGED: return f->is_meant || f->since;
     default: break;
     }
     source_branches(t, f, &all, &taken);

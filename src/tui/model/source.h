@@ -6,6 +6,9 @@
 #include "source/text.h"
 #include "tui/model/measurement.h"
 
+/* What became of a line of coverage since the base. */
+enum since { SINCE_NOTHING, SINCE_LOST, SINCE_GAINED };
+
 /* What is known of a line; sums of all code on it. */
 struct source_figures {
     double self;
@@ -13,6 +16,10 @@ struct source_figures {
     const struct result_line *covered; /* NULL: no code, or no coverage */
     uint32_t function;                 /* of the profile, with code here; UINT32_MAX: none */
     bool has_count, has_entry;
+    double base;   /* the share of all samples that the line had in the base */
+    bool has_base; /* it is sure which line that was */
+    bool is_meant; /* the share has changed by more than chance explains */
+    enum since since;
 };
 
 struct source_table {
@@ -26,6 +33,7 @@ struct source_table {
     double hot; /* samples of the hottest line */
     uint64_t most_calls, most_executions, most_covered;
     bool has_branches, has_conditions;
+    bool has_base, has_since; /* there is a base of the profile, and one of coverage */
 };
 
 struct source_table_input {
@@ -55,6 +63,7 @@ enum source_jump {
     JUMP_UNTAKEN,  /* a line that ran, with a branch that was never taken, or an outcome of a
                       condition not seen */
     JUMP_FUNCTION, /* the beginning of a function */
+    JUMP_CHANGED,  /* a line that differs from the base: surely in time, or lost, or gained */
 };
 
 /* The next such row behind `row`, or before it, around the ends; `lines.len` if there is none. */

@@ -1,6 +1,8 @@
 /* Opening what is looked at, and going from view to view. */
 #include "tui/model/tui.h"
 
+#include "tui/model/source_older.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,6 +77,8 @@ static size_t tui_rows_of(const struct tui *t, enum view view)
     case VIEW_SOURCE: return t->source.lines.len;
     case VIEW_FILES: return t->files.rows.len;
     case VIEW_PARTS: return t->parts.all.len;
+    case VIEW_LINE: return t->line.rows.len;
+    case VIEW_COLUMNS: return tui_columns_of(t->columns_of)->len;
     case VIEW_NOTES: return t->notes.lines.len;
     default: return t->help.lines.len;
     }
@@ -103,6 +107,8 @@ void tui_need_sources(struct tui *t)
     tui_announce(t, "Reading line numbers ...");
     if (!measurement_lines(t->now))
         return;
+    if (t->old)
+        measurement_lines(t->old);
     tui_list_sources(t);
     t->files.sort = t->now->session.summary.has_samples ? SORT_FILES_SELF : t->files.sort;
     if (!tui_remake_files(t, &e))
@@ -141,7 +147,10 @@ static bool tui_open_base(struct tui *t, struct err *e)
     }
     if (o->coverage && t->has_coverage) {
         t->has_old_coverage = true;
-        return coverage_session_open(&t->old_covered, o->coverage, e);
+        if (!coverage_session_open(&t->old_covered, o->coverage, e))
+            return false;
+        coverage_change_make(&t->change, &t->old_covered.result, &t->covered.result);
+        return true;
     }
     return t->old || err_set(e, "--base has nothing that can be compared with what is shown: name "
                                 "a profile for a profile, coverage for coverage");
@@ -190,6 +199,7 @@ void tui_close(struct tui *t)
     functions_table_deinit(&t->functions);
     calls_table_deinit(&t->calls);
     source_table_deinit(&t->source);
+    line_view_deinit(&t->line);
     files_table_deinit(&t->files);
     parts_deinit(&t->parts);
     page_text_deinit(&t->notes);
@@ -201,6 +211,7 @@ void tui_close(struct tui *t)
     measurement_close(t->whole);
     measurement_close(t->old);
     coverage_session_close(&t->covered);
+    coverage_change_deinit(&t->change);
     coverage_session_close(&t->old_covered);
     vec_free(&t->back);
     vec_free(&t->forward);
@@ -211,14 +222,32 @@ void tui_close(struct tui *t)
         regfree(&t->pattern);
 }
 
+/* --- columns --------------------------------------------------------------------------------- */
+
+const struct column_list *tui_columns_of(enum view view)
+{
+    static const struct column_list NONE;
+    return view == VIEW_FUNCTIONS ? &function_columns
+           : view == VIEW_SOURCE  ? &source_columns
+           : view == VIEW_FILES   ? &file_columns
+                                  : &NONE;
+}
+
+void tui_toggle_column(struct tui *t)
+{
+    t->hidden[t->columns_of] ^= UINT32_C(1) << t->list[VIEW_COLUMNS].selected;
+}
+
 /* --- going ----------------------------------------------------------------------------------- */
 
 static struct visit tui_here(const struct tui *t)
 {
     uint32_t about = t->view == VIEW_CALLS    ? t->calls.entry.node
                      : t->view == VIEW_SOURCE ? t->source.number
+                     : t->view == VIEW_LINE   ? t->line.source
                                               : 0;
-    return (struct visit){t->view, about, t->list[t->view].selected, t->list[t->view].top};
+    return (struct visit){t->view, about, t->line.line, t->list[t->view].selected,
+                          t->list[t->view].top};
 }
 
 static void tui_leave(struct tui *t)
@@ -242,12 +271,16 @@ static int64_t tui_changed(const char *path)
     return stat(path, &st) ? 0 : st.st_mtime;
 }
 
+static int64_t tui_recorded_at(const struct measurement *m)
+{
+    return m->session.folder ? (int64_t)(m->session.recorded.run.start_real_ns / 1000000000)
+                             : tui_changed(m->options.profiles[0]);
+}
+
 static int64_t tui_measured_at(const struct tui *t)
 {
-    if (t->now && t->now->session.folder)
-        return (int64_t)(t->now->session.recorded.run.start_real_ns / 1000000000);
     if (t->now)
-        return tui_changed(t->now->options.profiles[0]);
+        return tui_recorded_at(t->now);
     return t->covered.files.counters.len ? tui_changed(t->covered.files.counters.at[0].path) : 0;
 }
 
@@ -260,6 +293,13 @@ static void tui_load_source(struct tui *t, uint32_t number)
                                      .coverage = tui_coverage(t),
                                      .measured_at = tui_measured_at(t)},
         number);
+    bool is_compared = t->old && t->old->has_lines && t->now->has_lines;
+    source_table_compare(
+        &t->source, &(struct source_older_input){.now = t->now,
+                                                 .older = is_compared ? &t->older : NULL,
+                                                 .older_at = t->old ? tui_recorded_at(t->old) : 0,
+                                                 .change = t->has_old_coverage ? &t->change : NULL,
+                                                 .sources = &t->sources});
     t->list[VIEW_SOURCE] = (struct list){0};
     tui_fit(t, VIEW_SOURCE);
 }
@@ -302,14 +342,39 @@ void tui_show_source(struct tui *t, uint32_t number, size_t line)
         list_centre(&t->list[VIEW_SOURCE], line - 1);
 }
 
+static void tui_load_line(struct tui *t, uint32_t line)
+{
+    struct line_view_input in = {.measured = t->now && t->now->has_lines ? t->now : NULL,
+                                 .sources = &t->sources,
+                                 .search = t->options->search,
+                                 .source = &t->source,
+                                 .line = line};
+    if (!line_view_has_code(&t->line, &in))
+        tui_announce(t, "Reading machine code ...");
+    line_view_make(&t->line, &in);
+    t->list[VIEW_LINE] = (struct list){0};
+    tui_fit(t, VIEW_LINE);
+}
+
+void tui_show_line(struct tui *t)
+{
+    uint32_t line = (uint32_t)t->list[VIEW_SOURCE].selected + 1;
+    tui_leave(t);
+    tui_load_line(t, line);
+    t->view = VIEW_LINE;
+}
+
 static void tui_return(struct tui *t, const struct visit *v)
 {
     t->shift = 0;
     t->view = v->view;
     if (v->view == VIEW_CALLS && (!t->calls.measured || t->calls.entry.node != v->about))
         tui_load_calls(t, v->about);
-    if (v->view == VIEW_SOURCE && (!t->source.source || t->source.number != v->about))
+    bool has_source = v->view == VIEW_SOURCE || v->view == VIEW_LINE;
+    if (has_source && (!t->source.source || t->source.number != v->about))
         tui_load_source(t, v->about);
+    if (v->view == VIEW_LINE && (t->line.source != v->about || t->line.line != v->line))
+        tui_load_line(t, v->line);
     tui_fit(t, v->view);
     t->list[v->view].top = v->top;
     list_select(&t->list[v->view], v->selected);
@@ -346,6 +411,7 @@ static void tui_take_measurement(struct tui *t, struct measurement *m)
         measurement_close(t->now);
     calls_table_deinit(&t->calls);
     t->calls = (struct calls_table){0};
+    line_view_deinit(&t->line);
     t->now = m;
     t->back.len = t->forward.len = 0;
     tui_match(t);
@@ -405,11 +471,13 @@ uint32_t tui_selected_node(const struct tui *t)
         return tui_function_of_line(t);
     if (t->view == VIEW_CALLS && t->calls.measured)
         return calls_table_node(&t->calls, t->list[VIEW_CALLS].selected);
+    if (t->view == VIEW_LINE && t->line.rows.len)
+        return t->line.rows.at[t->list[VIEW_LINE].selected].function;
     return row && row->flat ? row->flat->function : NO_NODE;
 }
 
 uint32_t tui_selected_covered(const struct tui *t)
 {
     const struct function_row *row = tui_selected_row(t);
-    return t->view != VIEW_CALLS && row ? row->covered : UINT32_MAX;
+    return t->view != VIEW_CALLS && t->view != VIEW_LINE && row ? row->covered : UINT32_MAX;
 }

@@ -3,10 +3,13 @@
 #ifndef MONARC_TUI_MODEL_TUI_H
 #define MONARC_TUI_MODEL_TUI_H
 
+#include "coverage/analysis/coverage_change.h"
 #include "session/coverage.h"
 #include "tui/model/calls.h"
+#include "tui/model/choice.h"
 #include "tui/model/files.h"
 #include "tui/model/functions.h"
+#include "tui/model/line_view.h"
 #include "tui/model/list.h"
 #include "tui/model/page.h"
 #include "tui/model/parts.h"
@@ -20,6 +23,8 @@ enum view {
     VIEW_SOURCE,
     VIEW_FILES,
     VIEW_PARTS,
+    VIEW_LINE,
+    VIEW_COLUMNS,
     VIEW_NOTES,
     VIEW_HELP,
     VIEWS
@@ -30,7 +35,8 @@ enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER };
 /* A place to come back to. */
 struct visit {
     enum view view;
-    uint32_t about; /* of calls: the node; of a source: its number */
+    uint32_t about; /* of calls: the node; of a source or a line: the source's number */
+    uint32_t line;  /* of a line: its number */
     size_t selected, top;
 };
 
@@ -49,19 +55,23 @@ struct tui {
     struct measurement *old;         /* the base's */
     struct coverage_session covered, old_covered;
     bool has_coverage, has_old_coverage;
-    struct older older; /* of `now` with `old` */
+    struct older older;            /* of `now` with `old` */
+    struct coverage_change change; /* since the old coverage, if there is one */
     struct measured_sources sources;
     bool has_time_in_sources; /* lines of `now` are in there */
 
     struct functions_table functions;
     struct calls_table calls;
     struct source_table source;
+    struct line_view line;
     struct files_table files;
     struct parts parts;
     struct page_text notes, help;
-    struct part part;    /* what of the recording is shown */
-    const char *object;  /* the same; NULL: all */
-    char *filter[VIEWS]; /* of functions and of files, or NULL */
+    enum view columns_of;   /* the table whose columns are chosen */
+    uint32_t hidden[VIEWS]; /* columns that were, a bit each */
+    struct part part;       /* what of the recording is shown */
+    const char *object;     /* the same; NULL: all */
+    char *filter[VIEWS];    /* of functions and of files, or NULL */
 
     enum view view;
     struct list list[VIEWS];
@@ -112,10 +122,15 @@ void tui_need_sources(struct tui *t);
 /* To a view, remembering where one was. */
 void tui_show_calls(struct tui *t, uint32_t node);
 void tui_show_source(struct tui *t, uint32_t number, size_t line);
+void tui_show_line(struct tui *t); /* the one that is selected in the source */
 void tui_show(struct tui *t, enum view view);
 
 void tui_go_back(struct tui *t);
 void tui_go_forward(struct tui *t);
+
+/* The columns of a table; hides or shows the selected one. */
+const struct column_list *tui_columns_of(enum view view);
+void tui_toggle_column(struct tui *t);
 
 /* Another part of the recording. */
 void tui_zoom(struct tui *t, const struct part *part);

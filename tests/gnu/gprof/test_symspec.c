@@ -11,7 +11,7 @@ enum { MAIN, LEFT, RIGHT, FIRST_TWIN, SECOND_TWIN, BARE, LEN };
 
 struct toy {
     struct arena arena;
-    struct functions functions;
+    struct gnu_functions all;
     struct selection selection;
 };
 
@@ -21,22 +21,24 @@ static void begin(struct toy *t)
         [MAIN] = {.start = 0x1000, .last = 0x10ff, .name = "main", .file = "/x/a.c", .line = 10},
         [LEFT] = {.start = 0x1100, .last = 0x11ff, .name = "left", .file = "/x/a.c", .line = 20},
         [RIGHT] = {.start = 0x1200, .last = 0x12ff, .name = "right", .file = "/x/b.c", .line = 20},
-        [FIRST_TWIN] =
-            {.start = 0x1300, .last = 0x13ff, .name = "twin", .file = "/x/t.c", .created = 7},
-        [SECOND_TWIN] =
-            {.start = 0x1400, .last = 0x14ff, .name = "twin", .file = "/y/t.c", .created = 3},
+        [FIRST_TWIN] = {.start = 0x1300, .last = 0x13ff, .name = "twin", .file = "/x/t.c"},
+        [SECOND_TWIN] = {.start = 0x1400, .last = 0x14ff, .name = "twin", .file = "/y/t.c"},
         [BARE] = {.start = 0x1500, .last = 0x15ff, .name = "bare"},
     };
-    *t = (struct toy){.functions = {.len = LEN, .is_located = true}};
-    t->functions.at = ARENA_NEW(&t->arena, struct function, LEN);
-    memcpy(t->functions.at, rows, sizeof rows);
-    functions_index(&t->functions, &t->arena);
+    *t = (struct toy){.all.table = {.len = LEN, .is_located = true}};
+    struct functions *f = &t->all.table;
+    f->at = ARENA_NEW(&t->arena, struct function, LEN);
+    memcpy(f->at, rows, sizeof rows);
+    functions_index(f, &t->arena);
+    t->all.symbols = ARENA_NEW(&t->arena, struct gnu_symbol, LEN);
+    t->all.symbols[FIRST_TWIN].created = 7;
+    t->all.symbols[SECOND_TWIN].created = 3;
     t->selection.arena = &t->arena;
 }
 
 static void resolve(struct toy *t)
 {
-    selection_resolve(&t->selection, &t->functions, NULL);
+    selection_resolve(&t->selection, &t->all, NULL);
 }
 
 static void end(struct toy *t)
@@ -224,8 +226,8 @@ static void test_ranges_of_one_side(void **state)
     struct toy t;
     begin(&t);
     selection_add(&t.selection, "20/main", ASK_ARCS, false);
-    t.functions.at[RIGHT].line = 21;
-    t.functions.at[BARE].line = 20;
+    t.all.table.at[RIGHT].line = 21;
+    t.all.table.at[BARE].line = 20;
     resolve(&t);
     assert_int_equal(t.selection.spec_arcs_len, 2);
     bool is_chained = false;

@@ -11,8 +11,14 @@ import time
 import unittest
 
 from covered import SO, CoverTest, Gcda, slurp, spill
+from parts import load_tests, slow  # noqa: F401
 
 DESTRUCTOR = 1000
+
+
+def is_slow_place(at):
+    """Seven of eight words of a file, and of the bytes."""
+    return at // 4 % 8 != at % 4
 
 
 class Files(CoverTest):
@@ -268,12 +274,19 @@ class Files(CoverTest):
             self.assertEqual(r.returncode, 0)
             self.assertEqual(slurp(self.file), before)
 
-    def test_damaged_at_every_truncation(self):
+    def test_damaged_at_some_truncations(self):
+        self.cut_at(lambda at: not is_slow_place(at))
+
+    @slow
+    def test_damaged_at_all_other_truncations(self):
+        self.cut_at(is_slow_place)
+
+    def cut_at(self, is_place):
         for how, flags in ("so", ()), ("a", ("-O2", "-fprofile-generate")):
             program = self.built_program(how, "life.c", *flags)
             self.run_program([program, "plain", "7"])
             whole, file = slurp(self.path("life.gcda")), self.path("life.gcda")
-            for n in range(1, len(whole)):
+            for n in filter(is_place, range(1, len(whole))):
                 spill(file, whole[:n])
                 r = self.run_program([program, "plain", "7"], quiet=False)
                 self.assertEqual(slurp(file + ".damaged-1"), whole[:n], n)
@@ -287,13 +300,20 @@ class Files(CoverTest):
             self.run_program([program, "plain", "7"])
             self.assertEqual(slurp(file), whole)
 
-    def test_damaged_words(self):
+    def test_some_damaged_words(self):
+        self.damage_words(lambda at: not is_slow_place(at))
+
+    @slow
+    def test_all_other_damaged_words(self):
+        self.damage_words(is_slow_place)
+
+    def damage_words(self, is_place):
         """Every word of the old file changed: merged, set aside, but never a crash or two files less."""
         program = self.built_program("so", "life.c", "-O2", "-fprofile-generate")
         self.run_program([program, "plain", "7"])
         file = self.path("life.gcda")
         whole = slurp(file)
-        for at in range(0, len(whole), 4):
+        for at in filter(is_place, range(0, len(whole), 4)):
             for word in b"\0\0\0\0", b"\xff\xff\xff\xff", b"\0\0\0\x80", b"\x01\0\0\0":
                 spill(file, whole[:at] + word + whole[at + 4:])
                 self.run_program([program, "plain", "7"], quiet=False)

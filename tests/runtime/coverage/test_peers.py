@@ -94,10 +94,13 @@ class Peers(CoverTest):
                 self.compare(self.objects(paths, level, *flags, cc=cc), runs, *link, cc=cc,
                              stdin=stdin)
 
-    def test_examples(self):
+    def test_example_of_c(self):
         expressions = b"x = 3\nsqrt(x^2) + 4 * (5 - 1)\n1 / 0\n"
         self.example("--coverage", paths=sources("examples/calc/*.c"), runs=[[], ["1"]], link=["-lm"],
                      stdin=expressions)
+
+    @slow
+    def test_examples_of_assembly_and_cxx(self):
         self.example("--coverage", paths=sources("examples/mandel/*.c") +
                      sources("examples/mandel/*.S"), runs=[[], []], link=["-lm"])
         self.example("--coverage", "-std=c++17", paths=sources("examples/shapes/*.cpp"), cc="g++",
@@ -185,9 +188,16 @@ class Peers(CoverTest):
 
     @unittest.skipUnless(has_clang(), "no clang with its runtime")
     def test_clang(self):
+        self.compare_clang(())
+
+    @slow
+    @unittest.skipUnless(has_clang(), "no clang with its runtime")
+    def test_clang_of_other_versions(self):
+        self.compare_clang(("-Xclang", "-coverage-version=402*"), ("-Xclang", "-coverage-version=B11*"))
+
+    def compare_clang(self, *versions):
         """clang's objects, next to clang's own runtime."""
         paths = sources("examples/average/*.c")
-        versions = [(), ("-Xclang", "-coverage-version=402*"), ("-Xclang", "-coverage-version=B11*")]
         for flags in versions:
             with self.subTest(flags=flags):
                 self.setUp()
@@ -205,6 +215,7 @@ class Peers(CoverTest):
                     for name in files:
                         os.unlink(self.path(name))
 
+    @slow
     @unittest.skipUnless(shutil.which("clang"), "no clang")
     def test_clang_old_files(self):
         for how in "so", "a":

@@ -74,11 +74,20 @@ struct graph_filter {
     bool (*passes_time)(const void *context, uint32_t function, bool is_inherited);
 };
 
+/* Entries without any measurement that have ranks and are no nodes, `count` of them from `start`
+ * on. They have the name of the last function that starts there or before. */
+struct unlisted_entries {
+    uint64_t start;
+    uint32_t count;
+};
+
 struct graph_rules {
     const struct graph_filter *filter; /* NULL: all is shown, and all time passed on */
     const struct static_calls *calls;  /* arcs to add where none was measured; NULL: none */
     const struct graph_root *roots;    /* by `before` */
     size_t roots_len;
+    const struct unlisted_entries *unlisted; /* by address */
+    uint32_t unlisted_len;
     bool labels_are_inside;       /* calls to untyped labels go to the function before */
     bool ignores_unknown_callers; /* calls from no function are not counted as calls */
     bool is_unranked; /* ranks are not asked for: `ranked` and the nodes' `rank` stay empty */
@@ -90,8 +99,8 @@ void graph_connect(struct graph *g, const struct functions *f, const struct prof
                    const struct attribution *t, struct graph_rules rules, struct arena *a);
 void graph_propagate(struct graph *g, struct graph_rules rules, struct arena *a);
 
-/* Numbers the nodes by time. */
-void graph_rank(struct graph *g, struct arena *a);
+/* Numbers the nodes, and what the rules name as unlisted, by time. */
+void graph_rank(struct graph *g, struct graph_rules rules, struct arena *a);
 
 /* Both steps, and the names. */
 void graph_build(struct graph *g, struct functions *f, const struct profile *p,

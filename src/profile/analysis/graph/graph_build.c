@@ -328,9 +328,9 @@ static uint64_t build_kind_key(const struct graph *g, uint32_t node)
     return graph_is_cycle(g, node) ? 0 : g->functions->at[node].name[0] == '_' ? 2 : 1;
 }
 
-/* What is ranked: nodes, and lines that are not in the table. */
+/* What is ranked: nodes, and what is unlisted. */
 struct ranking {
-    struct keyed *items; /* nodes, then runs of unlisted lines from g->len on */
+    struct keyed *items; /* nodes, then unlisted entries from g->len on */
     uint64_t *calls, *kind, *total;
     uint32_t len;
 };
@@ -356,32 +356,32 @@ static void build_add_unlisted(struct ranking *r, const struct graph *g, uint32_
 }
 
 /* All in the order of addresses, then cycles. */
-static void build_add_all(struct ranking *r, const struct graph *g)
+static void build_add_all(struct ranking *r, const struct graph *g, const struct graph_rules *rules)
 {
     const struct functions *f = g->functions;
     uint32_t run = 0, owner = 0;
     for (uint32_t i = 0; i < f->len; i++) {
-        for (; run < f->unlisted_len && f->unlisted[run].start < f->at[i].start; run++)
+        for (; run < rules->unlisted_len && rules->unlisted[run].start < f->at[i].start; run++)
             build_add_unlisted(r, g, run, owner);
         owner = f->at[i].is_function ? i : owner;
         build_add_node(r, g, i);
     }
-    for (; run < f->unlisted_len; run++)
+    for (; run < rules->unlisted_len; run++)
         build_add_unlisted(r, g, run, owner);
     for (uint32_t i = f->len; i < g->len; i++)
         build_add_node(r, g, i);
 }
 
 /* By time, descending; then kind; then calls, descending; then name. */
-void graph_rank(struct graph *g, struct arena *a)
+void graph_rank(struct graph *g, struct graph_rules rules, struct arena *a)
 {
     struct arena scratch = {0};
-    uint32_t all = g->len + g->functions->unlisted_len;
+    uint32_t all = g->len + rules.unlisted_len;
     struct ranking r = {.items = ARENA_NEW(&scratch, struct keyed, all),
                         .calls = ARENA_NEW(&scratch, uint64_t, all),
                         .kind = ARENA_NEW(&scratch, uint64_t, all),
                         .total = ARENA_NEW(&scratch, uint64_t, all)};
-    build_add_all(&r, g);
+    build_add_all(&r, g, &rules);
     sort_keyed(r.items, all);
     sort_by(r.items, all, r.calls);
     sort_by(r.items, all, r.kind);
@@ -391,7 +391,7 @@ void graph_rank(struct graph *g, struct arena *a)
     for (uint32_t i = 0; i < all; i++) {
         uint32_t item = r.items[i].item;
         if (item >= g->len) {
-            next += g->functions->unlisted[item - g->len].count;
+            next += rules.unlisted[item - g->len].count;
             continue;
         }
         g->ranked[nodes++] = item;
@@ -432,7 +432,7 @@ void graph_propagate(struct graph *g, struct graph_rules rules, struct arena *a)
     }
     arena_deinit(&scratch);
     if (!rules.is_unranked)
-        graph_rank(g, a);
+        graph_rank(g, rules, a);
 }
 
 void graph_build(struct graph *g, struct functions *f, const struct profile *p,

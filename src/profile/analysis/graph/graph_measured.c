@@ -54,5 +54,4 @@ void graph_build_measured(struct graph *g, struct functions *f, const struct pro
     g->is_measured = true;
     measure_nodes(g, stacks);
     measure_arcs(g, stacks);
-    graph_rank(g, a);
 }

@@ -11,7 +11,7 @@
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/stacks.h"
 
-/* In place of graph_build(). No nodes are cycles. */
+/* In place of graph_build(), without ranks. No nodes are cycles. */
 void graph_build_measured(struct graph *g, struct functions *f, const struct profile *p,
                           const struct attribution *t, const struct stacks *stacks,
                           struct arena *a);

@@ -1,0 +1,288 @@
+/* Listing what is known of a line. Copies of its code are told apart by the frames of each
+ * instruction. */
+#include "tui/model/line_view.h"
+
+#include "base/path.h"
+#include "base/sort.h"
+#include "profile/analysis/recording/short_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct detail *line_add(struct line_view *d, enum detail_kind kind, const char *text)
+{
+    vec_push(&d->rows, (struct detail){.kind = kind, .text = text, .function = NO_NODE});
+    return &d->rows.at[d->rows.len - 1];
+}
+
+/* --- coverage -------------------------------------------------------------------------------- */
+
+static void line_add_branches(struct line_view *d, const struct coverage_result *c,
+                              const struct result_line *line)
+{
+    for (uint32_t i = 0; i < line->branches; i++) {
+        const struct result_branch *b = &c->branches.at[line->first_branch + i];
+        const char *how = !b->was_reached ? "never reached"
+                          : b->count      ? arena_printf(&d->arena, "taken %" PRIu64, b->count)
+                                          : "NEVER TAKEN";
+        line_add(d, DETAIL_TEXT,
+                 arena_printf(&d->arena, "branch %" PRIu32 " of decision %" PRIu32 ": %s", i,
+                              b->block, how));
+    }
+}
+
+static const char *line_seen(uint64_t seen, uint32_t term)
+{
+    return seen >> term & 1 ? "seen" : "NOT SEEN";
+}
+
+static void line_add_conditions(struct line_view *d, const struct coverage_result *c,
+                                const struct result_line *line)
+{
+    enum { MOST_TERMS = 64 };
+    for (uint32_t i = 0; i < line->conditions; i++) {
+        const struct result_condition *at = &c->conditions.at[line->first_condition + i];
+        for (uint32_t term = 0; term < at->terms && term < MOST_TERMS; term++)
+            line_add(d, DETAIL_TEXT,
+                     arena_printf(&d->arena,
+                                  "condition %" PRIu32 ", term %" PRIu32
+                                  ": deciding as true %s, as false %s",
+                                  i, term, line_seen(at->on, term), line_seen(at->off, term)));
+    }
+}
+
+static void line_add_coverage(struct line_view *d, const struct source_table *t,
+                              const struct result_line *line)
+{
+    const char *how = line->state == RESULT_MISSED ? "never ran"
+                      : line->state == RESULT_UNKNOWN
+                          ? "how often it ran is not known"
+                          : arena_printf(&d->arena, "ran %" PRIu64 " times", line->count);
+    line_add(d, DETAIL_TEXT, how);
+    line_add_branches(d, t->coverage, line);
+    line_add_conditions(d, t->coverage, line);
+}
+
+/* --- code ------------------------------------------------------------------------------------ */
+
+enum { MOST_FRAMES = 64 };
+
+/* A copy of the code: instructions of one function with one chain of inlining. */
+struct code_copy {
+    uint32_t function;
+    struct object_frame frames[MOST_FRAMES];
+    size_t depth;
+    double self;
+};
+
+struct listed_instruction {
+    const struct annotated_instruction *at;
+    uint32_t copy;
+};
+
+struct code_listing {
+    const struct session *session;
+    VEC(struct code_copy) copies;
+    VEC(struct listed_instruction) all; /* by address */
+};
+
+static bool line_is_same_frame(const struct object_frame *l, const struct object_frame *r)
+{
+    return l->line == r->line &&
+           (l->file == r->file || (l->file && r->file && !strcmp(l->file, r->file))) &&
+           (l->function == r->function ||
+            (l->function && r->function && !strcmp(l->function, r->function)));
+}
+
+/* The innermost frame is the line itself. */
+static bool line_is_same_copy(const struct code_copy *l, const struct code_copy *r)
+{
+    bool is_same = l->function == r->function && l->depth == r->depth;
+    for (size_t i = 1; i < l->depth && is_same; i++)
+        is_same = line_is_same_frame(&l->frames[i], &r->frames[i]);
+    return is_same;
+}
+
+static void line_take(struct code_listing *l, const struct annotated_instruction *i)
+{
+    const struct functions *f = &l->session->functions;
+    struct object *object = session_object(l->session, f->at[i->function].object);
+    struct code_copy copy = {.function = i->function};
+    copy.depth = object ? object_frames(object, i->address, copy.frames, MOST_FRAMES) : 0;
+    uint32_t at = 0;
+    while (at < l->copies.len && !line_is_same_copy(&l->copies.at[at], &copy))
+        at++;
+    if (at == l->copies.len)
+        vec_push(&l->copies, copy);
+    l->copies.at[at].self += i->self;
+    vec_push(&l->all, ((struct listed_instruction){i, at}));
+}
+
+static const char *line_readable(const struct line_view_input *in, const char *linkage,
+                                 struct arena *a)
+{
+    if (!linkage)
+        return "?";
+    char *readable = in->measured->options.no_demangle ? NULL : demangle(linkage, "auto");
+    const char *name = readable ? names_short(readable, a) : NULL;
+    if (!name)
+        name = arena_copy(a, readable ? readable : linkage, strlen(readable ? readable : linkage));
+    free(readable);
+    return name;
+}
+
+static void line_add_copy(struct line_view *d, const struct line_view_input *in,
+                          const struct code_copy *c)
+{
+    struct names *names = &in->measured->session.names;
+    const char *own = c->depth ? line_readable(in, c->frames[0].function, &d->arena)
+                               : names_text(names, c->function);
+    struct detail *row = line_add(
+        d, DETAIL_COPY,
+        c->depth > 1 ? arena_printf(&d->arena, "code of %s, inlined", own)
+                     : arena_printf(&d->arena, "code in %s", names_text(names, c->function)));
+    row->self = c->self;
+    row->function = c->function;
+    for (size_t i = 1; i < c->depth; i++) {
+        const struct object_frame *f = &c->frames[i];
+        row = line_add(d, DETAIL_PLACE,
+                       arena_printf(&d->arena, "into %s  %s:%" PRIu32,
+                                    line_readable(in, f->function, &d->arena),
+                                    f->file ? path_base_name(f->file) : "?", f->line));
+        row->file = f->file;
+        row->line = f->line;
+    }
+}
+
+static void line_add_instruction(struct line_view *d, const struct line_view_input *in,
+                                 const struct annotated_instruction *i)
+{
+    const struct functions *f = &in->measured->session.functions;
+    const char *text = arena_printf(&d->arena, "%8" PRIx64 "  %s", i->address, i->text);
+    if (i->target && i->target_offset)
+        text = arena_printf(&d->arena, "%s  <%s+0x%" PRIx64 ">", text, i->target, i->target_offset);
+    else if (i->target)
+        text = arena_printf(&d->arena, "%s  <%s>", text, i->target);
+    if (i->has_block)
+        text = arena_printf(&d->arena, "%s  (block, ran %" PRIu64 ")", text, i->executions);
+    struct detail *row = line_add(d, DETAIL_CODE, text);
+    row->self = i->self;
+    row->function = i->function < f->len ? i->function : NO_NODE;
+}
+
+static int line_by_self(uint32_t left, uint32_t right, const void *context)
+{
+    const struct code_listing *l = context;
+    double ls = l->copies.at[left].self, rs = l->copies.at[right].self;
+    return (ls < rs) - (ls > rs);
+}
+
+/* The copy with most samples first. */
+static void line_list(struct line_view *d, const struct line_view_input *in,
+                      const struct code_listing *l)
+{
+    uint32_t *order = ARENA_NEW(&d->arena, uint32_t, l->copies.len + 1);
+    for (uint32_t i = 0; i < l->copies.len; i++)
+        order[i] = i;
+    sort_u32(order, l->copies.len, line_by_self, l);
+    for (size_t i = 0; i < l->copies.len; i++) {
+        line_add_copy(d, in, &l->copies.at[order[i]]);
+        for (size_t k = 0; k < l->all.len; k++)
+            if (l->all.at[k].copy == order[i])
+                line_add_instruction(d, in, l->all.at[k].at);
+    }
+}
+
+static struct source_input line_source_input(const struct line_view_input *in)
+{
+    struct session *s = &in->measured->session;
+    return (struct source_input){.functions = &s->functions,
+                                 .profile = &s->profile,
+                                 .time = &s->time,
+                                 .graph = &s->graph,
+                                 .names = &s->names,
+                                 .objects = session_objects(s),
+                                 .keeps_idle = true,
+                                 .keeps_stretches = true};
+}
+
+bool line_view_has_code(const struct line_view *d, const struct line_view_input *in)
+{
+    return !in->measured || (d->code_from == in->measured && d->code_of == in->source->number);
+}
+
+/* The file by its last name: debug information may spell its path in several ways. */
+static void line_read_code(struct line_view *d, const struct line_view_input *in)
+{
+    uint32_t listed = in->source->source->first_listed;
+    struct source_input wanted = line_source_input(in);
+    bool is_found;
+    source_lines_deinit(&d->code);
+    arena_deinit(&d->code_arena);
+    d->code = (struct source_lines){0};
+    d->code_arena = (struct arena){0};
+    wanted.only_file = path_base_name(in->measured->lines.files.at[listed].recorded);
+    source_lines_make(&d->code, &wanted, &is_found, &d->code_arena);
+    d->code_from = in->measured;
+    d->code_of = in->source->number;
+}
+
+static void line_add_code(struct line_view *d, const struct line_view_input *in)
+{
+    struct annotate_rules rules = {.only_line = in->line, .has_code = true};
+    struct session *s = &in->measured->session;
+    struct source_input wanted = line_source_input(in);
+    struct code_listing l = {.session = s};
+    struct annotated code;
+    if (!line_view_has_code(d, in))
+        line_read_code(d, in);
+    annotate_make(&code, &d->code, &s->summary, &wanted, in->search, &rules, &d->arena);
+    for (size_t i = 0; i < code.files.len; i++) {
+        const struct annotated_file *file = &code.files.at[i];
+        if (measured_source_of(in->sources, d->code.files.at[file->file].recorded) !=
+            in->source->number)
+            continue;
+        for (uint32_t k = 0; k < file->lines; k++) {
+            const struct annotated_line *line = &code.lines.at[file->first + k];
+            for (uint32_t n = 0; n < line->instructions && line->line == in->line; n++)
+                line_take(&l, &code.instructions.at[line->first + n]);
+        }
+    }
+    line_list(d, in, &l);
+    if (code.is_machine_unknown)
+        line_add(d, DETAIL_TEXT, "Its machine code is of a machine that nobody here can read.");
+    else if (!l.all.len)
+        line_add(d, DETAIL_TEXT, "The program has no machine code of this line.");
+    vec_free(&l.copies);
+    vec_free(&l.all);
+    annotate_deinit(&code);
+}
+
+/* --- all ------------------------------------------------------------------------------------- */
+
+void line_view_make(struct line_view *d, const struct line_view_input *in)
+{
+    const struct source_figures *f = &in->source->lines.at[in->line - 1];
+    struct bytes text = source_line(&in->source->text, in->line);
+    arena_deinit(&d->arena);
+    d->arena = (struct arena){0};
+    d->rows.len = 0;
+    d->source = in->source->number;
+    d->line = in->line;
+    line_add(d, DETAIL_TEXT,
+             text.at ? arena_copy(&d->arena, (const char *)text.at, text.len) : "(no text)");
+    if (f->covered)
+        line_add_coverage(d, in->source, f->covered);
+    if (in->measured && in->source->source->first_listed != UINT32_MAX)
+        line_add_code(d, in);
+}
+
+void line_view_deinit(struct line_view *d)
+{
+    source_lines_deinit(&d->code);
+    arena_deinit(&d->code_arena);
+    arena_deinit(&d->arena);
+    vec_free(&d->rows);
+    *d = (struct line_view){0};
+}
