@@ -16,6 +16,7 @@ CASES = (
      ["--no-inline", "--no-children", "-g", "none"]),
     ("by function, with callers' time", ["flat", "--csv"], ["--no-inline", "--children", "-g", "none"]),
     ("stacks with inlined functions", ["graph", "--tree"], ["--no-children"]),
+    ("the same, with callers' time", ["graph", "--tree"], []),
 )
 
 

@@ -1,5 +1,6 @@
-/* Reading into memory (not mapping: a mapped file that shrinks would kill us). What never ends is
- * not begun: pipes without a writer, devices. Writing is file_replace.c. */
+/* Reading into memory (not mapping: a mapped file that shrinks would kill us; file_map.h says who
+ * maps all the same). What never ends is not begun: pipes without a writer, devices. Writing is
+ * file_replace.c. */
 #include "base/file.h"
 
 #include "base/arena.h"

@@ -79,7 +79,14 @@ static void export_use_stacks(struct making *m, const struct request *r, struct 
     named_frames_make(&m->frames, &frames, &s->arena);
     names_init(&m->names, &m->frames.functions, r->view.session.no_demangle ? NULL : "auto",
                &s->arena);
-    call_tree_init(&m->tree, &s->recorded.run, s->recorded.weights.node, &m->frames.frames);
+    uint32_t *merged = ARENA_NEW(&s->arena, uint32_t, s->recorded.run.nodes.len);
+    call_tree_init_merged(&m->tree, &s->recorded.run, s->recorded.weights.node, &m->frames.frames,
+                          merged);
+    if (r->format->tells_threads)
+        exchange_thread_shares(in,
+                               &(struct exchange_samples){&s->recorded.run, &s->recorded.choice,
+                                                          s->recorded.weights.node, merged},
+                               &s->arena);
     in->names = &m->names;
     in->tree = &m->tree;
     in->first_inlined = m->frames.first_inlined;

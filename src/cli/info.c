@@ -5,7 +5,9 @@
 #include "command/command.h"
 #include "session/imported.h"
 #include "session/recorded.h"
+#include "session/trace_file.h"
 #include "coverage/report/arcs_info.h"
+#include "coverage/report/trace_info.h"
 #include "profile/report/info.h"
 #include "profile/report/recording.h"
 #include "profile/report/run_info.h"
@@ -23,7 +25,7 @@ struct request {
     bool is_json;
 };
 
-static bool take(void *request, int row, const char *value, struct err *e)
+static bool info_take(void *request, int row, const char *value, struct err *e)
 {
     struct request *r = request;
     if (row == OPTION_JSON)
@@ -32,9 +34,9 @@ static bool take(void *request, int row, const char *value, struct err *e)
 }
 
 /* A file of arc profiling, whose bytes are in the buffer. */
-static bool describe_arcs(const struct request *request, const char *path, bool is_first,
-                          const struct file_buffer *buffer, struct json *j, struct out *out,
-                          struct err *e)
+static bool info_describe_arcs(const struct request *request, const char *path, bool is_first,
+                               const struct file_buffer *buffer, struct json *j, struct out *out,
+                               struct err *e)
 {
     struct arcs_file f = {.buffer = *buffer};
     e->line[0] = '\0';
@@ -55,16 +57,49 @@ static bool describe_arcs(const struct request *request, const char *path, bool 
     return ok;
 }
 
+/* The same of a tracefile, or of another coverage tool's file; *is_one: it is one. */
+static bool info_describe_trace(const struct request *request, const char *path, bool is_first,
+                                struct bytes bytes, bool *is_one, struct json *j, struct out *out,
+                                struct err *e)
+{
+    struct trace_file f = {0};
+    struct err why = {0};
+    bool ok = trace_file_read(&f, bytes, path, is_one, &why);
+    struct trace_info info = {.name = path,
+                              .format = f.format,
+                              .title = f.title,
+                              .size_bytes = bytes.len,
+                              .error = ok ? NULL : why.line,
+                              .found = &f.found};
+    if (*is_one && request->is_json)
+        trace_info_json(j, &info);
+    else if (*is_one)
+        trace_info_text(out, &info, is_first);
+    if (*is_one)
+        *e = why;
+    tracefile_deinit(&f.found);
+    return ok;
+}
+
 /* `j` is open, or has no output if text is wanted. */
-static bool describe(const struct request *request, const char *path, bool is_first,
-                     struct file_buffer *buffer, struct json *j, struct out *out, struct err *e)
+static bool info_describe(const struct request *request, const char *path, bool is_first,
+                          struct file_buffer *buffer, struct json *j, struct out *out,
+                          struct err *e)
 {
     struct profile p = {0};
     buffer->len = 0;
     bool ok = profile_load(&request->read, path, buffer, &p, e);
     if (!ok && !request->read.format && arcs_kind_of(file_bytes(buffer))) {
         profile_deinit(&p);
-        return describe_arcs(request, path, is_first, buffer, j, out, e);
+        return info_describe_arcs(request, path, is_first, buffer, j, out, e);
+    }
+    if (!ok && !request->read.format) {
+        bool is_one, is_whole = info_describe_trace(request, path, is_first, file_bytes(buffer),
+                                                    &is_one, j, out, e);
+        if (is_one) {
+            profile_deinit(&p);
+            return is_whole;
+        }
     }
     const struct format *format = p.word ? format_of(&p) : NULL;
     struct file_info file = {.name = path,
@@ -81,8 +116,8 @@ static bool describe(const struct request *request, const char *path, bool is_fi
     return ok;
 }
 
-static bool describe_recording(const struct request *request, const char *folder, bool is_first,
-                               struct json *j, struct out *out, struct err *e)
+static bool info_describe_recording(const struct request *request, const char *folder,
+                                    bool is_first, struct json *j, struct out *out, struct err *e)
 {
     struct recording r = {0};
     bool ok = recorded_read_sidecar(folder, &r, e);
@@ -94,8 +129,8 @@ static bool describe_recording(const struct request *request, const char *folder
     return ok;
 }
 
-static bool describe_run(const struct request *request, const char *folder, bool is_first,
-                         struct json *j, struct out *out, struct err *e)
+static bool info_describe_run(const struct request *request, const char *folder, bool is_first,
+                              struct json *j, struct out *out, struct err *e)
 {
     struct run r = {0};
     struct profile_options read = request->read;
@@ -111,16 +146,16 @@ static bool describe_run(const struct request *request, const char *folder, bool
     return ok;
 }
 
-static bool describe_recorded(const struct request *request, const char *folder, bool is_first,
-                              struct json *j, struct out *out, struct err *e)
+static bool info_describe_recorded(const struct request *request, const char *folder, bool is_first,
+                                   struct json *j, struct out *out, struct err *e)
 {
     return !is_folder(folder) || recorded_is_run(folder)
-               ? describe_run(request, folder, is_first, j, out, e)
-               : describe_recording(request, folder, is_first, j, out, e);
+               ? info_describe_run(request, folder, is_first, j, out, e)
+               : info_describe_recording(request, folder, is_first, j, out, e);
 }
 
-static int describe_all(const struct request *request, char *const *paths, int len, struct out *out,
-                        struct err *e)
+static int info_describe_all(const struct request *request, char *const *paths, int len,
+                             struct out *out, struct err *e)
 {
     struct json j = {.out = out};
     struct file_buffer buffer = {0};
@@ -131,8 +166,9 @@ static int describe_all(const struct request *request, char *const *paths, int l
     }
     for (int i = 0; i < len; i++) {
         struct err why = {0};
-        if (is_recording(paths[i]) ? describe_recorded(request, paths[i], i == 0, &j, out, &why)
-                                   : describe(request, paths[i], i == 0, &buffer, &j, out, &why))
+        if (is_recording(paths[i])
+                ? info_describe_recorded(request, paths[i], i == 0, &j, out, &why)
+                : info_describe(request, paths[i], i == 0, &buffer, &j, out, &why))
             continue;
         if (status == EXIT_FINE)
             *e = why;
@@ -144,20 +180,21 @@ static int describe_all(const struct request *request, char *const *paths, int l
     return status;
 }
 
-static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+static int info_run(const struct command *self, int argc, char **argv, struct out *out,
+                    struct err *e)
 {
     char default_path[] = "gmon.out";
     char *default_paths[] = {default_path};
     struct option_walk walk = options_start(self, argc - 1, argv + 1);
     struct request request = {0};
-    int end = options_each(&walk, take, &request, e);
+    int end = options_each(&walk, info_take, &request, e);
     if (end == OPTION_HELP)
         return command_help(self, out), EXIT_FINE;
     if (end == OPTION_BAD)
         return EXIT_BAD;
     bool has_paths = walk.operands > 0;
-    return describe_all(&request, has_paths ? walk.argv : default_paths,
-                        has_paths ? walk.operands : 1, out, e);
+    return info_describe_all(&request, has_paths ? walk.argv : default_paths,
+                             has_paths ? walk.operands : 1, out, e);
 }
 
 const struct command command_info = {
@@ -173,9 +210,10 @@ const struct command command_info = {
         "file\n"
         "could not be read to its end; what came before is described all the same.\n"
         "perf.data and files of other profilers are recordings, too (docs/import.md).\n"
-        "gcno, gcda, bbg and da files (arc profiling) of every version are described too.\n",
+        "gcno, gcda, bbg and da files (arc profiling) of every version are described too, and\n"
+        "tracefiles of lcov, JSON of gcovr and llvm-cov, and Cobertura XML.\n",
     .options = OPTIONS,
     .rare_options = PROFILE_OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
-    .run = run,
+    .run = info_run,
 };

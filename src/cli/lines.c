@@ -3,6 +3,7 @@
 
 #include "command/command.h"
 #include "cli/view.h"
+#include "session/line_table.h"
 
 #include <string.h>
 
@@ -44,16 +45,6 @@ static bool take(void *request, int row, const char *value, struct err *e)
     }
 }
 
-static void list_objects(struct session *s, struct lines_input *in)
-{
-    in->objects_len = session_objects_len(s);
-    in->objects = session_objects(s);
-    const char **names = ARENA_NEW(&s->arena, const char *, in->objects_len);
-    for (uint32_t i = 0; i < in->objects_len; i++)
-        names[i] = s->folder ? space_object_name(&s->recorded.space, i) : s->summary.program;
-    in->object_names = names;
-}
-
 static void print(struct lines_table *t, const struct request *r, struct out *out)
 {
     const struct view_options *o = &r->view;
@@ -66,18 +57,10 @@ static void print(struct lines_table *t, const struct request *r, struct out *ou
 static bool report(struct session *s, void *request, struct out *out, struct err *e)
 {
     struct request *r = request;
-    struct lines_input in = {.functions = &s->functions,
-                             .profile = &s->profile,
-                             .summary = &s->summary,
-                             .demangle = r->view.session.no_demangle ? NULL : "auto",
+    struct lines_input in = {.demangle = r->view.session.no_demangle ? NULL : "auto",
                              .has_inlines = r->has_inlines};
-    list_objects(s, &in);
-    if (!session_has_debug_info(s))
-        return session_debug_is_whole(s, e) &&
-               err_set(e,
-                       "%s: has no line numbers; compile it with -g, or name the folder of its "
-                       "separate debug file with --debug-dir",
-                       r->view.session.program);
+    if (!session_lines_input(s, r->view.session.program, &in, e))
+        return false;
     r->paths.maps = r->maps.at;
     r->paths.maps_len = r->maps.len;
     struct lines_table table;

@@ -31,6 +31,7 @@
 #include "cli/generate.h"
 
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,16 @@
 _Noreturn void memory_exhausted(size_t bytes)
 {
     fprintf(stderr, "monarc: out of memory (%zu more bytes were needed)\n", bytes);
+    _exit(EXIT_BAD);
+}
+
+/* A file that is mapped became shorter, or its disk failed: base/file_map.h. */
+static void mapping_lost(int signal_number)
+{
+    static const char LINE[] = "monarc: a file became shorter, or unreadable, while it was read\n";
+    (void)signal_number;
+    if (write(STDERR_FILENO, LINE, sizeof LINE - 1) < 0)
+        _exit(EXIT_BAD); /* nobody is there to be told */
     _exit(EXIT_BAD);
 }
 
@@ -108,10 +119,10 @@ static void note_old_letter(const struct command *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-
     /* Large blocks stay mappings of their own: zeroed by the system, grown without copying, and
      * given back when freed. */
     mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+    signal(SIGBUS, mapping_lost);
 
     struct out out;
     struct err e = {0};

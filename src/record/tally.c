@@ -1,6 +1,8 @@
 /* Interning stacks and adding up samples. */
 #include "record/tally.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,16 +34,31 @@ uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t 
 
 /* --- slices ---------------------------------------------------------------------------------- */
 
-static int by_place(const void *left, const void *right)
+static bool is_one_place(const struct run_sample *l, const struct run_sample *r)
 {
-    const struct run_sample *l = left, *r = right;
-    if (l->slice != r->slice)
-        return l->slice < r->slice ? -1 : 1;
-    if (l->thread != r->thread)
-        return l->thread < r->thread ? -1 : 1;
-    if (l->event != r->event)
-        return l->event < r->event ? -1 : 1;
-    return (l->node > r->node) - (l->node < r->node);
+    return l->slice == r->slice && l->thread == r->thread && l->event == r->event &&
+           l->node == r->node;
+}
+
+/* By slice, thread, event and node. */
+static void sort_by_place(struct run_sample *at, size_t len)
+{
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
+    uint64_t *keys = ARENA_NEW(&scratch, uint64_t, len);
+    struct run_sample *unsorted = ARENA_NEW(&scratch, struct run_sample, len);
+    for (size_t i = 0; i < len; i++) {
+        order[i].item = (uint32_t)i;
+        keys[i] = map_two(at[i].event, at[i].node);
+    }
+    sort_by(order, len, keys);
+    for (size_t i = 0; i < len; i++)
+        keys[i] = map_two(at[i].slice, at[i].thread);
+    sort_by(order, len, keys);
+    memcpy(unsorted, at, len * sizeof *at);
+    for (size_t i = 0; i < len; i++)
+        at[i] = unsorted[order[i].item];
+    arena_deinit(&scratch);
 }
 
 /* Sorts, and adds up what has one place. */
@@ -49,9 +66,9 @@ static size_t sum_up(struct run_sample *at, size_t len)
 {
     size_t kept = 0;
     if (len)
-        qsort(at, len, sizeof *at, by_place);
+        sort_by_place(at, len);
     for (size_t i = 0; i < len; i++) {
-        if (kept && !by_place(&at[kept - 1], &at[i])) {
+        if (kept && is_one_place(&at[kept - 1], &at[i])) {
             at[kept - 1].weight += at[i].weight;
             if (__builtin_add_overflow(at[kept - 1].count, at[i].count, &at[kept - 1].count))
                 at[kept - 1].count = UINT32_MAX; /* of imports, which count otherwise */

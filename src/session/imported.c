@@ -1,10 +1,12 @@
 /* Telling files of other profilers from programs and profiles, and reading them. */
 #include "session/imported.h"
 
-#include "base/file.h"
+#include "base/file_map.h"
 #include "profile/import/import.h"
+#include "profile/import/perf_data.h"
 #include "session/recorded.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,15 +37,85 @@ bool is_recording(const char *path)
     return is_folder(path) || is_imported(path);
 }
 
+/* --- folders of 'perf record --threads' ------------------------------------------------------- */
+
+bool is_perf_folder(const char *path)
+{
+    struct arena scratch = {0};
+    const char *head = arena_printf(&scratch, "%s/data", path);
+    const char *side = arena_printf(&scratch, "%s/monarc.side", path);
+    bool is_one = is_folder(path) && access(side, F_OK) && is_imported(head);
+    arena_deinit(&scratch);
+    return is_one;
+}
+
+struct perf_folder {
+    struct arena arena;
+    VEC(struct file_map) files;
+    VEC(struct perf_data_stream) streams;
+};
+
+/* How many files data.N there are. */
+static size_t perf_folder_count(const char *path)
+{
+    size_t len = 0;
+    DIR *folder = opendir(path);
+    for (struct dirent *d; folder && (d = readdir(folder));) {
+        const char *number = !strncmp(d->d_name, "data.", 5) ? d->d_name + 5 : "";
+        len += *number && strspn(number, "0123456789") == strlen(number);
+    }
+    if (folder)
+        closedir(folder);
+    return len;
+}
+
+/* data.0, data.1 and so on: none is missing between them. */
+static bool perf_folder_streams(struct perf_folder *f, const char *path, struct err *e)
+{
+    size_t len = perf_folder_count(path);
+    if (!len)
+        return err_in(e, path, "has no data.0: there are no samples in the folder");
+    for (size_t i = 0; i < len; i++) {
+        const char *name = arena_printf(&f->arena, "%s/data.%zu", path, i);
+        struct file_map file = {0};
+        bool ok = file_map(name, &file, e);
+        vec_push(&f->files, file);
+        if (!ok)
+            return false;
+        vec_push(&f->streams, (struct perf_data_stream){file_map_bytes(&file), name});
+    }
+    return true;
+}
+
+static bool perf_folder(const char *path, struct run *out, struct err *e)
+{
+    struct perf_folder f = {0};
+    struct file_map head = {0};
+    const char *name = arena_printf(&f.arena, "%s/data", path);
+    bool ok = file_map(name, &head, e) && perf_folder_streams(&f, path, e);
+    struct perf_data_options o = {.streams = f.streams.at, .streams_len = f.streams.len};
+    ok = ok && perf_data_read(file_map_bytes(&head), name, &o, out, NULL, e);
+    file_map_deinit(&head);
+    for (size_t i = 0; i < f.files.len; i++)
+        file_map_deinit(&f.files.at[i]);
+    vec_free(&f.files);
+    vec_free(&f.streams);
+    arena_deinit(&f.arena);
+    return ok;
+}
+
 bool imported_read(const char *path, struct run *out, struct err *e)
 {
-    struct file_buffer b = {0};
+    if (is_perf_folder(path))
+        return perf_folder(path, out, e);
+    struct file_map file = {0};
     const char *name = strcmp(path, "-") ? path : "(standard input)";
-    bool ok = file_read(path, &b, e);
-    const struct importer *importer = ok ? importer_of(file_bytes(&b)) : NULL;
+    bool ok = file_map(path, &file, e);
+    struct bytes bytes = file_map_bytes(&file);
+    const struct importer *importer = ok ? importer_of(bytes) : NULL;
     if (ok && !importer)
         ok = err_in(e, name, "is neither a recording nor a file of another profiler");
-    ok = ok && importer->read(file_bytes(&b), name, out, e);
-    file_buffer_deinit(&b);
+    ok = ok && importer->read(bytes, name, out, e);
+    file_map_deinit(&file);
     return ok;
 }

@@ -13,7 +13,10 @@ bool is_imported(const char *path);
 /* Whether the path can be taken for a recording: a folder, or such a file. */
 bool is_recording(const char *path);
 
-/* Reads a file ("-": standard input) into a zeroed *out. */
+/* Whether a folder is one of 'perf record --threads': a perf.data of several files. */
+bool is_perf_folder(const char *path);
+
+/* Reads such a folder, or a file ("-": standard input) into a zeroed *out. */
 MUST_CHECK bool imported_read(const char *path, struct run *out, struct err *e);
 
 #endif

@@ -58,7 +58,8 @@ bool recorded_is_run(const char *folder)
     struct arena scratch = {0};
     struct file_buffer b = {0};
     const char *path;
-    bool is_run = read_side(folder, &b, &path, &scratch, NULL) && run_probe(file_bytes(&b));
+    bool is_run = is_perf_folder(folder) ||
+                  (read_side(folder, &b, &path, &scratch, NULL) && run_probe(file_bytes(&b)));
     file_buffer_deinit(&b);
     arena_deinit(&scratch);
     return is_run;
@@ -179,7 +180,7 @@ bool recorded_read(const char *folder, const struct profile_options *o, struct r
     struct arena scratch = {0};
     struct file_buffer b = {0};
     const char *path;
-    if (!is_folder(folder))
+    if (!is_folder(folder) || is_perf_folder(folder))
         return imported_read(folder, out, e);
     bool ok = read_side(folder, &b, &path, &scratch, e);
     if (ok && run_probe(file_bytes(&b)))

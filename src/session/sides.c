@@ -1,17 +1,35 @@
 /* A side's runs: each opened, added, and closed before the next one. */
 #include "session/sides.h"
 
+#include "profile/analysis/compare/side_lines.h"
+#include "session/line_table.h"
 #include "session/operands.h"
+
+static bool add_lines(struct side *s, struct session *session, const struct session_options *o,
+                      struct err *e)
+{
+    struct filter everything = {0};
+    struct lines_input in = {.demangle = o->no_demangle ? NULL : "auto", .has_inlines = true};
+    struct lines_table table;
+    if (!session_lines_input(session, o->program, &in, e))
+        return false;
+    lines_make(&table, &in, &(struct view_rules){.filter = &everything}, &session->arena);
+    side_add_lines(s, &table, &in);
+    return true;
+}
 
 /* One run: PROGRAM PROFILE, or RECORDING. */
 static bool add_run(struct side *s, const struct session_options *base, char **names, size_t len,
-                    struct err *e)
+                    bool by_lines, struct err *e)
 {
     struct session session = {0};
     struct session_options o = *base;
     o.measures_graph = true;
+    o.places_samples = by_lines;
     bool is_fine = session_operands(&o, names, len, e) && session_open(&session, &o, e);
-    if (is_fine)
+    if (is_fine && by_lines)
+        is_fine = add_lines(s, &session, &o, e);
+    else if (is_fine)
         side_add(s, &(struct side_run){.summary = &session.summary,
                                        .graph = &session.graph,
                                        .names = &session.names,
@@ -33,7 +51,7 @@ bool side_open(struct side *s, const struct session_options *base, const struct 
     for (; at < names->len; at++) {
         char *run[2] = {(char *)program, names->names[at]};
         bool is_alone = !program || is_folder(names->names[at]);
-        if (!add_run(s, base, run + is_alone, 2 - is_alone, e))
+        if (!add_run(s, base, run + is_alone, 2 - is_alone, names->by_lines, e))
             return false;
     }
     return true;

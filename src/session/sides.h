@@ -11,6 +11,7 @@ struct side_names {
     const char *program; /* NULL: the first name is it */
     char *const *names;
     size_t len;
+    bool by_lines; /* compare lines instead of functions */
 };
 
 /* Into a zeroed *s. `base` says how files are read; its operands are not looked at. side_deinit()

@@ -1,5 +1,5 @@
 /* Files are read as they are found, whatever their size said before. */
-#include "base/file.h"
+#include "base/file_map.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -229,6 +229,34 @@ static void test_endless_files_are_refused(void **state)
     rmdir(folder);
 }
 
+/* Large files are mapped, small ones and streams are read; the bytes are the same. */
+static void test_mapped_files(void **state)
+{
+    (void)state;
+    enum { LARGE = (1 << 20) + 5 };
+    char path[] = "/tmp/monarc_file_XXXXXX";
+    int fd = mkstemp(path);
+    struct file_map m = {0};
+    struct err e;
+    assert_int_equal(write(fd, "small", 5), 5);
+    assert_true(file_map(path, &m, &e));
+    assert_null(m.mapping);
+    assert_memory_equal(file_map_bytes(&m).at, "small", 5);
+    file_map_deinit(&m);
+    assert_int_equal(pwrite(fd, "end", 3, LARGE - 3), 3);
+    close(fd);
+    assert_true(file_map(path, &m, &e));
+    assert_non_null(m.mapping);
+    assert_int_equal(file_map_bytes(&m).len, LARGE);
+    assert_memory_equal(file_map_bytes(&m).at, "small", 5);
+    assert_memory_equal(file_map_bytes(&m).at + LARGE - 3, "end", 3);
+    file_map_deinit(&m);
+    unlink(path);
+    assert_false(file_map(path, &m, &e));
+    assert_non_null(strstr(e.line, "No such file"));
+    file_map_deinit(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_written_files),
         cmocka_unit_test(test_failed_replacing_keeps_the_old),
         cmocka_unit_test(test_endless_files_are_refused),
+        cmocka_unit_test(test_mapped_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@ Profiles are written byte by byte for compiled programs, so that every number is
 import json
 import os
 import random
+import re
 import shlex
 import subprocess
 import tempfile
@@ -59,6 +60,75 @@ class Build:
 
 CALLS = {("_start", "print_all"): 1, ("print_all", "parse"): 1000,
          ("print_all", "sort_items"): 1000, ("parse", "helper"): 5000}
+
+
+class Lines(unittest.TestCase):
+    """diff --lines: a line is the same wherever its function has moved to in the file."""
+    BODY = """KEEP int wide(int x)
+{
+    __asm__ volatile("nop;nop;nop;nop;nop;nop");
+    return helper(x);
+}
+void _start(void) { wide(7); for (;;) __asm__ volatile(""); }
+"""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        head = SOURCE.split("KEEP int parse")[0]
+        self.builds = []
+        for name, between in ("old", ""), ("new", "/* more\n   lines */\n"):
+            folder = Path(scratch.name) / name
+            folder.mkdir()
+            build = Build(folder, "prog", head + between + self.BODY)
+            build.at["end"] = build.at["wide"] + build.size["wide"] - 3
+            build.size["end"] = 0
+            self.builds.append(build)
+        self.first = (head + self.BODY).splitlines().index("KEEP int wide(int x)") + 1
+
+    def diff(self, *hits, calls=5):
+        arcs = {("_start", "wide"): calls} if calls else {}
+        names = [path for build, of in zip(self.builds, hits) for path in
+                 (build.program, build.profile(of, arcs))]
+        done = monarc("diff", "--lines", "--all", "--json", *names)
+        table = json.loads(done.stdout)
+        check_schema(self, "diff", table)
+        self.assertEqual(table["summary"]["rows"], "line")
+        text = monarc("diff", "--lines", "--all", "--wide", *names).stdout.decode()
+        return done.returncode, {row["name"]: row for row in table["functions"]}, text
+
+    def test_moved_function(self):
+        status, rows, text = self.diff({"wide": 300, "end": 100}, {"wide": 300, "end": 500})
+        self.assertEqual(status, 1)
+        body, end = (f"prog.c:{self.first + 2 + at} wide" for at in (2, 4))
+        self.assertEqual({row["kind"] for row in rows.values()}, {"kept"})
+        for name, growth in (body, 0.5), (end, 2.5):
+            row = rows[name]
+            self.assertAlmostEqual(row["self_share"]["new"], growth * row["self_share"]["old"])
+            self.assertTrue(row["self_share"]["is_meant"])
+            self.assertEqual(row["new"]["line"], row["old"]["line"] + 2)
+        self.assertRegex(text, rf"-37\.50\* .* {re.escape(body)}\n")
+        start, = (row for name, row in rows.items() if name.endswith(" _start"))
+        self.assertEqual((start["calls"]["old"], start["calls"]["new"]), (5, 5))
+
+    def test_nothing_changed(self):
+        status, rows, text = self.diff({"wide": 300, "end": 100}, {"wide": 300, "end": 100})
+        self.assertEqual(status, 0)
+        self.assertIn("Changed  0 of", text)
+        self.assertIn(" lines: 0 in self time", text)
+
+    def test_line_that_is_not_hit_any_more(self):
+        _, rows, _ = self.diff({"wide": 300, "end": 100}, {"end": 500}, calls=0)
+        self.assertEqual(rows[f"prog.c:{self.first + 2} wide"]["kind"], "gone")
+        self.assertEqual(rows[f"prog.c:{self.first + 2 + 4} wide"]["kind"], "kept")
+
+    def test_no_lines(self):
+        build = self.builds[0]
+        subprocess.run(["strip", "-g", build.program], check=True)
+        path = build.profile({"wide": 3})
+        done = monarc("diff", "--lines", build.program, path, build.program, path)
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"has no line numbers", done.stderr)
 
 
 class Compare(unittest.TestCase):

@@ -10,7 +10,12 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from harness import main, monarc, monarc_limited
+from harness import ROOT, main, monarc, monarc_json, monarc_limited, schema
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
 
 SOURCE = """#include "part.h"
 #define BIG(x) ((x) > 2 ? (x) : 2)
@@ -156,6 +161,31 @@ class Imports(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         done = monarc("cover", "-", "--system", cwd=self.top, input=(line % 3).encode())
         self.assertIn("100.0", done.stdout.decode())
+
+    def test_info(self):
+        corpus = ROOT / "tests/corpus"
+        paths = [p for name in ("lcov", "gcovr", "llvm_cov", "cobertura") for p in sorted((corpus / name).iterdir())]
+        found = monarc_json("info", corpus / "lcov/lcov2.info", corpus / "gcovr/v011.json",
+                            corpus / "llvm_cov/small.json", corpus / "cobertura/gcovr.xml")
+        if jsonschema:
+            jsonschema.validate(found, schema("info"))
+        self.assertEqual([f["format"] for f in found["files"]], ["lcov", "gcovr", "llvm_cov", "cobertura"])
+        for path in paths:
+            done = monarc("info", path)
+            said = done.stdout.decode(errors="replace")
+            self.assertEqual("error: " in said, done.returncode != 0, said)
+            self.assertNotIn("of a known format", said)
+        (self.top / "t.info").write_text("TN:a\nSF:/x.c\nFN:1,f\nFNDA:2,f\nDA:1,2\nDA:2,0\nBRDA:1,0,0,-\n"
+                                         "BRDA:1,0,1,3\nend_of_record\nTN:b\nSF:/x.c\nDA:2,-1\nend_of_record\n")
+        self.assertEqual(monarc("info", "t.info", cwd=self.top).stdout.decode(),
+                         f"t.info: lcov tracefile, {(self.top / 't.info').stat().st_size} bytes\n"
+                         "  1 source, 2 named tests\n"
+                         "  functions: 1, 1 of them ran\n  lines: 3, 1 of them ran\n"
+                         "  branches: 2, 1 of them ran\n  1 counts below 0, taken as 0\n")
+        (self.top / "cut.json").write_text('{"gcovr/x": 1, "files": [{"file": "a"')
+        done = monarc("info", "--json", "cut.json", cwd=self.top)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("at offset 37", json.loads(done.stdout)["files"][0]["error"])
 
     def test_bad_input(self):
         for name, text, message in (

@@ -83,6 +83,7 @@ class Pprof:
         self.types = [tuple(texts[fields(t)[k][0]] for k in (1, 2)) for t in top[1]]
         self.files = [texts[fields(m)[5][0]] for m in top[3]]
         self.self, self.total, self.calls = defaultdict(int), defaultdict(int), defaultdict(int)
+        self.threads = defaultdict(int)
         for sample in map(fields, top[2]):
             stack = [names[i] for i in packed(sample[1][0])]
             values = packed(sample[2][0])
@@ -90,6 +91,8 @@ class Pprof:
             self.self[stack[0]] += values[0]
             for name in set(stack):
                 self.total[name] += values[0]
+            labels = {texts[label[1][0]]: texts[label[2][0]] for label in map(fields, sample[3])}
+            self.threads[tuple(labels.get(k) for k in ("process_id", "thread_id", "thread"))] += values[0]
             if len(values) > 1 and values[1]:
                 self.calls[stack[1], stack[0]] += values[1]
 
@@ -345,6 +348,42 @@ class Stacks(Case):
         self.check(profile.total, self.rows, "total_samples", PERIOD)
         self.assertEqual(profile.files[0], str(DEMO))
         self.assertNotIn(b"estimated", profile.raw)
+
+    def threaded(self):
+        """Three threads on one path, of which two have one name, and one alone on another."""
+        run = whole_run()
+        for tid, name in ((8, "worker"), (9, "worker")):
+            run.thread(0, tid, name, 0)
+        path = [(0, MAIN), (0, ALPHA)]
+        for thread, count in ((0, 7), (1, 11), (2, 13)):
+            run.sample(path, count, thread)
+        run.sample([(0, MAIN), (0, PING)], 5, 2)
+        return "--force", run.write(self.dir / "threaded")
+
+    def test_pprof_threads(self):
+        arguments = self.threaded()
+        path = self.export("pprof", *arguments)
+        threads = Pprof(path.read_bytes()).threads
+        flat = monarc_json("flat", "--by-thread", *arguments)
+        samples = {("7", "7", "demo"): 1007, ("7", "8", "worker"): 11, ("7", "9", "worker"): 18}
+        self.assertEqual(threads, {key: count * PERIOD for key, count in samples.items()})
+        self.assertEqual({(str(t["pid"]), str(t["thread"]), t["name"]): t["self_samples"]
+                          for t in flat["rows"]}, samples)
+        back = monarc_json("flat", "--by-thread", path)
+        self.assertEqual([(t["pid"], t["thread"], t["self_samples"]) for t in back["rows"]],
+                         [(t["pid"], t["thread"], t["self_samples"]) for t in flat["rows"]])
+        self.assertEqual(back["program"], str(DEMO))
+        part = Pprof(self.export("pprof", "--focus", "ping", *arguments).read_bytes())
+        self.assertEqual(part.threads, {("7", "9", "worker"): 5 * PERIOD})
+
+    @unittest.skipUnless(shutil.which("go"), "no Go")
+    def test_go_tool_pprof_threads(self):
+        path = self.export("pprof", *self.threaded())
+        done = subprocess.run(["go", "tool", "pprof", "-tags", path], capture_output=True, text=True, check=True)
+        for line in (r"thread: Total", r"\): worker\n", r"thread_id: Total", r"\): 9\n"):
+            self.assertRegex(done.stdout, line)
+        self.assertIn(f"File: {DEMO.name}", subprocess.run(
+            ["go", "tool", "pprof", "-top", path], capture_output=True, text=True, check=True).stdout)
 
     def test_otlp(self):
         data = self.export("otlp", *self.arguments).read_bytes()

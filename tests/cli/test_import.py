@@ -4,15 +4,18 @@ of `perf report`, function by function. What monarc exports it reads back with t
 import csv
 import gzip
 import io
+import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from collections import defaultdict
 from pathlib import Path
 
-from harness import ROOT, main, monarc, monarc_json
+from harness import ROOT, main, monarc, monarc_json, monarc_path
 from test_recording import whole_run
 
 CORPUS = ROOT / "tests/corpus"
@@ -172,6 +175,26 @@ class PerfData(unittest.TestCase):
     def test_packed_records(self):
         self.compare(self.record("plain", "-F", "999", "-g", "-z"))
 
+    def test_folder(self):
+        """perf record --threads: a folder with a file for each of perf's threads."""
+        for packed in ([], ["-z"]):
+            data = self.record("threads", "-F", "999", "-g", "--threads", *packed)
+            self.assertTrue((data / "data.1").exists() or len(os.sched_getaffinity(0)) == 1)
+            self.compare(data)
+            alone = monarc("flat", data / "data").stdout
+            self.assertIn(b"one file of a folder of 'perf record --threads'", alone)
+            self.assertEqual(monarc_json("info", data)["files"][0]["events"][0]["samples"],
+                             sum(1 for _ in self.perf_samples(data)))
+            (data / "data.0").rename(data / "data.7")
+            done = monarc("flat", data)
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertIn(b"data.0: No such file", done.stderr)
+            shutil.rmtree(data)
+
+    def perf_samples(self, data):
+        done = subprocess.run(["perf", "script", "-i", data, "-F", "ip", "-G"], capture_output=True, check=True)
+        return done.stdout.splitlines()
+
     def test_pipe(self):
         program = Path(self.folder.name) / "plain"
         data = subprocess.run(["perf", "record", "-q", "-F", "999", "-g", "-o", "-", program],
@@ -292,6 +315,19 @@ class Names(unittest.TestCase):
                 self.assertEqual(done.returncode, 2, name)
                 self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
                 self.assertIn(str(path).encode(), done.stderr)
+
+    def test_file_that_shrinks(self):
+        """A mapped file that becomes shorter raises SIGBUS: one line, and status 2."""
+        with subprocess.Popen([monarc_path(), "flat", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as waiting:
+            waiting.stdin.write(b"a;b 1\n")
+            waiting.stdin.flush()
+            while not Path(f"/proc/{waiting.pid}/syscall").read_text().split()[1:2] == ["0x0"]:
+                time.sleep(0.01)
+            waiting.send_signal(signal.SIGBUS)
+            out, errors = waiting.communicate()
+        self.assertEqual((waiting.returncode, out), (2, b""))
+        self.assertEqual(errors, b"monarc: a file became shorter, or unreadable, while it was read\n")
 
     def test_recordings_only(self):
         """A file of another profiler has its program in it: no other operand fits."""

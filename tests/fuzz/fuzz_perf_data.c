@@ -28,18 +28,26 @@ static void check_counts(const struct run *r, const struct perf_data_counts *c)
     expect(c->samples - c->taken <= lost, "samples that were not taken are among the losses");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_reading(struct bytes in, const struct perf_data_options *o)
 {
     struct run r = {0};
     struct err e = {0};
     struct perf_data_counts counts;
-    struct perf_data_options o = {.opens_no_files = true};
-    bool ok = perf_data_read((struct bytes){data, size}, "fuzz", &o, &r, &counts, &e);
+    bool ok = perf_data_read(in, "fuzz", o, &r, &counts, &e);
     expect(ok || e.line[0], "a failure has a message");
     if (ok) {
         expect(run_check(&r, &e), "what was read is a run");
         check_counts(&r, &counts);
     }
     run_deinit(&r);
+}
+
+/* As it is, and with its second half as the stream of a folder beside it. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes in = {data, size};
+    struct perf_data_stream half = {{data + size / 2, size - size / 2}, "half"};
+    check_reading(in, &(struct perf_data_options){.opens_no_files = true});
+    check_reading(in, &(struct perf_data_options){&half, 1, true});
     return 0;
 }

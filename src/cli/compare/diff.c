@@ -6,7 +6,15 @@
 #include "session/operands.h"
 #include "session/sides.h"
 
-enum { OPTION_OLD, OPTION_NEW, OPTION_CONFIDENCE, OPTION_MIN_CHANGE, OPTION_MARKDOWN, OPTION_OWN };
+enum {
+    OPTION_OLD,
+    OPTION_NEW,
+    OPTION_CONFIDENCE,
+    OPTION_MIN_CHANGE,
+    OPTION_MARKDOWN,
+    OPTION_LINES,
+    OPTION_OWN
+};
 
 /* Options that other reports on profiles and on coverage have as well, in the order in which they
  * stand in OPTIONS. */
@@ -30,6 +38,7 @@ static const struct option_row OPTIONS[] = {
     {0, "confidence", "P", "call a change of time real with P percent confidence (default: 99)"},
     {0, "min-change", "P", "changes of time below P points do not matter (default: 1)"},
     {0, "markdown", NULL, "print Markdown, for the comment on a pull request"},
+    {0, "lines", NULL, "compare the lines of profiles instead of functions"},
     {'s', "sort", "self|total|calls|name", "order of the rows, by how much changed"},
     {'n', "limit", "N", "show the first N rows"},
     {'a', "all", NULL, "show what did not change, too"},
@@ -57,7 +66,8 @@ struct request {
     struct cover_options cover;
     VEC(char *) old, new;
     double confidence, least; /* percent */
-    const char *program;      /* of both sides */
+    bool by_lines;
+    const char *program; /* of both sides */
     struct arena arena;
 };
 
@@ -72,6 +82,7 @@ static bool diff_take(void *request, int row, const char *value, struct err *e)
                (r->confidence < 100 || err_set(e, "option '--confidence' needs less than 100"));
     case OPTION_MIN_CHANGE: return option_decimal("--min-change", value, &r->least, e);
     case OPTION_MARKDOWN: r->view.print.format = REPORT_MARKDOWN; return true;
+    case OPTION_LINES: return r->by_lines = true;
     default: break;
     }
     if (row < OPTION_OWN + VIEW_ROWS_LEN)
@@ -131,8 +142,10 @@ static bool diff_open_sides(struct request *r, struct side *old, struct side *ne
     struct session_options *o = &r->view.session;
     struct progress *progress = progress_start();
     o->read.progress = progress;
-    bool ok = side_open(old, o, &(struct side_names){r->program, r->old.at, r->old.len}, e) &&
-              side_open(new, o, &(struct side_names){r->program, r->new.at, r->new.len}, e);
+    bool ok =
+        side_open(old, o, &(struct side_names){r->program, r->old.at, r->old.len, r->by_lines},
+                  e) &&
+        side_open(new, o, &(struct side_names){r->program, r->new.at, r->new.len, r->by_lines}, e);
     o->read.progress = NULL;
     progress_end(progress);
     return ok;
@@ -270,6 +283,12 @@ const struct command command_diff = {
         "  calls   exact; of several runs the mean. It changed if the counts of the sides' runs\n"
         "          do not overlap\n"
         "\n"
+        "With --lines a row is a line of a function in which something was measured: self% is its\n"
+        "own time, total% that of code inlined there, too, calls those made from it. It is the\n"
+        "same line if it stands as far behind the function's beginning (or, of functions that are\n"
+        "only there inlined, if it has the same number); a line that was put in above it in its\n"
+        "function makes it another one.\n"
+        "\n"
         "Coverage is compared by source: sums, and lines that no longer run or run now. Lines are\n"
         "compared in functions whose lines lie as they did, wherever the function is by now, and\n"
         "in sources that did not change.\n"
@@ -281,6 +300,7 @@ const struct command command_diff = {
         "  monarc diff ./prog old.gmon new.gmon\n"
         "  monarc diff old/prog old/gmon.out new/prog new/gmon.out --markdown\n"
         "  monarc diff --old a1.monarc --old a2.monarc --new b1.monarc --new b2.monarc\n"
+        "  monarc diff --lines old.monarc new.monarc\n"
         "  monarc diff old.info new.info\n",
     .options = OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,

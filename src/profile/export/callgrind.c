@@ -31,6 +31,12 @@ static void callgrind_name(struct callgrind *c, const char *key, uint32_t number
     *is_known = true;
 }
 
+/* Readers look a file's line 0 up in its source and complain. */
+static const char *callgrind_file(const struct exchange_function *f)
+{
+    return f->file && f->line ? f->file : "???";
+}
+
 static void callgrind_place(struct callgrind *c, uint32_t number, bool is_callee)
 {
     const struct exchange_function *f = &c->x->functions.at[number];
@@ -39,8 +45,7 @@ static void callgrind_place(struct callgrind *c, uint32_t number, bool is_callee
     uint32_t file = c->file_of[number];
     callgrind_name(c, is_callee ? "cob" : "ob", object, &c->has_object[object],
                    object < nowhere ? c->x->objects.at[object].path : "???", "");
-    callgrind_name(c, is_callee ? "cfi" : "fl", file, &c->has_file[file], f->file ? f->file : "???",
-                   "");
+    callgrind_name(c, is_callee ? "cfi" : "fl", file, &c->has_file[file], callgrind_file(f), "");
     callgrind_name(c, is_callee ? "cfn" : "fn", number, &c->has_function[number], f->name,
                    f->is_inlined ? " [inlined]" : "");
 }
@@ -106,7 +111,7 @@ static void callgrind_number_files(struct callgrind *c, struct arena *a)
     struct intern texts = {0};
     c->file_of = ARENA_NEW(a, uint32_t, x->functions.len + 1);
     for (size_t i = 0; i < x->functions.len; i++) {
-        const char *file = x->functions.at[i].file ? x->functions.at[i].file : "???";
+        const char *file = callgrind_file(&x->functions.at[i]);
         c->file_of[i] = intern(&texts, file, strlen(file));
     }
     c->has_file = ARENA_NEW(a, bool, x->functions.len + 1);

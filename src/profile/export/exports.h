@@ -18,6 +18,7 @@ struct export_format {
     const char *name;
     export_writer *write;
     bool needs_samples; /* it has paths alone, and no place for calls without time */
+    bool tells_threads; /* it says whose time a path's was */
 };
 
 extern const struct export_format export_formats[];

@@ -3,7 +3,8 @@
  *
  * One location a function, at the address where it was laid out; inlined ones have none. Each path
  * with time is a sample of the first value. Calls are the second value: a sample for each pair of
- * caller and callee, since who called the caller is not known of them; their time is 0. */
+ * caller and callee, since who called the caller is not known of them; their time is 0. Where
+ * threads are told apart, a path is a sample of each, with labels for its thread. */
 #include "output/gzip.h"
 #include "output/protobuf.h"
 #include "profile/export/exports.h"
@@ -11,6 +12,7 @@
 
 #include "base/intern.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct pprof {
@@ -50,8 +52,29 @@ static void pprof_label(struct pprof *p, const char *key, const char *value)
     protobuf_end(&p->out, at);
 }
 
-/* Ids are numbers from 1: that of a location is that of its function. */
-static void pprof_path(struct pprof *p, uint32_t frame)
+static void pprof_number_label(struct pprof *p, const char *key, uint32_t number)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%u", number);
+    size_t at = protobuf_begin(&p->out, SAMPLE_LABEL);
+    protobuf_u64(&p->out, LABEL_KEY, pprof_text(p, key));
+    protobuf_u64(&p->out, LABEL_TEXT, intern(&p->texts, text, strlen(text)));
+    protobuf_end(&p->out, at);
+}
+
+static void pprof_thread(struct pprof *p, const struct run *r, uint32_t number)
+{
+    const struct run_thread *t = &r->threads.at[number];
+    if (*t->name)
+        pprof_label(p, "thread", t->name);
+    if (t->tid)
+        pprof_number_label(p, "thread_id", t->tid);
+    if (t->process < r->processes.len && r->processes.at[t->process].pid)
+        pprof_number_label(p, "process_id", r->processes.at[t->process].pid);
+}
+
+/* Ids are numbers from 1: that of a location is that of its function. `part` NULL: of no thread. */
+static void pprof_path(struct pprof *p, uint32_t frame, const struct exchange_part *part)
 {
     const struct exchange_frame *frames = p->x->frames.at;
     size_t sample = protobuf_begin(&p->out, PROFILE_SAMPLE);
@@ -59,9 +82,11 @@ static void pprof_path(struct pprof *p, uint32_t frame)
     for (uint32_t i = frame; i; i = frames[i].parent)
         protobuf_varint(&p->out, frames[i].function + UINT64_C(1));
     protobuf_end(&p->out, list);
-    pprof_values(p, frames[frame].self, 0);
+    pprof_values(p, part ? part->self : frames[frame].self, 0);
     if (frames[frame].is_estimate)
         pprof_label(p, "path", "estimated by call counts");
+    if (part)
+        pprof_thread(p, p->x->summary->run->run, part->thread);
     protobuf_end(&p->out, sample);
 }
 
@@ -147,14 +172,19 @@ static void pprof_all(struct pprof *p)
 {
     const struct exchange *x = p->x;
     pprof_head(p);
-    for (uint32_t i = 1; i < x->frames.len; i++)
+    for (uint32_t i = 1; i < x->frames.len && !x->parts.len; i++)
         if (x->frames.at[i].self)
-            pprof_path(p, i);
+            pprof_path(p, i, NULL);
+    for (size_t i = 0; i < x->parts.len; i++)
+        pprof_path(p, x->parts.at[i].frame, &x->parts.at[i]);
     for (size_t i = 0; i < x->arcs.len; i++)
         if (x->arcs.at[i].calls)
             pprof_calls(p, &x->arcs.at[i]);
+    if (x->program != EXCHANGE_NOWHERE) /* readers take the first one for it */
+        pprof_mapping(p, x->program);
     for (uint32_t i = 0; i < x->objects.len; i++)
-        pprof_mapping(p, i);
+        if (i != x->program)
+            pprof_mapping(p, i);
     for (uint32_t i = 0; i < x->functions.len; i++) {
         pprof_location(p, i);
         pprof_function(p, i);

@@ -2,9 +2,9 @@
  * those that perf itself has added are understood here, and the kernel's go to perf_replay.c in the
  * order of time.
  *
- * Refused: a folder of files (perf record --threads), records that end behind the file, packed ones
- * that are damaged. Instruction traces (AUX) have no room and are named.
- * Source: tools/perf/Documentation/perf.data-file-format.txt of Linux. */
+ * Refused: records that end behind the file, packed ones that are damaged. Instruction traces (AUX)
+ * have no room and are named. Source: tools/perf/Documentation/perf.data-file-format.txt of Linux.
+ */
 #include "profile/import/perf_data.h"
 
 #include "profile/import/perf_replay.h"
@@ -39,6 +39,7 @@ enum perf_feature {
     FEATURE_CMDLINE = 11,
     FEATURE_EVENT_DESC = 12,
     FEATURE_SAMPLE_TIME = 21,
+    FEATURE_DIR_FORMAT = 24,
     FEATURES = 256
 };
 
@@ -53,11 +54,16 @@ enum {
 
 #define UNENDED "the recording was not ended properly: it was read as far as it goes"
 #define TRACES  "bytes of instruction traces (AUX), which are not read"
+#define ALONE                                                                                     \
+    "one file of a folder of 'perf record --threads': the samples are in its other files, which " \
+    "are read if the folder is named"
 
 struct perf_file {
     struct bytes in;
     const char *name;
     bool big_endian, is_cut; /* is_cut: the header was never completed */
+    bool is_of_folder;       /* the samples are in other files */
+    bool is_unordered; /* streams are read one after the other: a round of one settles nothing */
     struct perf_replay replay;
     struct perf_rounds queue;
     struct perf_unpack unpack;
@@ -164,6 +170,7 @@ static void perf_take_feature(struct perf_file *f, uint64_t feature, struct curs
     case FEATURE_CPUS: f->cpus = cursor_u32(&in); break;
     case FEATURE_CMDLINE: perf_take_command(f, in); break;
     case FEATURE_EVENT_DESC: perf_kinds_describe(&f->replay.kinds, in); break;
+    case FEATURE_DIR_FORMAT: f->is_of_folder = true; break;
     case FEATURE_SAMPLE_TIME: f->replay.start_ns = cursor_u64(&in); break;
     default: break; /* what the machine was like */
     }
@@ -244,7 +251,7 @@ static bool perf_take_own(struct perf_file *f, uint32_t type, struct bytes recor
         return true;
     case OWN_COMPRESSED:
     case OWN_COMPRESSED2: return perf_take_packed(f, in, type, e);
-    case OWN_FINISHED_ROUND: return perf_rounds_round(&f->queue);
+    case OWN_FINISHED_ROUND: return f->is_unordered || perf_rounds_round(&f->queue);
     default: return true;
     }
 }
@@ -389,6 +396,20 @@ static bool perf_read_file(struct perf_file *f, struct err *e)
     return perf_read_data(f, data, e);
 }
 
+static bool perf_read_stream(struct perf_file *f, const struct perf_data_stream *s, struct err *e)
+{
+    size_t taken;
+    f->in = s->records;
+    f->name = s->name;
+    perf_unpack_deinit(&f->unpack); /* each has its own */
+    f->unpack = (struct perf_unpack){0};
+    if (!perf_records(f, s->records, NULL, &taken, e))
+        return false;
+    struct cursor in = perf_cursor(f, s->records);
+    cursor_take(&in, taken);
+    return taken == s->records.len || err_at(e, &in, "the last record is cut short");
+}
+
 static void perf_describe(struct perf_file *f, struct run *out)
 {
     out->machine = f->machine;
@@ -400,6 +421,8 @@ static void perf_describe(struct perf_file *f, struct run *out)
     }
     if (f->is_cut)
         vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, 1, 0, UNENDED});
+    if (f->is_of_folder && !f->is_unordered)
+        vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, 1, 0, ALONE});
     if (f->trace_bytes)
         vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, f->trace_bytes, 0, TRACES});
 }
@@ -420,7 +443,7 @@ static enum unwind_machine perf_own_machine(void)
 bool perf_data_read(struct bytes in, const char *name, const struct perf_data_options *o,
                     struct run *out, struct perf_data_counts *counts, struct err *e)
 {
-    struct perf_file f = {.in = in, .name = name};
+    struct perf_file f = {.in = in, .name = name, .is_unordered = o->streams_len > 0};
     struct err why = {0};
     f.big_endian = in.len >= 8 && !memcmp(in.at, CIGAM, 8);
     f.replay.kinds.names = &f.replay.arena;
@@ -429,7 +452,10 @@ bool perf_data_read(struct bytes in, const char *name, const struct perf_data_op
     f.queue.take = perf_replay_queued;
     f.queue.context = &f;
     bool ok = perf_data_probe(in) || err_in(e, name, "is no perf.data");
-    ok = ok && perf_read_file(&f, e) && perf_rounds_end(&f.queue);
+    ok = ok && perf_read_file(&f, e);
+    for (size_t i = 0; ok && i < o->streams_len; i++)
+        ok = perf_read_stream(&f, &o->streams[i], e);
+    ok = ok && perf_rounds_end(&f.queue);
     if (ok) {
         perf_replay_finish(&f.replay, out);
         perf_describe(&f, out);

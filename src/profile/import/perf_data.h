@@ -6,7 +6,15 @@
 #include "base/err.h"
 #include "profile/model/run.h"
 
+/* Records of one thread of perf's, which 'perf record --threads' keeps in a file of their own. */
+struct perf_data_stream {
+    struct bytes records;
+    const char *name;
+};
+
 struct perf_data_options {
+    const struct perf_data_stream *streams; /* beside the file, which has the rest */
+    size_t streams_len;
     bool opens_no_files; /* for hostile input: code is told by its address alone */
 };
 

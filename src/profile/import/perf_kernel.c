@@ -4,6 +4,7 @@
 #include "profile/import/perf_replay.h"
 
 #include "base/file.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,12 +53,20 @@ static void kernel_take_line(struct kernel_symbols *s, const char *at, const cha
         vec_push(&s->all, symbol);
 }
 
-static int kernel_by_address(const void *left, const void *right)
+/* By address; those of one as they stand in the list. */
+static void kernel_sort(struct kernel_symbols *s)
 {
-    const struct kernel_symbol *l = left, *r = right;
-    if (l->address != r->address)
-        return l->address < r->address ? -1 : 1;
-    return (l->name > r->name) - (l->name < r->name); /* as they stand in the list */
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, s->all.len);
+    struct kernel_symbol *unsorted = ARENA_NEW(&scratch, struct kernel_symbol, s->all.len);
+    for (uint32_t i = 0; i < s->all.len; i++) {
+        unsorted[i] = s->all.at[i];
+        order[i] = (struct keyed){unsorted[i].address, i};
+    }
+    sort_keyed(order, s->all.len);
+    for (size_t i = 0; i < s->all.len; i++)
+        s->all.at[i] = unsorted[order[i].item];
+    arena_deinit(&scratch);
 }
 
 static bool kernel_read(struct kernel_symbols *s)
@@ -70,8 +79,7 @@ static bool kernel_read(struct kernel_symbols *s)
         kernel_take_line(s, at, newline ? newline : end);
         at = newline ? newline + 1 : end;
     }
-    if (s->all.len)
-        qsort(s->all.at, s->all.len, sizeof *s->all.at, kernel_by_address);
+    kernel_sort(s);
     return s->all.len;
 }
 
@@ -168,11 +176,22 @@ static bool kernel_moved(const struct perf_kernel *k, uint64_t anchor, const cha
     return false;
 }
 
+/* Whether a listed object has a node: the list is long, and often nobody needs it. */
+static bool kernel_is_sampled(const struct run *r)
+{
+    for (size_t i = 1; i < r->nodes.len; i++) {
+        uint32_t object = r->nodes.at[i].object;
+        if (object < r->objects.len && r->objects.at[object].is_listed)
+            return true;
+    }
+    return false;
+}
+
 void perf_kernel_names(const struct perf_replay *p, struct run *out)
 {
     struct kernel_symbols s = {0};
     const struct perf_kernel *k = &p->kernel;
-    bool is_here = k->is_told && !p->opens_no_files && kernel_read(&s);
+    bool is_here = k->is_told && !p->opens_no_files && kernel_is_sampled(out) && kernel_read(&s);
     uint64_t anchor = is_here ? kernel_address_of(&s, k->symbol) : 0, moved;
     struct bytes id = perf_replay_known_id(p, "[kernel.kallsyms]");
     bool is_it = anchor && (id.len ? kernel_is_this(id) : anchor == k->anchor);

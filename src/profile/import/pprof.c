@@ -2,7 +2,7 @@
  * any order, so that the message is gone through twice: tables first, samples then.
  *
  * A run gets all types of samples as events, functions by their linkage names, inlined ones too,
- * and threads by the label of that name. It has no place for other labels and lines, which are
+ * and threads by their labels. It has no place for other labels and lines, which are
  * named, nor for negative values, which are those of differences. */
 #include "profile/import/named_import.h"
 
@@ -33,6 +33,10 @@ struct pprof_type {
     bool is_clock, is_samples;
 };
 
+/* Labels that tell threads apart. */
+enum pprof_label { PPROF_THREAD, PPROF_THREAD_ID, PPROF_PROCESS_ID, PPROF_LABELS };
+static const char *const PPROF_LABEL_KEYS[PPROF_LABELS] = {"thread", "thread_id", "process_id"};
+
 struct pprof_file {
     struct named_run n;
     const char *name;
@@ -43,7 +47,8 @@ struct pprof_file {
     struct map location_of, function_of, mapping_of; /* ids */
     struct pprof_type types[MOST_TYPES];
     uint32_t types_len;
-    uint64_t default_type, period, thread_key;
+    uint64_t default_type, period;
+    uint64_t label_keys[PPROF_LABELS]; /* numbers of texts; 0: none */
     VEC(uint64_t) frames, values;
 };
 
@@ -182,8 +187,9 @@ static void pprof_add_events(struct pprof_file *f)
     if (f->types_len && f->types[first].is_clock)
         f->n.run->events.at[0].period = f->period;
     for (uint64_t i = 0; i < f->texts.len; i++)
-        if (pprof_text_is(f, i, "thread"))
-            f->thread_key = i;
+        for (int k = 0; k < PPROF_LABELS; k++)
+            if (pprof_text_is(f, i, PPROF_LABEL_KEYS[k]))
+                f->label_keys[k] = i;
 }
 
 /* --- samples --------------------------------------------------------------------------------- */
@@ -209,12 +215,17 @@ static bool pprof_take_list(struct pprof_file *f, const struct proto_field *fiel
     return !in.failed;
 }
 
+static uint32_t pprof_object_of_text(struct pprof_file *f, uint64_t text)
+{
+    struct bytes path = pprof_text(f, text);
+    return path.len ? named_run_object(&f->n, (const char *)path.at, path.len)
+                    : named_run_object(&f->n, f->name, strlen(f->name));
+}
+
 static uint32_t pprof_object(struct pprof_file *f, uint64_t mapping)
 {
     const uint32_t *known = map_find(&f->mapping_of, mapping, 0);
-    struct bytes path = known ? pprof_text(f, f->mapping_names.at[*known]) : (struct bytes){0};
-    return path.len ? named_run_object(&f->n, (const char *)path.at, path.len)
-                    : named_run_object(&f->n, f->name, strlen(f->name));
+    return pprof_object_of_text(f, known ? f->mapping_names.at[*known] : 0);
 }
 
 static uint32_t pprof_frame(struct pprof_file *f, uint32_t node, uint32_t object, uint64_t function)
@@ -250,19 +261,52 @@ static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
     return true;
 }
 
-static uint32_t pprof_thread(struct pprof_file *f, struct bytes label, uint32_t thread)
+/* What the labels of a sample say of its thread. */
+struct pprof_thread {
+    uint64_t texts[PPROF_LABELS], numbers[PPROF_LABELS];
+    bool is_told;
+};
+
+static void pprof_take_label(struct pprof_file *f, struct bytes label, struct pprof_thread *t)
 {
     uint64_t v[LABEL_NUMBER + 1];
+    int key = 0;
     if (!pprof_numbers(f, label, v, LABEL_NUMBER + 1))
-        return thread;
-    if (!f->thread_key || v[LABEL_KEY] != f->thread_key) {
+        return;
+    while (key < PPROF_LABELS && (!f->label_keys[key] || v[LABEL_KEY] != f->label_keys[key]))
+        key++;
+    if (key == PPROF_LABELS) {
         named_run_lose(&f->n, LOST_LABELS, 1);
-        return thread;
+        return;
     }
-    struct bytes name = pprof_text(f, v[LABEL_TEXT]);
-    uint64_t tid = v[LABEL_TEXT] + (UINT64_C(1) << 31); /* texts are numbered */
-    tid = v[LABEL_NUMBER] ? v[LABEL_NUMBER] : tid;
-    return named_run_thread(&f->n, 0, (uint32_t)tid, (const char *)name.at, name.len);
+    t->texts[key] = v[LABEL_TEXT];
+    t->numbers[key] = v[LABEL_NUMBER];
+    t->is_told = true;
+}
+
+/* A number stands as one or is spelled out; 0: it is not told. */
+static uint32_t pprof_label_number(const struct pprof_file *f, const struct pprof_thread *t,
+                                   enum pprof_label key)
+{
+    struct bytes text = pprof_text(f, t->texts[key]);
+    uint32_t number = 0;
+    for (size_t i = 0; i < text.len && text.at[i] >= '0' && text.at[i] <= '9'; i++)
+        number = number * 10 + (text.at[i] - '0');
+    return text.len ? number : (uint32_t)t->numbers[key];
+}
+
+static uint32_t pprof_thread(struct pprof_file *f, const struct pprof_thread *t)
+{
+    if (!t->is_told)
+        return named_run_thread(&f->n, 0, 0, "", 0);
+    struct bytes name = pprof_text(f, t->texts[PPROF_THREAD]);
+    uint32_t tid = pprof_label_number(f, t, PPROF_THREAD_ID);
+    if (!tid)
+        tid = (uint32_t)t->numbers[PPROF_THREAD];
+    if (!tid) /* texts are numbered */
+        tid = (uint32_t)(t->texts[PPROF_THREAD] + (UINT64_C(1) << 31));
+    return named_run_thread(&f->n, pprof_label_number(f, t, PPROF_PROCESS_ID), tid,
+                            (const char *)name.at, name.len);
 }
 
 static bool pprof_weigh(struct pprof_file *f, uint32_t node, uint32_t thread)
@@ -285,21 +329,22 @@ static bool pprof_sample(struct pprof_file *f, struct bytes message, struct err 
 {
     struct cursor in = pprof_cursor(f, message);
     struct proto_field field;
-    uint32_t node = RUN_ROOT, thread = 0;
+    struct pprof_thread thread = {0};
+    uint32_t node = RUN_ROOT;
     bool ok = true;
     f->frames.len = f->values.len = 0;
     while (ok && proto_next(&in, &field))
         if (field.number == SAMPLE_LOCATION || field.number == SAMPLE_VALUE)
             ok = pprof_take_list(f, &field, field.number == SAMPLE_LOCATION);
         else if (field.number == SAMPLE_LABEL && field.bytes.at)
-            thread = pprof_thread(f, field.bytes, thread);
+            pprof_take_label(f, field.bytes, &thread);
     if (!ok || in.failed || f->frames.len > MOST_FRAMES)
         return err_in(e, f->name, "a sample is damaged");
     for (size_t i = f->frames.len; i-- > 0;)
         if (!pprof_location(f, f->frames.at[i], &node))
             return err_in(e, f->name, "a sample is at location %" PRIu64 ", which nothing tells",
                           f->frames.at[i]);
-    return pprof_weigh(f, node, thread) || err_in(e, f->name, NO_SUM);
+    return pprof_weigh(f, node, pprof_thread(f, &thread)) || err_in(e, f->name, NO_SUM);
 }
 
 static bool pprof_samples(struct pprof_file *f, struct err *e)
@@ -378,7 +423,6 @@ bool pprof_read(struct bytes in, const char *name, struct run *out, struct err *
     struct err why = {0};
     bool ok = true;
     named_run_begin(&f.n, out);
-    named_run_thread(&f.n, 0, 0, "", 0);
     if (pprof_is_packed(in)) {
         ok =
             pprof_unpack(in, SIZE_MAX, &unpacked) || err_in(e, name, "what gzip packed is damaged");
@@ -387,7 +431,11 @@ bool pprof_read(struct bytes in, const char *name, struct run *out, struct err *
     ok = ok && pprof_tables(&f, e);
     if (ok)
         pprof_add_events(&f);
+    if (ok && f.mapping_names.len) /* the first one is the program's */
+        pprof_object_of_text(&f, f.mapping_names.at[0]);
     ok = ok && pprof_samples(&f, e);
+    if (!out->threads.len)
+        named_run_thread(&f.n, 0, 0, "", 0);
     named_run_finish(&f.n);
     vec_free(&unpacked.all);
     vec_free(&f.texts);

@@ -45,6 +45,11 @@ const char *comparison_remark(const struct comparison *c, const struct change *r
     return arena_printf(a, "was in %s", from);
 }
 
+const char *comparison_row_word(const struct comparison *c)
+{
+    return c->new->is_of_lines ? "line" : "function";
+}
+
 void comparison_side_text(struct out *out, const struct side *s)
 {
     text_name(out, s->profiles.len ? s->profiles.at[0] : s->program);
@@ -61,7 +66,8 @@ void comparison_sum_text(struct out *out, const struct comparison *c)
 {
     static const enum change_kind KINDS[] = {CHANGE_NEW, CHANGE_GONE, CHANGE_MOVED, CHANGE_RENAMED};
     uint32_t all = c->len + c->unchanged + c->limited;
-    out_printf(out, "%" PRIu32 " of %" PRIu32 " function%s", c->changed, all, all == 1 ? "" : "s");
+    out_printf(out, "%" PRIu32 " of %" PRIu32 " %s%s", c->changed, all, comparison_row_word(c),
+               all == 1 ? "" : "s");
     const char *before = ": ";
     if (c->compares_samples) {
         out_printf(out, "%s%" PRIu32 " in self time", before, c->self_changed);
@@ -198,6 +204,7 @@ void comparison_json(struct out *out, const struct report_input *in)
     comparison_json_side(&j, "old", c->old);
     comparison_json_side(&j, "new", c->new);
     json_key(&j, "summary"), json_begin(&j, '{');
+    json_pair_str(&j, "rows", comparison_row_word(c));
     json_pair_double(&j, "confidence", c->rules.confidence);
     json_pair_double(&j, "least_change", c->rules.least);
     json_pair_u64(&j, "changed", c->changed);

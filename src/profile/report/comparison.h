@@ -15,6 +15,9 @@ void comparison_growth_text(char *into, size_t size, const struct change *row);
 const char *comparison_remark(const struct comparison *c, const struct change *row,
                               struct arena *a);
 
+/* What a row is: "function" or "line". */
+const char *comparison_row_word(const struct comparison *c);
+
 /* "old.monarc, 2 runs, 1234 samples, 5678 calls" */
 void comparison_side_text(struct out *out, const struct side *s);
 

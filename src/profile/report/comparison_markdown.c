@@ -52,7 +52,7 @@ static void markdown_note(void *context, const char *sentence)
 
 static void markdown_heads(struct out *out, const struct comparison *c)
 {
-    out_str(out, "| function |");
+    out_printf(out, "| %s |", comparison_row_word(c));
     if (c->compares_samples)
         out_str(out, " self % old | new | change | total % old | new | change |");
     if (c->compares_calls)
@@ -75,7 +75,8 @@ void comparison_markdown(struct out *out, const struct report_input *in)
     for (uint32_t i = 0; i < shown; i++)
         markdown_row(out, c, &c->rows[i]);
     if (c->len + c->limited > shown)
-        out_printf(out, "\n%" PRIu32 " more functions changed.\n", c->len + c->limited - shown);
+        out_printf(out, "\n%" PRIu32 " more %ss changed.\n", c->len + c->limited - shown,
+                   comparison_row_word(c));
     out_str(out, "\n<details><summary>What was compared</summary>\n\n- old: ");
     comparison_side_text(out, c->old);
     out_str(out, "\n- new: ");

@@ -38,7 +38,7 @@ static void comparison_heads(struct out *out, const struct comparison_layout *l)
         out_printf(out, "%6s %6s %8s  ", "old", "new", "change ");
     if (c->compares_calls)
         out_printf(out, "%*s %*s %9s  ", l->calls, "old", l->calls, "new", "change");
-    out_str(out, "function\n");
+    out_printf(out, "%s\n", comparison_row_word(c));
 }
 
 static void comparison_share_text(struct out *out, const struct comparison_layout *l,
@@ -101,11 +101,12 @@ static void comparison_note_text(void *context, const char *sentence)
 
 static void comparison_rests(struct out *out, const struct comparison *c)
 {
+    const char *word = comparison_row_word(c);
     if (c->unchanged)
-        out_printf(out, "[%" PRIu32 " function%s without a change, not shown]\n", c->unchanged,
+        out_printf(out, "[%" PRIu32 " %s%s without a change, not shown]\n", c->unchanged, word,
                    c->unchanged == 1 ? "" : "s");
     if (c->limited)
-        out_printf(out, "[%" PRIu32 " more function%s, not shown]\n", c->limited,
+        out_printf(out, "[%" PRIu32 " more %s%s, not shown]\n", c->limited, word,
                    c->limited == 1 ? "" : "s");
     if (c->compares_samples)
         out_printf(out,

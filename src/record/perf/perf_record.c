@@ -56,15 +56,13 @@ static int perf_dwarf_register(enum unwind_machine machine, unsigned number)
 static void perf_read_registers(const struct perf_layout *l, struct cursor *in,
                                 struct perf_record *out)
 {
-    uint64_t abi = cursor_u64(in), mask = l->registers;
+    uint64_t abi = cursor_u64(in);
     if (abi == PERF_SAMPLE_REGS_ABI_NONE)
         return;
     out->has_user_code = true;
-    for (unsigned i = 0; i < 64; i++) {
-        if (!(mask >> i & 1))
-            continue;
+    for (uint64_t mask = l->registers; mask; mask &= mask - 1) {
         uint64_t value = cursor_u64(in);
-        int number = perf_dwarf_register(l->machine, i);
+        int number = perf_dwarf_register(l->machine, (unsigned)__builtin_ctzll(mask));
         if (number == -2)
             out->registers.pc = value;
         if (number < 0)

@@ -141,6 +141,36 @@ static void registers_and_stacks_are_unwound(void **state)
     run_deinit(&r);
 }
 
+/* What stands in streams beside the file is as good as what stands in it, in whatever order. */
+static void streams_beside_the_file(void **state)
+{
+    (void)state;
+    char path[4096];
+    struct file_buffer b = {0};
+    struct err e = {0};
+    struct run alone = {0}, both = {0};
+    struct perf_data_counts one, two;
+    read_seed("little", &alone, &one);
+    snprintf(path, sizeof path, "%s/tests/corpus/perf_data/little", getenv("MONARC_SOURCE"));
+    assert_true(file_read(path, &b, &e));
+    uint64_t at, size;
+    memcpy(&at, b.at + 40, sizeof at);
+    memcpy(&size, b.at + 48, sizeof size);
+    struct perf_data_stream streams[] = {{{b.at + at, size}, "again"}};
+    struct perf_data_options o = {.streams = streams, .streams_len = 1, .opens_no_files = true};
+    assert_true(perf_data_read(file_bytes(&b), path, &o, &both, &two, &e));
+    assert_true(one.samples && two.samples == 2 * one.samples && two.taken == 2 * one.taken);
+    assert_int_equal(both.nodes.len, alone.nodes.len);
+    run_deinit(&both);
+    both = (struct run){0};
+    streams[0].records.len--;
+    assert_false(perf_data_read(file_bytes(&b), path, &o, &both, &two, &e));
+    assert_non_null(strstr(e.line, "again: at offset"));
+    run_deinit(&both);
+    run_deinit(&alone);
+    file_buffer_deinit(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +178,7 @@ int main(void)
         cmocka_unit_test(pipes_and_packed_files),
         cmocka_unit_test(build_ids_are_kept),
         cmocka_unit_test(several_events),
+        cmocka_unit_test(streams_beside_the_file),
         cmocka_unit_test(registers_and_stacks_are_unwound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

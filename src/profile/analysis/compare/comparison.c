@@ -225,7 +225,7 @@ void comparison_make(struct comparison *c, const struct side *old, const struct 
                              .compares_samples = old->samples > 0 && new->samples > 0,
                              .compares_calls = old->has_calls &&new->has_calls};
     match_identities(&c->match, &old->ids, &new->ids, a);
-    c->has_renames = match_similar(&c->match, old, new);
+    c->has_renames = new->is_of_lines || match_similar(&c->match, old, new);
     struct change *rows = ARENA_NEW(&scratch, struct change, (size_t)old->ids.len + new->ids.len);
     uint32_t len = comparison_gather(c, rows);
     comparison_adjust(c, rows, len, offsetof(struct change, self), &scratch);

@@ -10,6 +10,7 @@ struct identity {
     const char *file;   /* as debug information has it; NULL: unknown */
     uint32_t line;      /* where it begins; 0: unknown */
     uint64_t size;      /* bytes of code */
+    int64_t within;     /* of lines: how far behind the function's first line; else 0 */
     bool is_made;       /* stands for code without a symbol, or for none */
 };
 

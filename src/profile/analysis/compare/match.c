@@ -28,7 +28,7 @@ struct matcher {
 static uint32_t match_key(struct matcher *m, const struct identity *id,
                           const struct match_pass *pass, bool adds)
 {
-    const char *key = arena_printf(&m->arena, "%s\n%s\n%s", id->name,
+    const char *key = arena_printf(&m->arena, "%s\n%ld\n%s\n%s", id->name, (long)id->within,
                                    pass->needs_object && id->object ? id->object : "",
                                    pass->parts ? path_tail(id->file, pass->parts) : "");
     return adds ? intern_kept(&m->keys, key, strlen(key)) : intern_find(&m->keys, key, strlen(key));

@@ -86,7 +86,7 @@ static void side_add_function(struct side *s, const struct side_run *run, uint32
     side_add_time(&f->total, summary, total);
     f->is_profiler = function_is_profiler(run->graph->functions, from);
     if (!f->shown)
-        f->shown = side_copy(s, names_get(run->names, from));
+        f->shown = side_copy(s, run->shown ? run->shown[from] : names_get(run->names, from));
 }
 
 /* --- a run ----------------------------------------------------------------------------------- */
@@ -130,8 +130,15 @@ void side_add(struct side *s, const struct side_run *run)
     struct arena scratch = {0};
     struct identities ids;
     identities_of(&ids, run->graph->functions, run->objects, &scratch);
-    const uint32_t *numbers = side_numbers(s, &ids, &scratch);
-    for (uint32_t i = 0; i < ids.len; i++)
+    side_add_known(s, run, &ids);
+    arena_deinit(&scratch);
+}
+
+void side_add_known(struct side *s, const struct side_run *run, const struct identities *ids)
+{
+    struct arena scratch = {0};
+    const uint32_t *numbers = side_numbers(s, ids, &scratch);
+    for (uint32_t i = 0; i < ids->len; i++)
         side_add_function(s, run, i, numbers[i]);
     side_add_arcs(s, run->graph, numbers);
     side_add_summary(s, run->summary);

@@ -43,6 +43,7 @@ struct side {
     bool has_samples;
     bool has_stacks; /* totals are measured, in all runs */
     bool has_calls;
+    bool is_of_lines; /* `functions` are lines: see side_lines.h */
 };
 
 /* A finished analysis of one run. */
@@ -51,10 +52,13 @@ struct side_run {
     const struct graph *graph;
     struct names *names;
     struct object *const *objects; /* by function.object; NULL elements: not to be had */
+    const char *const *shown;      /* by function; NULL: `names` */
 };
 
 /* `s` is zeroed before the first run. */
 void side_add(struct side *s, const struct side_run *run);
+/* The same of functions whose identities are known; `objects` are not looked at. */
+void side_add_known(struct side *s, const struct side_run *run, const struct identities *ids);
 void side_deinit(struct side *s);
 
 /* A share as the tests want it; zero for NO_FUNCTION. */

@@ -16,6 +16,7 @@ struct loose_frame {
     uint32_t parent, first_child, next; /* 0: no further one */
     uint32_t node;                      /* of the graph or the tree's functions, or MODEL_SMALL */
     uint32_t function;
+    uint32_t in_tree; /* the node of the tree, 0: of none */
     bool is_estimate;
     double self;
 };
@@ -25,9 +26,10 @@ struct exchange_making {
     const struct exchange_input *in;
     struct arena *a;
     VEC(struct loose_frame) loose;
-    uint32_t *of;  /* per function and cycle: its number in x->functions */
-    uint32_t rest; /* the function of samples in none, or EXCHANGE_NOWHERE */
-    double scale;  /* units in a sample */
+    uint32_t *frame_of; /* per node of the tree; NULL: nobody asks */
+    uint32_t *of;       /* per function and cycle: its number in x->functions */
+    uint32_t rest;      /* the function of samples in none, or EXCHANGE_NOWHERE */
+    double scale;       /* units in a sample */
 };
 
 /* --- objects and functions ------------------------------------------------------------------- */
@@ -50,10 +52,15 @@ static void exchange_take_objects(struct exchange_making *m)
     const struct space *s = m->in->space;
     if (!s) {
         exchange_one_object(m);
+        m->x->program = 0;
         return;
     }
+    const struct run *r = s->run;
+    uint32_t program = r->processes.len ? r->processes.at[0].program : RUN_NONE;
     for (uint32_t i = 0; i < s->len; i++) {
         const struct space_object *o = &s->objects[i];
+        if (program != RUN_NONE && o->recorded == &r->objects.at[program])
+            m->x->program = i;
         vec_push(&m->x->objects,
                  (struct exchange_object){.path = space_object_name(s, i),
                                           .build_id = o->recorded->build_id,
@@ -139,6 +146,7 @@ static void exchange_take_stacks(struct exchange_making *m)
     for (uint32_t i = 1; i < t->len; i++)
         vec_push(&m->loose, (struct loose_frame){.parent = t->nodes[i].parent,
                                                  .node = t->nodes[i].function,
+                                                 .in_tree = i,
                                                  .self = t->nodes[i].self});
 }
 
@@ -244,6 +252,8 @@ static void exchange_order_frames(struct exchange_making *m)
                                                         .is_estimate = f->is_estimate,
                                                         .self = until - m->x->total});
         m->x->total = until;
+        if (m->frame_of && f->in_tree)
+            m->frame_of[f->in_tree] = place[i];
         i = exchange_frame_behind(m, i, &depth);
     } while (i);
     arena_deinit(&scratch);
@@ -268,7 +278,8 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
     uint32_t nodes = in->graph->len > f->len ? in->graph->len : f->len;
     struct exchange_making m = {
         .x = x, .in = in, .a = a, .of = ARENA_NEW(a, uint32_t, nodes), .rest = EXCHANGE_NOWHERE};
-    *x = (struct exchange){.summary = in->summary, .is_model = !in->tree};
+    *x = (struct exchange){
+        .summary = in->summary, .is_model = !in->tree, .program = EXCHANGE_NOWHERE};
     memset(m.of, 0xff, nodes * sizeof *m.of);
     exchange_choose_unit(&m);
     exchange_take_objects(&m);
@@ -283,7 +294,11 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
     exchange_take_rest(&m);
     exchange_take_called(&m);
     exchange_link_children(&m);
+    if (in->shares_len)
+        m.frame_of = ARENA_NEW(a, uint32_t, in->tree->len);
     exchange_order_frames(&m);
+    if (in->shares_len)
+        exchange_split(x, in, m.frame_of);
     struct exchange_costs costs = {x, in->graph, m.of, m.rest, m.scale};
     (in->tree || in->selected ? exchange_measured_costs : exchange_model_costs)(&costs);
     vec_free(&m.loose);
@@ -294,5 +309,6 @@ void exchange_deinit(struct exchange *x)
     vec_free(&x->objects);
     vec_free(&x->functions);
     vec_free(&x->frames);
+    vec_free(&x->parts);
     vec_free(&x->arcs);
 }

@@ -5,7 +5,8 @@
  * numbers of `unit`. They are rounded along the order of the frames, so that the sum of any frame
  * with all below it is off by less than one, however many there are.
  *
- * The laws: the frames' self amounts add up to `total`; the calls of a function that is called
+ * The laws: the frames' self amounts add up to `total`, and where threads are told apart the parts
+ * of a frame to its self amount; the calls of a function that is called
  * cost its `total` together, recursion or not (of a cycle of the model: that of the whole cycle).
  */
 #ifndef MONARC_PROFILE_ANALYSIS_EXCHANGE_EXCHANGE_H
@@ -13,6 +14,7 @@
 
 #include "profile/analysis/names.h"
 #include "profile/analysis/recording/call_frames.h"
+#include "profile/analysis/recording/run_choice.h"
 #include "profile/analysis/summary.h"
 
 enum { EXCHANGE_NOWHERE = UINT32_MAX }; /* instead of an object: of what stands for no code */
@@ -42,6 +44,12 @@ struct exchange_frame {
     uint64_t self;
 };
 
+/* What one thread spent of a frame's self amount. */
+struct exchange_part {
+    uint32_t frame, thread; /* thread: of the summary's run */
+    uint64_t self;
+};
+
 struct exchange_arc {
     uint32_t caller, callee;
     uint64_t calls; /* 0: known from stacks alone */
@@ -56,9 +64,17 @@ struct exchange {
     uint64_t total;
     bool is_model, has_estimates, has_calls;
     VEC(struct exchange_object) objects;
+    uint32_t program; /* of these, or EXCHANGE_NOWHERE */
     VEC(struct exchange_function) functions;
     VEC(struct exchange_frame) frames;
-    VEC(struct exchange_arc) arcs; /* by caller, then callee */
+    VEC(struct exchange_part) parts; /* by frame, then thread; none: threads are not told apart */
+    VEC(struct exchange_arc) arcs;   /* by caller, then callee */
+};
+
+/* Weight of one thread's samples that hit a node of the tree. */
+struct exchange_share {
+    uint32_t node, thread;
+    double weight;
 };
 
 struct exchange_input {
@@ -72,11 +88,28 @@ struct exchange_input {
     const struct space *space; /* NULL: one program alone */
     const bool *selected; /* by the names' functions: nothing but paths through one of them, and
                            * calls of and by them; NULL: everything */
+    const struct exchange_share *shares;
+    size_t shares_len; /* 0: threads are not told apart */
 };
+
+/* Finds the shares of the samples of a tree's run; `merged` is what call_tree_init_merged() says.
+ */
+struct exchange_samples {
+    const struct run *run;
+    const struct run_choice *choice;
+    const double *weights; /* per node of the run; what has none is left out */
+    const uint32_t *merged;
+};
+void exchange_thread_shares(struct exchange_input *in, const struct exchange_samples *from,
+                            struct arena *a);
 
 /* Texts live in the arena, the input and the objects. */
 void exchange_make(struct exchange *x, const struct exchange_input *in, struct arena *a);
 void exchange_deinit(struct exchange *x);
+
+/* Parts of an exchange whose frames are made, likewise for exchange.c alone. `frame_of`: per node
+ * of the tree, 0 for none. */
+void exchange_split(struct exchange *x, const struct exchange_input *in, const uint32_t *frame_of);
 
 /* Self, total and calls of an exchange whose frames and functions are made: exchange.c alone calls
  * it. `of` has the function of each node of the graph, or EXCHANGE_NOWHERE; `rest` that of what is

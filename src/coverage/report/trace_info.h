@@ -1,0 +1,20 @@
+/* What tracefiles of lcov hold, and other tools' files of that kind, for `monarc info`. */
+#ifndef MONARC_COVERAGE_REPORT_TRACE_INFO_H
+#define MONARC_COVERAGE_REPORT_TRACE_INFO_H
+
+#include "coverage/model/tracefile.h"
+#include "output/json.h"
+
+struct trace_info {
+    const char *name, *format, *title; /* format, title: of the importer */
+    uint64_t size_bytes;
+    const char *error; /* why reading stopped, or NULL */
+    const struct tracefile *found;
+};
+
+void trace_info_text(struct out *out, const struct trace_info *file, bool is_first);
+
+/* One element of the array that is open in `j`. */
+void trace_info_json(struct json *j, const struct trace_info *file);
+
+#endif
