@@ -114,19 +114,59 @@ bool sys_exists(const char *path)
     return SYS3(SYS_faccessat, AT_FDCWD, path, 0) == 0;
 }
 
+static long sys_mmap(uintptr_t at, size_t bytes, long how, int fd, uint64_t from)
+{
+    const long rights = PROT_READ | PROT_WRITE;
+#if defined(__s390__) /* takes one argument: where the six are */
+    const long six[] = {(long)at, (long)bytes, rights, how, fd, (long)from};
+    return SYS3(SYS_mmap, six, 0, 0);
+#elif defined(SYS_mmap2) /* its offset counts pages */
+    enum { UNIT = 4096 };
+    return sys6(SYS_mmap2, (long)at, (long)bytes, rights, how, fd, (long)(from / UNIT));
+#else
+    return sys6(SYS_mmap, (long)at, (long)bytes, rights, how, fd, (long)from);
+#endif
+}
+
 void *sys_pages(size_t bytes)
 {
-    const long how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-#if defined(__s390__) /* takes one argument: where the six are */
-    const long six[] = {0, (long)bytes, PROT_READ | PROT_WRITE, how, -1, 0};
-    long r = SYS3(SYS_mmap, six, 0, 0);
-#elif defined(SYS_mmap2) /* its offset, which is 0 here, counts pages */
-    long r = sys6(SYS_mmap2, 0, (long)bytes, PROT_READ | PROT_WRITE, how, -1, 0);
-#else
-    long r = sys6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, how, -1, 0);
-#endif
+    long r = sys_mmap(0, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return sys_failed(r) ? NULL : (void *)r;
 }
+
+void *sys_map(size_t bytes, int fd, uint64_t from)
+{
+    long r = sys_mmap(0, bytes, MAP_SHARED, fd, from);
+    return sys_failed(r) ? NULL : (void *)r;
+}
+
+bool sys_map_over(uintptr_t at, size_t bytes)
+{
+    return !sys_failed(sys_mmap(at, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+}
+
+/* 32-bit machines take a 64-bit argument in two halves. */
+#if __SIZEOF_LONG__ == 4
+long sys_allocate(int fd, uint64_t at, uint64_t bytes)
+{
+    return sys6(SYS_fallocate, fd, 0, (long)at, (long)(at >> 32), (long)bytes, (long)(bytes >> 32));
+}
+
+long sys_write_at(int fd, const void *from, size_t bytes, uint64_t at)
+{
+    return SYS5(SYS_pwrite64, fd, from, bytes, at, at >> 32);
+}
+#else
+long sys_allocate(int fd, uint64_t at, uint64_t bytes)
+{
+    return SYS4(SYS_fallocate, fd, 0, at, bytes);
+}
+
+long sys_write_at(int fd, const void *from, size_t bytes, uint64_t at)
+{
+    return SYS4(SYS_pwrite64, fd, from, bytes, at);
+}
+#endif
 
 void sys_pages_free(void *at, size_t bytes)
 {

@@ -60,6 +60,21 @@ static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
                      : "memory");
     return a0;
 }
+#elif defined(__i386__)
+/* Two of the six go into registers that the compiler may keep for itself: all are loaded from
+ * memory, whose address is in that of the fourth until the last moment. */
+static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
+{
+    const long all[6] = {a, b, c, d, e, f}, *at = all;
+    __asm__ volatile("pushl %%ebx\n\tpushl %%ebp\n\t"
+                     "movl (%1), %%ebx\n\tmovl 4(%1), %%ecx\n\tmovl 8(%1), %%edx\n\t"
+                     "movl 16(%1), %%edi\n\tmovl 20(%1), %%ebp\n\tmovl 12(%1), %%esi\n\t"
+                     "int $0x80\n\tpopl %%ebp\n\tpopl %%ebx"
+                     : "+a"(n), "+S"(at)
+                     :
+                     : "ecx", "edx", "edi", "memory");
+    return n;
+}
 #else
 #error "for this architecture there is SYS_THROUGH_LIBC alone"
 #endif
@@ -90,6 +105,14 @@ long sys_unlink(const char *path);
 bool sys_exists(const char *path);
 /* Zero pages, or NULL. */
 void *sys_pages(size_t bytes);
+/* mmap(2) of a file, shared, to read and write, from a multiple of the page size on; NULL if it
+ * fails. */
+void *sys_map(size_t bytes, int fd, uint64_t from);
+/* Zero pages in the place of others; false if that fails. */
+bool sys_map_over(uintptr_t at, size_t bytes);
+/* Blocks on disk for a part of a file. */
+long sys_allocate(int fd, uint64_t at, uint64_t bytes);
+long sys_write_at(int fd, const void *from, size_t bytes, uint64_t at);
 void sys_pages_free(void *at, size_t bytes);
 int sys_pid(void);
 int sys_tid(void);

@@ -30,11 +30,10 @@ static bool map(struct control_ring *ring, int fd)
     if (sys_read(fd, &h, sizeof h) != sizeof h || !is_header(&h) ||
         SYS3(SYS_lseek, fd, 0, 2 /* SEEK_END */) < (long)BYTES_OF(h.capacity))
         return false;
-    long at =
-        sys6(SYS_mmap, 0, (long)BYTES_OF(h.capacity), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (sys_failed(at))
+    void *at = sys_map(BYTES_OF(h.capacity), fd, 0);
+    if (!at)
         return false;
-    *ring = (struct control_ring){(void *)at, h.capacity};
+    *ring = (struct control_ring){at, h.capacity};
     return true;
 }
 

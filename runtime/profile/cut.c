@@ -32,9 +32,7 @@ static bool mend(struct process *p, uintptr_t address)
     if (!m)
         return false;
     uintptr_t page = address & ~(uintptr_t)(MONARC_LIVE_PAGE - 1);
-    long r = sys6(SYS_mmap, (long)page, MONARC_LIVE_PAGE, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (sys_failed(r))
+    if (!sys_map_over(page, MONARC_LIVE_PAGE))
         return false;
     p->is_cut = true;
     lost_add(LOST_CUT, 1);

@@ -60,6 +60,8 @@ static uint32_t machine(void)
 {
 #if defined(__x86_64__)
     return EM_X86_64;
+#elif defined(__i386__)
+    return EM_386;
 #elif defined(__aarch64__)
     return EM_AARCH64;
 #else
@@ -113,11 +115,11 @@ static void take_folder(struct process *p)
 /* Blocks on disk for [at, at + n), without fallocate by writing zeros. */
 static bool reserve(int fd, uint64_t at, size_t n)
 {
-    long r = SYS4(SYS_fallocate, fd, 0, at, n);
+    long r = sys_allocate(fd, at, n);
     static const char zeros[MONARC_LIVE_PAGE];
     if (r == -EOPNOTSUPP || r == -ENOSYS)
         for (r = 0; r >= 0 && n > 0; at += sizeof zeros, n -= sizeof zeros)
-            r = SYS4(SYS_pwrite64, fd, zeros, sizeof zeros, at) == sizeof zeros ? 0 : -ENOSPC;
+            r = sys_write_at(fd, zeros, sizeof zeros, at) == sizeof zeros ? 0 : -ENOSPC;
     if (r < 0)
         lost_add(LOST_DISK_FULL, 1);
     return r >= 0;
@@ -131,15 +133,15 @@ static void *map_more(struct process *p, size_t n)
     long fd = sys_open(p->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
     if (sys_failed(fd))
         return NULL;
-    long r = -1;
+    void *at = NULL;
     /* Grown again, a file that was cut would give empty pages for those that are gone. */
     if (!cut_check(p, (int)fd) && reserve((int)fd, p->live_bytes, n))
-        r = sys6(SYS_mmap, 0, (long)n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (long)p->live_bytes);
+        at = sys_map(n, (int)fd, p->live_bytes);
     sys_close((int)fd);
-    if (sys_failed(r))
+    if (!at)
         return NULL;
     p->live_bytes += n;
-    return cut_watch(p, (void *)r, n) ? (void *)r : NULL;
+    return cut_watch(p, at, n) ? at : NULL;
 }
 
 /* `n` bytes of the live file, page aligned; NULL if it cannot give them. */

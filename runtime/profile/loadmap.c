@@ -53,7 +53,7 @@ static void read_segments(struct object *o, const struct dl_phdr_info *i)
         if (h->p_type == PT_LOAD && (h->p_flags & PF_X))
             widen(&o->text_low, &o->text_high, from & ~(uint64_t)1, (to + 1) & ~(uint64_t)1);
         if (h->p_type == PT_NOTE && !o->build_id_size)
-            read_build_id(o, (const char *)from, h->p_memsz);
+            read_build_id(o, (const char *)(uintptr_t)from, h->p_memsz);
     }
 }
 
@@ -183,14 +183,14 @@ void objects_refresh(struct process *p)
  * if its program headers are not in its first page. */
 static bool read_header(uint64_t start, struct dl_phdr_info *i)
 {
-    const ElfW(Ehdr) *e = (const void *)start;
+    const ElfW(Ehdr) *e = (const void *)(uintptr_t)start;
     for (int n = 0; n < SELFMAG; n++)
         if (e->e_ident[n] != ELFMAG[n])
             return false;
     if (e->e_phentsize != sizeof(ElfW(Phdr)) ||
         e->e_phoff + e->e_phnum * sizeof(ElfW(Phdr)) > FIRST_PAGE)
         return false;
-    i->dlpi_phdr = (const void *)(start + e->e_phoff);
+    i->dlpi_phdr = (const void *)(uintptr_t)(start + e->e_phoff);
     i->dlpi_phnum = e->e_phnum;
     for (int n = 0; n < e->e_phnum; n++)
         if (i->dlpi_phdr[n].p_type == PT_LOAD) {

@@ -89,13 +89,20 @@ class CrossBuilds(unittest.TestCase):
         return self.work / "p"
 
     def check_profile(self, name):
-        """The calls of a static program are counted."""
-        archive = next((self.work / "root").rglob("libmonarc_rt.a"))
-        program = self.compiled(name, "-pg", "p.c", archive)
-        out = self.work / "out"
-        run(*MACHINES[name][3], program, cwd=self.work, env={**os.environ, "MONARC_OUT": str(out)})
-        info = json.loads(run(MONARC, "info", "--json", out / "gmon.out"))["files"][0]
-        self.assertEqual(info["arcs"]["calls"] - info["arcs"]["calls"] % 1000, 1000)
+        """The calls of a static program are counted, and those of a dynamic one."""
+        root = self.work / "root"
+        archive, library = (next(root.rglob(n)) for n in ("libmonarc_rt.a", "libmonarc_rt.so.1.0.0"))
+        _, triplet, _, wrapper = MACHINES[name]
+        for words in (["-static", archive, "-lpthread"], [library, f"-Wl,-rpath,{self.work}"],
+                      [library, f"-Wl,-rpath,{self.work}", "-no-pie", "-O2"]):
+            (self.work / "p.c").write_text(PROGRAM)
+            shutil.copy(library, self.work / "libmonarc_rt.so.1")
+            run(triplet + "-gcc", "-O1", "-pg", "p.c", *words, "-o", "p", cwd=self.work)
+            out = self.work / "out"
+            run(*wrapper, self.work / "p", cwd=self.work, env={**os.environ, "MONARC_OUT": str(out)})
+            info = json.loads(run(MONARC, "info", "--json", out / "gmon.out"))["files"][0]
+            self.assertEqual(info["arcs"]["calls"] - info["arcs"]["calls"] % 1000, 1000, words)
+            shutil.rmtree(out)
 
     def check_coverage(self, name):
         """So is what ran of it: as many lines as gcov's own runtime would have shown."""
@@ -107,16 +114,16 @@ class CrossBuilds(unittest.TestCase):
         counts = {line["line"]: line["count"] for line in source["lines"]}
         self.assertEqual((counts[2], counts[7]), (1000, 1000))
 
-    def check(self, name, is_64):
+    def check(self, name, has_profile):
         build = self.build(name)
         environment = {**os.environ, "DESTDIR": str(self.work / "root")}
         run("meson", "install", "-C", build, "--no-rebuild", env=environment)
         names = {p.name for p in self.files()}
         self.assertLessEqual({"libmonarc_cover.so.1.0.0", "libmonarc_cover.a", "cover.h"}, names)
-        self.assertEqual({"libmonarc_rt.so.1.0.0", "libmonarc_rt.a", "runtime.h"} <= names, is_64)
+        self.assertEqual({"libmonarc_rt.so.1.0.0", "libmonarc_rt.a", "runtime.h"} <= names, has_profile)
         self.assertNotIn("monarc", names)
         self.check_coverage(name)
-        if is_64:
+        if has_profile:
             self.check_profile(name)
         run("ninja", "-C", build, "uninstall", env=environment)
         self.assertEqual(self.files(), [])
@@ -128,7 +135,7 @@ class CrossBuilds(unittest.TestCase):
         self.check("armv7", False)
 
     def test_i386(self):
-        self.check("i386", False)
+        self.check("i386", True)
 
 
 if __name__ == "__main__":

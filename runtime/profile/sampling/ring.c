@@ -40,8 +40,7 @@ void ring_attributes(struct perf_event_attr *a)
 
 static void *map(int fd, size_t bytes)
 {
-    long at = sys6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    return sys_failed(at) ? NULL : (void *)at;
+    return sys_map(bytes, fd, 0);
 }
 
 bool ring_map(struct process *p, struct thread *t, int fd, int alarm)

@@ -16,7 +16,7 @@
 #define STACK_SLOTS 1024
 #define FIRST_PAGE  4096
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 extern const char monarc_mcount_start[] HIDDEN, monarc_mcount_end[] HIDDEN;
 
 /* At function entry, inside the recorder, the caller has no frame of its own in the chain yet. */
@@ -68,7 +68,7 @@ static bool follows_call(uintptr_t at)
     unsigned char b[8];
     if (!read_checked(at - sizeof b, b, sizeof b))
         return false;
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     static const unsigned char lengths[] = {2, 3, 4, 6, 7};
     if (b[3] == 0xe8)
         return true;
@@ -117,14 +117,15 @@ READS_STACK static uintptr_t frameless_caller(uintptr_t pc, uintptr_t sp, uintpt
  * the caller's, and the return address into the caller is on top of the stack. 0 elsewhere. */
 READS_STACK static uintptr_t caller_at_the_edge(uintptr_t pc, const uintptr_t *words, size_t n)
 {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     unsigned char b[4];
     const struct object *o = object_at(pc);
     if (n < 2 || !o || !is_profiled(o) || !read_checked(pc, b, sizeof b))
         return 0;
     bool is_ret = b[0] == 0xc3, is_push = b[0] == 0x55; /* ret; push %rbp */
-    bool is_endbr = b[0] == 0xf3 && b[1] == 0x0f && b[2] == 0x1e && b[3] == 0xfa;
-    bool is_move = b[0] == 0x48 && b[1] == 0x89 && b[2] == 0xe5; /* mov %rsp,%rbp */
+    bool is_endbr = b[0] == 0xf3 && b[1] == 0x0f && b[2] == 0x1e && (b[3] & 0xfe) == 0xfa;
+    const unsigned char *move = b[0] == 0x48 ? b + 1 : b; /* mov %rsp,%rbp, or %esp,%ebp */
+    bool is_move = move[0] == 0x89 && move[1] == 0xe5;
     uintptr_t caller = is_ret || is_push || is_endbr ? words[0] : is_move ? words[1] : 0;
     return caller && object_at(caller) ? caller : 0;
 #else

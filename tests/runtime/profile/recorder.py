@@ -21,6 +21,7 @@ RT_SO = os.environ.get("MONARC_RT_SO", "")
 RT_A = os.environ.get("MONARC_RT_A", "")
 MONARC = os.environ.get("MONARC", "")
 CC = os.environ.get("MONARC_CC", "gcc")
+WORD = 4 if CC.startswith(("i686-", "arm-")) else 8
 
 
 # Under nohup, or in the background of a shell, signals are ignored; the programs under test would
@@ -54,7 +55,7 @@ class Symbols:
 class Gmon:
     """One gmon.out: arcs, samples by link address, blocks."""
 
-    def __init__(self, path, word=8):
+    def __init__(self, path, word=WORD):
         self.arcs, self.samples, self.blocks = {}, {}, {}
         self.rate, self.dimension, self.hists = None, None, 0
         data = slurp(path)
