@@ -16,7 +16,7 @@ const FUNCTION_COLUMNS = [
     { id: "total", title: "total", number: true, key: i => page.functions.total[i],
         cell: i => amountText(page.functions.total[i]) },
     { id: "calls", title: "calls", number: true, key: i => Number(page.functions.calls[i]),
-        cell: i => countText(page.functions.calls[i]) },
+        cell: i => callsText(i) },
     { id: "each", title: "self/call", number: true,
         key: i => selfOfCall(i), cell: i => selfOfCall(i) < 0 ? "" : shortAmount(selfOfCall(i)) },
     { id: "name", title: "function", key: i => nameRanks()[i], cell: i => functionLink(i) },
@@ -53,6 +53,11 @@ function placeRank(i) {
     rankOfFile = rankOfFile || ranksOf(page.files.name);
     const file = page.functions.file[i];
     return file < 0 ? 0 : rankOfFile[file] * MOST_LINES + page.functions.line[i];
+}
+
+/* Nothing for 0: most of these functions count no calls. */
+function callsText(i) {
+    return Number(page.functions.calls[i]) ? countText(page.functions.calls[i]) : "";
 }
 
 /* In samples; -1: it was not called. */

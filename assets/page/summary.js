@@ -48,7 +48,7 @@ function hottest() {
     const first = hasTime ? [...f.self.keys()].filter(i => f.self[i] > 0).slice(0, FEW)
         : [...f.calls.keys()].filter(i => Number(f.calls[i]) > 0)
             .sort((l, r) => Number(f.calls[r]) - Number(f.calls[l]) || l - r).slice(0, FEW);
-    const calls = i => hasCalls ? [countText(f.calls[i])] : [];
+    const calls = i => hasCalls ? [callsText(i)] : [];
     const times = i => hasTime ? [percentText(share(f.self[i])), amountText(f.self[i]), percentText(share(f.total[i]))] : [];
     const titles = [...(hasTime ? ["self", "self time", "total"] : []), ...(hasCalls ? ["calls"] : []), "function"];
     return first.length ? smallTable(hasTime ? "Hottest functions" : "Functions called most", titles,

@@ -33,24 +33,75 @@ static bool info_take(void *request, int row, const char *value, struct err *e)
     return profile_option(&r->read, row, value, e);
 }
 
-/* A file of arc profiling, whose bytes are in the buffer. */
-static bool info_describe_arcs(const struct request *request, const char *path, bool is_first,
-                               const struct file_buffer *buffer, struct json *j, struct out *out,
-                               struct err *e)
+/* One file or folder that is to be described, and where to. */
+struct describing {
+    const struct request *request;
+    const char *path;
+    struct out *out;
+    struct json *json; /* NULL: text is wanted */
+    struct file_buffer *buffer;
+    bool is_first;
+};
+
+/* A recording, of which the reports want a name as well. */
+struct named_recording {
+    const char *folder;
+    union {
+        const struct run *run;
+        const struct recording *sidecar;
+    };
+};
+
+/* How each kind of file is written: a row says it in text and in JSON. */
+struct info_writer {
+    void (*text)(struct out *out, const void *found, bool is_first);
+    void (*json)(struct json *j, const void *found);
+};
+
+#define INFO_WRITER(kind, type, text_of, json_of)                                     \
+    static void info_##kind##_text(struct out *out, const void *found, bool is_first) \
+    {                                                                                 \
+        const type *f = found;                                                        \
+        text_of;                                                                      \
+    }                                                                                 \
+    static void info_##kind##_json(struct json *j, const void *found)                 \
+    {                                                                                 \
+        const type *f = found;                                                        \
+        json_of;                                                                      \
+    }                                                                                 \
+    static const struct info_writer info_of_##kind = {info_##kind##_text, info_##kind##_json};
+INFO_WRITER(profile, struct file_info, info_text(out, f, is_first), info_json(j, f))
+INFO_WRITER(arcs, struct arcs_info, arcs_info_text(out, f, is_first), arcs_info_json(j, f))
+INFO_WRITER(trace, struct trace_info, trace_info_text(out, f, is_first), trace_info_json(j, f))
+INFO_WRITER(run, struct named_recording, run_info_text(out, f->folder, f->run, is_first),
+            run_info_json(j, f->folder, f->run))
+INFO_WRITER(sidecar, struct named_recording,
+            recording_text_report(out, f->folder, f->sidecar, is_first),
+            recording_json_report(j, f->folder, f->sidecar))
+#undef INFO_WRITER
+
+static void info_write(const struct describing *d, const struct info_writer *kind,
+                       const void *found)
 {
-    struct arcs_file f = {.buffer = *buffer};
+    if (d->json)
+        kind->json(d->json, found);
+    else
+        kind->text(d->out, found, d->is_first);
+}
+
+/* A file of arc profiling, whose bytes are in the buffer. */
+static bool info_describe_arcs(const struct describing *d, struct err *e)
+{
+    struct arcs_file f = {.buffer = *d->buffer};
     e->line[0] = '\0';
-    bool ok = arcs_file_read(&f, path, e);
-    struct arcs_info info = {.name = path,
+    bool ok = arcs_file_read(&f, d->path, e);
+    struct arcs_info info = {.name = d->path,
                              .format = arcs_kind_name(f.kind),
-                             .size_bytes = buffer->len,
+                             .size_bytes = d->buffer->len,
                              .error = ok ? NULL : e->line,
                              .notes = f.is_notes ? &f.notes : NULL,
                              .counters = f.is_notes ? NULL : &f.counters};
-    if (request->is_json)
-        arcs_info_json(j, &info);
-    else
-        arcs_info_text(out, &info, is_first);
+    info_write(d, &info_of_arcs, &info);
     notes_deinit(&f.notes);
     counters_deinit(&f.counters);
     file_buffer_deinit(&f.lines);
@@ -58,100 +109,83 @@ static bool info_describe_arcs(const struct request *request, const char *path, 
 }
 
 /* The same of a tracefile, or of another coverage tool's file; *is_one: it is one. */
-static bool info_describe_trace(const struct request *request, const char *path, bool is_first,
-                                struct bytes bytes, bool *is_one, struct json *j, struct out *out,
-                                struct err *e)
+static bool info_describe_trace(const struct describing *d, bool *is_one, struct err *e)
 {
     struct trace_file f = {0};
     struct err why = {0};
-    bool ok = trace_file_read(&f, bytes, path, is_one, &why);
-    struct trace_info info = {.name = path,
+    bool ok = trace_file_read(&f, file_bytes(d->buffer), d->path, is_one, &why);
+    struct trace_info info = {.name = d->path,
                               .format = f.format,
                               .title = f.title,
-                              .size_bytes = bytes.len,
+                              .size_bytes = d->buffer->len,
                               .error = ok ? NULL : why.line,
                               .found = &f.found};
-    if (*is_one && request->is_json)
-        trace_info_json(j, &info);
-    else if (*is_one)
-        trace_info_text(out, &info, is_first);
-    if (*is_one)
+    if (*is_one) {
+        info_write(d, &info_of_trace, &info);
         *e = why;
+    }
     tracefile_deinit(&f.found);
     return ok;
 }
 
-/* `j` is open, or has no output if text is wanted. */
-static bool info_describe(const struct request *request, const char *path, bool is_first,
-                          struct file_buffer *buffer, struct json *j, struct out *out,
-                          struct err *e)
+/* What is no profile, or one that breaks off; *is_one: it is of a kind with arcs or lines. */
+static bool info_describe_coverage(const struct describing *d, bool *is_one, struct err *e)
+{
+    *is_one = arcs_kind_of(file_bytes(d->buffer)) != 0;
+    return *is_one ? info_describe_arcs(d, e) : info_describe_trace(d, is_one, e);
+}
+
+static bool info_describe_file(const struct describing *d, struct err *e)
 {
     struct profile p = {0};
-    buffer->len = 0;
-    bool ok = profile_load(&request->read, path, buffer, &p, e);
-    if (!ok && !request->read.format && arcs_kind_of(file_bytes(buffer))) {
-        profile_deinit(&p);
-        return info_describe_arcs(request, path, is_first, buffer, j, out, e);
-    }
-    if (!ok && !request->read.format) {
-        bool is_one, is_whole = info_describe_trace(request, path, is_first, file_bytes(buffer),
-                                                    &is_one, j, out, e);
-        if (is_one) {
-            profile_deinit(&p);
-            return is_whole;
-        }
-    }
+    d->buffer->len = 0;
+    bool is_other = false;
+    bool ok = profile_load(&d->request->read, d->path, d->buffer, &p, e);
+    if (!ok && !d->request->read.format)
+        ok = info_describe_coverage(d, &is_other, e) && is_other;
     const struct format *format = p.word ? format_of(&p) : NULL;
-    struct file_info file = {.name = path,
-                             .size_bytes = buffer->len,
+    struct file_info file = {.name = d->path,
+                             .size_bytes = d->buffer->len,
                              .format = format ? format->name : NULL,
                              .title = format ? format->title : NULL,
                              .error = ok ? NULL : e->line,
                              .found = &p};
-    if (request->is_json)
-        info_json(j, &file);
-    else
-        info_text(out, &file, is_first);
+    if (!is_other)
+        info_write(d, &info_of_profile, &file);
     profile_deinit(&p);
     return ok;
 }
 
-static bool info_describe_recording(const struct request *request, const char *folder,
-                                    bool is_first, struct json *j, struct out *out, struct err *e)
+static bool info_describe_sidecar(const struct describing *d, struct err *e)
 {
     struct recording r = {0};
-    bool ok = recorded_read_sidecar(folder, &r, e);
-    if (ok && request->is_json)
-        recording_json_report(j, folder, &r);
-    else if (ok)
-        recording_text_report(out, folder, &r, is_first);
+    bool ok = recorded_read_sidecar(d->path, &r, e);
+    if (ok)
+        info_write(d, &info_of_sidecar, &(struct named_recording){d->path, .sidecar = &r});
     recording_deinit(&r);
     return ok;
 }
 
-static bool info_describe_run(const struct request *request, const char *folder, bool is_first,
-                              struct json *j, struct out *out, struct err *e)
+static bool info_describe_run(const struct describing *d, struct err *e)
 {
     struct run r = {0};
-    struct profile_options read = request->read;
+    struct profile_options read = d->request->read;
     read.progress = progress_start();
     progress_phase(read.progress, "reading the recording", 0);
-    bool ok = recorded_read(folder, &read, &r, e);
+    bool ok = recorded_read(d->path, &read, &r, e);
     progress_end(read.progress);
-    if (ok && request->is_json)
-        run_info_json(j, folder, &r);
-    else if (ok)
-        run_info_text(out, folder, &r, is_first);
+    if (ok)
+        info_write(d, &info_of_run, &(struct named_recording){d->path, .run = &r});
     run_deinit(&r);
     return ok;
 }
 
-static bool info_describe_recorded(const struct request *request, const char *folder, bool is_first,
-                                   struct json *j, struct out *out, struct err *e)
+static bool info_describe(const struct describing *d, struct err *e)
 {
-    return !is_folder(folder) || recorded_is_run(folder)
-               ? info_describe_run(request, folder, is_first, j, out, e)
-               : info_describe_recording(request, folder, is_first, j, out, e);
+    if (!is_recording(d->path))
+        return info_describe_file(d, e);
+    return !is_folder(d->path) || recorded_is_run(d->path) ? info_describe_run(d, e)
+                                                           : info_describe_sidecar(d, e);
 }
 
 static int info_describe_all(const struct request *request, char *const *paths, int len,
@@ -159,22 +193,24 @@ static int info_describe_all(const struct request *request, char *const *paths, 
 {
     struct json j = {.out = out};
     struct file_buffer buffer = {0};
+    struct describing d = {request, .out = out, .json = request->is_json ? &j : NULL,
+                           .buffer = &buffer};
     int status = EXIT_FINE;
-    if (request->is_json) {
+    if (d.json) {
         json_document_begin(&j, NULL);
         json_key(&j, "files"), json_begin(&j, '[');
     }
     for (int i = 0; i < len; i++) {
         struct err why = {0};
-        if (is_recording(paths[i])
-                ? info_describe_recorded(request, paths[i], i == 0, &j, out, &why)
-                : info_describe(request, paths[i], i == 0, &buffer, &j, out, &why))
+        d.path = paths[i];
+        d.is_first = i == 0;
+        if (info_describe(&d, &why))
             continue;
         if (status == EXIT_FINE)
             *e = why;
         status = EXIT_BAD;
     }
-    if (request->is_json)
+    if (d.json)
         json_end(&j), json_end(&j);
     file_buffer_deinit(&buffer);
     return status;

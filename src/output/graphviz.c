@@ -4,8 +4,10 @@
 
 #ifdef HAVE_GRAPHVIZ
 
-#include <dlfcn.h>
+#include "base/late.h"
+
 #include <graphviz/gvc.h>
+#include <string.h>
 
 struct graphviz {
     void *library;
@@ -19,21 +21,15 @@ struct graphviz {
     __typeof__(gvFreeRenderData) *free_data;
 };
 
-/* POSIX lets the address of a function be kept in an object pointer, C's type system does not. */
-static bool find(void *library, const char *name, void *function)
-{
-    void *found = dlsym(library, name);
-    memcpy(function, &found, sizeof found);
-    return found;
-}
-
 static bool find_all(struct graphviz *v)
 {
     void *l = v->library;
-    return find(l, "gvContext", &v->context) && find(l, "gvFreeContext", &v->free_context) &&
-           find(l, "agmemread", &v->read) && find(l, "agclose", &v->close) &&
-           find(l, "gvLayout", &v->lay_out) && find(l, "gvFreeLayout", &v->free_layout) &&
-           find(l, "gvRenderData", &v->render) && find(l, "gvFreeRenderData", &v->free_data);
+    return late_find(l, "gvContext", &v->context) &&
+           late_find(l, "gvFreeContext", &v->free_context) && late_find(l, "agmemread", &v->read) &&
+           late_find(l, "agclose", &v->close) && late_find(l, "gvLayout", &v->lay_out) &&
+           late_find(l, "gvFreeLayout", &v->free_layout) &&
+           late_find(l, "gvRenderData", &v->render) &&
+           late_find(l, "gvFreeRenderData", &v->free_data);
 }
 
 static void put_picture(struct out *out, const char *data, size_t len, const char *format)
@@ -74,7 +70,7 @@ static bool draw(const struct graphviz *v, struct out *out, const char *dot, con
 /* The library stays loaded: its plugins leave threads' and libraries' state behind. */
 bool graphviz_draw(struct out *out, const char *dot, const char *format, struct err *e)
 {
-    struct graphviz v = {.library = dlopen("libgvc.so.6", RTLD_NOW | RTLD_LOCAL)};
+    struct graphviz v = {.library = late_open("libgvc.so.6")};
     if (!v.library || !find_all(&v))
         return err_set(e, "drawing needs Graphviz' library libgvc.so.6, which is not installed; "
                           "--dot writes what it would draw");

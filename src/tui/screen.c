@@ -25,7 +25,7 @@ struct screen {
 static void paint(struct screen *s)
 {
     struct cursor_place cursor = draw_screen(&s->surface, s->tui);
-    terminal_paint(&s->surface, &cursor);
+    terminal_paint(s->terminal, &s->surface, &cursor);
 }
 
 static void fit(struct screen *s)
@@ -41,7 +41,7 @@ static void announce(void *context, const char *what)
     struct screen *s = context;
     struct cursor_place cursor = {0};
     draw_foot(&s->surface, what);
-    terminal_paint(&s->surface, &cursor);
+    terminal_paint(s->terminal, &s->surface, &cursor);
 }
 
 /* --- stopping and coming back ---------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static void stop(void *context)
 
 static void come_back(struct screen *s)
 {
-    terminal_resume();
+    terminal_resume(s->terminal);
     fit(s);
 }
 
@@ -81,7 +81,7 @@ static void edit(struct screen *s)
     struct err e = {0};
     struct editor_place place = {s->terminal->input, s->error, stop, s};
     t->wants_editor = false;
-    terminal_suspend();
+    terminal_suspend(s->terminal);
     bool ok = editor_run(&place, t->edit_path, t->edit_line, &e);
     drop_signals(s);
     come_back(s);
@@ -104,13 +104,13 @@ static void take_signal(struct screen *s)
         come_back(s);
         return;
     case SIGTSTP:
-        terminal_suspend();
+        terminal_suspend(s->terminal);
         stop(NULL);
         come_back(s);
         return;
     case SIGCONT: /* who stopped knows */
     case SIGCHLD: return;
-    default: terminal_suspend(); guard_end_by((int)info.ssi_signo);
+    default: terminal_suspend(s->terminal); guard_end_by((int)info.ssi_signo);
     }
 }
 
@@ -127,15 +127,15 @@ static bool is_gone(const struct screen *s)
 /* False: the terminal is gone. */
 static bool take_keys(struct screen *s)
 {
-    uint32_t key = terminal_key();
+    uint32_t key = terminal_key(s->terminal);
     if (key == PRESS_NONE)
         return !is_gone(s);
-    for (; key != PRESS_NONE && !s->tui->is_over; key = terminal_key()) {
+    for (; key != PRESS_NONE && !s->tui->is_over; key = terminal_key(s->terminal)) {
         tui_press(s->tui, key);
         if (s->tui->wants_editor)
             edit(s);
         if (s->tui->wants_redraw)
-            terminal_resume();
+            terminal_resume(s->terminal);
         s->tui->wants_redraw = false;
     }
     return true;
@@ -171,7 +171,7 @@ static bool hold(void *context, int error, struct err *e)
     s->tui->announce_context = s;
     fit(s);
     loop(s);
-    terminal_suspend();
+    terminal_suspend(s->terminal);
     return true;
 }
 

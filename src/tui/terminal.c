@@ -9,13 +9,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void terminal_forget(struct terminal_state *t)
-{
-    if (t->owns_input)
-        close(t->input);
-    t->owns_input = false;
-}
-
 void terminal_put_back(const struct terminal_state *t)
 {
     size_t len = strlen(t->restore);
@@ -27,24 +20,23 @@ void terminal_put_back(const struct terminal_state *t)
 
 #ifdef HAVE_NCURSES
 
-#include <curses.h>
+#include "tui/late_curses.h"
+
 #include <locale.h>
 #include <sys/ioctl.h>
-#include <term.h>
-#undef columns /* a capability, and a word we need */
 
 /* --- finding --------------------------------------------------------------------------------- */
 
-static const char *terminal_string(const char *capability)
+static const char *terminal_string(const struct curses *c, const char *capability)
 {
-    const char *found = tigetstr(capability);
+    const char *found = c->tigetstr(capability);
     return found && found != (char *)-1 ? found : NULL;
 }
 
 /* Appends what a capability sends, without delays, which terminals of today need no more. */
-static void terminal_add(char *into, size_t size, const char *capability)
+static void terminal_add(const struct curses *c, char *into, size_t size, const char *capability)
 {
-    const char *text = terminal_string(capability);
+    const char *text = terminal_string(c, capability);
     size_t len = strlen(into);
     while (text && *text && len + 1 < size) {
         const char *end = text[0] == '$' && text[1] == '<' ? strchr(text, '>') : NULL;
@@ -62,15 +54,20 @@ static bool terminal_can_draw(struct terminal_state *t, struct err *e)
     int found;
     if (!name || !*name)
         return err_set(e, "TERM is not set, so that nobody knows what this terminal can do");
-    if (setupterm(NULL, t->output, &found) == ERR)
+    const struct curses *c = t->curses = curses_open();
+    if (!c)
+        return err_set(e,
+                       "ncurses is not installed here; 'monarc flat', 'graph' and 'cover' print, "
+                       "'monarc html' makes a page");
+    if (c->setupterm(NULL, t->output, &found) == ERR)
         return err_set(e, "this system does not know the terminal '%s' (TERM)", name);
-    if (!terminal_string("cup") || !terminal_string("clear"))
+    if (!terminal_string(c, "cup") || !terminal_string(c, "clear"))
         return err_set(e, "the terminal '%s' (TERM) cannot move its cursor; 'monarc flat' prints",
                        name);
     static const char *const RESTORE[] = {"rmcup", "rmkx", "sgr0", "op", "cnorm"};
     for (size_t i = 0; i < sizeof RESTORE / sizeof *RESTORE; i++)
-        terminal_add(t->restore, sizeof t->restore, RESTORE[i]);
-    terminal_add(t->retake, sizeof t->retake, "smcup");
+        terminal_add(c, t->restore, sizeof t->restore, RESTORE[i]);
+    terminal_add(c, t->retake, sizeof t->retake, "smcup");
     return true;
 }
 
@@ -91,101 +88,116 @@ bool terminal_find(struct terminal_state *t, struct err *e)
     return terminal_can_draw(t, e);
 }
 
+void terminal_forget(struct terminal_state *t)
+{
+    if (t->owns_input)
+        close(t->input);
+    t->owns_input = false;
+    curses_close(t->curses);
+    t->curses = NULL;
+}
+
 /* --- opening --------------------------------------------------------------------------------- */
 
-static void terminal_colours(void)
+static void terminal_colours(const struct curses *c)
 {
     const char *none = getenv("NO_COLOR");
-    if ((none && *none) || !has_colors())
+    if ((none && *none) || !c->has_colors())
         return;
-    start_color();
-    short background = use_default_colors() == OK ? -1 : COLOR_BLACK;
-    init_pair(STYLE_HOT, COLOR_RED, background);
-    init_pair(STYLE_WARM, COLOR_YELLOW, background);
-    init_pair(STYLE_MISSED, COLOR_RED, background);
-    init_pair(STYLE_HIT, COLOR_GREEN, background);
+    c->start_color();
+    short background = c->use_default_colors() == OK ? -1 : COLOR_BLACK;
+    c->init_pair(STYLE_HOT, COLOR_RED, background);
+    c->init_pair(STYLE_WARM, COLOR_YELLOW, background);
+    c->init_pair(STYLE_MISSED, COLOR_RED, background);
+    c->init_pair(STYLE_HIT, COLOR_GREEN, background);
 }
 
 bool terminal_open(const struct terminal_state *t, struct err *e)
 {
+    const struct curses *c = t->curses;
     setlocale(LC_CTYPE, "");
     FILE *out = fdopen(dup(t->output), "w"), *in = fdopen(dup(t->input), "r");
-    if (!out || !in || !newterm(NULL, out, in))
+    if (!out || !in || !c->newterm(NULL, out, in))
         return err_set(e, "ncurses cannot use the terminal '%s' (TERM)", getenv("TERM"));
     const int escape_milliseconds = 50;
-    set_escdelay(escape_milliseconds);
-    cbreak();
-    noecho();
-    nonl();
-    intrflush(stdscr, FALSE);
-    keypad(stdscr, TRUE);
-    nodelay(stdscr, TRUE);
-    terminal_colours();
+    c->set_escdelay(escape_milliseconds);
+    c->cbreak();
+    c->noecho();
+    c->nonl();
+    c->intrflush(*c->window, FALSE);
+    c->keypad(*c->window, TRUE);
+    c->nodelay(*c->window, TRUE);
+    terminal_colours(c);
     return true;
 }
 
-void terminal_suspend(void)
+void terminal_suspend(const struct terminal_state *t)
 {
-    endwin();
+    t->curses->endwin();
 }
 
 void terminal_retake(const struct terminal_state *t)
 {
-    reset_prog_mode();
+    t->curses->reset_prog_mode();
     (void)!write(t->output, t->retake, strlen(t->retake));
 }
 
-void terminal_resume(void)
+void terminal_resume(const struct terminal_state *t)
 {
-    clearok(curscr, TRUE);
-    refresh();
-    keypad(stdscr, TRUE); /* else not before the next key is read, which would be too late */
+    const struct curses *c = t->curses;
+    c->clearok(*c->screen, TRUE);
+    c->wrefresh(*c->window);
+    c->keypad(*c->window, TRUE); /* else not before the next key is read, which would be too late */
 }
 
 void terminal_measure(const struct terminal_state *t, size_t *rows, size_t *columns)
 {
     enum { MOST_ROWS = 1000, MOST_COLUMNS_WIDE = 2000 };
+    const struct curses *c = t->curses;
     struct winsize size = {0};
     if (!ioctl(t->output, TIOCGWINSZ, &size) && size.ws_row && size.ws_col &&
-        (size.ws_row != LINES || size.ws_col != COLS))
-        resizeterm(size.ws_row < MOST_ROWS ? size.ws_row : MOST_ROWS,
-                   size.ws_col < MOST_COLUMNS_WIDE ? size.ws_col : MOST_COLUMNS_WIDE);
-    *rows = (size_t)LINES;
-    *columns = (size_t)COLS;
+        (size.ws_row != *c->lines || size.ws_col != *c->columns))
+        c->resizeterm(size.ws_row < MOST_ROWS ? size.ws_row : MOST_ROWS,
+                      size.ws_col < MOST_COLUMNS_WIDE ? size.ws_col : MOST_COLUMNS_WIDE);
+    *rows = (size_t)*c->lines;
+    *columns = (size_t)*c->columns;
 }
 
 /* --- drawing --------------------------------------------------------------------------------- */
 
-static void terminal_put(size_t row, size_t column, const struct cell *cell)
+static void terminal_put(const struct curses *c, size_t row, size_t column, const struct cell *cell)
 {
     wchar_t text[2] = {(wchar_t)cell->character, 0};
-    short pair = has_colors() ? (short)(cell->style & STYLE_COLOUR) : 0;
+    short pair = c->has_colors() ? (short)(cell->style & STYLE_COLOUR) : 0;
     attr_t attributes = A_NORMAL;
-    cchar_t c;
+    cchar_t drawn;
     attributes |= cell->style & STYLE_BOLD ? A_BOLD : 0;
     attributes |= cell->style & STYLE_REVERSE ? A_REVERSE : 0;
     attributes |= cell->style & STYLE_UNDERLINE ? A_UNDERLINE : 0;
-    if (setcchar(&c, text, attributes, pair, NULL) == OK)
-        mvadd_wch((int)row, (int)column, &c);
+    if (c->setcchar(&drawn, text, attributes, pair, NULL) == OK &&
+        c->wmove(*c->window, (int)row, (int)column) == OK)
+        c->wadd_wch(*c->window, &drawn);
 }
 
-void terminal_paint(const struct surface *s, const struct cursor_place *cursor)
+void terminal_paint(const struct terminal_state *t, const struct surface *s,
+                    const struct cursor_place *cursor)
 {
+    const struct curses *c = t->curses;
     for (size_t row = 0; row < s->rows; row++)
         for (size_t column = 0; column < s->columns; column++) {
             const struct cell *cell = surface_cell(s, row, column);
             if (cell->columns)
-                terminal_put(row, column, cell);
+                terminal_put(c, row, column, cell);
         }
-    curs_set(cursor->is_shown);
+    c->curs_set(cursor->is_shown);
     if (cursor->is_shown)
-        move((int)cursor->row, (int)cursor->column);
-    refresh();
+        c->wmove(*c->window, (int)cursor->row, (int)cursor->column);
+    c->wrefresh(*c->window);
 }
 
 /* --- keys ------------------------------------------------------------------------------------ */
 
-uint32_t terminal_key(void)
+uint32_t terminal_key(const struct terminal_state *t)
 {
     static const struct {
         wint_t curses;
@@ -196,7 +208,7 @@ uint32_t terminal_key(void)
                 {KEY_HOME, PRESS_HOME},     {KEY_END, PRESS_END},
                 {KEY_ENTER, PRESS_ENTER},   {KEY_BACKSPACE, PRESS_BACKSPACE}};
     wint_t c;
-    int kind = get_wch(&c);
+    int kind = t->curses->wget_wch(*t->curses->window, &c);
     if (kind == ERR)
         return PRESS_NONE;
     if (kind != KEY_CODE_YES)
@@ -216,17 +228,24 @@ bool terminal_find(struct terminal_state *t, struct err *e)
                       "'graph' and 'cover' print, 'monarc html' makes a page");
 }
 
+void terminal_forget(struct terminal_state *t)
+{
+    (void)t;
+}
+
 bool terminal_open(const struct terminal_state *t, struct err *e)
 {
     return terminal_find(&(struct terminal_state){.input = t->input}, e);
 }
 
-void terminal_suspend(void)
+void terminal_suspend(const struct terminal_state *t)
 {
+    (void)t;
 }
 
-void terminal_resume(void)
+void terminal_resume(const struct terminal_state *t)
 {
+    (void)t;
 }
 
 void terminal_retake(const struct terminal_state *t)
@@ -239,13 +258,15 @@ void terminal_measure(const struct terminal_state *t, size_t *rows, size_t *colu
     (void)t, *rows = *columns = 0;
 }
 
-void terminal_paint(const struct surface *s, const struct cursor_place *cursor)
+void terminal_paint(const struct terminal_state *t, const struct surface *s,
+                    const struct cursor_place *cursor)
 {
-    (void)s, (void)cursor;
+    (void)t, (void)s, (void)cursor;
 }
 
-uint32_t terminal_key(void)
+uint32_t terminal_key(const struct terminal_state *t)
 {
+    (void)t;
     return PRESS_NONE;
 }
 

@@ -14,8 +14,9 @@ struct terminal_state {
     int input, output; /* descriptors; output is standard output */
     bool owns_input;   /* opened here: standard input is no terminal */
     struct termios modes;
-    char restore[256]; /* what ends the other screen and colours, and shows the cursor */
-    char retake[256];  /* what begins the other screen */
+    char restore[256];     /* what ends the other screen and colours, and shows the cursor */
+    char retake[256];      /* what begins the other screen */
+    struct curses *curses; /* NULL: not loaded */
 };
 
 /* Looks whether there is a terminal that will do, and remembers how it was. */
@@ -31,8 +32,8 @@ void terminal_put_back(const struct terminal_state *t);
 MUST_CHECK bool terminal_open(const struct terminal_state *t, struct err *e);
 
 /* Gives it back; terminal_resume() takes it again. */
-void terminal_suspend(void);
-void terminal_resume(void);
+void terminal_suspend(const struct terminal_state *t);
+void terminal_resume(const struct terminal_state *t);
 
 /* Takes it again after somebody else has put it back; terminal_resume() is to follow. */
 void terminal_retake(const struct terminal_state *t);
@@ -40,9 +41,10 @@ void terminal_retake(const struct terminal_state *t);
 /* Asks the system for the size and tells curses. */
 void terminal_measure(const struct terminal_state *t, size_t *rows, size_t *columns);
 
-void terminal_paint(const struct surface *s, const struct cursor_place *cursor);
+void terminal_paint(const struct terminal_state *t, const struct surface *s,
+                    const struct cursor_place *cursor);
 
 /* The next key that has arrived, or PRESS_NONE; does not wait. */
-uint32_t terminal_key(void);
+uint32_t terminal_key(const struct terminal_state *t);
 
 #endif

@@ -1,0 +1,18 @@
+/* dlopen(), without its ways to go wrong. */
+#include "base/late.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+void *late_open(const char *name)
+{
+    return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* POSIX lets the address of a function be kept in an object pointer, C's type system does not. */
+bool late_find(void *library, const char *name, void *into)
+{
+    void *found = dlsym(library, name);
+    memcpy(into, &found, sizeof found);
+    return found;
+}
