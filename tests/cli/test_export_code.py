@@ -301,6 +301,20 @@ class Samples(Case):
         self.assertEqual(by_address, wanted)
         self.assertTrue(any(name == "mix [inlined]" for name, _ in found.costs()))
 
+    def test_recursion(self):
+        """A stack counts once: at the call that made the outermost frame of a function."""
+        run = Run("./work")
+        number = run.object(FILE, str(self.program.path), low=0x401000, high=0x402000)
+        run.process(7, 1, number, "work")
+        run.thread(0, 7, "work", PERIOD)
+        first, second = self.program.sites("twice", "leaf")
+        at = self.program.starts("leaf")[0]
+        run.sample([(number, first + 1), (number, at)], 3)
+        run.sample([(number, first + 1), (number, at), (number, second + 1), (number, at)], 5)
+        run.write(self.dir / "recursion")
+        found, *_ = self.check_equal("--no-inlines", "--force", "recursion")
+        self.assertEqual({row[2]: row[4] for row in found.calls}, {first: 8 * PERIOD})
+
     def test_model_and_parts(self):
         for options in (["--model"], ["--focus", "^leaf$"], ["--focus", "mix"], ["--program", "work"]):
             self.check_equal(*self.arguments(*options))
