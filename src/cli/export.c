@@ -1,13 +1,15 @@
 /* monarc export: a profile as a file that another tool opens. */
 #include "base/file.h"
 #include "cli/view.h"
+#include "profile/analysis/exchange/exchange_code.h"
 #include "profile/export/exports.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPTION_FORMAT, OPTION_OUTPUT, OPTION_NO_INLINES, OPTION_MODEL, OPTION_OWN };
+enum { OPTION_FORMAT, OPTION_OUTPUT, OPTION_ASM, OPTION_NO_INLINES, OPTION_MODEL, OPTION_OWN };
 
 /* Options in common with the reports, in the order in which they stand in OPTIONS. */
 static const int VIEW_ROWS[] = {
@@ -24,6 +26,7 @@ static const struct option_row OPTIONS[] = {
      "speedscope",
      "what to write; must be given"},
     {'o', "output", "FILE", "where it goes (default, and -: standard output)"},
+    {0, "asm", NULL, "of callgrind: costs and calls by instruction, not by function"},
     {0, "no-inlines", NULL, "leave functions out where they were inlined"},
     {0, "model", NULL, "paths and times along calls by gprof's model, not by recorded stacks"},
     {0, "word", "32|64", "pointer size of the profiled machine (default: deduce)"},
@@ -45,7 +48,7 @@ struct request {
     struct view_options view;
     const struct export_format *format;
     const char *output;
-    bool no_inlines;
+    bool no_inlines, has_code;
 };
 
 static bool export_take(void *request, int row, const char *value, struct err *e)
@@ -54,6 +57,7 @@ static bool export_take(void *request, int row, const char *value, struct err *e
     switch (row) {
     case OPTION_FORMAT: return (r->format = export_format_find(value, e)) != NULL;
     case OPTION_OUTPUT: r->output = value; return true;
+    case OPTION_ASM: return r->has_code = true;
     case OPTION_NO_INLINES: return r->no_inlines = true;
     case OPTION_MODEL: r->view.session.measures_graph = false; return true;
     default: return view_option(&r->view, VIEW_ROWS[row - OPTION_OWN], value, e);
@@ -67,6 +71,8 @@ struct making {
     struct named_frames frames;
     struct names names;
     struct call_tree tree;
+    uint32_t *merged; /* per node of the run: its node of the tree; NULL: there is no tree */
+    struct exchange_code code;
 };
 
 static void export_use_stacks(struct making *m, const struct request *r, struct exchange_input *in)
@@ -79,13 +85,13 @@ static void export_use_stacks(struct making *m, const struct request *r, struct 
     named_frames_make(&m->frames, &frames, &s->arena);
     names_init(&m->names, &m->frames.functions, r->view.session.no_demangle ? NULL : "auto",
                &s->arena);
-    uint32_t *merged = ARENA_NEW(&s->arena, uint32_t, s->recorded.run.nodes.len);
+    m->merged = ARENA_NEW(&s->arena, uint32_t, s->recorded.run.nodes.len);
     call_tree_init_merged(&m->tree, &s->recorded.run, s->recorded.weights.node, &m->frames.frames,
-                          merged);
+                          m->merged);
     if (r->format->tells_threads)
         exchange_thread_shares(in,
                                &(struct exchange_samples){&s->recorded.run, &s->recorded.choice,
-                                                          s->recorded.weights.node, merged},
+                                                          s->recorded.weights.node, m->merged},
                                &s->arena);
     in->names = &m->names;
     in->tree = &m->tree;
@@ -113,6 +119,29 @@ static const bool *export_choose(struct making *m, struct request *r,
     return selected;
 }
 
+/* Who disassembles a program may be in another folder. */
+static void export_name_program(struct session *s, struct exchange *x)
+{
+    char *path = s->folder ? NULL : realpath(x->objects.at[0].path, NULL);
+    if (path)
+        x->objects.at[0].path = arena_copy(&s->arena, path, strlen(path));
+    free(path);
+}
+
+static void export_make_code(struct making *m, const struct exchange_input *in, struct exchange *x)
+{
+    struct session *s = m->session;
+    struct exchange_code_input code = {.from = in,
+                                       .functions = &s->functions,
+                                       .profile = &s->profile,
+                                       .run = s->folder ? &s->recorded.run : NULL,
+                                       .weights = s->recorded.weights.node,
+                                       .merged = m->merged};
+    exchange_code_make(&m->code, x, &code, &s->arena);
+    export_name_program(s, x);
+    x->code = &m->code;
+}
+
 static void export_make(struct making *m, struct request *r, struct exchange *x)
 {
     struct session *s = m->session;
@@ -122,11 +151,14 @@ static void export_make(struct making *m, struct request *r, struct exchange *x)
                                 .first_inlined = s->functions.len,
                                 .objects = session_objects(s),
                                 .objects_len = session_objects_len(s),
-                                .space = s->folder ? &s->recorded.space : NULL};
+                                .space = s->folder ? &s->recorded.space : NULL,
+                                .keeps_frames = r->has_code};
     if (s->graph.is_measured)
         export_use_stacks(m, r, &in);
     in.selected = export_choose(m, r, &in);
     exchange_make(x, &in, &s->arena);
+    if (r->has_code)
+        export_make_code(m, &in, x);
 }
 
 /* --- where it goes --------------------------------------------------------------------------- */
@@ -169,9 +201,13 @@ static bool export_report(struct session *s, void *request, struct out *out, str
     struct exchange x;
     if (!r->format)
         return err_set(e, "export needs --format NAME; see 'monarc export --help'");
+    if (r->has_code && !r->format->tells_code)
+        return err_set(e, "%s has no place for instructions; --asm is of callgrind",
+                       r->format->name);
     export_make(&m, r, &x);
     bool ok = export_write_to(r, &x, out, e);
     exchange_deinit(&x);
+    exchange_code_deinit(&m.code);
     call_tree_deinit(&m.tree);
     return ok;
 }
@@ -194,7 +230,8 @@ const struct command command_export = {
         "'monarc run' leaves, or perf.data or another profiler's file (docs/import.md). The "
         "formats, and who reads them:\n"
         "\n"
-        "  callgrind   KCachegrind, QCachegrind, callgrind_annotate: functions and calls\n"
+        "  callgrind   KCachegrind, QCachegrind, callgrind_annotate: functions and calls, and\n"
+        "              instructions (--asm)\n"
         "  cpuprofile  Chrome's DevTools, VS Code, Firefox' profiler: call paths\n"
         "  dot         Graphviz: the graph of what has half a percent of the time\n"
         "  folded      flamegraph.pl, inferno, speedscope: call paths, one a line\n"
@@ -216,6 +253,7 @@ const struct command command_export = {
         "Examples:\n"
         "  monarc export --format pprof -o prog.pb.gz prog.monarc\n"
         "  monarc export --format callgrind -o callgrind.out.prog ./prog gmon.out\n"
+        "  monarc export --format callgrind --asm -o callgrind.out.prog prog.monarc\n"
         "  monarc export --format dot ./prog | dot -Tsvg -o graph.svg\n",
     .options = OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,

@@ -236,14 +236,6 @@ static struct disassembler *annotate_disassembler_for(struct listing *l, uint32_
     return l->of[object];
 }
 
-static bool annotate_is_compressed(const struct making *m, uint32_t function)
-{
-    const struct function *f = &m->in->functions->at[function];
-    size_t len;
-    const struct object_symbol *symbols = object_symbols(m->in->objects[f->object], &len, NULL);
-    return f->symbol < len && symbols[f->symbol].is_compressed;
-}
-
 static double annotate_samples_within(struct listing *l, uint64_t start, uint64_t end)
 {
     const struct source_lines *s = l->m->s;
@@ -283,7 +275,7 @@ static void annotate_list_stretch(struct listing *l, const struct source_stretch
         out->is_machine_unknown = true;
         return;
     }
-    disassembler_compressed(d, annotate_is_compressed(l->m, s->function));
+    disassembler_compressed(d, function_is_compressed(f, s->function, l->m->in->objects[object]));
     for (uint64_t at = s->start; disassemble(d, at - base, s->end - base, &i); at += i.bytes) {
         uint32_t target = i.has_target ? functions_find(f, i.target + base) : NO_FUNCTION;
         struct annotated_instruction shown = {

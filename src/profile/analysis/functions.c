@@ -173,3 +173,11 @@ void functions_native(struct functions *f, struct object *o, struct arena *a)
         f->at[i].is_function = true;
     functions_index(f, a);
 }
+
+bool function_is_compressed(const struct functions *f, uint32_t function, struct object *o)
+{
+    size_t len;
+    const struct object_symbol *symbols = object_symbols(o, &len, NULL);
+    uint32_t symbol = f->at[function].symbol;
+    return symbol < len && symbols[symbol].is_compressed;
+}

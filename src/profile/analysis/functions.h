@@ -72,6 +72,9 @@ void functions_order_names(struct functions *f, struct arena *a);
 /* The function that owns `address`, or NO_FUNCTION. */
 uint32_t functions_find(const struct functions *f, uint64_t address);
 
+/* Whether its code is Thumb, MIPS16 or microMIPS code, by the object that it is in. */
+bool function_is_compressed(const struct functions *f, uint32_t function, struct object *o);
+
 /* Makes the lookup tables; whoever fills a table calls it. */
 void functions_index(struct functions *f, struct arena *a);
 

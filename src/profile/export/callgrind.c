@@ -1,7 +1,9 @@
 /* Callgrind's output format, version 1: for KCachegrind, QCachegrind and callgrind_annotate. Costs
- * stand at the line where a function begins; calls have exact counts. What a call cost is added up
+ * stand at the line where a function begins, or, if the exchange has the code, at each instruction
+ * with its line; calls have exact counts. What a call cost is added up
  * by those who read it, so nothing is in it twice: see exchange.h. */
 #include "base/intern.h"
+#include "profile/analysis/exchange/exchange_code.h"
 #include "profile/export/exports.h"
 
 /* A name is spelled out once; after that its number is enough. */
@@ -50,15 +52,56 @@ static void callgrind_place(struct callgrind *c, uint32_t number, bool is_callee
                    f->is_inlined ? " [inlined]" : "");
 }
 
-static void callgrind_cost(struct callgrind *c, uint32_t line, uint64_t cost)
+static void callgrind_position(struct callgrind *c, uint64_t address, uint32_t line)
 {
-    out_printf(c->out, "%u %lu\n", line, (unsigned long)cost);
+    if (c->x->code)
+        out_printf(c->out, "0x%lx ", (unsigned long)address);
+    out_printf(c->out, "%u", line);
+}
+
+static void callgrind_cost(struct callgrind *c, const struct exchange_spot *at)
+{
+    callgrind_position(c, at->address, at->line);
+    out_printf(c->out, " %lu\n", (unsigned long)at->cost);
+}
+
+static void callgrind_own(struct callgrind *c, uint32_t number)
+{
+    const struct exchange_function *f = &c->x->functions.at[number];
+    const struct exchange_code *code = c->x->code;
+    struct exchange_spot begin = {.line = f->line, .cost = f->self};
+    if (code)
+        begin.address = code->entry[number];
+    if (!code || !f->self)
+        callgrind_cost(c, &begin);
+    for (uint32_t i = code ? code->self.first[number] : 0; code && i < code->self.first[number + 1];
+         i++)
+        callgrind_cost(c, &code->self.all.at[i]);
 }
 
 /* Readers take what a call cost for the caller's own if it was never called. */
-static uint64_t callgrind_calls(const struct exchange_arc *arc)
+static void callgrind_call(struct callgrind *c, uint32_t callee, const struct exchange_spot *from)
 {
-    return arc->calls ? arc->calls : 1;
+    callgrind_place(c, callee, true);
+    out_printf(c->out, "calls=%lu ", (unsigned long)(from->calls ? from->calls : 1));
+    callgrind_position(c, c->x->code ? c->x->code->entry[callee] : 0,
+                       c->x->functions.at[callee].line);
+    out_char(c->out, '\n');
+    callgrind_cost(c, from);
+}
+
+static void callgrind_arc(struct callgrind *c, size_t number)
+{
+    const struct exchange_arc *arc = &c->x->arcs.at[number];
+    const struct exchange_code *code = c->x->code;
+    if (!code)
+        callgrind_call(c, arc->callee,
+                       &(struct exchange_spot){.line = c->x->functions.at[arc->caller].line,
+                                               .calls = arc->calls,
+                                               .cost = arc->cost});
+    for (uint32_t i = code ? code->calls.first[number] : 0;
+         code && i < code->calls.first[number + 1]; i++)
+        callgrind_call(c, arc->callee, &code->calls.all.at[i]);
 }
 
 static size_t callgrind_function(struct callgrind *c, uint32_t number, size_t arc)
@@ -70,13 +113,9 @@ static size_t callgrind_function(struct callgrind *c, uint32_t number, size_t ar
         return arc;
     out_char(c->out, '\n');
     callgrind_place(c, number, false);
-    callgrind_cost(c, f->line, f->self);
-    for (; arc < c->x->arcs.len && arcs[arc].caller == number; arc++) {
-        callgrind_place(c, arcs[arc].callee, true);
-        out_printf(c->out, "calls=%lu %u\n", (unsigned long)callgrind_calls(&arcs[arc]),
-                   c->x->functions.at[arcs[arc].callee].line);
-        callgrind_cost(c, f->line, arcs[arc].cost);
-    }
+    callgrind_own(c, number);
+    for (; arc < c->x->arcs.len && arcs[arc].caller == number; arc++)
+        callgrind_arc(c, arc);
     return arc;
 }
 
@@ -98,11 +137,14 @@ static void callgrind_head(struct callgrind *c)
     if (x->is_model)
         out_str(c->out, "desc: Model: times of calls are estimated by call counts\n");
     if (callgrind_has_uncounted(x))
-        out_str(c->out, "desc: Calls: those that were seen on stacks and not counted stand as 1\n");
+        out_printf(c->out,
+                   "desc: Calls: those that were seen on stacks and not counted stand as 1%s\n",
+                   x->code ? " for each instruction" : "");
     if (s->unknown_callers)
         out_printf(c->out, "desc: Left out: %lu calls from outside of all functions\n",
                    (unsigned long)s->unknown_callers);
-    out_printf(c->out, "positions: line\nevent: Cost : %s, %s\nevents: Cost\n", x->event, x->unit);
+    out_printf(c->out, "positions:%s line\nevent: Cost : %s, %s\nevents: Cost\n",
+               x->code ? " instr" : "", x->event, x->unit);
 }
 
 static void callgrind_number_files(struct callgrind *c, struct arena *a)

@@ -2,16 +2,16 @@
 #include "profile/export/exports.h"
 
 const struct export_format export_formats[] = {
-    {"callgrind", callgrind_export, false, false},
-    {"cpuprofile", cpuprofile_export, true, false},
-    {"dot", dot_export, false, false},
-    {"folded", folded_export, true, false},
-    {"otlp", otlp_export, true, false},
-    {"parquet", parquet_export, true, false},
-    {"parquet-calls", parquet_calls_export, false, false},
-    {"parquet-functions", parquet_functions_export, false, false},
-    {"pprof", pprof_export, false, true},
-    {"speedscope", speedscope_export, true, false},
+    {"callgrind", callgrind_export, false, false, true},
+    {"cpuprofile", cpuprofile_export, true, false, false},
+    {"dot", dot_export, false, false, false},
+    {"folded", folded_export, true, false, false},
+    {"otlp", otlp_export, true, false, false},
+    {"parquet", parquet_export, true, false, false},
+    {"parquet-calls", parquet_calls_export, false, false, false},
+    {"parquet-functions", parquet_functions_export, false, false, false},
+    {"pprof", pprof_export, false, true, false},
+    {"speedscope", speedscope_export, true, false, false},
 };
 const size_t export_formats_len = sizeof export_formats / sizeof *export_formats;
 

@@ -19,6 +19,7 @@ struct export_format {
     export_writer *write;
     bool needs_samples; /* it has paths alone, and no place for calls without time */
     bool tells_threads; /* it says whose time a path's was */
+    bool tells_code;    /* it has a place for instructions, where they are asked for */
 };
 
 extern const struct export_format export_formats[];

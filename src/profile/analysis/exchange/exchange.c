@@ -294,9 +294,11 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
     exchange_take_rest(&m);
     exchange_take_called(&m);
     exchange_link_children(&m);
-    if (in->shares_len)
+    if (in->tree && (in->shares_len || in->keeps_frames))
         m.frame_of = ARENA_NEW(a, uint32_t, in->tree->len);
     exchange_order_frames(&m);
+    x->function_of = m.of;
+    x->frame_of = m.frame_of;
     if (in->shares_len)
         exchange_split(x, in, m.frame_of);
     struct exchange_costs costs = {x, in->graph, m.of, m.rest, m.scale};

@@ -17,6 +17,8 @@
 #include "profile/analysis/recording/run_choice.h"
 #include "profile/analysis/summary.h"
 
+struct exchange_code; /* exchange_code.h */
+
 enum { EXCHANGE_NOWHERE = UINT32_MAX }; /* instead of an object: of what stands for no code */
 
 struct exchange_object {
@@ -41,6 +43,7 @@ struct exchange_function {
 struct exchange_frame {
     uint32_t parent, depth, function;
     bool is_estimate;
+    bool is_outermost; /* of those of its function on the path; unless it is a model */
     uint64_t self;
 };
 
@@ -67,8 +70,11 @@ struct exchange {
     uint32_t program; /* of these, or EXCHANGE_NOWHERE */
     VEC(struct exchange_function) functions;
     VEC(struct exchange_frame) frames;
-    VEC(struct exchange_part) parts; /* by frame, then thread; none: threads are not told apart */
-    VEC(struct exchange_arc) arcs;   /* by caller, then callee */
+    VEC(struct exchange_part) parts;  /* by frame, then thread; none: threads are not told apart */
+    VEC(struct exchange_arc) arcs;    /* by caller, then callee */
+    const uint32_t *function_of;      /* per function and cycle of the input, or EXCHANGE_NOWHERE */
+    const uint32_t *frame_of;         /* per node of the tree, 0: none; NULL unless asked for */
+    const struct exchange_code *code; /* NULL unless whoever made the exchange made that, too */
 };
 
 /* Weight of one thread's samples that hit a node of the tree. */
@@ -90,6 +96,7 @@ struct exchange_input {
                            * calls of and by them; NULL: everything */
     const struct exchange_share *shares;
     size_t shares_len; /* 0: threads are not told apart */
+    bool keeps_frames; /* frame_of is wanted */
 };
 
 /* Finds the shares of the samples of a tree's run; `merged` is what call_tree_init_merged() says.

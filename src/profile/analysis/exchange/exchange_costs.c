@@ -37,12 +37,11 @@ static uint64_t *costs_totals(const struct exchange *x, struct arena *a)
 }
 
 /* The outermost frame of a function alone is booked. */
-static void costs_book(struct costs_making *m, uint64_t total, const struct exchange_frame *f,
-                       bool is_outermost)
+static void costs_book(struct costs_making *m, uint64_t total, const struct exchange_frame *f)
 {
     struct exchange_function *function = &m->x->functions.at[f->function];
     function->self += f->self;
-    if (!is_outermost)
+    if (!f->is_outermost)
         return;
     function->total += total;
     if (f->depth > 1)
@@ -58,12 +57,13 @@ static void costs_walk(struct costs_making *m, struct arena *a)
     uint32_t *around = ARENA_NEW(a, uint32_t, x->functions.len + 1);
     uint32_t depth = 0;
     for (uint32_t i = 1; i < x->frames.len; i++) {
-        const struct exchange_frame *f = &x->frames.at[i];
+        struct exchange_frame *f = &x->frames.at[i];
         for (; depth >= f->depth; depth--)
             around[path[depth]]--;
         depth = f->depth;
         path[depth] = f->function;
-        costs_book(m, total[i], f, !around[f->function]++);
+        f->is_outermost = !around[f->function]++;
+        costs_book(m, total[i], f);
     }
 }
 
