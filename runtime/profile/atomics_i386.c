@@ -1,9 +1,12 @@
 /* What gcc calls for atomic operations on 64-bit words of a 32-bit x86 when it is kept from vector
  * registers. libatomic has them as well, but the recorder needs no other library.
+ * On other machines the file is empty.
  *
  * Specification: gcc's "Library interface" of atomics; CMPXCHG8B of the Pentium. */
 #include <stdbool.h>
 #include <stdint.h>
+
+#if defined(__i386__)
 
 #define CALLED(name) __asm__(#name) __attribute__((visibility("hidden")))
 
@@ -65,3 +68,5 @@ bool compare_exchange(volatile uint64_t *at, uint64_t *expected, uint64_t wanted
     *expected = was;
     return was == last;
 }
+
+#endif
