@@ -18,7 +18,7 @@ from harness import ROOT, monarc
 from parts import load_tests, slow
 
 ARCS = ROOT / "tests/data/arc-files"
-DTD = ROOT / "tests/data/cover/coverage-04.dtd"
+DTD = ROOT / "tests/data/grammars/cobertura.dtd"
 
 PROGRAM = """\
 #include <stdio.h>

@@ -102,7 +102,7 @@ void coverage_jacoco(struct out *out, const struct coverage_report *s,
     struct arena scratch = {0};
     const struct coverage_result *r = s->result;
     const uint32_t *order = sources_by_folder(r, &scratch);
-    out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
+    out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                  "<!DOCTYPE report PUBLIC \"-//JACOCO//DTD Report 1.1//EN\" \"report.dtd\">\n"
                  "<report");
     xml_attribute(out, "name", s->root ? s->root : "");
