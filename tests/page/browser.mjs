@@ -207,7 +207,12 @@ async function checkFlamePart(visit, name) {
     const picture = () => visit.page.$eval("canvas", canvas => canvas.toDataURL());
     const box = await (await visit.page.$("canvas")).boundingBox();
     const seen = [await picture()];
-    const look = async () => { await visit.settled(); seen.push(await picture()); };
+    /* The browser hands on what the wheel does, and draws, when it comes to it. */
+    const isOther = was => document.querySelector("canvas").toDataURL() !== was;
+    const look = async () => {
+        await visit.page.waitForFunction(isOther, seen.at(-1), { timeout: 5000 }).catch(() => undefined);
+        seen.push(await picture());
+    };
     await visit.press("+", "+");
     await look();
     await visit.press("Shift+ArrowRight");
