@@ -66,6 +66,13 @@ class Grammars(unittest.TestCase):
                     root = self.validate(name, name + ".xml")
                     self.assertEqual(getattr(self, "lines_of_" + name)(root), lines["all"], name)
 
+    def test_no_source_is_left(self):
+        self.cover("plain.c", PLAIN)
+        for name in "cobertura", "jacoco", "clover", "sonarqube":
+            self.run_in(MONARC, "cover", "-q", "--exclude", "*", "--format", f"{name}={name}.xml", ".")
+            root = self.validate(name, name + ".xml")
+            self.assertEqual(getattr(self, "lines_of_" + name)(root), 0, name)
+
     def lines_of_cobertura(self, root):
         return int(root.get("lines-valid"))
 
