@@ -145,7 +145,8 @@ bool sys_map_over(uintptr_t at, size_t bytes)
     return !sys_failed(sys_mmap(at, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 }
 
-/* 32-bit machines take a 64-bit argument in two halves. */
+/* 32-bit machines take a 64-bit argument in two halves: here as x86 has them. Arm wants a pair of
+ * registers that begins at an even one. */
 #if __SIZEOF_LONG__ == 4
 long sys_allocate(int fd, uint64_t at, uint64_t bytes)
 {
