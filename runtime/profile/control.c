@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 
 #define BYTES_OF(capacity) \
     (MONARC_CONTROL_HEADER_BYTES + (size_t)(capacity)*MONARC_CONTROL_RECORD_BYTES)

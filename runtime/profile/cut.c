@@ -4,7 +4,6 @@
 #include "../common/sys.h"
 
 #include <monarc/sidecar.h>
-#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 

@@ -19,11 +19,8 @@ EXPORT void __sanitizer_cov_pcs_init(const uintptr_t *start, const uintptr_t *st
 
 void __cyg_profile_func_enter(void *self, void *from)
 {
-    if (!monarc_recording)
-        return;
-    uint64_t place = arc_place((uintptr_t)from, (uintptr_t)self);
-    if (!segment_count(monarc_slot.arcs, place, (uintptr_t)from, (uintptr_t)self))
-        monarc_arc_slow((uintptr_t)from, (uintptr_t)self);
+    if (monarc_recording)
+        arc_count((uintptr_t)from, (uintptr_t)self);
 }
 
 void __cyg_profile_func_exit(void *self, void *from)

@@ -6,27 +6,20 @@
 #include "arcs.h"
 #include "thread.h"
 
-static inline void count_call(uintptr_t from, uintptr_t self)
-{
-    if (!monarc_recording)
-        return;
-    uint64_t place = arc_place(from, self);
-    if (!segment_count(monarc_slot.arcs, place, from, self))
-        monarc_arc_slow(from, self);
-}
-
 #if defined(__i386__)
 __attribute__((visibility("hidden"))) void monarc_mcount(uintptr_t from, uintptr_t self);
 
 void monarc_mcount(uintptr_t from, uintptr_t self)
 {
-    count_call(from, self);
+    if (monarc_recording)
+        arc_count(from, self);
 }
 #else
 __attribute__((visibility("default"))) void _mcount(void *from);
 
 void _mcount(void *from)
 {
-    count_call((uintptr_t)from, (uintptr_t)__builtin_return_address(0));
+    if (monarc_recording)
+        arc_count((uintptr_t)from, (uintptr_t)__builtin_return_address(0));
 }
 #endif

@@ -7,8 +7,6 @@
 #include "../../common/text.h"
 #include "stack.h"
 
-#include <sys/mman.h>
-
 #define PAGE         4096
 #define RING_BYTES   ((uint64_t)8 * PAGE)
 #define MOST_RINGS   256 /* each pins its pages */
@@ -38,11 +36,6 @@ void ring_attributes(struct perf_event_attr *a)
     a->wakeup_events = 0; /* nobody polls; each wakeup would be an interrupt of its own */
 }
 
-static void *map(int fd, size_t bytes)
-{
-    return sys_map(bytes, fd, 0);
-}
-
 bool ring_map(struct process *p, struct thread *t, int fd, int alarm)
 {
     uint64_t mask;
@@ -55,8 +48,8 @@ bool ring_map(struct process *p, struct thread *t, int fd, int alarm)
     process_unlock(p, &mask);
     if (!may || !t->ring)
         return false;
-    struct perf_event_mmap_page *pages = map(fd, PAGE + RING_BYTES);
-    t->ring->alarm = pages ? map(alarm, PAGE) : NULL;
+    struct perf_event_mmap_page *pages = sys_map(PAGE + RING_BYTES, fd, 0);
+    t->ring->alarm = pages ? sys_map(PAGE, alarm, 0) : NULL;
     if (!t->ring->alarm) {
         sys_pages_free(pages, PAGE + RING_BYTES);
         return false;

@@ -122,10 +122,11 @@ READS_STACK static uintptr_t caller_at_the_edge(uintptr_t pc, const uintptr_t *w
     const struct object *o = object_at(pc);
     if (n < 2 || !o || !is_profiled(o) || !read_checked(pc, b, sizeof b))
         return 0;
+    const bool is_64 = sizeof(void *) == 8;
     bool is_ret = b[0] == 0xc3, is_push = b[0] == 0x55; /* ret; push %rbp */
-    bool is_endbr = b[0] == 0xf3 && b[1] == 0x0f && b[2] == 0x1e && (b[3] & 0xfe) == 0xfa;
-    const unsigned char *move = b[0] == 0x48 ? b + 1 : b; /* mov %rsp,%rbp, or %esp,%ebp */
-    bool is_move = move[0] == 0x89 && move[1] == 0xe5;
+    bool is_endbr = b[0] == 0xf3 && b[1] == 0x0f && b[2] == 0x1e && b[3] == (is_64 ? 0xfa : 0xfb);
+    const unsigned char *move = b + is_64; /* mov %rsp,%rbp, or %esp,%ebp */
+    bool is_move = (!is_64 || b[0] == 0x48) && move[0] == 0x89 && move[1] == 0xe5;
     uintptr_t caller = is_ret || is_push || is_endbr ? words[0] : is_move ? words[1] : 0;
     return caller && object_at(caller) ? caller : 0;
 #else
