@@ -54,13 +54,15 @@ static struct profile copy_of(const struct profile *p)
     return copy;
 }
 
-/* `p` is normalized. */
+/* `p` is normalized. The hint says what old BSD files leave unsaid, the bytes of their header too: two
+ * empty bins at the front may look like the padding of Alphas. */
 static void check_round_trip(const struct format *f, const struct profile *p, unsigned word,
                              bool big_endian)
 {
     struct writer w = {.word = (uint8_t)word, .big_endian = big_endian};
     struct format_hint hint = {.word = (uint8_t)word,
-                               .order = big_endian ? ORDER_BIG : ORDER_LITTLE};
+                               .order = big_endian ? ORDER_BIG : ORDER_LITTLE,
+                               .bsd_header = BSD_HEADER};
     struct profile back = {0};
     struct err e = {0};
     if (f->write(&w, p, &e)) {

@@ -24,7 +24,7 @@ static void expect_documented(struct bytes page, const char *format)
     const char *last = memmem(line + 1, (size_t)(end - line - 1), "` | ", 4);
     assert_non_null(last);
     last += 4;
-    snprintf(path, sizeof path, "%s/%.*s", getenv("MONARC_SOURCE"), (int)strcspn(last, " "), last);
+    snprintf(path, sizeof path, "%s/%.*s", getenv("MONARC_SOURCE"), (int)strcspn(last, " ,"), last);
     if (!file_read(path, &test, &e))
         fail_msg("%s", e.line);
     struct bytes text = file_bytes(&test);
