@@ -54,8 +54,8 @@ static struct profile copy_of(const struct profile *p)
     return copy;
 }
 
-/* `p` is normalized. The hint says what old BSD files leave unsaid, the bytes of their header too: two
- * empty bins at the front may look like the padding of Alphas. */
+/* `p` is normalized. The hint says what old BSD files leave unsaid, the bytes of their header too:
+ * two empty bins at the front may look like the padding of Alphas. */
 static void check_round_trip(const struct format *f, const struct profile *p, unsigned word,
                              bool big_endian)
 {
