@@ -23,7 +23,7 @@ static struct coverage_ratio covered_lines(const struct coverage_result *r,
                                            const struct result_function *f)
 {
     struct coverage_ratio sum = {0};
-    const struct result_line *lines = r->lines.at + s->first_line;
+    const struct result_line *lines = vec_from(&r->lines, s->first_line);
     uint32_t first = PARTITION_POINT(s->lines, i, lines[i].line < f->start_line);
     for (uint32_t i = first; i < s->lines && lines[i].line <= f->end_line; i++) {
         sum.all++;

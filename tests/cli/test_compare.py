@@ -66,8 +66,10 @@ class Lines(unittest.TestCase):
     """diff --lines: a line is the same wherever its function has moved to in the file."""
     BODY = """KEEP int wide(int x)
 {
-    __asm__ volatile("nop;nop;nop;nop;nop;nop");
-    return helper(x);
+    __asm__ volatile(".rept 8; nop; .endr");
+    x = helper(x);
+    __asm__ volatile(".rept 40; nop; .endr");
+    return x;
 }
 void _start(void) { wide(7); for (;;) __asm__ volatile(""); }
 """
@@ -81,7 +83,7 @@ void _start(void) { wide(7); for (;;) __asm__ volatile(""); }
             folder = Path(scratch.name) / name
             folder.mkdir()
             build = Build(folder, "prog", head + between + self.BODY)
-            build.at["end"] = build.at["wide"] + build.size["wide"] - 3
+            build.at["end"] = build.at["wide"] + build.size["wide"] - 24
             build.size["end"] = 0
             self.builds.append(build)
         self.first = (head + self.BODY).splitlines().index("KEEP int wide(int x)") + 1

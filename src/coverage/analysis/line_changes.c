@@ -37,7 +37,7 @@ static const struct result_line *changes_line(const struct coverage_result *r,
 {
     if (!s)
         return NULL;
-    const struct result_line *lines = r->lines.at + s->first_line;
+    const struct result_line *lines = vec_from(&r->lines, s->first_line);
     uint32_t at = PARTITION_POINT(s->lines, i, lines[i].line < line);
     return at < s->lines && lines[at].line == line ? &lines[at] : NULL;
 }

@@ -172,8 +172,8 @@ static uint32_t lcov_items_of(const struct result_source *s, enum stage stage)
 static void lcov_print_records(struct out *out, const struct tracing *t, const struct part *p)
 {
     const struct result_source *s = &t->r->sources.at[p->source];
-    const struct result_function *functions = t->r->functions.at + s->first_function;
-    const struct result_line *lines = t->r->lines.at + s->first_line;
+    const struct result_function *functions = vec_from(&t->r->functions, s->first_function);
+    const struct result_line *lines = vec_from(&t->r->lines, s->first_line);
     switch (p->stage) {
     case STAGE_FUNCTIONS:
         if (!p->first)
