@@ -5,6 +5,7 @@
 #
 # The flags are the arguments after OUTDIR, else the environment's CFLAGS, else "-pg -g -O0".
 # CC, CXX and FC choose the compilers. A language without a compiler is left out, and said so.
+# ONLY, if set, is the one program to build.
 # It refuses to run the programs and writes nowhere but into OUTDIR.
 set -eu
 
@@ -28,6 +29,7 @@ esac
 build() {
     name=$1 compiler=$2
     shift 2
+    [ "${ONLY:-$name}" = "$name" ] || return 0
     if ! command -v "${compiler%% *}" >/dev/null 2>&1; then
         echo "build.sh: $name left out: no $compiler here" >&2
         return 0
