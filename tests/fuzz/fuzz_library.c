@@ -104,7 +104,7 @@ static void write_profile(const struct monarc_profile *p, struct monarc_profile 
     bool ok = monarc_profile_write(p, format, &out, &e);
     expect_reason(ok, &e, true); /* large counts take many records, up to the limit */
     monarc_profile_get_facts(p, &facts);
-    struct monarc_hint hint = {facts.pointer_bytes, facts.byte_order, 20};
+    struct monarc_hint hint = {facts.pointer_bytes, facts.byte_order, 0, 20};
     struct monarc_source in = monarc_from_bytes(out.bytes, out.len);
     if (ok && facts.histograms + facts.arcs + facts.blocks && format <= MONARC_GMON0) {
         /* Records that fit as bytes may not as what is read from them. */
