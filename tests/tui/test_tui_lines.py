@@ -89,8 +89,10 @@ class Lines(Case):
         screen.press("4", "Enter")
         screen.wait("source$")
         screen.press("g")
+        screen.wait(" 1/[0-9]+$")
         screen.type("/" + text)
         screen.press("Enter")
+        screen.wait(" (?!1/)[0-9]+/[0-9]+$")
         return screen
 
     def test_code(self):
