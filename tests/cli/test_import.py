@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 import unittest
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from harness import ROOT, main, monarc, monarc_json, monarc_path
@@ -120,6 +120,14 @@ def without_parameters(name):
     return re.sub(r"^\w+(?=std::)", "", re.sub(r"\((?!anonymous).*", "", name))
 
 
+def by_plain_name(shares):
+    """Added up where names differ in parameters or in underscores before them alone."""
+    sums = Counter()
+    for name, share in shares.items():
+        sums[without_parameters(name).lstrip("_")] += share
+    return sums
+
+
 @unittest.skipUnless(HAS_PERF, "perf may not record here")
 class PerfData(unittest.TestCase):
     @classmethod
@@ -144,13 +152,12 @@ class PerfData(unittest.TestCase):
 
     def compare(self, data, cut=0):
         """Aliases of libc's functions are several names of one address: what has a name on one side
-        alone is left out, as long as that is little of the program's own time. `cut`: how much
+        alone is left out (munmap and __munmap are one), as long as that is little of the program's own time. `cut`: how much
         of a caller's time perf may not have come to."""
         for column, with_children in (("self_samples", False), ("total_samples", True)):
             ours = shares_of_monarc(data, column)
             theirs = shares_of_perf(data, with_children)
-            ours = {without_parameters(n): s for n, s in ours.items()}
-            theirs = {without_parameters(n): s for n, s in theirs.items()}
+            ours, theirs = by_plain_name(ours), by_plain_name(theirs)
             common = [n for n in ours if n in theirs and ours[n] and theirs[n]]
             self.assertGreaterEqual(len(common), 2)
             for name in common:
