@@ -30,7 +30,8 @@ class Image:
             ident = file.read(16)
         self.bits = {1: 32, 2: 64}[ident[4]]
         self.big = ident[5] == 2
-        command = [nm, "-n"] + (["-l"] if lines else []) + [str(path)]
+        # Compilers' plugins, which nm loads unless it is told one, take longer than its own work.
+        command = [nm, "--plugin", "/dev/null", "-n"] + (["-l"] if lines else []) + [str(path)]
         listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         self.symbols = [s for s in map(self._symbol, listing.splitlines())
                         if s and s.kind in "tTW" and not s.name.startswith("$")]

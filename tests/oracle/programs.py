@@ -100,17 +100,15 @@ def compile_with(command, where=SOURCES, environment=None):
         raise Skip(f"{command[0]} failed: {result.stderr.strip().splitlines()[:1]}")
 
 
-def strtab_hazard(image_path):
+def strtab_hazard(image):
     """The name that makes GNU gprof judge the string behind it in .strtab, or None.
 
     A local name that ends in a dot and digits does that; it matters if the next one is refused.
     """
-    strings = subprocess.run(["readelf", "-p", ".strtab", str(image_path)], capture_output=True,
+    strings = subprocess.run(["readelf", "-p", ".strtab", str(image.path)], capture_output=True,
                              text=True, check=True).stdout
     names = re.findall(r"^  \[ *[0-9a-f]+\]  (.*)$", strings, re.M)
-    symbols = subprocess.run(["nm", str(image_path)], capture_output=True, text=True,
-                             check=True).stdout
-    local_text = set(re.findall(r" t (\S+)$", symbols, re.M))
+    local_text = {symbol.name for symbol in image.symbols if symbol.kind == "t"}
     accepted = re.compile(r"[^.$]*(\.(clone\.|constprop\.)?\d+)+")
     for place, name in enumerate(names):
         if name not in local_text or not accepted.fullmatch(name):
@@ -253,10 +251,10 @@ def build_program(folder, build, names, make_scenes, gprof):
     build(folder)
     # The same names everywhere, so that a case can leave them to their defaults.
     (folder / "a.out").symlink_to("image")
-    hazard = strtab_hazard(folder / "image")
+    image = profiles.Image(folder / "image", lines=folder.name != "many")
+    hazard = strtab_hazard(image)
     if hazard:
         raise Skip(f"GNU gprof judges the string after {hazard}")
-    image = profiles.Image(folder / "image", lines=folder.name != "many")
     levels = make_scenes(image, folder)
     if folder.name == "town":
         errors.make_inputs(folder, image)
