@@ -50,7 +50,7 @@ def sum_findings(log, slack=0.04):
 
 # (mode, number, whether it is left to the slow part)
 MODES = (("user-kernel", 2, False), ("short-calls", 4, True), ("threads", 3, True),
-         ("children", 3, True), ("bursts", 1, False), ("rare-bursts", .5, False),
+         ("children", 3, True), ("bursts", 1, False), ("rare-bursts", .5, True),
          ("short-threads", 2000, False), ("short-children", 2000, True),
          ("short-and-long", 1000, True), ("crowd", 2, True), ("exec-chain", 5, False))
 
@@ -127,9 +127,9 @@ def processes(t, work):
 
 
 def attaching(t, work, symbols):
-    program = subprocess.Popen([work, "threads", "4"], stdout=subprocess.PIPE, text=True)
-    time.sleep(0.3)
-    log = recording_log.record(options=("-p", str(program.pid), "-t", "1"))
+    program = subprocess.Popen([work, "threads", "3"], stdout=subprocess.PIPE, text=True)
+    time.sleep(0.1)
+    log = recording_log.record(options=("-p", str(program.pid), "-t", "0.8"))
     output = program.communicate()[0]
     by = log.by_function(symbols)
     t.clean("attached: samples of all threads", [] if by["burn_a"] and by["burn_b"] else [f"{by}"])
