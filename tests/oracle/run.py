@@ -5,7 +5,7 @@ usage: run.py [--monarc build/monarc] [--gprof gprof] [--work build/oracle] [-k 
               [--stderr] [--list] [--cold] [--failures N] [-j JOBS]
 
 Standard output and exit status must be equal byte for byte; standard error is reported, and counts
-only with --stderr. MONARC_PART=quick asks every sixteenth case of the large groups, =slow the others
+only with --stderr. MONARC_PART=quick asks every twentieth case of the large groups, =slow the others
 (tests/parts.py). Both programs are started with argv[0] = "gprof", in the same folder, under
 LC_ALL=C. The exit status is 0 if all is equal, 1 if not, 2 if it could not run.
 It refuses to judge inputs where GNU gprof's own behaviour is undefined (scenes.py leaves them out),

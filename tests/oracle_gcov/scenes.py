@@ -102,8 +102,6 @@ def several(work):
     yield Scene(work, "shared O2", ["left.c", "right.c"], "-O2", arguments=both[:2])
     yield Scene(work, "comdat", ["east.cc", "west.cc"],
                 arguments=[["east.gcda"], ["west.gcda"], ["east.gcda", "west.gcda"]])
-    yield Scene(work, "comdat O2", ["east.cc", "west.cc"], "-O2 -fno-inline",
-                arguments=[["east.gcda", "west.gcda"]])
     yield Scene(work, "absolute", ["left.c", "right.c"], "-fprofile-abs-path",
                 arguments=both[1:2])
 
@@ -154,11 +152,19 @@ def written(work):
                     options=OPTIONS if level in ("-O0", "-O2") else SOME_OPTIONS)
     for level in ("-O0", "-O2", "-O0 -fprofile-abs-path", "-O1 -flto"):
         yield Scene(work, "things " + level, ["things.cc"], level,
-                    options=OPTIONS if level in ("-O0", "-O2") else SOME_OPTIONS)
-    yield Scene(work, "never run", ["things.cc"], runs=())
+                    options=OPTIONS if level == "-O0" else SOME_OPTIONS)
+    yield Scene(work, "never run", ["things.cc"], runs=(), options=SOME_OPTIONS)
     yield from several(work)
     yield from named(work)
     yield from changed(work)
+
+
+def with_all_options(work):
+    """Scenes of which some options are asked always."""
+    yield Scene(work, "things -O2, all options", ["things.cc"], "-O2")
+    yield Scene(work, "never run, all options", ["things.cc"], runs=())
+    yield Scene(work, "comdat O2", ["east.cc", "west.cc"], "-O2 -fno-inline",
+                arguments=[["east.gcda", "west.gcda"]])
 
 
 def made_at_random(work, seeds):
@@ -174,4 +180,5 @@ def wanted_scenes(work):
         yield from written(work)
         yield from made_at_random(work, range(QUICK_SEEDS))
     if parts.is_wanted(is_slow=True):
+        yield from with_all_options(work)
         yield from made_at_random(work, range(QUICK_SEEDS, 24))

@@ -10,6 +10,7 @@ import time
 import unittest
 
 from recorder import MONARC, RT_SO, Recording, RecorderTest, Side, Symbols
+from parts import load_tests, slow
 
 FLAGS = ("-O2", "-pg", "-pthread")
 
@@ -40,13 +41,17 @@ class Life(RecorderTest):
         self.check_children(self.life("forks").stdout)
 
     def test_fork_of_threads(self):
-        for _ in range(3):
+        self.life("fork-threads")
+        children = glob.glob(self.dir + "/life.monarc/[0-9]*")
+        self.assertEqual(len(children), 20)
+        for child in children:
+            self.assertEqual(Recording(child).calls().get("in_child"), 50)
+
+    @slow
+    def test_fork_of_threads_again(self):
+        for _ in range(4):
             self.setUp()
-            self.life("fork-threads")
-            children = glob.glob(self.dir + "/life.monarc/[0-9]*")
-            self.assertEqual(len(children), 20)
-            for child in children:
-                self.assertEqual(Recording(child).calls().get("in_child"), 50)
+            self.test_fork_of_threads()
 
     def test_bare_fork(self):
         self.check_children(self.life("bare-fork").stdout)
