@@ -145,8 +145,8 @@ bool sys_map_over(uintptr_t at, size_t bytes)
     return !sys_failed(sys_mmap(at, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 }
 
-/* 32-bit machines take a 64-bit argument in two halves: here as x86 has them. Arm wants a pair of
- * registers that begins at an even one. */
+/* 32-bit machines take a 64-bit argument in two halves; Arm in a pair of registers that begins at
+ * an even one, so that a register before it may be left out. */
 #if __SIZEOF_LONG__ == 4
 long sys_allocate(int fd, uint64_t at, uint64_t bytes)
 {
@@ -155,7 +155,11 @@ long sys_allocate(int fd, uint64_t at, uint64_t bytes)
 
 long sys_write_at(int fd, const void *from, size_t bytes, uint64_t at)
 {
+#if defined(__arm__)
+    return sys6(SYS_pwrite64, fd, (long)from, (long)bytes, 0, (long)at, (long)(at >> 32));
+#else
     return SYS5(SYS_pwrite64, fd, from, bytes, at, at >> 32);
+#endif
 }
 #else
 long sys_allocate(int fd, uint64_t at, uint64_t bytes)

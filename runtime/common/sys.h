@@ -75,6 +75,24 @@ static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
                      : "ecx", "edx", "edi", "memory");
     return n;
 }
+#elif defined(__arm__)
+/* The number belongs in r7, which Thumb code may use as its frame pointer: it is put there at the
+ * last moment. */
+static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
+{
+    register long r0 __asm__("r0") = a;
+    register long r1 __asm__("r1") = b;
+    register long r2 __asm__("r2") = c;
+    register long r3 __asm__("r3") = d;
+    register long r4 __asm__("r4") = e;
+    register long r5 __asm__("r5") = f;
+    register long ip __asm__("ip") = n;
+    __asm__ volatile("mov r6, r7\n\tmov r7, ip\n\tsvc #0\n\tmov r7, r6"
+                     : "+r"(r0)
+                     : "r"(ip), "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r5)
+                     : "r6", "memory");
+    return r0;
+}
 #else
 #error "for this architecture there is SYS_THROUGH_LIBC alone"
 #endif

@@ -10,6 +10,14 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+/* Whether compiled code keeps a chain of frames. gcc's Thumb code points r7 at its variables, below
+ * the saved one by a distance that nothing tells. */
+#if defined(__arm__)
+#define KEEPS_FRAMES false
+#else
+#define KEEPS_FRAMES true
+#endif
+
 struct config config;
 
 const struct event_row event_rows[EVENTS] = {
@@ -102,7 +110,7 @@ void config_read(void)
     config.classic = flag("MONARC_CLASSIC", prefix != NULL && !config.out[0]);
     config.live = flag("MONARC_LIVE", true) && !config.classic;
     config.follow_fork = flag("MONARC_FOLLOW_FORK", true);
-    config.stacks = flag("MONARC_STACKS", true);
+    config.stacks = KEEPS_FRAMES && flag("MONARC_STACKS", true);
     config.fatal_signals = flag("MONARC_FATAL", !is_preloaded());
     config.dump_signal = (int)text_number(config_variable("MONARC_DUMP_SIGNAL"), 0);
     config.event = event_named(config_variable("MONARC_EVENT"));

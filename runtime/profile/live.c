@@ -62,6 +62,8 @@ static uint32_t machine(void)
     return EM_X86_64;
 #elif defined(__i386__)
     return EM_386;
+#elif defined(__arm__)
+    return EM_ARM;
 #elif defined(__aarch64__)
     return EM_AARCH64;
 #else

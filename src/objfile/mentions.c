@@ -29,3 +29,14 @@ bool object_mentions(struct object *o, const char *symbol)
     }
     return false;
 }
+
+const char *object_call_counter(struct object *o)
+{
+    static const char *const NAMES[] = {"mcount",       "_mcount",         "__mcount",
+                                        "__fentry__",   "__gnu_mcount_nc", "__mcount_internal",
+                                        "__gnu_mcount", "_mcount_nc"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        if (object_mentions(o, NAMES[i]))
+            return NAMES[i];
+    return NULL;
+}

@@ -144,9 +144,12 @@ struct object_facts {
 };
 const struct object_facts *object_facts(struct object *o);
 
-/* Whether a dynamic or static symbol of that name is referenced or defined (for `doctor`: is
- * `mcount` or `__fentry__` there?). Looks at the file itself only. */
+/* Whether a dynamic or static symbol of that name is referenced or defined. Looks at the file
+ * itself only. */
 bool object_mentions(struct object *o, const char *symbol);
+/* What a program compiled with -pg calls to count its calls (`mcount`, `__fentry__` ...), or NULL.
+ */
+const char *object_call_counter(struct object *o);
 
 /* Where an address comes from: file as DWARF names it (directory joined) and line, 0 if unknown.
  * The strings live as long as the object. Looks only at the units the address lies in. */

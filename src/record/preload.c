@@ -141,18 +141,12 @@ static bool names_us(struct object *o)
 
 bool preload_counts_calls(const char *program)
 {
-    static const char *const hooks[] = {"mcount",
-                                        "_mcount",
-                                        "__fentry__",
-                                        "__cyg_profile_func_enter",
-                                        "monarc_dump",
-                                        "__sanitizer_cov_trace_pc",
-                                        "monarc_phase",
-                                        "__sanitizer_cov_trace_pc_guard",
-                                        "monarc_region_begin"};
+    static const char *const hooks[] = {"__cyg_profile_func_enter",       "monarc_dump",
+                                        "__sanitizer_cov_trace_pc",       "monarc_phase",
+                                        "__sanitizer_cov_trace_pc_guard", "monarc_region_begin"};
     struct arena a = {0};
     struct object *o = object_open(preload_in_path(program, &a), NULL, NULL, NULL);
-    bool found = false;
+    bool found = o && object_call_counter(o);
     for (size_t i = 0; o && !found && i < sizeof hooks / sizeof *hooks; i++)
         found = object_mentions(o, hooks[i]);
     found = found || (o && names_us(o));

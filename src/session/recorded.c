@@ -8,6 +8,7 @@
 #include "profile/analysis/summary.h"
 #include "base/sort.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -389,8 +390,7 @@ bool recorded_open(struct recorded *r, char *const *folders, size_t len,
 
 static bool recorded_mentions_mcount(struct object *o)
 {
-    return object_mentions(o, "mcount") || object_mentions(o, "_mcount") ||
-           object_mentions(o, "__fentry__") || object_mentions(o, "__cyg_profile_func_enter");
+    return object_call_counter(o) || object_mentions(o, "__cyg_profile_func_enter");
 }
 
 static void recorded_note_counts(struct recorded *r)
@@ -418,6 +418,15 @@ static void recorded_note_missing(struct recorded *r)
                             : arena_printf(&r->arena, "no %s of %s: %s", what, r->missing, why));
 }
 
+static const char *recorded_why_no_callers(bool is_inside, const struct object *program)
+{
+    if (!is_inside)
+        return "no callers are known: record with stacks";
+    if (program && object_machine(program) == EM_ARM)
+        return "no callers are known: the recorder takes no stacks on 32-bit Arm";
+    return "no callers are known: record with stacks, compile with -pg or -fno-omit-frame-pointer";
+}
+
 void recorded_take_notes(struct recorded *r, bool has_calls)
 {
     struct object *program =
@@ -427,10 +436,7 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     if (is_inside && !has_calls && program && !recorded_mentions_mcount(program))
         vec_push(&r->notes, "calls were not counted: the program is not compiled with -pg");
     if (r->run.nodes.len > 1 && !r->stacks.has_callers)
-        vec_push(&r->notes, is_inside
-                                ? "no callers are known: record with stacks, compile with -pg or "
-                                  "-fno-omit-frame-pointer"
-                                : "no callers are known: record with stacks");
+        vec_push(&r->notes, recorded_why_no_callers(is_inside, program));
     recorded_note_missing(r);
     if (r->replaced)
         vec_push(&r->notes, arena_printf(&r->arena,

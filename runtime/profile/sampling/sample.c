@@ -35,6 +35,10 @@ static void registers_of(const ucontext_t *u, uintptr_t *pc, uintptr_t *sp, uint
     *pc = (uintptr_t)u->uc_mcontext.gregs[REG_EIP];
     *sp = (uintptr_t)u->uc_mcontext.gregs[REG_ESP];
     *fp = (uintptr_t)u->uc_mcontext.gregs[REG_EBP];
+#elif defined(__arm__)
+    *pc = u->uc_mcontext.arm_pc;
+    *sp = u->uc_mcontext.arm_sp;
+    *fp = u->uc_mcontext.arm_fp;
 #elif defined(__aarch64__)
     *pc = u->uc_mcontext.pc;
     *sp = u->uc_mcontext.sp;

@@ -17,14 +17,6 @@ static const char *diagnosis_mentioned_of(struct object *o, const char *const *n
     return NULL;
 }
 
-static const char *diagnosis_mentions_mcount(struct object *o)
-{
-    static const char *const NAMES[] = {"mcount",       "_mcount",         "__mcount",
-                                        "__fentry__",   "__gnu_mcount_nc", "__mcount_internal",
-                                        "__gnu_mcount", "_mcount_nc"};
-    return diagnosis_mentioned_of(o, NAMES, sizeof NAMES / sizeof *NAMES);
-}
-
 /* Runtimes of gcc and clang: functions in the program, or in a library that it needs. */
 static bool diagnosis_is_for_coverage(struct object *o)
 {
@@ -37,7 +29,7 @@ static void diagnosis_examine_instrumentation(struct examination *x)
 {
     static const char *const starters[] = {"__monstartup", "monstartup", "_monstartup"};
     struct object *o = x->p->object;
-    const char *counter = diagnosis_mentions_mcount(o);
+    const char *counter = object_call_counter(o);
     const char *starter = diagnosis_mentioned_of(o, starters, sizeof starters / sizeof *starters);
     const struct object_facts *facts = object_facts(o);
     if (facts->is_stripped && !facts->interpreter)
@@ -168,7 +160,7 @@ static void diagnosis_examine_program(struct examination *x)
 static void diagnosis_examine_missing(struct examination *x)
 {
     const struct diagnosis_input *p = x->p;
-    if (!p->candidates && p->object && !diagnosis_mentions_mcount(p->object) &&
+    if (!p->candidates && p->object && !object_call_counter(p->object) &&
         diagnosis_is_for_coverage(p->object))
         return; /* nobody can expect one */
     if (p->candidates)

@@ -17,6 +17,8 @@ FREESTANDING = ["-O2", "-fno-builtin", "-fno-tree-loop-distribute-patterns",
                 "-fno-stack-protector", "-fvisibility=hidden", "-fno-strict-aliasing",
                 "-ftls-model=initial-exec", "-D_GNU_SOURCE", "-std=gnu11", "-Wall", "-Wextra",
                 "-Werror", "-I", INCLUDE]
+MACHINE_FLAGS = {"aarch64-linux-gnu": ["-mno-outline-atomics", "-mgeneral-regs-only"],
+                 "arm-linux-gnueabihf": ["-D__NO_INLINE__", "-mgeneral-regs-only"]}
 
 
 def kernel_headers(folder):
@@ -208,7 +210,9 @@ class Builds(RecorderTest):
         sources = [path for folder in ("common", "profile", "profile/sampling", "profile/wrap")
                    for path in sorted(glob.glob(RUNTIME + "/" + folder + "/*.c"))
                    if path not in preloaded]
-        flags = FREESTANDING + (["-mno-outline-atomics"] if "aarch64" in triplet else [])
+        if triplet.startswith("arm"):
+            sources.append(RUNTIME + "/profile/mcount_arm.S")
+        flags = FREESTANDING + MACHINE_FLAGS.get(triplet, [])
         library, archive = self.dir + "/libmonarc_rt.so", self.dir + "/monarc_rt.o"
         subprocess.run([cc, *flags, "-fPIC", "-shared", "-o", library, "-Wl,-z,now", *sources,
                         *preloaded], check=True)
@@ -236,6 +240,10 @@ class Builds(RecorderTest):
     @slow
     def test_aarch64(self):
         self.check_cross("aarch64-linux-gnu", "qemu-aarch64")
+
+    @slow
+    def test_arm(self):
+        self.check_cross("arm-linux-gnueabihf", "qemu-arm")
 
     @slow
     def test_riscv64(self):
