@@ -70,6 +70,15 @@ class Screen:
             time.sleep(0.05)
         raise AssertionError(f"waited in vain for {pattern!r} in\n{self.text()}")
 
+    def settled(self):
+        """The screen once it has been the same twice: a first one is drawn in several steps."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        before, text = None, self.text()
+        while text != before and time.monotonic() < end:
+            time.sleep(0.02)
+            before, text = text, self.text()
+        return text
+
     def press(self, *keys):
         """Keys by tmux's names: Enter, Down, C-z, ..., or characters."""
         for key in keys:
@@ -82,7 +91,8 @@ class Screen:
         """A command line, and what its first screen has."""
         self.type("clear; " + " ".join(shlex.quote(str(a)) for a in arguments))
         self.press("Enter")
-        return self.wait(until)
+        self.wait(until)
+        return self.settled()
 
     def shell(self, line):
         """The output of a line that bash runs on this terminal."""

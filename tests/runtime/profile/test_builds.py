@@ -36,7 +36,7 @@ class Builds(RecorderTest):
         headers = os.path.join(self.dir, "kernel")
         os.mkdir(headers)
         kernel_headers(headers)
-        others = ["mcount_i386.S", "mcount.c" if PLATFORM == "x86_64" else "mcount_x86_64.S"]
+        others = ["mcount_arm.S", "mcount_i386.S", "mcount.c" if PLATFORM == "x86_64" else "mcount_x86_64.S"]
         for name, more in (("profile", ["-fno-builtin", "-fno-tree-loop-distribute-patterns"]),
                            ("coverage", ["-DSYS_THROUGH_LIBC"])):
             sources = [path for folder in (name, "common")
