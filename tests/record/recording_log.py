@@ -26,7 +26,9 @@ def build(source, folder, *flags):
 
 class Symbols:
     def __init__(self, program):
-        lines = subprocess.run(["nm", program], check=True, capture_output=True, text=True).stdout
+        # A plugin named: without, nm loads those of all compilers, which takes longer than its work.
+        lines = subprocess.run(["nm", "--plugin", "/dev/null", program], check=True,
+                               capture_output=True, text=True).stdout
         found = sorted((int(line[:16], 16), line[19:]) for line in lines.splitlines()
                        if line[17:18] in "tTwWi")
         self.starts, self.names = [s for s, _ in found], [n for _, n in found]

@@ -41,7 +41,9 @@ class Symbols:
 
     def __init__(self, path, nm="nm"):
         self.table = []
-        for line in subprocess.run([nm, path], capture_output=True, text=True).stdout.splitlines():
+        # Compilers' plugins, which nm loads unless it is told one, take longer than its own work.
+        for line in subprocess.run([nm, "--plugin", "/dev/null", path], capture_output=True,
+                                   text=True).stdout.splitlines():
             m = re.match(r"([0-9a-f]+) [tTwW] (.+)", line)
             if m:
                 self.table.append((int(m.group(1), 16), m.group(2)))
