@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -143,6 +144,12 @@ void *sys_map(size_t bytes, int fd, uint64_t from)
 bool sys_map_over(uintptr_t at, size_t bytes)
 {
     return !sys_failed(sys_mmap(at, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+}
+
+bool sys_peek(uintptr_t at, void *bytes, size_t n)
+{
+    struct iovec to = {bytes, n}, from = {(void *)at, n};
+    return sys6(SYS_process_vm_readv, sys_pid(), (long)&to, 1, (long)&from, 1, 0) == (long)n;
 }
 
 /* 32-bit machines take a 64-bit argument in two halves; Arm in a pair of registers that begins at

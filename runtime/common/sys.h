@@ -128,6 +128,8 @@ void *sys_pages(size_t bytes);
 void *sys_map(size_t bytes, int fd, uint64_t from);
 /* Zero pages in the place of others; false if that fails. */
 bool sys_map_over(uintptr_t at, size_t bytes);
+/* Bytes of this process's memory, which the kernel reads: false if any are not there. */
+bool sys_peek(uintptr_t at, void *bytes, size_t n);
 /* Blocks on disk for a part of a file. */
 long sys_allocate(int fd, uint64_t at, uint64_t bytes);
 long sys_write_at(int fd, const void *from, size_t bytes, uint64_t at);

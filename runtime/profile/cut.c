@@ -23,14 +23,8 @@ struct sigaction *cut_programs_action(int signal)
 }
 
 /* A page that is gone cannot come back: the file may have grown again, but is empty there. */
-static bool mend(struct process *p, uintptr_t address)
+static bool mend_page(struct process *p, uintptr_t page)
 {
-    const struct mapped *m = __atomic_load_n(&p->mapped, __ATOMIC_ACQUIRE);
-    while (m && (address < m->low || address >= m->high))
-        m = m->next;
-    if (!m)
-        return false;
-    uintptr_t page = address & ~(uintptr_t)(MONARC_LIVE_PAGE - 1);
     if (!sys_map_over(page, MONARC_LIVE_PAGE))
         return false;
     p->is_cut = true;
@@ -38,10 +32,34 @@ static bool mend(struct process *p, uintptr_t address)
     return true;
 }
 
-/* The program's action comes back for good: a fault happens again, a signal that was sent is sent
- * again. In the middle of our own work that one waits. */
-static void leave_to_program(const siginfo_t *info, ucontext_t *u)
+static bool mend(struct process *p, uintptr_t address)
 {
+    const struct mapped *m = __atomic_load_n(&p->mapped, __ATOMIC_ACQUIRE);
+    while (m && (address < m->low || address >= m->high))
+        m = m->next;
+    return m && mend_page(p, address & ~(uintptr_t)(MONARC_LIVE_PAGE - 1));
+}
+
+/* Where the kernel reads nothing for us, nothing is known to be gone. */
+static void mend_all(struct process *p)
+{
+    const struct mapped *m = __atomic_load_n(&p->mapped, __ATOMIC_ACQUIRE);
+    char byte = 0;
+    if (!sys_peek((uintptr_t)&m, &byte, 1))
+        return;
+    for (; m; m = m->next)
+        for (uintptr_t page = m->low; page < m->high; page += MONARC_LIVE_PAGE)
+            if (!sys_peek(page, &byte, 1))
+                mend_page(p, page);
+}
+
+/* The program's action comes back for good: a fault happens again, a signal that was sent is sent
+ * again. In the middle of our own work that one waits. Pages that are gone are mended first, since
+ * the program would take their faults for its own. */
+static void leave_to_program(struct process *p, const siginfo_t *info, ucontext_t *u)
+{
+    if (p && p->pid == sys_pid() && !monarc_sealed)
+        mend_all(p);
     __atomic_store_n(&is_ours, false, __ATOMIC_RELAXED);
     sigaction(SIGBUS, &programs, NULL);
     if (info->si_code > 0)
@@ -56,7 +74,7 @@ static void on_bus_error(int signal, siginfo_t *info, void *context)
     struct process *p = process_if_started();
     (void)signal;
     if (info->si_code <= 0 || !p || p->pid != sys_pid() || !mend(p, (uintptr_t)info->si_addr))
-        leave_to_program(info, context);
+        leave_to_program(p, info, context);
 }
 
 static void install(void)

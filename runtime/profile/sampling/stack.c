@@ -11,7 +11,6 @@
 
 #include <linux/perf_event.h>
 #include <monarc/sidecar.h>
-#include <sys/uio.h>
 
 #define STACK_SLOTS 1024
 #define FIRST_PAGE  4096
@@ -41,13 +40,6 @@ static bool in_fast_path(uintptr_t pc)
 #define MOST_SCANNED 2048 /* bytes of stack looked through for a caller without a frame */
 #define FARTHEST     ((uintptr_t)64 << 20) /* from an unknown stack pointer to its outermost frame */
 
-/* Reads by way of the kernel, which checks the address. */
-static bool read_checked(uintptr_t at, void *bytes, size_t n)
-{
-    struct iovec to = {bytes, n}, from = {(void *)at, n};
-    return sys6(SYS_process_vm_readv, sys_pid(), (long)&to, 1, (long)&from, 1, 0) == (long)n;
-}
-
 /* Other functions' frames, which AddressSanitizer keeps from being read. */
 #define READS_STACK __attribute__((no_sanitize_address))
 
@@ -55,7 +47,7 @@ READS_STACK static bool read_frame(uintptr_t fp, bool trusted, uintptr_t frame[2
 {
     uintptr_t at = fp + FRAME_AT;
     if (!trusted)
-        return read_checked(at, frame, 2 * sizeof *frame);
+        return sys_peek(at, frame, 2 * sizeof *frame);
     frame[0] = ((const uintptr_t *)at)[0];
     frame[1] = ((const uintptr_t *)at)[1];
     return true;
@@ -66,7 +58,7 @@ READS_STACK static bool read_frame(uintptr_t fp, bool trusted, uintptr_t frame[2
 static bool follows_call(uintptr_t at)
 {
     unsigned char b[8];
-    if (!read_checked(at - sizeof b, b, sizeof b))
+    if (!sys_peek(at - sizeof b, b, sizeof b))
         return false;
 #if defined(__x86_64__) || defined(__i386__)
     static const unsigned char lengths[] = {2, 3, 4, 6, 7};
@@ -120,7 +112,7 @@ READS_STACK static uintptr_t caller_at_the_edge(uintptr_t pc, const uintptr_t *w
 #if defined(__x86_64__) || defined(__i386__)
     unsigned char b[4];
     const struct object *o = object_at(pc);
-    if (n < 2 || !o || !is_profiled(o) || !read_checked(pc, b, sizeof b))
+    if (n < 2 || !o || !is_profiled(o) || !sys_peek(pc, b, sizeof b))
         return 0;
     const bool is_64 = sizeof(void *) == 8;
     bool is_ret = b[0] == 0xc3, is_push = b[0] == 0x55; /* ret; push %rbp */

@@ -54,7 +54,7 @@ class Bad(RecorderTest):
     def test_live_file_cut_short(self):
         """By another program: this one runs on, later calls are all there, and the loss is named."""
         program = self.build("bad.c", *FLAGS)
-        for mode in "cut", "cut-half", "bus":
+        for mode in "cut", "cut-half", "bus", "bus-first":
             for rate in 0, 5000:
                 with self.subTest(mode=mode, rate=rate):
                     self.setUp()

@@ -146,6 +146,19 @@ static int faults_by_itself(void)
     return 4;
 }
 
+/* One of its own while pages of the recorder's are gone that nothing has touched since. */
+static int faults_before_the_recorder(void)
+{
+    int fd = open("mapped", O_RDWR | O_CREAT, 0600);
+    volatile char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    calls(1000);
+    grow();
+    signal(SIGBUS, on_bus_error);
+    (void)!truncate("bad.monarc/monarc.live", 0);
+    at[0] = 1;
+    return 4;
+}
+
 static int limits_file_size(void)
 {
     struct rlimit none = {0, 0};
@@ -392,6 +405,7 @@ int main(int argc, char **argv)
                  {"cut", cuts_all},
                  {"cut-half", cuts_a_half},
                  {"bus", faults_by_itself},
+                 {"bus-first", faults_before_the_recorder},
                  {"fsize", limits_file_size},
                  {"as", limits_memory},
                  {"nofile", limits_descriptors},
