@@ -4,7 +4,7 @@
  * in a layer, functions are moved towards the middle of their neighbours, a few times up and down.
  * Edges over several layers pass through places of their own. */
 
-const GRAPH = { wide: 170, high: 46, across: 26, between: 70, most: 300, rounds: 8, cycle: 30, readable: 0.6 };
+const GRAPH = { wide: 170, high: 46, across: 26, between: 70, most: 300, rounds: 8, cycle: 30, readable: 0.6, atOnce: 150 };
 
 /* Functions with enough of the time (or of the calls, where no time was measured), those near the
  * focus alone if there is one. */
@@ -251,16 +251,24 @@ function functionShape(fn, x, y) {
         shape("text", { x: x + 8, y: y + 33, class: "figures" }, figures), title);
 }
 
+/* Functions of a box stand one below the other, below a title if there are several. */
+function topOf(box, fn) {
+    return box.y + (box.fns.length > 1 ? 20 : 0) + box.fns.indexOf(fn) * GRAPH.high;
+}
+
+/* What boxes need with their frames; edges run between them. */
+function extentOf(boxes) {
+    const all = [...boxes], left = Math.min(...all.map(box => box.x)) - 6, top = Math.min(...all.map(box => box.y));
+    return { left, top, wide: Math.max(...all.map(box => box.x + box.wide)) + 6 - left, high: Math.max(...all.map(box => box.y + box.high)) - top };
+}
+
 function boxShapes(box) {
-    const top = box.fns.length > 1 ? 20 : 0, made = [];
-    if (top)
+    const made = [];
+    if (box.fns.length > 1)
         made.push(shape("rect", { x: box.x - 6, y: box.y, width: box.wide + 12, height: box.high, rx: 6, class: "cluster" }),
             shape("text", { x: box.x, y: box.y + 14, class: "figures" }, "call each other"));
-    box.fns.forEach((fn, i) => {
-        box.tops = box.tops || new Map();
-        box.tops.set(fn, box.y + top + i * GRAPH.high);
-        made.push(functionShape(fn, box.x, box.y + top + i * GRAPH.high));
-    });
+    for (const fn of box.fns)
+        made.push(functionShape(fn, box.x, topOf(box, fn)));
     return made;
 }
 
@@ -300,10 +308,7 @@ class Picture {
     constructor(layout) {
         this.layout = layout;
         this.all = shape("g", {});
-        for (const box of new Set(layout.boxes.values()))
-            this.all.append(...boxShapes(box));
-        const taken = [];
-        this.all.prepend(...layout.edges.map(edge => edgeShape(edge, taken)));
+        this.extent = extentOf(new Set(layout.boxes.values()));
         this.svg = shape("svg", { class: "graph", tabindex: "0", role: "group", "aria-label": "call graph" },
             shape("defs", {}, shape("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9,
                 markerUnits: "userSpaceOnUse", orient: "auto" }, shape("path", { d: "M0 0 L8 4 L0 8 z", class: "tip" }))), this.all);
@@ -315,7 +320,6 @@ class Picture {
         for (const name of ["pointerup", "pointerleave"])
             this.svg.addEventListener(name, () => { this.grip = null; });
         this.svg.addEventListener("keydown", event => this.key(event));
-        this.move();
         window.matchMedia("print").addEventListener("change", event => this.print(event.matches));
     }
 
@@ -325,8 +329,8 @@ class Picture {
             return;
         if (isPrinted) {
             this.all.removeAttribute("transform");
-            const box = this.all.getBBox();
-            this.svg.setAttribute("viewBox", `${box.x} ${box.y} ${box.width} ${box.height}`);
+            const { left, top, wide, high } = this.extent;
+            this.svg.setAttribute("viewBox", `${left} ${top} ${wide} ${high}`);
         } else {
             this.svg.removeAttribute("viewBox");
             this.move();
@@ -335,29 +339,45 @@ class Picture {
 
     /* All of it in sight, but no larger than it is. */
     fit() {
-        const box = this.all.getBBox(), { clientWidth: wide, clientHeight: high } = this.svg;
-        if (!box.width || !wide)
-            return;
-        this.scale = Math.min(1, (wide - 20) / box.width, (high - 20) / box.height);
-        this.scale = Math.max(this.scale, 0.05);
-        this.x = (wide - box.width * this.scale) / 2 - box.x * this.scale;
-        this.y = 10 - box.y * this.scale;
+        const { extent } = this, { clientWidth: wide, clientHeight: high } = this.svg;
+        this.scale = Math.max(0.05, Math.min(1, (wide - 20) / extent.wide, (high - 20) / extent.high));
+        this.x = (wide - extent.wide * this.scale) / 2 - extent.left * this.scale;
+        this.y = 10 - extent.top * this.scale;
         this.move();
     }
 
-    /* All of it, or as much around a function as can be read; no more than a margin stays empty. */
+    /* All of it, or as much around a function as can be read; no more than a margin stays empty. It is placed
+     * before anything is drawn, as each other scale would have the browser measure all texts again. */
     begin(fn) {
-        const box = this.layout.boxes.get(fn), { clientWidth: wide, clientHeight: high } = this.svg;
+        const { extent } = this, box = this.layout.boxes.get(fn), { clientWidth: wide, clientHeight: high } = this.svg;
         const inside = (at, from, len, room) => Math.max(Math.min(10, room - 10 - (from + len) * GRAPH.readable), Math.min(10 - from * GRAPH.readable, at));
         this.fit();
-        if (this.scale >= GRAPH.readable || !box)
+        if (this.scale < GRAPH.readable && box) {
+            this.scale = GRAPH.readable;
+            this.x = inside(wide / 2 - (box.x + box.wide / 2) * this.scale, extent.left, extent.wide, wide);
+            this.y = inside(high / 2 - topOf(box, fn) * this.scale, extent.top, extent.high, high);
+            this.move();
+        }
+        this.drawBoxes();
+        this.drawEdges(0, []);
+    }
+
+    drawBoxes() {
+        for (const box of new Set(this.layout.boxes.values()))
+            this.all.append(...boxShapes(box));
+    }
+
+    /* Behind the boxes, which are seen first; some edges at a time, with room for keys and clicks between. */
+    drawEdges(from, taken) {
+        if (from >= this.layout.edges.length)
             return;
-        const x = box.x + box.wide / 2, y = box.tops.get(fn);
-        this.scale = GRAPH.readable;
-        const whole = this.all.getBBox();
-        this.x = inside(wide / 2 - x * this.scale, whole.x, whole.width, wide);
-        this.y = inside(high / 2 - y * this.scale, whole.y, whole.height, high);
-        this.move();
+        requestAnimationFrame(() => setTimeout(() => {
+            if (!this.svg.isConnected)
+                return;
+            const some = this.layout.edges.slice(from, from + GRAPH.atOnce);
+            this.all.prepend(...some.map(edge => edgeShape(edge, taken)));
+            this.drawEdges(from + GRAPH.atOnce, taken);
+        }));
     }
 
     move() {
@@ -429,5 +449,5 @@ function showGraph(main, parameters) {
     const picture = new Picture(layOut(list));
     main.append(picture.svg);
     const hottest = list.reduce((best, fn) => page.functions.self[fn] > page.functions.self[best] ? fn : best);
-    requestAnimationFrame(() => picture.begin(focus === undefined ? hottest : focus));
+    picture.begin(focus === undefined ? hottest : focus);
 }

@@ -155,29 +155,63 @@ function shareOfWhole(samples) {
     return all > 0 ? samples / all : 0;
 }
 
-/* Totals of paths, and their children, by total; made when first asked for. */
-function pathTree(paths) {
+/* Totals of paths, and their children. It pauses between steps: of a million paths, each takes some 20 ms. */
+function* pathTreeInSteps(paths) {
     const len = paths.parent.length;
-    const parent = Int32Array.from(paths.parent), fn = Int32Array.from(paths.function);
-    const self = Float64Array.from(paths.self), total = self.slice();
-    const estimate = paths.estimate ? Uint8Array.from(paths.estimate) : null;
+    const parent = new Int32Array(paths.parent), fn = new Int32Array(paths.function);
+    yield;
+    const self = new Float64Array(paths.self), total = self.slice();
+    const estimate = paths.estimate ? new Uint8Array(paths.estimate) : null;
+    yield;
     for (let i = len - 1; i > 0; i--)
         total[parent[i]] += total[i];
+    yield;
     const keys = parent.slice();
     if (len)
         keys[0] = -1;
-    const kids = listsBy(keys, len);
-    for (let i = 0; i < len; i++)
-        if (kids.start[i + 1] - kids.start[i] > 1)
-            kids.item.subarray(kids.start[i], kids.start[i + 1])
-                .sort((l, r) => total[r] - total[l] || l - r);
-    return { parent, fn, self, total, estimate, kids, len };
+    return { parent, fn, self, total, estimate, kids: listsBy(keys, len), isSorted: new Uint8Array(len), len };
 }
 
-let wholeTree = null;
+function pathTree(paths) {
+    const steps = pathTreeInSteps(paths);
+    for (;;) {
+        const { done, value } = steps.next();
+        if (done)
+            return value;
+    }
+}
+
+/* Children of a node, by total. Few nodes of a large tree are ever looked at: only their children are sorted. */
+function kidsByTotal({ kids, total, isSorted }, node) {
+    const list = kids.item.subarray(kids.start[node], kids.start[node + 1]);
+    if (!isSorted[node])
+        list.sort((l, r) => total[r] - total[l] || l - r);
+    isSorted[node] = 1;
+    return list;
+}
+
+let wholeTree = null, stepsToWholeTree = null;
+
+function stepToWholeTree() {
+    stepsToWholeTree = stepsToWholeTree || pathTreeInSteps(page.profile.paths);
+    const { done, value } = stepsToWholeTree.next();
+    if (done)
+        [wholeTree, stepsToWholeTree] = [value, null];
+}
+
+/* Whoever needs it takes the steps that are left at once. */
 function treeOfAll() {
-    wholeTree = wholeTree || pathTree(page.profile.paths);
+    while (!wholeTree)
+        stepToWholeTree();
     return wholeTree;
+}
+
+/* Makes the tree before it is asked for, with room for clicks between the steps. */
+function prepareTree() {
+    if (wholeTree || !page.profile)
+        return;
+    stepToWholeTree();
+    setTimeout(prepareTree, 20);
 }
 
 /* Paths from functions outwards: for each function that ran, who called it, and who called those.

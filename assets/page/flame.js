@@ -41,10 +41,10 @@ class Flame {
         while (stack.length) {
             const [node, depth] = stack.pop();
             deepest = Math.max(deepest, depth);
-            for (let k = tree.kids.start[node]; k < tree.kids.start[node + 1]; k++) {
-                if (tree.total[tree.kids.item[k]] < least)
+            for (const kid of kidsByTotal(tree, node)) {
+                if (tree.total[kid] < least)
                     break;
-                stack.push([tree.kids.item[k], depth + 1]);
+                stack.push([kid, depth + 1]);
             }
         }
         this.above = [];
@@ -115,8 +115,8 @@ class Flame {
             const [node, x, depth] = stack.pop();
             this.frame(node, x, tree.total[node] * scale, depth);
             let at = x;
-            for (let k = tree.kids.start[node]; k < tree.kids.start[node + 1]; k++) {
-                const kid = tree.kids.item[k], wide = tree.total[kid] * scale;
+            for (const kid of kidsByTotal(tree, node)) {
+                const wide = tree.total[kid] * scale;
                 if (wide < LEAST_WIDTH || at >= width)
                     break;
                 if (at + wide > 0)
@@ -309,14 +309,13 @@ class Flame {
         const { tree, chosen } = this, inward = this.isFlame ? "ArrowUp" : "ArrowDown";
         const outward = this.isFlame ? "ArrowDown" : "ArrowUp";
         if (key === inward)
-            return tree.kids.start[chosen] < tree.kids.start[chosen + 1] ? tree.kids.item[tree.kids.start[chosen]] : -1;
+            return kidsByTotal(tree, chosen).at(0) ?? -1;
         if (key === outward)
             return chosen ? tree.parent[chosen] : -1;
         if (key !== "ArrowLeft" && key !== "ArrowRight")
             return -1;
-        const parent = tree.parent[chosen];
-        const at = tree.kids.item.indexOf(chosen, tree.kids.start[parent]) + (key === "ArrowRight" ? 1 : -1);
-        return chosen && at >= tree.kids.start[parent] && at < tree.kids.start[parent + 1] ? tree.kids.item[at] : -1;
+        const beside = kidsByTotal(tree, tree.parent[chosen]), at = beside.indexOf(chosen) + (key === "ArrowRight" ? 1 : -1);
+        return chosen && at >= 0 && at < beside.length ? beside[at] : -1;
     }
 
     key(event) {

@@ -164,7 +164,7 @@ async function start() {
     window.addEventListener("hashchange", show);
     document.addEventListener("keydown", pressed);
     await show();
-    setTimeout(takeCalls, 300);
+    setTimeout(() => takeCalls().then(prepareTree), 300);
 }
 
 start();
