@@ -6,15 +6,23 @@
 
 const GRAPH = { wide: 170, high: 46, across: 26, between: 70, most: 300, rounds: 8, cycle: 30, readable: 0.6, atOnce: 150 };
 
-/* Functions with enough of the time (or of the calls, where no time was measured), those near the
- * focus alone if there is one. */
+function callsMade() {
+    const made = new Float64Array(page.functions.measured), { caller, count } = page.arcs;
+    for (let i = 0; i < caller.length; i++)
+        if (caller[i] >= 0)
+            made[caller[i]] += Number(count[i]);
+    return made;
+}
+
+/* Functions with enough of the time, or where none was measured, of the calls, made or received; those near
+ * the focus alone if there is one. */
 function visibleFunctions(options) {
-    const f = page.functions, least = options.share / 100;
+    const f = page.functions, least = options.share / 100, made = callsMade();
     const calls = Math.max(1, Number(page.summary.calls));
-    const weight = i => page.summary.has_samples ? share(f.total[i]) : Number(f.calls[i]) / calls;
+    const weight = i => page.summary.has_samples ? share(f.total[i]) : Math.max(Number(f.calls[i]), made[i]) / calls;
     let list = [];
     for (let i = 0; i < f.measured; i++)
-        if (weight(i) >= least && (f.total[i] > 0 || Number(f.calls[i]) > 0))
+        if (weight(i) >= least && (f.total[i] > 0 || Number(f.calls[i]) > 0 || made[i] > 0))
             list.push(i);
     list = withCycles(list);
     if (options.focus !== undefined)
@@ -359,6 +367,7 @@ class Picture {
             this.move();
         }
         this.drawBoxes();
+        this.svg.setAttribute("aria-busy", "true");
         this.drawEdges(0, []);
     }
 
@@ -369,8 +378,10 @@ class Picture {
 
     /* Behind the boxes, which are seen first; some edges at a time, with room for keys and clicks between. */
     drawEdges(from, taken) {
-        if (from >= this.layout.edges.length)
+        if (from >= this.layout.edges.length) {
+            this.svg.removeAttribute("aria-busy");
             return;
+        }
         requestAnimationFrame(() => setTimeout(() => {
             if (!this.svg.isConnected)
                 return;

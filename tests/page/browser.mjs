@@ -143,6 +143,24 @@ async function checkParts(visit, name, parts) {
     ok(Number(visit.address().to) > Number(visit.address().from) && await visit.page.$(".part"), `${name}: dragging chooses a part`);
 }
 
+/* Every call among the functions that are shown is an edge of the picture, though few are drawn at once. */
+async function checkGraph(visit, name, graph) {
+    await visit.view({ view: "graph", least: "0" });
+    if (!await visit.page.$("svg.graph"))
+        return;
+    await visit.page.waitForFunction(() => !document.querySelector("svg.graph[aria-busy]"));
+    const texts = selector => visit.page.$$eval(selector, all => all.flatMap(title => title.textContent.split("\n")[0]));
+    const shown = await texts("svg.graph a > title");
+    const names = new Set(shown.filter(each => shown.indexOf(each) === shown.lastIndexOf(each)));
+    const expected = graph.entries.filter(e => e.kind === "function" && names.has(e.name)).flatMap(e => e.callees
+        .filter(line => line.kind === "arc" && line.calls && line.name !== e.name && names.has(line.name))
+        .map(line => `${e.name} calls ${line.name}`));
+    const found = (await visit.page.$$eval("svg.graph path.edge > title", all => all.map(title => title.textContent))).join("\n");
+    const missing = expected.filter(call => !found.includes(`${call}:`));
+    same(missing, [], `${name}: ${expected.length} calls of graph --json are edges`);
+    ok(expected.length || !graph.entries.some(e => e.callees.some(line => line.calls)), `${name}: where there are calls there are edges`);
+}
+
 async function checkCallers(visit, name, graph) {
     const entries = graph.entries.filter(e => e.kind === "function" && !e.cycle && e.callees.length).slice(0, 4);
     for (const entry of entries) {
@@ -194,7 +212,8 @@ async function checkFlame(visit, name, flat) {
         .reduce((sum, f) => sum + f.total_samples, 0) / flat.summary.samples;
     ok(share > 0.95 * 100 * top.self_share - 0.1 && share < atMost + 0.1, `${name}: the flame has ${share} % of ${top.name}`, expected);
     await visit.view({ view: "flame" });
-    if (flat.functions.filter(f => f.self_samples > 0).length > 2)
+    /* Where nearly all is in one function, its middle looks the same however wide it is. */
+    if (flat.functions.filter(f => f.self_samples > 0).length > 2 && flat.functions.every(f => f.self_share < 0.7))
         await checkFlamePart(visit, name);
     await visit.view({ view: "flame", way: "callers" });
     await visit.view({ view: "flame", fn: keyOf(top) });
@@ -207,11 +226,15 @@ async function checkFlamePart(visit, name) {
     const picture = () => visit.page.$eval("canvas", canvas => canvas.toDataURL());
     const box = await (await visit.page.$("canvas")).boundingBox();
     const seen = [await picture()];
-    /* The browser hands on what the wheel does, and draws, when it comes to it. */
-    const isOther = was => document.querySelector("canvas").toDataURL() !== was;
+    /* The browser hands on what the wheel does, and draws, when it comes to it: another picture, which then stays. */
     const look = async () => {
-        await visit.page.waitForFunction(isOther, seen.at(-1), { timeout: 5000 }).catch(() => undefined);
-        seen.push(await picture());
+        const end = Date.now() + 10000;
+        let before = seen.at(-1), now = await picture();
+        while (Date.now() < end && (now === seen.at(-1) || now !== before)) {
+            await visit.settled();
+            [before, now] = [now, await picture()];
+        }
+        seen.push(now);
     };
     await visit.press("+", "+");
     await look();
@@ -224,8 +247,8 @@ async function checkFlamePart(visit, name) {
     await look();
     await visit.page.keyboard.down("Control");
     await visit.page.mouse.wheel(0, -200);
-    await visit.page.keyboard.up("Control");
     await look();
+    await visit.page.keyboard.up("Control");
     same([...new Set(seen)].length, seen.length, `${name}: the flame can be made wider and moved`);
     await visit.press("Escape");
     await visit.page.mouse.move(1, 1);
@@ -373,6 +396,41 @@ async function viewsOf(visit) {
     return visit.page.$$eval("nav a", links => links.map(a => new URLSearchParams(a.hash.slice(1)).get("view")));
 }
 
+/* --- without a browser ------------------------------------------------------------------------- */
+
+/* Made in steps, at once, or while a part of the recording is chosen, the tree of paths is one. */
+function checkTree() {
+    const source = fs.readFileSync(new URL("../../assets/page/data.js", import.meta.url), "utf8");
+    const { page, pathTree, kidsByTotal, steps } = new Function("window", "setTimeout", `"use strict"; ${source}
+        return { page, pathTree, kidsByTotal, steps: { one: stepToWholeTree, all: treeOfAll, behind: prepareTree,
+            choose: tree => { wholeTree = tree; } } };`)({}, () => undefined);
+    const paths = { parent: [0], function: [0], self: [0] };
+    for (let i = 1; i < 3000; i++) {
+        paths.parent.push((i * 7919) % i);
+        paths.function.push(i % 50);
+        paths.self.push((i * 31) % 17);
+    }
+    page.profile = { paths };
+    const whole = pathTree(paths), all = paths.self.reduce((sum, n) => sum + n);
+    same(whole.total[0], all, "the tree of paths has all samples");
+    steps.behind();
+    steps.one();
+    const part = pathTree({ parent: [0], function: [0], self: [5] });
+    steps.choose(part);
+    steps.behind();
+    ok(steps.all() === part, "a part that is chosen while the tree is made is what is shown");
+    steps.choose(null);
+    const made = steps.all();
+    same(["parent", "fn", "self", "total"].filter(key => String(made[key]) !== String(whole[key])), [], "the tree that is made in steps is the one made at once");
+    let wrong = 0;
+    for (let node = 0; node < made.len; node++) {
+        const kids = Array.from(kidsByTotal(made, node), kid => made.total[kid]);
+        wrong += kids.some((total, i) => i && total > kids[i - 1]);
+        wrong += made.self[node] + kids.reduce((sum, total) => sum + total, 0) !== made.total[node];
+    }
+    same(wrong, 0, "children are sorted by their totals, which make up that of their parent");
+}
+
 /* --- pages ------------------------------------------------------------------------------------- */
 
 /* Names stay in sight, whatever figures stand beside them. */
@@ -419,8 +477,11 @@ async function checkPage(browser, name, entry) {
     }
     if (entry.flat)
         await checkFunctions(visit, name, entry.flat);
-    if (entry.graph)
+    if (entry.graph) {
         await checkCallers(visit, name, entry.graph);
+        if (views.includes("graph"))
+            await checkGraph(visit, name, entry.graph);
+    }
     if (entry.flat && entry.flat.summary.samples > 0)
         await checkFlame(visit, name, entry.flat);
     if (entry.cover) {
@@ -463,6 +524,7 @@ async function checkPage(browser, name, entry) {
     await visit.close(`${name}, without scripts`);
 }
 
+checkTree();
 const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
 for (const [name, entry] of Object.entries(specification))
     await checkPage(browser, name, entry).catch(error => ok(false, `${name}: ${error.message}`, error.stack));

@@ -83,6 +83,21 @@ def moved(folder):
                  deltas={"file": "p.c", "cells": {"4": "0.00", "8": "new +75.00"}, "remark": "% of the base's time was on lines"})
 
 
+def crowded(folder):
+    """Thirty functions, each of which calls all that follow: more edges than are drawn at once."""
+    folder.mkdir()
+    names = [f"f{i:02}" for i in range(30)]
+    Path(folder, "c.c").write_text("".join(f"void {name}(void) {{ }}\n" for name in names) + "int main(void) { return 0; }\n")
+    subprocess.run(["cc", "-g", "-O0", "-o", "c", "c.c"], cwd=folder, check=True)
+    nm = subprocess.run(["nm", "c"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    at = {line.split()[2]: int(line.split()[0], 16) for line in nm.splitlines() if len(line.split()) == 3}
+    low = at[names[0]] & ~15
+    bins = [1] * ((at[names[-1]] + 16 - low) // 2)
+    arcs = [(at[a] + 4, at[b], 1 + i) for i, a in enumerate(names) for b in names[i + 1:]]
+    Path(folder, "c.gmon").write_bytes(gmon([(low, low + 2 * len(bins), bins)], arcs))
+    return entry("c.html", "--force", "c", "c.gmon", cwd=folder, **profile_json("--force", "c", "c.gmon", cwd=folder))
+
+
 def long_source(folder):
     """A source of 400,000 lines, all of them counted."""
     folder.mkdir()
@@ -134,6 +149,7 @@ def pages(folder):
         found["threads"] = entry("pipeline.html", "pipeline.monarc", cwd=folder, flat=monarc_json("flat", "--all", "pipeline.monarc", cwd=folder))
     found["details"] = details(folder / "details")
     found["lines that moved"] = moved(folder / "moved")
+    found["crowded"] = crowded(folder / "crowded")
     found["a long source"] = long_source(folder / "long")
     if shutil.which("c++"):
         found["templates"] = templates(folder / "templates")
