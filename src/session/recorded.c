@@ -369,6 +369,7 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
     if (r->run.method != RUN_METHOD_PROCESS)
         summary_set_profiler_aside(&r->weights, &r->space, f);
     stacks_measure(&r->stacks, &r->space, f, r->weights.node, &r->arena);
+    stacks_measure_errors(&r->stacks, &r->space, f, &r->choice, r->weights.node, &r->arena);
     run_summarize(&r->summary, &r->run, &r->choice, &r->weights,
                   recorded_chosen_text(r, &o->filter), &r->arena);
     recorded_weigh_others(r, f, o);
@@ -396,9 +397,9 @@ static bool recorded_mentions_mcount(struct object *o)
 static void recorded_note_counts(struct recorded *r)
 {
     enum { FEW = 30 };
-    if (!r->weights.taken && r->run.rate)
+    if (!r->weights.weight && r->run.rate)
         vec_push(&r->notes, "no samples were taken: run it for longer, or with a higher --rate");
-    else if (r->weights.taken && r->weights.taken < FEW)
+    else if (r->weights.taken && r->weights.effective < FEW)
         vec_push(&r->notes,
                  arena_printf(&r->arena,
                               "%" PRIu64 " sample%s little: run it for longer, or "

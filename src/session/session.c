@@ -199,6 +199,7 @@ static bool session_open_recording(struct session *s, struct session_options *o,
     s->summary.program = r->summary.path;
     s->summary.run = &r->summary;
     s->summary.effective = r->weights.effective;
+    s->summary.measured = &r->stacks;
     s->summary.others = r->others;
     s->summary.stacks = r->stacks.has_callers ? &r->stacks : NULL;
     if (*o->newest)

@@ -70,7 +70,7 @@ static struct flat_row row_of(const struct graph *g, const struct summary *s, ui
                              .model = model,
                              .calls = n->calls + n->self_calls,
                              .recursive_calls = n->self_calls,
-                             .interval = summary_interval(s, n->self)};
+                             .interval = summary_self_interval(s, i, n->self)};
 }
 
 static bool is_in_others(const struct summary *s, uint32_t function)

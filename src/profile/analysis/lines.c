@@ -501,7 +501,8 @@ static void lines_reorder(struct lines_row *rows, uint32_t *sorted, uint32_t len
     }
 }
 
-static void lines_choose_rows(struct lines_table *t, const struct view_rules *rules)
+static void lines_choose_rows(struct lines_table *t, const struct functions *measured,
+                              const struct view_rules *rules)
 {
     struct arena scratch = {0};
     uint32_t *sorted = ARENA_NEW(&scratch, uint32_t, t->len), len = t->len;
@@ -524,7 +525,8 @@ static void lines_choose_rows(struct lines_table *t, const struct view_rules *ru
             continue;
         }
         r->running = running += r->self;
-        r->interval = summary_interval(t->summary, r->self);
+        r->interval = summary_line_interval(
+            t->summary, functions_find(measured, t->functions.at[r->function].start), r->self);
         t->rows[t->len++] = *r;
     }
 }
@@ -576,6 +578,6 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     vec_free(&p.all);
     names_init(&t->names, &t->functions, in->demangle, a);
     lines_find_lineless(t, in, a);
-    lines_choose_rows(t, rules);
+    lines_choose_rows(t, in->functions, rules);
     arena_deinit(&scratch);
 }

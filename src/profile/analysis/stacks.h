@@ -23,8 +23,11 @@ struct stack_cut {
 };
 
 struct stacks {
-    double *self, *inclusive; /* per function, in samples */
-    struct stack_call *calls; /* by caller, then callee */
+    double *self, *inclusive;             /* per function, in samples */
+    double *self_error, *inclusive_error; /* standard errors of these by this run's sampling; 0: the
+                                             time was measured exactly, or there is none; NULL: not
+                                             known: all samples are as good as drawn alone */
+    struct stack_call *calls;             /* by caller, then callee */
     size_t calls_len;
     struct stack_cut *cut; /* per function; NULL: all callers are known */
     double samples;        /* of all stacks */
@@ -35,5 +38,9 @@ struct stacks {
 /* `weights`: per node, in samples. */
 void stacks_measure(struct stacks *t, const struct space *s, const struct functions *f,
                     const double *weights, struct arena *a);
+
+/* Adds the errors: `weights` are those of the choice, from which nodes may have been taken out. */
+void stacks_measure_errors(struct stacks *t, const struct space *s, const struct functions *f,
+                           const struct run_choice *c, const double *weights, struct arena *a);
 
 #endif

@@ -95,3 +95,42 @@ struct interval summary_interval(const struct summary *s, double samples)
     return s->effective > 0 ? share_interval(summary_share(s, samples) * s->effective, s->effective)
                             : share_interval(samples, s->samples);
 }
+
+struct interval share_interval_of(double share, double error)
+{
+    if (!(error > 0))
+        return (struct interval){share, share};
+    double samples = share * (1 - share) / (error * error);
+    return share_interval(share * samples, samples);
+}
+
+/* What was never hit, or always, has no scatter of its own: the number of samples bounds it. */
+static struct interval interval_by_error(const struct summary *s, double samples, double error)
+{
+    double share = summary_share(s, samples);
+    if (error > 0 && (share <= 0 || share >= 1))
+        return summary_interval(s, samples);
+    return share_interval_of(share, error / s->samples);
+}
+
+struct interval summary_self_interval(const struct summary *s, uint32_t function, double self)
+{
+    if (!s->measured || !s->measured->self_error || !(self > 0))
+        return summary_interval(s, self);
+    return interval_by_error(s, self, s->measured->self_error[function]);
+}
+
+/* With the share q of a function's m samples, a line has the variance m q (1 - q) + q^2 var(m).
+ * Code that stands in several functions, inlined, is taken as drawn from all samples. */
+struct interval summary_line_interval(const struct summary *s, uint32_t function, double self)
+{
+    const struct stacks *m = s->measured;
+    if (!m || !m->self_error || function == NO_FUNCTION || !(self > 0) ||
+        self > m->self[function] * 1.000001)
+        return summary_interval(s, self);
+    double error = m->self_error[function], q = fmin(1, self / m->self[function]);
+    double weight = s->effective > 0 ? s->samples / s->effective : 1; /* of a sample */
+    if (!(error > 0))
+        return share_interval_of(summary_share(s, self), 0);
+    return interval_by_error(s, self, sqrt(weight * self * (1 - q) + q * q * error * error));
+}

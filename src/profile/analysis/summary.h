@@ -24,6 +24,7 @@ struct summary {
     double samples, unattributed;
     double profiler;               /* of `samples`; of a whole run besides them */
     const struct stacks *stacks;   /* NULL: none were recorded */
+    const struct stacks *measured; /* the times of a recording, and their errors; NULL: none */
     const struct run_summary *run; /* NULL: no recording */
     double effective; /* samples of equal weight that would be as certain; 0: all weigh the same */
     double rate;      /* samples per unit; 0: unknown */
@@ -68,13 +69,23 @@ enum { MCOUNT_NANOSECONDS = 7 };
 /* Seconds spent on counting calls, at that price; 0 if time was not measured in seconds. */
 double summary_mcount_estimate(const struct summary *s);
 
-/* Where the true share lies with 95 % confidence (Wilson's score interval), each 0 to 1. */
+/* Where the true share lies with 95 % confidence (Wilson's score interval), each 0 to 1: of samples
+ * that are each drawn alone. */
 struct interval {
     double low, high;
 };
 struct interval share_interval(double hits, double samples);
 
-/* The same of a part of all samples. */
+/* The same of a share with a standard error: as many samples drawn alone as have that error. 0: it
+ * is exact. */
+struct interval share_interval_of(double share, double error);
+
+/* The same of a part of all samples of which nothing else is known. */
 struct interval summary_interval(const struct summary *s, double samples);
+
+/* Of a function's self time, or of a line's of it, whose samples are drawn among the function's.
+ * All reports print these. */
+struct interval summary_self_interval(const struct summary *s, uint32_t function, double self);
+struct interval summary_line_interval(const struct summary *s, uint32_t function, double self);
 
 #endif

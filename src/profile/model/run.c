@@ -33,6 +33,12 @@ const char *run_text(const struct run *r, const char *key)
     return NULL;
 }
 
+bool run_is_wait(const struct run *r, uint32_t node)
+{
+    uint32_t object = node ? r->nodes.at[node].object : RUN_NONE;
+    return object != RUN_NONE && r->objects.at[object].kind == RUN_OBJECT_WAIT;
+}
+
 uint64_t run_weight(const struct run *r, uint32_t event)
 {
     uint64_t sum = 0;

@@ -206,6 +206,9 @@ const char *run_text(const struct run *r, const char *key);
 /* Weights of an event, all samples together. */
 uint64_t run_weight(const struct run *r, uint32_t event);
 
+/* Whether a node is where a thread was off the CPU: such time has an exact length. */
+bool run_is_wait(const struct run *r, uint32_t node);
+
 /* CPU time of all threads by the kernel's counters: of processes that outlived their parent, which
  * are in nobody's account, and of the others. */
 struct run_cpu {

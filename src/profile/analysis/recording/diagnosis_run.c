@@ -167,7 +167,7 @@ static void diagnosis_examine_samples(struct run_examination *r)
     const char *evidence = arena_printf(r->x.arena, "%" PRIu64 " samples", w->taken);
     const char *remedy = "run it for longer, or with a higher --rate; 'monarc merge' sums several "
                          "runs: four times the samples halve the uncertainty";
-    if (!w->taken && r->p->run->run->rate)
+    if (!w->weight && r->p->run->run->rate)
         diagnosis_report(r, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
                          remedy);
     else if (w->taken && w->effective < FEW_SAMPLES)

@@ -18,7 +18,8 @@ bool run_choice_admits(const struct run_choice *c, const struct run *r, const st
     return !c->windows_len;
 }
 
-/* n equal samples of sum w have (sum w)^2 / sum w^2 = n; Kish 1965. */
+/* n equal samples of sum w have (sum w)^2 / sum w^2 = n; Kish 1965. Waits are in the sum, but are
+ * no samples; where there are only those, one sample may have been missed. */
 void run_weigh(struct run_weights *w, const struct run *r, const struct run_choice *c,
                struct arena *a)
 {
@@ -33,9 +34,12 @@ void run_weigh(struct run_weights *w, const struct run *r, const struct run_choi
         double samples = (double)s->weight / period;
         w->node[s->node] += samples;
         w->weight += s->weight;
+        if (run_is_wait(r, s->node))
+            continue;
         w->taken += s->count;
         squares += s->count ? samples * samples / s->count : 0;
     }
     w->total = (double)w->weight / period;
-    w->effective = squares > 0 ? w->total * w->total / squares : 0;
+    squares = squares > 0 ? squares : 1;
+    w->effective = w->total * w->total / squares;
 }

@@ -27,7 +27,7 @@ struct run_weights {
     double total;
     double effective; /* as many samples of equal weight would be as certain */
     uint64_t weight;  /* total in ns, or events */
-    uint64_t taken;   /* samples */
+    uint64_t taken;   /* samples; waits are none */
     double aside;     /* taken out of `node` and `total`: of code that only counts calls for us */
 };
 

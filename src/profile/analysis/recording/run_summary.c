@@ -58,9 +58,7 @@ static uint64_t ran_ns(const struct run *r, const struct run_choice *c)
     uint64_t sum = 0;
     for (size_t i = 0; i < r->samples.len; i++) {
         const struct run_sample *s = &r->samples.at[i];
-        uint32_t object = s->node ? r->nodes.at[s->node].object : RUN_NONE;
-        bool waits = object != RUN_NONE && r->objects.at[object].kind == RUN_OBJECT_WAIT;
-        if (run_choice_admits(c, r, s) && !waits)
+        if (run_choice_admits(c, r, s) && !run_is_wait(r, s->node))
             sum += s->weight;
     }
     return sum;
