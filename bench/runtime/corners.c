@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int monarc_reset(void);
-#pragma weak monarc_reset
+int monarc_rt_reset(void);
+#pragma weak monarc_rt_reset
 
 #define NOINLINE __attribute__((noipa))
 
@@ -30,8 +30,8 @@ static void resets(void)
     for (int i = 0; i < 1000; i++) {
         work();
         counted();
-        if (monarc_reset)
-            monarc_reset();
+        if (monarc_rt_reset)
+            monarc_rt_reset();
     }
 }
 

@@ -7,7 +7,7 @@
 
 extern char board_text_start[], board_text_end[], board_stack_top[]; /* of the linker script */
 
-/* Prints on the board's serial line; a monarc_writer. */
+/* Prints on the board's serial line; a monarc_embedded_writer. */
 bool board_print(void *unused, const void *text, uint32_t length);
 
 /* Samples are taken so many times a second from now on. */

@@ -49,7 +49,7 @@ int main(void)
 {
     static uint32_t numbers[NUMBERS];
     uint32_t seed = 1, crc = 0;
-    if (!monarc_profile_on(board_text_start, board_text_end, 16, RATE))
+    if (!monarc_embedded_on(board_text_start, board_text_end, 16, RATE))
         return 1;
     board_timer_start(RATE);
     for (unsigned round = 0; round < ROUNDS; round++) {
@@ -60,5 +60,5 @@ int main(void)
     }
     board_timer_stop();
     board_print(0, "done\n", 5);
-    return !monarc_send(board_print, 0) || crc == 0;
+    return !monarc_embedded_send(board_print, 0) || crc == 0;
 }

@@ -37,22 +37,25 @@ enum arc_profile_arc_flags {
 };
 
 /* What a program keeps of an object: one array of counters, of which functions own consecutive
- * slices. */
+ * slices. <monarc/cover.h> has the same two structures; whichever comes first defines them. */
+#ifndef MONARC_HAS_COVERAGE_INFO
+#define MONARC_HAS_COVERAGE_INFO
 struct function_info {
-    const char *name;
-    unsigned checksum;
-    unsigned n_arc_counts;
+    const char *name;      /* mangled */
+    uint32_t checksum;     /* that of the bbg file */
+    uint32_t n_arc_counts; /* arcs that are not on the spanning tree */
 };
 
 struct coverage_info {
-    uint32_t version;
+    uint32_t version; /* of the compiler: "304e" is 0x65343033 */
     struct coverage_info *next;
-    const char *filename;
+    const char *filename; /* of the da file */
     struct function_info *functions;
-    unsigned n_functions;
-    int64_t *arc_counts;
-    unsigned n_arc_counts;
+    uint32_t n_functions;
+    int64_t *arc_counts; /* the functions' counters, one function after the other */
+    uint32_t n_arc_counts;
 };
+#endif
 
 static inline int write_int32(FILE *to, uint32_t value)
 {

@@ -23,7 +23,10 @@ int monarc_cover_dump(void);
 void monarc_cover_reset(void);
 
 /* The structures of the tagged-record proposal of 2002 (docs/cover-runtime.md): what a compiler
- * puts into each object for the program to write its `da` file from. */
+ * puts into each object for the program to write its `da` file from. <monarc/arc_profile.h> has the
+ * same two; whichever comes first defines them. */
+#ifndef MONARC_HAS_COVERAGE_INFO
+#define MONARC_HAS_COVERAGE_INFO
 struct function_info {
     const char *name;      /* mangled */
     uint32_t checksum;     /* that of the bbg file */
@@ -34,11 +37,12 @@ struct coverage_info {
     uint32_t version; /* of the compiler: "304e" is 0x65343033 */
     struct coverage_info *next;
     const char *filename; /* of the da file */
-    const struct function_info *functions;
+    struct function_info *functions;
     uint32_t n_functions;
-    uint64_t *arc_counts; /* the functions' counters, one function after the other */
+    int64_t *arc_counts; /* the functions' counters, one function after the other */
     uint32_t n_arc_counts;
 };
+#endif
 
 /* Has `info` written from now on: to be called once an object, by a constructor. `next` is then the
  * library's. What is registered is never unloaded. */

@@ -2,10 +2,10 @@
  * floating point.
  *
  * Compile the program with -pg (or -finstrument-functions) and a timer interrupt that calls
- * monarc_sample(); add the files of runtime/embedded, or the one file monarc_embedded.c that is
- * made of them; call monarc_profile_on(). What was recorded leaves through a writer, or a debugger
- * fetches it from memory. On the host, `monarc receive` makes files of it. docs/embedded.md begins
- * at an empty folder.
+ * monarc_embedded_sample(); add the files of runtime/embedded, or the one file monarc_embedded.c
+ * that is made of them; call monarc_embedded_on(). What was recorded leaves through a writer, or a
+ * debugger fetches it from memory. On the host, `monarc receive` makes files of it.
+ * docs/embedded.md begins at an empty folder.
  *
  * Recording never stops the program, prints nothing and waits for nothing. What it cannot keep it
  * counts as lost. */
@@ -31,7 +31,8 @@ extern "C" {
 #define MONARC_WINDOWS 2 /* ranges of code at most */
 #endif
 #ifndef MONARC_CORES
-#define MONARC_CORES 1 /* above 1: define unsigned monarc_core(void), 0 to MONARC_CORES - 1 */
+#define MONARC_CORES \
+    1 /* above 1: define unsigned monarc_embedded_core(void), 0 to MONARC_CORES - 1 */
 #endif
 #ifndef MONARC_PROBES
 #define MONARC_PROBES 32 /* slots that are looked at before an arc is lost: the longest delay */
@@ -42,14 +43,14 @@ extern "C" {
 
 /* --- recording ------------------------------------------------------------------------------- */
 
-struct monarc_range {
+struct monarc_embedded_range {
     const void *start, *end;
 };
 
-struct monarc_setup {
+struct monarc_embedded_settings {
     /* Where samples are counted: the first is the program's text, others may be code in RAM. The
      * rest, or all but the first, is {0, 0}. They must not overlap. */
-    struct monarc_range windows[MONARC_WINDOWS];
+    struct monarc_embedded_range windows[MONARC_WINDOWS];
     uint32_t bytes_per_bin; /* taken as the next power of two; at least 2 */
     uint32_t rate;          /* samples a second; 0: not known */
 
@@ -65,36 +66,36 @@ struct monarc_setup {
 /* Lays out the memory, clears it and starts. What is left behind the bins takes arcs: 12 bytes each
  * (24 on machines of 64 bits), at least 16. False if the memory is too small, the windows overlap
  * or a range is empty: nothing is recorded then. One core calls it for all. */
-bool monarc_profile_setup(const struct monarc_setup *setup);
+bool monarc_embedded_setup(const struct monarc_embedded_settings *setup);
 
 /* The same with one window over the recorder's own memory. */
-bool monarc_profile_on(const void *text_start, const void *text_end, uint32_t bytes_per_bin,
-                       uint32_t rate);
+bool monarc_embedded_on(const void *text_start, const void *text_end, uint32_t bytes_per_bin,
+                        uint32_t rate);
 
-/* Of all cores. Before monarc_profile_on() they do nothing; it may be called again at any time. A
+/* Of all cores. Before monarc_embedded_on() they do nothing; it may be called again at any time. A
  * call that another core is counting at that moment may still be counted. */
-void monarc_start(void);
-void monarc_stop(void);
-void monarc_reset(void); /* to nothing recorded; recording goes on if it was on */
+void monarc_embedded_start(void);
+void monarc_embedded_stop(void);
+void monarc_embedded_reset(void); /* to nothing recorded; recording goes on if it was on */
 
 /* One sample, from a timer interrupt: the interrupted program counter; and, for stack depths, the
  * stack pointer. Where two interrupts that sample interrupt each other, a sample may be lost. */
-void monarc_sample(uintptr_t pc);
-void monarc_sample_stack(uintptr_t pc, uintptr_t sp);
+void monarc_embedded_sample(uintptr_t pc);
+void monarc_embedded_sample_stack(uintptr_t pc, uintptr_t sp);
 
 /* One call, for ports to compilers with other hooks: `from` the return address, `self` within the
  * function that was called. May be called from anywhere, at any time. */
-void monarc_call(uintptr_t from, uintptr_t self);
+void monarc_embedded_call(uintptr_t from, uintptr_t self);
 
 /* Samples and calls that could not be kept, of all cores. */
-uint32_t monarc_lost(void);
+uint32_t monarc_embedded_lost(void);
 
 /* --- the interrupted program ----------------------------------------------------------------- */
 
 #if defined(__arm__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
 /* Takes a sample out of the exception frame at `frame`, that exc_return (LR in the handler) tells
  * of. */
-void monarc_sample_cortex_m(const uint32_t *frame, uint32_t exc_return);
+void monarc_embedded_sample_cortex_m(const uint32_t *frame, uint32_t exc_return);
 
 /* Defines the interrupt handler NAME that samples, then calls void AFTER(void), which does what the
  * timer needs; put its address in the vector table. AFTER may be an empty function. */
@@ -114,7 +115,7 @@ void monarc_sample_cortex_m(const uint32_t *frame, uint32_t exc_return);
                 "1:\n\t"                                      \
                 "mrs r0, psp\n"                               \
                 "2:\n\t"                                      \
-                "bl monarc_sample_cortex_m\n\t"               \
+                "bl monarc_embedded_sample_cortex_m\n\t"      \
                 "bl " #AFTER "\n\t"                           \
                 "pop {r3, pc}\n");                            \
     }
@@ -126,44 +127,44 @@ void monarc_sample_cortex_m(const uint32_t *frame, uint32_t exc_return);
     ".option push\n\t.option arch, +zicsr\n\t" instruction "\n\t.option pop"
 
 /* From a trap handler in machine mode, before mepc is changed. */
-static inline MONARC_QUIET void monarc_sample_riscv(void)
+static inline MONARC_QUIET void monarc_embedded_sample_riscv(void)
 {
     uintptr_t pc;
     __asm__ volatile(MONARC_ZICSR("csrr %0, mepc") : "=r"(pc));
-    monarc_sample(pc);
+    monarc_embedded_sample(pc);
 }
 #endif
 
 #if defined(__aarch64__)
 /* From an interrupt taken to exception level 1. */
-static inline MONARC_QUIET void monarc_sample_aarch64(void)
+static inline MONARC_QUIET void monarc_embedded_sample_aarch64(void)
 {
     uintptr_t pc;
     __asm__ volatile("mrs %0, elr_el1" : "=r"(pc));
-    monarc_sample(pc);
+    monarc_embedded_sample(pc);
 }
 #endif
 
 /* --- getting it out -------------------------------------------------------------------------- */
 
 /* Takes the next bytes; false ends the writing. */
-typedef bool monarc_writer(void *context, const void *bytes, uint32_t length);
+typedef bool monarc_embedded_writer(void *context, const void *bytes, uint32_t length);
 
 /* gmon.out, as gprof reads it; without stack depths. Recording pauses meanwhile. */
-bool monarc_write_gmon(monarc_writer *write, void *context);
+bool monarc_embedded_write_gmon(monarc_embedded_writer *write, void *context);
 
 /* Everything, as it lies in memory. Recording pauses meanwhile. */
-bool monarc_write_memory(monarc_writer *write, void *context);
+bool monarc_embedded_write_memory(monarc_embedded_writer *write, void *context);
 
 /* The counters of objects compiled with --coverage -fprofile-info-section=monarc_coverage, each
  * behind its file name: a stream that `monarc receive` and gcov-tool merge-stream take. */
-bool monarc_write_coverage(monarc_writer *write, void *context);
-void monarc_reset_coverage(void);
+bool monarc_embedded_write_coverage(monarc_embedded_writer *write, void *context);
+void monarc_embedded_reset_coverage(void);
 
 /* Lines of text, each with a number and a checksum, around whatever bytes are written to them: for
  * a console that others print on as well. */
-struct monarc_frames {
-    monarc_writer *write;
+struct monarc_embedded_frames {
+    monarc_embedded_writer *write;
     void *context;
     uint32_t stream, frame, first, last; /* those outside of first to last are not sent */
     uint32_t offset, sum, length;
@@ -171,23 +172,25 @@ struct monarc_frames {
 };
 
 /* `stream` tells one set of bytes from another. */
-void monarc_frames_begin(struct monarc_frames *f, monarc_writer *write, void *context,
-                         uint32_t stream);
-bool monarc_frames_write(void *frames, const void *bytes, uint32_t length);
-bool monarc_frames_end(struct monarc_frames *f);
+void monarc_embedded_frames_begin(struct monarc_embedded_frames *f, monarc_embedded_writer *write,
+                                  void *context, uint32_t stream);
+bool monarc_embedded_frames_write(void *frames, const void *bytes, uint32_t length);
+bool monarc_embedded_frames_end(struct monarc_embedded_frames *f);
 
 /* Memory, then coverage, in frames: all there is. */
-bool monarc_send(monarc_writer *write, void *context);
+bool monarc_embedded_send(monarc_embedded_writer *write, void *context);
 
 /* The same, of these frames alone: to repeat what `monarc receive` names as missing. Nothing may
- * have been recorded since; monarc_stop() first. */
-bool monarc_send_again(monarc_writer *write, void *context, uint32_t first, uint32_t last);
+ * have been recorded since; monarc_embedded_stop() first. */
+bool monarc_embedded_send_again(monarc_embedded_writer *write, void *context, uint32_t first,
+                                uint32_t last);
 
 /* Files on the host of a debugger or emulator. */
-int monarc_semihosting_open(const char *name); /* for writing; below 0: failed */
-bool monarc_semihosting_write(void *handle, const void *bytes, uint32_t length); /* int *handle */
-void monarc_semihosting_close(int handle);
-void monarc_semihosting_exit(int status); /* ends an emulator */
+int monarc_embedded_semihosting_open(const char *name); /* for writing; below 0: failed */
+bool monarc_embedded_semihosting_write(void *handle, const void *bytes,
+                                       uint32_t length); /* int *handle */
+void monarc_embedded_semihosting_close(int handle);
+void monarc_embedded_semihosting_exit(int status); /* ends an emulator */
 
 #ifdef __cplusplus
 }

@@ -14,27 +14,27 @@ extern "C" {
 
 /* Resumes and suspends recording, samples and calls alike. Calls made while it is suspended are not
  * recorded, and are not lost calls. */
-int monarc_start(void);
-int monarc_stop(void);
+int monarc_rt_start(void);
+int monarc_rt_stop(void);
 
 /* Sets everything recorded so far aside: files written from now on leave it out. */
-int monarc_reset(void);
+int monarc_rt_reset(void);
 
 /* Writes all files now, into `folder` (made if it is missing), or, with NULL, into the recording's
  * own folder, where a later write replaces them. Recording goes on. Async-signal-safe. */
-int monarc_dump(const char *folder);
+int monarc_rt_dump(const char *folder);
 
-/* As monarc_dump, into the folder `name` inside the recording's own. */
-int monarc_snapshot(const char *name);
+/* As monarc_rt_dump, into the folder `name` inside the recording's own. */
+int monarc_rt_snapshot(const char *name);
 
 /* Names what the program does from here on; the sidecar keeps time, CPU time and samples of each
  * change. At most 63 bytes of the name are kept. */
-int monarc_phase(const char *name);
-int monarc_region_begin(const char *name);
-int monarc_region_end(const char *name);
+int monarc_rt_phase(const char *name);
+int monarc_rt_region_begin(const char *name);
+int monarc_rt_region_end(const char *name);
 
 /* Calls that could not be counted. */
-unsigned long long monarc_lost(void);
+unsigned long long monarc_rt_lost(void);
 
 #pragma GCC visibility pop
 

@@ -3,6 +3,7 @@
 #include "export.h"
 #include "life.h"
 #include "objects.h"
+#include "report.h"
 
 GCOV_API void __gcov_dump(void);
 GCOV_API void __gcov_reset(void);
@@ -23,13 +24,21 @@ void monarc_cover_reset(void)
     objects_unlock(&mask);
 }
 
+/* An object whose functions claim more counts than its array holds is refused here, once: what
+ * writes files may then trust that the slices lie within the array. */
 void monarc_cover_register(struct coverage_info *info)
 {
     struct object o = {.family = &da_family, .da = info};
-    uint64_t mask;
+    uint64_t mask, claimed = 0;
+    for (uint32_t i = 0; i < info->n_functions; i++)
+        claimed += info->functions[i].n_arc_counts;
     life_begin();
     objects_lock(&mask);
-    objects_add(&o);
+    if (claimed > info->n_arc_counts)
+        report(info->filename, "its functions claim more counts than the object has; not recorded",
+               NULL);
+    else
+        objects_add(&o);
     objects_unlock(&mask);
 }
 

@@ -81,7 +81,7 @@ static void total(const struct object *o, struct totals *t)
 {
     t->counters += o->da->n_arc_counts;
     for (uint32_t i = 0; i < o->da->n_arc_counts; i++) {
-        uint64_t v = __atomic_load_n(&o->da->arc_counts[i], __ATOMIC_RELAXED);
+        uint64_t v = (uint64_t)__atomic_load_n(&o->da->arc_counts[i], __ATOMIC_RELAXED);
         t->sum += v;
         t->max = v > t->max ? v : t->max;
     }
@@ -102,8 +102,8 @@ static void image(const struct object *o, const struct totals *program, struct b
         put32(to, f->checksum);
         put32(to, DA_ARC_COUNTS);
         put32(to, f->n_arc_counts * 8);
-        for (uint32_t k = 0; k < f->n_arc_counts && at < da->n_arc_counts; k++)
-            put64(to, __atomic_load_n(&da->arc_counts[at++], __ATOMIC_RELAXED));
+        for (uint32_t k = 0; k < f->n_arc_counts; k++)
+            put64(to, (uint64_t)__atomic_load_n(&da->arc_counts[at++], __ATOMIC_RELAXED));
     }
     total(o, &own);
     put_summary(to, DA_OBJECT_SUM, &own);

@@ -242,12 +242,12 @@ static size_t noted_bound(const struct object *o)
 static void noted_count(const struct object *o)
 {
     struct info_function f;
-    uint64_t *counts = o->noted->info.arc_counts;
+    int64_t *counts = o->noted->info.arc_counts;
     for (uint32_t i = 0; i < o->noted->info.n_functions; i++) {
         if (!o->noted->compiler->function(o, o->noted->place[i], &f))
             continue;
         for (uint32_t k = 0; k < f.arcs; k++)
-            *counts++ = (uint64_t)__atomic_load_n(&f.values[k], __ATOMIC_RELAXED);
+            *counts++ = __atomic_load_n(&f.values[k], __ATOMIC_RELAXED);
     }
 }
 

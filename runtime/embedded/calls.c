@@ -53,7 +53,7 @@ MONARC_INLINE void set_busy(struct monarc_control *c, uint32_t is_busy)
 #endif
 }
 
-MONARC_QUIET __attribute__((used)) void monarc_call(uintptr_t from, uintptr_t self)
+MONARC_QUIET __attribute__((used)) void monarc_embedded_call(uintptr_t from, uintptr_t self)
 {
     struct monarc_control *c = &monarc_control[MONARC_CORE()];
     if (c->state != MONARC_ON || from <= MONARC_CLAIMED)

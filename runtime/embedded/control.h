@@ -62,7 +62,7 @@ struct monarc_pause {
 struct monarc_pause monarc_pause(void);
 void monarc_resume(const struct monarc_pause *was);
 
-/* Whether monarc_profile_setup() has laid this core's memory out. */
+/* Whether monarc_embedded_setup() has laid this core's memory out. */
 bool monarc_is_set_up(const struct monarc_control *c);
 
 /* The bins of window `i`. */

@@ -68,7 +68,7 @@ enum {
 #endif
 
 struct coverage_output {
-    monarc_writer *write;
+    monarc_embedded_writer *write;
     void *context;
     bool ok;
 };
@@ -228,7 +228,7 @@ static MONARC_QUIET void coverage_put_any(struct coverage_output *o,
 
 #endif
 
-MONARC_QUIET bool monarc_write_coverage(monarc_writer *write, void *context)
+MONARC_QUIET bool monarc_embedded_write_coverage(monarc_embedded_writer *write, void *context)
 {
     struct coverage_output o;
     o.write = write;
@@ -251,7 +251,7 @@ static MONARC_QUIET void clear_counters(const struct gcov_object *object,
     }
 }
 
-MONARC_QUIET void monarc_reset_coverage(void)
+MONARC_QUIET void monarc_embedded_reset_coverage(void)
 {
     const struct gcov_object *const *at = __start_monarc_coverage;
     for (; at < __stop_monarc_coverage; at++)
@@ -264,14 +264,14 @@ MONARC_QUIET void monarc_reset_coverage(void)
 
 #else
 
-MONARC_QUIET bool monarc_write_coverage(monarc_writer *write, void *context)
+MONARC_QUIET bool monarc_embedded_write_coverage(monarc_embedded_writer *write, void *context)
 {
     (void)write;
     (void)context;
     return true;
 }
 
-MONARC_QUIET void monarc_reset_coverage(void)
+MONARC_QUIET void monarc_embedded_reset_coverage(void)
 {
 }
 

@@ -1,6 +1,6 @@
 /* eCos's calling interface, as a thin layer. Its structures of gmon.out are those that
- * monarc_write_gmon() writes: compiled inside eCos, with MONARC_ECOS_GMON_OUT naming eCos's own
- * header, the places of their fields are checked against what is written here.
+ * monarc_embedded_write_gmon() writes: compiled inside eCos, with MONARC_ECOS_GMON_OUT naming
+ * eCos's own header, the places of their fields are checked against what is written here.
  *
  * eCos allocates its tables; here they are of MONARC_MEMORY_BYTES. Counts of arcs saturate there at
  * 2^32 and a full table drops calls with one warning; here counts go on and lost calls are counted.
@@ -34,29 +34,29 @@ int hal_enable_profile_timer(int period) __attribute__((weak));
 MONARC_QUIET void profile_on(void *start, void *end, int bucket_size, int hist_sample_period)
 {
     int period = hist_sample_period;
-    monarc_stop();
+    monarc_embedded_stop();
     if (hal_enable_profile_timer)
         period = hal_enable_profile_timer(hist_sample_period);
-    monarc_profile_on(start, end, bucket_size > 0 ? (uint32_t)bucket_size : 1,
-                      period > 0 ? 1000000u / (uint32_t)period : 0);
+    monarc_embedded_on(start, end, bucket_size > 0 ? (uint32_t)bucket_size : 1,
+                       period > 0 ? 1000000u / (uint32_t)period : 0);
 }
 
 MONARC_QUIET void profile_off(void)
 {
-    monarc_stop();
+    monarc_embedded_stop();
 }
 
 MONARC_QUIET void profile_reset(void)
 {
-    monarc_reset();
+    monarc_embedded_reset();
 }
 
 MONARC_QUIET void __profile_hit(uintptr_t pc)
 {
-    monarc_sample(pc);
+    monarc_embedded_sample(pc);
 }
 
 MONARC_QUIET void __profile_mcount(uintptr_t caller_pc, uintptr_t callee_pc)
 {
-    monarc_call(caller_pc, callee_pc);
+    monarc_embedded_call(caller_pc, callee_pc);
 }

@@ -17,7 +17,7 @@ end
 define monarc_fetch
   monarc_find
   if $monarc_head == 0
-    printf "monarc: monarc_profile_on() was not called yet\n"
+    printf "monarc: monarc_embedded_on() was not called yet\n"
   else
     set $monarc_bytes = $monarc_head[4] * $monarc_head[7]
     set $monarc_end = (char *) $monarc_head + $monarc_bytes

@@ -62,7 +62,7 @@ static MONARC_QUIET char *put_base64(char *at, const unsigned char *bytes, uint3
 }
 
 /* Sends one line; its number and offset are those of `f`. */
-static MONARC_QUIET bool send_line(struct monarc_frames *f, char kind)
+static MONARC_QUIET bool send_line(struct monarc_embedded_frames *f, char kind)
 {
     char line[LINE_BYTES], *at = line;
     if (f->frame < f->first || f->frame > f->last)
@@ -86,7 +86,7 @@ static MONARC_QUIET bool send_line(struct monarc_frames *f, char kind)
     return f->write(f->context, line, (uint32_t)(at - line));
 }
 
-static MONARC_QUIET bool send_held(struct monarc_frames *f)
+static MONARC_QUIET bool send_held(struct monarc_embedded_frames *f)
 {
     bool ok = send_line(f, 'M');
     f->sum = crc(f->sum, f->held, f->length);
@@ -96,8 +96,9 @@ static MONARC_QUIET bool send_held(struct monarc_frames *f)
     return ok;
 }
 
-MONARC_QUIET void monarc_frames_begin(struct monarc_frames *f, monarc_writer *write, void *context,
-                                      uint32_t stream)
+MONARC_QUIET void monarc_embedded_frames_begin(struct monarc_embedded_frames *f,
+                                               monarc_embedded_writer *write, void *context,
+                                               uint32_t stream)
 {
     f->write = write;
     f->context = context;
@@ -107,9 +108,9 @@ MONARC_QUIET void monarc_frames_begin(struct monarc_frames *f, monarc_writer *wr
     f->sum = ~(uint32_t)0;
 }
 
-MONARC_QUIET bool monarc_frames_write(void *frames, const void *bytes, uint32_t length)
+MONARC_QUIET bool monarc_embedded_frames_write(void *frames, const void *bytes, uint32_t length)
 {
-    struct monarc_frames *f = frames;
+    struct monarc_embedded_frames *f = frames;
     const unsigned char *at = bytes;
     bool ok = true;
     while (ok && length--) {
@@ -120,29 +121,30 @@ MONARC_QUIET bool monarc_frames_write(void *frames, const void *bytes, uint32_t 
     return ok;
 }
 
-MONARC_QUIET bool monarc_frames_end(struct monarc_frames *f)
+MONARC_QUIET bool monarc_embedded_frames_end(struct monarc_embedded_frames *f)
 {
     bool ok = !f->length || send_held(f);
     return send_line(f, 'E') && ok;
 }
 
-static MONARC_QUIET bool send_all(struct monarc_frames *f)
+static MONARC_QUIET bool send_all(struct monarc_embedded_frames *f)
 {
-    bool ok = !monarc_is_set_up(monarc_control) || monarc_write_memory(monarc_frames_write, f);
-    ok = ok && monarc_write_coverage(monarc_frames_write, f);
-    return monarc_frames_end(f) && ok;
+    bool ok = !monarc_is_set_up(monarc_control) ||
+              monarc_embedded_write_memory(monarc_embedded_frames_write, f);
+    ok = ok && monarc_embedded_write_coverage(monarc_embedded_frames_write, f);
+    return monarc_embedded_frames_end(f) && ok;
 }
 
 /* The sum of all bytes names the stream; a walk that sends nothing finds it. */
-MONARC_QUIET bool monarc_send_again(monarc_writer *write, void *context, uint32_t first,
-                                    uint32_t last)
+MONARC_QUIET bool monarc_embedded_send_again(monarc_embedded_writer *write, void *context,
+                                             uint32_t first, uint32_t last)
 {
-    struct monarc_frames f;
+    struct monarc_embedded_frames f;
     struct monarc_pause was = monarc_pause();
-    monarc_frames_begin(&f, write, context, 0);
+    monarc_embedded_frames_begin(&f, write, context, 0);
     f.first = UINT32_MAX;
     send_all(&f);
-    monarc_frames_begin(&f, write, context, ~f.sum);
+    monarc_embedded_frames_begin(&f, write, context, ~f.sum);
     f.first = first;
     f.last = last;
     bool ok = send_all(&f);
@@ -150,7 +152,7 @@ MONARC_QUIET bool monarc_send_again(monarc_writer *write, void *context, uint32_
     return ok;
 }
 
-MONARC_QUIET bool monarc_send(monarc_writer *write, void *context)
+MONARC_QUIET bool monarc_embedded_send(monarc_embedded_writer *write, void *context)
 {
-    return monarc_send_again(write, context, 0, UINT32_MAX);
+    return monarc_embedded_send_again(write, context, 0, UINT32_MAX);
 }

@@ -5,7 +5,7 @@
 
 /* A writer with a few bytes of memory: records are gmon_put together and written at once. */
 struct gmon_output {
-    monarc_writer *write;
+    monarc_embedded_writer *write;
     void *context;
     uint32_t length;
     bool ok;
@@ -84,7 +84,7 @@ static MONARC_QUIET void gmon_put_arc(struct gmon_output *o, const struct monarc
     }
 }
 
-MONARC_QUIET bool monarc_write_gmon(monarc_writer *write, void *context)
+MONARC_QUIET bool monarc_embedded_write_gmon(monarc_embedded_writer *write, void *context)
 {
     struct gmon_output o;
     if (!monarc_is_set_up(monarc_control))
@@ -111,7 +111,7 @@ MONARC_QUIET bool monarc_write_gmon(monarc_writer *write, void *context)
     return o.ok;
 }
 
-MONARC_QUIET bool monarc_write_memory(monarc_writer *write, void *context)
+MONARC_QUIET bool monarc_embedded_write_memory(monarc_embedded_writer *write, void *context)
 {
     bool ok = monarc_is_set_up(monarc_control);
     struct monarc_pause was = monarc_pause();

@@ -17,8 +17,8 @@
 #define MONARC_INLINE static inline MONARC_QUIET __attribute__((always_inline))
 
 #if MONARC_CORES > 1
-unsigned monarc_core(void);
-#define MONARC_CORE() monarc_core()
+unsigned monarc_embedded_core(void);
+#define MONARC_CORE() monarc_embedded_core()
 #else
 #define MONARC_CORE() 0
 #endif

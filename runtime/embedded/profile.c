@@ -27,7 +27,7 @@ enum { SLOTS_MIN = 16, SLOTS_MAX = 65535, END_SLOTS = 1 };
 
 /* What was asked for, for one core. */
 struct plan {
-    const struct monarc_setup *setup;
+    const struct monarc_embedded_settings *setup;
     unsigned char *memory;
     uint32_t bytes;
     uint32_t shift, windows, bins, stack_shift, stacks;
@@ -194,7 +194,7 @@ static MONARC_QUIET void plan_memory(struct plan *p)
     p->bytes = p->memory ? p->bytes / MONARC_CORES & ~(uint32_t)(sizeof(uintptr_t) - 1) : 0;
 }
 
-MONARC_QUIET bool monarc_profile_setup(const struct monarc_setup *setup)
+MONARC_QUIET bool monarc_embedded_setup(const struct monarc_embedded_settings *setup)
 {
     struct plan p;
     uint32_t sum = 0;
@@ -229,20 +229,20 @@ MONARC_QUIET bool monarc_profile_setup(const struct monarc_setup *setup)
     return true;
 }
 
-MONARC_QUIET bool monarc_profile_on(const void *text_start, const void *text_end,
-                                    uint32_t bytes_per_bin, uint32_t rate)
+MONARC_QUIET bool monarc_embedded_on(const void *text_start, const void *text_end,
+                                     uint32_t bytes_per_bin, uint32_t rate)
 {
-    struct monarc_setup setup;
+    struct monarc_embedded_settings setup;
     for (unsigned i = 0; i < sizeof setup; i++)
         ((volatile unsigned char *)&setup)[i] = 0;
     setup.windows[0].start = text_start;
     setup.windows[0].end = text_end;
     setup.bytes_per_bin = bytes_per_bin;
     setup.rate = rate;
-    return monarc_profile_setup(&setup);
+    return monarc_embedded_setup(&setup);
 }
 
-MONARC_QUIET void monarc_start(void)
+MONARC_QUIET void monarc_embedded_start(void)
 {
     if (!monarc_is_set_up(monarc_control))
         return;
@@ -251,7 +251,7 @@ MONARC_QUIET void monarc_start(void)
     set_states(MONARC_ON);
 }
 
-MONARC_QUIET void monarc_stop(void)
+MONARC_QUIET void monarc_embedded_stop(void)
 {
     set_states(MONARC_OFF);
 }
@@ -272,7 +272,7 @@ MONARC_QUIET void monarc_resume(const struct monarc_pause *was)
         *(volatile uint32_t *)&monarc_control[core].state = was->state[core];
 }
 
-MONARC_QUIET void monarc_reset(void)
+MONARC_QUIET void monarc_embedded_reset(void)
 {
     struct monarc_pause was = monarc_pause();
     for (unsigned core = 0; core < MONARC_CORES; core++) {
@@ -291,7 +291,7 @@ MONARC_QUIET void monarc_reset(void)
     monarc_resume(&was);
 }
 
-MONARC_QUIET uint32_t monarc_lost(void)
+MONARC_QUIET uint32_t monarc_embedded_lost(void)
 {
     uint32_t sum = 0;
     for (unsigned core = 0; core < MONARC_CORES; core++) {

@@ -21,7 +21,7 @@ static MONARC_QUIET __attribute__((noinline)) void sample_unusual(struct monarc_
                                                                   uintptr_t pc)
 {
     if (c->state == MONARC_RESET_WANTED && monarc_is_set_up(c)) {
-        monarc_reset();
+        monarc_embedded_reset();
         c->state = MONARC_ON;
     }
     if (c->state != MONARC_ON)
@@ -33,7 +33,7 @@ static MONARC_QUIET __attribute__((noinline)) void sample_unusual(struct monarc_
         monarc_bump(&c->head->word[bin ? MONARC_BLOB_SATURATED : MONARC_BLOB_OUTSIDE]);
 }
 
-MONARC_QUIET void monarc_sample(uintptr_t pc)
+MONARC_QUIET void monarc_embedded_sample(uintptr_t pc)
 {
     struct monarc_control *c = &monarc_control[MONARC_CORE()];
     uintptr_t offset = pc - c->low;
@@ -48,10 +48,10 @@ MONARC_QUIET void monarc_sample(uintptr_t pc)
     sample_unusual(c, pc);
 }
 
-MONARC_QUIET void monarc_sample_stack(uintptr_t pc, uintptr_t sp)
+MONARC_QUIET void monarc_embedded_sample_stack(uintptr_t pc, uintptr_t sp)
 {
     struct monarc_control *c = &monarc_control[MONARC_CORE()];
-    monarc_sample(pc);
+    monarc_embedded_sample(pc);
     if (c->state != MONARC_ON || !c->stacks)
         return;
     struct monarc_head *h = c->head;
@@ -69,8 +69,8 @@ MONARC_QUIET void monarc_sample_stack(uintptr_t pc, uintptr_t sp)
 
 #if defined(__arm__) && __ARM_ARCH_PROFILE == 'M'
 /* r0 to r3, r12, lr, pc, xPSR; behind them 18 words of an FPU, and one that aligns the stack. */
-MONARC_QUIET __attribute__((used)) void monarc_sample_cortex_m(const uint32_t *frame,
-                                                               uint32_t exc_return)
+MONARC_QUIET __attribute__((used)) void monarc_embedded_sample_cortex_m(const uint32_t *frame,
+                                                                        uint32_t exc_return)
 {
     enum { FRAME_PC = 6, FRAME_PSR, FRAME_WORDS, FPU_WORDS = 18 };
     uintptr_t sp = (uintptr_t)(frame + FRAME_WORDS);
@@ -78,6 +78,6 @@ MONARC_QUIET __attribute__((used)) void monarc_sample_cortex_m(const uint32_t *f
         sp += FPU_WORDS * 4;
     if (frame[FRAME_PSR] & 1u << 9)
         sp += 4;
-    monarc_sample_stack(frame[FRAME_PC], sp);
+    monarc_embedded_sample_stack(frame[FRAME_PC], sp);
 }
 #endif

@@ -38,7 +38,7 @@ static MONARC_QUIET uintptr_t semihosting_call(uintptr_t operation, const void *
     return r0;
 }
 
-MONARC_QUIET int monarc_semihosting_open(const char *name)
+MONARC_QUIET int monarc_embedded_semihosting_open(const char *name)
 {
     uintptr_t block[3] = {(uintptr_t)name, OPEN_WRITE_BINARY, 0};
     while (name[block[2]])
@@ -47,19 +47,20 @@ MONARC_QUIET int monarc_semihosting_open(const char *name)
 }
 
 /* The call returns how many bytes were not written. */
-MONARC_QUIET bool monarc_semihosting_write(void *handle, const void *bytes, uint32_t length)
+MONARC_QUIET bool monarc_embedded_semihosting_write(void *handle, const void *bytes,
+                                                    uint32_t length)
 {
     uintptr_t block[3] = {(uintptr_t) * (int *)handle, (uintptr_t)bytes, length};
     return semihosting_call(SYS_WRITE, block) == 0;
 }
 
-MONARC_QUIET void monarc_semihosting_close(int handle)
+MONARC_QUIET void monarc_embedded_semihosting_close(int handle)
 {
     uintptr_t block[1] = {(uintptr_t)handle};
     semihosting_call(SYS_CLOSE, block);
 }
 
-MONARC_QUIET void monarc_semihosting_exit(int status)
+MONARC_QUIET void monarc_embedded_semihosting_exit(int status)
 {
     uintptr_t block[2] = {ADP_STOPPED_APPLICATION_EXIT, (uintptr_t)status};
 #if defined(__aarch64__)

@@ -9,7 +9,7 @@ __asm__(".pushsection .text._mcount,\"ax\",@progbits\n"
         ".type _mcount, @function\n"
         "_mcount:\n"
         "    mv a1, ra\n"
-        "    tail monarc_call\n"
+        "    tail monarc_embedded_call\n"
         ".size _mcount, . - _mcount\n"
         ".popsection\n");
 #elif defined(__aarch64__)
@@ -19,7 +19,7 @@ __asm__(".pushsection .text._mcount,\"ax\",%progbits\n"
         ".type _mcount, %function\n"
         "_mcount:\n"
         "    mov x1, x30\n"
-        "    b monarc_call\n"
+        "    b monarc_embedded_call\n"
         ".size _mcount, . - _mcount\n"
         ".popsection\n");
 #endif

@@ -11,7 +11,7 @@
 
 #include <monarc/runtime.h>
 
-int monarc_start(void)
+int monarc_rt_start(void)
 {
     struct process *p = process_get();
     if (!p)
@@ -22,7 +22,7 @@ int monarc_start(void)
     return 0;
 }
 
-int monarc_stop(void)
+int monarc_rt_stop(void)
 {
     struct process *p = process_if_started();
     if (p && monarc_recording)
@@ -42,7 +42,7 @@ static void set_aside_all(struct process *p)
             cell_set_aside(segment_cells(s) + i);
 }
 
-int monarc_reset(void)
+int monarc_rt_reset(void)
 {
     struct process *p = process_if_started();
     if (!p)
@@ -78,7 +78,7 @@ static bool dump_monitored(struct process *p, const char *folder)
     return monitor_tell(p, MONARC_CONTROL_DUMP, absolute) && ok;
 }
 
-int monarc_dump(const char *folder)
+int monarc_rt_dump(const char *folder)
 {
     if (config.monitored) {
         struct process *p = process_get();
@@ -87,7 +87,7 @@ int monarc_dump(const char *folder)
     return dump(WRITTEN_REQUEST, DUMP_ASYNC, folder) ? 0 : -1;
 }
 
-int monarc_snapshot(const char *name)
+int monarc_rt_snapshot(const char *name)
 {
     static char path[PATH_MAX];
     static int busy;
@@ -96,7 +96,7 @@ int monarc_snapshot(const char *name)
         live_folder(p);
     if (!p || !p->folder[0] || __atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
         return -1;
-    bool ok = folder_path(p->folder, name, path) && monarc_dump(path) == 0;
+    bool ok = folder_path(p->folder, name, path) && monarc_rt_dump(path) == 0;
     __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
     return ok ? 0 : -1;
 }
@@ -112,22 +112,22 @@ static int mark(enum mark_kind kind, const char *name)
     return 0;
 }
 
-int monarc_phase(const char *name)
+int monarc_rt_phase(const char *name)
 {
     return mark(MARK_PHASE, name);
 }
 
-int monarc_region_begin(const char *name)
+int monarc_rt_region_begin(const char *name)
 {
     return mark(MARK_REGION_BEGIN, name);
 }
 
-int monarc_region_end(const char *name)
+int monarc_rt_region_end(const char *name)
 {
     return mark(MARK_REGION_END, name);
 }
 
-unsigned long long monarc_lost(void)
+unsigned long long monarc_rt_lost(void)
 {
     struct process *p = process_if_started();
     return p ? p->lost[LOST_CALLS] + p->lost[LOST_EARLY] : 0;
@@ -144,15 +144,15 @@ void __monstartup(unsigned long low, unsigned long high)
 void monstartup(unsigned long low, unsigned long high)
 {
     __monstartup(low, high);
-    monarc_start();
+    monarc_rt_start();
 }
 
 void moncontrol(int on)
 {
     if (on)
-        monarc_start();
+        monarc_rt_start();
     else
-        monarc_stop();
+        monarc_rt_stop();
 }
 
 /* gcrt1.o has exit() call this; a program may call it to have its profile before _exit. What is

@@ -23,7 +23,7 @@ enum sample_clock { CLOCK_ANY, CLOCK_PERF, CLOCK_TIMER, CLOCK_ITIMER };
 
 struct config {
     bool off;       /* MONARC_OFF, or a program with raised privileges */
-    bool paused;    /* MONARC_START=0: monarc_start begins */
+    bool paused;    /* MONARC_START=0: monarc_rt_start begins */
     bool monitored; /* MONARC_CONTROL: `monarc run` samples from outside and completes the files */
     bool classic;   /* gmon.out in the working directory at exit, as glibc does */
     bool live;      /* file-backed tables */

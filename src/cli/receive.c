@@ -126,7 +126,8 @@ static bool receive_say_missing(const struct frame_stream *s, const struct frame
                                   f->damaged, f->first_damaged)
                    : "";
     return err_in(e, name,
-                  "stream %08" PRIx32 " lacks %s%s; have it sent again (monarc_send_again) and "
+                  "stream %08" PRIx32
+                  " lacks %s%s; have it sent again (monarc_embedded_send_again) and "
                   "receive that into the same folder: what is there is kept",
                   s->id, list, damaged);
 }

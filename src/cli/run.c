@@ -232,7 +232,7 @@ static bool run_write_gmon(struct request *r, const struct run *run, struct err 
     return ok;
 }
 
-/* What the program asked for with monarc_dump(): a recording of its own, until now. */
+/* What the program asked for with monarc_rt_dump(): a recording of its own, until now. */
 static void run_dump(void *context, const char *folder, const struct run *so_far)
 {
     struct request *r = context;
@@ -390,7 +390,7 @@ static int run_record(struct request *r, struct out *out, struct err *e)
         return result.status;
     ok = ok && run_tell_coverage(r, e) && run_report_somewhere(r, &before, out, e);
     if (ok && r->dump_failure.line[0])
-        ok = err_set(e, "monarc_dump: %s", r->dump_failure.line);
+        ok = err_set(e, "monarc_rt_dump: %s", r->dump_failure.line);
     return ok || result.status ? result.status : EXIT_BAD;
 }
 

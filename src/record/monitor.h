@@ -29,7 +29,7 @@ struct monitor_options {
     const char
         *control; /* file to make, for recorders in the program to speak through; NULL: none */
 
-    /* Called with what was recorded so far when the program asks for it (monarc_dump). */
+    /* Called with what was recorded so far when the program asks for it (monarc_rt_dump). */
     void (*dump)(void *context, const char *folder, const struct run *so_far);
     void *context;
     const struct event_list *events;

@@ -104,12 +104,12 @@ static bool has_recorder(struct object *o)
     for (size_t i = 0; i < facts->needed_len; i++)
         if (!strncmp(facts->needed[i], library, sizeof library - 1))
             return true;
-    if (!object_mentions(o, "monarc_dump"))
+    if (!object_mentions(o, "monarc_rt_dump"))
         return false;
     const struct object_symbol *symbols = object_symbols(o, &len, NULL);
     for (size_t i = 0; i < len; i++)
         if (symbols[i].type == SYMBOL_FUNC && symbols[i].address &&
-            !strcmp(symbols[i].name, "monarc_dump"))
+            !strcmp(symbols[i].name, "monarc_rt_dump"))
             return true;
     return false;
 }
@@ -141,9 +141,9 @@ static bool names_us(struct object *o)
 
 bool preload_counts_calls(const char *program)
 {
-    static const char *const hooks[] = {"__cyg_profile_func_enter",       "monarc_dump",
-                                        "__sanitizer_cov_trace_pc",       "monarc_phase",
-                                        "__sanitizer_cov_trace_pc_guard", "monarc_region_begin"};
+    static const char *const hooks[] = {"__cyg_profile_func_enter",       "monarc_rt_dump",
+                                        "__sanitizer_cov_trace_pc",       "monarc_rt_phase",
+                                        "__sanitizer_cov_trace_pc_guard", "monarc_rt_region_begin"};
     struct arena a = {0};
     struct object *o = object_open(preload_in_path(program, &a), NULL, NULL, NULL);
     bool found = o && object_call_counter(o);

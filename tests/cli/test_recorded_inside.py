@@ -380,12 +380,12 @@ class Reports(Case):
         program = self.build("wait.c", name="wait", text="""
             #include <unistd.h>
             __attribute__((noipa)) static int inner(int i) { __asm__ volatile(""); return i + 1; }
-            int monarc_dump(const char *) __attribute__((weak));
+            int monarc_rt_dump(const char *) __attribute__((weak));
             int main(void)
             {
                 for (int i = 0; i < 100000; i++)
                     inner(i);
-                monarc_dump("written");
+                monarc_rt_dump("written");
                 pause();
             }
         """)

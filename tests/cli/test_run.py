@@ -199,11 +199,11 @@ class Running(Case):
         """One line on standard error; the status is the program's own where that is not 0."""
         program = self.build("dumps.c", name="dumps", text="""
             #include <stdlib.h>
-            int monarc_dump(const char *) __attribute__((weak));
+            int monarc_rt_dump(const char *) __attribute__((weak));
             int main(int argc, char **argv)
             {
-                if (monarc_dump)
-                    monarc_dump(argv[1]);
+                if (monarc_rt_dump)
+                    monarc_rt_dump(argv[1]);
                 return argc > 2 ? atoi(argv[2]) : 0;
             }
         """)
@@ -214,7 +214,7 @@ class Running(Case):
                                    status=status)
                 said = [line for line in done.stderr.decode().splitlines() if "dump" in line]
                 self.assertEqual(len(said), 1, done.stderr)
-                self.assertRegex(said[0], f"^monarc: monarc_dump: .*/{where}.*: ")
+                self.assertRegex(said[0], f"^monarc: monarc_rt_dump: .*/{where}.*: ")
                 self.assertTrue((self.dir / "r/monarc.side").exists())
         done = self.run_it("--no-report", "-o", "r", "--", program, "fine")
         self.assertTrue((self.dir / "fine/monarc.side").exists(), done.stderr)

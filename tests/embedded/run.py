@@ -287,7 +287,7 @@ def test_debugger(t, run):
     qemu = " ".join([*run.m.qemu, "-icount shift=6 -display none -monitor none -serial null",
                      "-semihosting-config enable=on,target=native -S -gdb stdio -kernel known.elf"])
     (run.folder / "commands").write_text(
-        f"set confirm off\ntarget remote | {qemu}\nbreak monarc_stop\ncontinue\n"
+        f"set confirm off\ntarget remote | {qemu}\nbreak monarc_embedded_stop\ncontinue\n"
         f"source {RECORDER / 'fetch.gdb'}\nmonarc_fetch\nmonarc_reset_wanted\n"
         "print/x *(unsigned int *) &monarc_control\nkill\nquit\n")
     said = run.say("gdb-multiarch", "-batch", "-x", "commands", "known.elf", allowed=(0, 1))

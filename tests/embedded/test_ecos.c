@@ -50,7 +50,7 @@ static void test_what_ecos_writes(void **state)
     __profile_mcount(start + 4, start + 40);
     profile_off();
     __profile_hit(start + 20);
-    assert_true(monarc_write_gmon(collect, &f));
+    assert_true(monarc_embedded_write_gmon(collect, &f));
 
     memcpy(&header, f.bytes, sizeof header);
     assert_memory_equal(header.cookie, "gmon", 4);
@@ -73,7 +73,7 @@ static void test_what_ecos_writes(void **state)
     assert_int_equal(arc.count, 2);
     profile_reset();
     f.len = 0;
-    assert_true(monarc_write_gmon(collect, &f));
+    assert_true(monarc_embedded_write_gmon(collect, &f));
     assert_int_equal(f.len, sizeof header + 1 + sizeof histogram + TEXT / 16 * 2);
 }
 

@@ -24,21 +24,22 @@ static uintptr_t memory[MEMORY / sizeof(uintptr_t)];
 static _Thread_local unsigned core_here;
 
 #if MONARC_CORES > 1
-unsigned monarc_core(void)
+unsigned monarc_embedded_core(void)
 {
     return core_here;
 }
 #endif
 
 /* Text that cannot be read: no sum is taken of it. */
-static struct monarc_setup setup_of(uint32_t bytes)
+static struct monarc_embedded_settings setup_of(uint32_t bytes)
 {
-    return (struct monarc_setup){.windows = {{(void *)TEXT, (void *)(TEXT + TEXT_BYTES)}},
-                                 .bytes_per_bin = 16,
-                                 .rate = 1000,
-                                 .memory = memory,
-                                 .memory_bytes = bytes,
-                                 .has_no_text_sum = true};
+    return (struct monarc_embedded_settings){
+        .windows = {{(void *)TEXT, (void *)(TEXT + TEXT_BYTES)}},
+        .bytes_per_bin = 16,
+        .rate = 1000,
+        .memory = memory,
+        .memory_bytes = bytes,
+        .has_no_text_sum = true};
 }
 
 struct text {
@@ -59,7 +60,7 @@ static void read_back(struct embedded *out)
 {
     struct text t = {0};
     struct err e = {0};
-    assert_true(monarc_write_memory(collect, &t));
+    assert_true(monarc_embedded_write_memory(collect, &t));
     struct cursor in = cursor_over((struct bytes){t.at, t.len}, "memory");
     if (!embedded_read_all(&in, out, &e))
         fail_msg("%s", e.line);
@@ -75,7 +76,7 @@ static void interrupt(int signal)
 {
     (void)signal;
     for (unsigned i = 0; i < 8; i++)
-        monarc_call(0x20000 + i % 4, 0x30000 + i % 2);
+        monarc_embedded_call(0x20000 + i % 4, 0x30000 + i % 2);
     from_signals += 8;
 }
 
@@ -83,17 +84,17 @@ static void test_interrupts(void **state)
 {
     (void)state;
     enum { CALLS = 30000000 };
-    struct monarc_setup setup = setup_of(MEMORY);
+    struct monarc_embedded_settings setup = setup_of(MEMORY);
     struct embedded m = {0};
     struct itimerval often = {{0, 50}, {0, 50}}, never = {0};
     from_signals = 0;
     signal(SIGALRM, interrupt);
-    assert_true(monarc_profile_setup(&setup));
+    assert_true(monarc_embedded_setup(&setup));
     setitimer(ITIMER_REAL, &often, NULL);
     for (uint32_t i = 0; i < CALLS; i++) {
-        monarc_call(0x20000 + i % 4, 0x30000 + i % 2);
+        monarc_embedded_call(0x20000 + i % 4, 0x30000 + i % 2);
         if (i % 1000000 == 0)
-            monarc_call(0x40000 + i, 0x30000); /* new arcs among them */
+            monarc_embedded_call(0x40000 + i, 0x30000); /* new arcs among them */
     }
     setitimer(ITIMER_REAL, &never, NULL);
     read_back(&m);
@@ -110,12 +111,12 @@ static void test_interrupts(void **state)
 static void test_full_table(void **state)
 {
     (void)state;
-    struct monarc_setup setup = setup_of(MONARC_CORES * 2048);
+    struct monarc_embedded_settings setup = setup_of(MONARC_CORES * 2048);
     struct embedded m = {0};
-    assert_true(monarc_profile_setup(&setup));
+    assert_true(monarc_embedded_setup(&setup));
     for (unsigned round = 0; round < 3; round++)
         for (unsigned i = 0; i < 1000; i++)
-            monarc_call(0x20000 + 4 * i, 0x30000);
+            monarc_embedded_call(0x20000 + 4 * i, 0x30000);
     read_back(&m);
     const struct embedded_core *c = &m.cores.at[0];
     assert_true(c->lost_calls > 0);
@@ -129,35 +130,35 @@ static void test_full_table(void **state)
 static void test_memory_too_small(void **state)
 {
     (void)state;
-    struct monarc_setup setup = setup_of(MONARC_CORES * 512);
-    assert_false(monarc_profile_setup(&setup));
-    monarc_call(0x20000, 0x30000);
-    monarc_sample(TEXT);
-    monarc_start();
-    monarc_call(0x20000, 0x30000);
+    struct monarc_embedded_settings setup = setup_of(MONARC_CORES * 512);
+    assert_false(monarc_embedded_setup(&setup));
+    monarc_embedded_call(0x20000, 0x30000);
+    monarc_embedded_sample(TEXT);
+    monarc_embedded_start();
+    monarc_embedded_call(0x20000, 0x30000);
     assert_int_equal(monarc_control[0].state, MONARC_OFF);
     setup = setup_of(MEMORY);
     setup.windows[1] =
-        (struct monarc_range){(void *)(TEXT + TEXT_BYTES - 1), (void *)(TEXT + 8192)};
-    assert_false(monarc_profile_setup(&setup));
-    setup.windows[1] = (struct monarc_range){(void *)(TEXT + 8192), (void *)TEXT};
-    assert_false(monarc_profile_setup(&setup));
-    assert_int_equal(monarc_lost(), 0);
+        (struct monarc_embedded_range){(void *)(TEXT + TEXT_BYTES - 1), (void *)(TEXT + 8192)};
+    assert_false(monarc_embedded_setup(&setup));
+    setup.windows[1] = (struct monarc_embedded_range){(void *)(TEXT + 8192), (void *)TEXT};
+    assert_false(monarc_embedded_setup(&setup));
+    assert_int_equal(monarc_embedded_lost(), 0);
 }
 
 /* A full count stays, and the arc goes on in another slot. */
 static void test_full_count(void **state)
 {
     (void)state;
-    struct monarc_setup setup = setup_of(MEMORY);
+    struct monarc_embedded_settings setup = setup_of(MEMORY);
     struct embedded m = {0};
-    assert_true(monarc_profile_setup(&setup));
-    monarc_call(0x20000, 0x30000);
+    assert_true(monarc_embedded_setup(&setup));
+    monarc_embedded_call(0x20000, 0x30000);
     for (uint32_t i = 0; i < monarc_control[0].slots; i++)
         if (monarc_control[0].arcs[i].from)
             monarc_control[0].arcs[i].count = UINTPTR_MAX - 1;
     for (unsigned i = 0; i < 5; i++)
-        monarc_call(0x20000, 0x30000);
+        monarc_embedded_call(0x20000, 0x30000);
     read_back(&m);
     assert_int_equal(m.cores.at[0].used, 2);
     assert_int_equal(m.cores.at[0].lost_calls, 0);
@@ -173,20 +174,20 @@ static void test_before_setup(void **state)
     for (unsigned round = 0; round < 1000; round++) {
         for (size_t i = 0; i < sizeof monarc_control; i++)
             ((uint8_t *)monarc_control)[i] = (uint8_t)rand_r(&seed);
-        monarc_call(0x20000, 0x30000);
-        monarc_sample(TEXT);
-        monarc_sample_stack(TEXT, 0);
-        monarc_start();
-        monarc_reset();
+        monarc_embedded_call(0x20000, 0x30000);
+        monarc_embedded_sample(TEXT);
+        monarc_embedded_sample_stack(TEXT, 0);
+        monarc_embedded_start();
+        monarc_embedded_reset();
         struct text t = {0};
-        assert_false(monarc_write_memory(collect, &t));
-        assert_false(monarc_write_gmon(collect, &t));
-        assert_int_equal(monarc_lost(), 0);
+        assert_false(monarc_embedded_write_memory(collect, &t));
+        assert_false(monarc_embedded_write_gmon(collect, &t));
+        assert_int_equal(monarc_embedded_lost(), 0);
         assert_null(t.at);
     }
     memset(monarc_control, 0, sizeof monarc_control);
-    monarc_call(0x20000, 0x30000);
-    monarc_start();
+    monarc_embedded_call(0x20000, 0x30000);
+    monarc_embedded_start();
     assert_int_equal(monarc_control[0].state, MONARC_OFF);
 }
 
@@ -202,26 +203,26 @@ static void expect_calls_and_samples(uint64_t calls, uint64_t samples)
 static void test_steering(void **state)
 {
     (void)state;
-    struct monarc_setup setup = setup_of(MEMORY);
-    assert_true(monarc_profile_setup(&setup));
-    monarc_call(0x20000, 0x30000);
-    monarc_sample(TEXT);
-    monarc_stop();
-    monarc_call(0x20000, 0x30000);
-    monarc_sample(TEXT);
+    struct monarc_embedded_settings setup = setup_of(MEMORY);
+    assert_true(monarc_embedded_setup(&setup));
+    monarc_embedded_call(0x20000, 0x30000);
+    monarc_embedded_sample(TEXT);
+    monarc_embedded_stop();
+    monarc_embedded_call(0x20000, 0x30000);
+    monarc_embedded_sample(TEXT);
     expect_calls_and_samples(1, 1);
-    monarc_start();
-    monarc_call(0x20000, 0x30000);
+    monarc_embedded_start();
+    monarc_embedded_call(0x20000, 0x30000);
     expect_calls_and_samples(2, 1);
-    monarc_reset();
+    monarc_embedded_reset();
     expect_calls_and_samples(0, 0);
-    monarc_call(0x20000, 0x30000);
+    monarc_embedded_call(0x20000, 0x30000);
     expect_calls_and_samples(1, 0);
     monarc_control[0].state = MONARC_RESET_WANTED; /* as a debugger writes it */
-    monarc_call(0x20000, 0x30000);
+    monarc_embedded_call(0x20000, 0x30000);
     expect_calls_and_samples(1, 0);
-    monarc_sample(TEXT + 40);
-    monarc_call(0x20000, 0x30000);
+    monarc_embedded_sample(TEXT + 40);
+    monarc_embedded_call(0x20000, 0x30000);
     expect_calls_and_samples(1, 1);
 }
 
@@ -229,16 +230,16 @@ static void test_steering(void **state)
 static void test_reset_in_the_middle(void **state)
 {
     (void)state;
-    struct monarc_setup setup = setup_of(MEMORY);
-    assert_true(monarc_profile_setup(&setup));
-    monarc_call(0x20000, 0x30000);
+    struct monarc_embedded_settings setup = setup_of(MEMORY);
+    assert_true(monarc_embedded_setup(&setup));
+    monarc_embedded_call(0x20000, 0x30000);
     monarc_control[0].arcs[monarc_slot(0x20004, 0x30000, monarc_control[0].slots)].from = 1;
     monarc_control[0].is_busy = 1;
-    monarc_start();
-    monarc_call(0x20000, 0x30000);
-    monarc_call(0x20004, 0x30000);
+    monarc_embedded_start();
+    monarc_embedded_call(0x20000, 0x30000);
+    monarc_embedded_call(0x20004, 0x30000);
     expect_calls_and_samples(3, 0);
-    assert_int_equal(monarc_lost(), 0);
+    assert_int_equal(monarc_embedded_lost(), 0);
 }
 
 /* --- samples --------------------------------------------------------------------------------- */
@@ -246,17 +247,17 @@ static void test_reset_in_the_middle(void **state)
 static void test_samples(void **state)
 {
     (void)state;
-    struct monarc_setup setup = setup_of(MEMORY);
+    struct monarc_embedded_settings setup = setup_of(MEMORY);
     struct embedded m = {0};
-    setup.windows[1] = (struct monarc_range){(void *)0x80000, (void *)0x80064};
-    assert_true(monarc_profile_setup(&setup));
+    setup.windows[1] = (struct monarc_embedded_range){(void *)0x80000, (void *)0x80064};
+    assert_true(monarc_embedded_setup(&setup));
     for (unsigned i = 0; i < 70000; i++)
-        monarc_sample(TEXT + 32);
-    monarc_sample(TEXT + TEXT_BYTES - 1);
-    monarc_sample(0x80063);
-    monarc_sample(TEXT - 1);
-    monarc_sample(TEXT + TEXT_BYTES);
-    monarc_sample(UINTPTR_MAX);
+        monarc_embedded_sample(TEXT + 32);
+    monarc_embedded_sample(TEXT + TEXT_BYTES - 1);
+    monarc_embedded_sample(0x80063);
+    monarc_embedded_sample(TEXT - 1);
+    monarc_embedded_sample(TEXT + TEXT_BYTES);
+    monarc_embedded_sample(UINTPTR_MAX);
     read_back(&m);
     assert_int_equal(m.time.histograms.len, 2);
     assert_int_equal(histogram_get(&m.time.histograms.at[0], 2), 65535);
@@ -264,22 +265,22 @@ static void test_samples(void **state)
     assert_int_equal(histogram_get(&m.time.histograms.at[1], 6), 1);
     assert_int_equal(m.cores.at[0].saturated_samples, 70000 - 65535);
     assert_int_equal(m.cores.at[0].outside_samples, 3);
-    assert_int_equal(monarc_lost(), 70000 - 65535 + 3);
+    assert_int_equal(monarc_embedded_lost(), 70000 - 65535 + 3);
     embedded_deinit(&m);
 }
 
 static void test_stack_depths(void **state)
 {
     (void)state;
-    struct monarc_setup setup = setup_of(MEMORY);
+    struct monarc_embedded_settings setup = setup_of(MEMORY);
     struct embedded m = {0};
     setup.stack_top = (void *)0x90000;
     setup.bytes_per_stack_bin = 64;
-    assert_true(monarc_profile_setup(&setup));
-    monarc_sample_stack(TEXT + 64, 0x90000 - 100);
-    monarc_sample_stack(TEXT + 70, 0x90000 - 300);
-    monarc_sample_stack(TEXT + 128, 0x90000 - 200);
-    monarc_sample_stack(TEXT, 0x90004); /* another stack */
+    assert_true(monarc_embedded_setup(&setup));
+    monarc_embedded_sample_stack(TEXT + 64, 0x90000 - 100);
+    monarc_embedded_sample_stack(TEXT + 70, 0x90000 - 300);
+    monarc_embedded_sample_stack(TEXT + 128, 0x90000 - 200);
+    monarc_embedded_sample_stack(TEXT, 0x90004); /* another stack */
     read_back(&m);
     assert_int_equal(m.stacks.histograms.len, 1);
     const struct histogram *h = &m.stacks.histograms.at[0];
@@ -297,12 +298,12 @@ static void test_stack_depths(void **state)
 
 static void record_something(uint32_t rate)
 {
-    struct monarc_setup setup = setup_of(MEMORY);
+    struct monarc_embedded_settings setup = setup_of(MEMORY);
     setup.rate = rate;
-    assert_true(monarc_profile_setup(&setup));
+    assert_true(monarc_embedded_setup(&setup));
     for (unsigned i = 0; i < 200; i++) {
-        monarc_call(0x20000 + 8 * (i % 20), 0x30000 + i % 3);
-        monarc_sample(TEXT + 7 * i);
+        monarc_embedded_call(0x20000 + 8 * (i % 20), 0x30000 + i % 3);
+        monarc_embedded_sample(TEXT + 7 * i);
     }
 }
 
@@ -314,7 +315,7 @@ static void expect_same_gmon(uint32_t rate)
     struct embedded m = {0};
     struct err e = {0};
     record_something(rate);
-    assert_true(monarc_write_gmon(collect, &t));
+    assert_true(monarc_embedded_write_gmon(collect, &t));
     assert_true(format_read((struct bytes){t.at, t.len}, "gmon.out", &hint, &p, &e));
     read_back(&m);
     profile_normalize(&p);
@@ -342,9 +343,9 @@ static void test_frames_there_and_back(void **state)
     struct frame_bytes back = {0};
     struct err e = {0};
     record_something(1000);
-    monarc_stop();
-    assert_true(monarc_send(collect, &sent));
-    assert_true(monarc_write_memory(collect, &plain));
+    monarc_embedded_stop();
+    assert_true(monarc_embedded_send(collect, &sent));
+    assert_true(monarc_embedded_write_memory(collect, &plain));
     frames_feed(&f, (struct bytes){sent.at, sent.len});
     assert_int_equal(f.damaged, 0);
     assert_int_equal(f.streams.len, 1);
@@ -354,7 +355,7 @@ static void test_frames_there_and_back(void **state)
 
     /* Some of them again are the same lines. */
     struct text again = {0};
-    assert_true(monarc_send_again(collect, &again, 2, 3));
+    assert_true(monarc_embedded_send_again(collect, &again, 2, 3));
     assert_true(again.len > 2 * MONARC_FRAME_BYTES);
     assert_non_null(memmem(sent.at, sent.len, again.at, again.len));
     frames_deinit(&f);
@@ -370,9 +371,9 @@ static void *run_core(void *number)
 {
     core_here = *(unsigned *)number;
     for (unsigned i = 0; i < 5000000; i++) {
-        monarc_call(0x20000 + i % 4, 0x30000);
+        monarc_embedded_call(0x20000 + i % 4, 0x30000);
         if (i % 100 == 0)
-            monarc_sample(TEXT + 64);
+            monarc_embedded_sample(TEXT + 64);
     }
     return NULL;
 }
@@ -380,11 +381,11 @@ static void *run_core(void *number)
 static void test_cores(void **state)
 {
     (void)state;
-    struct monarc_setup setup = setup_of(MEMORY);
+    struct monarc_embedded_settings setup = setup_of(MEMORY);
     struct embedded m = {0};
     pthread_t threads[MONARC_CORES];
     unsigned numbers[MONARC_CORES];
-    assert_true(monarc_profile_setup(&setup));
+    assert_true(monarc_embedded_setup(&setup));
     for (unsigned i = 0; i < MONARC_CORES; i++) {
         numbers[i] = i;
         pthread_create(&threads[i], NULL, run_core, &numbers[i]);

@@ -13,8 +13,8 @@ static const enum gcov_rule rules[GCOV_SLOTS] = {
     GCOV_RULE_ADD,   GCOV_RULE_ADD, GCOV_RULE_ADD, GCOV_RULE_LISTS,
     GCOV_RULE_LISTS, GCOV_RULE_ADD, GCOV_RULE_IOR, GCOV_RULE_FIRST,
 };
-static uint64_t arcs[6] = {1, 2, 3, 4, 5, 6};
-static const struct function_info functions[] = {
+static int64_t arcs[6] = {1, 2, 3, 4, 5, 6};
+static struct function_info functions[] = {
     {"main", 0x1234, 2},
     {"same", 0x77, 1},
     {"same", 0x77, 3},

@@ -86,6 +86,19 @@ class Library(Installed):
         self.assertEqual([n for n in names if not n.startswith("monarc_")], [])
         self.assertEqual(sorted(names), (ROOT / "tests/lib/symbols.txt").read_text().split())
 
+    def test_headers_live_together(self):
+        """All of them, and each pair, in one file: C99 and C++11, in either order."""
+        headers = sorted(h.name for h in (self.include / "monarc").glob("*.h"))
+        self.assertGreaterEqual(set(headers), {"arc_profile.h", "cover.h", "embedded.h", "runtime.h",
+                                               "profile.h", "recording.h", "gmon_out.h"})
+        pairs = [[a, b] for a in headers for b in headers if a != b]
+        for compiler, ending in (C, "c"), (CPLUSPLUS, "cc"):
+            for i, some in enumerate([headers, headers[::-1], *pairs]):
+                source = self.work / f"together{i}.{ending}"
+                source.write_text("".join(f"#include <monarc/{h}>\n" for h in some))
+            sources = [self.work / f"together{i}.{ending}" for i in range(len(pairs) + 2)]
+            run(*compiler, *WARNINGS, f"-I{self.include}", "-fsyntax-only", *sources)
+
     def test_headers_declare_what_is_exported(self):
         declared = set()
         for header in ("error", "formats", "profile", "recording", "coverage"):

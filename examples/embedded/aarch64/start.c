@@ -37,7 +37,7 @@ MONARC_QUIET void board_interrupt(uintptr_t sp)
     uint32_t which = GIC_CPU_ACK;
     uintptr_t pc;
     __asm__ volatile("mrs %0, elr_el1" : "=r"(pc));
-    monarc_sample_stack(pc, sp);
+    monarc_embedded_sample_stack(pc, sp);
     __asm__ volatile("msr cntp_tval_el0, %0" ::"r"(period));
     GIC_CPU_END = which;
 }
@@ -46,7 +46,7 @@ void board_fault(void);
 MONARC_QUIET void board_fault(void)
 {
     board_print(0, "fault\n", 6);
-    monarc_semihosting_exit(1);
+    monarc_embedded_semihosting_exit(1);
 }
 
 __asm__(".pushsection .text.board_entry,\"ax\",%progbits\n"
@@ -129,7 +129,7 @@ MONARC_QUIET __attribute__((used)) void board_begin(void)
 {
     for (volatile uint64_t *at = board_bss_start; at < board_bss_end;)
         *at++ = 0;
-    monarc_semihosting_exit(main());
+    monarc_embedded_semihosting_exit(main());
     for (;;)
         ;
 }

@@ -82,7 +82,7 @@ MONARC_CORTEX_M_HANDLER(board_systick, board_after_sample)
 MONARC_QUIET static void fault(void)
 {
     board_print(0, "fault\n", 6);
-    monarc_semihosting_exit(1);
+    monarc_embedded_semihosting_exit(1);
 }
 
 __attribute__((noreturn)) void board_reset(void);
@@ -103,7 +103,7 @@ MONARC_QUIET void board_reset(void)
     TIMER_VALUE = 0xffffffff;
     TIMER_CTRL = 1;
 #endif
-    monarc_semihosting_exit(main());
+    monarc_embedded_semihosting_exit(main());
     for (;;)
         ;
 }

@@ -44,9 +44,9 @@ MONARC_QUIET void board_trap(uintptr_t sp)
     __asm__ volatile(MONARC_ZICSR("csrr %0, mepc") : "=r"(pc));
     if ((intptr_t)cause >= 0) {
         board_print(0, "fault\n", 6);
-        monarc_semihosting_exit(1);
+        monarc_embedded_semihosting_exit(1);
     }
-    monarc_sample_stack(pc, sp);
+    monarc_embedded_sample_stack(pc, sp);
     set_timer();
 }
 
@@ -124,7 +124,7 @@ MONARC_QUIET __attribute__((used)) void board_begin(void)
 {
     for (volatile uint32_t *at = board_bss_start; at < board_bss_end;)
         *at++ = 0;
-    monarc_semihosting_exit(main());
+    monarc_embedded_semihosting_exit(main());
     for (;;)
         ;
 }

@@ -61,7 +61,7 @@ static void examine_losses(struct examination *x, const struct embedded_core *c,
             arena_printf(x->arena, "core %" PRIu32 ": %" PRIu64 " of %" PRIu64 " samples", c->core,
                          c->outside_samples, all),
             "code in RAM, a boot ROM or a second flash needs a window of its own in "
-            "monarc_profile_setup(); if it is all of them, the interrupt hands in a wrong "
+            "monarc_embedded_setup(); if it is all of them, the interrupt hands in a wrong "
             "program counter");
 }
 
@@ -72,7 +72,7 @@ static uint64_t samples_in_recorder(const struct examination *x)
     const struct attribution *time = x->p->time;
     double sum = 0;
     for (uint32_t i = 0; f && time && i < f->len; i++)
-        if (!strncmp(f->at[i].name, "monarc_sample", 13))
+        if (!strncmp(f->at[i].name, "monarc_embedded_sample", 22))
             sum += time->self[i];
     return (uint64_t)sum;
 }
@@ -83,10 +83,10 @@ static void examine_interrupt(struct examination *x, const struct embedded *m, u
     if (!samples && !embedded_lost_samples(m))
         report_symptom(
             x, SEVERITY_WARNING, "no-timer-interrupt",
-            "nothing was sampled: monarc_sample() was never called",
+            "nothing was sampled: monarc_embedded_sample() was never called",
             arena_printf(x->arena, "0 samples, %" PRIu64 " calls", profile_calls(x->p->measured)),
             "start a timer, put the handler's address into the vector table under the "
-            "timer's number, and call monarc_sample() in it");
+            "timer's number, and call monarc_embedded_sample() in it");
     else if (samples >= FEW_FOR_A_PATTERN && percent_of(own, samples) >= NEARLY_ALL_PERCENT)
         report_symptom(x, SEVERITY_ERROR, "wrong-program-counter",
                        "the samples are those of the interrupt handler, not of what it interrupted",
@@ -97,7 +97,7 @@ static void examine_interrupt(struct examination *x, const struct embedded *m, u
     if (!m->cores.at[0].rate)
         report_symptom(x, SEVERITY_WARNING, "no-rate",
                        "the sampling rate was not given: samples cannot be turned into time",
-                       "rate 0 in monarc_profile_on()",
+                       "rate 0 in monarc_embedded_on()",
                        "shares are right all the same; hand in how often the timer interrupts");
 }
 

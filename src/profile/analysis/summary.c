@@ -7,7 +7,8 @@
 /* What the embedded recorder does while a program is measured. */
 static bool is_embedded(const char *linkage_name)
 {
-    return !strcmp(linkage_name, "monarc_call") || !strncmp(linkage_name, "monarc_sample", 13) ||
+    return !strcmp(linkage_name, "monarc_embedded_call") ||
+           !strncmp(linkage_name, "monarc_embedded_sample", 22) ||
            !strncmp(linkage_name, "__cyg_profile_func_", 19);
 }
 

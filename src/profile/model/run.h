@@ -130,7 +130,7 @@ enum run_loss_kind {
     RUN_LOST_UNPLACED,  /* CPU time that was measured, and no sample says where: ns */
     RUN_LOST_KERNEL,    /* of that: in the kernel, whose place nobody let us see: ns */
     RUN_LOST_UNSEEN,    /* CPU time of processes that were not recorded: ns */
-    RUN_LOST_STOPPED,   /* left out at the program's own request (monarc_stop): ns */
+    RUN_LOST_STOPPED,   /* left out at the program's own request (monarc_rt_stop): ns */
     RUN_LOST_OTHER,
     RUN_LOSSES
 };

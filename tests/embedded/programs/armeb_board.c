@@ -10,8 +10,8 @@ MONARC_QUIET bool board_print(void *unused, const void *text, uint32_t length)
 {
     (void)unused;
     if (console < 0)
-        console = monarc_semihosting_open("uart.txt");
-    return monarc_semihosting_write(&console, text, length);
+        console = monarc_embedded_semihosting_open("uart.txt");
+    return monarc_embedded_semihosting_write(&console, text, length);
 }
 
 MONARC_QUIET void board_timer_start(uint32_t rate)
@@ -31,5 +31,5 @@ MONARC_QUIET uint32_t board_ticks(void)
 void _start(void);
 MONARC_QUIET void _start(void)
 {
-    monarc_semihosting_exit(main());
+    monarc_embedded_semihosting_exit(main());
 }

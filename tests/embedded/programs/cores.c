@@ -7,12 +7,12 @@ enum { CALLS = 20000 };
 
 static volatile bool is_on, is_done;
 
-unsigned monarc_core(void);
+unsigned monarc_embedded_core(void);
 void board_other(void);
 unsigned leaf(unsigned n);
 unsigned work(void);
 
-MONARC_QUIET unsigned monarc_core(void)
+MONARC_QUIET unsigned monarc_embedded_core(void)
 {
     uintptr_t hart;
     __asm__ volatile(MONARC_ZICSR("csrr %0, mhartid") : "=r"(hart));
@@ -45,12 +45,12 @@ MONARC_QUIET void board_other(void)
 
 MONARC_QUIET int main(void)
 {
-    if (!monarc_profile_on(board_text_start, board_text_end, 16, 1000))
+    if (!monarc_embedded_on(board_text_start, board_text_end, 16, 1000))
         return 1;
     __sync_synchronize();
     is_on = true;
     unsigned sum = work();
     while (!is_done)
         ;
-    return !monarc_send(board_print, 0) || sum == 0;
+    return !monarc_embedded_send(board_print, 0) || sum == 0;
 }

@@ -83,32 +83,32 @@ QUIET static void counted_sites(void){ALL_SITES(counted())}
 
 MONARC_QUIET static void hit(void)
 {
-    monarc_sample((uintptr_t)counted);
+    monarc_embedded_sample((uintptr_t)counted);
 }
 
 MONARC_QUIET int main(void)
 {
     enum { FIB = 20, FIB_CALLS = 21891 };
     uint32_t without, off, on, sample, sum = 0;
-    monarc_stop();
+    monarc_embedded_stop();
     TIMED(without, plain());
     TIMED(off, counted());
     print_number("off ", beyond(off, without, CALLS));
-    monarc_profile_on(board_text_start, board_text_end, 16, 1000);
+    monarc_embedded_on(board_text_start, board_text_end, 16, 1000);
     TIMED(on, counted());
     print_number("on ", beyond(on, without, CALLS));
     TIMED(sample, hit());
     print_number("sample ", beyond(sample, without, CALLS));
-    monarc_reset();
+    monarc_embedded_reset();
     TIMED(without, plain_sites());
     counted_sites(); /* from here on all arcs are there */
     TIMED(on, counted_sites());
     print_number("sites on ", beyond(on, without, CALLS) / SITES);
-    monarc_reset();
+    monarc_embedded_reset();
     TIMED_ONCE(without, plain_fib(FIB));
     TIMED_ONCE(on, fib(FIB));
     print_number("fib on ", beyond(on, without, FIB_CALLS));
-    monarc_stop();
+    monarc_embedded_stop();
     TIMED_ONCE(off, fib(FIB));
     print_number("fib off ", beyond(off, without, FIB_CALLS));
     return sum == 0;

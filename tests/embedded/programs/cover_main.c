@@ -8,7 +8,7 @@ unsigned covered_work(void);
 int main(void)
 {
     unsigned sum = covered_work();
-    monarc_reset_coverage(); /* nothing of the first round is left */
+    monarc_embedded_reset_coverage(); /* nothing of the first round is left */
     sum += covered_work();
-    return !monarc_send(board_print, 0) || sum == 0;
+    return !monarc_embedded_send(board_print, 0) || sum == 0;
 }

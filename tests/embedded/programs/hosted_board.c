@@ -27,17 +27,18 @@ MONARC_QUIET uint32_t board_ticks(void)
     return 0;
 }
 
-MONARC_QUIET int monarc_semihosting_open(const char *name)
+MONARC_QUIET int monarc_embedded_semihosting_open(const char *name)
 {
     return open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 }
 
-MONARC_QUIET bool monarc_semihosting_write(void *handle, const void *bytes, uint32_t length)
+MONARC_QUIET bool monarc_embedded_semihosting_write(void *handle, const void *bytes,
+                                                    uint32_t length)
 {
     return write(*(int *)handle, bytes, length) == (ssize_t)length;
 }
 
-MONARC_QUIET void monarc_semihosting_close(int handle)
+MONARC_QUIET void monarc_embedded_semihosting_close(int handle)
 {
     close(handle);
 }

@@ -95,7 +95,7 @@ __attribute__((noinline)) unsigned unused(unsigned n)
 /* As if a timer had come so often. */
 __attribute__((noinline)) MONARC_QUIET static void sample_caller(void)
 {
-    monarc_sample((uintptr_t)__builtin_return_address(0));
+    monarc_embedded_sample((uintptr_t)__builtin_return_address(0));
     __asm__ volatile("");
 }
 #endif
@@ -167,20 +167,20 @@ MONARC_QUIET static bool print_among_others(void *unused, const void *bytes, uin
 }
 
 MONARC_QUIET static void write_file(const char *name,
-                                    bool (*what)(monarc_writer *write, void *context))
+                                    bool (*what)(monarc_embedded_writer *write, void *context))
 {
-    int handle = monarc_semihosting_open(name);
-    if (handle < 0 || !what(monarc_semihosting_write, &handle))
+    int handle = monarc_embedded_semihosting_open(name);
+    if (handle < 0 || !what(monarc_embedded_semihosting_write, &handle))
         print("semihosting failed\n");
-    monarc_semihosting_close(handle);
+    monarc_embedded_semihosting_close(handle);
 }
 
 int main(void)
 {
-    static struct monarc_setup setup; /* without memset */
-    setup.windows[0] = (struct monarc_range){board_text_start, board_text_end};
+    static struct monarc_embedded_settings setup; /* without memset */
+    setup.windows[0] = (struct monarc_embedded_range){board_text_start, board_text_end};
 #ifdef WITH_FAST
-    setup.windows[1] = (struct monarc_range){board_fast_start, board_fast_end};
+    setup.windows[1] = (struct monarc_embedded_range){board_fast_start, board_fast_end};
 #endif
     setup.bytes_per_bin = BYTES_PER_BIN;
     setup.rate = RATE;
@@ -188,12 +188,12 @@ int main(void)
     setup.stack_top = board_stack_top;
     setup.bytes_per_stack_bin = 16;
 #endif
-    if (!monarc_profile_setup(&setup))
+    if (!monarc_embedded_setup(&setup))
         print("setup failed\n");
     board_timer_start(RATE);
     unsigned sum = work();
     board_timer_stop();
-    monarc_stop();
+    monarc_embedded_stop();
 
     say("expect ", "fib", fib_calls);
     say("expect ", "even", even_calls);
@@ -208,10 +208,10 @@ int main(void)
     say("expect ", "fast", 1);
     say("share ", "fast", 2);
 #endif
-    say("lost ", "calls", monarc_lost());
-    write_file("gmon.out", monarc_write_gmon);
-    write_file("memory.bin", monarc_write_memory);
-    monarc_send(print_among_others, 0);
+    say("lost ", "calls", monarc_embedded_lost());
+    write_file("gmon.out", monarc_embedded_write_gmon);
+    write_file("memory.bin", monarc_embedded_write_memory);
+    monarc_embedded_send(print_among_others, 0);
     print("done\n");
     return sum == 0;
 }

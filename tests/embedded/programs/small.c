@@ -14,17 +14,17 @@ static bool nowhere(void *unused, const void *bytes, uint32_t length)
 int main(void)
 {
 #ifndef NOTHING
-    monarc_profile_on((void *)0x1000, (void *)0x2000, 16, 1000);
-    monarc_sample(0x1000);
+    monarc_embedded_on((void *)0x1000, (void *)0x2000, 16, 1000);
+    monarc_embedded_sample(0x1000);
 #if defined(__arm__)
     __asm__ volatile(".global __gnu_mcount_nc\n" ::"r"(__gnu_mcount_nc));
 #else
     __asm__ volatile("" ::"r"(_mcount));
 #endif
 #ifdef SMALL_AND_FRAMES
-    return monarc_send(nowhere, 0);
+    return monarc_embedded_send(nowhere, 0);
 #else
-    return monarc_write_memory(nowhere, 0);
+    return monarc_embedded_write_memory(nowhere, 0);
 #endif
 #else
     return nowhere(0, 0, 0);

@@ -86,6 +86,15 @@ class Da(CoverTest):
             self.run_program([program, "1", "large"])
         self.assertIn(struct.pack("<Q", 2**63 - 1), slurp(self.file))
 
+    def test_functions_that_claim_more_than_there_is(self):
+        """What lies behind the array is not the object's: nothing is written, and it is said."""
+        for how in OURS:
+            program = self.registers(how, "-DCOUNTS=5")
+            r = self.run_program([program], quiet=False)
+            self.assertEqual(r.stderr.count("\n"), 1, r.stderr)
+            self.assertIn("registers.da: its functions claim more counts than the object has", r.stderr)
+            self.assertFalse(os.path.exists(self.file))
+
     def test_groups_and_files_in_a_row(self):
         program = self.registers()
         unknown = record(99, b"what is this")

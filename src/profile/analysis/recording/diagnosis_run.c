@@ -250,7 +250,7 @@ static const struct loss_row LOSS_ROWS[RUN_LOSSES] = {
     [RUN_LOST_UNSEEN] = {"unseen-time", "processes that were not recorded used CPU time",
                          "'monarc flat --processes' lists them", SEVERITY_WARNING},
     [RUN_LOST_STOPPED] = {"stopped", "the program had its recording stopped for a while",
-                          "nothing, if that was meant: monarc_stop() was called", SEVERITY_NOTE},
+                          "nothing, if that was meant: monarc_rt_stop() was called", SEVERITY_NOTE},
     [RUN_LOST_OTHER] = {"recorder-note", NULL, "docs/recording.md says what it takes",
                         SEVERITY_NOTE},
 };

@@ -20,10 +20,10 @@ static int times(int n)
 int main()
 {
     int failed = times(10);
-    failed |= monarc_snapshot("first");
-    failed |= monarc_reset();
-    failed |= monarc_phase("c++") | monarc_region_begin("loop") | times(20);
-    failed |= monarc_region_end("loop") | monarc_stop() | times(40) | monarc_start();
-    failed |= monarc_dump("aside") | monarc_dump(nullptr) | times(80);
-    return failed || monarc_lost() != 0;
+    failed |= monarc_rt_snapshot("first");
+    failed |= monarc_rt_reset();
+    failed |= monarc_rt_phase("c++") | monarc_rt_region_begin("loop") | times(20);
+    failed |= monarc_rt_region_end("loop") | monarc_rt_stop() | times(40) | monarc_rt_start();
+    failed |= monarc_rt_dump("aside") | monarc_rt_dump(nullptr) | times(80);
+    return failed || monarc_rt_lost() != 0;
 }

@@ -18,14 +18,14 @@
 #include <monarc/runtime.h>
 
 /* There only where the recorder is. */
-#pragma weak monarc_phase
-#pragma weak monarc_region_begin
-#pragma weak monarc_region_end
-#pragma weak monarc_start
-#pragma weak monarc_stop
-#pragma weak monarc_reset
-#pragma weak monarc_dump
-#pragma weak monarc_snapshot
+#pragma weak monarc_rt_phase
+#pragma weak monarc_rt_region_begin
+#pragma weak monarc_rt_region_end
+#pragma weak monarc_rt_start
+#pragma weak monarc_rt_stop
+#pragma weak monarc_rt_reset
+#pragma weak monarc_rt_dump
+#pragma weak monarc_rt_snapshot
 
 COUNTED(before)
 COUNTED(after)
@@ -163,8 +163,8 @@ static int sandboxed(const char *how)
     from_1000_places();
     from_1000_places();
     times(7, in_child);
-    monarc_phase("sandboxed");
-    if (monarc_dump("somewhere") == 0)
+    monarc_rt_phase("sandboxed");
+    if (monarc_rt_dump("somewhere") == 0)
         _exit(7);
     say("expect after 2000\nexpect in_child 7\n");
     syscall(SYS_exit, 5);
@@ -293,15 +293,16 @@ static int dies(const char *how)
 
 static int steers(void)
 {
-    int failed = monarc_phase("first") | monarc_region_begin("loop") | monarc_region_end("loop");
+    int failed =
+        monarc_rt_phase("first") | monarc_rt_region_begin("loop") | monarc_rt_region_end("loop");
     times(100, before);
-    failed |= monarc_stop();
+    failed |= monarc_rt_stop();
     times(100, in_child);
-    failed |= monarc_stop();
-    failed |= monarc_start() | monarc_start();
+    failed |= monarc_rt_stop();
+    failed |= monarc_rt_start() | monarc_rt_start();
     times(10, after);
-    failed |= monarc_dump("aside") | monarc_dump(NULL) | monarc_snapshot("snap");
-    failed |= monarc_reset();
+    failed |= monarc_rt_dump("aside") | monarc_rt_dump(NULL) | monarc_rt_snapshot("snap");
+    failed |= monarc_rt_reset();
     times(3, before);
     times(4, after);
     expect("before", 3);
@@ -315,7 +316,7 @@ static int resets(void)
 {
     for (int i = 0; i < 1000; i++) {
         times(i, before);
-        if (monarc_reset() != 0)
+        if (monarc_rt_reset() != 0)
             return 1;
     }
     times(17, before);
@@ -327,7 +328,7 @@ static int resets(void)
 static void *marking(void *name)
 {
     for (int i = 0; i < 100; i++)
-        monarc_phase(name);
+        monarc_rt_phase(name);
     return NULL;
 }
 
@@ -341,7 +342,7 @@ static int marks(void)
     for (int i = 0; i < 4; i++)
         pthread_join(id[i], NULL);
     if (fork() == 0) {
-        monarc_phase("child");
+        monarc_rt_phase("child");
         _exit(0);
     }
     return wait(NULL) < 0;

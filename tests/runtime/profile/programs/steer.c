@@ -18,24 +18,24 @@ int main(int argc, char **argv)
     int failed = 0;
     if (paused) {
         times(10, not_counted);
-        failed |= monarc_start();
+        failed |= monarc_rt_start();
     } else {
         times(1000, counted);
-        failed |= monarc_snapshot("first");
-        failed |= monarc_reset();
+        failed |= monarc_rt_snapshot("first");
+        failed |= monarc_rt_reset();
     }
-    failed |= monarc_phase("middle");
+    failed |= monarc_rt_phase("middle");
     times(100, counted);
-    failed |= monarc_stop();
+    failed |= monarc_rt_stop();
     times(10, not_counted);
-    failed |= monarc_start();
-    failed |= monarc_region_begin("loop");
+    failed |= monarc_rt_start();
+    failed |= monarc_rt_region_begin("loop");
     times(20, counted);
-    failed |= monarc_region_end("loop");
-    failed |= monarc_dump(NULL);
-    failed |= monarc_dump("aside");
+    failed |= monarc_rt_region_end("loop");
+    failed |= monarc_rt_dump(NULL);
+    failed |= monarc_rt_dump("aside");
     times(3, counted);
     expect("counted", 123);
     expect("not_counted", 0);
-    return failed || monarc_lost() != 0;
+    return failed || monarc_rt_lost() != 0;
 }
