@@ -1,5 +1,5 @@
-/* Weights of young samples, against clocks whose lives are known: what the kernel does with a
- * period that was drawn is done here, for thousands of clocks. */
+/* Weights of samples, against clocks whose lives are known: what the kernel does with a period that
+ * was drawn is done here, for thousands of clocks. */
 #include "record/perf/periods.h"
 
 #include <math.h>
@@ -10,53 +10,93 @@
 
 enum { NOMINAL = 1000000, CLOCKS = 400000 };
 
-/* What the samples of many clocks of one length weigh, as a share of what they lived. */
-static double weigh_lives(uint64_t length, uint64_t seed)
+/* What the samples at ages from `from` to `to` weigh, as a share of that time. */
+static double weigh_ages(enum period_kind kind, uint64_t from, uint64_t to, uint64_t seed)
 {
     struct periods p;
     double sum = 0;
     periods_init(&p, NOMINAL, seed);
     for (uint64_t clock = 1; clock <= CLOCKS; clock++) {
-        uint64_t period = periods_draw(&p);
+        uint64_t period = periods_draw(&p, kind);
         bool is_young;
-        for (uint64_t age = period; age <= length; age += period)
-            sum += (double)periods_weigh(&p, clock, period, &is_young);
+        for (uint64_t age = period; age <= to; age += period) {
+            uint64_t weight = periods_weigh(&p, clock, period, &is_young);
+            sum += age > from ? (double)weight : 0;
+        }
     }
     periods_deinit(&p);
-    return sum / ((double)length * CLOCKS);
+    return sum / ((double)(to - from) * CLOCKS);
 }
 
-/* Whatever the length: also of lives in which no clock of the nominal period would tick. */
-static void sums_are_right_on_average(void **state)
+/* Each part of a life, also of lives in which no clock of the nominal period would tick. */
+static void each_moment_counts_once_on_average(void **state)
 {
-    static const uint64_t lengths[] = {400000,  700000,  1000000, 1700000,
-                                       2600000, 5000000, 30000000};
+    static const struct {
+        enum period_kind kind;
+        uint64_t from, to;
+    } cases[] = {
+        {PERIOD_YOUNG, 0, 60000},         {PERIOD_YOUNG, 60000, 100000},
+        {PERIOD_YOUNG, 100000, 400000},   {PERIOD_YOUNG, 400000, 1400000},
+        {PERIOD_YOUNG, 1900000, 2100000}, {PERIOD_YOUNG, 2000000, 5000000},
+        {PERIOD_MIXED, 0, 500000},        {PERIOD_MIXED, 500000, 900000},
+        {PERIOD_MIXED, 1400000, 1600000}, {PERIOD_MIXED, 1600000, 8100000},
+        {PERIOD_LONG, 0, 1000000},        {PERIOD_LONG, 1000000, 1500000},
+        {PERIOD_LONG, 1500000, 4000000},  {PERIOD_LONG, 10000000, 20000000},
+    };
     (void)state;
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-        double share = weigh_lives(lengths[i], 12345 + i);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double share = weigh_ages(cases[i].kind, cases[i].from, cases[i].to, 12345 + i);
         if (fabs(share - 1) > 0.02)
-            fail_msg("lives of %.1f ms weigh %.4f of what they are", (double)lengths[i] / 1e6,
-                     share);
+            fail_msg("kind %d: ages of %.2f to %.2f ms weigh %.4f of what they are", cases[i].kind,
+                     (double)cases[i].from / 1e6, (double)cases[i].to / 1e6, share);
     }
+}
+
+/* A clock that keeps its period for long has no rhythm in common with others: the share of a
+ * quarter of each millisecond, over many clocks, is a quarter; with the nominal period it is all
+ * or nothing. Its scatter is that of as many samples drawn at random. */
+static void clocks_keep_no_step_with_a_rhythm(void **state)
+{
+    enum { RUNS = 4000, SAMPLES = 500 };
+    struct periods p;
+    double sum = 0, squares = 0;
+    (void)state;
+    periods_init(&p, NOMINAL, 99);
+    for (int run = 0; run < RUNS; run++) {
+        uint64_t period = periods_draw(&p, PERIOD_LONG), start = (uint64_t)run * 777777;
+        int hits = 0;
+        for (uint64_t k = 1; k <= SAMPLES; k++)
+            hits += (start + k * period) % 1000000 < 250000;
+        double share = (double)hits / SAMPLES;
+        sum += share;
+        squares += share * share;
+    }
+    periods_deinit(&p);
+    double mean = sum / RUNS, variance = squares / RUNS - mean * mean;
+    if (fabs(mean - 0.25) > 0.003 || variance > 2 * 0.25 * 0.75 / SAMPLES)
+        fail_msg("a quarter is seen as %.4f, with a deviation of %.4f", mean, sqrt(variance));
 }
 
 static void draws_stay_within_their_bounds(void **state)
 {
-    struct periods p;
-    uint64_t least = UINT64_MAX, most = 0;
+    static const double least[] = {[PERIOD_LONG] = 0.5, [PERIOD_MIXED] = 0.25, 0.03},
+                        most[] = {[PERIOD_LONG] = 1.5, [PERIOD_MIXED] = 2, 2};
     (void)state;
-    periods_init(&p, NOMINAL, 1);
-    for (int i = 0; i < 100000; i++) {
-        uint64_t drawn = periods_draw(&p);
-        least = drawn < least ? drawn : least;
-        most = drawn > most ? drawn : most;
+    for (enum period_kind kind = PERIOD_LONG; kind < PERIOD_KINDS; kind++) {
+        struct periods p;
+        double low = 1e9, high = 0;
+        periods_init(&p, NOMINAL, 1);
+        for (int i = 0; i < 100000; i++) {
+            double drawn = (double)periods_draw(&p, kind) / NOMINAL;
+            low = fmin(low, drawn);
+            high = fmax(high, drawn);
+        }
+        assert_true(low > least[kind] - 0.001 && low < least[kind] + 0.001);
+        assert_true(high > most[kind] - 0.001 && high < most[kind] + 0.001);
+        periods_deinit(&p);
     }
-    assert_in_range(least, NOMINAL / 5, NOMINAL / 5 + NOMINAL / 1000);
-    assert_in_range(most, NOMINAL * 5 / 2 - NOMINAL / 1000, NOMINAL * 5 / 2);
-    periods_deinit(&p);
 }
 
-/* The first thread's clocks have the period that was asked for. */
 static void clocks_that_were_not_drawn_weigh_their_period(void **state)
 {
     struct periods p;
@@ -65,10 +105,33 @@ static void clocks_that_were_not_drawn_weigh_their_period(void **state)
     periods_init(&p, NOMINAL, 1);
     assert_int_equal(periods_weigh(&p, 7, NOMINAL, &is_young), NOMINAL);
     assert_false(is_young);
-    for (int i = 0; i < 10; i++) /* age 3 and older */
-        periods_weigh(&p, 8, 300000, &is_young);
-    assert_int_equal(periods_weigh(&p, 8, 300000, &is_young), 300000);
+    for (int i = 0; i < 30; i++) /* age 9 and older */
+        periods_weigh(&p, 8, 300001, &is_young);
+    assert_int_equal(periods_weigh(&p, 8, 300001, &is_young), 300001);
     assert_false(is_young);
+    periods_weigh(&p, 8, 600001, &is_young); /* begins anew */
+    assert_true(is_young);
+    periods_deinit(&p);
+}
+
+/* Periods are drawn short while short lives have much of the time, and no longer. */
+static void draws_follow_what_lives(void **state)
+{
+    struct periods p;
+    bool is_young;
+    uint64_t clock = 1;
+    (void)state;
+    periods_init(&p, NOMINAL, 1);
+    for (int i = 0; i < 200; i++)
+        periods_weigh(&p, clock++, 500001, &is_young);
+    int few = 0;
+    for (int i = 0; i < 1000; i++)
+        few += periods_draw_next(&p) < NOMINAL / 10;
+    assert_in_range(few, 25, 50);
+    for (int i = 0; i < 20000; i++)
+        periods_weigh(&p, clock, 500001, &is_young);
+    for (int i = 0; i < 1000; i++)
+        assert_true(periods_draw_next(&p) >= NOMINAL / 4 - 8);
     periods_deinit(&p);
 }
 
@@ -80,21 +143,42 @@ static void many_clocks_are_forgotten(void **state)
     (void)state;
     periods_init(&p, NOMINAL, 1);
     for (uint64_t clock = 1; clock <= 300000; clock++)
-        periods_weigh(&p, clock, 500000, &is_young);
+        periods_weigh(&p, clock, 500001, &is_young);
     assert_true(is_young);
     assert_in_range(p.clocks.len, 1, 100000);
-    assert_int_equal(periods_weigh(&p, 5, 500000, &is_young), 500000);
+    assert_int_equal(periods_weigh(&p, 5, 500001, &is_young), 500001);
     assert_false(is_young);
+    periods_deinit(&p);
+}
+
+/* Events so few that a period has no room for more than its number. */
+static void small_periods_are_drawn_and_weighed(void **state)
+{
+    struct periods p;
+    double sum = 0;
+    bool is_young;
+    (void)state;
+    periods_init(&p, 100, 7);
+    for (uint64_t clock = 1; clock <= 20000; clock++) {
+        uint64_t period = periods_draw_next(&p);
+        for (uint64_t age = period; age <= 2000; age += period)
+            sum += (double)periods_weigh(&p, clock, period, &is_young);
+    }
+    if (fabs(sum / 20000 / 2000 - 1) > 0.03)
+        fail_msg("lives weigh %.4f of what they are", sum / 20000 / 2000);
     periods_deinit(&p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_right_on_average),
+        cmocka_unit_test(each_moment_counts_once_on_average),
+        cmocka_unit_test(clocks_keep_no_step_with_a_rhythm),
         cmocka_unit_test(draws_stay_within_their_bounds),
         cmocka_unit_test(clocks_that_were_not_drawn_weigh_their_period),
+        cmocka_unit_test(draws_follow_what_lives),
         cmocka_unit_test(many_clocks_are_forgotten),
+        cmocka_unit_test(small_periods_are_drawn_and_weighed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

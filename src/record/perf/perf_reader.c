@@ -28,17 +28,17 @@ enum {
     RECORDS_A_RELEASE = 8,
 };
 
-/* Threads to come; those that run keep theirs. The program's first one has the period that was
- * asked for: nothing is drawn before it has told of itself. */
-static void reader_draw_periods(struct perf_source *s)
+/* Of the events that we have; where they are the launcher's, which does not run, that is for
+ * threads to come. */
+void perf_draw_periods(struct perf_source *s, bool is_first)
 {
-    if (s->options.is_attached || !s->options.rate)
-        return;
     for (size_t i = 0; i < s->events.len; i++) {
         uint32_t choice = s->events.at[i].choice;
-        if (perf_is_counter(&s->choices.at[choice]) || s->choices.at[choice].period <= 1)
+        struct periods *p = &s->periods.at[choice];
+        if (!s->options.rate || perf_is_counter(&s->choices.at[choice]) ||
+            s->choices.at[choice].period <= 1)
             continue;
-        uint64_t period = periods_draw(&s->periods.at[choice]);
+        uint64_t period = is_first ? periods_draw(p, PERIOD_LONG) : periods_draw_next(p);
         ioctl(s->events.at[i].fd, PERF_EVENT_IOC_PERIOD, &period);
     }
 }
@@ -97,8 +97,8 @@ static void *reader_run(void *context)
         struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
         if (ppoll(fds, 2, &time, NULL) > 0 && fds[0].revents)
             return NULL;
-        if (reader_has_tasks(s))
-            reader_draw_periods(s);
+        if (!s->options.is_attached && reader_has_tasks(s))
+            perf_draw_periods(s, false);
         uint64_t now_ns = clock_now();
         size_t bytes = reader_empty_all(s, now_ns - SETTLED_NS);
         idle_ns = bytes ? 0 : 2 * ns < LONGEST_WAIT_NS ? 2 * ns : LONGEST_WAIT_NS;

@@ -25,7 +25,6 @@ enum {
     BUSY_NS = 10 * 1000 * 1000,
     DEEP_FOR_NS = 50 * 1000 * 1000,
     DEEP_NS = 600 * 1000, /* while stacks are read on from the process, which does not wait */
-    RECORDS_A_DRAW = 16,  /* while many are read, time goes by */
     IDLE_NS = 64 * 1000 * 1000,
     MOST_CHANCE = 4,
     MOST_DRAWS = 100000,
@@ -226,6 +225,9 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
     else if (s->choices.at[*choice].period > 1)
         sample.weight =
             periods_weigh(&s->periods.at[*choice], r->stream, r->period, &sample.is_young);
+    s->interrupts++;
+    if (!sample.weight)
+        return;
     s->result->samples++;
     collector_sample(s->collector, &sample);
     if (*choice == 0)
@@ -386,7 +388,7 @@ static void perf_estimate_cost(struct perf_source *s)
 {
     uint64_t begun = clock_own_cpu();
     if (s->result->samples)
-        s->result->cost_ns = s->result->samples *
+        s->result->cost_ns = s->interrupts *
                              perf_cost_of_sample(&s->layout, s->stack_bytes, s->result->user_only);
     s->result->estimating_ns = clock_own_cpu() - begun;
 }
@@ -422,7 +424,6 @@ static void perf_finish(struct source *source, uint64_t now_ns)
 static void perf_forked_program(struct source *source, pid_t program)
 {
     struct perf_source *s = (struct perf_source *)source;
-    (void)!perf_keep_apart(s, program); /* less precise without */
     if (s->places)
         ptrace_places_child(s->places, program);
 }
@@ -509,6 +510,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     }
     for (size_t i = 0; i < s->rings.len; i++)
         vec_push(&s->backlogs, (struct perf_backlog){0});
+    perf_draw_periods(s, true);
     perf_make_waits(s);
     perf_make_places(s);
     if (!perf_reader_start(s)) {

@@ -67,6 +67,7 @@ struct perf_source {
     VEC(uint64_t) draws;               /* what young samples of each weigh */
     double young_square;               /* sum of the squares of these */
     uint64_t first_samples;            /* how many these were */
+    uint64_t interrupts;               /* samples, with those that were left out */
     size_t buffer_bytes;               /* for samples */
     bool is_crowded;                   /* there was no room for the last buffer */
     uint32_t stack_bytes;
@@ -105,6 +106,9 @@ bool perf_keep_apart(struct perf_source *s, pid_t pid);
 void perf_enable(struct perf_source *s);
 
 /* --- perf_reader.c -------------------------------------------------------------------------- */
+
+/* Gives each event a period of its own; is_first: before anything is sampled. */
+void perf_draw_periods(struct perf_source *s, bool is_first);
 
 /* Begins when all buffers are there. */
 MUST_CHECK bool perf_reader_start(struct perf_source *s);

@@ -1,16 +1,61 @@
-/* Drawing and weighing. */
+/* The method: an estimate by the chance of having been met (Horvitz and Thompson, 1952).
+ *
+ * A clock draws its period p from [s, l], all equally likely, in units of the nominal period, and
+ * has samples at the ages p, 2p, 3p ... of its life. Its first one meets each age from s to l with
+ * the same density 1 / (l - s), so it weighs l - s, and each moment of those ages counts once on
+ * average, whichever thread it belonged to. (Threads that take turns on a CPU may exchange their
+ * clocks, since the kernel saves work so: what counts is the clock's age.) Further samples up to
+ * age l are left out: nothing of what the clock itself costs is before its first sample, so threads
+ * that were slowed down by a short period weigh no more than others.
+ *
+ * From age l on, a sample at age t weighs in proportion to its period, which varies less than
+ * counting does. Samples there have the density  sum of 1 / k  over all k for which t / k is in
+ * [s, l], divided by l - s; so it weighs  p (l - s) / (sum of t / k^2), which tends to p and is
+ * taken for p from age OLD on.
+ *
+ * What comes before s is never met, and what comes in as long a time after it weighs twice to stand
+ * for it. A small s has a price: clocks of short periods, which go on in threads that live long. So
+ * short periods are drawn only while short lives have a good part of the time that is seen.
+ *
+ * Draws step through [s, l] by the golden ratio. What is drawn in a short time, for threads that
+ * begin one after another, is spread evenly then; chance alone would leave gaps. */
 #include "record/perf/periods.h"
 
 #include <math.h>
 
-enum { MOST_CLOCKS = 100000 };
+enum {
+    MOST_CLOCKS = 100000,
+    KIND_BITS = 3,            /* of a period */
+    LEAST_WITH_KIND = 1000,   /* shorter nominal periods have no bits to spare: always mixed */
+    KERNELS_LEAST_NS = 12000, /* its timers have 10 us at least */
+};
 
-#define SHORTEST 0.2
-#define LONGEST  2.5
+/* In nominal periods; and parts of the time that young clocks have. */
+#define OLD           8
+#define RECENT        500 /* what the kind is chosen by */
+#define YOUNG_PART    0.15
+#define YOUNG_NO_MORE 0.05
+
+static const struct bounds {
+    double shortest, longest;
+} kinds[PERIOD_KINDS] = {[PERIOD_FIXED] = {1, 1},
+                         [PERIOD_LONG] = {0.5, 1.5},
+                         [PERIOD_MIXED] = {0.25, 2},
+                         [PERIOD_YOUNG] = {0.03, 2}};
+
+static struct bounds bounds_of(const struct periods *p, enum period_kind kind)
+{
+    struct bounds d = kinds[kind];
+    double least = KERNELS_LEAST_NS / (double)p->nominal;
+    if (d.shortest < least && least < 0.5)
+        d.shortest = least;
+    return d;
+}
 
 void periods_init(struct periods *p, uint64_t nominal, uint64_t seed)
 {
     *p = (struct periods){.nominal = nominal, .state = seed * UINT64_C(0xbf58476d1ce4e5b9)};
+    atomic_init(&p->kind, PERIOD_MIXED);
 }
 
 void periods_deinit(struct periods *p)
@@ -19,58 +64,80 @@ void periods_deinit(struct periods *p)
     vec_free(&p->clocks);
 }
 
-/* In [0, 1): steps by the golden ratio, from anywhere. What is drawn in a short time, for threads
- * that begin at once, is spread evenly then; chance alone would leave gaps. */
-static double uniform(struct periods *p)
+uint64_t periods_draw(struct periods *p, enum period_kind kind)
 {
+    struct bounds d = bounds_of(p, p->nominal < LEAST_WITH_KIND ? PERIOD_MIXED : kind);
     p->state += UINT64_C(0x9e3779b97f4a7c15);
-    return (double)(p->state >> 11) / 9007199254740992.0;
-}
-
-uint64_t periods_draw(struct periods *p)
-{
-    double part = SHORTEST + uniform(p) * (LONGEST - SHORTEST);
+    double u = (double)(p->state >> 11) / 9007199254740992.0;
+    double part = d.shortest + u * (d.longest - d.shortest);
     uint64_t drawn = (uint64_t)((double)p->nominal * part);
-    return drawn > 0 ? drawn : 1;
+    if (p->nominal < LEAST_WITH_KIND)
+        return drawn > 0 ? drawn : 1;
+    return (drawn & ~(uint64_t)KIND_BITS) + kind;
 }
 
-/* A clock of age t (in P) takes its k-th sample then if its period is t / k; the density of that
- * over all draws is 1 / k / (LONGEST - SHORTEST), for each k whose t / k may be drawn. */
-static double weigh_young(double t)
+uint64_t periods_draw_next(struct periods *p)
 {
-    double sum = 0;
-    for (double k = ceil(t / LONGEST); k <= t / SHORTEST; k++)
-        sum += 1 / k;
-    return (t < 2 * SHORTEST ? 2 : 1) * (LONGEST - SHORTEST) / sum;
+    return periods_draw(p, atomic_load(&p->kind));
+}
+
+/* In nominal periods: of the sample of number `k` at age `t`. */
+static double weigh_young(struct bounds d, double t, double period, uint32_t number)
+{
+    double sum = 0, width = d.longest - d.shortest;
+    if (t < d.longest)
+        return number > 1 ? 0 : t < 2 * d.shortest ? 2 * width : width;
+    for (double k = ceil(t / d.longest); k <= t / d.shortest; k++)
+        sum += t / (k * k);
+    return period * width / sum;
 }
 
 /* So that memory is bounded: clocks seen until now are old from now on. */
-static void age_all(struct periods *p)
+static void forget_all(struct periods *p)
 {
     map_deinit(&p->clock_of);
     p->clock_of = (struct map){0};
     p->clocks.len = 0;
-    p->old = p->newest;
+    p->forgotten = p->newest;
+}
+
+/* Short lives show in the part of the time that young clocks have, which fades as time goes by. */
+static void choose_kind(struct periods *p, double weight, bool is_young)
+{
+    *(is_young ? &p->young : &p->old) += weight;
+    double part = p->young / (p->young + p->old);
+    bool is_many = atomic_load(&p->kind) == PERIOD_YOUNG;
+    if (p->young > OLD)
+        atomic_store(&p->kind, part > (is_many ? YOUNG_NO_MORE : YOUNG_PART) ? PERIOD_YOUNG
+                                                                              : PERIOD_MIXED);
+    if (p->young + p->old > RECENT) {
+        p->young /= 2;
+        p->old /= 2;
+    }
 }
 
 uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool *is_young)
 {
     bool is_new;
+    enum period_kind kind = p->nominal < LEAST_WITH_KIND ? PERIOD_MIXED : period & KIND_BITS;
     *is_young = false;
-    if (period == p->nominal || clock <= p->old)
+    if (period == p->nominal || kind == PERIOD_FIXED || clock <= p->forgotten)
         return period;
     if (p->clocks.len >= MOST_CLOCKS)
-        age_all(p);
+        forget_all(p);
     uint32_t at = map_index(&p->clock_of, clock, 0, p->clocks.len, &is_new);
     if (is_new)
         vec_push(&p->clocks, (struct period_clock){.period = period});
     p->newest = clock > p->newest ? clock : p->newest;
     struct period_clock *c = &p->clocks.at[at];
-    double t = (double)period * ++c->samples / (double)p->nominal;
-    double before = (double)period * (c->samples - 1) / (double)p->nominal;
-    p->aged += t >= LONGEST && before < LONGEST;
-    if (t < SHORTEST || t >= LONGEST)
-        return period;
-    *is_young = true;
-    return (uint64_t)(weigh_young(t) * (double)p->nominal + 0.5);
+    if (c->period != period)
+        *c = (struct period_clock){.period = period};
+    double part = (double)period / (double)p->nominal;
+    double t = part * ++c->samples;
+    struct bounds d = bounds_of(p, kind);
+    p->aged += t >= OLD && t - part < OLD;
+    *is_young = t < OLD;
+    double weight = *is_young ? weigh_young(d, t, part, c->samples) : part;
+    choose_kind(p, weight, t < d.longest);
+    return (uint64_t)(weight * (double)p->nominal + 0.5);
 }
