@@ -171,6 +171,14 @@ struct object_frame {
  * most `most`; 0 where nothing is known, not even a symbol. */
 size_t object_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most);
 
+/* The stretches of code [low, high) that entries of `.eh_frame` cover: functions, and pieces of
+ * them that stand elsewhere, where no symbol tells them apart either. Ascending and disjoint, as
+ * long as the object. */
+struct object_range {
+    uint64_t low, high;
+};
+const struct object_range *object_unwind_ranges(struct object *o, size_t *len);
+
 /* A stretch of code that comes from one line of one function. */
 struct object_place {
     uint64_t start, end;  /* [start, end) */
@@ -188,9 +196,6 @@ void object_each_place(struct object *o, uint64_t low, uint64_t high, object_vis
 
 /* The same of several ranges [low, high), ascending and disjoint. Units without code in them are
  * not read, unless units overlap. */
-struct object_range {
-    uint64_t low, high;
-};
 void object_each_place_within(struct object *o, const struct object_range *ranges, size_t len,
                               object_visitor *visit, void *context);
 

@@ -30,6 +30,9 @@ struct object {
     size_t sections_len, symbols_len;
     enum object_symbol_source symbols_source;
     bool symbols_read;
+    struct object_range *unwind_ranges; /* through object_unwind_ranges() */
+    size_t unwind_ranges_len;
+    bool unwind_ranges_read;
 };
 
 static inline struct target image_target(const struct image *i)

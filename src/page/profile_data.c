@@ -186,7 +186,7 @@ static void profile_place_data(struct json *j, const struct page_rows *r,
         uint32_t row = r->of[i];
         struct object *object = row == UINT32_MAX ? NULL : r->profile->objects[f->at[i].object];
         const char *path = NULL;
-        if (!object || f->at[i].is_made ||
+        if (!object || !function_has_code(&f->at[i]) ||
             (row >= r->measured
                  ? !(path = f->at[i].file)
                  : !object_line(object, function_link_address(f, i), &path, &line[row])))

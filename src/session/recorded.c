@@ -244,7 +244,8 @@ static uint64_t recorded_place_of(const struct recorded *r, const struct functio
 {
     const struct run_node *n = &r->run.nodes.at[node];
     const struct function *function = &f->at[space_function_of(&r->space, node)];
-    return function->is_made ? function->start : space_place(&r->space, n->object, n->address);
+    return function_has_code(function) ? space_place(&r->space, n->object, n->address)
+                                       : function->start;
 }
 
 /* Nodes with samples of their own, by place; those within GAP bytes share a histogram. */

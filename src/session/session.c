@@ -250,6 +250,20 @@ static void session_note_merged_calls(struct session *s)
             m.functions, m.functions == 1 ? "" : "s");
 }
 
+/* Functions that only the unwind tables tell apart have addresses for names. */
+static void session_note_unnamed(struct session *s)
+{
+    double unnamed = 0;
+    for (uint32_t i = 0; i < s->functions.len; i++)
+        unnamed += s->functions.at[i].is_unwind_range ? s->time.self[i] : 0;
+    if (unnamed > 0)
+        s->notes[s->summary.notes_len++] = arena_printf(
+            &s->arena,
+            "%.3g %% of the samples are in functions without a symbol: link without -s, or name "
+            "the folder of the debug file with --debug-dir",
+            100 * unnamed / s->time.total);
+}
+
 static bool session_open_gmon(struct session *s, struct session_options *o, struct err *e)
 {
     if (!session_open_program(s, o, e) || !session_split_dimensions(s, o, e))
@@ -259,6 +273,7 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
     if (*o->newest)
         s->notes[s->summary.notes_len++] = o->newest;
     session_note_merged_calls(s);
+    session_note_unnamed(s);
     return true;
 }
 

@@ -71,6 +71,16 @@ static size_t ask_sections(struct object *o)
     return sum;
 }
 
+static size_t ask_ranges(struct object *o)
+{
+    size_t len;
+    const struct object_range *ranges = object_unwind_ranges(o, &len);
+    for (size_t i = 0; i < len; i++)
+        if (ranges[i].low >= ranges[i].high || (i && ranges[i - 1].high > ranges[i].low))
+            abort();
+    return len;
+}
+
 static size_t ask_calls(struct object *o)
 {
     struct code_range everything = {0, UINT64_MAX};
@@ -97,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct bytes id = object_build_id(o);
     size_t sum = id.len ? (size_t)id.at[0] + id.at[id.len - 1] : 0;
     sum += ask_symbols(o) + ask_facts(o) + ask_sections(o) + object_has_debug_info(o);
-    sum += object_mentions(o, "mcount") + ask_calls(o);
+    sum += object_mentions(o, "mcount") + ask_calls(o) + ask_ranges(o);
     object_each_place(o, 0, UINT64_MAX, touch_place, &sum);
     object_close(o);
     return sum == SIZE_MAX; /* keeps the reads alive */

@@ -21,7 +21,7 @@ class Case:
     status: int = 0
     is_cut: bool = False             # stacks need not be whole, if the report says so
     note: str = ""                   # a loss has to say it; without it, none may of names
-    rename: tuple = ()               # (function, name of its row), ...
+    rename: tuple = ()               # (function, name of its row), ...; @f: the address of f
 
     @property
     def build(self):
@@ -37,6 +37,9 @@ CASES = [
     Case("faults", "shares.c", ("faults",), builds=("O2", "static")),
     Case("blocked", "shares.c", ("blocked",)),
     Case("stripped", "shares.c", ("user",), builds=("stripped",), 
+         rename=tuple((name, "[@%s] (shares)" % name) for name in ("half", "third", "sixth"))),
+    Case("no-tables", "shares.c", ("user",), builds=("stripped",), is_cut=True,
+         extra=("-fno-asynchronous-unwind-tables", "-fno-omit-frame-pointer"),
          rename=tuple((name, "[no symbol] (shares)") for name in ("half", "third", "sixth"))),
     Case("paths", "callers.c", ("paths",), builds=EVERY),
     Case("direct", "callers.c", ("direct",), builds=EVERY),
@@ -57,7 +60,7 @@ CASES = [
     Case("library-deleted", "libraries.c", ("deleted",), libraries=LIBRARIES,
          recorders=("perf", "refused")),
     Case("library-stripped", "libraries.c", ("once",), libraries=STRIPPED,
-         rename=(("in_a", "[no symbol] (lib_a.so)"),)),
+         rename=(("in_a", "[@in_a] (lib_a.so)"),)),
     Case("generated-named", "generated.c", ("named",)),
     Case("generated-framed", "generated.c", ("framed",)),
     Case("generated-leaf", "generated.c", ("leaf",), is_cut=True),

@@ -39,8 +39,9 @@ def ask(workshop, case, build, recorder):
             raise AssertionError("exit status %d, expected %d: %s" % (r.returncode, case.status,
                                                                       r.stderr.strip()))
         report = truth.Report(recording, [truth.MONARC])
-        return truth.notes(report, case.note) + truth.compare(truth.Truth(said), report, case.asks, case.rename,
-                             recorder.method, case.is_cut)
+        return truth.notes(report, case.note) + truth.compare(
+            truth.Truth(said), report, case.asks, truth.renamed(case.rename, copy),
+            recorder.method, case.is_cut)
     finally:
         shutil.rmtree(copy, True)
 

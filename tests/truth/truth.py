@@ -87,6 +87,21 @@ def forget_old_maps():
             pass
 
 
+ADDRESSES = ".addresses"  # beside a stripped file: where its functions are, as nm has it
+
+
+def renamed(rename, folder):
+    """`rename` with addresses for names where the file was stripped: [@f] (lib.so)."""
+    def at(match):
+        with open(os.path.join(folder, match.group(2) + ADDRESSES)) as f:
+            for line in f:
+                address, name = line.split()[0], line.split()[-1]
+                if name == match.group(1):
+                    return "[0x%x] (%s)" % (int(address, 16), match.group(2))
+        raise AssertionError("no function " + match.group(1))
+    return [(name, re.sub(r"\[@(.*)\] \((.*)\)", at, row)) for name, row in rename]
+
+
 class Workshop:
     """A folder of compiled programs, kept as long as the object."""
 
@@ -108,11 +123,17 @@ class Workshop:
         elif extension == ".f90":
             command += ["-J", os.path.dirname(out)]
         path = source if os.path.isabs(source) else os.path.join(PROGRAMS, source)
+        is_stripped = "-s" in flags
+        flags = [f for f in flags if f != "-s"]
         r = subprocess.run([*command, path, "-o", out, *flags], capture_output=True, text=True)
         if r.returncode:
             if "-fsanitize" in " ".join(flags) or "-static" in flags:
                 raise Unavailable("cannot be linked: " + (r.stderr.splitlines() or ["?"])[-1])
             raise AssertionError(r.stderr)
+        if is_stripped:
+            with open(out + ADDRESSES, "w") as f:
+                subprocess.run(["nm", out], check=True, stdout=f)
+            subprocess.run(["strip", out], check=True)
 
     def build(self, source, build="O2", extra=(), libraries=()):
         """The folder with the program, called as its source, and with its libraries."""

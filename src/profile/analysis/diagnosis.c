@@ -61,30 +61,49 @@ static void diagnosis_examine_instrumentation(struct examination *x)
                        "give -pg to the compiling commands as well");
 }
 
+/* Functions that have a symbol, and those that only the unwind tables tell apart. */
+static uint32_t diagnosis_named_functions(const struct functions *f, uint32_t *unnamed)
+{
+    uint32_t named = 0;
+    *unnamed = 0;
+    for (uint32_t i = 0; i < f->len; i++) {
+        named += f->at[i].symbol != NO_FUNCTION;
+        *unnamed += f->at[i].is_unwind_range;
+    }
+    return named;
+}
+
 static void diagnosis_examine_symbols(struct examination *x)
 {
     enum object_symbol_source source;
     size_t len;
+    uint32_t unnamed, named = diagnosis_named_functions(x->p->functions, &unnamed);
     object_symbols(x->p->object, &len, &source);
-    if (!x->p->functions->len)
-        report_symptom(x, SEVERITY_ERROR, "stripped",
-                       "the program has no symbols: addresses cannot be turned into names",
-                       object_facts(x->p->object)->has_sections
-                           ? "there is no .symtab, no separate debug file and no dynamic symbol "
-                             "table"
-                           : "it has no section headers, as after a packer or sstrip: nothing says "
-                             "where symbols are",
-                       "link without -s, profile the program before strip, or name the directory "
-                       "of its debug file with --debug-dir");
+    if (!named)
+        report_symptom(
+            x, x->p->functions->len ? SEVERITY_WARNING : SEVERITY_ERROR, "stripped",
+            unnamed ? "the program has no symbols: functions are told apart by unwind tables, and "
+                      "have addresses for names"
+                    : "the program has no symbols: addresses cannot be turned into names",
+            object_facts(x->p->object)->has_sections
+                ? "there is no .symtab, no separate debug file and no dynamic symbol "
+                  "table"
+                : "it has no section headers, as after a packer or sstrip: nothing says "
+                  "where symbols are",
+            "link without -s, profile the program before strip, or name the directory "
+            "of its debug file with --debug-dir");
     else if (source == SYMBOLS_DYNSYM || source == SYMBOLS_GNU_DEBUGDATA)
-        report_symptom(x, SEVERITY_WARNING, "stripped",
-                       "the program is stripped: only some functions have names, and samples of "
-                       "others are unattributed",
-                       arena_printf(x->arena, "%" PRIu32 " functions, from %s",
-                                    x->p->functions->len,
-                                    source == SYMBOLS_DYNSYM ? ".dynsym" : ".gnu_debugdata"),
-                       "profile the program before strip, or name the directory of its debug "
-                       "file with --debug-dir");
+        report_symptom(
+            x, SEVERITY_WARNING, "stripped",
+            unnamed ? "the program is stripped: only some functions have names, others have "
+                      "addresses, from unwind tables"
+                    : "the program is stripped: only some functions have names, and samples of "
+                      "others are unattributed",
+            arena_printf(x->arena, "%" PRIu32 " of %" PRIu32 " functions have names, from %s",
+                         named, named + unnamed,
+                         source == SYMBOLS_DYNSYM ? ".dynsym" : ".gnu_debugdata"),
+            "profile the program before strip, or name the directory of its debug "
+            "file with --debug-dir");
 }
 
 static void diagnosis_examine_debug_info(struct examination *x)

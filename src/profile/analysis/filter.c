@@ -97,7 +97,7 @@ void filter_locate(struct filter *f, struct functions *functions, struct object 
         return;
     for (uint32_t i = 0; i < functions->len; i++) {
         struct function *at = &functions->at[i];
-        struct object *object = at->is_made ? NULL : objects[at->object];
+        struct object *object = function_has_code(at) ? objects[at->object] : NULL;
         if (object && !at->line)
             object_line(object, function_link_address(functions, i), &at->file, &at->line);
         at->file = at->line ? at->file : NULL;

@@ -4,9 +4,13 @@
  * function, clones (.isra, .part, .cold, ...) included; mapping symbols and labels inside a sized
  * function are not functions of their own. A function ends where its symbol says, or, without a
  * size, where the next one or its section ends. A code section without any symbol, such as .plt, is
- * one function, `[.plt]`. */
+ * one function, `[.plt]`.
+ *
+ * Code that no symbol covers is cut as the unwind tables have it: one function `[0x4a30] (cc1)` for
+ * each of their ranges. Such a function says that it is made, as its name is no symbol's. */
 #include "profile/analysis/functions.h"
 
+#include "base/path.h"
 #include "base/search.h"
 #include "base/sort.h"
 
@@ -45,12 +49,12 @@ struct candidate {
     const struct object_symbol *symbols;
 };
 
-static unsigned underscores(const char *name)
+static unsigned functions_underscores(const char *name)
 {
     return (unsigned)strspn(name, "_");
 }
 
-static int by_merit(uint32_t left, uint32_t right, const void *context)
+static int functions_by_merit(uint32_t left, uint32_t right, const void *context)
 {
     const struct candidate *c = context;
     const struct object_symbol *l = &c->symbols[left], *r = &c->symbols[right];
@@ -58,12 +62,12 @@ static int by_merit(uint32_t left, uint32_t right, const void *context)
         return l->type == SYMBOL_FUNC ? -1 : 1;
     if ((l->binding == BIND_LOCAL) != (r->binding == BIND_LOCAL))
         return l->binding == BIND_LOCAL ? 1 : -1;
-    if (underscores(l->name) != underscores(r->name))
-        return underscores(l->name) < underscores(r->name) ? -1 : 1;
+    if (functions_underscores(l->name) != functions_underscores(r->name))
+        return functions_underscores(l->name) < functions_underscores(r->name) ? -1 : 1;
     return left < right ? -1 : left > right;
 }
 
-static bool is_candidate(const struct object_symbol *s, const struct object *o)
+static bool functions_is_candidate(const struct object_symbol *s, const struct object *o)
 {
     if (s->type == SYMBOL_OBJECT || s->type == SYMBOL_OTHER || !s->name[0] || s->is_mapping)
         return false;
@@ -73,7 +77,7 @@ static bool is_candidate(const struct object_symbol *s, const struct object *o)
     return s->type != SYMBOL_NOTYPE || strncmp(s->name, ".L", 2);
 }
 
-static uint64_t end_of(const struct object_symbol *s, const struct object *o)
+static uint64_t functions_end_of(const struct object_symbol *s, const struct object *o)
 {
     const struct object_section *section = object_section(o, s->section);
     uint64_t section_end = section->address + section->size;
@@ -82,8 +86,8 @@ static uint64_t end_of(const struct object_symbol *s, const struct object *o)
     return section_end > s->address ? section_end : s->address + 1;
 }
 
-static void append_native(struct functions *f, const struct object_symbol *s, uint32_t symbol,
-                          const struct object *o)
+static void functions_append_native(struct functions *f, const struct object_symbol *s,
+                                    uint32_t symbol, const struct object *o)
 {
     struct function *previous = f->len ? &f->at[f->len - 1] : NULL;
     if (previous && previous->start == s->address)
@@ -94,34 +98,49 @@ static void append_native(struct functions *f, const struct object_symbol *s, ui
     if (previous && previous->last >= s->address)
         previous->last = s->address - 1;
     f->at[f->len++] = (struct function){.start = s->address,
-                                        .last = end_of(s, o) - 1,
+                                        .last = functions_end_of(s, o) - 1,
                                         .name = s->name,
                                         .symbol = symbol,
                                         .is_function = s->size != 0,
                                         .is_static = s->binding == BIND_LOCAL};
 }
 
-static bool has_functions(const struct functions *f, uint32_t len, const struct object_section *s)
+static bool functions_has_any(const struct functions *f, uint32_t len,
+                              const struct object_section *s)
 {
     uint32_t first = PARTITION_POINT(len, i, f->at[i].last < s->address);
     return first < len && f->at[first].start - s->address < s->size;
 }
 
-static int by_start(const void *left, const void *right)
+static int functions_by_start(const void *left, const void *right)
 {
     const struct function *l = left, *r = right;
     return (l->start > r->start) - (l->start < r->start);
 }
 
-/* Gives code sections without symbols a name of their own. `f` has room for all sections. */
-static void append_sections(struct functions *f, const struct object_section *sections, size_t len,
-                            struct arena *a)
+/* Whether the unwind tables tell functions of a section apart: not where there are none, nor where
+ * one is around all of it, as linkers describe .plt. */
+static bool functions_are_told_apart(const struct object_range *ranges, size_t len,
+                                     const struct object_section *s)
 {
+    uint64_t end = s->address + s->size;
+    size_t first = PARTITION_POINT(len, i, ranges[i].high <= s->address);
+    bool has_some = first < len && ranges[first].low < end;
+    return has_some && (ranges[first].low > s->address || ranges[first].high < end);
+}
+
+/* Gives code sections without symbols a name of their own. `f` has room for all sections. */
+static void functions_append_sections(struct functions *f, struct object *o, struct arena *a)
+{
+    size_t len, ranges_len;
+    const struct object_section *sections = object_sections(o, &len);
+    const struct object_range *ranges = object_unwind_ranges(o, &ranges_len);
     uint32_t named = f->len;
     for (size_t i = 0; named && i < len; i++) {
         const struct object_section *s = &sections[i];
         bool is_code = s->is_alloc && s->is_code && s->has_bytes && s->size;
-        if (!is_code || has_functions(f, named, s))
+        if (!is_code || functions_has_any(f, named, s) ||
+            functions_are_told_apart(ranges, ranges_len, s))
             continue;
         f->at[f->len++] = (struct function){.start = s->address,
                                             .last = s->address + s->size - 1,
@@ -129,11 +148,70 @@ static void append_sections(struct functions *f, const struct object_section *se
                                             .symbol = NO_FUNCTION};
     }
     if (f->len > named)
-        qsort(f->at, f->len, sizeof *f->at, by_start);
+        qsort(f->at, f->len, sizeof *f->at, functions_by_start);
+}
+
+/* Without printf(): there may be 10^5 of them. */
+const char *function_range_name(uint64_t address, const char *file, struct arena *a)
+{
+    size_t file_len = strlen(file), len = 0, at = 3;
+    char digits[16], *name = arena_alloc(a, sizeof "[0x] ()" + sizeof digits + file_len);
+    do
+        digits[len++] = "0123456789abcdef"[address & 15];
+    while (address >>= 4);
+    memcpy(name, "[0x", 3);
+    while (len)
+        name[at++] = digits[--len];
+    memcpy(name + at, "] (", 3);
+    memcpy(name + at + 3, file, file_len);
+    memcpy(name + at + 3 + file_len, ")", 2);
+    return name;
+}
+
+/* A symbol without a size does not reach into the next entry of the unwind tables. */
+static void functions_end_at_range(struct function *f, const struct object_range *ranges,
+                                   size_t len)
+{
+    size_t next = PARTITION_POINT(len, i, ranges[i].low <= f->start);
+    if (!f->is_function && f->symbol != NO_FUNCTION && next < len && ranges[next].low <= f->last)
+        f->last = ranges[next].low - 1;
+}
+
+/* Fills what is between the functions with the ranges that touch none of them. Both are merged in
+ * the order of addresses. */
+static void functions_add_unwind_ranges(struct functions *f, struct object *o, struct arena *a)
+{
+    size_t len;
+    const char *file = path_base_name(object_path(o));
+    const struct object_range *ranges = object_unwind_ranges(o, &len);
+    struct functions named = *f;
+    if (!len)
+        return;
+    f->at = ARENA_NEW(a, struct function, named.len + len);
+    f->len = 0;
+    for (uint32_t i = 0, k = 0; i < named.len || k < len;) {
+        if (k == len || (i < named.len && named.at[i].start <= ranges[k].low)) {
+            functions_end_at_range(&named.at[i], ranges, len);
+            f->at[f->len++] = named.at[i++];
+            continue;
+        }
+        uint64_t start = ranges[k].low, end = ranges[k].high;
+        bool is_free =
+            (!i || named.at[i - 1].last < start) && (i == named.len || named.at[i].start >= end);
+        if (is_free)
+            f->at[f->len++] = (struct function){.start = start,
+                                                .last = end - 1,
+                                                .name = function_range_name(start, file, a),
+                                                .symbol = NO_FUNCTION,
+                                                .is_static = true,
+                                                .is_made = true,
+                                                .is_unwind_range = true};
+        k++;
+    }
 }
 
 /* No two ranges may share an address, whatever the section headers say. */
-static void cut_overlaps(struct functions *f)
+static void functions_cut_overlaps(struct functions *f)
 {
     uint32_t kept = f->len ? 1 : 0;
     for (uint32_t i = 0; i < f->len; i++)
@@ -156,19 +234,21 @@ void functions_native(struct functions *f, struct object *o, struct arena *a)
     struct keyed *order = memory_zeroed(len, sizeof *order);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < len; i++)
-        if (is_candidate(&symbols[i], o))
+        if (functions_is_candidate(&symbols[i], o))
             order[kept++] = (struct keyed){symbols[i].address, i};
     sort_keyed(order, kept);
-    sort_equals(order, kept, by_merit, &(struct candidate){symbols});
+    sort_equals(order, kept, functions_by_merit, &(struct candidate){symbols});
 
     size_t sections_len;
-    const struct object_section *sections = object_sections(o, &sections_len);
-    *f = (struct functions){.at = ARENA_NEW(a, struct function, kept + sections_len)};
+    object_sections(o, &sections_len);
+    *f = (struct functions){.at = ARENA_NEW(a, struct function, kept + sections_len),
+                            .build_id = object_build_id(o)};
     for (uint32_t i = 0; i < kept; i++)
-        append_native(f, &symbols[order[i].item], order[i].item, o);
+        functions_append_native(f, &symbols[order[i].item], order[i].item, o);
     memory_free(order);
-    append_sections(f, sections, sections_len, a);
-    cut_overlaps(f);
+    functions_append_sections(f, o, a);
+    functions_cut_overlaps(f);
+    functions_add_unwind_ranges(f, o, a);
     for (uint32_t i = 0; i < f->len; i++)
         f->at[i].is_function = true;
     functions_index(f, a);

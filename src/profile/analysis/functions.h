@@ -21,14 +21,17 @@ struct function {
     uint32_t object;      /* in `objects` of the table */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
-    bool is_made;   /* stands for code without a symbol, or for none: its name is ours */
-    bool is_mapped; /* its name is that of a file */
+    bool is_made;         /* stands for code without a symbol, or for none: its name is ours */
+    bool is_unwind_range; /* is_made, yet one function's code: an entry of the unwind tables says
+                             where it begins and ends, and its name is that address */
+    bool is_mapped;       /* its name is that of a file */
 };
 
 /* One of several objects whose functions are in one table. */
 struct function_object {
     const char *label; /* NULL: the executable, which needs none */
     uint64_t base;     /* what was added to its link addresses */
+    struct bytes build_id;
     bool is_recorder;
 };
 
@@ -45,6 +48,7 @@ struct functions {
     struct address_index index; /* starts and ends, the same as in `at`, close together */
 
     const struct function_object *objects; /* NULL: there is one, and its addresses are as linked */
+    struct bytes build_id;                 /* of that one */
 };
 
 /* The object a function is in, or NULL: the executable. */
@@ -53,14 +57,30 @@ static inline const char *function_object_label(const struct functions *f, uint3
     return f->objects ? f->objects[f->at[function].object].label : NULL;
 }
 
+/* Of the object that it is in; empty where that has none. */
+static inline struct bytes function_build_id(const struct functions *f, uint32_t function)
+{
+    return f->objects ? f->objects[f->at[function].object].build_id : f->build_id;
+}
+
 static inline uint64_t function_link_address(const struct functions *f, uint32_t function)
 {
     const struct function *at = &f->at[function];
     return f->objects ? at->start - f->objects[at->object].base : at->start;
 }
 
-/* Builds the table in `a`. An object without usable symbols yields an empty table. */
+/* Whether it stands for a stretch of code of its own, with or without a symbol. */
+static inline bool function_has_code(const struct function *f)
+{
+    return !f->is_made || f->is_unwind_range;
+}
+
+/* Builds the table in `a`. An object without usable symbols and unwind tables yields an empty one.
+ */
 void functions_native(struct functions *f, struct object *o, struct arena *a);
+
+/* The name of an unwind table's range, with the file's: `[0x4a30] (cc1)`. */
+const char *function_range_name(uint64_t address, const char *file, struct arena *a);
 
 /* Fills file and line of every function from the object's debug information, once. Code without a
  * line counts as code without a file, as in GNU gprof. */

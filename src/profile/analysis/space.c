@@ -190,12 +190,20 @@ static void space_functions_of_file(struct gathering *g, uint32_t object)
     struct functions all = {0}, *f = &g->each[object];
     if (o->file)
         functions_native(&all, o->file, g->arena);
-    if (all.len) {
-        f->at = ARENA_NEW(g->arena, struct function, all.len);
-        for (uint32_t i = 0; i < all.len; i++)
-            space_keep_function(f, o, all.at[i]);
-    } else {
+    bool has_names = false;
+    for (uint32_t i = 0; i < all.len && !has_names; i++)
+        has_names = !all.at[i].is_unwind_range;
+    if (!has_names) /* the recording may know more than a stripped file */
         space_functions_of_symbols(f, g->space, object, g->arena);
+    if (!f->len) {
+        const char *label = space_label_of(o->recorded);
+        bool is_renamed = o->file && strcmp(label, path_base_name(object_path(o->file)));
+        f->at = ARENA_NEW(g->arena, struct function, all.len);
+        for (uint32_t i = 0; i < all.len; i++) {
+            if (is_renamed && all.at[i].is_unwind_range)
+                all.at[i].name = function_range_name(all.at[i].start, label, g->arena);
+            space_keep_function(f, o, all.at[i]);
+        }
     }
     functions_index(f, g->arena);
 }
@@ -378,9 +386,12 @@ void space_functions(struct space *s, struct functions *f, struct arena *a)
                           .arena = a};
     struct function_object *objects = ARENA_NEW(a, struct function_object, s->len);
     for (uint32_t i = 0; i < s->len; i++) {
-        objects[i] = (struct function_object){.label = s->objects[i].label,
-                                              .base = s->objects[i].base,
-                                              .is_recorder = space_is_recorder(&s->objects[i])};
+        const struct run_object *recorded = s->objects[i].recorded;
+        objects[i] =
+            (struct function_object){.label = s->objects[i].label,
+                                     .base = s->objects[i].base,
+                                     .build_id = {recorded->build_id, recorded->build_id_bytes},
+                                     .is_recorder = space_is_recorder(&s->objects[i])};
         if (space_is_file(s, i) && s->objects[i].is_used)
             space_functions_of_file(&g, i);
     }

@@ -77,7 +77,7 @@ bool measurement_place(const struct measurement *m, uint32_t function, const cha
     const struct function *f = &s->functions.at[function];
     struct object *object = session_object(s, f->object);
     struct object_frame frames[MOST_FRAMES];
-    if (!object || f->is_made)
+    if (!object || !function_has_code(f))
         return false;
     uint64_t address = function_link_address(&s->functions, function);
     if (!object_line(object, address, file, line) || !*file)

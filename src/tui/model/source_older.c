@@ -37,7 +37,7 @@ static void older_find_lines(struct scope_lines *l, const struct measurement *m,
     struct object *object = session_object(&m->session, f->object);
     uint64_t start = function_link_address(all, function);
     size_t kept = 0;
-    if (!object || f->is_made)
+    if (!object || !function_has_code(f))
         return;
     object_each_place(object, start, start + (f->last - f->start) + 1, older_take_line, l);
     sort_u32(l->at.at, l->at.len, older_by_line, NULL);

@@ -353,13 +353,23 @@ static void test_stripped(void **state)
     (void)state;
     need("gcc");
     struct toy_case c;
-    write_text("program.c", "int main(void) { return 0; }\n");
-    assert_true(run("gcc -static -s -nostdlib -Wl,-e,main program.c -o program"));
+    write_text("program.c", "__attribute__((noinline)) int f(int x) { return x / 3; }\n"
+                            "int main(int argc, char **argv) { return f(argc) + !argv; }\n");
+    assert_true(run("gcc -static -s -nostdlib -fno-asynchronous-unwind-tables -Wl,-e,main "
+                    "program.c -o program"));
     begin(&c);
     open_program(&c, "program");
     examine(&c);
     assert_found(&c, "stripped", SEVERITY_ERROR, "no .symtab");
     assert_absent(&c, "not-instrumented"); /* it does not tell */
+    end(&c);
+    assert_true(run("gcc -static -s -nostdlib -fasynchronous-unwind-tables -Wl,-e,main program.c "
+                    "-o program"));
+    begin(&c);
+    open_program(&c, "program");
+    examine(&c);
+    assert_found(&c, "stripped", SEVERITY_WARNING, "no .symtab");
+    assert_non_null(strstr(symptom(&c, "stripped")->finding, "unwind tables"));
     end(&c);
     assert_true(run("gcc -s -rdynamic program.c -o program"));
     begin(&c);

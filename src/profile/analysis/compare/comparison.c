@@ -51,14 +51,19 @@ static struct share_change comparison_share(const struct measured_share *old,
 }
 
 /* Rows that stand for what is no function have no builds to be new in. */
+static bool comparison_has_builds(const struct identity *id)
+{
+    return !id->is_made || id->build;
+}
+
 static enum change_kind comparison_kind(const struct comparison *c, uint32_t old, uint32_t new)
 {
     static const enum change_kind OF_MATCH[] = {
         [MATCH_SAME] = CHANGE_KEPT, [MATCH_MOVED] = CHANGE_MOVED, [MATCH_RENAMED] = CHANGE_RENAMED};
     if (old == NO_FUNCTION)
-        return c->new->ids.at[new].is_made ? CHANGE_KEPT : CHANGE_NEW;
+        return comparison_has_builds(&c->new->ids.at[new]) ? CHANGE_NEW : CHANGE_KEPT;
     if (new == NO_FUNCTION)
-        return c->old->ids.at[old].is_made ? CHANGE_KEPT : CHANGE_GONE;
+        return comparison_has_builds(&c->old->ids.at[old]) ? CHANGE_GONE : CHANGE_KEPT;
     return OF_MATCH[c->match.kind[new]];
 }
 

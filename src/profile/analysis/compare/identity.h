@@ -12,6 +12,7 @@ struct identity {
     uint64_t size;      /* bytes of code */
     int64_t within;     /* of lines: how far behind the function's first line; else 0 */
     bool is_made;       /* stands for code without a symbol, or for none */
+    uint64_t build;     /* what its name is an address in; 0: it has a name of its own */
 };
 
 struct identities {

@@ -4,6 +4,7 @@
 #include "base/intern.h"
 #include "base/path.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* What two functions must have in common besides the name. */
@@ -28,9 +29,10 @@ struct matcher {
 static uint32_t match_key(struct matcher *m, const struct identity *id,
                           const struct match_pass *pass, bool adds)
 {
-    const char *key = arena_printf(&m->arena, "%s\n%ld\n%s\n%s", id->name, (long)id->within,
-                                   pass->needs_object && id->object ? id->object : "",
-                                   pass->parts ? path_tail(id->file, pass->parts) : "");
+    const char *key =
+        arena_printf(&m->arena, "%s\n%ld\n%" PRIx64 "\n%s\n%s", id->name, (long)id->within,
+                     id->build, pass->needs_object && id->object ? id->object : "",
+                     pass->parts ? path_tail(id->file, pass->parts) : "");
     return adds ? intern_kept(&m->keys, key, strlen(key)) : intern_find(&m->keys, key, strlen(key));
 }
 

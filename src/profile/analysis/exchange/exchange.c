@@ -97,7 +97,7 @@ static struct exchange_function exchange_describe(const struct exchange_making *
     }
     struct object *file = from->object < m->in->objects_len ? m->in->objects[from->object] : NULL;
     f.address = from->start;
-    if (file && !from->is_made &&
+    if (file && function_has_code(from) &&
         !object_line(file, function_link_address(all, number), &f.file, &f.line))
         f.file = NULL, f.line = 0;
     return f;

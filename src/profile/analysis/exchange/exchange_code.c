@@ -199,7 +199,7 @@ static uint64_t code_instruction(struct code_walk *w, uint64_t place, uint64_t e
     const struct functions *f = w->m->in->functions;
     uint32_t function = functions_find(f, place);
     struct instruction i;
-    if (function == NO_FUNCTION || f->at[function].is_made)
+    if (function == NO_FUNCTION || !function_has_code(&f->at[function]))
         return place;
     if (function != w->function)
         code_enter(w, function);
@@ -392,7 +392,7 @@ static void code_find_entries(struct code_making *m, struct arena *a)
     const struct functions *f = m->in->functions;
     m->c->entry = ARENA_NEW(a, uint64_t, m->x->functions.len);
     for (uint32_t i = 0; i < f->len; i++)
-        if (m->x->function_of[i] != EXCHANGE_NOWHERE && !f->at[i].is_made)
+        if (m->x->function_of[i] != EXCHANGE_NOWHERE && function_has_code(&f->at[i]))
             m->c->entry[m->x->function_of[i]] = function_link_address(f, i);
 }
 

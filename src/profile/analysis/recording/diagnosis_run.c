@@ -78,18 +78,24 @@ static void diagnosis_examine_symbols_of(struct run_examination *r, uint32_t i)
 {
     const struct functions *f = r->p->functions;
     const struct space_object *o = &r->p->space->objects[i];
-    for (uint32_t k = 0; k < f->len; k++) {
-        double part = diagnosis_share(r, r->p->stacks->self[k]);
-        if (f->at[k].object != i || !f->at[k].is_made || part < WORTH_A_NOTE)
-            continue;
-        diagnosis_report(
-            r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-symbols",
-            "code without symbols: functions cannot be told apart",
-            arena_printf(r->x.arena, "%.1f %% of the samples are in %s where it has no symbol",
-                         100 * part, o->recorded->path),
-            "install the debug package (-dbgsym, -debuginfo) of it, name a folder with "
-            "--debug-dir, or link it without -s");
-    }
+    double samples = 0;
+    bool has_ranges = false;
+    for (uint32_t k = 0; k < f->len; k++)
+        if (f->at[k].object == i && f->at[k].is_made) {
+            samples += r->p->stacks->self[k];
+            has_ranges |= f->at[k].is_unwind_range && r->p->stacks->self[k] > 0;
+        }
+    double part = diagnosis_share(r, samples);
+    if (part < WORTH_A_NOTE)
+        return;
+    diagnosis_report(r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-symbols",
+                     has_ranges ? "code without symbols: functions have addresses for names"
+                                : "code without symbols: functions cannot be told apart",
+                     arena_printf(r->x.arena,
+                                  "%.1f %% of the samples are in %s where it has no symbol",
+                                  100 * part, o->recorded->path),
+                     "install the debug package (-dbgsym, -debuginfo) of it, name a folder with "
+                     "--debug-dir, or link it without -s");
 }
 
 static void diagnosis_examine_files(struct run_examination *r)
