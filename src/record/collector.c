@@ -192,6 +192,13 @@ void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uin
     p->has_cpu = true;
 }
 
+void collector_process_peak(struct collector *c, pid_t pid, uint64_t bytes)
+{
+    const uint32_t *found = map_find(&c->process_of, pid, 0);
+    if (found)
+        c->processes.at[*found].peak_bytes = bytes;
+}
+
 void collector_process_status(struct collector *c, pid_t pid, int status)
 {
     const uint32_t *found = map_find(&c->process_of, pid, 0);

@@ -63,6 +63,7 @@ void collector_scale_threads(struct collector *c, double factor);
 
 /* A process's CPU time as the kernel accounts it, and its wait status where it was waited for. */
 void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uint64_t system_ns);
+void collector_process_peak(struct collector *c, pid_t pid, uint64_t bytes);
 void collector_process_status(struct collector *c, pid_t pid, int status);
 
 /* Whether a process is known and has not ended; how many have not. */

@@ -111,6 +111,7 @@ static void monitor_ended(struct monitor *m, pid_t pid, int status, const struct
     collector_process_status(m->collector, pid, status);
     collector_process_cpu(m->collector, pid, clock_of_usage(usage->ru_utime),
                           clock_of_usage(usage->ru_stime));
+    collector_process_peak(m->collector, pid, (uint64_t)usage->ru_maxrss * 1024);
     if (pid != m->launch.program)
         return;
     m->has_ended = true;

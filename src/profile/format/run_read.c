@@ -176,6 +176,16 @@ static void read_process(struct run_reader *from)
     vec_push(&from->run->processes, p);
 }
 
+static void read_peak(struct run_reader *from)
+{
+    struct run *r = from->run;
+    uint64_t process = run_take(from), bytes = run_take(from);
+    if (process < r->processes.len)
+        r->processes.at[process].peak_bytes = bytes;
+    else
+        from->in.failed = true;
+}
+
 static void read_thread(struct run_reader *from)
 {
     struct run_thread t = {.process = read_take_u32(from)};
@@ -304,7 +314,7 @@ static void (*const READERS[])(struct run_reader *) = {
     [RUN_TAG_THREADS] = read_thread, [RUN_TAG_EVENTS] = read_event,
     [RUN_TAG_SAMPLES] = read_sample, [RUN_TAG_MARKS] = read_mark,
     [RUN_TAG_LOSSES] = read_loss,    [RUN_TAG_ARCS] = read_arc,
-    [RUN_TAG_BLOCKS] = read_block,
+    [RUN_TAG_BLOCKS] = read_block,   [RUN_TAG_PEAKS] = read_peak,
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */

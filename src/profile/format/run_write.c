@@ -193,6 +193,25 @@ static void write_list(struct run_writer *to, uint32_t tag, size_t len,
     write_end_record(to, start);
 }
 
+/* The processes whose peak is known: those that monarc itself waited for. */
+static void write_peaks(struct run_writer *to)
+{
+    const struct run *r = to->run;
+    size_t known = 0;
+    for (size_t i = 0; i < r->processes.len; i++)
+        known += r->processes.at[i].peak_bytes > 0;
+    if (!known)
+        return;
+    size_t start = write_begin_record(to, RUN_TAG_PEAKS);
+    write_put(to, known);
+    for (size_t i = 0; i < r->processes.len; i++)
+        if (r->processes.at[i].peak_bytes) {
+            write_put(to, i);
+            write_put(to, r->processes.at[i].peak_bytes);
+        }
+    write_end_record(to, start);
+}
+
 /* A node is mostly the child of the one before it and in the same object as its parent; addresses
  * go by differences to the one written last for the object. */
 static void write_nodes(struct run_writer *to)
@@ -245,6 +264,7 @@ static void write_lists(struct run_writer *to)
     write_facts(to);
     write_list(to, RUN_TAG_TEXTS, r->texts.len, write_text);
     write_list(to, RUN_TAG_PROCESSES, r->processes.len, write_process);
+    write_peaks(to);
     write_list(to, RUN_TAG_OBJECTS, r->objects.len, write_object);
     write_list(to, RUN_TAG_SYMBOLS, r->symbols.len, write_symbol);
     write_list(to, RUN_TAG_THREADS, r->threads.len, write_thread);

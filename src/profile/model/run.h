@@ -87,6 +87,8 @@ struct run_process {
     uint64_t user_ns, system_ns; /* CPU time as the kernel accounts it; all of the pid's in its last
                                     entry */
     bool has_cpu;                /* the two are known */
+    uint64_t peak_bytes;         /* the most memory that was resident, of it or of one of the
+                                    children that it waited for; 0: not known */
     bool has_ended;              /* `status` is known */
     int32_t status;              /* as wait(2) gives it */
     const char *name;            /* the command's, as the kernel has it */
@@ -219,6 +221,9 @@ struct run_cpu run_cpu(const struct run *r);
 /* CPU time of all processes: what the accounts of those that were waited for have, and of the
  * others the counters. */
 uint64_t run_used_ns(const struct run *r);
+
+/* The most memory that one process had resident; 0: not known. */
+uint64_t run_peak_bytes(const struct run *r);
 
 /* Whether indices are in range, parents before children, slices sane: what readers check and
  * writers promise. On failure *e says what. */

@@ -36,6 +36,14 @@ struct run_cpu run_cpu(const struct run *r)
     return sum;
 }
 
+uint64_t run_peak_bytes(const struct run *r)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < r->processes.len; i++)
+        most = r->processes.at[i].peak_bytes > most ? r->processes.at[i].peak_bytes : most;
+    return most;
+}
+
 uint64_t run_used_ns(const struct run *r)
 {
     uint64_t waited = r->user_ns + r->system_ns;

@@ -129,6 +129,8 @@ static void run_text_process(struct out *out, const struct run_process *p)
         out_printf(out, "  %9.3f s of CPU time  ", run_seconds(p->user_ns + p->system_ns));
     else
         out_str(out, "  CPU time not known     ");
+    if (p->peak_bytes)
+        out_printf(out, "peak %7.1f MB  ", (double)p->peak_bytes / 1e6);
     text_name(out, p->name);
     if (p->has_ended && WIFSIGNALED(p->status))
         out_printf(out, ", ended by signal %d", WTERMSIG(p->status));
@@ -269,6 +271,7 @@ static void run_json_processes(struct json *j, const struct run *r)
         json_pair_u64(j, "end_ns", p->end_ns);
         json_key(j, "cpu_ns");
         p->has_cpu ? json_u64(j, p->user_ns + p->system_ns) : json_none(j);
+        json_key(j, "peak_bytes"), p->peak_bytes ? json_u64(j, p->peak_bytes) : json_none(j);
         json_key(j, "wait_status"), p->has_ended ? json_i64(j, p->status) : json_none(j);
         json_pair_str(j, "why_unseen", p->why_unseen);
         json_end(j);

@@ -22,6 +22,7 @@ static void fill_lists(struct run *r)
                                                  .user_ns = UINT64_MAX,
                                                  .system_ns = 3,
                                                  .has_cpu = true,
+                                                 .peak_bytes = 123456789,
                                                  .has_ended = true,
                                                  .status = -1,
                                                  .name = "prog"});
@@ -160,6 +161,7 @@ static void test_round_trip(void **state)
     assert_true(back.symbols.at[2].start == 0x7f0000000000 && back.symbols.at[1].start == 0x30);
     assert_int_equal(back.processes.at[0].status, -1);
     assert_true(back.processes.at[0].has_cpu && back.processes.at[0].has_ended);
+    assert_true(back.processes.at[0].peak_bytes == 123456789 && !back.processes.at[1].peak_bytes);
     assert_null(back.processes.at[0].why_unseen);
     assert_string_equal(back.processes.at[1].why_unseen, "too short");
     assert_string_equal(back.threads.at[0].name, "sixteen letters!");
