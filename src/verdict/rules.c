@@ -1,18 +1,21 @@
 /* Parsing rules. */
 #include "verdict/rules.h"
 
+#include "profile/analysis/compare/significance.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const rule_names[RULE_KINDS] = {[RULE_CALLS] = "max-calls-growth",
-                                            [RULE_SELF] = "max-share-growth",
-                                            [RULE_TOTAL] = "max-total-growth",
-                                            [RULE_COVERAGE] = "max-coverage-fall"};
+const char *const rule_names[RULE_KINDS] = {
+    [RULE_CPU] = "max-cpu-growth",       [RULE_ELAPSED] = "max-elapsed-growth",
+    [RULE_MEMORY] = "max-memory-growth", [RULE_TIME] = "max-time-growth",
+    [RULE_CALLS] = "max-calls-growth",   [RULE_SELF] = "max-share-growth",
+    [RULE_TOTAL] = "max-total-growth",   [RULE_COVERAGE] = "max-coverage-fall"};
 
 void rules_init(struct rules *r)
 {
-    *r = (struct rules){.confidence = 0.99, .least_samples = 100};
+    *r = (struct rules){.confidence = 0.99, .noise = NOISE_OF_RUNS, .least_samples = 100};
 }
 
 void rules_deinit(struct rules *r)
@@ -34,6 +37,62 @@ static bool parse_number(const char *name, const char *value, double *out, struc
     return true;
 }
 
+/* What a term of a limit is worth in the rule's unit. */
+struct limit_unit {
+    const char *name;
+    unsigned kinds; /* rules that know it, as bits */
+    double factor;
+    bool is_relative, is_of_whole;
+};
+
+#define KIND(k) (1u << (k))
+#define TIMES   (KIND(RULE_CPU) | KIND(RULE_ELAPSED) | KIND(RULE_TIME))
+
+static const struct limit_unit UNITS[] = {
+    {"", ~0u, 1, true, false},
+    {"%", ~0u, 1, true, false},
+    {"%cpu", KIND(RULE_TIME), 1, false, true},
+    {"s", TIMES, 1, false, false},
+    {"ms", TIMES, 1e-3, false, false},
+    {"us", TIMES, 1e-6, false, false},
+    {"B", KIND(RULE_MEMORY), 1, false, false},
+    {"kB", KIND(RULE_MEMORY), 1e3, false, false},
+    {"MB", KIND(RULE_MEMORY), 1e6, false, false},
+    {"GB", KIND(RULE_MEMORY), 1e9, false, false},
+    {"calls", KIND(RULE_CALLS), 1, false, false},
+};
+
+static const struct limit_unit *find_unit(enum rule_kind kind, const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++)
+        if (UNITS[i].kinds & KIND(kind) && strlen(UNITS[i].name) == len &&
+            !memcmp(UNITS[i].name, name, len))
+            return &UNITS[i];
+    return NULL;
+}
+
+static bool parse_limit(struct rule *rule, const char *value, struct err *e)
+{
+    for (const char *at = value;; at++) {
+        char *end;
+        double number = strtod(at, &end);
+        size_t len = strcspn(end, "+");
+        const struct limit_unit *unit = find_unit(rule->kind, end, len);
+        if (end == at || !isfinite(number) || number < 0)
+            return err_set(e, "'%s' needs a number that is not negative, not '%s'",
+                           rule_names[rule->kind], value);
+        if (!unit)
+            return err_set(e, "'%s' does not take '%.*s' as a unit", rule_names[rule->kind],
+                           (int)len, end);
+        *(unit->is_relative   ? &rule->limit
+          : unit->is_of_whole ? &rule->of_whole
+                              : &rule->absolute) += number * unit->factor;
+        at = end + len;
+        if (!*at)
+            return true;
+    }
+}
+
 static bool compile(struct rule *rule, struct err *e)
 {
     int failed = regcomp(&rule->compiled, rule->pattern, REG_EXTENDED | REG_NOSUB);
@@ -50,8 +109,8 @@ bool rules_add(struct rules *r, enum rule_kind kind, const char *value, struct e
     struct rule rule = {.kind = kind};
     if (equals)
         rule.pattern = arena_copy(&r->arena, value, (size_t)(equals - value));
-    if (!parse_number(rule_names[kind], equals ? equals + 1 : value, &rule.limit, e) ||
-        (rule.pattern && !compile(&rule, e)))
+    rule.text = arena_printf(&r->arena, "%s", equals ? equals + 1 : value);
+    if (!parse_limit(&rule, rule.text, e) || (rule.pattern && !compile(&rule, e)))
         return false;
     r->is_asked[kind] = true;
     vec_push(&r->all, rule);
@@ -62,6 +121,12 @@ bool rules_set(struct rules *r, const char *name, const char *value, struct err 
 {
     if (!strcmp(name, "min-samples"))
         return parse_number(name, value, &r->least_samples, e);
+    if (!strcmp(name, "noise")) {
+        if (!parse_number(name, value, &r->noise, e))
+            return false;
+        r->noise /= 100;
+        return true;
+    }
     if (!strcmp(name, "confidence")) {
         double percent = 0;
         if (!parse_number(name, value, &percent, e))
@@ -105,18 +170,19 @@ bool rules_read(struct rules *r, struct bytes text, const char *file, struct err
     return true;
 }
 
-static void add_default(struct rules *r, enum rule_kind kind, double limit)
-{
-    vec_push(&r->all, (struct rule){.kind = kind, .limit = limit});
-}
-
 void rules_default(struct rules *r)
 {
+    static const struct rule DEFAULTS[] = {
+        {.kind = RULE_CPU, .limit = 2, .text = "2%"},
+        {.kind = RULE_ELAPSED, .limit = 5, .text = "5%"},
+        {.kind = RULE_MEMORY, .limit = 10, .absolute = 1e6, .text = "10%+1MB"},
+        {.kind = RULE_TIME, .limit = 10, .of_whole = 1, .text = "10%+1%cpu"},
+        {.kind = RULE_CALLS, .limit = 2, .text = "2"},
+        {.kind = RULE_COVERAGE, .text = "0"}};
     if (r->all.len)
         return;
-    add_default(r, RULE_CALLS, 2);
-    add_default(r, RULE_SELF, 3);
-    add_default(r, RULE_COVERAGE, 0);
+    for (size_t i = 0; i < sizeof DEFAULTS / sizeof *DEFAULTS; i++)
+        vec_push(&r->all, DEFAULTS[i]);
 }
 
 const struct rule *rules_find(const struct rules *r, enum rule_kind kind, const char *name,

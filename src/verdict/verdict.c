@@ -16,6 +16,13 @@ void verdict_add(struct verdict *v, const struct verdict_case *c)
     vec_push(&v->cases, *c);
 }
 
+const char *verdict_word(const struct verdict *v)
+{
+    if (v->failed)
+        return "failed";
+    return v->lacks_data || !v->passed ? "not judged" : "passed";
+}
+
 void verdict_deinit(struct verdict *v)
 {
     vec_free(&v->cases);
@@ -61,7 +68,8 @@ static void verdict_lacks(struct verdict *v, const struct rules *rules, enum rul
                              .rule = rule_names[kind],
                              .message = verdict_copy(v, why),
                              .chance = -1};
-    v->lacks_data |= is_missing && rules->is_asked[kind];
+    c.is_lacking = is_missing && rules->is_asked[kind];
+    v->lacks_data |= c.is_lacking;
     verdict_add(v, &c);
 }
 
@@ -83,6 +91,68 @@ static void verdict_summary(struct verdict *v, const struct rules *rules, enum r
     verdict_add(v, &c);
 }
 
+/* "5 %", as it was given where it has units. */
+static const char *verdict_limit(struct verdict *v, const struct rule *rule)
+{
+    bool is_plain = strspn(rule->text, "0123456789.") == strlen(rule->text);
+    return is_plain ? arena_printf(&v->arena, "%s %%", rule->text) : verdict_copy(v, rule->text);
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+struct whole_rule {
+    enum rule_kind kind;
+    const char *total, *lacks;
+};
+
+static const struct whole_rule WHOLE_RULES[] = {
+    {RULE_CPU, "cpu_time", "CPU time of whole runs is not known on both sides"},
+    {RULE_ELAPSED, "elapsed_time", "elapsed time of whole runs is not known on both sides"},
+    {RULE_MEMORY, "peak_memory", "peak memory is not known on both sides"},
+};
+
+static const struct total_change *verdict_find_total(const struct comparison *c, const char *name)
+{
+    for (size_t i = 0; i < c->totals.len; i++)
+        if (!strcmp(c->totals.at[i].name, name))
+            return &c->totals.at[i];
+    return NULL;
+}
+
+static const char *verdict_amount(struct verdict *v, const struct total_change *t, double value)
+{
+    if (t->unit == TOTAL_SECONDS)
+        return arena_printf(&v->arena, "%.3f s", value);
+    return arena_printf(&v->arena, "%.1f MB", value / 1e6);
+}
+
+static void verdict_whole(struct verdict *v, const struct rules *rules, const struct comparison *c,
+                          const struct whole_rule *w)
+{
+    const struct rule *rule = rules_find(rules, w->kind, w->total, NULL);
+    const struct total_change *t = verdict_find_total(c, w->total);
+    if (!rule)
+        return;
+    if (!t || t->verdict == TOTAL_UNJUDGED) {
+        verdict_lacks(v, rules, w->kind, true, t ? t->text : w->lacks);
+        return;
+    }
+    double allowed = t->old * rule->limit / 100 + rule->absolute;
+    double chance = difference_growth_chance(&t->difference, allowed);
+    bool has_failed = t->new - t->old > allowed &&chance < 1 - rules->confidence;
+    struct verdict_case judged = {.status = has_failed ? CASE_FAILED : CASE_PASSED,
+                                  .rule = rule_names[w->kind],
+                                  .subject = has_failed ? verdict_copy(v, t->label) : NULL,
+                                  .old = t->old,
+                                  .new = t->new,
+                                  .limit = rule->limit,
+                                  .chance = chance};
+    judged.message = arena_printf(&v->arena, "%s: %s, was %s: %s (limit: %s)", t->label,
+                                  verdict_amount(v, t, t->new), verdict_amount(v, t, t->old),
+                                  t->text, verdict_limit(v, rule));
+    verdict_add(v, &judged);
+}
+
 /* --- calls ----------------------------------------------------------------------------------- */
 
 static void verdict_calls_failed(struct verdict *v, const struct comparison *c,
@@ -97,8 +167,8 @@ static void verdict_calls_failed(struct verdict *v, const struct comparison *c,
             ? arena_printf(&v->arena, "%s was not called in the baseline, and %.0f times now",
                            failed.subject, failed.new)
             : arena_printf(&v->arena,
-                           "calls of %s grew by %.2f %%, from %.0f to %.0f; %.6g %% are allowed",
-                           failed.subject, growth, failed.old, failed.new, rule->limit);
+                           "calls of %s grew by %.2f %%, from %.0f to %.0f; %s are allowed",
+                           failed.subject, growth, failed.old, failed.new, verdict_limit(v, rule));
     verdict_add(v, &failed);
 }
 
@@ -116,7 +186,8 @@ static void verdict_calls(struct verdict *v, const struct rules *rules, const st
         if (!rule)
             continue;
         judged++;
-        if (!row->calls_differ || !(100 * change_calls_growth(row) > rule->limit))
+        double allowed = row->old_calls * (1 + rule->limit / 100) + rule->absolute;
+        if (!row->calls_differ || !(row->new_calls > allowed * (1 + 1e-12)))
             continue;
         verdict_calls_failed(v, c, row, rule);
         failed++;
@@ -126,23 +197,44 @@ static void verdict_calls(struct verdict *v, const struct rules *rules, const st
 
 /* --- time ------------------------------------------------------------------------------------ */
 
-static struct measured_share verdict_share(const struct side *s, uint32_t function,
-                                           enum rule_kind kind)
+/* What a rule on functions judges: times, or shares. */
+static struct amount verdict_amount_of(const struct side *s, uint32_t function, enum rule_kind kind)
 {
-    return kind == RULE_SELF ? side_self(s, function) : side_total(s, function);
+    if (kind == RULE_TIME)
+        return side_time_of(s, function, SIDE_SELF);
+    return side_share_of(s, function, kind == RULE_SELF ? SIDE_SELF : SIDE_TOTAL);
+}
+
+static double verdict_allowed(const struct comparison *c, const struct rule *rule, double old)
+{
+    double whole = c->old->runs ? c->old->time / c->old->runs : 0;
+    if (rule->kind != RULE_TIME)
+        return rule->limit / 100;
+    return old * rule->limit / 100 + rule->absolute + whole * rule->of_whole / 100;
 }
 
 static void verdict_time_failed(struct verdict *v, const struct comparison *c,
                                 const struct change *row, const struct rule *rule, double chance)
 {
     struct verdict_case failed = verdict_of(v, c, row, rule);
-    failed.old = 100 * verdict_share(c->old, row->old, rule->kind).share;
-    failed.new = 100 * verdict_share(c->new, row->new, rule->kind).share;
+    failed.old = verdict_amount_of(c->old, row->old, rule->kind).mean;
+    failed.new = verdict_amount_of(c->new, row->new, rule->kind).mean;
     failed.chance = chance;
+    if (rule->kind == RULE_TIME) {
+        failed.message = arena_printf(
+            &v->arena, "self time of %s grew by %.4g %s +- %.2g, from %.4g to %.4g (limit: %s)",
+            failed.subject, failed.new - failed.old,
+            strcmp(c->new->dimension, "seconds") ? c->new->dimension : "s", row->self_time.margin,
+            failed.old, failed.new, verdict_limit(v, rule));
+        verdict_add(v, &failed);
+        return;
+    }
+    failed.old *= 100;
+    failed.new *= 100;
     failed.message = arena_printf(
         &v->arena,
-        "%s of %s grew by %.2f points, from %.2f to %.2f %%; %.6g are allowed, and chance explains "
-        "so much with a probability of %.2g",
+        "share of %s of %s grew by %.2f points, from %.2f to %.2f %%; %.6g are allowed, and chance "
+        "explains so much with a probability of %.2g",
         rule->kind == RULE_SELF ? "self time" : "total time", failed.subject,
         failed.new - failed.old, failed.old, failed.new, rule->limit, chance);
     verdict_add(v, &failed);
@@ -154,6 +246,8 @@ static bool verdict_time_lacks(struct verdict *v, const struct rules *rules,
     double least = c->old->effective < c->new->effective ? c->old->effective : c->new->effective;
     if (!c->compares_samples)
         verdict_lacks(v, rules, kind, true, "one side has no samples");
+    else if (kind == RULE_TIME && !c->compares_time)
+        verdict_lacks(v, rules, kind, true, "the sides' samples do not stand for comparable times");
     else if (kind == RULE_TOTAL && (!c->old->has_stacks || !c->new->has_stacks))
         verdict_lacks(v, rules, kind, true,
                       "totals without call stacks are estimates, which no test can judge");
@@ -170,22 +264,30 @@ static void verdict_time(struct verdict *v, const struct rules *rules, const str
                          enum rule_kind kind)
 {
     struct arena scratch = {0};
-    uint32_t judged = 0, failed = 0, without = 0;
+    uint32_t judged = 0, asked = 0, failed = 0, without = 0;
     double *chances = ARENA_NEW(&scratch, double, c->len);
     const struct change **rows = ARENA_NEW(&scratch, const struct change *, c->len);
+    struct noise noise = c->times;
+    if (kind != RULE_TIME)
+        noise_assume(&noise, rules->noise, rules->confidence);
     for (uint32_t i = 0; i < c->len; i++) {
         const struct change *row = &c->rows[i];
         const struct rule *rule = verdict_rule(rules, kind, c, row);
+        struct difference d;
         without += row->kind == CHANGE_NEW;
         if (!rule)
             continue;
-        struct measured_share old = verdict_share(c->old, row->old, kind);
-        struct measured_share new = verdict_share(c->new, row->new, kind);
-        chances[judged] = share_growth_chance(&old, &new, rule->limit / 100);
-        rows[judged++] = row;
+        struct amount old = verdict_amount_of(c->old, row->old, kind);
+        struct amount new = verdict_amount_of(c->new, row->new, kind);
+        difference_make(&d, &old, &new, &noise, comparison_noise_kind(c, row));
+        judged++;
+        if (!d.is_known) /* too few samples to say anything; asking would cost the others */
+            continue;
+        chances[asked] = difference_growth_chance(&d, verdict_allowed(c, rule, old.mean));
+        rows[asked++] = row;
     }
-    chances_adjust(chances, judged);
-    for (uint32_t i = 0; i < judged; i++) {
+    chances_adjust(chances, asked);
+    for (uint32_t i = 0; i < asked; i++) {
         if (chances[i] >= 1 - rules->confidence)
             continue;
         verdict_time_failed(v, c, rows[i], verdict_rule(rules, kind, c, rows[i]), chances[i]);
@@ -205,11 +307,16 @@ static bool verdict_has_rule(const struct rules *rules, enum rule_kind kind)
 
 void verdict_profile(struct verdict *v, const struct rules *rules, const struct comparison *c)
 {
+    static const enum rule_kind TIMES[] = {RULE_TIME, RULE_SELF, RULE_TOTAL};
+    for (size_t i = 0; i < sizeof WHOLE_RULES / sizeof *WHOLE_RULES; i++)
+        verdict_whole(v, rules, c, &WHOLE_RULES[i]);
     if (verdict_has_rule(rules, RULE_CALLS))
         verdict_calls(v, rules, c);
-    for (enum rule_kind kind = RULE_SELF; kind <= RULE_TOTAL; kind++)
+    for (size_t i = 0; i < sizeof TIMES / sizeof *TIMES; i++) {
+        enum rule_kind kind = TIMES[i];
         if (verdict_has_rule(rules, kind) && !verdict_time_lacks(v, rules, c, kind))
             verdict_time(v, rules, c, kind);
+    }
 }
 
 /* --- coverage -------------------------------------------------------------------------------- */

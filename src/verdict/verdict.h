@@ -1,5 +1,6 @@
 /* Whether a build is as good as its baseline, rule by rule: computed once, printed in several
- * forms. Calls are judged exactly; time only where chance does not explain the growth. */
+ * forms. Calls are judged exactly; times only where what runs differ by does not explain the
+ * growth. */
 #ifndef MONARC_VERDICT_VERDICT_H
 #define MONARC_VERDICT_VERDICT_H
 
@@ -19,6 +20,7 @@ struct verdict_case {
     const char *message; /* a sentence without full stop */
     const char *file;    /* NULL: unknown */
     uint32_t line;
+    bool is_lacking;        /* not judged for want of data that the user asked for */
     double old, new, limit; /* in the unit of the rule */
     double chance;          /* of growth beyond the limit being chance; negative: not asked */
 };
@@ -35,6 +37,10 @@ void verdict_profile(struct verdict *v, const struct rules *rules, const struct 
 void verdict_coverage(struct verdict *v, const struct rules *rules,
                       const struct coverage_change *c);
 
+/* "failed", "passed", or "not judged": a rule that was asked for lacks its data, or there was
+ * nothing to judge at all. It decides the exit status. */
+const char *verdict_word(const struct verdict *v);
+
 /* A rule that another part judged. */
 void verdict_add(struct verdict *v, const struct verdict_case *c);
 void verdict_deinit(struct verdict *v);
@@ -42,7 +48,7 @@ void verdict_deinit(struct verdict *v);
 /* ---- forms */
 
 typedef void verdict_writer(struct out *out, const struct verdict *v);
-verdict_writer verdict_text, verdict_json, verdict_junit, verdict_github;
+verdict_writer verdict_text, verdict_json, verdict_junit, verdict_github, verdict_markdown;
 
 struct verdict_format {
     const char *name;

@@ -10,7 +10,8 @@
 const struct verdict_format verdict_formats[] = {{"text", verdict_text},
                                                  {"json", verdict_json},
                                                  {"junit", verdict_junit},
-                                                 {"github", verdict_github}};
+                                                 {"github", verdict_github},
+                                                 {"markdown", verdict_markdown}};
 const size_t verdict_formats_len = sizeof verdict_formats / sizeof *verdict_formats;
 
 const struct verdict_format *verdict_format_find(const char *name, size_t len)
@@ -19,11 +20,6 @@ const struct verdict_format *verdict_format_find(const char *name, size_t len)
         if (strlen(verdict_formats[i].name) == len && !memcmp(verdict_formats[i].name, name, len))
             return &verdict_formats[i];
     return NULL;
-}
-
-static const char *verdict_word(const struct verdict *v)
-{
-    return v->failed ? "failed" : "passed";
 }
 
 /* --- text ------------------------------------------------------------------------------------ */
@@ -98,10 +94,11 @@ static void verdict_junit_case(struct out *out, const struct verdict_case *c)
         out_str(out, "/>\n");
         return;
     }
-    const char *element = c->status == CASE_FAILED ? "failure" : "skipped";
+    bool is_whole = c->status != CASE_FAILED && !c->is_lacking;
+    const char *element = c->status == CASE_FAILED ? "failure" : is_whole ? "skipped" : "error";
     out_printf(out, ">\n      <%s", element);
     xml_attribute(out, "message", c->message);
-    if (c->status == CASE_FAILED) {
+    if (!is_whole) {
         xml_attribute(out, "type", c->rule);
         out_char(out, '>');
         xml_text(out, c->file ? c->file : "");
@@ -115,13 +112,17 @@ static void verdict_junit_case(struct out *out, const struct verdict_case *c)
 
 void verdict_junit(struct out *out, const struct verdict *v)
 {
+    uint32_t errors = 0;
+    for (size_t i = 0; i < v->cases.len; i++)
+        errors += v->cases.at[i].is_lacking;
     out_printf(out,
                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                "<testsuites name=\"monarc check\" tests=\"%zu\" failures=\"%" PRIu32
-               "\" errors=\"0\" time=\"0\">\n"
+               "\" errors=\"%" PRIu32 "\" time=\"0\">\n"
                "  <testsuite name=\"monarc check\" tests=\"%zu\" failures=\"%" PRIu32
-               "\" errors=\"0\" skipped=\"%" PRIu32 "\" time=\"0\">\n",
-               v->cases.len, v->failed, v->cases.len, v->failed, v->not_judged);
+               "\" errors=\"%" PRIu32 "\" skipped=\"%" PRIu32 "\" time=\"0\">\n",
+               v->cases.len, v->failed, errors, v->cases.len, v->failed, errors,
+               v->not_judged - errors);
     for (size_t i = 0; i < v->cases.len; i++)
         verdict_junit_case(out, &v->cases.at[i]);
     out_str(out, "  </testsuite>\n</testsuites>\n");
@@ -147,7 +148,8 @@ void verdict_github(struct out *out, const struct verdict *v)
         const struct verdict_case *c = &v->cases.at[i];
         if (c->status == CASE_PASSED)
             continue;
-        out_str(out, c->status == CASE_FAILED ? "::error " : "::notice ");
+        bool is_error = c->status == CASE_FAILED || c->is_lacking;
+        out_str(out, is_error ? "::error " : "::notice ");
         if (c->file) {
             out_str(out, "file=");
             github_text(out, c->file, true);
@@ -161,4 +163,20 @@ void verdict_github(struct out *out, const struct verdict *v)
         github_text(out, c->message, false);
         out_char(out, '\n');
     }
+}
+
+/* --- Markdown -------------------------------------------------------------------------------- */
+
+void verdict_markdown(struct out *out, const struct verdict *v)
+{
+    out_printf(out, "## monarc check: %s\n\n| | rule | |\n|---|---|---|\n", verdict_word(v));
+    for (size_t i = 0; i < v->cases.len; i++) {
+        const struct verdict_case *c = &v->cases.at[i];
+        const char *bold = c->status == CASE_FAILED ? "**" : "";
+        out_printf(out, "| %s%s%s | %s | ", bold, case_status_names[c->status], bold, c->rule);
+        text_markdown(out, c->message);
+        out_str(out, " |\n");
+    }
+    out_printf(out, "\n%" PRIu32 " failed, %" PRIu32 " passed, %" PRIu32 " not judged\n", v->failed,
+               v->passed, v->not_judged);
 }

@@ -104,12 +104,14 @@ void _start(void) { wide(7); for (;;) __asm__ volatile(""); }
         self.assertEqual(status, 1)
         body, end = (f"prog.c:{self.first + 2 + at} wide" for at in (2, 4))
         self.assertEqual({row["kind"] for row in rows.values()}, {"kept"})
-        for name, growth in (body, 0.5), (end, 2.5):
+        # What took 300 samples before and does so now has not changed, though its share has halved.
+        for name, growth, share in (body, 1, 0.5), (end, 5, 2.5):
             row = rows[name]
-            self.assertAlmostEqual(row["self_share"]["new"], growth * row["self_share"]["old"])
-            self.assertTrue(row["self_share"]["is_meant"])
+            self.assertAlmostEqual(row["self_time"]["new"], growth * row["self_time"]["old"])
+            self.assertAlmostEqual(row["self_share"]["new"], share * row["self_share"]["old"])
+            self.assertEqual(row["self_time"]["is_meant"], growth > 1)
             self.assertEqual(row["new"]["line"], row["old"]["line"] + 2)
-        self.assertRegex(text, rf"-37\.50\* .* {re.escape(body)}\n")
+        self.assertRegex(text, rf"1\.000 +5\.000 +\+4\.000\* .* {re.escape(end)}\n")
         start, = (row for name, row in rows.items() if name.endswith(" _start"))
         self.assertEqual((start["calls"]["old"], start["calls"]["new"]), (5, 5))
 
@@ -118,6 +120,7 @@ void _start(void) { wide(7); for (;;) __asm__ volatile(""); }
         self.assertEqual(status, 0)
         self.assertIn("Changed  0 of", text)
         self.assertIn(" lines: 0 in self time", text)
+        self.assertRegex(text, r"CPU time +4\.000 s +4\.000 s .*no change larger than")
 
     def test_line_that_is_not_hit_any_more(self):
         _, rows, _ = self.diff({"wide": 300, "end": 100}, {"end": 500}, calls=0)
@@ -184,12 +187,17 @@ class Compare(unittest.TestCase):
         result = monarc_json("diff", self.old.program, self.same(), self.new.program,
                              self.new.profile({"parse": 500, "sort_elements": 500}, calls))
         check_schema(self, "diff", result)
-        kinds = {r["name"]: r["kind"] for r in result["functions"]}
-        self.assertEqual(kinds, {"sort_elements": "renamed", "fresh": "new"})
+        # Another name is no change of what the program does: it is counted, not shown.
+        self.assertEqual({r["name"]: r["kind"] for r in result["functions"]}, {"fresh": "new"})
+        self.assertEqual((result["summary"]["changed"], result["summary"]["renamed"]), (1, 1))
+        result = monarc_json("diff", self.old.program, self.same(), self.new.program,
+                             self.new.profile({"parse": 500, "sort_elements": 500}, calls), "--all")
         renamed = next(r for r in result["functions"] if r["kind"] == "renamed")
         self.assertEqual(renamed["old"]["linkage_name"], "sort_items")
         text = monarc("diff", self.old.program, self.same(), self.new.program,
-                      self.new.profile({"parse": 500, "sort_elements": 500}, calls)).stdout
+                      self.new.profile({"parse": 500, "sort_elements": 500}, calls),
+                      "--all").stdout
+        self.assertIn(b"; besides 1 renamed\n", text)
         self.assertIn(b"sort_elements (was sort_items)", text)
 
     def test_gone_function(self):
@@ -206,18 +214,85 @@ class Compare(unittest.TestCase):
     def test_time_that_changed(self):
         new = self.old.profile({"parse": 700, "sort_items": 300}, CALLS)
         result = self.diff(self.same(), new)
-        rows = {r["name"]: r["self_share"] for r in result["functions"]}
+        check_schema(self, "diff", result)
+        rows = {r["name"]: r["self_time"] for r in result["functions"]}
         self.assertEqual(set(rows), {"parse", "sort_items"})
+        self.assertTrue(all(s["is_meant"] and s["chance"] < 1e-4 for s in rows.values()))
+        self.assertAlmostEqual(rows["parse"]["change"], 2)
+        by_share = self.diff(self.same(), new, "--by", "share")
+        self.assertEqual(by_share["summary"]["judged_by"], "share")
+        rows = {r["name"]: r["self_share"] for r in by_share["functions"]}
         self.assertTrue(all(s["is_meant"] and s["chance"] < 1e-9 for s in rows.values()))
         self.assertAlmostEqual(rows["parse"]["change"], 0.2)
+
+    def test_program_that_takes_twice_the_time(self):
+        """All shares are the same, and so they say nothing."""
+        new = self.old.profile({"parse": 1000, "sort_items": 1000}, CALLS)
+        result = self.diff(self.same(), new)
+        check_schema(self, "diff", result)
+        cpu, = (t for t in result["totals"] if t["name"] == "cpu_time")
+        self.assertEqual((cpu["old"], cpu["new"], cpu["verdict"]), (10, 20, "more"))
+        self.assertEqual(result["summary"]["self_changed"], 2)
+        text = monarc("diff", self.old.program, self.same(), new)
+        self.assertEqual(text.returncode, 1)
+        self.assertRegex(text.stdout.decode(), r"CPU time +10\.000 s +20\.000 s +\+10\.000 s  "
+                         r"slower by 100 % \+- \d+\n")
+        self.assertEqual(monarc("diff", self.old.program, self.same(), new, "--by",
+                                "share").returncode, 1)
+        done = self.check("--baseline", self.same(), self.old.program, new)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"failed      max-cpu-growth: CPU time: 20.000 s, was 10.000 s: slower",
+                      done.stdout)
+        for limit, status in ("50%", 1), ("120%", 0), ("10%+4s", 1), ("10%+20s", 0):
+            self.assertEqual(self.check("--baseline", self.same(), self.old.program, new,
+                                        "--max-cpu-growth", limit).returncode, status, limit)
+
+    def test_function_that_others_moved(self):
+        """beta takes three times as long; alpha, as long as before, has a smaller share."""
+        old = self.old.profile({"parse": 600, "sort_items": 300}, CALLS)
+        new = self.old.profile({"parse": 600, "sort_items": 900}, CALLS)
+        self.assertEqual([r["name"] for r in self.diff(old, new)["functions"]], ["sort_items"])
+        by_share = self.diff(old, new, "--by", "share")
+        self.assertEqual({r["name"] for r in by_share["functions"]}, {"parse", "sort_items"})
+        done = self.check("--baseline", old, self.old.program, new, "--max-time-growth", "20%")
+        self.assertIn(b"self time of sort_items grew by 6 s", done.stdout)
+        self.assertNotIn(b"of parse", done.stdout)
+
+    def test_small_function_that_grew(self):
+        """From 0.6 to 5 % of the time: the whole hides it, check does not."""
+        old = self.old.profile({"parse": 1000, "sort_items": 988, "helper": 12}, CALLS)
+        new = self.old.profile({"parse": 1000, "sort_items": 988, "helper": 105}, CALLS)
+        done = self.check("--baseline", old, self.old.program, new)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn(b"passed      max-cpu-growth", done.stdout)
+        self.assertIn(b"self time of helper grew by", done.stdout)
+
+    def test_sides_of_different_rates_and_without_samples(self):
+        """A one-line reason each, and nothing is lost."""
+        none = self.old.profile({}, CALLS)
+        done = monarc("diff", self.old.program, self.same(), none)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"times are not compared: one side has no samples", done.stdout)
+        done = self.check("--baseline", self.same(), self.old.program, none)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"not judged  max-cpu-growth", done.stdout)
+        done = self.check("--baseline", self.same(), self.old.program, none, "--max-cpu-growth",
+                          "5%")
+        self.assertEqual(done.returncode, 2)
+        self.assertTrue(done.stdout.decode().splitlines()[-1].startswith("not judged: "))
 
     def test_time_that_chance_explains(self):
         new = self.old.profile({"parse": 520, "sort_items": 480}, CALLS)
         result = self.diff(self.same(), new, "--all")
         rows = {r["name"]: r["self_share"] for r in result["functions"]}
-        # by hand: z = 0.02 / sqrt(0.51 * 0.49 * 2 / 1000) = 0.8946, two-sided 0.3710, and twice
-        # that for two functions
-        self.assertAlmostEqual(rows["parse"]["chance"], 0.742, places=3)
+        self.assertFalse(any(r["self_time"]["is_meant"] for r in result["functions"]))
+        # by hand: z = 0.02 / sqrt(0.5 * 0.5 / 1000 + 0.52 * 0.48 / 1000) = 0.8948, two-sided
+        # 0.3709, and twice that for two functions; --noise 0: sampling alone
+        exact = self.diff(self.same(), new, "--all", "--by", "share", "--noise", "0")
+        for row in exact["functions"]:
+            if row["name"] == "parse":
+                self.assertAlmostEqual(row["self_share"]["chance"], 0.742, places=3)
+        self.assertGreater(rows["parse"]["chance"], 0.742)
         self.assertFalse(rows["parse"]["is_meant"])
         self.assertEqual(result["summary"]["changed"], 0)
 
@@ -252,6 +327,11 @@ class Compare(unittest.TestCase):
         csv = monarc("diff", self.old.program, self.same(), new, "--csv").stdout.decode()
         markdown = monarc("diff", self.old.program, self.same(), new, "--markdown").stdout.decode()
         self.assertEqual(len(csv.splitlines()) - 1, len(result["functions"]))
+        self.assertRegex(markdown, r"\| parse \| 5\.000 \| 7\.000 \| \*\*\+2\.000\*\* \u00b1 "
+                         r"\d\.\d+ \| 50\.00 \| 70\.00 \|")
+        self.assertIn("| CPU time | 10.000 s | 10.000 s | no change larger than", markdown)
+        markdown = monarc("diff", self.old.program, self.same(), new, "--markdown", "--by",
+                          "share").stdout.decode()
         self.assertIn("| parse | 50.00 | 70.00 | **+20.00** |", markdown)
 
     def test_bad_operands(self):
@@ -317,7 +397,7 @@ class Compare(unittest.TestCase):
             base = base or profile
 
     def test_seeded_regression_of_time(self):
-        new = self.old.profile({"parse": 600, "sort_items": 400}, CALLS)
+        new = self.old.profile({"parse": 800, "sort_items": 200}, CALLS)
         done = self.check("--baseline", self.same(), self.old.program, new, "--json")
 
         verdict = json.loads(done.stdout)
@@ -325,9 +405,9 @@ class Compare(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         failed = [c for c in verdict["cases"] if c["status"] == "failed"]
         self.assertEqual([(c["rule"], c["subject"], c["line"]) for c in failed],
-                         [("max-share-growth", "parse", 4)])
+                         [("max-time-growth", "parse", 4)])
         self.assertEqual(self.check("--baseline", self.same(), self.old.program, new,
-                                    "--max-share-growth", "15").returncode, 0)
+                                    "--max-share-growth", "35").returncode, 0)
 
     def test_last_rule_counts(self):
         new = self.old.profile({"parse": 500, "sort_items": 500},
@@ -351,7 +431,8 @@ class Compare(unittest.TestCase):
         done = self.check("--baseline", self.same(), self.old.program, new, "--format",
                           f"junit={junit}", "--format", "github=-")
         suite = ElementTree.parse(junit).getroot().find("testsuite")
-        self.assertEqual((suite.get("tests"), suite.get("failures")), ("2", "1"))
+        self.assertEqual((suite.get("tests"), suite.get("failures"),
+                          suite.get("errors"), suite.get("skipped")), ("5", "1", "0", "2"))
         failure = suite.find("testcase/failure")
         self.assertIn("calls of helper grew by 20.00 %", failure.get("message"))
         self.assertRegex(done.stdout.decode(),
@@ -366,7 +447,7 @@ class Compare(unittest.TestCase):
         few = self.old.profile({"parse": 5}, CALLS)
         done = self.check("--baseline", few, self.old.program, few)
         self.assertEqual(done.returncode, 0)
-        self.assertIn(b"not judged  max-share-growth", done.stdout)
+        self.assertIn(b"not judged  max-time-growth", done.stdout)
         self.assertEqual(self.check(self.old.program, bare).returncode, 2)
 
 

@@ -97,11 +97,14 @@ class Runs(unittest.TestCase):
     def test_seeded_regression(self):
         new = self.record("slow", "slow")
         rows = {r["name"]: r for r in monarc_json("diff", self.base, new)["functions"]}
-        self.assertTrue(rows["mix"]["self_share"]["is_meant"], rows["mix"])
+        self.assertTrue(rows["mix"]["self_time"]["is_meant"], rows["mix"])
         self.assertGreater(rows["mix"]["self_share"]["change"], 0.03)
         self.assertFalse(rows["mix"]["calls"]["differ"])
-        done = monarc("check", "--baseline", self.base, new, "--max-share-growth", "3")
+        done = monarc("check", "--baseline", self.base, new, "--max-share-growth", "3",
+                      "--max-time-growth", "10%", "--max-cpu-growth", "2")
         self.assertEqual(done.returncode, 1, done.stdout)
+        for rule in b"max-share-growth", b"max-time-growth", b"max-cpu-growth":
+            self.assertIn(b"failed      " + rule, done.stdout)
         self.assertIn(b"self time of mix grew", done.stdout)
 
 

@@ -9,11 +9,16 @@
 
 enum {
     OPTION_BASELINE,
+    OPTION_CPU,
+    OPTION_ELAPSED,
+    OPTION_MEMORY,
+    OPTION_TIME,
     OPTION_CALLS,
     OPTION_SELF,
     OPTION_TOTAL,
     OPTION_MIN_SAMPLES,
     OPTION_CONFIDENCE,
+    OPTION_NOISE,
     OPTION_COVERAGE,
     OPTION_RULES,
     OPTION_FORMAT,
@@ -37,14 +42,19 @@ enum {
 
 static const struct option_row OPTIONS[] = {
     {0, "baseline", "OLD", "what to compare with (may be repeated)"},
-    {0, "max-calls-growth", "PATTERN=PCT", "calls may grow by PCT percent (default: 2)"},
-    {0, "max-share-growth", "PATTERN=PP", "shares of self time by PP points (default: 3)"},
+    {0, "max-cpu-growth", "LIMIT", "CPU time of the whole may grow by LIMIT (default: 2%)"},
+    {0, "max-elapsed-growth", "LIMIT", "likewise elapsed time, of three runs a side (default: 5%)"},
+    {0, "max-memory-growth", "LIMIT", "likewise peak memory (default: 10%+1MB)"},
+    {0, "max-time-growth", "PATTERN=LIMIT", "self time of functions (default: 10%+1%cpu)"},
+    {0, "max-calls-growth", "PATTERN=LIMIT", "calls (default: 2%)"},
+    {0, "max-share-growth", "PATTERN=PP", "shares of self time by PP points"},
     {0, "max-total-growth", "PATTERN=PP", "shares of total time by PP points"},
-    {0, "min-samples", "N", "judge time if each side has N samples (default: 100)"},
+    {0, "min-samples", "N", "judge functions if each side has N samples (default: 100)"},
     {0, "confidence", "P", "fail for time with P percent confidence (default: 99)"},
+    {0, "noise", "P", "two runs of one program may differ by P percent (default: 15)"},
     {0, "max-coverage-fall", "PATTERN=PP", "no source's lines may lose PP points (default: 0)"},
     {0, "rules", "FILE", "take rules from a file: lines of NAME VALUE, named as options are"},
-    {0, "format", "NAME=FILE", "write text, json, junit or github; - is standard output"},
+    {0, "format", "NAME=FILE", "write text, json, junit, github or markdown; - is standard output"},
     {'j', "json", NULL, "print JSON; docs/schema/ has its schema"},
     {0, "diff", "PATCH", "judge the coverage of the lines that a unified diff changes"},
     {0, "fail-under-diff", "P", "P percent of the changed lines must have run"},
@@ -93,7 +103,8 @@ static bool check_format(struct request *r, const char *value, struct err *e)
     size_t len = equals ? (size_t)(equals - value) : strlen(value);
     struct check_output output = {verdict_format_find(value, len), equals ? equals + 1 : "-"};
     if (!output.format)
-        return err_set(e, "there is no format '%.*s'; there are text, json, junit, github",
+        return err_set(e,
+                       "there is no format '%.*s'; there are text, json, junit, github, markdown",
                        (int)len, value);
     if (!*output.path)
         return err_set(e, "option '--format' takes NAME=FILE, not '%s'", value);
@@ -114,11 +125,16 @@ static bool check_take(void *request, int row, const char *value, struct err *e)
     struct request *r = request;
     switch (row) {
     case OPTION_BASELINE: vec_push(&r->old.names, (char *)value); return true;
+    case OPTION_CPU:
+    case OPTION_ELAPSED:
+    case OPTION_MEMORY:
+    case OPTION_TIME:
     case OPTION_CALLS:
     case OPTION_SELF:
     case OPTION_TOTAL:
     case OPTION_MIN_SAMPLES:
     case OPTION_CONFIDENCE:
+    case OPTION_NOISE:
     case OPTION_COVERAGE: return rules_set(&r->rules, OPTIONS[row].name, value, e);
     case OPTION_RULES: return check_rules(r, value, e);
     case OPTION_FORMAT: return check_format(r, value, e);
@@ -180,7 +196,8 @@ static bool check_profiles(struct request *r, struct err *e)
 {
     struct side old = {0}, new = {0};
     struct comparison c;
-    struct comparison_rules all = {.confidence = r->rules.confidence, .shows_all = true};
+    struct comparison_rules all = {
+        .confidence = r->rules.confidence, .noise = r->rules.noise, .shows_all = true};
     struct side_names olds = {check_program(r), r->old.profiles.at, r->old.profiles.len};
     struct side_names news = {NULL, r->new.profiles.at, r->new.profiles.len};
     bool ok =
@@ -188,6 +205,7 @@ static bool check_profiles(struct request *r, struct err *e)
     if (ok) {
         comparison_make(&c, &old, &new, &all, &r->arena);
         verdict_profile(&r->verdict, &r->rules, &c);
+        comparison_deinit(&c);
     }
     side_deinit(&old);
     side_deinit(&new);
@@ -365,21 +383,29 @@ const struct command command_check = {
         "expression) matches; without `PATTERN=' for all. Of several of a kind the last that\n"
         "matches counts:\n"
         "\n"
-        "  --max-calls-growth   exact: every growth of more than PCT percent fails. Of several\n"
-        "                       runs a side the means count, if the sides' counts do not overlap\n"
-        "  --max-share-growth   fails if the share of self time grew by more than PP points with\n"
-        "                       --confidence, for all functions together, and each side has\n"
-        "                       --min-samples. Several runs a side bring their spread in\n"
-        "  --max-total-growth   the same of total time; only with call stacks\n"
+        "  --max-cpu-growth     CPU time of whole runs\n"
+        "  --max-elapsed-growth elapsed time, if each side has three runs\n"
+        "  --max-memory-growth  the most memory that a process had\n"
+        "  --max-time-growth    self time of functions, each side with --min-samples\n"
+        "  --max-calls-growth   exact: every growth beyond the limit fails. Of several runs a\n"
+        "                       side the means count, if the sides' counts do not overlap\n"
+        "  --max-share-growth   shares of self time, which other functions change, too\n"
+        "  --max-total-growth   shares of total time; only with call stacks\n"
         "  --max-coverage-fall  line coverage of no source may fall by more than PP points\n"
         "  --fail-under-diff    of the lines that --diff changes P percent must have run\n"
         "\n"
-        "Without a rule the defaults stand: 2 percent, 3 points of self time, no fall. Functions\n"
-        "that the baseline does not have are counted, not judged. Each rule's data must be there\n"
-        "if the rule was asked for.\n"
+        "LIMIT is what may come on top of the old amount, as a sum: 5% (or 5), 0.1s, 20ms, 4MB,\n"
+        "100calls, 1%cpu (of the old side's time); PP are points. A time or share fails if it "
+        "grew\n"
+        "by more with --confidence, for all functions of a rule together: with one run a side\n"
+        "beyond what two runs may differ by (--noise), with several by what they do differ by.\n"
+        "\n"
+        "Without a rule the defaults stand. Functions that the baseline does not have are "
+        "counted,\n"
+        "not judged. Each rule's data must be there if the rule was asked for.\n"
         "\n"
         "One computation is written in all forms that are asked for: text, json, junit (XML, for\n"
-        "Jenkins, GitLab and others), github (annotations, as a workflow prints them).\n"
+        "Jenkins, GitLab and others), github (annotations, as a workflow prints them), markdown.\n"
         "\n"
         "Exit status: 0, all rules hold; 1, one does not; 2, trouble, or nothing to judge.\n"
         "\n"

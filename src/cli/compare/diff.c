@@ -11,6 +11,8 @@ enum {
     OPTION_NEW,
     OPTION_CONFIDENCE,
     OPTION_MIN_CHANGE,
+    OPTION_NOISE,
+    OPTION_BY,
     OPTION_MARKDOWN,
     OPTION_LINES,
     OPTION_OWN
@@ -36,7 +38,9 @@ static const struct option_row OPTIONS[] = {
     {0, "old", "NAME", "a program, profile, recording or folder of the old side (may be repeated)"},
     {0, "new", "NAME", "the same of the new side"},
     {0, "confidence", "P", "call a change of time real with P percent confidence (default: 99)"},
-    {0, "min-change", "P", "changes of time below P points do not matter (default: 1)"},
+    {0, "min-change", "P", "changes below P percent of the whole do not matter (default: 1)"},
+    {0, "noise", "P", "two runs of one program may differ by P percent (default: 15)"},
+    {0, "by", "time|share", "judge and show times, or shares of them (default: time)"},
     {0, "markdown", NULL, "print Markdown, for the comment on a pull request"},
     {0, "lines", NULL, "compare the lines of profiles instead of functions"},
     {'s', "sort", "self|total|calls|name", "order of the rows, by how much changed"},
@@ -65,8 +69,8 @@ struct request {
     struct view_options view;
     struct cover_options cover;
     VEC(char *) old, new;
-    double confidence, least; /* percent */
-    bool by_lines;
+    double confidence, least, noise; /* percent */
+    bool by_lines, by_share;
     const char *program; /* of both sides */
     struct arena arena;
 };
@@ -81,6 +85,11 @@ static bool diff_take(void *request, int row, const char *value, struct err *e)
         return option_decimal("--confidence", value, &r->confidence, e) &&
                (r->confidence < 100 || err_set(e, "option '--confidence' needs less than 100"));
     case OPTION_MIN_CHANGE: return option_decimal("--min-change", value, &r->least, e);
+    case OPTION_NOISE: return option_decimal("--noise", value, &r->noise, e);
+    case OPTION_BY:
+        r->by_share = !strcmp(value, "share");
+        return r->by_share || !strcmp(value, "time") ||
+               err_set(e, "option '--by' takes time or share, not '%s'", value);
     case OPTION_MARKDOWN: r->view.print.format = REPORT_MARKDOWN; return true;
     case OPTION_LINES: return r->by_lines = true;
     default: break;
@@ -157,6 +166,8 @@ static int diff_profiles(struct request *r, struct out *out, struct err *e)
     struct comparison c;
     struct comparison_rules rules = {.confidence = r->confidence / 100,
                                      .least = r->least / 100,
+                                     .noise = r->noise / 100,
+                                     .by_share = r->by_share,
                                      .sort = r->view.rules.sort,
                                      .has_sort = r->view.rules.has_sort,
                                      .shows_all = r->view.rules.shows_all,
@@ -166,7 +177,8 @@ static int diff_profiles(struct request *r, struct out *out, struct err *e)
         comparison_make(&c, &old, &new, &rules, &r->arena);
         struct report_input in = {.comparison = &c};
         print_report(REPORT_COMPARISON, &in, &r->view.print, out);
-        status = c.changed ? EXIT_DIFFERS : EXIT_FINE;
+        status = comparison_has_findings(&c) ? EXIT_DIFFERS : EXIT_FINE;
+        comparison_deinit(&c);
     }
     side_deinit(&old);
     side_deinit(&new);
@@ -237,7 +249,7 @@ static int diff_run(const struct command *self, int argc, char **argv, struct ou
                     struct err *e)
 {
     struct option_walk walk = options_start(self, argc - 1, argv + 1);
-    struct request r = {.confidence = 99, .least = 1};
+    struct request r = {.confidence = 99, .least = 1, .noise = 100 * NOISE_OF_RUNS};
     int status = EXIT_BAD;
     bool is_coverage;
     cover_options_init(&r.cover);
@@ -271,20 +283,31 @@ const struct command command_diff = {
         "files that are called alike. A function in another file or object has moved; of those\n"
         "that are gone and those that are new, pairs that resemble each other in name, size, "
         "file,\n"
-        "calls, callers and callees were renamed. The columns, each old, new and change:\n"
+        "calls, callers and callees were renamed.\n"
         "\n"
-        "  self%   share of the samples that hit the function; * marks a change of at least\n"
-        "          --min-change points that is not chance with --confidence, for all rows "
-        "together:\n"
-        "          the two-proportion test with one run a side, Welch's t test with several,\n"
-        "          both with Holm's correction\n"
-        "  total%  the same of samples in whose stack it is; without stacks it is an estimate by\n"
-        "          call counts, which no test can judge\n"
+        "The first lines judge the runs as a whole: CPU time, elapsed time (of three runs a side\n"
+        "and more), events, the most memory that a process had, processes. Then come functions\n"
+        "whose time, or calls, changed, the largest change first:\n"
+        "\n"
+        "  self s  time of its own in an average run, and by how much it changed; +- is the\n"
+        "          interval of the change; * marks one of at least --min-change percent of the "
+        "old\n"
+        "          side's time that is not chance with --confidence, for all rows together\n"
+        "          (Holm's correction)\n"
+        "  self%   its share of all samples, which changes when other functions do\n"
+        "  total s the change of its time with callees; without stacks it is an estimate by call\n"
+        "          counts, which no test can judge\n"
         "  calls   exact; of several runs the mean. It changed if the counts of the sides' runs\n"
         "          do not overlap\n"
         "\n"
-        "With --lines a row is a line of a function in which something was measured: self% is its\n"
-        "own time, total% that of code inlined there, too, calls those made from it. It is the\n"
+        "Of one run a side it is known what sampling may have done to a time, and assumed by how\n"
+        "much two runs of one program differ besides: --noise. Of several runs a side that is\n"
+        "measured. docs/comparing.md has the model. With --by share rows are shares of each\n"
+        "side's samples, as for runs of different length.\n"
+        "\n"
+        "With --lines a row is a line of a function in which something was measured: self time\n"
+        "is its own, total time that of code inlined there, too, calls those made from it. It is "
+        "the\n"
         "same line if it stands as far behind the function's beginning (or, of functions that are\n"
         "only there inlined, if it has the same number); a line that was put in above it in its\n"
         "function makes it another one.\n"

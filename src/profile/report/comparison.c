@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "output/csv.h"
 #include "output/json.h"
+#include "profile/report/run_head.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,8 +28,11 @@ void comparison_growth_text(char *into, size_t size, const struct change *row)
 
 const char *comparison_remark(const struct comparison *c, const struct change *row, struct arena *a)
 {
-    if (row->kind == CHANGE_NEW || row->kind == CHANGE_GONE)
-        return change_kind_names[row->kind];
+    bool is_counted = c->compares_calls && row->old_calls + row->new_calls > 0;
+    if (row->kind == CHANGE_NEW)
+        return is_counted ? "new" : "no samples in old";
+    if (row->kind == CHANGE_GONE)
+        return is_counted ? "gone" : "no samples in new";
     if (row->kind == CHANGE_KEPT)
         return "";
     const struct identity *old = &c->old->ids.at[row->old];
@@ -62,58 +66,189 @@ void comparison_side_text(struct out *out, const struct side *s)
         out_printf(out, ", %" PRIu64 " calls", s->calls);
 }
 
+/* What only has another place or name is said, and is no change. */
 void comparison_sum_text(struct out *out, const struct comparison *c)
 {
-    static const enum change_kind KINDS[] = {CHANGE_NEW, CHANGE_GONE, CHANGE_MOVED, CHANGE_RENAMED};
     uint32_t all = c->len + c->unchanged + c->limited;
     out_printf(out, "%" PRIu32 " of %" PRIu32 " %s%s", c->changed, all, comparison_row_word(c),
                all == 1 ? "" : "s");
     const char *before = ": ";
     if (c->compares_samples) {
-        out_printf(out, "%s%" PRIu32 " in self time", before, c->self_changed);
+        const char *what = c->by_share ? "share" : "time";
+        out_printf(out, "%s%" PRIu32 " in self %s", before, c->self_changed, what);
         before = ", ";
         if (c->old->has_stacks && c->new->has_stacks)
-            out_printf(out, "%s%" PRIu32 " in total time", before, c->total_changed);
+            out_printf(out, "%s%" PRIu32 " in total %s", before, c->total_changed, what);
     }
     if (c->compares_calls) {
         out_printf(out, "%s%" PRIu32 " in calls", before, c->calls_changed);
         before = ", ";
     }
-    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
-        if (!c->by_kind[KINDS[i]])
-            continue;
-        out_printf(out, "%s%" PRIu32 " %s", before, c->by_kind[KINDS[i]],
-                   change_kind_names[KINDS[i]]);
-        before = ", ";
-    }
+    for (enum change_kind kind = CHANGE_NEW; kind <= CHANGE_GONE; kind++)
+        if (c->by_kind[kind])
+            out_printf(out, "%s%" PRIu32 " %s", before, c->by_kind[kind], change_kind_names[kind]);
+    before = "; besides ";
+    for (enum change_kind kind = CHANGE_MOVED; kind <= CHANGE_RENAMED; kind++)
+        if (c->by_kind[kind]) {
+            out_printf(out, "%s%" PRIu32 " %s", before, c->by_kind[kind], change_kind_names[kind]);
+            before = ", ";
+        }
+}
+
+/* --- notes ----------------------------------------------------------------------------------- */
+
+struct notes_printer {
+    void (*print)(void *context, const char *sentence);
+    void *context;
+    struct arena arena;
+};
+
+static void comparison_note(struct notes_printer *to, const char *sentence)
+{
+    to->print(to->context, sentence);
+}
+
+/* The first recording of each side stands for it; runs of one side that were not made alike are a
+ * finding of their own. */
+static bool comparison_notes_facts(const struct side *s, const struct side_facts **first)
+{
+    *first = s->facts.len ? &s->facts.at[0] : NULL;
+    return *first;
+}
+
+static bool comparison_facts_are_alike(const struct side_facts *l, const struct side_facts *r)
+{
+    return !strcmp(l->event, r->event) && !strcmp(l->processor, r->processor) &&
+           l->machine == r->machine && l->method == r->method && l->rate == r->rate;
+}
+
+static void comparison_notes_within(struct notes_printer *to, const struct side *s,
+                                    const char *which)
+{
+    for (size_t i = 1; i < s->facts.len; i++)
+        if (!comparison_facts_are_alike(&s->facts.at[0], &s->facts.at[i])) {
+            comparison_note(
+                to, arena_printf(&to->arena,
+                                 "the runs of the %s side were not recorded alike (machine, "
+                                 "method, rate or event): what they differ by includes that",
+                                 which));
+            return;
+        }
+}
+
+/* What was recorded of either side in another way: each is a reason of its own to differ. */
+static void comparison_notes_sides(struct notes_printer *to, const struct comparison *c)
+{
+    const struct side_facts *old, *new;
+    comparison_notes_within(to, c->old, "old");
+    comparison_notes_within(to, c->new, "new");
+    if (!comparison_notes_facts(c->old, &old) || !comparison_notes_facts(c->new, &new))
+        return;
+    if (strcmp(old->program, new->program))
+        comparison_note(
+            to, arena_printf(&to->arena,
+                             "the sides ran different programs, %s and %s: functions of one name "
+                             "are compared",
+                             old->program, new->program));
+    if (old->machine != new->machine && old->machine &&new->machine)
+        comparison_note(
+            to, arena_printf(&to->arena,
+                             "the sides ran on different machines (ELF numbers %u and %u): times "
+                             "say more of these than of the program",
+                             old->machine, new->machine));
+    else if (strcmp(old->processor, new->processor) && *old->processor && *new->processor)
+        comparison_note(
+            to, arena_printf(&to->arena,
+                             "the sides ran on different processors (%s; %s): times say more of "
+                             "these than of the program",
+                             old->processor, new->processor));
+    if (old->rate != new->rate)
+        comparison_note(to, arena_printf(&to->arena,
+                                         "the sides were sampled at different rates (%" PRIu32
+                                         " and %" PRIu32 " a second): +- has both",
+                                         old->rate, new->rate));
+    if (old->method != new->method)
+        comparison_note(
+            to, arena_printf(&to->arena,
+                             "the sides were recorded by different methods (%s; %s), which cost "
+                             "the program and see the kernel differently",
+                             run_method_name(old->method), run_method_name(new->method)));
+    if (old->is_part || new->is_part)
+        comparison_note(
+            to, "a side was attached to: its times are of the stretch that was recorded, so that "
+                "shares are compared");
+}
+
+static void comparison_notes_times(struct notes_printer *to, const struct comparison *c)
+{
+    bool has_any = c->old->has_samples || c->new->has_samples;
+    if (!c->compares_samples)
+        comparison_note(to, has_any ? "times are not compared: one side has no samples"
+                                    : "times are not compared: there are no samples");
+    else if (strcmp(c->old->dimension, c->new->dimension))
+        comparison_note(
+            to, arena_printf(&to->arena,
+                             "the sides measured different things (%s; %s): shares are of each "
+                             "side's own samples",
+                             c->old->dimension, c->new->dimension));
+    else if (!c->old->has_time || !c->new->has_time)
+        comparison_note(to, "shares are compared: what a sample stands for is not known");
+    if (c->compares_samples && (!c->old->has_stacks || !c->new->has_stacks))
+        comparison_note(to,
+                        "totals are estimates by call counts, of which no test says whether they "
+                        "differ by chance");
+    if (c->compares_samples && c->is_assumed)
+        comparison_note(
+            to, arena_printf(&to->arena,
+                             "one run a side: two runs of one program are taken to differ by up "
+                             "to %.3g %% (--noise), in the kernel by more; what several runs a "
+                             "side differ by is measured",
+                             100 * c->rules.noise));
 }
 
 void comparison_notes(const struct comparison *c,
                       void (*print)(void *context, const char *sentence), void *context)
 {
-    char text[160];
-    if (!c->compares_samples)
-        print(context, c->old->has_samples || c->new->has_samples
-                           ? "times are not compared: one side has no samples"
-                           : "times are not compared: there are no samples");
+    struct notes_printer to = {print, context, {0}};
+    comparison_notes_sides(&to, c);
+    comparison_notes_times(&to, c);
     if (!c->compares_calls)
-        print(context, c->old->has_calls || c->new->has_calls
-                           ? "calls are not compared: one side has none"
-                           : "calls are not compared: none were counted");
-    if (c->compares_samples && strcmp(c->old->dimension, c->new->dimension))
-        print(context,
-              "the sides measured different things: shares are of each side's own samples");
-    if (c->compares_samples && (!c->old->has_stacks || !c->new->has_stacks))
-        print(context, "totals are estimates by call counts, of which no test says whether they "
-                       "differ by chance");
+        comparison_note(&to, c->old->has_calls || c->new->has_calls
+                                 ? "calls are not compared: one side has none"
+                                 : "calls are not compared: none were counted");
     if (!c->has_renames)
-        print(context, "too many functions are new and gone to look for renamed ones");
-    if (c->compares_samples && c->old->runs == 1 && c->new->runs == 1) {
-        snprintf(
-            text, sizeof text,
-            "one run a side: chance is that of sampling alone, not what differs from run to run");
-        print(context, text);
-    }
+        comparison_note(&to, "too many functions are new and gone to look for renamed ones");
+    arena_deinit(&to.arena);
+}
+
+/* --- amounts --------------------------------------------------------------------------------- */
+
+struct amount_scale comparison_scale(const struct comparison *c)
+{
+    bool is_time = !strcmp(c->new->dimension, "seconds");
+    double most = 0;
+    for (uint32_t i = 0; i < c->len; i++)
+        most = fmax(most, fmax(c->rows[i].self_time.old, c->rows[i].self_time.new));
+    if (is_time)
+        return most >= 0.5 ? (struct amount_scale){1, "s", 3} : (struct amount_scale){1e3, "ms", 1};
+    return most >= 1e6   ? (struct amount_scale){1e-6, "M", 3}
+           : most >= 1e4 ? (struct amount_scale){1e-3, "k", 3}
+                         : (struct amount_scale){1, "", 0};
+}
+
+void comparison_total_text(char *into, size_t size, const struct total_change *t, double value)
+{
+    double most = fmax(t->old, t->new);
+    if (t->unit == TOTAL_SECONDS)
+        snprintf(into, size, most >= 0.5 ? "%.3f s" : "%.1f ms", most >= 0.5 ? value : 1e3 * value);
+    else if (t->unit == TOTAL_BYTES)
+        snprintf(into, size,
+                 most >= 1e9   ? "%.3f GB"
+                 : most >= 1e8 ? "%.1f MB"
+                               : "%.2f MB",
+                 value / (most >= 1e9 ? 1e9 : 1e6));
+    else
+        snprintf(into, size, value == floor(value) ? "%.0f" : "%.1f", value);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
@@ -135,18 +270,43 @@ static void comparison_json_side(struct json *j, const char *key, const struct s
     json_end(j);
 }
 
-static void comparison_json_share(struct json *j, const char *key, const struct share_change *s)
+static void comparison_json_known(struct json *j, const char *key, double value)
+{
+    json_key(j, key);
+    if (value < 0)
+        json_none(j);
+    else
+        json_double(j, value);
+}
+
+static void comparison_json_measured(struct json *j, const char *key,
+                                     const struct measured_change *s)
 {
     json_key(j, key), json_begin(j, '{');
     json_pair_double(j, "old", s->old);
     json_pair_double(j, "new", s->new);
     json_pair_double(j, "change", s->new - s->old);
-    json_key(j, "chance");
-    if (s->chance < 0)
-        json_none(j);
-    else
-        json_double(j, s->chance);
+    comparison_json_known(j, "margin", s->margin);
+    comparison_json_known(j, "chance", s->chance);
     json_key(j, "is_meant"), json_bool(j, s->is_meant);
+    json_end(j);
+}
+
+static void comparison_json_total(struct json *j, const struct total_change *t)
+{
+    static const char *const UNITS[] = {
+        [TOTAL_SECONDS] = "seconds", [TOTAL_BYTES] = "bytes", [TOTAL_COUNT] = "count"};
+    json_begin(j, '{');
+    json_pair_str(j, "name", t->name);
+    json_pair_str(j, "unit", UNITS[t->unit]);
+    json_pair_double(j, "old", t->old);
+    json_pair_double(j, "new", t->new);
+    json_pair_double(j, "change", t->new - t->old);
+    comparison_json_known(j, "margin", t->verdict == TOTAL_UNJUDGED ? -1 : t->difference.margin);
+    comparison_json_known(j, "chance", t->chance);
+    json_pair_str(j, "verdict", total_verdict_names[t->verdict]);
+    json_key(j, "is_found"), json_bool(j, t->is_found);
+    json_pair_str(j, "text", t->text);
     json_end(j);
 }
 
@@ -175,9 +335,14 @@ static void comparison_json_row(struct json *j, const struct comparison *c,
     json_pair_str(j, "kind", change_kind_names[row->kind]);
     comparison_json_identity(j, "old", c->old, row->old);
     comparison_json_identity(j, "new", c->new, row->new);
+    json_key(j, "is_found"), json_bool(j, row->is_found);
+    if (c->compares_time) {
+        comparison_json_measured(j, "self_time", &row->self_time);
+        comparison_json_measured(j, "total_time", &row->total_time);
+    }
     if (c->compares_samples) {
-        comparison_json_share(j, "self_share", &row->self);
-        comparison_json_share(j, "total_share", &row->total);
+        comparison_json_measured(j, "self_share", &row->self);
+        comparison_json_measured(j, "total_share", &row->total);
     }
     if (c->compares_calls) {
         json_key(j, "calls"), json_begin(j, '{');
@@ -203,7 +368,15 @@ void comparison_json(struct out *out, const struct report_input *in)
     json_document_begin(&j, "diff");
     comparison_json_side(&j, "old", c->old);
     comparison_json_side(&j, "new", c->new);
+    json_key(&j, "totals"), json_begin(&j, '[');
+    for (size_t i = 0; i < c->totals.len; i++)
+        comparison_json_total(&j, &c->totals.at[i]);
+    json_end(&j);
     json_key(&j, "summary"), json_begin(&j, '{');
+    json_pair_str(&j, "judged_by", c->by_share ? "share" : "time");
+    json_pair_double(&j, "noise_assumed", c->rules.noise);
+    json_key(&j, "noise_is_assumed"), json_bool(&j, c->is_assumed);
+    json_pair_u64(&j, "totals_changed", c->totals_changed);
     json_pair_str(&j, "rows", comparison_row_word(c));
     json_pair_double(&j, "confidence", c->rules.confidence);
     json_pair_double(&j, "least_change", c->rules.least);
@@ -228,14 +401,32 @@ void comparison_json(struct out *out, const struct report_input *in)
 
 /* --- CSV ------------------------------------------------------------------------------------- */
 
-static void comparison_csv_share(struct csv *csv, const struct share_change *s)
+static void comparison_csv_known(struct csv *csv, double value)
+{
+    if (value < 0)
+        csv_none(csv);
+    else
+        csv_double(csv, value);
+}
+
+static void comparison_csv_measured(struct csv *csv, const struct measured_change *s)
 {
     csv_double(csv, s->old);
     csv_double(csv, s->new);
-    if (s->chance < 0)
-        csv_none(csv);
-    else
-        csv_double(csv, s->chance);
+    comparison_csv_known(csv, s->chance);
+}
+
+static void comparison_csv_time(struct csv *csv, const struct measured_change *s, bool is_known)
+{
+    if (!is_known) {
+        for (int i = 0; i < 4; i++)
+            csv_none(csv);
+        return;
+    }
+    csv_double(csv, s->old);
+    csv_double(csv, s->new);
+    comparison_csv_known(csv, s->margin);
+    comparison_csv_known(csv, s->chance);
 }
 
 void comparison_csv(struct out *out, const struct report_input *in)
@@ -244,7 +435,9 @@ void comparison_csv(struct out *out, const struct report_input *in)
     struct csv csv = {.out = out};
     csv_header(&csv, "name,linkage_name,object,kind,old_linkage_name,old_self_share,"
                      "new_self_share,self_chance,old_total_share,new_total_share,total_chance,"
-                     "old_calls,new_calls");
+                     "old_calls,new_calls,old_self_time,new_self_time,self_time_margin,"
+                     "self_time_chance,old_total_time,new_total_time,total_time_margin,"
+                     "total_time_chance,is_found");
     for (uint32_t i = 0; i < c->len; i++) {
         const struct change *row = &c->rows[i];
         const struct identity *id = change_identity(c, row);
@@ -253,10 +446,13 @@ void comparison_csv(struct out *out, const struct report_input *in)
         csv_str(&csv, id->object);
         csv_str(&csv, change_kind_names[row->kind]);
         csv_str(&csv, row->old == NO_FUNCTION ? NULL : c->old->ids.at[row->old].name);
-        comparison_csv_share(&csv, &row->self);
-        comparison_csv_share(&csv, &row->total);
+        comparison_csv_measured(&csv, &row->self);
+        comparison_csv_measured(&csv, &row->total);
         csv_double(&csv, row->old_calls);
         csv_double(&csv, row->new_calls);
+        comparison_csv_time(&csv, &row->self_time, c->compares_time);
+        comparison_csv_time(&csv, &row->total_time, c->compares_time);
+        csv_u64(&csv, row->is_found);
         csv_end(&csv);
     }
 }

@@ -21,6 +21,16 @@ const char *comparison_row_word(const struct comparison *c);
 /* "old.monarc, 2 runs, 1234 samples, 5678 calls" */
 void comparison_side_text(struct out *out, const struct side *s);
 
+/* In what times, or numbers of events, are printed, so that the largest has few digits. */
+struct amount_scale {
+    double factor; /* amount times factor is printed */
+    const char *unit;
+    int digits;
+};
+struct amount_scale comparison_scale(const struct comparison *c);
+/* An old or new total with its unit, "1.234 s"; 32 bytes. */
+void comparison_total_text(char *into, size_t size, const struct total_change *t, double value);
+
 /* "12 of 340 functions: 2 in self time, 10 in calls, 1 new"; no line end. */
 void comparison_sum_text(struct out *out, const struct comparison *c);
 

@@ -1,15 +1,24 @@
-/* A comparison as a table for a terminal: old and new side by side. */
+/* A comparison for a terminal: the whole, then a table with old and new side by side. */
 #include "profile/report/comparison.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
-enum { SHARE_WIDTH = 6 + 1 + 6 + 1 + 8, LEAST_NAME = 20 };
+enum {
+    SHARE_WIDTH = 6 + 1 + 6 + 1 + 8, /* old, new, change */
+    TIME_WIDTH = 8 + 1 + 8 + 1 + 9 + 1 + 7,
+    PAIR_WIDTH = 6 + 1 + 6,
+    CHANGE_WIDTH = 9,
+    LEAST_NAME = 20
+};
 
 struct comparison_layout {
     const struct comparison *c;
     const struct text_style *style;
-    int calls; /* width of a number of calls */
+    struct amount_scale scale;
+    int calls;      /* width of a number of calls */
+    bool is_narrow; /* no room for times with callees but their change */
     struct arena *arena;
 };
 
@@ -25,16 +34,65 @@ static int comparison_call_digits(const struct comparison *c)
     return width;
 }
 
+/* --- the whole ------------------------------------------------------------------------------- */
+
+static void comparison_totals_text(struct out *out, const struct comparison *c)
+{
+    if (!c->totals.len)
+        return;
+    out_printf(out, "\n%-14s %12s %12s %12s\n", "", "old", "new", "change");
+    for (size_t i = 0; i < c->totals.len; i++) {
+        const struct total_change *t = &c->totals.at[i];
+        char old[32], new[32], size[32], change[36];
+        comparison_total_text(old, sizeof old, t, t->old);
+        comparison_total_text(new, sizeof new, t, t->new);
+        comparison_total_text(size, sizeof size, t, fabs(t->new - t->old));
+        snprintf(change, sizeof change, "%s%s",
+                 t->new > t->old   ? "+"
+                 : t->new < t->old ? "-"
+                                   : "",
+                 size);
+        out_printf(out, "%-14s %12s %12s %12s  %s\n", t->label, old, new, change, t->text);
+    }
+    out_char(out, '\n');
+}
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+static int comparison_width_used(const struct comparison_layout *l)
+{
+    const struct comparison *c = l->c;
+    int used = c->compares_calls ? 2 * l->calls + 13 : 0;
+    if (!c->compares_samples)
+        return used;
+    if (c->by_share)
+        return used + 2 * (SHARE_WIDTH + 2);
+    return used + TIME_WIDTH + 2 + PAIR_WIDTH + 2 + CHANGE_WIDTH + 2 + (l->is_narrow ? 0 : 18);
+}
+
 static void comparison_heads(struct out *out, const struct comparison_layout *l)
 {
     const struct comparison *c = l->c;
-    int calls = 2 * l->calls + 2 + 10;
-    if (c->compares_samples)
+    char unit[16], total[24];
+    snprintf(unit, sizeof unit, "self %s", l->scale.unit);
+    snprintf(total, sizeof total, "total %s", l->scale.unit);
+    bool has_times = c->compares_samples && !c->by_share;
+    int total_width = CHANGE_WIDTH + (l->is_narrow ? 0 : 18);
+    if (has_times)
+        out_printf(out, "%-*s  %-*s  %-*s  ", TIME_WIDTH, unit, PAIR_WIDTH, "self%", total_width,
+                   total);
+    else if (c->compares_samples)
         out_printf(out, "%-*s  %-*s  ", SHARE_WIDTH, "self%", SHARE_WIDTH, "total%");
     if (c->compares_calls)
-        out_printf(out, "%-*s", calls, "calls");
+        out_str(out, "calls");
     out_char(out, '\n');
-    for (int i = 0; i < 2 && c->compares_samples; i++)
+    if (has_times)
+        out_printf(out, "%8s %8s %9s %7s  %6s %6s  ", "old", "new", "change ", "+-", "old", "new");
+    if (has_times && !l->is_narrow)
+        out_printf(out, "%8s %8s ", "old", "new");
+    if (has_times)
+        out_printf(out, "%9s  ", "change ");
+    for (int i = 0; i < 2 && c->compares_samples && c->by_share; i++)
         out_printf(out, "%6s %6s %8s  ", "old", "new", "change ");
     if (c->compares_calls)
         out_printf(out, "%*s %*s %9s  ", l->calls, "old", l->calls, "new", "change");
@@ -42,13 +100,40 @@ static void comparison_heads(struct out *out, const struct comparison_layout *l)
 }
 
 static void comparison_share_text(struct out *out, const struct comparison_layout *l,
-                                  const struct share_change *s)
+                                  const struct measured_change *s)
 {
     double heat = s->is_meant && s->new > s->old ? s->new - s->old : 0;
     out_printf(out, "%6.2f %6.2f ", 100 * s->old, 100 * s->new);
     text_heat_on(out, l->style, heat);
     out_printf(out, "%+7.2f%c", 100 * (s->new - s->old), s->is_meant ? '*' : ' ');
     text_heat_off(out, l->style, heat);
+    out_str(out, "  ");
+}
+
+/* A change that rounds to nothing has no sign. */
+static void comparison_change_text(struct out *out, const struct comparison_layout *l,
+                                   const struct measured_change *s)
+{
+    double change = s->new - s->old, all = l->c->old->time / l->c->old->runs;
+    double heat = s->is_meant && change > 0 && all > 0 ? fmin(1, change / all) : 0;
+    text_heat_on(out, l->style, heat);
+    out_printf(out, "%+8.*f%c", l->scale.digits, l->scale.factor * change, s->is_meant ? '*' : ' ');
+    text_heat_off(out, l->style, heat);
+}
+
+static void comparison_times_text(struct out *out, const struct comparison_layout *l,
+                                  const struct change *row)
+{
+    const struct measured_change *self = &row->self_time, *total = &row->total_time;
+    int digits = l->scale.digits;
+    double factor = l->scale.factor;
+    out_printf(out, "%8.*f %8.*f ", digits, factor * self->old, digits, factor * self->new);
+    comparison_change_text(out, l, self);
+    out_printf(out, " %7.*f  ", digits, factor * self->margin);
+    out_printf(out, "%6.2f %6.2f  ", 100 * row->self.old, 100 * row->self.new);
+    if (!l->is_narrow)
+        out_printf(out, "%8.*f %8.*f ", digits, factor * total->old, digits, factor * total->new);
+    comparison_change_text(out, l, total);
     out_str(out, "  ");
 }
 
@@ -69,7 +154,9 @@ static void comparison_row_text(struct out *out, const struct comparison_layout 
     const struct comparison *c = l->c;
     const char *name = change_name(c, row), *remark = comparison_remark(c, row, l->arena);
     const char *object = change_identity(c, row)->object;
-    if (c->compares_samples) {
+    if (c->compares_samples && !c->by_share)
+        comparison_times_text(out, l, row);
+    else if (c->compares_samples) {
         comparison_share_text(out, l, &row->self);
         comparison_share_text(out, l, &row->total);
     }
@@ -108,30 +195,53 @@ static void comparison_rests(struct out *out, const struct comparison *c)
     if (c->limited)
         out_printf(out, "[%" PRIu32 " more %s%s, not shown]\n", c->limited, word,
                    c->limited == 1 ? "" : "s");
-    if (c->compares_samples)
+    if (c->compares_samples && c->by_share)
         out_printf(out,
                    "\n*: by at least %.3g points, and not by chance (%.4g %% confidence for all "
                    "rows together)\n",
                    100 * c->rules.least, 100 * c->rules.confidence);
+    else if (c->compares_samples)
+        out_printf(out,
+                   "\n*: by at least %.3g %% of the old side's time, and not by chance (%.4g %% "
+                   "confidence for all rows together); +-: that of one row\n",
+                   100 * c->rules.least, 100 * c->rules.confidence);
+}
+
+/* How much of the whole's change the rows have. */
+static void comparison_found_text(struct out *out, const struct comparison_layout *l)
+{
+    const struct comparison *c = l->c;
+    double all = c->new->time / c->new->runs - c->old->time / c->old->runs;
+    if (c->by_share || !c->self_changed || !c->compares_samples)
+        return;
+    out_printf(out, "[* in self time: %+.*f %s of %+.*f %s]\n", l->scale.digits,
+               l->scale.factor * c->found_time, l->scale.unit, l->scale.digits,
+               l->scale.factor * all, l->scale.unit);
 }
 
 void comparison_text(struct out *out, const struct report_input *in)
 {
     struct arena scratch = {0};
     const struct comparison *c = in->comparison;
-    struct comparison_layout l = {c, &in->style, comparison_call_digits(c), &scratch};
-    int used = (c->compares_samples ? 2 * (SHARE_WIDTH + 2) : 0) +
-               (c->compares_calls ? 2 * l.calls + 13 : 0);
+    struct comparison_layout l = {.c = c,
+                                  .style = &in->style,
+                                  .scale = comparison_scale(c),
+                                  .calls = comparison_call_digits(c),
+                                  .is_narrow = in->style.width > 0,
+                                  .arena = &scratch};
     out_str(out, "Old      "), comparison_side_text(out, c->old);
     out_str(out, "\nNew      "), comparison_side_text(out, c->new);
-    out_str(out, "\nChanged  "), comparison_sum_text(out, c);
+    out_char(out, '\n');
+    comparison_totals_text(out, c);
+    out_str(out, "Changed  "), comparison_sum_text(out, c);
     out_char(out, '\n');
     comparison_notes(c, comparison_note_text, out);
     out_char(out, '\n');
     if (c->len)
         comparison_heads(out, &l);
     for (uint32_t i = 0; i < c->len; i++)
-        comparison_row_text(out, &l, &c->rows[i], used);
+        comparison_row_text(out, &l, &c->rows[i], comparison_width_used(&l));
+    comparison_found_text(out, &l);
     comparison_rests(out, c);
     arena_deinit(&scratch);
 }

@@ -3,18 +3,41 @@
 
 #include <string.h>
 
-/* With this confidence for all functions together, or all lines of a source. */
-#define CONFIDENCE 0.95
+/* As `monarc diff` has it, with its confidence for all functions together, or all lines of a
+ * source. */
+#define CONFIDENCE 0.99
 
 bool older_is_meant(double chance)
 {
     return chance < 1 - CONFIDENCE;
 }
 
-struct measured_share older_share(const struct summary *s, double self)
+/* Time as one run measured it, or where a sample's worth is not known, its share. */
+static struct amount older_amount(const struct summary *s, double self, bool has_times)
 {
     double samples = s->effective > 0 ? s->effective : s->samples;
-    return (struct measured_share){summary_share(s, self), samples, 0, 1};
+    struct amount m = amount_of_share(summary_share(s, self), samples);
+    if (!has_times)
+        return m;
+    double worth = s->samples / s->rate;
+    m.mean = m.base = summary_time(s, self);
+    m.sampling *= worth * worth;
+    return m;
+}
+
+double older_chance(const struct summary *then, double before, const struct summary *now,
+                    double after, const char *name)
+{
+    bool has_times = then->rate > 0 && now->rate > 0 && then->dimension && now->dimension &&
+                     !strcmp(then->dimension, now->dimension);
+    struct amount old = older_amount(then, before, has_times);
+    struct amount new = older_amount(now, after, has_times);
+    bool is_kernel = name && (!strncmp(name, "[kernel", 7) || !strncmp(name, "[waiting", 8));
+    struct noise noise;
+    struct difference d;
+    noise_assume(&noise, NOISE_OF_RUNS, CONFIDENCE);
+    difference_make(&d, &old, &new, &noise, is_kernel ? NOISE_KERNEL : NOISE_CODE);
+    return difference_chance(&d);
 }
 
 /* One test for each function that either side has samples of. */
@@ -31,16 +54,15 @@ static void judge(struct older *o, const struct measurement *now)
         double self = s->graph.nodes[i].self, before = row ? row->self : 0;
         if (self <= 0 && before <= 0)
             continue;
-        struct measured_share a = older_share(then, before), b = older_share(&s->summary, self);
-        chances[len] = share_difference_chance(&a, &b);
+        chances[len] = older_chance(then, before, &s->summary, self, s->functions.at[i].name);
         verdicts[len++] = &o->is_meant_now[i];
     }
     for (uint32_t i = 0; i < o->flat.len; i++) {
         const struct flat_row *row = &o->flat.rows[i];
         if (row->self <= 0 || o->match.new_of[row->function] != NO_FUNCTION)
             continue;
-        struct measured_share a = older_share(then, row->self), b = older_share(&s->summary, 0);
-        chances[len] = share_difference_chance(&a, &b);
+        chances[len] = older_chance(then, row->self, &s->summary, 0,
+                                    o->measured->session.functions.at[row->function].name);
         verdicts[len++] = &o->is_meant_then[i];
     }
     chances_adjust(chances, len);

@@ -14,7 +14,7 @@ struct older {
     struct flat flat;
     struct match match;
     uint32_t *row_of;    /* per function of it: its row in `flat`, or UINT32_MAX */
-    bool *is_meant_now;  /* per function of the newer one: self's share has changed beyond chance */
+    bool *is_meant_now;  /* per function of the newer one: self time has changed beyond chance */
     bool *is_meant_then; /* per row of `flat` */
 };
 
@@ -25,8 +25,10 @@ void older_deinit(struct older *o);
 /* The older row of a function of the newer profile, or NULL. */
 const struct flat_row *older_row(const struct older *o, uint32_t function);
 
-/* A share of a measurement as tests of significance take it. */
-struct measured_share older_share(const struct summary *s, double self);
+/* The probability that two runs of one program differ as much in a row's samples, by chance and by
+ * what runs differ by. `name` may be NULL: not the kernel's. */
+double older_chance(const struct summary *then, double before, const struct summary *now,
+                    double after, const char *name);
 
 /* Whether chance does not explain a change, by its probability, adjusted for the number of tests.
  */

@@ -18,7 +18,7 @@ struct source_figures {
     bool has_count, has_entry;
     double base;   /* the share of all samples that the line had in the base */
     bool has_base; /* it is sure which line that was */
-    bool is_meant; /* the share has changed by more than chance explains */
+    bool is_meant; /* its time has changed by more than chance explains */
     enum since since;
 };
 

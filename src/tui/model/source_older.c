@@ -175,7 +175,7 @@ static void older_add_all(struct source_table *t, const struct source_older_inpu
 static void older_judge(struct source_table *t, const struct source_older_input *in)
 {
     const struct summary *now = &in->now->session.summary;
-    struct measured_share before = older_share(&in->older->measured->session.summary, 0);
+    const struct summary *then = &in->older->measured->session.summary;
     struct arena scratch = {0};
     double *chances = ARENA_NEW(&scratch, double, t->lines.len + 1);
     uint32_t *line = ARENA_NEW(&scratch, uint32_t, t->lines.len + 1), len = 0;
@@ -183,9 +183,7 @@ static void older_judge(struct source_table *t, const struct source_older_input 
         const struct source_figures *f = &t->lines.at[i];
         if (!f->has_base || (f->self <= 0 && f->base <= 0))
             continue;
-        struct measured_share after = older_share(now, f->self);
-        before.share = f->base;
-        chances[len] = share_difference_chance(&before, &after);
+        chances[len] = older_chance(then, f->base * then->samples, now, f->self, NULL);
         line[len++] = i;
     }
     chances_adjust(chances, len);

@@ -3,7 +3,7 @@
 
 void base_make(struct base *b)
 {
-    struct comparison_rules rules = {.confidence = 0.99, .shows_all = true};
+    struct comparison_rules rules = {.confidence = 0.99, .shows_all = true, .noise = NOISE_OF_RUNS};
     comparison_make(&b->comparison, &b->old, &b->new, &rules, &b->arena);
     b->change_of = ARENA_NEW(&b->arena, const struct change *, b->new.ids.len);
     for (uint32_t i = 0; i < b->comparison.len; i++)
@@ -13,6 +13,7 @@ void base_make(struct base *b)
 
 void base_deinit(struct base *b)
 {
+    comparison_deinit(&b->comparison);
     side_deinit(&b->old);
     side_deinit(&b->new);
     arena_deinit(&b->arena);

@@ -1,7 +1,10 @@
-/* Adding runs up. */
+/* Adding runs up: of each function its time in every run with the variance that sampling has, so
+ * that what is left of the scatter is what runs differ by. */
 #include "profile/analysis/compare/side.h"
 
 #include "profile/analysis/compare/match.h"
+
+#include <math.h>
 
 #include <string.h>
 
@@ -55,12 +58,35 @@ static uint32_t *side_numbers(struct side *s, const struct identities *run, stru
     return match.old_of;
 }
 
-static void side_add_time(struct side_time *t, const struct summary *s, double samples)
+static void side_sums_add(struct side_sums *to, double value, double variance)
 {
-    double share = summary_share(s, samples);
+    to->sum += value;
+    to->squares += value * value;
+    to->variance += variance;
+}
+
+static double side_summary_effective(const struct summary *s)
+{
+    return s->effective > 0 ? s->effective : s->samples;
+}
+
+/* The variance of a function's samples, where nothing better is known than that each sample fell
+ * independently of the others. */
+static double side_sampling_variance(const struct summary *s, double samples)
+{
+    double share = s->samples > 0 ? samples / s->samples : 0;
+    return amount_of_share(fmin(1, share), side_summary_effective(s)).sampling * s->samples *
+           s->samples;
+}
+
+static void side_add_time(struct side_time *t, const struct summary *s, double samples,
+                          double variance)
+{
+    double rate = s->rate > 0 ? s->rate : 1, all = s->samples > 0 ? s->samples : 1;
     t->samples += samples;
-    t->shares += share;
-    t->squares += share * share;
+    t->hits += s->samples > 0 ? samples * side_summary_effective(s) / s->samples : 0;
+    side_sums_add(&t->time, samples / rate, variance / (rate * rate));
+    side_sums_add(&t->share, samples / all, variance / (all * all));
 }
 
 static void side_add_calls(struct side_function *f, uint64_t calls)
@@ -82,8 +108,8 @@ static void side_add_function(struct side *s, const struct side_run *run, uint32
     side_add_calls(f, calls);
     if (n->self == 0 && total == 0 && !calls)
         return;
-    side_add_time(&f->self, summary, n->self);
-    side_add_time(&f->total, summary, total);
+    side_add_time(&f->self, summary, n->self, side_sampling_variance(summary, n->self));
+    side_add_time(&f->total, summary, total, side_sampling_variance(summary, total));
     f->is_profiler = function_is_profiler(run->graph->functions, from);
     if (!f->shown)
         f->shown = side_copy(s, run->shown ? run->shown[from] : names_get(run->names, from));
@@ -104,6 +130,62 @@ static void side_add_arcs(struct side *s, const struct graph *g, const uint32_t 
     }
 }
 
+static struct side_total *side_total_named(struct side *s, const char *name)
+{
+    for (size_t i = 0; i < s->totals.len; i++)
+        if (!strcmp(s->totals.at[i].name, name))
+            return &s->totals.at[i];
+    vec_push(&s->totals, (struct side_total){.name = side_copy(s, name)});
+    return &s->totals.at[s->totals.len - 1];
+}
+
+static void side_add_total(struct side *s, const char *name, enum total_unit unit, double value)
+{
+    struct side_total *t = side_total_named(s, name);
+    t->unit = unit;
+    t->least = t->runs && t->least < value ? t->least : value;
+    t->most = t->runs && t->most > value ? t->most : value;
+    t->runs++;
+    side_sums_add(&t->values, value, 0);
+}
+
+static void side_add_event(struct side *s, const struct run *r, uint32_t event)
+{
+    if (r->events.at[event].unit == RUN_UNIT_COUNT)
+        side_add_total(s, r->events.at[event].name, TOTAL_COUNT, (double)run_weight(r, event));
+}
+
+/* What the kernel says of a recorded run. One that was attached to has no whole to speak of. */
+static void side_add_recording(struct side *s, const struct run_summary *from)
+{
+    const struct run *r = from->run;
+    const char *processor = run_text(r, "processor");
+    bool is_watched = r->method != RUN_METHOD_NONE && r->method != RUN_METHOD_PROCESS;
+    struct side_facts f = {
+        .program = side_copy(s, r->processes.len ? run_program_name(r, &r->processes.at[0]) : ""),
+        .command = side_copy(s, from->command),
+        .event = side_copy(s, from->event ? from->event->name : ""),
+        .processor = side_copy(s, processor ? processor : ""),
+        .machine = r->machine,
+        .method = r->method,
+        .rate = r->rate,
+        .cpus = r->cpus,
+        .is_part = is_watched && !*from->command};
+    vec_push(&s->facts, f);
+    if (f.is_part || from->chosen)
+        return;
+    if (from->cpu_ns)
+        side_add_total(s, "cpu_time", TOTAL_SECONDS, (double)from->cpu_ns / 1e9);
+    if (r->length_ns)
+        side_add_total(s, "elapsed_time", TOTAL_SECONDS, (double)r->length_ns / 1e9);
+    for (uint32_t i = 0; i < r->events.len; i++)
+        side_add_event(s, r, i);
+    if (run_peak_bytes(r))
+        side_add_total(s, "peak_memory", TOTAL_BYTES, (double)run_peak_bytes(r));
+    if (is_watched)
+        side_add_total(s, "processes", TOTAL_COUNT, from->processes);
+}
+
 static void side_add_summary(struct side *s, const struct summary *run)
 {
     for (size_t i = 0; i < run->profiles_len; i++)
@@ -112,17 +194,28 @@ static void side_add_summary(struct side *s, const struct summary *run)
         s->program = side_copy(s, run->program);
         s->dimension = side_copy(s, run->dimension);
         s->rate = run->rate;
-        s->has_stacks = true;
+        s->has_stacks = s->has_time = true;
     }
     if (s->rate != run->rate)
         s->rate = 0;
+    s->has_time &=
+        run->rate > 0 && run->dimension && s->dimension && !strcmp(run->dimension, s->dimension);
     s->runs++;
     s->samples += run->samples;
-    s->effective += run->effective > 0 ? run->effective : run->samples;
+    s->effective += side_summary_effective(run);
+    double rate = run->rate > 0 ? run->rate : 1, none = side_sampling_variance(run, 0);
+    double all = run->samples > 0 ? run->samples : 1;
+    s->time += run->samples / rate;
+    side_sums_add(&s->none, 0, none / (rate * rate));
+    side_sums_add(&s->none_share, 0, none / (all * all));
     s->calls += run->calls;
     s->has_samples |= run->has_samples;
     s->has_stacks &= run->stacks != NULL;
     s->has_calls |= run->calls > 0;
+    if (run->run)
+        side_add_recording(s, run->run);
+    else if (run->has_samples && run->rate > 0 && !strcmp(run->dimension, "seconds"))
+        side_add_total(s, "cpu_time", TOTAL_SECONDS, run->samples / run->rate);
 }
 
 void side_add(struct side *s, const struct side_run *run)
@@ -148,6 +241,8 @@ void side_add_known(struct side *s, const struct side_run *run, const struct ide
 void side_deinit(struct side *s)
 {
     vec_free(&s->arcs);
+    vec_free(&s->totals);
+    vec_free(&s->facts);
     vec_free(&s->profiles);
     map_deinit(&s->arc_of);
     arena_deinit(&s->arena);
@@ -155,17 +250,19 @@ void side_deinit(struct side *s)
 
 /* --- what it amounts to ---------------------------------------------------------------------- */
 
-static struct measured_share side_share(const struct side *s, const struct side_time *t)
+/* A function that some runs have no samples of is as unsure in those as one that none has. */
+static struct amount side_amount(const struct side *s, const struct side_sums *of, double hits,
+                                 const struct side_sums *none)
 {
-    struct measured_share share = {.samples = s->effective, .runs = s->runs};
-    if (s->samples > 0)
-        share.share = t->samples / s->samples;
-    if (s->runs > 1) {
-        double mean = t->shares / s->runs;
-        double spread = (t->squares - mean * t->shares) / (s->runs - 1);
-        share.spread = spread > 0 ? spread : 0;
-    }
-    return share;
+    if (!s->runs)
+        return (struct amount){0};
+    double mean = of->sum / s->runs;
+    return (struct amount){.mean = mean,
+                           .base = mean,
+                           .sampling = fmax(of->variance, none->variance) / s->runs,
+                           .squares = fmax(0, of->squares - mean * of->sum),
+                           .hits = hits,
+                           .runs = s->runs};
 }
 
 static const struct side_function *side_at(const struct side *s, uint32_t function)
@@ -174,14 +271,35 @@ static const struct side_function *side_at(const struct side *s, uint32_t functi
     return function == NO_FUNCTION ? &NOTHING : &s->functions[function];
 }
 
-struct measured_share side_self(const struct side *s, uint32_t function)
+static const struct side_time *side_measured(const struct side *s, uint32_t function,
+                                             enum side_measure m)
 {
-    return side_share(s, &side_at(s, function)->self);
+    const struct side_function *f = side_at(s, function);
+    return m == SIDE_SELF ? &f->self : &f->total;
 }
 
-struct measured_share side_total(const struct side *s, uint32_t function)
+struct amount side_time_of(const struct side *s, uint32_t function, enum side_measure m)
 {
-    return side_share(s, &side_at(s, function)->total);
+    const struct side_time *t = side_measured(s, function, m);
+    return side_amount(s, &t->time, t->hits, &s->none);
+}
+
+/* Runs of different length count by what they measured, in the share as in its certainty. */
+struct amount side_share_of(const struct side *s, uint32_t function, enum side_measure m)
+{
+    const struct side_time *t = side_measured(s, function, m);
+    struct amount share = side_amount(s, &t->share, t->hits, &s->none_share);
+    share.mean = s->samples > 0 ? t->samples / s->samples : 0;
+    share.base = share.mean * (1 - fmin(1, share.mean));
+    return share;
+}
+
+const struct side_total *side_total_of(const struct side *s, const char *name)
+{
+    for (size_t i = 0; i < s->totals.len; i++)
+        if (!strcmp(s->totals.at[i].name, name))
+            return &s->totals.at[i];
+    return NULL;
 }
 
 double side_calls(const struct side *s, uint32_t function)

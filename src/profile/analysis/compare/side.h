@@ -9,9 +9,16 @@
 #include "profile/analysis/names.h"
 #include "profile/analysis/summary.h"
 
-/* A time over the runs: samples, and the sum of shares and of their squares. */
+/* Values of runs, added up. */
+struct side_sums {
+    double sum, squares;
+    double variance; /* that sampling explains, of all runs together */
+};
+
+/* A time over the runs. */
 struct side_time {
-    double samples, shares, squares;
+    double samples, hits; /* hits: samples of equal weight that would be as certain */
+    struct side_sums time, share;
 };
 
 struct side_function {
@@ -20,6 +27,26 @@ struct side_function {
     struct side_time self, total;
     uint64_t calls, least_calls, most_calls; /* of all runs; of one */
     uint32_t runs;                           /* that know the function */
+};
+
+enum total_unit { TOTAL_SECONDS, TOTAL_BYTES, TOTAL_COUNT };
+
+/* What is known of runs as a whole, by name: "cpu_time", "elapsed_time", "peak_memory",
+ * "processes", or an event's name. */
+struct side_total {
+    const char *name;
+    enum total_unit unit;
+    struct side_sums values;
+    double least, most; /* of one run */
+    uint32_t runs;      /* that know it */
+};
+
+/* How runs were made. Texts are the side's; "" and 0: not known. */
+struct side_facts {
+    const char *program, *command, *event, *processor;
+    uint16_t machine; /* EM_... */
+    uint32_t method, rate, cpus;
+    bool is_part; /* of a process that ran before and goes on */
 };
 
 /* Calls from one function to another, of all runs. */
@@ -34,12 +61,19 @@ struct side {
     struct side_function *functions; /* parallel */
     VEC(struct side_arc) arcs;
     struct map arc_of; /* (caller, callee) -> index */
+    VEC(struct side_total) totals;
+    VEC(struct side_facts) facts; /* of the recordings among the runs */
     VEC(const char *) profiles;
     const char *program, *dimension;
     uint32_t runs;
     double samples, effective; /* of all runs */
     double rate;               /* samples per unit; 0: unknown, or of the runs not the same */
+    struct side_sums
+        none; /* time of a function without samples: how sure is it that it has none? */
+    struct side_sums none_share;
+    double time; /* of all runs, in units of the dimension */
     uint64_t calls;
+    bool has_time; /* samples are worth a known amount of it, in all runs */
     bool has_samples;
     bool has_stacks; /* totals are measured, in all runs */
     bool has_calls;
@@ -61,9 +95,14 @@ void side_add(struct side *s, const struct side_run *run);
 void side_add_known(struct side *s, const struct side_run *run, const struct identities *ids);
 void side_deinit(struct side *s);
 
-/* A share as the tests want it; zero for NO_FUNCTION. */
-struct measured_share side_self(const struct side *s, uint32_t function);
-struct measured_share side_total(const struct side *s, uint32_t function);
+/* A function's self or total time, or share, of an average run, as the tests want it; zero for
+ * NO_FUNCTION. */
+enum side_measure { SIDE_SELF, SIDE_TOTAL };
+struct amount side_time_of(const struct side *s, uint32_t function, enum side_measure m);
+struct amount side_share_of(const struct side *s, uint32_t function, enum side_measure m);
+
+/* Of a name, or NULL. */
+const struct side_total *side_total_of(const struct side *s, const char *name);
 
 /* Calls of an average run. */
 double side_calls(const struct side *s, uint32_t function);

@@ -1,38 +1,100 @@
-/* Whether two measured shares differ by more than chance explains. */
+/* Whether two measured amounts differ by more than chance explains; docs/comparing.md tells the
+ * model.
+ *
+ * An amount (a function's seconds, a share, a run's CPU time) was measured in one or several runs
+ * of each side. A run's value has an error from sampling, whose variance is known, and runs differ
+ * besides: by a part of the amount that is alike for rows of one kind, the level. The level is
+ * measured where a side has several runs, over all rows together, and each row's own spread moves
+ * its variance away from what the level predicts by as much as rows are seen to differ in that
+ * (Smyth, "Linear models and empirical Bayes methods", 2004). Where all sides have one run, the
+ * level is assumed, and whoever prints a verdict says so. */
 #ifndef MONARC_PROFILE_ANALYSIS_COMPARE_SIGNIFICANCE_H
 #define MONARC_PROFILE_ANALYSIS_COMPARE_SIGNIFICANCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* A share as one side measured it. */
-struct measured_share {
-    double share;   /* 0 to 1: of the samples of all runs together */
-    double samples; /* of all runs, of equal weight */
-    double spread;  /* variance of the share between runs; 0 if there is but one */
+/* What runs differ by depends on what is measured. */
+enum noise_kind {
+    NOISE_CODE,   /* code of the program and its libraries */
+    NOISE_KERNEL, /* system calls, faults, interrupts, waits: what others do counts, too */
+    NOISE_MEMORY, /* most memory of a process */
+    NOISE_KINDS
+};
+
+/* An amount as one side measured it. */
+struct amount {
+    double mean;     /* of a run */
+    double base;     /* what the differences between runs are a part of: a time itself; of a share
+                        what it has in common with its rest */
+    double sampling; /* variance of one run's value that sampling explains; 0: it was measured */
+    double squares;  /* sum over the runs of squared deviations from the mean */
+    double hits;     /* samples of all runs; INFINITY: it was not sampled */
     uint32_t runs;
+};
+
+/* How amounts differ from run to run, sampling apart. */
+struct noise {
+    double level[NOISE_KINDS];   /* standard deviation, as a part of the amount */
+    double assumed[NOISE_KINDS]; /* the same where nothing is measured */
+    double floor[NOISE_KINDS];   /* standard deviation that does not grow with the amount */
+    double freedom;              /* degrees that rows alike lend to one row's variance */
+    double level_freedom[NOISE_KINDS], level_weight[NOISE_KINDS]; /* of what the level was learnt */
+    double scale;      /* typical ratio of a row's variance to what the level predicts */
+    double confidence; /* of intervals, 0 to 1 */
 };
 
 /* Fewer hits than these on both sides together prove nothing: the test's approximation needs
  * some on which to stand. */
 enum { LEAST_HITS = 10 };
 
-/* The probability that shares differ as much as these (by chance alone) in either direction. One
- * run a side: the two-proportion test with pooled variance. Several: Welch's, where a side's
- * variance is that between its runs, if that is more than what sampling alone explains. 1 if there
- * are too few samples to tell. */
-double share_difference_chance(const struct measured_share *old, const struct measured_share *new);
+/* What two runs of one program are taken to differ by, beyond sampling, where no side has several:
+ * parts of the amount, which a difference exceeds in one of a hundred pairs. */
+#define NOISE_OF_RUNS 0.15
 
-/* The probability that `new` exceeds `old` as much as it does if the true growth is `allowed`
- * (in parts of 1) or less. */
-double share_growth_chance(const struct measured_share *old, const struct measured_share *new,
-                           double allowed);
+/* `difference`: NOISE_OF_RUNS, or what the user knows better. */
+void noise_assume(struct noise *n, double difference, double confidence);
+
+/* A pair of amounts of which the level is learnt, and its kind. */
+struct noise_pair {
+    struct amount old, new;
+    enum noise_kind kind;
+};
+/* Takes level, freedom and scale from pairs of which a side has several runs; without such, what
+ * was assumed stays. */
+void noise_learn(struct noise *n, const struct noise_pair *pairs, size_t len);
+
+/* What a pair amounts to. */
+struct difference {
+    double change; /* new less old */
+    double margin; /* of the interval around it, with the noise's confidence */
+    struct standard_error {
+        double error, freedom; /* degrees; INFINITY: known, or assumed */
+    } by[2];
+    int tests;     /* with two the better one speaks, and counts twice */
+    bool is_known; /* there were samples enough */
+};
+void difference_make(struct difference *d, const struct amount *old, const struct amount *new,
+                     const struct noise *n, enum noise_kind kind);
+
+/* The probability that amounts differ as much by chance alone, in either direction. 1 if there are
+ * too few samples to tell. */
+double difference_chance(const struct difference *d);
+
+/* The probability of a change as large as it is if the true one is `allowed` or less. */
+double difference_growth_chance(const struct difference *d, double allowed);
 
 /* Holm's correction of `len` probabilities for being the least of many, in place: so adjusted, one
  * below 1 - C is meant with confidence C for all of them together. */
 void chances_adjust(double *chances, uint32_t len);
 
-/* Student's t: the probability of a value above t; `freedom` of INFINITY is the normal law. */
+/* A share of samples as one run measured it: 0.5 hits are the variance of none. */
+struct amount amount_of_share(double share, double samples);
+
+/* Student's t: the probability of a value above t; `freedom` of INFINITY is the normal law. And the
+ * value that is exceeded with a probability below 1/2. */
 double student_above(double t, double freedom);
+double student_quantile(double above, double freedom);
 
 #endif
