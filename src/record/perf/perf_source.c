@@ -388,8 +388,8 @@ static void perf_estimate_cost(struct perf_source *s)
 {
     uint64_t begun = clock_own_cpu();
     if (s->result->samples)
-        s->result->cost_ns = s->interrupts *
-                             perf_cost_of_sample(&s->layout, s->stack_bytes, s->result->user_only);
+        s->result->cost_ns =
+            s->interrupts * perf_cost_of_sample(&s->layout, s->stack_bytes, s->result->user_only);
     s->result->estimating_ns = clock_own_cpu() - begun;
 }
 

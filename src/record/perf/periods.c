@@ -108,8 +108,8 @@ static void choose_kind(struct periods *p, double weight, bool is_young)
     double part = p->young / (p->young + p->old);
     bool is_many = atomic_load(&p->kind) == PERIOD_YOUNG;
     if (p->young > OLD)
-        atomic_store(&p->kind, part > (is_many ? YOUNG_NO_MORE : YOUNG_PART) ? PERIOD_YOUNG
-                                                                              : PERIOD_MIXED);
+        atomic_store(&p->kind,
+                     part > (is_many ? YOUNG_NO_MORE : YOUNG_PART) ? PERIOD_YOUNG : PERIOD_MIXED);
     if (p->young + p->old > RECENT) {
         p->young /= 2;
         p->old /= 2;
