@@ -122,7 +122,8 @@ struct collector_sample {
     struct bytes stack;                       /* from the user's stack pointer on */
     const struct collector_chain *chain;      /* NULL: none */
     bool is_young; /* the weight is to be scaled: collector_scale_young() */
-    bool is_live;  /* the thread has not run since: its memory may be read for the rest */
+    bool is_live;  /* just now: what the process has mapped may be asked of it */
+    bool is_still; /* the thread has not run since: its memory may be read for the rest */
 };
 
 void collector_sample(struct collector *c, const struct collector_sample *s);
@@ -139,10 +140,6 @@ enum collector_look {
  * `event` is not looked at. At the end they divide what the first event says of the kernel. */
 void collector_look(struct collector *c, const struct collector_sample *s,
                     enum collector_look kind);
-
-/* How many samples so far had stacks of which the outer part was read from the process: for these
- * it matters that samples are told soon. */
-uint64_t collector_live_reads(const struct collector *c);
 
 /* What the weights of young samples are multiplied by at the end: the time that they stand for is
  * known exactly, their sum on average only. */

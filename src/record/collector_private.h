@@ -76,7 +76,6 @@ struct collector {
     uint32_t kernel_unseen;       /* node: in the kernel, and no sample says for whom */
     uint32_t open_files;          /* of the structs of code */
     uint64_t stacks, whole;
-    uint64_t live_reads;
     double young_factor;
 };
 

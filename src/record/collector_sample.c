@@ -1,8 +1,10 @@
 /* From a sample to a node of the tree of stacks.
  *
- * What the copied piece of stack does not hold is read from the process if it lives, and only if
- * the outer end of the piece still is what was copied: then the frames further out have not moved.
- */
+ * What the copied piece of stack does not hold is read from the process only if the thread has
+ * certainly not run since: it stands still while it is looked at. A thread that goes on may have
+ * returned and called others, and what then lies in the outer part of its stack are callers that
+ * never called: that the piece which was copied looks the same proves nothing, since the same
+ * frames are often built again. */
 #include "record/collector_private.h"
 
 #include "objfile/object.h"
@@ -15,7 +17,6 @@ enum {
     FEW_FRAMES = 32,
     NODES_FOR_ALL = 1000 * 1000, /* nodes from which on only the innermost frames are kept */
     PAGE_BYTES = 4096,
-    COMPARED_BYTES = 256,
     MAPS_AGAIN_NS = 20 * 1000 * 1000,
 };
 
@@ -24,7 +25,6 @@ struct sample_walk {
     struct collector *c;
     const struct collector_sample *sample;
     uint32_t process;
-    enum { MEMORY_UNTRIED, MEMORY_FITS, MEMORY_GONE } memory;
     uint64_t page_address; /* of `page`; 0: none was read */
     uint8_t page[PAGE_BYTES];
 };
@@ -73,17 +73,6 @@ static uint64_t sample_sp(const struct sample_walk *w)
     }
 }
 
-/* Whether the stack beyond the copy still belongs to it. */
-static bool sample_memory_fits(const struct sample_walk *w)
-{
-    uint8_t now[COMPARED_BYTES];
-    struct bytes stack = w->sample->stack;
-    size_t len = stack.len < COMPARED_BYTES ? stack.len : COMPARED_BYTES;
-    return w->sample->is_live && len &&
-           sample_read_memory(w->sample->pid, sample_sp(w) + stack.len - len, now, len) &&
-           !memcmp(now, stack.at + stack.len - len, len);
-}
-
 /* Code is in its file, whatever has become of the process. */
 static bool sample_read_code(struct sample_walk *w, uint64_t address, uint64_t *word)
 {
@@ -108,11 +97,7 @@ static bool sample_read(void *context, uint64_t address, uint64_t *word)
     if (sample_read_code(w, address, word))
         return true;
     uint64_t page = address & -(uint64_t)PAGE_BYTES;
-    if (w->memory == MEMORY_UNTRIED) {
-        w->memory = sample_memory_fits(w) ? MEMORY_FITS : MEMORY_GONE;
-        w->c->live_reads++;
-    }
-    if (w->memory == MEMORY_GONE || !page)
+    if (!w->sample->is_still || !page)
         return false;
     if (address - page > PAGE_BYTES - sizeof *word)
         return sample_read_memory(w->sample->pid, address, word, sizeof *word);
@@ -124,11 +109,6 @@ static bool sample_read(void *context, uint64_t address, uint64_t *word)
     }
     memcpy(word, w->page + (address - page), sizeof *word);
     return true;
-}
-
-uint64_t collector_live_reads(const struct collector *c)
-{
-    return c->live_reads;
 }
 
 /* --- system calls ---------------------------------------------------------------------------- */

@@ -109,8 +109,3 @@ void collector_lose(struct collector *c, enum run_loss_kind kind, const char *te
     fprintf(c->out, "lose %d %" PRIu64 " %" PRIu64 " %s\n", (int)kind, count, ns, text);
 }
 
-uint64_t collector_live_reads(const struct collector *c)
-{
-    (void)c;
-    return 0;
-}

@@ -35,8 +35,8 @@ static void each_moment_counts_once_on_average(void **state)
         enum period_kind kind;
         uint64_t from, to;
     } cases[] = {
-        {PERIOD_YOUNG, 0, 60000},         {PERIOD_YOUNG, 60000, 100000},
-        {PERIOD_YOUNG, 100000, 400000},   {PERIOD_YOUNG, 400000, 1400000},
+        {PERIOD_YOUNG, 0, 80000},         {PERIOD_YOUNG, 80000, 120000},
+        {PERIOD_YOUNG, 120000, 400000},   {PERIOD_YOUNG, 400000, 1400000},
         {PERIOD_YOUNG, 1900000, 2100000}, {PERIOD_YOUNG, 2000000, 5000000},
         {PERIOD_MIXED, 0, 500000},        {PERIOD_MIXED, 500000, 900000},
         {PERIOD_MIXED, 1400000, 1600000}, {PERIOD_MIXED, 1600000, 8100000},
@@ -79,7 +79,7 @@ static void clocks_keep_no_step_with_a_rhythm(void **state)
 
 static void draws_stay_within_their_bounds(void **state)
 {
-    static const double least[] = {[PERIOD_LONG] = 0.5, [PERIOD_MIXED] = 0.25, 0.03},
+    static const double least[] = {[PERIOD_LONG] = 0.5, [PERIOD_MIXED] = 0.25, 0.04},
                         most[] = {[PERIOD_LONG] = 1.5, [PERIOD_MIXED] = 2, 2};
     (void)state;
     for (enum period_kind kind = PERIOD_LONG; kind < PERIOD_KINDS; kind++) {

@@ -18,11 +18,12 @@ enum {
     MOST_BUFFER = 4 << 20, /* for up to USUAL_RATE; twice that above */
     USUAL_RATE = 2000,
     LEAST_BUFFER = 32 << 10,
+    BUFFERS_A_SECOND = 20, /* at most, of samples of one thread at the rate that was asked for */
     SAMPLES_A_BUFFER = 32, /* at least */
     TASKS_PART = 16,       /* of a buffer's size that what tasks do has besides */
     TASKS_PAGES = 4,       /* at least */
     TASKS_WAKE = 512,      /* bytes: seven threads that begin, or half a process */
-    MOST_STACK = 16 << 10, /* cc1 has 97 % of its stacks in that; the rest is read from it */
+    MOST_STACK = 63 << 10, /* a record has 64 kB at most, with all else that is in it */
     LEAST_STACK = 1 << 10,
     SWITCH_STACK = 8 << 10,
     FAULT_STACK = 8 << 10,
@@ -282,7 +283,9 @@ static bool perf_try(struct perf_source *s)
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     s->buffer_bytes = s->options.rate <= USUAL_RATE ? MOST_BUFFER : 2 * MOST_BUFFER;
     for (;; s->buffer_bytes /= 2) {
-        uint32_t fits = (uint32_t)(s->buffer_bytes / SAMPLES_A_BUFFER);
+        uint32_t samples = s->options.rate / BUFFERS_A_SECOND;
+        samples = samples > SAMPLES_A_BUFFER ? samples : SAMPLES_A_BUFFER;
+        uint32_t fits = (uint32_t)(s->buffer_bytes / samples) & ~UINT32_C(7);
         s->stack_bytes = fits > MOST_STACK ? MOST_STACK : fits < LEAST_STACK ? LEAST_STACK : fits;
         s->is_crowded = false;
         perf_close(s);

@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 enum {
-    SETTLED_NS = 500 * 1000, /* records so old are in the buffers on all CPUs */
+    WAIT_NS = 10 * 1000 * 1000, /* while there is something to read */
+    SETTLED_NS = 500 * 1000,    /* records so old are in the buffers on all CPUs */
     LONGEST_WAIT_NS = 64 * 1000 * 1000,
     ENOUGH_BYTES = 512 << 10,
     MOST_BYTES = 64 << 20,
@@ -93,7 +94,7 @@ static void *reader_run(void *context)
     prompt_turns();
     for (;;) {
         struct pollfd fds[] = {{r->end, POLLIN, 0}, {s->wake_fd, POLLIN, 0}};
-        uint64_t wait_ns = atomic_load(&r->wait_ns), ns = idle_ns > wait_ns ? idle_ns : wait_ns;
+        uint64_t ns = idle_ns > WAIT_NS ? idle_ns : WAIT_NS;
         struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
         if (ppoll(fds, 2, &time, NULL) > 0 && fds[0].revents)
             return NULL;
@@ -102,7 +103,7 @@ static void *reader_run(void *context)
         uint64_t now_ns = clock_now();
         size_t bytes = reader_empty_all(s, now_ns - SETTLED_NS);
         idle_ns = bytes ? 0 : 2 * ns < LONGEST_WAIT_NS ? 2 * ns : LONGEST_WAIT_NS;
-        if (bytes < ENOUGH_BYTES && now_ns - told_ns < wait_ns)
+        if (bytes < ENOUGH_BYTES && now_ns - told_ns < WAIT_NS)
             continue;
         told_ns = now_ns;
         if (bytes)

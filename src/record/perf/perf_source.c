@@ -22,9 +22,6 @@
 #include <unistd.h>
 
 enum {
-    BUSY_NS = 10 * 1000 * 1000,
-    DEEP_FOR_NS = 50 * 1000 * 1000,
-    DEEP_NS = 600 * 1000, /* while stacks are read on from the process, which does not wait */
     IDLE_NS = 64 * 1000 * 1000,
     MOST_CHANCE = 4,
     MOST_DRAWS = 100000,
@@ -146,7 +143,6 @@ static void perf_weighed(struct perf_source *s, const struct collector_sample *s
     *(sample->is_young ? &s->young_weight : &s->old_weight) += sample->weight;
     if (sample->is_young)
         perf_weighed_young(s, sample->weight, period);
-    s->first_samples++;
     if (s->result->user_only || !s->choices.at[0].is_clock)
         return;
     struct perf_thread *t = perf_thread(s, (uint32_t)sample->tid);
@@ -226,6 +222,7 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
         sample.weight =
             periods_weigh(&s->periods.at[*choice], r->stream, r->period, &sample.is_young);
     s->interrupts++;
+    s->first_samples += *choice == 0;
     if (!sample.weight)
         return;
     s->result->samples++;
@@ -315,11 +312,6 @@ static uint64_t perf_round(struct source *source, uint64_t now_ns)
     if (s->places)
         ptrace_places_tell(s->places, s->collector);
     perf_take(s);
-    uint64_t live_reads = collector_live_reads(s->collector);
-    if (live_reads != s->live_reads)
-        s->deep_until_ns = now_ns + DEEP_FOR_NS;
-    s->live_reads = live_reads;
-    atomic_store(&s->reader.wait_ns, now_ns < s->deep_until_ns ? DEEP_NS : BUSY_NS);
     return s->waits ? waits_poll(s->waits, now_ns, s->until_ns) : IDLE_NS;
 }
 
@@ -494,7 +486,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
                               .options = *o,
                               .result = result,
                               .layout = perf_layout_live(o->machine, !o->no_stacks),
-                              .reader = {.end = -1, .news = -1, .wait_ns = BUSY_NS}};
+                              .reader = {.end = -1, .news = -1}};
     *result = (struct perf_source_result){0};
     for (size_t i = 0; i < events_len; i++)
         vec_push(&s->choices, events[i]);

@@ -14,7 +14,6 @@
 #include "record/waits/waits.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 /* The buffers of each CPU. */
 enum { PERF_RING_SAMPLES, PERF_RING_TASKS, PERF_RING_COUNTS, PERF_RINGS };
@@ -43,7 +42,6 @@ struct perf_reader {
     perf_backlogs backlogs; /* of the numbers of the rings */
     size_t bytes;           /* in these */
     uint64_t until_ns;      /* all records before are in them */
-    _Atomic uint64_t wait_ns; /* how often it is to look, even if nothing wakes it */
 };
 
 struct perf_source {
@@ -66,8 +64,8 @@ struct perf_source {
     struct map draw_of;                /* period that was drawn -> index of `draws` */
     VEC(uint64_t) draws;               /* what young samples of each weigh */
     double young_square;               /* sum of the squares of these */
-    uint64_t first_samples;            /* how many these were */
-    uint64_t interrupts;               /* samples, with those that were left out */
+    uint64_t first_samples;            /* how many these were, with those that were left out */
+    uint64_t interrupts;               /* the same, of all choices */
     size_t buffer_bytes;               /* for samples */
     bool is_crowded;                   /* there was no room for the last buffer */
     uint32_t stack_bytes;
@@ -81,8 +79,6 @@ struct perf_source {
     struct ptrace_places *places; /* the same for system calls; NULL: nobody looks */
     int wake_fd;                  /* of all buffers, for the reader */
     VEC(int) apart;               /* events of perf_keep_apart() */
-    uint64_t live_reads;          /* of the collector, at the last round */
-    uint64_t deep_until_ns;       /* stacks are read on from the process: it does not wait */
     bool is_prompt;               /* prompt_turns() was called */
     uint32_t first_tid;           /* of the program */
     uint64_t throttled;

@@ -41,7 +41,7 @@ static const struct bounds {
 } kinds[PERIOD_KINDS] = {[PERIOD_FIXED] = {1, 1},
                          [PERIOD_LONG] = {0.5, 1.5},
                          [PERIOD_MIXED] = {0.25, 2},
-                         [PERIOD_YOUNG] = {0.03, 2}};
+                         [PERIOD_YOUNG] = {0.04, 2}};
 
 static struct bounds bounds_of(const struct periods *p, enum period_kind kind)
 {

@@ -19,7 +19,7 @@ enum period_kind {
     PERIOD_FIXED, /* not drawn: the nominal one */
     PERIOD_LONG,  /* [P / 2, 3 P / 2]: for a thread that is likely to live long */
     PERIOD_MIXED, /* [P / 4, 2 P]: for others */
-    PERIOD_YOUNG, /* [P / 33, 2 P]: where short threads have a good part of the time */
+    PERIOD_YOUNG, /* [P / 25, 2 P]: where short threads have a good part of the time */
     PERIOD_KINDS
 };
 

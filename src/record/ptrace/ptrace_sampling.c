@@ -217,6 +217,7 @@ static void sampling_put(struct ptrace_source *s, const struct ptrace_thread *t,
         .where = COLLECTOR_IN_USER,
         .syscall = -2,
         .is_live = true,
+        .is_still = true,
     };
     if (ptrace_registers_read(t->tid, &r)) {
         sample.registers = &r.user;

@@ -51,7 +51,7 @@ void waits_look(struct waits *w, int32_t slot)
     s.registers = &registers;
     s.stack =
         (struct bytes){w->stack, waits_look_stack(t->pid, look.sp, w->stack, WAITS_STACK_BYTES)};
-    s.is_live = true;
+    s.is_live = s.is_still = true;
     t->look = collector_place(w->collector, &s);
     t->has_look = true;
     t->looked_ns = clock_now();
