@@ -113,7 +113,8 @@ struct collector_chain {
 struct collector_sample {
     pid_t pid, tid;
     uint64_t at_ns;
-    uint64_t weight; /* in the event's unit */
+    uint64_t weight;    /* in the event's unit */
+    uint64_t lasted_ns; /* the weight is of the time from so much before at_ns; 0: of a moment */
     uint32_t event;
     enum collector_where where;
     int64_t syscall; /* number; -1: not known, -2: none (a fault or interrupt) */

@@ -93,6 +93,9 @@ uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at
 /* Whether a sample of that time counts. */
 bool collector_counts(const struct collector *c, uint32_t process, uint64_t at_ns);
 
+/* When that is next decided anew after `at_ns`; UINT64_MAX: never, as far as is known. */
+uint64_t collector_counts_until(const struct collector *c, uint32_t process, uint64_t at_ns);
+
 /* The process's object for code that is in no file; a new node's address in it. */
 uint32_t collector_generated(struct collector *c, uint32_t process);
 void collector_generated_at(struct collector *c, uint32_t process, uint64_t address);

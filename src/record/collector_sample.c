@@ -338,21 +338,54 @@ struct collector_place collector_place_as(struct collector *c, struct collector_
     return place;
 }
 
+static uint64_t sample_since_start(const struct collector *c, uint64_t at_ns)
+{
+    return at_ns > c->options.start_ns ? at_ns - c->options.start_ns : 0;
+}
+
+/* What lasted is cut where the process had recording switched off and on. */
+static bool sample_count_over(struct collector *c, const struct collector_sample *s,
+                              uint32_t thread, uint32_t node)
+{
+    uint32_t process = c->threads.at[thread].process;
+    uint64_t from = s->at_ns - (s->lasted_ns < s->at_ns ? s->lasted_ns : s->at_ns), given = 0;
+    bool is_counted = false;
+    for (uint64_t at = from, until; at < s->at_ns; at = until) {
+        until = collector_counts_until(c, process, at);
+        until = until < s->at_ns ? until : s->at_ns;
+        double part = (double)(until - from) / (double)(s->at_ns - from);
+        uint64_t so_far = until < s->at_ns ? (uint64_t)((double)s->weight * part) : s->weight;
+        if (collector_counts(c, process, at))
+            tally_add_over(&c->tally, sample_since_start(c, at), sample_since_start(c, until),
+                           thread, s->event, node, so_far - given);
+        else
+            collector_lose(c, RUN_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
+                           c->events.at[s->event].unit == RUN_UNIT_NS ? so_far - given : 0);
+        is_counted |= collector_counts(c, process, at);
+        given = so_far;
+    }
+    return is_counted;
+}
+
 void collector_sample_at(struct collector *c, const struct collector_sample *s,
                          struct collector_place place)
 {
     uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns);
-    if (!collector_counts(c, c->threads.at[thread].process, s->at_ns)) {
+    uint32_t process = c->threads.at[thread].process;
+    if (s->lasted_ns) {
+        if (!sample_count_over(c, s, thread, place.node))
+            return;
+    } else if (collector_counts(c, process, s->at_ns)) {
+        tally_add(&c->tally, sample_since_start(c, s->at_ns), thread,
+                  s->event | (s->is_young ? TALLY_YOUNG : 0), place.node, s->weight);
+    } else {
         collector_lose(c, RUN_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
                        c->events.at[s->event].unit == RUN_UNIT_NS ? s->weight : 0);
         return;
     }
-    uint64_t at_ns = s->at_ns > c->options.start_ns ? s->at_ns - c->options.start_ns : 0;
-    c->inner.at[c->threads.at[thread].process].has_samples = true;
+    c->inner.at[process].has_samples = true;
     c->stacks += place.has_stack;
     c->whole += place.is_whole;
-    tally_add(&c->tally, at_ns, thread, s->event | (s->is_young ? TALLY_YOUNG : 0), place.node,
-              s->weight);
 }
 
 void collector_look(struct collector *c, const struct collector_sample *s, enum collector_look kind)

@@ -40,6 +40,22 @@ bool collector_counts(const struct collector *c, uint32_t process, uint64_t at_n
     return at_ns >= p->not_before_ns && !(p->has_stops && is_stopped(c, process, at_ns));
 }
 
+uint64_t collector_counts_until(const struct collector *c, uint32_t process, uint64_t at_ns)
+{
+    const struct collected_process *p = &c->inner.at[process];
+    uint64_t until = p->not_before_ns > at_ns ? p->not_before_ns : UINT64_MAX;
+    for (size_t i = p->has_stops ? c->stops.len : 0; i-- > 0;) {
+        const struct collected_stop *s = &c->stops.at[i];
+        if (s->process != process)
+            continue;
+        if (s->to_ns <= at_ns)
+            break;
+        until = s->to_ns < until ? s->to_ns : until;
+        until = s->from_ns > at_ns && s->from_ns < until ? s->from_ns : until;
+    }
+    return until;
+}
+
 /* What tally_forget() is to forget. */
 struct told_process {
     const struct collector *c;

@@ -34,10 +34,10 @@ struct monitor {
     struct launch launch;
     struct launch_state before;
     sigset_t taken;
-    int signals; /* signalfd */
-    uint64_t start_ns, program_end_ns;
-    bool has_ended;  /* the program */
-    bool is_stopped; /* by the user, or because time is up */
+    int signals;                                /* signalfd */
+    uint64_t start_ns, program_end_ns, stop_ns; /* stop: when watching ended */
+    bool has_ended;                             /* the program */
+    bool is_stopped;                            /* by the user, or because time is up */
     enum run_method method;
     enum unwind_machine machine;
 };
@@ -217,7 +217,8 @@ static void monitor_loop(struct monitor *m)
         now = clock_now();
     }
     monitor_listen(m, m->has_ended);
-    m->source->finish(m->source, clock_now());
+    m->stop_ns = clock_now();
+    m->source->finish(m->source, m->stop_ns);
     if (m->source->stopped)
         monitor_reap(m);
 }
@@ -313,10 +314,15 @@ static bool monitor_start_program(struct monitor *m, struct err *e)
 
 static bool monitor_attach(struct monitor *m, struct err *e)
 {
-    if (monitor_open_perf(m, e))
+    bool is_perf = monitor_open_perf(m, e);
+    if (is_perf)
         monitor_add_events(m);
     else if (!monitor_open_other(m, e))
         return false;
+    if (is_perf) { /* opening events on many threads takes its time */
+        m->start_ns = clock_now();
+        collector_set_start(m->collector, m->start_ns);
+    }
     m->result->status = 0;
     return m->result->has_started = true;
 }
@@ -411,7 +417,7 @@ bool monitor_record(const struct monitor_options *o, struct run *out, struct mon
         monitor_loop(&m);
         if (!m.has_ended) /* it goes on without us */
             result->status = 0;
-        uint64_t end = m.has_ended ? m.program_end_ns : clock_now();
+        uint64_t end = m.has_ended ? m.program_end_ns : m.stop_ns;
         collector_finish(m.collector, end, out);
     }
     if (m.control)

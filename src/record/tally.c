@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SLICE_NS = 2 * 1000 * 1000 };
+enum { FIRST_SLICE_NS = 2 * 1000 * 1000, MOST_LASTING = 1 << 20 };
 
 void tally_init(struct tally *t)
 {
-    *t = (struct tally){.slice_ns = FIRST_SLICE_NS};
+    *t = (struct tally){.slice_ns = FIRST_SLICE_NS, .most = MOST_LASTING};
     vec_push(&t->nodes, (struct run_node){.parent = RUN_NONE, .object = RUN_NONE});
 }
 
@@ -118,6 +118,44 @@ void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event,
                                .slice = t->slice, .thread = thread, .event = event, .node = node});
     t->open.at[place].weight += weight;
     t->open.at[place].count++;
+}
+
+/* Many threads that wait have a row each in every slice. */
+static void make_room(struct tally *t)
+{
+    if (t->closed.len < t->most)
+        return;
+    close_slice(t);
+    halve(t);
+    t->slice /= 2;
+    t->most = 2 * t->closed.len > MOST_LASTING ? 2 * t->closed.len : MOST_LASTING;
+}
+
+void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t thread,
+                    uint32_t event, uint32_t node, uint64_t weight)
+{
+    make_room(t);
+    go_to(t, to_ns);
+    uint64_t last = to_ns / t->slice_ns, given = 0;
+    for (uint64_t slice = from_ns / t->slice_ns; slice < last && from_ns < to_ns; slice++) {
+        uint64_t until = (slice + 1) * t->slice_ns - from_ns;
+        uint64_t so_far = (uint64_t)((double)weight * (double)until / (double)(to_ns - from_ns));
+        vec_push(&t->closed, (struct run_sample){.slice = (uint32_t)slice,
+                                                 .thread = thread,
+                                                 .event = event,
+                                                 .node = node,
+                                                 .weight = so_far - given});
+        given = so_far;
+    }
+    if (last == t->slice)
+        tally_add(t, to_ns, thread, event, node, weight - given);
+    else
+        vec_push(&t->closed, (struct run_sample){.slice = (uint32_t)last,
+                                                 .thread = thread,
+                                                 .event = event,
+                                                 .node = node,
+                                                 .weight = weight - given,
+                                                 .count = 1});
 }
 
 uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context)

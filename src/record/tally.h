@@ -19,6 +19,7 @@ struct tally {
     VEC(struct run_sample) closed; /* of slices that are over, by slice */
     VEC(struct run_sample) open;   /* of the slice that runs */
     struct map open_of;            /* thread and event, node -> index of `open` */
+    size_t most;                   /* of `closed`, until slices get longer */
 };
 
 void tally_init(struct tally *t);
@@ -30,6 +31,11 @@ uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t 
 /* Counts a sample. Times may be late by some slices: they count in the slice that runs. */
 void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event, uint32_t node,
                uint64_t weight);
+
+/* Counts what lasted: its weight is spread evenly over the slices from its start to its end, and
+ * the last one counts it. Slices get longer if that makes the list too long. */
+void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t thread,
+                    uint32_t event, uint32_t node, uint64_t weight);
 
 /* Forgets all samples of the threads for which is_of() holds; returns their weight in event 0. */
 uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context),

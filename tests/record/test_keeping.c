@@ -120,6 +120,58 @@ static void young_samples_are_scaled(void **state)
     tally_deinit(&t);
 }
 
+/* What lasted is in the slices in which it was, however long ago they were and how long they are.
+ */
+static void what_lasted_is_where_it_was(void **state)
+{
+    struct tally t;
+    struct run run = {0};
+    const uint64_t ms = 1000 * 1000;
+    uint64_t weight = 0, early = 0, count = 0;
+    (void)state;
+    tally_init(&t);
+    uint32_t node = tally_node(&t, RUN_ROOT, 0, 1);
+    tally_add_over(&t, 100 * ms, 1500 * ms, 0, 0, node, 1400 * ms);
+    tally_add_over(&t, 3000 * ms, 9000 * ms, 0, 0, node, 3000 * ms); /* of it, a half */
+    tally_add_over(&t, 1501 * ms, 1502 * ms, 0, 0, node, ms);        /* told late */
+    tally_copy(&t, 1, &run);
+    for (size_t i = 0; i < run.samples.len; i++) {
+        const struct run_sample *s = &run.samples.at[i];
+        assert_in_range(s->slice, 0, TALLY_SLICES - 1);
+        assert_true(s->weight <= t.slice_ns);
+        early += s->slice * t.slice_ns < 750 * ms ? s->weight : 0;
+        weight += s->weight;
+        count += s->count;
+    }
+    assert_in_range(early, 650 * ms - t.slice_ns, 650 * ms + t.slice_ns);
+    assert_int_equal(weight, 4401 * ms);
+    assert_int_equal(count, 3);
+    run_deinit(&run);
+    tally_deinit(&t);
+}
+
+/* Threads that all wait have rows in all slices: these get fewer, before the rows get too many. */
+static void lasting_rows_are_bounded(void **state)
+{
+    struct tally t;
+    struct run run = {0};
+    const uint64_t ms = 1000 * 1000;
+    uint64_t weight = 0;
+    (void)state;
+    tally_init(&t);
+    uint32_t node = tally_node(&t, RUN_ROOT, 0, 1);
+    for (uint64_t piece = 0; piece < 15; piece++)
+        for (uint32_t thread = 0; thread < 3000; thread++)
+            tally_add_over(&t, piece * 100 * ms, (piece + 1) * 100 * ms, thread, 0, node, 100 * ms);
+    assert_in_range(t.closed.len, 1, 5 << 18);
+    tally_copy(&t, 1, &run);
+    for (size_t i = 0; i < run.samples.len; i++)
+        weight += run.samples.at[i].weight;
+    assert_int_equal(weight, 3000 * 1500 * ms);
+    run_deinit(&run);
+    tally_deinit(&t);
+}
+
 static bool is_two(uint32_t thread, void *context)
 {
     (void)context;
@@ -154,6 +206,8 @@ int main(void)
         cmocka_unit_test(children_have_their_own_copy),
         cmocka_unit_test(equal_stacks_are_one),
         cmocka_unit_test(slices_are_bounded_and_sums_kept),
+        cmocka_unit_test(what_lasted_is_where_it_was),
+        cmocka_unit_test(lasting_rows_are_bounded),
         cmocka_unit_test(young_samples_are_scaled),
         cmocka_unit_test(samples_can_be_forgotten),
     };

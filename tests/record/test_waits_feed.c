@@ -62,6 +62,27 @@ static void test_life_of_a_thread(void **state)
     toy_free(&c);
 }
 
+/* What threads did before recording is not told: the first switch says whether they ran. */
+static void test_threads_that_were_there(void **state)
+{
+    (void)state;
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &no_looks);
+    waits_found(w, 1, 2, 1000);
+    waits_found(w, 1, 3, 1000);
+    waits_found(w, 1, 4, 1000);
+    waits_switch(w, 1, 2, 1400, false, false); /* waited, and runs */
+    waits_switch(w, 1, 3, 1500, true, false);  /* ran, and waits */
+    waits_found(w, 1, 3, 1600);                /* known */
+    waits_finish(w, 2000);
+    assert_int_equal(unknown_of(&c, 2), 400);
+    assert_int_equal(unknown_of(&c, 3), 500);
+    assert_int_equal(toy_sum_of_thread(&c, 4), 0); /* ran throughout, or nobody can tell */
+    assert_int_equal(c.lost, 0);
+    waits_free(w);
+    toy_free(&c);
+}
+
 /* The execing thread goes on under the process's number; all others are gone. */
 static void test_exec(void **state)
 {
@@ -389,6 +410,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life_of_a_thread),
+        cmocka_unit_test(test_threads_that_were_there),
         cmocka_unit_test(test_exec),
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_places_of_the_source),

@@ -11,7 +11,6 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -244,9 +243,7 @@ static bool perf_add_threads(struct perf_source *s, struct proc_tids *known)
 static void perf_introduce(struct perf_source *s, const struct proc_tids *threads)
 {
     pid_t pid = s->options.program;
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    uint64_t now_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    const uint64_t now_ns = 0; /* before recording starts */
     char name[PROC_NAME_BYTES];
     proc_thread_name(pid, pid, name);
     collector_exec(s->collector, pid, name, now_ns);

@@ -240,6 +240,7 @@ static void perf_named(struct perf_source *s, const struct perf_record *r)
     }
     if (s->waits)
         waits_exec(s->waits, (pid_t)r->pid, r->time);
+    perf_thread(s, r->pid)->cpu_ns = 0; /* of the program before it */
     collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
     if (s->places)
         ptrace_places_exec(s->places, (pid_t)r->pid);
@@ -456,6 +457,17 @@ static void perf_make_waits(struct perf_source *s)
                 s->collector, &(struct waits_options){.event = i, .machine = s->options.machine});
 }
 
+/* Threads of a process that runs already may wait throughout: nothing else would tell of them. */
+static void perf_find_waiting(struct perf_source *s)
+{
+    struct proc_tids tids = {0};
+    uint64_t now_ns = clock_now();
+    if (s->waits && s->options.is_attached && proc_list_threads(s->options.program, &tids))
+        for (size_t i = 0; i < tids.at.len; i++)
+            waits_found(s->waits, s->options.program, tids.at.at[i], now_ns);
+    vec_free(&tids.at);
+}
+
 /* Threads of a process that runs already are told here; all others tell themselves. */
 static void perf_make_places(struct perf_source *s)
 {
@@ -511,6 +523,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     }
     s->source.wake_fd = s->reader.news;
     perf_enable(s);
+    perf_find_waiting(s);
     *out = &s->source;
     return true;
 }

@@ -135,12 +135,13 @@ static void waits_remove(struct waits *w, int32_t slot)
 /* --- counting -------------------------------------------------------------------------------- */
 
 struct collector_sample waits_sample(const struct waits *w, const struct waiting_thread *t,
-                                     uint64_t weight)
+                                     uint64_t weight, uint64_t from_ns)
 {
     return (struct collector_sample){.pid = t->pid,
                                      .tid = t->tid,
                                      .at_ns = t->counted_ns,
                                      .weight = weight,
+                                     .lasted_ns = t->counted_ns - from_ns,
                                      .event = w->options.event,
                                      .where = COLLECTOR_WAITING,
                                      .syscall = -1};
@@ -149,8 +150,8 @@ struct collector_sample waits_sample(const struct waits *w, const struct waiting
 /* Gives the collector what was kept of a thread's short waits without a place. */
 static void waits_give(struct waits *w, struct waiting_thread *t)
 {
-    struct collector_sample unknown = waits_sample(w, t, t->unknown_ns);
-    struct collector_sample ready = waits_sample(w, t, t->ready_ns);
+    struct collector_sample unknown = waits_sample(w, t, t->unknown_ns, t->first_kept_ns);
+    struct collector_sample ready = waits_sample(w, t, t->ready_ns, t->first_kept_ns);
     ready.where = COLLECTOR_READY;
     if (unknown.weight)
         collector_sample(w->collector, &unknown);
@@ -178,7 +179,7 @@ void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns)
         return;
     w->sums.ready_ns += is_ready ? ns : 0;
     if (t->has_place || is_looked) {
-        struct collector_sample s = waits_sample(w, t, ns);
+        struct collector_sample s = waits_sample(w, t, ns, t->counted_ns - ns);
         collector_sample_at(w->collector, &s, is_looked ? t->look : t->place);
         w->sums.placed_ns += is_ready ? 0 : ns;
         return;
@@ -235,6 +236,12 @@ void waits_fork(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns)
     waits_begin(w, pid, tid, WAITS_THREAD_READY, at_ns);
 }
 
+void waits_found(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns)
+{
+    if (waits_find(w, tid) == NO_THREAD)
+        waits_queue(w, waits_begin(w, pid, tid, WAITS_THREAD_FOUND, at_ns), &w->fresh);
+}
+
 void waits_exec(struct waits *w, pid_t pid, uint64_t at_ns)
 {
     for (size_t i = 0; i < w->threads.len; i++) {
@@ -268,7 +275,7 @@ void waits_leaving(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
     if (slot == NO_THREAD)
         slot = waits_begin(w, pid, tid, WAITS_THREAD_RUNS, at_ns);
     struct waiting_thread *t = &w->threads.at[slot];
-    struct collector_sample s = waits_sample(w, t, 0);
+    struct collector_sample s = waits_sample(w, t, 0, t->counted_ns);
     s.at_ns = at_ns;
     s.registers = registers;
     s.stack = stack;
@@ -302,6 +309,8 @@ void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is
         return;
     }
     struct waiting_thread *t = &w->threads.at[slot];
+    if (t->state == WAITS_THREAD_FOUND)
+        t->state = WAITS_THREAD_WAITS; /* all the time so far */
     waits_end(w, slot, at_ns);
     t->state = WAITS_THREAD_RUNS;
     t->has_place = t->is_leaving = false;

@@ -37,6 +37,10 @@ void waits_free(struct waits *w);
  * waits_switch(): their life begins there. */
 void waits_fork(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns);
 
+/* A thread that was there before recording: it runs if it is seen leaving the CPU before it is seen
+ * coming back, and waits since at_ns if not. A look at it may show that it does. */
+void waits_found(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns);
+
 /* The process goes on as one thread of its own number, which runs. */
 void waits_exec(struct waits *w, pid_t pid, uint64_t at_ns);
 void waits_exit(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns);

@@ -30,7 +30,7 @@ static bool observe_is_back(const struct waits_clock *before, const struct waits
 
 static void observe_count(struct waits *w, struct waiting_thread *t, uint64_t ns)
 {
-    struct collector_sample s = waits_sample(w, t, ns);
+    struct collector_sample s = waits_sample(w, t, ns, t->pending_since_ns);
     t->pending_ns = 0;
     if (!ns)
         return;
@@ -55,6 +55,8 @@ static uint64_t observe_more(struct waiting_thread *t, uint64_t at_ns,
     uint64_t waited = observe_waited(t, at_ns, clock);
     uint64_t more = waited > t->waited_ns ? waited - t->waited_ns : 0;
     t->waited_ns += more;
+    if (!t->pending_ns)
+        t->pending_since_ns = t->counted_ns;
     t->counted_ns = at_ns;
     return more;
 }

@@ -45,7 +45,7 @@ void waits_look(struct waits *w, int32_t slot)
     if (look.state != WAITS_BLOCKED && look.state != WAITS_STOPPED)
         return;
     struct unwind_registers registers = waits_registers(w, t, &look);
-    struct collector_sample s = waits_sample(w, t, 0);
+    struct collector_sample s = waits_sample(w, t, 0, t->counted_ns);
     s.where = look.state == WAITS_STOPPED ? COLLECTOR_STOPPED : COLLECTOR_WAITING;
     s.syscall = look.syscall;
     s.registers = &registers;
@@ -55,6 +55,8 @@ void waits_look(struct waits *w, int32_t slot)
     t->look = collector_place(w->collector, &s);
     t->has_look = true;
     t->looked_ns = clock_now();
+    if (t->state == WAITS_THREAD_FOUND)
+        t->state = WAITS_THREAD_WAITS;
 }
 
 /* Looks at the threads that have been off long enough, the longest first; returns in how long the
@@ -76,6 +78,10 @@ static uint64_t waits_look_at_all(struct waits *w, uint64_t now_ns)
         waits_queue(w, slot, &w->known);
         waits_look(w, slot);
         now = clock_now();
+        if (w->threads.at[slot].state == WAITS_THREAD_FOUND) { /* it runs: look again */
+            w->threads.at[slot].left_ns = now;
+            waits_queue(w, slot, &w->fresh);
+        }
     }
     return UINT64_MAX;
 }

@@ -18,6 +18,7 @@ enum waits_thread_state {
     WAITS_THREAD_RUNS,
     WAITS_THREAD_WAITS,
     WAITS_THREAD_READY,
+    WAITS_THREAD_FOUND,  /* was there before recording; it has not switched since */
     WAITS_THREAD_UNKNOWN /* something was lost */
 };
 
@@ -45,6 +46,7 @@ struct waiting_thread {
     bool is_observed;                   /* by its clock alone: waits_observe() */
     uint64_t observed_ns, waited_ns;    /* its first observation; what it waited since then */
     uint64_t pending_ns;                /* waited; where, the next observation will say */
+    uint64_t pending_since_ns;          /* the observation before that */
     struct waits_clock first, latest;   /* what the clock showed then, and last */
 };
 
@@ -76,9 +78,9 @@ int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_sta
 void waits_queue(struct waits *w, int32_t slot, struct waiting_queue *queue);
 void waits_unqueue(struct waits *w, int32_t slot);
 
-/* A sample of the thread, at the end of what is counted, without a place. */
+/* A sample of the thread, without a place, that ends where counting ends; it began at `from_ns`. */
 struct collector_sample waits_sample(const struct waits *w, const struct waiting_thread *t,
-                                     uint64_t weight);
+                                     uint64_t weight, uint64_t from_ns);
 
 /* Counts what a thread has been off the CPU since that was last done. */
 void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns);
