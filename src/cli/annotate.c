@@ -76,6 +76,7 @@ static void prepare(void *request, struct source_input *input)
 {
     struct request *r = request;
     r->rules.is_function = r->source.sources.function != NULL;
+    r->source.sources.session.wants_code = r->rules.has_code;
     input->keeps_stretches = r->rules.has_code;
     input->keeps_idle = r->rules.has_code || (r->rules.shows_all && r->source.print.format);
 }

@@ -19,6 +19,7 @@ extern const struct command command_doctor;
 extern const struct command command_info;
 extern const struct command command_receive;
 extern const struct command command_recover;
+extern const struct command command_symbols;
 extern const struct command command_merge;
 extern const struct command command_convert;
 extern const struct command command_gprof;
@@ -47,6 +48,7 @@ const struct command *const commands[] = {
     &command_info,
     &command_receive,
     &command_recover,
+    &command_symbols,
     &command_merge,
     &command_convert,
     &command_gprof,

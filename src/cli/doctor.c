@@ -6,6 +6,7 @@
 
 enum {
     OPTION_DEBUG_DIR = PROFILE_OPTIONS,
+    OPTION_SYMBOLS,
     OPTION_JSON,
     OPTION_COLOR,
     OPTION_NO_PAGER,
@@ -15,6 +16,7 @@ enum {
 static const struct option_row OPTIONS[] = {
     PROFILE_OPTION_ROWS,
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},
+    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},
     REPORT_OPTION_JSON,
     {0, "color", "[auto|always|never]", "colour severities (default: on a terminal)"},
     {0, "no-pager", NULL, "do not page on a terminal"},
@@ -31,6 +33,7 @@ static bool take(void *request, int row, const char *value, struct err *e)
     struct request *r = request;
     switch (row) {
     case OPTION_DEBUG_DIR: r->options.debug_dir = value; return true;
+    case OPTION_SYMBOLS: r->options.symbols = value; return true;
     case OPTION_JSON: r->print.format = REPORT_JSON; return true;
     case OPTION_COLOR: return parse_colour(value, &r->print.colour, e);
     case OPTION_NO_PAGER: return r->print.no_pager = true;

@@ -14,9 +14,9 @@ enum { OPTION_FORMAT, OPTION_OUTPUT, OPTION_ASM, OPTION_NO_INLINES, OPTION_MODEL
 /* Options in common with the reports, in the order in which they stand in OPTIONS. */
 static const int VIEW_ROWS[] = {
     PROFILE_OPTION_WORD,   PROFILE_OPTION_ENDIAN, PROFILE_OPTION_FORMAT, VIEW_OPTION_NO_DEMANGLE,
-    VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_FORCE,     VIEW_OPTION_FOCUS,     VIEW_OPTION_SELECT,
-    VIEW_OPTION_EVENT,     VIEW_OPTION_PROCESS,   VIEW_OPTION_PROGRAM,   VIEW_OPTION_THREAD,
-    VIEW_OPTION_FROM,      VIEW_OPTION_TO,        VIEW_OPTION_PHASE,
+    VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_SYMBOLS,   VIEW_OPTION_FORCE,     VIEW_OPTION_FOCUS,
+    VIEW_OPTION_SELECT,    VIEW_OPTION_EVENT,     VIEW_OPTION_PROCESS,   VIEW_OPTION_PROGRAM,
+    VIEW_OPTION_THREAD,    VIEW_OPTION_FROM,      VIEW_OPTION_TO,        VIEW_OPTION_PHASE,
 };
 enum { OPTIONS_LEN = OPTION_OWN + sizeof VIEW_ROWS / sizeof *VIEW_ROWS };
 
@@ -35,6 +35,7 @@ static const struct option_row OPTIONS[] = {
      "read the files as this format"},
     {0, "no-demangle", NULL, "write linkage names as they are"},
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},
+    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},
     {0, "force", NULL, "go on even if program and profile do not belong together"},
     {'f', "focus", "REGEX",
      "write only paths through functions whose name matches (may be repeated)"},
@@ -57,7 +58,7 @@ static bool export_take(void *request, int row, const char *value, struct err *e
     switch (row) {
     case OPTION_FORMAT: return (r->format = export_format_find(value, e)) != NULL;
     case OPTION_OUTPUT: r->output = value; return true;
-    case OPTION_ASM: return r->has_code = true;
+    case OPTION_ASM: return r->view.session.wants_code = r->has_code = true;
     case OPTION_NO_INLINES: return r->no_inlines = true;
     case OPTION_MODEL: r->view.session.measures_graph = false; return true;
     default: return view_option(&r->view, VIEW_ROWS[row - OPTION_OWN], value, e);

@@ -19,10 +19,10 @@ enum {
 static const int VIEW_ROWS[] = {
     PROFILE_OPTION_WORD,      PROFILE_OPTION_ENDIAN,   PROFILE_OPTION_FORMAT,
     PROFILE_OPTION_DIMENSION, VIEW_OPTION_MIN_PERCENT, VIEW_OPTION_NO_DEMANGLE,
-    VIEW_OPTION_FULL_NAMES,   VIEW_OPTION_DEBUG_DIR,   VIEW_OPTION_FORCE,
-    VIEW_OPTION_EVENT,        VIEW_OPTION_PROCESS,     VIEW_OPTION_PROGRAM,
-    VIEW_OPTION_THREAD,       VIEW_OPTION_FROM,        VIEW_OPTION_TO,
-    VIEW_OPTION_PHASE,
+    VIEW_OPTION_FULL_NAMES,   VIEW_OPTION_DEBUG_DIR,   VIEW_OPTION_SYMBOLS,
+    VIEW_OPTION_FORCE,        VIEW_OPTION_EVENT,       VIEW_OPTION_PROCESS,
+    VIEW_OPTION_PROGRAM,      VIEW_OPTION_THREAD,      VIEW_OPTION_FROM,
+    VIEW_OPTION_TO,           VIEW_OPTION_PHASE,
 };
 enum { OPTIONS_LEN = OPTION_OWN + sizeof VIEW_ROWS / sizeof *VIEW_ROWS };
 
@@ -37,6 +37,7 @@ static const struct option_row OPTIONS[] = {
     {0, "no-demangle", NULL, "show linkage names as they are"},
     {0, "full-names", NULL, "show C++ names whole: parameters, default template arguments, ..."},
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},
+    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},
     {0, "force", NULL, "draw even if program and profile do not belong together"},
     RECORDING_OPTION_ROWS,
 };

@@ -25,9 +25,9 @@ enum {
  * the order in which they stand in OPTIONS. */
 static const int VIEW_ROWS[] = {
     PROFILE_OPTION_WORD,   PROFILE_OPTION_ENDIAN, PROFILE_OPTION_FORMAT, PROFILE_OPTION_DIMENSION,
-    VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_FORCE,     VIEW_OPTION_EVENT,     VIEW_OPTION_PROCESS,
-    VIEW_OPTION_PROGRAM,   VIEW_OPTION_THREAD,    VIEW_OPTION_FROM,      VIEW_OPTION_TO,
-    VIEW_OPTION_PHASE,
+    VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_SYMBOLS,   VIEW_OPTION_FORCE,     VIEW_OPTION_EVENT,
+    VIEW_OPTION_PROCESS,   VIEW_OPTION_PROGRAM,   VIEW_OPTION_THREAD,    VIEW_OPTION_FROM,
+    VIEW_OPTION_TO,        VIEW_OPTION_PHASE,
 };
 static const int COVER_ROWS[] = {
     COVER_PLACE_OPTIONS, COVER_DIFF,           COVER_FAIL_LINE, COVER_FAIL_BRANCH,
@@ -50,6 +50,7 @@ static const struct option_row OPTIONS[] = {
     {0, "blame", NULL, "with the author and the age of each line of covered sources, by git"},
     PROFILE_OPTION_ROWS,
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},
+    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},
     {0, "force", NULL, "report even if program and profile do not belong together"},
     RECORDING_OPTION_ROWS,
     COVER_PLACE_OPTION_ROWS,
@@ -74,7 +75,7 @@ struct request {
 
 static bool html_take_asm(struct html_options *o, const char *value, struct err *e)
 {
-    o->has_code = true;
+    o->view.session.wants_code = o->has_code = true;
     o->is_intel = value && !strcmp(value, "intel");
     return !value || o->is_intel || !strcmp(value, "att") ||
            err_set(e, "option '--asm' takes att or intel, not '%s'", value);

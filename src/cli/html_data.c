@@ -259,6 +259,7 @@ static bool html_open_base(struct html_data *d, struct html_options *o, struct e
     d->base_options = q;
     q->view.session = (struct session_options){.read = o->view.session.read,
                                                .debug_dir = o->view.session.debug_dir,
+                                               .symbols = o->view.session.symbols,
                                                .is_forced = o->view.session.is_forced,
                                                .no_demangle = o->view.session.no_demangle};
     q->cover = o->cover;

@@ -8,6 +8,7 @@
 #include "session/imported.h"
 #include "command/command.h"
 #include "session/recorded.h"
+#include "session/recorded_symbols.h"
 #include "profile/format/run_file.h"
 
 #include <errno.h>
@@ -59,6 +60,7 @@ static bool merge_recordings(const struct request *request, char *const *paths, 
     if (ok && mkdir(request->output, 0777) && (errno != EEXIST || !is_folder(request->output)))
         ok = err_errno(e, request->output, errno);
     if (ok) {
+        recorded_join_symbols(&sum);
         run_write(&w, &sum);
         ok = file_replace(path, (struct bytes){w.out.at, w.out.len}, e);
     }

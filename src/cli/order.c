@@ -13,6 +13,7 @@ enum {
     OPTION_OBJECT,
     OPTION_CLUSTER,
     OPTION_DEBUG_DIR,
+    OPTION_SYMBOLS,
     OPTION_FORCE,
     OPTION_JSON,
     OPTION_WORD,
@@ -28,6 +29,7 @@ static const struct option_row OPTIONS[] = {
     {0, "cluster", "BYTES",
      "let no cluster grow beyond this (default: what of 4096, 65536, 2097152 is best)"},
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},
+    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},
     {0, "force", NULL, "go on even if program and profile do not belong together"},
     REPORT_OPTION_JSON,
     {0, "word", "32|64", "pointer size of the profiled machine (default: deduce)"},
@@ -64,6 +66,7 @@ static bool take(void *request, int row, const char *value, struct err *e)
     case OPTION_OBJECT: r->object = value; return true;
     case OPTION_CLUSTER: return option_number("--cluster", value, UINT32_MAX, &r->cluster_bytes, e);
     case OPTION_DEBUG_DIR: return view_option(&r->view, VIEW_OPTION_DEBUG_DIR, value, e);
+    case OPTION_SYMBOLS: return view_option(&r->view, VIEW_OPTION_SYMBOLS, value, e);
     case OPTION_FORCE: return view_option(&r->view, VIEW_OPTION_FORCE, value, e);
     case OPTION_JSON: r->view.print.format = REPORT_JSON; return true;
     case OPTION_WORD: return parse_word("--word", value, &read->hint.word, e);
@@ -144,7 +147,7 @@ static bool report(struct session *s, void *request, struct out *out, struct err
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct request r = {.view.session.takes_counters = true};
+    struct request r = {.view.session = {.takes_counters = true, .wants_files = true}};
     return view_run(self, argc, argv,
                     &(struct view_job){&r, &r.view, take, report, false, &r.output}, out, e);
 }

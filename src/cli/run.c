@@ -7,6 +7,7 @@
 #include "record/preload.h"
 #include "cli/run_calls.h"
 #include "cli/run_coverage.h"
+#include "session/recorded_symbols.h"
 #include "session/run_folder.h"
 #include "base/file.h"
 #include "profile/format/run_file.h"
@@ -36,6 +37,7 @@ enum {
     OPTION_FOLLOW_DAEMONS,
     OPTION_CALLS,
     OPTION_METHOD,
+    OPTION_NO_SYMBOLS,
     OPTION_NO_REPORT,
     OPTIONS_LEN
 };
@@ -56,11 +58,15 @@ static const struct option_row OPTIONS[] = {
     {0, "calls", "auto|always|never",
      "count calls of code compiled with -pg, by a library loaded into the program (default: auto)"},
     {0, "method", "auto|perf|ptrace", "how to sample (default: auto, the best that is permitted)"},
+    {0, "no-symbols", NULL, "do not write names and lines of functions into the recording"},
     {0, "no-report", NULL, "record, but show nothing"},
 };
 OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
 extern const struct command command_flat, command_graph;
+
+/* Lines of a huge program's debug information are read as far as this goes. */
+#define MOST_SYMBOLS_NS (UINT64_C(250) * 1000000)
 
 enum calls { CALLS_AUTO, CALLS_ALWAYS, CALLS_NEVER };
 
@@ -69,7 +75,7 @@ enum { DEFAULT_RATE = 1000, MOST_RATE = 10000, DAEMON_SECONDS = 2, MOST_SECONDS 
 struct request {
     const char *output, *events;
     uint64_t rate, pid, seconds, daemon_seconds;
-    bool no_stacks, no_follow, no_report, off_cpu, lists_events;
+    bool no_stacks, no_follow, no_report, no_symbols, off_cpu, lists_events;
     enum calls calls;
     const char *method;
     char **argv; /* NULL: `pid` */
@@ -128,6 +134,7 @@ static bool run_take_option(struct request *r, int row, const char *value, struc
         return option_number("--follow-daemons", value, MOST_SECONDS, &r->daemon_seconds, e);
     case OPTION_CALLS: return run_take_calls(r, value, e);
     case OPTION_METHOD: return run_take_method(r, value, e);
+    case OPTION_NO_SYMBOLS: return r->no_symbols = true;
     case OPTION_NO_REPORT: return r->no_report = true;
     default: return true;
     }
@@ -250,10 +257,26 @@ static void run_dump(void *context, const char *folder, const struct run *so_far
     arena_deinit(&a);
 }
 
-static bool run_keep(struct request *r, const struct run *run, struct err *e)
+/* What reports need of the objects' files. The recording is written before: it shall not depend on
+ * what is in them. */
+static bool run_write_symbols(struct request *r, struct run *run, struct err *e)
+{
+    struct profile_options options = {.hint = {.word = 8, .order = ORDER_LITTLE}};
+    struct recorded_symbols added = {0};
+    struct symbol_files *files =
+        r->no_symbols ? NULL : symbol_files_new(&(struct symbol_files_options){0}, e);
+    if (!files)
+        return r->no_symbols;
+    recorded_complete(run, r->folder.working, &options, files, MOST_SYMBOLS_NS, &added);
+    symbol_files_free(files);
+    return !added.added || run_write_run(r, run, e);
+}
+
+static bool run_keep(struct request *r, struct run *run, struct err *e)
 {
     return run_calls_finish(&r->counted, &r->arena, e) && run_write_run(r, run, e) &&
-           run_write_gmon(r, run, e) && run_folder_keep(&r->folder, &r->arena, e);
+           run_write_symbols(r, run, e) && run_write_gmon(r, run, e) &&
+           run_folder_keep(&r->folder, &r->arena, e);
 }
 
 /* --- afterwards ------------------------------------------------------------------------------ */
@@ -428,6 +451,10 @@ const struct command command_run = {
         "\n"
         "The recording is a folder, NAME.monarc unless -o says otherwise. A new run replaces it;\n"
         "the last one is kept as NAME.monarc.old.\n"
+        "\n"
+        "Names and lines of what was sampled are written into the recording (--no-symbols leaves\n"
+        "them out), so that reports are the same after PROGRAM was built anew, moved or deleted,\n"
+        "and on another machine.\n"
         "\n"
         "Samples come from perf events. Where the system allows an ordinary user to see user code\n"
         "only (kernel.perf_event_paranoid is 2), time in the kernel is known by amount and not by\n"

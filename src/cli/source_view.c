@@ -23,6 +23,7 @@ bool source_option(struct source_options *o, int row, const char *value, struct 
     case SOURCE_OPTION_SELECT: return take_place(&o->sources, value, e);
     case SOURCE_OPTION_NO_DEMANGLE: return o->sources.session.no_demangle = true;
     case SOURCE_OPTION_DEBUG_DIR: o->sources.session.debug_dir = value; return true;
+    case SOURCE_OPTION_SYMBOLS: o->sources.session.symbols = value; return true;
     case SOURCE_OPTION_FORCE: return o->sources.session.is_forced = true;
     case SOURCE_OPTION_JSON: o->print.format = REPORT_JSON; return true;
     case SOURCE_OPTION_COLOR: return parse_colour(value, &o->print.colour, e);

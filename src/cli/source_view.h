@@ -16,6 +16,7 @@ enum {
     SOURCE_OPTION_SELECT,
     SOURCE_OPTION_NO_DEMANGLE,
     SOURCE_OPTION_DEBUG_DIR,
+    SOURCE_OPTION_SYMBOLS,
     SOURCE_OPTION_FORCE,
     SOURCE_OPTION_JSON,
     SOURCE_OPTION_COLOR,
@@ -31,6 +32,7 @@ enum {
     {0, "select", "PLACE", "only what is in FILE or FILE:FUNCTION"},                               \
     {0, "no-demangle", NULL, "show linkage names as they are"},                                    \
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},                           \
+    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},         \
     {0, "force", NULL, "report even if program and profile do not belong together"},               \
     REPORT_OPTION_JSON,                                                                            \
     {0, "color", "[auto|always|never]", "colour large shares (default: on a terminal)"},           \

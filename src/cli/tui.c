@@ -14,8 +14,9 @@ enum {
 /* Options of the reports on profiles, and of those on coverage, in the order of OPTIONS. */
 static const int VIEW_ROWS[] = {
     PROFILE_OPTION_WORD,   PROFILE_OPTION_ENDIAN, PROFILE_OPTION_FORMAT, PROFILE_OPTION_DIMENSION,
-    VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_FORCE,     VIEW_OPTION_EVENT,     VIEW_OPTION_PROCESS,
-    VIEW_OPTION_PROGRAM,   VIEW_OPTION_FROM,      VIEW_OPTION_TO,        VIEW_OPTION_PHASE,
+    VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_SYMBOLS,   VIEW_OPTION_FORCE,     VIEW_OPTION_EVENT,
+    VIEW_OPTION_PROCESS,   VIEW_OPTION_PROGRAM,   VIEW_OPTION_FROM,      VIEW_OPTION_TO,
+    VIEW_OPTION_PHASE,
 };
 static const int COVER_ROWS[] = {COVER_PLACE_OPTIONS, COVER_SCOPE_OPTIONS};
 enum {
@@ -29,6 +30,7 @@ static const struct option_row OPTIONS[] = {
     {0, "base", "OLD", "compare with an older profile, recording or coverage (may be repeated)"},
     PROFILE_OPTION_ROWS,
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},
+    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},
     {0, "force", NULL, "show even if program and profile do not belong together"},
     {'e', "event", "NAME", "of a recording: show this event (default: the first one)"},
     {0, "process", "PID", "of a recording: this process alone"},
@@ -91,6 +93,7 @@ static void tui_describe_base(struct request *r)
     struct html_options *base = &r->base;
     base->view.session = (struct session_options){.read = o->view.session.read,
                                                   .debug_dir = o->view.session.debug_dir,
+                                                  .symbols = o->view.session.symbols,
                                                   .is_forced = o->view.session.is_forced,
                                                   .no_demangle = o->view.session.no_demangle};
     base->cover = o->cover;

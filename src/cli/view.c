@@ -67,6 +67,7 @@ bool view_option(struct view_options *o, int row, const char *value, struct err 
     case VIEW_OPTION_FULL_NAMES: return o->print.is_wide = o->full_names = true;
     case VIEW_OPTION_WIDE: return o->print.is_wide = true;
     case VIEW_OPTION_DEBUG_DIR: o->session.debug_dir = value; return true;
+    case VIEW_OPTION_SYMBOLS: o->session.symbols = value; return true;
     case VIEW_OPTION_FORCE: return o->session.is_forced = true;
     case VIEW_OPTION_JSON: o->print.format = REPORT_JSON; return true;
     case VIEW_OPTION_CSV: o->print.format = REPORT_CSV; return true;

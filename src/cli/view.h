@@ -24,6 +24,7 @@ enum {
     VIEW_OPTION_FULL_NAMES,
     VIEW_OPTION_WIDE,
     VIEW_OPTION_DEBUG_DIR,
+    VIEW_OPTION_SYMBOLS,
     VIEW_OPTION_FORCE,
     VIEW_OPTION_JSON,
     VIEW_OPTION_CSV,
@@ -63,6 +64,7 @@ enum {
     {0, "full-names", NULL, "show C++ names whole: parameters, default template arguments, ..."},   \
     {'w', "wide", NULL, "show all columns and whole names (default: what fits the width)"},        \
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},                           \
+    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},         \
     {0, "force", NULL, "report even if program and profile do not belong together"},               \
     REPORT_OPTION_JSON,                                                                            \
     REPORT_OPTION_CSV,                                                                             \

@@ -1,5 +1,6 @@
 /* Debug information that is there, or was, and is not read: for a diagnosis, which may take its
  * time. */
+#include "objfile/excerpt_private.h"
 #include "objfile/split/skeleton.h"
 #include "objfile/units.h"
 
@@ -33,6 +34,10 @@ static void count_unit(struct object *o, struct unit *unit, struct object_debug_
 void object_debug_gaps(struct object *o, struct object_debug_gaps *out)
 {
     *out = (struct object_debug_gaps){0};
+    if (o->excerpt) {
+        out->refused = o->excerpt->refused;
+        return;
+    }
     struct units *u = units_of(o);
     unpack_all(&o->self);
     if (debug_file(o)->elf)

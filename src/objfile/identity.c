@@ -1,5 +1,5 @@
 /* What an object is: its path, its machine, its build-id. */
-#include "objfile/private.h"
+#include "objfile/excerpt_private.h"
 
 const char *object_path(const struct object *o)
 {
@@ -28,11 +28,15 @@ uint16_t object_file_type(const struct object *o)
 
 struct bytes object_build_id(const struct object *o)
 {
-    return image_build_id(&o->self);
+    return o->excerpt ? o->excerpt->build_id : image_build_id(&o->self);
 }
 
 bool object_debug_refused(struct object *o, const char **why)
 {
+    if (o->excerpt) {
+        *why = o->excerpt->refused;
+        return *why;
+    }
     const struct image *image = o->self.refused_why ? &o->self : &o->debug;
     if (!image->refused_why && o->split_refused) {
         *why = arena_printf(&o->arena, "debug information is not read: %s", o->split_refused);
@@ -47,5 +51,7 @@ bool object_debug_refused(struct object *o, const char **why)
 
 bool object_has_debug_info(struct object *o)
 {
+    if (o->excerpt)
+        return o->excerpt->has_debug_info;
     return image_has_debug_info(&o->self) || image_has_debug_info(debug_file(o));
 }

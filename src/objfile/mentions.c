@@ -1,5 +1,5 @@
 /* Whether a file speaks of a symbol at all, defined or not, static or dynamic. */
-#include "objfile/private.h"
+#include "objfile/excerpt_private.h"
 
 #include <string.h>
 
@@ -35,6 +35,8 @@ const char *object_call_counter(struct object *o)
     static const char *const NAMES[] = {"mcount",       "_mcount",         "__mcount",
                                         "__fentry__",   "__gnu_mcount_nc", "__mcount_internal",
                                         "__gnu_mcount", "_mcount_nc"};
+    if (o->excerpt)
+        return o->excerpt->counts_calls ? NAMES[0] : NULL;
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (object_mentions(o, NAMES[i]))
             return NAMES[i];

@@ -186,6 +186,7 @@ struct object_place {
     const char *file;
     uint32_t line;     /* 0: unknown */
     uint32_t inlining; /* tells copies of one inlined function apart, within a unit */
+    uint32_t unit;
 };
 typedef void object_visitor(const struct object_place *place, void *context);
 

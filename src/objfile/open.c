@@ -3,6 +3,7 @@
  * Opening reads the headers and nothing else; each question reads what it needs. */
 #include "objfile/object.h"
 
+#include "objfile/excerpt_private.h"
 #include "objfile/nearest.h"
 #include "objfile/private.h"
 #include "objfile/split/find.h"
@@ -52,6 +53,7 @@ void object_close(struct object *o)
 {
     if (!o)
         return;
+    excerpt_close(o->excerpt);
     units_free(o->units);
     split_files_free(o->split);
     nearest_free(o->nearest);

@@ -3,6 +3,7 @@
  * Puts together what units, line tables and functions say; reads nothing itself. Where debug
  * information knows no function, or in a language whose names it does not spell as the symbol table
  * does, the symbol table is asked, as in BFD. */
+#include "objfile/excerpt_private.h"
 #include "objfile/frames.h"
 #include "objfile/nearest.h"
 
@@ -10,6 +11,8 @@
 
 bool object_line(struct object *o, uint64_t address, const char **file, uint32_t *line)
 {
+    if (o->excerpt)
+        return excerpt_line(o, address, file, line);
     *file = NULL;
     *line = 0;
     struct line_table *table;
@@ -23,9 +26,13 @@ bool object_line(struct object *o, uint64_t address, const char **file, uint32_t
 
 const char *object_file(struct object *o, uint64_t address)
 {
+    const char *file;
+    uint32_t line;
+    if (o->excerpt)
+        return excerpt_line(o, address, &file, &line) ? file : NULL;
     struct units *u = units_of(o);
-    uint32_t unit = unit_around(u, address, 0), line;
-    const char *file = unit == NO_UNIT ? NULL : unit_sole_path(u, unit, &o->arena);
+    uint32_t unit = unit_around(u, address, 0);
+    file = unit == NO_UNIT ? NULL : unit_sole_path(u, unit, &o->arena);
     if (!file)
         object_line(o, address, &file, &line);
     return file;
@@ -53,6 +60,8 @@ static const char *symbol_name(struct object *o, uint64_t address)
 
 size_t object_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most)
 {
+    if (o->excerpt)
+        return excerpt_frames(o, address, frames, most);
     struct units *u = units_of(o);
     struct object_frame frame = {0};
     struct line_table *table;

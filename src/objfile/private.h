@@ -6,6 +6,7 @@
 #include "objfile/code/architecture.h"
 #include "objfile/image.h"
 
+struct excerpt;
 struct nearest;
 struct split_files;
 struct units;
@@ -24,6 +25,7 @@ struct object {
     const char *split_refused;  /* what of them could not be unpacked, and why; NULL: nothing */
     const char *debug_path;     /* of `debug`, once it is found */
     struct nearest *nearest;    /* through nearest_symbol() */
+    struct excerpt *excerpt;    /* of an object over an excerpt; NULL: over a file */
     bool debug_sought, mini_sought;
     struct object_section *sections;
     struct object_symbol *symbols;

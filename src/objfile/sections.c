@@ -1,5 +1,5 @@
 /* Sections, as the header table of the file itself has them, and the code in them. */
-#include "objfile/private.h"
+#include "objfile/excerpt_private.h"
 
 void sections_read(struct object *o)
 {
@@ -34,6 +34,8 @@ const struct object_section *object_section(const struct object *o, uint32_t ind
 
 struct bytes object_code(const struct object *o, uint64_t address, size_t len)
 {
+    if (o->excerpt)
+        return excerpt_file(o) ? object_code(excerpt_file(o), address, len) : (struct bytes){0};
     for (size_t i = 0; i < o->sections_len; i++) {
         const struct object_section *s = &o->sections[i];
         if (!s->is_code || !s->is_alloc || address < s->address || address - s->address >= s->size)

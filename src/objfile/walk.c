@@ -4,6 +4,7 @@
  * memory for a large program than for its largest unit (unitdata.c). Answers are those of
  * object_frames(): where units overlap, a first pass over all line tables decides whose code it is.
  */
+#include "objfile/excerpt_private.h"
 #include "objfile/frames.h"
 #include "objfile/nearest.h"
 
@@ -119,14 +120,14 @@ static uint64_t walk_earlier(uint64_t left, uint64_t right)
 }
 
 /* The rows of one sequence within [low, high). */
-static void walk_rows(struct walk *w, struct line_table *t, struct scopes *s,
+static void walk_rows(struct walk *w, struct line_table *t, struct scopes *s, uint32_t unit,
                       const struct line_sequence *sequence, uint64_t low, uint64_t high)
 {
     low = walk_later(low, sequence->low);
     high = walk_earlier(high, sequence->high);
     const struct line_row *row = line_table_find(t, low);
     const struct line_row *end = t->rows.at + sequence->first + sequence->len;
-    struct object_place p = {0};
+    struct object_place p = {.unit = unit};
     for (const struct line_row *last = NULL; row && row < end && row->address < high; row++) {
         uint64_t row_end = row + 1 < end ? walk_earlier(row[1].address, high) : high;
         if (!last || last->file != row->file)
@@ -148,7 +149,7 @@ static void walk_unit(struct walk *w, uint32_t unit, uint64_t low, uint64_t high
     struct scopes *s = unit_scopes(w->u, unit);
     w->here = (struct here){.segment = SIZE_MAX - 1}; /* nowhere */
     for (size_t i = first; i < t->sequences.len && t->sequences.at[i].low < high; i++)
-        walk_rows(w, t, s, &t->sequences.at[i], low, high);
+        walk_rows(w, t, s, unit, &t->sequences.at[i], low, high);
 }
 
 /* Only what a unit has lines for, of its ranges. */
@@ -211,8 +212,33 @@ static void walk_stretch(struct walk *w, const struct segment *here, uint64_t en
                   walk_earlier(ranges[i].high, end));
 }
 
+/* The places of an excerpt in the ranges, each as an inlining of its own. */
+static void walk_excerpt(struct walk *w, const struct object_range *ranges, size_t len)
+{
+    const struct excerpt *x = w->o->excerpt;
+    for (size_t i = 0; i < len; i++) {
+        size_t at = excerpt_place_from(x, ranges[i].low);
+        for (; at < x->places_len && x->places[at].start < ranges[i].high; at++) {
+            const struct excerpt_read_place *from = &x->places[at];
+            struct object_place p = {.start = walk_later(from->start, ranges[i].low),
+                                     .end = walk_earlier(from->end, ranges[i].high),
+                                     .function = x->scopes[from->scope - 1].name,
+                                     .file = from->file,
+                                     .line = from->line,
+                                     .inlining = (uint32_t)at};
+            walk_add_place(w, &p);
+        }
+    }
+    walk_flush(w);
+}
+
 static void walk_ranges(struct walk *w, const struct object_range *ranges, size_t len)
 {
+    if (w->o->excerpt) {
+        walk_excerpt(w, ranges, len);
+        return;
+    }
+    w->u = units_of(w->o);
     if (!w->u->has_cover)
         w->u->cover = walk_coverage_units(w->u);
     w->u->has_cover = true;
@@ -227,23 +253,21 @@ static void walk_ranges(struct walk *w, const struct object_range *ranges, size_
 void object_each_place_within(struct object *o, const struct object_range *ranges, size_t len,
                               object_visitor *visit, void *context)
 {
-    struct walk w = {.o = o, .u = units_of(o), .visit = visit, .context = context};
+    struct walk w = {.o = o, .visit = visit, .context = context};
     walk_ranges(&w, ranges, len);
 }
 
 void object_each_inlining_within(struct object *o, const struct object_range *ranges, size_t len,
                                  object_visitor *visit, void *context)
 {
-    struct walk w = {
-        .o = o, .u = units_of(o), .visit = visit, .context = context, .tells_inlinings = true};
+    struct walk w = {.o = o, .visit = visit, .context = context, .tells_inlinings = true};
     walk_ranges(&w, ranges, len);
 }
 
 void object_each_row_within(struct object *o, const struct object_range *ranges, size_t len,
                             object_visitor *visit, void *context)
 {
-    struct walk w = {
-        .o = o, .u = units_of(o), .visit = visit, .context = context, .tells_rows = true};
+    struct walk w = {.o = o, .visit = visit, .context = context, .tells_rows = true};
     walk_ranges(&w, ranges, len);
 }
 

@@ -143,7 +143,7 @@ void diagnosed_recording(struct diagnosed *d, char *folder, const struct diagnos
     folders[0] = folder;
     d->session_options = (struct session_options){.read = o->read,
                                                   .debug_dir = o->debug_dir,
-                                                  .is_forced = true,
+                                                  .symbols = o->symbols,
                                                   .is_recording = true,
                                                   .program = folder,
                                                   .profiles = folders,

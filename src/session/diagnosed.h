@@ -9,7 +9,7 @@
 
 struct diagnosed_options {
     struct profile_options read;
-    const char *debug_dir;
+    const char *debug_dir, *symbols;
 };
 
 /* What the input and the diagnosis point into. */

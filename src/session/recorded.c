@@ -1,10 +1,11 @@
 /* Opening recordings: the files of their objects, what is chosen of them, and what they lack.
  *
- * Only the files of objects in which something was measured are opened. A file with another
- * build-id than the recorded one would give wrong names: of the main program that is an error, of
- * others a note. */
+ * Names come from the recording itself, if they are in it; else from the files of objects in which
+ * something was measured. A file with another build-id than the recorded one would give wrong names
+ * and is never taken. */
 #include "session/recorded.h"
 
+#include "objfile/excerpt.h"
 #include "profile/analysis/summary.h"
 #include "base/sort.h"
 
@@ -17,37 +18,6 @@
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-static const char *recorded_hex(struct bytes b, struct arena *a)
-{
-    char *text = arena_alloc(a, 2 * b.len + 1);
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < b.len; i++) {
-        text[2 * i] = digits[b.at[i] >> 4];
-        text[2 * i + 1] = digits[b.at[i] & 15];
-    }
-    return text;
-}
-
-/* Why the file is not the recorded one, or NULL. A build-id longer than a recording holds is
- * compared as far as that. */
-static const char *recorded_difference(const struct space_object *o, struct arena *a)
-{
-    struct bytes now = object_build_id(o->file);
-    struct bytes then = {o->recorded->build_id, o->recorded->build_id_bytes};
-    now.len = now.len < RUN_BUILD_ID_BYTES ? now.len : RUN_BUILD_ID_BYTES;
-    if (now.len == then.len && (!now.len || !memcmp(now.at, then.at, now.len)))
-        return NULL;
-    return arena_printf(a, "the file has build-id %s, recorded was %s",
-                        now.len ? recorded_hex(now, a) : "(none)",
-                        then.len ? recorded_hex(then, a) : "(none)");
-}
-
-/* What a process had under a path that is not absolute, or no more has, is not looked for. */
-static bool recorded_is_to_be_had(const struct run_object *o)
-{
-    return o->path[0] == '/' && !o->is_deleted;
-}
-
 static bool recorded_has_symbols(const struct recorded *r, const struct space_object *object)
 {
     for (size_t i = 0; i < r->run.symbols.len; i++)
@@ -56,39 +26,93 @@ static bool recorded_has_symbols(const struct recorded *r, const struct space_ob
     return false;
 }
 
+/* What the recording tells of an object, as an object; NULL: nothing. */
+static struct object *recorded_open_told(struct recorded *r, const struct space_object *object,
+                                         struct excerpt_facts *facts)
+{
+    const struct run *run = &r->run;
+    const struct run_object *o = object->recorded;
+    struct bytes *excerpts = ARENA_NEW(&r->arena, struct bytes, run->excerpts.len);
+    struct err why = {0};
+    size_t len = 0;
+    for (size_t i = 0; i < run->excerpts.len; i++)
+        if (run->excerpts.at[i].object == (uint32_t)(object - r->space.objects))
+            excerpts[len++] = run->excerpts.at[i].bytes;
+    struct object *told =
+        len ? object_open_excerpts(excerpts, len, o->path,
+                                   (struct bytes){o->build_id, o->build_id_bytes}, facts, &why)
+            : NULL;
+    if (len && !told)
+        r->damaged = arena_printf(&r->arena, "%s", why.line);
+    return told;
+}
+
+/* Whether a file is to be taken instead of what is told. */
+static bool recorded_is_more(struct object *file, const struct excerpt_facts *told, bool wants_file)
+{
+    enum object_symbol_source source;
+    size_t len;
+    object_symbols(file, &len, &source);
+    unsigned more = symbols_richness(source, object_has_debug_info(file));
+    unsigned has = symbols_richness(told->symbols_source, told->has_debug_info);
+    return more > has || (more == has && (wants_file || told->ranges_left_out));
+}
+
+static bool recorded_find_file(struct recorded *r, struct space_object *object,
+                               const struct recorded_options *o, struct object **file,
+                               struct err *e)
+{
+    struct symbol_files_options options = {.debug_dir = o->debug_dir, .from = o->symbols};
+    const char *why;
+    if (!r->files)
+        r->files = symbol_files_new(&options, e);
+    if (!r->files)
+        return false;
+    *file = symbol_files_open(r->files, object->recorded, &object->is_other, &why, &r->arena);
+    if (*file)
+        return true;
+    object->why_missing = why;
+    return true;
+}
+
+/* What the recording tells counts, unless somebody brings a file that knows more. */
 static bool recorded_open_file(struct recorded *r, struct space_object *object,
                                const struct recorded_options *o, struct err *e)
 {
-    const char *path = object->recorded->path;
-    struct err why = {0};
-    bool is_main = object == &r->space.objects[r->space.main];
+    struct excerpt_facts facts = {0};
+    struct object *file = NULL;
     if (object->recorded->is_listed)
         return true;
-    if (recorded_is_to_be_had(object->recorded))
-        object->file =
-            object_open(path, &(struct object_options){.debug_dir = o->debug_dir}, NULL, &why);
-    if (!object->file) {
-        if (is_main && why.line[0] && !o->is_forced && !recorded_has_symbols(r, object))
-            return err_set(e, "%s (--force reports without names)", why.line);
-        r->missing = path;
-        r->missing_has_names = recorded_has_symbols(r, object);
-        r->missing_why = why.line[0] ? arena_printf(&r->arena, "%s", why.line) : NULL;
+    struct object *told = recorded_open_told(r, object, &facts);
+    bool is_asked = o->debug_dir || o->symbols || o->wants_files || facts.ranges_left_out;
+    if ((!told || is_asked) && !recorded_find_file(r, object, o, &file, e)) {
+        object_close(told);
+        return false;
+    }
+    if (told && file && !recorded_is_more(file, &facts, o->wants_files)) {
+        object_close(file);
+        file = NULL;
+    }
+    if (file) {
+        object_close(told);
+        object->file = file;
         return true;
     }
-    const char *difference_found = recorded_difference(object, &r->arena);
-    if (!difference_found)
-        return true;
-    if (!is_main && !o->is_forced) { /* built anew since, perhaps within the run: names would lie */
-        object_close(object->file);
-        object->file = NULL;
+    object->file = told;
+    const char *path = object->recorded->path;
+    if (told) {
+        r->left_out = facts.ranges_left_out ? path : r->left_out;
+        if (o->wants_code && !object_has_code(told))
+            r->without_code = path;
+    } else if (object->is_other) {
         if (!space_is_recorder(object)) /* an upgrade; its code is the profiler's with any names */
             r->replaced = path;
-        return true;
+    } else {
+        r->missing = path;
+        r->missing_has_names = recorded_has_symbols(r, object);
+        r->missing_why = object->why_missing;
     }
-    r->mismatch = arena_printf(&r->arena, "%s: %s", path, difference_found);
-    return o->is_forced ||
-           err_in(e, path, "is not the file that was recorded: %s (--force reports all the same)",
-                  difference_found);
+    return true;
 }
 
 /* --- choosing -------------------------------------------------------------------------------- */
@@ -441,10 +465,23 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
         vec_push(&r->notes, recorded_why_no_callers(is_inside, program));
     recorded_note_missing(r);
     if (r->replaced)
+        vec_push(&r->notes,
+                 arena_printf(&r->arena,
+                              "no symbols of %s: the file is another one than was recorded, and "
+                              "the recording has none (--symbols PATH takes those of the old file)",
+                              r->replaced));
+    if (r->damaged)
+        vec_push(&r->notes, r->damaged);
+    if (r->without_code)
         vec_push(&r->notes, arena_printf(&r->arena,
-                                         "no symbols of %s: the file is another one than was "
-                                         "recorded (--force takes its names)",
-                                         r->replaced));
+                                         "no machine code of %s: the file that was recorded is not "
+                                         "there any more",
+                                         r->without_code));
+    if (r->left_out)
+        vec_push(&r->notes, arena_printf(&r->arena,
+                                         "not all lines of %s are in the recording: there was not "
+                                         "time for all ('monarc symbols' adds them)",
+                                         r->left_out));
     for (size_t i = 0; i < r->run.losses.len; i++) {
         const struct run_loss *l = &r->run.losses.at[i];
         if (l->kind == RUN_LOST_OTHER)
@@ -459,6 +496,7 @@ void recorded_close(struct recorded *r)
     for (uint32_t i = 0; i < r->space.len; i++)
         if (r->space.objects[i].file)
             object_close(r->space.objects[i].file);
+    symbol_files_free(r->files);
     profile_deinit(&r->profile);
     run_deinit(&r->run);
     arena_deinit(&r->arena);

@@ -6,6 +6,7 @@
 #include "profile/analysis/recording/run_summary.h"
 #include "profile/analysis/stacks.h"
 #include "session/profiles.h"
+#include "session/symbol_files.h"
 #include "profile/model/recording.h"
 
 /* Which part of a run is wanted. Zeroed: all of its first event. */
@@ -34,16 +35,21 @@ struct recorded {
     struct other_measures others; /* all other events, unless one was asked for */
     VEC(const char *) notes;      /* what the recording lacks, as sentences */
     const char *missing; /* an object with samples or calls whose file is not to be had, or NULL */
-    bool missing_has_names;  /* the recording tells its functions' names */
-    const char *missing_why; /* what opening it said, its name in front; NULL: it is not there */
-    const char *replaced;    /* one whose file is another one by now, or NULL */
-    const char *mismatch;    /* why a file is not the recorded one, or NULL: all are */
+    bool missing_has_names;     /* the recording tells its functions' names */
+    const char *missing_why;    /* what opening it said, its name in front; NULL: it is not there */
+    const char *replaced;       /* one whose file is another one by now, or NULL */
+    const char *damaged;        /* why what is told of an object cannot be used, or NULL */
+    const char *without_code;   /* one whose machine code was asked for and is not to be had */
+    const char *left_out;       /* one whose lines are not all in the recording, nor to be had */
+    struct symbol_files *files; /* once needed */
 };
 
 struct recorded_options {
     struct profile_options read;
     const char *debug_dir;
-    bool is_forced;      /* files may differ from the recorded ones */
+    const char *symbols; /* a folder or file that may know more than the recording; or NULL */
+    bool wants_files;    /* reports that need the whole tables of symbols */
+    bool wants_code;     /* reports that show machine code */
     bool places_samples; /* into the profile, for reports that go by address */
     bool totals_others;  /* the other events with callees, too */
     struct recorded_filter filter;
@@ -63,6 +69,13 @@ bool recorded_is_run(const char *folder);
  * counted; or a file of another profiler. *out is zeroed; run_deinit() after failure, too. */
 MUST_CHECK bool recorded_read(const char *folder, const struct profile_options *o, struct run *out,
                               struct err *e);
+
+/* The file of a whole run alone, as it is. run_deinit() after failure, too. */
+MUST_CHECK bool recorded_read_alone(const char *folder, struct run *out, struct err *e);
+
+/* Adds the calls that recorders inside the processes of a run counted; what cannot be read becomes
+ * a loss. */
+void recorded_add_calls(const char *folder, const struct profile_options *o, struct run *out);
 
 /* Several folders as one run. */
 MUST_CHECK bool recorded_read_all(char *const *folders, size_t len, const struct profile_options *o,

@@ -159,7 +159,7 @@ static void recorded_add_calls_of(const char *folder, const char *name,
     arena_deinit(&scratch);
 }
 
-static void recorded_add_calls(const char *folder, const struct profile_options *o, struct run *out)
+void recorded_add_calls(const char *folder, const struct profile_options *o, struct run *out)
 {
     struct dirent **entries = NULL;
     struct arena scratch = {0};
@@ -172,6 +172,23 @@ static void recorded_add_calls(const char *folder, const struct profile_options 
     }
     free(entries);
     arena_deinit(&scratch);
+}
+
+bool recorded_read_alone(const char *folder, struct run *out, struct err *e)
+{
+    struct arena scratch = {0};
+    struct file_buffer b = {0};
+    const char *path;
+    bool ok = read_side(folder, &b, &path, &scratch, e) &&
+              (run_probe(file_bytes(&b)) ||
+               err_in(e, folder,
+                      "was made by the recorder inside a process; 'monarc merge -o DIR %s' makes a "
+                      "recording of it that can hold symbols",
+                      folder)) &&
+              run_read(file_bytes(&b), path, out, e);
+    file_buffer_deinit(&b);
+    arena_deinit(&scratch);
+    return ok;
 }
 
 bool recorded_read(const char *folder, const struct profile_options *o, struct run *out,

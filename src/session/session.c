@@ -184,7 +184,9 @@ static bool session_open_recording(struct session *s, struct session_options *o,
 {
     struct recorded_options options = {.read = o->read,
                                        .debug_dir = o->debug_dir,
-                                       .is_forced = o->is_forced,
+                                       .symbols = o->symbols,
+                                       .wants_files = o->wants_files,
+                                       .wants_code = o->wants_code,
                                        .places_samples = o->places_samples,
                                        .totals_others = o->others == OTHERS_TOTAL,
                                        .filter = o->recorded};
@@ -207,8 +209,6 @@ static bool session_open_recording(struct session *s, struct session_options *o,
     recorded_take_notes(r, s->profile.arcs.len);
     s->summary.notes = r->notes.at;
     s->summary.notes_len = r->notes.len;
-    s->summary.mismatch = r->mismatch;
-    s->summary.was_forced = r->mismatch != NULL;
     return true;
 }
 

@@ -20,6 +20,9 @@ enum session_others {
 struct session_options {
     struct profile_options read;
     const char *debug_dir;
+    const char *symbols; /* a folder or file that knows recorded objects; or NULL */
+    bool wants_files;    /* of recordings, the objects' files themselves, where they are there */
+    bool wants_code;     /* of recordings, their machine code */
     struct recorded_filter recorded;
     bool has_recorded_filter;
     bool is_forced, no_demangle;

@@ -30,10 +30,10 @@ enum {
 static const int COVER_ROWS[] = {COVER_DIFF,       COVER_FAIL_DIFF, COVER_FAIL_LINE,
                                  COVER_SOURCE_DIR, COVER_PATH_MAP,  COVER_ROOT,
                                  COVER_INCLUDE,    COVER_EXCLUDE,   COVER_THREADS};
-static const int VIEW_ROWS[] = {VIEW_OPTION_NO_DEMANGLE, VIEW_OPTION_DEBUG_DIR,
-                                VIEW_OPTION_FORCE,       VIEW_OPTION_EVENT,
-                                PROFILE_OPTION_WORD,     PROFILE_OPTION_ENDIAN,
-                                PROFILE_OPTION_FORMAT,   PROFILE_OPTION_DIMENSION};
+static const int VIEW_ROWS[] = {
+    VIEW_OPTION_NO_DEMANGLE, VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_SYMBOLS,
+    VIEW_OPTION_FORCE,       VIEW_OPTION_EVENT,     PROFILE_OPTION_WORD,
+    PROFILE_OPTION_ENDIAN,   PROFILE_OPTION_FORMAT, PROFILE_OPTION_DIMENSION};
 enum {
     COVER_ROWS_LEN = sizeof COVER_ROWS / sizeof *COVER_ROWS,
     VIEW_ROWS_LEN = sizeof VIEW_ROWS / sizeof *VIEW_ROWS,
@@ -67,6 +67,7 @@ static const struct option_row OPTIONS[] = {
     {0, "threads", "N", "use N threads for coverage (default: one a CPU)"},
     {0, "no-demangle", NULL, "show linkage names as they are"},
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},
+    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},
     {0, "force", NULL, "judge even if program and profile do not belong together"},
     {'e', "event", "NAME", "of recordings: judge this event (default: the first one)"},
     PROFILE_OPTION_ROWS,

@@ -21,10 +21,11 @@ enum {
 /* Options that other reports on profiles and on coverage have as well, in the order in which they
  * stand in OPTIONS. */
 static const int VIEW_ROWS[] = {
-    VIEW_OPTION_SORT,        VIEW_OPTION_LIMIT,     VIEW_OPTION_ALL,       VIEW_OPTION_WIDE,
-    VIEW_OPTION_NO_DEMANGLE, VIEW_OPTION_JSON,      VIEW_OPTION_CSV,       VIEW_OPTION_COLOR,
-    VIEW_OPTION_NO_PAGER,    VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_FORCE,     VIEW_OPTION_EVENT,
-    PROFILE_OPTION_WORD,     PROFILE_OPTION_ENDIAN, PROFILE_OPTION_FORMAT, PROFILE_OPTION_DIMENSION,
+    VIEW_OPTION_SORT,         VIEW_OPTION_LIMIT,     VIEW_OPTION_ALL,       VIEW_OPTION_WIDE,
+    VIEW_OPTION_NO_DEMANGLE,  VIEW_OPTION_JSON,      VIEW_OPTION_CSV,       VIEW_OPTION_COLOR,
+    VIEW_OPTION_NO_PAGER,     VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_SYMBOLS,   VIEW_OPTION_FORCE,
+    VIEW_OPTION_EVENT,        PROFILE_OPTION_WORD,   PROFILE_OPTION_ENDIAN, PROFILE_OPTION_FORMAT,
+    PROFILE_OPTION_DIMENSION,
 };
 static const int COVER_ROWS[] = {COVER_SOURCE_DIR, COVER_PATH_MAP, COVER_INCLUDE,
                                  COVER_EXCLUDE,    COVER_SYSTEM,   COVER_THREADS};
@@ -53,6 +54,7 @@ static const struct option_row OPTIONS[] = {
     {0, "color", "[auto|always|never]", "colour large changes (default: on a terminal)"},
     {0, "no-pager", NULL, "do not page on a terminal"},
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},
+    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},
     {0, "force", NULL, "compare even if program and profile do not belong together"},
     {'e', "event", "NAME", "of recordings: compare this event (default: the first one)"},
     PROFILE_OPTION_ROWS,

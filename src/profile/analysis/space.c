@@ -107,6 +107,7 @@ bool space_lay_out(struct space *s, const struct run *r, struct arena *a, struct
         if (i != s->main && space_is_file(s, i) &&
             !space_place_object(&s->objects[i], &next, false, e))
             return false;
+    s->end = next + PAGE;
     space_mark_used(s);
     return true;
 }
@@ -338,7 +339,7 @@ static void space_append_file(struct gathering *g, struct functions *f, uint32_t
 
 static void space_append_made(struct gathering *g, struct functions *f)
 {
-    uint64_t next = f->len ? f->at[f->len - 1].last + PAGE : PAGE;
+    uint64_t next = g->space->end;
     for (size_t i = 0; i < g->pseudo.len; i++) {
         struct function at = g->pseudo.at[i];
         at.start = at.last = next + i;

@@ -13,11 +13,13 @@
 
 struct space_object {
     const struct run_object *recorded;
-    struct object *file; /* NULL: not to be had, or needed for nothing */
-    const char *label;   /* NULL: the main program */
-    uint64_t low, high;  /* link addresses of its functions */
-    uint64_t base;       /* place = link address + base */
-    bool is_used;        /* there is a stack or call in it */
+    struct object *file;     /* NULL: not to be had, or needed for nothing */
+    const char *label;       /* NULL: the main program */
+    uint64_t low, high;      /* link addresses of its functions */
+    uint64_t base;           /* place = link address + base */
+    bool is_used;            /* there is a stack or call in it */
+    bool is_other;           /* no file: another one is in its place */
+    const char *why_missing; /* no file: what opening it said; NULL: nothing */
 };
 
 struct space {
@@ -25,6 +27,7 @@ struct space {
     struct space_object *objects; /* as in the run */
     uint32_t len;
     uint32_t main; /* the main program, or RUN_NONE */
+    uint64_t end;  /* all objects lie below */
     /* By space_functions(): */
     uint32_t *function;     /* per node of the run */
     uint32_t cut[RUN_CUTS]; /* functions that stand for unknown callers, or NO_FUNCTION */

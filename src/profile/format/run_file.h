@@ -37,6 +37,7 @@ enum run_tag {
     RUN_TAG_LOSSES,
     RUN_TAG_ARCS,
     RUN_TAG_BLOCKS,
+    RUN_TAG_EXCERPTS = 15,
     RUN_TAG_PEAKS = 18,
 };
 

@@ -156,6 +156,20 @@ static void read_symbol(struct run_reader *from)
     vec_push(&r->symbols, s);
 }
 
+static void read_excerpt(struct run_reader *from)
+{
+    uint32_t object = read_take_u32(from);
+    uint64_t len = run_take(from);
+    const uint8_t *at = len <= cursor_left(&from->in) ? cursor_take(&from->in, (size_t)len) : NULL;
+    if (!at || !len) {
+        from->in.failed = true;
+        return;
+    }
+    uint8_t *copy = arena_alloc(&from->run->arena, (size_t)len);
+    memcpy(copy, at, (size_t)len);
+    vec_push(&from->run->excerpts, (struct run_excerpt){object, {copy, (size_t)len}});
+}
+
 static void read_process(struct run_reader *from)
 {
     struct run_process p = {.pid = read_take_u32(from)};
@@ -314,7 +328,8 @@ static void (*const READERS[])(struct run_reader *) = {
     [RUN_TAG_THREADS] = read_thread, [RUN_TAG_EVENTS] = read_event,
     [RUN_TAG_SAMPLES] = read_sample, [RUN_TAG_MARKS] = read_mark,
     [RUN_TAG_LOSSES] = read_loss,    [RUN_TAG_ARCS] = read_arc,
-    [RUN_TAG_BLOCKS] = read_block,   [RUN_TAG_PEAKS] = read_peak,
+    [RUN_TAG_BLOCKS] = read_block,   [RUN_TAG_EXCERPTS] = read_excerpt,
+    [RUN_TAG_PEAKS] = read_peak,
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */

@@ -105,6 +105,14 @@ static void write_symbol(struct run_writer *to, size_t i)
     write_put_text(to, s->name);
 }
 
+static void write_excerpt(struct run_writer *to, size_t i)
+{
+    const struct run_excerpt *x = &to->run->excerpts.at[i];
+    write_put(to, x->object);
+    write_put(to, x->bytes.len);
+    writer_bytes(to->w, x->bytes.at, x->bytes.len);
+}
+
 static void write_process(struct run_writer *to, size_t i)
 {
     const struct run_process *p = &to->run->processes.at[i];
@@ -275,6 +283,8 @@ static void write_lists(struct run_writer *to)
         write_list(to, RUN_TAG_ARCS, r->arcs.len, write_arc);
     if (r->blocks.len)
         write_list(to, RUN_TAG_BLOCKS, r->blocks.len, write_block);
+    if (r->excerpts.len)
+        write_list(to, RUN_TAG_EXCERPTS, r->excerpts.len, write_excerpt);
     write_nodes(to);
     write_list(to, RUN_TAG_SAMPLES, r->samples.len, write_sample);
 }

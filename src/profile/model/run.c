@@ -13,6 +13,7 @@ void run_deinit(struct run *r)
     vec_free(&r->texts);
     vec_free(&r->objects);
     vec_free(&r->symbols);
+    vec_free(&r->excerpts);
     vec_free(&r->nodes);
     vec_free(&r->processes);
     vec_free(&r->threads);
@@ -23,6 +24,32 @@ void run_deinit(struct run *r)
     vec_free(&r->arcs);
     vec_free(&r->blocks);
     arena_deinit(&r->arena);
+}
+
+void run_add_excerpt(struct run *r, uint32_t object, struct bytes bytes)
+{
+    size_t at = r->excerpts.len;
+    for (; at > 0 && r->excerpts.at[at - 1].object >= object; at--) {
+        const struct run_excerpt *x = &r->excerpts.at[at - 1];
+        if (x->object == object && x->bytes.len == bytes.len &&
+            !memcmp(x->bytes.at, bytes.at, bytes.len))
+            return;
+    }
+    uint8_t *copy = arena_alloc(&r->arena, bytes.len);
+    memcpy(copy, bytes.at, bytes.len);
+    vec_push(&r->excerpts, (struct run_excerpt){0});
+    for (at = r->excerpts.len - 1; at > 0 && r->excerpts.at[at - 1].object > object; at--)
+        r->excerpts.at[at] = r->excerpts.at[at - 1];
+    r->excerpts.at[at] = (struct run_excerpt){object, {copy, bytes.len}};
+}
+
+void run_drop_excerpts(struct run *r, uint32_t object)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->excerpts.len; i++)
+        if (r->excerpts.at[i].object != object)
+            r->excerpts.at[kept++] = r->excerpts.at[i];
+    r->excerpts.len = kept;
 }
 
 const char *run_text(const struct run *r, const char *key)
@@ -71,6 +98,13 @@ static bool check_symbol(const struct run *r, size_t i)
         return false;
     return !before || before->object < s->object ||
            (before->object == s->object && before->start <= s->start);
+}
+
+static bool check_excerpt(const struct run *r, size_t i)
+{
+    const struct run_excerpt *x = &r->excerpts.at[i];
+    return x->object < r->objects.len && r->objects.at[x->object].kind == RUN_OBJECT_FILE &&
+           x->bytes.len && (!i || x[-1].object <= x->object);
 }
 
 static bool check_node(const struct run *r, size_t i)
@@ -125,6 +159,7 @@ bool run_check(const struct run *r, struct err *e)
     EACH(texts, "text", r->texts.at[i].key && r->texts.at[i].value)
     EACH(objects, "object", check_object(r, &r->objects.at[i]))
     EACH(symbols, "symbol", check_symbol(r, i))
+    EACH(excerpts, "excerpt", check_excerpt(r, i))
     EACH(nodes, "node", check_node(r, i))
     EACH(processes, "process", check_process(r, &r->processes.at[i]))
     EACH(threads, "thread", check_thread(r, &r->threads.at[i]))

@@ -10,6 +10,7 @@
 #define MONARC_PROFILE_MODEL_RUN_H
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -169,11 +170,19 @@ struct run_block {
     uint64_t address, count;
 };
 
+/* What the file of an object says of the functions and lines that the run needs; several of one
+ * object together say it. What the bytes mean is the business of objfile/excerpt.h. */
+struct run_excerpt {
+    uint32_t object; /* of RUN_OBJECT_FILE */
+    struct bytes bytes;
+};
+
 struct run {
     struct arena arena;         /* texts */
     VEC(struct run_text) texts; /* argument (one each), directory, environment, version, machine */
     VEC(struct run_object) objects;
     VEC(struct run_symbol) symbols;    /* by object and start */
+    VEC(struct run_excerpt) excerpts;  /* by object */
     VEC(struct run_node) nodes;        /* [0] is the root */
     VEC(struct run_process) processes; /* [0] is the program that was asked for */
     VEC(struct run_thread) threads;
@@ -201,6 +210,13 @@ struct run {
 };
 
 void run_deinit(struct run *r);
+
+/* Adds an excerpt behind those of its object; the bytes are copied. One that is there already is
+ * not added again. */
+void run_add_excerpt(struct run *r, uint32_t object, struct bytes bytes);
+
+/* Takes away the excerpts of an object. */
+void run_drop_excerpts(struct run *r, uint32_t object);
 
 /* The first text of a key, or NULL. */
 const char *run_text(const struct run *r, const char *key);

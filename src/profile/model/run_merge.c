@@ -95,6 +95,13 @@ static void merge_symbols(struct run_merging *m)
     into->symbols.len = kept;
 }
 
+static void merge_excerpts(struct run_merging *m)
+{
+    for (size_t i = 0; i < m->from->excerpts.len; i++)
+        run_add_excerpt(m->into, m->objects[m->from->excerpts.at[i].object],
+                        m->from->excerpts.at[i].bytes);
+}
+
 static bool merge_events(struct run_merging *m, struct err *e)
 {
     struct run *into = m->into;
@@ -279,6 +286,7 @@ bool run_merge(struct run *into, const struct run *from, struct err *e)
     if (ok) {
         merge_objects(&m);
         merge_symbols(&m);
+        merge_excerpts(&m);
         merge_nodes(&m);
         merge_slices(&m);
         merge_samples(&m);

@@ -46,32 +46,27 @@ static void diagnosis_sum_objects(struct run_examination *r)
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-static bool diagnosis_is_other_build(const struct space_object *o)
-{
-    struct bytes now = object_build_id(o->file);
-    now.len = now.len < RUN_BUILD_ID_BYTES ? now.len : RUN_BUILD_ID_BYTES;
-    return now.len != o->recorded->build_id_bytes ||
-           (now.len && memcmp(now.at, o->recorded->build_id, now.len) != 0);
-}
-
 static void diagnosis_examine_file(struct run_examination *r, uint32_t i)
 {
     const struct space_object *o = &r->p->space->objects[i];
     const char *path = o->recorded->path;
     double part = diagnosis_share(r, r->by_object[i]);
-    if (o->file && diagnosis_is_other_build(o))
+    if (!o->file && o->is_other)
         diagnosis_report(
             r, SEVERITY_ERROR, "other-build",
             i == r->p->space->main ? "the program has been built anew since it was recorded"
                                    : "a library is another one than was recorded",
             arena_printf(r->x.arena, "the build-id of %s is not the one in the recording", path),
-            "record again, or bring the old file back");
+            "record again, or name the old file with --symbols; 'monarc symbols --from DIR' puts "
+            "its names into the recording");
     else if (!o->file && (part >= WORTH_A_NOTE || i == r->p->space->main))
-        diagnosis_report(r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-file",
-                         o->recorded->is_deleted ? "a file was deleted or replaced while it ran"
-                                                 : "a file that was recorded is not there any more",
-                         diagnosis_percent_text(r, path, part),
-                         "bring the file back; --debug-dir takes folders with debug files");
+        diagnosis_report(
+            r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-file",
+            o->recorded->is_deleted ? "a file was deleted or replaced while it ran"
+                                    : "a file that was recorded is not there any more",
+            diagnosis_percent_text(r, path, part),
+            "'monarc symbols --from DIR', with a folder where the file is now, puts its "
+            "names into the recording; --debuginfod asks a server for them");
 }
 
 static void diagnosis_examine_symbols_of(struct run_examination *r, uint32_t i)
@@ -88,14 +83,14 @@ static void diagnosis_examine_symbols_of(struct run_examination *r, uint32_t i)
     double part = diagnosis_share(r, samples);
     if (part < WORTH_A_NOTE)
         return;
-    diagnosis_report(r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-symbols",
-                     has_ranges ? "code without symbols: functions have addresses for names"
-                                : "code without symbols: functions cannot be told apart",
-                     arena_printf(r->x.arena,
-                                  "%.1f %% of the samples are in %s where it has no symbol",
-                                  100 * part, o->recorded->path),
-                     "install the debug package (-dbgsym, -debuginfo) of it, name a folder with "
-                     "--debug-dir, or link it without -s");
+    diagnosis_report(
+        r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-symbols",
+        has_ranges ? "code without symbols: functions have addresses for names"
+                   : "code without symbols: functions cannot be told apart",
+        arena_printf(r->x.arena, "%.1f %% of the samples are in %s where it has no symbol",
+                     100 * part, o->recorded->path),
+        "'monarc symbols --debuginfod', or --from with a folder of debug files (packages "
+        "-dbgsym, -debuginfo), puts its names into the recording; or link it without -s");
 }
 
 static void diagnosis_examine_files(struct run_examination *r)

@@ -1,0 +1,24 @@
+/* What of an object's functions and lines a recording needs, so that reports can do without the
+ * file: the functions of all frames and ends of calls, the lines of all code of functions that have
+ * samples of their own or counted blocks, and for other frames those of the places alone. */
+#ifndef MONARC_PROFILE_ANALYSIS_RECORDING_EXCERPTS_H
+#define MONARC_PROFILE_ANALYSIS_RECORDING_EXCERPTS_H
+
+#include "objfile/excerpt.h"
+#include "profile/model/run.h"
+
+struct excerpt_needs; /* of all objects of a run */
+
+/* Sorts what the run has by object. The run may not change until excerpt_needs_free(). */
+struct excerpt_needs *excerpt_needs_new(const struct run *r);
+void excerpt_needs_free(struct excerpt_needs *n);
+
+/* Whether there is anything to be known of an object. */
+bool excerpt_is_needed(const struct excerpt_needs *n, uint32_t object);
+
+/* Appends the excerpt of an object, of which `file` is the file. Threads may do so for different
+ * objects at the same time. `most_ns` as in excerpt_request. */
+void excerpt_make(struct writer *w, const struct excerpt_needs *n, uint32_t object,
+                  struct object *file, uint64_t most_ns);
+
+#endif

@@ -1,0 +1,249 @@
+/* Finding files by build-id.
+ *
+ * Candidates are the recorded path, with the separate debug file that belongs to it, then
+ * FROM/.build-id/xx/yyy.debug and any ELF file below FROM, then what a debuginfod server has. The
+ * first of those that know most is taken. Folders are walked once, and of each ELF file in them the
+ * headers are read; links to folders are not followed, so that the walk ends. The network is asked
+ * only if the caller wants that, through elfutils' libdebuginfod, which is loaded then, and which
+ * keeps what it got in a cache of its own. */
+#include "session/symbol_files.h"
+
+#include "base/intern.h"
+#include "base/late.h"
+#include "base/path.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEBUGINFOD_ABI = 1, MOST_HEX = 2 * RUN_BUILD_ID_BYTES };
+
+/* Of <elfutils/debuginfod.h>, as late_find() finds it. */
+struct debuginfod {
+    void *library, *client;
+    void *(*begin)(void);
+    void (*end)(void *client);
+    int (*find_debuginfo)(void *client, const unsigned char *id, int len, char **path);
+    int (*find_executable)(void *client, const unsigned char *id, int len, char **path);
+};
+
+struct symbol_file {
+    uint32_t id; /* number of its build-id */
+    const char *path;
+};
+
+struct symbol_files {
+    struct symbol_files_options options;
+    const char *debug_dirs; /* both of the options together, or NULL */
+    struct arena arena;
+    struct intern ids;
+    VEC(struct symbol_file) found;
+    struct debuginfod server;
+    const char *trouble;
+};
+
+static struct bytes symbol_recorded_id(const struct run_object *o)
+{
+    return (struct bytes){o->build_id, o->build_id_bytes};
+}
+
+/* A build-id longer than a recording holds is as long as that. */
+static struct bytes symbol_own_id(const struct object *o)
+{
+    struct bytes id = object_build_id(o);
+    id.len = id.len < RUN_BUILD_ID_BYTES ? id.len : RUN_BUILD_ID_BYTES;
+    return id;
+}
+
+static bool symbol_same_id(struct bytes a, struct bytes b)
+{
+    return a.len == b.len && (!a.len || !memcmp(a.at, b.at, a.len));
+}
+
+/* --- folders --------------------------------------------------------------------------------- */
+
+static void symbol_note_file(struct symbol_files *f, const char *path)
+{
+    struct object *o = object_open(path, NULL, NULL, NULL);
+    if (!o)
+        return;
+    struct bytes id = symbol_own_id(o);
+    if (id.len)
+        vec_push(&f->found, ((struct symbol_file){intern(&f->ids, (const char *)id.at, id.len),
+                                                  arena_copy(&f->arena, path, strlen(path))}));
+    object_close(o);
+}
+
+static bool symbol_walk(struct symbol_files *f, const char *from, struct err *e)
+{
+    char *roots[] = {arena_copy(&f->arena, from, strlen(from)), NULL};
+    struct stat st;
+    if (stat(from, &st))
+        return err_errno(e, from, errno);
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+    if (!walk)
+        return err_errno(e, from, errno);
+    for (FTSENT *at; (at = fts_read(walk));) {
+        bool is_link = at->fts_info == FTS_SL && !stat(at->fts_path, &st) && S_ISREG(st.st_mode);
+        if (at->fts_info == FTS_F || is_link)
+            symbol_note_file(f, at->fts_path);
+    }
+    fts_close(walk);
+    return true;
+}
+
+/* --- debuginfod ------------------------------------------------------------------------------ */
+
+static bool symbol_load_debuginfod(struct symbol_files *f, struct err *e)
+{
+    struct debuginfod *s = &f->server;
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    if (!urls || !urls[strspn(urls, " ")])
+        return err_set(e, "--debuginfod asks the servers that the environment variable "
+                          "DEBUGINFOD_URLS names, and it is not set");
+    s->library = late_open(LATE_NAME("libdebuginfod", 1));
+    if (!s->library)
+        return err_set(e, "--debuginfod needs elfutils' libdebuginfod.so.1, which is not installed "
+                          "(Debian: libdebuginfod1)");
+    if (!late_find(s->library, "debuginfod_begin", &s->begin) ||
+        !late_find(s->library, "debuginfod_end", &s->end) ||
+        !late_find(s->library, "debuginfod_find_debuginfo", &s->find_debuginfo) ||
+        !late_find(s->library, "debuginfod_find_executable", &s->find_executable))
+        return err_set(e, "libdebuginfod.so.1 lacks functions that monarc needs");
+    s->client = s->begin();
+    return s->client || err_set(e, "libdebuginfod.so.1 cannot be started");
+}
+
+/* The path of what a server has, or NULL. */
+static const char *symbol_ask_server(struct symbol_files *f, const struct run_object *o)
+{
+    struct debuginfod *s = &f->server;
+    char *path = NULL;
+    if (!s->client || !o->build_id_bytes)
+        return NULL;
+    int fd = s->find_debuginfo(s->client, o->build_id, (int)o->build_id_bytes, &path);
+    if (fd < 0)
+        fd = s->find_executable(s->client, o->build_id, (int)o->build_id_bytes, &path);
+    if (fd < 0) {
+        f->trouble = arena_printf(&f->arena, "%s: %s", path_base_name(o->path), strerror(-fd));
+        return NULL;
+    }
+    close(fd);
+    const char *kept = path ? arena_copy(&f->arena, path, strlen(path)) : NULL;
+    free(path);
+    return kept;
+}
+
+/* --- all ------------------------------------------------------------------------------------- */
+
+struct symbol_files *symbol_files_new(const struct symbol_files_options *o, struct err *e)
+{
+    struct symbol_files *f = memory_zeroed(1, sizeof *f);
+    f->options = *o;
+    f->debug_dirs = o->debug_dir;
+    if (o->from)
+        f->debug_dirs = o->debug_dir ? arena_printf(&f->arena, "%s:%s", o->debug_dir, o->from)
+                                     : arena_copy(&f->arena, o->from, strlen(o->from));
+    if ((o->from && !symbol_walk(f, o->from, e)) ||
+        (o->asks_debuginfod && !symbol_load_debuginfod(f, e))) {
+        symbol_files_free(f);
+        return NULL;
+    }
+    return f;
+}
+
+void symbol_files_free(struct symbol_files *f)
+{
+    if (!f)
+        return;
+    if (f->server.client)
+        f->server.end(f->server.client);
+    if (f->server.library)
+        dlclose(f->server.library);
+    vec_free(&f->found);
+    intern_deinit(&f->ids);
+    arena_deinit(&f->arena);
+    memory_free(f);
+}
+
+unsigned symbols_richness(enum object_symbol_source source, bool has_debug_info)
+{
+    static const unsigned rank[] = {[SYMBOLS_NONE] = 0,
+                                    [SYMBOLS_DYNSYM] = 1,
+                                    [SYMBOLS_GNU_DEBUGDATA] = 2,
+                                    [SYMBOLS_SYMTAB] = 3,
+                                    [SYMBOLS_DEBUG_FILE] = 3};
+    return rank[source] + (has_debug_info ? 4 : 0);
+}
+
+static unsigned symbol_richness_of(struct object *o)
+{
+    enum object_symbol_source source;
+    size_t len;
+    object_symbols(o, &len, &source);
+    return symbols_richness(source, object_has_debug_info(o));
+}
+
+/* Opens a file if it is the one; *best is the one that knows most so far. */
+static void symbol_try(struct symbol_files *f, const char *path, const struct run_object *o,
+                       struct object **best)
+{
+    struct object *next =
+        object_open(path, &(struct object_options){.debug_dir = f->debug_dirs}, NULL, NULL);
+    bool is_it = next && symbol_same_id(symbol_own_id(next), symbol_recorded_id(o)) &&
+                 (!*best || symbol_richness_of(next) > symbol_richness_of(*best));
+    if (!is_it) {
+        object_close(next);
+        return;
+    }
+    object_close(*best);
+    *best = next;
+}
+
+static struct object *symbol_open_recorded(struct symbol_files *f, const struct run_object *o,
+                                           bool *is_other, const char **why, struct arena *a)
+{
+    struct err failure = {0};
+    if (o->path[0] != '/' || o->is_deleted)
+        return NULL;
+    struct object *file =
+        object_open(o->path, &(struct object_options){.debug_dir = f->debug_dirs}, NULL, &failure);
+    if (!file) {
+        *why = arena_copy(a, failure.line, strlen(failure.line));
+        return NULL;
+    }
+    *is_other = !symbol_same_id(symbol_own_id(file), symbol_recorded_id(o));
+    if (*is_other) {
+        object_close(file);
+        return NULL;
+    }
+    return file;
+}
+
+struct object *symbol_files_open(struct symbol_files *f, const struct run_object *o, bool *is_other,
+                                 const char **why, struct arena *a)
+{
+    *is_other = false;
+    *why = NULL;
+    struct object *best = symbol_open_recorded(f, o, is_other, why, a);
+    struct bytes id = symbol_recorded_id(o);
+    uint32_t number = id.len ? intern_find(&f->ids, (const char *)id.at, id.len) : INTERN_NONE;
+    for (size_t i = 0; i < f->found.len && number != INTERN_NONE; i++)
+        if (f->found.at[i].id == number)
+            symbol_try(f, f->found.at[i].path, o, &best);
+    bool is_whole = best && object_has_debug_info(best);
+    const char *served = is_whole ? NULL : symbol_ask_server(f, o);
+    if (served)
+        symbol_try(f, served, o, &best);
+    return best;
+}
+
+const char *symbol_files_trouble(const struct symbol_files *f)
+{
+    return f->trouble;
+}

@@ -1,0 +1,34 @@
+/* The files that know the functions of recorded objects: where they were, in a folder that somebody
+ * names, or from a debuginfod server. A file counts only with the build-id that was recorded. */
+#ifndef MONARC_SESSION_SYMBOL_FILES_H
+#define MONARC_SESSION_SYMBOL_FILES_H
+
+#include "base/err.h"
+#include "objfile/object.h"
+#include "profile/model/run.h"
+
+struct symbol_files_options {
+    const char *debug_dir; /* folders with debug files, separated by ':'; NULL: none */
+    const char *from;      /* a folder or file to search; NULL: none */
+    bool asks_debuginfod;  /* where nothing else has debug information */
+};
+
+struct symbol_files;
+
+/* Reads the build-ids of all files below `from`. NULL if that is not to be had, or libdebuginfod
+ * is wanted and not. */
+struct symbol_files *symbol_files_new(const struct symbol_files_options *o, struct err *e);
+void symbol_files_free(struct symbol_files *f); /* NULL is fine */
+
+/* The file that knows most of an object, to be closed by the caller; or NULL. *is_other: there is
+ * another file in its place. *why, which lives in `a`: what opening it said, or NULL. */
+struct object *symbol_files_open(struct symbol_files *f, const struct run_object *o, bool *is_other,
+                                 const char **why, struct arena *a);
+
+/* How much an object knows of itself: compares with that of others of the same build-id. */
+unsigned symbols_richness(enum object_symbol_source source, bool has_debug_info);
+
+/* Why the last question to a debuginfod server had no answer; NULL: none was asked, or it had. */
+const char *symbol_files_trouble(const struct symbol_files *f);
+
+#endif
