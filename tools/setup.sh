@@ -15,7 +15,7 @@ packages_of() {
         libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev libncurses-dev ;;
     demo) echo g++ gfortran ;;
     test) echo g++ gfortran lcov gcovr libxml2-utils binutils lld mold python3 python3-jsonschema clang-format \
-        mandoc groff-base xz-utils strace dwz tmux procps musl-tools libgraphviz-dev graphviz protobuf-compiler valgrind ;;
+        mandoc groff-base xz-utils strace dwz tmux procps musl-tools libgraphviz-dev graphviz protobuf-compiler valgrind debuginfod libdebuginfod1 ;;
     ci) echo clang libclang-rt-14-dev shellcheck zsh fish qemu-user \
         gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
         gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross \

@@ -16,6 +16,7 @@ struct excerpt_function {
     const char *name;
     uint32_t symbol; /* in the object's table: the order among them is kept */
     bool is_static, is_compressed;
+    bool has_namesake; /* the file has another function of that name */
 };
 
 /* Code whose lines are wanted. */

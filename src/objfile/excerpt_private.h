@@ -16,7 +16,12 @@ enum excerpt_bit {
     EXCERPT_BITS = 63
 };
 
-enum excerpt_function_bit { EXCERPT_STATIC = 1, EXCERPT_COMPRESSED = 2 };
+enum excerpt_function_bit {
+    EXCERPT_STATIC = 1,
+    EXCERPT_COMPRESSED = 2,
+    EXCERPT_NAMESAKE = 4,
+    EXCERPT_FUNCTION_BITS = 7
+};
 
 /* Bits of a place's first number, below its length. */
 enum excerpt_place_bit {

@@ -18,7 +18,7 @@ struct excerpt_read_function {
     uint64_t start, last;
     const char *name;
     uint32_t symbol;
-    bool is_static, is_compressed;
+    bool is_static, is_compressed, has_namesake;
 };
 
 struct excerpt_reader {
@@ -131,15 +131,16 @@ static void excerpt_read_functions(struct excerpt_reader *from)
         const char *name = excerpt_take_text(from);
         symbol += (uint32_t)excerpt_take_signed(from);
         uint64_t bits = excerpt_take(from);
-        from->in.failed |= !name || bits > (EXCERPT_STATIC | EXCERPT_COMPRESSED) || start < end ||
+        from->in.failed |= !name || bits > EXCERPT_FUNCTION_BITS || start < end ||
                            start + size < start || start + size == UINT64_MAX;
-        vec_push(&from->functions, ((struct excerpt_read_function){
-                                       .start = start,
-                                       .last = start + size,
-                                       .name = name,
-                                       .symbol = symbol,
-                                       .is_static = bits & EXCERPT_STATIC,
-                                       .is_compressed = (bits & EXCERPT_COMPRESSED) != 0}));
+        vec_push(&from->functions,
+                 ((struct excerpt_read_function){.start = start,
+                                                 .last = start + size,
+                                                 .name = name,
+                                                 .symbol = symbol,
+                                                 .is_static = bits & EXCERPT_STATIC,
+                                                 .is_compressed = (bits & EXCERPT_COMPRESSED) != 0,
+                                                 .has_namesake = (bits & EXCERPT_NAMESAKE) != 0}));
         end = start + size + 1;
     }
 }
@@ -250,7 +251,8 @@ static void excerpt_put_functions(struct excerpt_reader *from)
                                    .section = f->symbol,
                                    .type = SYMBOL_FUNC,
                                    .binding = f->is_static ? BIND_LOCAL : BIND_GLOBAL,
-                                   .is_compressed = f->is_compressed};
+                                   .is_compressed = f->is_compressed,
+                                   .has_namesake = f->has_namesake};
     }
     x->functions_len = o->symbols_len = len;
     if (len)

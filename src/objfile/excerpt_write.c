@@ -192,7 +192,8 @@ static void excerpt_put_functions(struct excerpt_making *m, const struct excerpt
         excerpt_put(m->w, excerpt_text(m, f->name));
         excerpt_put_signed(m->w, (int64_t)f->symbol - symbol);
         excerpt_put(m->w, (f->is_static ? EXCERPT_STATIC : 0) |
-                              (f->is_compressed ? EXCERPT_COMPRESSED : 0));
+                              (f->is_compressed ? EXCERPT_COMPRESSED : 0) |
+                              (f->has_namesake ? EXCERPT_NAMESAKE : 0));
         end = f->last + 1;
         symbol = f->symbol;
     }
@@ -320,7 +321,8 @@ void excerpt_rewrite(struct writer *w, struct object *o)
                                                  .name = s->name,
                                                  .symbol = i,
                                                  .is_static = s->binding == BIND_LOCAL,
-                                                 .is_compressed = s->is_compressed};
+                                                 .is_compressed = s->is_compressed,
+                                                 .has_namesake = s->has_namesake};
     }
     if (o->symbols_len)
         qsort(functions, o->symbols_len, sizeof *functions, excerpt_by_start);

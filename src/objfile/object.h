@@ -44,6 +44,7 @@ struct object_symbol {
                              * those of the code it leads to (BFD calls that `.name`) */
     bool is_hidden : 1;     /* not visible outside its object */
     bool is_compressed : 1; /* of a routine: Thumb, MIPS16 or microMIPS code */
+    bool has_namesake : 1;  /* of an excerpt: the file has another function of that name */
     uint8_t local_entry;    /* callers that share its TOC (ppc64 ELFv2) or GP (Alpha) enter so many
                                bytes later */
 };

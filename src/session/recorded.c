@@ -6,6 +6,7 @@
 #include "session/recorded.h"
 
 #include "objfile/excerpt.h"
+#include "profile/analysis/recording/excerpts.h"
 #include "profile/analysis/summary.h"
 #include "base/sort.h"
 
@@ -24,27 +25,6 @@ static bool recorded_has_symbols(const struct recorded *r, const struct space_ob
         if (r->run.symbols.at[i].object == (uint32_t)(object - r->space.objects))
             return true;
     return false;
-}
-
-/* What the recording tells of an object, as an object; NULL: nothing. */
-static struct object *recorded_open_told(struct recorded *r, const struct space_object *object,
-                                         struct excerpt_facts *facts)
-{
-    const struct run *run = &r->run;
-    const struct run_object *o = object->recorded;
-    struct bytes *excerpts = ARENA_NEW(&r->arena, struct bytes, run->excerpts.len);
-    struct err why = {0};
-    size_t len = 0;
-    for (size_t i = 0; i < run->excerpts.len; i++)
-        if (run->excerpts.at[i].object == (uint32_t)(object - r->space.objects))
-            excerpts[len++] = run->excerpts.at[i].bytes;
-    struct object *told =
-        len ? object_open_excerpts(excerpts, len, o->path,
-                                   (struct bytes){o->build_id, o->build_id_bytes}, facts, &why)
-            : NULL;
-    if (len && !told)
-        r->damaged = arena_printf(&r->arena, "%s", why.line);
-    return told;
 }
 
 /* Whether a file is to be taken instead of what is told. */
@@ -83,13 +63,18 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
     struct object *file = NULL;
     if (object->recorded->is_listed)
         return true;
-    struct object *told = recorded_open_told(r, object, &facts);
-    bool is_asked = o->debug_dir || o->symbols || o->wants_files || facts.ranges_left_out;
+    struct err damage = {0};
+    struct object *told =
+        excerpts_open(&r->run, (uint32_t)(object - r->space.objects), &facts, &damage);
+    bool wants_file = o->wants_files || o->wants_code;
+    bool is_asked = o->debug_dir || o->symbols || wants_file || facts.ranges_left_out;
+    if (damage.line[0])
+        r->damaged = arena_printf(&r->arena, "%s", damage.line);
     if ((!told || is_asked) && !recorded_find_file(r, object, o, &file, e)) {
         object_close(told);
         return false;
     }
-    if (told && file && !recorded_is_more(file, &facts, o->wants_files)) {
+    if (told && file && !recorded_is_more(file, &facts, wants_file)) {
         object_close(file);
         file = NULL;
     }

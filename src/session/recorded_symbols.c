@@ -34,25 +34,6 @@ static struct keyed *symbols_order(const struct run *r, struct arena *a)
     return order;
 }
 
-/* All excerpts of an object as one object, or NULL. */
-static struct object *symbols_open_known(const struct run *r, uint32_t object,
-                                         struct excerpt_facts *facts, size_t *len)
-{
-    struct arena scratch = {0};
-    struct bytes *excerpts = ARENA_NEW(&scratch, struct bytes, r->excerpts.len);
-    const struct run_object *o = &r->objects.at[object];
-    *len = 0;
-    for (size_t i = 0; i < r->excerpts.len; i++)
-        if (r->excerpts.at[i].object == object)
-            excerpts[(*len)++] = r->excerpts.at[i].bytes;
-    struct object *known =
-        *len ? object_open_excerpts(excerpts, *len, o->path,
-                                    (struct bytes){o->build_id, o->build_id_bytes}, facts, NULL)
-             : NULL;
-    arena_deinit(&scratch);
-    return known;
-}
-
 static void symbols_replace(struct run *r, uint32_t object, const struct writer *w)
 {
     run_drop_excerpts(r, object);
@@ -78,8 +59,7 @@ static void symbols_add(struct run *r, const struct excerpt_needs *needs, uint32
 {
     struct arena scratch = {0};
     struct excerpt_facts facts = {0};
-    size_t excerpts;
-    struct object *known = symbols_open_known(r, object, &facts, &excerpts), *file = NULL;
+    struct object *known = excerpts_open(r, object, &facts, NULL), *file = NULL;
     bool is_other, is_whole = known && facts.has_debug_info && !facts.ranges_left_out;
     const char *why;
     if (!is_whole)
@@ -92,7 +72,7 @@ static void symbols_add(struct run *r, const struct excerpt_needs *needs, uint32
         writer_deinit(&w);
         out->added++;
         object_close(known);
-        known = symbols_open_known(r, object, &facts, &excerpts);
+        known = excerpts_open(r, object, &facts, NULL);
     }
     out->left_out += facts.ranges_left_out;
     if (!known || facts.symbols_source == SYMBOLS_NONE) {
@@ -127,14 +107,15 @@ void recorded_add_symbols(struct run *r, struct symbol_files *files, uint64_t mo
 
 void recorded_join_symbols(struct run *r)
 {
-    for (uint32_t i = 0; i < r->objects.len; i++) {
-        struct excerpt_facts facts = {0};
+    for (size_t i = 1; i < r->excerpts.len; i++) {
+        uint32_t object = r->excerpts.at[i].object;
+        struct object *known =
+            r->excerpts.at[i - 1].object == object ? excerpts_open(r, object, NULL, NULL) : NULL;
         struct writer w = {0};
-        size_t len;
-        struct object *known = symbols_open_known(r, i, &facts, &len);
-        if (known && len > 1) {
+        if (known) {
             excerpt_rewrite(&w, known);
-            symbols_replace(r, i, &w);
+            symbols_replace(r, object, &w);
+            i = 0; /* the list is another one now */
         }
         writer_deinit(&w);
         object_close(known);

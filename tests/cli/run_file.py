@@ -28,6 +28,7 @@ class Run:
                           stacks=0, whole=0) | facts
         self.texts = [("argument", word) for word in command]
         self.objects, self.symbols, self.processes, self.threads = [], [], [], []
+        self.excerpts = []  # (object, bytes)
         self.events, self.marks, self.losses = [("cpu", 0, PERIOD, 0)], [], []
         self.nodes, self.samples, self.known, self.strings = [], [], {}, {}
 
@@ -122,6 +123,8 @@ class Run:
                              for at, kind, process, tid, name in self.marks))
         yield run_list(12, *(leb(kind, count, ns) + self.text(words)
                              for kind, count, ns, words in self.losses))
+        if self.excerpts:
+            yield run_list(15, *(leb(number, len(data)) + data for number, data in self.excerpts))
         yield run_list(6, *self.put_nodes())
         yield run_list(10, *self.put_samples())
 

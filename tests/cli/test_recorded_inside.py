@@ -226,15 +226,16 @@ class Reports(Case):
         shutil.copy(self.build("busy.c"), program)
         folder = self.record(program, "0.1")
         shutil.copy(self.build("busy.c", *FLAGS, "-DOTHER=1", "-O0", name="busy0"), program)
-        done = monarc("flat", folder)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn(b"is not the file that was recorded: the file has build-id", done.stderr)
-        done = monarc("flat", "--force", folder)
-        self.assertEqual(done.returncode, 0)
-        self.assertIn(b"do not belong together", done.stdout)
+        for option in (), ("--force",): # a file with another build-id is never taken
+            done = monarc("flat", *option, folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(b"the file is another one than was recorded", done.stdout)
+            self.assertIn(b"[no symbol] (busy)", done.stdout)
         program.unlink()
-        self.assertIn(b"No such file", monarc("flat", folder).stderr)
-        self.assertIn(b"[no symbol] (busy)", monarc("flat", "--force", folder).stdout)
+        done = monarc("flat", folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"No such file", done.stdout)
+        self.assertIn(b"[no symbol] (busy)", done.stdout)
 
     def test_recorder_of_another_build(self):
         """An upgrade of monarc changes its library; the recordings of before stay readable."""

@@ -385,6 +385,25 @@ def run_samples():
                                                                          signed(-1), 0, signed(500000)))
 
 
+def run_excerpt(*places, functions=None):
+    """Two functions, of which the second was inlined into the first at a.c:9."""
+    texts = [b"main", b"helper", b"a.c", b"a.h"]
+    functions = functions or [leb(0x1000, 0x3f, 1, signed(5), 0), leb(0x10, 7, 2, signed(-2), 5)]
+    scopes = [leb(1, 0), leb(2, 1, 3, 9)]
+    return (leb(1, 62, 0, 3, 1 | 4 | 16, 1, 12345, signed(1790000000), 0, 0)
+            + leb(len(texts)) + b"".join(leb(len(text)) + text for text in texts)
+            + leb(len(functions)) + b"".join(functions) + leb(len(scopes)) + b"".join(scopes)
+            + leb(len(places)) + b"".join(places))
+
+
+PLACES = (leb(0x10 << 3 | 7, 0x1000, signed(1), 3, signed(8)), leb(8 << 3 | 6, signed(1), 4, signed(-6)),
+          leb(4 << 3 | 7, 0x10, signed(-1), 3, signed(9)))
+
+
+def run_excerpts(*excerpts):
+    return run_list(15, *(leb(0, len(one)) + one for one in excerpts))
+
+
 def run_file(*more):
     data = struct.pack("<III", 0x4453524d, 2, 0x01020304) + b"".join(run_lists()) + run_nodes()
     data += run_samples() + run_record(99, b"unknown") + b"".join(more)
@@ -397,6 +416,11 @@ def run():
     yield "no-such-node", run_file(run_list(10, leb(signed(99) << 3)))
     yield "forward-parent", run_file(run_list(6, leb(1000 << 1, 0)))
     yield "too-many", run_file(run_record(3, leb(2**40)))
+    yield "excerpt", run_file(run_excerpts(run_excerpt(*PLACES)))
+    yield "excerpts", run_file(run_excerpts(run_excerpt(*PLACES[:1]), run_excerpt(
+        leb(0x20 << 3 | 7, 0x1008, signed(1), 3, signed(8)))))
+    yield "excerpt-backwards", run_file(run_excerpts(run_excerpt(leb(0, signed(1)))))
+    yield "excerpt-cut", run_file(run_excerpts(run_excerpt(*PLACES)[:-3]))
     yield "version-3", run_file().replace(b"MRSD\2", b"MRSD\3", 1)
 
 

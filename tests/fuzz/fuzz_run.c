@@ -2,7 +2,9 @@
  *
  * Laws: a run that was read passes run_check(); it can be written and read back the same; self
  * times and what is in no function are all of the samples; a run added to itself has twice its
- * weight. */
+ * weight; objects over excerpts tell their places in order, and the same again once they are
+ * written anew. */
+#include "profile/analysis/recording/excerpts.h"
 #include "profile/analysis/stacks.h"
 #include "profile/format/run_file.h"
 #include "profile/model/run_merge.h"
@@ -67,6 +69,50 @@ static void check_stacks(const struct run *r)
     arena_deinit(&a);
 }
 
+struct places {
+    uint64_t end, sum;
+};
+
+static void take_place(const struct object_place *p, void *context)
+{
+    struct places *places = context;
+    expect(places->end <= p->start && p->start < p->end, "places of excerpts ascend");
+    places->end = p->end;
+    places->sum = (places->sum ^ p->start) * UINT64_C(0x100000001b3);
+    places->sum = (places->sum ^ p->end ^ p->line) * UINT64_C(0x100000001b3);
+}
+
+static void walk_places(struct object *o, struct places *out)
+{
+    *out = (struct places){0};
+    object_each_inlining_within(o, &(struct object_range){0, UINT64_MAX}, 1, take_place, out);
+}
+
+static void check_excerpts(const struct run *r)
+{
+    for (uint32_t i = 0; i < r->objects.len; i++) {
+        struct excerpt_facts facts, again;
+        struct places told, retold;
+        struct writer w = {0};
+        struct err e = {0};
+        struct object *o = excerpts_open(r, i, &facts, &e);
+        if (!o)
+            continue;
+        walk_places(o, &told);
+        excerpt_rewrite(&w, o);
+        struct bytes bytes = {w.out.at, w.out.len};
+        struct object *back =
+            object_open_excerpts(&bytes, 1, "back", (struct bytes){0}, &again, &e);
+        expect(back, "an excerpt that is written anew can be read");
+        walk_places(back, &retold);
+        expect(again.functions == facts.functions && told.sum == retold.sum,
+               "an excerpt that is written anew says the same");
+        object_close(back);
+        object_close(o);
+        writer_deinit(&w);
+    }
+}
+
 static void check_merge(const struct run *r)
 {
     struct run sum = {0};
@@ -88,6 +134,7 @@ static void check(struct bytes in)
         check_round_trip(&r);
         check_stacks(&r);
         check_merge(&r);
+        check_excerpts(&r);
     }
     run_deinit(&r);
 }

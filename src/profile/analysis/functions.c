@@ -102,7 +102,8 @@ static void functions_append_native(struct functions *f, const struct object_sym
                                         .name = s->name,
                                         .symbol = symbol,
                                         .is_function = s->size != 0,
-                                        .is_static = s->binding == BIND_LOCAL};
+                                        .is_static = s->binding == BIND_LOCAL,
+                                        .has_namesake = s->has_namesake};
 }
 
 static bool functions_has_any(const struct functions *f, uint32_t len,

@@ -21,6 +21,7 @@ struct function {
     uint32_t object;      /* in `objects` of the table */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
+    bool has_namesake;    /* of an excerpt: in the file, perhaps not in the table */
     bool is_made;         /* stands for code without a symbol, or for none: its name is ours */
     bool is_unwind_range; /* is_made, yet one function's code: an entry of the unwind tables says
                              where it begins and ends, and its name is that address */

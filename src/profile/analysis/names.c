@@ -130,7 +130,8 @@ void names_tell_apart(struct names *n, struct object *const *objects, const bool
     for (uint32_t i = 0; i < f->len; i++) {
         const struct function *at = &f->at[i];
         uint32_t line = 0;
-        bool is_asked = at->is_static && !at->is_made && count[f->name_order[i]] > 1 &&
+        bool is_asked = at->is_static && !at->is_made &&
+                        (count[f->name_order[i]] > 1 || at->has_namesake) &&
                         (!is_shown || is_shown[i]) && objects[at->object];
         if (!is_asked ||
             !object_line(objects[at->object], function_link_address(f, i), &n->file[i], &line) ||

@@ -2,6 +2,7 @@
  * all; of stacks, symbols and samples both give numbers. */
 #include "profile/report/run_info.h"
 
+#include "profile/analysis/recording/excerpts.h"
 #include "profile/report/run_head.h"
 #include "profile/report/summary.h"
 
@@ -106,6 +107,23 @@ static void run_text_facts(struct out *out, const struct run *r)
                r->arcs.len, r->blocks.len);
 }
 
+static void run_text_symbols(struct out *out, const struct run *r)
+{
+    struct excerpts_sum sum;
+    excerpts_add_up(&sum, r);
+    if (!sum.objects) {
+        out_str(out, "  symbols: none inside ('monarc symbols' adds them)\n");
+        return;
+    }
+    out_printf(out,
+               "  symbols: %zu functions and %zu pieces of code with lines, of %zu objects, in "
+               "%zu bytes",
+               sum.functions, sum.places, sum.objects, sum.bytes);
+    if (sum.damaged)
+        out_printf(out, "; of %zu objects they are damaged", sum.damaged);
+    out_char(out, '\n');
+}
+
 static void run_text_objects(struct out *out, const struct run *r)
 {
     out_printf(out, "  objects: %zu\n", r->objects.len);
@@ -181,6 +199,7 @@ void run_info_text(struct out *out, const char *folder, const struct run *r, boo
     out_str(out, ": recording of a run\n");
     run_text_texts(out, r);
     run_text_facts(out, r);
+    run_text_symbols(out, r);
     run_text_objects(out, r);
     run_text_lists(out, r);
 }
@@ -210,6 +229,19 @@ static void run_json_facts(struct json *j, const struct run *r)
         json_pair_str(j, "value", r->texts.at[i].value);
         json_end(j);
     }
+    json_end(j);
+}
+
+static void run_json_symbols(struct json *j, const struct run *r)
+{
+    struct excerpts_sum sum;
+    excerpts_add_up(&sum, r);
+    json_key(j, "symbols_inside"), json_begin(j, '{');
+    json_pair_u64(j, "objects", sum.objects);
+    json_pair_u64(j, "functions", sum.functions);
+    json_pair_u64(j, "pieces_with_lines", sum.places);
+    json_pair_u64(j, "bytes", sum.bytes);
+    json_pair_u64(j, "damaged_objects", sum.damaged);
     json_end(j);
 }
 
@@ -309,6 +341,7 @@ void run_info_json(struct json *j, const char *folder, const struct run *r)
     json_pair_str(j, "name", folder);
     json_pair_str(j, "format", "run");
     run_json_facts(j, r);
+    run_json_symbols(j, r);
     run_json_events(j, r);
     run_json_objects(j, r);
     run_json_processes(j, r);

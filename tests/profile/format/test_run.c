@@ -84,6 +84,19 @@ static void fill_calls(struct run *r)
     vec_push(&r->blocks, (struct run_block){0, 0x1050, 1});
 }
 
+/* Whatever their bytes are. Of a file, and one of them once. */
+static void fill_excerpts(struct run *r)
+{
+    uint32_t last = (uint32_t)r->objects.len;
+    vec_push(&r->objects, r->objects.at[0]);
+    r->objects.at[last].path = "/lib/other.so";
+    run_add_excerpt(r, last, (struct bytes){(const uint8_t *)"second", 6});
+    run_add_excerpt(r, 0, (struct bytes){(const uint8_t *)"\0\1", 2});
+    run_add_excerpt(r, last, (struct bytes){(const uint8_t *)"third", 5});
+    run_add_excerpt(r, 0, (struct bytes){(const uint8_t *)"\0\1", 2});
+    assert_int_equal(r->excerpts.len, 3);
+}
+
 static struct run full_run(void)
 {
     struct run r = {.machine = 62,
@@ -104,6 +117,7 @@ static struct run full_run(void)
     fill_objects(&r);
     fill_stacks(&r);
     fill_calls(&r);
+    fill_excerpts(&r);
     return r;
 }
 
@@ -168,6 +182,9 @@ static void test_round_trip(void **state)
     assert_true(back.events.at[1].user_only && back.events.at[1].period == 65536);
     assert_string_equal(back.marks.at[0].name, "load");
     assert_int_equal(back.losses.at[0].ns, 300);
+    assert_int_equal(back.excerpts.len, 3);
+    assert_true(back.excerpts.at[0].object == 0 && back.excerpts.at[0].bytes.len == 2);
+    assert_memory_equal(back.excerpts.at[2].bytes.at, "third", 5);
     assert_memory_equal(back.arcs.at, r.arcs.at, 2 * sizeof *r.arcs.at);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(back.blocks.at[i].object, r.blocks.at[i].object);
@@ -280,7 +297,7 @@ static void test_what_is_no_run(void **state)
     r.nodes.at[3].parent = 3;
     expect_refused(&r, "node 3 of the run is not possible");
     r = full_run();
-    r.nodes.at[1].object = 6;
+    r.nodes.at[1].object = 7;
     expect_refused(&r, "node 1 of the run is not possible");
     r = full_run();
     r.samples.at[0].weight = UINT64_MAX;
@@ -291,6 +308,12 @@ static void test_what_is_no_run(void **state)
     r = full_run();
     r.symbols.at[0].start = 0x31;
     expect_refused(&r, "symbol 1 of the run is not possible");
+    r = full_run();
+    r.excerpts.at[0].object = 1;
+    expect_refused(&r, "excerpt 0 of the run is not possible");
+    r = full_run();
+    r.excerpts.at[2].object = 0;
+    expect_refused(&r, "excerpt 2 of the run is not possible");
     r = full_run();
     r.processes.at[0].program = 1;
     expect_refused(&r, "process 0 of the run is not possible");

@@ -6,7 +6,7 @@
  * samples below a node, so that what matters most is asked for first. */
 #include "profile/analysis/recording/excerpts.h"
 
-#include "base/map.h"
+#include "base/intern.h"
 #include "base/sort.h"
 #include "profile/analysis/functions.h"
 
@@ -186,6 +186,22 @@ static void excerpts_want_lines(struct excerpt_ranges *r, const struct excerpt_m
     excerpts_join_ranges(r);
 }
 
+/* Of each function, whether there is another of its name. */
+static bool *excerpts_find_namesakes(const struct functions *f, struct arena *a)
+{
+    bool *has_namesake = ARENA_NEW(a, bool, f->len);
+    uint32_t *number = ARENA_NEW(a, uint32_t, f->len), *count = ARENA_NEW(a, uint32_t, f->len);
+    struct intern names = {0};
+    for (uint32_t i = 0; i < f->len; i++) {
+        number[i] = intern_kept(&names, f->at[i].name, strlen(f->at[i].name));
+        count[number[i]]++;
+    }
+    for (uint32_t i = 0; i < f->len; i++)
+        has_namesake[i] = count[number[i]] > 1;
+    intern_deinit(&names);
+    return has_namesake;
+}
+
 void excerpt_make(struct writer *w, const struct excerpt_needs *n, uint32_t object,
                   struct object *file, uint64_t most_ns)
 {
@@ -196,6 +212,7 @@ void excerpt_make(struct writer *w, const struct excerpt_needs *n, uint32_t obje
     functions_native(&f, file, &scratch);
     excerpts_mark(&marks, n, object, &f, &scratch);
     excerpts_want_lines(&ranges, &marks, n, object, &f);
+    const bool *has_namesake = excerpts_find_namesakes(&f, &scratch);
     struct excerpt_function *functions = ARENA_NEW(&scratch, struct excerpt_function, f.len);
     size_t len = 0;
     for (uint32_t i = 0; i < f.len; i++)
@@ -206,9 +223,48 @@ void excerpt_make(struct writer *w, const struct excerpt_needs *n, uint32_t obje
                                           .name = f.at[i].name,
                                           .symbol = f.at[i].symbol,
                                           .is_static = f.at[i].is_static,
-                                          .is_compressed = function_is_compressed(&f, i, file)};
+                                          .is_compressed = function_is_compressed(&f, i, file),
+                                          .has_namesake = has_namesake[i]};
     excerpt_write(
         w, file, &(struct excerpt_request){functions, len, ranges.all.at, ranges.all.len, most_ns});
     vec_free(&ranges.all);
     arena_deinit(&scratch);
+}
+
+/* --- what there is --------------------------------------------------------------------------- */
+
+struct object *excerpts_open(const struct run *r, uint32_t object, struct excerpt_facts *facts,
+                             struct err *e)
+{
+    struct arena scratch = {0};
+    struct excerpt_facts ignored;
+    const struct run_object *o = &r->objects.at[object];
+    struct bytes *all = ARENA_NEW(&scratch, struct bytes, r->excerpts.len), id;
+    size_t len = 0;
+    for (size_t i = 0; i < r->excerpts.len; i++)
+        if (r->excerpts.at[i].object == object)
+            all[len++] = r->excerpts.at[i].bytes;
+    id = (struct bytes){o->build_id, o->build_id_bytes};
+    struct object *opened =
+        len ? object_open_excerpts(all, len, o->path, id, facts ? facts : &ignored, e) : NULL;
+    arena_deinit(&scratch);
+    return opened;
+}
+
+void excerpts_add_up(struct excerpts_sum *sum, const struct run *r)
+{
+    *sum = (struct excerpts_sum){0};
+    for (size_t i = 0; i < r->excerpts.len; i++) {
+        uint32_t object = r->excerpts.at[i].object;
+        struct excerpt_facts facts;
+        sum->bytes += r->excerpts.at[i].bytes.len;
+        if (i && r->excerpts.at[i - 1].object == object)
+            continue;
+        struct object *opened = excerpts_open(r, object, &facts, NULL);
+        sum->objects++;
+        sum->damaged += !opened;
+        sum->functions += opened ? facts.functions : 0;
+        sum->places += opened ? facts.places : 0;
+        object_close(opened);
+    }
 }

@@ -21,4 +21,16 @@ bool excerpt_is_needed(const struct excerpt_needs *n, uint32_t object);
 void excerpt_make(struct writer *w, const struct excerpt_needs *n, uint32_t object,
                   struct object *file, uint64_t most_ns);
 
+/* An object over the excerpts that a run has of it, or NULL: it has none, or *e says what is wrong
+ * with them. `facts` may be NULL. */
+struct object *excerpts_open(const struct run *r, uint32_t object, struct excerpt_facts *facts,
+                             struct err *e);
+
+/* What all excerpts of a run hold together. */
+struct excerpts_sum {
+    size_t objects, functions, places, bytes;
+    size_t damaged; /* objects of which they cannot be used */
+};
+void excerpts_add_up(struct excerpts_sum *sum, const struct run *r);
+
 #endif
