@@ -293,8 +293,9 @@ class Remedies(Case):
         self.recording()
         hexes = self.build_id().hex()
         shutil.move(self.program, self.dir / "served/prog")
+        host = "127.0.0.1"
         with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
+            free.bind((host, 0))
             port = free.getsockname()[1]
         log = open(self.dir / "log", "wb")
         self.addCleanup(log.close)
@@ -302,7 +303,7 @@ class Remedies(Case):
                                    self.dir / "served"], stdout=log, stderr=log)
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
-        url = f"http://127.0.0.1:{port}"
+        url = f"http://{host}:{port}"
         for _ in range(600):
             try:
                 urllib.request.urlopen(f"{url}/buildid/{hexes}/debuginfo").read()
