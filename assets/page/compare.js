@@ -1,9 +1,12 @@
 /* compare.js: a second measurement beside the first: what grew, shrank, is new or gone.
  *
- * Shares are compared, since runs differ in length. A change counts as one where it is three times
- * as large as chance makes it (two-proportion test); calls are exact. */
+ * Figures are shares; what has changed is said of times where both sides have them, as `monarc diff`
+ * says it of one run a side: by what sampling and what two runs of one program differ by. A change
+ * counts from four standard deviations and one percent of the whole on; calls are exact. */
 
-const CERTAIN = 3;
+const CERTAIN = 4;
+const LEAST = 0.01;
+const LEVEL = 0.15 / (2.5758 * Math.SQRT2); /* significance.h: of one run; ten times in the kernel */
 
 function baseOf() {
     return page.profile ? page.profile.base : null;
@@ -14,13 +17,23 @@ function baseShare(samples) {
     return base.samples > 0 ? samples / base.samples : 0;
 }
 
-/* How many standard deviations lie between two shares. */
-function deviations(now, then) {
+/* A share's amount, a time or else the share itself, and its variance. */
+function amountOf(share, summary, hasTimes, level) {
+    const n = summary.effective || summary.samples, p = Math.min(Math.max(share, 0.5 / (n + 1)), 1 - 0.5 / (n + 1));
+    const worth = hasTimes ? summary.samples / summary.rate : 1, varies = level * (hasTimes ? share : share * (1 - share));
+    return { amount: share * worth, variance: (p * (1 - p) / n + varies * varies) * worth * worth };
+}
+
+/* How many standard deviations lie between what two shares stand for; 0 where that is too little to matter. */
+function deviations(now, then, name) {
     const base = baseOf(), s = page.profile.summary;
-    const n = s.effective || s.samples, m = base.effective || base.samples;
-    const pooled = (now * n + then * m) / (n + m);
-    const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m));
-    return deviation > 0 ? (now - then) / deviation : 0;
+    if (!(base.samples > 0) || !(s.samples > 0))
+        return 0;
+    const hasTimes = s.rate > 0 && base.rate > 0 && s.dimension === base.dimension;
+    const level = /^\[(kernel|waiting)/.test(name || "") ? Math.min(10 * LEVEL, 0.4) : LEVEL;
+    const a = amountOf(now, s, hasTimes, level), b = amountOf(then, base, hasTimes, level);
+    const change = a.amount - b.amount, whole = hasTimes ? base.samples / base.rate : 1;
+    return Math.abs(change) < LEAST * whole ? 0 : change / Math.sqrt(a.variance + b.variance);
 }
 
 /* Functions of both as rows; what is gone comes behind those that are there. */
@@ -30,7 +43,7 @@ function comparedRows() {
         const row = { fn, name, now: shareOfWhole(now.self), then: baseShare(then.self), total: shareOfWhole(now.total),
             baseTotal: baseShare(then.total), calls: Number(now.calls), baseCalls: Number(then.calls) };
         row.change = row.now - row.then;
-        row.z = deviations(row.now, row.then);
+        row.z = deviations(row.now, row.then, name);
         row.verdict = verdictOf(row, now.isThere, then.isThere);
         rows.push(row);
     };
@@ -53,7 +66,7 @@ function verdictOf(row, isThere, wasThere) {
     return row.calls !== row.baseCalls ? "calls" : "same";
 }
 
-const VERDICTS = { more: "larger share", less: "smaller share", new: "new", gone: "gone", calls: "other calls", same: "no change" };
+const VERDICTS = { more: "more time", less: "less time", new: "new", gone: "gone", calls: "other calls", same: "no change" };
 
 function signed(number, digits, unit) {
     const size = Math.abs(number).toFixed(digits);
@@ -69,11 +82,11 @@ function comparisonColumns(rows) {
     const column = (id, title, key, cell, hint) => ({ id, title, number: true, hint, key: i => key(rows[i]), cell: i => cell(rows[i]) });
     return [
         column("change", "Δ self", row => row.change, row => points(row.change, isCertain(row)), "points of the share of all samples"),
-        column("z", "z", row => Math.abs(row.z), row => signed(row.z, 1, ""), "standard deviations; from 3 on it is hardly chance"),
+        column("z", "z", row => Math.abs(row.z), row => signed(row.z, 1, ""), "standard deviations by which its time changed; from 4 on it is hardly chance"),
         column("now", "self %", row => row.now, row => percentText(row.now)),
         column("then", "was", row => row.then, row => percentText(row.then)),
         column("total", "Δ total", row => row.total - row.baseTotal, row => points(row.total - row.baseTotal,
-            Math.abs(deviations(row.total, row.baseTotal)) >= CERTAIN)),
+            Math.abs(deviations(row.total, row.baseTotal, row.name)) >= CERTAIN)),
         column("calls", "Δ calls", row => row.calls - row.baseCalls, row => row.calls === row.baseCalls ? ""
             : `${row.calls > row.baseCalls ? "+" : "−"}${countText(Math.abs(row.calls - row.baseCalls))}`),
         { id: "verdict", title: "change", key: i => rows[i].verdict, cell: i => VERDICTS[rows[i].verdict] },
@@ -95,7 +108,7 @@ function showComparison(main, parameters) {
         sorted: (sort, descending) => keep({ sort, order: descending ? null : "up" }) });
     const counts = Object.keys(VERDICTS).map(verdict => [verdict, rows.filter(row => row.verdict === verdict).length]);
     main.append(element("p", { class: "remark" }, `Compared with ${plain(base.profile)}: ${samplesText(page.profile.summary.samples)} samples now, ` +
-        `${samplesText(base.samples)} then. Shares are compared, since runs differ in length.` +
+        `${samplesText(base.samples)} then. Shares are shown; what counts as a change is the time behind them, beyond what two runs of one program differ by.` +
         (page.window ? " The comparison is of whole runs, not of the chosen part." : "")),
     element("div", { class: "tools" },
         searchField("search functions (regular expression)", parameters.search, value => {

@@ -112,6 +112,7 @@ void base_data(struct json *j, const struct page_rows *r)
     json_pair_double(j, "samples", b.profile->summary->samples);
     json_pair_double(j, "effective", b.profile->summary->effective);
     json_pair_double(j, "rate", b.profile->summary->rate);
+    json_pair_str(j, "dimension", b.profile->summary->dimension);
     rows_data(j, rows, r->measured);
     gone_data(j, &b);
     json_end(j);

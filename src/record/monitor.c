@@ -365,6 +365,26 @@ static void monitor_account(struct run *out)
                                              arena_copy(&out->arena, UNPLACED, strlen(UNPLACED))});
 }
 
+/* What /proc/cpuinfo calls the first CPU: times of different ones are not to be compared. */
+static bool monitor_processor(char *into, size_t size)
+{
+    FILE *in = fopen("/proc/cpuinfo", "re");
+    char line[256];
+    bool is_found = false;
+    while (in && !is_found && fgets(line, sizeof line, in)) {
+        char *colon = strchr(line, ':');
+        bool is_name = !strncmp(line, "model name", 10) || !strncmp(line, "uarch", 5);
+        if (!is_name || !colon)
+            continue;
+        colon[strcspn(colon, "\n")] = '\0';
+        snprintf(into, size, "%s", colon + 1 + strspn(colon + 1, " "));
+        is_found = true;
+    }
+    if (in)
+        fclose(in);
+    return is_found;
+}
+
 static void monitor_describe(struct monitor *m, struct run *out)
 {
     struct rusage children, own;
@@ -385,7 +405,10 @@ static void monitor_describe(struct monitor *m, struct run *out)
     out->monitor_ns =
         clock_of_usage(own.ru_utime) + clock_of_usage(own.ru_stime) - m->perf.estimating_ns;
     monitor_account(out);
-    char directory[PATH_MAX];
+    char directory[PATH_MAX], processor[128];
+    if (monitor_processor(processor, sizeof processor))
+        vec_push(&out->texts, (struct run_text){"processor", arena_copy(&out->arena, processor,
+                                                                        strlen(processor))});
     if (getcwd(directory, sizeof directory))
         vec_push(&out->texts, (struct run_text){"directory", arena_copy(&out->arena, directory,
                                                                         strlen(directory))});

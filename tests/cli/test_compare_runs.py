@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import main, monarc, monarc_json
+from harness import check_schema, main, monarc, monarc_json
 
 CC = shlex.split(os.environ.get("CC", "cc"))
 RUNS = int(os.environ.get("MONARC_REPEAT", "40"))
@@ -106,6 +106,53 @@ class Runs(unittest.TestCase):
         for rule in b"max-share-growth", b"max-time-growth", b"max-cpu-growth":
             self.assertIn(b"failed      " + rule, done.stdout)
         self.assertIn(b"self time of mix grew", done.stdout)
+
+    def test_three_lines_tell_what_was_lost(self):
+        """Without counted calls: mix takes much more time, hash and walk as much as before."""
+        out = {}
+        for name in "old", "slow":
+            folder = self.top / f"plain-{name}"
+            folder.mkdir()
+            (folder / "prog.c").write_text(SOURCE)
+            depth = 12 if name == "old" else 200
+            subprocess.run([*CC, "-O1", "-g", "-DMIXES=100", f"-DDEPTH={depth}", "-o", "prog",
+                            "prog.c"], cwd=folder, check=True)
+            out[name] = self.top / f"plain-{name}.monarc"
+            monarc("run", "-o", out[name], folder / "prog", cwd=self.top)
+        table = monarc_json("diff", out["old"], out["slow"])
+        check_schema(self, "diff", table)
+        totals = {t["name"]: t for t in table["totals"]}
+        self.assertEqual(totals["cpu_time"]["verdict"], "more")
+        self.assertEqual(totals["elapsed_time"]["verdict"], "not judged")
+        self.assertEqual(totals["peak_memory"]["verdict"], "no change seen")
+        self.assertEqual(totals["processes"]["verdict"], "same")
+        self.assertGreater(totals["peak_memory"]["old"], 0x10000 * 4)
+        self.assertEqual(table["functions"][0]["name"], "mix")
+        done = monarc("check", "--baseline", out["old"], out["slow"])
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn(b"failed      max-cpu-growth: CPU time", done.stdout)
+        self.assertIn(b"not judged  max-elapsed-growth: one run a side: at least three are needed",
+                      done.stdout)
+        back = monarc("check", "--baseline", out["slow"], out["old"])
+        self.assertEqual(back.returncode, 0, back.stdout)
+
+    def test_sides_that_were_not_recorded_alike(self):
+        """A line each; nothing is refused, and what both know is compared."""
+        other = self.top / "other.monarc"
+        done = monarc("run", "--method", "ptrace", "--rate", "500", "-o", other,
+                      self.top / "old" / "prog", cwd=self.top)
+        if done.returncode or not other.is_dir():
+            self.skipTest("programs cannot be recorded by ptrace here")
+        table = monarc_json("diff", self.base, other)
+        notes = "\n".join(table["summary"]["notes"])
+        self.assertIn("were sampled at different rates (1000 and 500 a second)", notes)
+        self.assertIn("were recorded by different methods (perf", notes)
+        self.assertIn("cpu_time", [t["name"] for t in table["totals"]])
+        true = self.top / "true.monarc"
+        monarc("run", "-o", true, "true", cwd=self.top)
+        done = monarc("diff", self.base, true)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertIn(b"the sides ran different programs, prog and true", done.stdout)
 
 
 if __name__ == "__main__":

@@ -178,8 +178,9 @@ struct run_excerpt {
 };
 
 struct run {
-    struct arena arena;         /* texts */
-    VEC(struct run_text) texts; /* argument (one each), directory, environment, version, machine */
+    struct arena arena; /* texts */
+    VEC(struct run_text)
+    texts; /* argument (one each), directory, processor, environment, version */
     VEC(struct run_object) objects;
     VEC(struct run_symbol) symbols;    /* by object and start */
     VEC(struct run_excerpt) excerpts;  /* by object */

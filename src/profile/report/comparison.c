@@ -144,7 +144,7 @@ static void comparison_notes_sides(struct notes_printer *to, const struct compar
     comparison_notes_within(to, c->new, "new");
     if (!comparison_notes_facts(c->old, &old) || !comparison_notes_facts(c->new, &new))
         return;
-    if (strcmp(old->program, new->program))
+    if (strcmp(old->program, new->program) && *old->program && *new->program)
         comparison_note(
             to, arena_printf(&to->arena,
                              "the sides ran different programs, %s and %s: functions of one name "

@@ -148,10 +148,15 @@ static void comparison_measure(struct comparison *c, struct change *rows, uint32
                                const struct change_member *m, struct noise *noise, struct arena *a)
 {
     struct noise_pair *pairs = ARENA_NEW(a, struct noise_pair, len);
-    for (uint32_t i = 0; i < len; i++)
+    bool has_waits = false;
+    for (uint32_t i = 0; i < len; i++) {
+        enum noise_kind kind = comparison_noise_kind(c, &rows[i]);
         pairs[i] = (struct noise_pair){m->of(c->old, rows[i].old, m->measure),
-                                       m->of(c->new, rows[i].new, m->measure),
-                                       comparison_noise_kind(c, &rows[i])};
+                                       m->of(c->new, rows[i].new, m->measure), kind};
+        has_waits |= !strncmp(change_identity(c, &rows[i])->name, "[waiting", 8);
+    }
+    for (uint32_t i = 0; i < len && has_waits && m->measure == SIDE_TOTAL; i++)
+        pairs[i].kind = NOISE_KERNEL; /* callees wait in it, for whatever others do */
     noise_assume(noise, c->rules.noise, c->rules.confidence);
     noise_learn(noise, pairs, len);
     for (uint32_t i = 0; i < len; i++) {

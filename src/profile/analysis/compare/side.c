@@ -84,9 +84,21 @@ static void side_add_time(struct side_time *t, const struct summary *s, double s
 {
     double rate = s->rate > 0 ? s->rate : 1, all = s->samples > 0 ? s->samples : 1;
     t->samples += samples;
-    t->hits += s->samples > 0 ? samples * side_summary_effective(s) / s->samples : 0;
+    if (variance > 0)
+        t->hits += s->samples > 0 ? samples * side_summary_effective(s) / s->samples : 0;
+    else if (samples > 0) /* measured exactly: no test has to wait for more hits */
+        t->hits = INFINITY;
     side_sums_add(&t->time, samples / rate, variance / (rate * rate));
     side_sums_add(&t->share, samples / all, variance / (all * all));
+}
+
+/* By the recording's own errors, where it has them. */
+static double side_variance(const struct summary *s, double samples, const double *errors,
+                            uint32_t function)
+{
+    if (!errors)
+        return side_sampling_variance(s, samples);
+    return errors[function] * errors[function];
 }
 
 static void side_add_calls(struct side_function *f, uint64_t calls)
@@ -108,8 +120,11 @@ static void side_add_function(struct side *s, const struct side_run *run, uint32
     side_add_calls(f, calls);
     if (n->self == 0 && total == 0 && !calls)
         return;
-    side_add_time(&f->self, summary, n->self, side_sampling_variance(summary, n->self));
-    side_add_time(&f->total, summary, total, side_sampling_variance(summary, total));
+    const struct stacks *m = summary->measured;
+    side_add_time(&f->self, summary, n->self,
+                  side_variance(summary, n->self, m ? m->self_error : NULL, from));
+    side_add_time(&f->total, summary, total,
+                  side_variance(summary, total, m ? m->inclusive_error : NULL, from));
     f->is_profiler = function_is_profiler(run->graph->functions, from);
     if (!f->shown)
         f->shown = side_copy(s, run->shown ? run->shown[from] : names_get(run->names, from));

@@ -75,6 +75,7 @@ void side_add_lines(struct side *s, struct lines_table *t, const struct lines_in
         stacks.inclusive[r->function] = r->total;
     }
     summary.stacks = &stacks;
+    summary.measured = NULL; /* its errors are of functions */
     s->is_of_lines = true;
     lines_identify(&ids, t, from, &scratch);
     side_add_known(s,

@@ -15,7 +15,7 @@
 enum { LEAST_RUNS_ELAPSED = 3 };
 
 /* What two runs differ by even if they take no time: ticks, starting, a page more or less. */
-#define FLOOR_SECONDS 5e-3
+#define FLOOR_SECONDS 1e-2
 #define FLOOR_BYTES   3e4
 
 const char *const total_verdict_names[] = {[TOTAL_SAME] = "same",
