@@ -108,4 +108,3 @@ void collector_lose(struct collector *c, enum run_loss_kind kind, const char *te
 {
     fprintf(c->out, "lose %d %" PRIu64 " %" PRIu64 " %s\n", (int)kind, count, ns, text);
 }
-

@@ -297,7 +297,7 @@ const struct command command_diff = {
         "          side's time that is not chance with --confidence, for all rows together\n"
         "          (Holm's correction)\n"
         "  self%   its share of all samples, which changes when other functions do\n"
-        "  total s the change of its time with callees; without stacks it is an estimate by\n"
+        "  total s the change of its time with callees; without stacks, an estimate by\n"
         "          call counts, which no test can judge\n"
         "  calls   exact; of several runs the mean. It changed if the counts of the sides' runs\n"
         "          do not overlap\n"
