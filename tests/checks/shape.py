@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""shape.py: holds sources to their size: files up to 800 lines that open with a comment, functions
-up to 100 lines, folders up to 30 sources.
+"""shape.py: holds sources to their shape. Everywhere: files up to 800 lines that open with a comment,
+functions up to 100 lines, folders up to 30 sources. In the rooms of DONE also: few and deep files,
+few helpers that are called once, comments, shallow nesting, as LIMITS says.
 
-A function is what stands between a `{` and a `}` in column one, as clang-format leaves it. A longer
-one passes if the comment right above it says `Longer than 100 lines: ` and why. It refuses to look
-into generated files, assembly and other languages.
+`shape.py --table [FOLDER...]` prints those figures for all of src and each room, or for folders of
+any other project. A function is what stands between a `{` and a `}` in column one, as clang-format
+leaves it. A longer one passes if the comment right above it says `Longer than 100 lines: ` and why.
+It refuses to look into generated files, assembly and other languages.
 """
 
+import argparse
 import collections
 import re
+import statistics
 
+import csource
 import tap
 
 FILE_LINES = 800
@@ -19,11 +24,23 @@ FOLDERS = ("src", "runtime", "include", "tests", "bench", "examples")
 ROOMS = ("src",)
 REASON = "Longer than 100 lines: "
 HEADING = re.compile(r"(\w+)\s*\(")
-PREFIX_LINES = 200
-# What keeps to the rule of prefixes; grows until it is all of src.
-PREFIXED = ("src/coverage/analysis", "src/coverage/report", "src/session/coverage_files.c",
-            "src/session/coverage_read.c", "src/cli/cover/cover.c")
-STATIC = re.compile(r"static (?:inline )?(?:__attribute__\(\(\w+\)\) )?(?:[\w ]+?[ *]+)(?!__attribute__)(\w+)\(")
+
+# A room that has been made deep is named here and held to LIMITS from then on.
+DONE = ()
+# Of a room: at least so much (the first two), or at most. A room with one or two sources has no
+# median worth the name and is held to the rest.
+LIMITS = {
+    "median lines of .c files": (220, None),
+    "% of lines that are comment": (14, None),
+    "% of .c files below 60 lines": (None, 8),
+    "% of static functions called once": (None, 50),
+    "lines of a function, median": (None, 20),
+    "lines of a function, 90th percentile": (None, 60),
+    "lines of a function, longest": (None, FUNCTION_LINES),
+    "depth of statements": (None, 4),
+}
+FEW_SOURCES = 2
+SHORT_SOURCE, SHORT_FILE, SHORT_FUNCTION = 60, 50, 12
 
 
 def lines_of(path):
@@ -75,17 +92,75 @@ def long_functions(top):
     return findings
 
 
-def bare_statics(top):
+def percent(part, whole):
+    return 100 * part / whole if whole else 0
+
+
+def median(numbers):
+    return statistics.median(numbers) if numbers else 0
+
+
+def figures(paths):
+    """The figures of the table for these files, by name, in its order."""
+    files = {path: csource.read(path) for path in paths}
+    sources = [s for path, s in files.items() if path.suffix == ".c"]
+    headers = [s for path, s in files.items() if path.suffix == ".h"]
+    functions = [f for s in files.values() for f in s.functions]
+    static = [(s, f) for s in sources for f in s.functions if f.is_static]
+    once = [f for s, f in static if s.called_once(f)]
+    short = [f for f in once if f.lines <= SHORT_FUNCTION]
+    lengths = sorted(f.lines for f in functions) or [0]
+    lines = sum(len(s.lines) for s in files.values())
+    return {
+        "files": len(files),
+        "lines": lines,
+        "median lines of .c files": median([len(s.lines) for s in sources]),
+        "median lines of headers": median([len(s.lines) for s in headers]),
+        "% of .c files below 60 lines": percent(
+            sum(len(s.lines) < SHORT_SOURCE for s in sources), len(sources)),
+        "% of files below 50 lines": percent(
+            sum(len(s.lines) < SHORT_FILE for s in files.values()), len(files)),
+        "% of static functions called once": percent(len(once), len(static)),
+        "% of functions called once and short": percent(len(short), len(functions)),
+        "% of lines that are comment": percent(
+            sum(s.comment_lines for s in files.values()), lines),
+        "functions": len(functions),
+        "lines of a function, median": median(lengths),
+        "lines of a function, 90th percentile": lengths[len(lengths) * 9 // 10],
+        "lines of a function, longest": lengths[-1],
+        "depth of statements": max((f.depth for f in functions), default=0),
+    }
+
+
+def shallow_rooms(top, done=None):
+    """Figures of finished rooms that are beyond LIMITS."""
     findings = []
-    for path in tap.c_files(top, "src"):
-        name, lines = str(path.relative_to(top)), lines_of(path)
-        if path.suffix != ".c" or len(lines) <= PREFIX_LINES:
-            continue
-        for number, line in enumerate(lines, 1):
-            found = STATIC.match(line)
-            if found and found[1].split("_")[0] not in path.stem.split("_"):
-                findings.append(f"{name}:{number}: {found[1]}")
+    for room in DONE if done is None else done:
+        paths = tap.c_files(top, room)
+        found = figures(paths)
+        for name, (least, most) in LIMITS.items():
+            value = found[name]
+            if name.startswith("median") and sum(p.suffix == ".c" for p in paths) <= FEW_SOURCES:
+                continue
+            if least is not None and round(value) < least:
+                findings.append(f"{room}: {name}: {value:.0f}, at least {least} wanted")
+            if most is not None and round(value) > most:
+                findings.append(f"{room}: {name}: {value:.0f}, at most {most} allowed")
     return findings
+
+
+def print_table(top, folders):
+    """One row a folder; without folders all of src and each folder of it that has sources."""
+    if not folders:
+        folders = ["src"] + sorted({str(path.parent.relative_to(top))
+                                    for path in tap.c_files(top, "src")})
+    rows = [(folder, figures(tap.c_files(top, folder))) for folder in folders]
+    names = list(rows[0][1])
+    for number, name in enumerate(names, 1):
+        print(f"{number:2} {name}")
+    print(f"{'':30}" + "".join(f"{number:>7}" for number in range(1, len(names) + 1)))
+    for folder, row in rows:
+        print(f"{folder:30}" + "".join(f"{row[name]:7.0f}" for name in names))
 
 
 def self_test(t):
@@ -104,23 +179,34 @@ def self_test(t):
         "src/base/a.c": function(99), "src/base/b.c": function(98)}), ["a.c:4: f: 101"])
     t.found("no harm in a reasoned function", tap.found_in(long_functions, {
         "src/base/a.c": function(200, f"/* {REASON}one table. */\n")}), [])
-    long, body = "/* c */\n" * 200, "(void)\n{\n}\n"
-    t.found("static functions without the file's prefix", tap.found_in(bare_statics, {
-        "src/coverage/report/coverage_text.c": long + f"static void row{body}static int *text_row{body}"
-                                                     f"static struct a *row_of{body}",
-        "src/coverage/report/short.c": f"static void row{body}",
-        "src/base/sort.c": long + f"static void sort_row{body}"}),
-        ["coverage_text.c:201: row", "coverage_text.c:207: row_of"])
+    once = "static int g(void)\n{\n    return 1;\n}\n\n"
+    deep = "static int h(void)\n{\n" + "".join("    " * d + "if (1)\n" for d in range(1, 6)) + \
+        "    " * 6 + "a++;\n}\n\n"
+    t.found("a room of shreds", tap.found_in(lambda top: shallow_rooms(top, ["src/a"]), {
+        **{f"src/a/{i}.c": "/* a */\n\n" + once + "int f(void)\n{\n    return g();\n}\n"
+           for i in range(3)}}), ["median lines of .c", "are comment", "below 60 lines", "called once"])
+    t.found("depth and want of comments", tap.found_in(
+        lambda top: shallow_rooms(top, ["src/a"]), {"src/a/a.c": deep * 20}),
+        ["comment: 0", "depth of statements: 5"])
+    whole = ("/* " + "a\n" * 60 + "*/\n") + (once + "int *p = g;\n") * 20
+    t.found("no harm in a deep room", tap.found_in(
+        lambda top: shallow_rooms(top, ["src/a"]), {"src/a/a.c": whole}), [])
 
 
 def main():
+    parser = argparse.ArgumentParser(description="Checks the shape of the sources.")
+    parser.add_argument("--table", nargs="*", metavar="FOLDER", help="print figures instead")
+    options = parser.parse_args()
+    if options.table is not None:
+        print_table(tap.ROOT, options.table)
+        return
     t = tap.Tap()
     self_test(t)
     t.clean(f"files have at most {FILE_LINES} lines", long_files(tap.ROOT))
     t.clean(f"folders have at most {FOLDER_FILES} sources", full_folders(tap.ROOT))
     t.clean("files open with a comment", bare_files(tap.ROOT))
     t.clean(f"functions have at most {FUNCTION_LINES} lines", long_functions(tap.ROOT))
-    t.clean("static functions of longer files carry the file's prefix", bare_statics(tap.ROOT))
+    t.clean("rooms that were made deep stay so", shallow_rooms(tap.ROOT))
     t.end()
 
 
