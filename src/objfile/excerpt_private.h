@@ -20,7 +20,8 @@ enum excerpt_function_bit {
     EXCERPT_STATIC = 1,
     EXCERPT_COMPRESSED = 2,
     EXCERPT_NAMESAKE = 4,
-    EXCERPT_FUNCTION_BITS = 7
+    EXCERPT_UNWIND_RANGE = 8,
+    EXCERPT_FUNCTION_BITS = 15
 };
 
 /* Bits of a place's first number, below its length. */

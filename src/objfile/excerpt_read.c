@@ -18,7 +18,7 @@ struct excerpt_read_function {
     uint64_t start, last;
     const char *name;
     uint32_t symbol;
-    bool is_static, is_compressed, has_namesake;
+    bool is_static, is_compressed, has_namesake, is_range;
 };
 
 struct excerpt_reader {
@@ -131,8 +131,9 @@ static void excerpt_read_functions(struct excerpt_reader *from)
         const char *name = excerpt_take_text(from);
         symbol += (uint32_t)excerpt_take_signed(from);
         uint64_t bits = excerpt_take(from);
-        from->in.failed |= !name || bits > EXCERPT_FUNCTION_BITS || start < end ||
-                           start + size < start || start + size == UINT64_MAX;
+        from->in.failed |= !name != ((bits & EXCERPT_UNWIND_RANGE) != 0) ||
+                           bits > EXCERPT_FUNCTION_BITS || start < end || start + size < start ||
+                           start + size == UINT64_MAX;
         vec_push(&from->functions,
                  ((struct excerpt_read_function){.start = start,
                                                  .last = start + size,
@@ -140,7 +141,8 @@ static void excerpt_read_functions(struct excerpt_reader *from)
                                                  .symbol = symbol,
                                                  .is_static = bits & EXCERPT_STATIC,
                                                  .is_compressed = (bits & EXCERPT_COMPRESSED) != 0,
-                                                 .has_namesake = (bits & EXCERPT_NAMESAKE) != 0}));
+                                                 .has_namesake = (bits & EXCERPT_NAMESAKE) != 0,
+                                                 .is_range = (bits & EXCERPT_UNWIND_RANGE) != 0}));
         end = start + size + 1;
     }
 }
@@ -230,7 +232,10 @@ static void excerpt_put_functions(struct excerpt_reader *from)
 {
     struct object *o = from->o;
     struct excerpt *x = o->excerpt;
-    size_t len = 0, all = from->functions.len;
+    size_t len = 0, symbols = 0, all = from->functions.len;
+    o->unwind_ranges = ARENA_NEW(&o->arena, struct object_range, all);
+    o->unwind_ranges_len = 0;
+    o->unwind_ranges_read = true;
     x->starts = ARENA_NEW(&o->arena, uint64_t, all);
     x->lasts = ARENA_NEW(&o->arena, uint64_t, all);
     x->names = ARENA_NEW(&o->arena, const char *, all);
@@ -243,8 +248,12 @@ static void excerpt_put_functions(struct excerpt_reader *from)
             continue;
         x->starts[len] = f->start;
         x->lasts[len] = f->last;
-        x->names[len] = f->name;
-        o->symbols[len++] =
+        x->names[len++] = f->name;
+        if (f->is_range) {
+            o->unwind_ranges[o->unwind_ranges_len++] = (struct object_range){f->start, f->last + 1};
+            continue;
+        }
+        o->symbols[symbols++] =
             (struct object_symbol){.name = f->name,
                                    .address = f->start,
                                    .size = f->last - f->start + 1,
@@ -254,9 +263,10 @@ static void excerpt_put_functions(struct excerpt_reader *from)
                                    .is_compressed = f->is_compressed,
                                    .has_namesake = f->has_namesake};
     }
-    x->functions_len = o->symbols_len = len;
-    if (len)
-        qsort(o->symbols, len, sizeof *o->symbols, excerpt_by_symbol);
+    x->functions_len = len;
+    o->symbols_len = symbols;
+    if (symbols)
+        qsort(o->symbols, symbols, sizeof *o->symbols, excerpt_by_symbol);
     for (size_t i = 0; i < len; i++)
         o->symbols[i].section = 1;
 }

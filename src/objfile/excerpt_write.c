@@ -189,11 +189,12 @@ static void excerpt_put_functions(struct excerpt_making *m, const struct excerpt
         const struct excerpt_function *f = &r->functions[i];
         excerpt_put(m->w, f->start - end);
         excerpt_put(m->w, f->last - f->start);
-        excerpt_put(m->w, excerpt_text(m, f->name));
+        excerpt_put(m->w, excerpt_text(m, f->is_unwind_range ? NULL : f->name));
         excerpt_put_signed(m->w, (int64_t)f->symbol - symbol);
         excerpt_put(m->w, (f->is_static ? EXCERPT_STATIC : 0) |
                               (f->is_compressed ? EXCERPT_COMPRESSED : 0) |
-                              (f->has_namesake ? EXCERPT_NAMESAKE : 0));
+                              (f->has_namesake ? EXCERPT_NAMESAKE : 0) |
+                              (f->is_unwind_range ? EXCERPT_UNWIND_RANGE : 0));
         end = f->last + 1;
         symbol = f->symbol;
     }
@@ -311,9 +312,10 @@ void excerpt_rewrite(struct writer *w, struct object *o)
     const struct excerpt *x = o->excerpt;
     struct arena scratch = {0};
     struct excerpt_function *functions =
-        ARENA_NEW(&scratch, struct excerpt_function, o->symbols_len);
+        ARENA_NEW(&scratch, struct excerpt_function, x->functions_len);
     struct excerpt_range *ranges = ARENA_NEW(&scratch, struct excerpt_range, x->places_len);
-    size_t len = 0;
+    size_t len = 0, ranges_len, all = o->symbols_len;
+    const struct object_range *unwind = object_unwind_ranges(o, &ranges_len);
     for (uint32_t i = 0; i < o->symbols_len; i++) {
         const struct object_symbol *s = &o->symbols[i];
         functions[i] = (struct excerpt_function){.start = s->address,
@@ -324,13 +326,16 @@ void excerpt_rewrite(struct writer *w, struct object *o)
                                                  .is_compressed = s->is_compressed,
                                                  .has_namesake = s->has_namesake};
     }
-    if (o->symbols_len)
-        qsort(functions, o->symbols_len, sizeof *functions, excerpt_by_start);
+    for (size_t i = 0; i < ranges_len; i++)
+        functions[all++] = (struct excerpt_function){
+            .start = unwind[i].low, .last = unwind[i].high - 1, .is_unwind_range = true};
+    if (all)
+        qsort(functions, all, sizeof *functions, excerpt_by_start);
     for (size_t i = 0; i < x->places_len; i++)
         if (len && ranges[len - 1].high == x->places[i].start)
             ranges[len - 1].high = x->places[i].end;
         else
             ranges[len++] = (struct excerpt_range){x->places[i].start, x->places[i].end, 1};
-    excerpt_write(w, o, &(struct excerpt_request){functions, o->symbols_len, ranges, len, 0});
+    excerpt_write(w, o, &(struct excerpt_request){functions, all, ranges, len, 0});
     arena_deinit(&scratch);
 }

@@ -179,6 +179,18 @@ class Alone(Case):
         (self.dir / "moved").unlink()
         self.assert_same(self.reports(), inside, "deleted")
 
+    def test_without_symbols(self):
+        """Of a stripped program, the ranges of its unwind tables are inside."""
+        self.build("-fasynchronous-unwind-tables")
+        self.recording()
+        subprocess.run(["strip", self.program], check=True)
+        outside = self.reports()
+        self.assertIn("1 still without, as prog", self.complete(status=1))
+        self.assert_same(self.reports(), outside, "out of the recording as out of the file")
+        self.assertRegex(outside["flat @"][1].decode(), r"\[0x[0-9a-f]+\] \(prog\)")
+        self.program.unlink()
+        self.assert_same(self.reports(), outside, "deleted")
+
     def test_no_file_is_opened(self):
         """With the objects' names in the recording, nothing asks for the files."""
         if not shutil.which("strace"):

@@ -224,7 +224,8 @@ void excerpt_make(struct writer *w, const struct excerpt_needs *n, uint32_t obje
                                           .symbol = f.at[i].symbol,
                                           .is_static = f.at[i].is_static,
                                           .is_compressed = function_is_compressed(&f, i, file),
-                                          .has_namesake = has_namesake[i]};
+                                          .has_namesake = has_namesake[i],
+                                          .is_unwind_range = f.at[i].is_unwind_range};
     excerpt_write(
         w, file, &(struct excerpt_request){functions, len, ranges.all.at, ranges.all.len, most_ns});
     vec_free(&ranges.all);
