@@ -49,6 +49,7 @@ void collector_free(struct collector *c)
     vec_free(&c->inner);
     vec_free(&c->threads);
     vec_free(&c->events);
+    vec_free(&c->totals);
     vec_free(&c->losses);
     vec_free(&c->stops);
     vec_free(&c->marks);
@@ -67,7 +68,13 @@ uint32_t collector_add_event(struct collector *c, const char *name, enum run_eve
                                             .unit = unit,
                                             .period = period,
                                             .user_only = user_only});
+    vec_push(&c->totals, 0);
     return (uint32_t)c->events.len - 1;
+}
+
+void collector_event_total(struct collector *c, uint32_t event, uint64_t total)
+{
+    c->totals.at[event] = total;
 }
 
 static uint64_t collector_since_start(const struct collector *c, uint64_t at_ns)

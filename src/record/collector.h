@@ -145,6 +145,10 @@ void collector_look(struct collector *c, const struct collector_sample *s,
 /* What the weights of young samples are multiplied by at the end: the time that they stand for is
  * known exactly, their sum on average only. */
 void collector_scale_young(struct collector *c, double factor);
+
+/* How much of an event there was by the kernel's counter: at the end its samples share that out. */
+void collector_event_total(struct collector *c, uint32_t event, uint64_t total);
+
 /* The place of a sample, found while the stack is there, for samples that are counted later or
  * never: a wait's length is known at its end. Good for as long as the collector. */
 struct collector_place {

@@ -121,12 +121,45 @@ static void finish_symbols(struct collector *c, struct run *out)
         qsort(out->symbols.at, out->symbols.len, sizeof *out->symbols.at, finish_by_place);
 }
 
+#define TOO_FEW "too few for a sample, so that nothing says where they were"
+
+/* Samples say where, the counter how many: each sample stands for its part of the sum. */
+static void finish_totals(struct collector *c, struct run *out)
+{
+    struct arena scratch = {0};
+    uint64_t *sampled = ARENA_NEW(&scratch, uint64_t, c->events.len);
+    uint64_t *passed = ARENA_NEW(&scratch, uint64_t, c->events.len);
+    uint64_t *given = ARENA_NEW(&scratch, uint64_t, c->events.len);
+    for (size_t i = 0; i < out->samples.len; i++)
+        if (out->samples.at[i].event < c->events.len)
+            sampled[out->samples.at[i].event] += out->samples.at[i].weight;
+    for (size_t i = 0; i < out->samples.len; i++) {
+        struct run_sample *s = &out->samples.at[i];
+        uint64_t total = s->event < c->events.len ? c->totals.at[s->event] : 0;
+        if (!total || !s->weight)
+            continue;
+        passed[s->event] += s->weight;
+        double part = (double)passed[s->event] / (double)sampled[s->event];
+        uint64_t so_far =
+            passed[s->event] == sampled[s->event] ? total : (uint64_t)((double)total * part);
+        s->weight = so_far - given[s->event];
+        given[s->event] = so_far;
+    }
+    for (uint32_t i = 0; i < c->events.len; i++)
+        if (c->totals.at[i] && !sampled[i])
+            vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, c->totals.at[i], 0,
+                                                     arena_printf(&out->arena, "%s: %s",
+                                                                  c->events.at[i].name, TOO_FEW)});
+    arena_deinit(&scratch);
+}
+
 void collector_finish(struct collector *c, uint64_t end_ns, struct run *out)
 {
     c->kernel_unseen =
         tally_node(&c->tally, tally_node(&c->tally, RUN_ROOT, c->cut, RUN_CUT_NO_STACK), c->kernel,
                    RUN_KERNEL_UNKNOWN);
     tally_copy(&c->tally, c->young_factor, out);
+    finish_totals(c, out);
     finish_objects(c, out);
     finish_symbols(c, out);
     for (size_t i = 0; i < c->processes.len; i++) {

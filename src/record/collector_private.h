@@ -66,6 +66,7 @@ struct collector {
     VEC(struct collected_process) inner; /* of the same numbers */
     VEC(struct run_thread) threads;
     VEC(struct run_event) events;
+    VEC(uint64_t) totals; /* per event; 0: not known */
     VEC(struct collected_loss) losses;
     VEC(struct collected_stop) stops;
     VEC(struct run_mark) marks;

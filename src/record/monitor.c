@@ -346,6 +346,19 @@ static uint64_t monitor_sampled_ns(const struct run *r)
     return sum;
 }
 
+#define NOT_WAITED_FOR                                                                           \
+    "CPU time of child processes for which nobody waited (SIGCHLD ignored, or the parent ended " \
+    "first): the kernel's account of the program does not have it, its counters and samples do"
+
+static void monitor_tell_unaccounted(struct run *out)
+{
+    uint64_t ns = run_unaccounted_ns(out);
+    if (ns)
+        vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, 1, ns,
+                                                 arena_copy(&out->arena, NOT_WAITED_FOR,
+                                                            strlen(NOT_WAITED_FOR))});
+}
+
 /* Names what the kernel's counters have and no sample does, where it is more than chance: a clock's
  * last period is not over. Looks by ptrace weigh what the thread has used. */
 static void monitor_account(struct run *out)
@@ -357,7 +370,10 @@ static void monitor_account(struct run *out)
         period = out->method == RUN_METHOD_PTRACE ? LOOKS_CHANCE_NS : out->events.at[0].period;
     }
     for (size_t i = 0; i < out->losses.len; i++)
-        seen += out->losses.at[i].kind == RUN_LOST_KERNEL ? 0 : out->losses.at[i].ns;
+        seen +=
+            out->losses.at[i].kind == RUN_LOST_KERNEL || out->losses.at[i].kind == RUN_LOST_OTHER
+                ? 0
+                : out->losses.at[i].ns;
     uint64_t all = run_used_ns(out);
     if (!period || all <= seen || all - seen < all / 200 + 3 * period)
         return;
@@ -409,6 +425,7 @@ static void monitor_describe(struct monitor *m, struct run *out)
     if (monitor_processor(processor, sizeof processor))
         vec_push(&out->texts, (struct run_text){"processor", arena_copy(&out->arena, processor,
                                                                         strlen(processor))});
+    monitor_tell_unaccounted(out);
     if (getcwd(directory, sizeof directory))
         vec_push(&out->texts, (struct run_text){"directory", arena_copy(&out->arena, directory,
                                                                         strlen(directory))});

@@ -34,14 +34,14 @@ uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t 
 
 /* --- slices ---------------------------------------------------------------------------------- */
 
-static bool is_one_place(const struct run_sample *l, const struct run_sample *r)
+static bool tally_is_one_place(const struct run_sample *l, const struct run_sample *r)
 {
     return l->slice == r->slice && l->thread == r->thread && l->event == r->event &&
            l->node == r->node;
 }
 
 /* By slice, thread, event and node. */
-static void sort_by_place(struct run_sample *at, size_t len)
+static void tally_sort_by_place(struct run_sample *at, size_t len)
 {
     struct arena scratch = {0};
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
@@ -62,13 +62,13 @@ static void sort_by_place(struct run_sample *at, size_t len)
 }
 
 /* Sorts, and adds up what has one place. */
-static size_t sum_up(struct run_sample *at, size_t len)
+static size_t tally_add_up(struct run_sample *at, size_t len)
 {
     size_t kept = 0;
     if (len)
-        sort_by_place(at, len);
+        tally_sort_by_place(at, len);
     for (size_t i = 0; i < len; i++) {
-        if (kept && is_one_place(&at[kept - 1], &at[i])) {
+        if (kept && tally_is_one_place(&at[kept - 1], &at[i])) {
             at[kept - 1].weight += at[i].weight;
             if (__builtin_add_overflow(at[kept - 1].count, at[i].count, &at[kept - 1].count))
                 at[kept - 1].count = UINT32_MAX; /* of imports, which count otherwise */
@@ -79,7 +79,7 @@ static size_t sum_up(struct run_sample *at, size_t len)
     return kept;
 }
 
-static void close_slice(struct tally *t)
+static void tally_close_slice(struct tally *t)
 {
     for (size_t i = 0; i < t->open.len; i++)
         vec_push(&t->closed, t->open.at[i]);
@@ -89,21 +89,21 @@ static void close_slice(struct tally *t)
 }
 
 /* Makes slices twice as long. */
-static void halve(struct tally *t)
+static void tally_halve(struct tally *t)
 {
     t->slice_ns *= 2;
     for (size_t i = 0; i < t->closed.len; i++)
         t->closed.at[i].slice /= 2;
-    t->closed.len = sum_up(t->closed.at, t->closed.len);
+    t->closed.len = tally_add_up(t->closed.at, t->closed.len);
 }
 
-static void go_to(struct tally *t, uint64_t at_ns)
+static void tally_go_to(struct tally *t, uint64_t at_ns)
 {
     if (at_ns / t->slice_ns <= t->slice)
         return;
-    close_slice(t);
+    tally_close_slice(t);
     while (at_ns / t->slice_ns >= TALLY_SLICES)
-        halve(t);
+        tally_halve(t);
     t->slice = (uint32_t)(at_ns / t->slice_ns);
 }
 
@@ -111,7 +111,7 @@ void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event,
                uint64_t weight)
 {
     bool is_new;
-    go_to(t, at_ns);
+    tally_go_to(t, at_ns);
     uint32_t place = map_index(&t->open_of, map_two(thread, event), node, t->open.len, &is_new);
     if (is_new)
         vec_push(&t->open, (struct run_sample){
@@ -121,12 +121,12 @@ void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event,
 }
 
 /* Many threads that wait have a row each in every slice. */
-static void make_room(struct tally *t)
+static void tally_make_room(struct tally *t)
 {
     if (t->closed.len < t->most)
         return;
-    close_slice(t);
-    halve(t);
+    tally_close_slice(t);
+    tally_halve(t);
     t->slice /= 2;
     t->most = 2 * t->closed.len > MOST_LASTING ? 2 * t->closed.len : MOST_LASTING;
 }
@@ -134,8 +134,8 @@ static void make_room(struct tally *t)
 void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t thread,
                     uint32_t event, uint32_t node, uint64_t weight)
 {
-    make_room(t);
-    go_to(t, to_ns);
+    tally_make_room(t);
+    tally_go_to(t, to_ns);
     uint64_t last = to_ns / t->slice_ns, given = 0;
     for (uint64_t slice = from_ns / t->slice_ns; slice < last && from_ns < to_ns; slice++) {
         uint64_t until = (slice + 1) * t->slice_ns - from_ns;
@@ -162,7 +162,7 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
 {
     size_t kept = 0;
     uint64_t forgotten = 0;
-    close_slice(t);
+    tally_close_slice(t);
     for (size_t i = 0; i < t->closed.len; i++) {
         const struct run_sample *s = &t->closed.at[i];
         if (!is_of(s->thread, context))
@@ -176,7 +176,7 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
 
 void tally_sum_up(struct run *out)
 {
-    out->samples.len = sum_up(out->samples.at, out->samples.len);
+    out->samples.len = tally_add_up(out->samples.at, out->samples.len);
 }
 
 void tally_copy(const struct tally *t, double young_factor, struct run *out)
@@ -193,7 +193,7 @@ void tally_copy(const struct tally *t, double young_factor, struct run *out)
             s->weight = (uint64_t)((double)s->weight * young_factor + 0.5);
         s->event &= ~TALLY_YOUNG;
     }
-    out->samples.len = sum_up(out->samples.at, len);
+    out->samples.len = tally_add_up(out->samples.at, len);
     out->slice_ns = t->slice_ns;
     vec_reserve(&out->nodes, t->nodes.len);
     memcpy(out->nodes.at, t->nodes.at, t->nodes.len * sizeof *t->nodes.at);

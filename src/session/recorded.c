@@ -470,8 +470,10 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     for (size_t i = 0; i < r->run.losses.len; i++) {
         const struct run_loss *l = &r->run.losses.at[i];
         if (l->kind == RUN_LOST_OTHER)
-            vec_push(&r->notes,
-                     arena_printf(&r->arena, "recorder: %s (%" PRIu64 ")", l->text, l->count));
+            vec_push(&r->notes, l->ns ? arena_printf(&r->arena, "recorder: %s (%.3f s)", l->text,
+                                                     (double)l->ns / 1e9)
+                                      : arena_printf(&r->arena, "recorder: %s (%" PRIu64 ")",
+                                                     l->text, l->count));
     }
 }
 

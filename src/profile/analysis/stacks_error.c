@@ -21,7 +21,7 @@
 
 #include <math.h>
 
-enum { LEAST = 3 };
+enum { LEAST = 4 };
 
 struct row {
     uint32_t node;

@@ -236,11 +236,15 @@ struct run_cpu {
 struct run_cpu run_cpu(const struct run *r);
 
 /* CPU time of all processes: what the accounts of those that were waited for have, and of the
- * others the counters. */
+ * others the counters; or what the counter of all has, if that is more. */
 uint64_t run_used_ns(const struct run *r);
 
 /* The most memory that one process had resident; 0: not known. */
 uint64_t run_peak_bytes(const struct run *r);
+
+/* What of it is in nobody's account, far beyond what accounts and counters differ by: of children
+ * for which nobody waited. 0: none, or it cannot be told. */
+uint64_t run_unaccounted_ns(const struct run *r);
 
 /* Whether indices are in range, parents before children, slices sane: what readers check and
  * writers promise. On failure *e says what. */

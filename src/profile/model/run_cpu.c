@@ -1,7 +1,8 @@
 /* What CPU time a run's processes had, by the accounts that the kernel gives to who waits for them,
  * and where nobody waited, by its counters.
  *
- * Counters run on while the machine's host runs something else; accounts do not. */
+ * Counters run on while the machine's host runs something else; accounts do not. Accounts lack
+ * children for which nobody waited: SIGCHLD was ignored, or their parent was gone. */
 #include "base/map.h"
 #include "profile/model/run.h"
 
@@ -48,5 +49,19 @@ uint64_t run_used_ns(const struct run *r)
 {
     uint64_t waited = r->user_ns + r->system_ns;
     struct run_cpu counted = run_cpu(r);
-    return (waited ? waited : counted.others_ns) + counted.orphans_ns;
+    uint64_t accounts = (waited ? waited : counted.others_ns) + counted.orphans_ns;
+    uint64_t counters = counted.others_ns + counted.orphans_ns;
+    counters = counters > r->cpu_ns ? counters : r->cpu_ns;
+    return accounts > counters ? accounts : counters;
+}
+
+uint64_t run_unaccounted_ns(const struct run *r)
+{
+    enum { TICKS_NS = 12 * 1000 * 1000 };
+    uint64_t waited = r->user_ns + r->system_ns;
+    struct run_cpu counted = run_cpu(r);
+    uint64_t all = counted.others_ns + counted.orphans_ns;
+    all = all > r->cpu_ns ? all : r->cpu_ns;
+    bool is_more = waited && r->processes.len > 1 && all > waited + waited / 10 + TICKS_NS;
+    return is_more ? all - waited : 0;
 }

@@ -322,6 +322,7 @@ static void perf_read_counters(struct perf_source *s)
 {
     s->result->cpu_ns = 0;
     s->tells_lost = true;
+    memset(s->totals, 0, s->asked * sizeof *s->totals);
     for (size_t i = 0; i < s->events.len; i++) {
         uint64_t count[2] = {0};
         const struct perf_event *event = &s->events.at[i];
@@ -329,6 +330,8 @@ static void perf_read_counters(struct perf_source *s)
             continue;
         if (event->choice == s->tasks && s->choices.at[0].is_clock)
             s->result->cpu_ns += count[0];
+        if (event->choice < s->asked && s->choices.at[event->choice].unit == RUN_UNIT_COUNT)
+            s->totals[event->choice] += count[0];
         if (event->choice != 0)
             continue;
         s->tells_lost &= event->tells_lost;
@@ -406,6 +409,8 @@ static void perf_finish(struct source *source, uint64_t now_ns)
     if (s->waits)
         waits_finish(s->waits, now_ns);
     perf_read_counters(s);
+    for (uint32_t i = 0; i < s->asked && !s->options.no_follow; i++)
+        collector_event_total(s->collector, i, s->totals[i]);
     perf_tell_attached(s);
     perf_scale_told(s);
     perf_tell_lost(s);
@@ -432,6 +437,7 @@ static void perf_free(struct source *source)
     perf_close(s);
     waits_free(s->waits);
     vec_free(&s->choices);
+    free(s->totals);
     for (size_t i = 0; i < s->periods.len; i++)
         periods_deinit(&s->periods.at[i]);
     map_deinit(&s->thread_of);
@@ -502,6 +508,10 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     *result = (struct perf_source_result){0};
     for (size_t i = 0; i < events_len; i++)
         vec_push(&s->choices, events[i]);
+    s->asked = (uint32_t)events_len;
+    s->totals = calloc(events_len + 1, sizeof *s->totals);
+    if (!s->totals)
+        memory_exhausted(events_len * sizeof *s->totals);
     s->wake_fd = epoll_create1(EPOLL_CLOEXEC);
     s->first_tid = o->is_attached ? (uint32_t)o->program : 0;
     if (s->wake_fd < 0 || !perf_open_all(s, e)) {

@@ -50,6 +50,8 @@ struct perf_source {
     struct source_options options;
     struct perf_source_result *result;
     VEC(struct event_choice) choices; /* those asked for, and what waits need */
+    uint32_t asked;                   /* how many of them were asked for */
+    uint64_t *totals;                 /* of each of these, where it is no clock: what there was */
     struct perf_layout layout;
     VEC(struct perf_event) events;
     VEC(struct perf_ring) rings; /* PERF_RINGS of each CPU; the reader's */

@@ -113,6 +113,8 @@ void run_summarize(struct run_summary *s, const struct run *r, const struct run_
     s->has_cpu = is_cpu && !chosen && s->cpu_ns;
     if (s->has_cpu)
         s->accounted_ns = ran_ns(r, c);
+    if (s->cpu_ns < s->accounted_ns) /* the last periods of clocks are not over */
+        s->cpu_ns = s->accounted_ns;
     if (r->stacks)
         s->whole = (double)r->whole / (double)r->stacks;
     list_programs(s, c, a);
