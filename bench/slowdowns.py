@@ -93,7 +93,7 @@ def build(folder, percent, loops_per_percent):
     subprocess.run(["gcc", "-O2", "-g", "-S", "-o", "prog.s", "prog.c"], cwd=folder, check=True)
     assembly = (folder / "prog.s").read_text()
     (folder / "prog.s").write_text(slowed(assembly, round(percent * loops_per_percent)))
-    subprocess.run(["gcc", "-o", "prog", "prog.s"], cwd=folder, check=True)
+    subprocess.run(["gcc", "-static", "-o", "prog", "prog.s"], cwd=folder, check=True)
     return folder / "prog"
 
 
@@ -121,6 +121,7 @@ def record(monarc, perf, program, out):
     run.folder = out.with_suffix(".monarc")
     done = subprocess.run([monarc, "run", "-o", run.folder, program], check=True,
                           capture_output=True, text=True)
+    run.cpu = float(re.search(r"(?m)^\d+\.\d{6} (\d+\.\d{6})$", done.stderr)[1])
     run.own = float(re.search(r"(?m)^(\d+\.\d{6}) \d+\.\d{6}$", done.stderr)[1])
     start = time.perf_counter()
     times(program)
@@ -213,9 +214,11 @@ def main():
             for run in (run for pool in pools.values() for run in pool):
                 run.shares = perf_shares(perf, run.perf)
         base = statistics.median(r.own for r in pools[0])
-        spread = [r.elapsed for r in pools[0]]
-        print(f"pool of {len(spread)} runs of {statistics.mean(spread):.3f} s, s.d. "
-              f"{100 * statistics.stdev(spread) / statistics.mean(spread):.1f} %\n")
+        for what in "cpu", "elapsed":
+            spread = [getattr(r, what) for r in pools[0]]
+            print(f"{what}: {len(spread)} runs of {statistics.mean(spread):.3f} s, s.d. "
+                  f"{100 * statistics.stdev(spread) / statistics.mean(spread):.1f} %")
+        print()
         print("| target slower by (measured) | runs a side | monarc: function | monarc: whole | "
               "perf diff: a point | mean ± s.d. |\n|---|--:|--:|--:|--:|--:|")
         for percent in SLOWER:
