@@ -1,6 +1,8 @@
 /* Reading /proc/PID/task/TID. Refuses to guess: what cannot be read is said to be gone. */
 #include "record/proc_threads.h"
 
+#include "base/hash.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -117,6 +119,13 @@ bool proc_thread_runs(struct proc_thread *t, pid_t pid, pid_t tid, bool keep)
     return !strncmp(text, "running", 7);
 }
 
+uint64_t proc_thread_call(struct proc_thread *t, pid_t pid, pid_t tid, bool keep)
+{
+    char text[192];
+    size_t len = proc_read_again(&t->syscall, pid, tid, "syscall", keep, text, sizeof text);
+    return len && text[0] >= '0' && text[0] <= '9' ? hash_bytes(text, len) | 1 : 0;
+}
+
 bool proc_list_threads(pid_t pid, struct proc_tids *out)
 {
     char path[PATH_BYTES];
@@ -181,6 +190,15 @@ bool proc_ignores_signal(pid_t tid, int number)
         number == SIGCHLD || number == SIGURG || number == SIGWINCH || number == SIGCONT;
     return (strtoull(ignored, NULL, 16) & bit) ||
            (by_default && !(strtoull(caught, NULL, 16) & bit));
+}
+
+bool proc_has_filter(pid_t tid)
+{
+    char text[STATUS_BYTES];
+    if (!proc_read(tid, tid, "status", text, sizeof text))
+        return false;
+    const char *mode = proc_status_value(text, "\nSeccomp:");
+    return mode && strtol(mode, NULL, 10) != 0;
 }
 
 uint64_t proc_process_cpu(pid_t pid)

@@ -31,6 +31,10 @@ bool proc_thread_times(struct proc_thread *t, pid_t pid, pid_t tid, bool keep,
 /* Whether it runs or could run, rather than sleep or be stopped. */
 bool proc_thread_runs(struct proc_thread *t, pid_t pid, pid_t tid, bool keep);
 
+/* Tells the calls that it sleeps in apart, by number, arguments and place; 0: it runs, or that is
+ * not known. */
+uint64_t proc_thread_call(struct proc_thread *t, pid_t pid, pid_t tid, bool keep);
+
 /* The CPU it runs on, or ran on last; -1: not known. */
 int proc_thread_place(pid_t pid, pid_t tid);
 
@@ -57,6 +61,9 @@ void proc_thread_name(pid_t pid, pid_t tid, char name[PROC_NAME_BYTES]);
 
 /* Whether a signal is ignored, by request or by default. */
 bool proc_ignores_signal(pid_t tid, int number);
+
+/* Whether a filter of system calls is installed (seccomp). */
+bool proc_has_filter(pid_t tid);
 
 /* The CPU time of all threads of a process, ended ones included; 0 if it is gone. */
 uint64_t proc_process_cpu(pid_t pid);

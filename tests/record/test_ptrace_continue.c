@@ -86,6 +86,13 @@ static struct traced stop_in_write(void)
     return t;
 }
 
+/* The stop was ours: the call goes on. */
+static void begin_rest(struct ptrace_rest *rest, pid_t pid)
+{
+    assert_true(ptrace_rest_begin(rest, &(struct ptrace_cut){.pid = pid, .tid = pid}));
+    assert_int_equal(ptrace(PTRACE_SYSCALL, pid, 0, 0), 0);
+}
+
 /* What came through the pipe, compared with what was written. */
 static size_t read_all(int from)
 {
@@ -113,7 +120,7 @@ static void the_program_gets_the_sum(void **state)
     struct ptrace_rest rest = {0};
     int status, stops = 0;
     (void)state;
-    assert_true(ptrace_rest_begin(&rest, t.pid));
+    begin_rest(&rest, t.pid);
     assert_int_equal(rest.tid, t.pid);
     assert_true(rest.done > 0 && rest.done < ALL);
     pid_t helper = fork(); /* reads while we wait for the writer */
@@ -122,6 +129,8 @@ static void the_program_gets_the_sum(void **state)
     while (rest.tid) {
         assert_int_equal(waitpid(t.pid, &status, __WALL), t.pid);
         assert_true(ptrace_rest_stopped(&rest, status));
+        if (rest.tid)
+            assert_int_equal(ptrace(PTRACE_SYSCALL, t.pid, 0, 0), 0);
         stops++;
     }
     assert_int_equal(stops, 2); /* into the call, and out of it */
@@ -139,7 +148,7 @@ static void it_can_be_undone_before_it_begins(void **state)
     int status;
     (void)state;
     kill(t.pid, SIGWINCH);
-    assert_true(ptrace_rest_begin(&rest, t.pid));
+    begin_rest(&rest, t.pid);
     assert_int_equal(waitpid(t.pid, &status, __WALL), t.pid);
     assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGWINCH);
     assert_false(ptrace_rest_stopped(&rest, status));
@@ -159,9 +168,10 @@ static void a_signal_ends_the_rest(void **state)
     uint8_t some[4096];
     int status;
     (void)state;
-    assert_true(ptrace_rest_begin(&rest, t.pid));
+    begin_rest(&rest, t.pid);
     assert_int_equal(waitpid(t.pid, &status, __WALL), t.pid);
     assert_true(ptrace_rest_stopped(&rest, status)); /* it is in the call */
+    assert_int_equal(ptrace(PTRACE_SYSCALL, t.pid, 0, 0), 0);
     assert_int_equal(read(t.reader, some, sizeof some), sizeof some);
     for (int i = 0; i < 20; i++) /* it fills the room */
         nap();
@@ -193,7 +203,7 @@ static void others_are_left_alone(void **state)
                 nap();
             assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, 0, 0), 0);
             assert_int_equal(waitpid(pid, &status, __WALL), pid);
-            assert_false(ptrace_rest_begin(&rest, pid));
+            assert_false(ptrace_rest_begin(&rest, &(struct ptrace_cut){.pid = pid, .tid = pid}));
             assert_int_equal(rest.tid, 0);
         }
         kill(pid, SIGKILL);

@@ -1,154 +1,187 @@
 /* Making the rest of a call: the same instruction again, with other arguments, between two stops.
  *
- * Only calls whose second part does what the first would have gone on to do are touched: another
- * read() from a pipe could wait for bytes that nobody sends. x86-64 alone: elsewhere the number of
- * the call is not known at its end, and nothing is done. */
+ * A stop of ours ends a call in one of four ways (ptrace_form.c says which call in which):
+ *
+ *   a result that is whole              nothing to do
+ *   an error of the ERESTART family     the kernel makes the call again
+ *   EINTR, and nothing was done         the call is made again, with what is left of its time limit
+ *   less than was asked for             the rest is made, and the sum is the result
+ *
+ * The thread runs the instruction again and stops on its way into the call and out of it; in
+ * between nobody stops it. Then it has its arguments back, and the memory below its stack that held
+ * some of them. If a signal comes that the program handles, it finds the call as far as it got, as
+ * it would have without us. Calls that wait without a limit need no watching: the kernel is told
+ * that they ended with ERESTARTNOHAND, and makes them again unless a handler runs.
+ *
+ * Where a filter is installed (seccomp), it may not know restart_syscall(), which the kernel uses
+ * for poll(), nanosleep() and futex(), and end the program: there such calls are made again by
+ * their own numbers. */
 #include "record/ptrace/ptrace_continue.h"
 
+#include "record/clocks.h"
+#include "record/proc_threads.h"
+
+#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/sysmacros.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 
-#if defined(__x86_64__)
+enum { MOST_TRIES = 1000 };
 
-/* Which argument is the address that moves on, or none; and which is the length. */
-struct rest_form {
-    unsigned long long *address, *length;
-};
+/* --- beginning ------------------------------------------------------------------------------- */
 
-/* /dev/zero, /dev/random and /dev/urandom: a short read of them has no other cause. */
-static bool rest_is_endless(pid_t tid, int fd)
+static uint64_t rest_left_ns(const struct ptrace_rest *rest)
 {
-    char path[64];
-    struct stat file;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)tid, fd);
-    return !stat(path, &file) && S_ISCHR(file.st_mode) && major(file.st_rdev) == 1 &&
-           (minor(file.st_rdev) == 5 || minor(file.st_rdev) == 8 || minor(file.st_rdev) == 9);
+    uint64_t now = clock_now();
+    if (rest->deadline_ns == UINT64_MAX)
+        return UINT64_MAX;
+    return rest->deadline_ns > now ? rest->deadline_ns - now : 0;
 }
 
-/* pread() and pwrite() go on at another place of the file, too; files are not cut short. */
-static bool rest_form(struct user_regs_struct *r, pid_t tid, struct rest_form *out)
+static void rest_put_scratch(struct ptrace_rest *rest)
 {
-    switch (r->orig_rax) {
-    case SYS_read:
-        *out = (struct rest_form){&r->rsi, &r->rdx};
-        return rest_is_endless(tid, (int)r->rdi);
-    case SYS_write: *out = (struct rest_form){&r->rsi, &r->rdx}; return true;
-    case SYS_sendto: *out = (struct rest_form){&r->rsi, &r->rdx}; return r->r8 == 0;
-    case SYS_getrandom: *out = (struct rest_form){&r->rdi, &r->rsi}; return true;
-    case SYS_sendfile: *out = (struct rest_form){NULL, &r->r10}; return true;
-    default: return false;
+    if (rest->scratch.is_used)
+        ptrace_memory_write(rest->tid, rest->scratch.at, rest->scratch.bytes, FORM_SCRATCH_BYTES);
+    rest->scratch.is_used = false;
+}
+
+/* Sets the thread up to make what is left; false: nothing is, or it cannot. */
+static bool rest_try(struct ptrace_rest *rest)
+{
+    uint64_t arguments[CALL_ARGUMENTS];
+    struct form_scratch next;
+    rest->has_entered = false;
+    memset(&next, 0, sizeof next);
+    if (++rest->tries > MOST_TRIES || !form_rest(rest->form, &rest->call, rest->tid, rest->done,
+                                                 rest_left_ns(rest), arguments, &next))
+        return false;
+    if (next.is_used) {
+        struct form_scratch *kept = &rest->scratch;
+        kept->at = next.at;
+        if (!ptrace_memory_read(rest->tid, next.at, kept->bytes, FORM_SCRATCH_BYTES) ||
+            !ptrace_memory_write(rest->tid, next.at, next.bytes, FORM_SCRATCH_BYTES))
+            return false;
+        kept->is_used = true;
     }
-}
-
-static bool rest_has_instruction(pid_t tid, uint64_t pc)
-{
-    uint8_t code[2] = {0};
-    struct iovec to = {code, sizeof code}, from = {(void *)(uintptr_t)(pc - 2), sizeof code};
-    return process_vm_readv(tid, &to, 1, &from, 1, 0) == sizeof code && code[0] == 0x0f &&
-           code[1] == 0x05;
-}
-
-bool ptrace_rest_begin(struct ptrace_rest *rest, pid_t tid)
-{
-    enum { USER_CODE_64 = 0x33 };
-    struct user_regs_struct r, before;
-    struct rest_form form;
-    if (ptrace(PTRACE_GETREGS, tid, 0, &r) || r.cs != USER_CODE_64 || (long long)r.rax <= 0 ||
-        (long long)r.orig_rax < 0)
-        return false;
-    before = r;
-    if (!rest_form(&r, tid, &form) || r.rax >= *form.length || !rest_has_instruction(tid, r.rip))
-        return false;
-    *rest = (struct ptrace_rest){.tid = tid,
-                                 .number = r.orig_rax,
-                                 .done = r.rax,
-                                 .address = form.address ? *form.address : 0,
-                                 .length = *form.length};
-    if (form.address)
-        *form.address += r.rax;
-    *form.length -= r.rax;
-    r.rax = r.orig_rax;
-    r.orig_rax = (unsigned long long)-1; /* the call is over: the kernel is not to repeat it */
-    r.rip -= 2;
-    if (!ptrace(PTRACE_SETREGS, tid, 0, &r) && !ptrace(PTRACE_SYSCALL, tid, 0, 0))
+    rest->scratch.piece = next.piece;
+    if (ptrace_call_again(rest->tid, &rest->call, arguments))
         return true;
-    (void)!ptrace(PTRACE_SETREGS, tid, 0, &before); /* fails if the thread is gone */
-    rest->tid = 0;
+    rest_put_scratch(rest);
     return false;
 }
 
-/* The sum, and the arguments as they were. */
-static void rest_end(struct ptrace_rest *rest, uint64_t more, bool is_undone)
+/* The time that a call that is made again may take. One that was cut a moment ago, while it was
+ * made for the second time, goes on to have the limit of the first. */
+static uint64_t rest_deadline(const struct ptrace_rest *rest, const struct ptrace_call *call,
+                              const struct call_form *form, const struct ptrace_cut *cut)
 {
-    struct user_regs_struct r;
-    struct rest_form form;
-    pid_t tid = rest->tid;
-    rest->tid = 0;
-    if (ptrace(PTRACE_GETREGS, tid, 0, &r))
-        return;
-    r.orig_rax = rest->number;
-    (void)rest_form(&r, tid, &form);
-    if (form.address)
-        *form.address = rest->address;
-    *form.length = rest->length;
-    r.rax = rest->done + more;
-    r.rip += is_undone ? 2 : 0;
-    ptrace(PTRACE_SETREGS, tid, 0, &r);
+    bool goes_on = rest->was_cut && rest->form == form && rest->call.pc == call->pc &&
+                   rest->call.sp == call->sp;
+    if (goes_on)
+        return rest->deadline_ns;
+    uint64_t limit = form_limit_ns(form, call, cut->pid, cut->tid), now = clock_now();
+    if (limit == UINT64_MAX || limit > UINT64_MAX / 4)
+        return UINT64_MAX;
+    bool has_begun = !form_limit_is_sockets(form) && cut->since_ns < limit;
+    return now + limit - (has_begun ? cut->since_ns : 0);
 }
 
-/* A signal ends the rest as it would have ended the whole: with what was done. */
-static uint64_t rest_result(pid_t tid)
+enum rest_way { REST_LEFT, REST_BY_KERNEL, REST_BY_US };
+
+/* How a call that says an error is completed. */
+static enum rest_way rest_of_failure(const struct ptrace_call *call, const struct call_form *form,
+                                     const struct ptrace_cut *cut, bool is_undone,
+                                     uint64_t deadline_ns)
 {
-    struct user_regs_struct r;
-    return !ptrace(PTRACE_GETREGS, tid, 0, &r) && (long long)r.rax > 0 ? r.rax : 0;
+    if (call->result == CALL_RESTART_BLOCK)
+        return !cut->is_brief && proc_has_filter(cut->tid) ? REST_BY_US : REST_LEFT;
+    if (!is_undone)
+        return REST_LEFT;
+    if (cut->is_brief || (deadline_ns == UINT64_MAX && form->limit != LIMIT_WORK))
+        return REST_BY_KERNEL;
+    return REST_BY_US;
+}
+
+bool ptrace_rest_begin(struct ptrace_rest *rest, const struct ptrace_cut *cut)
+{
+    struct ptrace_call call;
+    bool has_call = ptrace_call_read(cut->tid, &call);
+    const struct call_form *form = has_call ? form_find(&call) : NULL;
+    if (!form || call.result == 0) {
+        rest->was_cut = false;
+        return false;
+    }
+    bool is_failure = call.result < 0;
+    bool is_undone = form->error && call.result == -(int64_t)form->error;
+    uint64_t deadline = is_undone || call.result == CALL_RESTART_BLOCK
+                            ? rest_deadline(rest, &call, form, cut)
+                            : UINT64_MAX;
+    enum rest_way way = REST_LEFT;
+    if (is_undone && form_limit_is_sockets(form) && deadline <= clock_now())
+        ptrace_call_end(cut->tid, &call, -EAGAIN); /* that was its time */
+    else if (is_failure)
+        way = rest_of_failure(&call, form, cut, is_undone, deadline);
+    else if (form_is_short(form, &call, cut->pid, cut->tid))
+        way = REST_BY_US;
+    if (way == REST_BY_KERNEL)
+        ptrace_call_end(cut->tid, &call, CALL_RESTARTNOHAND);
+    *rest = (struct ptrace_rest){.form = form,
+                                 .call = call,
+                                 .done = is_failure ? 0 : (uint64_t)call.result,
+                                 .deadline_ns = deadline};
+    if (way != REST_BY_US)
+        return false;
+    rest->has_registers = ptrace_registers_read(cut->tid, &rest->registers);
+    rest->tid = cut->tid;
+    if (!rest_try(rest))
+        rest->tid = 0;
+    return rest->tid != 0;
+}
+
+/* --- between --------------------------------------------------------------------------------- */
+
+/* The sum, and the arguments as they were. */
+static void rest_end(struct ptrace_rest *rest, int64_t result)
+{
+    rest_put_scratch(rest);
+    ptrace_call_end(rest->tid, &rest->call, result);
+    rest->was_cut = result == -EINTR || result == CALL_RESTART_BLOCK;
+    rest->tid = 0;
+}
+
+/* What a rest that failed leaves is what was done before. recvmmsg() leaves the error that has
+ * ended it to the next call on the socket, and that is the rest. */
+static void rest_left(struct ptrace_rest *rest, int64_t result)
+{
+    bool is_old_error = rest->form->rest == REST_MESSAGES && result == CALL_RESTARTSYS;
+    if (result > 0 && rest->form->rest != REST_WAIT)
+        rest->done += (uint64_t)result;
+    rest_put_scratch(rest);
+    bool has_next = rest->scratch.piece && result == (int64_t)rest->scratch.piece;
+    if ((has_next || (is_old_error && rest->tries == 1)) && rest_try(rest))
+        return;
+    rest_end(rest, rest->done ? (int64_t)rest->done : result);
 }
 
 bool ptrace_rest_stopped(struct ptrace_rest *rest, int status)
 {
-    bool is_call = WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80);
+    struct ptrace_call now;
+    bool is_call = WIFSTOPPED(status) && status >> 8 == (SIGTRAP | 0x80);
     if (!is_call)
         return false;
-    if (rest->has_entered)
-        rest_end(rest, rest_result(rest->tid), false);
+    if (!rest->has_entered)
+        rest->has_entered = true;
+    else if (ptrace_call_read(rest->tid, &now))
+        rest_left(rest, now.result);
     else
-        ptrace(PTRACE_SYSCALL, rest->tid, 0, 0);
-    rest->has_entered = true;
+        rest->tid = 0; /* it is gone */
     return true;
 }
 
 void ptrace_rest_undo(struct ptrace_rest *rest)
 {
     if (!rest->has_entered)
-        rest_end(rest, 0, true);
+        rest_end(rest, rest->call.result);
     rest->tid = 0;
 }
-
-#else
-
-bool ptrace_rest_begin(struct ptrace_rest *rest, pid_t tid)
-{
-    (void)tid;
-    rest->tid = 0;
-    return false;
-}
-
-bool ptrace_rest_stopped(struct ptrace_rest *rest, int status)
-{
-    (void)rest;
-    (void)status;
-    return false;
-}
-
-void ptrace_rest_undo(struct ptrace_rest *rest)
-{
-    (void)rest;
-}
-
-#endif

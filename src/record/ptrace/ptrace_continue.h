@@ -1,33 +1,48 @@
-/* Calls that transfer bytes, and that our stopping the thread has cut short.
+/* Calls that our stopping a thread has cut short: they are made to their end.
  *
- * While a stop is pending the kernel ends some calls with what they have done so far, as for a
- * signal: writes to pipes and sockets, reads of /dev/zero and /dev/urandom, getrandom(),
- * sendfile(). A program without signal handlers has never seen that. So the thread makes the rest
- * of the call, and what it gets as the result is the sum. */
+ * While a stop is pending the kernel ends some calls as for a signal: with what they have done so
+ * far, or with EINTR. A program without signal handlers has never seen that. So the thread makes
+ * the rest of the call, and what it gets as the result is the sum. The same is done where the
+ * thread was woken for a signal that it ignores, which happens to traced threads alone. */
 #ifndef MONARC_RECORD_PTRACE_PTRACE_CONTINUE_H
 #define MONARC_RECORD_PTRACE_PTRACE_CONTINUE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "record/ptrace/ptrace_form.h"
+#include "record/ptrace/ptrace_registers.h"
 
 /* The rest of a call, while it is made. */
 struct ptrace_rest {
-    pid_t tid; /* 0: there is none */
-    bool has_entered;
-    uint64_t number, done, address, length; /* before the rest: call, result, two arguments */
+    pid_t tid;        /* 0: there is none */
+    bool has_entered; /* the thread is in the kernel for it */
+    bool was_cut;     /* it has ended without having done anything: see begin() */
+    const struct call_form *form;
+    struct ptrace_call call;           /* as it had ended */
+    struct ptrace_registers registers; /* the same, for a sample, if has_registers */
+    bool has_registers;
+    uint64_t done;        /* of the whole */
+    uint64_t deadline_ns; /* UINT64_MAX: it may wait for ever */
+    unsigned tries;
+    struct form_scratch scratch; /* what was in that memory */
 };
 
-/* A thread that was stopped, and has no signal to take: if it has just ended such a call early, it
- * goes on with the rest of it, and the next stops are for ptrace_rest_stopped(). The thread must be
- * traced with PTRACE_O_TRACESYSGOOD. false: nothing was done. */
-bool ptrace_rest_begin(struct ptrace_rest *rest, pid_t tid);
+/* A thread that was stopped, and has no signal to take but perhaps one that it ignores. */
+struct ptrace_cut {
+    pid_t pid, tid;
+    uint64_t since_ns; /* in that call at least so long */
+    bool is_brief;     /* nobody is there to wait for the end of a call that waits */
+};
 
-/* A stop of that thread; true: it was for the rest, and the thread goes on. It is done when
- * rest->tid is 0: the thread is still stopped then, and has its result. */
+/* If it is at the end of a call that was cut, it is to make the rest of it: the caller lets it go
+ * on by PTRACE_SYSCALL, and the next stops are for ptrace_rest_stopped(). It must be traced with
+ * PTRACE_O_TRACESYSGOOD. false: it may go on by itself, and makes the call again if that is all
+ * that is needed. */
+bool ptrace_rest_begin(struct ptrace_rest *rest, const struct ptrace_cut *cut);
+
+/* A stop of that thread; true: it was for the rest. It is done when rest->tid is 0: the thread has
+ * its result; otherwise it is to go on by PTRACE_SYSCALL. It is still stopped. */
 bool ptrace_rest_stopped(struct ptrace_rest *rest, int status);
 
-/* At any other stop of that thread: the call ends as it had, short. The thread is stopped still. */
+/* The call ends as it had, for a signal that the thread takes. It is stopped still. */
 void ptrace_rest_undo(struct ptrace_rest *rest);
 
 #endif

@@ -127,26 +127,31 @@ static bool places_is_group_stop(int status)
 static enum places_answer places_stopped(struct ptrace_places *p, pid_t tid, int status)
 {
     if (tid == p->rest.tid && ptrace_rest_stopped(&p->rest, status)) {
-        if (p->rest.tid)
+        if (p->rest.tid) {
+            ptrace(PTRACE_SYSCALL, tid, 0, 0);
             return PLACES_NOTHING_YET;
+        }
         ptrace(PTRACE_DETACH, tid, 0, 0);
         return PLACES_DONE;
     }
     int event = status >> 16, number = event ? 0 : WSTOPSIG(status);
     pthread_mutex_lock(&p->lock);
     struct ptrace_thread *t = ptrace_threads_find(&p->looker.threads, tid);
+    pid_t pid = t ? t->process->pid : 0;
     if (t && t->is_asked)
         places_sample(p, t);
     if (t)
         t->is_asked = false;
     pthread_mutex_unlock(&p->lock);
+    bool is_ignored = number && !p->rest.tid && proc_ignores_signal(tid, number);
+    const struct ptrace_cut cut = {pid, tid, 0, true};
     if (p->rest.tid)
         ptrace_rest_undo(&p->rest);
-    else if (!number && !places_is_group_stop(status) && ptrace_rest_begin(&p->rest, tid))
+    else if ((is_ignored || (!number && !places_is_group_stop(status))) && pid &&
+             ptrace_rest_begin(&p->rest, &cut)) {
+        ptrace(PTRACE_SYSCALL, tid, 0, (long)number);
         return PLACES_NOTHING_YET;
-    bool is_ignored = number && ptrace_call_is_cut(tid, true) && proc_ignores_signal(tid, number);
-    if (is_ignored || (!number && ptrace_call_is_cut(tid, false)))
-        ptrace_repeat_call(tid);
+    }
     ptrace(PTRACE_DETACH, tid, 0, (long)number);
     return PLACES_DONE;
 }

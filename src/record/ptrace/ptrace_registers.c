@@ -1,12 +1,9 @@
 /* Registers of stopped threads, by PTRACE_GETREGSET with NT_PRSTATUS: struct user_regs_struct of
- * <sys/user.h> and <asm/ptrace.h>. Refuses to change any register but one: see
- * ptrace_repeat_call(). */
+ * <sys/user.h> and <asm/ptrace.h>. Refuses to change any. */
 #include "record/ptrace/ptrace_registers.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 
@@ -46,70 +43,7 @@ bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
     return true;
 }
 
-/* Calls that have done nothing at all when they end with EINTR. */
-static bool registers_may_repeat(const machine_registers *r, bool *is_endless)
-{
-    *is_endless = false;
-    switch (r->orig_rax) {
-    case SYS_epoll_wait:
-    case SYS_epoll_pwait: *is_endless = (int)r->r10 < 0; return true;
-    case SYS_epoll_pwait2:
-    case SYS_semtimedop: *is_endless = r->r10 == 0; return true;
-    case SYS_semop: *is_endless = true; return true;
-    case SYS_rt_sigtimedwait: *is_endless = r->rdx == 0; return true;
-    case SYS_io_getevents: *is_endless = r->r8 == 0; return true;
-    case SYS_fallocate:
-    case SYS_read: /* of sockets with a time limit, as the next ones */
-    case SYS_recvfrom:
-    case SYS_recvmsg:
-    case SYS_accept:
-    case SYS_accept4:
-    case SYS_sendto:
-    case SYS_sendmsg: return true;
-    default: return false;
-    }
-}
-
-static bool registers_cut_call(pid_t tid, machine_registers *r, bool *is_endless)
-{
-    return registers_get(tid, r) && r->cs == USER_CODE_64 && (int64_t)r->orig_rax >= 0 &&
-           (int64_t)r->rax == -EINTR && registers_may_repeat(r, is_endless);
-}
-
-bool ptrace_call_is_cut(pid_t tid, bool only_endless)
-{
-    machine_registers r;
-    bool is_endless;
-    return registers_cut_call(tid, &r, &is_endless) && (is_endless || !only_endless);
-}
-
-/* The kernel repeats a call that ended with ERESTARTNOHAND by itself when no handler runs. */
-void ptrace_repeat_call(pid_t tid)
-{
-    enum { ERESTARTNOHAND = 514 };
-    machine_registers r;
-    bool is_endless;
-    if (!registers_cut_call(tid, &r, &is_endless))
-        return;
-    r.rax = (uint64_t)-ERESTARTNOHAND;
-    struct iovec part = {&r, sizeof r};
-    ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &part);
-}
-
 #else
-
-/* The first argument is overwritten by the result and kept where we cannot see it. */
-bool ptrace_call_is_cut(pid_t tid, bool only_endless)
-{
-    (void)tid;
-    (void)only_endless;
-    return false;
-}
-
-void ptrace_repeat_call(pid_t tid)
-{
-    (void)tid;
-}
 
 #if defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)
 static bool registers_code_is(pid_t tid, uint64_t address, uint32_t instruction)

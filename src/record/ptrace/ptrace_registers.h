@@ -25,13 +25,4 @@ bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out);
 /* Copies the stack from `sp` on as far as it goes, at most `room` bytes; returns how much. */
 size_t ptrace_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room);
 
-/* Some waiting calls end with EINTR where no signal handler ran, just because somebody looked
- * (signal(7), last section). Whether a stopped thread is in one that is about to; `only_endless`:
- * and that has no time limit, of which a part may be over. */
-bool ptrace_call_is_cut(pid_t tid, bool only_endless);
-
-/* Has that call made again when the thread goes on. With a handler to run it ends with EINTR
- * nevertheless, as it would without us. */
-void ptrace_repeat_call(pid_t tid);
-
 #endif

@@ -56,6 +56,10 @@ static bool sampling_look_at(struct ptrace_source *s, struct ptrace_thread *t)
     if (!proc_thread_times(&t->files, pid, t->tid, keep, &times))
         return false;
     bool has_run = times.cpu_ns > t->seen_ns;
+    if (times.runs != t->turns)
+        t->asleep_ns = 0;
+    if (!t->asleep_ns && (t->asleep_in = proc_thread_call(&t->files, pid, t->tid, keep)))
+        t->asleep_ns = clock_now();
     if (has_run) {
         t->is_ready = proc_thread_runs(&t->files, pid, t->tid, keep);
         t->cpu = proc_thread_place(pid, t->tid);
@@ -147,7 +151,11 @@ enum ptrace_asked ptrace_look(struct ptrace_source *s, bool by_timer)
     double ours = sampling_our_begin(s, start);
     sampling_look_at_all(s);
     struct ptrace_thread *t = by_timer ? sampling_displaced(s, ours) : NULL;
-    enum ptrace_asked asked = t ? sampling_ask(s, t) : PTRACE_NOBODY;
+    enum ptrace_asked asked = PTRACE_NOBODY;
+    if (t && !ptrace_thread_rests(t))
+        asked = sampling_ask(s, t);
+    else if (t && t->rest->has_entered && t->rest->has_registers)
+        ptrace_sample(s, t);
     s->cost_ns += ((double)(clock_own_cpu() - start) - s->cost_ns) / 8;
     return asked;
 }
@@ -219,7 +227,10 @@ static void sampling_put(struct ptrace_source *s, const struct ptrace_thread *t,
         .is_live = true,
         .is_still = true,
     };
-    if (ptrace_registers_read(t->tid, &r)) {
+    bool is_at_rest = ptrace_thread_rests(t); /* and was not stopped: it is in the kernel for it */
+    if (is_at_rest)
+        r = t->rest->registers;
+    if (is_at_rest || ptrace_registers_read(t->tid, &r)) {
         sample.registers = &r.user;
         sample.where = r.syscall >= 0 ? COLLECTOR_IN_KERNEL : COLLECTOR_IN_USER;
         sample.syscall = r.syscall >= 0 ? r.syscall : -2;
@@ -235,6 +246,8 @@ void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
     struct proc_times times;
     bool keep = t->files.schedstat >= 0;
     t->is_asked = false;
+    if (ptrace_thread_rests(t))
+        t->is_moot = false;
     if (s->is_finished || t->is_moot ||
         !proc_thread_times(&t->files, t->process->pid, t->tid, keep, &times) ||
         times.cpu_ns <= t->placed_ns)

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
-enum { ATTACH_ROUNDS = 100 };
+enum { ATTACH_ROUNDS = 100, REST_ROUNDS = 100, REST_NAP_NS = 1000 * 1000 };
 
 static uint64_t source_round(struct source *base, uint64_t now)
 {
@@ -41,6 +43,40 @@ static void source_let_go(struct ptrace_source *s)
     }
 }
 
+/* A thread that makes the rest of a call is not left in the middle of it, with the arguments that
+ * are ours: it has a moment to come to the end, and is then woken with what it has done. */
+static void source_end_rest(struct ptrace_source *s, pid_t tid)
+{
+    siginfo_t info;
+    for (int i = 0; i < 2 * REST_ROUNDS; i++) {
+        const struct ptrace_thread *t = ptrace_threads_find(&s->threads, tid);
+        int status;
+        if (!t || !ptrace_thread_rests(t))
+            return;
+        if (i == REST_ROUNDS)
+            ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+        info.si_pid = 0;
+        if (!waitid(P_PID, (id_t)tid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) &&
+            info.si_pid && info.si_code == CLD_TRAPPED) {
+            if (waitpid(tid, &status, WNOHANG | __WALL) == tid)
+                ptrace_stopped(&s->base, tid, status);
+        } else {
+            nanosleep(&(struct timespec){0, REST_NAP_NS}, NULL);
+        }
+    }
+}
+
+static void source_end_rests(struct ptrace_source *s)
+{
+    struct proc_tids tids = {0};
+    for (size_t i = 0; i < s->threads.at.len; i++)
+        if (ptrace_thread_rests(&s->threads.at.at[i]))
+            vec_push(&tids.at, s->threads.at.at[i].tid);
+    for (size_t i = 0; i < tids.at.len; i++)
+        source_end_rest(s, tids.at.at[i]);
+    vec_free(&tids.at);
+}
+
 static void source_finish(struct source *base, uint64_t now)
 {
     struct ptrace_source *s = (struct ptrace_source *)base;
@@ -63,6 +99,7 @@ static void source_finish(struct source *base, uint64_t now)
     ptrace_report_left(s);
     s->is_finished = true;
     sched_setaffinity(0, sizeof s->cpus, &s->cpus);
+    source_end_rests(s);
     source_let_go(s);
 }
 
@@ -146,7 +183,8 @@ static bool source_begin(struct ptrace_source *s, const struct source_options *o
 
 static int source_wake_options(bool no_follow)
 {
-    int always = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
+    int always =
+        PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_TRACESYSGOOD;
     return no_follow ? always : always | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
 }
 

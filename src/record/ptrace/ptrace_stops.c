@@ -8,7 +8,7 @@
 #include "record/clocks.h"
 
 #include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
@@ -83,6 +83,8 @@ static void stops_ending(struct ptrace_source *s, struct ptrace_thread *t)
     uint64_t cpu = ptrace_leave_over(s, t);
     ptrace_observe_end(s, t);
     t->is_ending = true;
+    if (t->rest)
+        t->rest->tid = 0;
     proc_thread_deinit(&t->files);
     if (!t->process->has_executed)
         return;
@@ -111,30 +113,68 @@ static bool stops_is_group_stop(int number)
     return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
-/* Goes on, or where the recording is over, without us. */
-static void stops_go_on(const struct ptrace_source *s, pid_t tid, int number)
+/* Goes on: into or out of the rest of a call, or where the recording is over, without us. */
+static void stops_go_on(const struct ptrace_source *s, const struct ptrace_thread *t, pid_t tid,
+                        int number)
 {
-    ptrace(s->is_finished ? PTRACE_DETACH : PTRACE_CONT, tid, 0, (long)number);
+    if (t && ptrace_thread_rests(t))
+        ptrace(PTRACE_SYSCALL, tid, 0, (long)number);
+    else
+        ptrace(s->is_finished ? PTRACE_DETACH : PTRACE_CONT, tid, 0, (long)number);
+}
+
+/* How long a thread that has been woken once has slept in the call that it is in: from the first
+ * look that saw it asleep there. 0: no look has. */
+static uint64_t stops_slept_ns(struct ptrace_thread *t, uint64_t now)
+{
+    struct proc_times times;
+    bool keep = t->files.schedstat >= 0;
+    if (!t->asleep_ns || !proc_thread_times(&t->files, t->process->pid, t->tid, keep, &times) ||
+        times.runs > t->turns + 1 ||
+        proc_thread_call(&t->files, t->process->pid, t->tid, keep) != t->asleep_in)
+        return 0;
+    return now - t->asleep_ns;
+}
+
+/* Has a call that was cut made to its end. */
+static void stops_complete(const struct ptrace_source *s, struct ptrace_thread *t,
+                           uint64_t since_ns)
+{
+    if (!t->rest)
+        t->rest = calloc(1, sizeof *t->rest);
+    if (!t->rest)
+        memory_exhausted(sizeof *t->rest);
+    const struct ptrace_cut cut = {t->process->pid, t->tid, since_ns, s->is_finished};
+    (void)ptrace_rest_begin(t->rest, &cut); /* stops_go_on() asks whether it has */
 }
 
 /* PTRACE_EVENT_STOP: ours, a new thread's first one, or a group stop and its end. */
 static void stops_plain(struct ptrace_source *s, struct ptrace_thread *t, int number, bool is_ours)
 {
     t->is_held = stops_is_group_stop(number);
-    if (is_ours && ptrace_call_is_cut(t->tid, false))
-        ptrace_repeat_call(t->tid);
+    if (is_ours && !t->is_held && !ptrace_thread_rests(t))
+        stops_complete(s, t, 0);
     if (t->is_held && !s->is_finished)
         ptrace(PTRACE_LISTEN, t->tid, 0, 0);
     else
-        stops_go_on(s, t->tid, 0);
+        stops_go_on(s, t, t->tid, 0);
 }
 
-/* Without us, the kernel would not even wake a thread for a signal that it ignores. */
-static void stops_signal(struct ptrace_source *s, pid_t tid, int number)
+/* Without us, the kernel would not even wake a thread for a signal that it ignores. One that it
+ * takes ends a call where it is. */
+static void stops_signal(struct ptrace_source *s, struct ptrace_thread *t, pid_t tid, int number)
 {
-    if (ptrace_call_is_cut(tid, true) && proc_ignores_signal(tid, number))
-        ptrace_repeat_call(tid);
-    stops_go_on(s, tid, number);
+    struct ptrace_call call;
+    bool is_in_rest = t && ptrace_thread_rests(t);
+    bool is_at_call = t && !is_in_rest && ptrace_call_read(tid, &call) && form_find(&call);
+    bool is_ignored = (is_in_rest || is_at_call) && proc_ignores_signal(tid, number);
+    if (is_at_call && is_ignored)
+        stops_complete(s, t, stops_slept_ns(t, clock_now()));
+    else if (is_in_rest && !is_ignored)
+        ptrace_rest_undo(t->rest);
+    if (t)
+        t->asleep_ns = 0;
+    stops_go_on(s, t, tid, number);
 }
 
 bool ptrace_stopped(struct source *source, pid_t pid, int status)
@@ -145,13 +185,19 @@ bool ptrace_stopped(struct source *source, pid_t pid, int status)
         return stops_ended(s, pid);
     int event = status >> 16, number = WSTOPSIG(status);
     struct ptrace_thread *t = stops_find(s, pid);
+    if (t && (event || number == (SIGTRAP | 0x80)))
+        t->asleep_ns = 0; /* stopped is not asleep */
+    if (t && ptrace_thread_rests(t) && ptrace_rest_stopped(t->rest, status)) {
+        stops_go_on(s, t, pid, 0);
+        return true;
+    }
     bool is_ours = t && t->is_asked;
     if (is_ours && event != PTRACE_EVENT_EXEC)
         ptrace_sample(s, t);
     if (event == PTRACE_EVENT_STOP && t) {
-        stops_plain(s, t, number, is_ours);
+        stops_plain(s, t, number, is_ours || s->is_finished);
     } else if (event == 0) {
-        stops_signal(s, pid, number);
+        stops_signal(s, t, pid, number);
     } else {
         bool is_traced = true;
         if (event == PTRACE_EVENT_EXEC)
@@ -161,7 +207,7 @@ bool ptrace_stopped(struct source *source, pid_t pid, int status)
         else if (event != PTRACE_EVENT_EXIT && event != PTRACE_EVENT_STOP)
             stops_born(s, pid, event);
         if (is_traced)
-            stops_go_on(s, pid, 0);
+            stops_go_on(s, NULL, pid, 0);
     }
     return true;
 }

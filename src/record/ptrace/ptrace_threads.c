@@ -64,6 +64,7 @@ void ptrace_threads_remove(struct ptrace_threads *t, struct ptrace_thread *threa
 {
     size_t index = (size_t)(thread - t->at.at);
     proc_thread_deinit(&thread->files);
+    free(thread->rest);
     if (--thread->process->threads == 0)
         free(thread->process);
     *thread = t->at.at[--t->at.len];

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "record/proc_threads.h"
+#include "record/ptrace/ptrace_continue.h"
 #include "record/ptrace/ptrace_maps.h"
 
 struct ptrace_process {
@@ -31,13 +32,22 @@ struct ptrace_thread {
     bool is_ready; /* ran or could run at the last look */
     bool is_held;  /* in a group stop, as by SIGSTOP */
     bool has_name;
-    uint8_t quiet_looks; /* in a row that saw it neither run nor to have run */
+    uint64_t asleep_ns;       /* first seen asleep then, after `turns` turns; 0: not yet */
+    uint64_t asleep_in;       /* in which call: see proc_thread_call() */
+    struct ptrace_rest *rest; /* of a call that was cut; NULL: none has been */
+    uint8_t quiet_looks;      /* in a row that saw it neither run nor to have run */
 };
 
 struct ptrace_threads {
     VEC(struct ptrace_thread) at;
     struct map by_tid; /* to an index; entries of threads that are gone stay for a while */
 };
+
+/* Whether it makes the rest of a call now. */
+static inline bool ptrace_thread_rests(const struct ptrace_thread *t)
+{
+    return t->rest && t->rest->tid;
+}
 
 void ptrace_threads_deinit(struct ptrace_threads *t);
 
