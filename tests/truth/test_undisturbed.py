@@ -69,11 +69,9 @@ class Undisturbed(unittest.TestCase):
         return self.run_one(argv, **more), self.run_one(self.recorded(argv), **more)
 
     def comparable(self, text):
-        """Where ptrace is the way, who traces is visible, and that the kernel returns early from
-        reads of megabytes: a thread that is inside looks like one that runs. Nothing else is."""
+        """Where ptrace is the way, who traces is visible. Nothing else is."""
         if truth.RECORDERS[self.recorder].method == "ptrace":
             text = re.sub(r"TracerPid:\s+\d+", "TracerPid: any", text)
-            text = re.sub(r"reads cut short: \d+", "reads cut short: any", text)
         return text
 
     def assert_same(self, argv, **more):

@@ -1,0 +1,73 @@
+"""System calls of every kind return under `monarc run` what they return without, where perf events
+are refused and threads are stopped to be looked at.
+
+Two programs make each kind of call over and over and count what is wrong: fewer bytes than were
+asked for, EINTR that no handler has caused, a wait that ends early. One round stops few of them in
+the kernel, so there are signals that the program ignores, too: they wake traced threads alone, and
+what the calls then return is repaired in the same way. The slow part makes twenty rounds."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import truth
+from parts import load_tests, slow
+
+
+class Calls(unittest.TestCase):
+    recorder = "refused-user"
+
+    @classmethod
+    def setUpClass(cls):
+        try:
+            cls.workshop = truth.Workshop()
+            cls.programs = {name: os.path.join(cls.workshop.build(name + ".c", extra=["-lutil"]), name)
+                            for name in ("calls", "calls_that_wait")}
+            cls.before = truth.become(truth.RECORDERS[cls.recorder], cls.workshop)
+        except truth.Unavailable as why:
+            raise unittest.SkipTest(str(why))
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="monarc-calls-")
+        os.chmod(folder.name, 0o777)
+        self.addCleanup(folder.cleanup)
+        self.dir = folder.name
+
+    def wrong(self, program, *arguments, bare=False):
+        argv = [self.programs[program], *arguments]
+        if not bare:
+            argv = [truth.MONARC, "run", "--no-report", "--rate", "10000", "-o",
+                    os.path.join(self.dir, "rec"), "--", *argv]
+        r = subprocess.run([*self.before, *argv], cwd=self.dir, stdin=subprocess.DEVNULL, text=True,
+                           capture_output=True, timeout=250)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        kinds = re.findall(r"^(\S+ wrong (\d+) of (\d+).*)$", r.stdout, re.M)
+        self.assertGreater(len(kinds), 12, r.stdout + r.stderr)
+        self.assertTrue(all(int(all_) > 0 for _, _, all_ in kinds), r.stdout)
+        return [line for line, count, _ in kinds if count != "0"]
+
+    def rounds(self, n, seconds):
+        for i in range(n):
+            for program in self.programs:
+                for signals in [], ["-s"]:
+                    with self.subTest(round=i, program=program, signals=bool(signals)):
+                        self.assertEqual(self.wrong(program, seconds, *signals), [])
+
+    def test_without_monarc(self):
+        """The programs expect what the kernel does."""
+        for program in self.programs:
+            self.assertEqual(self.wrong(program, "0.02", "-s", bare=True), [])
+
+    def test_one_round(self):
+        self.rounds(1, "0.15")
+
+    @slow
+    def test_twenty_rounds(self):
+        self.rounds(20, "0.1")
+
+
+if __name__ == "__main__":
+    unittest.main()
