@@ -22,7 +22,12 @@ struct launch {
 struct launch_state {
     sigset_t mask;
     struct sigaction child, pipe; /* SIGCHLD's and SIGPIPE's */
+    int input, output;            /* in place of ours; 0 and 1: ours */
+    bool is_placed_at_random;     /* even if we were not (ADDR_NO_RANDOMIZE of personality(2)) */
 };
+
+/* In a child: takes that on. Only system calls. */
+void launch_take_state(const struct launch_state *s);
 
 /* The steps, each after the one before it: the launcher; the program, not yet executed; its exec,
  * which fails with the errno in *why. Call launch_end() after failure, too; it leaves the program
@@ -32,5 +37,13 @@ MUST_CHECK bool launch_begin(struct launch *l, char **argv, char **environment,
 MUST_CHECK bool launch_fork(struct launch *l, struct err *e);
 MUST_CHECK bool launch_exec(struct launch *l, int *why);
 void launch_end(struct launch *l);
+
+/* Starts a process of ours that does `work` and ends; -1: it cannot be started. */
+pid_t launch_apart(void (*work)(void *context), void *context);
+
+/* Runs a program that nobody records to its end. False if it could not be started (errno says why);
+ * *status as wait(2) gives it. */
+MUST_CHECK bool launch_unrecorded(char **argv, char **environment, const struct launch_state *state,
+                                  int *status);
 
 #endif

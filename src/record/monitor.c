@@ -33,11 +33,12 @@ struct monitor {
     struct control *control; /* NULL: nothing is in the program */
     struct launch launch;
     struct launch_state before;
-    sigset_t taken;
-    int signals;                                /* signalfd */
-    uint64_t start_ns, program_end_ns, stop_ns; /* stop: when watching ended */
-    bool has_ended;                             /* the program */
-    bool is_stopped;                            /* by the user, or because time is up */
+    sigset_t taken, own_mask;
+    int signals; /* signalfd */
+    uint64_t start_ns, exec_ns, program_end_ns;
+    uint64_t stop_ns; /* when watching ended */
+    bool has_ended;   /* the program */
+    bool is_stopped;  /* by the user, or because time is up */
     enum run_method method;
     enum unwind_machine machine;
 };
@@ -77,6 +78,9 @@ static bool monitor_take_signals(struct monitor *m)
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &m->before.child);
     sigaction(SIGPIPE, NULL, &m->before.pipe);
     sigprocmask(SIG_BLOCK, &m->taken, &m->before.mask);
+    m->own_mask = m->before.mask;
+    if (m->options->mask)
+        m->before.mask = *m->options->mask;
     m->signals = signalfd(-1, &m->taken, SFD_CLOEXEC | SFD_NONBLOCK);
     return m->signals >= 0;
 }
@@ -86,13 +90,14 @@ static void monitor_give_signals_back(struct monitor *m)
     if (m->signals >= 0)
         close(m->signals);
     sigaction(SIGCHLD, &m->before.child, NULL);
-    sigprocmask(SIG_SETMASK, &m->before.mask, NULL);
+    sigprocmask(SIG_SETMASK, &m->own_mask, NULL);
 }
 
 /* What the terminal sends goes to the program as well. */
 static void monitor_pass_on(struct monitor *m, const struct signalfd_siginfo *info)
 {
     bool ends = info->ssi_signo != SIGUSR1 && info->ssi_signo != SIGUSR2;
+    m->result->was_interrupted |= ends && info->ssi_signo != SIGALRM;
     if (!m->options->argv || m->has_ended)
         m->is_stopped |= ends;
     else if (info->ssi_code != SI_KERNEL)
@@ -306,8 +311,10 @@ static bool monitor_start_program(struct monitor *m, struct err *e)
         monitor_add_events(m);
     else if (!monitor_open_other(m, e))
         return false;
+    m->exec_ns = clock_now();
     if (launch_exec(&m->launch, &why))
         return m->result->has_started = true;
+    m->result->cannot_run = true;
     m->result->status = why == ENOENT ? MONITOR_NOT_FOUND : MONITOR_CANNOT_RUN;
     return err_errno(e, o->argv[0], why);
 }
@@ -443,11 +450,14 @@ bool monitor_record(const struct monitor_options *o, struct run *out, struct mon
     struct monitor m = {.options = o, .result = result, .machine = monitor_machine()};
     *result = (struct monitor_result){.status = MONITOR_CANNOT_RUN};
     m.launch = (struct launch){.to_launcher = -1, .to_program = -1, .news = -1};
+    m.before.input = o->input;
+    m.before.output = o->output;
+    m.before.is_placed_at_random = o->is_placed_at_random;
     struct err ignored = {0};
     m.start_ns = clock_now();
     m.collector = collector_new(&(struct collector_options){
         .start_ns = m.start_ns, .machine = m.machine, .no_stacks = o->no_stacks});
-    bool ok = monitor_take_signals(&m) || err_set(e, "signalfd: %s", strerror(errno));
+    bool ok = monitor_take_signals(&m) || err_errno(e, "signalfd", errno);
     if (ok && o->control && !(m.control = control_create(o->control, &ignored)))
         collector_lose(m.collector, RUN_LOST_OTHER, NO_CONTROL, 1, 0);
     ok = ok && (o->argv ? monitor_start_program(&m, e) : monitor_attach(&m, e));
@@ -458,6 +468,7 @@ bool monitor_record(const struct monitor_options *o, struct run *out, struct mon
         if (!m.has_ended) /* it goes on without us */
             result->status = 0;
         uint64_t end = m.has_ended ? m.program_end_ns : m.stop_ns;
+        result->elapsed_ns = end - m.exec_ns;
         collector_finish(m.collector, end, out);
     }
     if (m.control)
@@ -465,6 +476,8 @@ bool monitor_record(const struct monitor_options *o, struct run *out, struct mon
     if (m.source)
         m.source->free(m.source);
     launch_end(&m.launch);
+    if (!result->has_started && m.launch.program > 0) /* it has ended, since nobody starts it */
+        waitpid(m.launch.program, NULL, __WALL);
     if (ok)
         monitor_describe(&m, out);
     monitor_give_signals_back(&m);

@@ -11,6 +11,8 @@
 #include "profile/model/run.h"
 #include "record/perf/events.h"
 
+#include <signal.h>
+
 enum {
     MONITOR_CANNOT_RUN = 126,
     MONITOR_NOT_FOUND = 127,
@@ -18,8 +20,11 @@ enum {
 };
 
 struct monitor_options {
-    char **argv;        /* the program; NULL: `pid` is attached to */
-    char **environment; /* of the program */
+    char **argv;              /* the program; NULL: `pid` is attached to */
+    char **environment;       /* of the program */
+    int input, output;        /* descriptors that it has as its standard input and output */
+    bool is_placed_at_random; /* its memory is, even where ours is not */
+    const sigset_t *mask;     /* of signals that it has blocked; NULL: as we have it */
     int32_t pid;
     uint64_t most_ns;    /* recording ends after so long; 0: no limit */
     uint64_t daemons_ns; /* how long to wait for processes that outlive the program */
@@ -36,10 +41,13 @@ struct monitor_options {
 };
 
 struct monitor_result {
-    int status;       /* the program's exit status, as a shell would have it */
-    bool has_started; /* else `status` says why not, and *e */
-    bool was_refused; /* perf events were, and `refusal` says why */
+    int status;           /* the program's exit status, as a shell would have it */
+    bool has_started;     /* else `status` says why not, and *e */
+    bool cannot_run;      /* the program itself is why it has not started: it is not there, say */
+    bool was_refused;     /* perf events were, and `refusal` says why */
+    bool was_interrupted; /* by SIGINT or another signal that ends programs, whoever sent it */
     struct err refusal;
+    uint64_t elapsed_ns; /* from its exec to its end */
 };
 
 /* Runs to the program's end and fills a zeroed run. false: nothing was recorded, see *e. */

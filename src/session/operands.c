@@ -5,7 +5,6 @@
 #include "session/recorded.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,9 +21,12 @@ bool is_program(const char *path)
 
 static bool has_recording(const char *folder)
 {
-    char path[4096];
-    int len = snprintf(path, sizeof path, "%s/monarc.side", folder);
-    return len > 0 && (size_t)len < sizeof path && !access(path, F_OK);
+    struct arena scratch = {0};
+    size_t len;
+    char **runs = recorded_runs(folder, &scratch, &len);
+    bool has_one = !access(arena_printf(&scratch, "%s/monarc.side", runs[0]), F_OK);
+    arena_deinit(&scratch);
+    return has_one;
 }
 
 bool is_coverage_operand(const char *name)

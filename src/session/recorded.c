@@ -9,6 +9,7 @@
 #include "profile/analysis/recording/excerpts.h"
 #include "profile/analysis/summary.h"
 #include "base/sort.h"
+#include "profile/model/run_merge.h"
 
 #include <elf.h>
 #include <inttypes.h>
@@ -359,11 +360,30 @@ static void recorded_fill_periods(struct run *r)
     }
 }
 
+/* Counted calls of a mean run: whole numbers, as their sums are to stay sums, and what was called
+ * at all is still called. Times are divided where they get their unit (session.c). */
+static void recorded_take_mean_of_calls(struct run *r)
+{
+    uint64_t runs = run_count(r);
+    if (runs == 1)
+        return;
+    run_sum_calls(r);
+    for (size_t i = 0; i < r->arcs.len; i++) {
+        uint64_t sum = r->arcs.at[i].count, mean = sum / runs + (sum % runs >= runs - runs / 2);
+        r->arcs.at[i].count = mean ? mean : sum > 0;
+    }
+    for (size_t i = 0; i < r->blocks.len; i++) {
+        uint64_t sum = r->blocks.at[i].count, mean = sum / runs + (sum % runs >= runs - runs / 2);
+        r->blocks.at[i].count = mean ? mean : sum > 0;
+    }
+}
+
 bool recorded_resolve(struct recorded *r, const char *name, const struct recorded_options *o,
                       struct functions *f, struct err *e)
 {
     struct err why = {0};
     recorded_fill_periods(&r->run);
+    recorded_take_mean_of_calls(&r->run);
     if (!recorded_choose(r, &o->filter, &why) ||
         !space_lay_out(&r->space, &r->run, &r->arena, &why))
         return err_in(e, name, "%s", why.line);
@@ -380,6 +400,7 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
         summary_set_profiler_aside(&r->weights, &r->space, f);
     stacks_measure(&r->stacks, &r->space, f, r->weights.node, &r->arena);
     stacks_measure_errors(&r->stacks, &r->space, f, &r->choice, r->weights.node, &r->arena);
+    stacks_measure_between(&r->stacks, &r->space, f, &r->choice, r->weights.node, &r->arena);
     run_summarize(&r->summary, &r->run, &r->choice, &r->weights,
                   recorded_chosen_text(r, &o->filter), &r->arena);
     recorded_weigh_others(r, f, o);

@@ -58,6 +58,10 @@ struct recorded_options {
 /* Whether the path is a folder. */
 bool is_folder(const char *path);
 
+/* The folders of the runs that `monarc run --repeat` left in one, in their order; the folder itself
+ * if it holds but one run. At least one; the texts are in `a`. */
+char **recorded_runs(const char *folder, struct arena *a, size_t *len);
+
 /* DIR/monarc.side alone, as a recorder inside a process writes it. The failure tells a folder
  * without one what to do. */
 MUST_CHECK bool recorded_read_sidecar(const char *folder, struct recording *r, struct err *e);
@@ -66,7 +70,8 @@ MUST_CHECK bool recorded_read_sidecar(const char *folder, struct recording *r, s
 bool recorded_is_run(const char *folder);
 
 /* A folder as a run, whichever version it is: with calls that recorders inside its processes
- * counted; or a file of another profiler. *out is zeroed; run_deinit() after failure, too. */
+ * counted; several runs in it added up; or a file of another profiler. *out is zeroed; run_deinit()
+ * after failure, too. */
 MUST_CHECK bool recorded_read(const char *folder, const struct profile_options *o, struct run *out,
                               struct err *e);
 

@@ -1,7 +1,8 @@
 /* Reading recordings from their folders, without the files they speak of.
  *
  * A recording of a whole run may hold folders `PID` and `PID.N` that recorders inside its processes
- * left: their calls and blocks are taken, their samples are not, for the run has its own. */
+ * left: their calls and blocks are taken, their samples are not, for the run has its own. A folder
+ * that `monarc run --repeat` left holds folders `run-N`, each of them a recording. */
 #include "session/recorded.h"
 
 #include "profile/format/run_file.h"
@@ -21,6 +22,46 @@ bool is_folder(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* --- several runs ---------------------------------------------------------------------------- */
+
+/* run-N. */
+static int recorded_is_run_folder(const struct dirent *entry)
+{
+    const char *number = entry->d_name + 4;
+    return !strncmp(entry->d_name, "run-", 4) && *number && !number[strspn(number, "0123456789")];
+}
+
+char **recorded_runs(const char *folder, struct arena *a, size_t *len)
+{
+    struct dirent **entries = NULL;
+    const char *own = arena_printf(a, "%s/monarc.side", folder);
+    int found = is_folder(folder) && access(own, F_OK)
+                    ? scandir(folder, &entries, recorded_is_run_folder, versionsort)
+                    : 0;
+    char **names = ARENA_NEW(a, char *, found > 0 ? (size_t)found : 1);
+    *len = 0;
+    for (int i = 0; i < found; i++) {
+        char *name = arena_printf(a, "%s/%s", folder, entries[i]->d_name);
+        if (!access(arena_printf(a, "%s/monarc.side", name), F_OK))
+            names[(*len)++] = name;
+        free(entries[i]);
+    }
+    free(entries);
+    if (!*len)
+        names[(*len)++] = arena_copy(a, folder, strlen(folder));
+    return names;
+}
+
+static bool recorded_has_runs(const char *folder)
+{
+    struct arena scratch = {0};
+    size_t len;
+    char **names = recorded_runs(folder, &scratch, &len);
+    bool has_some = len > 1 || strcmp(names[0], folder) != 0;
+    arena_deinit(&scratch);
+    return has_some;
 }
 
 static bool recorded_no_sidecar(const char *folder, const char *live, struct err *e)
@@ -58,7 +99,7 @@ bool recorded_is_run(const char *folder)
     struct arena scratch = {0};
     struct file_buffer b = {0};
     const char *path;
-    bool is_run = is_perf_folder(folder) ||
+    bool is_run = is_perf_folder(folder) || recorded_has_runs(folder) ||
                   (read_side(folder, &b, &path, &scratch, NULL) && run_probe(file_bytes(&b)));
     file_buffer_deinit(&b);
     arena_deinit(&scratch);
@@ -191,8 +232,8 @@ bool recorded_read_alone(const char *folder, struct run *out, struct err *e)
     return ok;
 }
 
-bool recorded_read(const char *folder, const struct profile_options *o, struct run *out,
-                   struct err *e)
+static bool recorded_read_one(const char *folder, const struct profile_options *o, struct run *out,
+                              struct err *e)
 {
     struct arena scratch = {0};
     struct file_buffer b = {0};
@@ -211,19 +252,39 @@ bool recorded_read(const char *folder, const struct profile_options *o, struct r
     return ok;
 }
 
+bool recorded_read(const char *folder, const struct profile_options *o, struct run *out,
+                   struct err *e)
+{
+    char *const folders[] = {(char *)folder};
+    return recorded_read_all(folders, 1, o, out, e);
+}
+
 bool recorded_read_all(char *const *folders, size_t len, const struct profile_options *o,
                        struct run *out, struct err *e)
 {
-    if (len == 1)
-        return recorded_read(folders[0], o, out, e);
+    struct arena scratch = {0};
+    VEC(char *) runs = {0};
     bool ok = true;
-    progress_phase(o->progress, "reading recordings", len);
-    for (size_t i = 0; ok && i < len; i++, progress_step(o->progress)) {
+    for (size_t i = 0; i < len; i++) {
+        size_t found;
+        char **names = recorded_runs(folders[i], &scratch, &found);
+        for (size_t k = 0; k < found; k++)
+            vec_push(&runs, names[k]);
+    }
+    if (runs.len > 1)
+        progress_phase(o->progress, "reading recordings", runs.len);
+    for (size_t i = 0; ok && i < runs.len; i++, progress_step(o->progress)) {
         struct run next = {0};
         struct err why = {0};
-        ok = recorded_read(folders[i], o, &next, e) &&
-             (run_merge(out, &next, &why) || err_in(e, folders[i], "%s", why.line));
+        if (runs.len == 1) {
+            ok = recorded_read_one(runs.at[i], o, out, e);
+            break;
+        }
+        ok = recorded_read_one(runs.at[i], o, &next, e) &&
+             (run_merge(out, &next, &why) || err_in(e, runs.at[i], "%s", why.line));
         run_deinit(&next);
     }
+    vec_free(&runs);
+    arena_deinit(&scratch);
     return ok;
 }

@@ -2,6 +2,7 @@
 #include "session/run_folder.h"
 
 #include "base/path.h"
+#include "session/recorded.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,9 +26,17 @@ static bool is_dots(const char *name)
     return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Removes the files of a recording from a folder; processes have folders of their own in it, whose
- * names begin with a digit. Others' files stay, and the folder with them. */
-static void remove_files(int fd, bool goes_in)
+/* Processes have folders of their own in a recording, whose names begin with a digit, and so have
+ * runs of a series: run-N. */
+static bool is_our_folder(const char *name)
+{
+    const char *number = !strncmp(name, "run-", 4) ? name + 4 : name;
+    return *number >= '0' && *number <= '9';
+}
+
+/* Removes the files of a recording from a folder, and from folders in it, as deep as told. Others'
+ * files stay, and the folder with them. */
+static void remove_files(int fd, int depth)
 {
     DIR *folder = fdopendir(fd);
     struct dirent *entry;
@@ -39,29 +48,32 @@ static void remove_files(int fd, bool goes_in)
         const char *name = entry->d_name;
         if (is_ours(name))
             unlinkat(dirfd(folder), name, 0);
-        if (!goes_in || is_dots(name) || name[0] < '0' || name[0] > '9')
+        if (!depth || !is_our_folder(name))
             continue;
         int inner = openat(dirfd(folder), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (inner < 0)
             continue;
-        remove_files(inner, false);
+        remove_files(inner, depth - 1);
         unlinkat(dirfd(folder), name, AT_REMOVEDIR);
     }
     closedir(folder);
 }
 
-static bool remove_recording(const char *path)
+bool run_folder_remove(const char *path)
 {
+    enum { RUN_AND_PROCESS = 2 };
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT;
-    remove_files(fd, true);
+    remove_files(fd, RUN_AND_PROCESS);
     return rmdir(path) == 0;
 }
 
 static bool is_recording(const char *path, struct arena *a)
 {
-    return access(arena_printf(a, "%s/monarc.side", path), F_OK) == 0 ||
+    size_t len;
+    const char *run = recorded_runs(path, a, &len)[0];
+    return access(arena_printf(a, "%s/monarc.side", run), F_OK) == 0 ||
            access(arena_printf(a, "%s/monarc.live", path), F_OK) == 0;
 }
 
@@ -88,6 +100,19 @@ static bool may_be_replaced(const char *name, struct arena *a, struct err *e)
                   "with -o");
 }
 
+/* With the option that would do, if any is to be had. */
+static bool cannot_be_made(const struct run_folder *f, int why, struct arena *a, struct err *e)
+{
+    const char *place = getenv("TMPDIR");
+    place = place && *place == '/' ? place : "/tmp";
+    if ((why != EACCES && why != EROFS && why != EPERM) || access(place, W_OK | X_OK))
+        return err_set(e,
+                       "%s: the recording cannot be written here: %s; name another place with -o",
+                       f->name, strerror(why));
+    return err_set(e, "%s: the recording cannot be written here: %s; -o %s would do", f->name,
+                   strerror(why), arena_printf(a, "%s/%s", place, path_base_name(f->name)));
+}
+
 bool run_folder_make(struct run_folder *f, const char *name, struct arena *a, struct err *e)
 {
     char real[PATH_MAX];
@@ -99,7 +124,7 @@ bool run_folder_make(struct run_folder *f, const char *name, struct arena *a, st
         return false;
     char *working = arena_printf(a, "%s.new-XXXXXX", f->name);
     if (!mkdtemp(working))
-        return err_errno(e, f->name, errno);
+        return cannot_be_made(f, errno, a, e);
     mode_t mask = umask(0);
     umask(mask);
     chmod(working, 0777 & ~mask);
@@ -113,7 +138,7 @@ bool run_folder_keep(struct run_folder *f, struct arena *a, struct err *e)
 {
     const char *old = arena_printf(a, "%s.old", f->name);
     if (is_recording(f->name, a)) {
-        if (!remove_recording(old))
+        if (!run_folder_remove(old))
             return err_in(e, f->working, "is the new recording, since %s cannot be removed: %s",
                           old, strerror(errno));
         if (rename(f->name, old) && errno != ENOENT)
@@ -129,5 +154,5 @@ bool run_folder_keep(struct run_folder *f, struct arena *a, struct err *e)
 void run_folder_drop(struct run_folder *f)
 {
     if (f->working)
-        remove_recording(f->working);
+        run_folder_remove(f->working);
 }

@@ -21,6 +21,9 @@ MUST_CHECK bool run_folder_make(struct run_folder *f, const char *name, struct a
 /* Gives it its name, after what has that name has become NAME.old. */
 MUST_CHECK bool run_folder_keep(struct run_folder *f, struct arena *a, struct err *e);
 
+/* Removes a recording, and the folder if nothing else is in it: false if it is still there. */
+bool run_folder_remove(const char *path);
+
 /* Removes the working folder with what a recording consists of. */
 void run_folder_drop(struct run_folder *f);
 

@@ -41,10 +41,14 @@ static void session_take_newest(struct session_options *o)
 {
     const char *name = path_base_name(o->program);
     struct stat gmon, side;
-    char path[4096], when[32];
+    char when[32];
+    struct arena scratch = {0};
+    size_t runs;
     snprintf(o->default_path, sizeof o->default_path, "%s.monarc", name);
-    snprintf(path, sizeof path, "%s/monarc.side", o->default_path);
+    const char *path = arena_printf(&scratch, "%s/monarc.side",
+                                    recorded_runs(o->default_path, &scratch, &runs)[0]);
     bool has_side = strlen(name) + 8 < sizeof o->default_path && !stat(path, &side);
+    arena_deinit(&scratch);
     bool has_gmon = !stat("gmon.out", &gmon);
     o->is_recording = has_side && (!has_gmon || side.st_mtime >= gmon.st_mtime);
     if (has_side && has_gmon) {
@@ -178,6 +182,7 @@ static void session_attribute_run(struct session *s)
         t->rate = 1e9 / (double)event->period;
     else if (event)
         t->rate = 1.0 / (double)event->period;
+    t->rate *= run_count(&r->run); /* of a series: times are those of a mean run */
 }
 
 static bool session_open_recording(struct session *s, struct session_options *o, struct err *e)

@@ -38,6 +38,20 @@ static bool add_run(struct side *s, const struct session_options *base, char **n
     return is_fine;
 }
 
+/* All runs that were recorded as one (run --repeat) are runs of the side. */
+static bool add_recording(struct side *s, const struct session_options *base, const char *name,
+                          bool by_lines, struct err *e)
+{
+    struct arena scratch = {0};
+    size_t len;
+    char **runs = recorded_runs(name, &scratch, &len);
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < len; i++)
+        is_fine = add_run(s, base, &runs[i], 1, by_lines, e);
+    arena_deinit(&scratch);
+    return is_fine;
+}
+
 bool side_open(struct side *s, const struct session_options *base, const struct side_names *names,
                struct err *e)
 {
@@ -49,9 +63,13 @@ bool side_open(struct side *s, const struct session_options *base, const struct 
         return err_set(e, "%s: name the profile of it that is to be compared, too",
                        program ? program : "a side");
     for (; at < names->len; at++) {
+        if (!program || is_folder(names->names[at])) {
+            if (!add_recording(s, base, names->names[at], names->by_lines, e))
+                return false;
+            continue;
+        }
         char *run[2] = {(char *)program, names->names[at]};
-        bool is_alone = !program || is_folder(names->names[at]);
-        if (!add_run(s, base, run + is_alone, 2 - is_alone, names->by_lines, e))
+        if (!add_run(s, base, run, 2, names->by_lines, e))
             return false;
     }
     return true;

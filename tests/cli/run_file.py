@@ -30,6 +30,7 @@ class Run:
         self.objects, self.symbols, self.processes, self.threads = [], [], [], []
         self.excerpts = []  # (object, bytes)
         self.events, self.marks, self.losses = [("cpu", 0, PERIOD, 0)], [], []
+        self.parts = []
         self.nodes, self.samples, self.known, self.strings = [], [], {}, {}
 
     def add(self, items, *item):
@@ -125,6 +126,9 @@ class Run:
                              for kind, count, ns, words in self.losses))
         if self.excerpts:
             yield run_list(15, *(leb(number, len(data)) + data for number, data in self.excerpts))
+        if self.parts:
+            yield run_list(21, *(leb(process, number, signed(status), *rest)
+                                 for process, number, status, *rest in self.parts))
         yield run_list(6, *self.put_nodes())
         yield run_list(10, *self.put_samples())
 

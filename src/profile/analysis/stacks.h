@@ -27,6 +27,8 @@ struct stacks {
     double *self_error, *inclusive_error; /* standard errors of these by this run's sampling; 0: the
                                              time was measured exactly, or there is none; NULL: not
                                              known: all samples are as good as drawn alone */
+    double *self_between;                 /* of a series: half of the 95 % interval of the sum of
+                                             `self` over its runs, by how they differ; NULL: none */
     struct stack_call *calls;             /* by caller, then callee */
     size_t calls_len;
     struct stack_cut *cut; /* per function; NULL: all callers are known */
@@ -42,5 +44,10 @@ void stacks_measure(struct stacks *t, const struct space *s, const struct functi
 /* Adds the errors: `weights` are those of the choice, from which nodes may have been taken out. */
 void stacks_measure_errors(struct stacks *t, const struct space *s, const struct functions *f,
                            const struct run_choice *c, const double *weights, struct arena *a);
+
+/* Of a series of runs: the errors are those of their mean, by how they differ. Before, they are
+ * those of sampling. Of one run nothing changes. */
+void stacks_measure_between(struct stacks *t, const struct space *s, const struct functions *f,
+                            const struct run_choice *c, const double *weights, struct arena *a);
 
 #endif

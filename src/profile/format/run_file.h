@@ -39,6 +39,7 @@ enum run_tag {
     RUN_TAG_BLOCKS,
     RUN_TAG_EXCERPTS = 15,
     RUN_TAG_PEAKS = 18,
+    RUN_TAG_PARTS = 21,
 };
 
 /* Bits of a sample's first number, below its node. */

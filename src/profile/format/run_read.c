@@ -244,6 +244,18 @@ static void read_loss(struct run_reader *from)
     vec_push(&from->run->losses, l);
 }
 
+static void read_part(struct run_reader *from)
+{
+    struct run_part part = {.process = read_take_u32(from)};
+    part.number = read_take_u32(from);
+    part.status = (int32_t)read_take_signed(from);
+    part.padding = read_take_u32(from);
+    part.seed = run_take(from);
+    part.elapsed_ns = run_take(from);
+    part.cpu_ns = run_take(from);
+    vec_push(&from->run->parts, part);
+}
+
 static void read_arc(struct run_reader *from)
 {
     struct run *r = from->run;
@@ -329,7 +341,7 @@ static void (*const READERS[])(struct run_reader *) = {
     [RUN_TAG_SAMPLES] = read_sample, [RUN_TAG_MARKS] = read_mark,
     [RUN_TAG_LOSSES] = read_loss,    [RUN_TAG_ARCS] = read_arc,
     [RUN_TAG_BLOCKS] = read_block,   [RUN_TAG_EXCERPTS] = read_excerpt,
-    [RUN_TAG_PEAKS] = read_peak,
+    [RUN_TAG_PEAKS] = read_peak,     [RUN_TAG_PARTS] = read_part,
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */

@@ -170,6 +170,18 @@ static void write_loss(struct run_writer *to, size_t i)
     write_put_text(to, l->text);
 }
 
+static void write_part(struct run_writer *to, size_t i)
+{
+    const struct run_part *part = &to->run->parts.at[i];
+    write_put(to, part->process);
+    write_put(to, part->number);
+    write_put(to, write_zigzag(part->status));
+    write_put(to, part->padding);
+    write_put(to, part->seed);
+    write_put(to, part->elapsed_ns);
+    write_put(to, part->cpu_ns);
+}
+
 /* Arcs and blocks mostly come in the order of addresses. */
 static void write_arc(struct run_writer *to, size_t i)
 {
@@ -279,6 +291,8 @@ static void write_lists(struct run_writer *to)
     write_list(to, RUN_TAG_EVENTS, r->events.len, write_event);
     write_list(to, RUN_TAG_MARKS, r->marks.len, write_mark);
     write_list(to, RUN_TAG_LOSSES, r->losses.len, write_loss);
+    if (r->parts.len)
+        write_list(to, RUN_TAG_PARTS, r->parts.len, write_part);
     if (r->arcs.len)
         write_list(to, RUN_TAG_ARCS, r->arcs.len, write_arc);
     if (r->blocks.len)

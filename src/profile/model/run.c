@@ -21,6 +21,7 @@ void run_deinit(struct run *r)
     vec_free(&r->samples);
     vec_free(&r->marks);
     vec_free(&r->losses);
+    vec_free(&r->parts);
     vec_free(&r->arcs);
     vec_free(&r->blocks);
     arena_deinit(&r->arena);
@@ -73,6 +74,19 @@ uint64_t run_weight(const struct run *r, uint32_t event)
         if (r->samples.at[i].event == event)
             sum += r->samples.at[i].weight;
     return sum;
+}
+
+uint32_t run_part_of(const struct run *r, uint32_t process)
+{
+    uint32_t low = 0, high = run_count(r);
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (r->parts.at[middle].process <= process)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* --- what readers check ---------------------------------------------------------------------- */
@@ -143,6 +157,14 @@ static bool check_mark(const struct run *r, const struct run_mark *m)
     return m->name && is_index_or_none(m->process, r->processes.len);
 }
 
+/* Each has a process of its own, and the first begins with the first. */
+static bool check_part(const struct run *r, size_t i)
+{
+    const struct run_part *part = &r->parts.at[i];
+    return part->process < r->processes.len &&
+           (i ? part[-1].process < part->process : part->process == 0);
+}
+
 /* The first item of a list for which `holds` is false makes the message. */
 #define EACH(list, what, holds)              \
     for (size_t i = 0; i < r->list.len; i++) \
@@ -167,6 +189,7 @@ bool run_check(const struct run *r, struct err *e)
     EACH(samples, "sample", check_sample(r, &r->samples.at[i], &sum))
     EACH(marks, "mark", check_mark(r, &r->marks.at[i]))
     EACH(losses, "loss", r->losses.at[i].kind < RUN_LOSSES && r->losses.at[i].text)
+    EACH(parts, "part", check_part(r, i))
     EACH(arcs, "arc",
          is_index_or_none(r->arcs.at[i].from_object, r->objects.len) &&
              is_index_or_none(r->arcs.at[i].self_object, r->objects.len))

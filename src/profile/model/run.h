@@ -177,6 +177,18 @@ struct run_excerpt {
     struct bytes bytes;
 };
 
+/* One of several runs of a program that are reported as their mean (monarc run --repeat). A run
+ * that was recorded in such a series, and stands alone, has one: itself. */
+struct run_part {
+    uint32_t process;    /* its first one; its others follow, up to the next part's */
+    uint32_t number;     /* as which of its series it ran, from 1 */
+    int32_t status;      /* of its first process, as wait(2) gives it */
+    uint32_t padding;    /* bytes by which its environment was made longer (--vary) */
+    uint64_t seed;       /* of what was varied; 0: nothing was */
+    uint64_t elapsed_ns; /* from the program's exec to its end, nothing of the recorder's between */
+    uint64_t cpu_ns;     /* of all its processes */
+};
+
 struct run {
     struct arena arena; /* texts */
     VEC(struct run_text)
@@ -191,6 +203,7 @@ struct run {
     VEC(struct run_sample) samples;
     VEC(struct run_mark) marks;
     VEC(struct run_loss) losses;
+    VEC(struct run_part) parts;   /* by process; none: the run is one, or a sum */
     VEC(struct run_arc) arcs;     /* not in the file: added by who opens a recording */
     VEC(struct run_block) blocks; /* likewise */
 
@@ -245,6 +258,15 @@ uint64_t run_peak_bytes(const struct run *r);
 /* What of it is in nobody's account, far beyond what accounts and counters differ by: of children
  * for which nobody waited. 0: none, or it cannot be told. */
 uint64_t run_unaccounted_ns(const struct run *r);
+
+/* Of how many runs the reports say the mean: 1, unless it is of a series. */
+static inline uint32_t run_count(const struct run *r)
+{
+    return r->parts.len ? (uint32_t)r->parts.len : 1;
+}
+
+/* Of which part the process is. */
+uint32_t run_part_of(const struct run *r, uint32_t process);
 
 /* Whether indices are in range, parents before children, slices sane: what readers check and
  * writers promise. On failure *e says what. */

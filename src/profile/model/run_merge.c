@@ -209,6 +209,31 @@ static void merge_processes(struct run_merging *m)
     }
 }
 
+static uint64_t merge_sum_of(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* What several runs lost for the same reason is said once. Reasons are few; of those that a file
+ * invents the first are looked at. */
+static void merge_loss(struct run_merging *m, const struct run_loss *lost)
+{
+    enum { MOST_REASONS = 64 };
+    struct run *into = m->into;
+    for (size_t i = 0; i < into->losses.len && i < MOST_REASONS; i++) {
+        struct run_loss *same = &into->losses.at[i];
+        if (same->kind != lost->kind || strcmp(same->text, lost->text))
+            continue;
+        same->count = merge_sum_of(same->count, lost->count);
+        same->ns = merge_sum_of(same->ns, lost->ns);
+        return;
+    }
+    struct run_loss added = *lost;
+    added.text = merge_text(m, lost->text);
+    vec_push(&into->losses, added);
+}
+
 static void merge_notes(struct run_merging *m)
 {
     struct run *into = m->into;
@@ -223,10 +248,22 @@ static void merge_notes(struct run_merging *m)
         mark.name = merge_text(m, mark.name);
         vec_push(&into->marks, mark);
     }
-    for (size_t i = 0; i < m->from->losses.len; i++) {
-        struct run_loss loss = m->from->losses.at[i];
-        loss.text = merge_text(m, loss.text);
-        vec_push(&into->losses, loss);
+    for (size_t i = 0; i < m->from->losses.len; i++)
+        merge_loss(m, &m->from->losses.at[i]);
+}
+
+/* The sum is of runs of a series if both are. Before the first there is nothing. */
+static void merge_parts(struct run_merging *m)
+{
+    struct run *into = m->into;
+    if (m->processes && !into->parts.len)
+        return;
+    if (!m->from->parts.len)
+        into->parts.len = 0;
+    for (size_t i = 0; i < m->from->parts.len; i++) {
+        struct run_part part = m->from->parts.at[i];
+        part.process += m->processes;
+        vec_push(&into->parts, part);
     }
 }
 
@@ -292,6 +329,7 @@ bool run_merge(struct run *into, const struct run *from, struct err *e)
         merge_samples(&m);
         merge_processes(&m);
         merge_notes(&m);
+        merge_parts(&m);
         merge_calls(&m);
         merge_facts(&m);
     }
@@ -319,12 +357,6 @@ static int merge_by_address(const void *left, const void *right)
     if (l->object != r->object)
         return l->object < r->object ? -1 : 1;
     return (l->address > r->address) - (l->address < r->address);
-}
-
-static uint64_t merge_sum_of(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
 void run_sum_calls(struct run *r)

@@ -5,6 +5,8 @@
 #include "profile/report/base.h"
 #include "profile/report/summary.h"
 
+#include <math.h>
+
 /* --- JSON ------------------------------------------------------------------------------------ */
 
 static void json_time(struct json *j, const struct summary *s, const char *samples_key,
@@ -64,6 +66,11 @@ static void json_row(struct json *j, const struct flat *t, const struct flat_row
     json_pair_double(j, "self_share_low", r->interval.low);
     json_pair_double(j, "self_share_high", r->interval.high);
     json_time(j, s, "self_samples", "self_time", r->self);
+    if (s->measured && s->measured->self_between && s->rate > 0) {
+        double half = summary_time(s, s->measured->self_between[r->function]);
+        json_pair_double(j, "self_time_low", fmax(0, summary_time(s, r->self) - half));
+        json_pair_double(j, "self_time_high", summary_time(s, r->self) + half);
+    }
     json_time(j, s, "total_samples", "total_time", r->total);
     if (s->stacks)
         json_time(j, s, "model_total_samples", "model_total_time", r->model);

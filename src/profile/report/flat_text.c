@@ -15,6 +15,7 @@
 enum flat_column {
     FLAT_SAMPLES,
     FLAT_TIME,
+    FLAT_BETWEEN,
     FLAT_CUMULATIVE,
     FLAT_TOTAL_SHARE,
     FLAT_TOTAL,
@@ -75,6 +76,8 @@ static void flat_columns(struct flat_layout *l)
         flat_add(l, FLAT_SAMPLES, samples, "samples");
     if (l->has_time) {
         flat_add_timed(l, FLAT_TIME, time, "self");
+        if (s->measured && s->measured->self_between)
+            flat_add(l, FLAT_BETWEEN, time, "+-");
         flat_add(l, FLAT_CUMULATIVE, time, "cumulative");
     }
     if (s->stacks) {
@@ -216,11 +219,17 @@ static void flat_per_call(struct out *out, const struct flat_layout *l, enum fla
     out_printf(out, "  %*s", l->width[column], text);
 }
 
-static void flat_amounts(struct out *out, const struct flat_layout *l, double self, double running)
+/* `between`: how far the time of a mean run may be off; negative: not known. */
+static void flat_amounts(struct out *out, const struct flat_layout *l, double self, double running,
+                         double between)
 {
     const struct summary *s = l->summary;
     flat_number(out, l, FLAT_SAMPLES, self, l->table->has_fractions ? 2 : 0);
     flat_number(out, l, FLAT_TIME, summary_time(s, self), l->decimals);
+    if (between >= 0)
+        flat_number(out, l, FLAT_BETWEEN, summary_time(s, between), l->decimals);
+    else
+        flat_blank(out, l, FLAT_BETWEEN);
     flat_number(out, l, FLAT_CUMULATIVE, summary_time(s, running), l->decimals);
 }
 
@@ -256,7 +265,9 @@ static void flat_row(struct out *out, const struct flat_layout *l, const struct 
                      int used)
 {
     flat_share(out, l, r->self, l->summary->samples > 0 ? &r->interval : NULL);
-    flat_amounts(out, l, r->self, r->running);
+    const struct stacks *m = l->summary->measured;
+    flat_amounts(out, l, r->self, r->running,
+                 m && m->self_between ? m->self_between[r->function] : -1);
     flat_totals(out, l, r);
     flat_calls(out, l, r->calls);
     flat_per_call(out, l, FLAT_SELF_PER_CALL, flat_self_per_call(r));
@@ -274,7 +285,7 @@ static void flat_rest(struct out *out, const struct flat_layout *l, double self,
 {
     *running += self;
     flat_share(out, l, self, NULL);
-    flat_amounts(out, l, self, *running);
+    flat_amounts(out, l, self, *running, -1);
     for (enum flat_column i = FLAT_TOTAL_SHARE; i < FLAT_CALLS; i++)
         flat_blank(out, l, i);
     flat_calls(out, l, calls);
@@ -307,7 +318,7 @@ static void flat_legend(struct out *out, const struct flat_layout *l)
     bool has_shares = l->summary->has_samples && l->summary->samples > 0 && l->table->len;
     const char *before = "Left out to fit the width: ";
     if (has_shares)
-        out_str(out, "\n+-: the true share is within so many points of self% (95 % confidence)\n");
+        text_interval_legend(out, l->summary);
     for (int i = 0; i < FLAT_COLUMNS; i++) {
         if (!l->is_left_out[i])
             continue;

@@ -82,9 +82,24 @@ void text_function(struct out *out, struct names *names, uint32_t function,
 int text_time_decimals(const struct summary *s)
 {
     int decimals = 3;
-    for (double rate = 1000; rate < s->rate && decimals < 6; rate *= 10)
+    double runs = s->run ? run_count(s->run->run) : 1;
+    for (double rate = 1000; rate < s->rate / runs && decimals < 6; rate *= 10)
         decimals++;
     return decimals;
+}
+
+void text_interval_legend(struct out *out, const struct summary *s)
+{
+    uint32_t runs = s->run ? run_count(s->run->run) : 1;
+    if (runs > 1)
+        out_printf(out,
+                   "\n+-: what a mean run has is within so much of self%% and self, by how the\n"
+                   "    %" PRIu32 " runs differ (95 %% confidence)\n",
+                   runs);
+    else
+        out_printf(out,
+                   "\n+-: %s true share is within so many points of self%% (95 %% confidence)\n",
+                   s->run ? "this run's" : "the");
 }
 
 static const char *head_plural(uint64_t n)
@@ -99,11 +114,15 @@ static void head_text_samples(struct out *out, const struct summary *s)
         return;
     }
     out_printf(out, "Samples  %.0f", s->samples);
+    uint32_t runs = s->run ? run_count(s->run->run) : 1;
     if (s->rate > 0) {
-        out_printf(out, " of %.6g ", 1 / s->rate);
+        if (runs > 1)
+            out_printf(out, " in %" PRIu32 " runs,", runs);
+        out_printf(out, " of %.6g ", runs / s->rate);
         text_name(out, s->dimension);
         out_printf(out, " each: %.*f ", text_time_decimals(s), summary_time(s, s->samples));
         text_name(out, s->dimension);
+        out_str(out, runs > 1 ? " a run" : "");
     } else {
         out_str(out, "; the sampling rate is not known");
     }

@@ -22,6 +22,10 @@ int text_function_width(struct names *names, uint32_t function, const struct tex
 /* Decimals of a time column, so that one sample is never lost in rounding: 3 to 6. */
 int text_time_decimals(const struct summary *s);
 
+/* What +- means, below a table of shares: for one run sampling, for a series how its runs differ.
+ */
+void text_interval_legend(struct out *out, const struct summary *s);
+
 /* The lines above a table: what was measured, and what of it to doubt. */
 void text_summary(struct out *out, const struct summary *s);
 

@@ -329,7 +329,7 @@ static void lines_text_left_out(struct out *out, const struct summary *s, const 
 {
     bool has_time = s->has_samples && s->rate > 0;
     if (s->has_samples && s->samples > 0)
-        out_str(out, "\n+-: the true share is within so many points of self% (95 % confidence)\n");
+        text_interval_legend(out, s);
     if (has_time && !l->has_running)
         out_printf(out, "Left out to fit the width: %scumulative (--wide shows all)\n",
                    l->shows_samples ? "" : "samples, ");

@@ -76,14 +76,49 @@ void run_head_text(struct out *out, const struct run_summary *s, const char *con
     if (folders_len > 1)
         out_printf(out, " and %zu more", folders_len - 1);
     run_text_when(out, s->run->start_real_ns);
-    out_printf(out, ", %.3f s long", run_seconds(s->run->length_ns));
-    if (s->processes > 1)
-        out_printf(out, ", %" PRIu32 " processes", s->processes);
+    uint32_t runs = run_count(s->run);
+    if (runs > 1)
+        out_printf(out, ", mean of %" PRIu32 " runs", runs);
+    else
+        out_printf(out, ", %.3f s long", run_seconds(s->run->length_ns));
+    if (s->processes > runs)
+        out_printf(out, ", %" PRIu32 " processes%s", s->processes, runs > 1 ? " in all" : "");
     if (s->chosen) {
         out_str(out, "\n         of it: ");
         text_name(out, s->chosen);
     }
     out_char(out, '\n');
+}
+
+/* As many digits as the spread leaves a meaning. */
+static void run_text_spread(struct out *out, const char *what, const struct run_spread *s)
+{
+    const char *unit = s->most < 1 ? "ms" : "s";
+    double scale = s->most < 1 ? 1000 : 1;
+    int decimals = s->most < 0.01 ? 3 : s->most < 1 ? 2 : 3;
+    out_printf(out, "%s%.*f %s +- %.*f, single runs from %.*f to %.*f (deviation %.*f)\n", what,
+               decimals, scale * s->mean, unit, decimals, scale * s->half, decimals,
+               scale * s->least, decimals, scale * s->most, decimals, scale * s->deviation);
+}
+
+/* What a series of runs took. */
+static void run_text_parts(struct out *out, const struct run_summary *s)
+{
+    const struct run *r = s->run;
+    size_t failed = 0, varied = 0;
+    if (r->parts.len < 2)
+        return;
+    for (size_t i = 0; i < r->parts.len; i++) {
+        failed += r->parts.at[i].status != 0;
+        varied += r->parts.at[i].seed != 0;
+    }
+    run_text_spread(out, "Runs     elapsed  ", &s->elapsed);
+    run_text_spread(out, "         CPU time ", &s->cpu);
+    if (varied)
+        out_printf(out, "         memory layout varied from run to run (seed %" PRIu64 ")\n",
+                   r->parts.at[0].seed);
+    if (failed)
+        out_printf(out, "         %zu of them ended with another status than 0\n", failed);
 }
 
 /* Time that is nowhere, with the reason, and what else went missing. */
@@ -125,9 +160,10 @@ static void run_text_programs(struct out *out, const struct run_summary *s)
 static void run_text_cpu(struct out *out, const struct run_summary *s)
 {
     if (s->has_cpu)
-        out_printf(out, "CPU      %.3f s of %.3f s CPU time accounted for (%.1f %%)\n",
+        out_printf(out, "CPU      %.3f s of %.3f s CPU time accounted for (%.1f %%)%s\n",
                    run_seconds(s->accounted_ns), run_seconds(s->cpu_ns),
-                   run_percent(s->accounted_ns, s->cpu_ns));
+                   run_percent(s->accounted_ns, s->cpu_ns),
+                   run_count(s->run) > 1 ? ", all runs together" : "");
     if (!s->chosen)
         run_text_losses(out, s);
 }
@@ -144,6 +180,7 @@ static void run_text_stacks(struct out *out, const struct run_summary *s)
 void run_doubts_text(struct out *out, const struct run_summary *s)
 {
     enum { MOST_OF_IT = 95 }; /* percent */
+    run_text_parts(out, s);
     if (run_percent(s->accounted_ns, s->cpu_ns) < MOST_OF_IT)
         run_text_cpu(out, s);
     run_text_stacks(out, s);
@@ -152,6 +189,7 @@ void run_doubts_text(struct out *out, const struct run_summary *s)
 void run_account_text(struct out *out, const struct run_summary *s)
 {
     const struct run *r = s->run;
+    run_text_parts(out, s);
     run_text_cpu(out, s);
     run_text_stacks(out, s);
     run_text_programs(out, s);
@@ -197,6 +235,38 @@ static void run_json_share(struct json *j, const char *key, bool is_known, doubl
     json_key(j, key), is_known ? json_double(j, value) : json_none(j);
 }
 
+static void run_json_spread(struct json *j, const char *key, const struct run_spread *s)
+{
+    json_key(j, key), json_begin(j, '{');
+    json_pair_double(j, "mean", s->mean);
+    json_pair_double(j, "low", s->mean - s->half);
+    json_pair_double(j, "high", s->mean + s->half);
+    json_pair_double(j, "deviation", s->deviation);
+    json_pair_double(j, "least", s->least);
+    json_pair_double(j, "most", s->most);
+    json_end(j);
+}
+
+/* A member "runs": each of a series, which has one and more. */
+void run_parts_json(struct json *j, const struct run *r)
+{
+    if (!r->parts.len)
+        return;
+    json_key(j, "runs"), json_begin(j, '[');
+    for (size_t i = 0; i < r->parts.len; i++) {
+        const struct run_part *part = &r->parts.at[i];
+        json_begin(j, '{');
+        json_pair_u64(j, "number", part->number);
+        json_pair_double(j, "elapsed_time", run_seconds(part->elapsed_ns));
+        json_pair_double(j, "cpu_time", run_seconds(part->cpu_ns));
+        json_key(j, "wait_status"), json_i64(j, part->status);
+        json_pair_u64(j, "environment_bytes_added", part->padding);
+        json_key(j, "seed"), part->seed ? json_u64(j, part->seed) : json_none(j);
+        json_end(j);
+    }
+    json_end(j);
+}
+
 void run_head_json(struct json *j, const struct run_summary *s)
 {
     const struct run *r = s->run;
@@ -215,6 +285,11 @@ void run_head_json(struct json *j, const struct run_summary *s)
     run_json_share(j, "whole_stacks", s->whole >= 0, s->whole);
     json_pair_double(j, "cost_time", run_seconds(r->cost_ns));
     json_pair_double(j, "recorder_time", run_seconds(r->monitor_ns));
+    run_parts_json(j, r);
+    if (r->parts.len > 1) {
+        run_json_spread(j, "elapsed", &s->elapsed);
+        run_json_spread(j, "cpu", &s->cpu);
+    }
     run_json_programs(j, s);
     run_losses_json(j, r);
     json_end(j);

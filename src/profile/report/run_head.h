@@ -20,6 +20,9 @@ void run_doubts_text(struct out *out, const struct run_summary *s);
 /* The member "recording" of a summary. */
 void run_head_json(struct json *j, const struct run_summary *s);
 
+/* A member "runs", of a recording of several; see `monarc run --repeat`. */
+void run_parts_json(struct json *j, const struct run *r);
+
 /* A member "losses"; the name of a kind of loss there. */
 void run_losses_json(struct json *j, const struct run *r);
 const char *run_loss_name(uint32_t kind);

@@ -124,6 +124,26 @@ static void run_text_symbols(struct out *out, const struct run *r)
     out_char(out, '\n');
 }
 
+static void run_text_parts(struct out *out, const struct run *r)
+{
+    if (r->parts.len)
+        out_printf(out, "  runs: %zu\n", r->parts.len);
+    for (size_t i = 0; i < r->parts.len && i < MOST_LINES; i++) {
+        const struct run_part *part = &r->parts.at[i];
+        out_printf(out, "    run %-4" PRIu32 " %9.3f s elapsed %9.3f s of CPU time", part->number,
+                   run_seconds(part->elapsed_ns), run_seconds(part->cpu_ns));
+        if (WIFSIGNALED(part->status))
+            out_printf(out, ", ended by signal %d", WTERMSIG(part->status));
+        else
+            out_printf(out, ", ended with status %d", WEXITSTATUS(part->status));
+        if (part->seed)
+            out_printf(out, ", environment %" PRIu32 " bytes longer (seed %" PRIu64 ")",
+                       part->padding, part->seed);
+        out_char(out, '\n');
+    }
+    run_text_more(out, r->parts.len);
+}
+
 static void run_text_objects(struct out *out, const struct run *r)
 {
     out_printf(out, "  objects: %zu\n", r->objects.len);
@@ -200,6 +220,7 @@ void run_info_text(struct out *out, const char *folder, const struct run *r, boo
     run_text_texts(out, r);
     run_text_facts(out, r);
     run_text_symbols(out, r);
+    run_text_parts(out, r);
     run_text_objects(out, r);
     run_text_lists(out, r);
 }
@@ -346,6 +367,7 @@ void run_info_json(struct json *j, const char *folder, const struct run *r)
     run_json_objects(j, r);
     run_json_processes(j, r);
     run_json_marks(j, r);
+    run_parts_json(j, r);
     run_losses_json(j, r);
     json_end(j);
 }

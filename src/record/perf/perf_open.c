@@ -361,5 +361,5 @@ bool perf_open_all(struct perf_source *s, struct err *e)
     if (is_open && (s->options.is_attached || perf_keep_apart(s, s->options.launcher)))
         return true;
     s->result->is_refused = errno == EACCES || errno == EPERM || errno == ENOSYS;
-    return err_set(e, "perf events: %s", strerror(errno));
+    return err_errno(e, "perf events", errno);
 }

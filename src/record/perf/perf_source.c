@@ -529,7 +529,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     perf_make_places(s);
     if (!perf_reader_start(s)) {
         perf_free(&s->source);
-        return err_set(e, "perf events: %s", strerror(errno));
+        return err_errno(e, "perf events", errno);
     }
     s->source.wake_fd = s->reader.news;
     perf_enable(s);

@@ -37,6 +37,8 @@ static void fill_lists(struct run *r)
     vec_push(&r->marks, (struct run_mark){50, 1, 0, 7, "load"});
     vec_push(&r->marks, (struct run_mark){60, 0, RUN_NONE, 0, "prog"});
     vec_push(&r->losses, (struct run_loss){RUN_LOST_KERNEL, 2, 300, "the kernel may not be seen"});
+    vec_push(&r->parts, (struct run_part){0, 3, -1, 4080, UINT64_MAX, 1, UINT64_C(1) << 40});
+    vec_push(&r->parts, (struct run_part){1, 4, 256, 0, 0, 2, 3});
 }
 
 static void fill_objects(struct run *r)
@@ -185,6 +187,8 @@ static void test_round_trip(void **state)
     assert_int_equal(back.excerpts.len, 3);
     assert_true(back.excerpts.at[0].object == 0 && back.excerpts.at[0].bytes.len == 2);
     assert_memory_equal(back.excerpts.at[2].bytes.at, "third", 5);
+    assert_int_equal(back.parts.len, 2);
+    assert_memory_equal(back.parts.at, r.parts.at, 2 * sizeof *r.parts.at);
     assert_memory_equal(back.arcs.at, r.arcs.at, 2 * sizeof *r.arcs.at);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(back.blocks.at[i].object, r.blocks.at[i].object);
@@ -320,6 +324,12 @@ static void test_what_is_no_run(void **state)
     r = full_run();
     r.events.at[1].unit = 2;
     expect_refused(&r, "event 1 of the run is not possible");
+    r = full_run();
+    r.parts.at[1].process = 0;
+    expect_refused(&r, "part 1 of the run is not possible");
+    r = full_run();
+    r.parts.at[0].process = 1;
+    expect_refused(&r, "part 0 of the run is not possible");
     r = full_run();
     r.slice_ns = 0;
     expect_refused(&r, "the run has samples, but no length of its slices");

@@ -95,6 +95,7 @@ static void test_lists(void **state)
     static const uint32_t with_symbols[] = {LIBRARY, CODE, 4, 5};
     struct run one = example("/lib"), two = example("/other");
     two.objects.at[APP].low = 0x800, two.objects.at[APP].high = 0x1800;
+    vec_push(&two.losses, ((struct run_loss){RUN_LOST_RECORDS, 4, 7, "other records"}));
     struct run sum = merged(&one, &two);
     /* The other library, and the other process's generated code. */
     assert_int_equal(sum.objects.len, 6);
@@ -114,11 +115,35 @@ static void test_lists(void **state)
     assert_int_equal(sum.threads.len, 4);
     assert_int_equal(sum.threads.at[3].process, 3);
     assert_int_equal(sum.texts.len, 1);
-    assert_int_equal(sum.losses.len, 2);
-    assert_string_equal(sum.losses.at[1].text, "records");
+    assert_int_equal(sum.losses.len, 2); /* one for both, and what the second has alone */
+    assert_true(sum.losses.at[0].count == 8 && sum.losses.at[0].ns == 0);
+    assert_true(sum.losses.at[1].count == 4 && sum.losses.at[1].ns == 7);
+    assert_string_equal(sum.losses.at[1].text, "other records");
     assert_int_equal(sum.marks.len, 4);
     assert_true(sum.marks.at[2].process == 3 && sum.marks.at[3].process == RUN_NONE);
     run_deinit(&one), run_deinit(&two), run_deinit(&sum);
+}
+
+/* Runs of a series stay apart in their sum; a sum with anything else is no series. */
+static void test_parts(void **state)
+{
+    (void)state;
+    struct run one = example("/lib"), two = example("/lib"), plain = example("/lib");
+    vec_push(&one.parts, ((struct run_part){0, 1, 0, 16, 5, 900, 100}));
+    vec_push(&two.parts, ((struct run_part){0, 2, 256, 32, 5, 800, 90}));
+    struct run sum = merged(&one, &two), mixed = merged(&plain, &one), other = merged(&one, &plain);
+    assert_int_equal(run_count(&plain), 1);
+    assert_int_equal(run_count(&sum), 2);
+    assert_true(sum.parts.at[0].process == 0 && sum.parts.at[1].process == 2);
+    assert_true(sum.parts.at[1].number == 2 && sum.parts.at[1].status == 256 &&
+                sum.parts.at[1].elapsed_ns == 800);
+    for (uint32_t process = 0; process < 4; process++)
+        assert_int_equal(run_part_of(&sum, process), process / 2);
+    assert_int_equal(mixed.parts.len, 0);
+    assert_int_equal(other.parts.len, 0);
+    struct run *all[] = {&one, &two, &plain, &sum, &mixed, &other};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        run_deinit(all[i]);
 }
 
 static void test_time(void **state)
@@ -317,11 +342,12 @@ static void test_machines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),        cmocka_unit_test(test_time),
-        cmocka_unit_test(test_slices),       cmocka_unit_test(test_calls_move),
-        cmocka_unit_test(test_sums),         cmocka_unit_test(test_calls_alone),
-        cmocka_unit_test(test_same_objects), cmocka_unit_test(test_symbols),
-        cmocka_unit_test(test_events),       cmocka_unit_test(test_machines),
+        cmocka_unit_test(test_lists),       cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_time),        cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_calls_move),  cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_calls_alone), cmocka_unit_test(test_same_objects),
+        cmocka_unit_test(test_symbols),     cmocka_unit_test(test_events),
+        cmocka_unit_test(test_machines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,10 +189,15 @@ static void side_add_recording(struct side *s, const struct run_summary *from)
     vec_push(&s->facts, f);
     if (f.is_part || from->chosen)
         return;
+    uint64_t elapsed_ns = r->length_ns, runs = run_count(r); /* merged: a sum of runs */
+    if (r->parts.len)
+        elapsed_ns = 0;
+    for (size_t i = 0; i < r->parts.len; i++) /* without what recording needs to begin */
+        elapsed_ns += r->parts.at[i].elapsed_ns;
     if (from->cpu_ns)
-        side_add_total(s, "cpu_time", TOTAL_SECONDS, (double)from->cpu_ns / 1e9);
-    if (r->length_ns)
-        side_add_total(s, "elapsed_time", TOTAL_SECONDS, (double)r->length_ns / 1e9);
+        side_add_total(s, "cpu_time", TOTAL_SECONDS, (double)from->cpu_ns / 1e9 / (double)runs);
+    if (elapsed_ns)
+        side_add_total(s, "elapsed_time", TOTAL_SECONDS, (double)elapsed_ns / 1e9 / (double)runs);
     for (uint32_t i = 0; i < r->events.len; i++)
         side_add_event(s, r, i);
     if (run_peak_bytes(r))

@@ -2,8 +2,10 @@
 #include "profile/analysis/recording/run_summary.h"
 
 #include "base/path.h"
+#include "profile/analysis/compare/significance.h"
 #include "profile/model/recording.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +101,40 @@ static void list_programs(struct run_summary *s, const struct run_choice *c, str
     arena_deinit(&scratch);
 }
 
+struct run_spread run_spread_of(const double *values, size_t len)
+{
+    struct run_spread s = {.least = values[0], .most = values[0]};
+    double squares = 0;
+    for (size_t i = 0; i < len; i++) {
+        s.mean += values[i] / (double)len;
+        s.least = fmin(s.least, values[i]);
+        s.most = fmax(s.most, values[i]);
+    }
+    for (size_t i = 0; i < len; i++)
+        squares += (values[i] - s.mean) * (values[i] - s.mean);
+    if (len > 1) {
+        s.deviation = sqrt(squares / (double)(len - 1));
+        s.half = student_quantile(0.025, (double)(len - 1)) * s.deviation / sqrt((double)len);
+    }
+    return s;
+}
+
+static void spread_parts(struct run_summary *s)
+{
+    struct arena scratch = {0};
+    size_t len = s->run->parts.len;
+    double *elapsed = ARENA_NEW(&scratch, double, len), *cpu = ARENA_NEW(&scratch, double, len);
+    for (size_t i = 0; i < len; i++) {
+        elapsed[i] = (double)s->run->parts.at[i].elapsed_ns / 1e9;
+        cpu[i] = (double)s->run->parts.at[i].cpu_ns / 1e9;
+    }
+    if (len > 1) {
+        s->elapsed = run_spread_of(elapsed, len);
+        s->cpu = run_spread_of(cpu, len);
+    }
+    arena_deinit(&scratch);
+}
+
 void run_summarize(struct run_summary *s, const struct run *r, const struct run_choice *c,
                    const struct run_weights *w, const char *chosen, struct arena *a)
 {
@@ -118,4 +154,5 @@ void run_summarize(struct run_summary *s, const struct run *r, const struct run_
     if (r->stacks)
         s->whole = (double)r->whole / (double)r->stacks;
     list_programs(s, c, a);
+    spread_parts(s);
 }

@@ -12,6 +12,12 @@ struct run_program {
     double samples;
 };
 
+/* A figure over the runs of a series: the mean, half of its 95 % interval (Student's t, from what
+ * the runs differ by), the standard deviation of a run, and the extremes. */
+struct run_spread {
+    double mean, half, deviation, least, most;
+};
+
 struct run_summary {
     const struct run *run;
     const struct run_event *event; /* the chosen one; NULL: the run has none */
@@ -24,7 +30,11 @@ struct run_summary {
     double whole;                     /* share of stacks that are whole; negative: not known */
     struct run_program *programs;     /* those with samples, most first */
     uint32_t programs_len, processes; /* processes: pids that there were */
+    struct run_spread elapsed, cpu;   /* seconds; of a series of two runs and more */
 };
+
+/* Of `len` figures; with one, all but the mean and the extremes is 0. */
+struct run_spread run_spread_of(const double *values, size_t len);
 
 /* `chosen` says that `w` is of a part of the run. */
 void run_summarize(struct run_summary *s, const struct run *r, const struct run_choice *c,

@@ -1,5 +1,5 @@
 /* The environment before, the folders after. */
-#include "cli/run_calls.h"
+#include "cli/run/run_calls.h"
 
 #include "command/command.h"
 #include "record/preload.h"
@@ -35,18 +35,18 @@ static bool is_replaced(const struct run_calls *c, const char *entry)
     return false;
 }
 
-char **run_calls_environment(const struct run_calls *c, struct arena *a)
+char **run_calls_environment(const struct run_calls *c, char **from, struct arena *a)
 {
     enum { ADDED = 5 };
     size_t len = 0, kept = 0;
     if (!c->library)
-        return environ;
-    while (environ[len])
+        return from;
+    while (from[len])
         len++;
     char **all = ARENA_NEW(a, char *, len + ADDED);
     for (size_t i = 0; i < len; i++)
-        if (!is_replaced(c, environ[i]))
-            all[kept++] = environ[i];
+        if (!is_replaced(c, from[i]))
+            all[kept++] = from[i];
     if (!c->is_linked)
         all[kept++] = arena_printf(a, "LD_PRELOAD=%s", preload_value(c->library, a));
     all[kept++] = arena_printf(a, "MONARC_OUT=%s", c->folder);

@@ -2,7 +2,7 @@
  * without its notes. Programs that exec others, and other folders (GCOV_PREFIX), are not looked
  * into.
  */
-#include "cli/run_coverage.h"
+#include "cli/run/run_coverage.h"
 
 #include "base/vec.h"
 #include "objfile/object.h"

@@ -20,8 +20,8 @@ struct run_calls {
 MUST_CHECK bool run_calls_prepare(struct run_calls *c, const char *program, const char *folder,
                                   struct arena *a, struct err *e);
 
-/* The environment of the program: ours, with what the library is to know. */
-char **run_calls_environment(const struct run_calls *c, struct arena *a);
+/* The environment of the program: `from`, with what the library is to know. */
+char **run_calls_environment(const struct run_calls *c, char **from, struct arena *a);
 
 /* Completes what the processes left, and removes the control file. */
 MUST_CHECK bool run_calls_finish(const struct run_calls *c, struct arena *a, struct err *e);
