@@ -3,7 +3,7 @@
 
 #include "base/path.h"
 #include "base/sort.h"
-#include "coverage/analysis/line_changes.h"
+#include "coverage/analysis/coverage_change.h"
 #include "page/columns.h"
 
 #include <string.h>

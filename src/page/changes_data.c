@@ -1,7 +1,7 @@
 /* The classes of coverage/analysis/line_changes.h as columns. */
 #include "page/changes_data.h"
 
-#include "coverage/analysis/line_changes.h"
+#include "coverage/analysis/coverage_change.h"
 #include "page/columns.h"
 
 /* As the page knows them; compare.js has the words. */

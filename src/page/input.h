@@ -3,8 +3,7 @@
 #define MONARC_PAGE_INPUT_H
 
 #include "coverage/analysis/coverage_change.h"
-#include "coverage/analysis/patch_coverage.h"
-#include "coverage/analysis/problems.h"
+#include "coverage/analysis/coverage_result.h"
 #include "profile/analysis/annotate.h"
 #include "profile/analysis/diagnosis.h"
 #include "profile/analysis/lines.h"

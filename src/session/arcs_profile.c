@@ -2,7 +2,7 @@
 #include "session/arcs_profile.h"
 
 #include "base/path.h"
-#include "coverage/analysis/table_add_pair.h"
+#include "coverage/analysis/coverage_table.h"
 #include "bridge/counted_calls.h"
 #include "bridge/placing.h"
 #include "session/coverage_files.h"

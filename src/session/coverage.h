@@ -3,7 +3,7 @@
 #ifndef MONARC_SESSION_COVERAGE_H
 #define MONARC_SESSION_COVERAGE_H
 
-#include "coverage/analysis/patch_coverage.h"
+#include "coverage/analysis/coverage_change.h"
 #include "coverage/analysis/coverage_result.h"
 #include "coverage/format/patch.h"
 #include "session/coverage_read.h"

@@ -2,7 +2,8 @@
  * uses again. Large objects come first, so that none is left to one thread at the end. */
 #include "session/coverage_read.h"
 
-#include "coverage/analysis/table_add_pair.h"
+#include "coverage/analysis/coverage_table.h"
+#include "coverage/analysis/line_coverage.h"
 #include "base/file.h"
 #include "base/parallel.h"
 #include "base/sort.h"

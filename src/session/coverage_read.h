@@ -2,7 +2,7 @@
 #ifndef MONARC_SESSION_COVERAGE_READ_H
 #define MONARC_SESSION_COVERAGE_READ_H
 
-#include "coverage/analysis/problems.h"
+#include "coverage/analysis/coverage_result.h"
 #include "output/progress.h"
 #include "session/coverage_files.h"
 #include "session/source_names.h"

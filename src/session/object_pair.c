@@ -1,7 +1,7 @@
 /* One loader for notes and counters, for the commands that take many pairs. */
 #include "session/object_pair.h"
 
-#include "coverage/analysis/table_add_pair.h"
+#include "coverage/analysis/coverage_table.h"
 #include "coverage/format/arcs_convert.h"
 #include "coverage/format/bb.h"
 #include "coverage/model/coverage_merge.h"

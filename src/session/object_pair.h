@@ -3,7 +3,7 @@
 #define MONARC_SESSION_OBJECT_PAIR_H
 
 #include "coverage/analysis/flow.h"
-#include "coverage/analysis/problems.h"
+#include "coverage/analysis/coverage_result.h"
 #include "session/arcs_file.h"
 
 /* Zeroed at first; whatever is loaded next uses its memory again. */

@@ -1,21 +1,7 @@
 /* Successors by counting sort, kinds by looking at each block's arcs; linear in the arcs. */
-#include "coverage/analysis/block_graph.h"
+#include "coverage/analysis/line_coverage.h"
 
 #include <string.h>
-
-static void count_ends(const struct notes *n, const struct notes_function *f, struct block_graph *g,
-                       uint32_t *first)
-{
-    for (uint32_t i = f->first_arc; i < f->first_arc + f->arcs; i++) {
-        first[n->arcs.at[i].source]++;
-        g->in_degree.at[f->first_block + n->arcs.at[i].target]++;
-    }
-    for (uint32_t b = 0, sum = f->first_arc; b < f->blocks; b++) {
-        uint32_t degree = first[b];
-        first[b] = sum;
-        sum += degree;
-    }
-}
 
 /* Arcs in the order of their targets; the scratch queue takes them. */
 static void sort_by_target(const struct notes *n, const struct notes_function *f,
@@ -49,7 +35,16 @@ static void list_successors(const struct notes *n, const struct notes_function *
                             struct block_graph *g, uint32_t *first)
 {
     first[f->blocks] = f->first_arc + f->arcs;
-    count_ends(n, f, g, first);
+    for (uint32_t i = f->first_arc; i < f->first_arc + f->arcs; i++) {
+        first[n->arcs.at[i].source]++;
+        g->in_degree.at[f->first_block + n->arcs.at[i].target]++;
+    }
+    for (uint32_t b = 0, sum = f->first_arc; b < f->blocks; b++) {
+        uint32_t degree = first[b];
+        first[b] = sum;
+        sum += degree;
+    }
+
     if (is_in_order(n, f)) {
         for (uint32_t i = f->first_arc; i < f->first_arc + f->arcs; i++)
             g->out.at[i] = i;
@@ -120,19 +115,6 @@ static void find_exceptional(const struct notes *n, const struct notes_function 
     }
 }
 
-static void build_function(const struct notes *n, const struct notes_function *f,
-                           struct block_graph *g, uint32_t *first)
-{
-    if (!f->blocks)
-        return;
-    bool has_throw = false;
-    list_successors(n, f, g, first);
-    for (uint32_t b = 0; b < f->blocks; b++)
-        classify_block(n, f, b, first[b], first[b + 1], g, &has_throw);
-    if (has_throw)
-        find_exceptional(n, f, g, first);
-}
-
 #define ZEROED(v, n)                                   \
     do {                                               \
         vec_reserve((v), (n));                         \
@@ -150,9 +132,18 @@ void block_graph_build(const struct notes *n, struct block_graph *g)
     ZEROED(&g->arc_kinds, n->arcs.len);
     vec_reserve(&g->out, n->arcs.len);
     g->out.len = n->arcs.len;
-    for (size_t i = 0; i < n->functions.len; i++)
-        build_function(n, &n->functions.at[i], g,
-                       g->first_out.at + n->functions.at[i].first_block + i);
+    for (size_t i = 0; i < n->functions.len; i++) {
+        const struct notes_function *f = &n->functions.at[i];
+        uint32_t *first = g->first_out.at + n->functions.at[i].first_block + i;
+        if (!f->blocks)
+            continue;
+        bool has_throw = false;
+        list_successors(n, f, g, first);
+        for (uint32_t b = 0; b < f->blocks; b++)
+            classify_block(n, f, b, first[b], first[b + 1], g, &has_throw);
+        if (has_throw)
+            find_exceptional(n, f, g, first);
+    }
 }
 
 void block_graph_deinit(struct block_graph *g)

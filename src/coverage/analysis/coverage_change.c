@@ -1,10 +1,25 @@
-/* Comparing coverage. */
+/* Comparing results.
+ *
+ * Everything here is a walk over lines that ascend on both sides. Which lines of two results are
+ * the same is decided once per function (change_lie_alike): the distances of its lines with code
+ * from its first one are equal, which moving a function keeps and editing it nearly always breaks.
+ * A function that was edited without that showing compares its lines pairwise all the same; the
+ * report says "compared", not "unchanged".
+ *
+ * Sources of two results are matched by whole name, then by the last three, two, one parts of it,
+ * each time only where a tail is unique on both sides. Files of a patch are matched likewise; among
+ * several sources the one with the fewest folders above is meant. Linear but for the search of a
+ * source by a patch's file name, which looks at every source. */
 #include "coverage/analysis/coverage_change.h"
 
 #include "base/intern.h"
 #include "base/path.h"
+#include "base/search.h"
+#include "coverage/model/coverage.h"
 
 #include <string.h>
+
+#define NONE ((uint32_t)NO_INDEX)
 
 /* --- sources --------------------------------------------------------------------------------- */
 
@@ -73,34 +88,6 @@ static void change_compare_lines(struct coverage_change *c, struct source_change
 
 /* --- functions ------------------------------------------------------------------------------- */
 
-/* Of a name the first function alone: instances of a template share their lines. */
-static void change_index_functions(const struct coverage_result *r, const struct result_source *s,
-                                   struct intern *names, uint32_t *of_name)
-{
-    uint32_t len = 0;
-    for (uint32_t i = s->first_function; i < s->first_function + s->functions; i++) {
-        const char *name = r->functions.at[i].linkage;
-        if (intern_kept(names, name, strlen(name)) == len)
-            of_name[len++] = i;
-    }
-}
-
-static void change_compare_function(struct coverage_change *c, struct source_change *s,
-                                    const struct coverage_result *old,
-                                    const struct coverage_result *new,
-                                    const struct result_function *old_function,
-                                    const struct result_function *new_function, bool *is_done)
-{
-    const struct result_source *o = &old->sources.at[s->old], *n = &new->sources.at[s->new];
-    struct line_slice before =
-        change_lines(old, o, old_function->start_line, old_function->end_line);
-    struct line_slice after =
-        change_lines(new, n, new_function->start_line, new_function->end_line);
-    if (change_lie_alike(before, after))
-        change_compare_lines(c, s, before, after,
-                             is_done + (after.at - (new->lines.at + n->first_line)));
-}
-
 static void change_compare_functions(struct coverage_change *c, struct source_change *s,
                                      const struct coverage_result *old,
                                      const struct coverage_result *new, bool *is_done)
@@ -109,12 +96,25 @@ static void change_compare_functions(struct coverage_change *c, struct source_ch
     struct intern names = {0};
     struct arena scratch = {0};
     uint32_t *of_name = ARENA_NEW(&scratch, uint32_t, o->functions);
-    change_index_functions(old, o, &names, of_name);
+    /* Of a name the first function alone: instances of a template share their lines. */
+    uint32_t len = 0;
+    for (uint32_t i = o->first_function; i < o->first_function + o->functions; i++) {
+        const char *linkage = old->functions.at[i].linkage;
+        if (intern_kept(&names, linkage, strlen(linkage)) == len)
+            of_name[len++] = i;
+    }
+
     for (uint32_t i = n->first_function; i < n->first_function + n->functions; i++) {
         const struct result_function *f = &new->functions.at[i];
         uint32_t name = intern_find(&names, f->linkage, strlen(f->linkage));
-        if (name != INTERN_NONE)
-            change_compare_function(c, s, old, new, &old->functions.at[of_name[name]], f, is_done);
+        if (name == INTERN_NONE)
+            continue;
+        const struct result_function *older = &old->functions.at[of_name[name]];
+        struct line_slice before = change_lines(old, o, older->start_line, older->end_line);
+        struct line_slice after = change_lines(new, n, f->start_line, f->end_line);
+        if (change_lie_alike(before, after))
+            change_compare_lines(c, s, before, after,
+                                 is_done + (after.at - (new->lines.at + n->first_line)));
     }
     intern_deinit(&names);
     arena_deinit(&scratch);
@@ -280,4 +280,188 @@ double source_change_points(const struct source_change *s)
         s->new_sums.lines.all == s->new_sums.lines.unknown)
         return 0;
     return ratio_percent(&s->new_sums.lines) - ratio_percent(&s->old_sums.lines);
+}
+
+/* --- what became of each line ---------------------------------------------------------------- */
+
+uint32_t patch_new_line(const struct patched_source *p, uint32_t old)
+{
+    uint64_t line = old;
+    for (uint32_t i = 0; p->old && i < p->old->ranges; i++) {
+        const struct patch_old_range *r = &p->patch->old_ranges.at[p->old->first_range + i];
+        if (r->first > old)
+            break;
+        if (old - r->first < r->lines)
+            return 0;
+        line -= r->lines < line ? r->lines : line;
+    }
+    for (uint32_t i = 0; p->now && i < p->now->ranges; i++) {
+        const struct patch_range *r = &p->patch->ranges.at[p->now->first_range + i];
+        if (r->first > line)
+            break;
+        line += r->lines;
+    }
+    return line > UINT32_MAX ? UINT32_MAX : (uint32_t)line;
+}
+
+static bool changes_is_added(const struct patched_source *p, uint32_t line)
+{
+    for (uint32_t i = 0; p->now && i < p->now->ranges; i++)
+        if (line - p->patch->ranges.at[p->now->first_range + i].first <
+            p->patch->ranges.at[p->now->first_range + i].lines)
+            return true;
+    return false;
+}
+
+static const struct result_line *changes_line(const struct coverage_result *r,
+                                              const struct result_source *s, uint32_t line)
+{
+    if (!s)
+        return NULL;
+    const struct result_line *lines = vec_from(&r->lines, s->first_line);
+    uint32_t at = PARTITION_POINT(s->lines, i, lines[i].line < line);
+    return at < s->lines && lines[at].line == line ? &lines[at] : NULL;
+}
+
+static enum line_change changes_of_old(const struct result_line *then,
+                                       const struct result_line *now, bool is_deleted)
+{
+    bool ran = then->state == RESULT_HIT;
+    if (then->state == RESULT_UNKNOWN || (now && now->state == RESULT_UNKNOWN))
+        return CHANGE_NONE;
+    if (is_deleted)
+        return ran ? CHANGE_DELETED_RAN : CHANGE_DELETED_MISSED;
+    if (!now)
+        return ran ? CHANGE_DROPPED_RAN : CHANGE_DROPPED_MISSED;
+    if (now->state == RESULT_HIT)
+        return ran ? CHANGE_STILL_RUNS : CHANGE_GAINED;
+    return ran ? CHANGE_LOST : CHANGE_STILL_MISSED;
+}
+
+static enum line_change changes_of_new(const struct result_line *now, bool is_added)
+{
+    if (now->state == RESULT_UNKNOWN)
+        return CHANGE_NONE;
+    if (now->state == RESULT_HIT)
+        return is_added ? CHANGE_NEW_RUNS : CHANGE_COUNTED_RUNS;
+    return is_added ? CHANGE_NEW_MISSED : CHANGE_COUNTED_MISSED;
+}
+
+void line_changes_each(const struct coverage_result *now_result, const struct result_source *now,
+                       const struct coverage_result *then_result, const struct result_source *then,
+                       const struct patched_source *p, line_change_taker *take, void *context)
+{
+    uint32_t at = 0; /* of now: the first line that no old one was found for */
+    for (uint32_t i = 0; then && i < then->lines; i++) {
+        const struct result_line *old = &then_result->lines.at[then->first_line + i];
+        uint32_t line = patch_new_line(p, old->line);
+        const struct result_line *same = line ? changes_line(now_result, now, line) : NULL;
+        enum line_change change = changes_of_old(old, same, !line);
+        if (change)
+            take(line ? line : old->line, change, context);
+        for (; same && now_result->lines.at[now->first_line + at].line < line; at++) {
+            const struct result_line *l = &now_result->lines.at[now->first_line + at];
+            if ((change = changes_of_new(l, changes_is_added(p, l->line))))
+                take(l->line, change, context);
+        }
+        at += same != NULL;
+    }
+    for (; now && at < now->lines; at++) {
+        const struct result_line *l = &now_result->lines.at[now->first_line + at];
+        enum line_change change = changes_of_new(l, changes_is_added(p, l->line));
+        if (change)
+            take(l->line, change, context);
+    }
+}
+
+/* --- the lines of a patch -------------------------------------------------------------------- */
+
+void patch_coverage_deinit(struct patch_coverage *d)
+{
+    vec_free(&d->files);
+    vec_free(&d->lines);
+}
+
+/* Shown names are unique; ends may fit several sources, and then the shortest is meant: that which
+ * has the fewest folders above the patch's. */
+static uint32_t source_named(const struct coverage_result *r, const char *path)
+{
+    uint32_t best = NONE;
+    for (uint32_t i = 0; i < r->sources.len; i++) {
+        const struct result_source *s = &r->sources.at[i];
+        if (!strcmp(s->path, path) || !strcmp(s->whole, path))
+            return i;
+        if (path_ends_in(s->whole, path) &&
+            (best == NONE || strlen(s->whole) < strlen(r->sources.at[best].whole)))
+            best = i;
+    }
+    return best;
+}
+
+/* A patch made inside a project that is a part of what was covered: the source's shown name is the
+ * end of the patch's. */
+static uint32_t source_below(const struct coverage_result *r, const char *path)
+{
+    uint32_t best = NONE;
+    for (uint32_t i = 0; i < r->sources.len; i++) {
+        const char *shown = r->sources.at[i].path;
+        if (path_ends_in(path, shown) && (strchr(shown, '/') || !strchr(path, '/')) &&
+            (best == NONE || strlen(shown) > strlen(r->sources.at[best].path)))
+            best = i;
+    }
+    return best;
+}
+
+static void add(struct coverage_ratio *sum, const struct coverage_ratio *part)
+{
+    sum->all += part->all;
+    sum->hit += part->hit;
+    sum->unknown += part->unknown;
+}
+
+uint32_t patch_source(const struct coverage_result *r, const char *path, const char *whole_path)
+{
+    uint32_t source = source_named(r, path);
+    if (source == NONE)
+        source = source_named(r, whole_path);
+    return source == NONE ? source_below(r, path) : source;
+}
+
+void patch_coverage_build(const struct coverage_result *r, const struct patch *p,
+                          struct patch_coverage *out)
+{
+    for (size_t i = 0; i < p->files.len; i++) {
+        const struct patch_file *from = &p->files.at[i];
+        struct diff_file f = {.path = from->path,
+                              .source = patch_source(r, from->path, from->whole_path),
+                              .added = from->added,
+                              .first_line = (uint32_t)out->lines.len};
+        if (f.source != NONE)
+            f.path = r->sources.at[f.source].path;
+        else
+            out->unknown_files++;
+        for (uint32_t k = 0; f.source != NONE && k < from->ranges; k++) {
+            const struct patch_range *range = &p->ranges.at[from->first_range + k];
+            const struct result_source *s = &r->sources.at[f.source];
+            uint32_t first = s->first_line, end = first + s->lines;
+            first += PARTITION_POINT(s->lines, j, r->lines.at[first + j].line < range->first);
+            for (uint32_t j = first; j < end && r->lines.at[j].line - range->first < range->lines;
+                 j++) {
+                const struct result_line *l = &r->lines.at[j];
+                f.lines.all++;
+                f.lines.hit += l->state == RESULT_HIT;
+                f.lines.unknown += l->state == RESULT_UNKNOWN;
+                for (uint32_t m = 0; m < l->branches; m++) {
+                    f.branches.all++;
+                    f.branches.hit += r->branches.at[l->first_branch + m].count > 0;
+                }
+                vec_push(&out->lines, j);
+                f.len++;
+            }
+        }
+
+        add(&out->sum, &f.lines);
+        add(&out->branches, &f.branches);
+        vec_push(&out->files, f);
+    }
 }

@@ -1,12 +1,222 @@
-/* Sources one by one, each by the thread that is free, the large ones first; their sums at the end.
- */
+/* Making one result of the tables of all threads.
+ *
+ * Three steps. Each table's sources, pages of lines and functions are put in order, a thread a
+ * table (source_parts): tables stay as they are, and what several say of one source lies side by
+ * side afterwards. Then room is made: what all tables together have of a source is the most that
+ * the result can have of it, so every source gets slices of the result's arrays before anything is
+ * known, and threads fill them without a lock (result_sources.c), the largest sources first. Gaps
+ * stay at the ends of the slices; nothing is copied twice. At last one thread drops sources of
+ * which nothing is left, and adds up.
+ *
+ * Names are demangled and sources read by the thread that has the source. The result is the same
+ * for any number of threads and any order of tables. */
 #include "coverage/analysis/coverage_result.h"
 
 #include "coverage/analysis/coverage_result_private.h"
 #include "base/parallel.h"
 #include "coverage/model/coverage.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+/* --- the tables' sources side by side -------------------------------------------------------- */
+
+void source_parts_deinit(struct source_parts *o)
+{
+    for (size_t i = 0; i < o->tables; i++)
+        arena_deinit(&o->arenas[i]);
+    arena_deinit(&o->arena);
+    *o = (struct source_parts){0};
+}
+
+/* ---- sources */
+
+static int parts_by_path(uint32_t left, uint32_t right, const void *context)
+{
+    const struct source_part *parts = context;
+    return strcmp(part_path(&parts[left]), part_path(&parts[right]));
+}
+
+static size_t parts_list_parts(const struct coverage_table *tables, size_t len,
+                               struct source_part *parts)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < len; i++)
+        for (uint32_t source = 0; source < tables[i].paths.texts.len; source++)
+            parts[n++] = (struct source_part){.t = &tables[i], .table = i, .source = source};
+    return n;
+}
+
+/* The sort is stable: parts of one source stay in the order of the tables. */
+static void parts_sort_parts(const struct source_part *parts, size_t len, struct source_parts *out)
+{
+    uint32_t *sorted = ARENA_NEW(&out->arena, uint32_t, len + 1);
+    for (uint32_t i = 0; i < len; i++)
+        sorted[i] = i;
+    sort_u32(sorted, len, parts_by_path, parts);
+    out->parts = ARENA_NEW(&out->arena, struct source_part, len + 1);
+    out->first_part = ARENA_NEW(&out->arena, uint32_t, len + 1);
+    for (uint32_t i = 0; i < len; i++) {
+        out->parts[i] = parts[sorted[i]];
+        if (!i || parts_by_path(sorted[i - 1], sorted[i], parts))
+            out->first_part[out->ranks++] = i;
+    }
+    out->first_part[out->ranks] = (uint32_t)len;
+}
+
+/* ---- one table */
+
+struct ordering {
+    const struct coverage_table *tables;
+    struct source_parts *out;
+    uint32_t **part_of; /* by table and its source */
+};
+
+static uint64_t parts_two(uint32_t high, uint32_t low)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+/* The end of the items that begin at `i` and belong to the same part. */
+static uint32_t parts_part_end(const struct keyed *items, uint32_t i, size_t len)
+{
+    uint32_t end = i + 1;
+    while (end < len && items[end].key >> 32 == items[i].key >> 32)
+        end++;
+    return end;
+}
+
+static void parts_order_functions(const struct coverage_table *t, const uint32_t *part_of,
+                                  struct source_part *parts, struct arena *a)
+{
+    size_t len = t->functions.len;
+    struct keyed *items = ARENA_NEW(a, struct keyed, len + 1);
+    for (uint32_t i = 0; i < len; i++) {
+        const struct table_function *f = &t->functions.at[i];
+        items[i] = (struct keyed){parts_two(part_of[f->source], f->start_line), i};
+    }
+    sort_keyed(items, len);
+    for (uint32_t i = 0, end; i < len; i = end) {
+        end = parts_part_end(items, i, len);
+        parts[items[i].key >> 32].functions = items + i;
+        parts[items[i].key >> 32].functions_len = end - i;
+    }
+}
+
+static void parts_order_table(size_t table, void *context)
+{
+    const struct ordering *o = context;
+    const struct coverage_table *t = &o->tables[table];
+    struct arena *a = &o->out->arenas[table];
+    const uint32_t *part_of = o->part_of[table];
+    uint32_t *places = ARENA_NEW(a, uint32_t, t->functions.len + 1);
+    struct source_part *parts = o->out->parts;
+    size_t len = t->page_keys.len;
+    struct keyed *items = ARENA_NEW(a, struct keyed, len + 1);
+    for (uint32_t i = 0; i < len; i++) {
+        uint64_t key = t->page_keys.at[i];
+        items[i] = (struct keyed){parts_two(part_of[key >> 32], (uint32_t)key), i};
+    }
+    sort_keyed(items, len);
+    for (uint32_t i = 0, end; i < len; i = end) {
+        end = parts_part_end(items, i, len);
+        parts[items[i].key >> 32].pages = items + i;
+        parts[items[i].key >> 32].pages_len = end - i;
+    }
+
+    parts_order_functions(t, part_of, o->out->parts, a);
+    for (size_t i = 0; i < t->paths.texts.len; i++)
+        o->out->parts[part_of[i]].places = places;
+}
+
+void source_parts_build(const struct coverage_table *tables, size_t len, unsigned threads,
+                        struct source_parts *out)
+{
+    struct arena scratch = {0};
+    struct ordering o = {tables, out, ARENA_NEW(&scratch, uint32_t *, len + 1)};
+    size_t paths = 0;
+    for (size_t i = 0; i < len; i++) {
+        o.part_of[i] = ARENA_NEW(&scratch, uint32_t, tables[i].paths.texts.len + 1);
+        paths += tables[i].paths.texts.len;
+    }
+    struct source_part *parts = ARENA_NEW(&scratch, struct source_part, paths + 1);
+    parts_sort_parts(parts, parts_list_parts(tables, len, parts), out);
+    for (uint32_t i = 0; i < paths; i++)
+        o.part_of[out->parts[i].table][out->parts[i].source] = i;
+    out->tables = len;
+    out->arenas = ARENA_NEW(&out->arena, struct arena, len + 1);
+    parallel_for(len, threads, parts_order_table, &o);
+    arena_deinit(&scratch);
+}
+
+/* ---- lines */
+
+void line_walk_deinit(struct line_walk *w)
+{
+    vec_free(&w->lines);
+    vec_free(&w->next_page);
+    vec_free(&w->places);
+}
+
+void line_walk_start(struct line_walk *w, const struct source_part *parts, uint32_t len)
+{
+    w->parts = parts;
+    w->slot = PAGE_LINES;
+    w->next_page.len = w->places.len = 0;
+    for (uint32_t i = 0; i < len; i++) {
+        vec_push(&w->next_page, 0);
+        vec_push(&w->places, NULL);
+    }
+}
+
+static uint32_t parts_page_number(const struct line_walk *w, size_t part)
+{
+    return (uint32_t)w->parts[part].pages[w->next_page.at[part]].key;
+}
+
+static bool parts_has_page(const struct line_walk *w, size_t part)
+{
+    return w->next_page.at[part] < w->parts[part].pages_len;
+}
+
+/* The lowest page that some part has next. */
+static bool parts_next_page(struct line_walk *w)
+{
+    bool is_there = false;
+    for (size_t i = 0; i < w->next_page.len; i++) {
+        if (!parts_has_page(w, i) || (is_there && parts_page_number(w, i) >= w->page))
+            continue;
+        w->page = parts_page_number(w, i);
+        is_there = true;
+    }
+    for (size_t i = 0; is_there && i < w->next_page.len; i++) {
+        bool has_it = parts_has_page(w, i) && parts_page_number(w, i) == w->page;
+        const struct source_part *p = &w->parts[i];
+        w->places.at[i] = NULL;
+        if (has_it)
+            w->places.at[i] =
+                p->t->page_lines.at + (size_t)p->pages[w->next_page.at[i]++].item * PAGE_LINES;
+    }
+    w->slot = 0;
+    return is_there;
+}
+
+bool line_walk_next(struct line_walk *w)
+{
+    for (w->lines.len = 0; !w->lines.len; w->slot++) {
+        if (w->slot == PAGE_LINES && !parts_next_page(w))
+            return false;
+        for (size_t i = 0; i < w->places.len; i++) {
+            uint32_t place = w->places.at[i] ? w->places.at[i][w->slot] : 0;
+            const struct source_part *p = &w->parts[i];
+            if (place)
+                vec_push(&w->lines, (struct line_ref){p, &p->t->lines.at[place - 1]});
+        }
+    }
+    w->number = w->page * PAGE_LINES + w->slot - 1;
+    return true;
+}
 
 void coverage_result_deinit(struct coverage_result *r)
 {
@@ -43,22 +253,6 @@ static bool result_is_outside(const struct result_rules *rules, const char *path
     return rules->scope && !rules->is_in_scope(rules->scope, path);
 }
 
-static void result_find_sources(struct result_building *b)
-{
-    struct coverage_result *r = b->r;
-    for (uint32_t rank = 0; rank < b->order.ranks; rank++) {
-        const char *path = part_path(&b->order.parts[b->order.first_part[rank]]);
-        const char *whole = arena_copy(&r->arena, path, strlen(path));
-        const char *file = source_find(b->rules->search, whole);
-        vec_push(&r->sources,
-                 (struct result_source){.path = result_shown_path(b->rules->root, whole),
-                                        .whole = whole,
-                                        .file = file,
-                                        .is_outside = result_is_outside(b->rules, whole)});
-        r->unreadable_sources += !file && !r->sources.at[rank].is_outside;
-    }
-}
-
 /* What all tables together have of a source: the most that the result can have. */
 static struct table_size result_size_of(const struct source_parts *order, uint32_t rank)
 {
@@ -71,31 +265,6 @@ static struct table_size result_size_of(const struct source_parts *order, uint32
         sum.masks += size->masks;
     }
     return sum;
-}
-
-/* Gives each source its slices; `work` gets the sources, the largest first. */
-static void result_make_room(struct result_building *b, struct keyed *work)
-{
-    struct coverage_result *r = b->r;
-    for (uint32_t rank = 0; rank < b->order.ranks; rank++) {
-        struct table_size size = result_size_of(&b->order, rank);
-        r->sources.at[rank].first_function = (uint32_t)r->functions.len;
-        r->sources.at[rank].first_line = (uint32_t)r->lines.len;
-        b->sources[rank].first_branch = (uint32_t)r->branches.len;
-        b->sources[rank].first_condition = (uint32_t)r->conditions.len;
-        r->functions.len += size.functions;
-        r->lines.len += size.lines;
-        r->branches.len += size.outcomes;
-        r->conditions.len += size.masks;
-        work[rank] =
-            (struct keyed){UINT32_MAX - (size.functions + size.lines + size.outcomes), rank};
-    }
-    /* One more than there are, so that empty slices have an address. */
-    vec_reserve(&r->functions, r->functions.len + 1);
-    vec_reserve(&r->lines, r->lines.len + 1);
-    vec_reserve(&r->branches, r->branches.len + 1);
-    vec_reserve(&r->conditions, r->conditions.len + 1);
-    sort_keyed(work, b->order.ranks);
 }
 
 /* --- threads --------------------------------------------------------------------------------- */
@@ -112,32 +281,13 @@ static void result_put_one(size_t i, unsigned worker, void *context)
     job->put(&job->workers[worker], job->work[i].item);
 }
 
-static void result_builder_deinit(struct result_builder *w)
-{
-    arena_join(&w->b->r->arena, &w->texts);
-    line_walk_deinit(&w->walk);
-    vec_free(&w->items);
-    vec_free(&w->same);
-    vec_free(&w->refs);
-    vec_free(&w->functions);
-    vec_free(&w->marked_lines);
-    vec_free(&w->marked_functions);
-    vec_free(&w->groups);
-    vec_free(&w->masks);
-    vec_free(&w->sum);
-}
-
-/* Little is done sooner than a thread starts. */
-static unsigned result_threads_for(const struct result_building *b)
-{
-    enum { LITTLE = 2000 };
-    size_t items = b->r->lines.len + b->r->functions.len + b->r->branches.len;
-    return parallel_workers(b->order.ranks, items < LITTLE ? 1 : b->rules->threads);
-}
-
 static void result_put_sources(struct result_building *b, const struct keyed *work, struct arena *a)
 {
-    unsigned threads = result_threads_for(b);
+    /* Little is done sooner than a thread starts. */
+    enum { LITTLE = 2000 };
+    size_t items = b->r->lines.len + b->r->functions.len + b->r->branches.len;
+    unsigned threads = parallel_workers(b->order.ranks, items < LITTLE ? 1 : b->rules->threads);
+
     struct building_job job = {.work = work, .put = result_put_functions};
     job.workers = ARENA_NEW(a, struct result_builder, threads + 1);
     for (unsigned i = 0; i < threads; i++)
@@ -145,8 +295,20 @@ static void result_put_sources(struct result_building *b, const struct keyed *wo
     parallel_for_workers(b->order.ranks, threads, result_put_one, &job);
     job.put = result_put_lines;
     parallel_for_workers(b->order.ranks, threads, result_put_one, &job);
-    for (unsigned i = 0; i < threads; i++)
-        result_builder_deinit(&job.workers[i]);
+    for (unsigned i = 0; i < threads; i++) {
+        struct result_builder *w = &job.workers[i];
+        arena_join(&w->b->r->arena, &w->texts);
+        line_walk_deinit(&w->walk);
+        vec_free(&w->items);
+        vec_free(&w->same);
+        vec_free(&w->refs);
+        vec_free(&w->functions);
+        vec_free(&w->marked_lines);
+        vec_free(&w->marked_functions);
+        vec_free(&w->groups);
+        vec_free(&w->masks);
+        vec_free(&w->sum);
+    }
 }
 
 /* --- sums ------------------------------------------------------------------------------------ */
@@ -156,24 +318,6 @@ static void result_add_ratio(struct coverage_ratio *sum, const struct coverage_r
     sum->all += part->all;
     sum->hit += part->hit;
     sum->unknown += part->unknown;
-}
-
-static void result_add_sums(struct coverage_ratios *sum, const struct coverage_ratios *part)
-{
-    result_add_ratio(&sum->lines, &part->lines);
-    result_add_ratio(&sum->functions, &part->functions);
-    result_add_ratio(&sum->branches, &part->branches);
-    result_add_ratio(&sum->conditions, &part->conditions);
-    result_add_ratio(&sum->calls, &part->calls);
-}
-
-static void result_add_left_out(struct result_left_out *sum, const struct result_left_out *part)
-{
-    sum->lines += part->lines;
-    sum->branches += part->branches;
-    sum->functions += part->functions;
-    sum->exception_branches += part->exception_branches;
-    sum->hidden_branches += part->hidden_branches;
 }
 
 static void result_take_notes(struct coverage_result *r, const struct source_marks *m,
@@ -192,50 +336,9 @@ static void result_take_notes(struct coverage_result *r, const struct source_mar
                                          path, m->stray));
 }
 
-static void result_note_outside(struct coverage_result *r, const struct result_source *s)
-{
-    if (!s->lines && !s->functions)
-        return;
-    r->left_out.outside_example =
-        r->left_out.outside_sources++ ? r->left_out.outside_example : s->whole;
-}
-
-/* Sources of which nothing is left are not shown. */
-static void result_drop_empty(struct coverage_result *r)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < r->sources.len; i++) {
-        struct result_source *s = &r->sources.at[i];
-        if (s->is_outside)
-            result_note_outside(r, s);
-        if (s->is_outside || (!s->lines && !s->functions))
-            continue;
-        for (uint32_t k = 0; k < s->functions; k++)
-            r->functions.at[s->first_function + k].source = kept;
-        result_add_sums(&r->sums, &s->sums);
-        r->sources.at[kept++] = *s;
-    }
-    r->sources.len = kept;
-}
-
 static int result_by_text(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-/* Tests' names, each once, in an order that does not depend on which thread met them. */
-static void result_take_tests(struct coverage_result *r, const struct coverage_table *tables,
-                              size_t len)
-{
-    struct intern tests = {0};
-    for (size_t i = 0; i < len; i++)
-        for (uint32_t k = 0; k < tables[i].tests.texts.len; k++)
-            intern(&tests, tables[i].tests.texts.at[k], tables[i].tests.lengths.at[k]);
-    for (uint32_t i = 0; i < tests.texts.len; i++)
-        vec_push(&r->tests, arena_copy(&r->arena, tests.texts.at[i], tests.lengths.at[i]));
-    if (r->tests.len)
-        qsort(r->tests.at, r->tests.len, sizeof *r->tests.at, result_by_text);
-    intern_deinit(&tests);
 }
 
 void coverage_result_build(const struct coverage_table *tables, size_t len,
@@ -246,19 +349,139 @@ void coverage_result_build(const struct coverage_table *tables, size_t len,
     source_parts_build(tables, len, rules->threads, &b.order);
     struct keyed *work = ARENA_NEW(&scratch, struct keyed, (size_t)b.order.ranks + 1);
     b.sources = ARENA_NEW(&scratch, struct built_source, (size_t)b.order.ranks + 1);
-    result_find_sources(&b);
-    result_make_room(&b, work);
+    struct coverage_result *r = b.r;
+    for (uint32_t rank = 0; rank < b.order.ranks; rank++) {
+        const char *path = part_path(&b.order.parts[b.order.first_part[rank]]);
+        const char *whole = arena_copy(&r->arena, path, strlen(path));
+        const char *file = source_find(b.rules->search, whole);
+        vec_push(&r->sources,
+                 (struct result_source){.path = result_shown_path(b.rules->root, whole),
+                                        .whole = whole,
+                                        .file = file,
+                                        .is_outside = result_is_outside(b.rules, whole)});
+        r->unreadable_sources += !file && !r->sources.at[rank].is_outside;
+    }
+    /* Gives each source its slices; `work` gets the sources, the largest first. */
+    for (uint32_t rank = 0; rank < b.order.ranks; rank++) {
+        struct table_size size = result_size_of(&b.order, rank);
+        r->sources.at[rank].first_function = (uint32_t)r->functions.len;
+        r->sources.at[rank].first_line = (uint32_t)r->lines.len;
+        b.sources[rank].first_branch = (uint32_t)r->branches.len;
+        b.sources[rank].first_condition = (uint32_t)r->conditions.len;
+        r->functions.len += size.functions;
+        r->lines.len += size.lines;
+        r->branches.len += size.outcomes;
+        r->conditions.len += size.masks;
+        work[rank] =
+            (struct keyed){UINT32_MAX - (size.functions + size.lines + size.outcomes), rank};
+    }
+    /* One more than there are, so that empty slices have an address. */
+    vec_reserve(&r->functions, r->functions.len + 1);
+    vec_reserve(&r->lines, r->lines.len + 1);
+    vec_reserve(&r->branches, r->branches.len + 1);
+    vec_reserve(&r->conditions, r->conditions.len + 1);
+    sort_keyed(work, b.order.ranks);
+
     b.shown = ARENA_NEW(&scratch, uint32_t, out->functions.len + 1);
     result_put_sources(&b, work, &scratch);
     for (uint32_t rank = 0; rank < b.order.ranks; rank++) {
         if (!out->sources.at[rank].is_outside) {
             result_take_notes(out, &b.sources[rank].marks, out->sources.at[rank].path);
-            result_add_left_out(&out->left_out, &b.sources[rank].left_out);
+            struct result_left_out *sum = &out->left_out;
+            const struct result_left_out *part = &b.sources[rank].left_out;
+            sum->lines += part->lines;
+            sum->branches += part->branches;
+            sum->functions += part->functions;
+            sum->exception_branches += part->exception_branches;
+            sum->hidden_branches += part->hidden_branches;
         }
         source_marks_deinit(&b.sources[rank].marks);
     }
-    result_drop_empty(out);
-    result_take_tests(out, tables, len);
+    /* Sources of which nothing is left are not shown. */
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < out->sources.len; i++) {
+        struct result_source *s = &out->sources.at[i];
+        if (s->is_outside) {
+            if (!(!s->lines && !s->functions)) {
+                out->left_out.outside_example =
+                    out->left_out.outside_sources++ ? out->left_out.outside_example : s->whole;
+            }
+        }
+
+        if (s->is_outside || (!s->lines && !s->functions))
+            continue;
+        for (uint32_t k = 0; k < s->functions; k++)
+            out->functions.at[s->first_function + k].source = kept;
+        struct coverage_ratios *sum = &out->sums;
+        const struct coverage_ratios *part = &s->sums;
+        result_add_ratio(&sum->lines, &part->lines);
+        result_add_ratio(&sum->functions, &part->functions);
+        result_add_ratio(&sum->branches, &part->branches);
+        result_add_ratio(&sum->conditions, &part->conditions);
+        result_add_ratio(&sum->calls, &part->calls);
+
+        out->sources.at[kept++] = *s;
+    }
+    out->sources.len = kept;
+    /* Tests' names, each once, in an order that does not depend on which thread met them. */
+    struct intern tests = {0};
+    for (size_t i = 0; i < len; i++)
+        for (uint32_t k = 0; k < tables[i].tests.texts.len; k++)
+            intern(&tests, tables[i].tests.texts.at[k], tables[i].tests.lengths.at[k]);
+    for (uint32_t i = 0; i < tests.texts.len; i++)
+        vec_push(&out->tests, arena_copy(&out->arena, tests.texts.at[i], tests.lengths.at[i]));
+    if (out->tests.len)
+        qsort(out->tests.at, out->tests.len, sizeof *out->tests.at, result_by_text);
+    intern_deinit(&tests);
+
     source_parts_deinit(&b.order);
     arena_deinit(&scratch);
+}
+
+/* --- problems -------------------------------------------------------------------------------- */
+
+static void add(struct problems *p, enum problem_kind kind, const char *text)
+{
+    char *copy = arena_copy(&p->arena, text, strlen(text));
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?'; /* names of files may hold anything; a problem is one line */
+    vec_push(&p->at, (struct problem){kind, copy});
+    p->of_kind[kind]++;
+}
+
+void problem_add(struct problems *p, enum problem_kind kind, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        memory_exhausted(strlen(format));
+    va_end(arguments);
+    add(p, kind, text);
+    free(text);
+}
+
+void problems_merge(struct problems *p, const struct problems *other)
+{
+    for (size_t i = 0; i < other->at.len; i++)
+        add(p, other->at.at[i].kind, other->at.at[i].text);
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct problem *a = left, *b = right;
+    return a->kind != b->kind ? (int)a->kind - (int)b->kind : strcmp(a->text, b->text);
+}
+
+void problems_sort(struct problems *p)
+{
+    if (p->at.len)
+        qsort(p->at.at, p->at.len, sizeof *p->at.at, compare);
+}
+
+void problems_deinit(struct problems *p)
+{
+    vec_free(&p->at);
+    arena_deinit(&p->arena);
 }

@@ -3,9 +3,100 @@
 #ifndef MONARC_COVERAGE_ANALYSIS_COVERAGE_RESULT_PRIVATE_H
 #define MONARC_COVERAGE_ANALYSIS_COVERAGE_RESULT_PRIVATE_H
 
-#include "coverage/analysis/source_marks.h"
-#include "coverage/analysis/source_parts.h"
+#include "base/sort.h"
 #include "coverage/analysis/coverage_result.h"
+#include "source/markers.h"
+
+/* ---- what several tables have of each source (source_parts.c)
+ *
+ * Sources are in the order of their paths, lines and functions ascending. Tables stay as they are;
+ * what they say of one thing is met when walking over them side by side. */
+
+/* What one table has of one source. */
+struct source_part {
+    const struct coverage_table *t;
+    uint32_t table, source; /* numbers of the table, of the source in it */
+    uint32_t pages_len, functions_len;
+    const struct keyed *pages;     /* low half of the key: line / PAGE_LINES; item: the page */
+    const struct keyed *functions; /* low half of the key: first line; item: in t->functions */
+    uint32_t *places;              /* of all the table's functions; for the caller's numbers */
+};
+
+struct source_parts {
+    struct source_part *parts; /* by path, then by table */
+    uint32_t *first_part;      /* by rank of the source, and one more */
+    uint32_t ranks;
+    struct arena *arenas; /* of each table's order */
+    size_t tables;
+    struct arena arena;
+};
+
+/* Fills a zeroed *out; the tables must outlive it. */
+void source_parts_build(const struct coverage_table *tables, size_t len, unsigned threads,
+                        struct source_parts *out);
+void source_parts_deinit(struct source_parts *o);
+
+/* The source's path. */
+static inline const char *part_path(const struct source_part *p)
+{
+    return intern_text(&p->t->paths, p->source);
+}
+
+/* Lines of a source, one after the other: */
+
+struct line_ref {
+    const struct source_part *part;
+    const struct table_line *line;
+};
+
+/* Zeroed at first; keeps its memory from source to source. */
+struct line_walk {
+    uint32_t number;            /* of the line */
+    VEC(struct line_ref) lines; /* what each table that has it says */
+
+    const struct source_part *parts;
+    uint32_t page, slot;
+    VEC(uint32_t) next_page;      /* by part */
+    VEC(const uint32_t *) places; /* by part: the page's lines, or NULL */
+};
+
+void line_walk_start(struct line_walk *w, const struct source_part *parts, uint32_t len);
+bool line_walk_next(struct line_walk *w);
+void line_walk_deinit(struct line_walk *w);
+
+/* ---- what the text of a source says about its lines: which are left out of coverage, and which
+ * hold no code that a person wrote */
+
+enum { MARK_BARE = 128 }; /* besides enum marker_what: nothing but braces and the like */
+
+struct marked_line {
+    uint32_t number;
+    bool has_branches;
+};
+
+struct marked_function {
+    uint32_t start_line, end_line;
+};
+
+struct marks_request {
+    const char *file;
+    const struct marked_line *lines; /* of the source, ascending */
+    uint32_t lines_len;
+    const struct marked_function *functions; /* of the source, ascending */
+    uint32_t functions_len;
+    bool ignores_markers, finds_bare_lines;
+};
+
+struct source_marks {
+    VEC(uint8_t) lines;       /* beside those of the request; none if the file cannot be read */
+    VEC(struct marker) code;  /* ranges in which functions are left out */
+    uint32_t unclosed, stray; /* as in struct markers */
+    char *trouble;            /* why the file could not be read, if it may well be there; or NULL */
+};
+
+void source_marks_deinit(struct source_marks *m);
+
+/* ---- the result while it is made */
 
 struct built_source {
     struct source_marks marks;

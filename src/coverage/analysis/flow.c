@@ -1,215 +1,152 @@
-/* The solver.
+/* Pairing notes with counters, and solving the flow of each function.
  *
- * Each block keeps, for the arcs into it and out of it, the sum of those known, how many are
- * unknown, and the exclusive or of the indices of those: when one is left, that is its index. So no
- * lists of arcs are built. Sums wrap as unsigned numbers; what comes out negative is damage. */
+ * Pairing is linear: both files mostly list their functions in one order, so the one behind the
+ * last match is tried first, and a map from identity to a chain of functions serves the rest.
+ *
+ * Solving strips leaves off the spanning tree. Each block keeps, for the arcs into it and for those
+ * out of it, the sum of the known counts, how many are unknown, and the exclusive or of the indices
+ * of the unknown: when one is left, that is its index. So no lists of arcs are built, there is no
+ * recursion, and a function costs time linear in its arcs. What flows into the entry and out of the
+ * exit is no arc's, so these two blocks say nothing about that side.
+ *
+ * Sums wrap as unsigned numbers, so hostile counters do no harm: what comes out negative, or does
+ * not balance, is damage and is reported as such (enum flow_reason). A tree with a cycle leaves
+ * arcs unknown. The method is Knuth's (The Art of Computer Programming 1, 2.3.4.1: Kirchhoff's
+ * law), as every gcov since GCC 2 applies it. */
 #include "coverage/analysis/flow.h"
 
 #include "base/cursor.h"
+#include "base/map.h"
 
 #include <string.h>
 
-struct flow_side {
-    uint64_t sum;
-    uint32_t unknown, which;
+#define NONE ((uint32_t)NO_INDEX)
+
+/* --- pairing --------------------------------------------------------------------------------- */
+
+static bool is_same_identity(const struct notes_function *f, const struct counted_function *c)
+{
+    return f->ident == c->ident && (!c->name || !f->name || !strcmp(f->name, c->name));
+}
+
+bool pair_is_same_code(const struct notes_function *f, const struct counted_function *counted)
+{
+    return f->lineno_checksum == counted->lineno_checksum &&
+           f->cfg_checksum == counted->cfg_checksum;
+}
+
+bool pair_is_possible(const struct arcs_origin *notes, const struct arcs_origin *counters)
+{
+    return notes->family == counters->family &&
+           (notes->family != ARCS_RFC || notes->version == counters->version);
+}
+
+/* Functions of the counters that no function of the notes has taken yet, chained by ident. */
+struct free_functions {
+    const struct counters *counters;
+    struct map heads;   /* ident -> the first of its chain; made when order fails first */
+    VEC(uint32_t) next; /* of each function, or NONE */
+    VEC(bool) is_taken;
 };
 
-struct flow_node {
-    struct flow_side in, out;
-};
-
-struct solving {
-    const struct notes *notes;
-    const struct notes_function *f;
-    const struct notes_arc *arcs;
-    struct flow_node *nodes;
-    int64_t *arc, *block;
-    uint32_t *work; /* blocks to look at; each is pushed when one of its sides loses an unknown */
-    size_t work_len;
-};
-
-static void flow_add_unknown(struct flow_side *side, uint32_t arc)
+/* The first free one with the same checksums, or else the first free one, or NONE. */
+static uint32_t find_by_identity(struct free_functions *free, const struct notes_function *f)
 {
-    side->unknown++;
-    side->which ^= arc;
+    enum { CHAIN_STEPS = 16 }; /* among functions of one identity; more would be quadratic */
+    const struct counters *c = free->counters;
+    if (!free->heads.slots) {
+        map_reserve(&free->heads, c->functions.len);
+        vec_reserve(&free->next, c->functions.len);
+        for (size_t i = c->functions.len; i-- > 0;) {
+            bool is_new;
+            uint32_t *head = map_at(&free->heads, c->functions.at[i].ident, 0, NONE, &is_new);
+            free->next.at[i] = *head;
+            *head = (uint32_t)i;
+        }
+    }
+    uint32_t *head = map_find(&free->heads, f->ident, 0), found = NONE;
+    while (head && *head != NONE && free->is_taken.at[*head])
+        *head = free->next.at[*head];
+    uint32_t at = head ? *head : NONE;
+    for (unsigned step = 0; at != NONE && step < CHAIN_STEPS; step++) {
+        const struct counted_function *counted = &c->functions.at[at];
+        if (!free->is_taken.at[at] && is_same_identity(f, counted)) {
+            if (pair_is_same_code(f, counted))
+                return at;
+            found = found == NONE ? at : found;
+        }
+        at = free->next.at[at];
+    }
+    return found;
 }
 
-static void flow_now_known(struct flow_side *side, uint32_t arc, uint64_t count)
+void pair_functions(const struct notes *n, const struct counters *c, struct pairing *p)
 {
-    side->unknown--;
-    side->which ^= arc;
-    side->sum += count;
-}
-
-static void flow_set_arc(struct solving *s, uint32_t i, uint64_t count)
-{
-    const struct notes_arc *arc = &s->arcs[i];
-    s->arc[i] = (int64_t)count;
-    flow_now_known(&s->nodes[arc->source].out, i, count);
-    flow_now_known(&s->nodes[arc->target].in, i, count);
-    s->work[s->work_len++] = arc->source;
-    s->work[s->work_len++] = arc->target;
-}
-
-/* What flows into the entry, and out of the exit, is not an arc's. */
-static bool flow_block_count(const struct solving *s, uint32_t b, uint64_t *count)
-{
-    const struct flow_node *node = &s->nodes[b];
-    if (!node->out.unknown && b != s->f->exit)
-        *count = node->out.sum;
-    else if (!node->in.unknown && b != 0)
-        *count = node->in.sum;
-    else
-        return false;
-    return true;
-}
-
-static void flow_visit(struct solving *s, uint32_t b)
-{
-    uint64_t count;
-    if (!flow_block_count(s, b, &count))
-        return;
-    struct flow_node *node = &s->nodes[b];
-    s->block[b] = (int64_t)count;
-    if (node->in.unknown == 1 && b != 0)
-        flow_set_arc(s, node->in.which, count - node->in.sum);
-    if (node->out.unknown == 1 && b != s->f->exit)
-        flow_set_arc(s, node->out.which, count - node->out.sum);
-}
-
-static void flow_start(struct solving *s, const struct counters *c,
-                       const struct counted_record *values)
-{
-    uint32_t counter = 0;
-    memset(s->nodes, 0, s->f->blocks * sizeof *s->nodes);
-    for (uint32_t b = 0; b < s->f->blocks; b++)
-        s->block[b] = FLOW_NO_COUNT;
-    for (uint32_t i = 0; i < s->f->arcs; i++) {
-        struct flow_side *out = &s->nodes[s->arcs[i].source].out;
-        struct flow_side *in = &s->nodes[s->arcs[i].target].in;
-        s->arc[i] = FLOW_NO_COUNT;
-        if (s->arcs[i].flags & NOTES_ARC_ON_TREE) {
-            flow_add_unknown(out, i);
-            flow_add_unknown(in, i);
+    struct free_functions free = {.counters = c};
+    uint32_t expected = 0; /* the one behind the last that was taken */
+    vec_reserve(&p->counted, n->functions.len);
+    p->counted.len = n->functions.len;
+    vec_reserve(&free.is_taken, c->functions.len);
+    if (c->functions.len)
+        memset(free.is_taken.at, 0, c->functions.len * sizeof *free.is_taken.at);
+    p->unmatched = (uint32_t)c->functions.len;
+    for (size_t i = 0; i < n->functions.len; i++) {
+        const struct notes_function *f = &n->functions.at[i];
+        uint32_t found = expected;
+        if (found >= c->functions.len || free.is_taken.at[found] ||
+            !is_same_identity(f, &c->functions.at[found]) ||
+            !pair_is_same_code(f, &c->functions.at[found]))
+            found = find_by_identity(&free, f);
+        p->counted.at[i] = found;
+        if (found == NONE)
             continue;
-        }
-        uint64_t count = values ? counters_value(c, values, counter++) : 0;
-        s->arc[i] = (int64_t)count;
-        out->sum += count;
-        in->sum += count;
+        free.is_taken.at[found] = true;
+        p->unmatched--;
+        expected = found + 1;
     }
+    p->is_other_version = n->origin.version != c->origin.version;
+    p->is_other_stamp = n->origin.stamp != c->origin.stamp;
+    map_deinit(&free.heads);
+    vec_free(&free.next);
+    vec_free(&free.is_taken);
 }
 
-/* clang splits blocks behind fork and exec after it has chosen the arcs to count: in such an object
- * every arc has a counter, but those out of blocks that nothing leads to. In any other function the
- * tree reaches every block from the entry. */
-static bool flow_has_late_splits(struct solving *s)
+void pairing_deinit(struct pairing *p)
 {
-    if (!s->notes->origin.is_llvm)
-        return false;
-    uint32_t *is_led_to = s->work; /* by block; nothing is in work yet */
-    memset(is_led_to, 0, s->f->blocks * sizeof *is_led_to);
-    for (uint32_t i = 0; i < s->f->arcs; i++)
-        is_led_to[s->arcs[i].target] = 1;
-    for (uint32_t i = 0; i < s->f->arcs; i++)
-        if ((s->arcs[i].flags & NOTES_ARC_ON_TREE) &&
-            (!s->arcs[i].source || is_led_to[s->arcs[i].source]))
-            return false;
-    return true;
+    vec_free(&p->counted);
 }
 
-/* What is left over of a block's outflow came in by the arc that has no counter. exec does not come
- * back, and a forked process begins with counters of 0: what flows into a block is how often it
- * ran, and need not flow out. */
-static void flow_solve_late_splits(struct solving *s)
+/* --- which functions have counts to be solved ------------------------------------------------ */
+
+/* Whether functions without counters may have had some that were not read. A damaged length can
+ * make another word look like the end mark of the file: then counters before it do not fit the
+ * notes, or behind it stand the length and the ident of a function that is missing. Other bytes
+ * behind the end mark are the rest of an older, longer file, as libgcov does not truncate, and say
+ * nothing. */
+static bool counters_are_cut(const struct notes *n, const struct counters *c,
+                             const struct pairing *p)
 {
-    for (uint32_t i = 0; i < s->f->arcs; i++) {
-        if (!(s->arcs[i].flags & NOTES_ARC_ON_TREE))
+    size_t fitting = 0;
+    if (c->failure.what || !c->trailing_bytes)
+        return c->failure.what;
+    for (size_t i = 0; i < n->functions.len; i++) {
+        if (p->counted.at[i] == NONE)
             continue;
-        uint32_t target = s->arcs[i].target;
-        uint64_t in = s->nodes[target].in.sum;
-        uint64_t out = s->nodes[target == s->f->exit ? 0 : target].out.sum;
-        flow_set_arc(s, i, out > in ? out - in : 0);
+        const struct counted_function *known = &c->functions.at[p->counted.at[i]];
+        const struct counted_record *values = counters_find(c, known, KIND_ARCS);
+        if (known->defect || (values ? values->len : 0) != n->functions.at[i].instrumented)
+            return true;
+        fitting++;
     }
-    s->work_len = 0;
-    s->block[0] = (int64_t)s->nodes[0].out.sum;
-    for (uint32_t b = 1; b < s->f->blocks; b++)
-        s->block[b] = (int64_t)s->nodes[b].in.sum;
-}
-
-/* Each block is visited once from here and once for each end of an arc that becomes known. */
-static void flow_strip_leaves(struct solving *s)
-{
-    for (uint32_t b = 0; b < s->f->blocks; b++) {
-        flow_visit(s, b);
-        while (s->work_len)
-            flow_visit(s, s->work[--s->work_len]);
-    }
-}
-
-/* Counts that are negative are damage, whatever need not be conserved. */
-static void flow_judge_signs(const struct solving *s, struct flow_function *what)
-{
-    for (uint32_t i = 0; i < s->f->arcs; i++)
-        if (s->arc[i] < 0)
-            *what =
-                (struct flow_function){FLOW_DAMAGED, FLOW_NEGATIVE, 0, what->counted, i, 0, true};
-    for (uint32_t b = 0; b < s->f->blocks; b++)
-        if (s->block[b] < 0)
-            *what =
-                (struct flow_function){FLOW_DAMAGED, FLOW_NEGATIVE, 0, what->counted, b, 0, true};
-}
-
-/* Looks at the solved graph; says in *what how it fares. */
-static void flow_judge(const struct solving *s, struct flow_function *what)
-{
-    for (uint32_t i = 0; i < s->f->arcs; i++)
-        if (s->nodes[s->arcs[i].source].out.unknown) {
-            *what = (struct flow_function){FLOW_UNKNOWN, FLOW_TREE_CYCLE, 0, what->counted, i};
-            return;
-        }
-    for (uint32_t i = 0; i < s->f->arcs; i++)
-        if (s->arc[i] < 0) {
-            *what = (struct flow_function){FLOW_DAMAGED, FLOW_NEGATIVE, 0, what->counted, i};
-            return;
-        }
-    for (uint32_t b = 1; b < s->f->blocks; b++)
-        if (b != s->f->exit && s->nodes[b].in.sum != s->nodes[b].out.sum) {
-            *what = (struct flow_function){FLOW_DAMAGED, FLOW_NOT_CONSERVED, 0, what->counted, b};
-            return;
-        }
-}
-
-static void flow_forget(const struct notes_function *f, struct flow *out)
-{
-    for (uint32_t b = 0; b < f->blocks; b++)
-        out->blocks.at[f->first_block + b] = FLOW_NO_COUNT;
-    for (uint32_t i = 0; i < f->arcs; i++)
-        out->arcs.at[f->first_arc + i] = FLOW_NO_COUNT;
-}
-
-static void flow_solve_function(const struct notes *n, const struct counters *c,
-                                const struct counted_record *values, const struct notes_function *f,
-                                struct flow *out, struct flow_function *what)
-{
-    struct solving s = {.notes = n,
-                        .f = f,
-                        .arcs = n->arcs.at + f->first_arc,
-                        .arc = out->arcs.at + f->first_arc,
-                        .block = out->blocks.at + f->first_block};
-    vec_reserve(&out->nodes, f->blocks);
-    vec_reserve(&out->work, 2 * (size_t)f->arcs + 2 + f->blocks);
-    s.nodes = out->nodes.at;
-    s.work = out->work.at;
-    flow_start(&s, c, values);
-    if (flow_has_late_splits(&s)) {
-        flow_solve_late_splits(&s);
-        what->has_late_splits = true;
-        flow_judge_signs(&s, what);
-        return;
-    }
-    flow_strip_leaves(&s);
-    flow_judge(&s, what);
+    if (!fitting || p->unmatched || c->unknown_records)
+        return true;
+    if (c->trailing_bytes < 8 || c->bytes.len - c->size_bytes < 8)
+        return false;
+    uint32_t ident = bytes_u32(c->bytes.at + c->size_bytes + 4, c->origin.big_endian);
+    for (size_t i = 0; i < n->functions.len; i++)
+        if (p->counted.at[i] == NONE && n->functions.at[i].ident == ident)
+            return true;
+    return false;
 }
 
 static struct flow_function flow_unknown(enum flow_reason reason, uint8_t defect, uint32_t counted)
@@ -231,7 +168,7 @@ static struct flow_function flow_admit(const struct counters *c, const struct no
         return flow_unknown(FLOW_NO_BLOCKS, 0, counted);
     if (!c)
         return (struct flow_function){FLOW_SOLVED, FLOW_FINE, 0, counted, 0};
-    if (counted == (uint32_t)NO_INDEX) {
+    if (counted == NONE) {
         if (is_cut)
             return flow_unknown(FLOW_COUNTERS_CUT, 0, counted);
         if (has_unmatched)
@@ -250,51 +187,170 @@ static struct flow_function flow_admit(const struct counters *c, const struct no
     return (struct flow_function){FLOW_SOLVED, FLOW_FINE, 0, counted, 0};
 }
 
-/* Whether the end mark may be the damaged tag of a function: behind it stand a length and the ident
- * of a function that has no counters. */
-static bool flow_end_hides_function(const struct notes *n, const struct counters *c,
-                                    const struct pairing *p)
-{
-    const uint8_t *tail = c->bytes.at + c->size_bytes;
-    if (c->trailing_bytes < 8 || c->bytes.len - c->size_bytes < 8)
-        return false;
-    uint32_t ident = bytes_u32(tail + 4, c->origin.big_endian);
-    for (size_t i = 0; i < n->functions.len; i++)
-        if (p->counted.at[i] == (uint32_t)NO_INDEX && n->functions.at[i].ident == ident)
-            return true;
-    return false;
-}
+/* --- one function ---------------------------------------------------------------------------- */
 
-/* Whether counters before the end mark do not fit the notes: a damaged length can make another word
- * look like the end. */
-static bool flow_counters_do_not_fit(const struct notes *n, const struct counters *c,
-                                     const struct pairing *p)
+struct flow_side {
+    uint64_t sum;
+    uint32_t unknown, which; /* arcs: how many, and the exclusive or of their indices */
+};
+
+struct flow_node {
+    struct flow_side in, out;
+};
+
+/* The graph of one function while it is solved; everything but `work` is by arc or by block. */
+struct flow_solver {
+    const struct notes_function *f;
+    const struct notes_arc *arcs;
+    struct flow_node *nodes;
+    int64_t *arc, *block;
+    uint32_t *work; /* blocks to look at; each is pushed when one of its sides loses an unknown */
+    size_t work_len;
+};
+
+static void flow_set_arc(struct flow_solver *s, uint32_t i, uint64_t count)
 {
-    size_t fitting = 0;
-    for (size_t i = 0; i < n->functions.len; i++) {
-        if (p->counted.at[i] == (uint32_t)NO_INDEX)
-            continue;
-        const struct counted_function *known = &c->functions.at[p->counted.at[i]];
-        const struct counted_record *values = counters_find(c, known, KIND_ARCS);
-        if (known->defect || (values ? values->len : 0) != n->functions.at[i].instrumented)
-            return true;
-        fitting++;
+    const struct notes_arc *arc = &s->arcs[i];
+    struct flow_side *sides[] = {&s->nodes[arc->source].out, &s->nodes[arc->target].in};
+    s->arc[i] = (int64_t)count;
+    for (unsigned k = 0; k < 2; k++) {
+        sides[k]->unknown--;
+        sides[k]->which ^= i;
+        sides[k]->sum += count;
     }
-    return !fitting || p->unmatched || c->unknown_records;
+    s->work[s->work_len++] = arc->source;
+    s->work[s->work_len++] = arc->target;
 }
 
-/* Whether functions without counters may have had some that were not read. libgcov does not
- * truncate its files: bytes behind the end mark are the rest of an older, longer file, and say
- * nothing. */
-static bool flow_counters_are_cut(const struct notes *n, const struct counters *c,
-                                  const struct pairing *p)
+/* Counted arcs enter the sums of their ends, those of the tree become unknown there. */
+static void flow_enter_counters(struct flow_solver *s, const struct counters *c,
+                                const struct counted_record *values)
 {
-    if (c->failure.what || !c->trailing_bytes)
-        return c->failure.what;
-    return flow_counters_do_not_fit(n, c, p) || flow_end_hides_function(n, c, p);
+    uint32_t counter = 0;
+    memset(s->nodes, 0, s->f->blocks * sizeof *s->nodes);
+    for (uint32_t b = 0; b < s->f->blocks; b++)
+        s->block[b] = FLOW_NO_COUNT;
+    for (uint32_t i = 0; i < s->f->arcs; i++) {
+        struct flow_side *out = &s->nodes[s->arcs[i].source].out;
+        struct flow_side *in = &s->nodes[s->arcs[i].target].in;
+        if (s->arcs[i].flags & NOTES_ARC_ON_TREE) {
+            s->arc[i] = FLOW_NO_COUNT;
+            out->unknown++, out->which ^= i;
+            in->unknown++, in->which ^= i;
+            continue;
+        }
+        uint64_t count = values ? counters_value(c, values, counter++) : 0;
+        s->arc[i] = (int64_t)count;
+        out->sum += count;
+        in->sum += count;
+    }
 }
 
-static void flow_prepare(const struct notes *n, const struct counters *c, struct flow *out)
+/* Settles a block as soon as one of its sides is known, and with it the last unknown arc of the
+ * other side. */
+static void flow_visit(struct flow_solver *s, uint32_t b)
+{
+    const struct flow_node *node = &s->nodes[b];
+    uint64_t count;
+    if (!node->out.unknown && b != s->f->exit)
+        count = node->out.sum;
+    else if (!node->in.unknown && b != 0)
+        count = node->in.sum;
+    else
+        return;
+    s->block[b] = (int64_t)count;
+    if (node->in.unknown == 1 && b != 0)
+        flow_set_arc(s, node->in.which, count - node->in.sum);
+    if (node->out.unknown == 1 && b != s->f->exit)
+        flow_set_arc(s, node->out.which, count - node->out.sum);
+}
+
+/* How the solved graph fares: every arc known, nothing negative, every block in balance. */
+static struct flow_function flow_judge(const struct flow_solver *s, uint32_t counted)
+{
+    for (uint32_t i = 0; i < s->f->arcs; i++)
+        if (s->nodes[s->arcs[i].source].out.unknown)
+            return (struct flow_function){FLOW_UNKNOWN, FLOW_TREE_CYCLE, 0, counted, i};
+    for (uint32_t i = 0; i < s->f->arcs; i++)
+        if (s->arc[i] < 0)
+            return (struct flow_function){FLOW_DAMAGED, FLOW_NEGATIVE, 0, counted, i};
+    for (uint32_t b = 1; b < s->f->blocks; b++)
+        if (b != s->f->exit && s->nodes[b].in.sum != s->nodes[b].out.sum)
+            return (struct flow_function){FLOW_DAMAGED, FLOW_NOT_CONSERVED, 0, counted, b};
+    return (struct flow_function){FLOW_SOLVED, FLOW_FINE, 0, counted, 0};
+}
+
+/* clang splits blocks behind fork and exec after it has chosen the arcs to count: in such an object
+ * every arc has a counter, but those out of blocks that nothing leads to. In any other function the
+ * tree reaches every block from the entry. */
+static bool flow_has_late_splits(struct flow_solver *s)
+{
+    uint32_t *is_led_to = s->work; /* by block; nothing is in work yet */
+    memset(is_led_to, 0, s->f->blocks * sizeof *is_led_to);
+    for (uint32_t i = 0; i < s->f->arcs; i++)
+        is_led_to[s->arcs[i].target] = 1;
+    for (uint32_t i = 0; i < s->f->arcs; i++)
+        if ((s->arcs[i].flags & NOTES_ARC_ON_TREE) &&
+            (!s->arcs[i].source || is_led_to[s->arcs[i].source]))
+            return false;
+    return true;
+}
+
+/* What is left over of a block's outflow came in by the arc that has no counter. exec does not come
+ * back, and a forked process begins with counters of 0: what flows into a block is how often it
+ * ran, and need not flow out. Negative counts are damage even so. */
+static struct flow_function flow_solve_late_splits(struct flow_solver *s, uint32_t counted)
+{
+    struct flow_function what = {FLOW_SOLVED, FLOW_FINE, 0, counted, 0, 0, true};
+    for (uint32_t i = 0; i < s->f->arcs; i++) {
+        if (!(s->arcs[i].flags & NOTES_ARC_ON_TREE))
+            continue;
+        uint32_t target = s->arcs[i].target;
+        uint64_t in = s->nodes[target].in.sum;
+        uint64_t out = s->nodes[target == s->f->exit ? 0 : target].out.sum;
+        flow_set_arc(s, i, out > in ? out - in : 0);
+    }
+    s->work_len = 0;
+    s->block[0] = (int64_t)s->nodes[0].out.sum;
+    for (uint32_t b = 1; b < s->f->blocks; b++)
+        s->block[b] = (int64_t)s->nodes[b].in.sum;
+    for (uint32_t i = 0; i < s->f->arcs; i++)
+        if (s->arc[i] < 0)
+            what = (struct flow_function){FLOW_DAMAGED, FLOW_NEGATIVE, 0, counted, i, 0, true};
+    for (uint32_t b = 0; b < s->f->blocks; b++)
+        if (s->block[b] < 0)
+            what = (struct flow_function){FLOW_DAMAGED, FLOW_NEGATIVE, 0, counted, b, 0, true};
+    return what;
+}
+
+static struct flow_function flow_solve_function(const struct notes *n, const struct counters *c,
+                                                const struct counted_record *values,
+                                                const struct notes_function *f, struct flow *out,
+                                                uint32_t counted)
+{
+    vec_reserve(&out->nodes, f->blocks);
+    vec_reserve(&out->work, 2 * (size_t)f->arcs + 2 + f->blocks);
+    struct flow_solver s = {.f = f,
+                            .arcs = n->arcs.at + f->first_arc,
+                            .nodes = out->nodes.at,
+                            .arc = out->arcs.at + f->first_arc,
+                            .block = out->blocks.at + f->first_block,
+                            .work = out->work.at};
+    flow_enter_counters(&s, c, values);
+    if (n->origin.is_llvm && flow_has_late_splits(&s))
+        return flow_solve_late_splits(&s, counted);
+    /* Each block is visited once from here and once for each end of an arc that becomes known. */
+    for (uint32_t b = 0; b < f->blocks; b++) {
+        flow_visit(&s, b);
+        while (s.work_len)
+            flow_visit(&s, s.work[--s.work_len]);
+    }
+    return flow_judge(&s, counted);
+}
+
+/* --- all functions --------------------------------------------------------------------------- */
+
+void flow_solve(const struct notes *n, const struct counters *c, struct flow *out)
 {
     vec_reserve(&out->arcs, n->arcs.len + 1);
     vec_reserve(&out->blocks, n->blocks + 1);
@@ -306,24 +362,23 @@ static void flow_prepare(const struct notes *n, const struct counters *c, struct
     memset(out->states, 0, sizeof out->states);
     if (c)
         pair_functions(n, c, &out->pairing);
-}
-
-void flow_solve(const struct notes *n, const struct counters *c, struct flow *out)
-{
-    flow_prepare(n, c, out);
-    bool is_cut = c && flow_counters_are_cut(n, c, &out->pairing);
+    bool is_cut = c && counters_are_cut(n, c, &out->pairing);
     for (size_t i = 0; i < n->functions.len; i++) {
         const struct notes_function *f = &n->functions.at[i];
         const struct counted_record *values = NULL;
-        uint32_t counted = c ? out->pairing.counted.at[i] : (uint32_t)NO_INDEX;
+        uint32_t counted = c ? out->pairing.counted.at[i] : NONE;
         struct flow_function what =
             c && !pair_is_possible(&n->origin, &c->origin)
-                ? flow_unknown(FLOW_OTHER_VERSION, 0, (uint32_t)NO_INDEX)
+                ? flow_unknown(FLOW_OTHER_VERSION, 0, NONE)
                 : flow_admit(c, f, counted, is_cut, c && out->pairing.unmatched, &values);
         if (what.state == FLOW_SOLVED)
-            flow_solve_function(n, c, values, f, out, &what);
-        if (what.state == FLOW_UNKNOWN || what.state == FLOW_ABSENT)
-            flow_forget(f, out);
+            what = flow_solve_function(n, c, values, f, out, what.counted);
+        if (what.state == FLOW_UNKNOWN || what.state == FLOW_ABSENT) {
+            for (uint32_t b = 0; b < f->blocks; b++)
+                out->blocks.at[f->first_block + b] = FLOW_NO_COUNT;
+            for (uint32_t k = 0; k < f->arcs; k++)
+                out->arcs.at[f->first_arc + k] = FLOW_NO_COUNT;
+        }
         out->functions.at[i] = what;
         out->states[what.state]++;
     }

@@ -1,14 +1,33 @@
-/* Solving: from the counters of some arcs to the count of every arc and block.
+/* From the counters of some arcs to the count of every arc and block.
  *
- * The compiler counts only arcs off a spanning tree; the others follow, because what flows into a
- * block flows out of it. One pass over the tree's leaves solves a function in time linear in its
- * arcs, without recursion. A function that cannot be solved is unknown, with the reason; none is
- * ever taken as 0. */
+ * A compiler counts only the arcs off a spanning tree of a function's graph; the others follow,
+ * because what flows into a block flows out of it. A function that cannot be solved is unknown,
+ * with the reason; none is ever taken as 0.
+ *
+ * Functions of the notes are matched with those of the counters by identity (ident, or name and
+ * checksum in the proposal's files), the n-th of one identity with the n-th, never by position: a
+ * program may hold only some of the functions of its notes. */
 #ifndef MONARC_COVERAGE_ANALYSIS_FLOW_H
 #define MONARC_COVERAGE_ANALYSIS_FLOW_H
 
-#include "coverage/analysis/pair.h"
 #include "coverage/model/coverage.h"
+
+struct pairing {
+    VEC(uint32_t) counted; /* by function of the notes: in counters->functions, or NO_INDEX */
+    uint32_t unmatched;    /* functions of the counters that the notes lack */
+    bool is_other_version, is_other_stamp;
+};
+
+/* Fills *p, reusing its memory. */
+void pair_functions(const struct notes *n, const struct counters *c, struct pairing *p);
+void pairing_deinit(struct pairing *p);
+
+/* Whether such files can belong together at all: the proposal's must be of one version, and neither
+ * of its files goes with one of a compiler's. */
+bool pair_is_possible(const struct arcs_origin *notes, const struct arcs_origin *counters);
+
+/* Whether the two were made from the same lines and the same control flow. */
+bool pair_is_same_code(const struct notes_function *f, const struct counted_function *counted);
 
 /* The count of what is not known: never added up or printed. */
 #define FLOW_NO_COUNT INT64_MIN
@@ -29,7 +48,7 @@ enum flow_reason {
     FLOW_OTHER_VERSION, /* the proposal's files name two compilers: nothing says what fits */
     FLOW_COUNTER_COUNT, /* more or fewer counters than arcs that should have one */
     FLOW_NO_BLOCKS,
-    FLOW_TREE_CYCLE,    /* the arcs without counters are no tree */
+    FLOW_TREE_CYCLE,    /* the arcs without counters are not a tree */
     FLOW_NEGATIVE,      /* damaged: a count would be below 0 */
     FLOW_NOT_CONSERVED, /* damaged: more flows into a block than out, or less */
     FLOW_REPAIRED,      /* was damaged; solved with the least change */
@@ -58,8 +77,14 @@ struct flow {
     VEC(uint32_t) work;
 };
 
+/* A count as gcov takes it: 0 for what is not known. */
+static inline int64_t flow_known_count(int64_t count)
+{
+    return count == FLOW_NO_COUNT ? 0 : count;
+}
+
 /* Solves all functions of `n`, reusing the memory of *out. Without counters (`c` NULL: the program
- * never ran) all counts are 0. */
+ * never ran) all counts are 0. Time is linear in the notes. */
 void flow_solve(const struct notes *n, const struct counters *c, struct flow *out);
 void flow_deinit(struct flow *out);
 
@@ -74,21 +99,15 @@ const char *flow_reason_text(enum flow_reason reason);
 bool flow_is_conserved(const struct notes *n, const struct flow *flow, size_t index);
 
 /* Gives every damaged function counts that are not negative and conserve flow, with the least sum
- * of changes to the counters that it has, and calls it solved, FLOW_REPAIRED. One that would take
- * too long, or whose counts are beyond reason, stays damaged. Returns how many were repaired. */
+ * of changes to the counters that achieves it, and calls it solved, FLOW_REPAIRED. One that would
+ * take too long, or whose counts are beyond reason, stays damaged. Returns how many it repaired. */
 size_t flow_repair(const struct notes *n, struct flow *flow);
+
+/* Contradictory counts are worth nothing: damaged functions become unknown, unless `repairs` says
+ * to repair them. Those whose only oddity is a setjmp that longjmp came back to are sound. */
+void flow_forget_damaged(const struct notes *n, struct flow *flow, bool repairs);
 
 /* Puts the counts of repaired functions back into the counters that were solved. */
 void flow_store(const struct notes *n, const struct flow *flow, struct counters *c);
-
-/* Arcs of one function by their ends, in the order of the file. */
-struct flow_graph {
-    VEC(uint32_t) first_out, out; /* block b: out[first_out[b]] to out[first_out[b + 1]] */
-    VEC(uint32_t) first_in, in;   /* indices in notes->arcs */
-};
-
-void flow_graph_build(const struct notes *n, const struct notes_function *f,
-                      struct flow_graph *out);
-void flow_graph_deinit(struct flow_graph *g);
 
 #endif

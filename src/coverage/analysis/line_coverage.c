@@ -1,11 +1,26 @@
-/* Two passes over the notes: the first finds every line that is mentioned and which blocks belong
- * to it; the second, in the order of sources and lines, counts. */
+/* Counting lines, in two passes over the notes.
+ *
+ * The first finds every line that is mentioned and which blocks belong to it. A line is found by
+ * source and number in a slot (line_slots.c), so both passes are linear in the notes; instances
+ * (functions that begin at one line) have sets of slots of their own behind the sources'. Found
+ * lines and blocks attached to them are in the order of the notes and are then put in order of
+ * source and number by counting sorts.
+ *
+ * The second counts, source by source. A line that has one block is that block's count. With
+ * several, each block adds its count for each time that the line lists it, less what came from
+ * other blocks of the line; if an arc leads back, loops within the line are looked for
+ * (line_loops.c), the only step that is not linear. Marks by block say whether a block is on the
+ * line being counted, so nothing is cleared between lines.
+ *
+ * The definition is GNU gcov's; what its versions and llvm-cov do otherwise is in struct
+ * line_coverage_rules. Sums wrap as unsigned numbers. */
 #include "coverage/analysis/line_coverage.h"
 
-#include "coverage/analysis/line_loops.h"
-#include "coverage/analysis/line_slots.h"
+#include "coverage/analysis/line_coverage_private.h"
 
 #include <string.h>
+
+#define NONE ((uint32_t)NO_INDEX)
 
 /* A line while it is being found. Sets 0 to sources - 1 are sources, the rest instances. */
 struct found_line {
@@ -29,7 +44,7 @@ struct block_mark {
     uint32_t is_added : 1;
 };
 
-struct building {
+struct line_builder {
     struct coverage_unit *units;
     const struct line_coverage_rules *rules;
     struct line_coverage *out;
@@ -43,14 +58,13 @@ struct building {
     struct line_loops *loops;
 };
 
-static uint32_t line_at(struct building *b, uint32_t set, uint32_t number)
+static uint32_t line_at(struct line_builder *b, uint32_t set, uint32_t number)
 {
     uint32_t *slot = line_slot(&b->slots, set, number);
     if (*slot == LINE_NO_SLOT) {
         *slot = (uint32_t)b->found.len;
-        vec_push(&b->found,
-                 (struct found_line){
-                     .number = number, .sum = NO_INDEX, .instance = NO_INDEX, .block = NO_INDEX});
+        vec_push(&b->found, (struct found_line){
+                                .number = number, .sum = NONE, .instance = NONE, .block = NONE});
     }
     return *slot;
 }
@@ -69,17 +83,18 @@ static void line_include(struct extent *of, uint32_t number)
         of->len = number < UINT32_MAX ? number + 1 : number;
 }
 
+/* Up to which line each source of a unit is mentioned, so that its slots are one slice. */
 static void line_measure_unit(const struct coverage_unit *u, struct extent *extents)
 {
     const struct notes *n = u->notes;
     for (size_t i = 0; i < n->functions.len; i++) {
         const struct notes_function *f = &n->functions.at[i];
-        if (f->file != (uint32_t)NO_INDEX && u->sources[f->file] != (uint32_t)NO_INDEX)
+        if (f->file != NONE && u->sources[f->file] != NONE)
             line_include(&extents[u->sources[f->file]], f->start_line);
     }
     for (size_t i = 0; i < n->runs.len; i++) {
         const struct notes_run *run = &n->runs.at[i];
-        if (run->file == (uint32_t)NO_INDEX || u->sources[run->file] == (uint32_t)NO_INDEX)
+        if (run->file == NONE || u->sources[run->file] == NONE)
             continue;
         struct extent *of = &extents[u->sources[run->file]];
         of->mentions += run->lines;
@@ -88,32 +103,9 @@ static void line_measure_unit(const struct coverage_unit *u, struct extent *exte
     }
 }
 
-static void line_open_sources(struct building *b, size_t units_len)
-{
-    VEC(struct extent) extents = {0};
-    for (uint32_t i = 0; i < b->sources; i++)
-        vec_push(&extents, (struct extent){0});
-    for (size_t u = 0; u < units_len; u++)
-        line_measure_unit(&b->units[u], extents.at);
-    for (uint32_t i = 0; i < b->sources; i++)
-        line_slots_add(&b->slots, 0, extents.at[i].len, extents.at[i].mentions);
-    vec_free(&extents);
-}
-
-static void line_open_instances(struct building *b)
-{
-    vec_reserve(&b->slots.windows, b->sources + b->out->instances.len);
-    for (size_t i = 0; i < b->out->instances.len; i++) {
-        const struct function_instance *at = &b->out->instances.at[i];
-        const struct notes_function *f = &b->units[at->unit].notes->functions.at[at->function];
-        uint32_t len = at->is_instance ? f->end_line - f->start_line : 0;
-        len += at->is_instance && len < UINT32_MAX;
-        line_slots_add(&b->slots, f->start_line, len, f->runs);
-    }
-}
-
 /* ---- which functions, and which of them have lines of their own */
 
+/* Whether the rules count a function in this state. */
 static bool line_is_counted(const struct line_coverage_rules *rules, uint8_t state)
 {
     return state == FLOW_ABSENT    ? rules->absent_is_zero
@@ -121,37 +113,13 @@ static bool line_is_counted(const struct line_coverage_rules *rules, uint8_t sta
                                    : true;
 }
 
-static uint32_t line_source_of(const struct coverage_unit *u, const struct notes_function *f)
-{
-    return f->file == (uint32_t)NO_INDEX ? f->file : u->sources[f->file];
-}
-
 static bool line_has_place(const struct function_instance *at, const struct notes_function *f)
 {
-    return at->source != (uint32_t)NO_INDEX && f->end_line >= f->start_line && !f->is_artificial;
-}
-
-static void line_list_instances(struct building *b, size_t units_len)
-{
-    for (uint32_t u = 0; u < units_len; u++) {
-        const struct notes *n = b->units[u].notes;
-        for (uint32_t i = 0; i < n->functions.len; i++) {
-            const struct notes_function *f = &n->functions.at[i];
-            if (f->is_artificial && !b->rules->keeps_artificial)
-                continue;
-            uint8_t state = b->units[u].flow->functions.at[i].state;
-            vec_push(&b->out->instances,
-                     (struct function_instance){.unit = u,
-                                                .function = i,
-                                                .source = line_source_of(&b->units[u], f),
-                                                .state = state,
-                                                .is_counted = line_is_counted(b->rules, state)});
-        }
-    }
+    return at->source != NONE && f->end_line >= f->start_line && !f->is_artificial;
 }
 
 /* Functions that begin at one line; its slot, not in use yet, holds the first of them. */
-static void line_pair_instances(struct building *b)
+static void line_pair_instances(struct line_builder *b)
 {
     struct function_instance *instances = b->out->instances.at;
     for (uint32_t i = 0; i < b->out->instances.len; i++) {
@@ -170,52 +138,37 @@ static void line_pair_instances(struct building *b)
 
 /* ---- lines that are mentioned */
 
-struct walking {
-    struct building *b;
-    const struct coverage_unit *unit;
-    const struct notes_function *f;
-    struct function_instance *at;
-    uint32_t index; /* of the instance */
-};
-
-static uint32_t line_mention(struct walking *w, uint32_t source, uint32_t number, bool *is_own)
+/* Whether a block is the function's entry or exit. */
+static bool is_end_block(const struct line_builder *b, const struct notes_function *f,
+                         uint32_t block)
 {
-    struct building *b = w->b;
-    *is_own = w->at->is_instance && source == w->at->source && number >= w->f->start_line &&
-              number <= w->f->end_line;
-    struct covered_source *s = &b->out->sources.at[source];
-    if (number > s->last_number)
-        s->last_number = number;
-    if (!*is_own)
-        return line_at(b, source, number);
-    uint32_t line = line_at(b, b->sources + w->index, number);
-    if (!b->rules->has_no_sums && b->found.at[line].sum == (uint32_t)NO_INDEX) {
-        uint32_t sum = line_at(b, source, number);
-        b->found.at[line].sum = sum;
-    }
-    return line;
+    return block == 0 || block == (b->rules->has_gnu_exit ? f->blocks - 1 : f->exit);
 }
 
-static void line_note_for_function(struct walking *w, struct found_line *l, int64_t count,
-                                   bool is_own)
+/* Adds a block's count to a line that it names; the line's index in found. Lines between the first
+ * and the last of an instance are the instance's own, and are added to the source's later. */
+static uint32_t add_to_line(struct line_builder *b, uint32_t instance, uint32_t source,
+                            uint32_t number, int64_t count, bool is_exceptional)
 {
-    struct function_instance *at = w->at;
-    if (!is_own) {
+    struct function_instance *at = &b->out->instances.at[instance];
+    const struct notes_function *f = &b->units[at->unit].notes->functions.at[at->function];
+    struct covered_source *s = &b->out->sources.at[source];
+    bool is_own =
+        at->is_instance && source == at->source && number >= f->start_line && number <= f->end_line;
+    s->last_number = number > s->last_number ? number : s->last_number;
+    uint32_t index = line_at(b, is_own ? b->sources + instance : source, number);
+    if (is_own && !b->rules->has_no_sums && b->found.at[index].sum == NONE) {
+        uint32_t sum = line_at(b, source, number); /* may move found */
+        b->found.at[index].sum = sum;
+    }
+    struct found_line *l = &b->found.at[index];
+    if (!is_own) { /* gcov -f counts a line for the first function that has it */
         at->gnu_lines += !(l->flags & LINE_EXISTS);
         at->gnu_executed += !l->count && count;
     }
-    if (l->instance != w->index)
-        l->block = NO_INDEX;
-    l->instance = w->index;
-}
-
-static uint32_t line_add_line(struct walking *w, uint32_t source, uint32_t number, int64_t count,
-                              bool is_exceptional)
-{
-    bool is_own;
-    uint32_t index = line_mention(w, source, number, &is_own);
-    struct found_line *l = &w->b->found.at[index];
-    line_note_for_function(w, l, count, is_own);
+    if (l->instance != instance)
+        l->block = NONE;
+    l->instance = instance;
     l->flags |= LINE_EXISTS;
     if (!is_exceptional)
         l->flags |= (uint8_t)(LINE_PLAIN | (count ? 0 : LINE_UNEXECUTED));
@@ -223,140 +176,99 @@ static uint32_t line_add_line(struct walking *w, uint32_t source, uint32_t numbe
     return index;
 }
 
-static void line_attach(struct walking *w, uint32_t line, uint32_t block)
+static void attach(struct line_builder *b, uint32_t line, struct instance_block block)
 {
-    vec_push(&w->b->attachments, (struct attachment){line, {w->index, block, false}});
+    vec_push(&b->attachments, (struct attachment){line, block});
 }
 
-/* The last line that a block names. */
-static uint32_t line_last_of(const struct walking *w, const struct notes_run *run)
+/* A block's runs, from *run on, which is left behind them. The block counts on each line that they
+ * name. As gcov has it, it belongs to the highest line of each run (entry and exit to none, unless
+ * they are clang's and name lines); as llvm-cov has it, to every line, and its branches to the last
+ * one named. `line` is the one that the block before belongs to, or NONE; the answer is the one
+ * that this block does. */
+static uint32_t add_block(struct line_builder *b, uint32_t instance, uint32_t block, uint32_t *run,
+                          uint32_t line)
 {
-    const struct notes *n = w->unit->notes;
-    const struct notes_run *end = n->runs.at + w->f->first_run + w->f->runs;
-    while (run + 1 < end && run[1].block == run->block && run[1].lines)
-        run++;
-    return run->lines ? n->lines.at[run->first + run->lines - 1] : 0;
-}
-
-static void line_share(struct walking *w, uint32_t line, uint32_t block, bool is_elsewhere)
-{
-    struct found_line *l = &w->b->found.at[line];
-    if (l->block != block || w->b->rules->repeats_blocks)
-        vec_push(&w->b->attachments, (struct attachment){line, {w->index, block, is_elsewhere}});
-    l->block = block;
-}
-
-/* The run's lines count the block; it belongs to the highest. */
-static uint32_t line_add_run(struct walking *w, const struct notes_run *run, int64_t count,
-                             bool is_exceptional, uint32_t before)
-{
-    const uint32_t *lines = w->unit->notes->lines.at + run->first;
-    uint32_t source = w->unit->sources[run->file], highest = 0, index = before;
-    bool is_shared = w->b->rules->shares_blocks;
-    uint32_t last = is_shared ? line_last_of(w, run) : 0;
-    for (uint32_t i = 0; i < run->lines; i++) {
-        uint32_t line = line_add_line(w, source, lines[i], count, is_exceptional);
-        if (is_shared)
-            line_share(w, line, run->block, lines[i] != last);
-        if (lines[i] >= highest)
-            index = line;
-        highest = lines[i] > highest ? lines[i] : highest;
-    }
-    return index;
-}
-
-static bool line_is_end(const struct walking *w, uint32_t block)
-{
-    uint32_t exit = w->b->rules->has_gnu_exit ? w->f->blocks - 1 : w->f->exit;
-    return block == 0 || block == exit;
-}
-
-/* Entry and exit belong to no line, unless (clang) they have lines. */
-static bool line_is_on_line(const struct walking *w, uint32_t block, bool has_run)
-{
-    return !line_is_end(w, block) || (has_run && !w->b->rules->has_gnu_exit);
-}
-
-static uint32_t line_add_block(struct walking *w, uint32_t block, uint32_t *run, uint32_t line)
-{
-    const struct notes *n = w->unit->notes;
-    uint32_t end = w->f->first_run + w->f->runs;
-    int64_t count = instance_block_count(w->b->units, w->at, block);
-    bool is_exceptional = instance_block_kind(w->b->units, w->at, block) & BLOCK_EXCEPTIONAL;
+    struct function_instance *at = &b->out->instances.at[instance];
+    const struct coverage_unit *unit = &b->units[at->unit];
+    const struct notes *n = unit->notes;
+    const struct notes_function *f = &n->functions.at[at->function];
+    int64_t count = instance_block_count(b->units, at, block);
+    bool is_exceptional = instance_block_kind(b->units, at, block) & BLOCK_EXCEPTIONAL;
+    uint32_t first = *run, end = f->first_run + f->runs;
     bool has_run = false;
-    for (; *run < end && n->runs.at[*run].block == block; ++*run) {
-        uint32_t file = n->runs.at[*run].file;
-        if (file == (uint32_t)NO_INDEX || w->unit->sources[file] == (uint32_t)NO_INDEX)
+    while (*run < end && n->runs.at[*run].block == block)
+        ++*run;
+    end = *run;
+    for (uint32_t i = first; i < end; i++) {
+        const struct notes_run *r = &n->runs.at[i];
+        uint32_t source = r->file == NONE ? NONE : unit->sources[r->file], highest = 0, last = i;
+        if (source == NONE)
             continue;
         has_run = true;
-        line = line_add_run(w, &n->runs.at[*run], count, is_exceptional, line);
-        if (line != (uint32_t)NO_INDEX && !w->b->rules->shares_blocks &&
-            line_is_on_line(w, block, true))
-            line_attach(w, line, block);
+        while (b->rules->shares_blocks && last + 1 < end && n->runs.at[last + 1].lines)
+            last++;
+        const struct notes_run *named = &n->runs.at[last];
+        uint32_t last_line = named->lines ? n->lines.at[named->first + named->lines - 1] : 0;
+        for (uint32_t k = 0; k < r->lines; k++) {
+            uint32_t number = n->lines.at[r->first + k];
+            uint32_t index = add_to_line(b, instance, source, number, count, is_exceptional);
+            if (b->rules->shares_blocks) {
+                struct found_line *l = &b->found.at[index];
+                if (l->block != block || b->rules->repeats_blocks)
+                    attach(b, index, (struct instance_block){instance, block, number != last_line});
+                l->block = block;
+            }
+            if (number >= highest)
+                line = index;
+            highest = number > highest ? number : highest;
+        }
+        if (line != NONE && !b->rules->shares_blocks &&
+            (!is_end_block(b, f, block) || !b->rules->has_gnu_exit))
+            attach(b, line, (struct instance_block){instance, block, false});
     }
-    if (!has_run && w->b->rules->carries_lines && line != (uint32_t)NO_INDEX &&
-        !line_is_end(w, block))
-        line_attach(w, line, block);
+    if (!has_run && b->rules->carries_lines && line != NONE && !is_end_block(b, f, block))
+        attach(b, line, (struct instance_block){instance, block, false});
     return line;
 }
 
-static void line_walk_runs(struct walking *w)
+/* Finds the lines of a function, and how often it was called and returned. Of one about which
+ * nothing is known, the lines are known to be unknown. */
+static void walk_function(struct line_builder *b, uint32_t instance)
 {
-    uint32_t line = NO_INDEX, run = w->f->first_run;
-    for (uint32_t block = 0; block < w->f->blocks; block++)
-        line =
-            line_add_block(w, block, &run, w->b->rules->carries_lines ? line : (uint32_t)NO_INDEX);
-}
-
-/* Lines of a function about which nothing is known. */
-static void line_walk_unknown(struct walking *w)
-{
-    const struct notes *n = w->unit->notes;
-    for (uint32_t i = w->f->first_run; i < w->f->first_run + w->f->runs; i++) {
-        const struct notes_run *run = &n->runs.at[i];
-        uint32_t source = run->file;
-        if (source != (uint32_t)NO_INDEX)
-            source = w->unit->sources[source];
-        for (uint32_t k = 0; k < run->lines && source != (uint32_t)NO_INDEX; k++) {
-            uint32_t line = line_at(w->b, source, n->lines.at[run->first + k]);
-            w->b->found.at[line].flags |= LINE_UNKNOWN;
+    struct function_instance *at = &b->out->instances.at[instance];
+    const struct coverage_unit *unit = &b->units[at->unit];
+    const struct notes *n = unit->notes;
+    const struct notes_function *f = &n->functions.at[at->function];
+    uint32_t end = f->first_run + f->runs, run = f->first_run, line = NONE;
+    for (; !at->is_counted && at->state == FLOW_UNKNOWN && run < end; run++) {
+        const struct notes_run *r = &n->runs.at[run];
+        uint32_t source = r->file == NONE ? NONE : unit->sources[r->file];
+        for (uint32_t k = 0; k < r->lines && source != NONE; k++) {
+            uint32_t index = line_at(b, source, n->lines.at[r->first + k]);
+            b->found.at[index].flags |= LINE_UNKNOWN;
         }
     }
-}
-
-static void line_count_blocks(struct walking *w)
-{
-    struct function_instance *at = w->at;
-    const struct notes *n = w->unit->notes;
-    if (w->f->blocks < 2)
+    if (!at->is_counted)
         return;
-    at->blocks = w->f->blocks - 2;
-    for (uint32_t i = 0; i < w->f->blocks; i++)
-        at->blocks_executed += !line_is_end(w, i) && instance_block_count(w->b->units, at, i);
-    at->called = instance_block_count(w->b->units, at, 0);
-    at->returned = instance_block_count(w->b->units, at, w->f->exit);
-    for (uint32_t i = w->f->first_arc; i < w->f->first_arc + w->f->arcs; i++)
-        if (n->arcs.at[i].target == w->f->exit && n->arcs.at[i].flags & NOTES_ARC_FAKE)
-            at->returned -= flow_known_count(w->unit->flow->arcs.at[i]);
-}
-
-static void line_walk_function(struct building *b, uint32_t index)
-{
-    struct function_instance *at = &b->out->instances.at[index];
-    const struct coverage_unit *unit = &b->units[at->unit];
-    struct walking w = {b, unit, &unit->notes->functions.at[at->function], at, index};
-    if (!at->is_counted) {
-        if (at->state == FLOW_UNKNOWN)
-            line_walk_unknown(&w);
-        return;
+    if (f->blocks >= 2) {
+        at->blocks = f->blocks - 2;
+        for (uint32_t i = 0; i < f->blocks; i++)
+            at->blocks_executed += !is_end_block(b, f, i) && instance_block_count(b->units, at, i);
+        at->called = instance_block_count(b->units, at, 0);
+        at->returned = instance_block_count(b->units, at, f->exit);
+        /* Calls that did not return, as exit does not, leave by fake arcs. */
+        for (uint32_t i = f->first_arc; i < f->first_arc + f->arcs; i++)
+            if (n->arcs.at[i].target == f->exit && n->arcs.at[i].flags & NOTES_ARC_FAKE)
+                at->returned -= flow_known_count(unit->flow->arcs.at[i]);
     }
-    line_count_blocks(&w);
-    line_walk_runs(&w);
+    for (uint32_t block = 0; block < f->blocks; block++)
+        line = add_block(b, instance, block, &run, b->rules->carries_lines ? line : NONE);
 }
 
 /* ---- in order */
 
-static uint32_t line_place_slots(struct building *b, const uint32_t *slots, size_t len)
+static uint32_t line_place_slots(struct line_builder *b, const uint32_t *slots, size_t len)
 {
     struct line_coverage *out = b->out;
     size_t first = out->lines.len;
@@ -372,7 +284,7 @@ static uint32_t line_place_slots(struct building *b, const uint32_t *slots, size
 }
 
 /* Moves the found lines into the table, by source or instance and number. */
-static void line_place_lines(struct building *b)
+static void line_place_lines(struct line_builder *b)
 {
     struct line_coverage *out = b->out;
     struct slot_walk walk = {0};
@@ -393,7 +305,8 @@ static void line_place_lines(struct building *b)
     line_slots_deinit(&b->slots);
 }
 
-static void line_place_blocks(struct building *b)
+/* The same for the blocks attached to them, which stay in the order of the notes. */
+static void line_place_blocks(struct line_builder *b)
 {
     struct line_coverage *out = b->out;
     vec_reserve(&out->blocks, b->attachments.len);
@@ -437,7 +350,7 @@ static void line_add_branches(const struct coverage_unit *units, const struct fu
     }
 }
 
-static struct block_mark *line_mark_of(struct building *b, const struct instance_block *block)
+static struct block_mark *line_mark_of(struct line_builder *b, const struct instance_block *block)
 {
     const struct function_instance *at = &b->out->instances.at[block->instance];
     const struct notes *n = b->units[at->unit].notes;
@@ -447,8 +360,8 @@ static struct block_mark *line_mark_of(struct building *b, const struct instance
 
 /* Adds a block's count for each time it is listed, less what comes from blocks of the same line;
  * says whether an arc leads back, without which there is no loop. */
-static bool line_add_entries(struct building *b, const struct instance_block *block, uint32_t line,
-                             uint64_t *count)
+static bool line_add_entries(struct line_builder *b, const struct instance_block *block,
+                             uint32_t line, uint64_t *count)
 {
     const struct function_instance *at = &b->out->instances.at[block->instance];
     const struct coverage_unit *u = &b->units[at->unit];
@@ -469,7 +382,8 @@ static bool line_add_entries(struct building *b, const struct instance_block *bl
     return leads_back;
 }
 
-static void line_count_line(struct building *b, uint32_t index)
+/* One line's count, by the definition at the top. */
+static void line_count_line(struct line_builder *b, uint32_t index)
 {
     struct line_coverage *out = b->out;
     struct covered_line *line = &out->lines.at[index];
@@ -506,7 +420,7 @@ static void line_note_highest(struct covered_source *s, const struct covered_lin
         s->highest = line->count;
 }
 
-static void line_add_totals(struct building *b, struct covered_source *s,
+static void line_add_totals(struct line_builder *b, struct covered_source *s,
                             const struct covered_line *line)
 {
     struct line_coverage *out = b->out;
@@ -522,16 +436,7 @@ static void line_add_totals(struct building *b, struct covered_source *s,
     s->totals.lines_executed += line->count != 0;
 }
 
-static void line_count_source(struct building *b, struct covered_source *s)
-{
-    for (uint32_t i = s->first_line; i < s->first_line + s->lines; i++) {
-        line_count_line(b, i);
-        line_note_highest(s, &b->out->lines.at[i]);
-        line_add_totals(b, s, &b->out->lines.at[i]);
-    }
-}
-
-static void line_count_instances(struct building *b)
+static void line_count_instances(struct line_builder *b)
 {
     struct line_coverage *out = b->out;
     for (size_t i = 0; i < out->instances.len; i++) {
@@ -546,11 +451,11 @@ static void line_count_instances(struct building *b)
 }
 
 /* Adds the instances' lines to the source's. */
-static void line_sum_instances(struct building *b)
+static void line_sum_instances(struct line_builder *b)
 {
     struct line_coverage *out = b->out;
     for (size_t i = 0; i < b->found.len; i++) {
-        if (b->found.at[i].sum == (uint32_t)NO_INDEX)
+        if (b->found.at[i].sum == NONE)
             continue;
         const struct covered_line *own = &out->lines.at[b->place.at[i]];
         struct covered_line *sum = &out->lines.at[b->place.at[b->found.at[i].sum]];
@@ -563,59 +468,89 @@ static void line_sum_instances(struct building *b)
     }
 }
 
-static void line_prepare(struct building *b, size_t units_len)
-{
-    size_t blocks = 0, lines = 0, runs = 0, functions = 0;
-    vec_reserve(&b->unit_blocks, units_len);
-    for (size_t i = 0; i < units_len; i++) {
-        block_graph_build(b->units[i].notes, &b->units[i].graph);
-        b->unit_blocks.at[i] = (uint32_t)blocks;
-        blocks += b->units[i].notes->blocks;
-        lines += b->units[i].notes->lines.len;
-        runs += b->units[i].notes->runs.len;
-        functions += b->units[i].notes->functions.len;
-    }
-    vec_reserve(&b->found, lines / 3 * 2); /* many lines are mentioned by several blocks */
-    vec_reserve(&b->attachments, runs);
-    vec_reserve(&b->out->instances, functions);
-    vec_reserve(&b->marks, blocks);
-    if (blocks)
-        memset(b->marks.at, 0, blocks * sizeof *b->marks.at);
-    vec_reserve(&b->out->sources, b->sources);
-    b->out->sources.len = b->sources;
-    if (b->sources)
-        memset(b->out->sources.at, 0, b->sources * sizeof *b->out->sources.at);
-    b->loops = line_loops_new();
-}
-
-static void line_release(struct building *b)
-{
-    vec_free(&b->found);
-    vec_free(&b->place);
-    vec_free(&b->unit_blocks);
-    vec_free(&b->marks);
-    line_loops_free(b->loops);
-}
-
 void line_coverage_build(struct coverage_unit *units, size_t units_len, size_t sources,
                          const struct line_coverage_rules *rules, struct line_coverage *out)
 {
-    struct building b = {.units = units, .rules = rules, .out = out, .sources = (uint32_t)sources};
-    line_prepare(&b, units_len);
-    line_open_sources(&b, units_len);
-    line_list_instances(&b, units_len);
+    struct line_builder b = {
+        .units = units, .rules = rules, .out = out, .sources = (uint32_t)sources};
+    size_t blocks = 0, lines = 0, runs = 0, functions = 0;
+    vec_reserve(&b.unit_blocks, units_len);
+    for (size_t i = 0; i < units_len; i++) {
+        block_graph_build(b.units[i].notes, &b.units[i].graph);
+        b.unit_blocks.at[i] = (uint32_t)blocks;
+        blocks += b.units[i].notes->blocks;
+        lines += b.units[i].notes->lines.len;
+        runs += b.units[i].notes->runs.len;
+        functions += b.units[i].notes->functions.len;
+    }
+    vec_reserve(&b.found, lines / 3 * 2); /* many lines are mentioned by several blocks */
+    vec_reserve(&b.attachments, runs);
+    vec_reserve(&b.out->instances, functions);
+    vec_reserve(&b.marks, blocks);
+    if (blocks)
+        memset(b.marks.at, 0, blocks * sizeof *b.marks.at);
+    vec_reserve(&b.out->sources, b.sources);
+    b.out->sources.len = b.sources;
+    if (b.sources)
+        memset(b.out->sources.at, 0, b.sources * sizeof *b.out->sources.at);
+    b.loops = line_loops_new();
+
+    VEC(struct extent) extents = {0};
+    for (uint32_t i = 0; i < b.sources; i++)
+        vec_push(&extents, (struct extent){0});
+    for (size_t u = 0; u < units_len; u++)
+        line_measure_unit(&b.units[u], extents.at);
+    for (uint32_t i = 0; i < b.sources; i++)
+        line_slots_add(&b.slots, 0, extents.at[i].len, extents.at[i].mentions);
+    vec_free(&extents);
+    for (uint32_t u = 0; u < units_len; u++) {
+        const struct notes *n = b.units[u].notes;
+        for (uint32_t i = 0; i < n->functions.len; i++) {
+            const struct notes_function *f = &n->functions.at[i];
+            if (f->is_artificial && !b.rules->keeps_artificial)
+                continue;
+            uint8_t state = b.units[u].flow->functions.at[i].state;
+            vec_push(&b.out->instances,
+                     (struct function_instance){
+                         .unit = u,
+                         .function = i,
+                         .source = (f->file == NONE ? f->file : b.units[u].sources[f->file]),
+                         .state = state,
+                         .is_counted = line_is_counted(b.rules, state)});
+        }
+    }
+
     if (!rules->has_no_instances)
         line_pair_instances(&b);
-    line_open_instances(&b);
+    vec_reserve(&b.slots.windows, b.sources + b.out->instances.len);
+    for (size_t i = 0; i < b.out->instances.len; i++) {
+        const struct function_instance *at = &b.out->instances.at[i];
+        const struct notes_function *f = &b.units[at->unit].notes->functions.at[at->function];
+        uint32_t len = at->is_instance ? f->end_line - f->start_line : 0;
+        len += at->is_instance && len < UINT32_MAX;
+        line_slots_add(&b.slots, f->start_line, len, f->runs);
+    }
+
     for (uint32_t i = 0; i < out->instances.len; i++)
-        line_walk_function(&b, i);
+        walk_function(&b, i);
     line_place_lines(&b);
     line_place_blocks(&b);
     line_count_instances(&b);
-    for (size_t i = 0; i < out->sources.len; i++)
-        line_count_source(&b, &out->sources.at[i]);
+    for (size_t i = 0; i < out->sources.len; i++) {
+        struct covered_source *s = &out->sources.at[i];
+        for (uint32_t k = s->first_line; k < s->first_line + s->lines; k++) {
+            line_count_line(&b, k);
+            line_note_highest(s, &b.out->lines.at[k]);
+            line_add_totals(&b, s, &b.out->lines.at[k]);
+        }
+    }
+
     line_sum_instances(&b);
-    line_release(&b);
+    vec_free(&b.found);
+    vec_free(&b.place);
+    vec_free(&b.unit_blocks);
+    vec_free(&b.marks);
+    line_loops_free(b.loops);
 }
 
 void line_coverage_deinit(struct line_coverage *t)

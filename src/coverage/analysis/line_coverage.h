@@ -1,19 +1,119 @@
-/* Lines: from solved arcs and blocks of one or several units to counts per line of each source.
+/* From solved arcs and blocks to counts per line of each source.
  *
- * A line's count is how often it was entered from elsewhere plus how often loops within it went
- * round. A block belongs to the highest line of each of its runs; a line that only shares blocks
- * with others has their plain sum. That is GNU gcov's definition, kept to the last digit. clang's
- * blocks belong to each of their lines instead, as llvm-cov counts.
+ * First what the arcs mean (struct block_graph): the compiler marks only fake arcs and
+ * fall-throughs, the rest follows. A block with a fake arc out of it is a call, the fake arc "did
+ * not return", and its other arcs that do not fall through are throws. A single arc that is not
+ * fake is no branch. What only throws lead to is exceptional. It needs no counters.
+ *
+ * Then the lines (struct line_coverage): a line's count is how often it was entered from elsewhere
+ * plus how often loops within it went round. A block belongs to the highest line of each of its
+ * runs; a line that only shares blocks with others has their plain sum. That is GNU gcov's
+ * definition, kept to the last digit. clang's blocks belong to each of their lines instead, as
+ * llvm-cov counts.
  *
  * Functions that begin at the same line of the same source (instances of a template, a header's
  * function in several units) keep lines of their own, so that each can be shown; the source's line
- * is their sum.
- *
- * Everything is a flat array; slices are (first, how many). Nothing here prints. */
+ * is their sum. Everything is a flat array; slices are (first, how many). Nothing here prints. */
 #ifndef MONARC_COVERAGE_ANALYSIS_LINE_COVERAGE_H
 #define MONARC_COVERAGE_ANALYSIS_LINE_COVERAGE_H
 
-#include "coverage/analysis/coverage_unit.h"
+#include "base/map.h"
+#include "coverage/analysis/flow.h"
+
+enum arc_kind {
+    ARC_CALL = 1,          /* fake: a call that did not return */
+    ARC_THROW = 2,         /* to a handler or clean-up */
+    ARC_UNCONDITIONAL = 4, /* the only way on */
+    ARC_NONLOCAL = 8,      /* fake, from the entry: where setjmp returns again */
+};
+
+enum block_kind {
+    BLOCK_CALL = 1,        /* ends in a call */
+    BLOCK_RETURN = 2,      /* only the rest of a call's block */
+    BLOCK_EXCEPTIONAL = 4, /* reached by throws alone */
+    BLOCK_NONLOCAL = 8,    /* where setjmp returns again */
+    BLOCK_REPEATS = 16,    /* has an arc to itself */
+    BLOCK_DECIDES = 32,    /* has arcs that are calls or branches */
+};
+
+struct block_graph {
+    VEC(uint32_t) first_out; /* see block_graph_out(): one more per function than it has blocks */
+    VEC(uint32_t)
+    out;                    /* in notes->arcs: by source, then (but for clang's, whose order means
+                               true and false) target, then place in the file */
+    VEC(uint8_t) arc_kinds; /* beside notes->arcs */
+    VEC(uint8_t) block_kinds;
+    VEC(uint32_t) in_degree, queue; /* scratch */
+};
+
+/* Reuses the memory of *g. */
+void block_graph_build(const struct notes *n, struct block_graph *g);
+void block_graph_deinit(struct block_graph *g);
+
+/* Where the arcs out of the blocks of a function (its index) begin in g->out: those of block `b`
+ * are out[first[b]] to out[first[b + 1]]. */
+static inline const uint32_t *block_graph_out(const struct block_graph *g, const struct notes *n,
+                                              size_t function)
+{
+    return g->first_out.at + n->functions.at[function].first_block + function;
+}
+
+/* Whether an arc is a branch: neither a call nor the only way on. */
+static inline bool block_graph_is_branch(const struct block_graph *g, uint32_t arc)
+{
+    return !(g->arc_kinds.at[arc] & (ARC_CALL | ARC_UNCONDITIONAL));
+}
+
+/* ---- units and functions */
+
+/* One notes file with its counters. `sources` says which source each of notes->files is; the caller
+ * numbers the sources, over all units, as names and folders make them equal; NO_INDEX: lines of
+ * that source are left out. */
+struct coverage_unit {
+    const struct notes *notes;
+    const struct counters *counters; /* or NULL */
+    const struct flow *flow;
+    const uint32_t *sources;
+    struct block_graph graph; /* filled by line_coverage_build() */
+};
+
+/* A function of a unit. */
+struct function_instance {
+    uint32_t unit, function; /* index in units, in notes->functions */
+    uint32_t source;         /* where it begins; NO_INDEX if the notes do not say */
+    uint8_t state;           /* enum flow_state; why, is in the unit's flow */
+    bool is_counted;         /* not left out by the rules */
+    bool is_instance;        /* others begin at the same line: it has lines of its own */
+    int64_t called, returned;
+    uint32_t blocks, blocks_executed; /* without entry and exit */
+    uint32_t first_line, lines;       /* its own lines, if is_instance */
+    uint64_t gnu_lines, gnu_executed; /* without those that functions before it have: gcov -f */
+};
+
+/* A block of a function. */
+struct instance_block {
+    uint32_t instance;
+    uint32_t block : 31;
+    uint32_t is_elsewhere : 1; /* its branches and calls belong to another of its lines */
+};
+
+static inline int64_t instance_block_count(const struct coverage_unit *units,
+                                           const struct function_instance *at, uint32_t block)
+{
+    const struct coverage_unit *u = &units[at->unit];
+    return flow_known_count(
+        u->flow->blocks.at[u->notes->functions.at[at->function].first_block + block]);
+}
+
+/* enum block_kind */
+static inline uint8_t instance_block_kind(const struct coverage_unit *units,
+                                          const struct function_instance *at, uint32_t block)
+{
+    const struct coverage_unit *u = &units[at->unit];
+    return u->graph.block_kinds.at[u->notes->functions.at[at->function].first_block + block];
+}
+
+/* ---- lines */
 
 struct line_coverage_rules {
     bool absent_is_zero;   /* functions that this program lacks count 0; else they are left out */
@@ -73,5 +173,32 @@ void line_coverage_deinit(struct line_coverage *t);
 
 /* Releases units[i].graph of all. */
 void coverage_units_deinit(struct coverage_unit *units, size_t units_len);
+
+/* ---- one pair of notes and counters, solved, into the table of all (table_add_pair.c) */
+
+struct coverage_table;
+struct table_outcome;
+
+/* Memory that is used again for the next pair; zeroed at first. */
+struct pair_scratch {
+    struct coverage_unit unit;
+    struct line_coverage lines;
+    VEC(uint32_t) local;   /* by file of the notes: among `globals`, or NO_INDEX */
+    VEC(uint32_t) globals; /* sources of the table */
+    VEC(uint32_t) functions;
+    struct notes wanted_notes; /* those of `unit` with fewer functions */
+    struct flow wanted_flow;
+    VEC(struct table_outcome) group;
+    struct map numbers;
+    struct map conditions; /* function and block -> condition of the notes */
+};
+
+/* Adds to `t`; `sources` has the number there of each file of the notes, or NO_INDEX to leave it
+ * out. What the flow could not solve becomes unknown. Functions that the program lacks count 0: if
+ * another object has them, its counts are added. `c` may be NULL. */
+void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
+                             const struct counters *c, const struct flow *flow,
+                             const uint32_t *sources, struct coverage_table *t);
+void pair_scratch_deinit(struct pair_scratch *g);
 
 #endif

@@ -5,10 +5,9 @@
  *
  * Only strongly connected parts can hold a loop, so the walk never leaves one. No recursion: both
  * the walk and the freeing keep stacks of their own. */
-#include "coverage/analysis/line_loops.h"
+#include "coverage/analysis/line_coverage_private.h"
 
 #include "base/search.h"
-#include "base/sort.h"
 
 #include <string.h>
 
@@ -84,44 +83,6 @@ static uint32_t loops_node_of(const struct line_loops *l, uint64_t key)
     size_t first = PARTITION_POINT(l->keys.len, i, l->keys.at[i].key < key);
     bool is_there = first < l->keys.len && l->keys.at[first].key == key;
     return is_there ? (uint32_t)first : (uint32_t)NO_INDEX;
-}
-
-static void loops_list_nodes(struct line_loops *l, const struct instance_block *blocks,
-                             uint32_t len)
-{
-    size_t unique = 0;
-    l->keys.len = l->starts.len = 0;
-    for (uint32_t i = 0; i < len; i++)
-        vec_push(&l->keys, (struct keyed){loops_key_of(&blocks[i]), 0});
-    sort_keyed(l->keys.at, l->keys.len);
-    for (size_t i = 0; i < l->keys.len; i++)
-        if (!i || l->keys.at[i].key != l->keys.at[unique - 1].key)
-            l->keys.at[unique++] = l->keys.at[i];
-    l->keys.len = unique;
-    for (uint32_t i = 0; i < len; i++)
-        vec_push(&l->starts, loops_node_of(l, loops_key_of(&blocks[i])));
-}
-
-static void loops_list_arcs(struct line_loops *l, const struct coverage_unit *units,
-                            const struct function_instance *instances)
-{
-    l->nodes.len = l->arcs.len = 0;
-    for (size_t i = 0; i < l->keys.len; i++) {
-        uint64_t key = l->keys.at[i].key;
-        const struct function_instance *at = &instances[key >> 32];
-        const struct coverage_unit *u = &units[at->unit];
-        const uint32_t *first = block_graph_out(&u->graph, u->notes, at->function) + (uint32_t)key;
-        vec_push(&l->nodes, (struct loop_node){.first_arc = (uint32_t)l->arcs.len,
-                                               .arcs = first[1] - first[0],
-                                               .part = NO_INDEX,
-                                               .first_waiter = NO_INDEX});
-        for (uint32_t k = first[0]; k < first[1]; k++) {
-            uint32_t arc = u->graph.out.at[k];
-            uint64_t target = (key & ~(uint64_t)UINT32_MAX) | u->notes->arcs.at[arc].target;
-            vec_push(&l->arcs, (struct loop_arc){loops_node_of(l, target),
-                                                 flow_known_count(u->flow->arcs.at[arc])});
-        }
-    }
 }
 
 /* ---- strongly connected parts (Tarjan 1972) */
@@ -206,21 +167,6 @@ static void loops_unblock(struct line_loops *l, uint32_t node)
     }
 }
 
-static void loops_take_circuit(struct line_loops *l)
-{
-    int64_t least = INT64_MAX;
-    for (size_t i = 0; i < l->path.len; i++)
-        if (l->arcs.at[l->path.at[i]].left < least)
-            least = l->arcs.at[l->path.at[i]].left;
-    l->count += (uint64_t)least;
-    for (size_t i = l->path.len; i-- > 0;) {
-        int64_t *left = &l->arcs.at[l->path.at[i]].left;
-        *left -= least;
-        if (*left <= 0)
-            l->used_up = i;
-    }
-}
-
 static void loops_visit(struct line_loops *l, uint32_t node)
 {
     struct loop_node *n = &l->nodes.at[node];
@@ -273,7 +219,18 @@ static void loops_walk_from(struct line_loops *l, uint32_t start)
         if (arc->target == start) {
             s->has_loop = true;
             vec_push(&l->path, index);
-            loops_take_circuit(l);
+            int64_t least = INT64_MAX;
+            for (size_t i = 0; i < l->path.len; i++)
+                if (l->arcs.at[l->path.at[i]].left < least)
+                    least = l->arcs.at[l->path.at[i]].left;
+            l->count += (uint64_t)least;
+            for (size_t i = l->path.len; i-- > 0;) {
+                int64_t *left = &l->arcs.at[l->path.at[i]].left;
+                *left -= least;
+                if (*left <= 0)
+                    l->used_up = i;
+            }
+
             l->path.len--;
             if (l->used_up >= l->path.len)
                 l->used_up = SIZE_MAX;
@@ -284,28 +241,52 @@ static void loops_walk_from(struct line_loops *l, uint32_t start)
     }
 }
 
-static void loops_search_from(struct line_loops *l, uint32_t start)
-{
-    l->steps.len = l->path.len = l->waiters.len = 0;
-    l->used_up = SIZE_MAX;
-    loops_walk_from(l, start);
-    for (size_t i = 0; i < l->visited.len; i++) {
-        struct loop_node *n = &l->nodes.at[l->visited.at[i]];
-        n->is_blocked = n->was_visited = false;
-        n->first_waiter = NO_INDEX;
-    }
-    l->visited.len = 0;
-}
-
 int64_t line_loops_count(struct line_loops *l, const struct coverage_unit *units,
                          const struct function_instance *instances,
                          const struct instance_block *blocks, uint32_t len)
 {
     l->count = 0;
-    loops_list_nodes(l, blocks, len);
-    loops_list_arcs(l, units, instances);
+    size_t unique = 0;
+    l->keys.len = l->starts.len = 0;
+    for (uint32_t i = 0; i < len; i++)
+        vec_push(&l->keys, (struct keyed){loops_key_of(&blocks[i]), 0});
+    sort_keyed(l->keys.at, l->keys.len);
+    for (size_t i = 0; i < l->keys.len; i++)
+        if (!i || l->keys.at[i].key != l->keys.at[unique - 1].key)
+            l->keys.at[unique++] = l->keys.at[i];
+    l->keys.len = unique;
+    for (uint32_t i = 0; i < len; i++)
+        vec_push(&l->starts, loops_node_of(l, loops_key_of(&blocks[i])));
+    l->nodes.len = l->arcs.len = 0;
+    for (size_t i = 0; i < l->keys.len; i++) {
+        uint64_t key = l->keys.at[i].key;
+        const struct function_instance *at = &instances[key >> 32];
+        const struct coverage_unit *u = &units[at->unit];
+        const uint32_t *first = block_graph_out(&u->graph, u->notes, at->function) + (uint32_t)key;
+        vec_push(&l->nodes, (struct loop_node){.first_arc = (uint32_t)l->arcs.len,
+                                               .arcs = first[1] - first[0],
+                                               .part = NO_INDEX,
+                                               .first_waiter = NO_INDEX});
+        for (uint32_t k = first[0]; k < first[1]; k++) {
+            uint32_t arc = u->graph.out.at[k];
+            uint64_t target = (key & ~(uint64_t)UINT32_MAX) | u->notes->arcs.at[arc].target;
+            vec_push(&l->arcs, (struct loop_arc){loops_node_of(l, target),
+                                                 flow_known_count(u->flow->arcs.at[arc])});
+        }
+    }
+
     loops_find_parts(l);
-    for (size_t i = 0; i < l->starts.len; i++)
-        loops_search_from(l, l->starts.at[i]);
+    for (size_t i = 0; i < l->starts.len; i++) {
+        l->steps.len = l->path.len = l->waiters.len = 0;
+        l->used_up = SIZE_MAX;
+        loops_walk_from(l, l->starts.at[i]);
+        for (size_t k = 0; k < l->visited.len; k++) {
+            struct loop_node *n = &l->nodes.at[l->visited.at[k]];
+            n->is_blocked = n->was_visited = false;
+            n->first_waiter = NO_INDEX;
+        }
+        l->visited.len = 0;
+    }
+
     return (int64_t)l->count;
 }

@@ -1,12 +1,7 @@
 /* Windows are slices of one array; chunks are found by (set, number / LINE_CHUNK). */
-#include "coverage/analysis/line_slots.h"
+#include "coverage/analysis/line_coverage_private.h"
 
 #include <string.h>
-
-static uint64_t key_of(uint32_t set, uint32_t number)
-{
-    return (uint64_t)set << (32 - LINE_CHUNK_BITS) | number >> LINE_CHUNK_BITS;
-}
 
 static uint32_t set_of(uint64_t key)
 {
@@ -43,7 +38,8 @@ static uint32_t chunk_at(struct line_slots *s, uint64_t key)
 
 uint32_t *line_slot_beyond(struct line_slots *s, uint32_t set, uint32_t number)
 {
-    uint32_t chunk = chunk_at(s, key_of(set, number)); /* may move the chunks */
+    uint32_t chunk = chunk_at(s, ((uint64_t)set << (32 - LINE_CHUNK_BITS) |
+                                  number >> LINE_CHUNK_BITS)); /* may move the chunks */
     return &s->chunks.at[chunk].slots[number % LINE_CHUNK];
 }
 

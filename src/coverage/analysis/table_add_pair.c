@@ -1,6 +1,13 @@
-/* Lines, branches and calls of solved arcs, each given to the table under its function. */
-#include "coverage/analysis/table_add_pair.h"
+/* One pair of notes and counters, solved, into the table of all.
+ *
+ * Lines, branches and calls of the solved arcs are given to the table under their function, by
+ * which branches of a line are told apart. Only functions that have a line in a wanted source are
+ * looked at: in C++ most of an object is headers of the system. Instances come before the sources,
+ * whose lines do not contain theirs (has_no_sums), so that every block is given once. Lines are
+ * counted as the gcov of the version that wrote the notes counts them. Linear in the pair. */
+#include "coverage/analysis/line_coverage.h"
 
+#include "coverage/analysis/coverage_table.h"
 #include "coverage/model/dialect.h"
 
 #define NONE ((uint32_t)NO_INDEX)
@@ -19,23 +26,6 @@ void pair_scratch_deinit(struct pair_scratch *g)
     map_deinit(&g->conditions);
 }
 
-/* Numbers the sources of this pair from 0: two files of the notes may be one source. */
-static void pair_number_sources(struct pair_scratch *g, const struct notes *n,
-                                const uint32_t *sources)
-{
-    map_deinit(&g->numbers);
-    g->local.len = g->globals.len = 0;
-    for (size_t i = 0; i < n->files.len; i++) {
-        bool is_new = false;
-        uint32_t local = sources[i];
-        if (local != NONE)
-            local = map_index(&g->numbers, sources[i], 0, g->globals.len, &is_new);
-        if (is_new)
-            vec_push(&g->globals, sources[i]);
-        vec_push(&g->local, local);
-    }
-}
-
 static bool pair_is_wanted(const struct notes *n, const struct notes_function *f,
                            const uint32_t *sources)
 {
@@ -43,26 +33,6 @@ static bool pair_is_wanted(const struct notes *n, const struct notes_function *f
     for (uint32_t i = f->first_run; i < f->first_run + f->runs && !wants; i++)
         wants = n->runs.at[i].file != NONE && sources[n->runs.at[i].file] != NONE;
     return wants;
-}
-
-/* Most functions of an object may be of sources that nobody wants, such as the system's headers:
- * what follows sees only the others. */
-static void pair_take_wanted(struct pair_scratch *g, const struct notes *n, const struct flow *flow,
-                             const uint32_t *sources)
-{
-    struct notes notes = *n;
-    struct flow wanted = *flow;
-    notes.functions = g->wanted_notes.functions;
-    wanted.functions = g->wanted_flow.functions;
-    notes.functions.len = wanted.functions.len = 0;
-    for (size_t i = 0; i < n->functions.len; i++) {
-        if (!pair_is_wanted(n, &n->functions.at[i], sources))
-            continue;
-        vec_push(&notes.functions, n->functions.at[i]);
-        vec_push(&wanted.functions, flow->functions.at[i]);
-    }
-    g->wanted_notes = notes;
-    g->wanted_flow = wanted;
 }
 
 static void pair_index_conditions(struct pair_scratch *g, const struct notes *n)
@@ -75,69 +45,9 @@ static void pair_index_conditions(struct pair_scratch *g, const struct notes *n)
     }
 }
 
-/* Whether nothing is wrong but calls that returned more often than they were made: setjmp, to which
- * longjmp came back. What the lines and branches show is sound then. */
-static bool pair_is_only_longjmp(const struct notes *n, const struct flow *flow, size_t function)
-{
-    const struct notes_function *f = &n->functions.at[function];
-    if (flow->functions.at[function].reason != FLOW_NEGATIVE)
-        return false;
-    for (uint32_t i = f->first_arc; i < f->first_arc + f->arcs; i++)
-        if (flow->arcs.at[i] < 0 && !(n->arcs.at[i].flags & NOTES_ARC_FAKE))
-            return false;
-    for (uint32_t b = 0; b < f->blocks; b++)
-        if (flow->blocks.at[f->first_block + b] < 0)
-            return false;
-    return true;
-}
-
-void flow_forget_damaged(const struct notes *n, struct flow *flow, bool repairs)
-{
-    for (size_t i = 0; i < flow->functions.len; i++) {
-        struct flow_function *f = &flow->functions.at[i];
-        if (f->state == FLOW_DAMAGED && pair_is_only_longjmp(n, flow, i)) {
-            f->state = FLOW_SOLVED;
-            f->reason = FLOW_FINE;
-        }
-    }
-    if (repairs)
-        flow_repair(n, flow);
-    /* A function without counters is in another object, unless these are not all of one build: then
-     * nobody knows. */
-    bool is_odd = flow->has_counters && (flow->pairing.is_other_stamp || flow->pairing.unmatched);
-    for (size_t i = 0; i < flow->functions.len; i++) {
-        struct flow_function *f = &flow->functions.at[i];
-        bool is_absent = f->state == FLOW_ABSENT && is_odd;
-        f->reason = is_absent ? FLOW_OTHER_CODE : f->reason;
-        f->state = is_absent || f->state == FLOW_DAMAGED ? FLOW_UNKNOWN : f->state;
-    }
-}
-
 static uint64_t pair_positive(int64_t count)
 {
     return count > 0 ? (uint64_t)count : 0;
-}
-
-static void add_function(struct pair_scratch *g, const struct function_instance *at,
-                         struct coverage_table *t)
-{
-    const struct notes_function *f = &g->unit.notes->functions.at[at->function];
-    const struct flow_function *how = &g->unit.flow->functions.at[at->function];
-    uint32_t number = NONE;
-    if (at->source != NONE && f->name) {
-        struct table_function row = {.name = coverage_table_name(t, f->name),
-                                     .source = g->globals.at[at->source],
-                                     .start_line = f->start_line,
-                                     .end_line = f->end_line,
-                                     .count = pair_positive(at->called),
-                                     .is_known = at->is_counted,
-                                     .is_unknown = !at->is_counted,
-                                     .reason = how->reason,
-                                     .defect = how->defect,
-                                     .is_repaired = how->reason == FLOW_REPAIRED};
-        number = coverage_table_function(t, &row);
-    }
-    vec_push(&g->functions, number);
 }
 
 /* The ways out of a block, appended to the group. */
@@ -240,8 +150,35 @@ void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
                                         .shares_blocks = n->origin.is_llvm,
                                         .carries_lines = is_old,
                                         .sums_blocks = is_old};
-    pair_number_sources(g, n, sources);
-    pair_take_wanted(g, n, flow, sources);
+    /* Numbers the sources of this pair from 0: two files of the notes may be one source. */
+    map_deinit(&g->numbers);
+    g->local.len = g->globals.len = 0;
+    for (size_t i = 0; i < n->files.len; i++) {
+        bool is_new = false;
+        uint32_t local = sources[i];
+        if (local != NONE)
+            local = map_index(&g->numbers, sources[i], 0, g->globals.len, &is_new);
+        if (is_new)
+            vec_push(&g->globals, sources[i]);
+        vec_push(&g->local, local);
+    }
+
+    /* Most functions of an object may be of sources that nobody wants, such as the system's
+     * headers: what follows sees only the others. */
+    struct notes notes = *n;
+    struct flow wanted = *flow;
+    notes.functions = g->wanted_notes.functions;
+    wanted.functions = g->wanted_flow.functions;
+    notes.functions.len = wanted.functions.len = 0;
+    for (size_t i = 0; i < n->functions.len; i++) {
+        if (!pair_is_wanted(n, &n->functions.at[i], sources))
+            continue;
+        vec_push(&notes.functions, n->functions.at[i]);
+        vec_push(&wanted.functions, flow->functions.at[i]);
+    }
+    g->wanted_notes = notes;
+    g->wanted_flow = wanted;
+
     pair_index_conditions(g, &g->wanted_notes);
     g->unit.notes = &g->wanted_notes;
     g->unit.counters = c;
@@ -249,8 +186,27 @@ void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
     g->unit.sources = g->local.at;
     g->lines.instances.len = g->lines.lines.len = g->lines.blocks.len = g->functions.len = 0;
     line_coverage_build(&g->unit, 1, g->globals.len, &rules, &g->lines);
-    for (size_t i = 0; i < g->lines.instances.len; i++)
-        add_function(g, &g->lines.instances.at[i], t);
+    for (size_t i = 0; i < g->lines.instances.len; i++) {
+        const struct function_instance *at = &g->lines.instances.at[i];
+        const struct notes_function *f = &g->unit.notes->functions.at[at->function];
+        const struct flow_function *how = &g->unit.flow->functions.at[at->function];
+        uint32_t number = NONE;
+        if (at->source != NONE && f->name) {
+            struct table_function row = {.name = coverage_table_name(t, f->name),
+                                         .source = g->globals.at[at->source],
+                                         .start_line = f->start_line,
+                                         .end_line = f->end_line,
+                                         .count = pair_positive(at->called),
+                                         .is_known = at->is_counted,
+                                         .is_unknown = !at->is_counted,
+                                         .reason = how->reason,
+                                         .defect = how->defect,
+                                         .is_repaired = how->reason == FLOW_REPAIRED};
+            number = coverage_table_function(t, &row);
+        }
+        vec_push(&g->functions, number);
+    }
+
     for (size_t i = 0; i < g->lines.instances.len; i++) {
         const struct function_instance *at = &g->lines.instances.at[i];
         if (at->lines && at->source != NONE)

@@ -1,8 +1,21 @@
-/* From the hits of the threads' tables to those of the result's lines. */
+/* From the hits of the threads' tables to those of the result's lines, and to the tests that a
+ * patch concerns.
+ *
+ * Hits are given out by a counting sort over lines: counted first, then put where they belong, then
+ * each line's slice is sorted by test and what is of one test added up. Memory grows with lines
+ * times the tests that ran them, and nothing is kept of the tests that did not.
+ *
+ * "Adds nothing" is found greedily, the smallest test first: a test may go if others that stay ran
+ * all its lines. That is not the least set of tests (set cover is NP-hard), but all that it names
+ * may go together.
+ *
+ * A patch concerns a test by the best of three reasons: it ran a changed line, it ran the function
+ * around the change, or (where a change is in no function) it ran the source at all. */
 #include "coverage/analysis/test_coverage.h"
 
 #include "base/search.h"
 #include "base/sort.h"
+#include "coverage/analysis/coverage_change.h"
 #include "coverage/model/coverage.h"
 
 #include <string.h>
@@ -25,21 +38,6 @@ static int test_by_name(const void *left, const void *right)
     return strcmp(l->name, r->name);
 }
 
-/* All tables' tests, by name. */
-static void test_gather(struct test_coverage *t, const struct coverage_table *tables, size_t len)
-{
-    struct intern names = {0};
-    for (size_t i = 0; i < len; i++)
-        for (size_t k = 0; k < tables[i].tests.texts.len; k++) {
-            const char *name = tables[i].tests.texts.at[k];
-            if (intern_kept(&names, name, strlen(name)) == t->tests.len)
-                vec_push(&t->tests, (struct test_row){.name = name});
-        }
-    if (t->tests.len)
-        qsort(t->tests.at, t->tests.len, sizeof *t->tests.at, test_by_name);
-    intern_deinit(&names);
-}
-
 /* The number here of each test of a table. */
 static uint32_t *test_numbers(const struct test_coverage *t, const struct coverage_table *table,
                               struct arena *a)
@@ -52,16 +50,6 @@ static uint32_t *test_numbers(const struct test_coverage *t, const struct covera
 }
 
 /* --- lines ----------------------------------------------------------------------------------- */
-
-/* Sources of the result by the names that tables know. */
-static void test_index_sources(const struct coverage_result *r, struct intern *names,
-                               uint32_t *of_name)
-{
-    for (uint32_t i = 0; i < r->sources.len; i++) {
-        const char *whole = r->sources.at[i].whole;
-        of_name[intern_kept(names, whole, strlen(whole))] = i;
-    }
-}
 
 /* The line of the result that each line of a table is, or NONE: left out. */
 static uint32_t *test_lines(const struct coverage_result *r, const struct coverage_table *table,
@@ -122,40 +110,7 @@ static int test_by_test(const void *left, const void *right)
     return (l->test > r->test) - (l->test < r->test);
 }
 
-/* Sorts the slices by test and adds up what is of one test; slices only get shorter. */
-static void test_tidy(struct test_coverage *t)
-{
-    uint32_t kept = 0, start = 0;
-    for (size_t line = 0; line < t->result->lines.len; line++) {
-        uint32_t end = t->first[line + 1], first = kept;
-        if (end - start > 1)
-            qsort(t->hits + start, end - start, sizeof *t->hits, test_by_test);
-        for (uint32_t i = start; i < end; i++) {
-            struct line_test *last = kept > first ? &t->hits[kept - 1] : NULL;
-            if (last && last->test == t->hits[i].test)
-                last->count = add_saturating(last->count, t->hits[i].count);
-            else
-                t->hits[kept++] = t->hits[i];
-        }
-        start = end;
-        t->first[line] = first;
-    }
-    t->first[t->result->lines.len] = kept;
-}
-
 /* --- what tests add -------------------------------------------------------------------------- */
-
-static void test_sum(struct test_coverage *t)
-{
-    for (size_t line = 0; line < t->result->lines.len; line++) {
-        uint32_t first = t->first[line], end = t->first[line + 1];
-        for (uint32_t i = first; i < end; i++) {
-            struct test_row *row = &t->tests.at[t->hits[i].test];
-            row->lines++;
-            row->alone += end - first == 1;
-        }
-    }
-}
 
 static int test_by_lines(uint32_t left, uint32_t right, const void *context)
 {
@@ -213,8 +168,23 @@ void test_coverage_build(struct coverage_table *tables, size_t len,
     size_t lines = result->lines.len + 3;
     out->first = memory_resized(NULL, lines * sizeof *out->first);
     memset(out->first, 0, lines * sizeof *out->first);
-    test_gather(out, tables, len);
-    test_index_sources(result, &names, of_name);
+    /* All tables' tests, by name. */
+    for (size_t i = 0; i < len; i++)
+        for (size_t k = 0; k < tables[i].tests.texts.len; k++) {
+            const char *name = tables[i].tests.texts.at[k];
+            if (intern_kept(&names, name, strlen(name)) == out->tests.len)
+                vec_push(&out->tests, (struct test_row){.name = name});
+        }
+    if (out->tests.len)
+        qsort(out->tests.at, out->tests.len, sizeof *out->tests.at, test_by_name);
+    intern_deinit(&names);
+
+    /* Sources of the result by the names that tables know. */
+    for (uint32_t i = 0; i < result->sources.len; i++) {
+        const char *whole = result->sources.at[i].whole;
+        of_name[intern_kept(&names, whole, strlen(whole))] = i;
+    }
+
     for (size_t i = 0; i < len; i++) {
         numbers[i].tests = test_numbers(out, &tables[i], &scratch);
         numbers[i].lines = test_lines(result, &tables[i], &names, of_name, &scratch);
@@ -228,9 +198,148 @@ void test_coverage_build(struct coverage_table *tables, size_t len,
         vec_free(&tables[i].hits);
         vec_free(&tables[i].hits_of);
     }
-    test_tidy(out);
-    test_sum(out);
+    /* Sorts the slices by test and adds up what is of one test; slices only get shorter. */
+    uint32_t kept = 0, start = 0;
+    for (size_t line = 0; line < out->result->lines.len; line++) {
+        uint32_t end = out->first[line + 1], first = kept;
+        if (end - start > 1)
+            qsort(out->hits + start, end - start, sizeof *out->hits, test_by_test);
+        for (uint32_t i = start; i < end; i++) {
+            struct line_test *last = kept > first ? &out->hits[kept - 1] : NULL;
+            if (last && last->test == out->hits[i].test)
+                last->count = add_saturating(last->count, out->hits[i].count);
+            else
+                out->hits[kept++] = out->hits[i];
+        }
+        start = end;
+        out->first[line] = first;
+    }
+    out->first[out->result->lines.len] = kept;
+    for (size_t line = 0; line < out->result->lines.len; line++) {
+        uint32_t first = out->first[line], end = out->first[line + 1];
+        for (uint32_t i = first; i < end; i++) {
+            struct test_row *row = &out->tests.at[out->hits[i].test];
+            row->lines++;
+            row->alone += end - first == 1;
+        }
+    }
+
     test_find_useless(out);
     intern_deinit(&names);
     arena_deinit(&scratch);
+}
+
+/* --- the tests that a patch concerns --------------------------------------------------------- */
+
+const char *const test_reason_names[] = {[REASON_NONE] = "none",
+                                         [REASON_SOURCE] = "source",
+                                         [REASON_FUNCTION] = "function",
+                                         [REASON_LINE] = "line"};
+
+struct selecting {
+    const struct test_coverage *t;
+    struct chosen_test *tests; /* all */
+};
+
+/* Every test that ran lines `first` to `last` of a source has at least this reason. */
+static bool choose_lines(struct selecting *s, const struct result_source *source, uint32_t first,
+                         uint32_t last, enum test_reason reason)
+{
+    const struct coverage_result *r = s->t->result;
+    uint32_t at = source->first_line, end = at + source->lines;
+    bool has_code = false;
+    at += PARTITION_POINT(source->lines, i, r->lines.at[source->first_line + i].line < first);
+    for (; at < end && r->lines.at[at].line <= last; at++) {
+        has_code = true;
+        for (uint32_t i = s->t->first[at]; i < s->t->first[at + 1]; i++) {
+            struct chosen_test *c = &s->tests[s->t->hits[i].test];
+            if (reason > c->reason)
+                *c = (struct chosen_test){c->test, reason, 0};
+            c->lines += reason == c->reason;
+        }
+    }
+    return has_code;
+}
+
+/* Where tracefiles do not say where a function ends, the next one's beginning does. */
+static uint32_t function_end(const struct coverage_result *r, const struct result_source *source,
+                             const struct result_function *f)
+{
+    uint32_t end = UINT32_MAX;
+    if (f->end_line)
+        return f->end_line;
+    for (uint32_t i = source->first_function; i < source->first_function + source->functions; i++) {
+        uint32_t start = r->functions.at[i].start_line;
+        end = start > f->start_line && start - 1 < end ? start - 1 : end;
+    }
+    return end;
+}
+
+/* Lines put in before a function's first one are not in it. */
+static bool is_in_function(const struct patch_old_range *range, uint32_t start, uint32_t end)
+{
+    if (!range->lines)
+        return start < range->first && range->first <= end;
+    return range->first <= end && range->first + (uint64_t)range->lines > start;
+}
+
+static void choose_range(struct selecting *s, uint32_t source_number,
+                         const struct patch_old_range *range)
+{
+    const struct coverage_result *r = s->t->result;
+    const struct result_source *source = &r->sources.at[source_number];
+    bool is_somewhere = false;
+    if (range->lines)
+        is_somewhere =
+            choose_lines(s, source, range->first, range->first + range->lines - 1, REASON_LINE);
+    for (uint32_t i = source->first_function; i < source->first_function + source->functions; i++) {
+        const struct result_function *f = &r->functions.at[i];
+        uint32_t end = function_end(r, source, f);
+        if (!is_in_function(range, f->start_line, end))
+            continue;
+        choose_lines(s, source, f->start_line, end, REASON_FUNCTION);
+        is_somewhere = true;
+    }
+    if (!is_somewhere)
+        choose_lines(s, source, 0, UINT32_MAX, REASON_SOURCE);
+}
+
+static int by_reason(const void *left, const void *right)
+{
+    const struct chosen_test *l = left, *r = right;
+    if (l->reason != r->reason)
+        return l->reason > r->reason ? -1 : 1;
+    if (l->lines != r->lines)
+        return l->lines > r->lines ? -1 : 1;
+    return (l->test > r->test) - (l->test < r->test);
+}
+
+void test_selection_make(const struct test_coverage *t, const struct patch *patch,
+                         struct test_selection *out)
+{
+    struct arena scratch = {0};
+    struct selecting s = {t, ARENA_NEW(&scratch, struct chosen_test, t->tests.len)};
+    for (uint32_t i = 0; i < t->tests.len; i++)
+        s.tests[i].test = i;
+    for (size_t i = 0; i < patch->old_files.len; i++) {
+        const struct patch_old_file *f = &patch->old_files.at[i];
+        uint32_t source = patch_source(t->result, f->path, f->whole_path);
+        if (source == NONE) {
+            out->unknown_file = out->unknown_files++ ? out->unknown_file : f->path;
+            continue;
+        }
+        for (uint32_t k = 0; k < f->ranges; k++)
+            choose_range(&s, source, &patch->old_ranges.at[f->first_range + k]);
+    }
+    for (size_t i = 0; i < t->tests.len; i++)
+        if (s.tests[i].reason)
+            vec_push(&out->tests, s.tests[i]);
+    if (out->tests.len)
+        qsort(out->tests.at, out->tests.len, sizeof *out->tests.at, by_reason);
+    arena_deinit(&scratch);
+}
+
+void test_selection_deinit(struct test_selection *s)
+{
+    vec_free(&s->tests);
 }

@@ -2,8 +2,7 @@
 #ifndef MONARC_COVERAGE_REPORT_COVERAGE_REPORT_H
 #define MONARC_COVERAGE_REPORT_COVERAGE_REPORT_H
 
-#include "coverage/analysis/patch_coverage.h"
-#include "coverage/analysis/problems.h"
+#include "coverage/analysis/coverage_change.h"
 #include "coverage/analysis/coverage_result.h"
 #include "output/out.h"
 #include "coverage/model/coverage.h"

@@ -1,5 +1,5 @@
 /* Lines between two measurements, with a patch and without one. */
-#include "coverage/analysis/line_changes.h"
+#include "coverage/analysis/coverage_change.h"
 #include "coverage/format/patch.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Loops among the blocks of a line: graphs whose loops can be counted by hand, and many small ones
  * against a search that goes every way there is. */
-#include "coverage/analysis/line_loops.h"
+#include "coverage/analysis/line_coverage_private.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Slots of lines: each line of each set has its own, wherever it lies, and a walk meets the used
  * ones in the order of sets and lines. */
-#include "coverage/analysis/line_slots.h"
+#include "coverage/analysis/line_coverage_private.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,14 +1,18 @@
-/* A slot for each line of many sets (sources, functions): what the caller keeps of it, 32 bits.
- *
- * A set has a window, a slot for each number from the first line to the last that it is known to
- * have. What lies far beyond, as in damaged notes, is in chunks that are found by hash: one costs
- * little, and no table up to it. */
-#ifndef MONARC_COVERAGE_ANALYSIS_LINE_SLOTS_H
-#define MONARC_COVERAGE_ANALYSIS_LINE_SLOTS_H
+/* Two parts of counting lines that are tested alone: a slot for every line that is mentioned, and
+ * loops within one line. */
+#ifndef MONARC_COVERAGE_ANALYSIS_LINE_COVERAGE_PRIVATE_H
+#define MONARC_COVERAGE_ANALYSIS_LINE_COVERAGE_PRIVATE_H
 
 #include "base/map.h"
 #include "base/sort.h"
-#include "base/vec.h"
+#include "coverage/analysis/line_coverage.h"
+
+/* ---- slots (line_slots.c)
+ *
+ * A slot for each line of many sets (sources, functions): what the caller keeps of it, 32 bits. A
+ * set has a window, a slot for each number from the first line to the last that it is known to
+ * have. What lies far beyond, as in damaged notes, is in chunks that are found by hash: one costs
+ * little, and no table up to it. */
 
 #define LINE_NO_SLOT UINT32_MAX /* what an empty slot holds */
 
@@ -66,5 +70,18 @@ struct slot_walk {
 
 void line_slots_sort(struct line_slots *s);
 bool line_slots_next(const struct line_slots *s, struct slot_walk *walk);
+
+/* ---- loops (line_loops.c) */
+
+struct line_loops; /* scratch */
+
+struct line_loops *line_loops_new(void);
+void line_loops_free(struct line_loops *l);
+
+/* How often elementary cycles among these blocks went round: each cycle found takes the least count
+ * of its arcs away from them. */
+int64_t line_loops_count(struct line_loops *l, const struct coverage_unit *units,
+                         const struct function_instance *instances,
+                         const struct instance_block *blocks, uint32_t len);
 
 #endif
