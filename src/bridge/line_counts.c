@@ -4,7 +4,7 @@
 
 #include "base/search.h"
 #include "coverage/analysis/line_coverage.h"
-#include "coverage/model/dialect.h"
+#include "coverage/model/coverage.h"
 
 #include <string.h>
 

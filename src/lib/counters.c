@@ -3,8 +3,7 @@
 
 #include "coverage/format/arcs_convert.h"
 #include "coverage/format/bbg.h"
-#include "coverage/format/gcda.h"
-#include "coverage/format/gcfn.h"
+#include "coverage/format/gcov.h"
 
 #include <string.h>
 

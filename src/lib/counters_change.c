@@ -2,7 +2,6 @@
 #include "lib/counters.h"
 
 #include "coverage/format/arcs_convert.h"
-#include "coverage/format/bb.h"
 #include "coverage/format/bbg.h"
 #include "coverage/model/coverage_merge.h"
 

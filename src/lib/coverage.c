@@ -2,7 +2,7 @@
 #include "lib/coverage.h"
 
 #include "coverage/format/arcs_convert.h"
-#include "coverage/model/dialect.h"
+#include "coverage/model/coverage.h"
 
 #include <string.h>
 

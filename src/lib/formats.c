@@ -2,9 +2,7 @@
 #include "lib/call.h"
 
 #include "coverage/format/bbg.h"
-#include "coverage/format/gcda.h"
-#include "coverage/format/gcfn.h"
-#include "coverage/format/gcno.h"
+#include "coverage/format/gcov.h"
 #include "coverage/format/lcov.h"
 #include "lib/profile.h"
 #include "profile/format/run_file.h"

@@ -2,9 +2,8 @@
 #include "lib/coverage.h"
 
 #include "coverage/format/arcs_convert.h"
-#include "coverage/format/bb.h"
 #include "coverage/format/bbg.h"
-#include "coverage/format/gcno.h"
+#include "coverage/format/gcov.h"
 
 #include <string.h>
 

@@ -4,11 +4,9 @@
 #include "base/path.h"
 #include "coverage/analysis/flow.h"
 #include "coverage/format/arcs_convert.h"
-#include "coverage/format/bb.h"
 #include "coverage/format/bbg.h"
 #include "profile/format/format.h"
-#include "coverage/format/gcda.h"
-#include "coverage/format/gcno.h"
+#include "coverage/format/gcov.h"
 #include "coverage/model/coverage_merge.h"
 
 #include <fcntl.h>

@@ -2,8 +2,7 @@
 #include "session/embedded_files.h"
 
 #include "base/file.h"
-#include "coverage/format/gcda.h"
-#include "coverage/format/gcfn.h"
+#include "coverage/format/gcov.h"
 #include "profile/analysis/firmware.h"
 #include "profile/format/embedded.h"
 #include "profile/format/format.h"

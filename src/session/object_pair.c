@@ -3,7 +3,7 @@
 
 #include "coverage/analysis/coverage_table.h"
 #include "coverage/format/arcs_convert.h"
-#include "coverage/format/bb.h"
+#include "coverage/format/bbg.h"
 #include "coverage/model/coverage_merge.h"
 
 #include <inttypes.h>

@@ -5,11 +5,8 @@
  * merging commutes and keeps sums; a failure has a message, and is never a function of zeros. */
 #include "coverage/analysis/flow.h"
 #include "coverage/format/arcs_convert.h"
-#include "coverage/format/bb.h"
 #include "coverage/format/bbg.h"
-#include "coverage/format/gcda.h"
-#include "coverage/format/gcfn.h"
-#include "coverage/format/gcno.h"
+#include "coverage/format/gcov.h"
 #include "coverage/model/coverage_merge.h"
 #include "coverage/report/arcs_info.h"
 

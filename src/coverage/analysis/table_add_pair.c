@@ -8,7 +8,7 @@
 #include "coverage/analysis/line_coverage.h"
 
 #include "coverage/analysis/coverage_table.h"
-#include "coverage/model/dialect.h"
+#include "coverage/model/coverage.h"
 
 #define NONE ((uint32_t)NO_INDEX)
 

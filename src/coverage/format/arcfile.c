@@ -1,7 +1,22 @@
-/* Words, texts and records of gcno and gcda. The bytes: docs/formats/gcno.md, gcda.md. */
+/* Words, texts and records of gcno and gcda, read and written. The bytes: docs/formats/gcno.md,
+ * gcda.md.
+ *
+ * Both files are a header and tagged records. What differs between versions (lengths in words or in
+ * bytes, whether the header has a checksum, what a tag of counters holds) is a row of the table in
+ * monarc/gcov_dialects.h, and nothing here compares a version. The byte order is that in which the
+ * magic reads right.
+ *
+ * Snapshots of gcc 12 changed lengths from words to bytes under one version word, so the unit is
+ * deduced where the word leaves it open: from the first record if that is plain, or else as the one
+ * in which the chain of records leads to the very end of the file. A record that
+ * does not fit into the bytes ends the file with an error that names its offset; no length is
+ * believed before it is checked against what is left. */
 #include "coverage/format/arcfile.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+/* --- reading --------------------------------------------------------------------------------- */
 
 bool arcfile_is_counters(uint32_t tag)
 {
@@ -182,16 +197,6 @@ bool arcfile_open(struct arcfile *f, uint32_t magic, struct bytes in, const char
     return true;
 }
 
-/* The record's bytes; the rest of the cursor is the same for all records of a file. */
-static void arcfile_set_record(struct arcfile_record *r, const struct cursor *in, uint64_t bytes)
-{
-    if (r->in.base != in->base)
-        r->in = *in;
-    r->in.at = in->at;
-    r->in.end = in->at + bytes;
-    r->in.failed = false;
-}
-
 enum arcfile_step arcfile_next(struct arcfile *f, struct arcfile_record *r, struct err *e)
 {
     struct cursor *in = &f->in;
@@ -216,7 +221,55 @@ enum arcfile_step arcfile_next(struct arcfile *f, struct arcfile_record *r, stru
         return ARCFILE_BROKEN;
     }
     in->at += 8;
-    arcfile_set_record(r, in, bytes);
+    /* The record's bytes; the rest of the cursor is the same for all records of a file. */
+    if (r->in.base != in->base)
+        r->in = *in;
+    r->in.at = in->at;
+    r->in.end = in->at + bytes;
+    r->in.failed = false;
+
     in->at += bytes;
     return ARCFILE_RECORD;
+}
+
+/* --- writing --------------------------------------------------------------------------------- */
+
+void arcfile_write_header(struct writer *w, uint32_t magic, const struct arcs_origin *origin,
+                          const struct gcov_dialect *dialect)
+{
+    writer_u32(w, magic);
+    writer_u32(w, origin->version);
+    writer_u32(w, origin->stamp);
+    if (dialect->has_byte_lengths && !origin->lacks_checksum)
+        writer_u32(w, origin->checksum);
+}
+
+void arcfile_write_u64(struct writer *w, uint64_t value)
+{
+    writer_u32(w, (uint32_t)value);
+    writer_u32(w, (uint32_t)(value >> 32));
+}
+
+void arcfile_write_text(struct writer *w, const char *text, bool has_byte_lengths)
+{
+    static const char PADDING[4];
+    size_t len = text ? strlen(text) + 1 : 0;
+    size_t padding = has_byte_lengths ? 0 : -len & 3;
+    writer_u32(w, (uint32_t)(has_byte_lengths ? len : (len + padding) / 4));
+    writer_bytes(w, text, len);
+    writer_bytes(w, PADDING, padding);
+}
+
+size_t arcfile_start_record(struct writer *w, uint32_t tag)
+{
+    writer_u32(w, tag);
+    writer_u32(w, 0);
+    return w->out.len;
+}
+
+void arcfile_end_record(struct writer *w, size_t start, bool has_byte_lengths)
+{
+    uint32_t length = (uint32_t)((w->out.len - start) / (has_byte_lengths ? 1 : 4));
+    length = w->big_endian ? __builtin_bswap32(length) : length;
+    memcpy(w->out.at + start - 4, &length, sizeof length);
 }

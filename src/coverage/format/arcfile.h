@@ -4,8 +4,10 @@
 #define MONARC_COVERAGE_FORMAT_ARCFILE_H
 
 #include "base/cursor.h"
+#include "base/writer.h"
 #include "coverage/model/coverage.h"
-#include "coverage/model/dialect.h"
+
+/* --- reading --------------------------------------------------------------------------------- */
 
 /* What is behind a tag of counters, and the slot a kind has (GCOV_SLOTS: none). */
 bool arcfile_is_counters(uint32_t tag);
@@ -45,5 +47,21 @@ uint64_t arcfile_u64(struct cursor *in);
 
 /* Zero words at the cursor, at most `max`; passes them. */
 uint32_t arcfile_zeros(struct cursor *in, uint32_t max);
+
+/* --- writing --------------------------------------------------------------------------------- */
+
+/* Magic, version, stamp and, where the dialect has one, checksum. */
+void arcfile_write_header(struct writer *w, uint32_t magic, const struct arcs_origin *origin,
+                          const struct gcov_dialect *dialect);
+
+/* Low word first, whatever the byte order. */
+void arcfile_write_u64(struct writer *w, uint64_t value);
+
+/* Length and bytes with their NUL; in words, padded. NULL is length 0. */
+void arcfile_write_text(struct writer *w, const char *text, bool has_byte_lengths);
+
+/* Tag and a place for the length, which arcfile_end_record() fills in. */
+size_t arcfile_start_record(struct writer *w, uint32_t tag);
+void arcfile_end_record(struct writer *w, size_t start, bool has_byte_lengths);
 
 #endif

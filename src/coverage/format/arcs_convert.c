@@ -6,7 +6,7 @@
 #include "coverage/format/arcfile.h"
 #include "coverage/format/bbg.h"
 #include "coverage/model/coverage_merge.h"
-#include "coverage/model/dialect.h"
+#include "coverage/model/coverage.h"
 
 #include <string.h>
 #include <zlib.h>

@@ -3,11 +3,10 @@
  *
  * A number is little-endian; its highest bit is the sign and the rest the magnitude. What is
  * negative is a delimiter, never a quantity. The bytes: docs/formats/bb.md. */
-#include "coverage/format/bb.h"
+#include "coverage/format/bbg.h"
 
 #include "base/cursor.h"
 #include "base/intern.h"
-#include "coverage/format/bbg_items.h"
 #include "coverage/model/coverage_merge.h"
 
 #include <inttypes.h>

@@ -1,10 +1,40 @@
-/* Reads and writes bbg files, and holds what they share with da files. */
+/* Reads and writes bbg files, the notes of the proposal of 2002. The bytes: docs/formats/bbg.md.
+ *
+ * The file is records of a tag and a length in bytes, always little-endian. A function is a record
+ * of its name and checksum, then blocks, arcs and lines; arcs are grouped by the block that they
+ * leave, lines by block with strings for the files. As in gcno.c a function is checked when it
+ * ends, and one with a defect leaves the others usable.
+ *
+ * Files of gcc before 3.4 have the same name and no magic; they are handed on to bb.c. */
 #include "coverage/format/bbg.h"
 
 #include "base/intern.h"
-#include "coverage/format/bb.h"
 
 #include <inttypes.h>
+
+/* --- strings --------------------------------------------------------------------------------- */
+
+const char *bbg_string(struct cursor *in)
+{
+    uint32_t len = cursor_u32(in);
+    uint64_t field = ((uint64_t)len + 4) & ~UINT64_C(3);
+    const uint8_t *text = field <= cursor_left(in) ? cursor_take(in, field) : NULL;
+    for (uint64_t i = len; text && i < field; i++)
+        if (text[i])
+            text = NULL;
+    if (!text)
+        in->failed = true;
+    return (const char *)text;
+}
+
+void bbg_write_string(struct writer *w, const char *text)
+{
+    static const char PADDING[4];
+    size_t len = text ? strlen(text) : 0;
+    writer_u32(w, (uint32_t)len);
+    writer_bytes(w, text, len);
+    writer_bytes(w, PADDING, 4 - len % 4);
+}
 
 enum { HEADER_BYTES = 8 };
 
@@ -101,17 +131,6 @@ static uint32_t bbg_file_index(struct bbg_reading *r, const char *name)
     return index;
 }
 
-static void bbg_check_arcs(struct bbg_reading *r, struct notes_function *f)
-{
-    const struct notes_arc *arcs = r->out->arcs.at + f->first_arc;
-    for (uint32_t i = 0; i < f->arcs; i++) {
-        f->instrumented += !(arcs[i].flags & NOTES_ARC_ON_TREE);
-        if (arcs[i].target >= f->blocks)
-            bbg_note_defect(r, DEFECT_BAD_BLOCK);
-    }
-    f->is_arcs_sorted = true;
-}
-
 /* Every block has its record of arcs and its record of lines: fewer mean that the file was cut. */
 static void bbg_end_function(struct bbg_reading *r)
 {
@@ -126,7 +145,14 @@ static void bbg_end_function(struct bbg_reading *r)
         bbg_note_defect(r, DEFECT_BAD_BLOCK);
     else if (!f->blocks || r->arc_records < f->blocks || r->line_records < f->blocks)
         bbg_note_defect(r, DEFECT_CUT);
-    bbg_check_arcs(r, f);
+    const struct notes_arc *arcs = r->out->arcs.at + f->first_arc;
+    for (uint32_t i = 0; i < f->arcs; i++) {
+        f->instrumented += !(arcs[i].flags & NOTES_ARC_ON_TREE);
+        if (arcs[i].target >= f->blocks)
+            bbg_note_defect(r, DEFECT_BAD_BLOCK);
+    }
+    f->is_arcs_sorted = true;
+
     if (f->defect)
         f->arcs = f->runs = 0;
     if (f->runs)

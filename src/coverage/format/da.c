@@ -1,5 +1,4 @@
 /* Reads and writes da files: a group of counters for each run, or one for their sum. */
-#include "coverage/format/bb.h"
 #include "coverage/format/bbg.h"
 #include "coverage/model/coverage_merge.h"
 
@@ -196,15 +195,6 @@ static void da_write_summary(struct writer *w, enum bbg_tag tag, const struct co
     writer_u64(w, s->run_max);
 }
 
-static void da_write_counts(struct writer *w, const struct counters *c,
-                            const struct counted_record *r)
-{
-    writer_u32(w, BBG_ARC_COUNTS);
-    writer_u32(w, r->len * 8);
-    for (uint32_t i = 0; i < r->len; i++)
-        writer_u64(w, counters_value(c, r, i));
-}
-
 static bool da_write_function(struct writer *w, const struct counters *c,
                               const struct counted_function *f, struct err *e)
 {
@@ -221,8 +211,13 @@ static bool da_write_function(struct writer *w, const struct counters *c,
     writer_u32(w, f->lineno_checksum);
     uint32_t length = (uint32_t)(w->out.len - start);
     memcpy(w->out.at + start - 4, &length, sizeof length);
-    if (r) /* a function without is written as it was */
-        da_write_counts(w, c, r);
+    if (r) {
+        /* a function without is written as it was */ writer_u32(w, BBG_ARC_COUNTS);
+        writer_u32(w, r->len * 8);
+        for (uint32_t i = 0; i < r->len; i++)
+            writer_u64(w, counters_value(c, r, i));
+    }
+
     return true;
 }
 

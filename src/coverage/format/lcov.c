@@ -1,21 +1,108 @@
-/* Reading lcov tracefiles: one record a line, KEY:FIELD,FIELD,... between SF and end_of_record.
+/* Reads and writes lcov tracefiles (.info). The bytes: docs/formats/lcov.md.
  *
- * Specification: "TRACEFILE FORMAT" in lcov's manual, geninfo(1), of 1.16 and 2.2; what others
- * write is read as well: counts with decimals or below 0, a new SF before end_of_record, CRLF.
- * Records of unknown kinds are counted and skipped. A line number of 0 says nothing and is skipped.
- */
+ * A tracefile is sections of one source each, a record a line. Those of lcov 1 and 2 are read (with
+ * aliases of functions, branches of exceptions, conditions); totals say nothing new and are passed
+ * over, unknown records are counted. A known record outside a section is an error.
+ *
+ * A section counts only when its end_of_record is there: of a file that breaks off, the sections
+ * that were whole are kept. Functions are found by name in a map of the section, texts are copied,
+ * and time is linear in the file. Counts may be decimals with exponents, as some tools write them;
+ * they are cut to whole numbers, and negative ones are 0 and are counted. Sections are written one
+ * after the other with lcov 1's records, and lcov 2's `e` and MCDC where there is something to say
+ * with them. */
 #include "coverage/format/lcov.h"
 
 #include "base/hash.h"
 #include "base/intern.h"
-#include "coverage/format/count.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
-/* A line, or what is left of it. */
+/* --- counts in text: digits, and what some tools make of them -------------------------------- */
+
 struct text {
     const char *at, *end;
 };
+
+static bool is_decimal(struct text part)
+{
+    for (const char *c = part.at; c < part.end; c++)
+        if (*c == '.' || *c == 'e' || *c == 'E')
+            return true;
+    return false;
+}
+
+/* Digits alone; more than there are numbers for are the largest. */
+static bool whole(struct text part, uint64_t *out)
+{
+    uint64_t value = 0;
+    for (const char *c = part.at; c < part.end; c++) {
+        if (*c < '0' || *c > '9')
+            return false;
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*c - '0'), &value))
+            value = UINT64_MAX;
+    }
+    *out = value;
+    return part.at < part.end;
+}
+
+/* Multiplied by ten to the `exponent`, cut to a whole number, at most INT64_MAX. */
+static uint64_t scaled(uint64_t value, int64_t exponent)
+{
+    for (; exponent < 0 && value; exponent++)
+        value /= 10;
+    for (; exponent > 0 && value && value <= INT64_MAX; exponent--)
+        value = value > UINT64_MAX / 10 ? UINT64_MAX : value * 10;
+    return value > INT64_MAX ? INT64_MAX : value;
+}
+
+/* "1.5e3", whatever the locale's decimal point is: digits with a point among them, an exponent. */
+static bool decimal(struct text part, uint64_t *out)
+{
+    enum { MOST_EXPONENT = 1000 };
+    uint64_t value = 0, power = 0;
+    int64_t exponent = 0;
+    unsigned digits = 0, points = 0;
+    const char *c = part.at;
+    for (; c < part.end && *c != 'e' && *c != 'E'; c++) {
+        if (*c == '.' && !points++)
+            continue;
+        if (*c < '0' || *c > '9')
+            return false;
+        bool is_kept = value <= (UINT64_MAX - 9) / 10; /* no double has more digits */
+        value = is_kept ? value * 10 + (uint64_t)(*c - '0') : value;
+        exponent += !is_kept - (int64_t)points;
+        digits++;
+    }
+    bool has_power = c < part.end, is_minus = has_power && c + 1 < part.end && c[1] == '-';
+    bool has_sign = is_minus || (has_power && c + 1 < part.end && c[1] == '+');
+    if (has_power && !whole((struct text){c + 1 + has_sign, part.end}, &power))
+        return false;
+    int64_t shift = (int64_t)(power < MOST_EXPONENT ? power : MOST_EXPONENT);
+    *out = scaled(value, exponent + (is_minus ? -shift : shift));
+    return digits > 0;
+}
+
+bool count_read(const char *at, const char *end, uint64_t *out, uint64_t *negative)
+{
+    bool is_negative = at < end && *at == '-';
+    struct text part = {at + is_negative, end};
+    if (!(is_decimal(part) ? decimal(part, out) : whole(part, out)))
+        return false;
+    if (is_negative) {
+        *negative += *out > 0;
+        *out = 0;
+    }
+    return true;
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+/* A line, or what is left of it. */
 
 struct reading {
     struct tracefile *out;
@@ -92,11 +179,6 @@ static const char *lcov_copy(struct reading *r, struct text t)
     return arena_copy(&r->out->arena, t.at, (size_t)(t.end - t.at));
 }
 
-static struct trace_section *lcov_section(struct reading *r)
-{
-    return &r->out->sections.at[r->out->sections.len - 1];
-}
-
 static void lcov_leave_section(struct reading *r)
 {
     r->is_open = false;
@@ -147,7 +229,7 @@ static struct trace_function *lcov_function_named(struct reading *r, struct text
 {
     struct tracefile *out = r->out;
     uint32_t number = intern_kept(&r->names, name.at, (size_t)(name.end - name.at));
-    size_t i = lcov_section(r)->first_function + number;
+    size_t i = (&r->out->sections.at[r->out->sections.len - 1])->first_function + number;
     if (i == out->functions.len)
         vec_push(&out->functions, (struct trace_function){.name = lcov_copy(r, name)});
     return &out->functions.at[i];
@@ -291,19 +373,6 @@ static const struct {
     {"VER:", lcov_says_nothing},
 };
 
-static bool lcov_inside(struct reading *r, struct text t)
-{
-    for (size_t i = 0; i < sizeof RECORDS / sizeof *RECORDS; i++) {
-        if (!lcov_take(&t, RECORDS[i].key))
-            continue;
-        if (!r->is_open)
-            return lcov_fail(r, "this record belongs to a source, but no SF is before it");
-        return RECORDS[i].read(r, t);
-    }
-    r->out->unknown_records++;
-    return true;
-}
-
 static bool lcov_take_record(struct reading *r, struct text t)
 {
     if (t.at == t.end || *t.at == '#')
@@ -320,7 +389,15 @@ static bool lcov_take_record(struct reading *r, struct text t)
         lcov_close_section(r);
         return true;
     }
-    return lcov_inside(r, t);
+    for (size_t i = 0; i < sizeof RECORDS / sizeof *RECORDS; i++) {
+        if (!lcov_take(&t, RECORDS[i].key))
+            continue;
+        if (!r->is_open)
+            return lcov_fail(r, "this record belongs to a source, but no SF is before it");
+        return RECORDS[i].read(r, t);
+    }
+    r->out->unknown_records++;
+    return true;
 }
 
 /* The next line without its end; false behind the last. */
@@ -367,5 +444,113 @@ bool lcov_read(struct bytes in, const char *name, struct tracefile *out, struct 
         lcov_drop_section(&r);
         return lcov_fail(&r, "the file ends within a section, before end_of_record");
     }
+    return true;
+}
+
+/* --- writing --------------------------------------------------------------------------------- */
+
+PRINTF_LIKE(2, 3) static void lcov_put(struct writer *w, const char *format, ...)
+{
+    char text[128];
+    va_list list;
+    va_start(list, format);
+    int len = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    writer_bytes(w, text, (size_t)len);
+}
+
+static void lcov_put_text(struct writer *w, const char *text)
+{
+    writer_bytes(w, text, strlen(text));
+    writer_bytes(w, "\n", 1);
+}
+
+/* A line end would begin a record, and a number in front of a function's name be taken for a line.
+ */
+static bool lcov_can_hold(const char *text, bool is_function, struct err *e)
+{
+    const char *c = text;
+    while (*c >= '0' && *c <= '9')
+        c++;
+    if (!*text || strpbrk(text, "\r\n") || (is_function && c > text && *c == ','))
+        return err_set(e, "a tracefile cannot hold the name '%s'", text);
+    return true;
+}
+
+static bool lcov_put_functions(struct writer *w, const struct trace_function *f, uint32_t len,
+                               struct err *e)
+{
+    uint32_t hit = 0;
+    for (uint32_t i = 0; i < len; i++) {
+        if (!lcov_can_hold(f[i].name, true, e))
+            return false;
+        lcov_put(w, "FN:%" PRIu32 ",", f[i].start_line);
+        if (f[i].end_line)
+            lcov_put(w, "%" PRIu32 ",", f[i].end_line);
+        lcov_put_text(w, f[i].name);
+        lcov_put(w, "FNDA:%" PRIu64 ",", f[i].count);
+        lcov_put_text(w, f[i].name);
+        hit += f[i].count > 0;
+    }
+    if (len)
+        lcov_put(w, "FNF:%" PRIu32 "\nFNH:%" PRIu32 "\n", len, hit);
+    return true;
+}
+
+static void lcov_put_branches(struct writer *w, const struct trace_branch *b, uint32_t len)
+{
+    uint32_t hit = 0;
+    for (uint32_t i = 0; i < len; i++) {
+        lcov_put(w, "BRDA:%" PRIu32 ",%s%" PRIu32 ",%" PRIu32 ",%" PRIu64 "\n", b[i].line,
+                 b[i].is_exception ? "e" : "", b[i].block, b[i].branch, b[i].count);
+        hit += b[i].count > 0;
+    }
+    if (len)
+        lcov_put(w, "BRF:%" PRIu32 "\nBRH:%" PRIu32 "\n", len, hit);
+}
+
+static void lcov_put_conditions(struct writer *w, const struct trace_condition *c, uint32_t len)
+{
+    uint32_t hit = 0;
+    for (uint32_t i = 0; i < len; i++) {
+        lcov_put(w, "MCDC:%" PRIu32 ",%" PRIu32 ",%c,%" PRIu64 ",%" PRIu32 ",%" PRIu32 "\n",
+                 c[i].line, c[i].terms, c[i].sense ? 't' : 'f', c[i].count, c[i].term, c[i].term);
+        hit += c[i].count > 0;
+    }
+    if (len)
+        lcov_put(w, "MCF:%" PRIu32 "\nMCH:%" PRIu32 "\n", len, hit);
+}
+
+static bool lcov_put_section(struct writer *w, const struct tracefile *t,
+                             const struct trace_section *s, struct err *e)
+{
+    if ((*s->test && !lcov_can_hold(s->test, false, e)) || !lcov_can_hold(s->source, false, e))
+        return false;
+    lcov_put(w, "TN:");
+    lcov_put_text(w, s->test);
+    lcov_put(w, "SF:");
+    lcov_put_text(w, s->source);
+    if (!lcov_put_functions(w, vec_from(&t->functions, s->first_function), s->functions, e))
+        return false;
+    lcov_put_branches(w, vec_from(&t->branches, s->first_branch), s->branches);
+    lcov_put_conditions(w, vec_from(&t->conditions, s->first_condition), s->conditions);
+    const struct trace_line *l = vec_from(&t->lines, s->first_line);
+    uint32_t len = s->lines;
+    uint32_t hit = 0;
+    for (uint32_t i = 0; i < len; i++) {
+        lcov_put(w, "DA:%" PRIu32 ",%" PRIu64 "\n", l[i].line, l[i].count);
+        hit += l[i].count > 0;
+    }
+    lcov_put(w, "LF:%" PRIu32 "\nLH:%" PRIu32 "\n", len, hit);
+
+    lcov_put_text(w, "end_of_record");
+    return true;
+}
+
+bool lcov_write(struct writer *w, const struct tracefile *t, struct err *e)
+{
+    for (size_t i = 0; i < t->sections.len; i++)
+        if (!lcov_put_section(w, t, &t->sections.at[i], e))
+            return false;
     return true;
 }

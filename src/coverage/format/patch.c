@@ -119,20 +119,6 @@ static void patch_take_old_file(struct reading *r, const char *new, bool is_cut)
                                      .first_range = (uint32_t)r->out->old_ranges.len});
 }
 
-static void patch_take_file(struct reading *r, struct line l)
-{
-    const char *path = patch_file_name(r, l);
-    const char *without = patch_without_side(r, path);
-    patch_take_old_file(r, without, without != path);
-    r->has_file = r->has_any = true;
-    r->is_removed = !strcmp(path, "/dev/null");
-    if (r->is_removed)
-        return;
-    vec_push(&r->out->files, (struct patch_file){.path = without,
-                                                 .whole_path = path,
-                                                 .first_range = (uint32_t)r->out->ranges.len});
-}
-
 static bool patch_number(struct line *l, uint64_t *out)
 {
     uint64_t value = 0;
@@ -234,7 +220,17 @@ static bool patch_step(struct reading *r, struct line l)
         return patch_body(r, l);
     if (patch_starts(l, "+++ ")) {
         l.at += 4;
-        patch_take_file(r, l);
+        const char *path = patch_file_name(r, l);
+        const char *without = patch_without_side(r, path);
+        patch_take_old_file(r, without, without != path);
+        r->has_file = r->has_any = true;
+        r->is_removed = !strcmp(path, "/dev/null");
+        if (!(r->is_removed)) {
+            vec_push(&r->out->files,
+                     (struct patch_file){.path = without,
+                                         .whole_path = path,
+                                         .first_range = (uint32_t)r->out->ranges.len});
+        }
     } else if (patch_starts(l, "@@")) {
         return patch_hunk(r, l);
     } else if (patch_starts(l, "diff ") || patch_starts(l, "--- ") || patch_starts(l, "Index: ")) {

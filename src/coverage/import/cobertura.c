@@ -3,11 +3,10 @@
  * A class is a section. Its own lines count; those of a method say where the method begins and how
  * often it was called. condition-coverage="50% (1/2)" says how many branches were taken, not which
  * or how often: so many get a count of 1. */
-#include "coverage/import/cobertura.h"
+#include "coverage/import/import_private.h"
 
 #include "base/xml_read.h"
-#include "coverage/format/count.h"
-#include "coverage/import/source_builder.h"
+#include "coverage/format/lcov.h"
 
 #include <string.h>
 

@@ -2,9 +2,7 @@
  *
  * Lines without code are left out, as gcovr's own reports leave them out, and so are lines and
  * functions that were excluded. */
-#include "coverage/import/gcovr.h"
-
-#include "coverage/import/source_builder.h"
+#include "coverage/import/import_private.h"
 
 #include <string.h>
 

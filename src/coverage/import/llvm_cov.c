@@ -4,10 +4,9 @@
  * holds. A line's count is the largest of the regions that begin on it and of the one that it
  * begins within: llvm-cov's LineCoverageStats. Branches that a macro has stand on the line that
  * uses it, and those of several instances of a template are added up. */
-#include "coverage/import/llvm_cov.h"
+#include "coverage/import/import_private.h"
 
 #include "base/intern.h"
-#include "coverage/import/source_builder.h"
 
 #include <string.h>
 

@@ -3,6 +3,9 @@
 
 #include "base/hash.h"
 #include "base/search.h"
+#include "coverage/model/patch.h"
+#include "coverage/model/tracefile.h"
+#include "monarc/gcov_dialects.h"
 
 #include <string.h>
 
@@ -157,4 +160,98 @@ const char *arcs_defect_text(enum arcs_defect defect)
 uint32_t name_ident(const char *name)
 {
     return hash_fnv32(name, strlen(name)) & INT32_MAX; /* gcov-dump prints it signed */
+}
+
+/* --- versions of gcc ------------------------------------------------------------------------- */
+
+const struct gcov_dialect *dialect_of_word(uint32_t version)
+{
+    return gcov_dialect_numbered(gcov_version_number(version));
+}
+
+/* The proposal's own version, "304e", names no release whose gcov would show its files. They state
+ * every block's lines, as gcc's have done from version 8 on: they are counted as gcc 12's, and so
+ * are those of gcc before 3.4. */
+enum { PROPOSAL_VERSION = 0x65343033, SHOWN_AS = 1202 };
+
+const struct gcov_dialect *dialect_of(const struct arcs_origin *origin)
+{
+    bool is_rfc = origin->family == ARCS_RFC;
+    bool is_proposal = is_rfc && origin->version == PROPOSAL_VERSION;
+    const struct gcov_dialect *found =
+        gcov_dialect_numbered(is_proposal ? SHOWN_AS : origin->number);
+    if (!found && is_rfc)
+        return gcov_dialect_numbered(SHOWN_AS);
+    return found ? found : gcov_dialects;
+}
+
+/* --- tracefiles ------------------------------------------------------------------------------ */
+
+void tracefile_deinit(struct tracefile *t)
+{
+    arena_deinit(&t->arena);
+    vec_free(&t->sections);
+    vec_free(&t->functions);
+    vec_free(&t->lines);
+    vec_free(&t->branches);
+    vec_free(&t->conditions);
+    vec_free(&t->losses);
+    *t = (struct tracefile){0};
+}
+
+void tracefile_begin(struct tracefile *t, const char *source, const char *test)
+{
+    vec_push(&t->sections, (struct trace_section){.source = source,
+                                                  .test = test,
+                                                  .first_function = (uint32_t)t->functions.len,
+                                                  .first_line = (uint32_t)t->lines.len,
+                                                  .first_branch = (uint32_t)t->branches.len,
+                                                  .first_condition = (uint32_t)t->conditions.len});
+}
+
+static struct trace_section *last_section(struct tracefile *t)
+{
+    return &t->sections.at[t->sections.len - 1];
+}
+
+void tracefile_end(struct tracefile *t)
+{
+    struct trace_section *s = last_section(t);
+    s->functions = (uint32_t)(t->functions.len - s->first_function);
+    s->lines = (uint32_t)(t->lines.len - s->first_line);
+    s->branches = (uint32_t)(t->branches.len - s->first_branch);
+    s->conditions = (uint32_t)(t->conditions.len - s->first_condition);
+}
+
+void tracefile_drop(struct tracefile *t)
+{
+    const struct trace_section *s = last_section(t);
+    t->functions.len = s->first_function;
+    t->lines.len = s->first_line;
+    t->branches.len = s->first_branch;
+    t->conditions.len = s->first_condition;
+    t->sections.len--;
+}
+
+void tracefile_lose(struct tracefile *t, const char *what, uint64_t number)
+{
+    size_t i = 0;
+    while (i < t->losses.len && strcmp(t->losses.at[i].what, what))
+        i++;
+    if (i < t->losses.len)
+        t->losses.at[i].number += number;
+    else if (number)
+        vec_push(&t->losses, (struct trace_loss){what, number});
+}
+
+/* --- patches --------------------------------------------------------------------------------- */
+
+void patch_deinit(struct patch *p)
+{
+    arena_deinit(&p->arena);
+    vec_free(&p->files);
+    vec_free(&p->ranges);
+    vec_free(&p->old_files);
+    vec_free(&p->old_ranges);
+    *p = (struct patch){0};
 }

@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/vec.h"
-
+#include "coverage/model/coverage.h"
 #include "monarc/gcov_files.h"
 
 enum { NO_INDEX = -1 }; /* as uint32_t: no file, no function */
@@ -207,5 +207,13 @@ static inline uint64_t counters_value(const struct counters *c, const struct cou
 {
     return r->is_zero ? 0 : c->values.at[r->first + i];
 }
+
+/* --- which version of GCC wrote it, as a row of the table in monarc/gcov_dialects.h ---------- */
+
+/* The row for a version word; NULL if the word is no compiler's that is known. */
+const struct gcov_dialect *dialect_of_word(uint32_t version);
+
+/* The row that holds for notes or counters; the oldest where the version is not known. */
+const struct gcov_dialect *dialect_of(const struct arcs_origin *origin);
 
 #endif

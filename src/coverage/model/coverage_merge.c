@@ -1,12 +1,169 @@
-/* Merging whole files: functions by identity, records by tag. */
+/* Adding up counters, and scaling and totalling what was added.
+ *
+ * Two records of one kind are merged by the rule of their kind, which include/monarc/gcov_merge.h
+ * states once for this program and for the recorder inside the measured program. A test feeds both
+ * the same pairs (test_same_merge).
+ *
+ * Files are merged function by function, the n-th of one identity with the n-th. Everything that
+ * could make a merge fail is looked for before the first value is changed, so a failed merge leaves
+ * the counters as they were: functions of one identity with other checksums, other numbers of
+ * counters, a defect, versions that keep counters in different ways. Functions that one side lacks
+ * are taken over. Lists of values lose the rarest when they grow too long; all else is commutative
+ * and associative, and sums stop at the largest number. */
 #include "coverage/model/coverage_merge.h"
 
 #include "base/map.h"
-#include "coverage/model/dialect.h"
+#include "coverage/model/coverage.h"
+#include "monarc/gcov_merge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+/* --- records --------------------------------------------------------------------------------- */
+
+bool kind_is_list(enum counter_kind kind, const struct gcov_dialect *dialect)
+{
+    return gcov_rule_of(kind, dialect) == GCOV_RULE_LISTS;
+}
+
+void kind_add(enum counter_kind kind, const struct gcov_dialect *dialect, uint64_t *into,
+              const uint64_t *from, size_t len)
+{
+    enum gcov_rule rule = gcov_rule_of(kind, dialect);
+    size_t group = gcov_group_values(rule);
+    for (size_t i = 0; i + group <= len; i += group)
+        gcov_merge_group(rule, into + i, from + i);
+}
+
+bool kind_lists_are_whole(const uint64_t *values, size_t len, size_t *lists)
+{
+    *lists = 0;
+    for (size_t at = 0; at < len; ++*lists) {
+        if (len - at < 2 || values[at + 1] > (len - at - 2) / 2)
+            return false;
+        at += 2 + 2 * (size_t)values[at + 1];
+    }
+    return true;
+}
+
+void kind_join_lists(const uint64_t *into, size_t into_len, const uint64_t *from,
+                     struct value_list *out)
+{
+    for (size_t at = 0; at < into_len;) {
+        size_t start = out->values.len;
+        const uint64_t mine = into[1], theirs = from[1];
+        vec_reserve(&out->values, start + 2 + 2 * (mine + GCOV_LIST_VALUES));
+        uint64_t *list = out->values.at + start;
+        bool is_cut = false;
+        memcpy(list, into, (2 + 2 * mine) * sizeof *list);
+        for (uint64_t i = 0; i < theirs; i++)
+            is_cut |= !gcov_list_put(list + 2, &list[1], from[2 + 2 * i], from[3 + 2 * i]);
+        list[0] = gcov_add_totals(into[0], from[0]);
+        if (is_cut && (int64_t)list[0] > 0)
+            list[0] = -list[0];
+        out->values.len = start + 2 + 2 * (size_t)list[1];
+        at += 2 + 2 * (size_t)mine;
+        into += 2 + 2 * mine;
+        from += 2 + 2 * theirs;
+    }
+}
+
+static uint64_t magnitude(int64_t v)
+{
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+/* The number of that magnitude, or the nearest that there is. */
+static uint64_t with_sign(uint64_t m, bool is_negative)
+{
+    if (is_negative)
+        return m > INT64_MAX ? (uint64_t)INT64_MIN : 0 - m;
+    return m > INT64_MAX ? INT64_MAX : m;
+}
+
+/* a * b / d, rounded down; UINT64_MAX if it is more. Bit by bit, from the highest of `a` on, where
+ * the product does not fit: machines of 32 bits have no wider numbers. */
+static uint64_t product_over(uint64_t a, uint64_t b, uint64_t d)
+{
+    uint64_t product, quotient = 0, rest = 0;
+    if (!__builtin_mul_overflow(a, b, &product))
+        return product / d;
+    const uint64_t step = b / d, step_rest = b % d;
+    for (int bit = 63; bit >= 0; bit--) {
+        bool carries = rest >= d - rest; /* rest is below d */
+        rest = carries ? rest - (d - rest) : rest + rest;
+        if (__builtin_mul_overflow(quotient, 2, &quotient) ||
+            __builtin_add_overflow(quotient, carries, &quotient))
+            return UINT64_MAX;
+        if (!(a >> bit & 1))
+            continue;
+        carries = rest >= d - step_rest;
+        rest = carries ? rest - (d - step_rest) : rest + step_rest;
+        if (__builtin_add_overflow(quotient, step, &quotient) ||
+            __builtin_add_overflow(quotient, carries, &quotient))
+            return UINT64_MAX;
+    }
+    return quotient;
+}
+
+static uint64_t scaled(uint64_t value, const struct count_scale *s)
+{
+    if (!s->denominator) {
+        float product = (float)(int64_t)value * s->factor;
+        return product >= 0x1p63f    ? INT64_MAX
+               : product <= -0x1p63f ? (uint64_t)INT64_MIN
+                                     : (uint64_t)(int64_t)product;
+    }
+    int64_t v = (int64_t)value, n = s->numerator, d = s->denominator;
+    if (s->is_exact)
+        return with_sign(product_over(magnitude(v), magnitude(n), magnitude(d)),
+                         (v < 0) ^ (n < 0) ^ (d < 0));
+    int64_t whole = v < 0 ? (v + d / 2) / d : (int64_t)((value + (uint64_t)d / 2) / (uint64_t)d);
+    return with_sign(product_over(magnitude(whole), magnitude(n), 1), (whole < 0) ^ (n < 0));
+}
+
+static void scale_lists(uint64_t *values, size_t len, const struct count_scale *s)
+{
+    for (size_t at = 0; at + 2 <= len;) {
+        uint64_t n = values[at + 1];
+        values[at] = scaled(values[at], s);
+        for (uint64_t i = 0; i < n; i++)
+            values[at + 3 + 2 * i] = scaled(values[at + 3 + 2 * i], s);
+        at += 2 + 2 * (size_t)n;
+    }
+}
+
+/* Whether value `i` of a group is a count; the others are values that were seen. */
+static bool is_count(enum gcov_rule rule, size_t i)
+{
+    switch (rule) {
+    case GCOV_RULE_VOTE: return i > 0;
+    case GCOV_RULE_VOTE_DELTA: return i > 1;
+    case GCOV_RULE_FOUR:
+    case GCOV_RULE_FOUR_CALLS: return i % 2 == 0;
+    case GCOV_RULE_IOR:
+    case GCOV_RULE_FIRST: return false;
+    default: return true;
+    }
+}
+
+void kind_scale(enum counter_kind kind, const struct gcov_dialect *dialect, uint64_t *values,
+                size_t len, const struct count_scale *scale)
+{
+    enum gcov_rule rule = gcov_rule_of(kind, dialect);
+    size_t group = gcov_group_values(rule), lists;
+    if (rule == GCOV_RULE_LISTS) {
+        if (kind_lists_are_whole(values, len, &lists))
+            scale_lists(values, len, scale);
+        return;
+    }
+    for (size_t i = 0; i < len; i++)
+        if (is_count(rule, i % group))
+            values[i] = scaled(values[i], scale);
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
 
 struct merging {
     struct counters *into;
@@ -235,27 +392,6 @@ static void merge_append_function(struct merging *m, const struct counted_functi
     vec_push(&into->functions, mine);
 }
 
-static void merge_add_function(struct merging *m, uint32_t at, const struct counted_function *f)
-{
-    for (uint32_t i = 0; i < f->records; i++) {
-        const struct counted_record *theirs = &m->from->records.at[f->first_record + i];
-        struct counted_record *mine =
-            merge_counterpart(m->into, &m->into->functions.at[at], i, theirs);
-        if (mine)
-            merge_add_values(m, mine, theirs);
-    }
-}
-
-/* What a merged histogram of counters would be cannot be known from two: it is left empty. */
-static void merge_empty_histogram(struct counters_summary *s)
-{
-    static const uint8_t NO_BUCKETS[GCOV_HISTOGRAM_WORDS * 4];
-    if (s->rest.len < sizeof NO_BUCKETS)
-        return;
-    s->len = s->len - (uint32_t)s->rest.len + (uint32_t)sizeof NO_BUCKETS;
-    s->rest = (struct bytes){NO_BUCKETS, sizeof NO_BUCKETS};
-}
-
 static void merge_add_summary(struct counters_summary *into, const struct counters_summary *from)
 {
     into->runs = gcov_add_words(into->runs, from->runs);
@@ -263,7 +399,12 @@ static void merge_add_summary(struct counters_summary *into, const struct counte
     into->sum_max = gcov_add_sums(into->sum_max, from->sum_max);
     into->run_max = into->run_max > from->run_max ? into->run_max : from->run_max;
     into->counters = into->counters > from->counters ? into->counters : from->counters;
-    merge_empty_histogram(into);
+    /* What a merged histogram of counters would be cannot be known from two: it is left empty. */
+    static const uint8_t NO_BUCKETS[GCOV_HISTOGRAM_WORDS * 4];
+    if (into->rest.len < sizeof NO_BUCKETS)
+        return;
+    into->len = into->len - (uint32_t)into->rest.len + (uint32_t)sizeof NO_BUCKETS;
+    into->rest = (struct bytes){NO_BUCKETS, sizeof NO_BUCKETS};
 }
 
 /* gcc to 8 has a summary for each program that the object was part of, told by its checksum. */
@@ -328,12 +469,115 @@ bool counters_merge(struct counters *into, const struct counters *from, struct e
     for (size_t i = 0; i < from->functions.len && ok; i++)
         if (m.match.at[i] == (uint32_t)NO_INDEX)
             merge_append_function(&m, &from->functions.at[i]);
-        else
-            merge_add_function(&m, m.match.at[i], &from->functions.at[i]);
+        else {
+            const struct counted_function *f = &from->functions.at[i];
+            for (uint32_t k = 0; k < f->records; k++) {
+                const struct counted_record *theirs = &m.from->records.at[f->first_record + k];
+                struct counted_record *mine =
+                    merge_counterpart(m.into, &m.into->functions.at[(m.match.at[i])], k, theirs);
+                if (mine)
+                    merge_add_values(&m, mine, theirs);
+            }
+        }
+
     if (ok)
         merge_add_summaries(&m);
     map_deinit(&m.heads);
     vec_free(&m.next);
     vec_free(&m.match);
     return ok;
+}
+
+/* --- scaling and totals ---------------------------------------------------------------------- */
+
+void counters_scale(struct counters *c, const struct count_scale *scale)
+{
+    const struct gcov_dialect *dialect = dialect_of(&c->origin);
+    for (size_t i = 0; i < c->records.len; i++) {
+        const struct counted_record *r = &c->records.at[i];
+        if (r->what == COUNTED_VALUES && !r->is_zero)
+            kind_scale(r->kind, dialect, c->values.at + r->first, r->len, scale);
+    }
+}
+
+static bool is_arcs(const struct counted_record *r)
+{
+    return r->what == COUNTED_VALUES && r->kind == KIND_ARCS && !r->is_zero;
+}
+
+uint64_t counters_max(const struct counters *c)
+{
+    uint64_t max = 0;
+    for (size_t i = 0; i < c->records.len; i++)
+        for (uint32_t j = 0; is_arcs(&c->records.at[i]) && j < c->records.at[i].len; j++) {
+            uint64_t value = c->values.at[c->records.at[i].first + j];
+            max = (int64_t)value > (int64_t)max ? value : max;
+        }
+    return max;
+}
+
+uint64_t counters_sum(const struct counters *c)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < c->records.len; i++)
+        for (uint32_t j = 0; is_arcs(&c->records.at[i]) && j < c->records.at[i].len; j++)
+            sum = gcov_add_sums(sum, c->values.at[c->records.at[i].first + j]);
+    return sum;
+}
+
+static bool all_zero(const struct counters *c, const struct counted_record *r)
+{
+    for (uint32_t i = 0; i < r->len && !r->is_zero; i++)
+        if (counters_value(c, r, i))
+            return false;
+    return true;
+}
+
+void counters_mark_zeros(struct counters *c)
+{
+    const struct gcov_dialect *dialect = dialect_of(&c->origin);
+    bool can_mark = c->origin.family == ARCS_GCOV && dialect->has_zero_runs;
+    for (size_t i = 0; i < c->records.len; i++) {
+        struct counted_record *r = &c->records.at[i];
+        bool may_mark =
+            can_mark && (r->is_zero || (!c->origin.is_llvm && !kind_is_list(r->kind, dialect)));
+        if (r->what != COUNTED_VALUES || !r->len)
+            continue;
+        bool was_zero = r->is_zero;
+        r->is_zero = may_mark && all_zero(c, r);
+        if (was_zero && !r->is_zero) {
+            /* A record without values gets them. */
+            r->first = c->values.len;
+            vec_reserve(&c->values, c->values.len + r->len);
+            memset(c->values.at + c->values.len, 0, r->len * sizeof *c->values.at);
+            c->values.len += r->len;
+        }
+    }
+}
+
+static bool same_function(const struct counters *a, const struct counted_function *f,
+                          const struct counters *b, const struct counted_function *g)
+{
+    if (f->ident != g->ident || f->lineno_checksum != g->lineno_checksum ||
+        f->cfg_checksum != g->cfg_checksum || f->records != g->records)
+        return false;
+    for (uint32_t i = 0; i < f->records; i++) {
+        const struct counted_record *r = &a->records.at[f->first_record + i];
+        const struct counted_record *s = &b->records.at[g->first_record + i];
+        if (r->what != s->what || r->kind != s->kind || r->len != s->len)
+            return false;
+        bool has_values = r->what == COUNTED_VALUES && !(r->is_zero && s->is_zero);
+        for (uint32_t j = 0; has_values && j < r->len; j++)
+            if (counters_value(a, r, j) != counters_value(b, s, j))
+                return false;
+    }
+    return true;
+}
+
+bool counters_same(const struct counters *a, const struct counters *b)
+{
+    bool is_same = a->functions.len == b->functions.len;
+    for (size_t i = 0; i < a->functions.len && is_same; i++)
+        is_same = same_function(a, &a->functions.at[i], b, &b->functions.at[i]);
+    return is_same;
 }

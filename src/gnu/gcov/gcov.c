@@ -3,7 +3,7 @@
 #include "output/gzip.h"
 #include "base/intern.h"
 #include "command/command.h"
-#include "coverage/model/dialect.h"
+#include "coverage/model/coverage.h"
 #include "gnu/gcov/gcov_names.h"
 #include "gnu/gcov/gcov_read.h"
 #include "objfile/object.h"

@@ -3,8 +3,7 @@
 #include "gnu/gcov/gcov_dump.h"
 
 #include "coverage/format/arcfile.h"
-#include "coverage/format/gcda.h"
-#include "coverage/format/gcno.h"
+#include "coverage/format/gcov.h"
 #include "gnu/gcov/gcov_dump_rfc.h"
 
 #include <inttypes.h>

@@ -4,11 +4,9 @@
 #include "gnu/gcov/gcov_names.h"
 #include "base/path.h"
 #include "coverage/format/arcs_convert.h"
-#include "coverage/format/bb.h"
 #include "coverage/format/bbg.h"
-#include "coverage/format/gcda.h"
-#include "coverage/format/gcno.h"
-#include "coverage/model/dialect.h"
+#include "coverage/format/gcov.h"
+#include "coverage/model/coverage.h"
 #include "session/arcs_file.h"
 
 #include <errno.h>

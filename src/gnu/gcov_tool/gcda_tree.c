@@ -2,7 +2,7 @@
 #include "gnu/gcov_tool/gcda_tree.h"
 
 #include "base/path.h"
-#include "coverage/format/gcda.h"
+#include "coverage/format/gcov.h"
 
 #include <errno.h>
 #include <fts.h>

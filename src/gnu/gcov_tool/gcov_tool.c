@@ -8,8 +8,7 @@
 #include "gnu/gcov_tool/gcda_tree.h"
 
 #include "command/command.h"
-#include "coverage/format/gcda.h"
-#include "coverage/format/gcfn.h"
+#include "coverage/format/gcov.h"
 #include "coverage/model/coverage_merge.h"
 #include "gnu/gcov_tool/overlap_text.h"
 

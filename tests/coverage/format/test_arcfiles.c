@@ -2,8 +2,7 @@
  * counters pair, and every function is solved with flow conserved. */
 #include "coverage/analysis/flow.h"
 #include "base/file.h"
-#include "coverage/format/gcda.h"
-#include "coverage/format/gcno.h"
+#include "coverage/format/gcov.h"
 
 #include <glob.h>
 #include <setjmp.h>
