@@ -7,7 +7,6 @@
 #include "session/recorded.h"
 #include "session/trace_file.h"
 #include "coverage/report/arcs_info.h"
-#include "coverage/report/trace_info.h"
 #include "profile/report/info.h"
 #include "profile/report/recording.h"
 #include "profile/report/run_info.h"

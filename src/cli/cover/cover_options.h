@@ -5,7 +5,7 @@
 #include "command/command.h"
 #include "session/coverage.h"
 #include "cli/terminal.h"
-#include "coverage/report/coverage_formats.h"
+#include "coverage/report/coverage_report.h"
 
 enum {
     COVER_MISSING,

@@ -14,7 +14,7 @@ struct change_report {
 
 typedef void change_writer(struct out *out, const struct change_report *r);
 
-/* Rows of the table in change_formats.c. */
+/* Rows of the table in change_report.c. */
 change_writer change_text, change_json, change_markdown;
 
 struct change_format {

@@ -1,8 +1,19 @@
+/* Coverage as JSON: monarc's own form, which has everything that the other forms know, and those of
+ * gcovr, Coveralls and Codecov, which have less.
+ *
+ * In monarc's own what is unknown has no count: null. The others cannot say so, and unknown lines
+ * stand in none of them. All are streamed, source by source. */
+#include "base/file.h"
+#include "base/md5.h"
+#include "coverage/report/coverage_report.h"
+#include "output/json.h"
+
+#include <stdio.h>
+
+/* --- monarc's own ---------------------------------------------------------------------------- */
+
 /* JSON: docs/schema/cover.schema.json. Everything the other forms know, one line of text a line of
  * source. What is unknown has no count: null. */
-#include "coverage/report/coverage_report.h"
-
-#include "output/json.h"
 
 static void json_ratio(struct json *j, const char *key, const struct coverage_ratio *r)
 {
@@ -255,6 +266,203 @@ void coverage_json(struct out *out, const struct coverage_report *s,
     json_key(&j, "sources"), json_begin(&j, '[');
     for (size_t i = 0; i < r->sources.len; i++)
         json_source(&j, r, &r->sources.at[i]);
+    json_end(&j);
+    json_end(&j);
+}
+
+/* --- gcovr's --------------------------------------------------------------------------------- */
+
+/* gcovr's JSON, format 0.3, as gcovr 5 writes it and reads with --add-tracefile. It has no calls
+ * and no conditions; what is unknown stands in no line. */
+
+static void gcovr_functions(struct json *j, const struct coverage_result *r,
+                            const struct result_source *s)
+{
+    json_key(j, "functions"), json_begin(j, '[');
+    for (uint32_t i = s->first_function; i < s->first_function + s->functions; i++) {
+        const struct result_function *f = &r->functions.at[i];
+        if (f->state == RESULT_UNKNOWN)
+            continue;
+        json_begin(j, '{');
+        json_pair_u64(j, "execution_count", f->count);
+        json_pair_u64(j, "lineno", f->start_line);
+        json_pair_str(j, "name", f->name);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void gcovr_line(struct json *j, const struct coverage_result *r, const struct result_line *l)
+{
+    json_begin(j, '{');
+    json_key(j, "branches"), json_begin(j, '[');
+    for (uint32_t k = 0; k < l->branches; k++) {
+        const struct result_branch *b = &r->branches.at[l->first_branch + k];
+        json_begin(j, '{');
+        json_pair_u64(j, "count", b->count);
+        json_key(j, "fallthrough"), json_bool(j, b->flags & OUTCOME_FALLTHROUGH);
+        json_key(j, "throw"), json_bool(j, b->flags & OUTCOME_THROW);
+        json_end(j);
+    }
+    json_end(j);
+    json_pair_u64(j, "count", l->count);
+    json_key(j, "gcovr/excluded"), json_bool(j, false);
+    json_key(j, "gcovr/noncode"), json_bool(j, false);
+    json_pair_u64(j, "line_number", l->line);
+    json_end(j);
+}
+
+void coverage_gcovr(struct out *out, const struct coverage_report *s,
+                    const struct coverage_style *style)
+{
+    (void)style;
+    const struct coverage_result *r = s->result;
+    struct json j = {.out = out, .is_compact = true};
+    json_begin(&j, '{');
+    json_key(&j, "files"), json_begin(&j, '[');
+    for (size_t i = 0; i < r->sources.len; i++) {
+        const struct result_source *source = &r->sources.at[i];
+        json_begin(&j, '{');
+        json_pair_str(&j, "file", source->path);
+        gcovr_functions(&j, r, source);
+        json_key(&j, "lines"), json_begin(&j, '[');
+        for (uint32_t k = source->first_line; k < source->first_line + source->lines; k++)
+            if (r->lines.at[k].state != RESULT_UNKNOWN)
+                gcovr_line(&j, r, &r->lines.at[k]);
+        json_end(&j);
+        json_end(&j);
+    }
+    json_end(&j);
+    json_pair_str(&j, "gcovr/format_version", "0.3");
+    json_end(&j);
+}
+
+/* --- Coveralls ------------------------------------------------------------------------------- */
+
+/* The source files of Coveralls' JSON: of each line its count, null of those without code or of
+ * unknown count; of branches line, block, number and count. Who uploads adds the job's own members:
+ * service_name, repo_token, git. A source that cannot be read has no digest. */
+
+/* Its digest, and how many lines it has; 0 where it cannot be read. */
+static uint32_t coveralls_digest(struct json *j, const struct result_source *s)
+{
+    struct file_buffer buffer = {0};
+    struct err e;
+    uint8_t digest[16];
+    char text[33];
+    uint32_t lines = 0;
+    if (!s->file || !file_read_regular(s->file, &buffer, &e)) {
+        file_buffer_deinit(&buffer);
+        return 0;
+    }
+    md5(file_bytes(&buffer), digest);
+    for (int i = 0; i < 16; i++)
+        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    for (size_t i = 0; i < buffer.len && lines < UINT32_MAX; i++)
+        lines += buffer.at[i] == '\n' || i + 1 == buffer.len;
+    json_pair_str(j, "source_digest", text);
+    file_buffer_deinit(&buffer);
+    return lines;
+}
+
+/* A line of tracefiles may have any number: what the source does not have ends the array. */
+static void coveralls_lines(struct json *j, const struct coverage_result *r,
+                            const struct result_source *s, uint32_t lines)
+{
+    enum { FAR = 1000000 };
+    uint32_t next = 1;
+    json_key(j, "coverage"), json_begin(j, '[');
+    for (uint32_t i = s->first_line; i < s->first_line + s->lines; i++) {
+        const struct result_line *l = &r->lines.at[i];
+        if (l->line > (lines ? lines : FAR))
+            break;
+        for (; next < l->line; next++)
+            json_none(j);
+        if (l->state == RESULT_UNKNOWN)
+            json_none(j);
+        else
+            json_u64(j, l->count);
+        next = l->line + 1;
+    }
+    for (; next <= lines; next++)
+        json_none(j);
+    json_end(j);
+}
+
+static void coveralls_branches(struct json *j, const struct coverage_result *r,
+                               const struct result_source *s)
+{
+    if (!s->sums.branches.all)
+        return;
+    json_key(j, "branches"), json_begin(j, '[');
+    for (uint32_t i = s->first_line; i < s->first_line + s->lines; i++) {
+        const struct result_line *l = &r->lines.at[i];
+        for (uint32_t k = 0; k < l->branches && l->state != RESULT_UNKNOWN; k++) {
+            const struct result_branch *b = &r->branches.at[l->first_branch + k];
+            json_u64(j, l->line), json_u64(j, b->block), json_u64(j, k), json_u64(j, b->count);
+        }
+    }
+    json_end(j);
+}
+
+void coverage_coveralls(struct out *out, const struct coverage_report *s,
+                        const struct coverage_style *style)
+{
+    (void)style;
+    const struct coverage_result *r = s->result;
+    struct json j = {.out = out, .is_compact = true};
+    json_begin(&j, '{');
+    json_key(&j, "source_files"), json_begin(&j, '[');
+    for (size_t i = 0; i < r->sources.len; i++) {
+        const struct result_source *source = &r->sources.at[i];
+        json_begin(&j, '{');
+        json_pair_str(&j, "name", source->path);
+        uint32_t lines = coveralls_digest(&j, source);
+        coveralls_lines(&j, r, source, lines);
+        coveralls_branches(&j, r, source);
+        json_end(&j);
+    }
+    json_end(&j);
+    json_end(&j);
+}
+
+/* --- Codecov --------------------------------------------------------------------------------- */
+
+/* Codecov's own JSON: of each source the count of each line, or "1/2" where it has branches: taken
+ * of all. What is unknown stands in no line: the format has no word for it. */
+
+static void codecov_line(struct json *j, const struct coverage_result *r,
+                         const struct result_line *l)
+{
+    char text[32];
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < l->branches; i++)
+        taken += r->branches.at[l->first_branch + i].count > 0;
+    snprintf(text, sizeof text, "%u", l->line);
+    json_key(j, text);
+    snprintf(text, sizeof text, "%u/%u", taken, l->branches);
+    if (l->branches && l->count)
+        json_str(j, text);
+    else
+        json_u64(j, l->count);
+}
+
+void coverage_codecov(struct out *out, const struct coverage_report *s,
+                      const struct coverage_style *style)
+{
+    (void)style;
+    const struct coverage_result *r = s->result;
+    struct json j = {.out = out, .is_compact = true};
+    json_begin(&j, '{');
+    json_key(&j, "coverage"), json_begin(&j, '{');
+    for (size_t i = 0; i < r->sources.len; i++) {
+        const struct result_source *source = &r->sources.at[i];
+        json_key(&j, source->path), json_begin(&j, '{');
+        for (uint32_t k = source->first_line; k < source->first_line + source->lines; k++)
+            if (r->lines.at[k].state != RESULT_UNKNOWN)
+                codecov_line(&j, r, &r->lines.at[k]);
+        json_end(&j);
+    }
     json_end(&j);
     json_end(&j);
 }

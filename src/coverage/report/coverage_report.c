@@ -1,13 +1,20 @@
-/* Percentages, orders and sentences that all forms of the coverage report use. */
+/* What all forms of the coverage report share: percentages, orders of sources, sentences about what
+ * was left out and what gates saw, and the table of formats.
+ *
+ * A percentage never says 100 or 0 of what is not quite so: it is cut towards the side that has
+ * something missing. A command asks the table for a format by name and never what the format is, so
+ * a new one is a function in this room and a row here. */
 #include "coverage/report/coverage_report.h"
 
-#include "coverage/analysis/flow.h"
+#include "base/path.h"
 #include "base/sort.h"
+#include "coverage/analysis/flow.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static uint64_t missed(const struct coverage_ratio *r)
 {
@@ -156,4 +163,81 @@ void coverage_gate_text(struct out *out, const struct coverage_gate *g)
     else
         out_printf(out, "%s coverage is %.2f %%, %.2f %% are asked for", g->name, g->percent,
                    g->limit);
+}
+
+/* --- sources by folder, for formats that put them into packages ------------------------------ */
+
+static int by_folder(uint32_t left, uint32_t right, const void *context)
+{
+    const struct coverage_result *r = context;
+    const char *a = r->sources.at[left].path, *b = r->sources.at[right].path;
+    size_t first = path_folder_length(a), second = path_folder_length(b);
+    int order = memcmp(a, b, first < second ? first : second);
+    return order ? order : first < second ? -1 : first > second;
+}
+
+uint32_t *sources_by_folder(const struct coverage_result *r, struct arena *a)
+{
+    uint32_t *order = ARENA_NEW(a, uint32_t, r->sources.len + 1);
+    for (uint32_t i = 0; i < r->sources.len; i++)
+        order[i] = i;
+    sort_u32(order, r->sources.len, by_folder, r);
+    return order;
+}
+
+size_t sources_folder_end(const struct coverage_result *r, const uint32_t *order, size_t i)
+{
+    size_t end = i + 1;
+    while (end < r->sources.len && !by_folder(order[i], order[end], r))
+        end++;
+    return end;
+}
+
+static void ratio_add(struct coverage_ratio *sum, const struct coverage_ratio *part)
+{
+    sum->all += part->all;
+    sum->hit += part->hit;
+    sum->unknown += part->unknown;
+}
+
+void ratios_add(struct coverage_ratios *sum, const struct coverage_ratios *part)
+{
+    ratio_add(&sum->lines, &part->lines);
+    ratio_add(&sum->functions, &part->functions);
+    ratio_add(&sum->branches, &part->branches);
+    ratio_add(&sum->conditions, &part->conditions);
+    ratio_add(&sum->calls, &part->calls);
+}
+
+/* --- the table of formats -------------------------------------------------------------------- */
+
+const struct coverage_format coverage_formats[] = {
+    {"text", coverage_text, false},           {"lcov", coverage_lcov, false},
+    {"cobertura", coverage_cobertura, true},  {"json", coverage_json, true},
+    {"markdown", coverage_markdown, false},   {"codecov", coverage_codecov, false},
+    {"sonarqube", coverage_sonarqube, false}, {"jacoco", coverage_jacoco, true},
+    {"clover", coverage_clover, true},        {"coveralls", coverage_coveralls, false},
+    {"gcovr", coverage_gcovr, true},
+};
+const size_t coverage_formats_len = sizeof coverage_formats / sizeof *coverage_formats;
+
+static bool fail_unknown(const char *name, size_t len, struct err *e)
+{
+    char names[512] = "";
+    for (size_t i = 0; i < coverage_formats_len; i++) {
+        if (i)
+            strncat(names, ", ", sizeof names - strlen(names) - 1);
+        strncat(names, coverage_formats[i].name, sizeof names - strlen(names) - 1);
+    }
+    return err_set(e, "there is no format '%.*s'; there are %s", (int)len, name, names);
+}
+
+const struct coverage_format *coverage_format_find(const char *name, size_t len, struct err *e)
+{
+    for (size_t i = 0; i < coverage_formats_len; i++)
+        if (strlen(coverage_formats[i].name) == len && !memcmp(coverage_formats[i].name, name, len))
+            return &coverage_formats[i];
+    if (e)
+        fail_unknown(name, len, e);
+    return NULL;
 }

@@ -2,10 +2,12 @@
 #ifndef MONARC_COVERAGE_REPORT_COVERAGE_REPORT_H
 #define MONARC_COVERAGE_REPORT_COVERAGE_REPORT_H
 
+#include "base/err.h"
 #include "coverage/analysis/coverage_change.h"
 #include "coverage/analysis/coverage_result.h"
-#include "output/out.h"
 #include "coverage/model/coverage.h"
+#include "coverage/report/coverage_report.h"
+#include "output/out.h"
 
 struct coverage_gate {
     const char *name; /* "line", "branch", "function", "condition", "diff" */
@@ -45,7 +47,7 @@ struct coverage_style {
     bool is_lcov2;    /* tracefiles as lcov 2 writes them */
 };
 
-/* Rows of the table in coverage_formats.c. What a format has no room for, it leaves out. */
+/* Rows of the table in coverage_report.c. What a format has no room for, it leaves out. */
 typedef void coverage_writer(struct out *out, const struct coverage_report *s,
                              const struct coverage_style *style);
 coverage_writer coverage_text, coverage_markdown, coverage_json, coverage_lcov, coverage_cobertura,
@@ -86,5 +88,19 @@ bool branches_missed_text(struct out *out, const struct coverage_result *r,
 
 /* How a function is unknown: a sentence without a full stop. */
 const char *function_unknown_reason(const struct result_function *f, struct arena *a);
+
+/* --- every format of a coverage report: its name and what writes it -------------------------- */
+
+struct coverage_format {
+    const char *name; /* "lcov"; also of the option that takes its file, if there is one */
+    coverage_writer *write;
+    bool shows_names; /* of functions, as people write them */
+};
+
+extern const struct coverage_format coverage_formats[];
+extern const size_t coverage_formats_len;
+
+/* The row, or NULL with an error that lists the names there are; `e` may be NULL. */
+const struct coverage_format *coverage_format_find(const char *name, size_t len, struct err *e);
 
 #endif

@@ -1,7 +1,7 @@
 /* Every row of the table of coverage formats can be found, and docs/reports.md says what prints it
  * and which test holds it. */
 #include "base/file.h"
-#include "coverage/report/coverage_formats.h"
+#include "coverage/report/coverage_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,299 @@
+/* Coverage compared, in three forms that print one comparison: a table for the terminal, JSON
+ * (docs/schema/diff_coverage.schema.json), and Markdown for the comment on a pull request.
+ *
+ * All three list the sources that differ in the order of the comparison, with both percentages and
+ * the lines that no longer run or run now, as ranges. What is only on one side says so. A limit
+ * cuts every list. Numbers come from struct coverage_change alone: nothing is computed here but
+ * percentages. */
+#include "coverage/report/change_report.h"
+
+#include "coverage/report/coverage_report.h"
+#include "output/json.h"
+#include "output/text.h"
+
+#include <inttypes.h>
+
+/* --- terminal -------------------------------------------------------------------------------- */
+
+/* Coverage compared, for a terminal. */
+
+static void change_percent(struct out *out, const struct coverage_ratio *r)
+{
+    char percent[16];
+    ratio_text(percent, sizeof percent, r);
+    out_printf(out, "%7s", r->all == r->unknown ? "-" : percent);
+}
+
+static void change_sum(struct out *out, const char *name, const struct coverage_ratio *old,
+                       const struct coverage_ratio *new)
+{
+    if (!old->all && !new->all)
+        return;
+    out_printf(out, "%-10s", name);
+    change_percent(out, old);
+    change_percent(out, new);
+    if (old->all > old->unknown && new->all > new->unknown)
+        out_printf(out, " %+8.2f", ratio_percent(new) - ratio_percent(old));
+    else
+        out_spaces(out, 9);
+    out_printf(out, "   %" PRIu64 "/%" PRIu64 " -> %" PRIu64 "/%" PRIu64 "\n", old->hit,
+               old->all - old->unknown, new->hit, new->all - new->unknown);
+}
+
+static void change_lines_row(struct out *out, const char *what, const struct changed_line *lines,
+                             uint32_t len)
+{
+    if (!len)
+        return;
+    out_printf(out, "%27s%s ", "", what);
+    changed_lines_text(out, lines, len);
+    out_char(out, '\n');
+}
+
+static void change_row(struct out *out, const struct coverage_change *c,
+                       const struct source_change *s)
+{
+    const char *remark = source_change_remark(s);
+    if (s->old == NO_SOURCE)
+        out_printf(out, "%7s", "");
+    else
+        change_percent(out, &s->old_sums.lines);
+    if (s->new == NO_SOURCE)
+        out_printf(out, "%7s", "");
+    else
+        change_percent(out, &s->new_sums.lines);
+    if (*remark)
+        out_printf(out, " %9s  ", remark);
+    else
+        out_printf(out, " %+9.2f  ", source_change_points(s));
+    text_name(out, s->path);
+    out_char(out, '\n');
+    change_lines_row(out, "no longer run:", source_lost(c, s), s->lost);
+    change_lines_row(out, "run now:", source_gained(c, s), s->gained);
+}
+
+void change_text(struct out *out, const struct change_report *r)
+{
+    const struct coverage_change *c = r->change;
+    const struct coverage_ratios *o = &c->old_sums, *n = &c->new_sums;
+    size_t changed = change_count(c), shown = 0;
+    out_str(out, "Old      "), text_name(out, r->old);
+    out_str(out, "\nNew      "), text_name(out, r->new);
+    out_printf(out, "\nChanged  %zu of %zu source%s\n\n", changed, c->sources.len,
+               c->sources.len == 1 ? "" : "s");
+    out_printf(out, "%-10s%7s%7s %8s\n", "", "old %", "new %", "change");
+    change_sum(out, "lines", &o->lines, &n->lines);
+    change_sum(out, "functions", &o->functions, &n->functions);
+    change_sum(out, "branches", &o->branches, &n->branches);
+    change_sum(out, "conditions", &o->conditions, &n->conditions);
+    if (changed || r->shows_all)
+        out_printf(out, "\n%7s%7s %9s  source\n", "old %", "new %", "change");
+    for (size_t i = 0; i < c->sources.len; i++) {
+        const struct source_change *s = &c->sources.at[i];
+        if (!r->shows_all && !source_change_is_any(s))
+            continue;
+        if (r->limit && shown >= r->limit)
+            break;
+        change_row(out, c, s);
+        shown++;
+    }
+    if (shown < (r->shows_all ? c->sources.len : changed))
+        out_printf(out, "[%zu more, not shown]\n",
+                   (r->shows_all ? c->sources.len : changed) - shown);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+/* Coverage compared, as JSON: docs/schema/diff_coverage.schema.json. */
+
+static void change_json_ratio(struct json *j, const char *key, const struct coverage_ratio *r)
+{
+    json_key(j, key), json_begin(j, '{');
+    json_pair_u64(j, "all", r->all);
+    json_pair_u64(j, "hit", r->hit);
+    json_pair_u64(j, "unknown", r->unknown);
+    json_end(j);
+}
+
+static void change_json_sums(struct json *j, const char *key, const struct coverage_ratios *s)
+{
+    json_key(j, key), json_begin(j, '{');
+    change_json_ratio(j, "lines", &s->lines);
+    change_json_ratio(j, "functions", &s->functions);
+    change_json_ratio(j, "branches", &s->branches);
+    change_json_ratio(j, "conditions", &s->conditions);
+    json_end(j);
+}
+
+static void change_json_lines(struct json *j, const char *key, const struct changed_line *lines,
+                              uint32_t len)
+{
+    json_key(j, key), json_begin(j, '[');
+    for (uint32_t i = 0; i < len; i++)
+        json_u64(j, lines[i].line);
+    json_end(j);
+}
+
+static void change_json_source(struct json *j, const struct coverage_change *c,
+                               const struct source_change *s)
+{
+    json_begin(j, '{');
+    json_pair_str(j, "path", s->path);
+    json_key(j, "old");
+    if (s->old == NO_SOURCE)
+        json_none(j);
+    else
+        json_begin(j, '{'), change_json_sums(j, "sums", &s->old_sums), json_end(j);
+    json_key(j, "new");
+    if (s->new == NO_SOURCE)
+        json_none(j);
+    else
+        json_begin(j, '{'), change_json_sums(j, "sums", &s->new_sums), json_end(j);
+    json_pair_u64(j, "compared_lines", s->compared);
+    change_json_lines(j, "no_longer_run", source_lost(c, s), s->lost);
+    change_json_lines(j, "run_now", source_gained(c, s), s->gained);
+    json_end(j);
+}
+
+void change_json(struct out *out, const struct change_report *r)
+{
+    const struct coverage_change *c = r->change;
+    struct json j = {.out = out};
+    size_t shown = 0;
+    json_document_begin(&j, "diff_coverage");
+    json_pair_str(&j, "old", r->old);
+    json_pair_str(&j, "new", r->new);
+    json_key(&j, "summary"), json_begin(&j, '{');
+    change_json_sums(&j, "old", &c->old_sums);
+    change_json_sums(&j, "new", &c->new_sums);
+    json_pair_u64(&j, "sources", c->sources.len);
+    json_pair_u64(&j, "changed", change_count(c));
+    json_end(&j);
+    json_key(&j, "sources"), json_begin(&j, '[');
+    for (size_t i = 0; i < c->sources.len && (!r->limit || shown < r->limit); i++) {
+        const struct source_change *s = &c->sources.at[i];
+        if (!r->shows_all && !source_change_is_any(s))
+            continue;
+        change_json_source(&j, c, s);
+        shown++;
+    }
+    json_end(&j);
+    json_end(&j);
+}
+
+/* --- Markdown -------------------------------------------------------------------------------- */
+
+/* Coverage compared, as a comment on a pull request. */
+
+enum { SHOWN = 50 }; /* sources, unless a limit says otherwise: comments have a largest size */
+
+static void markdown_percent(struct out *out, bool is_there, const struct coverage_ratio *r)
+{
+    char percent[16];
+    ratio_text(percent, sizeof percent, r);
+    out_printf(out, " %s |", is_there && r->all > r->unknown ? percent : "-");
+}
+
+static void markdown_lines(struct out *out, const char *what, const struct changed_line *lines,
+                           uint32_t len)
+{
+    if (!len)
+        return;
+    out_printf(out, " %s ", what);
+    changed_lines_text(out, lines, len);
+}
+
+static void markdown_row(struct out *out, const struct coverage_change *c,
+                         const struct source_change *s)
+{
+    const char *remark = source_change_remark(s);
+    out_str(out, "| ");
+    text_markdown(out, s->path);
+    out_str(out, " |");
+    markdown_percent(out, s->old != NO_SOURCE, &s->old_sums.lines);
+    markdown_percent(out, s->new != NO_SOURCE, &s->new_sums.lines);
+    if (*remark)
+        out_printf(out, " %s |", remark);
+    else
+        out_printf(out, " %+.2f |", source_change_points(s));
+    markdown_lines(out, "no longer run:", source_lost(c, s), s->lost);
+    markdown_lines(out, "run now:", source_gained(c, s), s->gained);
+    out_str(out, " |\n");
+}
+
+static void markdown_sum(struct out *out, const char *name, const struct coverage_ratio *old,
+                         const struct coverage_ratio *new)
+{
+    if (!old->all && !new->all)
+        return;
+    out_printf(out, "| **%s** |", name);
+    markdown_percent(out, true, old);
+    markdown_percent(out, true, new);
+    if (old->all > old->unknown && new->all > new->unknown)
+        out_printf(out, " %+.2f | |\n", ratio_percent(new) - ratio_percent(old));
+    else
+        out_str(out, " | |\n");
+}
+
+void change_markdown(struct out *out, const struct change_report *r)
+{
+    const struct coverage_change *c = r->change;
+    size_t changed = change_count(c), shown = 0, limit = r->limit ? r->limit : SHOWN;
+    out_printf(out, "## Coverage: %zu of %zu source%s changed\n\n", changed, c->sources.len,
+               c->sources.len == 1 ? "" : "s");
+    out_str(out, "| | old % | new % | change | lines |\n|---|--:|--:|--:|---|\n");
+    markdown_sum(out, "lines", &c->old_sums.lines, &c->new_sums.lines);
+    markdown_sum(out, "functions", &c->old_sums.functions, &c->new_sums.functions);
+    markdown_sum(out, "branches", &c->old_sums.branches, &c->new_sums.branches);
+    markdown_sum(out, "conditions", &c->old_sums.conditions, &c->new_sums.conditions);
+    for (size_t i = 0; i < c->sources.len && shown < limit; i++) {
+        const struct source_change *s = &c->sources.at[i];
+        if (!r->shows_all && !source_change_is_any(s))
+            continue;
+        markdown_row(out, c, s);
+        shown++;
+    }
+    if (shown < changed)
+        out_printf(out, "\n%zu more sources changed.\n", changed - shown);
+}
+
+/* --- the table of forms, and what they share ------------------------------------------------- */
+
+const struct change_format change_formats[] = {
+    {"text", change_text, true},
+    {"json", change_json, false},
+    {"markdown", change_markdown, false},
+};
+const size_t change_formats_len = sizeof change_formats / sizeof *change_formats;
+
+const struct change_format *change_format_find(const char *name)
+{
+    for (size_t i = 0; i < change_formats_len; i++)
+        if (!strcmp(change_formats[i].name, name ? name : "text"))
+            return &change_formats[i];
+    return NULL;
+}
+
+void changed_lines_text(struct out *out, const struct changed_line *lines, uint32_t len)
+{
+    for (uint32_t i = 0, end; i < len; i = end) {
+        for (end = i + 1; end < len && lines[end].line == lines[end - 1].line + 1;)
+            end++;
+        out_printf(out, "%s%" PRIu32, i ? ", " : "", lines[i].line);
+        if (end - i > 1)
+            out_printf(out, "-%" PRIu32, lines[end - 1].line);
+    }
+}
+
+const char *source_change_remark(const struct source_change *s)
+{
+    return s->old == NO_SOURCE ? "new" : s->new == NO_SOURCE ? "gone" : "";
+}
+
+size_t change_count(const struct coverage_change *c)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->sources.len; i++)
+        count += source_change_is_any(&c->sources.at[i]);
+    return count;
+}
