@@ -25,8 +25,16 @@ ROOMS = ("src",)
 REASON = "Longer than 100 lines: "
 HEADING = re.compile(r"(\w+)\s*\(")
 
-# A room that has been made deep is named here and held to LIMITS from then on.
-DONE = ()
+# Rooms that have been made deep: held to LIMITS from then on, but for the figures named here, which
+# a room has not reached yet and which must not get worse.
+DONE = {
+    "src/coverage/analysis": {"% of lines that are comment": 9,
+                              "% of static functions called once": 54},
+    "src/coverage/format": {"% of lines that are comment": 8,
+                            "% of static functions called once": 52},
+    "src/coverage/model": {"% of lines that are comment": 8,
+                           "% of static functions called once": 52},
+}
 # Of a room: at least so much (the first two), or at most. A room with one or two sources has no
 # median worth the name and is held to the rest.
 LIMITS = {
@@ -132,14 +140,15 @@ def figures(paths):
     }
 
 
-def shallow_rooms(top, done=None):
-    """Figures of finished rooms that are beyond LIMITS."""
+def shallow_rooms(top, done):
+    """Figures of finished rooms that are beyond LIMITS, or beyond what the room still owes."""
     findings = []
-    for room in DONE if done is None else done:
+    for room, owed in done.items():
         paths = tap.c_files(top, room)
         found = figures(paths)
         for name, (least, most) in LIMITS.items():
             value = found[name]
+            least, most = (least and owed.get(name, least)), (most and owed.get(name, most))
             if name.startswith("median") and sum(p.suffix == ".c" for p in paths) <= FEW_SOURCES:
                 continue
             if least is not None and round(value) < least:
@@ -182,15 +191,19 @@ def self_test(t):
     once = "static int g(void)\n{\n    return 1;\n}\n\n"
     deep = "static int h(void)\n{\n" + "".join("    " * d + "if (1)\n" for d in range(1, 6)) + \
         "    " * 6 + "a++;\n}\n\n"
-    t.found("a room of shreds", tap.found_in(lambda top: shallow_rooms(top, ["src/a"]), {
+    t.found("a room of shreds", tap.found_in(lambda top: shallow_rooms(top, {"src/a": {}}), {
         **{f"src/a/{i}.c": "/* a */\n\n" + once + "int f(void)\n{\n    return g();\n}\n"
            for i in range(3)}}), ["median lines of .c", "are comment", "below 60 lines", "called once"])
     t.found("depth and want of comments", tap.found_in(
-        lambda top: shallow_rooms(top, ["src/a"]), {"src/a/a.c": deep * 20}),
+        lambda top: shallow_rooms(top, {"src/a": {}}), {"src/a/a.c": deep * 20}),
         ["comment: 0", "depth of statements: 5"])
+    t.found("an owed figure that gets worse", tap.found_in(
+        lambda top: shallow_rooms(top, {"src/a": {"% of lines that are comment": 9,
+                                                  "depth of statements": 4}}),
+        {"src/a/a.c": "/* a */\n" * 3 + deep * 20}), ["comment: 1, at least 9", "statements: 5"])
     whole = ("/* " + "a\n" * 60 + "*/\n") + (once + "int *p = g;\n") * 20
     t.found("no harm in a deep room", tap.found_in(
-        lambda top: shallow_rooms(top, ["src/a"]), {"src/a/a.c": whole}), [])
+        lambda top: shallow_rooms(top, {"src/a": {}}), {"src/a/a.c": whole}), [])
 
 
 def main():
@@ -206,7 +219,7 @@ def main():
     t.clean(f"folders have at most {FOLDER_FILES} sources", full_folders(tap.ROOT))
     t.clean("files open with a comment", bare_files(tap.ROOT))
     t.clean(f"functions have at most {FUNCTION_LINES} lines", long_functions(tap.ROOT))
-    t.clean("rooms that were made deep stay so", shallow_rooms(tap.ROOT))
+    t.clean("rooms that were made deep stay so", shallow_rooms(tap.ROOT, DONE))
     t.end()
 
 
