@@ -118,7 +118,7 @@ static void find_exceptional(const struct notes *n, const struct notes_function 
 #define ZEROED(v, n)                                   \
     do {                                               \
         vec_reserve((v), (n));                         \
-        (v)->len = n;                                \
+        (v)->len = n;                                  \
         if (n)                                         \
             memset((v)->at, 0, (n) * sizeof *(v)->at); \
     } while (0)
