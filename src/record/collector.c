@@ -319,15 +319,16 @@ static bool collector_is_program(const struct collector *c, const struct image_i
     return id->build_id.len || (!c->images.is_replayed && images_is_elf(id));
 }
 
-/* Where maps are read again, the file that was there is there still: what the kernel told of it
- * then is more than maps say. */
+/* Where maps are read again, the file that was there is there still, unless another has taken its
+ * path: what the kernel told of it then is more than maps say. */
 static uint32_t collector_known_image(struct collector *c, const struct mappings *old,
                                       const struct collector_mapping *m)
 {
     const struct mapping *found = old ? mappings_find(old, m->start) : NULL;
-    if (!found || strcmp(c->images.all.at[found->image]->object.path, m->path))
-        return RUN_NONE;
-    return found->image;
+    const struct image *image = found ? c->images.all.at[found->image] : NULL;
+    bool is_replaced = image && image->inode && m->inode &&
+                       (image->inode != m->inode || image->device != m->device);
+    return image && !is_replaced && !strcmp(image->object.path, m->path) ? found->image : RUN_NONE;
 }
 
 static uint32_t collector_image_of(struct collector *c, uint32_t process,
