@@ -16,6 +16,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import truth
 from parts import load_tests, slow
 
+FREESTANDING_32 = ["-m32", "-nostdlib", "-static", "-O1", "-fno-stack-protector", "-fno-pic", "-no-pie",
+                   "-mgeneral-regs-only"]
+
 
 class Calls(unittest.TestCase):
     recorder = "refused-user"
@@ -63,6 +66,23 @@ class Calls(unittest.TestCase):
 
     def test_one_round(self):
         self.rounds(1, "0.15")
+
+    def test_filter(self):
+        """A program that may not make the call by which the kernel goes on with a wait."""
+        self.assertEqual(self.wrong("calls_that_wait", "0.1", "-f"), [])
+
+    def test_32_bit(self):
+        program = os.path.join(self.dir, "calls_32")
+        try:
+            self.workshop.compile("calls_32.c", program, FREESTANDING_32)
+        except truth.Unavailable as why:
+            self.skipTest(str(why))
+        argv = [truth.MONARC, "run", "--no-report", "--rate", "10000", "-o",
+                os.path.join(self.dir, "rec"), "--", program]
+        for words in argv[-1:], argv, argv:
+            r = subprocess.run([*self.before, *words], cwd=self.dir, timeout=100, text=True,
+                               stderr=subprocess.PIPE)
+            self.assertEqual(r.returncode, 0, "check of that number failed; " + r.stderr)
 
     @slow
     def test_twenty_rounds(self):

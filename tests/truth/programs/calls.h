@@ -1,9 +1,10 @@
 /* For programs that make system calls and check what comes of them: each kind of call is made again
  * and again for some time, and is right or wrong.
  *
- * usage: PROGRAM SECONDS [-s] [NAME...]: so long for each kind. -s: a child sends signals meanwhile
- * that this program ignores, 1000 a second. Prints `NAME wrong COUNT of COUNT` for each, and what
- * was wrong first. */
+ * usage: PROGRAM SECONDS [-s|-f] [NAME...]: so long for each kind. -s: a child sends signals
+ * meanwhile that this program ignores, 1000 a second. -f: the same, and a filter ends the program
+ * if restart_syscall() is called, which it never does. Prints `NAME wrong COUNT of COUNT` for each,
+ * and what was wrong first. */
 #ifndef MONARC_TESTS_TRUTH_CALLS_H
 #define MONARC_TESTS_TRUTH_CALLS_H
 
@@ -14,8 +15,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/io_uring.h>
+#include <linux/seccomp.h>
 #include <mqueue.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -23,6 +26,7 @@
 #include <pty.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +114,20 @@ static pid_t send_signals(void)
             _exit(0);
 }
 
+static void forbid_restarts(void)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_restart_syscall, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {4, rules};
+    need(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+             !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program),
+         "seccomp");
+}
+
 static bool is_wanted(const char *name, char **wanted)
 {
     bool is = !*wanted;
@@ -121,8 +139,11 @@ static bool is_wanted(const char *name, char **wanted)
 static int make_all(int argc, char **argv, const struct kind *kinds, size_t n)
 {
     double seconds = argc > 1 ? atof(argv[1]) : 0.2;
-    bool has_signals = argc > 2 && !strcmp(argv[2], "-s");
+    bool has_filter = argc > 2 && !strcmp(argv[2], "-f");
+    bool has_signals = has_filter || (argc > 2 && !strcmp(argv[2], "-s"));
     pid_t sender = has_signals ? send_signals() : 0;
+    if (has_filter)
+        forbid_restarts();
     for (size_t i = 0; i < n; i++) {
         int all = 0, wrong = 0;
         if (!is_wanted(kinds[i].name, argv + (argc > 1 ? 2 : 1) + has_signals))
