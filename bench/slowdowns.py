@@ -138,8 +138,9 @@ def perf_shares(perf, data):
     """As `perf diff` has them: the share of each symbol."""
     text = subprocess.run([perf, "report", "--stdio", "-q", "--sort", "symbol", "-i", data],
                           check=True, capture_output=True, text=True).stdout
-    rows = (line.split() for line in text.splitlines() if "%" in line)
-    return {row[-1]: float(row[0].rstrip("%")) for row in rows}
+    rows = re.findall(r"(?m)^ *([\d.]+)% +\[.\] (\S+)", text)
+    assert "target" in {name for _, name in rows}, text
+    return {name: float(share) for share, name in rows}
 
 
 def monarc_diff(monarc, old, new):

@@ -310,6 +310,45 @@ class Compare(unittest.TestCase):
             self.assertEqual(result["old"]["runs"], 3)
             self.assertEqual(result["summary"]["self_changed"], expected)
 
+    def test_three_runs_see_what_one_cannot(self):
+        """A tenth more CPU time: one pair may differ so, runs that agree within half a percent not."""
+        def run(samples):
+            return self.old.profile({"parse": samples // 2, "sort_items": samples - samples // 2},
+                                    CALLS)
+        old, new = [run(n) for n in (1000, 1005, 995)], [run(n) for n in (1100, 1106, 1094)]
+        for runs, verdict, status in (1, "no change seen", 0), (3, "more", 1):
+            sides = [x for option, side in (("--old", old), ("--new", new))
+                     for n in side[:runs] for x in (option, n)]
+            result = monarc_json("diff", self.old.program, *sides)
+            cpu, = (t for t in result["totals"] if t["name"] == "cpu_time")
+            self.assertEqual((cpu["verdict"], cpu["is_found"]), (verdict, bool(status)))
+            self.assertEqual(result["summary"]["noise_is_assumed"], runs == 1)
+            done = self.check(*(x for n in old[:runs] for x in ("--baseline", n)),
+                              self.old.program, *new[:runs], "--max-cpu-growth", "5%")
+            self.assertEqual(done.returncode, status, done.stdout)
+        text = monarc("diff", self.old.program, *sides).stdout.decode()
+        self.assertRegex(text, r"slower by 10\.0 % \+- [1-3]\.\d\n")
+
+    def test_verdict_and_status_agree(self):
+        """In each form, whether rules hold, do not, or have nothing to judge."""
+        bare = self.old.profile({"parse": 500, "sort_items": 500})
+        slow = self.old.profile({"parse": 1500, "sort_items": 500})
+        for new, rule, status, word in ((bare, "max-cpu-growth", 0, "passed"),
+                                        (slow, "max-cpu-growth", 1, "failed"),
+                                        (bare, "max-elapsed-growth", 2, "not judged")):
+            xml, markdown = self.folder / "v.xml", self.folder / "v.md"
+            done = self.check("--baseline", bare, self.old.program, new, f"--{rule}", "5%",
+                              "--format", "json=-", "--format", f"junit={xml}", "--format",
+                              f"markdown={markdown}")
+            verdict = json.loads(done.stdout)
+            check_schema(self, "check", verdict)
+            self.assertEqual((done.returncode, verdict["verdict"]), (status, word))
+            self.assertIn(f"## monarc check: {word}\n", markdown.read_text())
+            suite = ElementTree.parse(xml).getroot().find("testsuite")
+            self.assertEqual((suite.get("failures"), suite.get("errors")),
+                             (str(int(status == 1)), str(int(status == 2))))
+            self.assertEqual(len(suite.findall("testcase/error")), int(status == 2))
+
     def test_calls_of_several_runs(self):
         def run(n):
             return self.old.profile({"parse": 500, "sort_items": 500},
