@@ -340,6 +340,26 @@ static bool monitor_attach(struct monitor *m, struct err *e)
     "CPU time of threads and processes too short to be sampled, or that ended unseen; a higher " \
     "--rate sees more of it"
 
+#define SWITCHING                                                                                 \
+    "CPU time of threads while they left a CPU and came back, where the clock of samples stands " \
+    "still: %" PRIu64 " times"
+
+/* Names CPU time that no sample is of: what each of the threads had around its start and its end,
+ * and what each switch took, are both bounded; whichever explains more is said. */
+static const char *monitor_unplaced(struct run *out)
+{
+    enum { A_THREAD_NS = 100 * 1000, A_SWITCH_NS = 5 * 1000, TEXT = 160 };
+    struct rusage children;
+    char text[TEXT];
+    getrusage(RUSAGE_CHILDREN, &children);
+    uint64_t switches = (uint64_t)children.ru_nvcsw + (uint64_t)children.ru_nivcsw;
+    if (out->method == RUN_METHOD_PTRACE ||
+        switches * A_SWITCH_NS < (out->threads.len + 1) * A_THREAD_NS)
+        return UNPLACED;
+    snprintf(text, sizeof text, SWITCHING, switches);
+    return arena_copy(&out->arena, text, strlen(text));
+}
+
 /* What samples say of the first event, without waiting. */
 static uint64_t monitor_sampled_ns(const struct run *r)
 {
@@ -384,8 +404,8 @@ static void monitor_account(struct run *out)
     uint64_t all = run_used_ns(out);
     if (!period || all <= seen || all - seen < all / 200 + 3 * period)
         return;
-    vec_push(&out->losses, (struct run_loss){RUN_LOST_UNPLACED, 0, all - seen,
-                                             arena_copy(&out->arena, UNPLACED, strlen(UNPLACED))});
+    vec_push(&out->losses,
+             (struct run_loss){RUN_LOST_UNPLACED, 0, all - seen, monitor_unplaced(out)});
 }
 
 /* What /proc/cpuinfo calls the first CPU: times of different ones are not to be compared. */

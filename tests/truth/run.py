@@ -39,9 +39,10 @@ def ask(workshop, case, build, recorder):
             raise AssertionError("exit status %d, expected %d: %s" % (r.returncode, case.status,
                                                                       r.stderr.strip()))
         report = truth.Report(recording, [truth.MONARC])
+        is_cut = case.is_cut if isinstance(case.is_cut, bool) else recorder.name in case.is_cut
         return truth.notes(report, case.note) + truth.compare(
             truth.Truth(said), report, case.asks, truth.renamed(case.rename, copy),
-            recorder.method, case.is_cut)
+            recorder.method, is_cut)
     finally:
         shutil.rmtree(copy, True)
 

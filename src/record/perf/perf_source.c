@@ -74,6 +74,17 @@ static uint64_t perf_user_ns(void)
     return clock_of_usage(usage.ru_utime);
 }
 
+/* The events' own clock goes on while the machine's host has taken the CPU away; the accounts of
+ * those that were waited for do not. */
+static double perf_used_ns(const struct perf_source *s)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    double accounts = (double)(clock_of_usage(usage.ru_utime) + clock_of_usage(usage.ru_stime));
+    double counted = (double)s->result->cpu_ns;
+    return collector_running(s->collector) ? counted : fmin(counted, accounts);
+}
+
 /* How much CPU time of user code there was: what samples and the kernel's accounts say of it, each
  * by how sure it is. Accounts are made at ticks, with which short processes may keep step: so they
  * are taken to be as unsure as those of halves. Draws are spread evenly, not by chance alone. */
@@ -99,8 +110,8 @@ static uint64_t perf_scale_young(struct perf_source *s, uint64_t lost_samples)
     bool is_known = !s->options.is_attached && !s->options.no_follow;
     if (!s->choices.at[0].is_clock)
         return 0;
-    if (s->result->user_only && is_known)
-        all = perf_user_code_ns(s, young + old + lost);
+    if (is_known)
+        all = s->result->user_only ? perf_user_code_ns(s, young + old + lost) : perf_used_ns(s);
     double left = fmax(all - old, 0);
     if (is_known && young >= MOST_CHANCE * period * sqrt((double)s->periods.at[0].aged + 1)) {
         double factor = left / (young + lost);
