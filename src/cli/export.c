@@ -82,6 +82,7 @@ static void export_use_stacks(struct making *m, const struct request *r, struct 
     struct call_frames_input frames = {.run = &s->recorded.run,
                                        .functions = &s->functions,
                                        .function = s->recorded.space.function,
+                                       .is_piece = s->recorded.space.is_piece,
                                        .files = r->no_inlines ? NULL : session_objects(s)};
     named_frames_make(&m->frames, &frames, &s->arena);
     names_init(&m->names, &m->frames.functions, r->view.session.no_demangle ? NULL : "auto",

@@ -14,6 +14,8 @@ enum {
     OPTION_BY_THREAD,
     OPTION_BY_PROCESS,
     OPTION_PROCESSES,
+    OPTION_INLINES,
+    OPTION_NO_INLINES,
     OPTION_BASE,
     OPTIONS_LEN
 };
@@ -26,6 +28,8 @@ static const struct option_row OPTIONS[] = {
      "threads, and below each what it ran (of a recording; --limit: how many)"},
     {0, "by-process", NULL, "one row a process: how it ended, and what it used (of a recording)"},
     {0, "processes", NULL, "the same"},
+    {0, "inlines", NULL, "inlined functions have rows of their own (default for recordings)"},
+    {0, "no-inlines", NULL, "inlined code is part of the function that it is in"},
     BASE_OPTION,
 };
 OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
@@ -35,14 +39,19 @@ enum rows { ROWS_FUNCTIONS, ROWS_OBJECTS, ROWS_THREADS, ROWS_PROCESSES };
 struct request {
     struct view_options view;
     enum rows rows;
+    bool wants_inlines;
     struct base_names base;
 };
 
-static bool take(void *request, int row, const char *value, struct err *e)
+static bool flat_take(void *request, int row, const char *value, struct err *e)
 {
     struct request *r = request;
     switch (row) {
-    case OPTION_MODEL: return r->view.rules.shows_model = true;
+    case OPTION_MODEL: /* which knows no inlined functions */
+        r->view.session.has_hosts = true;
+        return r->view.rules.shows_model = true;
+    case OPTION_INLINES: return r->wants_inlines = true;
+    case OPTION_NO_INLINES: return r->view.session.has_hosts = true;
     case OPTION_BASE: vec_push(&r->base.names, (char *)value); return true;
     case OPTION_BY_OBJECT: r->rows = ROWS_OBJECTS; return true;
     case OPTION_BY_THREAD: r->rows = ROWS_THREADS; return true;
@@ -52,7 +61,7 @@ static bool take(void *request, int row, const char *value, struct err *e)
     }
 }
 
-static bool print(struct session *s, const struct request *r, struct out *out, struct err *e)
+static bool flat_print(struct session *s, const struct request *r, struct out *out, struct err *e)
 {
     const struct view_options *o = &r->view;
     struct flat table;
@@ -67,7 +76,8 @@ static bool print(struct session *s, const struct request *r, struct out *out, s
     return ok;
 }
 
-static bool print_shares(struct session *s, const struct request *r, struct out *out, struct err *e)
+static bool flat_print_shares(struct session *s, const struct request *r, struct out *out,
+                              struct err *e)
 {
     const struct view_options *o = &r->view;
     struct shares table;
@@ -90,19 +100,28 @@ static bool print_shares(struct session *s, const struct request *r, struct out 
     return true;
 }
 
-static bool report(struct session *s, void *request, struct out *out, struct err *e)
+static bool flat_report(struct session *s, void *request, struct out *out, struct err *e)
 {
     const struct request *r = request;
+    if (r->wants_inlines && !s->folder)
+        return err_set(
+            e,
+            "%s: --inlines is for recordings; the bins of a plain profile are shared out "
+            "among inlined functions by 'monarc lines'",
+            s->program);
+    if (r->wants_inlines && r->view.session.has_hosts)
+        return err_set(e, "option '--inlines' does not go with --no-inlines and --model");
     if (r->rows != ROWS_FUNCTIONS)
-        return print_shares(s, r, out, e);
-    return print(s, r, out, e);
+        return flat_print_shares(s, r, out, e);
+    return flat_print(s, r, out, e);
 }
 
-static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
+static int flat_run(const struct command *self, int argc, char **argv, struct out *out,
+                    struct err *e)
 {
-    struct request r = {.view.session.others = OTHERS_SELF};
-    int status =
-        view_run(self, argc, argv, &(struct view_job){&r, &r.view, take, report, false}, out, e);
+    struct request r = {.view.session = {.others = OTHERS_SELF, .names_inlined = true}};
+    int status = view_run(self, argc, argv,
+                          &(struct view_job){&r, &r.view, flat_take, flat_report, false}, out, e);
     vec_free(&r.base.names);
     return status;
 }
@@ -173,8 +192,14 @@ const struct command command_flat = {
         "The rows in brackets at the end make the sum complete: functions left out by filters and "
         "limits,\n"
         "and [unattributed], samples that no function of PROGRAM accounts for. Functions of the\n"
-        "profiler, such as mcount, are marked as profiling overhead. Clones that compilers make\n"
-        "of functions (.isra.0, .part.1, .cold) have rows of their own.\n"
+        "profiler, such as mcount, are marked as profiling overhead. Pieces that compilers move\n"
+        "or split out of functions (.cold, .part.0) belong to them; --pieces gives them rows of\n"
+        "their own, as clones (.isra.0, .constprop.0) have.\n"
+        "\n"
+        "Of a recording, inlined functions have rows of their own, marked (inlined), as they have\n"
+        "in graphs, lines, pages and exports; --no-inlines makes them part of the functions that\n"
+        "they are in. The head says which rule it is. Bins of a PROFILE are shared out among\n"
+        "functions that have symbols, whatever was inlined into them.\n"
         "\n"
         "REGEX is a POSIX extended regular expression; it is searched for in the demangled name\n"
         "and in the linkage name.\n"
@@ -189,5 +214,5 @@ const struct command command_flat = {
     .options = OPTIONS,
     .rare_options = PROFILE_OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,
-    .run = run,
+    .run = flat_run,
 };

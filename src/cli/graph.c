@@ -34,7 +34,7 @@ static const struct option_row OPTIONS[] = {
     {0, "tree", NULL, "show all stacks of a recording as one tree, outermost frames first"},
     {0, "entries", NULL, "show an entry for each function, of a recording without calls, too"},
     {'d', "depth", "N", "levels of these trees (default: all; 4 with --model)"},
-    {0, "no-inlines", NULL, "leave functions out of trees where they were inlined"},
+    {0, "no-inlines", NULL, "inlined code is part of the function that it is in"},
     {0, "static", NULL, "add calls that stand in the code and were never recorded"},
     {0, "model", NULL, "times along calls, and paths, by gprof's model, not by recorded stacks"},
     {0, "dot", NULL, "write the graph in the language of Graphviz"},
@@ -56,7 +56,7 @@ struct request {
     enum call_direction direction;
     const char *tree_of; /* NULL: of all stacks */
     uint64_t depth;      /* 0: not said */
-    bool is_model, no_inlines;
+    bool is_model;
     const char *picture; /* dot, svg, png, pdf; NULL: none */
     const char *output;  /* NULL: standard output */
     struct base_names base;
@@ -87,7 +87,7 @@ static bool graph_take(void *request, int row, const char *value, struct err *e)
     case OPTION_TREE: return graph_take_tree(r, CALLS_FROM_ROOT, NULL);
     case OPTION_ENTRIES: return r->is_entries = true;
     case OPTION_DEPTH: return option_number("--depth", value, MOST_DEPTH, &r->depth, e);
-    case OPTION_NO_INLINES: return r->no_inlines = true;
+    case OPTION_NO_INLINES: return r->view.session.has_hosts = true;
     case OPTION_STATIC: return r->view.session.adds_static = true;
     case OPTION_DOT: return graph_take_picture(r, REPORT_DOT);
     case OPTION_SVG: return graph_take_picture(r, REPORT_SVG);
@@ -95,7 +95,10 @@ static bool graph_take(void *request, int row, const char *value, struct err *e)
     case OPTION_PDF: return graph_take_picture(r, "pdf");
     case OPTION_OUTPUT: r->output = value; return true;
     case OPTION_BASE: vec_push(&r->base.names, (char *)value); return true;
-    case OPTION_MODEL: r->view.session.measures_graph = false; return r->is_model = true;
+    case OPTION_MODEL: /* which knows no inlined functions */
+        r->view.session.measures_graph = false;
+        r->view.session.has_hosts = true;
+        return r->is_model = true;
     default: return view_option(&r->view, row, value, e);
     }
 }
@@ -214,7 +217,7 @@ static bool graph_report_stacks(struct session *s, const struct request *r, stru
                                         .depth = r->depth,
                                         .limit = o->rules.limit,
                                         .min_percent = o->rules.min_percent,
-                                        .has_inlines = !r->no_inlines,
+                                        .has_inlines = !o->session.has_hosts,
                                         .demangle = o->session.no_demangle ? NULL : "auto"};
     struct call_trees trees;
     bool ok = call_trees_make(&trees, s, &wanted, e);
@@ -255,9 +258,10 @@ static bool graph_report(struct session *s, void *request, struct out *out, stru
 static int graph_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {
-    struct request r = {.direction = CALLS_FROM_ROOT,
-                        .view = {.session = {.measures_graph = true, .others = OTHERS_TOTAL},
-                                 .rules.min_percent = -1}};
+    struct request r = {
+        .direction = CALLS_FROM_ROOT,
+        .view = {.session = {.measures_graph = true, .others = OTHERS_TOTAL, .names_inlined = true},
+                 .rules.min_percent = -1}};
     int status = view_run(
         self, argc, argv,
         &(struct view_job){&r, &r.view, graph_take, graph_report, false, &r.output}, out, e);

@@ -18,6 +18,7 @@ enum {
     OPTION_ASM,
     OPTION_INLINES,
     OPTION_BLAME,
+    OPTION_NO_INLINES,
     OPTION_OWN /* what follows is another command's */
 };
 
@@ -48,6 +49,7 @@ static const struct option_row OPTIONS[] = {
     {0, "asm", "[att|intel]", "with the machine code of lines that have time"},
     {0, "inlines", NULL, "with the places that the code of lines was inlined into"},
     {0, "blame", NULL, "with the author and the age of each line of covered sources, by git"},
+    {0, "no-inlines", NULL, "inlined code is part of the function that it is in"},
     PROFILE_OPTION_ROWS,
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},
     {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},
@@ -91,6 +93,7 @@ static bool html_take(void *request, int row, const char *value, struct err *e)
     case OPTION_BASE: vec_push(&o->base, (char *)value); return true;
     case OPTION_ASM: return html_take_asm(o, value, e);
     case OPTION_INLINES: return o->has_inlines = true;
+    case OPTION_NO_INLINES: return o->view.session.has_hosts = true;
     case OPTION_BLAME: return o->has_blame = true;
     case OPTION_FOLDER: return r->is_folder = true;
     case OPTION_NO_DEMANGLE:

@@ -129,6 +129,7 @@ static bool html_open_profile(struct html_data *d, struct html_options *o, struc
     struct session_options *q = &o->view.session;
     q->measures_graph = true;
     q->places_samples = true;
+    q->names_inlined = true;
     if (!session_operands(q, o->profile.at, o->profile.len, e) || !session_open(s, q, e))
         return false;
     html_judge(d, o);
@@ -144,6 +145,7 @@ static bool html_open_profile(struct html_data *d, struct html_options *o, struc
     };
     if (s->folder) {
         d->profile.space = &s->recorded.space;
+        d->profile.named = s->recorded.named.functions.len ? &s->recorded.named : NULL;
         d->profile.choice = &s->recorded.choice;
         d->profile.weights = s->recorded.weights.node;
         d->profile.measured_at = (int64_t)(s->recorded.run.start_real_ns / 1000000000);
@@ -261,6 +263,7 @@ static bool html_open_base(struct html_data *d, struct html_options *o, struct e
                                                .debug_dir = o->view.session.debug_dir,
                                                .symbols = o->view.session.symbols,
                                                .is_forced = o->view.session.is_forced,
+                                               .has_hosts = o->view.session.has_hosts,
                                                .no_demangle = o->view.session.no_demangle};
     q->cover = o->cover;
     q->cover.session.patch = NULL;

@@ -147,7 +147,8 @@ static bool report(struct session *s, void *request, struct out *out, struct err
 
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
-    struct request r = {.view.session = {.takes_counters = true, .wants_files = true}};
+    struct request r = {
+        .view.session = {.takes_counters = true, .wants_files = true, .keeps_pieces = true}};
     return view_run(self, argc, argv,
                     &(struct view_job){&r, &r.view, take, report, false, &r.output}, out, e);
 }

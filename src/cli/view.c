@@ -65,6 +65,7 @@ bool view_option(struct view_options *o, int row, const char *value, struct err 
     case VIEW_OPTION_NO_DEMANGLE: return o->session.no_demangle = true;
     case VIEW_OPTION_LINKAGE_NAMES: return o->print.is_wide = o->print.has_linkage_names = true;
     case VIEW_OPTION_FULL_NAMES: return o->print.is_wide = o->full_names = true;
+    case VIEW_OPTION_PIECES: return o->session.keeps_pieces = true;
     case VIEW_OPTION_WIDE: return o->print.is_wide = true;
     case VIEW_OPTION_DEBUG_DIR: o->session.debug_dir = value; return true;
     case VIEW_OPTION_SYMBOLS: o->session.symbols = value; return true;

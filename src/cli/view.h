@@ -22,6 +22,7 @@ enum {
     VIEW_OPTION_NO_DEMANGLE,
     VIEW_OPTION_LINKAGE_NAMES,
     VIEW_OPTION_FULL_NAMES,
+    VIEW_OPTION_PIECES,
     VIEW_OPTION_WIDE,
     VIEW_OPTION_DEBUG_DIR,
     VIEW_OPTION_SYMBOLS,
@@ -62,6 +63,7 @@ enum {
     {0, "no-demangle", NULL, "show linkage names as they are"},                                    \
     {0, "linkage-names", NULL, "show linkage names behind demangled ones"},                        \
     {0, "full-names", NULL, "show C++ names whole: parameters, default template arguments, ..."},   \
+    {0, "pieces", NULL, "show .cold and .part pieces as functions of their own"},                  \
     {'w', "wide", NULL, "show all columns and whole names (default: what fits the width)"},        \
     {0, "debug-dir", "DIR", "look for separate debug files there, too"},                           \
     {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},         \

@@ -15,6 +15,7 @@ struct excerpt_function {
     uint64_t start, last; /* disjoint, ascending */
     const char *name;     /* NULL: none, of a range of the unwind tables */
     uint32_t symbol;      /* in the object's table: the order among them is kept */
+    uint32_t unit;        /* of a local symbol, as object_symbol.unit */
     bool is_static, is_compressed;
     bool has_namesake;    /* the file has another function of that name */
     bool is_unwind_range; /* one of object_unwind_ranges() */

@@ -21,7 +21,8 @@ enum excerpt_function_bit {
     EXCERPT_COMPRESSED = 2,
     EXCERPT_NAMESAKE = 4,
     EXCERPT_UNWIND_RANGE = 8,
-    EXCERPT_FUNCTION_BITS = 15
+    EXCERPT_UNIT = 16, /* its number stands behind */
+    EXCERPT_FUNCTION_BITS = 31
 };
 
 /* Bits of a place's first number, below its length. */

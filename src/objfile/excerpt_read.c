@@ -17,7 +17,7 @@
 struct excerpt_read_function {
     uint64_t start, last;
     const char *name;
-    uint32_t symbol;
+    uint32_t symbol, unit;
     bool is_static, is_compressed, has_namesake, is_range;
 };
 
@@ -130,15 +130,16 @@ static void excerpt_read_functions(struct excerpt_reader *from)
         uint64_t gap = excerpt_take(from), size = excerpt_take(from), start = end + gap;
         const char *name = excerpt_take_text(from);
         symbol += (uint32_t)excerpt_take_signed(from);
-        uint64_t bits = excerpt_take(from);
+        uint64_t bits = excerpt_take(from), unit = bits & EXCERPT_UNIT ? excerpt_take(from) : 0;
         from->in.failed |= !name != ((bits & EXCERPT_UNWIND_RANGE) != 0) ||
-                           bits > EXCERPT_FUNCTION_BITS || start < end || start + size < start ||
-                           start + size == UINT64_MAX;
+                           bits > EXCERPT_FUNCTION_BITS || unit > UINT32_MAX || start < end ||
+                           start + size < start || start + size == UINT64_MAX;
         vec_push(&from->functions,
                  ((struct excerpt_read_function){.start = start,
                                                  .last = start + size,
                                                  .name = name,
                                                  .symbol = symbol,
+                                                 .unit = (uint32_t)unit,
                                                  .is_static = bits & EXCERPT_STATIC,
                                                  .is_compressed = (bits & EXCERPT_COMPRESSED) != 0,
                                                  .has_namesake = (bits & EXCERPT_NAMESAKE) != 0,
@@ -261,6 +262,7 @@ static void excerpt_put_functions(struct excerpt_reader *from)
                                    .type = SYMBOL_FUNC,
                                    .binding = f->is_static ? BIND_LOCAL : BIND_GLOBAL,
                                    .is_compressed = f->is_compressed,
+                                   .unit = f->unit,
                                    .has_namesake = f->has_namesake};
     }
     x->functions_len = len;

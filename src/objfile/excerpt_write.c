@@ -194,7 +194,10 @@ static void excerpt_put_functions(struct excerpt_making *m, const struct excerpt
         excerpt_put(m->w, (f->is_static ? EXCERPT_STATIC : 0) |
                               (f->is_compressed ? EXCERPT_COMPRESSED : 0) |
                               (f->has_namesake ? EXCERPT_NAMESAKE : 0) |
-                              (f->is_unwind_range ? EXCERPT_UNWIND_RANGE : 0));
+                              (f->is_unwind_range ? EXCERPT_UNWIND_RANGE : 0) |
+                              (f->unit ? EXCERPT_UNIT : 0));
+        if (f->unit)
+            excerpt_put(m->w, f->unit);
         end = f->last + 1;
         symbol = f->symbol;
     }
@@ -322,6 +325,7 @@ void excerpt_rewrite(struct writer *w, struct object *o)
                                                  .last = s->address + s->size - 1,
                                                  .name = s->name,
                                                  .symbol = i,
+                                                 .unit = s->unit,
                                                  .is_static = s->binding == BIND_LOCAL,
                                                  .is_compressed = s->is_compressed,
                                                  .has_namesake = s->has_namesake};

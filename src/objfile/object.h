@@ -45,8 +45,10 @@ struct object_symbol {
     bool is_hidden : 1;     /* not visible outside its object */
     bool is_compressed : 1; /* of a routine: Thumb, MIPS16 or microMIPS code */
     bool has_namesake : 1;  /* of an excerpt: the file has another function of that name */
-    uint8_t local_entry;    /* callers that share its TOC (ppc64 ELFv2) or GP (Alpha) enter so many
-                               bytes later */
+    uint32_t unit;       /* of a local symbol: which of the table's source files it is of; 0: none
+                          * is named before it */
+    uint8_t local_entry; /* callers that share its TOC (ppc64 ELFv2) or GP (Alpha) enter so many
+                            bytes later */
 };
 
 struct object_section {

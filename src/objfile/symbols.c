@@ -225,9 +225,14 @@ static void symbols_append(struct object *o, struct table *t, struct arena *scra
     symbols_map_sections(t, scratch);
     symbols_find_descriptors(t);
     size_t len = symbols_entries_in(t);
-    for (size_t i = 1; i < len; i++)
+    uint32_t unit = 0;
+    GElf_Sym sym;
+    for (size_t i = 1; i < len; i++) {
         if (symbols_convert(t, i, &o->symbols[o->symbols_len]))
-            o->symbols_len++;
+            o->symbols[o->symbols_len++].unit = unit;
+        else if (gelf_getsym(t->entries, (int)i, &sym) && GELF_ST_TYPE(sym.st_info) == STT_FILE)
+            unit++;
+    }
 }
 
 static void symbols_read_tables(struct object *o, struct table *tables, size_t len,

@@ -24,6 +24,7 @@ struct page_profile {
     const struct diagnosis *diagnosis; /* NULL: none was made */
     const struct source_lines *lines;  /* NULL: the program has no line numbers */
     const struct space *space;         /* of a recording; else NULL */
+    const struct named_frames *named;  /* likewise, if inlined functions are named */
     const struct run_choice *choice;   /* likewise */
     const double *weights;             /* likewise, samples per node of the run */
     const struct annotated *code;      /* machine code of its lines; NULL: not wanted */

@@ -22,7 +22,10 @@ static void take_measured(struct page_rows *r)
             continue;
         r->of[f->function] = (uint32_t)r->all.len;
         vec_push(&r->all,
-                 (struct page_row){f->is_profiler ? ROW_PROFILER : ROW_FUNCTION, f->function, f});
+                 (struct page_row){f->is_profiler                             ? ROW_PROFILER
+                                   : p->functions->at[f->function].is_inlined ? ROW_INLINED
+                                                                              : ROW_FUNCTION,
+                                   f->function, f});
     }
     r->measured = (uint32_t)r->all.len;
 }
@@ -55,8 +58,12 @@ static void make_frames(struct page_rows *r)
     struct call_frames_input in = {.run = p->space->run,
                                    .functions = p->functions,
                                    .function = p->space->function,
-                                   .files = p->objects};
-    named_frames_make(&r->frames, &in, &r->arena);
+                                   .is_piece = p->space->is_piece,
+                                   .files = NULL};
+    if (p->named)
+        r->frames = *p->named;
+    else
+        named_frames_make(&r->frames, &in, &r->arena);
     r->merged = ARENA_NEW(&r->arena, uint32_t, p->space->run->nodes.len);
     call_tree_init_merged(&r->tree, p->space->run, p->weights, &r->frames.frames, r->merged);
 }

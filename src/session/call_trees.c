@@ -83,9 +83,15 @@ bool call_trees_make(struct call_trees *c, struct session *s, const struct call_
     struct call_frames_input frames = {.run = &from->run,
                                        .functions = &s->functions,
                                        .function = from->space.function,
+                                       .is_piece = from->space.is_piece,
                                        .files = q->has_inlines ? session_objects(s) : NULL};
     *c = (struct call_trees){.session = s, .request = q};
-    named_frames_make(&c->frames, &frames, &s->arena);
+    if (q->has_inlines && from->named.functions.len)
+        c->frames = from->named;
+    else
+        named_frames_make(&c->frames, &frames, &s->arena);
+    s->summary.inlined = c->frames.functions.len - c->frames.first_inlined;
+    s->summary.has_hosts = !q->has_inlines;
     names_init(&c->names, &c->frames.functions, q->demangle, &s->arena);
     if (q->function)
         find_wanted(c);

@@ -115,6 +115,7 @@ static void analyse(struct diagnosed *d)
     if (!profile_merge(&d->sum, p->measured, NULL))
         sum = p->measured;
     attribute_native(&d->time, sum, &d->functions.index, &d->arena);
+    functions_join_times(&d->functions, d->time.self);
     graph_build(&d->graph, &d->functions, sum, &d->time, (struct graph_rules){0}, &d->arena);
     d->summary =
         (struct summary){.program = p->program, .profiles = &p->profile, .profiles_len = 1};

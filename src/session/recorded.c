@@ -298,6 +298,42 @@ static bool recorded_choose(struct recorded *r, const struct recorded_filter *f,
            recorded_choose_time(r, f, e);
 }
 
+/* The frames of nodes where inlined functions are named, or NULL. */
+static const struct call_frames *recorded_frames(const struct recorded *r)
+{
+    return r->named.functions.len ? &r->named.frames : NULL;
+}
+
+/* Adds the inlined functions of all nodes to the table. */
+static void recorded_name_inlined(struct recorded *r, struct functions *f)
+{
+    struct object **files = ARENA_NEW(&r->arena, struct object *, r->space.len);
+    struct functions *found = ARENA_NEW(&r->arena, struct functions, 1);
+    for (uint32_t i = 0; i < r->space.len; i++)
+        files[i] = r->space.objects[i].file;
+    *found = *f;
+    named_frames_make(&r->named,
+                      &(struct call_frames_input){.run = &r->run,
+                                                  .functions = found,
+                                                  .function = r->space.function,
+                                                  .files = files,
+                                                  .is_piece = r->space.is_piece},
+                      &r->arena);
+    *f = r->named.functions;
+}
+
+/* Code by the functions that have symbols, whatever was inlined into them. */
+static void recorded_weigh_hosts(struct recorded *r, const struct functions *f)
+{
+    r->host_self = r->stacks.self;
+    if (!r->named.functions.len)
+        return;
+    r->host_self = ARENA_NEW(&r->arena, double, f->len);
+    for (uint32_t node = 1; node < r->run.nodes.len; node++)
+        if (!space_is_cut(&r->space, node))
+            r->host_self[space_function_of(&r->space, node)] += r->weights.node[node];
+}
+
 /* Functions and their callees in another event, by its stacks. */
 static void recorded_weigh_other(struct recorded *r, const struct functions *f,
                                  const struct run_weights *weights, bool has_totals,
@@ -305,10 +341,10 @@ static void recorded_weigh_other(struct recorded *r, const struct functions *f,
 {
     struct stacks stacks;
     other->samples = weights->total;
-    if (has_totals) {
-        stacks_measure(&stacks, &r->space, f, weights->node, &r->arena);
+    if (has_totals || r->named.functions.len) {
+        stacks_measure(&stacks, &r->space, f, recorded_frames(r), weights->node, &r->arena);
         other->self = stacks.self;
-        other->totals = stacks.inclusive;
+        other->totals = has_totals ? stacks.inclusive : NULL;
         return;
     }
     other->self = ARENA_NEW(&r->arena, double, f->len);
@@ -394,13 +430,19 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
             return false;
     }
     recorded_find_machine(r);
+    r->space.keeps_pieces = o->keeps_pieces;
     space_functions(&r->space, f, &r->arena);
     run_weigh(&r->weights, &r->run, &r->choice, &r->arena);
     if (r->run.method != RUN_METHOD_PROCESS)
         summary_set_profiler_aside(&r->weights, &r->space, f);
-    stacks_measure(&r->stacks, &r->space, f, r->weights.node, &r->arena);
-    stacks_measure_errors(&r->stacks, &r->space, f, &r->choice, r->weights.node, &r->arena);
-    stacks_measure_between(&r->stacks, &r->space, f, &r->choice, r->weights.node, &r->arena);
+    if (o->names_inlined)
+        recorded_name_inlined(r, f);
+    stacks_measure(&r->stacks, &r->space, f, recorded_frames(r), r->weights.node, &r->arena);
+    stacks_measure_errors(&r->stacks, &r->space, f, recorded_frames(r), &r->choice, r->weights.node,
+                          &r->arena);
+    stacks_measure_between(&r->stacks, &r->space, f, recorded_frames(r), &r->choice,
+                           r->weights.node, &r->arena);
+    recorded_weigh_hosts(r, f);
     run_summarize(&r->summary, &r->run, &r->choice, &r->weights,
                   recorded_chosen_text(r, &o->filter), &r->arena);
     recorded_weigh_others(r, f, o);

@@ -3,6 +3,7 @@
 #define MONARC_SESSION_RECORDED_H
 
 #include "profile/analysis/other_measure.h"
+#include "profile/analysis/recording/call_frames.h"
 #include "profile/analysis/recording/run_summary.h"
 #include "profile/analysis/stacks.h"
 #include "session/profiles.h"
@@ -30,7 +31,9 @@ struct recorded {
     struct profile profile; /* calls and blocks, at their places; samples if asked for */
     struct run_choice choice;
     struct run_weights weights;
+    struct named_frames named; /* where inlined functions are named: all functions, those too */
     struct stacks stacks;
+    double *host_self; /* per function: as stacks.self, but of all code in it, inlined or not */
     struct run_summary summary;
     struct other_measures others; /* all other events, unless one was asked for */
     VEC(const char *) notes;      /* what the recording lacks, as sentences */
@@ -51,6 +54,8 @@ struct recorded_options {
     bool wants_files;    /* reports that need the whole tables of symbols */
     bool wants_code;     /* reports that show machine code */
     bool places_samples; /* into the profile, for reports that go by address */
+    bool keeps_pieces;   /* .cold and .part as functions of their own */
+    bool names_inlined;  /* inlined functions have times of their own */
     bool totals_others;  /* the other events with callees, too */
     struct recorded_filter filter;
 };

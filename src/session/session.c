@@ -154,6 +154,8 @@ static bool session_open_program(struct session *s, struct session_options *o, s
     if (!s->object)
         return false;
     functions_native(&s->functions, s->object, &s->arena);
+    if (o->keeps_pieces)
+        functions_keep_pieces(&s->functions);
     if (!s->functions.len && !object_facts(s->object)->has_sections)
         return err_set(e,
                        "%s: has no section headers, so that no symbols can be found; use the file "
@@ -173,7 +175,7 @@ static void session_attribute_run(struct session *s)
     const struct recorded *r = &s->recorded;
     const struct run_event *event = r->summary.event;
     struct attribution *t = &s->time;
-    *t = (struct attribution){.self = r->stacks.self,
+    *t = (struct attribution){.self = r->host_self,
                               .total = r->weights.total,
                               .unattributed = r->stacks.unplaced,
                               .has_histogram = event && (r->run.rate || r->weights.taken)};
@@ -193,6 +195,8 @@ static bool session_open_recording(struct session *s, struct session_options *o,
                                        .wants_files = o->wants_files,
                                        .wants_code = o->wants_code,
                                        .places_samples = o->places_samples,
+                                       .keeps_pieces = o->keeps_pieces,
+                                       .names_inlined = o->names_inlined && !o->has_hosts,
                                        .totals_others = o->others == OTHERS_TOTAL,
                                        .filter = o->recorded};
     struct recorded *r = &s->recorded;
@@ -208,6 +212,8 @@ static bool session_open_recording(struct session *s, struct session_options *o,
     s->summary.effective = r->weights.effective;
     s->summary.measured = &r->stacks;
     s->summary.others = r->others;
+    s->summary.inlined = r->named.functions.len - r->named.first_inlined;
+    s->summary.has_hosts = o->has_hosts;
     s->summary.stacks = r->stacks.has_callers ? &r->stacks : NULL;
     if (*o->newest)
         vec_push(&r->notes, o->newest);
@@ -234,6 +240,7 @@ static bool session_split_dimensions(struct session *s, const struct session_opt
         rest = (struct profile){0};
         profile_split_dimension(&other, &rest);
         attribute_native(&t, &other, &s->functions.index, &s->arena);
+        functions_join_times(&s->functions, t.self);
         others->at[others->len++] =
             (struct other_measure){.name = t.dimension, .self = t.self, .samples = t.total};
         profile_deinit(&other);
@@ -274,6 +281,7 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
     if (!session_open_program(s, o, e) || !session_split_dimensions(s, o, e))
         return false;
     attribute_native(&s->time, &s->profile, &s->functions.index, &s->arena);
+    functions_join_times(&s->functions, s->time.self);
     s->summary.notes = s->notes;
     if (*o->newest)
         s->notes[s->summary.notes_len++] = o->newest;
@@ -301,7 +309,9 @@ static void session_build_graph(struct session *s, const struct session_options 
                                 struct graph_rules rules)
 {
     if (o->measures_graph && s->summary.stacks) {
-        graph_build_measured(&s->graph, &s->functions, &s->profile, &s->time, s->summary.stacks,
+        struct attribution named = s->time;
+        named.self = s->summary.stacks->self;
+        graph_build_measured(&s->graph, &s->functions, &s->profile, &named, s->summary.stacks,
                              &s->arena);
         return;
     }

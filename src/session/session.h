@@ -30,6 +30,9 @@ struct session_options {
     bool adds_static;    /* calls that stand in the code join the graph */
     bool measures_graph; /* times of the graph come from stacks, if there are */
     enum session_others others;
+    bool keeps_pieces;   /* .cold and .part as functions of their own */
+    bool names_inlined;  /* of recordings: inlined functions have times of their own */
+    bool has_hosts;      /* asked for: they are part of the functions that they are in */
     bool places_samples; /* of recordings, into the profile: for reports that go by address */
 
     /* session_operands() fills these. */

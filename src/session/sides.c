@@ -26,6 +26,7 @@ static bool add_run(struct side *s, const struct session_options *base, char **n
     struct session_options o = *base;
     o.measures_graph = true;
     o.places_samples = by_lines;
+    o.names_inlined = !by_lines; /* lines have names of their own */
     bool is_fine = session_operands(&o, names, len, e) && session_open(&session, &o, e);
     if (is_fine && by_lines)
         is_fine = add_lines(s, &session, &o, e);

@@ -88,7 +88,7 @@ def flat(path, *options):
 
 
 def shares_of_monarc(path, column):
-    rows, total = flat(path)
+    rows, total = flat(path, "--no-inlines")
     shares = defaultdict(float)
     for row in rows:
         shares[row["name"].replace(" ", "")] += 100 * float(row[column]) / total

@@ -40,7 +40,7 @@ static void check_report(const struct run *r)
     if (space_lay_out(&space, r, &a, NULL)) {
         double self = 0;
         space_functions(&space, &functions, &a);
-        stacks_measure(&stacks, &space, &functions, weights.node, &a);
+        stacks_measure(&stacks, &space, &functions, NULL, weights.node, &a);
         for (uint32_t i = 0; i < functions.len; i++)
             self += stacks.self[i];
         expect(fabs(self + stacks.unplaced - weights.total) <= weights.total * 1e-6,

@@ -59,7 +59,7 @@ static void check_stacks(const struct recording *r)
     if (run_from_recording(&run, r, none, NULL) && space_lay_out(&space, &run, &a, NULL)) {
         space_functions(&space, &functions, &a);
         run_weigh(&weights, &run, &(struct run_choice){0}, &a);
-        stacks_measure(&stacks, &space, &functions, weights.node, &a);
+        stacks_measure(&stacks, &space, &functions, NULL, weights.node, &a);
         space_add_calls(&space, &p);
         expect(p.arcs.len == r->arcs.len, "arcs are kept");
         for (uint32_t i = 0; i < functions.len; i++)

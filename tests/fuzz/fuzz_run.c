@@ -58,7 +58,7 @@ static void check_stacks(const struct run *r)
     if (space_lay_out(&space, r, &a, NULL)) {
         double self = 0;
         space_functions(&space, &functions, &a);
-        stacks_measure(&stacks, &space, &functions, weights.node, &a);
+        stacks_measure(&stacks, &space, &functions, NULL, weights.node, &a);
         for (uint32_t i = 0; i < functions.len; i++) {
             expect(stacks.inclusive[i] <= stacks.samples * 1.000001, "inclusive is at most all");
             self += stacks.self[i];

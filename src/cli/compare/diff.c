@@ -15,6 +15,7 @@ enum {
     OPTION_BY,
     OPTION_MARKDOWN,
     OPTION_LINES,
+    OPTION_NO_INLINES,
     OPTION_OWN
 };
 
@@ -44,6 +45,7 @@ static const struct option_row OPTIONS[] = {
     {0, "by", "time|share", "judge and show times, or shares of them (default: time)"},
     {0, "markdown", NULL, "print Markdown, for the comment on a pull request"},
     {0, "lines", NULL, "compare the lines of profiles instead of functions"},
+    {0, "no-inlines", NULL, "inlined code is part of the function that it is in"},
     {'s', "sort", "self|total|calls|name", "order of the rows, by how much changed"},
     {'n', "limit", "N", "show the first N rows"},
     {'a', "all", NULL, "show what did not change, too"},
@@ -93,6 +95,7 @@ static bool diff_take(void *request, int row, const char *value, struct err *e)
         return r->by_share || !strcmp(value, "time") ||
                err_set(e, "option '--by' takes time or share, not '%s'", value);
     case OPTION_MARKDOWN: r->view.print.format = REPORT_MARKDOWN; return true;
+    case OPTION_NO_INLINES: return r->view.session.has_hosts = true;
     case OPTION_LINES: return r->by_lines = true;
     default: break;
     }

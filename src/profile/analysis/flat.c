@@ -62,15 +62,19 @@ static void sort_rows(struct keyed *sorted, uint32_t len, const struct flat_sort
 static struct flat_row row_of(const struct graph *g, const struct summary *s, uint32_t i)
 {
     const struct graph_node *n = &g->nodes[i];
-    double model = n->self + n->children;
+    bool is_inlined = g->functions->at[i].is_inlined; /* no call was counted: no model */
+    double model = is_inlined ? -1 : n->self + n->children,
+           self = s->measured ? s->measured->self[i] : n->self;
     return (struct flat_row){.function = i,
                              .is_profiler = function_is_profiler(g->functions, i),
-                             .self = n->self,
-                             .total = s->stacks ? s->stacks->inclusive[i] : model,
+                             .self = self,
+                             .total = s->stacks    ? s->stacks->inclusive[i]
+                                      : is_inlined ? self
+                                                   : model,
                              .model = model,
                              .calls = n->calls + n->self_calls,
                              .recursive_calls = n->self_calls,
-                             .interval = summary_self_interval(s, i, n->self)};
+                             .interval = summary_self_interval(s, i, self)};
 }
 
 static bool is_in_others(const struct summary *s, uint32_t function)

@@ -6,11 +6,17 @@
  * size, where the next one or its section ends. A code section without any symbol, such as .plt, is
  * one function, `[.plt]`.
  *
+ * Compilers move what is seldom run out of a function (f.cold), and split functions to inline their
+ * heads (f.part.0). Such a piece has a range of its own, and says which function it is a piece of:
+ * the one of its name without the ending, of the same source file where several have that name, and
+ * none if that does not decide. Clones (.isra, .constprop) are functions: theirs is other code.
+ *
  * Code that no symbol covers is cut as the unwind tables have it: one function `[0x4a30] (cc1)` for
  * each of their ranges. Such a function says that it is made, as its name is no symbol's. */
 #include "profile/analysis/functions.h"
 
 #include "base/path.h"
+#include "base/intern.h"
 #include "base/search.h"
 #include "base/sort.h"
 
@@ -101,6 +107,7 @@ static void functions_append_native(struct functions *f, const struct object_sym
                                         .last = functions_end_of(s, o) - 1,
                                         .name = s->name,
                                         .symbol = symbol,
+                                        .unit = s->unit,
                                         .is_function = s->size != 0,
                                         .is_static = s->binding == BIND_LOCAL,
                                         .has_namesake = s->has_namesake};
@@ -228,6 +235,102 @@ static void functions_cut_overlaps(struct functions *f)
     f->len = kept;
 }
 
+/* --- pieces ---------------------------------------------------------------------------------- */
+
+/* The length of the name without its last ending, if that is one of a piece; 0: it is none. Clones
+ * of pieces (f.part.0.isra.0) are pieces. */
+static size_t functions_whole_name(const char *name)
+{
+    static const char *const ENDINGS[] = {".cold", ".part"};
+    static const char *const CLONES[] = {".isra", ".constprop", ".lto_priv"};
+    size_t len = strlen(name), best = 0;
+    for (size_t i = 0; i < 2; i++)
+        for (const char *at = name; (at = strstr(at, ENDINGS[i])); at++) {
+            const char *behind = at + strlen(ENDINGS[i]);
+            behind += *behind == '.' ? 1 + strspn(behind + 1, "0123456789") : 0;
+            for (size_t k = 0; k < 3; k++)
+                if (!strncmp(behind, CLONES[k], strlen(CLONES[k]))) {
+                    behind += strlen(CLONES[k]);
+                    behind += *behind == '.' ? 1 + strspn(behind + 1, "0123456789") : 0;
+                }
+            if (behind == name + len && at > name && (size_t)(at - name) > best)
+                best = (size_t)(at - name);
+        }
+    return best;
+}
+
+/* What is known of the functions of one name that a piece asks for. */
+struct whole_candidates {
+    uint32_t first, count, global;
+};
+
+struct piece_search {
+    struct functions *f;
+    struct intern names;                  /* that pieces ask for */
+    VEC(struct whole_candidates) by_name; /* as `names` */
+    uint32_t *next;                       /* per function: the next one of its name, plus one */
+};
+
+static uint32_t functions_whole_of(const struct piece_search *s, uint32_t piece)
+{
+    const struct function *at = s->f->at;
+    uint32_t name = intern_find(&s->names, at[piece].name, functions_whole_name(at[piece].name));
+    const struct whole_candidates *c = &s->by_name.at[name];
+    for (uint32_t i = c->first; i; i = s->next[i - 1])
+        if (at[i - 1].is_static && at[i - 1].unit == at[piece].unit && at[piece].unit)
+            return i;
+    return c->global ? c->global : c->count == 1 ? c->first : 0;
+}
+
+void functions_find_pieces(struct functions *f)
+{
+    struct arena scratch = {0};
+    struct piece_search s = {.f = f};
+    for (uint32_t i = 0; i < f->len; i++) {
+        size_t len = strchr(f->at[i].name, '.') ? functions_whole_name(f->at[i].name) : 0;
+        if (len && intern(&s.names, f->at[i].name, len) == s.by_name.len)
+            vec_push(&s.by_name, (struct whole_candidates){0});
+    }
+    s.next = ARENA_NEW(&scratch, uint32_t, s.by_name.len ? f->len : 0);
+    for (uint32_t i = f->len; s.by_name.len && i-- > 0;) {
+        uint32_t name = intern_find(&s.names, f->at[i].name, strlen(f->at[i].name));
+        if (name == INTERN_NONE)
+            continue;
+        struct whole_candidates *c = &s.by_name.at[name];
+        s.next[i] = c->first;
+        c->first = i + 1;
+        c->count++;
+        c->global = f->at[i].is_static ? c->global : i + 1;
+    }
+    for (uint32_t i = 0; s.by_name.len && i < f->len; i++)
+        if (strchr(f->at[i].name, '.') && functions_whole_name(f->at[i].name))
+            f->at[i].piece_of = functions_whole_of(&s, i);
+    /* f.part.0.cold is a piece of a piece; names get shorter, so this ends. */
+    for (uint32_t i = 0; s.by_name.len && i < f->len; i++)
+        while (f->at[i].piece_of && f->at[f->at[i].piece_of - 1].piece_of)
+            f->at[i].piece_of = f->at[f->at[i].piece_of - 1].piece_of;
+    vec_free(&s.by_name);
+    intern_deinit(&s.names);
+    arena_deinit(&scratch);
+}
+
+void functions_join_times(const struct functions *f, double *self)
+{
+    for (uint32_t i = 0; i < f->len; i++)
+        if (f->at[i].piece_of) {
+            self[f->at[i].piece_of - 1] += self[i];
+            self[i] = 0;
+        }
+}
+
+void functions_keep_pieces(struct functions *f)
+{
+    for (uint32_t i = 0; i < f->len; i++)
+        f->at[i].piece_of = 0;
+}
+
+/* --- all of it ------------------------------------------------------------------------------- */
+
 void functions_native(struct functions *f, struct object *o, struct arena *a)
 {
     size_t len;
@@ -250,6 +353,7 @@ void functions_native(struct functions *f, struct object *o, struct arena *a)
     functions_append_sections(f, o, a);
     functions_cut_overlaps(f);
     functions_add_unwind_ranges(f, o, a);
+    functions_find_pieces(f);
     for (uint32_t i = 0; i < f->len; i++)
         f->at[i].is_function = true;
     functions_index(f, a);

@@ -19,12 +19,17 @@ struct function {
     uint32_t line;        /* likewise 0 */
     uint32_t symbol;      /* its place in the object's symbol table; order of creation */
     uint32_t object;      /* in `objects` of the table */
+    uint32_t unit;        /* of a static one: object_symbol.unit */
+    uint32_t piece_of;    /* the function that the compiler moved or split it out of (.cold, .part),
+                             plus one; 0: it is whole */
     bool is_function;     /* typed as one, or the table is native */
     bool is_static;
     bool has_namesake;    /* of an excerpt: in the file, perhaps not in the table */
     bool is_made;         /* stands for code without a symbol, or for none: its name is ours */
     bool is_unwind_range; /* is_made, yet one function's code: an entry of the unwind tables says
                              where it begins and ends, and its name is that address */
+    bool is_inlined;      /* stands for its code wherever that was inlined; where it begins is only
+                             one place of it, and functions_find() does not know it */
     bool is_mapped;       /* its name is that of a file */
 };
 
@@ -75,6 +80,20 @@ static inline bool function_has_code(const struct function *f)
 {
     return !f->is_made || f->is_unwind_range;
 }
+
+/* The function that what is measured at number `i` is booked on: the whole one of a piece. */
+static inline uint32_t functions_whole(const struct functions *f, uint32_t i)
+{
+    return i != NO_FUNCTION && f->at[i].piece_of ? f->at[i].piece_of - 1 : i;
+}
+
+/* Moves what was booked on pieces to the whole functions. */
+void functions_join_times(const struct functions *f, double *self);
+
+/* Finds the whole functions of pieces by their names; or makes every piece a function of its own.
+ */
+void functions_find_pieces(struct functions *f);
+void functions_keep_pieces(struct functions *f);
 
 /* Builds the table in `a`. An object without usable symbols and unwind tables yields an empty one.
  */

@@ -408,8 +408,9 @@ static bool source_matters(struct walk *w, uint32_t function)
     while (w->block < s->blocks.len && s->blocks.at[w->block].address < f->start)
         w->out->elsewhere.blocks_no_line += !w->in->only_function, w->block++;
     bool has_blocks = w->block < s->blocks.len && s->blocks.at[w->block].address <= f->last;
-    return has_blocks || w->in->time->self[function] > 0 || n->calls || n->self_calls ||
-           (w->in->only_function && source_is_wanted(w, f->name));
+    uint32_t whole = functions_whole(w->in->functions, function);
+    return has_blocks || w->in->time->self[whole] > 0 || n->calls || n->self_calls ||
+           (w->in->only_function && source_is_wanted(w, w->in->functions->at[whole].name));
 }
 
 /* --- order

@@ -206,6 +206,9 @@ static void space_functions_of_file(struct gathering *g, uint32_t object)
             space_keep_function(f, o, all.at[i]);
         }
     }
+    functions_find_pieces(f); /* anew: some may be outside of what was mapped */
+    if (g->space->keeps_pieces)
+        functions_keep_pieces(f);
     functions_index(f, g->arena);
 }
 
@@ -323,6 +326,7 @@ static void space_append_file(struct gathering *g, struct functions *f, uint32_t
         moved.start += o->base;
         moved.last += o->base;
         moved.object = object;
+        moved.piece_of += moved.piece_of ? g->first[object] : 0;
         f->at[f->len++] = moved;
     }
     bool is_bare = o->is_used && !g->each[object].len; /* all of it is without symbols */
@@ -368,9 +372,11 @@ static void space_assemble(struct gathering *g, struct functions *f)
     for (uint32_t i = 1; i < s->run->nodes.len; i++) {
         uint32_t object = s->run->nodes.at[i].object;
         bool is_gap = g->local[i] == NO_FUNCTION; /* of a file: behind its last function */
-        s->function[i] = !space_is_file(s, object)
-                             ? made + g->local[i]
-                             : g->first[object] + (is_gap ? g->each[object].len : g->local[i]);
+        uint32_t function = !space_is_file(s, object)
+                                ? made + g->local[i]
+                                : g->first[object] + (is_gap ? g->each[object].len : g->local[i]);
+        s->is_piece[i] = f->at[function].piece_of != 0;
+        s->function[i] = functions_whole(f, function);
         if (space_is_cut(s, i) && s->run->nodes.at[i].address < RUN_CUTS)
             s->cut[s->run->nodes.at[i].address] = s->function[i];
     }
@@ -398,6 +404,7 @@ void space_functions(struct space *s, struct functions *f, struct arena *a)
     }
     *f = (struct functions){.objects = objects};
     s->function = ARENA_NEW(a, uint32_t, s->run->nodes.len);
+    s->is_piece = ARENA_NEW(a, bool, s->run->nodes.len);
     space_place_nodes(&g);
     space_assemble(&g, f);
     intern_deinit(&g.made);

@@ -26,10 +26,12 @@ struct space {
     const struct run *run;
     struct space_object *objects; /* as in the run */
     uint32_t len;
-    uint32_t main; /* the main program, or RUN_NONE */
-    uint64_t end;  /* all objects lie below */
+    uint32_t main;     /* the main program, or RUN_NONE */
+    uint64_t end;      /* all objects lie below */
+    bool keeps_pieces; /* as functions of their own: .cold, .part */
     /* By space_functions(): */
     uint32_t *function;     /* per node of the run */
+    bool *is_piece;         /* per node: it is in a piece of its function, not where that begins */
     uint32_t cut[RUN_CUTS]; /* functions that stand for unknown callers, or NO_FUNCTION */
 };
 

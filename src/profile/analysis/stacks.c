@@ -11,7 +11,7 @@
 #define NO_FRAME UINT32_MAX
 #define NO_CALL  UINT32_MAX
 
-/* As the run's nodes: 0 is the root. */
+/* As the run's nodes, with those of inlined code behind their own: 0 is the root. */
 struct frame {
     uint32_t parent, first_child, next; /* next child of the parent */
     uint32_t function;
@@ -19,6 +19,8 @@ struct frame {
     bool is_counted;      /* the function is in no frame further out */
     bool is_call_counted; /* nor is the pair */
     bool is_cut;          /* no frame: callers that are not known */
+    bool is_piece;        /* of its function */
+    bool has_caller;      /* the stack goes on outside of it, inlined code apart */
     double samples;       /* of this frame and those further in */
 };
 
@@ -31,18 +33,41 @@ struct tree_of_frames {
     VEC(uint32_t) call_depth;
 };
 
-/* Backwards, so that children keep their order. */
-static void link_frames(struct tree_of_frames *t, const struct space *s, const double *weights)
+/* How many frames a node has; the root and what has no function have one. */
+static uint32_t stacks_frames_of(const struct call_frames *frames, uint32_t node)
 {
-    const struct run *r = s->run;
-    for (uint32_t i = 0; i < t->len; i++)
-        t->at[i] = (struct frame){.parent = i ? r->nodes.at[i].parent : 0,
-                                  .first_child = NO_FRAME,
-                                  .next = NO_FRAME,
-                                  .function = space_function_of(s, i),
-                                  .call = NO_CALL,
-                                  .is_cut = space_is_cut(s, i),
-                                  .samples = weights[i]};
+    uint32_t place = frames ? frames->place[node] : 0;
+    uint32_t len = frames ? frames->start[place + 1] - frames->start[place] : 1;
+    return len ? len : 1;
+}
+
+/* The frames of a node one behind the other, inlined ones inside; samples are the innermost one's.
+ * `innermost`: per node, its last frame. */
+static void stacks_add_frames(struct tree_of_frames *t, const struct space *s,
+                              const struct call_frames *frames, const double *weights,
+                              uint32_t *innermost, uint32_t node)
+{
+    uint32_t len = stacks_frames_of(frames, node), outer = node ? s->run->nodes.at[node].parent : 0;
+    const uint32_t *inner = frames ? &frames->frame[frames->start[frames->place[node]]] : NULL;
+    for (uint32_t k = 0; k < len; k++)
+        t->at[t->len + k] = (struct frame){.parent = k      ? t->len + k - 1
+                                                     : node ? innermost[outer]
+                                                            : 0,
+                                           .first_child = NO_FRAME,
+                                           .next = NO_FRAME,
+                                           .function = k ? inner[k] : space_function_of(s, node),
+                                           .call = NO_CALL,
+                                           .is_cut = space_is_cut(s, node),
+                                           .is_piece = !k && s->is_piece && s->is_piece[node],
+                                           .has_caller = outer && !space_is_cut(s, outer),
+                                           .samples = k + 1 == len ? weights[node] : 0};
+    t->len += len;
+    innermost[node] = t->len - 1;
+}
+
+/* Backwards, so that children keep their order. */
+static void stacks_link_frames(struct tree_of_frames *t)
+{
     for (uint32_t i = t->len; i-- > 1;) {
         struct frame *parent = &t->at[t->at[i].parent];
         t->at[i].next = parent->first_child;
@@ -50,11 +75,11 @@ static void link_frames(struct tree_of_frames *t, const struct space *s, const d
     }
 }
 
-static void enter_call(struct tree_of_frames *t, struct frame *frame)
+static void stacks_enter_call(struct tree_of_frames *t, struct frame *frame)
 {
     uint32_t caller = frame->parent ? t->at[frame->parent].function : NO_FUNCTION;
     bool is_new;
-    if (caller == NO_FUNCTION)
+    if (caller == NO_FUNCTION || (caller == frame->function && frame->is_piece))
         return;
     frame->call = map_index(&t->pairs, caller, frame->function, t->calls.len, &is_new);
     if (is_new) {
@@ -65,7 +90,7 @@ static void enter_call(struct tree_of_frames *t, struct frame *frame)
 }
 
 /* The samples that hit a function belong to whichever calls of it are on the stack. */
-static void hit(struct tree_of_frames *t, uint32_t i)
+static void stacks_hit(struct tree_of_frames *t, uint32_t i)
 {
     uint32_t function = t->at[i].function, left = t->depth[function];
     double hits = t->at[i].samples; /* not yet those further in */
@@ -79,11 +104,11 @@ static void hit(struct tree_of_frames *t, uint32_t i)
     }
 }
 
-static void enter(struct tree_of_frames *t, uint32_t i, struct stacks *out)
+static void stacks_enter(struct tree_of_frames *t, uint32_t i, struct stacks *out)
 {
     struct frame *frame = &t->at[i];
     bool is_placed = frame->function != NO_FUNCTION && !frame->is_cut;
-    out->has_callers |= frame->samples > 0 && frame->parent && !t->at[frame->parent].is_cut;
+    out->has_callers |= frame->samples > 0 && frame->has_caller;
     if (is_placed)
         out->self[frame->function] += frame->samples;
     else
@@ -91,11 +116,11 @@ static void enter(struct tree_of_frames *t, uint32_t i, struct stacks *out)
     if (frame->function == NO_FUNCTION)
         return;
     frame->is_counted = t->depth[frame->function]++ == 0;
-    enter_call(t, frame);
-    hit(t, i);
+    stacks_enter_call(t, frame);
+    stacks_hit(t, i);
 }
 
-static void leave(struct tree_of_frames *t, uint32_t i, struct stacks *out)
+static void stacks_leave(struct tree_of_frames *t, uint32_t i, struct stacks *out)
 {
     struct frame *frame = &t->at[i];
     t->at[frame->parent].samples += frame->samples;
@@ -111,30 +136,30 @@ static void leave(struct tree_of_frames *t, uint32_t i, struct stacks *out)
         t->calls.at[frame->call].inclusive += frame->samples;
 }
 
-static void walk(struct tree_of_frames *t, struct stacks *out)
+static void stacks_walk(struct tree_of_frames *t, struct stacks *out)
 {
     uint32_t i = t->at[0].first_child;
     out->unplaced += t->at[0].samples;
     if (i != NO_FRAME)
-        enter(t, i, out);
+        stacks_enter(t, i, out);
     while (i != NO_FRAME && i) {
         uint32_t next = t->at[i].first_child;
         if (next == NO_FRAME) {
             while (i && (next = t->at[i].next) == NO_FRAME) {
-                leave(t, i, out);
+                stacks_leave(t, i, out);
                 i = t->at[i].parent;
             }
             if (!i)
                 break;
-            leave(t, i, out);
+            stacks_leave(t, i, out);
         }
         i = next;
-        enter(t, i, out);
+        stacks_enter(t, i, out);
     }
     out->samples = t->at[0].samples;
 }
 
-static int by_ends(const void *left, const void *right)
+static int stacks_by_ends(const void *left, const void *right)
 {
     const struct stack_call *l = left, *r = right;
     if (l->caller != r->caller)
@@ -143,21 +168,21 @@ static int by_ends(const void *left, const void *right)
 }
 
 /* Calls of stacks that were not chosen are none. */
-static void keep_calls(struct stacks *out, struct tree_of_frames *t, struct arena *a)
+static void stacks_keep_calls(struct stacks *out, struct tree_of_frames *t, struct arena *a)
 {
     out->calls = ARENA_NEW(a, struct stack_call, t->calls.len);
     for (size_t i = 0; i < t->calls.len; i++)
         if (t->calls.at[i].inclusive > 0)
             out->calls[out->calls_len++] = t->calls.at[i];
     if (out->calls_len)
-        qsort(out->calls, out->calls_len, sizeof *out->calls, by_ends);
+        qsort(out->calls, out->calls_len, sizeof *out->calls, stacks_by_ends);
     vec_free(&t->calls);
     vec_free(&t->call_depth);
     map_deinit(&t->pairs);
 }
 
-static void measure_cuts(struct stacks *t, const struct space *s, const struct functions *f,
-                         struct arena *a)
+static void stacks_measure_cuts(struct stacks *t, const struct space *s, const struct functions *f,
+                                struct arena *a)
 {
     for (size_t i = 0; i < t->calls_len; i++)
         for (uint32_t why = 0; why < RUN_CUTS; why++) {
@@ -171,18 +196,22 @@ static void measure_cuts(struct stacks *t, const struct space *s, const struct f
 }
 
 void stacks_measure(struct stacks *t, const struct space *s, const struct functions *f,
-                    const double *weights, struct arena *a)
+                    const struct call_frames *frames, const double *weights, struct arena *a)
 {
     struct arena scratch = {0};
-    uint32_t len = (uint32_t)s->run->nodes.len;
+    uint32_t nodes = (uint32_t)s->run->nodes.len, len = 0;
+    for (uint32_t i = 0; i < nodes; i++)
+        len += stacks_frames_of(frames, i);
     struct tree_of_frames tree = {.at = ARENA_NEW(&scratch, struct frame, len),
-                                  .len = len,
                                   .depth = ARENA_NEW(&scratch, uint32_t, f->len)};
+    uint32_t *innermost = ARENA_NEW(&scratch, uint32_t, nodes);
     *t = (struct stacks){.self = ARENA_NEW(a, double, f->len),
                          .inclusive = ARENA_NEW(a, double, f->len)};
-    link_frames(&tree, s, weights);
-    walk(&tree, t);
-    keep_calls(t, &tree, a);
-    measure_cuts(t, s, f, a);
+    for (uint32_t i = 0; i < nodes; i++)
+        stacks_add_frames(&tree, s, frames, weights, innermost, i);
+    stacks_link_frames(&tree);
+    stacks_walk(&tree, t);
+    stacks_keep_calls(t, &tree, a);
+    stacks_measure_cuts(t, s, f, a);
     arena_deinit(&scratch);
 }

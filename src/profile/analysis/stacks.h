@@ -7,6 +7,7 @@
 #ifndef MONARC_PROFILE_ANALYSIS_STACKS_H
 #define MONARC_PROFILE_ANALYSIS_STACKS_H
 
+#include "profile/analysis/recording/call_tree.h"
 #include "profile/analysis/recording/run_choice.h"
 #include "profile/analysis/space.h"
 
@@ -37,17 +38,21 @@ struct stacks {
     bool has_callers;      /* there are stacks deeper than one frame */
 };
 
-/* `weights`: per node, in samples. */
+/* `weights`: per node, in samples. `frames`: the functions that each node stands for, of which
+ * inlined ones have their own times and are called by what is around them; NULL: inlined code is
+ * part of the function that it is in. */
 void stacks_measure(struct stacks *t, const struct space *s, const struct functions *f,
-                    const double *weights, struct arena *a);
+                    const struct call_frames *frames, const double *weights, struct arena *a);
 
 /* Adds the errors: `weights` are those of the choice, from which nodes may have been taken out. */
 void stacks_measure_errors(struct stacks *t, const struct space *s, const struct functions *f,
-                           const struct run_choice *c, const double *weights, struct arena *a);
+                           const struct call_frames *frames, const struct run_choice *c,
+                           const double *weights, struct arena *a);
 
 /* Of a series of runs: the errors are those of their mean, by how they differ. Before, they are
  * those of sampling. Of one run nothing changes. */
 void stacks_measure_between(struct stacks *t, const struct space *s, const struct functions *f,
-                            const struct run_choice *c, const double *weights, struct arena *a);
+                            const struct call_frames *frames, const struct run_choice *c,
+                            const double *weights, struct arena *a);
 
 #endif

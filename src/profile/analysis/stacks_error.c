@@ -67,6 +67,27 @@ static void hits_add(struct hits *h, uint32_t function, const struct row *r, uin
     h->greatest[function] = fmax(h->greatest[function], r->squares / r->count);
 }
 
+static uint32_t innermost_function(const struct space *s, const struct call_frames *frames,
+                                   uint32_t node)
+{
+    uint32_t place = frames ? frames->place[node] : 0;
+    bool has_frames = frames && frames->start[place] < frames->start[place + 1];
+    return has_frames ? frames->frame[frames->start[place + 1] - 1] : space_function_of(s, node);
+}
+
+/* All functions that a node stands for. */
+static void hits_add_frames(struct hits *h, const struct space *s, const struct call_frames *frames,
+                            uint32_t node, const struct row *r, uint32_t row, uint32_t stratum)
+{
+    uint32_t place = frames ? frames->place[node] : 0;
+    if (space_function_of(s, node) == NO_FUNCTION)
+        return;
+    hits_add(h, space_function_of(s, node), r, row, stratum);
+    for (uint32_t k = frames ? frames->start[place] + 1 : 0; frames && k < frames->start[place + 1];
+         k++)
+        hits_add(h, frames->frame[k], r, row, stratum);
+}
+
 /* Sum of w^2 (x - p)^2, where x is 1 for the samples of the function and 0 for all others. */
 static void hits_end_stratum(struct hits *h, const struct row *all)
 {
@@ -131,7 +152,8 @@ static uint32_t stratum_end(const struct run *r, const struct keyed *rows, uint3
 }
 
 void stacks_measure_errors(struct stacks *t, const struct space *s, const struct functions *f,
-                           const struct run_choice *c, const double *weights, struct arena *a)
+                           const struct call_frames *frames, const struct run_choice *c,
+                           const double *weights, struct arena *a)
 {
     struct arena scratch = {0};
     struct hits self, inclusive;
@@ -151,12 +173,11 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
             all.count += row.count;
             all.weight += row.weight;
             all.squares += row.squares;
-            uint32_t leaf = space_function_of(s, row.node);
+            uint32_t leaf = innermost_function(s, frames, row.node);
             if (leaf != NO_FUNCTION && !space_is_cut(s, row.node))
                 hits_add(&self, leaf, &row, i, stratum);
             for (uint32_t node = row.node; node != RUN_ROOT; node = r->nodes.at[node].parent)
-                if (space_function_of(s, node) != NO_FUNCTION)
-                    hits_add(&inclusive, space_function_of(s, node), &row, i, stratum);
+                hits_add_frames(&inclusive, s, frames, node, &row, i, stratum);
         }
         hits_end_stratum(&self, &all);
         hits_end_stratum(&inclusive, &all);

@@ -31,7 +31,8 @@ static void moments_add(struct moments *m, uint32_t len, const double *samples, 
 }
 
 void stacks_measure_between(struct stacks *t, const struct space *s, const struct functions *f,
-                            const struct run_choice *c, const double *weights, struct arena *a)
+                            const struct call_frames *frames, const struct run_choice *c,
+                            const double *weights, struct arena *a)
 {
     enum { FEW = 10 };
     const double normal = 1.959963984540054;
@@ -55,7 +56,7 @@ void stacks_measure_between(struct stacks *t, const struct space *s, const struc
         run_weigh(&w, r, &of_run, &one);
         for (size_t i = 0; i < r->nodes.len; i++)
             w.node[i] = weights[i] > 0 ? w.node[i] : 0;
-        stacks_measure(&times, s, f, w.node, &one);
+        stacks_measure(&times, s, f, frames, w.node, &one);
         moments_add(self, f->len, times.self, times.samples);
         moments_add(inclusive, f->len, times.inclusive, times.samples);
         totals += times.samples;

@@ -67,7 +67,7 @@ void summary_count(struct summary *s, const struct profile *p, const struct attr
     if (s->run)
         s->profiler += s->run->weights->aside;
     s->arcs = p->arcs.len;
-    s->calls = profile_calls(p);
+    s->calls = profile_calls(p) - g->inner_calls;
     s->unknown_callers = g->unknown_callers;
     s->unknown_callees = g->unknown_callees;
 }

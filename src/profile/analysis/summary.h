@@ -26,6 +26,8 @@ struct summary {
     const struct stacks *stacks;   /* NULL: none were recorded */
     const struct stacks *measured; /* the times of a recording, and their errors; NULL: none */
     const struct run_summary *run; /* NULL: no recording */
+    uint32_t inlined; /* functions that were met inlined and have figures of their own */
+    bool has_hosts;   /* inlined code counts as the function's that it is in, as asked */
     double effective; /* samples of equal weight that would be as certain; 0: all weigh the same */
     double rate;      /* samples per unit; 0: unknown */
     const char *dimension;

@@ -36,15 +36,6 @@ static void put_amount(struct out *out, const struct call_layout *l, double samp
               l->decimals);
 }
 
-static void put_function(struct out *out, const struct call_report *r, uint32_t function,
-                         const struct text_style *style, int used)
-{
-    bool is_inlined = function >= r->frames->first_inlined;
-    text_function_behind(out, r->names, function, style, used + (is_inlined ? 10 : 0));
-    if (is_inlined)
-        out_str(out, " (inlined)");
-}
-
 static void put_row(struct out *out, const struct call_layout *l, const struct call_rows *t,
                     const struct call_row *row, uint32_t level)
 {
@@ -68,7 +59,7 @@ static void put_row(struct out *out, const struct call_layout *l, const struct c
     if (row->folded)
         out_printf(out, "(+%" PRIu32 " more, %.2g %%)", row->folded, 100 * share);
     else
-        put_function(out, l->report, row->function, l->style, used);
+        text_function_behind(out, l->report->names, row->function, l->style, used);
     out_char(out, '\n');
 }
 

@@ -62,6 +62,7 @@ static void json_row(struct json *j, const struct flat *t, const struct flat_row
     json_begin(j, '{');
     json_pair_function(j, names, r->function);
     json_pair_str(j, "kind", r->is_profiler ? "profiler" : "function");
+    json_key(j, "is_inlined"), json_bool(j, names->functions->at[r->function].is_inlined);
     json_pair_double(j, "self_share", summary_share(s, r->self));
     json_pair_double(j, "self_share_low", r->interval.low);
     json_pair_double(j, "self_share_high", r->interval.high);
@@ -72,7 +73,7 @@ static void json_row(struct json *j, const struct flat *t, const struct flat_row
         json_pair_double(j, "self_time_high", summary_time(s, r->self) + half);
     }
     json_time(j, s, "total_samples", "total_time", r->total);
-    if (s->stacks)
+    if (s->stacks && r->model >= 0) /* no call of an inlined function is counted */
         json_time(j, s, "model_total_samples", "model_total_time", r->model);
     json_pair_u64(j, "calls", r->calls);
     json_pair_u64(j, "recursive_calls", r->recursive_calls);

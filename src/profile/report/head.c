@@ -11,19 +11,20 @@
 /* What stands behind a function's name. */
 struct name_parts {
     const char *shown, *linkage, *file, *object; /* the latter three: or NULL */
-    bool is_profiler;
+    bool is_profiler, is_inlined;
     size_t shown_bytes;
     int others; /* columns of the others */
 };
 
-static const char PROFILER_MARK[] = " [profiling overhead]";
+static const char PROFILER_MARK[] = " [profiling overhead]", INLINED_MARK[] = " (inlined)";
 
 static struct name_parts head_name_parts_of(struct names *names, uint32_t function,
                                             const struct text_style *style)
 {
     const struct function *f = &names->functions->at[function];
     struct name_parts p = {.shown = names_text(names, function),
-                           .is_profiler = function_is_profiler(names->functions, function)};
+                           .is_profiler = function_is_profiler(names->functions, function),
+                           .is_inlined = f->is_inlined};
     p.shown_bytes = strlen(p.shown);
     if (style->names == NAME_LINKAGE_TOO && strcmp(p.shown, f->name))
         p.linkage = f->name;
@@ -32,7 +33,8 @@ static struct name_parts head_name_parts_of(struct names *names, uint32_t functi
         p.object = function_object_label(names->functions, function);
     p.others = (p.linkage ? (int)strlen(p.linkage) + 3 : 0) +
                (p.file ? (int)strlen(p.file) + 3 : 0) + (p.object ? (int)strlen(p.object) + 3 : 0) +
-               (p.is_profiler ? (int)sizeof PROFILER_MARK - 1 : 0);
+               (p.is_profiler ? (int)sizeof PROFILER_MARK - 1 : 0) +
+               (p.is_inlined ? (int)sizeof INLINED_MARK - 1 : 0);
     return p;
 }
 
@@ -67,6 +69,8 @@ void text_function_behind(struct out *out, struct names *names, uint32_t functio
         text_name(out, p.object);
         out_char(out, ']');
     }
+    if (p.is_inlined)
+        out_str(out, INLINED_MARK);
     if (p.is_profiler)
         out_str(out, PROFILER_MARK);
 }
@@ -210,6 +214,18 @@ static void head_text_subject(struct out *out, const struct summary *s)
     }
 }
 
+/* Which rule inlined code follows, where it makes a difference or was asked for. */
+static void head_text_inlined(struct out *out, const struct summary *s)
+{
+    if (s->has_hosts)
+        out_str(out, "Inlines  part of the functions that they are in\n");
+    else if (s->inlined)
+        out_printf(out,
+                   "Inlines  %" PRIu32 " inlined function%s named; --no-inlines: part of those "
+                   "they are in\n",
+                   s->inlined, s->inlined == 1 ? " is" : "s are");
+}
+
 void text_summary(struct out *out, const struct summary *s)
 {
     head_text_subject(out, s);
@@ -217,6 +233,7 @@ void text_summary(struct out *out, const struct summary *s)
     others_summary(out, &s->others);
     if (s->run)
         run_account_text(out, s->run);
+    head_text_inlined(out, s);
     head_text_calls(out, s);
 }
 
@@ -227,5 +244,6 @@ void text_summary_brief(struct out *out, const struct summary *s)
     others_summary(out, &s->others);
     if (s->run)
         run_doubts_text(out, s->run);
+    head_text_inlined(out, s);
     head_text_reasons(out, s);
 }

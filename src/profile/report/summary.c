@@ -52,6 +52,8 @@ void json_report_begin(struct json *j, const char *report, const struct summary 
     json_pair_u64(j, "calls", s->calls);
     json_pair_u64(j, "calls_from_unknown", s->unknown_callers);
     json_pair_u64(j, "calls_to_unknown", s->unknown_callees);
+    if (s->run)
+        json_pair_str(j, "inlined", s->has_hosts ? "in_hosts" : s->inlined ? "named" : "none");
     json_pair_str(j, "mismatch", s->mismatch);
     if (s->run)
         run_head_json(j, s->run);

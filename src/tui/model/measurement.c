@@ -19,6 +19,7 @@ struct measurement *measurement_open(const struct session_options *o,
     m->options = *o;
     m->options.recorded = *part;
     m->options.measures_graph = true;
+    m->options.names_inlined = true;
     m->options.places_samples = true;
     if (!session_open(&m->session, &m->options, e)) {
         measurement_close(m);

@@ -55,7 +55,7 @@ static uint32_t add_cut(struct toy_stacks *b, enum run_cut why, uint32_t functio
 static void measure(struct toy_stacks *b)
 {
     b->space.run = &b->run;
-    stacks_measure(&b->stacks, &b->space, &b->functions, b->weight, &b->arena);
+    stacks_measure(&b->stacks, &b->space, &b->functions, NULL, b->weight, &b->arena);
 }
 
 static void end(struct toy_stacks *b)

@@ -111,7 +111,8 @@ static void code_add_counted(struct code_making *m)
         uint32_t caller = functions_find(f, arc->from), callee = functions_find(f, arc->self);
         if (caller == NO_FUNCTION || callee == NO_FUNCTION)
             continue;
-        uint32_t owner = code_arc(m->x, m->x->function_of[caller], m->x->function_of[callee]);
+        uint32_t owner = code_arc(m->x, m->x->function_of[functions_whole(f, caller)],
+                                  m->x->function_of[functions_whole(f, callee)]);
         bool is_first = arc->from == f->at[caller].start;
         if (owner != EXCHANGE_NOWHERE)
             vec_push(&m->hits, (struct code_hit){.place = arc->from - !is_first,

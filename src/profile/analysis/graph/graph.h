@@ -55,6 +55,7 @@ struct graph {
     double shown_total;       /* sum of shown_self: what percentages refer to */
     bool is_measured;         /* by stacks: see graph_measured.h */
     uint64_t unknown_callers; /* calls whose caller lies in no function */
+    uint64_t inner_calls;     /* from a function to a piece of itself; they are in no node either */
     uint64_t unknown_callees; /* calls to no function; they are in no node */
 };
 

@@ -18,6 +18,7 @@ struct ends {
     bool labels_are_inside;
     struct end_pair {
         uint32_t caller, callee;
+        bool is_inside;
     } * pair;
 };
 
@@ -34,7 +35,11 @@ static void build_find_ends(size_t piece, void *context)
         uint32_t caller = functions_find(f, arc->from), callee = functions_find(f, arc->self);
         while (ends->labels_are_inside && callee != NO_FUNCTION && !f->at[callee].is_function)
             callee--; /* from 0 to NO_FUNCTION */
-        ends->pair[i] = (struct end_pair){caller, callee};
+        /* A function enters its own piece: no call of a function. */
+        bool is_inside = callee != NO_FUNCTION && f->at[callee].piece_of &&
+                         functions_whole(f, caller) == functions_whole(f, callee);
+        ends->pair[i] =
+            (struct end_pair){functions_whole(f, caller), functions_whole(f, callee), is_inside};
     }
 }
 
@@ -161,7 +166,9 @@ static void build_read_arcs(struct graph *g, const struct profile *p, struct gra
     for (size_t i = 0; i < len; i++) {
         struct end_pair pair = ends.pair[i];
         uint64_t count = p->arcs.at[i].count;
-        if (pair.callee == NO_FUNCTION) {
+        if (pair.is_inside) {
+            g->inner_calls += count;
+        } else if (pair.callee == NO_FUNCTION) {
             g->unknown_callees += count;
         } else if (pair.caller == NO_FUNCTION) {
             g->unknown_callers += count;

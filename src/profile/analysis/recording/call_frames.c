@@ -62,6 +62,7 @@ static uint32_t inlined_function(struct making *m, const struct place *p,
                                                 .name = name,
                                                 .file = frame->file,
                                                 .is_function = true,
+                                                .is_inlined = true,
                                                 .object = object});
     return m->in->functions->len + found;
 }
@@ -128,7 +129,10 @@ static void put_functions(struct making *m, struct named_frames *out, struct are
         memcpy(at, f->at, f->len * sizeof *at);
     if (m->inlined.len)
         memcpy(at + f->len, m->inlined.at, m->inlined.len * sizeof *at);
-    out->functions = (struct functions){.at = at, .len = (uint32_t)len, .objects = f->objects};
+    out->functions = *f;
+    out->functions.at = at;
+    out->functions.len = (uint32_t)len;
+    out->functions.name_order = NULL;
     out->first_inlined = f->len;
     out->frames.functions = (uint32_t)len;
 }
@@ -137,7 +141,7 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
                        struct arena *a)
 {
     struct making m = {.in = in};
-    *out = (struct named_frames){.frames.place = find_places(&m, a)};
+    *out = (struct named_frames){.frames = {.place = find_places(&m, a), .is_piece = in->is_piece}};
     if (in->files)
         find_all_inlined(&m);
     put_frames(&m, &out->frames, a);

@@ -15,6 +15,7 @@ struct call_frames_input {
     const uint32_t *function;    /* per node of the run; NO_FUNCTION: it has no frame */
     struct object *const *files; /* per object of the run, whose debug information tells of inlined
                                     code; NULL: leave it out. So has the whole list */
+    const bool *is_piece;        /* per node, as in struct call_frames; NULL: none is */
 };
 
 struct named_frames {

@@ -43,7 +43,10 @@ void call_tree_init_merged(struct call_tree *t, const struct run *run, const dou
     vec_push(&m.nodes, (struct call_node){0});
     for (size_t i = 0; i < len; i++) {
         uint32_t place = frames->place[i], node = i ? merged[run->nodes.at[i].parent] : 0;
-        for (uint32_t k = frames->start[place]; k < frames->start[place + 1]; k++)
+        uint32_t k = frames->start[place], end = frames->start[place + 1];
+        bool is_in_own_piece = frames->is_piece && frames->is_piece[i] && k < end && node &&
+                               m.nodes.at[node].function == frames->frame[k];
+        for (k += is_in_own_piece; k < end; k++)
             node = child_of(&m, node, frames->frame[k]);
         merged[i] = node;
         m.nodes.at[node].self += samples[i];

@@ -18,6 +18,8 @@ struct call_frames {
     const uint32_t *start; /* per place: its frames are frame[start[p]] up to frame[start[p + 1]] */
     const uint32_t *frame; /* outermost first */
     uint32_t functions;    /* all numbers are below this */
+    const bool *is_piece; /* per node: code that was split out of its function, which may call it: a
+                             frame of that one behind another is the same frame; NULL: none is */
 };
 
 /* One function in one context. Node 0 is the root, of no function; parents stand before their

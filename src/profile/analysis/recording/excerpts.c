@@ -132,6 +132,13 @@ static void excerpts_mark(struct excerpt_marks *m, const struct excerpt_needs *n
         if (at->has_ran)
             m->weight[function] = (m->weight[function] < 0 ? 0 : m->weight[function]) + at->weight;
     }
+    /* A piece is booked on its function, which is found by way of the pieces between. */
+    bool *has_pieces = ARENA_NEW(a, bool, f->len);
+    for (uint32_t i = 0; i < f->len; i++)
+        if (m->is_used[i] && f->at[i].piece_of)
+            has_pieces[f->at[i].piece_of - 1] = m->is_used[f->at[i].piece_of - 1] = true;
+    for (uint32_t i = 0; i < f->len; i++)
+        m->is_used[i] |= f->at[i].piece_of && has_pieces[f->at[i].piece_of - 1];
 }
 
 struct excerpt_ranges {
@@ -222,6 +229,7 @@ void excerpt_make(struct writer *w, const struct excerpt_needs *n, uint32_t obje
                                           .last = f.at[i].last,
                                           .name = f.at[i].name,
                                           .symbol = f.at[i].symbol,
+                                          .unit = f.at[i].unit,
                                           .is_static = f.at[i].is_static,
                                           .is_compressed = function_is_compressed(&f, i, file),
                                           .has_namesake = has_namesake[i],

@@ -1,0 +1,158 @@
+"""Inlined functions and pieces of functions: one rule in all reports of a recording. Each sample's chain of
+functions is asked of addr2line; figures are made here."""
+
+import collections
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import main, monarc, monarc_json
+
+sys.dont_write_bytecode = True
+from run_file import FILE, PERIOD, Run  # noqa: E402
+
+SOURCE = """
+#define INSIDE static inline __attribute__((always_inline))
+#define STEP(m) for (unsigned long i = 0; i < k; i++) { x = x * m + 3; __asm__ volatile("" : "+r"(x)); }
+INSIDE unsigned long inner(unsigned long x, unsigned long k) { STEP(7) return x; }
+INSIDE unsigned long middle(unsigned long x, unsigned long k) { x = inner(x, k); STEP(11) return x; }
+__attribute__((noinline)) unsigned long host_a(unsigned long k) { unsigned long x = middle(1, k); STEP(13) return x; }
+__attribute__((noinline)) unsigned long host_b(unsigned long k) { return inner(3, k) + 1; }
+void stop(void) __attribute__((cold, noinline));
+void stop(void) { __asm__ volatile(""); }
+__attribute__((noinline)) int colder(int x, unsigned long k)
+{ if (__builtin_expect(x > 9, 0)) { STEP(5) stop(); return (int)x; } return x + 1; }
+int main(int argc, char **argv)
+{ (void)argv; return (int)(host_a((unsigned long)argc) + host_b(3)) + colder(argc, 4); }
+"""
+
+
+class Inlined(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.dir = Path(cls.scratch.name)
+        (cls.dir / "p.c").write_text(SOURCE)
+        built = subprocess.run(["gcc", "-O2", "-g", "-Wl,--build-id=none", "p.c", "-o", "prog"], cwd=cls.dir, capture_output=True)
+        if built.returncode:
+            raise unittest.SkipTest("no gcc")
+        text = subprocess.run(["nm", "-S", "prog"], cwd=cls.dir, capture_output=True, text=True, check=True).stdout
+        cls.at = {w[3]: (int(w[0], 16), int(w[1], 16)) for w in map(str.split, text.splitlines()) if len(w) == 4}
+        cls.samples = [(name, start + i, 1 + i % 5)
+                       for name, (start, size) in cls.at.items()
+                       if name in ("host_a", "host_b", "colder", "colder.cold") for i in range(size)]
+        cls.recording = cls.record(cls.dir / "r")
+        cls.own, cls.total = cls.expected()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    @classmethod
+    def record(cls, path):
+        count = sum(c for _, _, c in cls.samples)
+        run = Run("prog", stacks=count, whole=count, user=count * PERIOD)
+        file = run.object(FILE, str(cls.dir / "prog"), high=0x100000)
+        run.process(7, 1, file, "prog", user=count * PERIOD)
+        run.thread(0, 7, "prog", count * PERIOD)
+        for _, address, samples in cls.samples:
+            run.sample([(file, cls.at["main"][0]), (file, address)], samples)
+        return run.write(path)
+
+    @classmethod
+    def expected(cls):
+        """By function: samples whose innermost function it is, and those that have it in their chain."""
+        own, total = collections.Counter(), collections.Counter()
+        asked = "".join("0x%x\n" % address for _, address, _ in cls.samples)
+        done = subprocess.run(["addr2line", "-a", "-i", "-f", "-e", "prog"], cwd=cls.dir, input=asked,
+                              capture_output=True, text=True, check=True)
+        chains = [c.splitlines()[1::2] for c in ("\n" + done.stdout).split("\n0x")[1:]]
+        for (_, _, count), chain in zip(cls.samples, chains, strict=True):
+            own[chain[0]] += count
+            for name in set(chain):
+                total[name] += count
+        return own, total
+
+    def rows(self, *options):
+        rows = monarc_json("flat", *options, self.recording)["functions"]
+        return {r["name"]: r for r in rows if r["self_samples"] > 0}
+
+    def leaves(self, *options):
+        done = monarc("export", "--format", "folded", *options, self.recording)
+        leaves = collections.Counter()
+        for line in done.stdout.decode().splitlines():
+            path, _, count = line.rpartition(" ")
+            leaves[path.split(";")[-1]] += int(count) / PERIOD
+        return leaves
+
+    def test_functions_have_their_own(self):
+        rows = self.rows()
+        self.assertIn("inner", rows)
+        self.assertEqual({n: r["self_samples"] for n, r in rows.items()}, dict(self.own))
+        for name, row in rows.items():
+            self.assertEqual(row["total_samples"], self.total[name], name)
+        self.assertEqual({n for n, r in rows.items() if r["is_inlined"]}, {"inner", "middle"})
+
+    def test_reports_agree(self):
+        self.assertEqual(self.leaves(), {n: r["self_samples"] for n, r in self.rows().items()})
+        self.assertEqual(self.leaves("--no-inlines"),
+                         {n: r["self_samples"] for n, r in self.rows("--no-inlines").items()})
+        entries = monarc_json("graph", "--entries", self.recording)
+        own = {e["name"]: e["self_samples"] for e in entries["entries"] if e["self_samples"] > 0}
+        self.assertEqual(own, {n: r["self_samples"] for n, r in self.rows().items()})
+        lines = collections.Counter()
+        for line in monarc_json("lines", self.recording)["lines"]:
+            lines[line["name"]] += line["self_samples"]
+        self.assertEqual({n: s for n, s in lines.items() if s > 0},
+                         {n: r["self_samples"] for n, r in self.rows().items()})
+
+    def test_hosts(self):
+        rows = self.rows("--no-inlines")
+        of = collections.Counter()
+        for name, _, count in self.samples:
+            of[name.removesuffix(".cold")] += count
+        self.assertEqual({n: r["self_samples"] for n, r in rows.items()}, dict(of))
+
+    def test_head_says_which(self):
+        def head(*options):
+            return monarc(*options, self.recording, "--no-pager").stdout.decode()
+        for command in ("flat",), ("graph", "--tree"), ("graph", "--entries"):
+            self.assertIn("Inlines  2 inlined functions are named", head(*command))
+            self.assertIn("Inlines  part of the functions that they are in", head(*command, "--no-inlines"))
+        self.assertIn("Inlines  part of", head("flat", "--model"))
+        self.assertRegex(head("flat"), r"inner \(inlined\)\n")
+        summary = [monarc_json("flat", *o, self.recording)["summary"]["inlined"] for o in ([], ["--no-inlines"])]
+        self.assertEqual(summary, ["named", "in_hosts"])
+
+    def test_refusals(self):
+        done = monarc("flat", "--inlines", "--model", self.recording)
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"does not go with", done.stderr)
+
+    def test_cold_pieces(self):
+        cold = sum(c for n, _, c in self.samples if n == "colder.cold")
+        warm = sum(c for n, _, c in self.samples if n == "colder")
+        if not cold:
+            self.skipTest("this compiler moves nothing out")
+        rows = self.rows("--no-inlines", "--pieces")
+        self.assertEqual((rows["colder"]["self_samples"], rows["colder.cold"]["self_samples"]), (warm, cold))
+        rows = self.rows("--no-inlines")
+        self.assertEqual(rows["colder"]["self_samples"], warm + cold)
+        self.assertEqual(rows["colder"]["total_samples"], warm + cold)
+        self.assertNotIn("colder.cold", rows)
+        self.assertNotIn("colder.cold", self.leaves())
+
+    def test_comparison(self):
+        done = monarc("diff", self.recording, self.recording, "--json")
+        names = [r["name"] for r in monarc_json("diff", "--all", self.recording, self.recording)["functions"]]
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("inner", names)
+        names = [r["name"] for r in
+                 monarc_json("diff", "--all", "--no-inlines", self.recording, self.recording)["functions"]]
+        self.assertNotIn("inner", names)
+
+
+if __name__ == "__main__":
+    main()

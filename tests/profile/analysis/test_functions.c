@@ -1,0 +1,105 @@
+/* Which functions pieces belong to, by symbols that an assembler writes; and that what is measured
+ * there is booked on those. */
+#include "../../objfile/workshop.h"
+
+#include "profile/analysis/functions.h"
+
+#define FUNCTION(name) \
+    ".type " name ", @function\n" name ": .fill 16, 1, 0x90\n.size " name ", 16\n"
+
+static const char FIRST[] = ".file \"first.c\"\n.text\n.globl start, g, p\n" FUNCTION("start")
+    FUNCTION("f") FUNCTION("f.cold") FUNCTION("g") FUNCTION("g.part.0") FUNCTION("g.part.0.cold")
+        FUNCTION("h.isra.0") FUNCTION("h.isra.0.cold") FUNCTION("alone.part.0")
+            FUNCTION("p.part.1.constprop.0") FUNCTION("p") FUNCTION("q.cold.3") FUNCTION("q")
+                FUNCTION("r.constprop.0") FUNCTION("r") FUNCTION("x.coldness") FUNCTION("x");
+static const char SECOND[] = ".file \"second.c\"\n.text\n.globl g.cold\n" FUNCTION("f.cold")
+    FUNCTION("f") FUNCTION("g.cold") FUNCTION("twice.cold") FUNCTION("q2.cold");
+static const char THIRD[] = ".file \"third.c\"\n.text\n" FUNCTION("twice");
+static const char FOURTH[] = ".file \"fourth.c\"\n.text\n" FUNCTION("twice");
+
+struct fixture {
+    struct arena arena;
+    struct object *object;
+    struct functions functions;
+};
+
+static void begin(struct fixture *b)
+{
+    need("gcc");
+    write_text("first.s", FIRST);
+    write_text("second.s", SECOND);
+    write_text("third.s", THIRD);
+    write_text("fourth.s", FOURTH);
+    assert_true(run("gcc -nostdlib -static -Wl,-e,start first.s second.s third.s fourth.s -o p"));
+    *b = (struct fixture){.object = opened("p", NULL)};
+    functions_native(&b->functions, b->object, &b->arena);
+}
+
+static void end(struct fixture *b)
+{
+    object_close(b->object);
+    arena_deinit(&b->arena);
+}
+
+/* Functions of a name in the order of addresses: the one with that number. */
+static uint32_t nth(const struct fixture *b, const char *name, uint32_t number)
+{
+    for (uint32_t i = 0; i < b->functions.len; i++)
+        if (!strcmp(b->functions.at[i].name, name) && !number--)
+            return i;
+    fail_msg("no %s", name);
+    return 0;
+}
+
+static void assert_whole(const struct fixture *b, const char *piece, uint32_t number,
+                         const char *whole, uint32_t whole_number)
+{
+    assert_int_equal(functions_whole(&b->functions, nth(b, piece, number)),
+                     nth(b, whole, whole_number));
+}
+
+static void test_wholes(void **state)
+{
+    (void)state;
+    struct fixture b;
+    begin(&b);
+    assert_whole(&b, "f.cold", 0, "f", 0); /* of the same source file */
+    assert_whole(&b, "f.cold", 1, "f", 1);
+    assert_whole(&b, "g.part.0", 0, "g", 0);
+    assert_whole(&b, "g.part.0.cold", 0, "g", 0); /* a piece of a piece */
+    assert_whole(&b, "g.cold", 0, "g", 0);        /* another file's, but the only one */
+    assert_whole(&b, "h.isra.0.cold", 0, "h.isra.0", 0);
+    assert_whole(&b, "p.part.1.constprop.0", 0, "p", 0);
+    assert_whole(&b, "q.cold.3", 0, "q", 0);
+    static const char *const OWN[] = {"h.isra.0",   "alone.part.0", "r.constprop.0", "x.coldness",
+                                      "twice.cold", "q2.cold",      "start",         "x"};
+    for (size_t i = 0; i < sizeof OWN / sizeof *OWN; i++)
+        assert_whole(&b, OWN[i], 0, OWN[i], 0);
+    end(&b);
+}
+
+static void test_times(void **state)
+{
+    (void)state;
+    struct fixture b;
+    begin(&b);
+    double *self = ARENA_NEW(&b.arena, double, b.functions.len), sum = 0;
+    for (uint32_t i = 0; i < b.functions.len; i++)
+        self[i] = 1;
+    functions_join_times(&b.functions, self);
+    assert_true(self[nth(&b, "g", 0)] == 4);
+    assert_true(self[nth(&b, "g.part.0.cold", 0)] == 0);
+    assert_true(self[nth(&b, "f", 1)] == 2);
+    for (uint32_t i = 0; i < b.functions.len; i++)
+        sum += self[i];
+    assert_true(sum == b.functions.len);
+    functions_keep_pieces(&b.functions);
+    assert_whole(&b, "g.part.0", 0, "g.part.0", 0);
+    end(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_wholes), cmocka_unit_test(test_times)};
+    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+}
