@@ -135,6 +135,21 @@ static void draws_follow_what_lives(void **state)
     periods_deinit(&p);
 }
 
+/* Threads of which none lives long enough for a sample. */
+static void draws_follow_what_is_never_seen(void **state)
+{
+    struct periods p;
+    int few = 0;
+    (void)state;
+    periods_init(&p, NOMINAL, 1);
+    for (int i = 0; i < 100; i++)
+        periods_begun(&p);
+    for (int i = 0; i < 1000; i++)
+        few += periods_draw_next(&p) < NOMINAL / 10;
+    assert_in_range(few, 20, 50);
+    periods_deinit(&p);
+}
+
 /* Memory is bounded: clocks that were seen before the list was full are old from then on. */
 static void many_clocks_are_forgotten(void **state)
 {
@@ -177,6 +192,7 @@ int main(void)
         cmocka_unit_test(draws_stay_within_their_bounds),
         cmocka_unit_test(clocks_that_were_not_drawn_weigh_their_period),
         cmocka_unit_test(draws_follow_what_lives),
+        cmocka_unit_test(draws_follow_what_is_never_seen),
         cmocka_unit_test(many_clocks_are_forgotten),
         cmocka_unit_test(small_periods_are_drawn_and_weighed),
     };

@@ -11,7 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PERIOD_NS = 100 * 1000, WANTED_NS = 2500 * 1000, TURNS = 3, BUFFER = 256 << 10 };
+enum {
+    PERIOD_NS = 100 * 1000,
+    WANTED_NS = 2500 * 1000,
+    TURNS = 3,
+    MOST_BUFFER = 2 << 20,
+    LEAST_BUFFER = 256 << 10
+};
 
 static uint64_t cost_of_steps(uint64_t steps)
 {
@@ -52,12 +58,13 @@ static uint64_t cost_count(struct perf_ring *ring)
     return samples;
 }
 
-static uint64_t cost_measure(struct perf_ring *ring, int fd)
+/* In `wanted_ns`, so that all samples find room. */
+static uint64_t cost_measure(struct perf_ring *ring, int fd, uint64_t wanted_ns)
 {
     uint64_t steps = 100000, took, bare = UINT64_MAX, sampled = UINT64_MAX, samples = 0;
-    while ((took = cost_of_steps(steps)) < WANTED_NS / 4)
+    while ((took = cost_of_steps(steps)) < wanted_ns / 4)
         steps *= 2;
-    steps = steps * WANTED_NS / took;
+    steps = steps * wanted_ns / took;
     for (int turn = 0; turn < TURNS; turn++) {
         took = cost_of_steps(steps);
         bare = took < bare ? took : bare;
@@ -79,7 +86,14 @@ uint64_t perf_cost_of_sample(const struct perf_layout *l, uint32_t stack_bytes, 
     int fd = cost_open(l, stack_bytes, user_only);
     if (fd < 0)
         return 0;
-    uint64_t cost = perf_ring_map(&ring, fd, BUFFER) ? cost_measure(&ring, fd) : 0;
+    size_t bytes = MOST_BUFFER, record = stack_bytes + 1024;
+    bool is_mapped = perf_ring_map(&ring, fd, bytes);
+    while (!is_mapped && bytes > LEAST_BUFFER)
+        is_mapped = perf_ring_map(&ring, fd, bytes /= 2);
+    uint64_t fits_ns = (uint64_t)(bytes / record) * PERIOD_NS * 3 / 4;
+    uint64_t cost = 0;
+    if (is_mapped)
+        cost = cost_measure(&ring, fd, fits_ns < WANTED_NS ? fits_ns : WANTED_NS);
     perf_ring_unmap(&ring);
     close(fd);
     return cost;

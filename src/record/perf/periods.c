@@ -116,6 +116,12 @@ static void choose_kind(struct periods *p, double weight, bool is_young)
     }
 }
 
+/* That much of it goes unseen unless periods are short. */
+void periods_begun(struct periods *p)
+{
+    choose_kind(p, kinds[PERIOD_MIXED].shortest, true);
+}
+
 uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool *is_young)
 {
     bool is_new;

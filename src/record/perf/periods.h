@@ -48,6 +48,9 @@ uint64_t periods_draw(struct periods *p, enum period_kind kind);
 /* Of threads to come, as periods_weigh() has seen what becomes of them. */
 uint64_t periods_draw_next(struct periods *p);
 
+/* A thread has begun: should many be too short for any sample, the next are drawn shorter. */
+void periods_begun(struct periods *p);
+
 /* The weight of the next sample of a clock. Clocks are numbered as they are made, all their lives;
  * one that is given another period begins anew. 0: the sample is to be left out. *is_young: the
  * weight is right on average only. */
