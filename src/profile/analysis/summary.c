@@ -121,6 +121,13 @@ struct interval summary_self_interval(const struct summary *s, uint32_t function
     return interval_by_error(s, self, s->measured->self_error[function]);
 }
 
+struct interval summary_total_interval(const struct summary *s, uint32_t function, double total)
+{
+    if (!s->measured || !s->measured->inclusive_error || !(total > 0))
+        return summary_interval(s, total);
+    return interval_by_error(s, total, s->measured->inclusive_error[function]);
+}
+
 /* With the share q of a function's m samples, a line has the variance m q (1 - q) + q^2 var(m).
  * Code that stands in several functions, inlined, is taken as drawn from all samples. */
 struct interval summary_line_interval(const struct summary *s, uint32_t function, double self)

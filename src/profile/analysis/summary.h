@@ -85,9 +85,10 @@ struct interval share_interval_of(double share, double error);
 /* The same of a part of all samples of which nothing else is known. */
 struct interval summary_interval(const struct summary *s, double samples);
 
-/* Of a function's self time, or of a line's of it, whose samples are drawn among the function's.
- * All reports print these. */
+/* Of a function's self time, its total time as stacks have it, or of a line's of it, whose samples
+ * are drawn among the function's. All reports print these. */
 struct interval summary_self_interval(const struct summary *s, uint32_t function, double self);
+struct interval summary_total_interval(const struct summary *s, uint32_t function, double total);
 struct interval summary_line_interval(const struct summary *s, uint32_t function, double self);
 
 #endif

@@ -73,6 +73,11 @@ static void json_row(struct json *j, const struct flat *t, const struct flat_row
         json_pair_double(j, "self_time_high", summary_time(s, r->self) + half);
     }
     json_time(j, s, "total_samples", "total_time", r->total);
+    if (s->stacks) {
+        struct interval total = summary_total_interval(s, r->function, r->total);
+        json_pair_double(j, "total_share_low", total.low);
+        json_pair_double(j, "total_share_high", total.high);
+    }
     if (s->stacks && r->model >= 0) /* no call of an inlined function is counted */
         json_time(j, s, "model_total_samples", "model_total_time", r->model);
     json_pair_u64(j, "calls", r->calls);

@@ -64,6 +64,85 @@ static void end(struct toy_stacks *b)
     arena_deinit(&b->arena);
 }
 
+/* --- errors ---------------------------------------------------------------------------------- */
+
+static uint64_t drawn = 1;
+
+static double draw(void)
+{
+    drawn = drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(drawn >> 11) * 0x1p-53;
+}
+
+/* A thread of a second whose first function has 0.3 of each stretch of `length` ms, sampled at
+ * steps of 0.5 to 1.5 ms in slices of 2 ms. Returns how far its time is off, in samples of 1 ms. */
+static double sample_phases(struct toy_stacks *b, double length, const double *node_is_wait)
+{
+    enum { MS = 1000 * 1000, LIFE_MS = 1000 };
+    const struct run_choice choice = {0};
+    double phase = draw() * length, at = 0, truth = 0;
+    begin(b, 2);
+    vec_push(&b->run.objects, ((struct run_object){.kind = RUN_OBJECT_WAIT}));
+    uint32_t node[2] = {add(b, RUN_ROOT, 0, 0), add(b, RUN_ROOT, 1, 0)};
+    vec_push(&b->run.threads, ((struct run_thread){.tid = 1}));
+    vec_push(&b->run.events, ((struct run_event){.name = "cpu", .period = MS}));
+    b->run.slice_ns = 2 * MS;
+    for (uint32_t i = 0; node_is_wait && i < 2; i++)
+        b->run.nodes.at[node[i]].object = node_is_wait[i] > 0 ? 2 : 0;
+    for (;;) {
+        double step = 0.5 + draw();
+        if ((at += step) > LIFE_MS)
+            break;
+        uint32_t hit = node[fmod(at + phase, length) < 0.3 * length ? 0 : 1];
+        b->weight[hit] += step;
+        vec_push(&b->run.samples, ((struct run_sample){.slice = (uint32_t)(at / 2),
+                                                       .node = hit,
+                                                       .weight = (uint64_t)(step * MS),
+                                                       .count = 1}));
+    }
+    for (double end = phase + LIFE_MS, sign = 1; sign >= -1; end = phase, sign -= 2)
+        truth +=
+            sign * (floor(end / length) * 0.3 * length + fmin(fmod(end, length), 0.3 * length));
+    measure(b);
+    stacks_measure_errors(&b->stacks, &b->space, &b->functions, &choice, b->weight, &b->arena);
+    return b->stacks.self[0] - truth;
+}
+
+/* What is printed against what is so: binomial where code alternates quickly, much less where
+ * phases are long, and never less than the scatter. 300 trials know a scatter to 4 %. */
+static void test_errors_are_the_scatter(void **state)
+{
+    (void)state;
+    enum { TRIALS = 300 };
+    static const struct {
+        double length, least, most; /* of the mean error, in scatters */
+    } cases[] = {{0.1, 0.8, 1.2}, {1, 0.8, 1.2}, {40, 0.9, 4}, {300, 0.9, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double squares = 0, variance = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            struct toy_stacks b;
+            double off = sample_phases(&b, cases[i].length, NULL);
+            squares += off * off / TRIALS;
+            variance += b.stacks.self_error[0] * b.stacks.self_error[0] / TRIALS;
+            assert_true(b.stacks.inclusive_error[0] == b.stacks.self_error[0]);
+            end(&b);
+        }
+        double ratio = sqrt(variance / squares);
+        assert_true(ratio > cases[i].least && ratio < cases[i].most);
+    }
+}
+
+static void test_waits_have_no_error(void **state)
+{
+    (void)state;
+    struct toy_stacks b;
+    sample_phases(&b, 7, (const double[]){1, 0});
+    assert_true(b.stacks.self_error[0] == 0 && b.stacks.self[0] > 200);
+    assert_true(b.stacks.self_error[1] > 0); /* all of its neighbours are its own: one sample's */
+    assert_true(b.stacks.self_error[1] < 1.6);
+    end(&b);
+}
+
 static void assert_times(const struct toy_stacks *b, uint32_t function, double self,
                          double inclusive)
 {
@@ -278,10 +357,16 @@ static void test_random_trees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls),      cmocka_unit_test(test_recursion),
-        cmocka_unit_test(test_cycle),      cmocka_unit_test(test_outside_of_functions),
-        cmocka_unit_test(test_cut_stacks), cmocka_unit_test(test_not_chosen),
-        cmocka_unit_test(test_nothing),    cmocka_unit_test(test_random_trees),
+        cmocka_unit_test(test_errors_are_the_scatter),
+        cmocka_unit_test(test_waits_have_no_error),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_recursion),
+        cmocka_unit_test(test_cycle),
+        cmocka_unit_test(test_outside_of_functions),
+        cmocka_unit_test(test_cut_stacks),
+        cmocka_unit_test(test_not_chosen),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_random_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

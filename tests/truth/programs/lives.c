@@ -1,0 +1,109 @@
+/* lives.c: processes whose time is easily told wrongly.
+ *
+ *   lives execs       waits until it is told to, works, executes itself and works as another
+ *   lives waits       one thread waits in read(), one in poll(), the first one in sleep: for ever
+ *   lives children    a child works; nobody waits for it, since SIGCHLD is ignored
+ *   lives faults N    touches N pages, half of them in a child
+ */
+#include "truth.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+TRUTH_WORK(before_exec)
+TRUTH_WORK(after_exec)
+TRUTH_WORK(in_child)
+
+static int ends[2];
+
+APART void waits_in_read(void)
+{
+    char byte;
+    (void)!read(ends[0], &byte, 1);
+    __asm__ volatile("");
+}
+
+APART void waits_in_poll(void)
+{
+    poll(NULL, 0, -1);
+    __asm__ volatile("");
+}
+
+static void *read_thread(void *nothing)
+{
+    waits_in_read();
+    return nothing;
+}
+
+static void *poll_thread(void *nothing)
+{
+    waits_in_poll();
+    return nothing;
+}
+
+static void wait_for_ever(void)
+{
+    pthread_t thread;
+    if (pipe(ends) || pthread_create(&thread, NULL, read_thread, NULL) ||
+        pthread_create(&thread, NULL, poll_thread, NULL))
+        _exit(98);
+    puts("ready");
+    fflush(stdout);
+    for (;;)
+        pause();
+}
+
+static void touch(long pages)
+{
+    char *at =
+        mmap(NULL, (size_t)pages << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(at, (size_t)pages << 12, MADV_NOHUGEPAGE);
+    for (long i = 0; at != MAP_FAILED && i < pages; i++)
+        ((volatile char *)at)[i << 12] = 1;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    char byte;
+    if (!strcmp(what, "waits"))
+        wait_for_ever();
+    if (!strcmp(what, "execs")) {
+        puts("ready");
+        fflush(stdout);
+        (void)!read(0, &byte, 1);
+        truth_self("before_exec", before_exec, 0.4);
+        execl("/proc/self/exe", argv[0], "executed", (char *)NULL);
+    }
+    if (!strcmp(what, "executed")) {
+        truth_self("after_exec", after_exec, 0.3);
+        truth_end();
+    }
+    if (!strcmp(what, "children")) {
+        signal(SIGCHLD, SIG_IGN);
+        if (!fork()) {
+            truth_self("in_child", in_child, 0.5);
+            _exit(0);
+        }
+        truth_self("before_exec", before_exec, 0.1);
+        while (wait(NULL) > 0)
+            ;
+    }
+    if (!strcmp(what, "faults")) {
+        long pages = argc > 2 ? atol(argv[2]) : 0;
+        struct rusage own, children;
+        if (!fork()) {
+            touch(pages / 2);
+            _exit(0);
+        }
+        wait(NULL);
+        touch(pages / 2);
+        getrusage(RUSAGE_SELF, &own);
+        getrusage(RUSAGE_CHILDREN, &children);
+        truth_say("faults", "-", (double)(own.ru_minflt + children.ru_minflt));
+    }
+    return 0;
+}

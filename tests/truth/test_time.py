@@ -1,0 +1,136 @@
+"""Time that is easily told wrongly: of threads that wait while monarc attaches and ever after, before an
+exec, of children for which nobody waited, between the start of a wait and its end; and counts that the
+kernel knows better than samples do."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import truth
+from parts import load_tests  # noqa: F401
+
+
+class Time(unittest.TestCase):
+    """The tests; the two classes below say by which method."""
+    method = None
+
+    @classmethod
+    def setUpClass(cls):
+        if not cls.method:
+            raise unittest.SkipTest("the tests of the classes that follow")
+        if os.geteuid():
+            raise unittest.SkipTest("not root")
+        try:
+            Time.workshop = getattr(Time, "workshop", None) or truth.Workshop()
+            cls.program = os.path.join(Time.workshop.build("lives.c"), "lives")
+        except truth.Unavailable as why:
+            raise unittest.SkipTest(str(why))
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="monarc-time-")
+        self.addCleanup(folder.cleanup)
+        self.recording = os.path.join(folder.name, "rec")
+        self.said = os.path.join(folder.name, "truth")
+        self.environment = dict(os.environ, TRUTH=self.said, LC_ALL="C")
+
+    def monarc(self, *words):
+        return subprocess.run([truth.MONARC, *words], check=words[0] != "doctor", text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, env=self.environment, timeout=100).stdout
+
+    def run_it(self, *words):
+        options = [word for word in words if word.startswith("--")]
+        rest = [word for word in words if not word.startswith("--")]
+        self.monarc("run", "--no-report", "--method", self.method, *options, "-o", self.recording, "--", *rest)
+
+    def attach(self, child, *options):
+        return subprocess.Popen([truth.MONARC, "run", "--no-report", "--method", self.method, *options,
+                                 "-o", self.recording, "--pid", str(child.pid)], env=self.environment,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def start(self, what):
+        child = subprocess.Popen([self.program, what], env=self.environment, text=True,
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.stdout.close)
+        self.addCleanup(child.stdin.close)
+        self.addCleanup(child.kill)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        return child
+
+    def flat(self, *options):
+        report = json.loads(self.monarc("flat", "--json", *options, self.recording))
+        return {row["name"]: row for row in report["functions"]}, report["summary"]
+
+    def truths(self):
+        with open(self.said, encoding="utf-8") as file:
+            return {(kind, name): float(value) for kind, name, value in map(str.split, file)}
+
+    def test_threads_that_wait_throughout(self):
+        child = self.start("waits")
+        time.sleep(0.3)
+        self.assertEqual(self.attach(child, "--off-cpu", "--seconds=2").wait(60), 0)
+        rows, summary = self.flat()
+        length = summary["recording"]["length_ns"] / 1e9
+        for name in "waits_in_read", "waits_in_poll", "main":
+            self.assertAlmostEqual(rows[name]["total_time"], length, delta=0.05 * length, msg=name)
+        self.assertAlmostEqual(sum(r["self_time"] for r in rows.values()), 3 * length, delta=0.1 * length)
+
+    def test_what_was_before_an_exec_counts_once(self):
+        child = self.start("execs")
+        recorder = self.attach(child)
+        time.sleep(1)
+        child.stdin.write("x")
+        child.stdin.flush()
+        self.assertEqual(recorder.wait(60), 0)
+        child.wait()
+        known, (rows, summary) = self.truths(), self.flat()
+        work = known["self", "before_exec"] + known["self", "after_exec"]
+        self.assertAlmostEqual(summary["recording"]["cpu_time"], work, delta=0.1 * work + 0.02)
+        self.assertIn("before_exec", rows)
+        self.assertIn("after_exec", rows)
+
+    def test_children_for_which_nobody_waited(self):
+        self.run_it(self.program, "children")
+        known, (_, summary) = self.truths(), self.flat()
+        recording = summary["recording"]
+        work = known["self", "before_exec"] + known["self", "in_child"]
+        self.assertLessEqual(recording["accounted_time"], recording["cpu_time"])
+        self.assertAlmostEqual(recording["cpu_time"], work, delta=0.1 * work + 0.02)
+        doctor = self.monarc("doctor", self.recording)
+        self.assertIn("for which nobody waited", doctor)
+        self.assertNotIn("Nothing is wrong", doctor)
+
+    def test_a_wait_is_where_it_was(self):
+        self.run_it("--off-cpu", "sleep", "2")
+        rows, _ = self.flat("--from", "0.5", "--to", "1")
+        self.assertAlmostEqual(sum(r["self_time"] for r in rows.values()), 0.5, delta=0.02)
+        rows, _ = self.flat()
+        sleep = rows["[waiting] clock_nanosleep"]
+        self.assertLess(sleep["self_share_high"] - sleep["self_share_low"], 0.01)
+        self.assertNotIn("samples say little", self.monarc("flat", self.recording))
+
+
+class ByPerf(Time):
+    method = "perf"
+
+    def test_counters_have_the_last_word(self):
+        for pages in 160, 6000:
+            self.run_it("--event=page-faults", self.program, "faults", str(pages))
+            faults = self.truths()["faults", "-"]
+            os.unlink(self.said)
+            rows, _ = self.flat()
+            seen = sum(row["self_time"] for row in rows.values())
+            # Those of the process before its exec are in its own account alone.
+            self.assertAlmostEqual(seen, faults, delta=0.01 * faults + 60)
+
+
+class ByPtrace(Time):
+    method = "ptrace"
+
+
+if __name__ == "__main__":
+    unittest.main()
