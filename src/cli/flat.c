@@ -141,6 +141,7 @@ const struct command command_flat = {
         "\n"
         "  self%       share of all samples read, those outside any function included\n"
         "  +-          half the width of the 95 % confidence interval of that share, in points\n"
+        "              with room for all samples of the bins that it shares with others\n"
         "  samples     hits of the profiling clock; a bin shared by functions is split by bytes\n"
         "  self s      the same as time\n"
         "  cumulative  self time of this row and all above\n"

@@ -120,6 +120,8 @@ static void analyse(struct diagnosed *d)
     d->summary =
         (struct summary){.program = p->program, .profiles = &p->profile, .profiles_len = 1};
     summary_count(&d->summary, sum, &d->time, &d->graph);
+    sharing_of_functions(&d->sharing, sum, &d->functions, &d->arena);
+    d->summary.sharing = d->time.has_histogram ? &d->sharing : NULL;
     p->time = &d->time;
     p->graph = &d->graph;
     p->summary = &d->summary;

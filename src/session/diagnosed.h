@@ -20,6 +20,7 @@ struct diagnosed {
     struct functions functions;
     struct profile measured, sum; /* as in the file; equal records summed, as other commands do */
     struct attribution time;
+    struct sharing sharing;
     struct graph graph;
     struct names names;
     struct summary summary;

@@ -276,6 +276,16 @@ static void session_note_unnamed(struct session *s)
             100 * unnamed / s->time.total);
 }
 
+/* Bins that lie over several functions leave their shares uncertain. */
+static void session_find_sharing(struct session *s)
+{
+    const struct sharing *t = &s->sharing;
+    sharing_of_functions(&s->sharing, &s->profile, &s->functions, &s->arena);
+    s->summary.sharing = s->time.has_histogram ? t : NULL;
+    if (t->samples * 1000 >= s->time.total * SHARING_NOTEWORTHY_PERMILLE && t->samples > 0)
+        s->notes[s->summary.notes_len++] = sharing_text(t, s->time.total, &s->arena);
+}
+
 static bool session_open_gmon(struct session *s, struct session_options *o, struct err *e)
 {
     if (!session_open_program(s, o, e) || !session_split_dimensions(s, o, e))
@@ -287,6 +297,7 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
         s->notes[s->summary.notes_len++] = o->newest;
     session_note_merged_calls(s);
     session_note_unnamed(s);
+    session_find_sharing(s);
     return true;
 }
 

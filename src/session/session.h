@@ -59,6 +59,7 @@ struct session {
     struct functions functions;
     struct profile profile;
     struct attribution time;
+    struct sharing sharing;    /* of a profile's bins */
     struct static_calls calls; /* where asked for */
     struct graph graph;
     struct names names;

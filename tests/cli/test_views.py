@@ -139,6 +139,78 @@ class Dimensions(unittest.TestCase):
                          monarc("doctor", DEMO, self.time).stdout)
 
 
+class SharedBins(unittest.TestCase):
+    """Bins of 128 bytes over main and alpha, of 64 bytes each: all samples are alpha's, and nobody can know."""
+    LOW, HIGH = 0x401000, 0x401280
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = Path(folder.name)
+
+    def profile(self, name, width, hits):
+        bins = [0] * ((self.HIGH - self.LOW) // width)
+        for address, count in hits.items():
+            bins[(address - self.LOW) // width] += count
+        path = self.dir / name
+        path.write_bytes(gmon([(self.LOW, self.HIGH, bins)]))
+        return path
+
+    def mixed(self, name, shared, alone):
+        """One bin of 128 bytes over main and alpha, and bins of 2 bytes over the rest."""
+        rest = [0] * ((self.HIGH - self.LOW - 128) // 2)
+        rest[0] = alone
+        path = self.dir / name
+        path.write_bytes(gmon([(self.LOW, self.LOW + 128, [shared]), (self.LOW + 128, self.HIGH, rest)]))
+        return path
+
+    def rows(self, profile):
+        table = monarc_json("flat", DEMO, profile)
+        check_schema(self, "flat", table)
+        return {f["name"]: f for f in table["functions"]}, table["summary"]
+
+    def test_interval_holds_what_finer_bins_say(self):
+        hits = {0x401044: 200, 0x401124: 800}
+        fine, fine_summary = self.rows(self.profile("fine", 2, hits))
+        coarse, summary = self.rows(self.profile("coarse", 128, hits))
+        self.assertNotIn("main", fine)
+        self.assertEqual(coarse["main"]["self_share"], 0.1)
+        self.assertEqual(coarse["main"]["self_share_low"], 0)
+        self.assertGreater(coarse["alpha"]["self_share_high"], 0.2)
+        self.assertEqual(coarse["alpha"]["shared_samples"], 200)
+        for name, row in fine.items():
+            self.assertEqual(row["shared_samples"], 0)
+            self.assertLessEqual(coarse[name]["self_share_low"], row["self_share_low"], name)
+            self.assertGreaterEqual(coarse[name]["self_share_high"], row["self_share_high"], name)
+        self.assertEqual((fine_summary["shared_samples"], fine_summary["separating_bin_bytes"]), (0, 0))
+        # 0x4010e0, where _ZN3box4openEi begins, is in a bin with ping.
+        self.assertEqual((summary["shared_samples"], summary["separating_bin_bytes"]), (1000, 32))
+        separate, summary = self.rows(self.profile("separate", 32, hits))
+        self.assertEqual(summary["shared_samples"], 0)
+        self.assertEqual({n: f["self_samples"] for n, f in separate.items() if f["self_samples"]},
+                         {n: f["self_samples"] for n, f in fine.items() if f["self_samples"]})
+
+    def test_is_said(self):
+        profile = self.mixed("coarse", 10, 990)
+        for command in "flat", "graph":
+            text = monarc(command, "--no-pager", DEMO, profile).stdout.decode()
+            self.assertIn("Note     1 % of the samples are in bins of 128 bytes that lie over several functions; "
+                          "bins of 64 bytes would", " ".join(text.split()).replace("Note ", "Note     "))
+        few = self.mixed("few", 1, 999)
+        self.assertNotIn("several functions", monarc("flat", "--no-pager", DEMO, few).stdout.decode())
+        found = {s["name"]: s for s in monarc_json("doctor", DEMO, profile)["findings"]}
+        self.assertEqual(found["shared-bins"]["severity"], "note")
+        many = self.mixed("many", 500, 500)
+        found = {s["name"]: s for s in monarc_json("doctor", DEMO, many)["findings"]}
+        self.assertEqual(found["shared-bins"]["severity"], "warning")
+        self.assertIn("bins of 64 bytes would tell", found["shared-bins"]["evidence"])
+
+    def test_gprof_is_as_it_was(self):
+        profile = self.profile("coarse", 128, {0x401044: 200})
+        text = monarc("gprof", "-b", "-p", DEMO, profile).stdout.decode()
+        self.assertRegex(text, r"(?m)^ *50\.00 .* main$")
+
+
 class Words(unittest.TestCase):
     def test_nothing_matches(self):
         for report in "flat", "graph":

@@ -34,20 +34,22 @@ static uint32_t first_reaching(const struct address_index *x, uint32_t from, uin
     return from;
 }
 
-/* Splits `count` hits among the functions that overlap [low, high). */
-static void split(const struct address_index *x, uint32_t from, uint64_t low, uint64_t high,
-                  double count, piece_visitor *visit, void *context)
+/* Splits the hits of a bin among the functions that overlap it. */
+static void split(const struct address_index *x, uint32_t from, const struct sampled_piece *bin,
+                  piece_visitor *visit, void *context)
 {
+    uint64_t low = bin->low, high = bin->high;
     uint64_t covered = 0;
     for (uint32_t i = from; i < x->len && x->at[i].start < high; i++)
         covered += minimum(high - 1, x->at[i].last) - maximum(low, x->at[i].start) + 1;
     if (!covered)
-        visit(&(struct sampled_piece){low, high, NO_RANGE_THERE, count}, context);
+        visit(bin, context);
     for (uint32_t i = from; covered && i < x->len && x->at[i].start < high; i++) {
-        struct sampled_piece piece = {.low = maximum(low, x->at[i].start),
-                                      .high = minimum(high - 1, x->at[i].last) + 1,
-                                      .function = i};
-        piece.samples = count * (double)(piece.high - piece.low) / (double)covered;
+        struct sampled_piece piece = *bin;
+        piece.low = maximum(low, x->at[i].start);
+        piece.high = minimum(high - 1, x->at[i].last) + 1;
+        piece.function = i;
+        piece.samples = bin->of_bin * (double)(piece.high - piece.low) / (double)covered;
         visit(&piece, context);
     }
 }
@@ -69,7 +71,11 @@ static void histogram_pieces(const struct histogram *h, const struct address_ind
         uint64_t low = bin_start(h, range, i), high = bin_start(h, range, i + 1);
         high = high > low ? high : low + 1;
         function = first_reaching(x, function, low);
-        split(x, function, low, high, (double)histogram_get(h, i) / counts, visit, context);
+        double samples = (double)histogram_get(h, i) / counts;
+        split(
+            x, function,
+            &(struct sampled_piece){low, high, NO_RANGE_THERE, samples, low, high, h->low, samples},
+            visit, context);
     }
 }
 

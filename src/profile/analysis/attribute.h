@@ -26,6 +26,9 @@ struct sampled_piece {
     uint64_t low, high;
     uint32_t function; /* its number in the index */
     double samples;
+    uint64_t bin_low, bin_high; /* the bin that it is a part of */
+    uint64_t origin;            /* where that bin's histogram begins */
+    double of_bin;              /* all samples of the bin */
 };
 typedef void piece_visitor(const struct sampled_piece *piece, void *context);
 

@@ -113,6 +113,23 @@ static void numbers_examine_attribution(struct examination *x)
                    "shared objects), or the program is another one");
 }
 
+static void numbers_examine_sharing(struct examination *x)
+{
+    enum { MISLEADS_PERMILLE = 50 };
+    const struct summary *s = x->p->summary;
+    const struct sharing *t = s ? s->sharing : NULL;
+    if (!t || !(s->samples > 0) || 1000 * t->samples < SHARING_NOTEWORTHY_PERMILLE * s->samples)
+        return;
+    report_symptom(
+        x, 1000 * t->samples >= MISLEADS_PERMILLE * s->samples ? SEVERITY_WARNING : SEVERITY_NOTE,
+        "shared-bins",
+        "bins lie over several functions, whose samples cannot be told apart: the "
+        "interval of each has room for all of them",
+        sharing_text(t, s->samples, x->arena),
+        "give the recorder smaller bins, or start functions at multiples of a bin "
+        "(-falign-functions)");
+}
+
 static uint32_t numbers_busiest(const struct attribution *t, const struct functions *f)
 {
     uint32_t top = 0;
@@ -228,6 +245,7 @@ void examine_measurements(struct examination *x)
     if (x->fits) {
         numbers_examine_attribution(x);
         numbers_examine_certainty(x);
+        numbers_examine_sharing(x);
         numbers_examine_merged_calls(x);
     }
     numbers_examine_overhead(x);

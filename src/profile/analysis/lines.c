@@ -358,6 +358,7 @@ struct making {
     struct lines_table *table;
     const struct event *events;
     const uint32_t *order;
+    uint32_t *row_of; /* per piece, if it has samples; else NO_RANGE_THERE */
     struct arena *arena;
     VEC(struct line_chain) chains; /* of the row that is being made */
 };
@@ -410,7 +411,8 @@ static struct lines_row *lines_start_row(struct making *m, const struct event *e
 }
 
 /* Rows of all places, in the order of places. */
-static void lines_make_rows(struct lines_table *t, const struct events *e, struct arena *a)
+static void lines_make_rows(struct lines_table *t, const struct events *e, uint32_t *row_of,
+                            struct arena *a)
 {
     struct arena scratch = {0};
     uint32_t len = (uint32_t)e->all.len, *order = ARENA_NEW(&scratch, uint32_t, len);
@@ -421,7 +423,8 @@ static void lines_make_rows(struct lines_table *t, const struct events *e, struc
     t->functions = (struct functions){.at = ARENA_NEW(a, struct function, len),
                                       .is_located = true,
                                       .objects = e->in->functions->objects};
-    struct making m = {.table = t, .events = e->all.at, .order = order, .arena = a};
+    struct making m = {
+        .table = t, .events = e->all.at, .order = order, .row_of = row_of, .arena = a};
     struct lines_row *row = NULL;
     const struct event *before = NULL;
     for (uint32_t i = 0; i < len; i++) {
@@ -433,6 +436,8 @@ static void lines_make_rows(struct lines_table *t, const struct events *e, struc
             before = NULL;
         }
         lines_book(&m, row, event, before);
+        if (event->kind == EVENT_SELF)
+            row_of[address_index_find(e->index, event->address)] = row->function;
         before = event;
     }
     if (row)
@@ -525,8 +530,13 @@ static void lines_choose_rows(struct lines_table *t, const struct functions *mea
             continue;
         }
         r->running = running += r->self;
-        r->interval = summary_line_interval(
-            t->summary, functions_find(measured, t->functions.at[r->function].start), r->self);
+        r->interval =
+            t->sharing.least
+                ? summary_interval_between(t->summary, t->sharing.least[r->function],
+                                           t->sharing.most[r->function])
+                : summary_line_interval(
+                      t->summary, functions_find(measured, t->functions.at[r->function].start),
+                      r->self);
         t->rows[t->len++] = *r;
     }
 }
@@ -571,7 +581,11 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     struct events events = {
         .in = in, .pieces = p.all.at, .index = &index, .arena = a, .paths.arena = a};
     lines_gather(&events, &time);
-    lines_make_rows(t, &events, a);
+    uint32_t *row_of = ARENA_NEW(&scratch, uint32_t, index.len);
+    memset(row_of, -1, index.len * sizeof *row_of);
+    lines_make_rows(t, &events, row_of, a);
+    if (!t->summary->measured)
+        sharing_find(&t->sharing, in->profile, &index, row_of, t->functions.len, a);
     vec_free(&events.all);
     vec_free(&events.paths.tidy);
     map_deinit(&events.paths.number);

@@ -32,6 +32,7 @@ struct lines_row {
 
 struct lines_table {
     const struct summary *summary;
+    struct sharing sharing;     /* of a profile's bins among lines, by entry of `functions` */
     struct functions functions; /* one entry a row, before any were left out */
     struct names names;         /* of these */
     struct lines_row *rows;

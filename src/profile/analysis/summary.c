@@ -97,6 +97,11 @@ struct interval summary_interval(const struct summary *s, double samples)
                             : share_interval(samples, s->samples);
 }
 
+struct interval summary_interval_between(const struct summary *s, double least, double most)
+{
+    return (struct interval){summary_interval(s, least).low, summary_interval(s, most).high};
+}
+
 struct interval share_interval_of(double share, double error)
 {
     if (!(error > 0))
@@ -116,6 +121,8 @@ static struct interval interval_by_error(const struct summary *s, double samples
 
 struct interval summary_self_interval(const struct summary *s, uint32_t function, double self)
 {
+    if (s->sharing)
+        return summary_interval_between(s, s->sharing->least[function], s->sharing->most[function]);
     if (!s->measured || !s->measured->self_error || !(self > 0))
         return summary_interval(s, self);
     return interval_by_error(s, self, s->measured->self_error[function]);

@@ -8,6 +8,7 @@
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/other_measure.h"
 #include "profile/analysis/recording/run_summary.h"
+#include "profile/analysis/sharing.h"
 #include "profile/analysis/stacks.h"
 
 struct summary {
@@ -26,6 +27,7 @@ struct summary {
     const struct stacks *stacks;   /* NULL: none were recorded */
     const struct stacks *measured; /* the times of a recording, and their errors; NULL: none */
     const struct run_summary *run; /* NULL: no recording */
+    const struct sharing *sharing; /* of bins among functions; NULL: no bins */
     uint32_t inlined; /* functions that were met inlined and have figures of their own */
     bool has_hosts;   /* inlined code counts as the function's that it is in, as asked */
     double effective; /* samples of equal weight that would be as certain; 0: all weigh the same */
@@ -84,6 +86,10 @@ struct interval share_interval_of(double share, double error);
 
 /* The same of a part of all samples of which nothing else is known. */
 struct interval summary_interval(const struct summary *s, double samples);
+
+/* The same where bins leave open how many samples are meant: what sampling leaves open below the
+ * least of them and above the most. */
+struct interval summary_interval_between(const struct summary *s, double least, double most);
 
 /* Of a function's self time, its total time as stacks have it, or of a line's of it, whose samples
  * are drawn among the function's. All reports print these. */

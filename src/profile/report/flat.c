@@ -72,6 +72,9 @@ static void json_row(struct json *j, const struct flat *t, const struct flat_row
         json_pair_double(j, "self_time_low", fmax(0, summary_time(s, r->self) - half));
         json_pair_double(j, "self_time_high", summary_time(s, r->self) + half);
     }
+    if (s->sharing)
+        json_pair_double(j, "shared_samples",
+                         s->sharing->most[r->function] - s->sharing->least[r->function]);
     json_time(j, s, "total_samples", "total_time", r->total);
     if (s->stacks) {
         struct interval total = summary_total_interval(s, r->function, r->total);

@@ -427,6 +427,9 @@ static void lines_json_row(struct json *j, struct lines_table *t, const struct l
     json_pair_str(j, "kind", r->is_profiler ? "profiler" : "function");
     lines_json_place(j, paths, f->file, f->line, a);
     json_pair_double(j, "self_share", summary_share(s, r->self));
+    if (t->sharing.least)
+        json_pair_double(j, "shared_samples",
+                         t->sharing.most[r->function] - t->sharing.least[r->function]);
     json_pair_double(j, "self_share_low", r->interval.low);
     json_pair_double(j, "self_share_high", r->interval.high);
     lines_json_time(j, s, "self_samples", "self_time", r->self);

@@ -46,6 +46,10 @@ void json_report_begin(struct json *j, const char *report, const struct summary 
     json_abbreviation(j, s->abbreviation);
     json_pair_double(j, "unattributed_samples", s->unattributed);
     json_pair_double(j, "profiler_samples", s->profiler);
+    if (s->sharing) {
+        json_pair_double(j, "shared_samples", s->sharing->samples);
+        json_pair_u64(j, "separating_bin_bytes", s->sharing->separating_bytes);
+    }
     if (s->stacks)
         json_pair_double(j, "stack_samples", s->stacks->samples);
     json_pair_u64(j, "arcs", s->arcs);
