@@ -104,7 +104,8 @@ static double sample_phases(struct toy_stacks *b, double length, const double *n
         truth +=
             sign * (floor(end / length) * 0.3 * length + fmin(fmod(end, length), 0.3 * length));
     measure(b);
-    stacks_measure_errors(&b->stacks, &b->space, &b->functions, &choice, b->weight, &b->arena);
+    stacks_measure_errors(&b->stacks, &b->space, &b->functions, NULL, &choice, b->weight,
+                          &b->arena);
     return b->stacks.self[0] - truth;
 }
 
