@@ -251,7 +251,7 @@ class Running(Case):
             folder = self.record(program, options=["-e", f"page-faults/period={period}/"])
             rows, summary = self.flat(folder)
             found = rows["main"]["total_samples"] / summary["samples_per_unit"]
-            self.assertAlmostEqual(found, 1000, delta=period + 10)
+            self.assertAlmostEqual(found, 1000, delta=3 * period + 10)  # periods are drawn up to 2
         self.assertGreater(self.flat(self.record(program, options=["-e", "page-faults"]))[1]["samples"], 0)
         self.run_it("-e", "nosuch:event", "true", status=2)
 
