@@ -113,6 +113,21 @@ def left_alone(t, folder, work):
     t.clean("and is reported", ["no"] * (not any(x[1] == "4" for x in log.of("lose"))))
 
 
+def with_ptrace_in_its_code(t, folder):
+    """Such a program is recorded until it uses the call; then what it wants to trace is let go."""
+    attach = recording_log.build("attach.c", folder)
+    log = recording_log.record(attach, "never", 0.3)
+    spun = log.by_function(recording_log.Symbols(attach))["spin"]
+    pids = {s.pid for s in log.samples}
+    t.clean("a program that only contains ptrace() is recorded, with its child",
+            [] if 0.45 < spun < 0.75 and len(pids) == 2 else [f"{spun} s of 0.6 in {len(pids)} processes"])
+    t.clean("and what that cost is told", ["no"] * (not any(x[1] == "6" for x in log.of("lose"))))
+    for how, *steps in ("child",), ("parent",), ("child", 1000), ("parent", 1000):
+        log = recording_log.record(attach, how, 0.3, *steps)
+        t.clean(f"one that traces its {how} works" + ", making many calls" * len(steps), [log.output] * (log.output != "traced\n"))
+        t.clean("and is reported", ["no"] * (not any(x[1] == "4" for x in log.of("lose"))))
+
+
 def processes(t, work):
     log = recording_log.record(work, "exec-chain", 3)
     names = [x[3] for x in log.of("exec")]
@@ -149,6 +164,7 @@ def main():
         shares_of_a_user(t, work, symbols)
         undisturbed(t, folder)
         left_alone(t, folder, work)
+        with_ptrace_in_its_code(t, folder)
         processes(t, work)
         attaching(t, work, symbols)
     t.end()

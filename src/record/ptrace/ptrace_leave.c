@@ -3,13 +3,36 @@
 
 #include <sys/ptrace.h>
 
+#define WATCHED                                                                                  \
+    "a program with ptrace() in its code was stopped at each system call, to be let go when it " \
+    "uses it: its calls took longer"
+
 enum { LEFT_LOOK_NS = 250000000 };
+
+/* The CPU time of a process is unseen once its last thread is. */
+void ptrace_leave_now(struct ptrace_source *s, struct ptrace_thread *t, enum traced_badly why,
+                      int number)
+{
+    pid_t pid = t->process->pid;
+    uint64_t cpu = ptrace_leave_over(s, t);
+    if (t->process->has_executed)
+        collector_thread_cpu(s->collector, pid, t->tid, cpu - t->base_ns);
+    cpu = proc_process_cpu(pid);
+    if (t->process->threads == 1)
+        vec_push(&s->left, (struct ptrace_left){pid, traced_badly_text(why), cpu, cpu});
+    ptrace(PTRACE_DETACH, t->tid, 0, (long)number);
+    ptrace_threads_remove(&s->threads, t);
+}
 
 bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
 {
     pid_t pid = t->process->pid;
     enum traced_badly why = traced_badly(&s->files, pid);
-    if (why == TRACED_WELL)
+    if (why == TRACED_TRACER) {
+        t->process->is_watched = true;
+        collector_lose(s->collector, RUN_LOST_OTHER, WATCHED, 1, 0);
+    }
+    if (why == TRACED_WELL || why == TRACED_TRACER)
         return false;
     uint64_t cpu = proc_process_cpu(pid);
     if (ptrace(PTRACE_DETACH, pid, 0, 0))

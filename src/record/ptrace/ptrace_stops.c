@@ -5,6 +5,7 @@
  * all others end at once. It refuses to hold, change or drop a signal. */
 #include "record/ptrace/ptrace_leave.h"
 #include "record/ptrace/ptrace_private.h"
+#include "record/ptrace/ptrace_watch.h"
 #include "record/clocks.h"
 
 #include <signal.h>
@@ -16,6 +17,7 @@ struct ptrace_thread *ptrace_follow(struct ptrace_source *s, pid_t tid, pid_t pi
 {
     struct ptrace_thread *first = tid == pid ? NULL : ptrace_threads_find(&s->threads, pid);
     struct ptrace_thread *above = ptrace_threads_find(&s->threads, parent);
+    bool is_watched = above && above->process->is_watched;
     bool is_forked = !above || above->process->has_executed;
     struct ptrace_maps maps = above ? above->process->maps : (struct ptrace_maps){0};
     collector_fork(s->collector, pid, tid, tid == pid ? parent : pid, clock_now());
@@ -23,6 +25,7 @@ struct ptrace_thread *ptrace_follow(struct ptrace_source *s, pid_t tid, pid_t pi
     if (!first) {
         t->process->pid = pid;
         t->process->has_executed = is_forked;
+        t->process->is_watched = is_watched;
         t->process->maps = maps; /* the same as the parent's, until it changes them */
     }
     if (s->waits && parent && t->process->has_executed)
@@ -70,6 +73,7 @@ static bool stops_executed(struct ptrace_source *s, pid_t pid)
     t->is_asked = false;
     t->has_name = true;
     t->process->has_executed = true;
+    t->process->is_watched = false;
     proc_thread_name(pid, pid, t->process->name);
     collector_exec(s->collector, pid, t->process->name, clock_now());
     t->process->maps = (struct ptrace_maps){0};
@@ -99,6 +103,7 @@ static bool stops_ended(struct ptrace_source *s, pid_t tid)
     if (!t)
         return false;
     bool is_thread = t->process->pid != tid;
+    ptrace_watch_ended(t);
     if (!t->is_ending) /* killed without notice: what the last look saw is all we know */
         stops_ending(s, t);
     if (is_thread)
@@ -113,11 +118,14 @@ static bool stops_is_group_stop(int number)
     return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
-/* Goes on: into or out of the rest of a call, or where the recording is over, without us. */
+/* Goes on: into or out of the rest of a call or up to the next one, or where the recording is over,
+ * without us. */
 static void stops_go_on(const struct ptrace_source *s, const struct ptrace_thread *t, pid_t tid,
                         int number)
 {
-    if (t && ptrace_thread_rests(t))
+    const struct ptrace_thread *known = t ? t : ptrace_threads_find(&s->threads, tid);
+    bool is_watched = known && known->process->is_watched && !s->is_finished;
+    if (is_watched || (t && ptrace_thread_rests(t)))
         ptrace(PTRACE_SYSCALL, tid, 0, (long)number);
     else
         ptrace(s->is_finished ? PTRACE_DETACH : PTRACE_CONT, tid, 0, (long)number);
@@ -189,6 +197,13 @@ bool ptrace_stopped(struct source *source, pid_t pid, int status)
         t->asleep_ns = 0; /* stopped is not asleep */
     if (t && ptrace_thread_rests(t) && ptrace_rest_stopped(t->rest, status)) {
         stops_go_on(s, t, pid, 0);
+        return true;
+    }
+    if (t && ptrace_watch_wanted(s, t, event, number))
+        return true;
+    if (t && event == 0 && number == (SIGTRAP | 0x80)) {
+        if (!ptrace_watch_call(s, t)) /* a stop that was asked for comes later */
+            stops_go_on(s, t, pid, 0);
         return true;
     }
     bool is_ours = t && t->is_asked;

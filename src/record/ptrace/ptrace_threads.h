@@ -10,7 +10,10 @@
 
 struct ptrace_process {
     pid_t pid;
-    uint32_t threads;  /* records that point here */
+    uint32_t threads; /* records that point here */
+    bool is_watched;  /* is stopped at system calls: ptrace_watch.h */
+    uint32_t calls;   /* that it was stopped at, of which the first was then */
+    uint64_t first_call_ns;
     bool has_executed; /* false: still our own code, before the program's exec */
     char name[PROC_NAME_BYTES];
     struct ptrace_maps maps;
@@ -32,8 +35,10 @@ struct ptrace_thread {
     bool is_ready; /* ran or could run at the last look */
     bool is_held;  /* in a group stop, as by SIGSTOP */
     bool has_name;
-    uint64_t asleep_ns;       /* first seen asleep then, after `turns` turns; 0: not yet */
-    uint64_t asleep_in;       /* in which call: see proc_thread_call() */
+    pid_t wanted_by;    /* a thread that waits for us to let this one go; -1: none does, but it is
+                           to go; 0 */
+    uint64_t asleep_ns; /* first seen asleep then, after `turns` turns; 0: not yet */
+    uint64_t asleep_in; /* in which call: see proc_thread_call() */
     struct ptrace_rest *rest; /* of a call that was cut; NULL: none has been */
     uint8_t quiet_looks;      /* in a row that saw it neither run nor to have run */
 };

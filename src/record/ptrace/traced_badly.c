@@ -16,8 +16,10 @@ enum { PATH_BYTES = 64, MOST_KNOWN = 10000 };
 const char *traced_badly_text(enum traced_badly why)
 {
     static const char *const texts[TRACED_KINDS] = {
-        [TRACED_TRACER] = "a program that uses ptrace itself, as debuggers do, was left alone with "
-                          "what it starts; perf events would see it",
+        [TRACED_TRACER] =
+            "a program that another one traces, as debuggers do, or that may trace others "
+            "and makes many calls, was left alone with what it starts; perf events "
+            "would see it",
         [TRACED_LEAKS] = "a program with a leak checker, which needs ptrace, was left alone; perf "
                          "events would see it",
         [TRACED_RIGHTS] = "a program that has other rights than we (setuid, setgid or file "

@@ -8,7 +8,7 @@
 
 enum traced_badly {
     TRACED_WELL,
-    TRACED_TRACER, /* traces others or itself, which only one can do at a time */
+    TRACED_TRACER, /* may trace others or itself, which only one can do at a time */
     TRACED_LEAKS,  /* looks for leaks at its end, by tracing itself */
     TRACED_RIGHTS, /* runs with rights of its file, which it does not get while traced */
     TRACED_KINDS
