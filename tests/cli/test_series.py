@@ -173,6 +173,10 @@ class Series(unittest.TestCase):
             done = monarc(*command, "p.monarc", cwd=self.dir)
             self.assertIn(done.returncode, (0, 1) if command == ["doctor"] else (0,),
                           [command, done.stderr])
+        done = monarc("symbols", "p.monarc", cwd=self.dir)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        for folder in b"p.monarc/run-1: ", b"p.monarc/run-2: ":
+            self.assertIn(folder, done.stdout)
         rows, summary = self.flat(self.dir / "p.monarc")
         merged, of_merged = self.flat(self.dir / "sum")
         self.assertEqual(merged["spin"]["total_time"], rows["spin"]["total_time"])

@@ -63,6 +63,22 @@ static int complete(const char *folder, struct symbol_files *files, struct out *
     return !ok ? EXIT_BAD : s.without ? EXIT_DIFFERS : EXIT_FINE;
 }
 
+/* Of several runs in one folder each. */
+static int complete_all(const char *folder, struct symbol_files *files, struct out *out,
+                        struct err *e)
+{
+    struct arena scratch = {0};
+    size_t len;
+    char **runs = recorded_runs(folder, &scratch, &len);
+    int status = EXIT_FINE;
+    for (size_t i = 0; i < len && status != EXIT_BAD; i++) {
+        int one = complete(runs[i], files, out, e);
+        status = one > status ? one : status;
+    }
+    arena_deinit(&scratch);
+    return status;
+}
+
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
     struct option_walk walk = options_start(self, argc - 1, argv + 1);
@@ -80,7 +96,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
     if (!files)
         return EXIT_BAD;
     for (int i = 0; i < walk.operands && status != EXIT_BAD; i++) {
-        int own = complete(walk.argv[i], files, out, e);
+        int own = complete_all(walk.argv[i], files, out, e);
         status = own > status ? own : status;
     }
     symbol_files_free(files);
