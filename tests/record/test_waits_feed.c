@@ -327,14 +327,14 @@ static void test_observed(void **state)
     waits_observe(w, pid, tid, 100 * MS, &(struct waits_clock){50 * MS, 5 * MS, 3});
     waits_observe(w, pid, tid, 110 * MS, &(struct waits_clock){54 * MS, 6 * MS, 4}); /* 5 waited */
     waits_observe(w, pid, tid, 120 * MS, &(struct waits_clock){56 * MS, 6 * MS, 4}); /* 8 waited */
-    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), 0);
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), 8 * MS);
     waits_observe(w, pid, tid, 130 * MS, &(struct waits_clock){56 * MS, 6 * MS, 4}); /* 10 */
     assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), 18 * MS);
     waits_observe(w, pid, tid, 140 * MS, &(struct waits_clock){66 * MS, 6 * MS, 5}); /* 0 */
     waits_observe(w, pid, tid, 150 * MS, &(struct waits_clock){66 * MS, 6 * MS, 5}); /* 10 */
     waits_exit(w, pid, tid, 150 * MS);
-    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), 18 * MS);
-    assert_int_equal(unknown_of(&c, tid), (5 + 18 + 10) * MS);
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), 28 * MS);
+    assert_int_equal(unknown_of(&c, tid), (5 + 28) * MS);
     assert_int_equal(ready_of(&c, tid), MS);
     assert_int_equal(toy_sum_of_thread(&c, tid), (50 - 16) * MS);
     static const uint64_t still_ns[] = {170, 180, 190}; /* then it runs, and waits again */
@@ -342,11 +342,11 @@ static void test_observed(void **state)
     for (int i = 0; i < 3; i++)
         waits_observe(w, pid, tid, still_ns[i] * MS, &(struct waits_clock){100 * MS, 9 * MS, 5});
     waits_observe(w, pid, tid, 200 * MS, &(struct waits_clock){102 * MS, 10 * MS, 6, true});
-    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), (18 + 30 + 7) * MS);
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), (28 + 30 + 7) * MS);
     waits_observe(w, pid, tid, 210 * MS, &(struct waits_clock){103 * MS, 10 * MS, 7, false});
     waits_exit(w, pid, tid, 210 * MS);
-    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), (18 + 30 + 7) * MS);
-    assert_int_equal(unknown_of(&c, tid), (5 + 18 + 10 + 37 + 9) * MS);
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), (28 + 30 + 7) * MS);
+    assert_int_equal(unknown_of(&c, tid), (5 + 28 + 37 + 9) * MS);
     waits_fork(w, pid, tid, 200 * MS);
     waits_observe(w, pid, tid, 210 * MS, &(struct waits_clock){3 * MS, 4 * MS, 2});
     waits_exit(w, pid, tid, 210 * MS);
@@ -355,6 +355,33 @@ static void test_observed(void **state)
     assert_int_equal(waits_sums(w).ready_ns, 6 * MS);
     assert_int_equal(waits_sums(w).placed_ns + waits_sums(w).unknown_ns,
                      toy_sum_of_thread(&c, tid) - 6 * MS);
+    sleeper_end(&s);
+    waits_free(w);
+    toy_free(&c);
+}
+
+/* One turn between two observations that saw it wait: half of that time was each wait's. With more
+ * turns, there were waits that nobody saw. */
+static void test_observed_one_after_another(void **state)
+{
+    (void)state;
+    static const struct waits_options looks = {.machine = UNWIND_X86_64};
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &looks);
+    struct sleeper s = {0};
+    sleeper_begin(&s);
+    pid_t pid = getpid(), tid = s.tid;
+    waits_observe(w, pid, tid, 100 * MS, &(struct waits_clock){50 * MS, 0, 3});
+    waits_observe(w, pid, tid, 110 * MS, &(struct waits_clock){50 * MS, 0, 3});
+    waits_observe(w, pid, tid, 122 * MS, &(struct waits_clock){52 * MS, 0, 4}); /* 10, two waits */
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), 15 * MS);
+    waits_observe(w, pid, tid, 132 * MS, &(struct waits_clock){52 * MS, 0, 4});
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), 30 * MS);
+    waits_observe(w, pid, tid, 142 * MS, &(struct waits_clock){52 * MS, 0, 6}); /* three or more */
+    waits_exit(w, pid, tid, 142 * MS);
+    assert_int_equal(toy_sum(&c, tid, NOWHERE, SYS_read, COLLECTOR_WAITING), 30 * MS);
+    assert_int_equal(waits_sums(w).placed_ns, 30 * MS);
+    assert_int_equal(waits_sums(w).unknown_ns, 10 * MS);
     sleeper_end(&s);
     waits_free(w);
     toy_free(&c);
@@ -419,6 +446,7 @@ int main(void)
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_gone_at_the_end),
         cmocka_unit_test(test_observed),
+        cmocka_unit_test(test_observed_one_after_another),
         cmocka_unit_test(test_many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,7 @@ class Calls(unittest.TestCase):
 
     @slow
     def test_twenty_rounds(self):
-        self.rounds(20, "0.1")
+        self.rounds(20, "0.06")
 
 
 if __name__ == "__main__":

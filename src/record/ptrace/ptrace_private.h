@@ -29,6 +29,7 @@ struct ptrace_source {
     uint32_t event;
     struct waits *waits;       /* NULL: nobody wants them */
     uint64_t next_observed_ns; /* when the threads' clocks are read next */
+    bool has_waiting;          /* some had begun another wait then */
     bool no_stacks, no_follow;
     bool is_passing;   /* traces a thread only while it is looked at: ptrace_places.h */
     bool has_answered; /* a stop, since the last round */

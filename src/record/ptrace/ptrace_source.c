@@ -27,7 +27,11 @@ static uint64_t source_round(struct source *base, uint64_t now)
         ptrace_observe_all(s);
         ptrace_look_at_left(s, now);
         wait = ptrace_plan_next(s);
+    } else {
+        ptrace_observe_all(s);
     }
+    if (s->waits && s->next_observed_ns < s->next_ns)
+        wait = s->next_observed_ns > now ? s->next_observed_ns - now : 0;
     s->asleep_cpu_ns = clock_own_cpu();
     return wait;
 }

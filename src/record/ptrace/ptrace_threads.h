@@ -38,7 +38,8 @@ struct ptrace_thread {
     pid_t wanted_by;    /* a thread that waits for us to let this one go; -1: none does, but it is
                            to go; 0 */
     uint64_t asleep_ns; /* first seen asleep then, after `turns` turns; 0: not yet */
-    uint64_t asleep_in; /* in which call: see proc_thread_call() */
+    uint64_t observed_runs;   /* turns, when its waits were last observed */
+    uint64_t asleep_in;       /* in which call: see proc_thread_call() */
     struct ptrace_rest *rest; /* of a call that was cut; NULL: none has been */
     uint8_t quiet_looks;      /* in a row that saw it neither run nor to have run */
 };

@@ -54,8 +54,9 @@ void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is
                   bool is_ready);
 
 /* For sources that are told of no switches, instead of the three above: what a thread's schedstat
- * in /proc shows, again and again, and at its end. A wait has a place if it goes on over three
- * observations; without `runs` the time before the first of them has none. */
+ * in /proc shows, again and again, and at its end. A wait has a place from the first observation on
+ * that sees it, if the next one sees it, too, or its end, or the wait that follows it; without
+ * `runs`, only in the first case. */
 struct waits_clock {
     uint64_t cpu_ns, ready_ns; /* on a CPU; could run, but no CPU was free */
     uint64_t runs;             /* times that it came to a CPU; 0: not known */

@@ -28,6 +28,13 @@ static bool observe_is_back(const struct waits_clock *before, const struct waits
     return now->is_running && before->runs && now->runs == before->runs + 1;
 }
 
+/* Whether it came to a CPU once and waits again. When, nobody saw: observations come at moments
+ * that have nothing to do with it, so that half of the time between is right on average. */
+static bool observe_is_next(const struct waits_clock *before, const struct waits_clock *now)
+{
+    return !now->is_running && before->runs && now->runs == before->runs + 1;
+}
+
 static void observe_count(struct waits *w, struct waiting_thread *t, uint64_t ns)
 {
     struct collector_sample s = waits_sample(w, t, ns, t->pending_since_ns);
@@ -90,17 +97,24 @@ void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
     uint64_t ready = is_later ? clock->ready_ns - t->latest.ready_ns : 0;
     bool is_one_wait = observe_is_one_wait(&t->latest, clock);
     bool is_back = observe_is_back(&t->latest, clock);
+    bool is_next = observe_is_next(&t->latest, clock);
     t->latest = *clock;
     w->sums.ready_ns += ready;
     if (ready)
         waits_keep(w, t, &t->ready_ns, ready);
-    t->has_look &= is_one_wait || is_back;
-    if (!is_one_wait || t->has_look) {
+    t->has_look &= is_one_wait || is_back || is_next;
+    if (is_one_wait && t->has_look) {
         observe_count(w, t, t->pending_ns + more);
-        t->has_look &= is_one_wait;
         return;
     }
+    if (!is_one_wait) {
+        uint64_t of_next = t->has_look && is_next ? more / 2 : 0;
+        observe_count(w, t, t->pending_ns + more - of_next);
+        t->has_look = false;
+        t->pending_since_ns = at_ns - of_next;
+        more = of_next;
+    }
     t->pending_ns += more; /* until the next observation says whether the look was of this wait */
-    if (more && !w->options.no_looking)
+    if (!clock->is_running && !w->options.no_looking)
         waits_look(w, slot);
 }
