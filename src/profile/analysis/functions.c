@@ -279,7 +279,8 @@ static uint32_t functions_whole_of(const struct piece_search *s, uint32_t piece)
     for (uint32_t i = c->first; i; i = s->next[i - 1])
         if (at[i - 1].is_static && at[i - 1].unit == at[piece].unit && at[piece].unit)
             return i;
-    return c->global ? c->global : c->count == 1 ? c->first : 0;
+    bool is_only = c->count == 1 && !at[c->first - 1].has_namesake; /* an excerpt lacks some */
+    return c->global ? c->global : is_only ? c->first : 0;
 }
 
 void functions_find_pieces(struct functions *f)
