@@ -161,10 +161,8 @@ void symbol_files_free(struct symbol_files *f)
 {
     if (!f)
         return;
-    if (f->server.client)
+    if (f->server.client) /* the library stays: what it loads in turn cannot be unloaded cleanly */
         f->server.end(f->server.client);
-    if (f->server.library)
-        dlclose(f->server.library);
     vec_free(&f->found);
     intern_deinit(&f->ids);
     arena_deinit(&f->arena);
