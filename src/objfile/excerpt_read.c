@@ -179,6 +179,8 @@ static void excerpt_read_places(struct excerpt_reader *from)
             p.file = excerpt_take_text(from);
         p.line += (uint32_t)excerpt_take_signed(from);
         from->in.failed |= p.start < end || p.end <= p.start || !p.file || !scope || scope > scopes;
+        if (from->in.failed)
+            return;
         p.scope = map_value(from->first_scope + scope);
         vec_push(&from->places, p);
     }

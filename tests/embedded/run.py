@@ -219,7 +219,10 @@ def test_ways(t, run, said):
         ours = run.say(run.monarc, "gprof", *options.split(), "known.elf", gmon)
         t.clean(f"{name}: gprof {options} prints the same", differences(theirs, ours))
     doctor = run.json("doctor", "known.elf", gmon)
-    t.clean(f"{name}: nothing is wrong with it", [f["name"] for f in doctor["findings"]])
+    # The recorder itself is compiled for size: its few samples may share bins, which is a note.
+    t.clean(f"{name}: nothing is wrong with it",
+            [f"{f['name']}: {f['evidence']}" for f in doctor["findings"]
+             if (f["name"], f["severity"]) != ("shared-bins", "note")])
 
 
 def test_stack(t, run):
