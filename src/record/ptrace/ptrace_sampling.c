@@ -204,6 +204,22 @@ static uint64_t sampling_first_extra(struct ptrace_source *s, const struct ptrac
     return (uint64_t)extra;
 }
 
+/* What a sample weighs less: what first samples were given of its thread's time before it was
+ * sampled itself, as far as neither ends nor half of what is unplaced now make up for it. */
+static uint64_t sampling_repaid(struct ptrace_source *s, const struct ptrace_thread *t,
+                                uint64_t weight)
+{
+    uint64_t own = t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
+    uint64_t of_others = s->unplaced_ns > own ? s->unplaced_ns - own : 0;
+    int64_t owed = -s->ends_ns - (int64_t)(of_others / 2);
+    if (owed <= 0)
+        return 0;
+    if (owed > (int64_t)(weight / 2))
+        owed = (int64_t)(weight / 2);
+    s->ends_ns += owed;
+    return (uint64_t)owed;
+}
+
 static void sampling_name(struct ptrace_source *s, struct ptrace_thread *t, uint64_t now)
 {
     char name[PROC_NAME_BYTES];
@@ -255,6 +271,8 @@ void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
     uint64_t weight = times.cpu_ns - t->placed_ns;
     if (t->is_young)
         weight += sampling_first_extra(s, t);
+    else
+        weight -= sampling_repaid(s, t, weight);
     t->is_young = false;
     s->samples++;
     s->placed_ns += weight;
