@@ -165,7 +165,8 @@ class PerfData(unittest.TestCase):
                 self.assertGreater(ours[name], theirs[name] - 0.0151, name)
                 self.assertLess(ours[name], theirs[name] + (cut if with_children else 0) + 0.0151, name)
             if not with_children:
-                self.assertGreater(sum(ours[n] for n in common), 60)
+                self.assertGreater(sum(ours[n] for n in common), 60,
+                                   f"{ours.most_common(5)} {theirs.most_common(5)}")
 
     def test_frame_pointers(self):
         for name in PROGRAMS:
@@ -182,10 +183,17 @@ class PerfData(unittest.TestCase):
                 self.compare_copied_stacks(name)
 
     def compare_copied_stacks(self, name):
-        data = self.record(name, "-F", "499", "--call-graph", "dwarf")
-        cut = share_that_perf_cuts(data)
-        self.assertLess(cut, 10)
-        self.compare(data, cut)
+        """Under load perf loses much of so large records, now and then: then it is asked again."""
+        for left in 2, 1, 0:
+            data = self.record(name, "-F", "499", "--call-graph", "dwarf")
+            try:
+                cut = share_that_perf_cuts(data)
+                self.assertLess(cut, 10)
+                self.compare(data, cut)
+                return
+            except AssertionError:
+                if not left:
+                    raise
 
     def test_packed_records(self):
         self.compare(self.record("plain", "-F", "999", "-g", "-z"))
