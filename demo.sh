@@ -77,7 +77,7 @@ show 30 monarc graph --tree pipeline.monarc
 
 heading "All processes of a command, and where threads wait"
 monarc run --no-report --off-cpu -o shell.monarc sh -c './average 20; sleep 0.2' >shell.txt
-show 12 monarc flat --processes shell.monarc
+show 12 monarc flat --by-process shell.monarc
 show 18 monarc flat --limit 8 shell.monarc
 
 heading "Who calls whom: a cycle of functions, and the way to one of them"

@@ -13,7 +13,6 @@ enum {
     OPTION_BY_OBJECT,
     OPTION_BY_THREAD,
     OPTION_BY_PROCESS,
-    OPTION_PROCESSES,
     OPTION_INLINES,
     OPTION_NO_INLINES,
     OPTION_BASE,
@@ -27,7 +26,6 @@ static const struct option_row OPTIONS[] = {
     {0, "by-thread", NULL,
      "threads, and below each what it ran (of a recording; --limit: how many)"},
     {0, "by-process", NULL, "one row a process: how it ended, and what it used (of a recording)"},
-    {0, "processes", NULL, "the same"},
     {0, "inlines", NULL, "inlined functions have rows of their own (default for recordings)"},
     {0, "no-inlines", NULL, "inlined code is part of the function that it is in"},
     BASE_OPTION,
@@ -55,8 +53,7 @@ static bool flat_take(void *request, int row, const char *value, struct err *e)
     case OPTION_BASE: vec_push(&r->base.names, (char *)value); return true;
     case OPTION_BY_OBJECT: r->rows = ROWS_OBJECTS; return true;
     case OPTION_BY_THREAD: r->rows = ROWS_THREADS; return true;
-    case OPTION_BY_PROCESS:
-    case OPTION_PROCESSES: r->rows = ROWS_PROCESSES; return true;
+    case OPTION_BY_PROCESS: r->rows = ROWS_PROCESSES; return true;
     default: return view_option(&r->view, row, value, e);
     }
 }

@@ -96,25 +96,17 @@ static int general_help(int argc, char **argv, struct out *out, struct err *e)
     else if (!strcmp(word, "help") && about)
         command_help(about, out);
     else if (!strcmp(word, "help") && argc > 2) {
-        err_set(e, "'%s' is no command; 'monarc --help' lists them", argv[2]);
+        err_set(e, "unknown command '%s'; 'monarc --help' lists them", argv[2]);
         return EXIT_BAD;
     } else if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
         list_commands(out);
     else if (!strcmp(word, "--generate"))
         return generate(argc - 2, argv + 2, out, e);
     else {
-        err_set(e, "'%s' is no command; 'monarc --help' lists them", word);
+        err_set(e, "unknown command '%s'; 'monarc --help' lists them", word);
         return EXIT_BAD;
     }
     return EXIT_FINE;
-}
-
-static void note_old_letter(const struct command *c, int argc, char **argv)
-{
-    const struct option_row *row = options_old(c, argc, argv);
-    if (row)
-        fprintf(stderr, "monarc: note: -%c will have another meaning in 'monarc %s'; write --%s\n",
-                row->old_letter, c->name, row->name);
 }
 
 int main(int argc, char **argv)
@@ -136,8 +128,6 @@ int main(int argc, char **argv)
         command = command_named(argv[1]);
         skip = 1;
     }
-    if (command && !command->is_lookalike)
-        note_old_letter(command, argc - skip - 1, argv + skip + 1);
     int status = command ? command->run(command, argc - skip, argv + skip, &out, &e)
                          : general_help(argc, argv, &out, &e);
     struct err late = {0};

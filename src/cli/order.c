@@ -23,7 +23,7 @@ enum {
 };
 
 static const struct option_row OPTIONS[] = {
-    {0, "format", "lld|gold|ld|mold|names", "for which linker (default: lld)", 'f'},
+    {0, "format", "lld|gold|ld|mold|names", "for which linker (default: lld)"},
     {'o', "output", "FILE", "where the order goes; standard output then says what it brings"},
     {0, "object", "NAME", "order this shared object (of a recording), not the executable"},
     {0, "cluster", "BYTES",

@@ -27,7 +27,7 @@ enum {
 /* clang-format off */
 #define SOURCE_OPTION_ROWS                                                                         \
     PROFILE_OPTION_ROWS,                                                                           \
-    {0, "function", "NAME", "only code of this function, and what was inlined into it", 'f'},      \
+    {0, "function", "NAME", "only code of this function, and what was inlined into it"},      \
     {'F', "file", "FILE", "only lines of this file; the end of its path is enough"},               \
     {0, "select", "PLACE", "only what is in FILE or FILE:FUNCTION"},                               \
     {0, "no-demangle", NULL, "show linkage names as they are"},                                    \

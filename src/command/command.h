@@ -19,7 +19,6 @@ struct option_row {
     const char *name;  /* long name without dashes */
     const char *value; /* NULL: takes none; "FILE": required; "[WHEN]": optional, attached */
     const char *help;  /* one line, no full stop */
-    char old_letter;   /* of earlier releases; still taken, with a note */
 };
 
 /* A table of options has a row for each enumerator; LEN is the one behind the last. */
@@ -71,9 +70,6 @@ typedef bool option_taker(void *request, int row, const char *value, struct err 
 
 /* Hands every option to `take`. OPTION_END, OPTION_BAD or OPTION_HELP. */
 int options_each(struct option_walk *w, option_taker *take, void *request, struct err *e);
-
-/* The row whose old letter is among the arguments, or NULL; argv as for options_start(). */
-const struct option_row *options_old(const struct command *c, int argc, char **argv);
 
 /* Help of one command, as text of 80 columns. */
 void command_help(const struct command *c, struct out *out);

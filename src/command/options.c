@@ -45,9 +45,6 @@ static int options_find_letter(const struct command *c, char letter, struct err 
             return (int)i;
     if (letter == 'h')
         return OPTION_HELP;
-    for (size_t i = 0; i < c->options_len; i++)
-        if (c->options[i].old_letter == letter)
-            return (int)i;
     err_set(e, "option '-%c' is unknown; see 'monarc %s --help'", letter, c->name);
     return OPTION_BAD;
 }
@@ -145,51 +142,6 @@ int options_each(struct option_walk *w, option_taker *take, void *request, struc
         if (!take(request, row, value, e))
             return OPTION_BAD;
     return row;
-}
-
-/* An argument is `-abc`: letters up to the first that takes a value. */
-static const struct option_row *options_old_in_cluster(const struct command *c, const char *letters,
-                                                       bool *takes_next)
-{
-    const struct option_row *old = NULL;
-    struct err ignored;
-    for (; *letters; letters++) {
-        int i = options_find_letter(c, *letters, &ignored);
-        if (i < 0)
-            return old;
-        const struct option_row *row = &c->options[i];
-        if (row->letter != *letters)
-            old = row;
-        if (row->value) {
-            *takes_next = options_takes_value(row) && !letters[1];
-            return old;
-        }
-    }
-    return old;
-}
-
-const struct option_row *options_old(const struct command *c, int argc, char **argv)
-{
-    for (int i = 0; i < argc && strcmp(argv[i], "--"); i++) {
-        bool takes_next = false;
-        struct err ignored;
-        if (argv[i][0] != '-' && c->ends_at_operand)
-            return NULL;
-        if (argv[i][0] != '-' || !argv[i][1])
-            continue;
-        if (argv[i][1] == '-') {
-            int row = strchr(argv[i], '=')
-                          ? OPTION_END
-                          : options_find_long(c, argv[i] + 2, strlen(argv[i] + 2), &ignored);
-            i += row >= 0 && options_takes_value(&c->options[row]);
-            continue;
-        }
-        const struct option_row *old = options_old_in_cluster(c, argv[i] + 1, &takes_next);
-        if (old)
-            return old;
-        i += takes_next;
-    }
-    return NULL;
 }
 
 /* --- help ------------------------------------------------------------------------------------ */

@@ -157,9 +157,9 @@ static bool recorded_choose_processes(struct recorded *r, const struct recorded_
         return err_set(e, "the recording has no thread '%s'; see 'monarc flat --by-thread'",
                        f->named_thread);
     if (!has_any && f->program)
-        return err_set(e, "no process of the recording ran '%s'; see --processes", f->program);
+        return err_set(e, "no process of the recording ran '%s'; see --by-process", f->program);
     return has_any ||
-           err_set(e, "the recording has no process %" PRIu32 "; see --processes", f->pid);
+           err_set(e, "the recording has no process %" PRIu32 "; see --by-process", f->pid);
 }
 
 /* A phase lasts until the next one of its process; a region until its end. */

@@ -128,18 +128,18 @@ class Annotate(Program):
             self.assertIn(why, done.stderr.decode())
 
     def test_function(self):
-        text = self.annotate("-f", "idle", "prog")
+        text = self.annotate("--function", "idle", "prog")
         self.assertRegex(text, r" 1\.00 .*15  \{")
         self.assertNotIn("sum += twice", text)
         self.assertIn("99.00 % of all samples in other code", text)
-        work = self.annotated("-f", "work", "prog")
+        work = self.annotated("--function", "work", "prog")
         lines = {line["line"]: line for line in work["files"][0]["lines"]}
         self.assertEqual(lines[3]["self_samples"], 60)  # inlined into it
         self.assertEqual(lines[3]["function"], "twice")
-        twice = self.annotated("-f", "twice", "prog")
+        twice = self.annotated("--function", "twice", "prog")
         self.assertEqual([round(f["self_samples"]) for f in twice["files"]], [60])
         self.assertIn("no function is called 'nobody'",
-                      self.annotate("-f", "nobody", "prog", status=2))
+                      self.annotate("--function", "nobody", "prog", status=2))
 
     def test_file(self):
         for name in "prog.c", "src dir/prog.c", str(self.folder / "src dir/prog.c"):
@@ -149,7 +149,7 @@ class Annotate(Program):
                                                                           status=2))
 
     def test_code(self):
-        text = self.annotate("--asm", "-f", "work", "prog")
+        text = self.annotate("--asm", "--function", "work", "prog")
         self.assertRegex(text, r"30\.00 +0\.300 .* [0-9a-f]+:  \S+")
         found = self.annotated("--asm=intel", "prog")
         lines = {line["line"]: line for line in found["files"][0]["lines"]}

@@ -123,15 +123,6 @@ class Options(unittest.TestCase):
         self.assertEqual({l: n for l, n in meanings.items() if len(n) > 1}, {})
         self.assertGreater(len(meanings), 10)
 
-    def test_old_letters(self):
-        """Taken for a release, with a note; the program that is run keeps its own."""
-        done = monarc("cover", "-qm", ROOT / "tests/data/arc-files/gcc-12")
-        self.assertEqual((done.returncode, done.stderr.decode()), (
-            0, "monarc: note: -m will have another meaning in 'monarc cover'; write --missing\n"))
-        self.assertEqual(monarc("cover", "-q", ROOT / "tests/data/arc-files/gcc-12").stderr, b"")
-        self.assertNotIn(b"note", monarc("run", "--no-report", "--rate", "0", "-o", os.devnull + "/x",
-                                         "true", "-f").stderr)
-
     def test_help_fits(self):
         for command in COMMANDS:
             if command in NATIVE:

@@ -246,7 +246,7 @@ class Files(Case):
         self.assertIn("pages of 4 KiB with 90 % of what ran", told)
         self.assertEqual(self.order("-o", "-"), self.order())
         self.assertIn("no/such", self.order("-o", "no/such/file", status=2))
-        self.assertIn('"functions"', self.order("--json", "-o", "kept.order", "-f", "names"))
+        self.assertIn('"functions"', self.order("--json", "-o", "kept.order", "--format", "names"))
         self.assertEqual(path.read_text().split(), self.names())
 
 

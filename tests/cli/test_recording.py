@@ -242,7 +242,7 @@ class Trees(Case):
 
     def test_index(self):
         folder = self.write(self.make())
-        table = monarc_json("flat", "--force", "--processes", folder)
+        table = monarc_json("flat", "--force", "--by-process", folder)
         check_schema(self, "shares", table)
         self.assertEqual([(r["pid"], r["parent_pid"], r["name"], r["self_samples"], r["exit_status"],
                            r["signal"], r["user_ns"]) for r in table["rows"]],

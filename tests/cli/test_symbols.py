@@ -59,7 +59,7 @@ flat @ --csv
 flat @ --linkage-names --wide
 flat @ --select main.c:alpha
 flat @ --by-thread
-flat @ --processes
+flat @ --by-process
 graph @
 graph @ --json
 graph @ --csv

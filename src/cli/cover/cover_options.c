@@ -8,9 +8,9 @@
 #include <string.h>
 
 const struct option_row cover_option_rows[] = {
-    {0, "missing", NULL, "list the lines that never ran, with the source around them", 'm'},
-    {0, "functions", NULL, "list the functions and how often each was called", 'f'},
-    {0, "branches", NULL, "list the branches that were never taken, of lines that ran", 'b'},
+    {0, "missing", NULL, "list the lines that never ran, with the source around them"},
+    {0, "functions", NULL, "list the functions and how often each was called"},
+    {0, "branches", NULL, "list the branches that were never taken, of lines that ran"},
     {0, "conditions", NULL, "list the outcomes of conditions that were never seen (gcc 14)"},
     {0, "context", "N", "lines of source around what is missing (default: 2)"},
     {'s', "sort", "name|percent|missed|lines", "order of the sources"},
@@ -18,7 +18,7 @@ const struct option_row cover_option_rows[] = {
     {0, "lcov", "FILE", "write an lcov tracefile (- is standard output, here and below)"},
     {0, "lcov-version", "1|2", "records of lcov 1 (default) or those of lcov 2"},
     {0, "cobertura", "FILE", "write Cobertura XML"},
-    {0, "json", "FILE", "write JSON; docs/schema/ has its schema", 'j'},
+    {0, "json", "FILE", "write JSON; docs/schema/ has its schema"},
     {0, "markdown", "FILE", "write a summary for a pull request"},
     {0, "format", "NAME=FILE", "write FILE in the format of this name; may be repeated"},
     {'q', "quiet", NULL, "print no table"},
@@ -26,9 +26,9 @@ const struct option_row cover_option_rows[] = {
     {0, "fail-under-branch", "P", "the same of branches"},
     {0, "fail-under-function", "P", "the same of functions"},
     {0, "fail-under-condition", "P", "the same of outcomes of conditions"},
-    {0, "diff", "PATCH", "show the coverage of the lines that a unified diff changes", 'd'},
+    {0, "diff", "PATCH", "show the coverage of the lines that a unified diff changes"},
     {0, "fail-under-diff", "P", "exit with 1 if less than P percent of the changed lines ran"},
-    {0, "include", "GLOB", "only sources whose path matches (may be repeated)", 'i'},
+    {0, "include", "GLOB", "only sources whose path matches (may be repeated)"},
     {'x', "exclude", "GLOB", "no sources whose path matches (may be repeated)"},
     {0, "system", NULL, "count sources of the system and of other projects, too"},
     {0, "all-branches", NULL, "count branches that exceptions take or the compiler made, too"},

@@ -81,6 +81,9 @@ static const char *total_unseen_text(const struct total_change *t, struct arena 
     double percent = t->old > 0 ? 100 * most / t->old : INFINITY;
     if (isinf(percent))
         return "no change can be seen";
+    if (percent >= 100)
+        return arena_printf(a, "too short to judge: even %.2g times as much would not be seen",
+                            1 + percent / 100);
     return arena_printf(a, "no change larger than %.*f %% can be seen", percent < 9.95 ? 1 : 0,
                         percent);
 }

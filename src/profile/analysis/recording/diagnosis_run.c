@@ -249,7 +249,7 @@ static const struct loss_row LOSS_ROWS[RUN_LOSSES] = {
          "time in the kernel is known by amount; its places are estimates or unknown",
          "'setcap cap_perfmon=ep' on monarc, or kernel.perf_event_paranoid=1", SEVERITY_NOTE},
     [RUN_LOST_UNSEEN] = {"unseen-time", "processes that were not recorded used CPU time",
-                         "'monarc flat --processes' lists them", SEVERITY_WARNING},
+                         "'monarc flat --by-process' lists them", SEVERITY_WARNING},
     [RUN_LOST_STOPPED] = {"stopped", "the program had its recording stopped for a while",
                           "nothing, if that was meant: monarc_rt_stop() was called", SEVERITY_NOTE},
     [RUN_LOST_OTHER] = {"recorder-note", NULL, "docs/recording.md says what it takes",
@@ -305,7 +305,7 @@ static void diagnosis_examine_processes(struct run_examination *r)
     diagnosis_report(
         r, SEVERITY_WARNING, "unseen-processes", "not all processes were wholly recorded",
         arena_printf(r->x.arena, "%" PRIu32 " of %zu, first %s", unseen, run->processes.len, first),
-        "'monarc flat --processes' lists them, with the reasons");
+        "'monarc flat --by-process' lists them, with the reasons");
 }
 
 static void diagnosis_examine_method(struct run_examination *r)
