@@ -7,7 +7,7 @@
 #include "dump.h"
 #include "export.h"
 #include "life.h"
-#include "noted.h"
+#include "gcno_names.h"
 #include "objects.h"
 #include "report.h"
 

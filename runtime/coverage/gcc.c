@@ -2,7 +2,7 @@
 #include "gcc.h"
 #include "life.h"
 #include "merge.h"
-#include "noted.h"
+#include "gcno_names.h"
 #include "objects.h"
 #include "report.h"
 

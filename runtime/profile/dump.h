@@ -2,7 +2,7 @@
 #ifndef MONARC_PROFILE_DUMP_H
 #define MONARC_PROFILE_DUMP_H
 
-#include "side.h"
+#include "sidecar.h"
 
 enum dump_flags {
     DUMP_FINAL = 1, /* the process ends: the live file goes once everything is written */

@@ -6,7 +6,7 @@
 #include "live.h"
 #include "../common/sys.h"
 #include "../common/text.h"
-#include "cut.h"
+#include "sigbus.h"
 #include "folder.h"
 #include "process.h"
 

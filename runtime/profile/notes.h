@@ -1,6 +1,6 @@
 /* What the sidecar says of the program, as records: losses, command line, load map. They stand in
  * the live file from the moment they are known, for the recovery of a program that is killed, and
- * go into the sidecar at the end (side.h). Specification: docs/formats/sidecar.md. */
+ * go into the sidecar at the end (sidecar.h). Specification: docs/formats/sidecar.md. */
 #ifndef MONARC_PROFILE_NOTES_H
 #define MONARC_PROFILE_NOTES_H
 

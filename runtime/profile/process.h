@@ -51,7 +51,7 @@ struct process {
     uint64_t live_bytes;
     uint32_t extents;
     bool live_broken, live_removed;
-    struct mapped *mapped; /* see cut.c */
+    struct mapped *mapped; /* see sigbus.c */
     bool is_cut;
     struct extent *notes;
     size_t notes_used;
@@ -69,7 +69,7 @@ struct process {
 extern int monarc_recording HIDDEN;
 
 /* The process that has sandboxed itself: the recorder makes no system call any more, there and in
- * what is forked from it. 0: none has. See seal.h. */
+ * what is forked from it. 0: none has. See sandbox.h. */
 extern int monarc_sealed HIDDEN;
 /* Whether asking for the time is forbidden there. */
 extern bool monarc_clock_forbidden HIDDEN;
@@ -81,7 +81,7 @@ struct process *process_prepare(void);
 /* In a child that the kernel did not empty (no MADV_WIPEONFORK): do it now. */
 void process_forget(void);
 
-/* Blocks every signal but SIGBUS, which a live file that is cut short raises: see cut.h. */
+/* Blocks every signal but SIGBUS, which a live file that is cut short raises: see sigbus.h. */
 void process_block(uint64_t *old);
 void process_lock(struct process *p, uint64_t *mask);
 void process_unlock(struct process *p, const uint64_t *mask);

@@ -5,7 +5,7 @@
 #include "start.h"
 #include "../common/sys.h"
 #include "../common/text.h"
-#include "ends.h"
+#include "exit_hooks.h"
 #include "live.h"
 #include "loadmap.h"
 #include "monitor.h"

@@ -1,7 +1,7 @@
 /* Finding the writer, and the terminal around it. */
 #include "cli/print.h"
 
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 
 void print_report(enum report_table table, struct report_input *in, const struct print_options *o,
                   struct out *out)

@@ -9,7 +9,7 @@
 #include "profile/analysis/flat.h"
 #include "session/session.h"
 #include "cli/print.h"
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 
 enum {
     VIEW_OPTION_SORT = PROFILE_OPTIONS,

@@ -20,7 +20,7 @@ const char *monarc_counter_name(enum monarc_counter kind)
 struct monarc_counters *monarc_counters_new(const struct monarc_memory *memory,
                                             struct monarc_error *e)
 {
-    struct monarc_counters *c = memory_loose(memory, sizeof *c);
+    struct monarc_counters *c = handle_alloc(memory, sizeof *c);
     if (!c) {
         call_fail_memory(e);
         return NULL;

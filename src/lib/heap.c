@@ -26,7 +26,7 @@ void heap_init(struct heap *h, const struct monarc_memory *memory)
         h->memory = *memory;
 }
 
-void *memory_loose(const struct monarc_memory *memory, size_t bytes)
+void *handle_alloc(const struct monarc_memory *memory, size_t bytes)
 {
     bytes = bytes ? bytes : 1;
     if (memory && memory->resize)
@@ -69,7 +69,7 @@ void *heap_take(struct heap *h, size_t bytes)
 {
     if (!is_within_limit(h, 0, bytes))
         return NULL;
-    struct heap_block *block = memory_loose(&h->memory, sizeof *block + bytes);
+    struct heap_block *block = handle_alloc(&h->memory, sizeof *block + bytes);
     return block ? enter(h, block, bytes) : NULL;
 }
 

@@ -34,7 +34,7 @@ void *heap_take(struct heap *h, size_t bytes);
 void heap_give(void *at);
 
 /* Memory that belongs to no list, for handles themselves and for callers. */
-void *memory_loose(const struct monarc_memory *memory, size_t bytes);
+void *handle_alloc(const struct monarc_memory *memory, size_t bytes);
 void memory_loose_free(const struct monarc_memory *memory, void *at);
 
 enum heap_outcome { HEAP_TRUE, HEAP_FALSE, HEAP_EXHAUSTED };

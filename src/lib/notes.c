@@ -15,7 +15,7 @@ _Static_assert(sizeof(struct monarc_flow_arc) == sizeof(struct notes_arc) &&
 
 struct monarc_notes *monarc_notes_new(const struct monarc_memory *memory, struct monarc_error *e)
 {
-    struct monarc_notes *n = memory_loose(memory, sizeof *n);
+    struct monarc_notes *n = handle_alloc(memory, sizeof *n);
     if (!n) {
         call_fail_memory(e);
         return NULL;

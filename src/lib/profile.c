@@ -38,7 +38,7 @@ struct format_hint profile_hint(const struct monarc_hint *hint)
 struct monarc_profile *monarc_profile_new(const struct monarc_memory *memory,
                                           struct monarc_error *e)
 {
-    struct monarc_profile *p = memory_loose(memory, sizeof *p);
+    struct monarc_profile *p = handle_alloc(memory, sizeof *p);
     if (!p) {
         call_fail_memory(e);
         return NULL;

@@ -12,7 +12,7 @@ _Static_assert((int)MONARC_OBJECT_CUT == RUN_OBJECT_CUT && MONARC_NONE == RUN_NO
 struct monarc_recording *monarc_recording_new(const struct monarc_memory *memory,
                                               struct monarc_error *e)
 {
-    struct monarc_recording *r = memory_loose(memory, sizeof *r);
+    struct monarc_recording *r = handle_alloc(memory, sizeof *r);
     if (!r) {
         call_fail_memory(e);
         return NULL;

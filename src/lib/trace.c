@@ -14,7 +14,7 @@ struct monarc_trace {
 
 struct monarc_trace *monarc_trace_new(const struct monarc_memory *memory, struct monarc_error *e)
 {
-    struct monarc_trace *t = memory_loose(memory, sizeof *t);
+    struct monarc_trace *t = handle_alloc(memory, sizeof *t);
     if (!t) {
         call_fail_memory(e);
         return NULL;

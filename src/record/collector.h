@@ -130,7 +130,7 @@ struct collector_sample {
 void collector_sample(struct collector *c, const struct collector_sample *s);
 
 /* Where time in the kernel is not sampled: what tells which code it was for. */
-enum collector_look {
+enum collector_probe {
     COLLECTOR_LOOK_USER,   /* a thread that ran was in user code; no registers needed */
     COLLECTOR_LOOK_CALL,   /* ... was in a system call */
     COLLECTOR_LOOK_FAULTS, /* `weight` page faults happened here, or about so many */
@@ -139,8 +139,8 @@ enum collector_look {
 
 /* Looks have weights among themselves, in no unit: the CPU time that each kind of look stands for;
  * `event` is not looked at. At the end they divide what the first event says of the kernel. */
-void collector_look(struct collector *c, const struct collector_sample *s,
-                    enum collector_look kind);
+void collector_probe(struct collector *c, const struct collector_sample *s,
+                     enum collector_probe kind);
 
 /* What the weights of young samples are multiplied by at the end: the time that they stand for is
  * known exactly, their sum on average only. */

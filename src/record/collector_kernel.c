@@ -176,7 +176,7 @@ static void kernel_divide(struct kernel_program *p)
 /* --- looks ----------------------------------------------------------------------------------- */
 
 struct kernel_looks {
-    VEC(struct run_sample) at; /* `event` is enum collector_look */
+    VEC(struct run_sample) at; /* `event` is enum collector_probe */
 };
 
 static struct kernel_looks kernel_take_looks(struct run *out)

@@ -388,7 +388,8 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
     c->whole += place.is_whole;
 }
 
-void collector_look(struct collector *c, const struct collector_sample *s, enum collector_look kind)
+void collector_probe(struct collector *c, const struct collector_sample *s,
+                     enum collector_probe kind)
 {
     uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns);
     if (!collector_counts(c, c->threads.at[thread].process, s->at_ns))

@@ -3,9 +3,9 @@
 
 #include "record/launch.h"
 #include "record/perf/perf_source.h"
-#include "record/prompt.h"
+#include "record/short_slice.h"
 #include "record/ptrace/ptrace_source.h"
-#include "record/told.h"
+#include "record/control_events.h"
 #include "record/clocks.h"
 
 #include <elf.h>
@@ -183,7 +183,7 @@ static void monitor_dump(void *context, const char *folder)
 static void monitor_listen(struct monitor *m, bool is_end)
 {
     if (m->control)
-        told_take(m->control, m->collector, clock_now(), is_end, monitor_dump, m);
+        control_dispatch(m->control, m->collector, clock_now(), is_end, monitor_dump, m);
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
@@ -483,7 +483,7 @@ bool monitor_record(const struct monitor_options *o, struct run *out, struct mon
     ok = ok && (o->argv ? monitor_start_program(&m, e) : monitor_attach(&m, e));
     if (ok) {
         if (m.method == RUN_METHOD_PTRACE)
-            prompt_turns();
+            request_short_slice();
         monitor_loop(&m);
         if (!m.has_ended) /* it goes on without us */
             result->status = 0;

@@ -53,7 +53,7 @@ ROOMS = {
 OBJECT_LIBRARIES = ("libelf.h", "gelf.h", "nlist.h", "elfutils/", "dwarf.h", "libdwarf", "capstone",
                     "libiberty", "demangle.h", "bfd.h")
 EXCEPTIONS = {
-    ("src/gnu/lookalike.c", "libiberty/libiberty.h"),  # expandargv: @FILE on the command line
+    ("src/gnu/gnu_compat.c", "libiberty/libiberty.h"),  # expandargv: @FILE on the command line
 }
 
 # Libraries of one room each. zlib is not among them: checksums and debug sections take it as well.
@@ -255,7 +255,7 @@ def self_test(t):
     t.found("libiberty outside objfile and its exception",
             room("cli", "src/cli/a.c", "#include <libiberty/libiberty.h>\n"), ["libiberty"])
     t.found("no harm in the exception",
-            room("gnu", "src/gnu/lookalike.c", "#include <libiberty/libiberty.h>\n"), [])
+            room("gnu", "src/gnu/gnu_compat.c", "#include <libiberty/libiberty.h>\n"), [])
     t.found("the recorder's interface in src",
             room("profile/model", "src/profile/model/a.c",
                  "#include <monarc/runtime.h>\n#include \"monarc/gmon_out.h\"\n"), ["runtime.h"])

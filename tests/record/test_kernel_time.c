@@ -41,12 +41,12 @@ static void user(struct collector *c, pid_t pid, uint64_t ns)
     collector_sample(c, &s);
 }
 
-static void look(struct collector *c, enum collector_look kind, uint64_t code, uint64_t weight,
+static void look(struct collector *c, enum collector_probe kind, uint64_t code, uint64_t weight,
                  int64_t syscall)
 {
     struct unwind_registers registers = {.pc = code};
     struct collector_sample s = sample_of(PID, &registers, weight, syscall);
-    collector_look(c, &s, kind);
+    collector_probe(c, &s, kind);
 }
 
 /* Of an address in the object of the kernel, below any frame. */

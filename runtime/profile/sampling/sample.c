@@ -115,7 +115,7 @@ static bool install(int signal)
         old.sa_handler != SIG_DFL)
         return false;
     sigfillset(&new.sa_mask);
-    sigdelset(&new.sa_mask, SIGBUS); /* see cut.h */
+    sigdelset(&new.sa_mask, SIGBUS); /* see sigbus.h */
     if (sigaction(signal, &new, NULL) != 0)
         return false;
     __atomic_store_n(&is_ours[signal], true, __ATOMIC_RELAXED);

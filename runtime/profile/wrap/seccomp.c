@@ -1,6 +1,6 @@
-/* prctl and syscall: the ways in which a program sandboxes itself. See seal.h. */
+/* prctl and syscall: the ways in which a program sandboxes itself. See sandbox.h. */
 #include "../../common/sys.h"
-#include "../seal.h"
+#include "../sandbox.h"
 #include "real.h"
 
 #include <linux/seccomp.h>

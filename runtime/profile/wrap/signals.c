@@ -1,6 +1,6 @@
 /* sigaction, signal: a program that arranges all signals anew, or looks at all, does not find the
- * ones that the clocks and cut.c use: it is told, and keeps, what it would have without them. */
-#include "../cut.h"
+ * ones that the clocks and sigbus.c use: it is told, and keeps, what it would have without them. */
+#include "../sigbus.h"
 #include "../sampling/sample.h"
 #include "real.h"
 

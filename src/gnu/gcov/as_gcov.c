@@ -1,7 +1,7 @@
 /* gcov's command line: getopt_long with gcov 12's names and letters. The usage text is ours. */
 #include "gnu/gcov/as_gcov.h"
 
-#include "gnu/lookalike.h"
+#include "gnu/gnu_compat.h"
 
 #include <getopt.h>
 

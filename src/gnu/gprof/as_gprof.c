@@ -2,7 +2,7 @@
  * empty long name. The usage and version texts are ours. */
 #include "gnu/gprof/as_gprof.h"
 
-#include "gnu/lookalike.h"
+#include "gnu/gnu_compat.h"
 #include "objfile/object.h"
 
 #include <getopt.h>

@@ -15,7 +15,7 @@
 #include "command/command.h"
 #include "gnu/gprof/gprof_annotate.h"
 #include "gnu/gprof/gprof_sum.h"
-#include "gnu/lookalike.h"
+#include "gnu/gnu_compat.h"
 #include "gnu/gprof/gprof_text.h"
 
 #include <elf.h>

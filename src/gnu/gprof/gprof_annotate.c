@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/path.h"
-#include "gnu/lookalike.h"
+#include "gnu/gnu_compat.h"
 #include "source/text.h"
 
 #include <sys/stat.h>

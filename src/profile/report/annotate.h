@@ -3,7 +3,7 @@
 #define MONARC_PROFILE_REPORT_ANNOTATE_H
 
 #include "profile/analysis/annotate.h"
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 #include "profile/report/input.h"
 
 void annotate_text(struct out *out, const struct report_input *in);

@@ -4,7 +4,7 @@
 
 #include "profile/analysis/recording/call_frames.h"
 #include "profile/analysis/recording/call_rows.h"
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 #include "profile/report/input.h"
 
 /* One tree, or one for each function that was asked for; `len` is at least 1. */

@@ -3,7 +3,7 @@
 #define MONARC_PROFILE_REPORT_COUNTS_H
 
 #include "profile/analysis/source_lines.h"
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 #include "profile/report/input.h"
 
 struct counts_rules {

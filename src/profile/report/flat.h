@@ -3,7 +3,7 @@
 #define MONARC_PROFILE_REPORT_FLAT_H
 
 #include "profile/analysis/flat.h"
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 #include "profile/report/input.h"
 
 void flat_text(struct out *out, const struct report_input *in);

@@ -5,7 +5,7 @@
 #include "profile/report/flat.h"
 
 #include "profile/analysis/compare/base.h"
-#include "profile/report/others.h"
+#include "profile/report/other_events.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "profile/analysis/entries.h"
 #include "profile/analysis/tree.h"
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 #include "profile/report/input.h"
 
 void graph_text(struct out *out, const struct report_input *in);

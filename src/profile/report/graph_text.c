@@ -6,7 +6,7 @@
 
 #include "output/out_parallel.h"
 #include "profile/analysis/compare/base.h"
-#include "profile/report/others.h"
+#include "profile/report/other_events.h"
 
 #include <inttypes.h>
 #include <stdio.h>

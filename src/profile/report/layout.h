@@ -4,7 +4,7 @@
 #define MONARC_PROFILE_REPORT_LAYOUT_H
 
 #include "profile/analysis/layout.h"
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 #include "profile/report/input.h"
 
 enum layout_format {

@@ -4,7 +4,7 @@
 
 #include "base/path.h"
 #include "profile/analysis/lines.h"
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 #include "profile/report/input.h"
 
 /* How paths are shown. JSON and CSV have them whole, but mapped. */

@@ -4,7 +4,7 @@
 
 #include "profile/model/recording.h"
 #include "output/json.h"
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 
 void recording_text_report(struct out *out, const char *folder, const struct recording *r,
                            bool is_first);

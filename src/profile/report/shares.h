@@ -3,7 +3,7 @@
 #define MONARC_PROFILE_REPORT_SHARES_H
 
 #include "profile/analysis/shares.h"
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 #include "profile/report/input.h"
 
 void shares_text(struct out *out, const struct report_input *in);

@@ -10,7 +10,7 @@
  * there. Records of what tasks do are few, and taken all the same. */
 #include "record/clocks.h"
 #include "record/perf/perf_source_private.h"
-#include "record/prompt.h"
+#include "record/short_slice.h"
 
 #include <linux/perf_event.h>
 #include <poll.h>
@@ -91,7 +91,7 @@ static void *reader_run(void *context)
     struct perf_source *s = context;
     struct perf_reader *r = &s->reader;
     uint64_t told_ns = 0, idle_ns = 0, one = 1;
-    prompt_turns();
+    request_short_slice();
     for (;;) {
         struct pollfd fds[] = {{r->end, POLLIN, 0}, {s->wake_fd, POLLIN, 0}};
         uint64_t ns = idle_ns > WAIT_NS ? idle_ns : WAIT_NS;

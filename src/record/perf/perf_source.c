@@ -3,7 +3,7 @@
 
 #include "record/perf/perf_cost.h"
 #include "record/perf/perf_source_private.h"
-#include "record/prompt.h"
+#include "record/short_slice.h"
 #include "record/clocks.h"
 #include "record/proc_threads.h"
 
@@ -181,7 +181,7 @@ static void perf_forked(struct perf_source *s, const struct perf_record *r)
     if (s->places)
         ptrace_places_begin(s->places, (pid_t)r->pid, (pid_t)r->tid);
     if (!s->is_prompt)
-        prompt_turns();
+        request_short_slice();
     s->is_prompt = true;
 }
 
@@ -200,7 +200,7 @@ static void perf_faulted(struct perf_source *s, struct collector_sample *sample)
     sample->syscall = -2;
     sample->weight = s->choices.at[s->faulting].period;
     if (sample->registers)
-        collector_look(s->collector, sample, COLLECTOR_LOOK_FAULTS);
+        collector_probe(s->collector, sample, COLLECTOR_LOOK_FAULTS);
 }
 
 static void perf_sampled(struct perf_source *s, const struct perf_record *r)

@@ -81,7 +81,7 @@ struct perf_source {
     struct ptrace_places *places; /* the same for system calls; NULL: nobody looks */
     int wake_fd;                  /* of all buffers, for the reader */
     VEC(int) apart;               /* events of perf_keep_apart() */
-    bool is_prompt;               /* prompt_turns() was called */
+    bool is_prompt;               /* request_short_slice() was called */
     uint32_t first_tid;           /* of the program */
     uint64_t throttled;
     uint64_t lost_tasks; /* records of what tasks do */

@@ -10,7 +10,7 @@
 enum { LEFT_LOOK_NS = 250000000 };
 
 /* The CPU time of a process is unseen once its last thread is. */
-void ptrace_leave_now(struct ptrace_source *s, struct ptrace_thread *t, enum traced_badly why,
+void ptrace_leave_now(struct ptrace_source *s, struct ptrace_thread *t, enum ptrace_conflict why,
                       int number)
 {
     pid_t pid = t->process->pid;
@@ -19,7 +19,7 @@ void ptrace_leave_now(struct ptrace_source *s, struct ptrace_thread *t, enum tra
         collector_thread_cpu(s->collector, pid, t->tid, cpu - t->base_ns);
     cpu = proc_process_cpu(pid);
     if (t->process->threads == 1)
-        vec_push(&s->left, (struct ptrace_left){pid, traced_badly_text(why), cpu, cpu});
+        vec_push(&s->left, (struct ptrace_left){pid, ptrace_conflict_text(why), cpu, cpu});
     ptrace(PTRACE_DETACH, t->tid, 0, (long)number);
     ptrace_threads_remove(&s->threads, t);
 }
@@ -27,7 +27,7 @@ void ptrace_leave_now(struct ptrace_source *s, struct ptrace_thread *t, enum tra
 bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
 {
     pid_t pid = t->process->pid;
-    enum traced_badly why = traced_badly(&s->files, pid);
+    enum ptrace_conflict why = ptrace_conflict(&s->files, pid);
     if (why == TRACED_TRACER) {
         t->process->is_watched = true;
         collector_lose(s->collector, RUN_LOST_OTHER, WATCHED, 1, 0);
@@ -37,7 +37,7 @@ bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
     uint64_t cpu = proc_process_cpu(pid);
     if (ptrace(PTRACE_DETACH, pid, 0, 0))
         return false;
-    vec_push(&s->left, (struct ptrace_left){pid, traced_badly_text(why), cpu, cpu});
+    vec_push(&s->left, (struct ptrace_left){pid, ptrace_conflict_text(why), cpu, cpu});
     ptrace_threads_remove(&s->threads, t);
     return true;
 }

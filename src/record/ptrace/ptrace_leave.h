@@ -6,7 +6,7 @@
 #include "record/ptrace/ptrace_private.h"
 
 /* Lets a stopped thread go, with a signal or 0; `t` is gone. */
-void ptrace_leave_now(struct ptrace_source *s, struct ptrace_thread *t, enum traced_badly why,
+void ptrace_leave_now(struct ptrace_source *s, struct ptrace_thread *t, enum ptrace_conflict why,
                       int number);
 
 /* Right after an exec. true: it is not traced any more, and `t` is gone.

@@ -5,7 +5,7 @@
 #include "record/ptrace/ptrace_places.h"
 
 #include "record/clocks.h"
-#include "record/prompt.h"
+#include "record/short_slice.h"
 #include "record/ptrace/ptrace_continue.h"
 #include "record/ptrace/ptrace_private.h"
 
@@ -215,7 +215,7 @@ static void *places_run(void *context)
     struct ptrace_places *p = context;
     struct ptrace_source *s = &p->looker;
     ptrace_prepare_looks(s);
-    prompt_turns();
+    request_short_slice();
     while (p->refusals < MOST_REFUSALS) {
         s->period_ns = places_period(p);
         uint64_t wait = ptrace_plan_next(s);
@@ -309,7 +309,7 @@ static void places_tell_one(struct collector *c, const struct places_looks *seen
         .stack = {is_call ? seen->stacks.at + look->stack : NULL, look->stack_len},
         .is_live = true,
     };
-    collector_look(c, &sample, is_call ? COLLECTOR_LOOK_CALL : COLLECTOR_LOOK_USER);
+    collector_probe(c, &sample, is_call ? COLLECTOR_LOOK_CALL : COLLECTOR_LOOK_USER);
 }
 
 void ptrace_places_tell(struct ptrace_places *p, struct collector *c)

@@ -5,7 +5,7 @@
 #include "record/ptrace/ptrace_registers.h"
 #include "record/ptrace/ptrace_threads.h"
 #include "record/source.h"
-#include "record/ptrace/traced_badly.h"
+#include "record/ptrace/ptrace_conflict.h"
 #include "record/waits/waits.h"
 
 #include <sched.h>

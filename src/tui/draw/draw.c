@@ -3,7 +3,7 @@
 
 #include "base/path.h"
 #include "output/text.h"
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "tui/model/page.h"
 
 #include "base/utf8.h"
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 
 #include <inttypes.h>
 #include <string.h>

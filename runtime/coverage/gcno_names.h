@@ -1,8 +1,8 @@
 /* Counters of gcc and clang --coverage as the proposal's da file. What the program holds has no
  * names of functions: they are read from the notes (gcno) of the object, and so are the graphs,
  * whose checksum is what `monarc convert --to bbg` gives the same function. */
-#ifndef MONARC_COVER_NOTED_H
-#define MONARC_COVER_NOTED_H
+#ifndef MONARC_COVER_GCNO_NAMES_H
+#define MONARC_COVER_GCNO_NAMES_H
 
 #include "objects.h"
 

@@ -2,8 +2,8 @@
  * touch one is SIGBUS: the handler here puts an empty page in its place, counts that as lost, and
  * lets the program go on. The program's own action for SIGBUS is kept and takes its course for
  * every other. A thread that blocks SIGBUS itself cannot be helped: the kernel ends the process. */
-#ifndef MONARC_PROFILE_CUT_H
-#define MONARC_PROFILE_CUT_H
+#ifndef MONARC_PROFILE_SIGBUS_H
+#define MONARC_PROFILE_SIGBUS_H
 
 #include "process.h"
 

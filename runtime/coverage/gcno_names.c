@@ -1,9 +1,9 @@
-/* Reads the notes of an object and hands its counters to the da family. See noted.h.
+/* Reads the notes of an object and hands its counters to the da family. See gcno_names.h.
  *
  *     magic version stamp [checksum] [directory] [unexecuted]  { FUNCTION BLOCKS ARCS* ... }*
  *
  * Specification: docs/formats/gcno.md. Only notes of this machine's byte order are read. */
-#include "noted.h"
+#include "gcno_names.h"
 #include "../common/sys.h"
 #include "file.h"
 #include "names.h"

@@ -1,9 +1,9 @@
-/* The ends of a process that the recorder sees coming. See ends.h.
+/* The ends of a process that the recorder sees coming. See exit_hooks.h.
  *
  * The exit handler is registered with no object to belong to, before the loader's own, so it runs
  * after every destructor of every object. Fatal signals are watched only where the program left
  * them alone. */
-#include "ends.h"
+#include "exit_hooks.h"
 #include "../common/sys.h"
 #include "dump.h"
 
@@ -50,7 +50,7 @@ static bool watch(int signal, void (*handler)(int), int flags)
         return false;
     sigfillset(&new.sa_mask);
     if (signal != SIGBUS)
-        sigdelset(&new.sa_mask, SIGBUS); /* see cut.h */
+        sigdelset(&new.sa_mask, SIGBUS); /* see sigbus.h */
     return sigaction(signal, &new, NULL) == 0;
 }
 

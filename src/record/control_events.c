@@ -1,5 +1,5 @@
 /* One record after the other. Names are the program's, and may be anything. */
-#include "record/told.h"
+#include "record/control_events.h"
 
 static void told_record(struct collector *c, const struct control_record *r, uint64_t now_ns,
                         told_dump *dump, void *context)
@@ -32,8 +32,8 @@ static void told_record(struct collector *c, const struct control_record *r, uin
     }
 }
 
-void told_take(struct control *control, struct collector *c, uint64_t now_ns, bool is_end,
-               told_dump *dump, void *context)
+void control_dispatch(struct control *control, struct collector *c, uint64_t now_ns, bool is_end,
+                      told_dump *dump, void *context)
 {
     struct control_record r;
     for (uint32_t left = control_capacity(control); left > 0; left--) {

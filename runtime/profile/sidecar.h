@@ -1,7 +1,7 @@
 /* The sidecar: what gmon.out cannot say. Specification: docs/formats/sidecar.md. Many
  * of its records stand in the live file already: see notes.h. */
-#ifndef MONARC_PROFILE_SIDE_H
-#define MONARC_PROFILE_SIDE_H
+#ifndef MONARC_PROFILE_SIDECAR_H
+#define MONARC_PROFILE_SIDECAR_H
 
 #include "gmon.h"
 

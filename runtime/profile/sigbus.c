@@ -1,6 +1,6 @@
-/* A live file cut short. See cut.h. Nothing here may touch the live file but lost_add, behind the
- * mending: SA_NODEFER lets it fault again. */
-#include "cut.h"
+/* A live file cut short. See sigbus.h. Nothing here may touch the live file but lost_add, behind
+ * the mending: SA_NODEFER lets it fault again. */
+#include "sigbus.h"
 #include "../common/sys.h"
 
 #include <monarc/sidecar.h>

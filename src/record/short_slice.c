@@ -1,5 +1,5 @@
 /* One system call that the C library has no name for. */
-#include "record/prompt.h"
+#include "record/short_slice.h"
 
 #include <sched.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void prompt_turns(void)
+void request_short_slice(void)
 {
     enum { RESET_ON_FORK = 1 /* SCHED_FLAG_RESET_ON_FORK of <linux/sched.h> */, TURN_NS = 100000 };
     struct {

@@ -1,6 +1,6 @@
 /* Looking into the file of a program for what tracing would break: what it is linked to and the
  * rights it has. Refuses to know programs by their names. */
-#include "record/ptrace/traced_badly.h"
+#include "record/ptrace/ptrace_conflict.h"
 
 #include "objfile/object.h"
 
@@ -13,7 +13,7 @@
 
 enum { PATH_BYTES = 64, MOST_KNOWN = 10000 };
 
-const char *traced_badly_text(enum traced_badly why)
+const char *ptrace_conflict_text(enum ptrace_conflict why)
 {
     static const char *const texts[TRACED_KINDS] = {
         [TRACED_TRACER] =
@@ -37,9 +37,9 @@ static bool badly_needs_leak_checker(struct object *o)
     return object_mentions(o, "__lsan_do_leak_check") || object_mentions(o, "__lsan_init");
 }
 
-static enum traced_badly badly_by_file(const char *path)
+static enum ptrace_conflict badly_by_file(const char *path)
 {
-    enum traced_badly why = TRACED_WELL;
+    enum ptrace_conflict why = TRACED_WELL;
     struct object *o = object_open(path, NULL, NULL, NULL);
     if (!o)
         return why;
@@ -62,7 +62,7 @@ static bool badly_has_rights(const char *path, const struct stat *file)
     return is_set || getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
-enum traced_badly traced_badly(struct traced_files *known, pid_t pid)
+enum ptrace_conflict ptrace_conflict(struct traced_files *known, pid_t pid)
 {
     char path[PATH_BYTES];
     struct stat file;

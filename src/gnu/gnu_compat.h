@@ -1,6 +1,6 @@
 /* What the stand-ins for GNU programs have in common. */
-#ifndef MONARC_GNU_LOOKALIKE_H
-#define MONARC_GNU_LOOKALIKE_H
+#ifndef MONARC_GNU_GNU_COMPAT_H
+#define MONARC_GNU_GNU_COMPAT_H
 
 #include "base/err.h"
 

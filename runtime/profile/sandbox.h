@@ -5,8 +5,8 @@
  * them.
  *
  * Known by prctl(2) and syscall(2) of libc; a filter that is installed by another way is not. */
-#ifndef MONARC_PROFILE_SEAL_H
-#define MONARC_PROFILE_SEAL_H
+#ifndef MONARC_PROFILE_SANDBOX_H
+#define MONARC_PROFILE_SANDBOX_H
 
 #include "process.h"
 

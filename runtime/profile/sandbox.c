@@ -1,5 +1,5 @@
-/* Reserves what counting needs in a sandbox. See seal.h. */
-#include "seal.h"
+/* Reserves what counting needs in a sandbox. See sandbox.h. */
+#include "sandbox.h"
 #include "../common/sys.h"
 #include "../common/text.h"
 #include "sampling/sample.h"

@@ -1,6 +1,6 @@
 /* Columns beside the chosen event or dimension: the shares of the others, in percent. */
-#ifndef MONARC_PROFILE_REPORT_OTHERS_H
-#define MONARC_PROFILE_REPORT_OTHERS_H
+#ifndef MONARC_PROFILE_REPORT_OTHER_EVENTS_H
+#define MONARC_PROFILE_REPORT_OTHER_EVENTS_H
 
 #include "output/out.h"
 #include "profile/analysis/other_measure.h"

@@ -1,6 +1,6 @@
 /* What the native reports on a profile begin with, as text, and how they write a function. */
-#ifndef MONARC_PROFILE_REPORT_HEAD_H
-#define MONARC_PROFILE_REPORT_HEAD_H
+#ifndef MONARC_PROFILE_REPORT_REPORT_HEADER_H
+#define MONARC_PROFILE_REPORT_REPORT_HEADER_H
 
 #include "profile/analysis/names.h"
 #include "profile/analysis/summary.h"

@@ -1,8 +1,8 @@
 /* The head of a native report, as text. */
-#include "profile/report/head.h"
+#include "profile/report/report_header.h"
 
 #include "base/path.h"
-#include "profile/report/others.h"
+#include "profile/report/other_events.h"
 #include "profile/report/run_head.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* Writes the sidecar. See side.h. */
-#include "side.h"
+/* Writes the sidecar. See sidecar.h. */
+#include "sidecar.h"
 #include "../common/sys.h"
 #include "../common/text.h"
 #include "live.h"

@@ -1,5 +1,5 @@
 /* libiberty's @FILE, which all GNU tools take, and their way of complaining. */
-#include "gnu/lookalike.h"
+#include "gnu/gnu_compat.h"
 
 #include "output/out.h"
 

@@ -1,5 +1,5 @@
 /* Columns of other events and dimensions. */
-#include "profile/report/others.h"
+#include "profile/report/other_events.h"
 
 #include "output/text.h"
 
