@@ -131,8 +131,8 @@ void monarc_recording_clear(struct monarc_recording *r);
 bool monarc_recording_read(struct monarc_recording *r, const struct monarc_source *in,
                            struct monarc_error *e);
 
-/* Writes MONARC_RECORDING, whatever was read. Fails for what was built and is no recording: the row
- * is named. */
+/* Writes MONARC_RECORDING, whatever was read. Fails for what was built and is not a recording: the
+ * row is named. */
 bool monarc_recording_write(const struct monarc_recording *r, struct monarc_target *to,
                             struct monarc_error *e);
 

@@ -5,7 +5,7 @@
 
 #include <monarc/gcov_files.h>
 
-/* NULL if the word is no compiler's that is known. */
+/* NULL if the word is not that of a known compiler. */
 const struct gcov_dialect *dialect_of_word(uint32_t version);
 /* The same for structures in memory, which another version may have laid out anew: NULL for what
  * is not in the table. */

@@ -75,7 +75,7 @@ static bool refuse_kind(const char *path, const struct stat *st, bool is_regular
 {
     if (S_ISDIR(st->st_mode))
         return err_errno(e, path, EISDIR);
-    return !is_regular_only || S_ISREG(st->st_mode) || err_in(e, path, "is no regular file");
+    return !is_regular_only || S_ISREG(st->st_mode) || err_in(e, path, "is not a regular file");
 }
 
 static bool read_opened(int fd, const char *path, const struct stat *st, file_may_be *may_be,

@@ -52,7 +52,7 @@ static bool merge_recordings(const struct request *request, char *const *paths, 
     bool ok = true;
     for (size_t i = 0; ok && i < len; i++)
         ok = is_recording(paths[i]) ||
-             err_in(e, paths[i], "is no recording; recordings are merged with recordings only");
+             err_in(e, paths[i], "is not a recording; recordings are merged with recordings only");
     if (ok && access(path, F_OK) == 0)
         ok = err_in(e, request->output, "holds a recording already; name another folder");
     progress_phase(request->read.progress, "adding up recordings", 0);

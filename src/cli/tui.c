@@ -179,7 +179,7 @@ const struct command command_tui = {
         "profile, a recording, coverage. Functions are the same if their linkage names are.\n"
         "\n"
         "The screen takes what the terminal has: 80 columns of 24 rows are enough, colours are no\n"
-        "need, NO_COLOR turns them off. What is no character of the locale, control characters "
+        "need, NO_COLOR turns them off. What is not a character of the locale, control characters "
         "and\n"
         "letters written from right to left appear as `?'.\n"
         "\n"

@@ -61,7 +61,7 @@ static bool counters_read_counters(void *context)
     bool is_da = da_probe(r->in.bytes);
     r->is_known = is_da || gcda_probe(r->in.bytes);
     if (!r->is_known)
-        return err_in(&r->why, r->in.name, "is no gcda or da file");
+        return err_in(&r->why, r->in.name, "is not a gcda or da file");
     return is_da ? da_read(r->in.bytes, r->in.name, &r->c->counters, &r->why)
                  : gcda_read(r->in.bytes, r->in.name, &r->c->counters, &r->why);
 }
@@ -141,7 +141,7 @@ bool monarc_counters_write(const struct monarc_counters *c, enum monarc_format f
         return call_fail(e, MONARC_MISUSE,
                          "a stream has names: monarc_counters_write_pair() writes one of it");
     if (how.format != MONARC_GCDA && how.format != MONARC_DA)
-        return call_fail(e, MONARC_MISUSE, "this is no format of counters");
+        return call_fail(e, MONARC_MISUSE, "this is not a format of counters");
     return counters_write(c, form, &how, to, e);
 }
 
@@ -220,7 +220,7 @@ static bool counters_walk_stream(void *context)
     struct cursor at = cursor_over(s->in.bytes, s->in.name);
     s->is_known = gcfn_probe(s->in.bytes);
     if (!s->is_known)
-        return err_in(&s->why, s->in.name, "is no stream of gcfn records");
+        return err_in(&s->why, s->in.name, "is not a stream of gcfn records");
     while (cursor_left(&at) && !s->is_stopped) {
         const char *name;
         counters_clear(&s->c->counters);

@@ -47,7 +47,7 @@ bool coverage_version(const struct arcs_origin *origin, const struct monarc_arcs
     if (number)
         *word = arcs_version_word(number / 100, number % 100);
     return dialect_of_word(*word) ||
-           call_fail(e, MONARC_MISUSE, "gcc %u.%u is no version whose files are known",
+           call_fail(e, MONARC_MISUSE, "gcc %u.%u is not a version whose files are known",
                      number / 100, number % 100);
 }
 

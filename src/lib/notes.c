@@ -57,7 +57,7 @@ static bool notes_read_notes(void *context)
     bool is_bbg = bbg_probe(r->in.bytes);
     r->is_known = is_bbg || gcno_probe(r->in.bytes);
     if (!r->is_known)
-        return err_in(&r->why, r->in.name, "is no gcno or bbg file");
+        return err_in(&r->why, r->in.name, "is not a gcno or bbg file");
     return is_bbg ? bbg_read(r->in.bytes, r->in.name, &r->n->notes, &r->why)
                   : gcno_read(r->in.bytes, r->in.name, &r->n->notes, &r->why);
 }
@@ -150,7 +150,7 @@ bool monarc_notes_write(const struct monarc_notes *n, enum monarc_format format,
     struct call_writing writing = {.encode = notes_encode_notes, .what = &how};
     how.format = format ? format : origin->family == ARCS_RFC ? MONARC_BBG : MONARC_GCNO;
     if (how.format != MONARC_GCNO && how.format != MONARC_BBG)
-        return call_fail(e, MONARC_MISUSE, "this is no format of notes");
+        return call_fail(e, MONARC_MISUSE, "this is not a format of notes");
     return coverage_version(origin, form, &how.version, e) &&
            call_write(&writing, &n->heap.memory, to, e);
 }

@@ -55,7 +55,7 @@ static bool recording_read_bytes(void *context)
     reading->is_known = run_probe(reading->in.bytes);
     return reading->is_known
                ? run_read(reading->in.bytes, reading->in.name, &reading->r->run, &reading->why)
-               : err_in(&reading->why, reading->in.name, "is no recording");
+               : err_in(&reading->why, reading->in.name, "is not a recording");
 }
 
 static bool recording_read_run(struct recording_reading *reading, struct monarc_error *e)

@@ -51,7 +51,7 @@ static bool trace_read_bytes(void *context)
     struct trace_reading *r = context;
     r->is_known = lcov_probe(r->in.bytes);
     return r->is_known ? lcov_read(r->in.bytes, r->in.name, &r->t->file, &r->why)
-                       : err_in(&r->why, r->in.name, "is no lcov tracefile");
+                       : err_in(&r->why, r->in.name, "is not an lcov tracefile");
 }
 
 bool monarc_trace_read(struct monarc_trace *t, const struct monarc_source *in,

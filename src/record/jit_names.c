@@ -246,7 +246,7 @@ bool jit_names_read_dump(struct jit_names *n, struct bytes dump, uint32_t pid, s
     uint32_t magic = cursor_u32(&in);
     in.big_endian = magic == __builtin_bswap32(DUMP_MAGIC);
     if (in.failed || (magic != DUMP_MAGIC && !in.big_endian))
-        return err_at(e, &in, "this is no jitdump");
+        return err_at(e, &in, "this is not a jitdump");
     uint32_t version = cursor_u32(&in), header = cursor_u32(&in);
     cursor_take(&in, 4 + 4); /* machine, padding */
     uint32_t maker = cursor_u32(&in);

@@ -39,7 +39,7 @@ void jit_names_deinit(struct jit_names *n);
 void jit_names_read_map(struct jit_names *n, struct bytes map);
 
 /* Takes the records of the process that made the file and those of `pid`. False, with nothing
- * read: this is no jitdump of a version that is known. */
+ * read: this is not a jitdump of a version that is known. */
 MUST_CHECK bool jit_names_read_dump(struct jit_names *n, struct bytes dump, uint32_t pid,
                                     struct err *e);
 

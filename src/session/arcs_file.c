@@ -106,7 +106,7 @@ bool arcs_file_read_as(struct arcs_file *f, enum arcs_kind kind, const char *nam
         return bbg_read(in, name, &f->notes, e) &&
                arcs_file_read_lines(&f->notes, &f->lines, name, e);
     case ARCS_DA: return da_read(in, name, &f->counters, e);
-    default: return err_in(e, name, "is no gcno, gcda, bbg or da file");
+    default: return err_in(e, name, "is not a gcno, gcda, bbg or da file");
     }
 }
 
@@ -155,7 +155,7 @@ static bool arcs_load_notes(struct arcs_file *notes, const struct arcs_request *
     struct arena scratch = {0};
     const char *name = request->notes ? request->notes : arcs_path_beside(path, "gcno", &scratch);
     bool ok = arcs_file_load(notes, name, e) &&
-              (notes->kind == ARCS_GCNO || err_in(e, name, "is no gcno file"));
+              (notes->kind == ARCS_GCNO || err_in(e, name, "is not a gcno file"));
     arena_deinit(&scratch);
     return ok;
 }
@@ -195,9 +195,10 @@ static bool arcs_share_counters(struct arcs_file *f, struct arcs_file *notes,
     struct err why = {0};
     struct arena scratch = {0};
     const char *beside = arcs_path_beside(path, "bbg", &scratch);
-    bool ok = arcs_file_load(notes, request->notes ? request->notes : beside, e) &&
-              ((notes->is_notes && bb_counters_share(&f->counters, &notes->notes, &why)) ||
-               err_in(e, path, "%s", notes->is_notes ? why.line : "the other file is no notes"));
+    bool ok =
+        arcs_file_load(notes, request->notes ? request->notes : beside, e) &&
+        ((notes->is_notes && bb_counters_share(&f->counters, &notes->notes, &why)) ||
+         err_in(e, path, "%s", notes->is_notes ? why.line : "the other file is not a notes file"));
     arena_deinit(&scratch);
     return ok;
 }

@@ -65,7 +65,7 @@ struct session {
     struct names names;
     struct fit fit;
     struct summary summary;
-    const char *notes[4]; /* of a profile that is no recording */
+    const char *notes[4]; /* of a profile that is not a recording */
 };
 
 /* Opens, reads, judges and analyses into a zeroed *s. session_close() after failure, too. The

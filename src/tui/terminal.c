@@ -75,8 +75,8 @@ bool terminal_find(struct terminal_state *t, struct err *e)
 {
     *t = (struct terminal_state){.input = STDIN_FILENO, .output = STDOUT_FILENO};
     if (!isatty(t->output))
-        return err_set(e,
-                       "standard output is no terminal; 'monarc flat', 'graph' and 'cover' print");
+        return err_set(
+            e, "standard output is not a terminal; 'monarc flat', 'graph' and 'cover' print");
     if (!isatty(t->input)) {
         t->input = open("/dev/tty", O_RDWR | O_CLOEXEC);
         if (t->input < 0)

@@ -100,7 +100,7 @@ static bool compile(struct rule *rule, struct err *e)
     if (!failed)
         return true;
     regerror(failed, &rule->compiled, why, sizeof why);
-    return err_set(e, "'%s' is no regular expression: %s", rule->pattern, why);
+    return err_set(e, "'%s' is not a regular expression: %s", rule->pattern, why);
 }
 
 bool rules_add(struct rules *r, enum rule_kind kind, const char *value, struct err *e)

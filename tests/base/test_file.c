@@ -209,7 +209,7 @@ static void test_endless_files_are_refused(void **state)
     assert_false(file_read("/dev/zero", &b, &e));
     assert_string_equal(e.line, "/dev/zero: is a device, not a file that ends");
     assert_false(file_read_regular("/dev/null", &b, &e));
-    assert_string_equal(e.line, "/dev/null: is no regular file");
+    assert_string_equal(e.line, "/dev/null: is not a regular file");
     read_ok("/dev/null", &b);
     assert_int_equal(b.len, 0);
     assert_non_null(mkdtemp(folder));

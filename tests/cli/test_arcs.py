@@ -336,7 +336,7 @@ class Arcs(unittest.TestCase):
                 (["--gcc", "2.95", counters], "takes a version such as 4.9 or 12.2"),
                 (["--to", "da", "--arcs-only", "--notes", FILES / "gcc-8/prog_c.gcno", counters],
                  "the notes do not have function"),
-                (["--to", "gcno", FILES / "README.md"], "is no gcno, gcda, bbg or da file"),
+                (["--to", "gcno", FILES / "README.md"], "is not a gcno, gcda, bbg or da file"),
                 (["--repair", notes], "only gcda files can be repaired")):
             done = harness.monarc("convert", "-o", "x", *arguments, cwd=self.dir)
             self.assertEqual(done.returncode, 2)

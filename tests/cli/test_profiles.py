@@ -273,7 +273,7 @@ class BadInput(Case):
         self.refused("info", self.dir, says="is a folder without a recording")
         self.refused("info", self.dir / "none", says="No such file")
         self.refused("info", "/dev/null", says="0 bytes are too few for a profile")
-        self.refused("info", "/proc/version", says="is no profile of a known format")
+        self.refused("info", "/proc/version", says="is not a profile of a known format")
         self.refused("info", "-", says="(standard input): 3 bytes are too few", input=b"abc")
 
     def test_names_cannot_break_the_line(self):

@@ -358,7 +358,7 @@ class Reports(Case):
         self.assertEqual(found["files"][0]["written"], "recovery")
 
     def test_recover_without_tables(self):
-        """Nothing was counted there: that is no recording with no calls."""
+        """Nothing was counted there: that is not a recording with no calls."""
         process = self.killed(self.build("life.c"), "killed", seconds=0.1)
         process.kill()
         process.wait()

@@ -329,7 +329,7 @@ class Several(Case):
                          self.merged("a", "b"))
         self.assertIn("holds a recording already", self.refusal("merge", "-o", "sum", "a", "b"))
         (self.dir / "gmon.out").write_bytes(gmon([(0x401000, 0x401010, [1])]))
-        self.assertIn("is no recording", self.refusal("merge", "-o", "sum2", "a", "gmon.out"))
+        self.assertIn("is not a recording", self.refusal("merge", "-o", "sum2", "a", "gmon.out"))
         self.assertFalse((self.dir / "sum2").exists())
 
     def merged(self, *inputs):

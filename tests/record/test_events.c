@@ -259,7 +259,7 @@ static void test_refusals(void **state)
         {"cpu/event=1/z", ":z"},
         {"cpu/event=1/:", "after \":\""},
         {"cpu//", "no name"},
-        {"bad/config=1/", "is no number"},
+        {"bad/config=1/", "is not a number"},
         {"gpu/config=1/", "not among"},
         {"../config=1/", "not among"},
         {"one/asks/", "domain=N"},

@@ -233,7 +233,7 @@ class Keys(Case):
         screen.wait("^Not found")
         screen.type("/[")
         screen.press("Enter")
-        screen.wait("'.' is no regular expression")
+        screen.wait("'.' is not a regular expression")
 
     def test_filter(self):
         screen = self.screen("demo", "demo.gmon")

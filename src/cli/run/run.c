@@ -469,7 +469,7 @@ bool run_report_flat(struct run_request *r, const char *folder, const struct out
                       arena_printf(&r->arena,
                                    "\nNext: monarc graph %s    (which calls led there)\n"
                                    "      monarc lines %s    (line by line)\n"
-                                   "      monarc doctor %s   (what to doubt)\n",
+                                   "      monarc doctor %s   (how far to trust it)\n",
                                    folder, folder, folder),
                       before, out, &status, e);
 }
@@ -551,7 +551,7 @@ static int run(const struct command *self, int argc, char **argv, struct out *ou
 const struct command command_run = {
     .name = "run",
     .next = "'monarc graph' shows which calls led there, 'monarc lines' which lines, 'monarc "
-            "doctor' what to doubt",
+            "doctor' how far to trust it",
     .ends_at_operand = true,
     .synopsis = "[OPTION...] [--] PROGRAM [ARGUMENT...] | [OPTION...] --pid PID | [OPTION...] "
                 "--compare COMMAND COMMAND",

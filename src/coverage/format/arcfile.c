@@ -172,12 +172,12 @@ bool arcfile_open(struct arcfile *f, uint32_t magic, struct bytes in, const char
     if (in.len > UINT32_MAX)
         return err_in(e, name, "%zu bytes are more than any compiler writes", in.len);
     if (!arcfile_find_order(&f->in, magic))
-        return err_in(e, name, "is no %s file: it begins with %02x %02x %02x %02x", what, in.at[0],
-                      in.at[1], in.at[2], in.at[3]);
+        return err_in(e, name, "is not a %s file: it begins with %02x %02x %02x %02x", what,
+                      in.at[0], in.at[1], in.at[2], in.at[3]);
     uint32_t version = cursor_u32(&f->in);
     f->dialect = dialect_of_word(version);
     if (!f->dialect)
-        return err_in(e, name, "version word 0x%08" PRIx32 " is no compiler's that is known",
+        return err_in(e, name, "version word 0x%08" PRIx32 " is not that of a known compiler",
                       version);
     f->origin = (struct arcs_origin){.family = ARCS_GCOV,
                                      .big_endian = f->in.big_endian,

@@ -97,7 +97,8 @@ static bool bb_graph_function(struct cursor *in, struct bb_graph *g, struct err 
         ok = bb_graph_arcs(in, n, &f, b, &left);
     if (!ok || left || cursor_u32(in) != END) {
         n->arcs.len = f.first_arc;
-        return err_at(e, &where, "here is no whole function of a graph that gcc before 3.4 left");
+        return err_at(e, &where,
+                      "this is not a whole function of a graph that gcc before 3.4 left");
     }
     if (f.defect)
         n->arcs.len = f.first_arc;
@@ -259,7 +260,7 @@ bool bb_lines_read(struct bytes in, const char *name, struct notes *n, struct er
         ok = bb_lines_item(&at, &l);
     }
     ok = ok ? bb_lines_fit(&l, name, e)
-            : err_at(e, &where, "here is no line, file or function of a bb file");
+            : err_at(e, &where, "this is not a line, file or function of a bb file");
     if (ok)
         bb_lines_give(&l);
     else
@@ -342,7 +343,7 @@ static bool bb_read_group(struct cursor *in, struct counters *c, struct err *e)
     struct cursor statistics = *in;
     counters_prepare(c);
     if (in->failed || magic != DA_33 || !cursor_take(in, extra))
-        return err_at(e, &where, "here is no whole header of counters that gcc 3.3 left");
+        return err_at(e, &where, "this is not a whole header of counters that gcc 3.3 left");
     for (uint32_t i = 0; i < functions; i++) {
         where = *in;
         if (!bb_group_function(in, c))

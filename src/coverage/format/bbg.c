@@ -69,12 +69,13 @@ bool bbg_open(struct cursor *in, enum bbg_magic magic, struct arcs_origin *origi
     if (bytes_u32(in->at, false) != magic)
         return err_in(e, in->name,
                       bytes_u32(in->at, true) == magic ? "is a %s file in the wrong byte order"
-                                                       : "is no %s file",
+                                                       : "is not a %s file",
                       kind);
     in->at += 4;
     uint32_t version = cursor_u32(in);
     if (!bbg_version_number(version))
-        return err_in(e, in->name, "version word 0x%08" PRIx32 " is no compiler's", version);
+        return err_in(e, in->name, "version word 0x%08" PRIx32 " is not that of a compiler",
+                      version);
     *origin = (struct arcs_origin){.family = ARCS_RFC,
                                    .has_byte_lengths = true,
                                    .version = version,

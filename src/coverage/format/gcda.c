@@ -336,7 +336,7 @@ static bool read_name(struct cursor *in, const char **name, struct err *e)
     in->at += 4;
     const struct gcov_dialect *dialect = dialect_of_word(cursor_u32(in));
     if (in->failed || !dialect)
-        return err_at(e, &where, "the version of this gcfn record is no compiler's");
+        return err_at(e, &where, "the version of this gcfn record is not that of a compiler");
     *name = arcfile_text(in, dialect->has_byte_lengths);
     if (in->failed || !*name)
         return err_at(e, &where, "this gcfn record has no whole file name");

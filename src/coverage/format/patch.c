@@ -261,6 +261,6 @@ bool patch_read(struct bytes in, const char *name, struct patch *out, struct err
     if (r.old_left || r.new_left)
         return patch_fail(&r, "the patch ends within a hunk");
     if (has_text && !r.has_any)
-        return err_in(e, name, "is no unified diff; make one with 'git diff' or 'diff -u'");
+        return err_in(e, name, "is not a unified diff; make one with 'git diff' or 'diff -u'");
     return true;
 }

@@ -210,7 +210,7 @@ static inline uint64_t counters_value(const struct counters *c, const struct cou
 
 /* --- which version of GCC wrote it, as a row of the table in monarc/gcov_dialects.h ---------- */
 
-/* The row for a version word; NULL if the word is no compiler's that is known. */
+/* The row for a version word; NULL if the word is not that of a known compiler. */
 const struct gcov_dialect *dialect_of_word(uint32_t version);
 
 /* The row that holds for notes or counters; the oldest where the version is not known. */

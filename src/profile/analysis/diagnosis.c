@@ -207,7 +207,7 @@ static void diagnosis_examine_truncation(struct examination *x)
         !has_some && (!m || m->failure.what == READ_COMPLETE || m->failure.what == READ_BAD_MAGIC);
     const char *evidence = arena_printf(x->arena, "%s%s", x->p->profile_error, saved);
     if (is_unknown)
-        report_symptom(x, SEVERITY_ERROR, "not-a-profile", "the file is no profile", evidence,
+        report_symptom(x, SEVERITY_ERROR, "not-a-profile", "the file is not a profile", evidence,
                        "name a gmon.out that the program wrote");
     else
         report_symptom(x, SEVERITY_ERROR, "truncated", "the profile is cut off or damaged",

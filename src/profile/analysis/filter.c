@@ -14,7 +14,7 @@ bool filter_add(struct filter *f, const char *expression, bool is_ignore, struct
     if (failed) {
         char why[128];
         regerror(failed, &compiled, why, sizeof why);
-        return err_set(e, "'%s' is no regular expression: %s", expression, why);
+        return err_set(e, "'%s' is not a regular expression: %s", expression, why);
     }
     if (is_ignore)
         vec_push(&f->ignore, compiled);
@@ -45,11 +45,12 @@ bool filter_place_parse(struct filter_place *out, const char *place, struct aren
     char *end = NULL;
     unsigned long line = colon ? strtoul(colon + 1, &end, 10) : 0;
     if (!*out->file || (colon && !colon[1]))
-        return err_set(e, "'%s' is no place: it should be FILE, FILE:LINE or FILE:FUNCTION", place);
+        return err_set(e, "'%s' is not a place: it should be FILE, FILE:LINE or FILE:FUNCTION",
+                       place);
     if (colon && *end)
         out->function = arena_copy(a, colon + 1, strlen(colon + 1));
     else if (colon && (!line || line > UINT32_MAX))
-        return err_set(e, "'%s' is no place: lines are counted from 1", place);
+        return err_set(e, "'%s' is not a place: lines are counted from 1", place);
     out->line = out->function ? 0 : (uint32_t)line;
     return true;
 }

@@ -392,7 +392,7 @@ static bool read_header(struct cursor *in, struct err *e)
     if (magic == __builtin_bswap32(MONARC_SIDE_MAGIC))
         return err_at(e, &start, "is a big-endian recording; read it on a machine of that order");
     if (magic != MONARC_SIDE_MAGIC || order != MONARC_BYTE_ORDER)
-        return err_at(e, &start, "is no recording");
+        return err_at(e, &start, "is not a recording");
     if (version != RUN_FILE_VERSION)
         return err_at(e, &start, "version %" PRIu32 " of recordings is not known", version);
     return true;

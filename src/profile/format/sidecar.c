@@ -206,7 +206,7 @@ static bool sidecar_read_header(struct cursor *in, struct recording *out, struct
     if (in->failed)
         return err_at(e, &start, "%zu bytes are too few for a sidecar", cursor_left(&start));
     if (magic != MONARC_SIDE_MAGIC || order != MONARC_BYTE_ORDER)
-        return err_at(e, &start, "is no sidecar of a recorder");
+        return err_at(e, &start, "is not a sidecar of a recorder");
     if (version != MONARC_SIDE_VERSION)
         return err_at(e, &start, "version %" PRIu32 " of the sidecar is not known", version);
     if (word != 4 && word != 8)

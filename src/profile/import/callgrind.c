@@ -231,7 +231,7 @@ static bool callgrind_line(struct callgrind_file *f, struct text_lines *lines,
         return callgrind_bad(f, lines, "a name's number that nothing defines, or no number", e);
     if (is_it)
         return true;
-    return callgrind_costs(f, line) || callgrind_bad(f, lines, "is no line of costs", e);
+    return callgrind_costs(f, line) || callgrind_bad(f, lines, "is not a line of costs", e);
 }
 
 bool callgrind_probe(struct bytes first)

@@ -104,7 +104,7 @@ bool folded_read(struct bytes in, const char *name, struct run *out, struct err 
         if (line.at == line.end)
             continue;
         ok = folded_split(line, &stack, &count) ||
-             err_in(e, name, "line %" PRIu64 " is no stack with a number behind it", lines.number);
+             err_in(e, name, "line %" PRIu64 " is not a stack followed by a number", lines.number);
         ok = ok && (folded_line(&n, &before, stack, count) || err_in(e, name, NO_SUM));
     }
     named_run_finish(&n);

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "profile/model/run.h"
 
-#define NO_TEXT "is no text: there is a NUL byte in it"
+#define NO_TEXT "is not text: there is a NUL byte in it"
 #define NO_SUM  "the numbers are too large to be added up"
 
 bool folded_probe(struct bytes first);

@@ -451,7 +451,7 @@ bool perf_data_read(struct bytes in, const char *name, const struct perf_data_op
     f.replay.machine = f.big_endian ? UNWIND_NO_MACHINE : perf_own_machine();
     f.queue.take = perf_replay_queued;
     f.queue.context = &f;
-    bool ok = perf_data_probe(in) || err_in(e, name, "is no perf.data");
+    bool ok = perf_data_probe(in) || err_in(e, name, "is not a perf.data file");
     ok = ok && perf_read_file(&f, e);
     for (size_t i = 0; ok && i < o->streams_len; i++)
         ok = perf_read_stream(&f, &o->streams[i], e);

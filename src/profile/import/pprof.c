@@ -156,7 +156,7 @@ static bool pprof_tables(struct pprof_file *f, struct err *e)
     struct proto_field field;
     while (proto_next(&in, &field))
         if (pprof_is_message(field.number) && !field.bytes.at)
-            return err_at(e, &in, "field %" PRIu32 " is no message", field.number);
+            return err_at(e, &in, "field %" PRIu32 " is not a message", field.number);
         else if (!pprof_take_table(f, &field))
             return err_at(e, &in, "a message of field %" PRIu32 " is damaged", field.number);
     return !in.failed || err_at(e, &in, "a field ends behind the profile");

@@ -206,7 +206,7 @@ bool event_of_unit(struct arena *a, const char *root, struct event_word unit,
     if (!event_word_is_name(unit) || !event_file(event_unit_path(a, root, u.unit, "/type"), type))
         return err_set(e, "this machine has no unit \"%s\" that counts events", u.unit);
     if (!event_number((struct event_word){type, strlen(type)}, &number) || number > UINT32_MAX)
-        return err_set(e, "the type of \"%s\" is no number", u.unit);
+        return err_set(e, "the type of \"%s\" is not a number", u.unit);
     c->type = (uint32_t)number;
     return events_unit_terms(&u, terms, e);
 }
@@ -275,7 +275,7 @@ bool event_tracepoint(struct arena *a, const char *root, struct event_word group
 {
     char text[EVENT_FILE_BYTES];
     if (!event_word_is_name(group) || !event_word_is_name(name))
-        return err_set(e, "that is no name of an event");
+        return err_set(e, "that is not the name of an event");
     const char *events = event_tracing_path(a, root);
     if (!events || !event_file(arena_printf(a, "%s/%.*s/%.*s/id", events, (int)group.len, group.at,
                                             (int)name.len, name.at),

@@ -64,7 +64,7 @@ bool files_table_make(struct files_table *t, const struct files_input *in, enum 
     bool is_ignore = *word == '!';
     regex_t pattern;
     if (*word && regcomp(&pattern, word + is_ignore, REG_EXTENDED | REG_NOSUB))
-        return err_set(e, "'%s' is no regular expression", word + is_ignore);
+        return err_set(e, "'%s' is not a regular expression", word + is_ignore);
     t->in = *in;
     t->sort = sort;
     t->rows.len = t->hidden = 0;

@@ -41,7 +41,7 @@ struct functions_table {
 };
 
 /* Makes the rows anew for what is in `in` and `sort`, in a table that is zeroed or was made before.
- * False, and the rows as they were, if the filter is no regular expression. */
+ * False, and the rows as they were, if the filter is not a regular expression. */
 MUST_CHECK bool functions_table_make(struct functions_table *t, const struct functions_input *in,
                                      enum function_sort sort, struct err *e);
 void functions_table_deinit(struct functions_table *t);

@@ -17,7 +17,7 @@ struct parts {
     VEC(struct part) all; /* everything first, then by kind, most samples first */
 };
 
-/* Fills a zeroed *p; texts are in the measurement. What is no recording has none. */
+/* Fills a zeroed *p; texts are in the measurement. What is not a recording has none. */
 void parts_make(struct parts *p, struct measurement *m);
 void parts_deinit(struct parts *p);
 

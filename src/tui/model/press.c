@@ -316,7 +316,7 @@ static void press_search(struct tui *t, const char *word)
 {
     regex_t pattern;
     if (regcomp(&pattern, word, REG_EXTENDED | REG_NOSUB)) {
-        tui_say(t, "'%s' is no regular expression.", word);
+        tui_say(t, "'%s' is not a regular expression.", word);
         return;
     }
     if (t->has_pattern)

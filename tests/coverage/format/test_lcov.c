@@ -1,5 +1,5 @@
 /* Counts of tracefiles as other tools write them: decimals and exponents mean the same in every
- * locale, negative ones are 0 and counted, what is no number is refused. */
+ * locale, negative ones are 0 and counted, what is not a number is refused. */
 #include "coverage/format/lcov.h"
 
 #include <setjmp.h>

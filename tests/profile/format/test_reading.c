@@ -185,8 +185,9 @@ static void test_what_is_no_profile(void **state)
                  "the other byte order");
     w.out.len = 0;
     writer_bytes(&w, "#!/bin/sh\necho hello, world\n", 28);
-    expect_error(&w, "f: is no profile of a known format: it begins with 23 21 2f 62 69 6e 2f 73 "
-                     "and its header fits no BSD system's");
+    expect_error(&w,
+                 "f: is not a profile of a known format: it begins with 23 21 2f 62 69 6e 2f 73 "
+                 "and its header fits no BSD system's");
     writer_deinit(&w);
 }
 

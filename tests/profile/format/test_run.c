@@ -282,7 +282,7 @@ static void test_headers(void **state)
     expect_header_error(0, "DSRM",
                         "f: at offset 0: is a big-endian recording; read it on a machine of that "
                         "order");
-    expect_header_error(8, "\1\2\3\4", "f: at offset 0: is no recording");
+    expect_header_error(8, "\1\2\3\4", "f: at offset 0: is not a recording");
     expect_header_error(4, "\3\0\0\0", "f: at offset 0: version 3 of recordings is not known");
 }
 
