@@ -122,7 +122,7 @@ class Annotate(Program):
                          self.annotate("--file", "prog.c", "--function", "idle", "prog"))
         self.assertEqual(self.annotate("--select", "prog.c", "prog"),
                          self.annotate("--file", "prog.c", "prog"))
-        for place, why in ("prog.c:3", "not a line"), ("", "is no place"), ("prog.c:nobody", "nobody"):
+        for place, why in ("prog.c:3", "not a line"), ("", "is not a place"), ("prog.c:nobody", "nobody"):
             done = monarc("annotate", "--select", place, "prog", cwd=self.folder)
             self.assertEqual(done.returncode, 2, place)
             self.assertIn(why, done.stderr.decode())

@@ -454,7 +454,7 @@ class Terminal(Case):
         self.assertEqual(answer.returncode, 2)
         self.assertEqual(answer.stdout, b"")
         self.assertEqual(answer.stderr.count(b"\n"), 1)
-        self.assertIn(b"no terminal", answer.stderr)
+        self.assertIn(b"not a terminal", answer.stderr)
         self.assertEqual(monarc("tui").returncode, 2)
 
     def test_wrong_operands_before_the_screen(self):

@@ -76,7 +76,7 @@ static void test_searches(void **state)
     type(&o, "/^nothing$\n");
     assert_string_equal(o.tui.message, "Not found.");
     type(&o, "/(\n");
-    assert_non_null(strstr(o.tui.message, "no regular expression"));
+    assert_non_null(strstr(o.tui.message, "not a regular expression"));
     type(&o, "n");
     assert_string_equal(o.tui.message, "Not found."); /* the last good one still holds */
     close_demo(&o);
