@@ -537,7 +537,9 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     }
     for (size_t i = 0; i < s->rings.len; i++)
         vec_push(&s->backlogs, (struct perf_backlog){0});
-    perf_draw_periods(s, true);
+    /* A clock that runs already takes another period, and its samples go on to tell the old one. */
+    if (!o->is_attached)
+        perf_draw_periods(s, true);
     perf_make_waits(s);
     perf_make_places(s);
     if (!perf_reader_start(s)) {
