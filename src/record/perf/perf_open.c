@@ -147,10 +147,14 @@ static bool perf_map_ring(struct perf_source *s, struct perf_ring *ring, int fd,
     return !epoll_ctl(s->wake_fd, EPOLL_CTL_ADD, fd, &wake);
 }
 
-/* The first event of a buffer has it, all others write into it. */
+/* The first event of a buffer has it, all others write into it. What is attached to has clocks of
+ * its own: each gets its period here, as samples of a clock whose period is changed later go on to
+ * tell the old one. */
 static bool perf_add(struct perf_source *s, uint32_t choice, pid_t pid, uint32_t cpu)
 {
     struct perf_event_attr attr = perf_attr(s, choice);
+    if (s->options.is_attached && choice < s->periods.len && perf_is_drawn(s, choice))
+        attr.sample_period = periods_draw(&s->periods.at[choice], PERIOD_LONG);
     uint32_t number = PERF_RINGS * cpu + perf_ring_of(s, choice);
     struct perf_event event = {
         .fd = perf_open_with_less(&attr, pid, (int)cpu), .ring = number, .choice = choice};

@@ -29,6 +29,12 @@ enum {
     RECORDS_A_RELEASE = 8,
 };
 
+bool perf_is_drawn(const struct perf_source *s, uint32_t choice)
+{
+    const struct event_choice *c = &s->choices.at[choice];
+    return s->options.rate && !perf_is_counter(c) && c->period > 1;
+}
+
 /* Of the events that we have; where they are the launcher's, which does not run, that is for
  * threads to come. */
 void perf_draw_periods(struct perf_source *s, bool is_first)
@@ -36,8 +42,7 @@ void perf_draw_periods(struct perf_source *s, bool is_first)
     for (size_t i = 0; i < s->events.len; i++) {
         uint32_t choice = s->events.at[i].choice;
         struct periods *p = &s->periods.at[choice];
-        if (!s->options.rate || perf_is_counter(&s->choices.at[choice]) ||
-            s->choices.at[choice].period <= 1)
+        if (!perf_is_drawn(s, choice))
             continue;
         uint64_t period = is_first ? periods_draw(p, PERIOD_LONG) : periods_draw_next(p);
         ioctl(s->events.at[i].fd, PERF_EVENT_IOC_PERIOD, &period);

@@ -501,6 +501,15 @@ static void perf_make_places(struct perf_source *s)
     vec_free(&tids.at);
 }
 
+/* For the events that have none yet. */
+static void source_make_periods(struct perf_source *s)
+{
+    for (size_t i = s->periods.len; i < s->choices.len; i++) {
+        vec_push(&s->periods, (struct periods){0});
+        periods_init(&s->periods.at[i], s->choices.at[i].period, (uint64_t)getpid() + i * 7919);
+    }
+}
+
 bool perf_source_new(struct source **out, struct collector *c, const struct source_options *o,
                      const struct event_choice *events, size_t events_len,
                      struct perf_source_result *result, struct err *e)
@@ -521,6 +530,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     *result = (struct perf_source_result){0};
     for (size_t i = 0; i < events_len; i++)
         vec_push(&s->choices, events[i]);
+    source_make_periods(s);
     s->asked = (uint32_t)events_len;
     s->totals = calloc(events_len + 1, sizeof *s->totals);
     if (!s->totals)
@@ -531,13 +541,9 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
         perf_free(&s->source);
         return false;
     }
-    for (size_t i = 0; i < s->choices.len; i++) {
-        vec_push(&s->periods, (struct periods){0});
-        periods_init(&s->periods.at[i], s->choices.at[i].period, (uint64_t)getpid() + i * 7919);
-    }
+    source_make_periods(s);
     for (size_t i = 0; i < s->rings.len; i++)
         vec_push(&s->backlogs, (struct perf_backlog){0});
-    /* A clock that runs already takes another period, and its samples go on to tell the old one. */
     if (!o->is_attached)
         perf_draw_periods(s, true);
     perf_make_waits(s);

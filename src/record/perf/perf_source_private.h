@@ -105,6 +105,9 @@ void perf_enable(struct perf_source *s);
 
 /* --- perf_reader.c -------------------------------------------------------------------------- */
 
+/* Whether samples of the event come at periods that are drawn. */
+bool perf_is_drawn(const struct perf_source *s, uint32_t choice);
+
 /* Gives each event a period of its own; is_first: before anything is sampled. */
 void perf_draw_periods(struct perf_source *s, bool is_first);
 
