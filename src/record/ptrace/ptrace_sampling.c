@@ -16,8 +16,9 @@
  * that is right on average, whatever the length of the threads, comes from letting the first sample
  * of a thread weigh one mean interval more than the time since the start (if f is the weight of a
  * first sample at age h, and T the thread's life, then the mean of the sum is T for all T if and
- * only if f(h) = h + interval). That more is taken from what was left over. The sum of all weights
- * so stays the CPU time that was measured; what is left over in the end is reported.
+ * only if f(h) = h + interval). That more is taken from what was left over, and from threads that
+ * are sampled later: their samples then weigh less by what nothing else made up for. The sum of all
+ * weights so stays the CPU time that was measured; what is left over in the end is reported.
  *
  * It refuses to place CPU time by any other rule. */
 #include "record/ptrace/ptrace_private.h"
