@@ -240,7 +240,11 @@ def show(program, outcome, width):
     if tally.failed:
         lines = outcome.text.splitlines()
         if len(lines) > SHOWN_LINES:
-            lines = [f"... {len(lines) - SHOWN_LINES} lines before", *lines[-SHOWN_LINES:]]
+            before = lines[:-SHOWN_LINES]
+            wrong = [i for i, line in enumerate(before) if line.startswith(("not ok", "FAIL:", "ERROR:"))]
+            told = sorted({k for i in wrong for k in range(max(i - 8, 0), i + 3) if k < len(before)})
+            lines = [f"... {len(before)} lines before, of which:", *(before[k][:2000] for k in told),
+                     "...", *lines[-SHOWN_LINES:]]
         print(*(f"    | {line}" for line in lines + tally.notes), sep="\n", flush=True)
 
 
