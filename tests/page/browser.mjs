@@ -236,6 +236,7 @@ async function checkFlamePart(visit, name) {
         }
         seen.push(now);
     };
+    await visit.page.focus("canvas");
     await visit.press("+", "+");
     await look();
     await visit.press("Shift+ArrowRight");
