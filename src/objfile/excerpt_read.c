@@ -198,8 +198,10 @@ static bool excerpt_read(struct excerpt_reader *from, struct bytes excerpt,
     excerpt_read_texts(from);
     excerpt_read_functions(from);
     excerpt_read_scopes(from);
+    size_t places = from->places.len;
     excerpt_read_places(from);
-    if (from->in.failed || cursor_left(&from->in) || refused > from->texts_len)
+    bool has_source = facts->has_debug_info || from->places.len == places; /* of its lines */
+    if (!has_source || from->in.failed || cursor_left(&from->in) || refused > from->texts_len)
         return err_in(e, from->o->path, "what the recording tells of its functions is damaged");
     if (refused)
         from->o->excerpt->refused = from->texts[refused - 1];

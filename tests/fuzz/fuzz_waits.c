@@ -37,7 +37,10 @@ static void tell(struct feed *f, unsigned what, unsigned thread, unsigned elapse
     if (thread >= OBSERVED ? is_switch : what % 9 == 8)
         return; /* a source does one or the other */
     switch (what % 9) {
-    case 0: waits_fork(f->waits, pid, tid, f->now); break;
+    case 0:
+        f->clocks[thread] = (struct waits_clock){0}; /* those of a new thread begin with it */
+        waits_fork(f->waits, pid, tid, f->now);
+        break;
     case 1: waits_exec(f->waits, pid, f->now); break;
     case 2: waits_exit(f->waits, pid, tid, f->now); break;
     case 3: waits_switch(f->waits, pid, tid, f->now, true, what & 16); break;
