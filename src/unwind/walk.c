@@ -73,6 +73,12 @@ static inline bool step_by_rule(struct walker *w, struct rule rule)
     return true;
 }
 
+/* Nothing called this frame: how threads and coroutines begin, unless the frame is only a guess. */
+static enum unwind_end returns_to_nothing(const struct walker *w)
+{
+    return w->has_guessed ? w->guess_end : UNWIND_WHOLE;
+}
+
 /* A return address that is a function's first instruction, and no code that may have called is
  * before it: there makecontext() has a coroutine return to, in the end. */
 static bool is_first_of_coroutine(struct walker *w, uint64_t address)
@@ -98,7 +104,7 @@ static bool step(struct walker *w, uint64_t pc)
     case RULE_OUTERMOST: return walk_ends(w, UNWIND_WHOLE);
     case RULE_NO_FDE:
         if (is_first_of_coroutine(w, address))
-            return step_by_trampoline(w) || walk_ends(w, UNWIND_WHOLE);
+            return step_by_trampoline(w) || walk_ends(w, returns_to_nothing(w));
         w->is_chained = was_chained;
         return step_without_tables(w);
     default: return walk_ends(w, UNWIND_BROKEN);
@@ -124,12 +130,6 @@ static bool walk_one(struct walker *w, uint64_t *frame, uint32_t *len)
     if (goes_on && w->machine_kind == UNWIND_AARCH64 && !w->is_interrupted)
         w->r.pc = walk_unsigned(w, w->r.pc);
     return goes_on;
-}
-
-/* A return address of 0 is how threads begin, unless the frame is only a guess. */
-static enum unwind_end returns_to_nothing(const struct walker *w)
-{
-    return w->has_guessed ? w->guess_end : UNWIND_WHOLE;
 }
 
 static uint32_t walk(struct walker *w, uint64_t *frames, uint32_t most)

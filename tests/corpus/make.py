@@ -385,12 +385,12 @@ def run_samples():
                                                                          signed(-1), 0, signed(500000)))
 
 
-def run_excerpt(*places, functions=None):
+def run_excerpt(*places, functions=None, bits=1 | 4 | 16):
     """Two functions, of which the second was inlined into the first at a.c:9."""
     texts = [b"main", b"helper", b"a.c", b"a.h"]
     functions = functions or [leb(0x1000, 0x3f, 1, signed(5), 0), leb(0x10, 7, 2, signed(-2), 5)]
     scopes = [leb(1, 0), leb(2, 1, 3, 9)]
-    return (leb(1, 62, 0, 3, 1 | 4 | 16, 1, 12345, signed(1790000000), 0, 0)
+    return (leb(1, 62, 0, 3, bits, 1, 12345, signed(1790000000), 0, 0)
             + leb(len(texts)) + b"".join(leb(len(text)) + text for text in texts)
             + leb(len(functions)) + b"".join(functions) + leb(len(scopes)) + b"".join(scopes)
             + leb(len(places)) + b"".join(places))
@@ -421,6 +421,7 @@ def run():
         leb(0x20 << 3 | 7, 0x1008, signed(1), 3, signed(8)))))
     yield "excerpt-backwards", run_file(run_excerpts(run_excerpt(leb(0, signed(1)))))
     yield "excerpt-cut", run_file(run_excerpts(run_excerpt(*PLACES)[:-3]))
+    yield "excerpt-unfounded", run_file(run_excerpts(run_excerpt(*PLACES, bits=1 | 16)))
     yield "version-3", run_file().replace(b"MRSD\2", b"MRSD\3", 1)
 
 
@@ -446,6 +447,7 @@ def waits():
                          (back, 0, 1), (out, 0, 4), (lost, 0, 9), (out, 0, 10), (fork, 0, 8))
     yield "clocks", told((fork, 6, 0), (observed, 6, 20), (observed, 6, 300), (observed, 6, 512), (observed, 6, 512),
                          (observed, 6, 65535), (ended, 6, 9), (poll, 6, 65535))
+    yield "reborn", told((fork, 6, 1), (observed, 6, 0), (observed, 6, 0xf200), (fork, 6, 0), (observed, 6, 0))
     yield "blocked", b"230 0x0 0x0 0x7ffc 0x0 0x0 0x0 0x7ffc10 0x7f20"
     yield "none", b"-1 0x7ffc10 0x7f20"
 

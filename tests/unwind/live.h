@@ -38,6 +38,8 @@ struct difference {
 };
 static struct difference differences[16];
 static size_t differences_len;
+static struct difference untrue_one; /* the last of those, and how deep it should have been */
+static int untrue_depth;
 
 #if defined __x86_64__
 
@@ -180,6 +182,10 @@ static void compare(int number, siginfo_t *info, void *context)
     whole += d.end == UNWIND_WHOLE;
     as_deep += has_depth(&d, depth);
     untrue += d.end == UNWIND_WHOLE && !has_depth(&d, depth);
+    if (d.end == UNWIND_WHOLE && !has_depth(&d, depth)) {
+        untrue_one = d;
+        untrue_depth = depth;
+    }
     bare += d.end == UNWIND_NO_TABLE;
     bool is_same = same_frames(&d, r.pc), is_cut = !is_same && ends_early(&d, r.pc);
     agreed += is_same;
@@ -298,6 +304,11 @@ static void live_report(void)
     printf("# %d points, %d whole, %d as deep as they are, %d as glibc's, %d that it cannot "
            "follow; %d untrue, %d without tables\n",
            (int)points, (int)whole, (int)as_deep, (int)agreed, (int)cut, (int)untrue, (int)bare);
+    if (untrue)
+        printf("# untrue at depth %d, which returns to %#lx, trampoline %#lx:\n", untrue_depth,
+               deep_return, trampoline);
+    for (uint32_t j = 0; untrue && j < untrue_one.ours_len; j++)
+        printf("#   %#lx\n", untrue_one.ours[j]);
     for (size_t i = 0; i < differences_len && !live_is_good(); i++) {
         const struct difference *d = &differences[i];
         printf("# end %d, trampoline %#lx\n", d->end, trampoline);
