@@ -172,6 +172,7 @@ struct merging {
     struct map heads;                   /* identity to the first unmatched function of `into` */
     VEC(uint32_t) next;                 /* of the same identity */
     VEC(uint32_t) match;                /* by function of `from`: in `into`, or NO_INDEX */
+    bool has_other_code;                /* a function of `from` has */
     struct err *e;
 };
 
@@ -217,24 +218,47 @@ static void merge_build_chains(struct merging *m)
     }
 }
 
-/* The n-th function of an identity meets the n-th. */
-static bool merge_find(struct merging *m, const struct counted_function *f, uint32_t *found)
+/* The n-th function of an identity meets the n-th. Returns its number in `into`, or NO_INDEX. One
+ * of other code than all of that identity is noted by its number, for merge_is_other_build(). */
+static uint32_t merge_find(struct merging *m, const struct counted_function *f, size_t number)
 {
-    uint64_t checksums = map_two(f->lineno_checksum, f->cfg_checksum);
-    uint32_t *head = map_find(&m->heads, f->ident, checksums);
-    *found = head ? *head : (uint32_t)NO_INDEX;
-    if (*found != (uint32_t)NO_INDEX && merge_same_identity(f, &m->into->functions.at[*found])) {
-        *head = m->next.at[*found];
-        return true;
+    uint32_t *head = map_find(&m->heads, f->ident, map_two(f->lineno_checksum, f->cfg_checksum));
+    uint32_t found = head ? *head : (uint32_t)NO_INDEX;
+    if (found != (uint32_t)NO_INDEX && merge_same_identity(f, &m->into->functions.at[found])) {
+        *head = m->next.at[found];
+        return found;
     }
-    *found = NO_INDEX;
-    uint32_t *other = map_find(&m->heads, map_two(1, f->ident), 0);
-    if (!head && other && merge_same_identity(f, &m->into->functions.at[*other]))
-        return err_set(m->e,
-                       "the function %s was built from other code; counters of "
-                       "different builds cannot be summed",
-                       merge_called(f).text);
-    return true;
+    uint32_t *other = head ? NULL : map_find(&m->heads, map_two(1, f->ident), 0);
+    if (other && merge_same_identity(f, &m->into->functions.at[*other])) {
+        map_index(&m->heads, map_two(2, f->ident), 0, number, NULL);
+        m->has_other_code = true;
+    }
+    return NO_INDEX;
+}
+
+/* Whether a function of `from` has other code than all of its identity in `into`, and the other way
+ * round. A file may have two functions of one identity, so that one side alone means nothing. */
+static bool merge_is_other_build(struct merging *m)
+{
+    const struct counters *from = m->from, *into = m->into;
+    for (size_t i = 0; i < from->functions.len && m->has_other_code; i++) {
+        const struct counted_function *f = &from->functions.at[i];
+        if (m->match.at[i] != (uint32_t)NO_INDEX)
+            map_index(&m->heads, map_two(3, f->ident), map_two(f->lineno_checksum, f->cfg_checksum),
+                      i, NULL);
+    }
+    for (size_t i = 0; i < into->functions.len && m->has_other_code; i++) {
+        const struct counted_function *g = &into->functions.at[i];
+        uint32_t *f = map_find(&m->heads, map_two(2, g->ident), 0);
+        if (f && merge_same_identity(&from->functions.at[*f], g) &&
+            !map_find(&m->heads, map_two(3, g->ident),
+                      map_two(g->lineno_checksum, g->cfg_checksum)))
+            return !err_set(m->e,
+                            "the function %s was built from other code; counters of "
+                            "different builds cannot be summed",
+                            merge_called(g).text);
+    }
+    return false;
 }
 
 /* The record of `f` that corresponds to record `i` of another function: the one in its place, or
@@ -318,13 +342,13 @@ static bool merge_match_functions(struct merging *m)
         merge_build_chains(m);
     for (size_t i = 0; i < from->functions.len; i++) {
         const struct counted_function *f = &from->functions.at[i];
-        if (!is_parallel && !merge_find(m, f, &m->match.at[i]))
-            return false;
+        if (!is_parallel)
+            m->match.at[i] = merge_find(m, f, i);
         uint32_t at = m->match.at[i];
         if (at != (uint32_t)NO_INDEX && !merge_records_fit(m, &m->into->functions.at[at], f))
             return false;
     }
-    return true;
+    return !merge_is_other_build(m);
 }
 
 /* Appends values; returns where they are. */

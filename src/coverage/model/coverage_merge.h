@@ -41,10 +41,11 @@ void kind_scale(enum counter_kind kind, const struct gcov_dialect *dialect, uint
 /* --- files ----------------------------------------------------------------------------------- */
 
 /* Adds `from` to `into`, which takes functions it lacks and keeps its version, byte order and
- * stamp. Counts saturate at 2^63-1. Fails, leaving `into` as it was, if a function of the same
- * identity differs in checksums or number of counters, if a function of either is in defect, or if
- * the versions keep counters in different ways. An empty `into` becomes a copy. Texts and unknown
- * records of `from` are not copied: its bytes must live as long as `into`. */
+ * stamp. Counts saturate at 2^63-1. Fails, leaving `into` as it was, if an identity has
+ * functions in each whose checksums the other has not, if a function differs in number of counters,
+ * if a function of either is in defect, or if the versions keep counters in different ways. An
+ * empty `into` becomes a copy. Texts and unknown records of `from` are not copied: its bytes must
+ * live as long as `into`. */
 MUST_CHECK bool counters_merge(struct counters *into, const struct counters *from, struct err *e);
 
 /* Multiplies what can be added. Masks, first visits and summaries stay. */

@@ -198,6 +198,24 @@ static void test_other_code_is_refused(void **state)
     counters_deinit(&sum);
 }
 
+/* Two functions of one identity and other code, of which the other side knows one. */
+static void test_other_code_beside_the_same(void **state)
+{
+    (void)state;
+    struct counters both = counted_of(1202), one = counted_of(1202);
+    add_arcs(&both, 1, 10, 3, 3);
+    add_arcs(&both, 1, 11, 5, 5);
+    add_arcs(&one, 1, 11, 7, 7);
+    merge(&one, &both);
+    merge(&both, &one);
+    assert_int_equal(both.functions.len, 2);
+    assert_int_equal(one.functions.len, 2);
+    assert_int_equal(counters_sum(&one), 3 + 3 + 5 + 5 + 7 + 7);
+    assert_int_equal(counters_sum(&both), 2 * (3 + 3 + 5 + 5) + 7 + 7);
+    counters_deinit(&both);
+    counters_deinit(&one);
+}
+
 static void test_damage_is_refused(void **state)
 {
     (void)state;
@@ -247,6 +265,7 @@ int main(void)
         cmocka_unit_test(test_records_meet_by_kind),
         cmocka_unit_test(test_summaries),
         cmocka_unit_test(test_other_code_is_refused),
+        cmocka_unit_test(test_other_code_beside_the_same),
         cmocka_unit_test(test_damage_is_refused),
         cmocka_unit_test(test_laws),
     };
