@@ -181,6 +181,12 @@ static bool merge_same_identity(const struct counted_function *a, const struct c
     return a->ident == b->ident && (!a->name || !b->name || !strcmp(a->name, b->name));
 }
 
+/* Its checksums as a key. */
+static uint64_t merge_code_of(const struct counted_function *f)
+{
+    return map_two(f->lineno_checksum, f->cfg_checksum);
+}
+
 static bool merge_same_code(const struct counted_function *a, const struct counted_function *b)
 {
     return a->lineno_checksum == b->lineno_checksum && a->cfg_checksum == b->cfg_checksum;
@@ -208,7 +214,7 @@ static void merge_build_chains(struct merging *m)
     vec_reserve(&m->next, len);
     for (size_t i = len; i-- > 0;) {
         const struct counted_function *f = &m->into->functions.at[i];
-        uint64_t checksums = map_two(f->lineno_checksum, f->cfg_checksum);
+        uint64_t checksums = merge_code_of(f);
         bool is_new;
         uint32_t *head = map_at(&m->heads, f->ident, checksums, NO_INDEX, &is_new);
         m->next.at[i] = *head;
@@ -222,7 +228,7 @@ static void merge_build_chains(struct merging *m)
  * of other code than all of that identity is noted by its number, for merge_is_other_build(). */
 static uint32_t merge_find(struct merging *m, const struct counted_function *f, size_t number)
 {
-    uint32_t *head = map_find(&m->heads, f->ident, map_two(f->lineno_checksum, f->cfg_checksum));
+    uint32_t *head = map_find(&m->heads, f->ident, merge_code_of(f));
     uint32_t found = head ? *head : (uint32_t)NO_INDEX;
     if (found != (uint32_t)NO_INDEX && merge_same_identity(f, &m->into->functions.at[found])) {
         *head = m->next.at[found];
@@ -244,15 +250,13 @@ static bool merge_is_other_build(struct merging *m)
     for (size_t i = 0; i < from->functions.len && m->has_other_code; i++) {
         const struct counted_function *f = &from->functions.at[i];
         if (m->match.at[i] != (uint32_t)NO_INDEX)
-            map_index(&m->heads, map_two(3, f->ident), map_two(f->lineno_checksum, f->cfg_checksum),
-                      i, NULL);
+            map_index(&m->heads, map_two(3, f->ident), merge_code_of(f), i, NULL);
     }
     for (size_t i = 0; i < into->functions.len && m->has_other_code; i++) {
         const struct counted_function *g = &into->functions.at[i];
         uint32_t *f = map_find(&m->heads, map_two(2, g->ident), 0);
         if (f && merge_same_identity(&from->functions.at[*f], g) &&
-            !map_find(&m->heads, map_two(3, g->ident),
-                      map_two(g->lineno_checksum, g->cfg_checksum)))
+            !map_find(&m->heads, map_two(3, g->ident), merge_code_of(g)))
             return !err_set(m->e,
                             "the function %s was built from other code; counters of "
                             "different builds cannot be summed",
