@@ -79,7 +79,7 @@ struct making {
 static void export_use_stacks(struct making *m, const struct request *r, struct exchange_input *in)
 {
     struct session *s = m->session;
-    struct call_frames_input frames = {.run = &s->recorded.run,
+    struct call_frames_input frames = {.recording = &s->recorded.recording,
                                        .functions = &s->functions,
                                        .function = s->recorded.space.function,
                                        .is_piece = s->recorded.space.is_piece,
@@ -87,12 +87,13 @@ static void export_use_stacks(struct making *m, const struct request *r, struct 
     named_frames_make(&m->frames, &frames, &s->arena);
     names_init(&m->names, &m->frames.functions, r->view.session.no_demangle ? NULL : "auto",
                &s->arena);
-    m->merged = ARENA_NEW(&s->arena, uint32_t, s->recorded.run.nodes.len);
-    call_tree_init_merged(&m->tree, &s->recorded.run, s->recorded.weights.node, &m->frames.frames,
-                          m->merged);
+    m->merged = ARENA_NEW(&s->arena, uint32_t, s->recorded.recording.nodes.len);
+    call_tree_init_merged(&m->tree, &s->recorded.recording, s->recorded.weights.node,
+                          &m->frames.frames, m->merged);
     if (r->format->tells_threads)
         exchange_thread_shares(in,
-                               &(struct exchange_samples){&s->recorded.run, &s->recorded.choice,
+                               &(struct exchange_samples){&s->recorded.recording,
+                                                          &s->recorded.choice,
                                                           s->recorded.weights.node, m->merged},
                                &s->arena);
     in->names = &m->names;
@@ -136,7 +137,7 @@ static void export_make_code(struct making *m, const struct exchange_input *in, 
     struct exchange_code_input code = {.from = in,
                                        .functions = &s->functions,
                                        .profile = &s->profile,
-                                       .run = s->folder ? &s->recorded.run : NULL,
+                                       .recording = s->folder ? &s->recorded.recording : NULL,
                                        .weights = s->recorded.weights.node,
                                        .merged = m->merged};
     exchange_code_make(&m->code, x, &code, &s->arena);

@@ -3,8 +3,8 @@
 
 #include "base/parallel.h"
 #include "base/path.h"
-#include "profile/analysis/recording/diagnosis_run.h"
-#include "profile/report/run_head.h"
+#include "profile/analysis/recording/diagnosis_recording.h"
+#include "profile/report/recording_head.h"
 #include "session/git_blame.h"
 #include "session/imported.h"
 #include "session/operands.h"
@@ -44,8 +44,9 @@ static void html_judge(struct html_data *d, const struct html_options *o)
     const char *profile = o->view.session.profiles[0];
     if (s->folder) {
         diagnose_run(&d->diagnosis,
-                     &(struct run_diagnosis_input){&from->space, &s->functions, &from->weights,
-                                                   &from->stacks, &from->summary},
+                     &(struct recording_diagnosis_input){&from->space, &s->functions,
+                                                         &from->weights, &from->stacks,
+                                                         &from->summary},
                      &d->arena);
         return;
     }
@@ -119,7 +120,7 @@ static void html_find_lines(struct html_data *d, const struct html_options *o)
 static const char *html_method_of(const struct session *s)
 {
     if (s->folder)
-        return run_method_name(s->recorded.run.method);
+        return recording_method_name(s->recorded.recording.method);
     return s->summary.has_samples ? "profiling clock of the program itself" : "calls alone";
 }
 
@@ -148,7 +149,7 @@ static bool html_open_profile(struct html_data *d, struct html_options *o, struc
         d->profile.named = s->recorded.named.functions.len ? &s->recorded.named : NULL;
         d->profile.choice = &s->recorded.choice;
         d->profile.weights = s->recorded.weights.node;
-        d->profile.measured_at = (int64_t)(s->recorded.run.start_real_ns / 1000000000);
+        d->profile.measured_at = (int64_t)(s->recorded.recording.start_real_ns / 1000000000);
     }
     if (session_has_debug_info(s))
         html_find_lines(d, o);

@@ -8,8 +8,8 @@
 #include "session/trace_file.h"
 #include "coverage/report/arcs_info.h"
 #include "profile/report/info.h"
-#include "profile/report/recording.h"
-#include "profile/report/run_info.h"
+#include "profile/report/sidecar.h"
+#include "profile/report/recording_info.h"
 
 enum { OPTION_JSON = PROFILE_OPTIONS, OPTIONS_LEN };
 
@@ -46,8 +46,8 @@ struct describing {
 struct named_recording {
     const char *folder;
     union {
-        const struct run *run;
-        const struct recording *sidecar;
+        const struct recording *recording;
+        const struct sidecar *sidecar;
     };
 };
 
@@ -72,11 +72,12 @@ struct info_writer {
 INFO_WRITER(profile, struct file_info, info_text(out, f, is_first), info_json(j, f))
 INFO_WRITER(arcs, struct arcs_info, arcs_info_text(out, f, is_first), arcs_info_json(j, f))
 INFO_WRITER(trace, struct trace_info, trace_info_text(out, f, is_first), trace_info_json(j, f))
-INFO_WRITER(run, struct named_recording, run_info_text(out, f->folder, f->run, is_first),
-            run_info_json(j, f->folder, f->run))
+INFO_WRITER(recording, struct named_recording,
+            recording_info_text(out, f->folder, f->recording, is_first),
+            recording_info_json(j, f->folder, f->recording))
 INFO_WRITER(sidecar, struct named_recording,
-            recording_text_report(out, f->folder, f->sidecar, is_first),
-            recording_json_report(j, f->folder, f->sidecar))
+            sidecar_text_report(out, f->folder, f->sidecar, is_first),
+            sidecar_json_report(j, f->folder, f->sidecar))
 #undef INFO_WRITER
 
 static void info_write(const struct describing *d, const struct info_writer *kind,
@@ -157,25 +158,25 @@ static bool info_describe_file(const struct describing *d, struct err *e)
 
 static bool info_describe_sidecar(const struct describing *d, struct err *e)
 {
-    struct recording r = {0};
+    struct sidecar r = {0};
     bool ok = recorded_read_sidecar(d->path, &r, e);
     if (ok)
         info_write(d, &info_of_sidecar, &(struct named_recording){d->path, .sidecar = &r});
-    recording_deinit(&r);
+    sidecar_deinit(&r);
     return ok;
 }
 
 static bool info_describe_run(const struct describing *d, struct err *e)
 {
-    struct run r = {0};
+    struct recording r = {0};
     struct profile_options read = d->request->read;
     read.progress = progress_start();
     progress_phase(read.progress, "reading the recording", 0);
     bool ok = recorded_read(d->path, &read, &r, e);
     progress_end(read.progress);
     if (ok)
-        info_write(d, &info_of_run, &(struct named_recording){d->path, .run = &r});
-    run_deinit(&r);
+        info_write(d, &info_of_recording, &(struct named_recording){d->path, .recording = &r});
+    recording_deinit(&r);
     return ok;
 }
 

@@ -9,7 +9,7 @@
 #include "command/command.h"
 #include "session/recorded.h"
 #include "session/recorded_symbols.h"
-#include "profile/format/run_file.h"
+#include "profile/format/recording_file.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -46,7 +46,7 @@ static bool merge_recordings(const struct request *request, char *const *paths, 
                              struct err *e)
 {
     struct arena scratch = {0};
-    struct run sum = {0};
+    struct recording sum = {0};
     struct writer w = {0};
     const char *path = arena_printf(&scratch, "%s/monarc.side", request->output);
     bool ok = true;
@@ -61,11 +61,11 @@ static bool merge_recordings(const struct request *request, char *const *paths, 
         ok = err_errno(e, request->output, errno);
     if (ok) {
         recorded_join_symbols(&sum);
-        run_write(&w, &sum);
+        recording_write(&w, &sum);
         ok = file_replace(path, (struct bytes){w.out.at, w.out.len}, e);
     }
     writer_deinit(&w);
-    run_deinit(&sum);
+    recording_deinit(&sum);
     arena_deinit(&scratch);
     return ok;
 }

@@ -5,7 +5,7 @@
 #include "coverage/format/gcov.h"
 #include "coverage/format/lcov.h"
 #include "lib/profile.h"
-#include "profile/format/run_file.h"
+#include "profile/format/recording_file.h"
 #include "profile/format/sidecar.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static const struct format_row ROWS[MONARC_FORMATS] = {
     [MONARC_SPROF] = {"sprof", "glibc profile of a shared object", NULL},
     [MONARC_BSD44] = {"bsd44", "4.4BSD gmon.out", NULL},
     [MONARC_BSD] = {"bsd", "BSD gmon.out", NULL},
-    [MONARC_RECORDING] = {"recording", "recording of monarc run", run_probe},
+    [MONARC_RECORDING] = {"recording", "recording of monarc run", recording_probe},
     [MONARC_SIDECAR] = {"sidecar", "recording of one process", sidecar_probe},
     [MONARC_GCNO] = {"gcno", "notes of gcc or clang", gcno_probe},
     [MONARC_GCDA] = {"gcda", "counters of gcc or clang", gcda_probe},

@@ -1,12 +1,12 @@
 /* Handles of recordings. */
 #include "lib/recording.h"
 
-#include "profile/format/run_file.h"
-#include "profile/model/run_merge.h"
+#include "profile/format/recording_file.h"
+#include "profile/model/recording_merge.h"
 
 #include <string.h>
 
-_Static_assert((int)MONARC_OBJECT_CUT == RUN_OBJECT_CUT && MONARC_NONE == RUN_NONE,
+_Static_assert((int)MONARC_OBJECT_CUT == RECORDING_OBJECT_CUT && MONARC_NONE == RECORDING_NONE,
                "kinds of objects and missing indices are the same");
 
 struct monarc_recording *monarc_recording_new(const struct monarc_memory *memory,
@@ -25,7 +25,7 @@ struct monarc_recording *monarc_recording_new(const struct monarc_memory *memory
 void monarc_recording_clear(struct monarc_recording *r)
 {
     heap_release(&r->heap);
-    memset(&r->run, 0, sizeof r->run);
+    memset(&r->recording, 0, sizeof r->recording);
     memset(&r->node_of, 0, sizeof r->node_of);
     r->is_mapped = false;
     r->format = MONARC_NO_FORMAT;
@@ -52,10 +52,10 @@ struct recording_reading {
 static bool recording_read_bytes(void *context)
 {
     struct recording_reading *reading = context;
-    reading->is_known = run_probe(reading->in.bytes);
-    return reading->is_known
-               ? run_read(reading->in.bytes, reading->in.name, &reading->r->run, &reading->why)
-               : err_in(&reading->why, reading->in.name, "is not a recording");
+    reading->is_known = recording_probe(reading->in.bytes);
+    return reading->is_known ? recording_read(reading->in.bytes, reading->in.name,
+                                              &reading->r->recording, &reading->why)
+                             : err_in(&reading->why, reading->in.name, "is not a recording");
 }
 
 static bool recording_read_run(struct recording_reading *reading, struct monarc_error *e)
@@ -88,20 +88,20 @@ bool monarc_recording_read(struct monarc_recording *r, const struct monarc_sourc
 
 static bool recording_encode(struct call_writing *writing)
 {
-    const struct run *run = writing->what;
-    if (!run->nodes.len)
+    const struct recording *recording = writing->what;
+    if (!recording->nodes.len)
         return err_set(&writing->why, "there is no recording");
-    if (!run_check(run, &writing->why))
+    if (!recording_check(recording, &writing->why))
         return false;
     writing->w.word = 8;
-    run_write(&writing->w, run);
+    recording_write(&writing->w, recording);
     return true;
 }
 
 bool monarc_recording_write(const struct monarc_recording *r, struct monarc_target *to,
                             struct monarc_error *e)
 {
-    struct call_writing writing = {.encode = recording_encode, .what = &r->run};
+    struct call_writing writing = {.encode = recording_encode, .what = &r->recording};
     return call_write(&writing, &r->heap.memory, to, e);
 }
 
@@ -117,17 +117,17 @@ struct recording_merging {
 static bool recording_merge_runs(void *context)
 {
     struct recording_merging *m = context;
-    struct run sum = {0}, was = m->into->run;
+    struct recording sum = {0}, was = m->into->recording;
     bool is_first = !was.nodes.len;
-    if (!m->from->run.nodes.len)
+    if (!m->from->recording.nodes.len)
         return true;
-    if ((!is_first && !run_merge(&sum, &was, &m->why)) ||
-        !run_merge(&sum, &m->from->run, &m->why)) {
-        run_deinit(&sum);
+    if ((!is_first && !recording_merge(&sum, &was, &m->why)) ||
+        !recording_merge(&sum, &m->from->recording, &m->why)) {
+        recording_deinit(&sum);
         return false;
     }
-    run_deinit(&was);
-    m->into->run = sum;
+    recording_deinit(&was);
+    m->into->recording = sum;
     map_deinit(&m->into->node_of);
     m->into->is_mapped = false;
     return true;
@@ -150,48 +150,48 @@ bool monarc_recording_merge(struct monarc_recording *into, const struct monarc_r
 void monarc_recording_get_facts(const struct monarc_recording *r,
                                 struct monarc_recording_facts *out)
 {
-    const struct run *run = &r->run;
+    const struct recording *recording = &r->recording;
     *out = (struct monarc_recording_facts){.format = r->format,
-                                           .calls = run->arcs.len,
-                                           .blocks = run->blocks.len,
-                                           .objects = run->objects.len,
-                                           .symbols = run->symbols.len,
-                                           .nodes = run->nodes.len,
-                                           .processes = run->processes.len,
-                                           .threads = run->threads.len,
-                                           .events = run->events.len,
-                                           .samples = run->samples.len,
-                                           .losses = run->losses.len,
-                                           .start_ns = run->start_real_ns,
-                                           .length_ns = run->length_ns,
-                                           .slice_ns = run->slice_ns,
-                                           .user_ns = run->user_ns,
-                                           .system_ns = run->system_ns,
-                                           .monitor_ns = run->monitor_ns,
-                                           .cost_ns = run->cost_ns,
-                                           .stacks = run->stacks,
-                                           .whole_stacks = run->whole,
-                                           .rate = run->rate,
-                                           .cpus = run->cpus,
-                                           .machine = run->machine};
+                                           .calls = recording->arcs.len,
+                                           .blocks = recording->blocks.len,
+                                           .objects = recording->objects.len,
+                                           .symbols = recording->symbols.len,
+                                           .nodes = recording->nodes.len,
+                                           .processes = recording->processes.len,
+                                           .threads = recording->threads.len,
+                                           .events = recording->events.len,
+                                           .samples = recording->samples.len,
+                                           .losses = recording->losses.len,
+                                           .start_ns = recording->start_real_ns,
+                                           .length_ns = recording->length_ns,
+                                           .slice_ns = recording->slice_ns,
+                                           .user_ns = recording->user_ns,
+                                           .system_ns = recording->system_ns,
+                                           .monitor_ns = recording->monitor_ns,
+                                           .cost_ns = recording->cost_ns,
+                                           .stacks = recording->stacks,
+                                           .whole_stacks = recording->whole,
+                                           .rate = recording->rate,
+                                           .cpus = recording->cpus,
+                                           .machine = recording->machine};
 }
 
 const char *monarc_recording_text(const struct monarc_recording *r, const char *key, size_t i)
 {
-    for (size_t at = 0; key && at < r->run.texts.len; at++)
-        if (!strcmp(r->run.texts.at[at].key, key) && !i--)
-            return r->run.texts.at[at].value;
+    for (size_t at = 0; key && at < r->recording.texts.len; at++)
+        if (!strcmp(r->recording.texts.at[at].key, key) && !i--)
+            return r->recording.texts.at[at].value;
     return NULL;
 }
 
 bool monarc_recording_get_object(const struct monarc_recording *r, size_t i,
                                  struct monarc_object *out)
 {
-    if (i >= r->run.objects.len)
+    if (i >= r->recording.objects.len)
         return false;
-    const struct run_object *o = &r->run.objects.at[i];
+    const struct recording_object *o = &r->recording.objects.at[i];
     *out = (struct monarc_object){.kind = (enum monarc_object_kind)o->kind,
-                                  .path = o->kind == RUN_OBJECT_FILE ? o->path : NULL,
+                                  .path = o->kind == RECORDING_OBJECT_FILE ? o->path : NULL,
                                   .low = o->low,
                                   .high = o->high,
                                   .process = o->process,
@@ -204,9 +204,9 @@ bool monarc_recording_get_object(const struct monarc_recording *r, size_t i,
 bool monarc_recording_get_symbol(const struct monarc_recording *r, size_t i,
                                  struct monarc_symbol *out)
 {
-    if (i >= r->run.symbols.len)
+    if (i >= r->recording.symbols.len)
         return false;
-    const struct run_symbol *s = &r->run.symbols.at[i];
+    const struct recording_symbol *s = &r->recording.symbols.at[i];
     *out = (struct monarc_symbol){s->object, s->start, s->size, s->name};
     return true;
 }
@@ -214,9 +214,9 @@ bool monarc_recording_get_symbol(const struct monarc_recording *r, size_t i,
 bool monarc_recording_get_process(const struct monarc_recording *r, size_t i,
                                   struct monarc_process *out)
 {
-    if (i >= r->run.processes.len)
+    if (i >= r->recording.processes.len)
         return false;
-    const struct run_process *p = &r->run.processes.at[i];
+    const struct recording_process *p = &r->recording.processes.at[i];
     *out = (struct monarc_process){.pid = p->pid,
                                    .parent_pid = p->parent_pid,
                                    .program = p->program,
@@ -235,9 +235,9 @@ bool monarc_recording_get_process(const struct monarc_recording *r, size_t i,
 bool monarc_recording_get_thread(const struct monarc_recording *r, size_t i,
                                  struct monarc_thread *out)
 {
-    if (i >= r->run.threads.len)
+    if (i >= r->recording.threads.len)
         return false;
-    const struct run_thread *t = &r->run.threads.at[i];
+    const struct recording_thread *t = &r->recording.threads.at[i];
     *out = (struct monarc_thread){t->process, t->tid,     t->start_ns, t->end_ns,
                                   t->cpu_ns,  t->has_cpu, t->name};
     return true;
@@ -246,10 +246,10 @@ bool monarc_recording_get_thread(const struct monarc_recording *r, size_t i,
 bool monarc_recording_get_event(const struct monarc_recording *r, size_t i,
                                 struct monarc_event *out)
 {
-    if (i >= r->run.events.len)
+    if (i >= r->recording.events.len)
         return false;
-    const struct run_event *event = &r->run.events.at[i];
-    *out = (struct monarc_event){event->name, event->unit == RUN_UNIT_NS, event->period,
+    const struct recording_event *event = &r->recording.events.at[i];
+    *out = (struct monarc_event){event->name, event->unit == RECORDING_UNIT_NS, event->period,
                                  event->user_only};
     return true;
 }
@@ -257,18 +257,18 @@ bool monarc_recording_get_event(const struct monarc_recording *r, size_t i,
 bool monarc_recording_get_sample(const struct monarc_recording *r, size_t i,
                                  struct monarc_sample *out)
 {
-    if (i >= r->run.samples.len)
+    if (i >= r->recording.samples.len)
         return false;
-    const struct run_sample *s = &r->run.samples.at[i];
+    const struct recording_sample *s = &r->recording.samples.at[i];
     *out = (struct monarc_sample){s->slice, s->thread, s->event, s->node, s->weight, s->count};
     return true;
 }
 
 bool monarc_recording_get_loss(const struct monarc_recording *r, size_t i, struct monarc_loss *out)
 {
-    if (i >= r->run.losses.len)
+    if (i >= r->recording.losses.len)
         return false;
-    const struct run_loss *l = &r->run.losses.at[i];
+    const struct recording_loss *l = &r->recording.losses.at[i];
     *out = (struct monarc_loss){l->count, l->ns, l->text};
     return true;
 }
@@ -276,9 +276,9 @@ bool monarc_recording_get_loss(const struct monarc_recording *r, size_t i, struc
 bool monarc_recording_get_call(const struct monarc_recording *r, size_t i,
                                struct monarc_recorded_call *out)
 {
-    if (i >= r->run.arcs.len)
+    if (i >= r->recording.arcs.len)
         return false;
-    const struct run_arc *a = &r->run.arcs.at[i];
+    const struct recording_arc *a = &r->recording.arcs.at[i];
     *out =
         (struct monarc_recorded_call){a->from_object, a->self_object, a->from, a->self, a->count};
     return true;
@@ -287,9 +287,9 @@ bool monarc_recording_get_call(const struct monarc_recording *r, size_t i,
 bool monarc_recording_get_block(const struct monarc_recording *r, size_t i,
                                 struct monarc_recorded_block *out)
 {
-    if (i >= r->run.blocks.len)
+    if (i >= r->recording.blocks.len)
         return false;
-    const struct run_block *b = &r->run.blocks.at[i];
+    const struct recording_block *b = &r->recording.blocks.at[i];
     *out = (struct monarc_recorded_block){b->object, b->address, b->count};
     return true;
 }
@@ -299,10 +299,11 @@ size_t monarc_recording_stack(const struct monarc_recording *r, uint32_t node,
                               struct monarc_frame *out, size_t room)
 {
     size_t len = 0;
-    for (; node != RUN_ROOT && node < r->run.nodes.len; node = r->run.nodes.at[node].parent) {
+    for (; node != RECORDING_ROOT && node < r->recording.nodes.len;
+         node = r->recording.nodes.at[node].parent) {
         if (len < room)
-            out[len] =
-                (struct monarc_frame){r->run.nodes.at[node].object, r->run.nodes.at[node].address};
+            out[len] = (struct monarc_frame){r->recording.nodes.at[node].object,
+                                             r->recording.nodes.at[node].address};
         len++;
     }
     return len;

@@ -4,13 +4,13 @@
 
 #include "base/map.h"
 #include "lib/call.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 
 #include "monarc/recording.h"
 
 struct monarc_recording {
     struct heap heap;
-    struct run run;
+    struct recording recording;
     struct map node_of; /* (parent and object, address) to the node; of building alone */
     bool is_mapped;     /* node_of has all nodes */
     enum monarc_format format;

@@ -6,9 +6,9 @@
 
 #include "base/path.h"
 #include "profile/format/format.h"
-#include "profile/format/run_file.h"
+#include "profile/format/recording_file.h"
 #include "profile/format/sidecar.h"
-#include "profile/model/run_convert.h"
+#include "profile/model/recording_convert.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ struct side {
     struct monarc_recording *r;
     struct call_input in;
     const char *path; /* of the sidecar, or NULL: then its files are not to be found */
-    struct recording recording;
+    struct sidecar recording;
     struct arena paths;
     const char **names;       /* of the objects' files, or NULL */
     struct call_input *files; /* what is in them */
@@ -28,14 +28,14 @@ struct side {
 
 bool recording_is_side(struct bytes in)
 {
-    return sidecar_probe(in) && !run_probe(in);
+    return sidecar_probe(in) && !recording_probe(in);
 }
 
 /* A file that was loaded again shares the profile of its first load. */
-static bool side_is_first_load(const struct recording *r, size_t i)
+static bool side_is_first_load(const struct sidecar *r, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (recorded_object_same(&r->objects.at[k], &r->objects.at[i]))
+        if (sidecar_object_same(&r->objects.at[k], &r->objects.at[i]))
             return false;
     return true;
 }
@@ -58,10 +58,10 @@ static bool side_name_file(struct side *s, size_t i)
 static bool side_parse(void *context)
 {
     struct side *s = context;
-    struct recording *r = &s->recording;
+    struct sidecar *r = &s->recording;
     if (!sidecar_read(s->in.bytes, s->in.name, r, &s->why))
         return false;
-    if (!recording_executable(r))
+    if (!sidecar_executable(r))
         return err_in(&s->why, s->in.name, "the recording names no executable");
     s->names = ARENA_NEW(&s->paths, const char *, r->objects.len);
     s->files = ARENA_NEW(&s->paths, struct call_input, r->objects.len);
@@ -87,19 +87,19 @@ static bool side_open_files(struct side *s, struct monarc_error *e)
 static bool side_convert(void *context)
 {
     struct side *s = context;
-    struct recording *r = &s->recording;
+    struct sidecar *r = &s->recording;
     struct err why = {0};
     struct format_hint hint = {.word = r->word, .order = r->big_endian ? ORDER_BIG : ORDER_LITTLE};
     for (size_t i = 0; i < r->objects.len; i++)
         if (s->files[i].bytes.at &&
             !format_read(s->files[i].bytes, s->files[i].name, &hint, &s->profiles[i], &s->why))
             return false;
-    if (!run_from_recording(&s->r->run, r, s->profiles, &why))
+    if (!recording_from_recording(&s->r->recording, r, s->profiles, &why))
         return err_in(&s->why, s->in.name, "%s", why.line);
     if (s->unread)
-        vec_push(&s->r->run.losses,
-                 ((struct run_loss){RUN_LOST_OTHER, s->unread, 0,
-                                    "profiles of objects, which the sidecar only names"}));
+        vec_push(&s->r->recording.losses,
+                 ((struct recording_loss){RECORDING_LOST_OTHER, s->unread, 0,
+                                          "profiles of objects, which the sidecar only names"}));
     return true;
 }
 
@@ -110,7 +110,7 @@ static void side_forget(struct side *s)
         heap_give((void *)s->files[i].bytes.at);
     }
     arena_deinit(&s->paths);
-    recording_deinit(&s->recording);
+    sidecar_deinit(&s->recording);
 }
 
 bool recording_read_side(struct monarc_recording *r, const char *path, const struct call_input *in,

@@ -19,18 +19,18 @@ struct page_profile {
     const struct summary *summary;
     struct graph *graph;
     const struct functions *functions;
-    const char *demangle;              /* as names_init() takes it */
-    struct object *const *objects;     /* by function.object; NULL elements: not to be had */
-    const struct diagnosis *diagnosis; /* NULL: none was made */
-    const struct source_lines *lines;  /* NULL: the program has no line numbers */
-    const struct space *space;         /* of a recording; else NULL */
-    const struct named_frames *named;  /* likewise, if inlined functions are named */
-    const struct run_choice *choice;   /* likewise */
-    const double *weights;             /* likewise, samples per node of the run */
-    const struct annotated *code;      /* machine code of its lines; NULL: not wanted */
-    const struct lines_table *inlines; /* with chains of inlined code; NULL: not wanted */
-    const char *method;                /* how it was measured, in words */
-    int64_t measured_at;               /* seconds since 1970; 0: unknown */
+    const char *demangle;                  /* as names_init() takes it */
+    struct object *const *objects;         /* by function.object; NULL elements: not to be had */
+    const struct diagnosis *diagnosis;     /* NULL: none was made */
+    const struct source_lines *lines;      /* NULL: the program has no line numbers */
+    const struct space *space;             /* of a recording; else NULL */
+    const struct named_frames *named;      /* likewise, if inlined functions are named */
+    const struct recording_choice *choice; /* likewise */
+    const double *weights;                 /* likewise, samples per node of the run */
+    const struct annotated *code;          /* machine code of its lines; NULL: not wanted */
+    const struct lines_table *inlines;     /* with chains of inlined code; NULL: not wanted */
+    const char *method;                    /* how it was measured, in words */
+    int64_t measured_at;                   /* seconds since 1970; 0: unknown */
 };
 
 struct page_gate {

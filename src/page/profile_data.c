@@ -25,14 +25,14 @@ static void profile_pair_bool(struct json *j, const char *key, bool value)
     json_bool(j, value);
 }
 
-static void profile_run_data(struct json *j, const struct run_summary *r)
+static void profile_run_data(struct json *j, const struct recording_summary *r)
 {
     json_key(j, "run"), json_begin(j, '{');
     json_pair_str(j, "command", r->command);
     json_pair_str(j, "event", r->event ? r->event->name : NULL);
     json_pair_str(j, "chosen", r->chosen);
-    json_pair_u64(j, "rate", r->run->rate);
-    json_pair_u64(j, "length_ns", r->run->length_ns);
+    json_pair_u64(j, "rate", r->recording->rate);
+    json_pair_u64(j, "length_ns", r->recording->length_ns);
     json_pair_u64(j, "processes", r->processes);
     json_pair_u64(j, "samples_taken", r->weights->taken);
     json_pair_double(j, "whole", r->whole);

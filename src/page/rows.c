@@ -55,7 +55,7 @@ static void take_cycles(struct page_rows *r)
 static void make_frames(struct page_rows *r)
 {
     const struct page_profile *p = r->profile;
-    struct call_frames_input in = {.run = p->space->run,
+    struct call_frames_input in = {.recording = p->space->recording,
                                    .functions = p->functions,
                                    .function = p->space->function,
                                    .is_piece = p->space->is_piece,
@@ -64,8 +64,8 @@ static void make_frames(struct page_rows *r)
         r->frames = *p->named;
     else
         named_frames_make(&r->frames, &in, &r->arena);
-    r->merged = ARENA_NEW(&r->arena, uint32_t, p->space->run->nodes.len);
-    call_tree_init_merged(&r->tree, p->space->run, p->weights, &r->frames.frames, r->merged);
+    r->merged = ARENA_NEW(&r->arena, uint32_t, p->space->recording->nodes.len);
+    call_tree_init_merged(&r->tree, p->space->recording, p->weights, &r->frames.frames, r->merged);
 }
 
 static void shorten_names(struct page_rows *r)

@@ -15,48 +15,49 @@ struct timeline_row {
 
 struct timeline {
     const struct page_rows *rows;
-    const struct run *run;
+    const struct recording *recording;
     double *kept; /* per node: which part of its samples is in the profile */
     VEC(struct timeline_row) all;
     struct map known;
 };
 
-static enum timeline_state state_of(const struct run *r, uint32_t node)
+static enum timeline_state state_of(const struct recording *r, uint32_t node)
 {
     uint32_t object = r->nodes.at[node].object;
-    if (object == RUN_NONE)
+    if (object == RECORDING_NONE)
         return STATE_USER;
-    if (r->objects.at[object].kind == RUN_OBJECT_WAIT)
+    if (r->objects.at[object].kind == RECORDING_OBJECT_WAIT)
         return STATE_WAITING;
-    return r->objects.at[object].kind == RUN_OBJECT_KERNEL ? STATE_KERNEL : STATE_USER;
+    return r->objects.at[object].kind == RECORDING_OBJECT_KERNEL ? STATE_KERNEL : STATE_USER;
 }
 
 static double period_of(const struct timeline *t)
 {
-    const struct run_choice *c = t->rows->profile->choice;
-    double period = c->event < t->run->events.len ? (double)t->run->events.at[c->event].period : 1;
+    const struct recording_choice *c = t->rows->profile->choice;
+    double period =
+        c->event < t->recording->events.len ? (double)t->recording->events.at[c->event].period : 1;
     return period > 0 ? period : 1;
 }
 
 static void find_kept(struct timeline *t, struct arena *a)
 {
-    struct run_weights all;
+    struct recording_weights all;
     const struct page_profile *p = t->rows->profile;
-    run_weigh(&all, t->run, p->choice, a);
-    t->kept = ARENA_NEW(a, double, t->run->nodes.len);
-    for (size_t i = 0; i < t->run->nodes.len; i++)
+    recording_weigh(&all, t->recording, p->choice, a);
+    t->kept = ARENA_NEW(a, double, t->recording->nodes.len);
+    for (size_t i = 0; i < t->recording->nodes.len; i++)
         t->kept[i] = all.node[i] > 0 ? p->weights[i] / all.node[i] : 0;
 }
 
 static void gather(struct timeline *t)
 {
     double period = period_of(t);
-    for (size_t i = 0; i < t->run->samples.len; i++) {
-        const struct run_sample *s = &t->run->samples.at[i];
+    for (size_t i = 0; i < t->recording->samples.len; i++) {
+        const struct recording_sample *s = &t->recording->samples.at[i];
         double samples = (double)s->weight / period * t->kept[s->node];
-        if (samples <= 0 || !run_choice_admits(t->rows->profile->choice, t->run, s))
+        if (samples <= 0 || !recording_choice_admits(t->rows->profile->choice, t->recording, s))
             continue;
-        uint32_t state = state_of(t->run, s->node);
+        uint32_t state = state_of(t->recording, s->node);
         uint32_t path = t->rows->has_stacks ? t->rows->merged[s->node] : UINT32_MAX;
         bool is_new;
         uint32_t at = map_index(&t->known, map_two(s->slice, s->thread), map_two(path, state),
@@ -87,11 +88,12 @@ static void samples_data(struct json *j, const struct timeline *t)
     json_end(j);
 }
 
-static void threads_data(struct json *j, const struct run *r)
+static void threads_data(struct json *j, const struct recording *r)
 {
     json_key(j, "processes"), json_begin(j, '{');
     COLUMN(j, "pid", r->processes.len, json_u64(j, r->processes.at[i].pid));
-    COLUMN(j, "name", r->processes.len, json_str(j, run_program_name(r, &r->processes.at[i])));
+    COLUMN(j, "name", r->processes.len,
+           json_str(j, recording_program_name(r, &r->processes.at[i])));
     json_end(j);
     json_key(j, "threads"), json_begin(j, '{');
     COLUMN(j, "process", r->threads.len, json_u64(j, r->threads.at[i].process));
@@ -111,19 +113,20 @@ static void threads_data(struct json *j, const struct run *r)
 void timeline_data(struct json *j, const struct page_rows *r)
 {
     struct arena scratch = {0};
-    struct timeline t = {.rows = r, .run = r->profile->space ? r->profile->space->run : NULL};
+    struct timeline t = {.rows = r,
+                         .recording = r->profile->space ? r->profile->space->recording : NULL};
     json_key(j, "timeline");
-    if (!t.run ||
-        (!t.run->length_ns && t.run->threads.len < 2)) { /* files of others have no times */
+    if (!t.recording || (!t.recording->length_ns &&
+                         t.recording->threads.len < 2)) { /* files of others have no times */
         json_none(j);
         return;
     }
     find_kept(&t, &scratch);
     gather(&t);
     json_begin(j, '{');
-    json_pair_u64(j, "slice_ns", t.run->slice_ns);
-    json_pair_u64(j, "length_ns", t.run->length_ns);
-    threads_data(j, t.run);
+    json_pair_u64(j, "slice_ns", t.recording->slice_ns);
+    json_pair_u64(j, "length_ns", t.recording->length_ns);
+    threads_data(j, t.recording);
     samples_data(j, &t);
     json_end(j);
     map_deinit(&t.known);

@@ -24,9 +24,9 @@ struct collector *collector_new(const struct collector_options *o)
     c->images.is_replayed = o->is_replayed;
     c->images.opens_nothing = o->opens_no_files;
     c->images.vdso_id = o->vdso_id;
-    c->kernel = images_other(&c->images, RUN_OBJECT_KERNEL, RUN_NONE);
-    c->wait = images_other(&c->images, RUN_OBJECT_WAIT, RUN_NONE);
-    c->cut = images_other(&c->images, RUN_OBJECT_CUT, RUN_NONE);
+    c->kernel = images_other(&c->images, RECORDING_OBJECT_KERNEL, RECORDING_NONE);
+    c->wait = images_other(&c->images, RECORDING_OBJECT_WAIT, RECORDING_NONE);
+    c->cut = images_other(&c->images, RECORDING_OBJECT_CUT, RECORDING_NONE);
     c->kernel_code = mappings_new();
     return c;
 }
@@ -61,13 +61,13 @@ void collector_free(struct collector *c)
     free(c);
 }
 
-uint32_t collector_add_event(struct collector *c, const char *name, enum run_event_unit unit,
+uint32_t collector_add_event(struct collector *c, const char *name, enum recording_event_unit unit,
                              uint64_t period, bool user_only)
 {
-    vec_push(&c->events, (struct run_event){.name = arena_copy(&c->arena, name, strlen(name)),
-                                            .unit = unit,
-                                            .period = period,
-                                            .user_only = user_only});
+    vec_push(&c->events, (struct recording_event){.name = arena_copy(&c->arena, name, strlen(name)),
+                                                  .unit = unit,
+                                                  .period = period,
+                                                  .user_only = user_only});
     vec_push(&c->totals, 0);
     return (uint32_t)c->events.len - 1;
 }
@@ -87,14 +87,14 @@ static uint64_t collector_since_start(const struct collector *c, uint64_t at_ns)
 static uint32_t collector_add_process(struct collector *c, pid_t pid, pid_t parent, uint64_t at_ns)
 {
     uint32_t number = (uint32_t)c->processes.len;
-    vec_push(&c->processes, (struct run_process){.pid = (uint32_t)pid,
-                                                 .parent_pid = (uint32_t)parent,
-                                                 .program = RUN_NONE,
-                                                 .start_ns = collector_since_start(c, at_ns),
-                                                 .name = ""});
-    vec_push(&c->inner, (struct collected_process){.generated = RUN_NONE,
-                                                   .forked_from = RUN_NONE,
-                                                   .other_threads = RUN_NONE});
+    vec_push(&c->processes, (struct recording_process){.pid = (uint32_t)pid,
+                                                       .parent_pid = (uint32_t)parent,
+                                                       .program = RECORDING_NONE,
+                                                       .start_ns = collector_since_start(c, at_ns),
+                                                       .name = ""});
+    vec_push(&c->inner, (struct collected_process){.generated = RECORDING_NONE,
+                                                   .forked_from = RECORDING_NONE,
+                                                   .other_threads = RECORDING_NONE});
     return number;
 }
 
@@ -130,11 +130,11 @@ size_t collector_running(const struct collector *c)
 static void collector_fork_process(struct collector *c, pid_t pid, pid_t parent_pid, uint64_t at_ns)
 {
     const uint32_t *found = map_find(&c->process_of, parent_pid, 0);
-    uint32_t parent = found ? *found : RUN_NONE;
+    uint32_t parent = found ? *found : RECORDING_NONE;
     if (c->processes.len >= MOST_PROCESSES)
         return;
     uint32_t number = collector_add_process(c, pid, parent_pid, at_ns);
-    if (parent == RUN_NONE) {
+    if (parent == RECORDING_NONE) {
         c->inner.at[number].mappings = mappings_new();
         c->inner.at[number].awaits_program = true;
     } else {
@@ -150,7 +150,7 @@ void collector_fork(struct collector *c, pid_t pid, pid_t tid, pid_t parent_pid,
 {
     uint32_t *thread = map_find(&c->thread_of, tid, 0);
     if (thread)
-        *thread = RUN_NONE; /* the number had another owner */
+        *thread = RECORDING_NONE; /* the number had another owner */
     if (pid != parent_pid)
         collector_fork_process(c, pid, parent_pid, at_ns);
     collector_thread(c, pid, tid, at_ns);
@@ -163,13 +163,13 @@ static uint32_t collector_next_program(struct collector *c, uint32_t old, uint64
     uint32_t *thread = map_find(&c->thread_of, pid, 0);
     if (!c->inner.at[old].has_samples || c->processes.len >= MOST_PROCESSES) {
         collector_code_free(c, old);
-        c->inner.at[old].forked_from = RUN_NONE;
+        c->inner.at[old].forked_from = RECORDING_NONE;
         return old;
     }
     collector_code_ends(c, old);
     c->processes.at[old].end_ns = collector_since_start(c, at_ns);
     if (thread)
-        *thread = RUN_NONE;
+        *thread = RECORDING_NONE;
     uint32_t number = collector_add_process(c, pid, (pid_t)c->processes.at[old].parent_pid, at_ns);
     map_set(&c->process_of, pid, 0, number);
     return number;
@@ -183,7 +183,7 @@ void collector_exec(struct collector *c, pid_t pid, const char *name, uint64_t a
     if (number != old)
         c->inner.at[number].mappings = mappings_new();
     c->inner.at[number].awaits_program = true;
-    c->processes.at[number].program = RUN_NONE;
+    c->processes.at[number].program = RECORDING_NONE;
     c->processes.at[number].name = arena_copy(&c->arena, name, strlen(name));
     collector_name(c, pid, pid, name, at_ns);
 }
@@ -193,7 +193,7 @@ void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uin
     const uint32_t *found = map_find(&c->process_of, pid, 0);
     if (!found)
         return;
-    struct run_process *p = &c->processes.at[*found];
+    struct recording_process *p = &c->processes.at[*found];
     p->user_ns = user_ns;
     p->system_ns = system_ns;
     p->has_cpu = true;
@@ -220,11 +220,11 @@ void collector_process_status(struct collector *c, pid_t pid, int status)
 static uint32_t collector_add_thread(struct collector *c, uint32_t process, pid_t tid,
                                      uint64_t at_ns)
 {
-    vec_push(&c->threads, (struct run_thread){.process = process,
-                                              .tid = (uint32_t)tid,
-                                              .start_ns = collector_since_start(c, at_ns)});
+    vec_push(&c->threads, (struct recording_thread){.process = process,
+                                                    .tid = (uint32_t)tid,
+                                                    .start_ns = collector_since_start(c, at_ns)});
     const char *name = c->processes.at[process].name;
-    struct run_thread *t = &c->threads.at[c->threads.len - 1];
+    struct recording_thread *t = &c->threads.at[c->threads.len - 1];
     snprintf(t->name, sizeof t->name, "%s", name);
     return (uint32_t)c->threads.len - 1;
 }
@@ -233,7 +233,7 @@ static uint32_t collector_add_thread(struct collector *c, uint32_t process, pid_
 static uint32_t collector_other_threads(struct collector *c, uint32_t process, uint64_t at_ns)
 {
     struct collected_process *p = &c->inner.at[process];
-    if (p->other_threads == RUN_NONE)
+    if (p->other_threads == RECORDING_NONE)
         p->other_threads = collector_add_thread(c, process, 0, at_ns);
     return p->other_threads;
 }
@@ -242,7 +242,7 @@ uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at
 {
     uint32_t *found = map_find(&c->thread_of, tid, 0);
     uint32_t process = collector_process(c, pid, at_ns);
-    if (found && *found != RUN_NONE && c->threads.at[*found].process == process)
+    if (found && *found != RECORDING_NONE && c->threads.at[*found].process == process)
         return *found;
     uint32_t number = c->threads.len < MOST_THREADS ? collector_add_thread(c, process, tid, at_ns)
                                                     : collector_other_threads(c, process, at_ns);
@@ -253,7 +253,7 @@ uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at
 void collector_name(struct collector *c, pid_t pid, pid_t tid, const char *name, uint64_t at_ns)
 {
     uint32_t number = collector_thread(c, pid, tid, at_ns); /* which may move the list */
-    struct run_thread *t = &c->threads.at[number];
+    struct recording_thread *t = &c->threads.at[number];
     if (t->tid)
         snprintf(t->name, sizeof t->name, "%s", name);
 }
@@ -261,12 +261,12 @@ void collector_name(struct collector *c, pid_t pid, pid_t tid, const char *name,
 void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
 {
     const uint32_t *thread = map_find(&c->thread_of, tid, 0);
-    if (thread && *thread != RUN_NONE)
+    if (thread && *thread != RECORDING_NONE)
         c->threads.at[*thread].end_ns = collector_since_start(c, at_ns);
     const uint32_t *process = map_find(&c->process_of, pid, 0);
     if (!process)
         return;
-    struct run_process *p = &c->processes.at[*process];
+    struct recording_process *p = &c->processes.at[*process];
     if (pid == tid)
         collector_code_ends(c, *process);
     else if (p->end_ns) /* threads may outlive the first one */
@@ -279,7 +279,7 @@ void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cp
 {
     const uint32_t *found = map_find(&c->thread_of, tid, 0);
     (void)pid;
-    if (!found || *found == RUN_NONE)
+    if (!found || *found == RECORDING_NONE)
         return;
     c->threads.at[*found].cpu_ns = cpu_ns;
     c->threads.at[*found].has_cpu = true;
@@ -328,17 +328,18 @@ static uint32_t collector_known_image(struct collector *c, const struct mappings
     const struct image *image = found ? c->images.all.at[found->image] : NULL;
     bool is_replaced = image && image->inode && m->inode &&
                        (image->inode != m->inode || image->device != m->device);
-    return image && !is_replaced && !strcmp(image->object.path, m->path) ? found->image : RUN_NONE;
+    return image && !is_replaced && !strcmp(image->object.path, m->path) ? found->image
+                                                                         : RECORDING_NONE;
 }
 
 static uint32_t collector_image_of(struct collector *c, uint32_t process,
                                    const struct mappings *old, const struct collector_mapping *m)
 {
-    uint32_t known = collector_is_file(m->path) ? collector_known_image(c, old, m) : RUN_NONE;
-    if (known != RUN_NONE)
+    uint32_t known = collector_is_file(m->path) ? collector_known_image(c, old, m) : RECORDING_NONE;
+    if (known != RECORDING_NONE)
         return known;
     if (!strcmp(m->path, "[vdso]"))
-        return images_other(&c->images, RUN_OBJECT_VDSO, RUN_NONE);
+        return images_other(&c->images, RECORDING_OBJECT_VDSO, RECORDING_NONE);
     struct image_identity id = {.path = m->path,
                                 .build_id = m->build_id,
                                 .device = m->device,
@@ -356,14 +357,14 @@ static void collector_put_mapping(struct collector *c, uint32_t process, const s
     uint32_t image = collector_image_of(c, process, old, m);
     if (collector_is_jitdump(m->path))
         collector_jitdump(c, process, m);
-    enum run_object_kind kind = c->images.all.at[image]->object.kind;
+    enum recording_object_kind kind = c->images.all.at[image]->object.kind;
     struct mapping one = {m->start, m->end, m->offset, image};
-    if (kind == RUN_OBJECT_VDSO)
+    if (kind == RECORDING_OBJECT_VDSO)
         one.offset = 0;
-    else if (kind == RUN_OBJECT_GENERATED)
+    else if (kind == RECORDING_OBJECT_GENERATED)
         one.offset = m->start;
     mappings_put(&c->inner.at[process].mappings, &one);
-    if (kind == RUN_OBJECT_FILE && c->inner.at[process].awaits_program) {
+    if (kind == RECORDING_OBJECT_FILE && c->inner.at[process].awaits_program) {
         c->inner.at[process].awaits_program = false;
         c->processes.at[process].program = image;
     }
@@ -452,8 +453,8 @@ bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns)
     return true;
 }
 
-void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,
-                    uint64_t ns)
+void collector_lose(struct collector *c, enum recording_loss_kind kind, const char *text,
+                    uint64_t count, uint64_t ns)
 {
     struct collected_loss *loss = NULL;
     for (size_t i = 0; i < c->losses.len && !loss; i++)

@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 #include "unwind/unwind.h"
 
 #include <sys/types.h>
@@ -38,7 +38,7 @@ void collector_set_start(struct collector *c, uint64_t start_ns);
 /* --- events that are counted ------------------------------------------------------------------ */
 
 /* Adds one before the first sample of it; returns its number. The name is copied. */
-uint32_t collector_add_event(struct collector *c, const char *name, enum run_event_unit unit,
+uint32_t collector_add_event(struct collector *c, const char *name, enum recording_event_unit unit,
                              uint64_t period, bool user_only);
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -178,13 +178,13 @@ void collector_mark(struct collector *c, uint32_t kind, pid_t pid, pid_t tid, co
                     uint64_t at_ns);
 
 /* CPU time or records that were lost, by kind and reason; sums up. The text is copied. */
-void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,
-                    uint64_t ns);
+void collector_lose(struct collector *c, enum recording_loss_kind kind, const char *text,
+                    uint64_t count, uint64_t ns);
 
 /* --- at the end ------------------------------------------------------------------------------- */
 
 /* Fills a zeroed run with all that was collected: nodes, samples, objects, processes, threads,
  * events, symbols of generated code. The collector can go on. */
-void collector_finish(struct collector *c, uint64_t end_ns, struct run *out);
+void collector_finish(struct collector *c, uint64_t end_ns, struct recording *out);
 
 #endif

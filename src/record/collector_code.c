@@ -101,8 +101,8 @@ static struct collected_code *code_of(struct collector *c, uint32_t process)
 uint32_t collector_generated(struct collector *c, uint32_t process)
 {
     struct collected_process *p = &c->inner.at[process];
-    if (p->generated == RUN_NONE) {
-        p->generated = images_other(&c->images, RUN_OBJECT_GENERATED, process);
+    if (p->generated == RECORDING_NONE) {
+        p->generated = images_other(&c->images, RECORDING_OBJECT_GENERATED, process);
         code_of(c, process);
     }
     return p->generated;
@@ -176,7 +176,7 @@ static bool code_read(struct collector *c, int fd, struct bytes *out)
     if (!at)
         memory_exhausted(cap);
     if (len == MOST_BYTES)
-        collector_lose(c, RUN_LOST_OTHER, NOT_ALL_READ, 1, 0);
+        collector_lose(c, RECORDING_LOST_OTHER, NOT_ALL_READ, 1, 0);
     *out = (struct bytes){at, len};
     return len;
 }
@@ -230,7 +230,7 @@ static void code_read_dump(struct collector *c, const struct collected_code *cod
     struct bytes bytes = {0};
     int fd = dump->fd >= 0 ? dump->fd : code_open_dump(code, dump);
     if (fd >= 0 && code_read(c, fd, &bytes) && !jit_names_read_dump(names, bytes, code->pid, &e))
-        collector_lose(c, RUN_LOST_OTHER, e.line, 1, 0);
+        collector_lose(c, RECORDING_LOST_OTHER, e.line, 1, 0);
     free((void *)bytes.at);
     if (fd >= 0 && fd != dump->fd)
         close(fd);
@@ -241,7 +241,7 @@ static void code_read_all(struct collector *c, uint32_t process, struct jit_name
 {
     const struct collected_code *own = c->inner.at[process].code;
     uint32_t line[MOST_PARENTS] = {process}, len = 1;
-    while (len < MOST_PARENTS && c->inner.at[line[len - 1]].forked_from != RUN_NONE) {
+    while (len < MOST_PARENTS && c->inner.at[line[len - 1]].forked_from != RECORDING_NONE) {
         line[len] = c->inner.at[line[len - 1]].forked_from;
         len++;
     }
@@ -280,8 +280,8 @@ static void code_take(struct collector *c, uint32_t process, const struct jit_na
     code->reused = pieces.reused;
     for (size_t i = 0; i < pieces.all.len; i++) {
         const struct jit_piece *p = &pieces.all.at[i];
-        vec_push(&code->symbols,
-                 (struct run_symbol){c->inner.at[process].generated, p->start, p->end - p->start,
+        vec_push(&code->symbols, (struct recording_symbol){
+                                     c->inner.at[process].generated, p->start, p->end - p->start,
                                      arena_copy(&c->arena, p->name, strlen(p->name))});
     }
     vec_free(&pieces.all);
@@ -331,7 +331,7 @@ void collector_code_goes_on(struct collector *c, uint32_t process)
         c->inner.at[process].code->named = 0;
 }
 
-void collector_code_finish(struct collector *c, struct run *out)
+void collector_code_finish(struct collector *c, struct recording *out)
 {
     uint64_t reused = 0;
     for (uint32_t i = 0; i < c->processes.len; i++) {
@@ -341,15 +341,16 @@ void collector_code_finish(struct collector *c, struct run *out)
         if (!c->processes.at[i].end_ns || code->named < code->addresses.len)
             collector_name_generated(c, i);
         for (size_t k = 0; k < code->symbols.len; k++) {
-            struct run_symbol s = code->symbols.at[k];
+            struct recording_symbol s = code->symbols.at[k];
             s.name = arena_copy(&out->arena, s.name, strlen(s.name));
             vec_push(&out->symbols, s);
         }
         reused += code->reused;
     }
     if (reused)
-        vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, reused, 0,
-                                                 arena_copy(&out->arena, REUSED, strlen(REUSED))});
+        vec_push(&out->losses,
+                 (struct recording_loss){RECORDING_LOST_OTHER, reused, 0,
+                                         arena_copy(&out->arena, REUSED, strlen(REUSED))});
 }
 
 void collector_code_free(struct collector *c, uint32_t process)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *finish_text(struct run *out, const char *text)
+static const char *finish_text(struct recording *out, const char *text)
 {
     return arena_copy(&out->arena, text, strlen(text));
 }
@@ -45,7 +45,7 @@ static bool finish_has_one(const struct sampled *s, uint64_t start, uint64_t siz
     return first < s->all.len && s->all.at[first] - start < size;
 }
 
-static void finish_name_file(struct collector *c, uint32_t image, struct run *out)
+static void finish_name_file(struct collector *c, uint32_t image, struct recording *out)
 {
     struct object *o = c->images.all.at[image]->file;
     struct sampled sampled = finish_sampled(c, image);
@@ -56,8 +56,8 @@ static void finish_name_file(struct collector *c, uint32_t image, struct run *ou
         if ((s->type == SYMBOL_FUNC || s->type == SYMBOL_IFUNC) && s->size &&
             finish_has_one(&sampled, s->address, s->size))
             vec_push(&out->symbols,
-                     (struct run_symbol){image, s->address, s->size,
-                                         arena_copy(&out->arena, s->name, strlen(s->name))});
+                     (struct recording_symbol){image, s->address, s->size,
+                                               arena_copy(&out->arena, s->name, strlen(s->name))});
     }
     vec_free(&sampled.all);
 }
@@ -69,32 +69,33 @@ static void finish_open_programs(struct collector *c)
 {
     for (size_t i = 0; i < c->processes.len; i++) {
         uint32_t program = c->processes.at[i].program;
-        if (program != RUN_NONE && !c->images.all.at[program]->object.build_id_bytes)
+        if (program != RECORDING_NONE && !c->images.all.at[program]->object.build_id_bytes)
             images_open(&c->images, program);
     }
 }
 
-static void finish_objects(struct collector *c, struct run *out)
+static void finish_objects(struct collector *c, struct recording *out)
 {
     finish_open_programs(c);
     for (uint32_t i = 0; i < c->images.all.len; i++) {
         images_look_again(&c->images, i);
         const struct image *image = c->images.all.at[i];
-        struct run_object o = image->object;
+        struct recording_object o = image->object;
         o.path = finish_text(out, o.path);
         vec_push(&out->objects, o);
-        bool is_listed = o.kind == RUN_OBJECT_VDSO || (o.kind == RUN_OBJECT_FILE && o.is_deleted);
+        bool is_listed =
+            o.kind == RECORDING_OBJECT_VDSO || (o.kind == RECORDING_OBJECT_FILE && o.is_deleted);
         if (is_listed && image->file)
             finish_name_file(c, i, out);
     }
     for (size_t i = 1; i < out->nodes.len; i++) {
-        struct run_object *o = &out->objects.at[out->nodes.at[i].object];
+        struct recording_object *o = &out->objects.at[out->nodes.at[i].object];
         uint64_t address = out->nodes.at[i].address;
         o->low = address < o->low ? address : o->low;
         o->high = address + 1 > o->high ? address + 1 : o->high;
     }
     for (size_t i = 0; i < c->images.all.len; i++) {
-        struct run_object *o = &out->objects.at[i];
+        struct recording_object *o = &out->objects.at[i];
         const struct image *image = c->images.all.at[i];
         for (size_t k = 0; k < image->segments.len; k++) {
             const struct image_segment *s = &image->segments.at[k];
@@ -108,13 +109,13 @@ static void finish_objects(struct collector *c, struct run *out)
 
 static int finish_by_place(const void *left, const void *right)
 {
-    const struct run_symbol *l = left, *r = right;
+    const struct recording_symbol *l = left, *r = right;
     if (l->object != r->object)
         return l->object < r->object ? -1 : 1;
     return (l->start > r->start) - (l->start < r->start);
 }
 
-static void finish_symbols(struct collector *c, struct run *out)
+static void finish_symbols(struct collector *c, struct recording *out)
 {
     collector_code_finish(c, out);
     if (out->symbols.len)
@@ -124,7 +125,7 @@ static void finish_symbols(struct collector *c, struct run *out)
 #define TOO_FEW "too few for a sample, so that nothing says where they were"
 
 /* Samples say where, the counter how many: each sample stands for its part of the sum. */
-static void finish_totals(struct collector *c, struct run *out)
+static void finish_totals(struct collector *c, struct recording *out)
 {
     struct arena scratch = {0};
     uint64_t *sampled = ARENA_NEW(&scratch, uint64_t, c->events.len);
@@ -134,7 +135,7 @@ static void finish_totals(struct collector *c, struct run *out)
         if (out->samples.at[i].event < c->events.len)
             sampled[out->samples.at[i].event] += out->samples.at[i].weight;
     for (size_t i = 0; i < out->samples.len; i++) {
-        struct run_sample *s = &out->samples.at[i];
+        struct recording_sample *s = &out->samples.at[i];
         uint64_t total = s->event < c->events.len ? c->totals.at[s->event] : 0;
         if (!total || !s->weight)
             continue;
@@ -147,42 +148,43 @@ static void finish_totals(struct collector *c, struct run *out)
     }
     for (uint32_t i = 0; i < c->events.len; i++)
         if (c->totals.at[i] && !sampled[i])
-            vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, c->totals.at[i], 0,
-                                                     arena_printf(&out->arena, "%s: %s",
-                                                                  c->events.at[i].name, TOO_FEW)});
+            vec_push(&out->losses,
+                     (struct recording_loss){
+                         RECORDING_LOST_OTHER, c->totals.at[i], 0,
+                         arena_printf(&out->arena, "%s: %s", c->events.at[i].name, TOO_FEW)});
     arena_deinit(&scratch);
 }
 
-void collector_finish(struct collector *c, uint64_t end_ns, struct run *out)
+void collector_finish(struct collector *c, uint64_t end_ns, struct recording *out)
 {
     c->kernel_unseen =
-        tally_node(&c->tally, tally_node(&c->tally, RUN_ROOT, c->cut, RUN_CUT_NO_STACK), c->kernel,
-                   RUN_KERNEL_UNKNOWN);
+        tally_node(&c->tally, tally_node(&c->tally, RECORDING_ROOT, c->cut, RECORDING_CUT_NO_STACK),
+                   c->kernel, RECORDING_KERNEL_UNKNOWN);
     tally_copy(&c->tally, c->young_factor, out);
     finish_totals(c, out);
     finish_objects(c, out);
     finish_symbols(c, out);
     for (size_t i = 0; i < c->processes.len; i++) {
-        struct run_process p = c->processes.at[i];
+        struct recording_process p = c->processes.at[i];
         p.name = finish_text(out, p.name);
         vec_push(&out->processes, p);
     }
     for (size_t i = 0; i < c->threads.len; i++)
         vec_push(&out->threads, c->threads.at[i]);
     for (size_t i = 0; i < c->events.len; i++) {
-        struct run_event event = c->events.at[i];
+        struct recording_event event = c->events.at[i];
         event.name = finish_text(out, event.name);
         vec_push(&out->events, event);
     }
     for (size_t i = 0; i < c->marks.len; i++) {
-        struct run_mark mark = c->marks.at[i];
+        struct recording_mark mark = c->marks.at[i];
         mark.name = finish_text(out, mark.name);
         vec_push(&out->marks, mark);
     }
     for (size_t i = 0; i < c->losses.len; i++)
-        vec_push(&out->losses,
-                 (struct run_loss){c->losses.at[i].kind, c->losses.at[i].count, c->losses.at[i].ns,
-                                   finish_text(out, c->losses.at[i].text)});
+        vec_push(&out->losses, (struct recording_loss){c->losses.at[i].kind, c->losses.at[i].count,
+                                                       c->losses.at[i].ns,
+                                                       finish_text(out, c->losses.at[i].text)});
     collector_kernel_time(c, out);
     out->stacks = c->stacks;
     out->whole = c->whole;

@@ -38,10 +38,10 @@ enum {
 
 /* The kernel's accounts of the first process, which include what it waited for, and so on; NULL:
  * there are none. */
-static const struct run_process *kernel_accounts(const struct run *out)
+static const struct recording_process *kernel_accounts(const struct recording *out)
 {
-    const struct run_process *first = out->processes.len ? &out->processes.at[0] : NULL;
-    const struct run_process *last = NULL;
+    const struct recording_process *first = out->processes.len ? &out->processes.at[0] : NULL;
+    const struct recording_process *last = NULL;
     for (size_t i = 0; first && i < out->processes.len; i++)
         if (out->processes.at[i].pid == first->pid && out->processes.at[i].has_cpu)
             last = &out->processes.at[i];
@@ -50,11 +50,11 @@ static const struct run_process *kernel_accounts(const struct run *out)
 
 /* How much of what the counters have is CPU time: they run on while the machine's host runs
  * something else. */
-static double kernel_running_share(const struct run *out)
+static double kernel_running_share(const struct recording *out)
 {
-    const struct run_process *first = kernel_accounts(out);
+    const struct recording_process *first = kernel_accounts(out);
     uint64_t accounts = first ? first->user_ns + first->system_ns : 0;
-    uint64_t counted = run_cpu(out).others_ns;
+    uint64_t counted = recording_cpu(out).others_ns;
     return accounts && accounts < counted ? (double)accounts / (double)counted : 1;
 }
 
@@ -68,17 +68,17 @@ struct kernel_left {
 /* What of the amounts is not the kernel's: samples of user code that were lost, whose time has its
  * own line; and what the kernel itself does not have in its accounts, which a lack of samples is
  * the cause of. Nobody knows in which processes that was. */
-static void kernel_leave_out(const struct collector *c, const struct run *out,
+static void kernel_leave_out(const struct collector *c, const struct recording *out,
                              struct kernel_left *left)
 {
-    const struct run_process *accounts = kernel_accounts(out);
+    const struct recording_process *accounts = kernel_accounts(out);
     double all = 0, lost = 0;
     for (size_t i = 0; i < out->processes.len; i++)
         all += left[i].ns;
     for (size_t i = 0; i < c->losses.len; i++)
         lost += (double)c->losses.at[i].ns;
     double rest = all - lost;
-    if (accounts && run_cpu(out).orphans_ns == 0) {
+    if (accounts && recording_cpu(out).orphans_ns == 0) {
         double system = (double)accounts->system_ns;
         rest = fmin(rest, system + TICK_ERRORS * sqrt((system + TICK_NS) * TICK_NS));
     }
@@ -87,7 +87,8 @@ static void kernel_leave_out(const struct collector *c, const struct run *out,
 }
 
 /* Threads that have told, by number; and processes, by the last entry of their pid. */
-static struct kernel_left *kernel_left(struct collector *c, const struct run *out, struct arena *a)
+static struct kernel_left *kernel_left(struct collector *c, const struct recording *out,
+                                       struct arena *a)
 {
     struct kernel_left *left = ARENA_NEW(a, struct kernel_left, out->processes.len);
     struct map last = {0}, told = {0};
@@ -95,21 +96,21 @@ static struct kernel_left *kernel_left(struct collector *c, const struct run *ou
     for (uint32_t i = 0; i < out->processes.len; i++)
         map_set(&last, out->processes.at[i].pid, 0, i);
     for (uint32_t i = 0; i < out->processes.len; i++) {
-        left[i].thread = RUN_NONE;
+        left[i].thread = RECORDING_NONE;
         left[i].last = *map_find(&last, out->processes.at[i].pid, 0);
     }
     for (uint32_t i = 0; i < out->threads.len; i++) {
-        const struct run_thread *t = &out->threads.at[i];
+        const struct recording_thread *t = &out->threads.at[i];
         struct kernel_left *l = &left[left[t->process].last];
         if (!t->has_cpu)
             continue;
         map_at(&told, t->tid, out->processes.at[t->process].pid, i, NULL);
         l->ns += (double)t->cpu_ns * running;
-        l->thread = l->thread == RUN_NONE ? i : l->thread;
+        l->thread = l->thread == RECORDING_NONE ? i : l->thread;
     }
     for (size_t i = 0; i < out->samples.len; i++) {
-        const struct run_sample *s = &out->samples.at[i];
-        const struct run_thread *t = &out->threads.at[s->thread];
+        const struct recording_sample *s = &out->samples.at[i];
+        const struct recording_thread *t = &out->threads.at[s->thread];
         if (s->event == 0 && out->nodes.at[s->node].object != c->wait &&
             map_find(&told, t->tid, out->processes.at[t->process].pid)) {
             left[left[t->process].last].ns -= (double)s->weight;
@@ -135,8 +136,8 @@ struct kernel_program {
 };
 
 /* The rows of all programs; 0 is for none. */
-static struct kernel_program *kernel_programs(const struct run *out, const struct kernel_left *left,
-                                              struct arena *a)
+static struct kernel_program *kernel_programs(const struct recording *out,
+                                              const struct kernel_left *left, struct arena *a)
 {
     struct kernel_program *all = ARENA_NEW(a, struct kernel_program, out->objects.len + 1);
     for (size_t i = 0; i < out->processes.len; i++) {
@@ -148,8 +149,9 @@ static struct kernel_program *kernel_programs(const struct run *out, const struc
     return all;
 }
 
-static struct kernel_program *kernel_program_of(struct kernel_program *all, const struct run *out,
-                                                const struct run_sample *s)
+static struct kernel_program *kernel_program_of(struct kernel_program *all,
+                                                const struct recording *out,
+                                                const struct recording_sample *s)
 {
     return &all[out->processes.at[out->threads.at[s->thread].process].program + 1];
 }
@@ -176,15 +178,15 @@ static void kernel_divide(struct kernel_program *p)
 /* --- looks ----------------------------------------------------------------------------------- */
 
 struct kernel_looks {
-    VEC(struct run_sample) at; /* `event` is enum collector_probe */
+    VEC(struct recording_sample) at; /* `event` is enum collector_probe */
 };
 
-static struct kernel_looks kernel_take_looks(struct run *out)
+static struct kernel_looks kernel_take_looks(struct recording *out)
 {
     struct kernel_looks looks = {0};
     size_t kept = 0;
     for (size_t i = 0; i < out->samples.len; i++) {
-        struct run_sample s = out->samples.at[i];
+        struct recording_sample s = out->samples.at[i];
         if (s.event < COLLECTOR_LOOK_EVENT) {
             out->samples.at[kept++] = s;
             continue;
@@ -198,12 +200,12 @@ static struct kernel_looks kernel_take_looks(struct run *out)
 
 /* --- samples --------------------------------------------------------------------------------- */
 
-static uint64_t kernel_place(struct run *out, struct kernel_program *all,
+static uint64_t kernel_place(struct recording *out, struct kernel_program *all,
                              const struct kernel_looks *looks, uint64_t counts[COLLECTOR_LOOKS])
 {
     uint64_t placed = 0;
     for (size_t i = 0; i < looks->at.len; i++) {
-        struct run_sample s = looks->at.at[i];
+        struct recording_sample s = looks->at.at[i];
         const struct kernel_program *p = kernel_program_of(all, out, &s);
         counts[s.event] += s.count;
         if (s.event == COLLECTOR_LOOK_USER || !p->looks[s.event])
@@ -219,8 +221,9 @@ static uint64_t kernel_place(struct run *out, struct kernel_program *all,
 }
 
 /* Of what has no place, each process gets its part. */
-static double kernel_leave(struct collector *c, struct run *out, const struct kernel_left *left,
-                           const struct kernel_program *all, uint32_t slice)
+static double kernel_leave(struct collector *c, struct recording *out,
+                           const struct kernel_left *left, const struct kernel_program *all,
+                           uint32_t slice)
 {
     double sum = 0;
     for (size_t i = 0; i < out->processes.len; i++) {
@@ -228,48 +231,49 @@ static double kernel_leave(struct collector *c, struct run *out, const struct ke
         double unplaced = p->ns;
         for (int kind = 0; kind < COLLECTOR_LOOKS; kind++)
             unplaced -= p->placed[kind];
-        if (left[i].ns <= 0 || unplaced <= 0 || left[i].thread == RUN_NONE)
+        if (left[i].ns <= 0 || unplaced <= 0 || left[i].thread == RECORDING_NONE)
             continue;
         double ns = left[i].ns * unplaced / p->above;
         sum += ns;
         if (ns >= 1)
-            vec_push(&out->samples, (struct run_sample){.slice = slice,
-                                                        .thread = left[i].thread,
-                                                        .node = c->kernel_unseen,
-                                                        .weight = (uint64_t)ns,
-                                                        .count = 1});
+            vec_push(&out->samples, (struct recording_sample){.slice = slice,
+                                                              .thread = left[i].thread,
+                                                              .node = c->kernel_unseen,
+                                                              .weight = (uint64_t)ns,
+                                                              .count = 1});
     }
     return sum;
 }
 
-static void kernel_tell(struct run *out, uint64_t placed, const uint64_t counts[COLLECTOR_LOOKS],
-                        double unplaced)
+static void kernel_tell(struct recording *out, uint64_t placed,
+                        const uint64_t counts[COLLECTOR_LOOKS], double unplaced)
 {
     if (placed)
         vec_push(&out->losses,
-                 (struct run_loss){
-                     RUN_LOST_KERNEL, counts[COLLECTOR_LOOK_USER] + counts[COLLECTOR_LOOK_CALL],
-                     placed,
+                 (struct recording_loss){
+                     RECORDING_LOST_KERNEL,
+                     counts[COLLECTOR_LOOK_USER] + counts[COLLECTOR_LOOK_CALL], placed,
                      arena_printf(&out->arena, KERNEL_PLACED "%s",
                                   counts[COLLECTOR_LOOK_USER] + counts[COLLECTOR_LOOK_CALL],
                                   counts[COLLECTOR_LOOK_CALL],
                                   counts[COLLECTOR_LOOK_FAULTS] ? KERNEL_FAULTS : "")});
     if (unplaced >= 1)
-        vec_push(&out->losses, (struct run_loss){RUN_LOST_KERNEL, 0, (uint64_t)unplaced,
-                                                 arena_printf(&out->arena, "%s", KERNEL_UNSEEN)});
+        vec_push(&out->losses,
+                 (struct recording_loss){RECORDING_LOST_KERNEL, 0, (uint64_t)unplaced,
+                                         arena_printf(&out->arena, "%s", KERNEL_UNSEEN)});
 }
 
-void collector_kernel_time(struct collector *c, struct run *out)
+void collector_kernel_time(struct collector *c, struct recording *out)
 {
     struct kernel_looks looks = kernel_take_looks(out);
     struct arena scratch = {0};
-    if (c->events.len && c->events.at[0].user_only && c->events.at[0].unit == RUN_UNIT_NS) {
+    if (c->events.len && c->events.at[0].user_only && c->events.at[0].unit == RECORDING_UNIT_NS) {
         uint64_t counts[COLLECTOR_LOOKS] = {0};
         uint32_t slice = out->samples.len ? out->samples.at[out->samples.len - 1].slice : 0;
         struct kernel_left *left = kernel_left(c, out, &scratch);
         struct kernel_program *all = kernel_programs(out, left, &scratch);
         for (size_t i = 0; i < looks.at.len; i++) {
-            const struct run_sample *s = &looks.at.at[i];
+            const struct recording_sample *s = &looks.at.at[i];
             struct kernel_program *p = kernel_program_of(all, out, s);
             p->looks[s->event] += (double)s->weight;
             p->counts[s->event] += s->count;

@@ -21,7 +21,7 @@ struct code_dump {
 struct collected_code {
     VEC(uint64_t) addresses; /* that stand in nodes */
     size_t named;            /* how many of them there were when names were last looked for */
-    VEC(struct run_symbol) symbols;
+    VEC(struct recording_symbol) symbols;
     uint64_t reused; /* addresses at which several functions were */
     VEC(struct code_dump) dumps;
     bool is_elsewhere; /* what the process has as "/" is not ours */
@@ -62,14 +62,14 @@ struct collector {
     struct arena arena; /* names */
     struct images images;
     struct tally tally;
-    VEC(struct run_process) processes;
+    VEC(struct recording_process) processes;
     VEC(struct collected_process) inner; /* of the same numbers */
-    VEC(struct run_thread) threads;
-    VEC(struct run_event) events;
+    VEC(struct recording_thread) threads;
+    VEC(struct recording_event) events;
     VEC(uint64_t) totals; /* per event; 0: not known */
     VEC(struct collected_loss) losses;
     VEC(struct collected_stop) stops;
-    VEC(struct run_mark) marks;
+    VEC(struct recording_mark) marks;
     struct map process_of;        /* pid -> the number of what runs in it */
     struct map thread_of;         /* tid -> the number of the thread */
     struct mappings *kernel_code; /* where it was told */
@@ -85,7 +85,7 @@ struct collector {
 
 /* collector_kernel.c: takes the looks out of the run again, and adds to its samples the time in the
  * kernel that those of user code leave out, at the places where the looks say it was. */
-void collector_kernel_time(struct collector *c, struct run *out);
+void collector_kernel_time(struct collector *c, struct recording *out);
 
 /* The process that runs under the pid, made if it is new. */
 uint32_t collector_process(struct collector *c, pid_t pid, uint64_t at_ns);
@@ -115,7 +115,7 @@ void collector_code_ends(struct collector *c, uint32_t process);
 void collector_code_goes_on(struct collector *c, uint32_t process);
 
 /* Names what has not ended, or went on after its end, and gives all names to the run. */
-void collector_code_finish(struct collector *c, struct run *out);
+void collector_code_finish(struct collector *c, struct recording *out);
 void collector_code_free(struct collector *c, uint32_t process);
 
 #endif

@@ -54,7 +54,7 @@ static bool sample_module(void *context, uint64_t pc, struct unwind_module *out)
     uint64_t link = images_link_address(images, m->image, pc - m->start + m->offset);
     *out = (struct unwind_module){.tables = image->tables,
                                   .bias = pc - link,
-                                  .is_generated = image->object.kind == RUN_OBJECT_GENERATED};
+                                  .is_generated = image->object.kind == RECORDING_OBJECT_GENERATED};
     return true;
 }
 
@@ -78,7 +78,7 @@ static bool sample_read_code(struct sample_walk *w, uint64_t address, uint64_t *
 {
     const struct mapping *m = mappings_find(w->c->inner.at[w->process].mappings, address);
     struct images *images = &w->c->images;
-    if (!m || images->all.at[m->image]->object.kind != RUN_OBJECT_FILE)
+    if (!m || images->all.at[m->image]->object.kind != RECORDING_OBJECT_FILE)
         return false;
     struct object *o = images_open(images, m->image);
     if (!o)
@@ -147,7 +147,7 @@ static int64_t sample_syscall(struct sample_walk *w)
     if (s->syscall != -1 || !s->registers)
         return s->syscall;
     const struct mapping *m = sample_mapping(w, s->registers->pc);
-    if (!m || w->c->images.all.at[m->image]->object.kind != RUN_OBJECT_FILE)
+    if (!m || w->c->images.all.at[m->image]->object.kind != RECORDING_OBJECT_FILE)
         return -1;
     struct images *images = &w->c->images;
     uint64_t link = images_link_address(images, m->image, s->registers->pc - m->start + m->offset);
@@ -168,16 +168,16 @@ static uint64_t sample_kernel_place(int64_t number)
 {
     if (number >= 0)
         return (uint64_t)number;
-    return number == -2 ? RUN_KERNEL_FAULT : RUN_KERNEL_UNKNOWN;
+    return number == -2 ? RECORDING_KERNEL_FAULT : RECORDING_KERNEL_UNKNOWN;
 }
 
 static uint64_t sample_wait_place(enum collector_where where, int64_t number)
 {
     if (where != COLLECTOR_WAITING)
-        return where == COLLECTOR_READY ? RUN_WAIT_READY : RUN_WAIT_STOPPED;
+        return where == COLLECTOR_READY ? RECORDING_WAIT_READY : RECORDING_WAIT_STOPPED;
     if (number >= 0)
         return (uint64_t)number;
-    return number == -2 ? RUN_WAIT_FAULT : RUN_WAIT_UNKNOWN;
+    return number == -2 ? RECORDING_WAIT_FAULT : RECORDING_WAIT_UNKNOWN;
 }
 
 /* Frames of the kernel's own code, as far as somebody has told where that is. */
@@ -192,7 +192,7 @@ static uint32_t sample_kernel(struct sample_walk *w, uint32_t node)
         if (m)
             node = tally_node(&c->tally, node, m->image, address - m->start);
         else if (!is_known)
-            node = tally_node(&c->tally, node, c->kernel, RUN_KERNEL_UNKNOWN);
+            node = tally_node(&c->tally, node, c->kernel, RECORDING_KERNEL_UNKNOWN);
     }
     return node;
 }
@@ -204,7 +204,7 @@ static uint32_t sample_leaf(struct sample_walk *w, uint32_t node)
     enum collector_where where = w->sample->where;
     if (w->sample->chain && w->sample->chain->kernel_len)
         return sample_kernel(w, node);
-    if (where == COLLECTOR_IN_USER && node != RUN_ROOT)
+    if (where == COLLECTOR_IN_USER && node != RECORDING_ROOT)
         return node;
     int64_t number = sample_syscall(w);
     if (where == COLLECTOR_IN_KERNEL)
@@ -214,14 +214,14 @@ static uint32_t sample_leaf(struct sample_walk *w, uint32_t node)
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
-static enum run_cut sample_cut_of(enum unwind_end end)
+static enum recording_cut sample_cut_of(enum unwind_end end)
 {
     switch (end) {
-    case UNWIND_DEEP: return RUN_CUT_DEEP;
-    case UNWIND_NO_TABLE: return RUN_CUT_NO_TABLE;
-    case UNWIND_GENERATED: return RUN_CUT_GENERATED;
-    case UNWIND_TOO_MANY: return RUN_CUT_TOO_MANY;
-    default: return RUN_CUT_BROKEN;
+    case UNWIND_DEEP: return RECORDING_CUT_DEEP;
+    case UNWIND_NO_TABLE: return RECORDING_CUT_NO_TABLE;
+    case UNWIND_GENERATED: return RECORDING_CUT_GENERATED;
+    case UNWIND_TOO_MANY: return RECORDING_CUT_TOO_MANY;
+    default: return RECORDING_CUT_BROKEN;
     }
 }
 
@@ -240,7 +240,7 @@ static uint32_t sample_frame(struct sample_walk *w, uint32_t parent, uint64_t ad
 {
     struct collector *c = w->c;
     const struct mapping *m = sample_mapping(w, address);
-    if (!m || c->images.all.at[m->image]->object.kind == RUN_OBJECT_GENERATED)
+    if (!m || c->images.all.at[m->image]->object.kind == RECORDING_OBJECT_GENERATED)
         return sample_generated(w, parent, address);
     uint64_t offset = address - m->start + m->offset;
     return tally_node(&c->tally, parent, m->image,
@@ -264,13 +264,13 @@ static uint32_t sample_chain_root(struct sample_walk *w)
     struct tally *tally = &w->c->tally;
     const struct collector_chain *chain = w->sample->chain;
     if (chain->is_leaf)
-        return tally_node(tally, RUN_ROOT, w->c->cut, RUN_CUT_NO_STACK);
+        return tally_node(tally, RECORDING_ROOT, w->c->cut, RECORDING_CUT_NO_STACK);
     if (chain->is_cut)
-        return tally_node(tally, RUN_ROOT, w->c->cut, RUN_CUT_TOO_MANY);
+        return tally_node(tally, RECORDING_ROOT, w->c->cut, RECORDING_CUT_TOO_MANY);
     for (uint32_t i = 0; i < chain->user_len; i++)
         if (!sample_is_frame(w, i))
-            return tally_node(tally, RUN_ROOT, w->c->cut, RUN_CUT_BROKEN);
-    return RUN_ROOT;
+            return tally_node(tally, RECORDING_ROOT, w->c->cut, RECORDING_CUT_BROKEN);
+    return RECORDING_ROOT;
 }
 
 /* A chain tells return addresses; the first address is where user code was. */
@@ -278,7 +278,7 @@ static struct collector_place sample_chain(struct sample_walk *w)
 {
     const struct collector_chain *chain = w->sample->chain;
     uint32_t node = sample_chain_root(w);
-    bool is_whole = node == RUN_ROOT;
+    bool is_whole = node == RECORDING_ROOT;
     for (uint32_t i = chain->user_len; i-- > 0;)
         if (sample_is_frame(w, i))
             node = sample_frame(w, node, chain->user[i] - (i ? 1 : 0));
@@ -296,8 +296,8 @@ static struct collector_place sample_stack(struct sample_walk *w)
     if (!s->registers)
         return (struct collector_place){
             .stack = sample_is_wait(s->where)
-                         ? tally_node(&c->tally, RUN_ROOT, c->cut, RUN_CUT_NO_STACK)
-                         : RUN_ROOT};
+                         ? tally_node(&c->tally, RECORDING_ROOT, c->cut, RECORDING_CUT_NO_STACK)
+                         : RECORDING_ROOT};
     struct unwind_stack stack = {.address = sample_sp(w),
                                  .bytes = s->stack,
                                  .module_at = sample_module,
@@ -311,9 +311,9 @@ static struct collector_place sample_stack(struct sample_walk *w)
         len = unwind_walk(&stack, c->options.machine, s->registers, frames, most, &end);
     if (!len)
         frames[len++] = s->registers->pc;
-    uint32_t node = RUN_ROOT;
+    uint32_t node = RECORDING_ROOT;
     if (c->options.no_stacks)
-        node = tally_node(&c->tally, node, c->cut, RUN_CUT_NO_STACK);
+        node = tally_node(&c->tally, node, c->cut, RECORDING_CUT_NO_STACK);
     else if (end != UNWIND_WHOLE)
         node = tally_node(&c->tally, node, c->cut, sample_cut_of(end));
     for (uint32_t i = len; i-- > 0;)
@@ -359,8 +359,8 @@ static bool sample_count_over(struct collector *c, const struct collector_sample
             tally_add_over(&c->tally, sample_since_start(c, at), sample_since_start(c, until),
                            thread, s->event, node, so_far - given);
         else
-            collector_lose(c, RUN_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
-                           c->events.at[s->event].unit == RUN_UNIT_NS ? so_far - given : 0);
+            collector_lose(c, RECORDING_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
+                           c->events.at[s->event].unit == RECORDING_UNIT_NS ? so_far - given : 0);
         is_counted |= collector_counts(c, process, at);
         given = so_far;
     }
@@ -379,8 +379,8 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
         tally_add(&c->tally, sample_since_start(c, s->at_ns), thread,
                   s->event | (s->is_young ? TALLY_YOUNG : 0), place.node, s->weight);
     } else {
-        collector_lose(c, RUN_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
-                       c->events.at[s->event].unit == RUN_UNIT_NS ? s->weight : 0);
+        collector_lose(c, RECORDING_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
+                       c->events.at[s->event].unit == RECORDING_UNIT_NS ? s->weight : 0);
         return;
     }
     c->inner.at[process].has_samples = true;
@@ -394,7 +394,7 @@ void collector_probe(struct collector *c, const struct collector_sample *s,
     uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns);
     if (!collector_counts(c, c->threads.at[thread].process, s->at_ns))
         return;
-    struct collector_place place = {.node = RUN_ROOT};
+    struct collector_place place = {.node = RECORDING_ROOT};
     if (kind != COLLECTOR_LOOK_USER)
         place = collector_place(c, s);
     c->stacks += place.has_stack;

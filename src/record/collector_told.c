@@ -72,8 +72,8 @@ void collector_reset(struct collector *c, pid_t pid, uint64_t at_ns)
 {
     struct told_process of = {c, collector_process(c, pid, at_ns)};
     uint64_t forgotten = tally_forget(&c->tally, told_is_of, &of);
-    if (forgotten && c->events.at[0].unit == RUN_UNIT_NS)
-        collector_lose(c, RUN_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1, forgotten);
+    if (forgotten && c->events.at[0].unit == RECORDING_UNIT_NS)
+        collector_lose(c, RECORDING_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1, forgotten);
     c->inner.at[of.process].not_before_ns = at_ns;
 }
 
@@ -84,9 +84,9 @@ void collector_mark(struct collector *c, uint32_t kind, pid_t pid, pid_t tid, co
     if (c->marks.len >= MOST_MARKS)
         return;
     uint64_t start = c->options.start_ns;
-    vec_push(&c->marks, (struct run_mark){.at_ns = at_ns > start ? at_ns - start : 0,
-                                          .kind = kind,
-                                          .process = collector_process(c, pid, at_ns),
-                                          .tid = (uint32_t)tid,
-                                          .name = arena_copy(&c->arena, name, strlen(name))});
+    vec_push(&c->marks, (struct recording_mark){.at_ns = at_ns > start ? at_ns - start : 0,
+                                                .kind = kind,
+                                                .process = collector_process(c, pid, at_ns),
+                                                .tid = (uint32_t)tid,
+                                                .name = arena_copy(&c->arena, name, strlen(name))});
 }

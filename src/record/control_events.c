@@ -26,7 +26,8 @@ static void told_record(struct collector *c, const struct control_record *r, uin
     case MONARC_CONTROL_RESET: collector_reset(c, pid, at_ns); break;
     case MONARC_CONTROL_DUMP: dump(context, r->text); break;
     case MONARC_CONTROL_NOT_COUNTED:
-        collector_lose(c, RUN_LOST_OTHER, r->text[0] ? r->text : "calls were not counted", 1, 0);
+        collector_lose(c, RECORDING_LOST_OTHER, r->text[0] ? r->text : "calls were not counted", 1,
+                       0);
         break;
     default: break;
     }

@@ -39,14 +39,14 @@ void images_deinit(struct images *s)
     arena_deinit(&s->arena);
 }
 
-static struct image *images_image_new(struct images *s, enum run_object_kind kind)
+static struct image *images_image_new(struct images *s, enum recording_object_kind kind)
 {
     struct image *image = calloc(1, sizeof *image);
     if (!image)
         memory_exhausted(sizeof *image);
     image->object.kind = kind;
     image->object.path = "";
-    image->object.process = RUN_NONE;
+    image->object.process = RECORDING_NONE;
     image->object.low = UINT64_MAX;
     vec_push(&s->all, image);
     return image;
@@ -56,7 +56,7 @@ static struct image *images_image_new(struct images *s, enum run_object_kind kin
 static bool images_is_same_file(const struct image *image, const struct image_identity *id,
                                 const char *path)
 {
-    const struct run_object *o = &image->object;
+    const struct recording_object *o = &image->object;
     return !strcmp(o->path, path) && image->device == id->device && image->inode == id->inode &&
            image->told_bytes == id->build_id.len &&
            (!id->build_id.len || !memcmp(o->build_id, id->build_id.at, id->build_id.len));
@@ -92,14 +92,14 @@ static uint32_t images_find_twin(struct images *s, const char *path,
     for (uint32_t i = 0; i < s->all.len; i++)
         if (!strcmp(s->all.at[i]->object.path, path) && images_is_twin(s, i, id))
             return i;
-    return RUN_NONE;
+    return RECORDING_NONE;
 }
 
 uint32_t images_file(struct images *s, const struct image_identity *id)
 {
     struct image_identity known = *id;
-    if (known.build_id.len > RUN_BUILD_ID_BYTES)
-        known.build_id.len = RUN_BUILD_ID_BYTES;
+    if (known.build_id.len > RECORDING_BUILD_ID_BYTES)
+        known.build_id.len = RECORDING_BUILD_ID_BYTES;
     bool is_deleted, is_new;
     const char *path = images_path_of(s, id->path, &is_deleted);
     uint64_t hash = hash_bytes(path, strlen(path));
@@ -114,12 +114,12 @@ uint32_t images_file(struct images *s, const struct image_identity *id)
             return *found;
         if (!is_new)
             continue;
-        uint32_t twin = is_deleted ? RUN_NONE : images_find_twin(s, path, &known);
-        if (twin == RUN_NONE)
+        uint32_t twin = is_deleted ? RECORDING_NONE : images_find_twin(s, path, &known);
+        if (twin == RECORDING_NONE)
             break;
         return *found = twin;
     }
-    struct image *image = images_image_new(s, RUN_OBJECT_FILE);
+    struct image *image = images_image_new(s, RECORDING_OBJECT_FILE);
     image->object.path = path;
     image->object.is_deleted = is_deleted;
     image->object.build_id_bytes = image->told_bytes = (uint32_t)known.build_id.len;
@@ -141,7 +141,7 @@ uint32_t images_listed(struct images *s, const struct image_identity *id)
     return number;
 }
 
-uint32_t images_other(struct images *s, enum run_object_kind kind, uint32_t process)
+uint32_t images_other(struct images *s, enum recording_object_kind kind, uint32_t process)
 {
     bool is_new;
     uint32_t found = map_index(&s->by_identity, UINT64_MAX - kind, process, s->all.len, &is_new);
@@ -156,7 +156,7 @@ uint32_t images_other(struct images *s, enum run_object_kind kind, uint32_t proc
 static bool images_is_recorded_file(const struct images *s, const struct image *image,
                                     const char *path, struct object *o)
 {
-    const struct run_object *recorded = &image->object;
+    const struct recording_object *recorded = &image->object;
     struct bytes id = object_build_id(o);
     struct stat st;
     if (recorded->build_id_bytes)
@@ -215,9 +215,9 @@ void images_look_again(struct images *s, uint32_t number)
 /* What 'perf record' has copied of it: ~/.debug/.build-id/AB/CDEF.../elf. */
 static struct object *images_find_kept_file(struct images *s, const struct image *image)
 {
-    const struct run_object *o = &image->object;
+    const struct recording_object *o = &image->object;
     const char *home = getenv("HOME");
-    char hex[2 * RUN_BUILD_ID_BYTES + 1];
+    char hex[2 * RECORDING_BUILD_ID_BYTES + 1];
     if (!home || o->build_id_bytes < 2)
         return NULL;
     for (uint32_t i = 0; i < o->build_id_bytes; i++)
@@ -303,10 +303,11 @@ static struct object *images_open_vdso(const struct images *s)
 static void images_take_build_id(struct image *image)
 {
     struct bytes id = object_build_id(image->file);
-    struct run_object *o = &image->object;
+    struct recording_object *o = &image->object;
     if (o->build_id_bytes || !id.len)
         return;
-    o->build_id_bytes = (uint32_t)(id.len < RUN_BUILD_ID_BYTES ? id.len : RUN_BUILD_ID_BYTES);
+    o->build_id_bytes =
+        (uint32_t)(id.len < RECORDING_BUILD_ID_BYTES ? id.len : RECORDING_BUILD_ID_BYTES);
     memcpy(o->build_id, id.at, o->build_id_bytes);
 }
 
@@ -344,13 +345,13 @@ struct object *images_open(struct images *s, uint32_t number)
     image->is_opened = true;
     if (s->opens_nothing)
         return NULL;
-    if (image->object.kind == RUN_OBJECT_FILE)
+    if (image->object.kind == RECORDING_OBJECT_FILE)
         image->file = images_find_file(s, image);
-    else if (image->object.kind == RUN_OBJECT_VDSO)
+    else if (image->object.kind == RECORDING_OBJECT_VDSO)
         image->file = images_open_vdso(s);
     if (!image->file)
         return NULL;
-    image->object.is_read = image->object.kind == RUN_OBJECT_FILE;
+    image->object.is_read = image->object.kind == RECORDING_OBJECT_FILE;
     images_take_build_id(image);
     images_take_segments(image);
     images_take_tables(s, image);

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 #include "unwind/unwind.h"
 
 #include <sys/types.h>
@@ -18,8 +18,8 @@
 struct object;
 
 struct image {
-    struct run_object object; /* what the run will say */
-    uint64_t device, inode;   /* 0: the build-id tells */
+    struct recording_object object; /* what the run will say */
+    uint64_t device, inode;         /* 0: the build-id tells */
     uint32_t told_bytes; /* of the build-id, by who mapped it; the file may have told it later */
 
     /* For opening: one process that had it, and where. */
@@ -65,7 +65,7 @@ void images_deinit(struct images *s);
 uint32_t images_file(struct images *s, const struct image_identity *id);
 /* The same for one whose functions somebody will list: it is not opened. */
 uint32_t images_listed(struct images *s, const struct image_identity *id);
-uint32_t images_other(struct images *s, enum run_object_kind kind, uint32_t process);
+uint32_t images_other(struct images *s, enum recording_object_kind kind, uint32_t process);
 
 /* Whether what a process has mapped is an ELF file, as the process shows it now. */
 bool images_is_elf(const struct image_identity *id);

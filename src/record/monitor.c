@@ -39,7 +39,7 @@ struct monitor {
     uint64_t stop_ns; /* when watching ended */
     bool has_ended;   /* the program */
     bool is_stopped;  /* by the user, or because time is up */
-    enum run_method method;
+    enum recording_method method;
     enum unwind_machine machine;
 };
 
@@ -162,13 +162,13 @@ static void monitor_read_signals(struct monitor *m)
 
 /* --- what the program tells ------------------------------------------------------------------ */
 
-static void monitor_describe(struct monitor *m, struct run *out);
+static void monitor_describe(struct monitor *m, struct recording *out);
 
 /* Samples of just now are still in the kernel's buffers. */
 static void monitor_dump(void *context, const char *folder)
 {
     struct monitor *m = context;
-    struct run so_far = {0};
+    struct recording so_far = {0};
     struct timespec pause = {0, 2 * 1000 * 1000};
     if (!m->options->dump)
         return;
@@ -177,7 +177,7 @@ static void monitor_dump(void *context, const char *folder)
     collector_finish(m->collector, clock_now(), &so_far);
     monitor_describe(m, &so_far);
     m->options->dump(m->options->context, folder, &so_far);
-    run_deinit(&so_far);
+    recording_deinit(&so_far);
 }
 
 static void monitor_listen(struct monitor *m, bool is_end)
@@ -263,7 +263,7 @@ static bool monitor_open_perf(struct monitor *m, struct err *e)
     if (!perf_source_new(&m->source, m->collector, &options, events->choices.at,
                          events->choices.len, &m->perf, e))
         return false;
-    m->method = m->perf.user_only ? RUN_METHOD_PERF_USER : RUN_METHOD_PERF;
+    m->method = m->perf.user_only ? RECORDING_METHOD_PERF_USER : RECORDING_METHOD_PERF;
     return true;
 }
 
@@ -281,7 +281,7 @@ static bool monitor_open_ptrace(struct monitor *m, struct err *e)
     }
     if (!ptrace_source_new(&m->source, m->collector, &options, e))
         return false;
-    m->method = RUN_METHOD_PTRACE;
+    m->method = RECORDING_METHOD_PTRACE;
     return true;
 }
 
@@ -346,14 +346,14 @@ static bool monitor_attach(struct monitor *m, struct err *e)
 
 /* Names CPU time that no sample is of: what each of the threads had around its start and its end,
  * and what each switch took, are both bounded; whichever explains more is said. */
-static const char *monitor_unplaced(struct run *out)
+static const char *monitor_unplaced(struct recording *out)
 {
     enum { A_THREAD_NS = 100 * 1000, A_SWITCH_NS = 5 * 1000, TEXT = 160 };
     struct rusage children;
     char text[TEXT];
     getrusage(RUSAGE_CHILDREN, &children);
     uint64_t switches = (uint64_t)children.ru_nvcsw + (uint64_t)children.ru_nivcsw;
-    if (out->method == RUN_METHOD_PTRACE ||
+    if (out->method == RECORDING_METHOD_PTRACE ||
         switches * A_SWITCH_NS < (out->threads.len + 1) * A_THREAD_NS)
         return UNPLACED;
     snprintf(text, sizeof text, SWITCHING, switches);
@@ -361,13 +361,14 @@ static const char *monitor_unplaced(struct run *out)
 }
 
 /* What samples say of the first event, without waiting. */
-static uint64_t monitor_sampled_ns(const struct run *r)
+static uint64_t monitor_sampled_ns(const struct recording *r)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < r->samples.len; i++) {
-        const struct run_sample *s = &r->samples.at[i];
+        const struct recording_sample *s = &r->samples.at[i];
         uint32_t object = r->nodes.at[s->node].object;
-        if (s->event == 0 && (object == RUN_NONE || r->objects.at[object].kind != RUN_OBJECT_WAIT))
+        if (s->event == 0 &&
+            (object == RECORDING_NONE || r->objects.at[object].kind != RECORDING_OBJECT_WAIT))
             sum += s->weight;
     }
     return sum;
@@ -377,35 +378,36 @@ static uint64_t monitor_sampled_ns(const struct run *r)
     "CPU time of child processes for which nobody waited (SIGCHLD ignored, or the parent ended " \
     "first): the kernel's account of the program does not have it, its counters and samples do"
 
-static void monitor_tell_unaccounted(struct run *out)
+static void monitor_tell_unaccounted(struct recording *out)
 {
-    uint64_t ns = run_unaccounted_ns(out);
+    uint64_t ns = recording_unaccounted_ns(out);
     if (ns)
-        vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, 1, ns,
-                                                 arena_copy(&out->arena, NOT_WAITED_FOR,
-                                                            strlen(NOT_WAITED_FOR))});
+        vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_OTHER, 1, ns,
+                                                       arena_copy(&out->arena, NOT_WAITED_FOR,
+                                                                  strlen(NOT_WAITED_FOR))});
 }
 
 /* Names what the kernel's counters have and no sample does, where it is more than chance: a clock's
  * last period is not over. Looks by ptrace weigh what the thread has used. */
-static void monitor_account(struct run *out)
+static void monitor_account(struct recording *out)
 {
     enum { LOOKS_CHANCE_NS = 1000 * 1000 };
     uint64_t seen = 0, period = 0;
-    if (out->events.len && out->events.at[0].unit == RUN_UNIT_NS) {
+    if (out->events.len && out->events.at[0].unit == RECORDING_UNIT_NS) {
         seen = monitor_sampled_ns(out);
-        period = out->method == RUN_METHOD_PTRACE ? LOOKS_CHANCE_NS : out->events.at[0].period;
+        period =
+            out->method == RECORDING_METHOD_PTRACE ? LOOKS_CHANCE_NS : out->events.at[0].period;
     }
     for (size_t i = 0; i < out->losses.len; i++)
-        seen +=
-            out->losses.at[i].kind == RUN_LOST_KERNEL || out->losses.at[i].kind == RUN_LOST_OTHER
-                ? 0
-                : out->losses.at[i].ns;
-    uint64_t all = run_used_ns(out);
+        seen += out->losses.at[i].kind == RECORDING_LOST_KERNEL ||
+                        out->losses.at[i].kind == RECORDING_LOST_OTHER
+                    ? 0
+                    : out->losses.at[i].ns;
+    uint64_t all = recording_used_ns(out);
     if (!period || all <= seen || all - seen < all / 200 + 3 * period)
         return;
-    vec_push(&out->losses,
-             (struct run_loss){RUN_LOST_UNPLACED, 0, all - seen, monitor_unplaced(out)});
+    vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_UNPLACED, 0, all - seen,
+                                                   monitor_unplaced(out)});
 }
 
 /* What /proc/cpuinfo calls the first CPU: times of different ones are not to be compared. */
@@ -428,7 +430,7 @@ static bool monitor_processor(char *into, size_t size)
     return is_found;
 }
 
-static void monitor_describe(struct monitor *m, struct run *out)
+static void monitor_describe(struct monitor *m, struct recording *out)
 {
     struct rusage children, own;
     struct timespec real;
@@ -450,22 +452,24 @@ static void monitor_describe(struct monitor *m, struct run *out)
     monitor_account(out);
     char directory[PATH_MAX], processor[128];
     if (monitor_processor(processor, sizeof processor))
-        vec_push(&out->texts, (struct run_text){"processor", arena_copy(&out->arena, processor,
-                                                                        strlen(processor))});
+        vec_push(&out->texts,
+                 (struct recording_text){"processor",
+                                         arena_copy(&out->arena, processor, strlen(processor))});
     monitor_tell_unaccounted(out);
     if (getcwd(directory, sizeof directory))
-        vec_push(&out->texts, (struct run_text){"directory", arena_copy(&out->arena, directory,
-                                                                        strlen(directory))});
+        vec_push(&out->texts,
+                 (struct recording_text){"directory",
+                                         arena_copy(&out->arena, directory, strlen(directory))});
     for (char **a = m->options->argv; a && *a; a++)
         vec_push(&out->texts,
-                 (struct run_text){"argument", arena_copy(&out->arena, *a, strlen(*a))});
+                 (struct recording_text){"argument", arena_copy(&out->arena, *a, strlen(*a))});
 }
 
 #define NO_CONTROL \
     "calls were not counted: no room for the file through which the program speaks to monarc"
 
-bool monitor_record(const struct monitor_options *o, struct run *out, struct monitor_result *result,
-                    struct err *e)
+bool monitor_record(const struct monitor_options *o, struct recording *out,
+                    struct monitor_result *result, struct err *e)
 {
     struct monitor m = {.options = o, .result = result, .machine = monitor_machine()};
     *result = (struct monitor_result){.status = MONITOR_CANNOT_RUN};
@@ -479,10 +483,10 @@ bool monitor_record(const struct monitor_options *o, struct run *out, struct mon
         .start_ns = m.start_ns, .machine = m.machine, .no_stacks = o->no_stacks});
     bool ok = monitor_take_signals(&m) || err_errno(e, "signalfd", errno);
     if (ok && o->control && !(m.control = control_create(o->control, &ignored)))
-        collector_lose(m.collector, RUN_LOST_OTHER, NO_CONTROL, 1, 0);
+        collector_lose(m.collector, RECORDING_LOST_OTHER, NO_CONTROL, 1, 0);
     ok = ok && (o->argv ? monitor_start_program(&m, e) : monitor_attach(&m, e));
     if (ok) {
-        if (m.method == RUN_METHOD_PTRACE)
+        if (m.method == RECORDING_METHOD_PTRACE)
             request_short_slice();
         monitor_loop(&m);
         if (!m.has_ended) /* it goes on without us */

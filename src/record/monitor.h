@@ -8,7 +8,7 @@
 #define MONARC_RECORD_MONITOR_H
 
 #include "base/err.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 #include "record/perf/events.h"
 
 #include <signal.h>
@@ -35,7 +35,7 @@ struct monitor_options {
         *control; /* file to make, for recorders in the program to speak through; NULL: none */
 
     /* Called with what was recorded so far when the program asks for it (monarc_rt_dump). */
-    void (*dump)(void *context, const char *folder, const struct run *so_far);
+    void (*dump)(void *context, const char *folder, const struct recording *so_far);
     void *context;
     const struct event_list *events;
 };
@@ -51,7 +51,7 @@ struct monitor_result {
 };
 
 /* Runs to the program's end and fills a zeroed run. false: nothing was recorded, see *e. */
-MUST_CHECK bool monitor_record(const struct monitor_options *o, struct run *out,
+MUST_CHECK bool monitor_record(const struct monitor_options *o, struct recording *out,
                                struct monitor_result *result, struct err *e);
 
 #endif

@@ -11,7 +11,8 @@ enum { FIRST_SLICE_NS = 2 * 1000 * 1000, MOST_LASTING = 1 << 20 };
 void tally_init(struct tally *t)
 {
     *t = (struct tally){.slice_ns = FIRST_SLICE_NS, .most = MOST_LASTING};
-    vec_push(&t->nodes, (struct run_node){.parent = RUN_NONE, .object = RUN_NONE});
+    vec_push(&t->nodes,
+             (struct recording_node){.parent = RECORDING_NONE, .object = RECORDING_NONE});
 }
 
 void tally_deinit(struct tally *t)
@@ -28,25 +29,25 @@ uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t 
     bool is_new;
     uint32_t node = map_index(&t->node_of, map_two(parent, object), address, t->nodes.len, &is_new);
     if (is_new)
-        vec_push(&t->nodes, (struct run_node){parent, object, address});
+        vec_push(&t->nodes, (struct recording_node){parent, object, address});
     return node;
 }
 
 /* --- slices ---------------------------------------------------------------------------------- */
 
-static bool tally_is_one_place(const struct run_sample *l, const struct run_sample *r)
+static bool tally_is_one_place(const struct recording_sample *l, const struct recording_sample *r)
 {
     return l->slice == r->slice && l->thread == r->thread && l->event == r->event &&
            l->node == r->node;
 }
 
 /* By slice, thread, event and node. */
-static void tally_sort_by_place(struct run_sample *at, size_t len)
+static void tally_sort_by_place(struct recording_sample *at, size_t len)
 {
     struct arena scratch = {0};
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
     uint64_t *keys = ARENA_NEW(&scratch, uint64_t, len);
-    struct run_sample *unsorted = ARENA_NEW(&scratch, struct run_sample, len);
+    struct recording_sample *unsorted = ARENA_NEW(&scratch, struct recording_sample, len);
     for (size_t i = 0; i < len; i++) {
         order[i].item = (uint32_t)i;
         keys[i] = map_two(at[i].event, at[i].node);
@@ -62,7 +63,7 @@ static void tally_sort_by_place(struct run_sample *at, size_t len)
 }
 
 /* Sorts, and adds up what has one place. */
-static size_t tally_add_up(struct run_sample *at, size_t len)
+static size_t tally_add_up(struct recording_sample *at, size_t len)
 {
     size_t kept = 0;
     if (len)
@@ -114,7 +115,7 @@ void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event,
     tally_go_to(t, at_ns);
     uint32_t place = map_index(&t->open_of, map_two(thread, event), node, t->open.len, &is_new);
     if (is_new)
-        vec_push(&t->open, (struct run_sample){
+        vec_push(&t->open, (struct recording_sample){
                                .slice = t->slice, .thread = thread, .event = event, .node = node});
     t->open.at[place].weight += weight;
     t->open.at[place].count++;
@@ -140,22 +141,22 @@ void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t 
     for (uint64_t slice = from_ns / t->slice_ns; slice < last && from_ns < to_ns; slice++) {
         uint64_t until = (slice + 1) * t->slice_ns - from_ns;
         uint64_t so_far = (uint64_t)((double)weight * (double)until / (double)(to_ns - from_ns));
-        vec_push(&t->closed, (struct run_sample){.slice = (uint32_t)slice,
-                                                 .thread = thread,
-                                                 .event = event,
-                                                 .node = node,
-                                                 .weight = so_far - given});
+        vec_push(&t->closed, (struct recording_sample){.slice = (uint32_t)slice,
+                                                       .thread = thread,
+                                                       .event = event,
+                                                       .node = node,
+                                                       .weight = so_far - given});
         given = so_far;
     }
     if (last == t->slice)
         tally_add(t, to_ns, thread, event, node, weight - given);
     else
-        vec_push(&t->closed, (struct run_sample){.slice = (uint32_t)last,
-                                                 .thread = thread,
-                                                 .event = event,
-                                                 .node = node,
-                                                 .weight = weight - given,
-                                                 .count = 1});
+        vec_push(&t->closed, (struct recording_sample){.slice = (uint32_t)last,
+                                                       .thread = thread,
+                                                       .event = event,
+                                                       .node = node,
+                                                       .weight = weight - given,
+                                                       .count = 1});
 }
 
 uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context)
@@ -164,7 +165,7 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
     uint64_t forgotten = 0;
     tally_close_slice(t);
     for (size_t i = 0; i < t->closed.len; i++) {
-        const struct run_sample *s = &t->closed.at[i];
+        const struct recording_sample *s = &t->closed.at[i];
         if (!is_of(s->thread, context))
             t->closed.at[kept++] = *s;
         else if (!(s->event & ~TALLY_YOUNG))
@@ -174,12 +175,12 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
     return forgotten;
 }
 
-void tally_sum_up(struct run *out)
+void tally_sum_up(struct recording *out)
 {
     out->samples.len = tally_add_up(out->samples.at, out->samples.len);
 }
 
-void tally_copy(const struct tally *t, double young_factor, struct run *out)
+void tally_copy(const struct tally *t, double young_factor, struct recording *out)
 {
     size_t len = t->closed.len + t->open.len;
     vec_reserve(&out->samples, len);
@@ -188,7 +189,7 @@ void tally_copy(const struct tally *t, double young_factor, struct run *out)
     if (t->open.len)
         memcpy(out->samples.at + t->closed.len, t->open.at, t->open.len * sizeof *t->open.at);
     for (size_t i = 0; i < len; i++) {
-        struct run_sample *s = &out->samples.at[i];
+        struct recording_sample *s = &out->samples.at[i];
         if (s->event & TALLY_YOUNG)
             s->weight = (uint64_t)((double)s->weight * young_factor + 0.5);
         s->event &= ~TALLY_YOUNG;

@@ -7,19 +7,19 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 
 enum { TALLY_SLICES = 1000 };
 
 struct tally {
     uint64_t slice_ns;
     uint32_t slice; /* of `open` */
-    VEC(struct run_node) nodes;
-    struct map node_of;            /* parent and object, address -> node */
-    VEC(struct run_sample) closed; /* of slices that are over, by slice */
-    VEC(struct run_sample) open;   /* of the slice that runs */
-    struct map open_of;            /* thread and event, node -> index of `open` */
-    size_t most;                   /* of `closed`, until slices get longer */
+    VEC(struct recording_node) nodes;
+    struct map node_of;                  /* parent and object, address -> node */
+    VEC(struct recording_sample) closed; /* of slices that are over, by slice */
+    VEC(struct recording_sample) open;   /* of the slice that runs */
+    struct map open_of;                  /* thread and event, node -> index of `open` */
+    size_t most;                         /* of `closed`, until slices get longer */
 };
 
 void tally_init(struct tally *t);
@@ -45,9 +45,9 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
 #define TALLY_YOUNG (UINT32_C(1) << 31)
 
 /* Sorts by slice, thread, event and node, and adds up what has one place. */
-void tally_sum_up(struct run *out);
+void tally_sum_up(struct recording *out);
 
 /* All samples, by slice, thread, event and node; young ones times the factor. */
-void tally_copy(const struct tally *t, double young_factor, struct run *out);
+void tally_copy(const struct tally *t, double young_factor, struct recording *out);
 
 #endif

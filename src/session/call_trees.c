@@ -80,7 +80,7 @@ bool call_trees_make(struct call_trees *c, struct session *s, const struct call_
                      struct err *e)
 {
     const struct recorded *from = &s->recorded;
-    struct call_frames_input frames = {.run = &from->run,
+    struct call_frames_input frames = {.recording = &from->recording,
                                        .functions = &s->functions,
                                        .function = from->space.function,
                                        .is_piece = from->space.is_piece,
@@ -97,7 +97,7 @@ bool call_trees_make(struct call_trees *c, struct session *s, const struct call_
         find_wanted(c);
     if (q->function && !c->wanted.all.len)
         return err_set(e, "%s: has no function '%s'", s->program, q->function);
-    call_tree_init(&c->tree, &from->run, from->weights.node, &c->frames.frames);
+    call_tree_init(&c->tree, &from->recording, from->weights.node, &c->frames.frames);
     make_trees(c);
     return true;
 }

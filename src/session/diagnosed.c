@@ -3,7 +3,7 @@
 #include "session/diagnosed.h"
 
 #include "base/path.h"
-#include "profile/analysis/recording/diagnosis_run.h"
+#include "profile/analysis/recording/diagnosis_recording.h"
 #include "profile/model/merge.h"
 
 #include <errno.h>
@@ -160,8 +160,8 @@ void diagnosed_recording(struct diagnosed *d, char *folder, const struct diagnos
     d->input.program = s->summary.program;
     d->input.summary = &s->summary;
     diagnose_run(&d->diagnosis,
-                 &(struct run_diagnosis_input){&from->space, &s->functions, &from->weights,
-                                               &from->stacks, &from->summary},
+                 &(struct recording_diagnosis_input){&from->space, &s->functions, &from->weights,
+                                                     &from->stacks, &from->summary},
                  &s->arena);
 }
 

@@ -87,7 +87,7 @@ static bool perf_folder_streams(struct perf_folder *f, const char *path, struct 
     return true;
 }
 
-static bool perf_folder(const char *path, struct run *out, struct err *e)
+static bool perf_folder(const char *path, struct recording *out, struct err *e)
 {
     struct perf_folder f = {0};
     struct file_map head = {0};
@@ -104,7 +104,7 @@ static bool perf_folder(const char *path, struct run *out, struct err *e)
     return ok;
 }
 
-bool imported_read(const char *path, struct run *out, struct err *e)
+bool imported_read(const char *path, struct recording *out, struct err *e)
 {
     if (is_perf_folder(path))
         return perf_folder(path, out, e);

@@ -3,7 +3,7 @@
 #define MONARC_SESSION_IMPORTED_H
 
 #include "base/err.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 
 #include <stdbool.h>
 
@@ -17,6 +17,6 @@ bool is_recording(const char *path);
 bool is_perf_folder(const char *path);
 
 /* Reads such a folder, or a file ("-": standard input) into a zeroed *out. */
-MUST_CHECK bool imported_read(const char *path, struct run *out, struct err *e);
+MUST_CHECK bool imported_read(const char *path, struct recording *out, struct err *e);
 
 #endif

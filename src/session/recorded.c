@@ -9,7 +9,7 @@
 #include "profile/analysis/recording/excerpts.h"
 #include "profile/analysis/summary.h"
 #include "base/sort.h"
-#include "profile/model/run_merge.h"
+#include "profile/model/recording_merge.h"
 
 #include <elf.h>
 #include <inttypes.h>
@@ -22,8 +22,8 @@
 
 static bool recorded_has_symbols(const struct recorded *r, const struct space_object *object)
 {
-    for (size_t i = 0; i < r->run.symbols.len; i++)
-        if (r->run.symbols.at[i].object == (uint32_t)(object - r->space.objects))
+    for (size_t i = 0; i < r->recording.symbols.len; i++)
+        if (r->recording.symbols.at[i].object == (uint32_t)(object - r->space.objects))
             return true;
     return false;
 }
@@ -66,7 +66,7 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
         return true;
     struct err damage = {0};
     struct object *told =
-        excerpts_open(&r->run, (uint32_t)(object - r->space.objects), &facts, &damage);
+        excerpts_open(&r->recording, (uint32_t)(object - r->space.objects), &facts, &damage);
     bool wants_file = o->wants_files || o->wants_code;
     bool is_asked = o->debug_dir || o->symbols || wants_file || facts.ranges_left_out;
     if (damage.line[0])
@@ -106,26 +106,26 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
 static bool recorded_choose_event(struct recorded *r, const char *name, struct err *e)
 {
     const char *all = "";
-    for (uint32_t i = 0; i < r->run.events.len; i++) {
-        if (!name || !strcmp(r->run.events.at[i].name, name)) {
+    for (uint32_t i = 0; i < r->recording.events.len; i++) {
+        if (!name || !strcmp(r->recording.events.at[i].name, name)) {
             r->choice.event = i;
             return true;
         }
-        all = arena_printf(&r->arena, "%s%s%s", all, i ? ", " : "", r->run.events.at[i].name);
+        all = arena_printf(&r->arena, "%s%s%s", all, i ? ", " : "", r->recording.events.at[i].name);
     }
     return !name ||
            err_set(e, "the event '%s' was not recorded; there is %s", name, *all ? all : "none");
 }
 
-static bool recorded_is_program(const struct recorded *r, const struct run_process *p,
+static bool recorded_is_program(const struct recorded *r, const struct recording_process *p,
                                 const char *name)
 {
-    bool is_path = p->program != RUN_NONE && strchr(name, '/') &&
-                   !strcmp(r->run.objects.at[p->program].path, name);
-    return is_path || !strcmp(run_program_name(&r->run, p), name);
+    bool is_path = p->program != RECORDING_NONE && strchr(name, '/') &&
+                   !strcmp(r->recording.objects.at[p->program].path, name);
+    return is_path || !strcmp(recording_program_name(&r->recording, p), name);
 }
 
-static bool recorded_is_thread(const struct run_thread *t, const char *wanted)
+static bool recorded_is_thread(const struct recording_thread *t, const char *wanted)
 {
     char number[16];
     snprintf(number, sizeof number, "%" PRIu32, t->tid);
@@ -135,19 +135,19 @@ static bool recorded_is_thread(const struct run_thread *t, const char *wanted)
 static bool recorded_choose_processes(struct recorded *r, const struct recorded_filter *f,
                                       struct err *e)
 {
-    bool *threads = ARENA_NEW(&r->arena, bool, r->run.threads.len), has_any = false;
+    bool *threads = ARENA_NEW(&r->arena, bool, r->recording.threads.len), has_any = false;
     bool has_thread = !f->named_thread;
     if (!f->pid && !f->program && !f->named_thread)
         return true;
-    bool *processes = ARENA_NEW(&r->arena, bool, r->run.processes.len);
-    for (size_t i = 0; i < r->run.processes.len; i++) {
-        const struct run_process *p = &r->run.processes.at[i];
+    bool *processes = ARENA_NEW(&r->arena, bool, r->recording.processes.len);
+    for (size_t i = 0; i < r->recording.processes.len; i++) {
+        const struct recording_process *p = &r->recording.processes.at[i];
         processes[i] =
             (!f->pid || p->pid == f->pid) && (!f->program || recorded_is_program(r, p, f->program));
         has_any |= processes[i];
     }
-    for (size_t i = 0; i < r->run.threads.len; i++) {
-        const struct run_thread *t = &r->run.threads.at[i];
+    for (size_t i = 0; i < r->recording.threads.len; i++) {
+        const struct recording_thread *t = &r->recording.threads.at[i];
         threads[i] = processes[t->process] && (!f->has_thread || t->tid == f->thread) &&
                      (!f->named_thread || recorded_is_thread(t, f->named_thread));
         has_thread |= threads[i];
@@ -163,12 +163,12 @@ static bool recorded_choose_processes(struct recorded *r, const struct recorded_
 }
 
 /* A phase lasts until the next one of its process; a region until its end. */
-static uint64_t recorded_end_of_phase(const struct run *r, size_t mark)
+static uint64_t recorded_end_of_phase(const struct recording *r, size_t mark)
 {
-    const struct run_mark *from = &r->marks.at[mark];
+    const struct recording_mark *from = &r->marks.at[mark];
     uint64_t end = UINT64_MAX;
     for (size_t i = 0; i < r->marks.len; i++) {
-        const struct run_mark *m = &r->marks.at[i];
+        const struct recording_mark *m = &r->marks.at[i];
         bool ends = from->kind == 0
                         ? m->kind == 0 && i != mark
                         : m->kind == 2 && m->tid == from->tid && !strcmp(m->name, from->name);
@@ -180,15 +180,16 @@ static uint64_t recorded_end_of_phase(const struct run *r, size_t mark)
 }
 
 static bool recorded_choose_phase(struct recorded *r, const struct recorded_filter *f,
-                                  struct run_window limits, struct err *e)
+                                  struct recording_window limits, struct err *e)
 {
-    struct run_window *windows = ARENA_NEW(&r->arena, struct run_window, r->run.marks.len);
+    struct recording_window *windows =
+        ARENA_NEW(&r->arena, struct recording_window, r->recording.marks.len);
     size_t len = 0;
-    for (size_t i = 0; i < r->run.marks.len; i++) {
-        const struct run_mark *m = &r->run.marks.at[i];
+    for (size_t i = 0; i < r->recording.marks.len; i++) {
+        const struct recording_mark *m = &r->recording.marks.at[i];
         if (m->kind > 1 || strcmp(m->name, f->phase))
             continue;
-        struct run_window w = {m->at_ns, recorded_end_of_phase(&r->run, i), m->process};
+        struct recording_window w = {m->at_ns, recorded_end_of_phase(&r->recording, i), m->process};
         w.from_ns = w.from_ns < limits.from_ns ? limits.from_ns : w.from_ns;
         w.to_ns = w.to_ns > limits.to_ns ? limits.to_ns : w.to_ns;
         windows[len++] = w;
@@ -200,7 +201,7 @@ static bool recorded_choose_phase(struct recorded *r, const struct recorded_filt
 
 static bool recorded_choose_time(struct recorded *r, const struct recorded_filter *f, struct err *e)
 {
-    struct run_window w = {0, UINT64_MAX, RUN_NONE};
+    struct recording_window w = {0, UINT64_MAX, RECORDING_NONE};
     if (f->has_from)
         w.from_ns = (uint64_t)fmin(f->from * 1e9, 1e18);
     if (f->has_to)
@@ -209,7 +210,7 @@ static bool recorded_choose_time(struct recorded *r, const struct recorded_filte
         return recorded_choose_phase(r, f, w, e);
     if (!f->has_from && !f->has_to)
         return true;
-    struct run_window *kept = ARENA_NEW(&r->arena, struct run_window, 1);
+    struct recording_window *kept = ARENA_NEW(&r->arena, struct recording_window, 1);
     *kept = w;
     r->choice.windows = kept;
     r->choice.windows_len = 1;
@@ -241,8 +242,8 @@ static const char *recorded_chosen_text(struct recorded *r, const struct recorde
     if (f->has_to)
         text = arena_printf(&r->arena, "%s%sto %.9g s", text ? text : "", text ? ", " : "", f->to);
     if (r->choice.windows_len)
-        text =
-            arena_printf(&r->arena, "%s (in steps of %.3g s)", text, (double)r->run.slice_ns / 1e9);
+        text = arena_printf(&r->arena, "%s (in steps of %.3g s)", text,
+                            (double)r->recording.slice_ns / 1e9);
     return text;
 }
 
@@ -252,7 +253,7 @@ static const char *recorded_chosen_text(struct recorded *r, const struct recorde
 static uint64_t recorded_place_of(const struct recorded *r, const struct functions *f,
                                   uint32_t node)
 {
-    const struct run_node *n = &r->run.nodes.at[node];
+    const struct recording_node *n = &r->recording.nodes.at[node];
     const struct function *function = &f->at[space_function_of(&r->space, node)];
     return function_has_code(function) ? space_place(&r->space, n->object, n->address)
                                        : function->start;
@@ -263,10 +264,10 @@ static void recorded_place_samples(struct recorded *r, const struct functions *f
 {
     enum { GAP = 64, LARGEST = 1 << 16 };
     struct arena scratch = {0};
-    const struct run *run = &r->run;
-    struct keyed *places = ARENA_NEW(&scratch, struct keyed, run->nodes.len);
+    const struct recording *recording = &r->recording;
+    struct keyed *places = ARENA_NEW(&scratch, struct keyed, recording->nodes.len);
     size_t len = 0;
-    for (uint32_t i = 1; i < run->nodes.len; i++)
+    for (uint32_t i = 1; i < recording->nodes.len; i++)
         if (r->weights.node[i] > 0 && !space_is_cut(&r->space, i))
             places[len++] = (struct keyed){recorded_place_of(r, f, i), i};
     sort_keyed(places, len);
@@ -313,7 +314,7 @@ static void recorded_name_inlined(struct recorded *r, struct functions *f)
         files[i] = r->space.objects[i].file;
     *found = *f;
     named_frames_make(&r->named,
-                      &(struct call_frames_input){.run = &r->run,
+                      &(struct call_frames_input){.recording = &r->recording,
                                                   .functions = found,
                                                   .function = r->space.function,
                                                   .files = files,
@@ -329,14 +330,14 @@ static void recorded_weigh_hosts(struct recorded *r, const struct functions *f)
     if (!r->named.functions.len)
         return;
     r->host_self = ARENA_NEW(&r->arena, double, f->len);
-    for (uint32_t node = 1; node < r->run.nodes.len; node++)
+    for (uint32_t node = 1; node < r->recording.nodes.len; node++)
         if (!space_is_cut(&r->space, node))
             r->host_self[space_function_of(&r->space, node)] += r->weights.node[node];
 }
 
 /* Functions and their callees in another event, by its stacks. */
 static void recorded_weigh_other(struct recorded *r, const struct functions *f,
-                                 const struct run_weights *weights, bool has_totals,
+                                 const struct recording_weights *weights, bool has_totals,
                                  struct other_measure *other)
 {
     struct stacks stacks;
@@ -348,7 +349,7 @@ static void recorded_weigh_other(struct recorded *r, const struct functions *f,
         return;
     }
     other->self = ARENA_NEW(&r->arena, double, f->len);
-    for (uint32_t node = 1; node < r->run.nodes.len; node++)
+    for (uint32_t node = 1; node < r->recording.nodes.len; node++)
         if (!space_is_cut(&r->space, node))
             other->self[space_function_of(&r->space, node)] += weights->node[node];
 }
@@ -356,18 +357,18 @@ static void recorded_weigh_other(struct recorded *r, const struct functions *f,
 static void recorded_weigh_others(struct recorded *r, const struct functions *f,
                                   const struct recorded_options *o)
 {
-    if (o->filter.event || r->run.events.len < 2)
+    if (o->filter.event || r->recording.events.len < 2)
         return;
-    r->others.at = ARENA_NEW(&r->arena, struct other_measure, r->run.events.len);
-    for (uint32_t i = 0; i < r->run.events.len; i++) {
-        struct run_choice choice = r->choice;
-        struct run_weights weights;
+    r->others.at = ARENA_NEW(&r->arena, struct other_measure, r->recording.events.len);
+    for (uint32_t i = 0; i < r->recording.events.len; i++) {
+        struct recording_choice choice = r->choice;
+        struct recording_weights weights;
         if (i == r->choice.event)
             continue;
         choice.event = i;
-        run_weigh(&weights, &r->run, &choice, &r->arena);
+        recording_weigh(&weights, &r->recording, &choice, &r->arena);
         struct other_measure *other = &r->others.at[r->others.len++];
-        other->name = r->run.events.at[i].name;
+        other->name = r->recording.events.at[i].name;
         recorded_weigh_other(r, f, &weights, o->totals_others, other);
     }
 }
@@ -376,14 +377,14 @@ static void recorded_weigh_others(struct recorded *r, const struct functions *f,
 static void recorded_find_machine(struct recorded *r)
 {
     const struct object *program =
-        r->space.main == RUN_NONE ? NULL : r->space.objects[r->space.main].file;
-    if (!r->run.machine && program)
-        r->run.machine = object_machine(program);
+        r->space.main == RECORDING_NONE ? NULL : r->space.objects[r->space.main].file;
+    if (!r->recording.machine && program)
+        r->recording.machine = object_machine(program);
 }
 
 /* Events whose samples have no usual weight get the mean of what there is, so that a sample is one
  * on average. */
-static void recorded_fill_periods(struct run *r)
+static void recorded_fill_periods(struct recording *r)
 {
     for (uint32_t i = 0; i < r->events.len; i++) {
         uint64_t weight = 0, count = 0;
@@ -398,12 +399,12 @@ static void recorded_fill_periods(struct run *r)
 
 /* Counted calls of a mean run: whole numbers, as their sums are to stay sums, and what was called
  * at all is still called. Times are divided where they get their unit (session.c). */
-static void recorded_take_mean_of_calls(struct run *r)
+static void recorded_take_mean_of_calls(struct recording *r)
 {
-    uint64_t runs = run_count(r);
+    uint64_t runs = recording_count(r);
     if (runs == 1)
         return;
-    run_sum_calls(r);
+    recording_sum_calls(r);
     for (size_t i = 0; i < r->arcs.len; i++) {
         uint64_t sum = r->arcs.at[i].count, mean = sum / runs + (sum % runs >= runs - runs / 2);
         r->arcs.at[i].count = mean ? mean : sum > 0;
@@ -418,22 +419,22 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
                       struct functions *f, struct err *e)
 {
     struct err why = {0};
-    recorded_fill_periods(&r->run);
-    recorded_take_mean_of_calls(&r->run);
+    recorded_fill_periods(&r->recording);
+    recorded_take_mean_of_calls(&r->recording);
     if (!recorded_choose(r, &o->filter, &why) ||
-        !space_lay_out(&r->space, &r->run, &r->arena, &why))
+        !space_lay_out(&r->space, &r->recording, &r->arena, &why))
         return err_in(e, name, "%s", why.line);
     for (uint32_t i = 0; i < r->space.len; i++) {
         struct space_object *object = &r->space.objects[i];
-        if (object->is_used && object->recorded->kind == RUN_OBJECT_FILE &&
+        if (object->is_used && object->recorded->kind == RECORDING_OBJECT_FILE &&
             !recorded_open_file(r, object, o, e))
             return false;
     }
     recorded_find_machine(r);
     r->space.keeps_pieces = o->keeps_pieces;
     space_functions(&r->space, f, &r->arena);
-    run_weigh(&r->weights, &r->run, &r->choice, &r->arena);
-    if (r->run.method != RUN_METHOD_PROCESS)
+    recording_weigh(&r->weights, &r->recording, &r->choice, &r->arena);
+    if (r->recording.method != RECORDING_METHOD_PROCESS)
         summary_set_profiler_aside(&r->weights, &r->space, f);
     if (o->names_inlined)
         recorded_name_inlined(r, f);
@@ -443,10 +444,11 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
     stacks_measure_between(&r->stacks, &r->space, f, recorded_frames(r), &r->choice,
                            r->weights.node, &r->arena);
     recorded_weigh_hosts(r, f);
-    run_summarize(&r->summary, &r->run, &r->choice, &r->weights,
-                  recorded_chosen_text(r, &o->filter), &r->arena);
+    recording_summarize(&r->summary, &r->recording, &r->choice, &r->weights,
+                        recorded_chosen_text(r, &o->filter), &r->arena);
     recorded_weigh_others(r, f, o);
-    r->summary.path = r->space.main == RUN_NONE ? name : r->run.objects.at[r->space.main].path;
+    r->summary.path =
+        r->space.main == RECORDING_NONE ? name : r->recording.objects.at[r->space.main].path;
     space_add_calls(&r->space, &r->profile);
     if (o->places_samples)
         recorded_place_samples(r, f);
@@ -456,7 +458,7 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
 bool recorded_open(struct recorded *r, char *const *folders, size_t len,
                    const struct recorded_options *o, struct functions *f, struct err *e)
 {
-    return recorded_read_all(folders, len, &o->read, &r->run, e) &&
+    return recorded_read_all(folders, len, &o->read, &r->recording, e) &&
            recorded_resolve(r, folders[0], o, f, e);
 }
 
@@ -470,7 +472,7 @@ static bool recorded_mentions_mcount(struct object *o)
 static void recorded_note_counts(struct recorded *r)
 {
     enum { FEW = 30 };
-    if (!r->weights.weight && r->run.rate)
+    if (!r->weights.weight && r->recording.rate)
         vec_push(&r->notes, "no samples were taken: run it for longer, or with a higher --rate");
     else if (r->weights.taken && r->weights.effective < FEW)
         vec_push(&r->notes,
@@ -504,12 +506,12 @@ static const char *recorded_why_no_callers(bool is_inside, const struct object *
 void recorded_take_notes(struct recorded *r, bool has_calls)
 {
     struct object *program =
-        r->space.main == RUN_NONE ? NULL : r->space.objects[r->space.main].file;
-    bool is_inside = r->run.method == RUN_METHOD_PROCESS;
+        r->space.main == RECORDING_NONE ? NULL : r->space.objects[r->space.main].file;
+    bool is_inside = r->recording.method == RECORDING_METHOD_PROCESS;
     recorded_note_counts(r);
     if (is_inside && !has_calls && program && !recorded_mentions_mcount(program))
         vec_push(&r->notes, "calls were not counted: the program is not compiled with -pg");
-    if (r->run.nodes.len > 1 && !r->stacks.has_callers)
+    if (r->recording.nodes.len > 1 && !r->stacks.has_callers)
         vec_push(&r->notes, recorded_why_no_callers(is_inside, program));
     recorded_note_missing(r);
     if (r->replaced)
@@ -530,9 +532,9 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
                                          "not all lines of %s are in the recording: there was not "
                                          "time for all ('monarc symbols' adds them)",
                                          r->left_out));
-    for (size_t i = 0; i < r->run.losses.len; i++) {
-        const struct run_loss *l = &r->run.losses.at[i];
-        if (l->kind == RUN_LOST_OTHER)
+    for (size_t i = 0; i < r->recording.losses.len; i++) {
+        const struct recording_loss *l = &r->recording.losses.at[i];
+        if (l->kind == RECORDING_LOST_OTHER)
             vec_push(&r->notes, l->ns ? arena_printf(&r->arena, "recorder: %s (%.3f s)", l->text,
                                                      (double)l->ns / 1e9)
                                       : arena_printf(&r->arena, "recorder: %s (%" PRIu64 ")",
@@ -548,6 +550,6 @@ void recorded_close(struct recorded *r)
             object_close(r->space.objects[i].file);
     symbol_files_free(r->files);
     profile_deinit(&r->profile);
-    run_deinit(&r->run);
+    recording_deinit(&r->recording);
     arena_deinit(&r->arena);
 }

@@ -4,11 +4,11 @@
 
 #include "profile/analysis/other_measure.h"
 #include "profile/analysis/recording/call_frames.h"
-#include "profile/analysis/recording/run_summary.h"
+#include "profile/analysis/recording/recording_summary.h"
 #include "profile/analysis/stacks.h"
 #include "session/profiles.h"
 #include "session/symbol_files.h"
-#include "profile/model/recording.h"
+#include "profile/model/sidecar.h"
 
 /* Which part of a run is wanted. Zeroed: all of its first event. */
 struct recorded_filter {
@@ -26,15 +26,15 @@ struct recorded_filter {
 /* Everything in one or more folders, and the files it speaks of. */
 struct recorded {
     struct arena arena;
-    struct run run;
+    struct recording recording;
     struct space space;
     struct profile profile; /* calls and blocks, at their places; samples if asked for */
-    struct run_choice choice;
-    struct run_weights weights;
+    struct recording_choice choice;
+    struct recording_weights weights;
     struct named_frames named; /* where inlined functions are named: all functions, those too */
     struct stacks stacks;
     double *host_self; /* per function: as stacks.self, but of all code in it, inlined or not */
-    struct run_summary summary;
+    struct recording_summary summary;
     struct other_measures others; /* all other events, unless one was asked for */
     VEC(const char *) notes;      /* what the recording lacks, as sentences */
     const char *missing; /* an object with samples or calls whose file is not to be had, or NULL */
@@ -69,7 +69,7 @@ char **recorded_runs(const char *folder, struct arena *a, size_t *len);
 
 /* DIR/monarc.side alone, as a recorder inside a process writes it. The failure tells a folder
  * without one what to do. */
-MUST_CHECK bool recorded_read_sidecar(const char *folder, struct recording *r, struct err *e);
+MUST_CHECK bool recorded_read_sidecar(const char *folder, struct sidecar *r, struct err *e);
 
 /* Whether there is a recording of a whole run in the folder: version 2 of the file. */
 bool recorded_is_run(const char *folder);
@@ -77,19 +77,19 @@ bool recorded_is_run(const char *folder);
 /* A folder as a run, whichever version it is: with calls that recorders inside its processes
  * counted; several runs in it added up; or a file of another profiler. *out is zeroed; run_deinit()
  * after failure, too. */
-MUST_CHECK bool recorded_read(const char *folder, const struct profile_options *o, struct run *out,
-                              struct err *e);
+MUST_CHECK bool recorded_read(const char *folder, const struct profile_options *o,
+                              struct recording *out, struct err *e);
 
 /* The file of a whole run alone, as it is. run_deinit() after failure, too. */
-MUST_CHECK bool recorded_read_alone(const char *folder, struct run *out, struct err *e);
+MUST_CHECK bool recorded_read_alone(const char *folder, struct recording *out, struct err *e);
 
 /* Adds the calls that recorders inside the processes of a run counted; what cannot be read becomes
  * a loss. */
-void recorded_add_calls(const char *folder, const struct profile_options *o, struct run *out);
+void recorded_add_calls(const char *folder, const struct profile_options *o, struct recording *out);
 
 /* Several folders as one run. */
 MUST_CHECK bool recorded_read_all(char *const *folders, size_t len, const struct profile_options *o,
-                                  struct run *out, struct err *e);
+                                  struct recording *out, struct err *e);
 
 /* Reads folders, opens the objects' files and compares build-ids, puts all functions into *f, and
  * measures what was chosen. recorded_close() after failure, too; *f lives until then. */

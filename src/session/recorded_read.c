@@ -5,10 +5,10 @@
  * that `monarc run --repeat` left holds folders `run-N`, each of them a recording. */
 #include "session/recorded.h"
 
-#include "profile/format/run_file.h"
+#include "profile/format/recording_file.h"
 #include "profile/format/sidecar.h"
-#include "profile/model/run_convert.h"
-#include "profile/model/run_merge.h"
+#include "profile/model/recording_convert.h"
+#include "profile/model/recording_merge.h"
 #include "session/imported.h"
 
 #include <ctype.h>
@@ -83,7 +83,7 @@ static bool read_side(const char *folder, struct file_buffer *b, const char **pa
                : recorded_no_sidecar(folder, arena_printf(a, "%s/monarc.live", folder), e);
 }
 
-bool recorded_read_sidecar(const char *folder, struct recording *r, struct err *e)
+bool recorded_read_sidecar(const char *folder, struct sidecar *r, struct err *e)
 {
     struct arena scratch = {0};
     struct file_buffer b = {0};
@@ -100,7 +100,7 @@ bool recorded_is_run(const char *folder)
     struct file_buffer b = {0};
     const char *path;
     bool is_run = is_perf_folder(folder) || recorded_has_runs(folder) ||
-                  (read_side(folder, &b, &path, &scratch, NULL) && run_probe(file_bytes(&b)));
+                  (read_side(folder, &b, &path, &scratch, NULL) && recording_probe(file_bytes(&b)));
     file_buffer_deinit(&b);
     arena_deinit(&scratch);
     return is_run;
@@ -108,10 +108,9 @@ bool recorded_is_run(const char *folder)
 
 /* --- of one process -------------------------------------------------------------------------- */
 
-static bool recorded_load_gmon(const char *folder, const struct recording *r,
-                               const struct recorded_object *object,
-                               const struct profile_options *o, struct profile *p, struct arena *a,
-                               struct err *e)
+static bool recorded_load_gmon(const char *folder, const struct sidecar *r,
+                               const struct sidecar_object *object, const struct profile_options *o,
+                               struct profile *p, struct arena *a, struct err *e)
 {
     struct profile_options read = *o;
     struct file_buffer buffer = {0};
@@ -128,25 +127,26 @@ static bool recorded_load_gmon(const char *folder, const struct recording *r,
 }
 
 /* A file that was loaded again shares the profile of its first load. */
-static bool recorded_is_first_load(const struct recording *r, size_t i)
+static bool recorded_is_first_load(const struct sidecar *r, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (recorded_object_same(&r->objects.at[k], &r->objects.at[i]))
+        if (sidecar_object_same(&r->objects.at[k], &r->objects.at[i]))
             return false;
     return true;
 }
 
-static bool recorded_convert(const char *folder, const struct recording *r,
-                             const struct profile_options *o, struct run *out, struct err *e)
+static bool recorded_convert(const char *folder, const struct sidecar *r,
+                             const struct profile_options *o, struct recording *out, struct err *e)
 {
     struct arena scratch = {0};
     struct err why = {0};
     struct profile *profiles = ARENA_NEW(&scratch, struct profile, r->objects.len);
-    bool ok = recording_executable(r) || err_in(e, folder, "the recording names no executable");
+    bool ok = sidecar_executable(r) || err_in(e, folder, "the recording names no executable");
     for (size_t i = 0; ok && i < r->objects.len; i++)
         if (recorded_is_first_load(r, i))
             ok = recorded_load_gmon(folder, r, &r->objects.at[i], o, &profiles[i], &scratch, e);
-    ok = ok && (run_from_recording(out, r, profiles, &why) || err_in(e, folder, "%s", why.line));
+    ok = ok &&
+         (recording_from_recording(out, r, profiles, &why) || err_in(e, folder, "%s", why.line));
     for (size_t i = 0; i < r->objects.len; i++)
         profile_deinit(&profiles[i]);
     arena_deinit(&scratch);
@@ -154,11 +154,11 @@ static bool recorded_convert(const char *folder, const struct recording *r,
 }
 
 static bool read_process(const char *folder, struct bytes side, const char *path,
-                         const struct profile_options *o, struct run *out, struct err *e)
+                         const struct profile_options *o, struct recording *out, struct err *e)
 {
-    struct recording r = {0};
+    struct sidecar r = {0};
     bool ok = sidecar_read(side, path, &r, e) && recorded_convert(folder, &r, o, out, e);
-    recording_deinit(&r);
+    sidecar_deinit(&r);
     return ok;
 }
 
@@ -175,32 +175,32 @@ static int recorded_is_process_folder(const struct dirent *entry)
 }
 
 /* A folder that cannot be read takes its own calls away, and nothing else. */
-static void recorded_note_lost_calls(struct run *out, const char *name, const char *why)
+static void recorded_note_lost_calls(struct recording *out, const char *name, const char *why)
 {
     const char *text =
         arena_printf(&out->arena, "calls of the process in folder %s are missing: %s", name, why);
-    vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, 1, 0, text});
+    vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_OTHER, 1, 0, text});
 }
 
 static void recorded_add_calls_of(const char *folder, const char *name,
-                                  const struct profile_options *o, struct run *out)
+                                  const struct profile_options *o, struct recording *out)
 {
     struct arena scratch = {0};
-    struct run calls = {0};
+    struct recording calls = {0};
     struct file_buffer b = {0};
     struct err why = {0};
     const char *path;
     if (read_side(folder, &b, &path, &scratch, &why) &&
         read_process(folder, file_bytes(&b), path, o, &calls, &why))
-        run_add_calls(out, &calls);
+        recording_add_calls(out, &calls);
     else
         recorded_note_lost_calls(out, name, why.line);
-    run_deinit(&calls);
+    recording_deinit(&calls);
     file_buffer_deinit(&b);
     arena_deinit(&scratch);
 }
 
-void recorded_add_calls(const char *folder, const struct profile_options *o, struct run *out)
+void recorded_add_calls(const char *folder, const struct profile_options *o, struct recording *out)
 {
     struct dirent **entries = NULL;
     struct arena scratch = {0};
@@ -215,25 +215,25 @@ void recorded_add_calls(const char *folder, const struct profile_options *o, str
     arena_deinit(&scratch);
 }
 
-bool recorded_read_alone(const char *folder, struct run *out, struct err *e)
+bool recorded_read_alone(const char *folder, struct recording *out, struct err *e)
 {
     struct arena scratch = {0};
     struct file_buffer b = {0};
     const char *path;
     bool ok = read_side(folder, &b, &path, &scratch, e) &&
-              (run_probe(file_bytes(&b)) ||
+              (recording_probe(file_bytes(&b)) ||
                err_in(e, folder,
                       "was made by the recorder inside a process; 'monarc merge -o DIR %s' makes a "
                       "recording of it that can hold symbols",
                       folder)) &&
-              run_read(file_bytes(&b), path, out, e);
+              recording_read(file_bytes(&b), path, out, e);
     file_buffer_deinit(&b);
     arena_deinit(&scratch);
     return ok;
 }
 
-static bool recorded_read_one(const char *folder, const struct profile_options *o, struct run *out,
-                              struct err *e)
+static bool recorded_read_one(const char *folder, const struct profile_options *o,
+                              struct recording *out, struct err *e)
 {
     struct arena scratch = {0};
     struct file_buffer b = {0};
@@ -241,9 +241,9 @@ static bool recorded_read_one(const char *folder, const struct profile_options *
     if (!is_folder(folder) || is_perf_folder(folder))
         return imported_read(folder, out, e);
     bool ok = read_side(folder, &b, &path, &scratch, e);
-    if (ok && run_probe(file_bytes(&b)))
-        ok = run_read(file_bytes(&b), path, out, e);
-    if (ok && run_probe(file_bytes(&b)))
+    if (ok && recording_probe(file_bytes(&b)))
+        ok = recording_read(file_bytes(&b), path, out, e);
+    if (ok && recording_probe(file_bytes(&b)))
         recorded_add_calls(folder, o, out);
     else if (ok)
         ok = read_process(folder, file_bytes(&b), path, o, out, e);
@@ -252,7 +252,7 @@ static bool recorded_read_one(const char *folder, const struct profile_options *
     return ok;
 }
 
-bool recorded_read(const char *folder, const struct profile_options *o, struct run *out,
+bool recorded_read(const char *folder, const struct profile_options *o, struct recording *out,
                    struct err *e)
 {
     char *const folders[] = {(char *)folder};
@@ -260,7 +260,7 @@ bool recorded_read(const char *folder, const struct profile_options *o, struct r
 }
 
 bool recorded_read_all(char *const *folders, size_t len, const struct profile_options *o,
-                       struct run *out, struct err *e)
+                       struct recording *out, struct err *e)
 {
     struct arena scratch = {0};
     VEC(char *) runs = {0};
@@ -274,15 +274,15 @@ bool recorded_read_all(char *const *folders, size_t len, const struct profile_op
     if (runs.len > 1)
         progress_phase(o->progress, "reading recordings", runs.len);
     for (size_t i = 0; ok && i < runs.len; i++, progress_step(o->progress)) {
-        struct run next = {0};
+        struct recording next = {0};
         struct err why = {0};
         if (runs.len == 1) {
             ok = recorded_read_one(runs.at[i], o, out, e);
             break;
         }
         ok = recorded_read_one(runs.at[i], o, &next, e) &&
-             (run_merge(out, &next, &why) || err_in(e, runs.at[i], "%s", why.line));
-        run_deinit(&next);
+             (recording_merge(out, &next, &why) || err_in(e, runs.at[i], "%s", why.line));
+        recording_deinit(&next);
     }
     vec_free(&runs);
     arena_deinit(&scratch);

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/sort.h"
 #include "profile/analysis/recording/excerpts.h"
-#include "profile/format/run_file.h"
+#include "profile/format/recording_file.h"
 #include "session/recorded.h"
 
 #include <time.h>
@@ -21,7 +21,7 @@ static uint64_t symbols_now_ns(void)
 }
 
 /* The heaviest first. */
-static struct keyed *symbols_order(const struct run *r, struct arena *a)
+static struct keyed *symbols_order(const struct recording *r, struct arena *a)
 {
     struct keyed *order = ARENA_NEW(a, struct keyed, r->objects.len);
     double *weight = ARENA_NEW(a, double, r->objects.len);
@@ -34,10 +34,10 @@ static struct keyed *symbols_order(const struct run *r, struct arena *a)
     return order;
 }
 
-static void symbols_replace(struct run *r, uint32_t object, const struct writer *w)
+static void symbols_replace(struct recording *r, uint32_t object, const struct writer *w)
 {
-    run_drop_excerpts(r, object);
-    run_add_excerpt(r, object, (struct bytes){w->out.at, w->out.len});
+    recording_drop_excerpts(r, object);
+    recording_add_excerpt(r, object, (struct bytes){w->out.at, w->out.len});
 }
 
 /* What a file would add to an excerpt. */
@@ -54,7 +54,7 @@ static bool symbols_are_more(struct object *file, const struct object *known,
 }
 
 /* Adds the excerpt of one object, if there is more to be known than is. */
-static void symbols_add(struct run *r, const struct excerpt_needs *needs, uint32_t object,
+static void symbols_add(struct recording *r, const struct excerpt_needs *needs, uint32_t object,
                         struct symbol_files *files, uint64_t most_ns, struct recorded_symbols *out)
 {
     struct arena scratch = {0};
@@ -84,7 +84,7 @@ static void symbols_add(struct run *r, const struct excerpt_needs *needs, uint32
     arena_deinit(&scratch);
 }
 
-void recorded_add_symbols(struct run *r, struct symbol_files *files, uint64_t most_ns,
+void recorded_add_symbols(struct recording *r, struct symbol_files *files, uint64_t most_ns,
                           struct recorded_symbols *out)
 {
     struct arena scratch = {0};
@@ -93,10 +93,11 @@ void recorded_add_symbols(struct run *r, struct symbol_files *files, uint64_t mo
     uint64_t start_ns = symbols_now_ns();
     *out = (struct recorded_symbols){0};
     for (size_t i = 0; i < r->objects.len; i++) {
-        const struct run_object *o = &r->objects.at[order[i].item];
+        const struct recording_object *o = &r->objects.at[order[i].item];
         uint64_t took_ns = symbols_now_ns() - start_ns;
         uint64_t left_ns = most_ns > took_ns ? most_ns - took_ns : 1;
-        if (o->kind == RUN_OBJECT_FILE && !o->is_listed && excerpt_is_needed(needs, order[i].item))
+        if (o->kind == RECORDING_OBJECT_FILE && !o->is_listed &&
+            excerpt_is_needed(needs, order[i].item))
             symbols_add(r, needs, order[i].item, files, most_ns ? left_ns : 0, out);
     }
     for (size_t i = 0; i < r->excerpts.len; i++)
@@ -105,7 +106,7 @@ void recorded_add_symbols(struct run *r, struct symbol_files *files, uint64_t mo
     arena_deinit(&scratch);
 }
 
-void recorded_join_symbols(struct run *r)
+void recorded_join_symbols(struct recording *r)
 {
     for (size_t i = 1; i < r->excerpts.len; i++) {
         uint32_t object = r->excerpts.at[i].object;
@@ -122,10 +123,10 @@ void recorded_join_symbols(struct run *r)
     }
 }
 
-void recorded_complete(struct run *r, const char *folder, const struct profile_options *o,
+void recorded_complete(struct recording *r, const char *folder, const struct profile_options *o,
                        struct symbol_files *files, uint64_t most_ns, struct recorded_symbols *out)
 {
-    struct run own = {0};
+    struct recording own = {0};
     size_t losses = r->losses.len;
     vec_copy(&own.arcs, &r->arcs);
     vec_copy(&own.blocks, &r->blocks);
@@ -138,11 +139,11 @@ void recorded_complete(struct run *r, const char *folder, const struct profile_o
     r->losses.len = losses;
 }
 
-bool recorded_write(const char *folder, const struct run *r, struct err *e)
+bool recorded_write(const char *folder, const struct recording *r, struct err *e)
 {
     struct arena scratch = {0};
     struct writer w = {.word = 8};
-    run_write(&w, r);
+    recording_write(&w, r);
     bool ok = file_replace(arena_printf(&scratch, "%s/monarc.side", folder),
                            (struct bytes){w.out.at, w.out.len}, e);
     writer_deinit(&w);

@@ -17,18 +17,18 @@ struct recorded_symbols {
 
 /* Adds excerpts to a run with its calls: of objects that have none, and of those of which a file
  * knows more than the excerpt does. `most_ns`: the time that lines may take; 0: any. */
-void recorded_add_symbols(struct run *r, struct symbol_files *files, uint64_t most_ns,
+void recorded_add_symbols(struct recording *r, struct symbol_files *files, uint64_t most_ns,
                           struct recorded_symbols *out);
 
 /* Makes one excerpt of several of one object, as recordings have that were merged. */
-void recorded_join_symbols(struct run *r);
+void recorded_join_symbols(struct recording *r);
 
 /* The same for a run as the file in `folder` has it: with the needs of the calls that recorders
  * inside its processes counted, which are in folders of their own and do not become part of it. */
-void recorded_complete(struct run *r, const char *folder, const struct profile_options *o,
+void recorded_complete(struct recording *r, const char *folder, const struct profile_options *o,
                        struct symbol_files *files, uint64_t most_ns, struct recorded_symbols *out);
 
 /* Writes the file of a run into a folder, in the place of the one that may be there. */
-MUST_CHECK bool recorded_write(const char *folder, const struct run *r, struct err *e);
+MUST_CHECK bool recorded_write(const char *folder, const struct recording *r, struct err *e);
 
 #endif

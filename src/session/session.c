@@ -173,18 +173,18 @@ static bool session_open_program(struct session *s, struct session_options *o, s
 static void session_attribute_run(struct session *s)
 {
     const struct recorded *r = &s->recorded;
-    const struct run_event *event = r->summary.event;
+    const struct recording_event *event = r->summary.event;
     struct attribution *t = &s->time;
     *t = (struct attribution){.self = r->host_self,
                               .total = r->weights.total,
                               .unattributed = r->stacks.unplaced,
-                              .has_histogram = event && (r->run.rate || r->weights.taken)};
-    run_dimension(event, &t->dimension, &t->abbreviation);
-    if (event && event->unit == RUN_UNIT_NS)
+                              .has_histogram = event && (r->recording.rate || r->weights.taken)};
+    recording_dimension(event, &t->dimension, &t->abbreviation);
+    if (event && event->unit == RECORDING_UNIT_NS)
         t->rate = 1e9 / (double)event->period;
     else if (event)
         t->rate = 1.0 / (double)event->period;
-    t->rate *= run_count(&r->run); /* of a series: times are those of a mean run */
+    t->rate *= recording_count(&r->recording); /* of a series: times are those of a mean run */
 }
 
 static bool session_open_recording(struct session *s, struct session_options *o, struct err *e)

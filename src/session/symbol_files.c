@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DEBUGINFOD_ABI = 1, MOST_HEX = 2 * RUN_BUILD_ID_BYTES };
+enum { DEBUGINFOD_ABI = 1, MOST_HEX = 2 * RECORDING_BUILD_ID_BYTES };
 
 /* Of <elfutils/debuginfod.h>, as late_find() finds it. */
 struct debuginfod {
@@ -47,7 +47,7 @@ struct symbol_files {
     const char *trouble;
 };
 
-static struct bytes symbol_recorded_id(const struct run_object *o)
+static struct bytes symbol_recorded_id(const struct recording_object *o)
 {
     return (struct bytes){o->build_id, o->build_id_bytes};
 }
@@ -56,7 +56,7 @@ static struct bytes symbol_recorded_id(const struct run_object *o)
 static struct bytes symbol_own_id(const struct object *o)
 {
     struct bytes id = object_build_id(o);
-    id.len = id.len < RUN_BUILD_ID_BYTES ? id.len : RUN_BUILD_ID_BYTES;
+    id.len = id.len < RECORDING_BUILD_ID_BYTES ? id.len : RECORDING_BUILD_ID_BYTES;
     return id;
 }
 
@@ -120,7 +120,7 @@ static bool symbol_load_debuginfod(struct symbol_files *f, struct err *e)
 }
 
 /* The path of what a server has, or NULL. */
-static const char *symbol_ask_server(struct symbol_files *f, const struct run_object *o)
+static const char *symbol_ask_server(struct symbol_files *f, const struct recording_object *o)
 {
     struct debuginfod *s = &f->server;
     char *path = NULL;
@@ -188,7 +188,7 @@ static unsigned symbol_richness_of(struct object *o)
 }
 
 /* Opens a file if it is the one; *best is the one that knows most so far. */
-static void symbol_try(struct symbol_files *f, const char *path, const struct run_object *o,
+static void symbol_try(struct symbol_files *f, const char *path, const struct recording_object *o,
                        struct object **best)
 {
     struct object *next =
@@ -203,7 +203,7 @@ static void symbol_try(struct symbol_files *f, const char *path, const struct ru
     *best = next;
 }
 
-static struct object *symbol_open_recorded(struct symbol_files *f, const struct run_object *o,
+static struct object *symbol_open_recorded(struct symbol_files *f, const struct recording_object *o,
                                            bool *is_other, const char **why, struct arena *a)
 {
     struct err failure = {0};
@@ -223,8 +223,8 @@ static struct object *symbol_open_recorded(struct symbol_files *f, const struct 
     return file;
 }
 
-struct object *symbol_files_open(struct symbol_files *f, const struct run_object *o, bool *is_other,
-                                 const char **why, struct arena *a)
+struct object *symbol_files_open(struct symbol_files *f, const struct recording_object *o,
+                                 bool *is_other, const char **why, struct arena *a)
 {
     *is_other = false;
     *why = NULL;

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "objfile/object.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 
 struct symbol_files_options {
     const char *debug_dir; /* folders with debug files, separated by ':'; NULL: none */
@@ -22,8 +22,8 @@ void symbol_files_free(struct symbol_files *f); /* NULL is fine */
 
 /* The file that knows most of an object, to be closed by the caller; or NULL. *is_other: there is
  * another file in its place. *why, which lives in `a`: what opening it said, or NULL. */
-struct object *symbol_files_open(struct symbol_files *f, const struct run_object *o, bool *is_other,
-                                 const char **why, struct arena *a);
+struct object *symbol_files_open(struct symbol_files *f, const struct recording_object *o,
+                                 bool *is_other, const char **why, struct arena *a);
 
 /* How much an object knows of itself: compares with that of others of the same build-id. */
 unsigned symbols_richness(enum object_symbol_source source, bool has_debug_info);

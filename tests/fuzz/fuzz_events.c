@@ -17,7 +17,7 @@ static bool is_same(const struct event_choice *l, const struct event_choice *r)
 static void check(const struct event_choice *c)
 {
     if (!c->name || (c->period == 0) == (c->frequency == 0) || (c->user_only && c->kernel_only) ||
-        c->precise > 3 || c->is_clock != (c->unit == RUN_UNIT_NS))
+        c->precise > 3 || c->is_clock != (c->unit == RECORDING_UNIT_NS))
         abort();
 }
 

@@ -4,7 +4,7 @@
  * added to itself has twice its weight; a failure has a message. */
 #include "profile/analysis/stacks.h"
 #include "profile/import/import.h"
-#include "profile/model/run_merge.h"
+#include "profile/model/recording_merge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,14 +29,14 @@ static const struct importer *importer(void)
     abort();
 }
 
-static void check_report(const struct run *r)
+static void check_report(const struct recording *r)
 {
     struct arena a = {0};
     struct space space;
     struct functions functions;
-    struct run_weights weights;
+    struct recording_weights weights;
     struct stacks stacks;
-    run_weigh(&weights, r, &(struct run_choice){0}, &a);
+    recording_weigh(&weights, r, &(struct recording_choice){0}, &a);
     if (space_lay_out(&space, r, &a, NULL)) {
         double self = 0;
         space_functions(&space, &functions, &a);
@@ -49,28 +49,29 @@ static void check_report(const struct run *r)
     arena_deinit(&a);
 }
 
-static void check_merge(const struct run *r)
+static void check_merge(const struct recording *r)
 {
-    struct run sum = {0};
-    if (run_merge(&sum, r, NULL) && run_merge(&sum, r, NULL))
+    struct recording sum = {0};
+    if (recording_merge(&sum, r, NULL) && recording_merge(&sum, r, NULL))
         for (uint32_t i = 0; i < r->events.len && i < 8; i++)
-            expect(run_weight(&sum, i) == 2 * run_weight(r, i), "twice a run is twice its weight");
-    run_deinit(&sum);
+            expect(recording_weight(&sum, i) == 2 * recording_weight(r, i),
+                   "twice a run is twice its weight");
+    recording_deinit(&sum);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct run r = {0};
+    struct recording r = {0};
     struct err e = {0};
     struct bytes in = {data, size};
     bool ok = importer()->read(in, "fuzz", &r, &e);
     (void)importer()->probe(in);
     expect(ok || e.line[0], "a failure has a message");
     if (ok) {
-        expect(run_check(&r, &e), "what was read is a run");
+        expect(recording_check(&r, &e), "what was read is a run");
         check_report(&r);
         check_merge(&r);
     }
-    run_deinit(&r);
+    recording_deinit(&r);
     return 0;
 }

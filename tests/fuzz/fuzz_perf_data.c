@@ -17,29 +17,29 @@ static void expect(bool holds, const char *law)
     abort();
 }
 
-static void check_counts(const struct run *r, const struct perf_data_counts *c)
+static void check_counts(const struct recording *r, const struct perf_data_counts *c)
 {
     uint64_t taken = 0, lost = 0;
     for (size_t i = 0; i < r->samples.len; i++)
         taken += r->samples.at[i].count;
     for (size_t i = 0; i < r->losses.len; i++)
-        lost += r->losses.at[i].kind == RUN_LOST_OTHER ? r->losses.at[i].count : 0;
+        lost += r->losses.at[i].kind == RECORDING_LOST_OTHER ? r->losses.at[i].count : 0;
     expect(taken == c->taken, "samples that were taken are in the run");
     expect(c->samples - c->taken <= lost, "samples that were not taken are among the losses");
 }
 
 static void check_reading(struct bytes in, const struct perf_data_options *o)
 {
-    struct run r = {0};
+    struct recording r = {0};
     struct err e = {0};
     struct perf_data_counts counts;
     bool ok = perf_data_read(in, "fuzz", o, &r, &counts, &e);
     expect(ok || e.line[0], "a failure has a message");
     if (ok) {
-        expect(run_check(&r, &e), "what was read is a run");
+        expect(recording_check(&r, &e), "what was read is a run");
         check_counts(&r, &counts);
     }
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 /* As it is, and with its second half as the stream of a folder beside it. */

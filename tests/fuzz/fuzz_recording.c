@@ -6,9 +6,9 @@
 #include "profile/analysis/stacks.h"
 #include "profile/format/live.h"
 #include "profile/format/sidecar.h"
-#include "profile/model/run_convert.h"
+#include "profile/model/recording_convert.h"
 #include "monarc/sidecar.h"
-#include "profile/report/recording.h"
+#include "profile/report/sidecar.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -31,14 +31,14 @@ static void put_u64(uint8_t *at, uint64_t value, bool big_endian)
     memcpy(at, &value, sizeof value);
 }
 
-static void check_report(const struct recording *r)
+static void check_report(const struct sidecar *r)
 {
     struct out out;
     out_init(&out, -1);
-    recording_text_report(&out, "fuzz\xff\n", r, true);
+    sidecar_text_report(&out, "fuzz\xff\n", r, true);
     out.len = 0;
     struct json j = {.out = &out};
-    recording_json_report(&j, "fuzz\xff\n", r);
+    sidecar_json_report(&j, "fuzz\xff\n", r);
     json_error_t why;
     json_t *parsed = json_loadb(out.at, out.len, JSON_DECODE_INT_AS_REAL, &why);
     expect(parsed != NULL, "the report is JSON");
@@ -47,18 +47,19 @@ static void check_report(const struct recording *r)
 }
 
 /* As a report resolves it, with no object file to be had. */
-static void check_stacks(const struct recording *r)
+static void check_stacks(const struct sidecar *r)
 {
     struct arena a = {0};
-    struct run run = {0};
+    struct recording recording = {0};
     struct space space;
     struct functions functions;
-    struct run_weights weights;
+    struct recording_weights weights;
     struct stacks stacks;
     struct profile p = {0}, *none = ARENA_NEW(&a, struct profile, r->objects.len);
-    if (run_from_recording(&run, r, none, NULL) && space_lay_out(&space, &run, &a, NULL)) {
+    if (recording_from_recording(&recording, r, none, NULL) &&
+        space_lay_out(&space, &recording, &a, NULL)) {
         space_functions(&space, &functions, &a);
-        run_weigh(&weights, &run, &(struct run_choice){0}, &a);
+        recording_weigh(&weights, &recording, &(struct recording_choice){0}, &a);
         stacks_measure(&stacks, &space, &functions, NULL, weights.node, &a);
         space_add_calls(&space, &p);
         expect(p.arcs.len == r->arcs.len, "arcs are kept");
@@ -66,20 +67,20 @@ static void check_stacks(const struct recording *r)
             expect(stacks.inclusive[i] <= stacks.samples * 1.000001, "inclusive is at most all");
     }
     profile_deinit(&p);
-    run_deinit(&run);
+    recording_deinit(&recording);
     arena_deinit(&a);
 }
 
-static struct writer written(const struct recording *r)
+static struct writer written(const struct sidecar *r)
 {
     struct writer w = {.word = 8};
     sidecar_write(&w, r);
     return w;
 }
 
-static void check_round_trip(const struct recording *r)
+static void check_round_trip(const struct sidecar *r)
 {
-    struct recording back = {0};
+    struct sidecar back = {0};
     struct err e = {0};
     struct writer once = written(r);
     expect(sidecar_read((struct bytes){once.out.at, once.out.len}, "back", &back, &e),
@@ -89,7 +90,7 @@ static void check_round_trip(const struct recording *r)
            "what is written is read back the same");
     writer_deinit(&once);
     writer_deinit(&twice);
-    recording_deinit(&back);
+    sidecar_deinit(&back);
 }
 
 #ifdef FUZZ_LIVE
@@ -108,7 +109,7 @@ static void check_profiles(const struct unfinished *u)
     for (size_t i = 0; i < u->recording.nodes.len; i++)
         hits = add_saturating(hits, u->recording.nodes.at[i].hits);
     for (size_t i = 0; i < u->recording.objects.len; i++) {
-        const struct recorded_object *o = &u->recording.objects.at[i];
+        const struct sidecar_object *o = &u->recording.objects.at[i];
         struct profile p = {0};
         if (o->text_high - o->text_low < 1 << 16 && unfinished_profile(u, o, &p))
             expect(profile_samples(&p) <= hits, "no more samples than in the stacks");
@@ -142,16 +143,16 @@ static void repair(uint8_t *data, size_t size)
 
 static void check(struct bytes in)
 {
-    struct recording r = {0};
+    struct sidecar r = {0};
     struct err e = {0};
     bool ok = sidecar_read(in, "fuzz", &r, &e);
     expect(ok || e.line[0], "a failure has a message");
     check_report(&r);
-    recording_sort_objects(&r);
+    sidecar_sort_objects(&r);
     check_stacks(&r);
     if (ok)
         check_round_trip(&r);
-    recording_deinit(&r);
+    sidecar_deinit(&r);
 }
 
 #endif

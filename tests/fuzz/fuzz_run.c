@@ -6,8 +6,8 @@
  * written anew. */
 #include "profile/analysis/recording/excerpts.h"
 #include "profile/analysis/stacks.h"
-#include "profile/format/run_file.h"
-#include "profile/model/run_merge.h"
+#include "profile/format/recording_file.h"
+#include "profile/model/recording_merge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,37 +24,37 @@ static void expect(bool holds, const char *law)
     abort();
 }
 
-static struct writer written(const struct run *r)
+static struct writer written(const struct recording *r)
 {
     struct writer w = {0};
-    run_write(&w, r);
+    recording_write(&w, r);
     return w;
 }
 
-static void check_round_trip(const struct run *r)
+static void check_round_trip(const struct recording *r)
 {
-    struct run back = {0};
+    struct recording back = {0};
     struct err e = {0};
     struct writer once = written(r);
-    expect(run_read((struct bytes){once.out.at, once.out.len}, "back", &back, &e),
+    expect(recording_read((struct bytes){once.out.at, once.out.len}, "back", &back, &e),
            "what is written can be read");
     struct writer twice = written(&back);
     expect(once.out.len == twice.out.len && !memcmp(once.out.at, twice.out.at, once.out.len),
            "what is written is read back the same");
     writer_deinit(&once);
     writer_deinit(&twice);
-    run_deinit(&back);
+    recording_deinit(&back);
 }
 
 /* As a report resolves it, with no object file to be had; and added to itself. */
-static void check_stacks(const struct run *r)
+static void check_stacks(const struct recording *r)
 {
     struct arena a = {0};
     struct space space;
     struct functions functions;
-    struct run_weights weights;
+    struct recording_weights weights;
     struct stacks stacks;
-    run_weigh(&weights, r, &(struct run_choice){0}, &a);
+    recording_weigh(&weights, r, &(struct recording_choice){0}, &a);
     if (space_lay_out(&space, r, &a, NULL)) {
         double self = 0;
         space_functions(&space, &functions, &a);
@@ -88,7 +88,7 @@ static void walk_places(struct object *o, struct places *out)
     object_each_inlining_within(o, &(struct object_range){0, UINT64_MAX}, 1, take_place, out);
 }
 
-static void check_excerpts(const struct run *r)
+static void check_excerpts(const struct recording *r)
 {
     for (uint32_t i = 0; i < r->objects.len; i++) {
         struct excerpt_facts facts, again;
@@ -113,37 +113,37 @@ static void check_excerpts(const struct run *r)
     }
 }
 
-static void check_merge(const struct run *r)
+static void check_merge(const struct recording *r)
 {
-    struct run sum = {0};
-    if (run_merge(&sum, r, NULL) && run_merge(&sum, r, NULL))
+    struct recording sum = {0};
+    if (recording_merge(&sum, r, NULL) && recording_merge(&sum, r, NULL))
         for (uint32_t i = 0; i < r->events.len && i < 8; i++)
-            expect(run_weight(&sum, i) <= 2 * run_weight(r, i) || r->events.len > 1,
+            expect(recording_weight(&sum, i) <= 2 * recording_weight(r, i) || r->events.len > 1,
                    "a run and itself have twice its weight");
-    run_deinit(&sum);
+    recording_deinit(&sum);
 }
 
 static void check(struct bytes in)
 {
-    struct run r = {0};
+    struct recording r = {0};
     struct err e = {0};
-    bool ok = run_read(in, "fuzz", &r, &e);
+    bool ok = recording_read(in, "fuzz", &r, &e);
     expect(ok || e.line[0], "a failure has a message");
     if (ok) {
-        expect(run_check(&r, &e), "what was read is a run");
+        expect(recording_check(&r, &e), "what was read is a run");
         check_round_trip(&r);
         check_stacks(&r);
         check_merge(&r);
         check_excerpts(&r);
     }
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 /* The end is a record of 12 and 8 bytes. */
 static void repair(uint8_t *data, size_t size)
 {
     enum { END = 20 };
-    uint64_t sum = size >= END ? run_checksum((struct bytes){data, size - END}) : 0;
+    uint64_t sum = size >= END ? recording_checksum((struct bytes){data, size - END}) : 0;
     if (size >= END)
         memcpy(data + size - sizeof sum, &sum, sizeof sum);
 }

@@ -34,7 +34,7 @@ void stub_collector_free(struct collector *c)
     free(c);
 }
 
-uint32_t collector_add_event(struct collector *c, const char *name, enum run_event_unit unit,
+uint32_t collector_add_event(struct collector *c, const char *name, enum recording_event_unit unit,
                              uint64_t period, bool user_only)
 {
     fprintf(c->out, "event %s %d %" PRIu64 " %d\n", name, (int)unit, period, user_only);
@@ -103,8 +103,8 @@ void collector_sample(struct collector *c, const struct collector_sample *s)
     c->places.len--;
 }
 
-void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,
-                    uint64_t ns)
+void collector_lose(struct collector *c, enum recording_loss_kind kind, const char *text,
+                    uint64_t count, uint64_t ns)
 {
     fprintf(c->out, "lose %d %" PRIu64 " %" PRIu64 " %s\n", (int)kind, count, ns, text);
 }

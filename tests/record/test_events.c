@@ -296,10 +296,10 @@ static void test_lists(void **state)
     for (size_t i = 0; i < l.choices.len; i++)
         assert_string_equal(l.choices.at[i].name, names[i]);
     const struct event_choice *c = l.choices.at;
-    assert_true(c[0].is_clock && !c[0].is_wall && c[0].unit == RUN_UNIT_NS);
+    assert_true(c[0].is_clock && !c[0].is_wall && c[0].unit == RECORDING_UNIT_NS);
     assert_int_equal(c[0].period, 1000000000 / RATE);
     assert_int_equal(c[0].frequency, 0);
-    assert_true(!c[3].is_clock && c[3].unit == RUN_UNIT_COUNT && c[3].in_kernel);
+    assert_true(!c[3].is_clock && c[3].unit == RECORDING_UNIT_COUNT && c[3].in_kernel);
     assert_int_equal(c[3].period, 0);
     assert_int_equal(c[3].frequency, RATE);
     assert_true(c[4].is_clock && c[4].is_wall);

@@ -66,10 +66,10 @@ static void equal_stacks_are_one(void **state)
     struct tally t;
     (void)state;
     tally_init(&t);
-    uint32_t outer = tally_node(&t, RUN_ROOT, 3, 100), inner = tally_node(&t, outer, 4, 200);
-    assert_int_equal(tally_node(&t, RUN_ROOT, 3, 100), outer);
+    uint32_t outer = tally_node(&t, RECORDING_ROOT, 3, 100), inner = tally_node(&t, outer, 4, 200);
+    assert_int_equal(tally_node(&t, RECORDING_ROOT, 3, 100), outer);
     assert_int_equal(tally_node(&t, outer, 4, 200), inner);
-    assert_int_not_equal(tally_node(&t, RUN_ROOT, 4, 200), inner);
+    assert_int_not_equal(tally_node(&t, RECORDING_ROOT, 4, 200), inner);
     assert_int_not_equal(tally_node(&t, outer, 5, 200), inner);
     tally_deinit(&t);
 }
@@ -78,45 +78,45 @@ static void equal_stacks_are_one(void **state)
 static void slices_are_bounded_and_sums_kept(void **state)
 {
     struct tally t;
-    struct run run = {0};
+    struct recording recording = {0};
     uint64_t sum = 0, weight = 0, count = 0;
     (void)state;
     tally_init(&t);
-    uint32_t node = tally_node(&t, RUN_ROOT, 0, 1);
+    uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     for (uint64_t i = 0; i < 50000; i++) {
         tally_add(&t, i * i * 1000, (uint32_t)(i % 3), 0, node, i);
         sum += i;
     }
-    tally_copy(&t, 1, &run);
+    tally_copy(&t, 1, &recording);
     assert_in_range(t.closed.len, 1, 3 * TALLY_SLICES);
-    for (size_t i = 0; i < run.samples.len; i++) {
-        assert_in_range(run.samples.at[i].slice, 0, TALLY_SLICES - 1);
-        weight += run.samples.at[i].weight;
-        count += run.samples.at[i].count;
+    for (size_t i = 0; i < recording.samples.len; i++) {
+        assert_in_range(recording.samples.at[i].slice, 0, TALLY_SLICES - 1);
+        weight += recording.samples.at[i].weight;
+        count += recording.samples.at[i].count;
         if (i)
-            assert_true(run.samples.at[i - 1].slice <= run.samples.at[i].slice);
+            assert_true(recording.samples.at[i - 1].slice <= recording.samples.at[i].slice);
     }
     assert_int_equal(weight, sum);
     assert_int_equal(count, 50000);
-    run_deinit(&run);
+    recording_deinit(&recording);
     tally_deinit(&t);
 }
 
 static void young_samples_are_scaled(void **state)
 {
     struct tally t;
-    struct run run = {0};
+    struct recording recording = {0};
     (void)state;
     tally_init(&t);
-    uint32_t node = tally_node(&t, RUN_ROOT, 0, 1);
+    uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     tally_add(&t, 5, 0, 0, node, 100);
     tally_add(&t, 5, 0, TALLY_YOUNG, node, 100);
-    tally_copy(&t, 1.5, &run);
-    assert_int_equal(run.samples.len, 1);
-    assert_int_equal(run.samples.at[0].weight, 250);
-    assert_int_equal(run.samples.at[0].count, 2);
-    assert_int_equal(run.samples.at[0].event, 0);
-    run_deinit(&run);
+    tally_copy(&t, 1.5, &recording);
+    assert_int_equal(recording.samples.len, 1);
+    assert_int_equal(recording.samples.at[0].weight, 250);
+    assert_int_equal(recording.samples.at[0].count, 2);
+    assert_int_equal(recording.samples.at[0].event, 0);
+    recording_deinit(&recording);
     tally_deinit(&t);
 }
 
@@ -125,18 +125,18 @@ static void young_samples_are_scaled(void **state)
 static void what_lasted_is_where_it_was(void **state)
 {
     struct tally t;
-    struct run run = {0};
+    struct recording recording = {0};
     const uint64_t ms = 1000 * 1000;
     uint64_t weight = 0, early = 0, count = 0;
     (void)state;
     tally_init(&t);
-    uint32_t node = tally_node(&t, RUN_ROOT, 0, 1);
+    uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     tally_add_over(&t, 100 * ms, 1500 * ms, 0, 0, node, 1400 * ms);
     tally_add_over(&t, 3000 * ms, 9000 * ms, 0, 0, node, 3000 * ms); /* of it, a half */
     tally_add_over(&t, 1501 * ms, 1502 * ms, 0, 0, node, ms);        /* told late */
-    tally_copy(&t, 1, &run);
-    for (size_t i = 0; i < run.samples.len; i++) {
-        const struct run_sample *s = &run.samples.at[i];
+    tally_copy(&t, 1, &recording);
+    for (size_t i = 0; i < recording.samples.len; i++) {
+        const struct recording_sample *s = &recording.samples.at[i];
         assert_in_range(s->slice, 0, TALLY_SLICES - 1);
         assert_true(s->weight <= t.slice_ns);
         early += s->slice * t.slice_ns < 750 * ms ? s->weight : 0;
@@ -146,7 +146,7 @@ static void what_lasted_is_where_it_was(void **state)
     assert_in_range(early, 650 * ms - t.slice_ns, 650 * ms + t.slice_ns);
     assert_int_equal(weight, 4401 * ms);
     assert_int_equal(count, 3);
-    run_deinit(&run);
+    recording_deinit(&recording);
     tally_deinit(&t);
 }
 
@@ -154,21 +154,21 @@ static void what_lasted_is_where_it_was(void **state)
 static void lasting_rows_are_bounded(void **state)
 {
     struct tally t;
-    struct run run = {0};
+    struct recording recording = {0};
     const uint64_t ms = 1000 * 1000;
     uint64_t weight = 0;
     (void)state;
     tally_init(&t);
-    uint32_t node = tally_node(&t, RUN_ROOT, 0, 1);
+    uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     for (uint64_t piece = 0; piece < 15; piece++)
         for (uint32_t thread = 0; thread < 3000; thread++)
             tally_add_over(&t, piece * 100 * ms, (piece + 1) * 100 * ms, thread, 0, node, 100 * ms);
     assert_in_range(t.closed.len, 1, 5 << 18);
-    tally_copy(&t, 1, &run);
-    for (size_t i = 0; i < run.samples.len; i++)
-        weight += run.samples.at[i].weight;
+    tally_copy(&t, 1, &recording);
+    for (size_t i = 0; i < recording.samples.len; i++)
+        weight += recording.samples.at[i].weight;
     assert_int_equal(weight, 3000 * 1500 * ms);
-    run_deinit(&run);
+    recording_deinit(&recording);
     tally_deinit(&t);
 }
 
@@ -181,21 +181,21 @@ static bool is_two(uint32_t thread, void *context)
 static void samples_can_be_forgotten(void **state)
 {
     struct tally t;
-    struct run run = {0};
+    struct recording recording = {0};
     (void)state;
     tally_init(&t);
-    uint32_t node = tally_node(&t, RUN_ROOT, 0, 1);
+    uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     for (uint64_t i = 0; i < 1000; i++)
         tally_add(&t, i * 1000000, 1 + i % 2, 0, node, 10);
     assert_int_equal(tally_forget(&t, is_two, NULL), 5000);
     tally_add(&t, 2000000000, 2, 0, node, 7);
-    tally_copy(&t, 1, &run);
+    tally_copy(&t, 1, &recording);
     uint64_t weights[3] = {0};
-    for (size_t i = 0; i < run.samples.len; i++)
-        weights[run.samples.at[i].thread] += run.samples.at[i].weight;
+    for (size_t i = 0; i < recording.samples.len; i++)
+        weights[recording.samples.at[i].thread] += recording.samples.at[i].weight;
     assert_int_equal(weights[1], 5000);
     assert_int_equal(weights[2], 7);
-    run_deinit(&run);
+    recording_deinit(&recording);
     tally_deinit(&t);
 }
 

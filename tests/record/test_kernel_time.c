@@ -16,7 +16,7 @@ static struct collector *begin(void)
 {
     struct collector *c =
         collector_new(&(struct collector_options){.machine = UNWIND_X86_64, .start_ns = 1});
-    collector_add_event(c, "cpu", RUN_UNIT_NS, MS, true);
+    collector_add_event(c, "cpu", RECORDING_UNIT_NS, MS, true);
     collector_fork(c, PID, PID, 1, 1);
     return c;
 }
@@ -50,19 +50,19 @@ static void look(struct collector *c, enum collector_probe kind, uint64_t code, 
 }
 
 /* Of an address in the object of the kernel, below any frame. */
-static double kernel_ms(const struct run *r, uint64_t place)
+static double kernel_ms(const struct recording *r, uint64_t place)
 {
     double ns = 0;
     for (size_t i = 0; i < r->samples.len; i++) {
-        const struct run_node *n = &r->nodes.at[r->samples.at[i].node];
-        if (n->object != RUN_NONE && r->objects.at[n->object].kind == RUN_OBJECT_KERNEL &&
-            n->address == place)
+        const struct recording_node *n = &r->nodes.at[r->samples.at[i].node];
+        if (n->object != RECORDING_NONE &&
+            r->objects.at[n->object].kind == RECORDING_OBJECT_KERNEL && n->address == place)
             ns += (double)r->samples.at[i].weight;
     }
     return ns / (double)MS;
 }
 
-static double all_ms(const struct run *r)
+static double all_ms(const struct recording *r)
 {
     double ns = 0;
     for (size_t i = 0; i < r->samples.len; i++)
@@ -70,11 +70,11 @@ static double all_ms(const struct run *r)
     return ns / (double)MS;
 }
 
-static double told_ms(const struct run *r)
+static double told_ms(const struct recording *r)
 {
     double ns = 0;
     for (size_t i = 0; i < r->losses.len; i++)
-        if (r->losses.at[i].kind == RUN_LOST_KERNEL)
+        if (r->losses.at[i].kind == RECORDING_LOST_KERNEL)
             ns += (double)r->losses.at[i].ns;
     return ns / (double)MS;
 }
@@ -85,31 +85,31 @@ static void assert_ms(double seen, double expected)
         fail_msg("%.3f ms, expected %.3f", seen, expected);
 }
 
-static void end(struct collector *c, struct run *out)
+static void end(struct collector *c, struct recording *out)
 {
-    *out = (struct run){0};
+    *out = (struct recording){0};
     collector_finish(c, 1000 * MS, out);
     collector_free(c);
 }
 
 static void what_samples_leave_is_the_kernels(void **state)
 {
-    struct run r;
+    struct recording r;
     struct collector *c = begin();
     (void)state;
     user(c, PID, 60 * MS);
     collector_thread_cpu(c, PID, PID, 100 * MS);
     end(c, &r);
-    assert_ms(kernel_ms(&r, RUN_KERNEL_UNKNOWN), 40);
+    assert_ms(kernel_ms(&r, RECORDING_KERNEL_UNKNOWN), 40);
     assert_ms(told_ms(&r), 40);
     assert_ms(all_ms(&r), 100);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 /* Half of all looks met a call: half of the time is theirs, divided as they are. */
 static void looks_divide_it(void **state)
 {
-    struct run r;
+    struct recording r;
     struct collector *c = begin();
     (void)state;
     user(c, PID, 500 * MS);
@@ -121,86 +121,86 @@ static void looks_divide_it(void **state)
     assert_ms(kernel_ms(&r, SYS_read), 375);
     assert_ms(kernel_ms(&r, SYS_write), 125);
     assert_ms(all_ms(&r), 1000);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 /* A page fault takes no longer than a page fault may; what is left then has no place. */
 static void faults_have_bounds(void **state)
 {
-    struct run r;
+    struct recording r;
     struct collector *c = begin();
     (void)state;
     user(c, PID, 500 * MS);
     collector_thread_cpu(c, PID, PID, 1000 * MS);
     look(c, COLLECTOR_LOOK_FAULTS, CODE, 1000, -2);
     end(c, &r);
-    assert_ms(kernel_ms(&r, RUN_KERNEL_FAULT), 5);
-    assert_ms(kernel_ms(&r, RUN_KERNEL_UNKNOWN), 495);
-    run_deinit(&r);
+    assert_ms(kernel_ms(&r, RECORDING_KERNEL_FAULT), 5);
+    assert_ms(kernel_ms(&r, RECORDING_KERNEL_UNKNOWN), 495);
+    recording_deinit(&r);
 }
 
 static void lost_samples_are_not_the_kernels(void **state)
 {
-    struct run r;
+    struct recording r;
     struct collector *c = begin();
     (void)state;
     user(c, PID, 60 * MS);
     collector_thread_cpu(c, PID, PID, 100 * MS);
-    collector_lose(c, RUN_LOST_RECORDS, "lost", 30, 30 * MS);
+    collector_lose(c, RECORDING_LOST_RECORDS, "lost", 30, 30 * MS);
     end(c, &r);
-    assert_ms(kernel_ms(&r, RUN_KERNEL_UNKNOWN), 10);
+    assert_ms(kernel_ms(&r, RECORDING_KERNEL_UNKNOWN), 10);
     assert_ms(all_ms(&r), 70);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 /* More lost than is missing: nothing is taken from what was seen. */
 static void losses_take_no_more_than_there_is(void **state)
 {
-    struct run r;
+    struct recording r;
     struct collector *c = begin();
     (void)state;
     user(c, PID, 60 * MS);
     collector_thread_cpu(c, PID, PID, 100 * MS);
-    collector_lose(c, RUN_LOST_RECORDS, "lost", 90, 90 * MS);
+    collector_lose(c, RECORDING_LOST_RECORDS, "lost", 90, 90 * MS);
     end(c, &r);
     assert_ms(all_ms(&r), 60);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 /* 9.9 s were not sampled, but the kernel says that it had 0.1 s: the rest is a lack of samples. Its
  * accounts are made at ticks, so that they may be off by some. */
 static void it_is_no_more_than_the_accounts_allow(void **state)
 {
-    struct run r;
+    struct recording r;
     struct collector *c = begin();
     (void)state;
     user(c, PID, 100 * MS);
     collector_thread_cpu(c, PID, PID, 10000 * MS);
     collector_process_cpu(c, PID, 9900 * MS, 100 * MS);
     end(c, &r);
-    assert_true(kernel_ms(&r, RUN_KERNEL_UNKNOWN) >= 100);
-    assert_true(kernel_ms(&r, RUN_KERNEL_UNKNOWN) <= 250);
-    run_deinit(&r);
+    assert_true(kernel_ms(&r, RECORDING_KERNEL_UNKNOWN) >= 100);
+    assert_true(kernel_ms(&r, RECORDING_KERNEL_UNKNOWN) <= 250);
+    recording_deinit(&r);
 }
 
 /* The counters run on while the machine's host runs something else; accounts do not. */
 static void stolen_time_is_not_the_kernels(void **state)
 {
-    struct run r;
+    struct recording r;
     struct collector *c = begin();
     (void)state;
     user(c, PID, 800 * MS);
     collector_thread_cpu(c, PID, PID, 1000 * MS);
     collector_process_cpu(c, PID, 800 * MS, 100 * MS);
     end(c, &r);
-    assert_ms(kernel_ms(&r, RUN_KERNEL_UNKNOWN), 100);
-    run_deinit(&r);
+    assert_ms(kernel_ms(&r, RECORDING_KERNEL_UNKNOWN), 100);
+    recording_deinit(&r);
 }
 
 /* One has some too much by chance, the other too little: the sum of both is meant. */
 static void processes_of_a_program_are_summed(void **state)
 {
-    struct run r;
+    struct recording r;
     struct collector *c = begin();
     (void)state;
     collector_fork(c, OTHER, OTHER, PID, 1);
@@ -209,19 +209,19 @@ static void processes_of_a_program_are_summed(void **state)
     collector_thread_cpu(c, PID, PID, 100 * MS);
     collector_thread_cpu(c, OTHER, OTHER, 100 * MS);
     end(c, &r);
-    assert_ms(kernel_ms(&r, RUN_KERNEL_UNKNOWN), 40);
+    assert_ms(kernel_ms(&r, RECORDING_KERNEL_UNKNOWN), 40);
     assert_ms(all_ms(&r), 200);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 /* Where the kernel is sampled, nothing is added. */
 static void nothing_is_added_to_what_is_whole(void **state)
 {
-    struct run r;
+    struct recording r;
     struct collector *c =
         collector_new(&(struct collector_options){.machine = UNWIND_X86_64, .start_ns = 1});
     (void)state;
-    collector_add_event(c, "cpu", RUN_UNIT_NS, MS, false);
+    collector_add_event(c, "cpu", RECORDING_UNIT_NS, MS, false);
     collector_fork(c, PID, PID, 1, 1);
     user(c, PID, 60 * MS);
     look(c, COLLECTOR_LOOK_CALL, CODE, 1, SYS_read);
@@ -229,7 +229,7 @@ static void nothing_is_added_to_what_is_whole(void **state)
     end(c, &r);
     assert_ms(all_ms(&r), 60);
     assert_int_equal(r.losses.len, 0);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 int main(void)

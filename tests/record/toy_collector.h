@@ -84,8 +84,8 @@ void collector_sample(struct collector *c, const struct collector_sample *s)
     vec_push(&c->waits, wait);
 }
 
-void collector_lose(struct collector *c, enum run_loss_kind kind, const char *text, uint64_t count,
-                    uint64_t ns)
+void collector_lose(struct collector *c, enum recording_loss_kind kind, const char *text,
+                    uint64_t count, uint64_t ns)
 {
     (void)kind;
     (void)text;

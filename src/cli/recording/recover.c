@@ -18,10 +18,10 @@ static const struct option_row OPTIONS[] = {
 OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
 /* A process of that number with that program: it may be another run of it, which --force is for. */
-static bool still_runs(const struct recording *r)
+static bool still_runs(const struct sidecar *r)
 {
     char link[64], path[PATH_MAX];
-    const struct recorded_object *executable = recording_executable(r);
+    const struct sidecar_object *executable = sidecar_executable(r);
     snprintf(link, sizeof link, "/proc/%" PRIu32 "/exe", r->process.pid);
     ssize_t len = readlink(link, path, sizeof path - 1);
     if (len < 0 || !executable)
@@ -31,10 +31,10 @@ static bool still_runs(const struct recording *r)
 }
 
 /* The first object with that file in the folder writes it for all loads. */
-static bool is_first_load(const struct recording *r, size_t i)
+static bool is_first_load(const struct sidecar *r, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (recorded_object_same(&r->objects.at[k], &r->objects.at[i]))
+        if (sidecar_object_same(&r->objects.at[k], &r->objects.at[i]))
             return false;
     return true;
 }
@@ -42,10 +42,10 @@ static bool is_first_load(const struct recording *r, size_t i)
 static bool write_profiles(const struct unfinished *u, const char *folder, struct arena *a,
                            struct err *e)
 {
-    const struct recording *r = &u->recording;
+    const struct sidecar *r = &u->recording;
     bool ok = true;
     for (size_t i = 0; ok && i < r->objects.len; i++) {
-        const struct recorded_object *o = &r->objects.at[i];
+        const struct sidecar_object *o = &r->objects.at[i];
         struct profile p = {0};
         if (!*o->gmon || strchr(o->gmon, '/'))
             return err_in(e, folder, "the live tables name '%s' as a file of this folder", o->gmon);

@@ -50,7 +50,7 @@ static void tell(const char *folder, const struct recorded_symbols *s, struct sy
 static int complete(const char *folder, struct symbol_files *files, struct out *out, struct err *e)
 {
     struct profile_options read = {0};
-    struct run r = {0};
+    struct recording r = {0};
     struct recorded_symbols s = {0};
     bool ok = recorded_read_alone(folder, &r, e);
     if (ok) {
@@ -59,7 +59,7 @@ static int complete(const char *folder, struct symbol_files *files, struct out *
     }
     if (ok)
         tell(folder, &s, files, out);
-    run_deinit(&r);
+    recording_deinit(&r);
     return !ok ? EXIT_BAD : s.without ? EXIT_DIFFERS : EXIT_FINE;
 }
 

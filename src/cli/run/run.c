@@ -7,8 +7,8 @@
 #include "base/path.h"
 #include "record/preload.h"
 #include "session/recorded_symbols.h"
-#include "profile/format/run_file.h"
-#include "profile/model/run_profile.h"
+#include "profile/format/recording_file.h"
+#include "profile/model/recording_profile.h"
 #include "session/profiles.h"
 
 #include <errno.h>
@@ -243,11 +243,11 @@ static const char *run_default_folder(struct run_request *r)
     return arena_printf(&r->arena, "%" PRIu64 ".monarc", r->pid);
 }
 
-static bool run_write_run(struct run_request *r, const char *folder, const struct run *run,
-                          struct err *e)
+static bool run_write_run(struct run_request *r, const char *folder,
+                          const struct recording *recording, struct err *e)
 {
     struct writer w = {.word = 8};
-    run_write(&w, run);
+    recording_write(&w, recording);
     bool ok = file_replace(arena_printf(&r->arena, "%s/monarc.side", folder),
                            (struct bytes){w.out.at, w.out.len}, e);
     writer_deinit(&w);
@@ -263,11 +263,11 @@ static void run_drop_histograms(struct profile *p)
 }
 
 /* The calls and blocks that the program itself counted. */
-static bool run_add_counted(struct run_request *r, const char *folder, const struct run *run,
-                            struct profile *p, struct err *e)
+static bool run_add_counted(struct run_request *r, const char *folder,
+                            const struct recording *recording, struct profile *p, struct err *e)
 {
     const char *path =
-        arena_printf(&r->arena, "%s/%" PRIu32 "/gmon.out", folder, run->processes.at[0].pid);
+        arena_printf(&r->arena, "%s/%" PRIu32 "/gmon.out", folder, recording->processes.at[0].pid);
     struct profile_options options = {.hint = {.word = 8, .order = ORDER_LITTLE}};
     struct file_buffer buffer = {0};
     struct profile counted = {0};
@@ -280,12 +280,12 @@ static bool run_add_counted(struct run_request *r, const char *folder, const str
 }
 
 /* For those who want it: what GNU gprof reads. */
-static bool run_write_gmon(struct run_request *r, const char *folder, const struct run *run,
-                           struct err *e)
+static bool run_write_gmon(struct run_request *r, const char *folder,
+                           const struct recording *recording, struct err *e)
 {
     struct profile p = {0};
-    bool ok = !run->processes.len || !run_profile(run, &p) ||
-              (run_add_counted(r, folder, run, &p, e) &&
+    bool ok = !recording->processes.len || !recording_profile(recording, &p) ||
+              (run_add_counted(r, folder, recording, &p, e) &&
                profile_save(format_named("gmon"), &p, 8, false,
                             arena_printf(&r->arena, "%s/gmon.out", folder), e));
     profile_deinit(&p);
@@ -301,13 +301,13 @@ struct run_recording {
 };
 
 /* What the program asked for with monarc_rt_dump(): a recording of its own, until now. */
-static void run_dump(void *context, const char *folder, const struct run *so_far)
+static void run_dump(void *context, const char *folder, const struct recording *so_far)
 {
     const struct run_recording *one = context;
     struct run_request *r = one->request;
     struct arena a = {0};
     struct writer w = {.word = 8};
-    run_write(&w, so_far);
+    recording_write(&w, so_far);
     if (!*folder)
         folder = one->setting->working;
     if (mkdir(folder, 0777) && errno != EEXIST)
@@ -339,8 +339,8 @@ static bool run_prepare_calls(struct run_recording *one, struct err *e)
 
 /* What reports need of the objects' files. The recording is written before: it shall not depend on
  * what is in them. */
-static bool run_write_symbols(struct run_request *r, const char *working, struct run *run,
-                              struct err *e)
+static bool run_write_symbols(struct run_request *r, const char *working,
+                              struct recording *recording, struct err *e)
 {
     struct profile_options options = {.hint = {.word = 8, .order = ORDER_LITTLE}};
     struct recorded_symbols added = {0};
@@ -348,37 +348,40 @@ static bool run_write_symbols(struct run_request *r, const char *working, struct
         r->no_symbols ? NULL : symbol_files_new(&(struct symbol_files_options){0}, e);
     if (!files)
         return r->no_symbols;
-    recorded_complete(run, working, &options, files, MOST_SYMBOLS_NS, &added);
+    recorded_complete(recording, working, &options, files, MOST_SYMBOLS_NS, &added);
     symbol_files_free(files);
-    return !added.added || run_write_run(r, working, run, e);
+    return !added.added || run_write_run(r, working, recording, e);
 }
 
 /* What the run leaves, beside what it was told to sample. */
 static bool run_keep(struct run_recording *one, const struct monitor_result *result,
-                     struct run *run, struct err *e)
+                     struct recording *recording, struct err *e)
 {
     struct run_request *r = one->request;
     const struct run_setting *s = one->setting;
     if (one->no_calls.line[0])
-        vec_push(&run->losses,
-                 (struct run_loss){
-                     RUN_LOST_OTHER, 1, 0,
-                     arena_printf(&run->arena, "calls were not counted: %s", one->no_calls.line)});
-    if (s->part && run->processes.len) {
-        s->part->status = run->processes.at[0].status;
+        vec_push(
+            &recording->losses,
+            (struct recording_loss){
+                RECORDING_LOST_OTHER, 1, 0,
+                arena_printf(&recording->arena, "calls were not counted: %s", one->no_calls.line)});
+    if (s->part && recording->processes.len) {
+        s->part->status = recording->processes.at[0].status;
         s->part->elapsed_ns = result->elapsed_ns;
-        s->part->cpu_ns = run_used_ns(run);
-        vec_push(&run->parts, *s->part);
+        s->part->cpu_ns = recording_used_ns(recording);
+        vec_push(&recording->parts, *s->part);
     }
-    return run_calls_finish(&one->counted, &r->arena, e) && run_write_run(r, s->working, run, e) &&
-           run_write_symbols(r, s->working, run, e) && run_write_gmon(r, s->working, run, e);
+    return run_calls_finish(&one->counted, &r->arena, e) &&
+           run_write_run(r, s->working, recording, e) &&
+           run_write_symbols(r, s->working, recording, e) &&
+           run_write_gmon(r, s->working, recording, e);
 }
 
 bool run_record(struct run_request *r, const struct run_setting *s, struct monitor_result *result,
                 struct err *e)
 {
     struct run_recording one = {.request = r, .setting = s};
-    struct run run = {0};
+    struct recording recording = {0};
     *result = (struct monitor_result){.status = EXIT_BAD, .cannot_run = true};
     if (!run_prepare_calls(&one, e))
         return false;
@@ -404,8 +407,9 @@ bool run_record(struct run_request *r, const struct run_setting *s, struct monit
         .dump = run_dump,
         .context = &one,
         .events = &r->choices};
-    bool ok = monitor_record(&options, &run, result, e) && run_keep(&one, result, &run, e);
-    run_deinit(&run);
+    bool ok =
+        monitor_record(&options, &recording, result, e) && run_keep(&one, result, &recording, e);
+    recording_deinit(&recording);
     return ok;
 }
 
@@ -504,11 +508,11 @@ bool run_may_be_unrecorded(const struct run_request *r, const struct monitor_res
 static int run_one(struct run_request *r, struct out *out, struct err *e)
 {
     struct monitor_result result;
-    struct run_folder folder;
+    struct recording_folder folder;
     struct run_coverage coverage = {0};
     struct output_before before = run_look_at_output();
     const char *name = r->output ? r->output : run_default_folder(r);
-    if (!run_folder_make(&folder, name, &r->arena, e))
+    if (!recording_folder_make(&folder, name, &r->arena, e))
         return EXIT_BAD;
     struct run_setting setting = {.argv = r->argv,
                                   .working = folder.working,
@@ -518,11 +522,11 @@ static int run_one(struct run_request *r, struct out *out, struct err *e)
                                   .coverage = &coverage};
     bool ok = run_record(r, &setting, &result, e);
     if (!ok)
-        run_folder_drop(&folder);
+        recording_folder_drop(&folder);
     if (!result.has_started)
         return run_may_be_unrecorded(r, &result) ? run_unrecorded(r->argv, &result, e)
                                                  : result.status;
-    ok = ok && run_folder_keep(&folder, &r->arena, e) && run_tell_coverage(r, &coverage, e) &&
+    ok = ok && recording_folder_keep(&folder, &r->arena, e) && run_tell_coverage(r, &coverage, e) &&
          run_report_flat(r, folder.name, &before, out, e);
     if (ok && r->dump_failure.line[0])
         ok = err_set(e, "monarc_rt_dump: %s", r->dump_failure.line);

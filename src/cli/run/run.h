@@ -8,7 +8,7 @@
 #include "cli/run/run_coverage.h"
 #include "command/command.h"
 #include "record/monitor.h"
-#include "session/run_folder.h"
+#include "session/recording_folder.h"
 
 enum run_calls_choice { CALLS_AUTO, CALLS_ALWAYS, CALLS_NEVER };
 
@@ -33,12 +33,12 @@ struct run_request {
 
 /* What differs between the runs of a series. */
 struct run_setting {
-    char **argv;           /* NULL: the request's process */
-    const char *working;   /* absolute: the folder that gets the recording */
-    char **environment;    /* as the program is to have it, but for the counting of calls */
-    int input, output;     /* its standard input and output */
-    const sigset_t *mask;  /* NULL: ours */
-    struct run_part *part; /* NULL: no series; what is known of its elapsed time comes back */
+    char **argv;                 /* NULL: the request's process */
+    const char *working;         /* absolute: the folder that gets the recording */
+    char **environment;          /* as the program is to have it, but for the counting of calls */
+    int input, output;           /* its standard input and output */
+    const sigset_t *mask;        /* NULL: ours */
+    struct recording_part *part; /* NULL: no series; what is known of its elapsed time comes back */
     struct run_coverage *coverage; /* NULL: of no interest */
 };
 

@@ -32,7 +32,7 @@ extern const struct command command_diff;
 /* Of one program. */
 struct series_side {
     char **argv;
-    struct run_folder folder;
+    struct recording_folder folder;
     uint32_t kept;
 };
 
@@ -202,7 +202,7 @@ static void series_tell_progress(const struct series *s, const struct series_sid
 /* What the process that records a run tells of it. */
 struct series_news {
     struct monitor_result result;
-    struct run_part part;
+    struct recording_part part;
     struct err e;
     bool is_kept;
 };
@@ -275,7 +275,7 @@ static int series_run(struct series *s, struct series_side *side, struct err *e)
 {
     struct run_request *r = s->request;
     struct series_news told = {.result.status = EXIT_BAD, .result.cannot_run = true};
-    struct run_part part = {.number = side->kept + 1, .seed = r->varies ? r->seed : 0};
+    struct recording_part part = {.number = side->kept + 1, .seed = r->varies ? r->seed : 0};
     const char *folder =
         arena_printf(&r->arena, "%s/run-%" PRIu32, side->folder.working, part.number);
     int status = series_prepare(s, e);
@@ -304,10 +304,10 @@ static int series_run(struct series *s, struct series_side *side, struct err *e)
         side->kept++;
         return 0;
     }
-    run_folder_remove(folder);
+    recording_folder_remove(folder);
     if (!result->has_started && run_may_be_unrecorded(r, result)) {
         for (size_t i = 0; i < s->sides_len; i++)
-            run_folder_drop(&s->sides[i].folder);
+            recording_folder_drop(&s->sides[i].folder);
         sigprocmask(SIG_SETMASK, &s->mask, NULL);
         return run_unrecorded(side->argv, result, e);
     }
@@ -350,7 +350,7 @@ static bool series_open(struct series *s, struct err *e)
                                           r->output ? r->output : "compare", SIDES[i])
                : r->output ? name
                            : arena_printf(&r->arena, "%s.monarc", name);
-        if (!run_folder_make(&s->sides[i].folder, name, &r->arena, e))
+        if (!recording_folder_make(&s->sides[i].folder, name, &r->arena, e))
             return false;
     }
     struct stat input;
@@ -371,9 +371,9 @@ static bool series_keep(struct series *s, struct err *e)
     bool ok = true;
     for (size_t i = 0; i < s->sides_len; i++) {
         if (!s->sides[i].kept)
-            run_folder_drop(&s->sides[i].folder);
+            recording_folder_drop(&s->sides[i].folder);
         else
-            ok &= run_folder_keep(&s->sides[i].folder, &s->request->arena, e);
+            ok &= recording_folder_keep(&s->sides[i].folder, &s->request->arena, e);
     }
     return ok;
 }

@@ -77,14 +77,14 @@ static int shares_compare_threads(const void *left, const void *right)
     return (l->node > r->node) - (l->node < r->node);
 }
 
-static void shares_gather_nodes(struct thread_walk *w, const struct run_choice *c)
+static void shares_gather_nodes(struct thread_walk *w, const struct recording_choice *c)
 {
-    const struct run *r = w->space->run;
+    const struct recording *r = w->space->recording;
     struct map known = {0};
     for (size_t i = 0; i < r->samples.len; i++) {
-        const struct run_sample *s = &r->samples.at[i];
+        const struct recording_sample *s = &r->samples.at[i];
         bool is_new;
-        if (!run_choice_admits(c, r, s))
+        if (!recording_choice_admits(c, r, s))
             continue;
         uint32_t at = map_index(&known, s->thread, s->node, w->all.len, &is_new);
         if (is_new)
@@ -109,7 +109,7 @@ static void shares_count_stack(struct thread_walk *w, const struct thread_node *
 {
     const struct space *s = w->space;
     w->stamps++;
-    for (uint32_t node = at->node; node; node = s->run->nodes.at[node].parent) {
+    for (uint32_t node = at->node; node; node = s->recording->nodes.at[node].parent) {
         uint32_t function = space_function_of(s, node);
         if (space_is_cut(s, node) || w->stamp[function] == w->stamps)
             continue;
@@ -151,9 +151,9 @@ static void shares_take_functions(struct thread_walk *w, struct share_row *row, 
 }
 
 void shares_by_thread(struct shares *t, const struct summary *s, const struct space *space,
-                      const struct functions *f, const struct run_choice *c, struct arena *a)
+                      const struct functions *f, const struct recording_choice *c, struct arena *a)
 {
-    const struct run *r = space->run;
+    const struct recording *r = space->recording;
     struct arena scratch = {0};
     struct thread_walk w = {.space = space,
                             .row = ARENA_NEW(&scratch, uint32_t, f->len),
@@ -164,14 +164,14 @@ void shares_by_thread(struct shares *t, const struct summary *s, const struct sp
                          .kind = SHARES_THREADS,
                          .rows = ARENA_NEW(a, struct share_row, r->threads.len)};
     for (uint32_t i = 0; i < r->threads.len; i++) {
-        const struct run_thread *from = &r->threads.at[i];
+        const struct recording_thread *from = &r->threads.at[i];
         if (c->threads && !c->threads[i])
             continue;
         struct share_row row = {.name = from->name,
                                 .thread = from->tid,
                                 .pid = r->processes.at[from->process].pid,
                                 .cpu_ns = from->cpu_ns,
-                                .run_ns = from->end_ns ? from->end_ns - from->start_ns : 0};
+                                .recording_ns = from->end_ns ? from->end_ns - from->start_ns : 0};
         shares_take_functions(&w, &row, i, &next, a);
         if (from->tid || row.samples > 0)
             t->rows[t->len++] = row;
@@ -185,7 +185,7 @@ void shares_by_thread(struct shares *t, const struct summary *s, const struct sp
 /* --- processes ------------------------------------------------------------------------------- */
 
 /* What each had itself: the system's account of a process includes the children it waited for. */
-static uint64_t *shares_own_cpu(const struct run *r, struct arena *a)
+static uint64_t *shares_own_cpu(const struct recording *r, struct arena *a)
 {
     uint64_t *own = ARENA_NEW(a, uint64_t, r->processes.len);
     for (size_t i = 0; i < r->threads.len; i++)
@@ -194,18 +194,18 @@ static uint64_t *shares_own_cpu(const struct run *r, struct arena *a)
     return own;
 }
 
-void shares_by_process(struct shares *t, const struct summary *s, const struct run_choice *c,
+void shares_by_process(struct shares *t, const struct summary *s, const struct recording_choice *c,
                        struct arena *a)
 {
-    const struct run *r = s->run->run;
-    double *samples = run_process_samples(r, c, a);
+    const struct recording *r = s->run->recording;
+    double *samples = recording_process_samples(r, c, a);
     uint64_t *own = shares_own_cpu(r, a);
     *t = (struct shares){.summary = s,
                          .kind = SHARES_PROCESSES,
                          .rows = ARENA_NEW(a, struct share_row, r->processes.len)};
     for (size_t i = 0; i < r->processes.len; i++) {
-        const struct run_process *p = &r->processes.at[i];
-        t->rows[t->len++] = (struct share_row){.name = run_program_name(r, p),
+        const struct recording_process *p = &r->processes.at[i];
+        t->rows[t->len++] = (struct share_row){.name = recording_program_name(r, p),
                                                .samples = samples[i],
                                                .pid = p->pid,
                                                .cpu_ns = own[i],

@@ -13,12 +13,12 @@ struct thread_share {
 struct share_row {
     const char *name;
     double samples;
-    uint64_t calls;          /* objects: of their functions */
-    uint32_t thread, pid;    /* threads: the system's numbers; thread 0: several together */
-    uint64_t cpu_ns, run_ns; /* threads: CPU time, and time from start to end or writing */
+    uint64_t calls;                /* objects: of their functions */
+    uint32_t thread, pid;          /* threads: the system's numbers; thread 0: several together */
+    uint64_t cpu_ns, recording_ns; /* threads: CPU time, and time from start to end or writing */
     const struct thread_share *functions; /* threads: what they ran, most samples first */
     size_t functions_len;
-    const struct run_process *process; /* processes */
+    const struct recording_process *process; /* processes */
 };
 
 enum shares_kind { SHARES_OBJECTS, SHARES_THREADS, SHARES_PROCESSES };
@@ -35,8 +35,8 @@ struct shares {
 void shares_by_object(struct shares *t, const struct summary *s, const struct space *space,
                       const struct graph *g, struct arena *a);
 void shares_by_thread(struct shares *t, const struct summary *s, const struct space *space,
-                      const struct functions *f, const struct run_choice *c, struct arena *a);
-void shares_by_process(struct shares *t, const struct summary *s, const struct run_choice *c,
+                      const struct functions *f, const struct recording_choice *c, struct arena *a);
+void shares_by_process(struct shares *t, const struct summary *s, const struct recording_choice *c,
                        struct arena *a);
 
 #endif

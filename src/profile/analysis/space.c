@@ -15,47 +15,49 @@
 #define PAGE     UINT64_C(4096)
 #define MOST_END (UINT64_C(1) << 62) /* no object lies above */
 
-static const char *space_label_of(const struct run_object *o)
+static const char *space_label_of(const struct recording_object *o)
 {
-    static const char *const labels[RUN_OBJECT_KINDS] = {[RUN_OBJECT_VDSO] = "vdso",
-                                                         [RUN_OBJECT_KERNEL] = "kernel",
-                                                         [RUN_OBJECT_GENERATED] = "generated",
-                                                         [RUN_OBJECT_WAIT] = "waiting",
-                                                         [RUN_OBJECT_CUT] = "cut"};
-    return o->kind == RUN_OBJECT_FILE ? path_base_name(o->path) : labels[o->kind];
+    static const char *const labels[RECORDING_OBJECT_KINDS] = {[RECORDING_OBJECT_VDSO] = "vdso",
+                                                               [RECORDING_OBJECT_KERNEL] = "kernel",
+                                                               [RECORDING_OBJECT_GENERATED] =
+                                                                   "generated",
+                                                               [RECORDING_OBJECT_WAIT] = "waiting",
+                                                               [RECORDING_OBJECT_CUT] = "cut"};
+    return o->kind == RECORDING_OBJECT_FILE ? path_base_name(o->path) : labels[o->kind];
 }
 
 const char *space_object_name(const struct space *s, uint32_t object)
 {
-    static const char *const names[RUN_OBJECT_KINDS] = {[RUN_OBJECT_VDSO] = "[vdso]",
-                                                        [RUN_OBJECT_KERNEL] = "[kernel]",
-                                                        [RUN_OBJECT_GENERATED] = "[generated code]",
-                                                        [RUN_OBJECT_WAIT] = "[waiting]",
-                                                        [RUN_OBJECT_CUT] = "[stack cut]"};
-    const struct run_object *o = &s->run->objects.at[object];
-    return o->kind == RUN_OBJECT_FILE ? o->path : names[o->kind];
+    static const char *const names[RECORDING_OBJECT_KINDS] = {
+        [RECORDING_OBJECT_VDSO] = "[vdso]",
+        [RECORDING_OBJECT_KERNEL] = "[kernel]",
+        [RECORDING_OBJECT_GENERATED] = "[generated code]",
+        [RECORDING_OBJECT_WAIT] = "[waiting]",
+        [RECORDING_OBJECT_CUT] = "[stack cut]"};
+    const struct recording_object *o = &s->recording->objects.at[object];
+    return o->kind == RECORDING_OBJECT_FILE ? o->path : names[o->kind];
 }
 
 static bool space_is_file(const struct space *s, uint32_t object)
 {
-    return s->run->objects.at[object].kind == RUN_OBJECT_FILE;
+    return s->recording->objects.at[object].kind == RECORDING_OBJECT_FILE;
 }
 
 /* --- places ---------------------------------------------------------------------------------- */
 
 /* What the first process ran of which that is known: one that executed at once another program was
  * seldom looked at before. */
-static uint32_t space_main_program(const struct run *r)
+static uint32_t space_main_program(const struct recording *r)
 {
     for (size_t i = 0; i < r->processes.len; i++)
-        if (r->processes.at[i].program != RUN_NONE)
+        if (r->processes.at[i].program != RECORDING_NONE)
             return r->processes.at[i].program;
-    uint32_t listed = RUN_NONE;
+    uint32_t listed = RECORDING_NONE;
     for (uint32_t i = (uint32_t)r->objects.len; i-- > 0;)
-        if (r->objects.at[i].kind == RUN_OBJECT_FILE && r->objects.at[i].is_listed)
+        if (r->objects.at[i].kind == RECORDING_OBJECT_FILE && r->objects.at[i].is_listed)
             listed = i;
     for (uint32_t i = 0; i < r->objects.len; i++)
-        if (r->objects.at[i].kind == RUN_OBJECT_FILE && !r->objects.at[i].is_listed)
+        if (r->objects.at[i].kind == RECORDING_OBJECT_FILE && !r->objects.at[i].is_listed)
             return i;
     return listed;
 }
@@ -74,34 +76,34 @@ static bool space_place_object(struct space_object *o, uint64_t *next, bool is_m
 
 static void space_mark_used(struct space *s)
 {
-    const struct run *r = s->run;
+    const struct recording *r = s->recording;
     for (size_t i = 1; i < r->nodes.len; i++)
         s->objects[r->nodes.at[i].object].is_used = true;
     for (size_t i = 0; i < r->arcs.len; i++) {
-        if (r->arcs.at[i].from_object != RUN_NONE)
+        if (r->arcs.at[i].from_object != RECORDING_NONE)
             s->objects[r->arcs.at[i].from_object].is_used = true;
-        if (r->arcs.at[i].self_object != RUN_NONE)
+        if (r->arcs.at[i].self_object != RECORDING_NONE)
             s->objects[r->arcs.at[i].self_object].is_used = true;
     }
-    if (s->main != RUN_NONE)
+    if (s->main != RECORDING_NONE)
         s->objects[s->main].is_used = true;
 }
 
-bool space_lay_out(struct space *s, const struct run *r, struct arena *a, struct err *e)
+bool space_lay_out(struct space *s, const struct recording *r, struct arena *a, struct err *e)
 {
     uint64_t next = 0;
-    *s = (struct space){.run = r,
+    *s = (struct space){.recording = r,
                         .objects = ARENA_NEW(a, struct space_object, r->objects.len),
                         .len = (uint32_t)r->objects.len,
                         .main = space_main_program(r)};
     for (uint32_t i = 0; i < s->len; i++) {
-        const struct run_object *o = &r->objects.at[i];
+        const struct recording_object *o = &r->objects.at[i];
         s->objects[i] = (struct space_object){.recorded = o,
                                               .label = i == s->main ? NULL : space_label_of(o),
                                               .low = o->low,
                                               .high = o->high};
     }
-    if (s->main != RUN_NONE && !space_place_object(&s->objects[s->main], &next, true, e))
+    if (s->main != RECORDING_NONE && !space_place_object(&s->objects[s->main], &next, true, e))
         return false;
     for (uint32_t i = 0; i < s->len; i++)
         if (i != s->main && space_is_file(s, i) &&
@@ -114,20 +116,22 @@ bool space_lay_out(struct space *s, const struct run *r, struct arena *a, struct
 
 bool space_is_recorder(const struct space_object *o)
 {
-    return o->recorded->kind == RUN_OBJECT_FILE &&
+    return o->recorded->kind == RECORDING_OBJECT_FILE &&
            !strncmp(path_base_name(o->recorded->path), "libmonarc_rt.so", 15);
 }
 
 uint64_t space_place(const struct space *s, uint32_t object, uint64_t address)
 {
-    return object == RUN_NONE || !space_is_file(s, object) ? 0 : address + s->objects[object].base;
+    return object == RECORDING_NONE || !space_is_file(s, object)
+               ? 0
+               : address + s->objects[object].base;
 }
 
 void space_add_calls(const struct space *s, struct profile *p)
 {
-    const struct run *r = s->run;
+    const struct recording *r = s->recording;
     for (size_t i = 0; i < r->arcs.len; i++) {
-        const struct run_arc *arc = &r->arcs.at[i];
+        const struct recording_arc *arc = &r->arcs.at[i];
         vec_push(&p->arcs, (struct arc){space_place(s, arc->from_object, arc->from),
                                         space_place(s, arc->self_object, arc->self), arc->count});
     }
@@ -164,7 +168,7 @@ static void space_keep_function(struct functions *f, const struct space_object *
 static void space_functions_of_symbols(struct functions *f, const struct space *s, uint32_t object,
                                        struct arena *a)
 {
-    const struct run *r = s->run;
+    const struct recording *r = s->recording;
     size_t first = 0, len = 0;
     while (first < r->symbols.len && r->symbols.at[first].object < object)
         first++;
@@ -172,7 +176,7 @@ static void space_functions_of_symbols(struct functions *f, const struct space *
         len++;
     f->at = ARENA_NEW(a, struct function, len);
     for (size_t i = first; i < first + len; i++) {
-        const struct run_symbol *symbol = &r->symbols.at[i];
+        const struct recording_symbol *symbol = &r->symbols.at[i];
         uint64_t next = i + 1 < first + len ? symbol[1].start : s->objects[object].high;
         uint64_t end = symbol->size ? symbol->start + symbol->size : next;
         end = end > next ? next : end;
@@ -215,7 +219,7 @@ static void space_functions_of_file(struct gathering *g, uint32_t object)
 static const char *space_no_symbol(const struct gathering *g, uint32_t object)
 {
     return arena_printf(g->arena, "[no symbol] (%s)",
-                        space_label_of(&g->space->run->objects.at[object]));
+                        space_label_of(&g->space->recording->objects.at[object]));
 }
 
 /* --- functions of other objects -------------------------------------------------------------- */
@@ -231,16 +235,16 @@ static uint32_t space_made_function(struct gathering *g, uint32_t object, const 
     return number;
 }
 
-static bool space_is_behind(const struct run_symbol *s, uint32_t object, uint64_t address)
+static bool space_is_behind(const struct recording_symbol *s, uint32_t object, uint64_t address)
 {
     return s->object > object || (s->object == object && s->start > address);
 }
 
-static const char *space_symbol_at(const struct run *r, uint32_t object, uint64_t address)
+static const char *space_symbol_at(const struct recording *r, uint32_t object, uint64_t address)
 {
     size_t behind =
         PARTITION_POINT(r->symbols.len, i, !space_is_behind(&r->symbols.at[i], object, address));
-    const struct run_symbol *s = behind ? &r->symbols.at[behind - 1] : NULL;
+    const struct recording_symbol *s = behind ? &r->symbols.at[behind - 1] : NULL;
     bool is_in = s && s->object == object && (!s->size || address - s->start < s->size);
     return is_in ? s->name : NULL;
 }
@@ -248,7 +252,7 @@ static const char *space_symbol_at(const struct run *r, uint32_t object, uint64_
 static const char *space_call_name(struct gathering *g, uint32_t object, uint64_t number,
                                    const char *group)
 {
-    const struct run *r = g->space->run;
+    const struct recording *r = g->space->recording;
     const char *name = space_symbol_at(r, object, number);
     name = name ? name : syscall_name(r->machine, number);
     return name ? arena_printf(g->arena, "%s %s", group, name)
@@ -257,37 +261,38 @@ static const char *space_call_name(struct gathering *g, uint32_t object, uint64_
 
 static const char *space_cut_name(uint64_t why)
 {
-    static const char *const names[RUN_CUTS] = {
-        [RUN_CUT_DEEP] = "[stack cut: deeper than what was copied]",
-        [RUN_CUT_NO_TABLE] = "[stack cut: code without unwind table]",
-        [RUN_CUT_GENERATED] = "[stack cut: generated code without frame pointer]",
-        [RUN_CUT_BROKEN] = "[stack cut: stack and unwind table do not fit]",
-        [RUN_CUT_TOO_MANY] = "[stack cut: too many frames]",
-        [RUN_CUT_NO_STACK] = "[stack cut: none was recorded]"};
-    return why < RUN_CUTS ? names[why] : "[stack cut]";
+    static const char *const names[RECORDING_CUTS] = {
+        [RECORDING_CUT_DEEP] = "[stack cut: deeper than what was copied]",
+        [RECORDING_CUT_NO_TABLE] = "[stack cut: code without unwind table]",
+        [RECORDING_CUT_GENERATED] = "[stack cut: generated code without frame pointer]",
+        [RECORDING_CUT_BROKEN] = "[stack cut: stack and unwind table do not fit]",
+        [RECORDING_CUT_TOO_MANY] = "[stack cut: too many frames]",
+        [RECORDING_CUT_NO_STACK] = "[stack cut: none was recorded]"};
+    return why < RECORDING_CUTS ? names[why] : "[stack cut]";
 }
 
 static const char *space_made_name(struct gathering *g, uint32_t object, uint64_t address)
 {
-    const struct run *r = g->space->run;
+    const struct recording *r = g->space->recording;
     const char *name;
     switch (r->objects.at[object].kind) {
-    case RUN_OBJECT_KERNEL:
-        if (address == RUN_KERNEL_FAULT)
+    case RECORDING_OBJECT_KERNEL:
+        if (address == RECORDING_KERNEL_FAULT)
             return "[kernel] faults and interrupts";
-        return address >= RUN_KERNEL_UNKNOWN ? "[kernel]"
-                                             : space_call_name(g, object, address, "[kernel]");
-    case RUN_OBJECT_WAIT:
-        if (address == RUN_WAIT_READY)
+        return address >= RECORDING_KERNEL_UNKNOWN
+                   ? "[kernel]"
+                   : space_call_name(g, object, address, "[kernel]");
+    case RECORDING_OBJECT_WAIT:
+        if (address == RECORDING_WAIT_READY)
             return "[ready to run]";
-        if (address == RUN_WAIT_FAULT)
+        if (address == RECORDING_WAIT_FAULT)
             return "[waiting] page fault";
-        if (address == RUN_WAIT_STOPPED)
+        if (address == RECORDING_WAIT_STOPPED)
             return "[stopped]";
-        return address >= RUN_WAIT_UNKNOWN ? "[waiting]"
-                                           : space_call_name(g, object, address, "[waiting]");
-    case RUN_OBJECT_CUT: return space_cut_name(address);
-    case RUN_OBJECT_GENERATED:
+        return address >= RECORDING_WAIT_UNKNOWN ? "[waiting]"
+                                                 : space_call_name(g, object, address, "[waiting]");
+    case RECORDING_OBJECT_CUT: return space_cut_name(address);
+    case RECORDING_OBJECT_GENERATED:
         name = space_symbol_at(r, object, address);
         return name ? name : "[generated code]";
     default: name = space_symbol_at(r, object, address); return name ? name : "[no symbol] (vdso)";
@@ -299,10 +304,10 @@ static const char *space_made_name(struct gathering *g, uint32_t object, uint64_
 /* Kernel entries are few and hot; the same name is not made again for each node. */
 static void space_place_nodes(struct gathering *g)
 {
-    const struct run *r = g->space->run;
+    const struct recording *r = g->space->recording;
     struct map seen = {0};
     for (uint32_t i = 1; i < r->nodes.len; i++) {
-        const struct run_node *n = &r->nodes.at[i];
+        const struct recording_node *n = &r->nodes.at[i];
         if (space_is_file(g->space, n->object)) {
             g->local[i] = functions_find(&g->each[n->object], n->address);
             g->has_gaps[n->object] |= g->local[i] == NO_FUNCTION;
@@ -358,7 +363,7 @@ static void space_assemble(struct gathering *g, struct functions *f)
     for (uint32_t i = 0; i < s->len; i++)
         total += g->each[i].len;
     f->at = ARENA_NEW(g->arena, struct function, total);
-    if (s->main != RUN_NONE)
+    if (s->main != RECORDING_NONE)
         space_append_file(g, f, s->main);
     for (uint32_t i = 0; i < s->len; i++)
         if (i != s->main && space_is_file(s, i))
@@ -366,19 +371,19 @@ static void space_assemble(struct gathering *g, struct functions *f)
     uint32_t made = f->len;
     space_append_made(g, f);
     functions_index(f, g->arena);
-    for (uint32_t why = 0; why < RUN_CUTS; why++)
+    for (uint32_t why = 0; why < RECORDING_CUTS; why++)
         s->cut[why] = NO_FUNCTION;
     s->function[0] = NO_FUNCTION;
-    for (uint32_t i = 1; i < s->run->nodes.len; i++) {
-        uint32_t object = s->run->nodes.at[i].object;
+    for (uint32_t i = 1; i < s->recording->nodes.len; i++) {
+        uint32_t object = s->recording->nodes.at[i].object;
         bool is_gap = g->local[i] == NO_FUNCTION; /* of a file: behind its last function */
         uint32_t function = !space_is_file(s, object)
                                 ? made + g->local[i]
                                 : g->first[object] + (is_gap ? g->each[object].len : g->local[i]);
         s->is_piece[i] = f->at[function].piece_of != 0;
         s->function[i] = functions_whole(f, function);
-        if (space_is_cut(s, i) && s->run->nodes.at[i].address < RUN_CUTS)
-            s->cut[s->run->nodes.at[i].address] = s->function[i];
+        if (space_is_cut(s, i) && s->recording->nodes.at[i].address < RECORDING_CUTS)
+            s->cut[s->recording->nodes.at[i].address] = s->function[i];
     }
 }
 
@@ -389,11 +394,11 @@ void space_functions(struct space *s, struct functions *f, struct arena *a)
                           .each = ARENA_NEW(&scratch, struct functions, s->len),
                           .first = ARENA_NEW(&scratch, uint32_t, s->len),
                           .has_gaps = ARENA_NEW(&scratch, bool, s->len),
-                          .local = ARENA_NEW(&scratch, uint32_t, s->run->nodes.len),
+                          .local = ARENA_NEW(&scratch, uint32_t, s->recording->nodes.len),
                           .arena = a};
     struct function_object *objects = ARENA_NEW(a, struct function_object, s->len);
     for (uint32_t i = 0; i < s->len; i++) {
-        const struct run_object *recorded = s->objects[i].recorded;
+        const struct recording_object *recorded = s->objects[i].recorded;
         objects[i] =
             (struct function_object){.label = s->objects[i].label,
                                      .base = s->objects[i].base,
@@ -403,8 +408,8 @@ void space_functions(struct space *s, struct functions *f, struct arena *a)
             space_functions_of_file(&g, i);
     }
     *f = (struct functions){.objects = objects};
-    s->function = ARENA_NEW(a, uint32_t, s->run->nodes.len);
-    s->is_piece = ARENA_NEW(a, bool, s->run->nodes.len);
+    s->function = ARENA_NEW(a, uint32_t, s->recording->nodes.len);
+    s->is_piece = ARENA_NEW(a, bool, s->recording->nodes.len);
     space_place_nodes(&g);
     space_assemble(&g, f);
     intern_deinit(&g.made);

@@ -9,10 +9,10 @@
 #define MONARC_PROFILE_ANALYSIS_SPACE_H
 
 #include "profile/analysis/functions.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 
 struct space_object {
-    const struct run_object *recorded;
+    const struct recording_object *recorded;
     struct object *file;     /* NULL: not to be had, or needed for nothing */
     const char *label;       /* NULL: the main program */
     uint64_t low, high;      /* link addresses of its functions */
@@ -23,21 +23,22 @@ struct space_object {
 };
 
 struct space {
-    const struct run *run;
+    const struct recording *recording;
     struct space_object *objects; /* as in the run */
     uint32_t len;
     uint32_t main;     /* the main program, or RUN_NONE */
     uint64_t end;      /* all objects lie below */
     bool keeps_pieces; /* as functions of their own: .cold, .part */
     /* By space_functions(): */
-    uint32_t *function;     /* per node of the run */
-    bool *is_piece;         /* per node: it is in a piece of its function, not where that begins */
-    uint32_t cut[RUN_CUTS]; /* functions that stand for unknown callers, or NO_FUNCTION */
+    uint32_t *function; /* per node of the run */
+    bool *is_piece;     /* per node: it is in a piece of its function, not where that begins */
+    uint32_t cut[RECORDING_CUTS]; /* functions that stand for unknown callers, or NO_FUNCTION */
 };
 
 /* Lays out the objects of a run, without files; fails if they are too large to be true. Everything
  * lives in the arena, and points into the run, which must not grow any more. */
-MUST_CHECK bool space_lay_out(struct space *s, const struct run *r, struct arena *a, struct err *e);
+MUST_CHECK bool space_lay_out(struct space *s, const struct recording *r, struct arena *a,
+                              struct err *e);
 
 /* The path of a file, or what stands for it. */
 const char *space_object_name(const struct space *s, uint32_t object);
@@ -58,8 +59,9 @@ static inline uint32_t space_function_of(const struct space *s, uint32_t node)
 /* Whether the node stands for callers that are not known. */
 static inline bool space_is_cut(const struct space *s, uint32_t node)
 {
-    uint32_t object = node ? s->run->nodes.at[node].object : RUN_NONE;
-    return object != RUN_NONE && s->run->objects.at[object].kind == RUN_OBJECT_CUT;
+    uint32_t object = node ? s->recording->nodes.at[node].object : RECORDING_NONE;
+    return object != RECORDING_NONE &&
+           s->recording->objects.at[object].kind == RECORDING_OBJECT_CUT;
 }
 
 /* Our place of a link address; 0 for no object. */

@@ -47,7 +47,8 @@ static void stacks_add_frames(struct tree_of_frames *t, const struct space *s,
                               const struct call_frames *frames, const double *weights,
                               uint32_t *innermost, uint32_t node)
 {
-    uint32_t len = stacks_frames_of(frames, node), outer = node ? s->run->nodes.at[node].parent : 0;
+    uint32_t len = stacks_frames_of(frames, node),
+             outer = node ? s->recording->nodes.at[node].parent : 0;
     const uint32_t *inner = frames ? &frames->frame[frames->start[frames->place[node]]] : NULL;
     for (uint32_t k = 0; k < len; k++)
         t->at[t->len + k] = (struct frame){.parent = k      ? t->len + k - 1
@@ -185,7 +186,7 @@ static void stacks_measure_cuts(struct stacks *t, const struct space *s, const s
                                 struct arena *a)
 {
     for (size_t i = 0; i < t->calls_len; i++)
-        for (uint32_t why = 0; why < RUN_CUTS; why++) {
+        for (uint32_t why = 0; why < RECORDING_CUTS; why++) {
             const struct stack_call *call = &t->calls[i];
             if (call->caller != s->cut[why])
                 continue;
@@ -199,7 +200,7 @@ void stacks_measure(struct stacks *t, const struct space *s, const struct functi
                     const struct call_frames *frames, const double *weights, struct arena *a)
 {
     struct arena scratch = {0};
-    uint32_t nodes = (uint32_t)s->run->nodes.len, len = 0;
+    uint32_t nodes = (uint32_t)s->recording->nodes.len, len = 0;
     for (uint32_t i = 0; i < nodes; i++)
         len += stacks_frames_of(frames, i);
     struct tree_of_frames tree = {.at = ARENA_NEW(&scratch, struct frame, len),

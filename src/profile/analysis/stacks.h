@@ -8,7 +8,7 @@
 #define MONARC_PROFILE_ANALYSIS_STACKS_H
 
 #include "profile/analysis/recording/call_tree.h"
-#include "profile/analysis/recording/run_choice.h"
+#include "profile/analysis/recording/recording_choice.h"
 #include "profile/analysis/space.h"
 
 /* Samples in whose stack the caller's frame is the callee's next one out; `self`: those of them
@@ -20,7 +20,7 @@ struct stack_call {
 
 /* What of a function's inclusive samples came from callers that are not known, by reason. */
 struct stack_cut {
-    double samples[RUN_CUTS];
+    double samples[RECORDING_CUTS];
 };
 
 struct stacks {
@@ -46,13 +46,13 @@ void stacks_measure(struct stacks *t, const struct space *s, const struct functi
 
 /* Adds the errors: `weights` are those of the choice, from which nodes may have been taken out. */
 void stacks_measure_errors(struct stacks *t, const struct space *s, const struct functions *f,
-                           const struct call_frames *frames, const struct run_choice *c,
+                           const struct call_frames *frames, const struct recording_choice *c,
                            const double *weights, struct arena *a);
 
 /* Of a series of runs: the errors are those of their mean, by how they differ. Before, they are
  * those of sampling. Of one run nothing changes. */
 void stacks_measure_between(struct stacks *t, const struct space *s, const struct functions *f,
-                            const struct call_frames *frames, const struct run_choice *c,
+                            const struct call_frames *frames, const struct recording_choice *c,
                             const double *weights, struct arena *a);
 
 #endif

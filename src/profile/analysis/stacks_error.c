@@ -110,23 +110,23 @@ static void hits_finish(struct hits *h, uint32_t functions)
 /* --- strata ---------------------------------------------------------------------------------- */
 
 /* Samples that count, by thread and slice; threads with too few for a stratum are one. */
-static struct keyed *rows_in_order(const struct run *r, const struct run_choice *c,
+static struct keyed *rows_in_order(const struct recording *r, const struct recording_choice *c,
                                    const double *weights, uint32_t *len, struct arena *scratch)
 {
     struct keyed *rows = ARENA_NEW(scratch, struct keyed, r->samples.len);
     uint64_t *count = ARENA_NEW(scratch, uint64_t, r->threads.len);
     *len = 0;
     for (uint32_t i = 0; i < r->samples.len; i++) {
-        const struct run_sample *s = &r->samples.at[i];
-        if (!s->count || !s->weight || !(weights[s->node] > 0) || run_is_wait(r, s->node) ||
-            !run_choice_admits(c, r, s))
+        const struct recording_sample *s = &r->samples.at[i];
+        if (!s->count || !s->weight || !(weights[s->node] > 0) || recording_is_wait(r, s->node) ||
+            !recording_choice_admits(c, r, s))
             continue;
         count[s->thread] += s->count;
         rows[(*len)++].item = i;
     }
     for (uint32_t i = 0; i < *len; i++) {
-        const struct run_sample *s = &r->samples.at[rows[i].item];
-        uint64_t thread = count[s->thread] < LEAST ? RUN_NONE : s->thread;
+        const struct recording_sample *s = &r->samples.at[rows[i].item];
+        uint64_t thread = count[s->thread] < LEAST ? RECORDING_NONE : s->thread;
         rows[i].key = thread << 32 | s->slice;
     }
     sort_keyed(rows, *len);
@@ -135,7 +135,7 @@ static struct keyed *rows_in_order(const struct run *r, const struct run_choice 
 
 /* The end of the stratum that begins at `start`: with a slice in which it has enough samples. What
  * would be left of the thread without being enough belongs to it as well. */
-static uint32_t stratum_end(const struct run *r, const struct keyed *rows, uint32_t len,
+static uint32_t stratum_end(const struct recording *r, const struct keyed *rows, uint32_t len,
                             uint32_t start)
 {
     uint64_t has = 0, behind = 0;
@@ -152,12 +152,12 @@ static uint32_t stratum_end(const struct run *r, const struct keyed *rows, uint3
 }
 
 void stacks_measure_errors(struct stacks *t, const struct space *s, const struct functions *f,
-                           const struct call_frames *frames, const struct run_choice *c,
+                           const struct call_frames *frames, const struct recording_choice *c,
                            const double *weights, struct arena *a)
 {
     struct arena scratch = {0};
     struct hits self, inclusive;
-    const struct run *r = s->run;
+    const struct recording *r = s->recording;
     double period = c->event < r->events.len ? (double)r->events.at[c->event].period : 1;
     uint32_t len, stratum = 0;
     const struct keyed *rows = rows_in_order(r, c, weights, &len, &scratch);
@@ -167,7 +167,7 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
         struct row all = {0};
         end = stratum_end(r, rows, len, start);
         for (uint32_t i = start; i < end; i++) {
-            const struct run_sample *sample = &r->samples.at[rows[i].item];
+            const struct recording_sample *sample = &r->samples.at[rows[i].item];
             double weight = (double)sample->weight / (period > 0 ? period : 1);
             struct row row = {sample->node, sample->count, weight, weight * weight / sample->count};
             all.count += row.count;
@@ -176,7 +176,7 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
             uint32_t leaf = innermost_function(s, frames, row.node);
             if (leaf != NO_FUNCTION && !space_is_cut(s, row.node))
                 hits_add(&self, leaf, &row, i, stratum);
-            for (uint32_t node = row.node; node != RUN_ROOT; node = r->nodes.at[node].parent)
+            for (uint32_t node = row.node; node != RECORDING_ROOT; node = r->nodes.at[node].parent)
                 hits_add_frames(&inclusive, s, frames, node, &row, i, stratum);
         }
         hits_end_stratum(&self, &all);

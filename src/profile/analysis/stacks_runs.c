@@ -31,29 +31,29 @@ static void moments_add(struct moments *m, uint32_t len, const double *samples, 
 }
 
 void stacks_measure_between(struct stacks *t, const struct space *s, const struct functions *f,
-                            const struct call_frames *frames, const struct run_choice *c,
+                            const struct call_frames *frames, const struct recording_choice *c,
                             const double *weights, struct arena *a)
 {
     enum { FEW = 10 };
     const double normal = 1.959963984540054;
     struct arena scratch = {0};
-    const struct run *r = s->run;
-    double n = run_count(r), totals = 0, total_squares = 0;
+    const struct recording *r = s->recording;
+    double n = recording_count(r), totals = 0, total_squares = 0;
     if (n < 2)
         return;
     struct moments *self = ARENA_NEW(&scratch, struct moments, f->len);
     struct moments *inclusive = ARENA_NEW(&scratch, struct moments, f->len);
     bool *threads = ARENA_NEW(&scratch, bool, r->threads.len);
-    struct run_choice of_run = *c;
+    struct recording_choice of_run = *c;
     of_run.threads = threads;
     for (uint32_t part = 0; part < r->parts.len; part++) {
         struct arena one = {0};
-        struct run_weights w;
+        struct recording_weights w;
         struct stacks times;
         for (size_t i = 0; i < r->threads.len; i++)
-            threads[i] =
-                (!c->threads || c->threads[i]) && run_part_of(r, r->threads.at[i].process) == part;
-        run_weigh(&w, r, &of_run, &one);
+            threads[i] = (!c->threads || c->threads[i]) &&
+                         recording_part_of(r, r->threads.at[i].process) == part;
+        recording_weigh(&w, r, &of_run, &one);
         for (size_t i = 0; i < r->nodes.len; i++)
             w.node[i] = weights[i] > 0 ? w.node[i] : 0;
         stacks_measure(&times, s, f, frames, w.node, &one);

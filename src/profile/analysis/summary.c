@@ -34,11 +34,11 @@ bool function_is_profiler(const struct functions *f, uint32_t function)
     return (f->objects && f->objects[at->object].is_recorder) || is_profiler(at->name);
 }
 
-void summary_set_profiler_aside(struct run_weights *w, const struct space *s,
+void summary_set_profiler_aside(struct recording_weights *w, const struct space *s,
                                 const struct functions *f)
 {
     struct arena scratch = {0};
-    const struct run *r = s->run;
+    const struct recording *r = s->recording;
     bool *is_ours = ARENA_NEW(&scratch, bool, r->nodes.len);
     for (uint32_t i = 1; i < r->nodes.len; i++) {
         is_ours[i] =

@@ -7,7 +7,7 @@
 
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/other_measure.h"
-#include "profile/analysis/recording/run_summary.h"
+#include "profile/analysis/recording/recording_summary.h"
 #include "profile/analysis/sharing.h"
 #include "profile/analysis/stacks.h"
 
@@ -26,8 +26,8 @@ struct summary {
     double profiler;               /* of `samples`; of a whole run besides them */
     const struct stacks *stacks;   /* NULL: none were recorded */
     const struct stacks *measured; /* the times of a recording, and their errors; NULL: none */
-    const struct run_summary *run; /* NULL: no recording */
-    const struct sharing *sharing; /* of bins among functions; NULL: no bins */
+    const struct recording_summary *run; /* NULL: no recording */
+    const struct sharing *sharing;       /* of bins among functions; NULL: no bins */
     uint32_t inlined; /* functions that were met inlined and have figures of their own */
     bool has_hosts;   /* inlined code counts as the function's that it is in, as asked */
     double effective; /* samples of equal weight that would be as certain; 0: all weigh the same */
@@ -52,7 +52,7 @@ bool function_is_profiler(const struct functions *f, uint32_t function);
 
 /* Takes out of a run's weights what code that counts calls spent, and what it called: it is no part
  * of the program, whose shares are of the rest. */
-void summary_set_profiler_aside(struct run_weights *w, const struct space *s,
+void summary_set_profiler_aside(struct recording_weights *w, const struct space *s,
                                 const struct functions *f);
 
 /* Samples in the unit of the dimension; 0 if the rate is not known. */

@@ -88,7 +88,7 @@ static void otlp_sample(struct otlp *o, const struct exchange_frame *frame, uint
 static void otlp_profile(struct otlp *o)
 {
     const struct exchange *x = o->x;
-    const struct run_summary *run = x->summary->run;
+    const struct recording_summary *run = x->summary->run;
     uint8_t id[ID_BYTES];
     uint64_t stack = 0;
     size_t at = protobuf_begin(&o->out, SCOPE_PROFILES_PROFILES);
@@ -96,8 +96,8 @@ static void otlp_profile(struct otlp *o)
     for (uint32_t i = 1; i < x->frames.len; i++)
         if (x->frames.at[i].self)
             otlp_sample(o, &x->frames.at[i], ++stack);
-    protobuf_fixed64(&o->out, PROFILE_TIME, run ? run->run->start_real_ns : 0);
-    protobuf_u64(&o->out, PROFILE_DURATION, run ? run->run->length_ns : 0);
+    protobuf_fixed64(&o->out, PROFILE_TIME, run ? run->recording->start_real_ns : 0);
+    protobuf_u64(&o->out, PROFILE_DURATION, run ? run->recording->length_ns : 0);
     otlp_type(o, PROFILE_PERIOD_TYPE);
     protobuf_u64(&o->out, PROFILE_PERIOD, x->period);
     md5((struct bytes){o->out.out.at + at, o->out.out.len - at}, id);

@@ -62,9 +62,9 @@ static void pprof_number_label(struct pprof *p, const char *key, uint32_t number
     protobuf_end(&p->out, at);
 }
 
-static void pprof_thread(struct pprof *p, const struct run *r, uint32_t number)
+static void pprof_thread(struct pprof *p, const struct recording *r, uint32_t number)
 {
-    const struct run_thread *t = &r->threads.at[number];
+    const struct recording_thread *t = &r->threads.at[number];
     if (*t->name)
         pprof_label(p, "thread", t->name);
     if (t->tid)
@@ -86,7 +86,7 @@ static void pprof_path(struct pprof *p, uint32_t frame, const struct exchange_pa
     if (frames[frame].is_estimate)
         pprof_label(p, "path", "estimated by call counts");
     if (part)
-        pprof_thread(p, p->x->summary->run->run, part->thread);
+        pprof_thread(p, p->x->summary->run->recording, part->thread);
     protobuf_end(&p->out, sample);
 }
 
@@ -154,12 +154,12 @@ static void pprof_function(struct pprof *p, uint32_t number)
 static void pprof_head(struct pprof *p)
 {
     const struct exchange *x = p->x;
-    const struct run_summary *run = x->summary->run;
+    const struct recording_summary *recording = x->summary->run;
     pprof_type(p, PROFILE_SAMPLE_TYPE, x->event, x->unit);
     if (x->has_calls)
         pprof_type(p, PROFILE_SAMPLE_TYPE, "calls", "count");
-    protobuf_u64(&p->out, PROFILE_TIME, run ? run->run->start_real_ns : 0);
-    protobuf_u64(&p->out, PROFILE_DURATION, run ? run->run->length_ns : 0);
+    protobuf_u64(&p->out, PROFILE_TIME, recording ? recording->recording->start_real_ns : 0);
+    protobuf_u64(&p->out, PROFILE_DURATION, recording ? recording->recording->length_ns : 0);
     pprof_type(p, PROFILE_PERIOD_TYPE, x->event, x->unit);
     protobuf_u64(&p->out, PROFILE_PERIOD, x->period);
     protobuf_u64(&p->out, PROFILE_DEFAULT_TYPE, pprof_text(p, x->total ? x->event : "calls"));

@@ -15,7 +15,7 @@ enum {
     BLOCK_START = 2,
 };
 
-static bool read_header(struct cursor *in, struct recording *r, uint32_t *version, struct err *e)
+static bool read_header(struct cursor *in, struct sidecar *r, uint32_t *version, struct err *e)
 {
     struct cursor start = *in;
     in->big_endian = cursor_left(in) >= 4 && bytes_u32(in->at, true) == MONARC_LIVE_MAGIC;
@@ -144,7 +144,7 @@ static bool read_body(struct cursor body, struct unfinished *u, const struct ext
 /* A table that ends behind the file: the recorder makes the file that long first. */
 static void tell_cut(struct unfinished *u)
 {
-    struct recorded_loss loss = {MONARC_LOST_CUT, 1, "the live file ends inside a table"};
+    struct sidecar_loss loss = {MONARC_LOST_CUT, 1, "the live file ends inside a table"};
     vec_push(&u->recording.losses, loss);
 }
 

@@ -66,15 +66,15 @@ static void sidecar_read_process(struct cursor *in, struct process_facts *p)
     p->written = cursor_u32(in);
 }
 
-static void sidecar_read_text(struct cursor *in, struct recording *r)
+static void sidecar_read_text(struct cursor *in, struct sidecar *r)
 {
     const char *key = sidecar_take_text(in, &r->arena), *value = sidecar_take_text(in, &r->arena);
     if (!in->failed)
-        vec_push(&r->texts, (struct recorded_text){key, value});
+        vec_push(&r->texts, (struct sidecar_text){key, value});
 }
 
 /* In a live file a later record of an id replaces the earlier one. */
-static bool sidecar_keep_object(struct recording *r, const struct recorded_object *o)
+static bool sidecar_keep_object(struct sidecar *r, const struct sidecar_object *o)
 {
     enum { MOST_OBJECTS = 1 << 16 };
     for (size_t i = r->objects.len; i-- > 0;)
@@ -88,9 +88,9 @@ static bool sidecar_keep_object(struct recording *r, const struct recorded_objec
     return true;
 }
 
-static void sidecar_read_object(struct cursor *in, struct recording *r)
+static void sidecar_read_object(struct cursor *in, struct sidecar *r)
 {
-    struct recorded_object o = {.id = cursor_u32(in)};
+    struct sidecar_object o = {.id = cursor_u32(in)};
     uint32_t flags = cursor_u32(in);
     o.is_executable = flags & 1;
     o.is_unloaded = flags >> 1 & 1;
@@ -111,7 +111,7 @@ static void sidecar_read_object(struct cursor *in, struct recording *r)
         in->failed = !sidecar_keep_object(r, &o);
 }
 
-static void sidecar_read_arcs(struct cursor *in, struct recording *r)
+static void sidecar_read_arcs(struct cursor *in, struct sidecar *r)
 {
     for (size_t n = cursor_left(in) / ARC_BYTES; n > 0; n--) {
         struct arc arc = {.from = cursor_u64(in)};
@@ -122,10 +122,10 @@ static void sidecar_read_arcs(struct cursor *in, struct recording *r)
 }
 
 /* Notes of state 0 are free places. */
-static void sidecar_read_threads(struct cursor *in, struct recording *r)
+static void sidecar_read_threads(struct cursor *in, struct sidecar *r)
 {
     for (size_t n = cursor_left(in) / THREAD_BYTES; n > 0; n--) {
-        struct recorded_thread t = {.id = cursor_u32(in)};
+        struct sidecar_thread t = {.id = cursor_u32(in)};
         t.state = cursor_u32(in);
         t.start_ns = cursor_u64(in);
         t.end_ns = cursor_u64(in);
@@ -138,7 +138,7 @@ static void sidecar_read_threads(struct cursor *in, struct recording *r)
     }
 }
 
-static void sidecar_read_stacks(struct cursor *in, struct recording *r)
+static void sidecar_read_stacks(struct cursor *in, struct sidecar *r)
 {
     for (size_t n = cursor_left(in) / NODE_BYTES; n > 0; n--) {
         struct stack_node node = {.id = cursor_u64(in)};
@@ -149,9 +149,9 @@ static void sidecar_read_stacks(struct cursor *in, struct recording *r)
     }
 }
 
-static void sidecar_read_loss(struct cursor *in, struct recording *r)
+static void sidecar_read_loss(struct cursor *in, struct sidecar *r)
 {
-    struct recorded_loss loss = {.reason = cursor_u32(in)};
+    struct sidecar_loss loss = {.reason = cursor_u32(in)};
     cursor_u32(in);
     loss.count = cursor_u64(in);
     loss.text = sidecar_take_text(in, &r->arena);
@@ -159,9 +159,9 @@ static void sidecar_read_loss(struct cursor *in, struct recording *r)
         vec_push(&r->losses, loss);
 }
 
-static void sidecar_read_mark(struct cursor *in, struct recording *r)
+static void sidecar_read_mark(struct cursor *in, struct sidecar *r)
 {
-    struct recorded_mark m = {.at_ns = cursor_u64(in)};
+    struct sidecar_mark m = {.at_ns = cursor_u64(in)};
     m.cpu_ns = cursor_u64(in);
     m.samples = cursor_u64(in);
     m.kind = cursor_u32(in);
@@ -171,7 +171,7 @@ static void sidecar_read_mark(struct cursor *in, struct recording *r)
         vec_push(&r->marks, m);
 }
 
-bool sidecar_record(uint32_t tag, struct cursor payload, struct recording *out, struct err *e)
+bool sidecar_record(uint32_t tag, struct cursor payload, struct sidecar *out, struct err *e)
 {
     struct cursor in = payload;
     switch (tag) {
@@ -196,7 +196,7 @@ bool sidecar_probe(struct bytes in)
                            bytes_u32(in.at, true) == MONARC_SIDE_MAGIC);
 }
 
-static bool sidecar_read_header(struct cursor *in, struct recording *out, struct err *e)
+static bool sidecar_read_header(struct cursor *in, struct sidecar *out, struct err *e)
 {
     struct cursor start = *in;
     in->big_endian = cursor_left(in) >= 4 && bytes_u32(in->at, true) == MONARC_SIDE_MAGIC;
@@ -224,7 +224,7 @@ static bool sidecar_read_end(const struct cursor *where, struct cursor *payload,
     return true;
 }
 
-bool sidecar_read(struct bytes bytes, const char *name, struct recording *out, struct err *e)
+bool sidecar_read(struct bytes bytes, const char *name, struct sidecar *out, struct err *e)
 {
     struct cursor in = cursor_over(bytes, name);
     if (!sidecar_read_header(&in, out, e))
@@ -237,7 +237,7 @@ bool sidecar_read(struct bytes bytes, const char *name, struct recording *out, s
             return err_at(e, &where, "the file ends within a record");
         payload.end = payload.at + n;
         if (tag == MONARC_SIDE_END) {
-            recording_sort_objects(out);
+            sidecar_sort_objects(out);
             return sidecar_read_end(&where, &payload, e);
         }
         if (!sidecar_record(tag, payload, out, e))
@@ -287,7 +287,7 @@ static void sidecar_write_process(struct writer *w, const struct process_facts *
     sidecar_end_record(w, start);
 }
 
-static void sidecar_write_object(struct writer *w, const struct recorded_object *o)
+static void sidecar_write_object(struct writer *w, const struct sidecar_object *o)
 {
     size_t start = sidecar_begin_record(w, MONARC_SIDE_OBJECT);
     writer_u32(w, o->id);
@@ -308,7 +308,7 @@ static void sidecar_write_object(struct writer *w, const struct recorded_object 
 /* Lists are cut so that no record is longer than its length can say. */
 enum { MOST_A_RECORD = 1 << 24 };
 
-static void sidecar_write_arcs(struct writer *w, const struct recording *r)
+static void sidecar_write_arcs(struct writer *w, const struct sidecar *r)
 {
     for (size_t i = 0; i < r->arcs.len;) {
         size_t start = sidecar_begin_record(w, MONARC_SIDE_ARCS);
@@ -321,7 +321,7 @@ static void sidecar_write_arcs(struct writer *w, const struct recording *r)
     }
 }
 
-static void sidecar_write_stacks(struct writer *w, const struct recording *r)
+static void sidecar_write_stacks(struct writer *w, const struct sidecar *r)
 {
     for (size_t i = 0; i < r->nodes.len;) {
         size_t start = sidecar_begin_record(w, MONARC_SIDE_STACKS);
@@ -335,7 +335,7 @@ static void sidecar_write_stacks(struct writer *w, const struct recording *r)
     }
 }
 
-static void sidecar_write_thread(struct writer *w, const struct recorded_thread *t)
+static void sidecar_write_thread(struct writer *w, const struct sidecar_thread *t)
 {
     writer_u32(w, t->id);
     writer_u32(w, t->state);
@@ -347,7 +347,7 @@ static void sidecar_write_thread(struct writer *w, const struct recorded_thread 
     writer_u64(w, t->root);
 }
 
-static void sidecar_write_mark(struct writer *w, const struct recorded_mark *m)
+static void sidecar_write_mark(struct writer *w, const struct sidecar_mark *m)
 {
     size_t start = sidecar_begin_record(w, MONARC_SIDE_MARK);
     writer_u64(w, m->at_ns);
@@ -359,7 +359,7 @@ static void sidecar_write_mark(struct writer *w, const struct recorded_mark *m)
     sidecar_end_record(w, start);
 }
 
-static void sidecar_write_loss(struct writer *w, const struct recorded_loss *l)
+static void sidecar_write_loss(struct writer *w, const struct sidecar_loss *l)
 {
     size_t start = sidecar_begin_record(w, MONARC_SIDE_LOST);
     writer_u32(w, l->reason);
@@ -369,7 +369,7 @@ static void sidecar_write_loss(struct writer *w, const struct recorded_loss *l)
     sidecar_end_record(w, start);
 }
 
-static void sidecar_write_lists(struct writer *w, const struct recording *r)
+static void sidecar_write_lists(struct writer *w, const struct sidecar *r)
 {
     for (size_t i = 0; i < r->texts.len; i++) {
         size_t start = sidecar_begin_record(w, MONARC_SIDE_TEXT);
@@ -391,7 +391,7 @@ static void sidecar_write_lists(struct writer *w, const struct recording *r)
         sidecar_write_loss(w, &r->losses.at[i]);
 }
 
-void sidecar_write(struct writer *w, const struct recording *r)
+void sidecar_write(struct writer *w, const struct sidecar *r)
 {
     w->big_endian = r->big_endian;
     writer_u32(w, MONARC_SIDE_MAGIC);

@@ -6,7 +6,7 @@
  */
 #include "profile/import/named_import.h"
 
-#include "profile/import/named_run.h"
+#include "profile/import/named_recording.h"
 #include "profile/import/text_lines.h"
 
 #include <inttypes.h>
@@ -83,8 +83,8 @@ static bool callgrind_events(struct callgrind_file *f, struct text_span list)
         if (f->events_len == MOST_EVENTS)
             return false;
         f->events[f->events_len++] =
-            named_run_event(&f->n, list.at, (size_t)(end - list.at), RUN_UNIT_COUNT);
-        f->n.run->events.at[f->events[f->events_len - 1]].period = 1;
+            named_run_event(&f->n, list.at, (size_t)(end - list.at), RECORDING_UNIT_COUNT);
+        f->n.recording->events.at[f->events[f->events_len - 1]].period = 1;
         list.at = end;
     }
     return f->events_len > 0;
@@ -154,7 +154,7 @@ static bool callgrind_skip_positions(struct text_span *s, uint32_t positions)
 static bool callgrind_own_costs(struct callgrind_file *f, struct text_span costs)
 {
     struct callgrind_place p = callgrind_place(f, f->own_object, f->own_function);
-    uint32_t node = named_run_frame(&f->n, named_run_cut(&f->n, RUN_CUT_NO_STACK), p.object,
+    uint32_t node = named_run_frame(&f->n, named_run_cut(&f->n, RECORDING_CUT_NO_STACK), p.object,
                                     f->own_function.at, text_len(f->own_function));
     named_run_lose(&f->n, LOST_LINES, 1);
     for (uint32_t i = 0; i < f->events_len; i++) {
@@ -251,7 +251,7 @@ bool callgrind_probe(struct bytes first)
     return false;
 }
 
-bool callgrind_read(struct bytes in, const char *name, struct run *out, struct err *e)
+bool callgrind_read(struct bytes in, const char *name, struct recording *out, struct err *e)
 {
     struct callgrind_file f = {.name = name, .positions = 1};
     struct text_lines lines = text_lines_over(in);
@@ -268,5 +268,5 @@ bool callgrind_read(struct bytes in, const char *name, struct run *out, struct e
     for (int i = 0; i < SPACES; i++)
         map_deinit(&f.texts[i]);
     vec_free(&f.all);
-    return ok && (run_check(out, &why) || err_in(e, name, "%s", why.line));
+    return ok && (recording_check(out, &why) || err_in(e, name, "%s", why.line));
 }

@@ -3,7 +3,7 @@
  * file of them would be something else. */
 #include "profile/import/named_import.h"
 
-#include "profile/import/named_run.h"
+#include "profile/import/named_recording.h"
 #include "profile/import/text_lines.h"
 
 #include <inttypes.h>
@@ -68,7 +68,7 @@ static bool folded_line(struct named_run *n, struct folded_before *b, struct tex
                         uint64_t count)
 {
     const char *start = stack.at;
-    uint32_t object = 0, node = RUN_ROOT;
+    uint32_t object = 0, node = RECORDING_ROOT;
     folded_keep_same(b, stack);
     if (b->frames.len) {
         node = b->frames.at[b->frames.len - 1].node;
@@ -86,7 +86,7 @@ static bool folded_line(struct named_run *n, struct folded_before *b, struct tex
     return named_run_sample(n, 0, 0, node, count, 0);
 }
 
-bool folded_read(struct bytes in, const char *name, struct run *out, struct err *e)
+bool folded_read(struct bytes in, const char *name, struct recording *out, struct err *e)
 {
     struct named_run n;
     struct text_lines lines = text_lines_over(in);
@@ -97,7 +97,7 @@ bool folded_read(struct bytes in, const char *name, struct run *out, struct err 
     bool ok = text_is_text(in) || err_in(e, name, NO_TEXT);
     named_run_begin(&n, out);
     named_run_object(&n, name, strlen(name));
-    named_run_event(&n, "samples", 7, RUN_UNIT_COUNT);
+    named_run_event(&n, "samples", 7, RECORDING_UNIT_COUNT);
     out->events.at[0].period = 1;
     named_run_thread(&n, 0, 0, "", 0);
     while (ok && text_lines_take(&lines, &line)) {
@@ -109,5 +109,5 @@ bool folded_read(struct bytes in, const char *name, struct run *out, struct err 
     }
     named_run_finish(&n);
     vec_free(&before.frames);
-    return ok && (run_check(out, &why) || err_in(e, name, "%s", why.line));
+    return ok && (recording_check(out, &why) || err_in(e, name, "%s", why.line));
 }

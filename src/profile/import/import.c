@@ -4,7 +4,7 @@
 #include "profile/import/named_import.h"
 #include "profile/import/perf_data.h"
 
-static bool read_perf(struct bytes in, const char *name, struct run *out, struct err *e)
+static bool read_perf(struct bytes in, const char *name, struct recording *out, struct err *e)
 {
     return perf_data_read(in, name, &(struct perf_data_options){0}, out, NULL, e);
 }

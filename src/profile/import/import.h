@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 
 struct importer {
     const char *name;  /* of docs/formats/NAME.md and tests/corpus/NAME */
@@ -17,7 +17,7 @@ struct importer {
     bool (*probe)(struct bytes first);
 
     /* Reads a whole file into a zeroed *out, which is to be freed after failure, too. */
-    bool (*read)(struct bytes in, const char *name, struct run *out, struct err *e);
+    bool (*read)(struct bytes in, const char *name, struct recording *out, struct err *e);
 };
 
 extern const struct importer *const importers;

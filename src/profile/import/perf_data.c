@@ -70,7 +70,7 @@ struct perf_file {
     uint16_t machine; /* EM_..., 0: not said */
     uint32_t cpus;
     uint64_t trace_bytes;
-    VEC(struct run_text) texts;
+    VEC(struct recording_text) texts;
 };
 
 static const char MAGIC[8] = {'P', 'E', 'R', 'F', 'I', 'L', 'E', '2'};
@@ -147,7 +147,7 @@ static void perf_take_build_ids(struct perf_file *f, struct cursor in)
 static void perf_add_text(struct perf_file *f, const char *key, const char *value)
 {
     if (*value)
-        vec_push(&f->texts, (struct run_text){key, value});
+        vec_push(&f->texts, (struct recording_text){key, value});
 }
 
 static void perf_take_command(struct perf_file *f, struct cursor in)
@@ -220,7 +220,7 @@ static bool perf_take_attribute(struct perf_file *f, struct cursor in, struct er
 static void perf_take_kernels(struct perf_file *f, struct bytes record, struct perf_block *block)
 {
     uint32_t kind = perf_kinds_of(&f->replay.kinds, record, f->big_endian);
-    uint64_t time = kind == RUN_NONE || kind >= f->replay.kinds.all.len
+    uint64_t time = kind == RECORDING_NONE || kind >= f->replay.kinds.all.len
                         ? 0
                         : perf_kind_time(&f->replay.kinds.all.at[kind], record);
     if (time && time != UINT64_MAX)
@@ -410,21 +410,22 @@ static bool perf_read_stream(struct perf_file *f, const struct perf_data_stream 
     return taken == s->records.len || err_at(e, &in, "the last record is cut short");
 }
 
-static void perf_describe(struct perf_file *f, struct run *out)
+static void perf_describe(struct perf_file *f, struct recording *out)
 {
     out->machine = f->machine;
     out->cpus = f->cpus;
     for (size_t i = 0; i < f->texts.len; i++) {
-        struct run_text t = f->texts.at[i];
-        vec_push(&out->texts, (struct run_text){arena_printf(&out->arena, "%s", t.key),
-                                                arena_printf(&out->arena, "%s", t.value)});
+        struct recording_text t = f->texts.at[i];
+        vec_push(&out->texts, (struct recording_text){arena_printf(&out->arena, "%s", t.key),
+                                                      arena_printf(&out->arena, "%s", t.value)});
     }
     if (f->is_cut)
-        vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, 1, 0, UNENDED});
+        vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_OTHER, 1, 0, UNENDED});
     if (f->is_of_folder && !f->is_unordered)
-        vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, 1, 0, ALONE});
+        vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_OTHER, 1, 0, ALONE});
     if (f->trace_bytes)
-        vec_push(&out->losses, (struct run_loss){RUN_LOST_OTHER, f->trace_bytes, 0, TRACES});
+        vec_push(&out->losses,
+                 (struct recording_loss){RECORDING_LOST_OTHER, f->trace_bytes, 0, TRACES});
 }
 
 static enum unwind_machine perf_own_machine(void)
@@ -441,7 +442,7 @@ static enum unwind_machine perf_own_machine(void)
 }
 
 bool perf_data_read(struct bytes in, const char *name, const struct perf_data_options *o,
-                    struct run *out, struct perf_data_counts *counts, struct err *e)
+                    struct recording *out, struct perf_data_counts *counts, struct err *e)
 {
     struct perf_file f = {.in = in, .name = name, .is_unordered = o->streams_len > 0};
     struct err why = {0};
@@ -459,7 +460,7 @@ bool perf_data_read(struct bytes in, const char *name, const struct perf_data_op
     if (ok) {
         perf_replay_finish(&f.replay, out);
         perf_describe(&f, out);
-        ok = run_check(out, &why) || err_in(e, name, "%s", why.line);
+        ok = recording_check(out, &why) || err_in(e, name, "%s", why.line);
     }
     if (counts)
         *counts = (struct perf_data_counts){f.replay.samples, f.replay.taken};

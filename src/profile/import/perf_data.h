@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 
 /* Records of one thread of perf's, which 'perf record --threads' keeps in a file of their own. */
 struct perf_data_stream {
@@ -28,6 +28,7 @@ bool perf_data_probe(struct bytes in);
 /* Reads a whole file into a zeroed *out, which is to be freed after failure, too. Looks into the
  * files that were mapped, for their unwind tables; `counts` may be NULL. */
 MUST_CHECK bool perf_data_read(struct bytes in, const char *name, const struct perf_data_options *o,
-                               struct run *out, struct perf_data_counts *counts, struct err *e);
+                               struct recording *out, struct perf_data_counts *counts,
+                               struct err *e);
 
 #endif

@@ -162,7 +162,7 @@ static size_t event_id_from_end(uint64_t type)
 uint32_t perf_kinds_of(const struct perf_kinds *k, struct bytes record, bool big_endian)
 {
     if (!k->all.len)
-        return RUN_NONE;
+        return RECORDING_NONE;
     const struct perf_event_kind *first = &k->all.at[0];
     bool is_sample = bytes_u32(record.at, big_endian) == PERF_RECORD_SAMPLE;
     size_t from_end = event_id_from_end(first->layout.sample_type);
@@ -173,10 +173,10 @@ uint32_t perf_kinds_of(const struct perf_kinds *k, struct bytes record, bool big
         at = first->layout.has_trailer && from_end && from_end <= record.len ? record.len - from_end
                                                                              : 0;
     if (at < sizeof(struct perf_event_header) || at + 8 > record.len)
-        return is_sample ? RUN_NONE : 0;
+        return is_sample ? RECORDING_NONE : 0;
     uint64_t id = bytes_u64(record.at + at, big_endian);
     const uint32_t *found = map_find(&k->of_id, id, 0);
-    return found ? *found : is_sample ? RUN_NONE : 0; /* what perf made up itself has none */
+    return found ? *found : is_sample ? RECORDING_NONE : 0; /* what perf made up itself has none */
 }
 
 uint64_t perf_kind_time(const struct perf_event_kind *k, struct bytes record)

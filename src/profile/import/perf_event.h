@@ -7,7 +7,7 @@
 #include "base/cursor.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 #include "record/perf/perf_record.h"
 
 struct perf_event_kind {

@@ -120,7 +120,8 @@ static int kernel_by_value(const void *left, const void *right)
 }
 
 /* Addresses that stand in nodes of the object, each once. */
-static uint64_t *kernel_sampled(const struct run *r, uint32_t object, size_t *len, struct arena *a)
+static uint64_t *kernel_sampled(const struct recording *r, uint32_t object, size_t *len,
+                                struct arena *a)
 {
     uint64_t *all = ARENA_NEW(a, uint64_t, r->nodes.len);
     size_t kept = 0;
@@ -135,7 +136,7 @@ static uint64_t *kernel_sampled(const struct run *r, uint32_t object, size_t *le
 /* The symbols in which there is one of the addresses; `moved` is what is to be added to where they
  * are to get what stands in nodes. */
 static void kernel_name_object(const struct kernel_symbols *s, uint32_t object, uint64_t moved,
-                               struct run *out)
+                               struct recording *out)
 {
     struct arena scratch = {0};
     size_t len, next = 0;
@@ -151,10 +152,10 @@ static void kernel_name_object(const struct kernel_symbols *s, uint32_t object, 
             next++;
         if (next == len || sampled[next] >= end)
             continue;
-        vec_push(&out->symbols,
-                 (struct run_symbol){object, start, end - start,
-                                     arena_copy(&out->arena, symbol->name, symbol->name_len)});
-        struct run_object *o = &out->objects.at[object];
+        vec_push(&out->symbols, (struct recording_symbol){
+                                    object, start, end - start,
+                                    arena_copy(&out->arena, symbol->name, symbol->name_len)});
+        struct recording_object *o = &out->objects.at[object];
         o->low = start < o->low ? start : o->low;
         o->high = end > o->high ? end : o->high;
     }
@@ -177,7 +178,7 @@ static bool kernel_moved(const struct perf_kernel *k, uint64_t anchor, const cha
 }
 
 /* Whether a listed object has a node: the list is long, and often nobody needs it. */
-static bool kernel_is_sampled(const struct run *r)
+static bool kernel_is_sampled(const struct recording *r)
 {
     for (size_t i = 1; i < r->nodes.len; i++) {
         uint32_t object = r->nodes.at[i].object;
@@ -187,7 +188,7 @@ static bool kernel_is_sampled(const struct run *r)
     return false;
 }
 
-void perf_kernel_names(const struct perf_replay *p, struct run *out)
+void perf_kernel_names(const struct perf_replay *p, struct recording *out)
 {
     struct kernel_symbols s = {0};
     const struct perf_kernel *k = &p->kernel;

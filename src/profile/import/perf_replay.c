@@ -191,7 +191,7 @@ static const char *replay_refusal(const struct perf_record *r)
     return r->period ? NULL : WEIGHTLESS;
 }
 
-static void replay_lose(struct perf_replay *p, enum run_loss_kind kind, const char *text,
+static void replay_lose(struct perf_replay *p, enum recording_loss_kind kind, const char *text,
                         uint64_t count)
 {
     collector_lose(p->collector, kind, text, count, 0);
@@ -207,7 +207,7 @@ static void replay_sampled(struct perf_replay *p, uint32_t event, struct perf_re
         r->period = kind->is_rate ? 1 : kind->period;
     const char *refusal = replay_refusal(r);
     if (refusal) {
-        replay_lose(p, RUN_LOST_OTHER, refusal, 1);
+        replay_lose(p, RECORDING_LOST_OTHER, refusal, 1);
         return;
     }
     bool unwinds = type & PERF_SAMPLE_REGS_USER && type & PERF_SAMPLE_STACK_USER;
@@ -248,7 +248,8 @@ static void replay_start(struct perf_replay *p)
         uint64_t period = !k->is_rate ? k->period : is_clock ? UINT64_C(1000000000) / rate : 0;
         p->kinds.all.at[i].layout.machine = p->machine;
         collector_add_event(p->collector, perf_kind_name(&p->kinds, i),
-                            is_clock ? RUN_UNIT_NS : RUN_UNIT_COUNT, period, k->excludes_kernel);
+                            is_clock ? RECORDING_UNIT_NS : RECORDING_UNIT_COUNT, period,
+                            k->excludes_kernel);
     }
 }
 
@@ -263,9 +264,9 @@ static void replay_happened(struct perf_replay *p, uint32_t kind, struct perf_re
         collector_exit(p->collector, (pid_t)r->pid, (pid_t)r->tid, r->time);
         break;
     case PERF_RECORD_COMM: replay_named(p, r); break;
-    case PERF_RECORD_LOST: replay_lose(p, RUN_LOST_RECORDS, LOST_CHUNKS, r->value); break;
-    case PERF_RECORD_LOST_SAMPLES: replay_lose(p, RUN_LOST_RECORDS, LOST, r->value); break;
-    case PERF_RECORD_THROTTLE: replay_lose(p, RUN_LOST_THROTTLED, THROTTLED, 1); break;
+    case PERF_RECORD_LOST: replay_lose(p, RECORDING_LOST_RECORDS, LOST_CHUNKS, r->value); break;
+    case PERF_RECORD_LOST_SAMPLES: replay_lose(p, RECORDING_LOST_RECORDS, LOST, r->value); break;
+    case PERF_RECORD_THROTTLE: replay_lose(p, RECORDING_LOST_THROTTLED, THROTTLED, 1); break;
     default: break; /* switches, unthrottling, namespaces, groups: nothing of a profile */
     }
 }
@@ -279,12 +280,12 @@ void perf_replay_record(struct perf_replay *p, struct bytes record)
     if (!p->collector)
         replay_start(p);
     p->samples += is_sample;
-    if (kind == RUN_NONE || kind >= p->kinds.all.len) {
-        replay_lose(p, RUN_LOST_OTHER, is_sample ? UNKNOWN : LOST_CHUNKS, 1);
+    if (kind == RECORDING_NONE || kind >= p->kinds.all.len) {
+        replay_lose(p, RECORDING_LOST_OTHER, is_sample ? UNKNOWN : LOST_CHUNKS, 1);
         return;
     }
     if (!perf_record_read(&p->kinds.all.at[kind].layout, record, &r)) {
-        replay_lose(p, RUN_LOST_OTHER, is_sample ? CUT_SHORT : "records that are damaged", 1);
+        replay_lose(p, RECORDING_LOST_OTHER, is_sample ? CUT_SHORT : "records that are damaged", 1);
         return;
     }
     if (r.time && !p->start_ns) {
@@ -299,24 +300,24 @@ void perf_replay_record(struct perf_replay *p, struct bytes record)
 
 static int replay_by_place(const void *left, const void *right)
 {
-    const struct run_symbol *l = left, *r = right;
+    const struct recording_symbol *l = left, *r = right;
     if (l->object != r->object)
         return l->object < r->object ? -1 : 1;
     return (l->start > r->start) - (l->start < r->start);
 }
 
-void perf_replay_finish(struct perf_replay *p, struct run *out)
+void perf_replay_finish(struct perf_replay *p, struct recording *out)
 {
     if (!p->collector)
         replay_start(p);
     if (!p->has_ids && p->taken)
-        replay_lose(p, RUN_LOST_OTHER, NO_IDS, 1);
+        replay_lose(p, RECORDING_LOST_OTHER, NO_IDS, 1);
     collector_finish(p->collector, p->end_ns, out);
     perf_kernel_names(p, out);
     if (out->symbols.len)
         qsort(out->symbols.at, out->symbols.len, sizeof *out->symbols.at, replay_by_place);
     bool user_only = p->kinds.all.len && p->kinds.all.at[0].excludes_kernel;
-    out->method = user_only ? RUN_METHOD_PERF_USER : RUN_METHOD_PERF;
+    out->method = user_only ? RECORDING_METHOD_PERF_USER : RECORDING_METHOD_PERF;
     if (p->kinds.all.len && p->kinds.all.at[0].is_rate)
         out->rate = (uint32_t)(p->kinds.all.at[0].period & UINT32_MAX);
 }

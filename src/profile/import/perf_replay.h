@@ -45,7 +45,7 @@ void perf_replay_deinit(struct perf_replay *p);
 void perf_replay_record(struct perf_replay *p, struct bytes record);
 
 /* Fills a zeroed run. */
-void perf_replay_finish(struct perf_replay *p, struct run *out);
+void perf_replay_finish(struct perf_replay *p, struct recording *out);
 
 /* A file's build-id, by the path under which it was mapped. */
 void perf_replay_build_id(struct perf_replay *p, const char *path, struct bytes id);
@@ -53,6 +53,6 @@ struct bytes perf_replay_known_id(const struct perf_replay *p, const char *path)
 
 /* perf_kernel.c: lists the names of the kernel's code in the run, if this machine runs the kernel
  * that was recorded. */
-void perf_kernel_names(const struct perf_replay *p, struct run *out);
+void perf_kernel_names(const struct perf_replay *p, struct recording *out);
 
 #endif

@@ -6,7 +6,7 @@
  * Fields that are not there by default are not known. Samples without period count one each. */
 #include "profile/import/named_import.h"
 
-#include "profile/import/named_run.h"
+#include "profile/import/named_recording.h"
 #include "profile/import/text_lines.h"
 
 #include <inttypes.h>
@@ -151,7 +151,8 @@ static struct text_span script_object(const struct script *s, size_t i)
 static bool script_end_sample(struct script *s)
 {
     const struct script_head *h = &s->head;
-    uint32_t node = s->frames.len > 1 ? RUN_ROOT : named_run_cut(&s->n, RUN_CUT_NO_STACK);
+    uint32_t node =
+        s->frames.len > 1 ? RECORDING_ROOT : named_run_cut(&s->n, RECORDING_CUT_NO_STACK);
     if (!s->has_head)
         return true;
     for (size_t i = s->frames.len; i-- > 0;) {
@@ -159,9 +160,10 @@ static bool script_end_sample(struct script *s)
         uint32_t number = named_run_object(&s->n, object.at, text_len(object));
         node = named_run_frame(&s->n, node, number, name.at, text_len(name));
     }
-    enum run_event_unit unit =
-        text_begins(h->event, "cpu-clock") || text_begins(h->event, "task-clock") ? RUN_UNIT_NS
-                                                                                  : RUN_UNIT_COUNT;
+    enum recording_event_unit unit =
+        text_begins(h->event, "cpu-clock") || text_begins(h->event, "task-clock")
+            ? RECORDING_UNIT_NS
+            : RECORDING_UNIT_COUNT;
     uint32_t event = named_run_event(&s->n, h->event.at, text_len(h->event), unit);
     uint32_t thread = named_run_thread(&s->n, (uint32_t)h->pid, (uint32_t)h->tid, h->command.at,
                                        text_len(h->command));
@@ -189,7 +191,7 @@ static bool script_line(struct script *s, struct text_span line, uint64_t number
            err_in(e, name, "line %" PRIu64 " is neither a sample nor a frame", number);
 }
 
-bool perf_script_read(struct bytes in, const char *name, struct run *out, struct err *e)
+bool perf_script_read(struct bytes in, const char *name, struct recording *out, struct err *e)
 {
     struct script s = {0};
     struct text_lines lines = text_lines_over(in);
@@ -204,5 +206,5 @@ bool perf_script_read(struct bytes in, const char *name, struct run *out, struct
         named_run_lose(&s.n, "frames of stacks that are deeper than 4,096", s.cut);
     named_run_finish(&s.n);
     vec_free(&s.frames);
-    return ok && (run_check(out, &why) || err_in(e, name, "%s", why.line));
+    return ok && (recording_check(out, &why) || err_in(e, name, "%s", why.line));
 }

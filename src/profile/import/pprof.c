@@ -6,7 +6,7 @@
  * named, nor for negative values, which are those of differences. */
 #include "profile/import/named_import.h"
 
-#include "profile/import/named_run.h"
+#include "profile/import/named_recording.h"
 #include "profile/import/protobuf_read.h"
 #include "profile/model/pprof_fields.h"
 
@@ -137,8 +137,8 @@ static bool pprof_take_table(struct pprof_file *f, const struct proto_field *fie
     case PROFILE_LOCATION: return pprof_take_location(f, field->bytes);
     case PROFILE_FUNCTION: return pprof_take_function(f, field->bytes);
     case PROFILE_STRINGS: vec_push(&f->texts, field->bytes); return true;
-    case PROFILE_TIME: f->n.run->start_real_ns = field->value; return true;
-    case PROFILE_DURATION: f->n.run->length_ns = field->value; return true;
+    case PROFILE_TIME: f->n.recording->start_real_ns = field->value; return true;
+    case PROFILE_DURATION: f->n.recording->length_ns = field->value; return true;
     case PROFILE_PERIOD: f->period = field->value; return true;
     case PROFILE_DEFAULT_TYPE: f->default_type = field->value; return true;
     default: return true;
@@ -170,7 +170,7 @@ static void pprof_add_event(struct pprof_file *f, struct pprof_type *t)
     t->is_clock = pprof_text_is(f, t->unit, "nanoseconds");
     t->is_samples = pprof_text_is(f, t->type, "samples") && pprof_text_is(f, t->unit, "count");
     t->event = named_run_event(&f->n, (const char *)name.at, name.len,
-                               t->is_clock ? RUN_UNIT_NS : RUN_UNIT_COUNT);
+                               t->is_clock ? RECORDING_UNIT_NS : RECORDING_UNIT_COUNT);
 }
 
 /* The one that is shown unless another is asked for comes first: pprof's is the last. */
@@ -185,7 +185,7 @@ static void pprof_add_events(struct pprof_file *f)
     for (uint32_t i = 0; i < f->types_len; i++)
         pprof_add_event(f, &f->types[i]);
     if (f->types_len && f->types[first].is_clock)
-        f->n.run->events.at[0].period = f->period;
+        f->n.recording->events.at[0].period = f->period;
     for (uint64_t i = 0; i < f->texts.len; i++)
         for (int k = 0; k < PPROF_LABELS; k++)
             if (pprof_text_is(f, i, PPROF_LABEL_KEYS[k]))
@@ -330,7 +330,7 @@ static bool pprof_sample(struct pprof_file *f, struct bytes message, struct err 
     struct cursor in = pprof_cursor(f, message);
     struct proto_field field;
     struct pprof_thread thread = {0};
-    uint32_t node = RUN_ROOT;
+    uint32_t node = RECORDING_ROOT;
     bool ok = true;
     f->frames.len = f->values.len = 0;
     while (ok && proto_next(&in, &field))
@@ -416,7 +416,7 @@ bool pprof_probe(struct bytes first)
     return is_one;
 }
 
-bool pprof_read(struct bytes in, const char *name, struct run *out, struct err *e)
+bool pprof_read(struct bytes in, const char *name, struct recording *out, struct err *e)
 {
     struct pprof_file f = {.name = name, .message = in};
     struct pprof_bytes unpacked = {0};
@@ -447,5 +447,5 @@ bool pprof_read(struct bytes in, const char *name, struct run *out, struct err *
     map_deinit(&f.location_of);
     map_deinit(&f.function_of);
     map_deinit(&f.mapping_of);
-    return ok && (run_check(out, &why) || err_in(e, name, "%s", why.line));
+    return ok && (recording_check(out, &why) || err_in(e, name, "%s", why.line));
 }

@@ -1,115 +1,277 @@
-/* What a hosted recorder knows of one process besides its gmon.out files: the process, the objects
- * that were mapped, threads, call stacks, calls between objects, what was lost.
+/* A run: what was recorded of a program and of all processes that came out of it.
  *
- * Addresses are as recorded. docs/formats/sidecar.md says what each means. A recording owns its
- * memory: recording_deinit() frees it. */
+ * Samples are counted on nodes of one tree of call stacks that all processes share. A frame is an
+ * object and a link address in it, so that the same code is the same frame in every process and in
+ * every run. Each sample carries its own weight: nanoseconds for clocks, events for counters.
+ * Nothing here is scaled to make sums meet: what was not seen is in `losses`, by amount.
+ *
+ * All indices are into the lists of the same run. A run owns its memory: run_deinit() frees it. */
 #ifndef MONARC_PROFILE_MODEL_RECORDING_H
 #define MONARC_PROFILE_MODEL_RECORDING_H
 
-#include "profile/model/profile.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/vec.h"
 
-enum recorded_event {
-    EVENT_CPU,
-    EVENT_WALL,
-    EVENT_PAGE_FAULTS,
-    EVENT_CONTEXT_SWITCHES,
-    EVENT_CYCLES,
-    EVENT_INSTRUCTIONS,
-    EVENT_CACHE_MISSES,
-    EVENT_BRANCH_MISSES,
-    EVENTS
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RECORDING_BUILD_ID_BYTES = 32, RECORDING_THREAD_NAME_BYTES = 16 };
+#define RECORDING_NONE UINT32_MAX /* no object, process, thread or node */
+#define RECORDING_ROOT 0u         /* the node that is the parent of outermost frames */
+
+enum recording_object_kind {
+    RECORDING_OBJECT_FILE, /* an ELF file; addresses are link addresses */
+    RECORDING_OBJECT_VDSO, /* the kernel's library; addresses from its start; its symbols are listed
+                            */
+    RECORDING_OBJECT_KERNEL, /* addresses are numbers of system calls; RUN_KERNEL_... otherwise */
+    RECORDING_OBJECT_GENERATED, /* code in no file, of one process; run-time addresses */
+    RECORDING_OBJECT_WAIT, /* off the CPU: addresses are numbers of system calls; RUN_WAIT_... */
+    RECORDING_OBJECT_CUT,  /* stands outside of frames whose callers are not known: enum run_cut */
+    RECORDING_OBJECT_KINDS
 };
 
-struct process_facts {
-    uint32_t pid, parent;
-    uint64_t start_real_ns, start_ns, end_ns, cpu_ns; /* all but the first: CLOCK_MONOTONIC, CPU */
-    uint64_t samples, sampled_ns;
-    uint64_t millihertz; /* measured; 0 for events that are no clocks */
-    uint32_t rate;       /* asked for */
-    uint32_t event;      /* enum recorded_event */
-    uint32_t clock;      /* 0 none, 1 perf_event_open, 2 timer of each thread, 3 ITIMER_PROF */
-    uint32_t written; /* because: 0 it was recovered, 1 exit, 2 exec, 3 request, 256 + n signal n */
+/* Addresses in RUN_OBJECT_KERNEL that are no system calls. */
+#define RECORDING_KERNEL_FAULT (UINT64_C(1) << 32) /* page faults, interrupts, other exceptions */
+#define RECORDING_KERNEL_UNKNOWN                                          \
+    ((UINT64_C(1) << 32) + 1) /* in the kernel, and nothing says for what \
+                               */
+/* The same in RUN_OBJECT_WAIT. */
+#define RECORDING_WAIT_READY   (UINT64_C(1) << 32)       /* could run, but no CPU was free */
+#define RECORDING_WAIT_UNKNOWN ((UINT64_C(1) << 32) + 1) /* waits, and nothing says where */
+#define RECORDING_WAIT_FAULT   ((UINT64_C(1) << 32) + 2) /* waits for a page */
+#define RECORDING_WAIT_STOPPED ((UINT64_C(1) << 32) + 3) /* stopped by a signal or a debugger */
+
+/* Why the callers of a frame are not known: addresses in RUN_OBJECT_CUT. */
+enum recording_cut {
+    RECORDING_CUT_DEEP,      /* the stack is deeper than what was copied of it */
+    RECORDING_CUT_NO_TABLE,  /* code without unwind table and frame pointer */
+    RECORDING_CUT_GENERATED, /* generated code without frame pointer */
+    RECORDING_CUT_BROKEN,    /* registers, stack and table do not fit together */
+    RECORDING_CUT_TOO_MANY,  /* more frames than are kept */
+    RECORDING_CUT_NO_STACK,  /* no stack was recorded: not asked for, or refused */
+    RECORDING_CUTS
 };
 
-enum { BUILD_ID_BYTES = 32 };
-
-struct recorded_object {
-    uint32_t id;
-    bool is_executable, is_unloaded;
-    uint64_t start, end, bias; /* link address = address - bias */
-    uint64_t text_low, text_high;
-    uint32_t build_id_bytes;
-    uint8_t build_id[BUILD_ID_BYTES];
-    const char *path; /* "" for the vdso */
-    const char *gmon; /* a name in the recording's folder */
+struct recording_object {
+    uint32_t kind;           /* enum run_object_kind */
+    uint32_t build_id_bytes; /* 0: none */
+    uint8_t build_id[RECORDING_BUILD_ID_BYTES];
+    uint64_t low, high; /* link addresses of what was mapped; of the others: of what occurs */
+    const char *path; /* as the program had it, absolute where that was known; of RUN_OBJECT_FILE */
+    uint32_t process; /* of RUN_OBJECT_GENERATED; else RUN_NONE */
+    bool is_deleted;  /* the file was gone, or another one in its place, when it was mapped */
+    bool is_read;     /* the recorder needed its file, and could open it */
+    bool has_unwind;  /* there were tables to unwind by; of a file that is read */
+    bool is_listed;   /* its functions are those in `symbols`, and no file is to be asked: addresses
+                         are from the kernel's start, or stand for names that somebody else told */
 };
 
-struct recorded_thread {
-    uint32_t id, state; /* 1 running, 2 ended */
-    uint64_t start_ns, end_ns, cpu_ns, samples;
-    char name[17];
-    uint64_t root; /* parent of its outermost frames; 0 or 1: not told from other threads' */
+/* A name for code of an object that no file names: [start, start + size). */
+struct recording_symbol {
+    uint32_t object;
+    uint64_t start, size;
+    const char *name;
 };
 
-/* One frame in one context. */
-struct stack_node {
-    uint64_t id, parent; /* outermost: 1, or a thread's root */
-    uint64_t address;    /* 0: all frames beyond the innermost ones */
-    uint64_t hits;       /* samples with this frame innermost */
+/* One frame in one context. Parents stand before their children; node 0 is the root. */
+struct recording_node {
+    uint32_t parent, object;
+    uint64_t address; /* of the instruction that ran; of callers: within the call instruction */
 };
 
-struct recorded_loss {
-    uint32_t reason;
-    uint64_t count;
-    const char *text;
+/* What ran in a process between two execs. A process that has executed another program has an
+ * entry for each; they share `pid` and stand in the order of time. */
+struct recording_process {
+    uint32_t pid, parent_pid;
+    uint32_t program;            /* an object of RUN_OBJECT_FILE, or RUN_NONE */
+    uint64_t start_ns, end_ns;   /* since the run's start; end 0: it was still running */
+    uint64_t user_ns, system_ns; /* CPU time as the kernel accounts it; all of the pid's in its last
+                                    entry */
+    bool has_cpu;                /* the two are known */
+    uint64_t peak_bytes;         /* the most memory that was resident, of it or of one of the
+                                    children that it waited for; 0: not known */
+    bool has_ended;              /* `status` is known */
+    int32_t status;              /* as wait(2) gives it */
+    const char *name;            /* the command's, as the kernel has it */
+    const char *why_unseen;      /* NULL: recorded; else why it is not, or not wholly */
 };
 
-struct recorded_mark {
-    uint64_t at_ns, cpu_ns, samples;
-    uint32_t kind, thread; /* kind: 0 phase, 1 region begins, 2 region ends */
-    char name[65];
+struct recording_thread {
+    uint32_t process, tid; /* tid 0: several short-lived threads of the process together */
+    uint64_t start_ns, end_ns;
+    uint64_t cpu_ns; /* exact; 0 with has_cpu false */
+    bool has_cpu;
+    char name[RECORDING_THREAD_NAME_BYTES + 1];
 };
 
-struct recorded_text {
+/* Samples of one event with one stack, of one thread, in one slice of the run's time. */
+struct recording_sample {
+    uint32_t slice, thread, event, node;
+    uint64_t weight; /* ns for clocks, else events */
+    uint32_t count;  /* how many samples that are */
+};
+
+enum recording_event_unit { RECORDING_UNIT_NS, RECORDING_UNIT_COUNT };
+
+struct recording_event {
+    const char *name; /* as the user wrote it: cpu, wall, cycles, r1a8, ... */
+    uint32_t unit;    /* enum run_event_unit */
+    uint64_t period;  /* nominal weight of a sample: ns, or events; 0: they differ */
+    bool user_only;   /* does not see the kernel */
+};
+
+struct recording_mark {
+    uint64_t at_ns; /* since the run's start */
+    uint32_t kind;  /* 0 phase, 1 region begins, 2 region ends, 3 recording stopped, 4 resumed */
+    uint32_t process, tid;
+    const char *name;
+};
+
+enum recording_loss_kind {
+    RECORDING_LOST_RECORDS,   /* the kernel's buffer was full: samples */
+    RECORDING_LOST_THROTTLED, /* the kernel slowed sampling down */
+    RECORDING_LOST_UNPLACED,  /* CPU time that was measured, and no sample says where: ns */
+    RECORDING_LOST_KERNEL,    /* of that: in the kernel, whose place nobody let us see: ns */
+    RECORDING_LOST_UNSEEN,    /* CPU time of processes that were not recorded: ns */
+    RECORDING_LOST_STOPPED,   /* left out at the program's own request (monarc_rt_stop): ns */
+    RECORDING_LOST_OTHER,
+    RECORDING_LOSSES
+};
+
+struct recording_loss {
+    uint32_t kind; /* enum run_loss_kind */
+    uint64_t count, ns;
+    const char *text; /* a sentence without full stop, with what to do about it */
+};
+
+/* How samples were taken. */
+enum recording_method {
+    RECORDING_METHOD_NONE,
+    RECORDING_METHOD_PERF,      /* perf events, kernel included */
+    RECORDING_METHOD_PERF_USER, /* perf events in user code alone */
+    RECORDING_METHOD_PTRACE,    /* threads stopped for a moment */
+    RECORDING_METHOD_PROCESS    /* by the program itself: timers, signals */
+};
+
+struct recording_text {
     const char *key, *value;
+};
+
+/* Calls that a recorder inside the process counted. Ends in no object have RUN_NONE. */
+struct recording_arc {
+    uint32_t from_object, self_object;
+    uint64_t from, self; /* link addresses; `from` is a return address */
+    uint64_t count;
+};
+
+/* Executions of a block of code that a recorder inside the process counted. */
+struct recording_block {
+    uint32_t object;
+    uint64_t address, count;
+};
+
+/* What the file of an object says of the functions and lines that the run needs; several of one
+ * object together say it. What the bytes mean is the business of objfile/excerpt.h. */
+struct recording_excerpt {
+    uint32_t object; /* of RUN_OBJECT_FILE */
+    struct bytes bytes;
+};
+
+/* One of several runs of a program that are reported as their mean (monarc run --repeat). A run
+ * that was recorded in such a series, and stands alone, has one: itself. */
+struct recording_part {
+    uint32_t process;    /* its first one; its others follow, up to the next part's */
+    uint32_t number;     /* as which of its series it ran, from 1 */
+    int32_t status;      /* of its first process, as wait(2) gives it */
+    uint32_t padding;    /* bytes by which its environment was made longer (--vary) */
+    uint64_t seed;       /* of what was varied; 0: nothing was */
+    uint64_t elapsed_ns; /* from the program's exec to its end, nothing of the recorder's between */
+    uint64_t cpu_ns;     /* of all its processes */
 };
 
 struct recording {
     struct arena arena; /* texts */
-    uint8_t word;
-    bool big_endian;
-    struct process_facts process;
-    VEC(struct recorded_text) texts;
-    VEC(struct recorded_object) objects;
-    VEC(struct arc) arcs; /* whose ends lie in different objects, or in none */
-    VEC(struct recorded_thread) threads;
-    VEC(struct stack_node) nodes;
-    VEC(struct recorded_loss) losses;
-    VEC(struct recorded_mark) marks;
+    VEC(struct recording_text)
+    texts; /* argument (one each), directory, processor, environment, version */
+    VEC(struct recording_object) objects;
+    VEC(struct recording_symbol) symbols;    /* by object and start */
+    VEC(struct recording_excerpt) excerpts;  /* by object */
+    VEC(struct recording_node) nodes;        /* [0] is the root */
+    VEC(struct recording_process) processes; /* [0] is the program that was asked for */
+    VEC(struct recording_thread) threads;
+    VEC(struct recording_event) events;
+    VEC(struct recording_sample) samples;
+    VEC(struct recording_mark) marks;
+    VEC(struct recording_loss) losses;
+    VEC(struct recording_part) parts;   /* by process; none: the run is one, or a sum */
+    VEC(struct recording_arc) arcs;     /* not in the file: added by who opens a recording */
+    VEC(struct recording_block) blocks; /* likewise */
+
+    uint16_t machine; /* EM_... of <elf.h> */
+    uint32_t method;  /* enum run_method */
+    uint32_t rate;    /* samples per second and thread that were asked for; 0: none */
+    uint32_t cpus;
+    uint64_t start_real_ns;      /* since 1970 */
+    uint64_t length_ns;          /* wall time */
+    uint64_t slice_ns;           /* length of a slice; slice i is [i, i + 1) times that */
+    uint64_t user_ns, system_ns; /* CPU time of the whole tree, as far as it was waited for */
+    uint64_t cpu_ns;        /* CPU time of all that was watched, by the kernel's own counter; 0:
+                               unknown */
+    uint64_t monitor_ns;    /* CPU time of the recorder's own process */
+    uint64_t cost_ns;       /* estimate: what sampling took from the program's CPU time */
+    uint64_t stacks, whole; /* samples with stacks wanted; those of them that reach the outermost
+                               frame */
 };
 
 void recording_deinit(struct recording *r);
 
-/* Puts objects in the order of addresses, once all are known; readers do. */
-void recording_sort_objects(struct recording *r);
+/* Adds an excerpt behind those of its object; the bytes are copied. One that is there already is
+ * not added again. */
+void recording_add_excerpt(struct recording *r, uint32_t object, struct bytes bytes);
 
-/* The object that holds an address, or NULL. Objects must be in order. */
-const struct recorded_object *recording_object_at(const struct recording *r, uint64_t address);
+/* Takes away the excerpts of an object. */
+void recording_drop_excerpts(struct recording *r, uint32_t object);
 
-const struct recorded_object *recording_executable(const struct recording *r); /* or NULL */
-
-/* Whether the two are one file: loaded again after it was unloaded. */
-bool recorded_object_same(const struct recorded_object *a, const struct recorded_object *b);
-
-/* The first value of a key, or NULL. */
+/* The first text of a key, or NULL. */
 const char *recording_text(const struct recording *r, const char *key);
 
-/* The name of an event, as MONARC_EVENT takes it; the dimension and abbreviation in gmon.out.
- * Events that nobody knows are NULL. */
-const char *event_name(uint32_t event);
-const char *event_dimension(uint32_t event, char *abbreviation);
+/* Weights of an event, all samples together. */
+uint64_t recording_weight(const struct recording *r, uint32_t event);
 
-/* Lost calls and samples, all reasons together. */
-uint64_t recording_lost(const struct recording *r);
+/* Whether a node is where a thread was off the CPU: such time has an exact length. */
+bool recording_is_wait(const struct recording *r, uint32_t node);
+
+/* CPU time of all threads by the kernel's counters: of processes that outlived their parent, which
+ * are in nobody's account, and of the others. */
+struct recording_cpu {
+    uint64_t orphans_ns, others_ns;
+};
+struct recording_cpu recording_cpu(const struct recording *r);
+
+/* CPU time of all processes: what the accounts of those that were waited for have, and of the
+ * others the counters; or what the counter of all has, if that is more. */
+uint64_t recording_used_ns(const struct recording *r);
+
+/* The most memory that one process had resident; 0: not known. */
+uint64_t recording_peak_bytes(const struct recording *r);
+
+/* What of it is in nobody's account, far beyond what accounts and counters differ by: of children
+ * for which nobody waited. 0: none, or it cannot be told. */
+uint64_t recording_unaccounted_ns(const struct recording *r);
+
+/* Of how many runs the reports say the mean: 1, unless it is of a series. */
+static inline uint32_t recording_count(const struct recording *r)
+{
+    return r->parts.len ? (uint32_t)r->parts.len : 1;
+}
+
+/* Of which part the process is. */
+uint32_t recording_part_of(const struct recording *r, uint32_t process);
+
+/* Whether indices are in range, parents before children, slices sane: what readers check and
+ * writers promise. On failure *e says what. */
+struct err;
+bool recording_check(const struct recording *r, struct err *e);
 
 #endif

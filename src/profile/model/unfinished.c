@@ -13,7 +13,7 @@ enum {
 
 void unfinished_deinit(struct unfinished *u)
 {
-    recording_deinit(&u->recording);
+    sidecar_deinit(&u->recording);
     vec_free(&u->arcs);
     vec_free(&u->taken);
     vec_free(&u->blocks);
@@ -92,8 +92,8 @@ static void unfinished_place_blocks(struct unfinished *u)
             next++;
         uint64_t start = next ? u->block_starts.at[next - 1] : 0;
         bool is_known = next && b->address - start <= FARTHEST_BLOCK &&
-                        recording_object_at(&u->recording, start) ==
-                            recording_object_at(&u->recording, b->address - 1);
+                        sidecar_object_at(&u->recording, start) ==
+                            sidecar_object_at(&u->recording, b->address - 1);
         b->address = is_known ? start : b->address - 1;
     }
     for (size_t i = 0; i < u->block_starts.len; i++)
@@ -103,11 +103,11 @@ static void unfinished_place_blocks(struct unfinished *u)
 
 /* --- the recording --------------------------------------------------------------------------- */
 
-static bool unfinished_is_inside(const struct unfinished *u, const struct recorded_object *o,
+static bool unfinished_is_inside(const struct unfinished *u, const struct sidecar_object *o,
                                  uint64_t address, uint64_t *link)
 {
-    const struct recorded_object *at = recording_object_at(&u->recording, address);
-    if (!at || !(at == o || recorded_object_same(at, o)))
+    const struct sidecar_object *at = sidecar_object_at(&u->recording, address);
+    if (!at || !(at == o || sidecar_object_same(at, o)))
         return false;
     *link = address - at->bias;
     return true;
@@ -117,7 +117,7 @@ static void unfinished_keep_arcs_between(struct unfinished *u)
 {
     for (size_t i = 0; i < u->arcs.len; i++) {
         const struct arc *arc = &u->arcs.at[i];
-        const struct recorded_object *from = recording_object_at(&u->recording, arc->from);
+        const struct sidecar_object *from = sidecar_object_at(&u->recording, arc->from);
         uint64_t link;
         if (!from || !unfinished_is_inside(u, from, arc->self, &link))
             vec_push(&u->recording.arcs, *arc);
@@ -131,7 +131,7 @@ static void unfinished_measure(struct unfinished *u)
     struct process_facts *p = &u->recording.process;
     uint64_t samples = 0, ns = 0;
     for (size_t i = 0; i < u->recording.threads.len; i++) {
-        const struct recorded_thread *t = &u->recording.threads.at[i];
+        const struct sidecar_thread *t = &u->recording.threads.at[i];
         samples = add_saturating(samples, t->samples);
         ns = add_saturating(ns, t->samples ? t->cpu_ns : 0);
         p->end_ns = t->end_ns > p->end_ns ? t->end_ns : p->end_ns;
@@ -146,7 +146,7 @@ static void unfinished_measure(struct unfinished *u)
 }
 
 /* A live file has a row for each reason; what never happened is not told of, but for calls. */
-static void unfinished_keep_losses(struct recording *r)
+static void unfinished_keep_losses(struct sidecar *r)
 {
     size_t kept = 0;
     for (size_t i = 0; i < r->losses.len; i++)
@@ -154,15 +154,15 @@ static void unfinished_keep_losses(struct recording *r)
             r->losses.at[kept++] = r->losses.at[i];
     r->losses.len = kept;
     if (!kept)
-        vec_push(&r->losses, (struct recorded_loss){
+        vec_push(&r->losses, (struct sidecar_loss){
                                  0, 0, "calls; a recording that was recovered does not tell"});
 }
 
 void unfinished_finish(struct unfinished *u)
 {
-    struct recording *r = &u->recording;
+    struct sidecar *r = &u->recording;
     char abbreviation;
-    recording_sort_objects(r);
+    sidecar_sort_objects(r);
     unfinished_sum_arcs(u);
     u->taken.len = unfinished_sum_blocks(u->taken.at, u->taken.len);
     u->blocks.len = unfinished_sum_blocks(u->blocks.at, u->blocks.len);
@@ -170,8 +170,8 @@ void unfinished_finish(struct unfinished *u)
     unfinished_keep_arcs_between(u);
     unfinished_measure(u);
     if (event_name(r->process.event)) {
-        vec_push(&r->texts, (struct recorded_text){"event", event_name(r->process.event)});
-        vec_push(&r->texts, (struct recorded_text){
+        vec_push(&r->texts, (struct sidecar_text){"event", event_name(r->process.event)});
+        vec_push(&r->texts, (struct sidecar_text){
                                 "dimension", event_dimension(r->process.event, &abbreviation)});
     }
     unfinished_keep_losses(r);
@@ -185,7 +185,7 @@ struct samples {
 };
 
 static void unfinished_add_sample(struct samples *s, const struct unfinished *u,
-                                  const struct recorded_object *o, uint64_t address, uint64_t hits)
+                                  const struct sidecar_object *o, uint64_t address, uint64_t hits)
 {
     uint64_t link;
     if (hits && unfinished_is_inside(u, o, address, &link) && link >= o->text_low - o->bias &&
@@ -194,7 +194,7 @@ static void unfinished_add_sample(struct samples *s, const struct unfinished *u,
 }
 
 static void unfinished_gather_samples(struct samples *s, const struct unfinished *u,
-                                      const struct recorded_object *o)
+                                      const struct sidecar_object *o)
 {
     for (size_t i = 0; i < u->recording.nodes.len; i++)
         unfinished_add_sample(s, u, o, u->recording.nodes.at[i].address,
@@ -222,7 +222,7 @@ static struct histogram *unfinished_new_histogram(const struct unfinished *u, st
 }
 
 /* One histogram of all text, or of each piece with samples in it. */
-static void unfinished_put_samples(const struct unfinished *u, const struct recorded_object *o,
+static void unfinished_put_samples(const struct unfinished *u, const struct sidecar_object *o,
                                    const struct samples *s, struct profile *out)
 {
     uint64_t low = o->text_low - o->bias, high = o->text_high - o->bias;
@@ -243,7 +243,7 @@ static void unfinished_put_samples(const struct unfinished *u, const struct reco
     }
 }
 
-bool unfinished_profile(const struct unfinished *u, const struct recorded_object *o,
+bool unfinished_profile(const struct unfinished *u, const struct sidecar_object *o,
                         struct profile *out)
 {
     struct samples samples = {0};

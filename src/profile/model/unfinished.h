@@ -5,13 +5,13 @@
 #ifndef MONARC_PROFILE_MODEL_UNFINISHED_H
 #define MONARC_PROFILE_MODEL_UNFINISHED_H
 
-#include "profile/model/recording.h"
+#include "profile/model/sidecar.h"
 
 struct unfinished {
-    struct recording recording; /* its arcs: none until unfinished_finish() */
-    VEC(struct arc) arcs;       /* of all objects; counts to be taken off are negated */
-    VEC(struct block) taken;    /* samples to be taken off, by address */
-    VEC(struct block) blocks;   /* by return address of the hook; likewise negated */
+    struct sidecar recording; /* its arcs: none until unfinished_finish() */
+    VEC(struct arc) arcs;     /* of all objects; counts to be taken off are negated */
+    VEC(struct block) taken;  /* samples to be taken off, by address */
+    VEC(struct block) blocks; /* by return address of the hook; likewise negated */
     VEC(uint64_t) block_starts;
     bool has_tables;
 };
@@ -23,7 +23,7 @@ void unfinished_finish(struct unfinished *u);
 
 /* The gmon.out of an object, with link addresses: fails if there is nothing in it. *out is zeroed.
  */
-MUST_CHECK bool unfinished_profile(const struct unfinished *u, const struct recorded_object *o,
+MUST_CHECK bool unfinished_profile(const struct unfinished *u, const struct sidecar_object *o,
                                    struct profile *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "output/csv.h"
 #include "output/json.h"
-#include "profile/report/run_head.h"
+#include "profile/report/recording_head.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -169,10 +169,11 @@ static void comparison_notes_sides(struct notes_printer *to, const struct compar
                                          old->rate, new->rate));
     if (old->method != new->method)
         comparison_note(
-            to, arena_printf(&to->arena,
-                             "the sides were recorded by different methods (%s; %s), which cost "
-                             "the program and see the kernel differently",
-                             run_method_name(old->method), run_method_name(new->method)));
+            to,
+            arena_printf(&to->arena,
+                         "the sides were recorded by different methods (%s; %s), which cost "
+                         "the program and see the kernel differently",
+                         recording_method_name(old->method), recording_method_name(new->method)));
     if (old->is_part || new->is_part)
         comparison_note(
             to, "a side was attached to: its times are of the stretch that was recorded, so that "

@@ -23,16 +23,17 @@ static void json_time(struct json *j, const struct summary *s, const char *sampl
 /* How much of the total came from callers that are not known, by reason. */
 static void json_cut(struct json *j, const struct summary *s, uint32_t function)
 {
-    static const char *const reasons[RUN_CUTS] = {[RUN_CUT_DEEP] = "too_deep",
-                                                  [RUN_CUT_NO_TABLE] = "no_unwind_table",
-                                                  [RUN_CUT_GENERATED] = "generated_code",
-                                                  [RUN_CUT_BROKEN] = "broken",
-                                                  [RUN_CUT_TOO_MANY] = "too_many_frames",
-                                                  [RUN_CUT_NO_STACK] = "not_recorded"};
+    static const char *const reasons[RECORDING_CUTS] = {
+        [RECORDING_CUT_DEEP] = "too_deep",
+        [RECORDING_CUT_NO_TABLE] = "no_unwind_table",
+        [RECORDING_CUT_GENERATED] = "generated_code",
+        [RECORDING_CUT_BROKEN] = "broken",
+        [RECORDING_CUT_TOO_MANY] = "too_many_frames",
+        [RECORDING_CUT_NO_STACK] = "not_recorded"};
     if (!s->stacks || !s->stacks->cut)
         return;
     json_key(j, "unknown_callers"), json_begin(j, '{');
-    for (uint32_t why = 0; why < RUN_CUTS; why++)
+    for (uint32_t why = 0; why < RECORDING_CUTS; why++)
         if (s->stacks->cut[function].samples[why] > 0)
             json_pair_double(j, reasons[why], s->stacks->cut[function].samples[why]);
     json_end(j);

@@ -3,7 +3,7 @@
 
 #include "base/path.h"
 #include "profile/report/other_events.h"
-#include "profile/report/run_head.h"
+#include "profile/report/recording_head.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -86,7 +86,7 @@ void text_function(struct out *out, struct names *names, uint32_t function,
 int text_time_decimals(const struct summary *s)
 {
     int decimals = 3;
-    double runs = s->run ? run_count(s->run->run) : 1;
+    double runs = s->run ? recording_count(s->run->recording) : 1;
     for (double rate = 1000; rate < s->rate / runs && decimals < 6; rate *= 10)
         decimals++;
     return decimals;
@@ -94,7 +94,7 @@ int text_time_decimals(const struct summary *s)
 
 void text_interval_legend(struct out *out, const struct summary *s)
 {
-    uint32_t runs = s->run ? run_count(s->run->run) : 1;
+    uint32_t runs = s->run ? recording_count(s->run->recording) : 1;
     if (runs > 1)
         out_printf(out,
                    "\n+-: what a mean run has is within so much of self%% and self, by how the\n"
@@ -118,7 +118,7 @@ static void head_text_samples(struct out *out, const struct summary *s)
         return;
     }
     out_printf(out, "Samples  %.0f", s->samples);
-    uint32_t runs = s->run ? run_count(s->run->run) : 1;
+    uint32_t runs = s->run ? recording_count(s->run->recording) : 1;
     if (s->rate > 0) {
         if (runs > 1)
             out_printf(out, " in %" PRIu32 " runs,", runs);
@@ -208,7 +208,7 @@ void text_files(struct out *out, const struct summary *s)
 static void head_text_subject(struct out *out, const struct summary *s)
 {
     if (s->run) {
-        run_head_text(out, s->run, s->profiles, s->profiles_len);
+        recording_head_text(out, s->run, s->profiles, s->profiles_len);
     } else {
         text_files(out, s);
     }
@@ -232,7 +232,7 @@ void text_summary(struct out *out, const struct summary *s)
     head_text_samples(out, s);
     others_summary(out, &s->others);
     if (s->run)
-        run_account_text(out, s->run);
+        recording_account_text(out, s->run);
     head_text_inlined(out, s);
     head_text_calls(out, s);
 }
@@ -243,7 +243,7 @@ void text_summary_brief(struct out *out, const struct summary *s)
     head_text_samples(out, s);
     others_summary(out, &s->others);
     if (s->run)
-        run_doubts_text(out, s->run);
+        recording_doubts_text(out, s->run);
     head_text_inlined(out, s);
     head_text_reasons(out, s);
 }

@@ -49,7 +49,7 @@ static void shares_text_functions(struct out *out, const struct shares *t,
 static void shares_text_thread(struct out *out, const struct share_row *r)
 {
     out_printf(out, "  %9.3f  %9.3f  %7" PRIu32 "  ", (double)r->cpu_ns / 1e9,
-               (double)r->run_ns / 1e9, r->pid);
+               (double)r->recording_ns / 1e9, r->pid);
     if (r->thread)
         out_printf(out, "%7" PRIu32 "  ", r->thread);
     else
@@ -57,7 +57,7 @@ static void shares_text_thread(struct out *out, const struct share_row *r)
 }
 
 /* "0", "1" as exit statuses, "SIGKILL" as signals; "?" where nobody knows. */
-static void shares_process_end(const struct run_process *p, char *into, size_t size)
+static void shares_process_end(const struct recording_process *p, char *into, size_t size)
 {
     if (p->has_ended && WIFSIGNALED(p->status))
         snprintf(into, size, "SIG%s",
@@ -70,7 +70,7 @@ static void shares_process_end(const struct run_process *p, char *into, size_t s
 
 static void shares_text_process(struct out *out, const struct share_row *r)
 {
-    const struct run_process *p = r->process;
+    const struct recording_process *p = r->process;
     char end[32];
     shares_process_end(p, end, sizeof end);
     if (r->cpu_ns)
@@ -145,7 +145,7 @@ static void shares_json_functions(struct json *j, const struct share_row *r, str
     json_end(j);
 }
 
-static void shares_json_process(struct json *j, const struct run_process *p)
+static void shares_json_process(struct json *j, const struct recording_process *p)
 {
     bool is_killed = p->has_ended && WIFSIGNALED(p->status);
     json_pair_u64(j, "pid", p->pid);
@@ -174,7 +174,7 @@ static void shares_json_row(struct json *j, const struct shares *t, const struct
         json_pair_u64(j, "thread", r->thread);
         json_pair_u64(j, "pid", r->pid);
         json_pair_u64(j, "cpu_ns", r->cpu_ns);
-        json_pair_u64(j, "run_ns", r->run_ns);
+        json_pair_u64(j, "run_ns", r->recording_ns);
         shares_json_functions(j, r, names);
     } else if (t->kind == SHARES_PROCESSES) {
         shares_json_process(j, r->process);
@@ -219,7 +219,7 @@ static void shares_csv_functions(struct csv *c, const struct shares *t, const st
     }
 }
 
-static void shares_csv_process(struct csv *c, const struct run_process *p)
+static void shares_csv_process(struct csv *c, const struct recording_process *p)
 {
     char end[32];
     shares_process_end(p, end, sizeof end);
@@ -236,7 +236,7 @@ static void shares_csv_row(struct csv *c, const struct shares *t, const struct s
     csv_double(c, r->samples);
     if (t->kind == SHARES_THREADS) {
         csv_u64(c, r->thread);
-        csv_u64(c, r->cpu_ns), csv_u64(c, r->run_ns);
+        csv_u64(c, r->cpu_ns), csv_u64(c, r->recording_ns);
         csv_none(c);
         csv_double(c, r->samples);
     } else if (t->kind == SHARES_PROCESSES) {

@@ -1,7 +1,7 @@
 /* What all native JSON reports on a profile begin with, and what the tables share. */
 #include "profile/report/summary.h"
 
-#include "profile/report/run_head.h"
+#include "profile/report/recording_head.h"
 
 void json_pair_function(struct json *j, struct names *names, uint32_t function)
 {
@@ -60,7 +60,7 @@ void json_report_begin(struct json *j, const char *report, const struct summary 
         json_pair_str(j, "inlined", s->has_hosts ? "in_hosts" : s->inlined ? "named" : "none");
     json_pair_str(j, "mismatch", s->mismatch);
     if (s->run)
-        run_head_json(j, s->run);
+        recording_head_json(j, s->run);
     if (s->notes_len) {
         json_key(j, "notes"), json_begin(j, '[');
         for (size_t i = 0; i < s->notes_len; i++)

@@ -213,7 +213,7 @@ static bool events_complete(struct event_choice *c, uint32_t rate, struct err *e
 {
     bool is_software = c->type == PERF_TYPE_SOFTWARE;
     c->is_clock = is_software && c->config <= PERF_COUNT_SW_TASK_CLOCK;
-    c->unit = c->is_clock ? RUN_UNIT_NS : RUN_UNIT_COUNT;
+    c->unit = c->is_clock ? RECORDING_UNIT_NS : RECORDING_UNIT_COUNT;
     rate = rate ? rate : 1;
     if (!c->period && c->is_clock)
         c->period = UINT64_C(1000000000) / rate;

@@ -24,14 +24,14 @@
 #include "base/err.h"
 #include "output/out.h"
 #include "base/vec.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 
 struct event_choice {
     const char *name; /* as it is to be shown */
     uint32_t type;    /* the first fields of struct perf_event_attr */
     uint32_t bp_type;
     uint64_t config, config1, config2; /* of breakpoints: address and length in the last two */
-    enum run_event_unit unit;
+    enum recording_event_unit unit;
     uint64_t period;    /* weight of a sample; 0: as `frequency` makes it */
     uint32_t frequency; /* samples a second that the kernel aims at; 0: a fixed period */
     uint32_t precise;   /* 0 to 3: precise_ip */

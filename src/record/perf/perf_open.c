@@ -313,7 +313,7 @@ static uint32_t perf_add_counting(struct perf_source *s, const char *name)
     vec_push(&s->choices, (struct event_choice){.name = name,
                                                 .type = PERF_TYPE_SOFTWARE,
                                                 .config = PERF_COUNT_SW_TASK_CLOCK,
-                                                .unit = RUN_UNIT_NS});
+                                                .unit = RECORDING_UNIT_NS});
     return (uint32_t)s->choices.len - 1;
 }
 
@@ -326,7 +326,7 @@ static void perf_add_leaving(struct perf_source *s)
     vec_push(&s->choices, (struct event_choice){.name = "leaving",
                                                 .type = PERF_TYPE_SOFTWARE,
                                                 .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
-                                                .unit = RUN_UNIT_COUNT,
+                                                .unit = RECORDING_UNIT_COUNT,
                                                 .period = 1});
 }
 
@@ -340,7 +340,7 @@ static void perf_add_faulting(struct perf_source *s)
     vec_push(&s->choices, (struct event_choice){.name = "faulting",
                                                 .type = PERF_TYPE_SOFTWARE,
                                                 .config = PERF_COUNT_SW_PAGE_FAULTS,
-                                                .unit = RUN_UNIT_COUNT,
+                                                .unit = RECORDING_UNIT_COUNT,
                                                 .period = FAULTS_A_SAMPLE});
 }
 
@@ -349,13 +349,13 @@ bool perf_open_all(struct perf_source *s, struct err *e)
 {
     size_t asked = s->choices.len;
     perf_more_descriptors();
-    s->leaving = s->faulting = s->counts = RUN_NONE;
+    s->leaving = s->faulting = s->counts = RECORDING_NONE;
     perf_add_leaving(s);
     s->tasks = perf_add_counting(s, "tasks");
     bool is_open = perf_try(s);
     if (!is_open && (errno == EACCES || errno == EPERM)) {
         s->result->user_only = true;
-        s->leaving = RUN_NONE;
+        s->leaving = RECORDING_NONE;
         s->choices.len = asked;
         perf_add_faulting(s);
         s->tasks = perf_add_counting(s, "tasks");

@@ -343,7 +343,7 @@ static void perf_read_counters(struct perf_source *s)
             continue;
         if (event->choice == s->tasks && s->choices.at[0].is_clock)
             s->result->cpu_ns += count[0];
-        if (event->choice < s->asked && s->choices.at[event->choice].unit == RUN_UNIT_COUNT)
+        if (event->choice < s->asked && s->choices.at[event->choice].unit == RECORDING_UNIT_COUNT)
             s->totals[event->choice] += count[0];
         if (event->choice != 0)
             continue;
@@ -378,16 +378,16 @@ static void perf_tell_lost(struct perf_source *s)
     if (lost < s->lost)
         lost = s->lost;
     if (lost)
-        collector_lose(s->collector, RUN_LOST_RECORDS, LOST_RECORDS, lost, ns);
+        collector_lose(s->collector, RECORDING_LOST_RECORDS, LOST_RECORDS, lost, ns);
     if (s->lost_tasks)
-        collector_lose(s->collector, RUN_LOST_RECORDS, LOST_TASKS, s->lost_tasks, 0);
+        collector_lose(s->collector, RECORDING_LOST_RECORDS, LOST_TASKS, s->lost_tasks, 0);
 }
 
 /* Counts that were not told, by threads that have all ended. Nobody knows whose they were. */
 static void perf_scale_told(struct perf_source *s)
 {
     double all = (double)s->result->cpu_ns, told = (double)s->told_ns;
-    if (s->counts == RUN_NONE || s->options.is_attached || collector_running(s->collector))
+    if (s->counts == RECORDING_NONE || s->options.is_attached || collector_running(s->collector))
         return;
     if (told > 0 && told != all)
         collector_scale_threads(s->collector, all / told);
@@ -428,7 +428,7 @@ static void perf_finish(struct source *source, uint64_t now_ns)
     perf_scale_told(s);
     perf_tell_lost(s);
     if (s->throttled)
-        collector_lose(s->collector, RUN_LOST_THROTTLED, THROTTLED, s->throttled, 0);
+        collector_lose(s->collector, RECORDING_LOST_THROTTLED, THROTTLED, s->throttled, 0);
     perf_estimate_cost(s);
 }
 
@@ -491,7 +491,7 @@ static void perf_find_waiting(struct perf_source *s)
 static void perf_make_places(struct perf_source *s)
 {
     struct proc_tids tids = {0};
-    if (s->faulting == RUN_NONE || s->options.no_stops)
+    if (s->faulting == RECORDING_NONE || s->options.no_stops)
         return;
     s->places = ptrace_places_new(s->options.rate);
     s->source.stops_apart = s->places != NULL;

@@ -30,7 +30,7 @@ bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
     enum ptrace_conflict why = ptrace_conflict(&s->files, pid);
     if (why == TRACED_TRACER) {
         t->process->is_watched = true;
-        collector_lose(s->collector, RUN_LOST_OTHER, WATCHED, 1, 0);
+        collector_lose(s->collector, RECORDING_LOST_OTHER, WATCHED, 1, 0);
     }
     if (why == TRACED_WELL || why == TRACED_TRACER)
         return false;
@@ -63,7 +63,7 @@ void ptrace_report_left(struct ptrace_source *s)
     for (size_t i = 0; i < s->left.len; i++) {
         struct ptrace_left *p = &s->left.at[i];
         left_look(p);
-        collector_lose(s->collector, RUN_LOST_UNSEEN, p->why, 1, p->cpu_ns - p->start_ns);
+        collector_lose(s->collector, RECORDING_LOST_UNSEEN, p->why, 1, p->cpu_ns - p->start_ns);
     }
     s->left.len = 0;
 }

@@ -94,7 +94,7 @@ static void source_finish(struct source *base, uint64_t now)
             collector_thread_cpu(s->collector, t->process->pid, t->tid, cpu - t->base_ns);
     }
     if (s->ends_ns > 0)
-        collector_lose(s->collector, RUN_LOST_UNPLACED,
+        collector_lose(s->collector, RECORDING_LOST_UNPLACED,
                        "CPU time of threads after their last sample, and of short ones", 1,
                        (uint64_t)s->ends_ns);
     s->ends_ns = 0;
@@ -215,7 +215,7 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
         return false;
     }
     const char *name = o->wants_waits ? "wall" : "cpu";
-    s->event = collector_add_event(c, name, RUN_UNIT_NS, s->period_ns, false);
+    s->event = collector_add_event(c, name, RECORDING_UNIT_NS, s->period_ns, false);
     if (o->wants_waits)
         s->waits = waits_new(c, &(struct waits_options){.event = s->event, .machine = o->machine});
     *out = &s->base;

@@ -357,6 +357,7 @@ void waits_finish(struct waits *w, uint64_t now_ns)
         t->state = WAITS_THREAD_UNKNOWN;
     }
     if (w->losses)
-        collector_lose(w->collector, RUN_LOST_OTHER, LOST_SWITCHES, w->losses, w->sums.lost_ns);
+        collector_lose(w->collector, RECORDING_LOST_OTHER, LOST_SWITCHES, w->losses,
+                       w->sums.lost_ns);
     w->losses = 0;
 }

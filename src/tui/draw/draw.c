@@ -96,7 +96,7 @@ static void draw_part(struct span *at, const struct tui *t)
 static bool draw_has_notes(const struct tui *t)
 {
     const struct summary *s = t->now ? &t->now->session.summary : NULL;
-    return (s && (s->was_forced || s->notes_len || (s->run && s->run->run->losses.len))) ||
+    return (s && (s->was_forced || s->notes_len || (s->run && s->run->recording->losses.len))) ||
            (t->has_coverage && t->covered.reading.problems.at.len);
 }
 

@@ -74,8 +74,8 @@ static void add_profile(struct page_text *p, const struct measurement *m, size_t
         add(p, arena_printf(a, "Mismatch   %s", s->mismatch), width);
     for (size_t i = 0; i < s->notes_len; i++)
         add(p, arena_printf(a, "Note       %s", s->notes[i]), width);
-    for (size_t i = 0; s->run && i < s->run->run->losses.len; i++)
-        add(p, arena_printf(a, "Lost       %s", s->run->run->losses.at[i].text), width);
+    for (size_t i = 0; s->run && i < s->run->recording->losses.len; i++)
+        add(p, arena_printf(a, "Lost       %s", s->run->recording->losses.at[i].text), width);
 }
 
 static void add_ratio(struct page_text *p, const char *name, const struct coverage_ratio *r,

@@ -31,7 +31,7 @@ static void merge_processes(struct parts *p, size_t first)
 void parts_make(struct parts *p, struct measurement *m)
 {
     const struct session *s = &m->session;
-    const struct run_summary *run = s->summary.run;
+    const struct recording_summary *run = s->summary.run;
     struct arena *a = &m->session.arena;
     struct shares t;
     if (!run)

@@ -273,7 +273,7 @@ static int64_t tui_changed(const char *path)
 
 static int64_t tui_recorded_at(const struct measurement *m)
 {
-    return m->session.folder ? (int64_t)(m->session.recorded.run.start_real_ns / 1000000000)
+    return m->session.folder ? (int64_t)(m->session.recorded.recording.start_real_ns / 1000000000)
                              : tui_changed(m->options.profiles[0]);
 }
 

@@ -16,7 +16,7 @@ struct fixture {
     struct arena arena;
     struct object *object;
     struct functions functions;
-    struct run run;
+    struct recording recording;
     uint32_t *function;
     double *samples;
 };
@@ -31,8 +31,8 @@ static uint32_t function_named(const struct functions *f, const char *name, uint
 
 static uint32_t add(struct fixture *b, uint32_t parent, uint32_t function, uint64_t address)
 {
-    uint32_t node = (uint32_t)b->run.nodes.len;
-    vec_push(&b->run.nodes, (struct run_node){parent, 0, address});
+    uint32_t node = (uint32_t)b->recording.nodes.len;
+    vec_push(&b->recording.nodes, (struct recording_node){parent, 0, address});
     b->function[node] = function;
     b->samples[node] = 1;
     return node;
@@ -51,7 +51,7 @@ static void open_fixture(struct fixture *b)
     functions_native(&b->functions, b->object, &b->arena);
     b->function = ARENA_NEW(&b->arena, uint32_t, MOST);
     b->samples = ARENA_NEW(&b->arena, double, MOST);
-    vec_push(&b->run.objects, (struct run_object){.kind = RUN_OBJECT_FILE});
+    vec_push(&b->recording.objects, (struct recording_object){.kind = RECORDING_OBJECT_FILE});
     add(b, 0, NO_FUNCTION, 0);
     b->samples[0] = 0;
     uint32_t main_function = function_named(&b->functions, "main", 0);
@@ -61,7 +61,7 @@ static void open_fixture(struct fixture *b)
         uint32_t function = function_named(&b->functions, BELOW[i], 0);
         assert_int_not_equal(function, NO_FUNCTION);
         const struct function *f = &b->functions.at[function];
-        for (uint64_t at = f->start; at <= f->last && b->run.nodes.len < MOST; at++)
+        for (uint64_t at = f->start; at <= f->last && b->recording.nodes.len < MOST; at++)
             add(b, top, function, at);
     }
 }
@@ -69,8 +69,8 @@ static void open_fixture(struct fixture *b)
 static void close_fixture(struct fixture *b)
 {
     object_close(b->object);
-    vec_free(&b->run.objects);
-    vec_free(&b->run.nodes);
+    vec_free(&b->recording.objects);
+    vec_free(&b->recording.nodes);
     arena_deinit(&b->arena);
 }
 
@@ -84,7 +84,7 @@ static struct call_rows rows_of(const struct named_frames *n, struct fixture *b,
         .direction = direction, .is_wanted = is_wanted, .depth = UINT32_MAX, .limit = UINT64_MAX};
     for (uint32_t i = 0; function != NO_FUNCTION && i < n->functions.len; i++)
         is_wanted[i] = named_frames_same(n, function, i);
-    call_tree_init(&tree, &b->run, b->samples, &n->frames);
+    call_tree_init(&tree, &b->recording, b->samples, &n->frames);
     call_rows_make(&rows, &tree, &q, &b->arena);
     call_tree_deinit(&tree);
     return rows;
@@ -114,7 +114,7 @@ static void test_inlined_code_is_in_the_tree(void **state)
     (void)state;
     open_fixture(&b);
     struct object *files[] = {b.object};
-    struct call_frames_input in = {&b.run, &b.functions, b.function, files};
+    struct call_frames_input in = {&b.recording, &b.functions, b.function, files};
     named_frames_make(&n, &in, &b.arena);
     assert_int_equal(n.functions.len - n.first_inlined, 2);
     struct call_rows r = rows_of(&n, &b, CALLS_FROM_ROOT, NO_FUNCTION);
@@ -123,7 +123,7 @@ static void test_inlined_code_is_in_the_tree(void **state)
     assert_true(has_way(&n, &r, "main inner"));
     assert_false(has_way(&n, &r, "main [inner]"));
     assert_false(has_way(&n, &r, "main both [outer] [outer]"));
-    assert_true(r.rows[0].total == (double)b.run.nodes.len - 1);
+    assert_true(r.rows[0].total == (double)b.recording.nodes.len - 1);
 
     uint32_t own = function_named(&n.functions, "inner", 0);
     uint32_t inlined = function_named(&n.functions, "inner", n.first_inlined);
@@ -142,7 +142,7 @@ static void test_left_out_on_wish(void **state)
     struct named_frames n;
     (void)state;
     open_fixture(&b);
-    struct call_frames_input in = {&b.run, &b.functions, b.function, NULL};
+    struct call_frames_input in = {&b.recording, &b.functions, b.function, NULL};
     named_frames_make(&n, &in, &b.arena);
     assert_int_equal(n.functions.len, n.first_inlined);
     struct call_rows r = rows_of(&n, &b, CALLS_FROM_ROOT, NO_FUNCTION);

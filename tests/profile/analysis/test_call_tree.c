@@ -14,7 +14,7 @@ enum { MAIN, LEFT, RIGHT, SPIN, LEAF, CUT, OTHER, FUNCTIONS };
 
 /* A run whose nodes are one function each, that of their address. */
 struct toy_run {
-    struct run run;
+    struct recording recording;
     VEC(double) weight;
     VEC(uint32_t) place, start, frame;
     uint32_t functions;
@@ -24,8 +24,8 @@ struct toy_run {
 
 static uint32_t add(struct toy_run *b, uint32_t parent, uint32_t function, uint64_t weight)
 {
-    uint32_t node = (uint32_t)b->run.nodes.len;
-    vec_push(&b->run.nodes, (struct run_node){parent, 0, function});
+    uint32_t node = (uint32_t)b->recording.nodes.len;
+    vec_push(&b->recording.nodes, (struct recording_node){parent, 0, function});
     vec_push(&b->weight, weight);
     vec_push(&b->place, node);
     vec_push(&b->start, (uint32_t)b->frame.len);
@@ -46,14 +46,14 @@ static void merge(struct toy_run *b)
 {
     vec_push(&b->start, (uint32_t)b->frame.len);
     struct call_frames frames = {b->place.at, b->start.at, b->frame.at, b->functions};
-    call_tree_init(&b->tree, &b->run, b->weight.at, &frames);
+    call_tree_init(&b->tree, &b->recording, b->weight.at, &frames);
     b->start.len--;
 }
 
 static void deinit(struct toy_run *b)
 {
     call_tree_deinit(&b->tree);
-    vec_free(&b->run.nodes);
+    vec_free(&b->recording.nodes);
     vec_free(&b->weight);
     vec_free(&b->place);
     vec_free(&b->start);
@@ -335,9 +335,9 @@ static void random_run(struct toy_run *b, uint32_t nodes, uint32_t functions, ui
 static double inclusive_by_hand(const struct toy_run *b, uint32_t function)
 {
     double sum = 0;
-    for (uint32_t i = 1; i < b->run.nodes.len; i++) {
+    for (uint32_t i = 1; i < b->recording.nodes.len; i++) {
         bool is_on = false;
-        for (uint32_t at = i; at; at = b->run.nodes.at[at].parent)
+        for (uint32_t at = i; at; at = b->recording.nodes.at[at].parent)
             for (uint32_t k = b->start.at[at]; k < b->start.at[at + 1] && !is_on; k++)
                 is_on = b->frame.at[k] == function;
         sum += is_on ? b->weight.at[i] : 0;

@@ -13,7 +13,7 @@ enum { MOST_NODES = 400, MOST_FUNCTIONS = 10 };
 /* A run whose nodes say themselves which function they are in. */
 struct toy_stacks {
     struct arena arena;
-    struct run run;
+    struct recording recording;
     struct space space;
     struct functions functions;
     uint32_t function[MOST_NODES];
@@ -25,42 +25,42 @@ static void begin(struct toy_stacks *b, uint32_t functions)
 {
     *b = (struct toy_stacks){.functions = {.len = functions}};
     b->space.function = b->function;
-    for (uint32_t why = 0; why < RUN_CUTS; why++)
+    for (uint32_t why = 0; why < RECORDING_CUTS; why++)
         b->space.cut[why] = NO_FUNCTION;
     b->function[0] = NO_FUNCTION;
-    vec_push(&b->run.objects, ((struct run_object){.kind = RUN_OBJECT_FILE}));
-    vec_push(&b->run.objects, ((struct run_object){.kind = RUN_OBJECT_CUT}));
-    vec_push(&b->run.nodes, ((struct run_node){.object = RUN_NONE}));
+    vec_push(&b->recording.objects, ((struct recording_object){.kind = RECORDING_OBJECT_FILE}));
+    vec_push(&b->recording.objects, ((struct recording_object){.kind = RECORDING_OBJECT_CUT}));
+    vec_push(&b->recording.nodes, ((struct recording_node){.object = RECORDING_NONE}));
 }
 
 /* A frame of `function` inside of `parent`, hit `weight` times; its node. */
 static uint32_t add(struct toy_stacks *b, uint32_t parent, uint32_t function, double weight)
 {
-    uint32_t node = (uint32_t)b->run.nodes.len;
-    vec_push(&b->run.nodes, ((struct run_node){.parent = parent, .object = 0}));
+    uint32_t node = (uint32_t)b->recording.nodes.len;
+    vec_push(&b->recording.nodes, ((struct recording_node){.parent = parent, .object = 0}));
     b->function[node] = function;
     b->weight[node] = weight;
     return node;
 }
 
 /* Callers that are not known, which `function` stands for. */
-static uint32_t add_cut(struct toy_stacks *b, enum run_cut why, uint32_t function)
+static uint32_t add_cut(struct toy_stacks *b, enum recording_cut why, uint32_t function)
 {
-    uint32_t node = add(b, RUN_ROOT, function, 0);
-    b->run.nodes.at[node].object = 1;
+    uint32_t node = add(b, RECORDING_ROOT, function, 0);
+    b->recording.nodes.at[node].object = 1;
     b->space.cut[why] = function;
     return node;
 }
 
 static void measure(struct toy_stacks *b)
 {
-    b->space.run = &b->run;
+    b->space.recording = &b->recording;
     stacks_measure(&b->stacks, &b->space, &b->functions, NULL, b->weight, &b->arena);
 }
 
 static void end(struct toy_stacks *b)
 {
-    run_deinit(&b->run);
+    recording_deinit(&b->recording);
     arena_deinit(&b->arena);
 }
 
@@ -79,26 +79,26 @@ static double draw(void)
 static double sample_phases(struct toy_stacks *b, double length, const double *node_is_wait)
 {
     enum { MS = 1000 * 1000, LIFE_MS = 1000 };
-    const struct run_choice choice = {0};
+    const struct recording_choice choice = {0};
     double phase = draw() * length, at = 0, truth = 0;
     begin(b, 2);
-    vec_push(&b->run.objects, ((struct run_object){.kind = RUN_OBJECT_WAIT}));
-    uint32_t node[2] = {add(b, RUN_ROOT, 0, 0), add(b, RUN_ROOT, 1, 0)};
-    vec_push(&b->run.threads, ((struct run_thread){.tid = 1}));
-    vec_push(&b->run.events, ((struct run_event){.name = "cpu", .period = MS}));
-    b->run.slice_ns = 2 * MS;
+    vec_push(&b->recording.objects, ((struct recording_object){.kind = RECORDING_OBJECT_WAIT}));
+    uint32_t node[2] = {add(b, RECORDING_ROOT, 0, 0), add(b, RECORDING_ROOT, 1, 0)};
+    vec_push(&b->recording.threads, ((struct recording_thread){.tid = 1}));
+    vec_push(&b->recording.events, ((struct recording_event){.name = "cpu", .period = MS}));
+    b->recording.slice_ns = 2 * MS;
     for (uint32_t i = 0; node_is_wait && i < 2; i++)
-        b->run.nodes.at[node[i]].object = node_is_wait[i] > 0 ? 2 : 0;
+        b->recording.nodes.at[node[i]].object = node_is_wait[i] > 0 ? 2 : 0;
     for (;;) {
         double step = 0.5 + draw();
         if ((at += step) > LIFE_MS)
             break;
         uint32_t hit = node[fmod(at + phase, length) < 0.3 * length ? 0 : 1];
         b->weight[hit] += step;
-        vec_push(&b->run.samples, ((struct run_sample){.slice = (uint32_t)(at / 2),
-                                                       .node = hit,
-                                                       .weight = (uint64_t)(step * MS),
-                                                       .count = 1}));
+        vec_push(&b->recording.samples, ((struct recording_sample){.slice = (uint32_t)(at / 2),
+                                                                   .node = hit,
+                                                                   .weight = (uint64_t)(step * MS),
+                                                                   .count = 1}));
     }
     for (double end = phase + LIFE_MS, sign = 1; sign >= -1; end = phase, sign -= 2)
         truth +=
@@ -174,7 +174,7 @@ static void test_calls(void **state)
     (void)state;
     struct toy_stacks b;
     begin(&b, 4);
-    uint32_t main = add(&b, RUN_ROOT, 0, 1), left = add(&b, main, 1, 10),
+    uint32_t main = add(&b, RECORDING_ROOT, 0, 1), left = add(&b, main, 1, 10),
              right = add(&b, main, 2, 20);
     add(&b, left, 3, 100), add(&b, right, 3, 200);
     measure(&b);
@@ -199,7 +199,7 @@ static void test_recursion(void **state)
     (void)state;
     struct toy_stacks b;
     begin(&b, 2);
-    uint32_t main = add(&b, RUN_ROOT, 0, 0), at = add(&b, main, 1, 1);
+    uint32_t main = add(&b, RECORDING_ROOT, 0, 0), at = add(&b, main, 1, 1);
     for (int i = 0; i < 3; i++)
         at = add(&b, at, 1, 10);
     measure(&b);
@@ -216,7 +216,7 @@ static void test_cycle(void **state)
     enum { F, G };
     struct toy_stacks b;
     begin(&b, 2);
-    uint32_t f = add(&b, RUN_ROOT, F, 1), g = add(&b, f, G, 2);
+    uint32_t f = add(&b, RECORDING_ROOT, F, 1), g = add(&b, f, G, 2);
     add(&b, add(&b, g, F, 4), G, 8);
     measure(&b);
     assert_times(&b, F, 5, 15);
@@ -231,9 +231,9 @@ static void test_outside_of_functions(void **state)
     (void)state;
     struct toy_stacks b;
     begin(&b, 2);
-    uint32_t nowhere = add(&b, RUN_ROOT, NO_FUNCTION, 3);
+    uint32_t nowhere = add(&b, RECORDING_ROOT, NO_FUNCTION, 3);
     add(&b, nowhere, 1, 5);
-    b.weight[RUN_ROOT] = 2;
+    b.weight[RECORDING_ROOT] = 2;
     measure(&b);
     assert_true(b.stacks.unplaced == 5 && b.stacks.samples == 10);
     assert_times(&b, 1, 5, 5);
@@ -248,11 +248,11 @@ static void test_cut_stacks(void **state)
     enum { F, DEEP, BROKEN };
     struct toy_stacks b;
     begin(&b, 3);
-    uint32_t deep = add_cut(&b, RUN_CUT_DEEP, DEEP);
+    uint32_t deep = add_cut(&b, RECORDING_CUT_DEEP, DEEP);
     b.weight[deep] = 3; /* nothing at all is known of these */
     add(&b, deep, F, 7);
-    add(&b, add_cut(&b, RUN_CUT_BROKEN, BROKEN), F, 2);
-    add(&b, RUN_ROOT, F, 1);
+    add(&b, add_cut(&b, RECORDING_CUT_BROKEN, BROKEN), F, 2);
+    add(&b, RECORDING_ROOT, F, 1);
     measure(&b);
     assert_times(&b, F, 10, 10);
     assert_times(&b, DEEP, 0, 10);
@@ -260,9 +260,9 @@ static void test_cut_stacks(void **state)
     assert_call(&b, DEEP, F, 7, 7);
     assert_false(b.stacks.has_callers);
     assert_non_null(b.stacks.cut);
-    assert_true(b.stacks.cut[F].samples[RUN_CUT_DEEP] == 7);
-    assert_true(b.stacks.cut[F].samples[RUN_CUT_BROKEN] == 2);
-    assert_true(b.stacks.cut[F].samples[RUN_CUT_NO_TABLE] == 0);
+    assert_true(b.stacks.cut[F].samples[RECORDING_CUT_DEEP] == 7);
+    assert_true(b.stacks.cut[F].samples[RECORDING_CUT_BROKEN] == 2);
+    assert_true(b.stacks.cut[F].samples[RECORDING_CUT_NO_TABLE] == 0);
     end(&b);
 }
 
@@ -272,7 +272,7 @@ static void test_not_chosen(void **state)
     (void)state;
     struct toy_stacks b;
     begin(&b, 3);
-    uint32_t main = add(&b, RUN_ROOT, 0, 4);
+    uint32_t main = add(&b, RECORDING_ROOT, 0, 4);
     add(&b, add(&b, main, 1, 0), 2, 0);
     measure(&b);
     assert_int_equal(b.stacks.calls_len, 0);
@@ -301,10 +301,10 @@ static double inclusive_by_hand(const struct toy_stacks *b, uint32_t caller, uin
                                 bool hit_only)
 {
     double sum = 0;
-    for (uint32_t i = 1; i < b->run.nodes.len; i++) {
+    for (uint32_t i = 1; i < b->recording.nodes.len; i++) {
         bool is_on = false;
-        for (uint32_t at = i; at; at = b->run.nodes.at[at].parent) {
-            uint32_t parent = b->run.nodes.at[at].parent;
+        for (uint32_t at = i; at; at = b->recording.nodes.at[at].parent) {
+            uint32_t parent = b->recording.nodes.at[at].parent;
             is_on |= b->function[at] == callee &&
                      (caller == NO_FUNCTION || (parent && b->function[parent] == caller));
         }
@@ -342,7 +342,7 @@ static void test_random_trees(void **state)
         double all = 0;
         begin(&b, 1 + next_random(&seed) % (MOST_FUNCTIONS - 1));
         for (uint32_t i = next_random(&seed) % (MOST_NODES - 1); i > 0; i--) {
-            uint32_t len = (uint32_t)b.run.nodes.len, near = len < 6 ? len : 6;
+            uint32_t len = (uint32_t)b.recording.nodes.len, near = len < 6 ? len : 6;
             double weight = next_random(&seed) % 5;
             add(&b, len - 1 - next_random(&seed) % near, next_random(&seed) % b.functions.len,
                 weight);

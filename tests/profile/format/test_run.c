@@ -1,7 +1,7 @@
 /* The file of a run: what is written is read back the same, and nothing that was cut off or damaged
  * is read at all. */
 #include "base/file.h"
-#include "profile/format/run_file.h"
+#include "profile/format/recording_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,111 +10,114 @@
 #include <string.h>
 #include <cmocka.h>
 
-static void fill_lists(struct run *r)
+static void fill_lists(struct recording *r)
 {
-    vec_push(&r->texts, (struct run_text){"argument", "./prog"});
-    vec_push(&r->texts, (struct run_text){"argument", ""});
-    vec_push(&r->processes, (struct run_process){.pid = 7,
-                                                 .parent_pid = 1,
-                                                 .program = 0,
-                                                 .start_ns = 5,
-                                                 .end_ns = 99,
-                                                 .user_ns = UINT64_MAX,
-                                                 .system_ns = 3,
-                                                 .has_cpu = true,
-                                                 .peak_bytes = 123456789,
-                                                 .has_ended = true,
-                                                 .status = -1,
-                                                 .name = "prog"});
-    vec_push(
-        &r->processes,
-        (struct run_process){
-            .pid = 8, .parent_pid = 7, .program = RUN_NONE, .name = "", .why_unseen = "too short"});
-    vec_push(&r->threads, (struct run_thread){0, 7, 5, 99, 90, true, "sixteen letters!"});
-    vec_push(&r->threads, (struct run_thread){.process = 1});
-    vec_push(&r->events, (struct run_event){"cpu", RUN_UNIT_NS, 1000000, false});
-    vec_push(&r->events, (struct run_event){"r1a8", RUN_UNIT_COUNT, 65536, true});
-    vec_push(&r->marks, (struct run_mark){50, 1, 0, 7, "load"});
-    vec_push(&r->marks, (struct run_mark){60, 0, RUN_NONE, 0, "prog"});
-    vec_push(&r->losses, (struct run_loss){RUN_LOST_KERNEL, 2, 300, "the kernel may not be seen"});
-    vec_push(&r->parts, (struct run_part){0, 3, -1, 4080, UINT64_MAX, 1, UINT64_C(1) << 40});
-    vec_push(&r->parts, (struct run_part){1, 4, 256, 0, 0, 2, 3});
+    vec_push(&r->texts, (struct recording_text){"argument", "./prog"});
+    vec_push(&r->texts, (struct recording_text){"argument", ""});
+    vec_push(&r->processes, (struct recording_process){.pid = 7,
+                                                       .parent_pid = 1,
+                                                       .program = 0,
+                                                       .start_ns = 5,
+                                                       .end_ns = 99,
+                                                       .user_ns = UINT64_MAX,
+                                                       .system_ns = 3,
+                                                       .has_cpu = true,
+                                                       .peak_bytes = 123456789,
+                                                       .has_ended = true,
+                                                       .status = -1,
+                                                       .name = "prog"});
+    vec_push(&r->processes, (struct recording_process){.pid = 8,
+                                                       .parent_pid = 7,
+                                                       .program = RECORDING_NONE,
+                                                       .name = "",
+                                                       .why_unseen = "too short"});
+    vec_push(&r->threads, (struct recording_thread){0, 7, 5, 99, 90, true, "sixteen letters!"});
+    vec_push(&r->threads, (struct recording_thread){.process = 1});
+    vec_push(&r->events, (struct recording_event){"cpu", RECORDING_UNIT_NS, 1000000, false});
+    vec_push(&r->events, (struct recording_event){"r1a8", RECORDING_UNIT_COUNT, 65536, true});
+    vec_push(&r->marks, (struct recording_mark){50, 1, 0, 7, "load"});
+    vec_push(&r->marks, (struct recording_mark){60, 0, RECORDING_NONE, 0, "prog"});
+    vec_push(&r->losses,
+             (struct recording_loss){RECORDING_LOST_KERNEL, 2, 300, "the kernel may not be seen"});
+    vec_push(&r->parts, (struct recording_part){0, 3, -1, 4080, UINT64_MAX, 1, UINT64_C(1) << 40});
+    vec_push(&r->parts, (struct recording_part){1, 4, 256, 0, 0, 2, 3});
 }
 
-static void fill_objects(struct run *r)
+static void fill_objects(struct recording *r)
 {
-    struct run_object file = {.kind = RUN_OBJECT_FILE,
-                              .build_id_bytes = 20,
-                              .low = 0x1000,
-                              .high = 0x9000,
-                              .path = "/bin/prog",
-                              .process = RUN_NONE,
-                              .is_read = true,
-                              .has_unwind = true};
+    struct recording_object file = {.kind = RECORDING_OBJECT_FILE,
+                                    .build_id_bytes = 20,
+                                    .low = 0x1000,
+                                    .high = 0x9000,
+                                    .path = "/bin/prog",
+                                    .process = RECORDING_NONE,
+                                    .is_read = true,
+                                    .has_unwind = true};
     memset(file.build_id, 0xab, 20);
     vec_push(&r->objects, file);
-    for (uint32_t kind = RUN_OBJECT_VDSO; kind < RUN_OBJECT_KINDS; kind++)
+    for (uint32_t kind = RECORDING_OBJECT_VDSO; kind < RECORDING_OBJECT_KINDS; kind++)
         vec_push(&r->objects,
-                 (struct run_object){.kind = kind,
-                                     .high = UINT64_MAX,
-                                     .process = kind == RUN_OBJECT_GENERATED ? 1 : RUN_NONE,
-                                     .is_deleted = kind == RUN_OBJECT_CUT});
-    vec_push(&r->symbols, (struct run_symbol){1, 0x10, 0x20, "__vdso_time"});
-    vec_push(&r->symbols, (struct run_symbol){1, 0x30, 0, "__vdso_getcpu"});
-    vec_push(&r->symbols, (struct run_symbol){3, 0x7f0000000000, 64, "LazyCompile:f"});
+                 (struct recording_object){
+                     .kind = kind,
+                     .high = UINT64_MAX,
+                     .process = kind == RECORDING_OBJECT_GENERATED ? 1 : RECORDING_NONE,
+                     .is_deleted = kind == RECORDING_OBJECT_CUT});
+    vec_push(&r->symbols, (struct recording_symbol){1, 0x10, 0x20, "__vdso_time"});
+    vec_push(&r->symbols, (struct recording_symbol){1, 0x30, 0, "__vdso_getcpu"});
+    vec_push(&r->symbols, (struct recording_symbol){3, 0x7f0000000000, 64, "LazyCompile:f"});
 }
 
-static void fill_stacks(struct run *r)
+static void fill_stacks(struct recording *r)
 {
-    vec_push(&r->nodes, (struct run_node){RUN_NONE, RUN_NONE, 0});
-    vec_push(&r->nodes, (struct run_node){0, 0, 0x1234});
-    vec_push(&r->nodes, (struct run_node){1, 0, 0x1100});
-    vec_push(&r->nodes, (struct run_node){1, 2, RUN_KERNEL_FAULT});
-    vec_push(&r->nodes, (struct run_node){0, 5, RUN_CUT_DEEP});
-    vec_push(&r->nodes, (struct run_node){4, 3, UINT64_MAX});
-    vec_push(&r->samples, (struct run_sample){0, 0, 0, 2, 1000000, 1});
-    vec_push(&r->samples, (struct run_sample){0, 0, 0, 5, 2999999, 3});
-    vec_push(&r->samples, (struct run_sample){9, 1, 1, 3, 0, 1});
-    vec_push(&r->samples, (struct run_sample){8, 0, 0, 0, UINT64_C(1) << 62, 0});
+    vec_push(&r->nodes, (struct recording_node){RECORDING_NONE, RECORDING_NONE, 0});
+    vec_push(&r->nodes, (struct recording_node){0, 0, 0x1234});
+    vec_push(&r->nodes, (struct recording_node){1, 0, 0x1100});
+    vec_push(&r->nodes, (struct recording_node){1, 2, RECORDING_KERNEL_FAULT});
+    vec_push(&r->nodes, (struct recording_node){0, 5, RECORDING_CUT_DEEP});
+    vec_push(&r->nodes, (struct recording_node){4, 3, UINT64_MAX});
+    vec_push(&r->samples, (struct recording_sample){0, 0, 0, 2, 1000000, 1});
+    vec_push(&r->samples, (struct recording_sample){0, 0, 0, 5, 2999999, 3});
+    vec_push(&r->samples, (struct recording_sample){9, 1, 1, 3, 0, 1});
+    vec_push(&r->samples, (struct recording_sample){8, 0, 0, 0, UINT64_C(1) << 62, 0});
 }
 
-static void fill_calls(struct run *r)
+static void fill_calls(struct recording *r)
 {
-    vec_push(&r->arcs, (struct run_arc){RUN_NONE, 0, 0, 0x1100, 3});
-    vec_push(&r->arcs, (struct run_arc){0, 1, 0x1104, 0x10, UINT64_MAX});
-    vec_push(&r->blocks, (struct run_block){0, 0x1100, 9});
-    vec_push(&r->blocks, (struct run_block){0, 0x1050, 1});
+    vec_push(&r->arcs, (struct recording_arc){RECORDING_NONE, 0, 0, 0x1100, 3});
+    vec_push(&r->arcs, (struct recording_arc){0, 1, 0x1104, 0x10, UINT64_MAX});
+    vec_push(&r->blocks, (struct recording_block){0, 0x1100, 9});
+    vec_push(&r->blocks, (struct recording_block){0, 0x1050, 1});
 }
 
 /* Whatever their bytes are. Of a file, and one of them once. */
-static void fill_excerpts(struct run *r)
+static void fill_excerpts(struct recording *r)
 {
     uint32_t last = (uint32_t)r->objects.len;
     vec_push(&r->objects, r->objects.at[0]);
     r->objects.at[last].path = "/lib/other.so";
-    run_add_excerpt(r, last, (struct bytes){(const uint8_t *)"second", 6});
-    run_add_excerpt(r, 0, (struct bytes){(const uint8_t *)"\0\1", 2});
-    run_add_excerpt(r, last, (struct bytes){(const uint8_t *)"third", 5});
-    run_add_excerpt(r, 0, (struct bytes){(const uint8_t *)"\0\1", 2});
+    recording_add_excerpt(r, last, (struct bytes){(const uint8_t *)"second", 6});
+    recording_add_excerpt(r, 0, (struct bytes){(const uint8_t *)"\0\1", 2});
+    recording_add_excerpt(r, last, (struct bytes){(const uint8_t *)"third", 5});
+    recording_add_excerpt(r, 0, (struct bytes){(const uint8_t *)"\0\1", 2});
     assert_int_equal(r->excerpts.len, 3);
 }
 
-static struct run full_run(void)
+static struct recording full_run(void)
 {
-    struct run r = {.machine = 62,
-                    .method = RUN_METHOD_PERF,
-                    .rate = 1000,
-                    .cpus = 2,
-                    .start_real_ns = UINT64_C(1790000000000000000),
-                    .length_ns = 100,
-                    .slice_ns = 10,
-                    .user_ns = 80,
-                    .system_ns = 15,
-                    .cpu_ns = 5,
-                    .monitor_ns = 4,
-                    .cost_ns = 2,
-                    .stacks = 5,
-                    .whole = 4};
+    struct recording r = {.machine = 62,
+                          .method = RECORDING_METHOD_PERF,
+                          .rate = 1000,
+                          .cpus = 2,
+                          .start_real_ns = UINT64_C(1790000000000000000),
+                          .length_ns = 100,
+                          .slice_ns = 10,
+                          .user_ns = 80,
+                          .system_ns = 15,
+                          .cpu_ns = 5,
+                          .monitor_ns = 4,
+                          .cost_ns = 2,
+                          .stacks = 5,
+                          .whole = 4};
     fill_lists(&r);
     fill_objects(&r);
     fill_stacks(&r);
@@ -128,15 +131,15 @@ static struct bytes bytes_of(const struct writer *w)
     return (struct bytes){w->out.at, w->out.len};
 }
 
-static struct writer written(const struct run *r)
+static struct writer written(const struct recording *r)
 {
     struct writer w = {0};
-    run_write(&w, r);
+    recording_write(&w, r);
     return w;
 }
 
 /* Not by its bytes: there is padding among them. */
-static void assert_same_sample(const struct run_sample *l, const struct run_sample *r)
+static void assert_same_sample(const struct recording_sample *l, const struct recording_sample *r)
 {
     assert_int_equal(l->slice, r->slice);
     assert_int_equal(l->thread, r->thread);
@@ -151,16 +154,16 @@ static void assert_same_sample(const struct run_sample *l, const struct run_samp
 static void test_round_trip(void **state)
 {
     (void)state;
-    struct run r = full_run(), back = {0};
+    struct recording r = full_run(), back = {0};
     struct err e = {0};
     struct writer once = written(&r);
-    assert_true(run_check(&r, &e));
-    assert_true(run_probe(bytes_of(&once)));
-    assert_true(run_read(bytes_of(&once), "f", &back, &e));
+    assert_true(recording_check(&r, &e));
+    assert_true(recording_probe(bytes_of(&once)));
+    assert_true(recording_read(bytes_of(&once), "f", &back, &e));
     struct writer twice = written(&back);
     assert_int_equal(once.out.len, twice.out.len);
     assert_memory_equal(once.out.at, twice.out.at, once.out.len);
-    assert_memory_equal(&back.machine, &r.machine, sizeof r - offsetof(struct run, machine));
+    assert_memory_equal(&back.machine, &r.machine, sizeof r - offsetof(struct recording, machine));
     assert_int_equal(back.samples.len, r.samples.len);
     assert_int_equal(back.samples.len, r.samples.len);
     for (size_t i = 0; i < r.samples.len; i++)
@@ -169,7 +172,8 @@ static void test_round_trip(void **state)
         assert_true(back.nodes.at[i].address == r.nodes.at[i].address &&
                     back.nodes.at[i].object == r.nodes.at[i].object &&
                     back.nodes.at[i].parent == r.nodes.at[i].parent);
-    assert_memory_equal(back.objects.at[0].build_id, r.objects.at[0].build_id, RUN_BUILD_ID_BYTES);
+    assert_memory_equal(back.objects.at[0].build_id, r.objects.at[0].build_id,
+                        RECORDING_BUILD_ID_BYTES);
     assert_true(back.objects.at[0].has_unwind && back.objects.at[5].is_deleted);
     assert_true(back.objects.at[0].is_read && !back.objects.at[1].is_read);
     assert_null(back.objects.at[5].path);
@@ -195,37 +199,37 @@ static void test_round_trip(void **state)
         assert_int_equal(back.blocks.at[i].address, r.blocks.at[i].address);
         assert_int_equal(back.blocks.at[i].count, r.blocks.at[i].count);
     }
-    assert_string_equal(run_text(&back, "argument"), "./prog");
-    assert_null(run_text(&back, "directory"));
-    assert_int_equal(run_weight(&back, 0), (UINT64_C(1) << 62) + 3999999);
+    assert_string_equal(recording_text(&back, "argument"), "./prog");
+    assert_null(recording_text(&back, "directory"));
+    assert_int_equal(recording_weight(&back, 0), (UINT64_C(1) << 62) + 3999999);
     writer_deinit(&once);
     writer_deinit(&twice);
-    run_deinit(&r);
-    run_deinit(&back);
+    recording_deinit(&r);
+    recording_deinit(&back);
 }
 
 /* An empty list of each kind, and none of the optional texts. */
 static void test_least_run(void **state)
 {
     (void)state;
-    struct run r = {0}, back = {0};
+    struct recording r = {0}, back = {0};
     struct err e = {0};
-    vec_push(&r.nodes, (struct run_node){0});
+    vec_push(&r.nodes, (struct recording_node){0});
     struct writer w = written(&r);
-    assert_true(run_read(bytes_of(&w), "f", &back, &e));
+    assert_true(recording_read(bytes_of(&w), "f", &back, &e));
     assert_int_equal(back.nodes.len, 1);
     writer_deinit(&w);
-    run_deinit(&r);
-    run_deinit(&back);
+    recording_deinit(&r);
+    recording_deinit(&back);
 }
 
 static bool reads(const uint8_t *at, size_t len, struct err *e)
 {
-    struct run back = {0};
+    struct recording back = {0};
     uint8_t *copy = test_malloc(len ? len : 1); /* reads beyond it are seen */
     memcpy(copy, at, len);
-    bool ok = run_read((struct bytes){copy, len}, "f", &back, e);
-    run_deinit(&back);
+    bool ok = recording_read((struct bytes){copy, len}, "f", &back, e);
+    recording_deinit(&back);
     test_free(copy);
     return ok;
 }
@@ -233,7 +237,7 @@ static bool reads(const uint8_t *at, size_t len, struct err *e)
 static void test_truncation_at_every_byte(void **state)
 {
     (void)state;
-    struct run r = full_run();
+    struct recording r = full_run();
     struct writer w = written(&r);
     for (size_t len = 0; len < w.out.len; len++) {
         struct err e = {0};
@@ -241,13 +245,13 @@ static void test_truncation_at_every_byte(void **state)
         assert_true(e.line[0]);
     }
     writer_deinit(&w);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 static void test_damage_at_every_byte(void **state)
 {
     (void)state;
-    struct run r = full_run();
+    struct recording r = full_run();
     struct writer w = written(&r);
     for (size_t i = 0; i < w.out.len; i++)
         for (unsigned bit = 1; bit < 256; bit <<= 1) {
@@ -261,19 +265,19 @@ static void test_damage_at_every_byte(void **state)
     assert_false(reads(w.out.at, w.out.len, &e));
     assert_non_null(strstr(e.line, "1 bytes stand behind the end"));
     writer_deinit(&w);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 static void expect_header_error(size_t at, const char *bytes, const char *message)
 {
-    struct run r = full_run();
+    struct recording r = full_run();
     struct writer w = written(&r);
     struct err e = {0};
     memcpy(w.out.at + at, bytes, 4);
     assert_false(reads(w.out.at, w.out.len, &e));
     assert_string_equal(e.line, message);
     writer_deinit(&w);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 static void test_headers(void **state)
@@ -286,18 +290,18 @@ static void test_headers(void **state)
     expect_header_error(4, "\3\0\0\0", "f: at offset 0: version 3 of recordings is not known");
 }
 
-static void expect_refused(struct run *r, const char *message)
+static void expect_refused(struct recording *r, const char *message)
 {
     struct err e = {0};
-    assert_false(run_check(r, &e));
+    assert_false(recording_check(r, &e));
     assert_string_equal(e.line, message);
-    run_deinit(r);
+    recording_deinit(r);
 }
 
 static void test_what_is_no_run(void **state)
 {
     (void)state;
-    struct run r = full_run();
+    struct recording r = full_run();
     r.nodes.at[3].parent = 3;
     expect_refused(&r, "node 3 of the run is not possible");
     r = full_run();
@@ -333,7 +337,7 @@ static void test_what_is_no_run(void **state)
     r = full_run();
     r.slice_ns = 0;
     expect_refused(&r, "the run has samples, but no length of its slices");
-    r = (struct run){0};
+    r = (struct recording){0};
     expect_refused(&r, "the run has no root of its stacks");
 }
 
@@ -344,9 +348,9 @@ static void test_drawn_bytes(void **state)
     char path[4096];
     struct file_buffer b = {0};
     struct err e = {0};
-    struct run r = {0};
+    struct recording r = {0};
     snprintf(path, sizeof path, "%s/tests/corpus/run/whole", getenv("MONARC_SOURCE"));
-    assert_true(file_read(path, &b, &e) && run_read(file_bytes(&b), "whole", &r, &e));
+    assert_true(file_read(path, &b, &e) && recording_read(file_bytes(&b), "whole", &r, &e));
     assert_true(r.nodes.len == 7 && r.nodes.at[5].object == 4);
     assert_true(r.nodes.at[2].address == 0x1030 && r.nodes.at[2].parent == 1);
     assert_true(r.nodes.at[3].object == 3 && r.nodes.at[3].parent == 1);
@@ -355,7 +359,7 @@ static void test_drawn_bytes(void **state)
     assert_true(r.samples.at[2].weight == 65536 && r.samples.at[2].slice == 4);
     assert_true(r.samples.at[3].node == 5 && r.samples.at[3].weight == 1500000);
     file_buffer_deinit(&b);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 /* A minute at 1 kHz: 60,000 samples with weights of their own, every third one with a stack not
@@ -364,27 +368,27 @@ static void test_size_of_a_minute(void **state)
 {
     (void)state;
     enum { SAMPLES = 60000, BYTES = 2 << 20 };
-    struct run r = {.slice_ns = 60000000};
+    struct recording r = {.slice_ns = 60000000};
     uint64_t random = 1;
     fill_lists(&r);
     fill_objects(&r);
-    vec_push(&r.nodes, (struct run_node){0});
+    vec_push(&r.nodes, (struct recording_node){0});
     for (uint32_t i = 0; i < SAMPLES; i++) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
         for (uint32_t k = 0; i % 3 == 0 && k < 3; k++)
             vec_push(&r.nodes,
-                     (struct run_node){k ? (uint32_t)r.nodes.len - 1
-                                         : (uint32_t)(random >> 33) % (uint32_t)r.nodes.len,
-                                       0, (random >> (20 + k)) % 0x200000});
-        vec_push(&r.samples,
-                 (struct run_sample){i / 60, 0, 0, (uint32_t)(random >> 35) % (uint32_t)r.nodes.len,
-                                     1000000 + (random >> 50), 1});
+                     (struct recording_node){k ? (uint32_t)r.nodes.len - 1
+                                               : (uint32_t)(random >> 33) % (uint32_t)r.nodes.len,
+                                             0, (random >> (20 + k)) % 0x200000});
+        vec_push(&r.samples, (struct recording_sample){
+                                 i / 60, 0, 0, (uint32_t)(random >> 35) % (uint32_t)r.nodes.len,
+                                 1000000 + (random >> 50), 1});
     }
     struct writer w = written(&r);
     print_message("# %zu bytes\n", w.out.len);
     assert_true(w.out.len < BYTES);
     writer_deinit(&w);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-static void read_seed(const char *seed, struct run *r, struct perf_data_counts *counts)
+static void read_seed(const char *seed, struct recording *r, struct perf_data_counts *counts)
 {
     char path[4096];
     struct file_buffer b = {0};
@@ -23,7 +23,7 @@ static void read_seed(const char *seed, struct run *r, struct perf_data_counts *
     file_buffer_deinit(&b);
 }
 
-static uint64_t lost(const struct run *r, enum run_loss_kind kind, const char *text)
+static uint64_t lost(const struct recording *r, enum recording_loss_kind kind, const char *text)
 {
     for (size_t i = 0; i < r->losses.len; i++)
         if (r->losses.at[i].kind == kind && strstr(r->losses.at[i].text, text))
@@ -32,26 +32,29 @@ static uint64_t lost(const struct run *r, enum run_loss_kind kind, const char *t
 }
 
 /* "PATH+ADDRESS" of a node and its callers, outermost first. */
-static void put_stack(const struct run *r, uint32_t node, char *into, size_t room)
+static void put_stack(const struct recording *r, uint32_t node, char *into, size_t room)
 {
-    static const char *const names[RUN_OBJECT_KINDS] = {[RUN_OBJECT_GENERATED] = "generated",
-                                                        [RUN_OBJECT_KERNEL] = "kernel",
-                                                        [RUN_OBJECT_CUT] = "cut"};
+    static const char *const names[RECORDING_OBJECT_KINDS] = {[RECORDING_OBJECT_GENERATED] =
+                                                                  "generated",
+                                                              [RECORDING_OBJECT_KERNEL] = "kernel",
+                                                              [RECORDING_OBJECT_CUT] = "cut"};
     if (!node)
         return;
-    const struct run_node *n = &r->nodes.at[node];
-    const struct run_object *o = &r->objects.at[n->object];
+    const struct recording_node *n = &r->nodes.at[node];
+    const struct recording_object *o = &r->objects.at[n->object];
     char inner[512];
     put_stack(r, n->parent, into, room);
     snprintf(inner, sizeof inner, "%s%s+%llx", *into ? ";" : "",
-             o->kind == RUN_OBJECT_FILE ? o->path : names[o->kind], (unsigned long long)n->address);
+             o->kind == RECORDING_OBJECT_FILE ? o->path : names[o->kind],
+             (unsigned long long)n->address);
     strncat(into, inner, room - strlen(into) - 1);
 }
 
-static void assert_sample(const struct run *r, uint64_t weight, uint32_t pid, const char *stack)
+static void assert_sample(const struct recording *r, uint64_t weight, uint32_t pid,
+                          const char *stack)
 {
     for (size_t i = 0; i < r->samples.len; i++) {
-        const struct run_sample *s = &r->samples.at[i];
+        const struct recording_sample *s = &r->samples.at[i];
         char found[1024] = "";
         uint32_t process = r->threads.at[s->thread].process;
         put_stack(r, s->node, found, sizeof found);
@@ -64,13 +67,13 @@ static void assert_sample(const struct run *r, uint64_t weight, uint32_t pid, co
 /* Callers are told by an address within their call; a frame that is in no mapping is none. */
 static void check_plain(const char *seed)
 {
-    struct run r = {0};
+    struct recording r = {0};
     struct perf_data_counts counts;
     read_seed(seed, &r, &counts);
     assert_int_equal(counts.samples, 4);
     assert_int_equal(counts.taken, 3);
-    assert_int_equal(lost(&r, RUN_LOST_OTHER, "hypervisor"), 1);
-    assert_int_equal(lost(&r, RUN_LOST_RECORDS, "perf lost"), 3);
+    assert_int_equal(lost(&r, RECORDING_LOST_OTHER, "hypervisor"), 1);
+    assert_int_equal(lost(&r, RECORDING_LOST_RECORDS, "perf lost"), 3);
     assert_int_equal(r.processes.len, 2);
     assert_string_equal(r.processes.at[0].name, "main");
     assert_int_equal(r.processes.at[1].parent_pid, 7);
@@ -81,7 +84,7 @@ static void check_plain(const char *seed)
     assert_sample(&r, 7, 7,
                   "/nowhere/main+20;/nowhere/main+30;[kernel.kallsyms]+1ff;[kernel.kallsyms]+10");
     assert_sample(&r, 5, 8, "cut+3;/nowhere/main+20;/nowhere/main+10");
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 static void files_of_either_order(void **state)
@@ -100,45 +103,45 @@ static void pipes_and_packed_files(void **state)
 
 static void build_ids_are_kept(void **state)
 {
-    struct run r = {0};
+    struct recording r = {0};
     (void)state;
     read_seed("little", &r, NULL);
     for (size_t i = 0; i < r.objects.len; i++)
-        if (r.objects.at[i].kind == RUN_OBJECT_FILE && r.objects.at[i].path[0] == '/') {
+        if (r.objects.at[i].kind == RECORDING_OBJECT_FILE && r.objects.at[i].path[0] == '/') {
             assert_int_equal(r.objects.at[i].build_id_bytes, 20);
             assert_int_equal(r.objects.at[i].build_id[0], 9);
         }
-    assert_int_equal(lost(&r, RUN_LOST_OTHER, "build-ids"), 0);
-    run_deinit(&r);
-    r = (struct run){0};
+    assert_int_equal(lost(&r, RECORDING_LOST_OTHER, "build-ids"), 0);
+    recording_deinit(&r);
+    r = (struct recording){0};
     read_seed("pipe", &r, NULL);
-    assert_int_equal(lost(&r, RUN_LOST_OTHER, "build-ids"), 1);
-    run_deinit(&r);
+    assert_int_equal(lost(&r, RECORDING_LOST_OTHER, "build-ids"), 1);
+    recording_deinit(&r);
 }
 
 static void several_events(void **state)
 {
-    struct run r = {0};
+    struct recording r = {0};
     struct perf_data_counts counts;
     (void)state;
     read_seed("events", &r, &counts);
     assert_int_equal(r.events.len, 2);
     assert_string_equal(r.events.at[1].name, "instructions");
-    assert_int_equal(run_weight(&r, 0), 5);
-    assert_int_equal(run_weight(&r, 1), 6);
-    assert_int_equal(lost(&r, RUN_LOST_OTHER, "events that the file does not describe"), 1);
+    assert_int_equal(recording_weight(&r, 0), 5);
+    assert_int_equal(recording_weight(&r, 1), 6);
+    assert_int_equal(lost(&r, RECORDING_LOST_OTHER, "events that the file does not describe"), 1);
     assert_int_equal(counts.samples, 3);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 static void registers_and_stacks_are_unwound(void **state)
 {
-    struct run r = {0};
+    struct recording r = {0};
     (void)state;
     read_seed("stacks", &r, NULL);
     assert_int_equal(r.stacks, 1);
     assert_sample(&r, 5, 7, "cut+1;/nowhere/main+10"); /* there is no table */
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 /* What stands in streams beside the file is as good as what stands in it, in whatever order. */
@@ -148,7 +151,7 @@ static void streams_beside_the_file(void **state)
     char path[4096];
     struct file_buffer b = {0};
     struct err e = {0};
-    struct run alone = {0}, both = {0};
+    struct recording alone = {0}, both = {0};
     struct perf_data_counts one, two;
     read_seed("little", &alone, &one);
     snprintf(path, sizeof path, "%s/tests/corpus/perf_data/little", getenv("MONARC_SOURCE"));
@@ -161,13 +164,13 @@ static void streams_beside_the_file(void **state)
     assert_true(perf_data_read(file_bytes(&b), path, &o, &both, &two, &e));
     assert_true(one.samples && two.samples == 2 * one.samples && two.taken == 2 * one.taken);
     assert_int_equal(both.nodes.len, alone.nodes.len);
-    run_deinit(&both);
-    both = (struct run){0};
+    recording_deinit(&both);
+    both = (struct recording){0};
     streams[0].records.len--;
     assert_false(perf_data_read(file_bytes(&b), path, &o, &both, &two, &e));
     assert_non_null(strstr(e.line, "again: at offset"));
-    run_deinit(&both);
-    run_deinit(&alone);
+    recording_deinit(&both);
+    recording_deinit(&alone);
     file_buffer_deinit(&b);
 }
 

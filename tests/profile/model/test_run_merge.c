@@ -1,6 +1,6 @@
 /* Two runs as one: what both have is there once, what each has alone is beside it, and in time one
  * stands behind the other. */
-#include "profile/model/run_merge.h"
+#include "profile/model/recording_merge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,93 +10,98 @@
 
 enum { APP, LIBRARY, KERNEL, CODE };
 
-static struct run_object file_object(const char *path, uint64_t low, uint64_t high)
+static struct recording_object file_object(const char *path, uint64_t low, uint64_t high)
 {
-    return (struct run_object){
-        .kind = RUN_OBJECT_FILE, .path = path, .low = low, .high = high, .process = RUN_NONE};
+    return (struct recording_object){.kind = RECORDING_OBJECT_FILE,
+                                     .path = path,
+                                     .low = low,
+                                     .high = high,
+                                     .process = RECORDING_NONE};
 }
 
 /* A second of a program with a library, the kernel and generated code; 10 samples, 2 of each stack.
  */
-static struct run example(const char *library)
+static struct recording example(const char *library)
 {
-    struct run r = {.machine = 62,
-                    .rate = 1000,
-                    .cpus = 2,
-                    .length_ns = 1000,
-                    .slice_ns = 100,
-                    .user_ns = 70,
-                    .system_ns = 30,
-                    .cpu_ns = 100,
-                    .monitor_ns = 5,
-                    .cost_ns = 3,
-                    .stacks = 10,
-                    .whole = 9};
-    vec_push(&r.texts, ((struct run_text){"argument", "./app"}));
+    struct recording r = {.machine = 62,
+                          .rate = 1000,
+                          .cpus = 2,
+                          .length_ns = 1000,
+                          .slice_ns = 100,
+                          .user_ns = 70,
+                          .system_ns = 30,
+                          .cpu_ns = 100,
+                          .monitor_ns = 5,
+                          .cost_ns = 3,
+                          .stacks = 10,
+                          .whole = 9};
+    vec_push(&r.texts, ((struct recording_text){"argument", "./app"}));
     vec_push(&r.objects, file_object("/app", 0x1000, 0x2000));
     vec_push(&r.objects, file_object(library, 0x100, 0x200));
-    vec_push(&r.objects, ((struct run_object){.kind = RUN_OBJECT_KERNEL, .process = RUN_NONE}));
-    vec_push(&r.objects, ((struct run_object){.kind = RUN_OBJECT_GENERATED, .process = 0}));
-    vec_push(&r.symbols, ((struct run_symbol){LIBRARY, 0x110, 8, "first"}));
-    vec_push(&r.symbols, ((struct run_symbol){CODE, 0x7000, 16, "made"}));
-    vec_push(&r.nodes, ((struct run_node){RUN_NONE, RUN_NONE, 0}));
-    vec_push(&r.nodes, ((struct run_node){RUN_ROOT, APP, 0x1100}));
-    vec_push(&r.nodes, ((struct run_node){1, LIBRARY, 0x110}));
-    vec_push(&r.nodes, ((struct run_node){1, KERNEL, 3}));
-    vec_push(&r.nodes, ((struct run_node){1, CODE, 0x7004}));
+    vec_push(&r.objects, ((struct recording_object){.kind = RECORDING_OBJECT_KERNEL,
+                                                    .process = RECORDING_NONE}));
+    vec_push(&r.objects,
+             ((struct recording_object){.kind = RECORDING_OBJECT_GENERATED, .process = 0}));
+    vec_push(&r.symbols, ((struct recording_symbol){LIBRARY, 0x110, 8, "first"}));
+    vec_push(&r.symbols, ((struct recording_symbol){CODE, 0x7000, 16, "made"}));
+    vec_push(&r.nodes, ((struct recording_node){RECORDING_NONE, RECORDING_NONE, 0}));
+    vec_push(&r.nodes, ((struct recording_node){RECORDING_ROOT, APP, 0x1100}));
+    vec_push(&r.nodes, ((struct recording_node){1, LIBRARY, 0x110}));
+    vec_push(&r.nodes, ((struct recording_node){1, KERNEL, 3}));
+    vec_push(&r.nodes, ((struct recording_node){1, CODE, 0x7004}));
     vec_push(&r.processes,
-             ((struct run_process){
+             ((struct recording_process){
                  .pid = 7, .program = APP, .start_ns = 10, .end_ns = 900, .name = "app"}));
-    vec_push(&r.processes, ((struct run_process){.pid = 8,
-                                                 .parent_pid = 7,
-                                                 .program = RUN_NONE,
-                                                 .start_ns = 20,
-                                                 .name = "child",
-                                                 .why_unseen = "no right"}));
+    vec_push(&r.processes, ((struct recording_process){.pid = 8,
+                                                       .parent_pid = 7,
+                                                       .program = RECORDING_NONE,
+                                                       .start_ns = 20,
+                                                       .name = "child",
+                                                       .why_unseen = "no right"}));
     vec_push(&r.threads,
-             ((struct run_thread){.process = 0, .tid = 7, .start_ns = 10, .end_ns = 900}));
-    vec_push(&r.threads, ((struct run_thread){.process = 1, .tid = 8, .start_ns = 20}));
-    vec_push(&r.events, ((struct run_event){"cpu", RUN_UNIT_NS, 10, false}));
+             ((struct recording_thread){.process = 0, .tid = 7, .start_ns = 10, .end_ns = 900}));
+    vec_push(&r.threads, ((struct recording_thread){.process = 1, .tid = 8, .start_ns = 20}));
+    vec_push(&r.events, ((struct recording_event){"cpu", RECORDING_UNIT_NS, 10, false}));
     for (uint32_t node = 1; node < 5; node++)
-        vec_push(&r.samples, ((struct run_sample){node, node % 2, 0, node, 20, 2}));
-    vec_push(&r.marks, ((struct run_mark){500, 0, 1, 8, "phase"}));
-    vec_push(&r.marks, ((struct run_mark){600, 0, RUN_NONE, 0, "all"}));
-    vec_push(&r.losses, ((struct run_loss){RUN_LOST_RECORDS, 4, 0, "records"}));
-    vec_push(&r.arcs, ((struct run_arc){APP, LIBRARY, 0x1104, 0x110, 6}));
-    vec_push(&r.arcs, ((struct run_arc){RUN_NONE, APP, 0, 0x1100, 1}));
-    vec_push(&r.blocks, ((struct run_block){LIBRARY, 0x110, 9}));
+        vec_push(&r.samples, ((struct recording_sample){node, node % 2, 0, node, 20, 2}));
+    vec_push(&r.marks, ((struct recording_mark){500, 0, 1, 8, "phase"}));
+    vec_push(&r.marks, ((struct recording_mark){600, 0, RECORDING_NONE, 0, "all"}));
+    vec_push(&r.losses, ((struct recording_loss){RECORDING_LOST_RECORDS, 4, 0, "records"}));
+    vec_push(&r.arcs, ((struct recording_arc){APP, LIBRARY, 0x1104, 0x110, 6}));
+    vec_push(&r.arcs, ((struct recording_arc){RECORDING_NONE, APP, 0, 0x1100, 1}));
+    vec_push(&r.blocks, ((struct recording_block){LIBRARY, 0x110, 9}));
     return r;
 }
 
-static struct run merged(const struct run *first, const struct run *second)
+static struct recording merged(const struct recording *first, const struct recording *second)
 {
-    struct run sum = {0};
+    struct recording sum = {0};
     struct err e = {0};
-    assert_true(run_merge(&sum, first, &e));
-    assert_true(run_merge(&sum, second, &e));
+    assert_true(recording_merge(&sum, first, &e));
+    assert_true(recording_merge(&sum, second, &e));
     return sum;
 }
 
-static void assert_refused(struct run *first, struct run *second, const char *message)
+static void assert_refused(struct recording *first, struct recording *second, const char *message)
 {
-    struct run sum = {0};
+    struct recording sum = {0};
     struct err e = {0};
-    assert_true(run_merge(&sum, first, &e));
-    assert_false(run_merge(&sum, second, &e));
+    assert_true(recording_merge(&sum, first, &e));
+    assert_false(recording_merge(&sum, second, &e));
     assert_string_equal(e.line, message);
-    run_deinit(&sum);
-    run_deinit(first);
-    run_deinit(second);
+    recording_deinit(&sum);
+    recording_deinit(first);
+    recording_deinit(second);
 }
 
 static void test_lists(void **state)
 {
     (void)state;
     static const uint32_t with_symbols[] = {LIBRARY, CODE, 4, 5};
-    struct run one = example("/lib"), two = example("/other");
+    struct recording one = example("/lib"), two = example("/other");
     two.objects.at[APP].low = 0x800, two.objects.at[APP].high = 0x1800;
-    vec_push(&two.losses, ((struct run_loss){RUN_LOST_RECORDS, 4, 7, "other records"}));
-    struct run sum = merged(&one, &two);
+    vec_push(&two.losses, ((struct recording_loss){RECORDING_LOST_RECORDS, 4, 7, "other records"}));
+    struct recording sum = merged(&one, &two);
     /* The other library, and the other process's generated code. */
     assert_int_equal(sum.objects.len, 6);
     assert_true(sum.objects.at[APP].low == 0x800 && sum.objects.at[APP].high == 0x2000);
@@ -109,7 +114,8 @@ static void test_lists(void **state)
     assert_int_equal(sum.nodes.len, 7);
     assert_int_equal(sum.events.len, 1);
     assert_int_equal(sum.processes.len, 4);
-    assert_true(sum.processes.at[2].program == APP && sum.processes.at[3].program == RUN_NONE);
+    assert_true(sum.processes.at[2].program == APP &&
+                sum.processes.at[3].program == RECORDING_NONE);
     assert_string_equal(sum.processes.at[3].name, "child");
     assert_string_equal(sum.processes.at[3].why_unseen, "no right");
     assert_int_equal(sum.threads.len, 4);
@@ -120,37 +126,38 @@ static void test_lists(void **state)
     assert_true(sum.losses.at[1].count == 4 && sum.losses.at[1].ns == 7);
     assert_string_equal(sum.losses.at[1].text, "other records");
     assert_int_equal(sum.marks.len, 4);
-    assert_true(sum.marks.at[2].process == 3 && sum.marks.at[3].process == RUN_NONE);
-    run_deinit(&one), run_deinit(&two), run_deinit(&sum);
+    assert_true(sum.marks.at[2].process == 3 && sum.marks.at[3].process == RECORDING_NONE);
+    recording_deinit(&one), recording_deinit(&two), recording_deinit(&sum);
 }
 
 /* Runs of a series stay apart in their sum; a sum with anything else is no series. */
 static void test_parts(void **state)
 {
     (void)state;
-    struct run one = example("/lib"), two = example("/lib"), plain = example("/lib");
-    vec_push(&one.parts, ((struct run_part){0, 1, 0, 16, 5, 900, 100}));
-    vec_push(&two.parts, ((struct run_part){0, 2, 256, 32, 5, 800, 90}));
-    struct run sum = merged(&one, &two), mixed = merged(&plain, &one), other = merged(&one, &plain);
-    assert_int_equal(run_count(&plain), 1);
-    assert_int_equal(run_count(&sum), 2);
+    struct recording one = example("/lib"), two = example("/lib"), plain = example("/lib");
+    vec_push(&one.parts, ((struct recording_part){0, 1, 0, 16, 5, 900, 100}));
+    vec_push(&two.parts, ((struct recording_part){0, 2, 256, 32, 5, 800, 90}));
+    struct recording sum = merged(&one, &two), mixed = merged(&plain, &one),
+                     other = merged(&one, &plain);
+    assert_int_equal(recording_count(&plain), 1);
+    assert_int_equal(recording_count(&sum), 2);
     assert_true(sum.parts.at[0].process == 0 && sum.parts.at[1].process == 2);
     assert_true(sum.parts.at[1].number == 2 && sum.parts.at[1].status == 256 &&
                 sum.parts.at[1].elapsed_ns == 800);
     for (uint32_t process = 0; process < 4; process++)
-        assert_int_equal(run_part_of(&sum, process), process / 2);
+        assert_int_equal(recording_part_of(&sum, process), process / 2);
     assert_int_equal(mixed.parts.len, 0);
     assert_int_equal(other.parts.len, 0);
-    struct run *all[] = {&one, &two, &plain, &sum, &mixed, &other};
+    struct recording *all[] = {&one, &two, &plain, &sum, &mixed, &other};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        run_deinit(all[i]);
+        recording_deinit(all[i]);
 }
 
 static void test_time(void **state)
 {
     (void)state;
-    struct run one = example("/lib"), two = example("/lib");
-    struct run sum = merged(&one, &two);
+    struct recording one = example("/lib"), two = example("/lib");
+    struct recording sum = merged(&one, &two);
     assert_true(sum.length_ns == 2000 && sum.slice_ns == 100);
     assert_true(sum.processes.at[2].start_ns == 1010 && sum.processes.at[2].end_ns == 1900);
     assert_true(sum.processes.at[3].start_ns == 1020 && sum.processes.at[3].end_ns == 0);
@@ -159,114 +166,114 @@ static void test_time(void **state)
     assert_true(sum.marks.at[2].at_ns == 1500);
     assert_int_equal(sum.samples.len, 8);
     for (uint32_t i = 0; i < 8; i++) {
-        const struct run_sample *s = &sum.samples.at[i];
+        const struct recording_sample *s = &sum.samples.at[i];
         assert_int_equal(s->slice, i < 4 ? i + 1 : 10 + i - 3);
         assert_int_equal(s->thread, i < 4 ? (i + 1) % 2 : 2 + (i + 1) % 2);
         assert_int_equal(s->node, i < 7 ? i % 4 + 1 : 5); /* generated code is each one's own */
     }
-    assert_true(run_weight(&sum, 0) == 160);
+    assert_true(recording_weight(&sum, 0) == 160);
     assert_true(sum.user_ns == 140 && sum.system_ns == 60 && sum.cpu_ns == 200);
     assert_true(sum.monitor_ns == 10 && sum.cost_ns == 6 && sum.stacks == 20 && sum.whole == 18);
     assert_true(sum.machine == 62 && sum.rate == 1000 && sum.cpus == 2);
-    run_deinit(&one), run_deinit(&two), run_deinit(&sum);
+    recording_deinit(&one), recording_deinit(&two), recording_deinit(&sum);
 }
 
 /* Slices are as long as the longer ones, and so long that a thousand do. */
 static void test_slices(void **state)
 {
     (void)state;
-    struct run one = example("/lib"), two = example("/lib");
+    struct recording one = example("/lib"), two = example("/lib");
     two.slice_ns = 300;
-    struct run sum = merged(&one, &two);
+    struct recording sum = merged(&one, &two);
     assert_int_equal(sum.slice_ns, 300);
     for (uint32_t i = 0; i < 8; i++) {
         uint64_t at_ns = i < 4 ? 100 * (i + 1) + 50 : 1000 + 300 * (i - 3) + 150;
         assert_int_equal(sum.samples.at[i].slice, at_ns / 300);
     }
-    run_deinit(&sum);
+    recording_deinit(&sum);
     one.length_ns = 99000, two.length_ns = 201000; /* exactly a thousand of 300 */
     sum = merged(&one, &two);
     assert_int_equal(sum.slice_ns, 600);
     assert_int_equal(sum.samples.at[4].slice, (99000 + 450) / 600);
-    run_deinit(&sum);
+    recording_deinit(&sum);
     one.length_ns = 1000, two.length_ns = 0;
     two.slice_ns = 100;
     two.samples.at[2].slice = 990, two.samples.at[3].slice = 5000; /* behind its end */
     sum = merged(&one, &two);
     assert_int_equal(sum.samples.at[6].slice, 999);
     assert_int_equal(sum.samples.at[7].slice, 999);
-    run_deinit(&one), run_deinit(&two), run_deinit(&sum);
+    recording_deinit(&one), recording_deinit(&two), recording_deinit(&sum);
 }
 
 static void test_calls_move(void **state)
 {
     (void)state;
-    struct run one = example("/lib"), two = example("/other");
-    struct run sum = merged(&one, &two);
+    struct recording one = example("/lib"), two = example("/other");
+    struct recording sum = merged(&one, &two);
     assert_int_equal(sum.arcs.len, 4);
     assert_true(sum.arcs.at[2].from_object == APP && sum.arcs.at[2].self_object == 4);
-    assert_true(sum.arcs.at[3].from_object == RUN_NONE && sum.arcs.at[3].self_object == APP);
+    assert_true(sum.arcs.at[3].from_object == RECORDING_NONE && sum.arcs.at[3].self_object == APP);
     assert_true(sum.blocks.len == 2 && sum.blocks.at[1].object == 4);
-    run_sum_calls(&sum);
+    recording_sum_calls(&sum);
     assert_int_equal(sum.arcs.len, 3);
     assert_true(sum.arcs.at[0].self_object == LIBRARY && sum.arcs.at[0].count == 6);
     assert_true(sum.arcs.at[1].self_object == 4 && sum.arcs.at[1].count == 6);
-    assert_true(sum.arcs.at[2].from_object == RUN_NONE && sum.arcs.at[2].count == 2);
+    assert_true(sum.arcs.at[2].from_object == RECORDING_NONE && sum.arcs.at[2].count == 2);
     assert_int_equal(sum.blocks.len, 2);
-    run_deinit(&one), run_deinit(&two), run_deinit(&sum);
+    recording_deinit(&one), recording_deinit(&two), recording_deinit(&sum);
 }
 
 /* Arcs in order of caller, callee, each by object and address; counts that do not fit stay full. */
 static void test_sums(void **state)
 {
     (void)state;
-    static const struct run_arc arcs[] = {{1, 0, 0x10, 0x20, 1},         {0, 1, 0x20, 0x30, 2},
-                                          {0, 1, 0x10, 0x30, 3},         {0, 0, 0x20, 0x30, 4},
-                                          {0, 1, 0x20, 0x20, 5},         {0, 1, 0x20, 0x30, 6},
-                                          {1, 0, 0x10, 0x20, UINT64_MAX}};
-    static const struct run_arc sums[] = {{0, 1, 0x10, 0x30, 3},
-                                          {0, 0, 0x20, 0x30, 4},
-                                          {0, 1, 0x20, 0x20, 5},
-                                          {0, 1, 0x20, 0x30, 8},
-                                          {1, 0, 0x10, 0x20, UINT64_MAX}};
-    static const struct run_block blocks[] = {
+    static const struct recording_arc arcs[] = {
+        {1, 0, 0x10, 0x20, 1},         {0, 1, 0x20, 0x30, 2}, {0, 1, 0x10, 0x30, 3},
+        {0, 0, 0x20, 0x30, 4},         {0, 1, 0x20, 0x20, 5}, {0, 1, 0x20, 0x30, 6},
+        {1, 0, 0x10, 0x20, UINT64_MAX}};
+    static const struct recording_arc sums[] = {{0, 1, 0x10, 0x30, 3},
+                                                {0, 0, 0x20, 0x30, 4},
+                                                {0, 1, 0x20, 0x20, 5},
+                                                {0, 1, 0x20, 0x30, 8},
+                                                {1, 0, 0x10, 0x20, UINT64_MAX}};
+    static const struct recording_block blocks[] = {
         {1, 0x10, 1}, {0, 0x20, 2}, {0, 0x10, 3}, {0, 0x20, 4}, {1, 0x10, UINT64_MAX}};
-    static const struct run_block block_sums[] = {
+    static const struct recording_block block_sums[] = {
         {0, 0x10, 3}, {0, 0x20, 6}, {1, 0x10, UINT64_MAX}};
-    struct run r = {0};
+    struct recording r = {0};
     for (size_t i = 0; i < sizeof arcs / sizeof *arcs; i++)
         vec_push(&r.arcs, arcs[i]);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         vec_push(&r.blocks, blocks[i]);
-    run_sum_calls(&r);
+    recording_sum_calls(&r);
     assert_int_equal(r.arcs.len, sizeof sums / sizeof *sums);
     assert_memory_equal(r.arcs.at, sums, sizeof sums);
     assert_int_equal(r.blocks.len, sizeof block_sums / sizeof *block_sums);
     assert_memory_equal(r.blocks.at, block_sums, sizeof block_sums);
-    run_deinit(&r);
+    recording_deinit(&r);
 }
 
 /* Objects that can have no calls are left out, and so are samples. */
 static void test_calls_alone(void **state)
 {
     (void)state;
-    struct run into = {0}, from = example("/lib");
-    vec_push(&from.arcs, ((struct run_arc){KERNEL, APP, 1, 0x1100, 2}));
-    run_add_calls(&into, &from);
-    run_add_calls(&into, &from);
+    struct recording into = {0}, from = example("/lib");
+    vec_push(&from.arcs, ((struct recording_arc){KERNEL, APP, 1, 0x1100, 2}));
+    recording_add_calls(&into, &from);
+    recording_add_calls(&into, &from);
     assert_int_equal(into.objects.len, 2);
     assert_true(!into.samples.len && !into.processes.len && into.nodes.len == 1);
     assert_int_equal(into.arcs.len, 3);
     assert_true(into.arcs.at[0].from_object == APP && into.arcs.at[0].count == 12);
-    assert_true(into.arcs.at[1].from_object == RUN_NONE && into.arcs.at[1].count == 2);
-    assert_true(into.arcs.at[2].from_object == RUN_NONE && into.arcs.at[2].from == 1);
+    assert_true(into.arcs.at[1].from_object == RECORDING_NONE && into.arcs.at[1].count == 2);
+    assert_true(into.arcs.at[2].from_object == RECORDING_NONE && into.arcs.at[2].from == 1);
     assert_true(into.blocks.len == 1 && into.blocks.at[0].count == 18);
-    run_deinit(&into), run_deinit(&from);
+    recording_deinit(&into), recording_deinit(&from);
 }
 
-static struct run_object with_id(const char *path, uint8_t id, uint32_t bytes)
+static struct recording_object with_id(const char *path, uint8_t id, uint32_t bytes)
 {
-    struct run_object o = file_object(path, 0, 1);
+    struct recording_object o = file_object(path, 0, 1);
     o.build_id_bytes = bytes;
     memset(o.build_id, id, bytes);
     return o;
@@ -275,66 +282,67 @@ static struct run_object with_id(const char *path, uint8_t id, uint32_t bytes)
 static void test_same_objects(void **state)
 {
     (void)state;
-    struct run_object plain = file_object("/a", 0, 1), one = with_id("/a", 1, 20);
-    struct run_object two = with_id("/a", 2, 20), other = with_id("/b", 1, 20);
-    struct run_object brief = with_id("/a", 1, 8), listed = plain;
-    struct run_object kernel = {.kind = RUN_OBJECT_KERNEL}, code = {.kind = RUN_OBJECT_GENERATED};
+    struct recording_object plain = file_object("/a", 0, 1), one = with_id("/a", 1, 20);
+    struct recording_object two = with_id("/a", 2, 20), other = with_id("/b", 1, 20);
+    struct recording_object brief = with_id("/a", 1, 8), listed = plain;
+    struct recording_object kernel = {.kind = RECORDING_OBJECT_KERNEL},
+                            code = {.kind = RECORDING_OBJECT_GENERATED};
     listed.is_listed = true;
-    assert_true(run_object_same(&plain, &one) && run_object_same(&one, &plain));
-    assert_true(run_object_same(&one, &one) && run_object_same(&kernel, &kernel));
-    assert_false(run_object_same(&one, &two));
-    assert_false(run_object_same(&one, &other));
-    assert_false(run_object_same(&one, &brief));
-    assert_false(run_object_same(&plain, &listed));
-    assert_false(run_object_same(&plain, &kernel));
-    assert_false(run_object_same(&code, &code));
+    assert_true(recording_object_same(&plain, &one) && recording_object_same(&one, &plain));
+    assert_true(recording_object_same(&one, &one) && recording_object_same(&kernel, &kernel));
+    assert_false(recording_object_same(&one, &two));
+    assert_false(recording_object_same(&one, &other));
+    assert_false(recording_object_same(&one, &brief));
+    assert_false(recording_object_same(&plain, &listed));
+    assert_false(recording_object_same(&plain, &kernel));
+    assert_false(recording_object_same(&code, &code));
 }
 
 /* One symbol of a name, start and size for each object; others stand by object, start and size. */
 static void test_symbols(void **state)
 {
     (void)state;
-    struct run one = example("/lib"), two = example("/lib");
-    two.symbols.at[0] = (struct run_symbol){LIBRARY, 0x108, 8, "before"};
-    two.symbols.at[1] = (struct run_symbol){LIBRARY, 0x110, 8, "first"};
-    vec_push(&two.symbols, ((struct run_symbol){LIBRARY, 0x110, 4, "short"}));
-    vec_push(&two.symbols, ((struct run_symbol){LIBRARY, 0x110, 8, "again"}));
-    struct run sum = merged(&one, &two);
+    struct recording one = example("/lib"), two = example("/lib");
+    two.symbols.at[0] = (struct recording_symbol){LIBRARY, 0x108, 8, "before"};
+    two.symbols.at[1] = (struct recording_symbol){LIBRARY, 0x110, 8, "first"};
+    vec_push(&two.symbols, ((struct recording_symbol){LIBRARY, 0x110, 4, "short"}));
+    vec_push(&two.symbols, ((struct recording_symbol){LIBRARY, 0x110, 8, "again"}));
+    struct recording sum = merged(&one, &two);
     static const char *const names[] = {"before", "short", "again", "first", "made"};
     assert_int_equal(sum.symbols.len, 5);
     for (size_t i = 0; i < 5; i++)
         assert_string_equal(sum.symbols.at[i].name, names[i]);
-    run_deinit(&one), run_deinit(&two), run_deinit(&sum);
+    recording_deinit(&one), recording_deinit(&two), recording_deinit(&sum);
 }
 
 static void test_events(void **state)
 {
     (void)state;
-    struct run one = example("/lib"), two = example("/lib");
-    two.events.at[0] = (struct run_event){"cycles", RUN_UNIT_COUNT, 5, true};
-    vec_push(&two.events, ((struct run_event){"cpu", RUN_UNIT_NS, 10, true}));
+    struct recording one = example("/lib"), two = example("/lib");
+    two.events.at[0] = (struct recording_event){"cycles", RECORDING_UNIT_COUNT, 5, true};
+    vec_push(&two.events, ((struct recording_event){"cpu", RECORDING_UNIT_NS, 10, true}));
     two.samples.at[0].event = 1;
-    struct run sum = merged(&one, &two);
+    struct recording sum = merged(&one, &two);
     assert_int_equal(sum.events.len, 2);
     assert_string_equal(sum.events.at[1].name, "cycles");
     assert_true(sum.events.at[0].user_only && sum.events.at[1].user_only);
-    assert_true(run_weight(&sum, 0) == 100 && run_weight(&sum, 1) == 60);
-    run_deinit(&sum);
-    two.events.at[1].unit = RUN_UNIT_COUNT;
+    assert_true(recording_weight(&sum, 0) == 100 && recording_weight(&sum, 1) == 60);
+    recording_deinit(&sum);
+    two.events.at[1].unit = RECORDING_UNIT_COUNT;
     assert_refused(&one, &two, "the event 'cpu' counts other units in another run");
 }
 
 static void test_machines(void **state)
 {
     (void)state;
-    struct run one = example("/lib"), two = example("/lib");
+    struct recording one = example("/lib"), two = example("/lib");
     two.machine = 0; /* not known */
-    struct run sum = merged(&one, &two);
+    struct recording sum = merged(&one, &two);
     assert_int_equal(sum.machine, 62);
-    run_deinit(&sum);
+    recording_deinit(&sum);
     sum = merged(&two, &one);
     assert_int_equal(sum.machine, 62);
-    run_deinit(&sum);
+    recording_deinit(&sum);
     two.machine = 183;
     assert_refused(&one, &two, "the runs are of different machines (ELF numbers 62 and 183)");
 }

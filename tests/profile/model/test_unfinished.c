@@ -20,16 +20,16 @@ enum {
 /* Link addresses of the program's text. */
 enum { LINKED = PROGRAM - BIAS, LINKED_TEXT = LINKED + TEXT };
 
-static struct recorded_object *add_object(struct unfinished *u, uint32_t id, uint64_t start,
-                                          const char *path)
+static struct sidecar_object *add_object(struct unfinished *u, uint32_t id, uint64_t start,
+                                         const char *path)
 {
-    struct recorded_object o = {.id = id,
-                                .start = start,
-                                .end = start + OBJECT_BYTES,
-                                .bias = BIAS,
-                                .text_low = start + TEXT,
-                                .text_high = start + TEXT + TEXT_BYTES,
-                                .path = path};
+    struct sidecar_object o = {.id = id,
+                               .start = start,
+                               .end = start + OBJECT_BYTES,
+                               .bias = BIAS,
+                               .text_low = start + TEXT,
+                               .text_high = start + TEXT + TEXT_BYTES,
+                               .path = path};
     vec_push(&u->recording.objects, o);
     return &u->recording.objects.at[u->recording.objects.len - 1];
 }
@@ -61,7 +61,7 @@ static void add_block(struct unfinished *u, uint64_t address, uint64_t count)
 static struct profile share_of(const struct unfinished *u, uint64_t start)
 {
     struct profile p = {0};
-    assert_true(unfinished_profile(u, recording_object_at(&u->recording, start), &p));
+    assert_true(unfinished_profile(u, sidecar_object_at(&u->recording, start), &p));
     return p;
 }
 
@@ -141,7 +141,7 @@ static void test_pieces(void **state)
     (void)state;
     enum { LARGE = 17 << 20, PAGE = 4096 };
     struct unfinished u = {.recording = {.word = 8}};
-    struct recorded_object *o = add_object(&u, 1, PROGRAM, "/bin/large");
+    struct sidecar_object *o = add_object(&u, 1, PROGRAM, "/bin/large");
     o->end = PROGRAM + 2 * (uint64_t)LARGE;
     o->text_high = o->text_low + LARGE;
     uint64_t text = o->text_low;
@@ -169,7 +169,7 @@ static void test_nothing_in_it(void **state)
     struct unfinished u = two_objects();
     unfinished_finish(&u);
     struct profile none = {0}, p = share_of(&u, PROGRAM);
-    assert_false(unfinished_profile(&u, recording_object_at(&u.recording, LIBRARY), &none));
+    assert_false(unfinished_profile(&u, sidecar_object_at(&u.recording, LIBRARY), &none));
     assert_int_equal(none.histograms.len, 0);
     assert_int_equal(p.histograms.len, 1);
     assert_int_equal(profile_samples(&p), 0);
@@ -182,7 +182,7 @@ static void test_loaded_again(void **state)
 {
     (void)state;
     struct unfinished u = two_objects();
-    struct recorded_object *again = add_object(&u, 3, LIBRARY + 0x100000, "/lib/one.so");
+    struct sidecar_object *again = add_object(&u, 3, LIBRARY + 0x100000, "/lib/one.so");
     again->bias += 0x100000;
     add_hits(&u, LIBRARY + TEXT + 4, 1), add_hits(&u, LIBRARY + 0x100000 + TEXT + 4, 2);
     add_arc(&u, LIBRARY + TEXT, LIBRARY + 0x100000 + TEXT + 4, 6);
@@ -250,11 +250,11 @@ static void test_measured_rate(void **state)
     u.recording.process.start_ns = 1000;
     vec_push(
         &u.recording.threads,
-        ((struct recorded_thread){.id = 1, .samples = 100, .cpu_ns = 500000000, .end_ns = 5000}));
+        ((struct sidecar_thread){.id = 1, .samples = 100, .cpu_ns = 500000000, .end_ns = 5000}));
     vec_push(
         &u.recording.threads,
-        ((struct recorded_thread){.id = 2, .samples = 200, .cpu_ns = 1500000000, .end_ns = 9000}));
-    vec_push(&u.recording.threads, ((struct recorded_thread){.id = 3, .cpu_ns = 777777777}));
+        ((struct sidecar_thread){.id = 2, .samples = 200, .cpu_ns = 1500000000, .end_ns = 9000}));
+    vec_push(&u.recording.threads, ((struct sidecar_thread){.id = 3, .cpu_ns = 777777777}));
     unfinished_finish(&u);
     assert_int_equal(u.recording.process.millihertz, 150000);
     assert_int_equal(u.recording.process.end_ns, 9000);
@@ -263,7 +263,7 @@ static void test_measured_rate(void **state)
     profile_deinit(&p), unfinished_deinit(&u);
 }
 
-static uint64_t millihertz_of(enum recorded_event event)
+static uint64_t millihertz_of(enum sidecar_event event)
 {
     struct unfinished u = two_objects();
     u.recording.process.event = event;
@@ -271,7 +271,7 @@ static uint64_t millihertz_of(enum recorded_event event)
     unfinished_finish(&u);
     uint64_t found = u.recording.process.millihertz;
     assert_int_equal(u.recording.process.end_ns, 40);
-    assert_string_equal(recording_text(&u.recording, "event"), event_name(event));
+    assert_string_equal(sidecar_text(&u.recording, "event"), event_name(event));
     unfinished_deinit(&u);
     return found;
 }
@@ -288,9 +288,9 @@ static void test_losses(void **state)
 {
     (void)state;
     struct unfinished u = two_objects(), silent = two_objects();
-    vec_push(&u.recording.losses, ((struct recorded_loss){0, 0, "calls"}));
-    vec_push(&u.recording.losses, ((struct recorded_loss){1, 0, "samples"}));
-    vec_push(&u.recording.losses, ((struct recorded_loss){2, 5, "early calls"}));
+    vec_push(&u.recording.losses, ((struct sidecar_loss){0, 0, "calls"}));
+    vec_push(&u.recording.losses, ((struct sidecar_loss){1, 0, "samples"}));
+    vec_push(&u.recording.losses, ((struct sidecar_loss){2, 5, "early calls"}));
     unfinished_finish(&u), unfinished_finish(&silent);
     assert_int_equal(u.recording.losses.len, 2);
     assert_int_equal(u.recording.losses.at[0].reason, 0);

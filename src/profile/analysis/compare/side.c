@@ -40,20 +40,20 @@ static void side_grow(struct side *s, uint32_t more)
 }
 
 /* The side's number of each function of a run. */
-static uint32_t *side_numbers(struct side *s, const struct identities *run, struct arena *a)
+static uint32_t *side_numbers(struct side *s, const struct identities *recording, struct arena *a)
 {
     struct match match;
     uint32_t more = 0;
-    match_identities(&match, &s->ids, run, a);
-    for (uint32_t i = 0; i < run->len; i++)
+    match_identities(&match, &s->ids, recording, a);
+    for (uint32_t i = 0; i < recording->len; i++)
         more += match.old_of[i] == NO_FUNCTION;
     if (more)
         side_grow(s, more);
-    for (uint32_t i = 0; i < run->len; i++) {
+    for (uint32_t i = 0; i < recording->len; i++) {
         if (match.old_of[i] != NO_FUNCTION)
             continue;
         match.old_of[i] = s->ids.len;
-        s->ids.at[s->ids.len++] = side_identity(s, &run->at[i]);
+        s->ids.at[s->ids.len++] = side_identity(s, &recording->at[i]);
     }
     return match.old_of;
 }
@@ -109,12 +109,12 @@ static void side_add_calls(struct side_function *f, uint64_t calls)
     f->runs++;
 }
 
-static void side_add_function(struct side *s, const struct side_run *run, uint32_t from,
+static void side_add_function(struct side *s, const struct side_run *recording, uint32_t from,
                               uint32_t into)
 {
     struct side_function *f = &s->functions[into];
-    const struct graph_node *n = &run->graph->nodes[from];
-    const struct summary *summary = run->summary;
+    const struct graph_node *n = &recording->graph->nodes[from];
+    const struct summary *summary = recording->summary;
     double total = summary->stacks ? summary->stacks->inclusive[from] : n->self + n->children;
     uint64_t calls = n->calls + n->self_calls;
     side_add_calls(f, calls);
@@ -125,9 +125,10 @@ static void side_add_function(struct side *s, const struct side_run *run, uint32
                   side_variance(summary, n->self, m ? m->self_error : NULL, from));
     side_add_time(&f->total, summary, total,
                   side_variance(summary, total, m ? m->inclusive_error : NULL, from));
-    f->is_profiler = function_is_profiler(run->graph->functions, from);
+    f->is_profiler = function_is_profiler(recording->graph->functions, from);
     if (!f->shown)
-        f->shown = side_copy(s, run->shown ? run->shown[from] : names_get(run->names, from));
+        f->shown = side_copy(s, recording->shown ? recording->shown[from]
+                                                 : names_get(recording->names, from));
 }
 
 /* --- a run ----------------------------------------------------------------------------------- */
@@ -164,20 +165,22 @@ static void side_add_total(struct side *s, const char *name, enum total_unit uni
     side_sums_add(&t->values, value, 0);
 }
 
-static void side_add_event(struct side *s, const struct run *r, uint32_t event)
+static void side_add_event(struct side *s, const struct recording *r, uint32_t event)
 {
-    if (r->events.at[event].unit == RUN_UNIT_COUNT)
-        side_add_total(s, r->events.at[event].name, TOTAL_COUNT, (double)run_weight(r, event));
+    if (r->events.at[event].unit == RECORDING_UNIT_COUNT)
+        side_add_total(s, r->events.at[event].name, TOTAL_COUNT,
+                       (double)recording_weight(r, event));
 }
 
 /* What the kernel says of a recorded run. One that was attached to has no whole to speak of. */
-static void side_add_recording(struct side *s, const struct run_summary *from)
+static void side_add_recording(struct side *s, const struct recording_summary *from)
 {
-    const struct run *r = from->run;
-    const char *processor = run_text(r, "processor");
-    bool is_watched = r->method != RUN_METHOD_NONE && r->method != RUN_METHOD_PROCESS;
+    const struct recording *r = from->recording;
+    const char *processor = recording_text(r, "processor");
+    bool is_watched = r->method != RECORDING_METHOD_NONE && r->method != RECORDING_METHOD_PROCESS;
     struct side_facts f = {
-        .program = side_copy(s, r->processes.len ? run_program_name(r, &r->processes.at[0]) : ""),
+        .program =
+            side_copy(s, r->processes.len ? recording_program_name(r, &r->processes.at[0]) : ""),
         .command = side_copy(s, from->command),
         .event = side_copy(s, from->event ? from->event->name : ""),
         .processor = side_copy(s, processor ? processor : ""),
@@ -189,7 +192,7 @@ static void side_add_recording(struct side *s, const struct run_summary *from)
     vec_push(&s->facts, f);
     if (f.is_part || from->chosen)
         return;
-    uint64_t elapsed_ns = r->length_ns, runs = run_count(r); /* merged: a sum of runs */
+    uint64_t elapsed_ns = r->length_ns, runs = recording_count(r); /* merged: a sum of runs */
     if (r->parts.len)
         elapsed_ns = 0;
     for (size_t i = 0; i < r->parts.len; i++) /* without what recording needs to begin */
@@ -200,61 +203,63 @@ static void side_add_recording(struct side *s, const struct run_summary *from)
         side_add_total(s, "elapsed_time", TOTAL_SECONDS, (double)elapsed_ns / 1e9 / (double)runs);
     for (uint32_t i = 0; i < r->events.len; i++)
         side_add_event(s, r, i);
-    if (run_peak_bytes(r))
-        side_add_total(s, "peak_memory", TOTAL_BYTES, (double)run_peak_bytes(r));
+    if (recording_peak_bytes(r))
+        side_add_total(s, "peak_memory", TOTAL_BYTES, (double)recording_peak_bytes(r));
     if (is_watched)
         side_add_total(s, "processes", TOTAL_COUNT, from->processes);
 }
 
-static void side_add_summary(struct side *s, const struct summary *run)
+static void side_add_summary(struct side *s, const struct summary *recording)
 {
-    for (size_t i = 0; i < run->profiles_len; i++)
-        vec_push(&s->profiles, side_copy(s, run->profiles[i]));
+    for (size_t i = 0; i < recording->profiles_len; i++)
+        vec_push(&s->profiles, side_copy(s, recording->profiles[i]));
     if (!s->runs) {
-        s->program = side_copy(s, run->program);
-        s->dimension = side_copy(s, run->dimension);
-        s->rate = run->rate;
+        s->program = side_copy(s, recording->program);
+        s->dimension = side_copy(s, recording->dimension);
+        s->rate = recording->rate;
         s->has_stacks = s->has_time = true;
     }
-    if (s->rate != run->rate)
+    if (s->rate != recording->rate)
         s->rate = 0;
-    s->has_time &=
-        run->rate > 0 && run->dimension && s->dimension && !strcmp(run->dimension, s->dimension);
+    s->has_time &= recording->rate > 0 && recording->dimension && s->dimension &&
+                   !strcmp(recording->dimension, s->dimension);
     s->runs++;
-    s->samples += run->samples;
-    s->effective += side_summary_effective(run);
-    double rate = run->rate > 0 ? run->rate : 1, none = side_sampling_variance(run, 0);
-    double all = run->samples > 0 ? run->samples : 1;
-    s->time += run->samples / rate;
+    s->samples += recording->samples;
+    s->effective += side_summary_effective(recording);
+    double rate = recording->rate > 0 ? recording->rate : 1,
+           none = side_sampling_variance(recording, 0);
+    double all = recording->samples > 0 ? recording->samples : 1;
+    s->time += recording->samples / rate;
     side_sums_add(&s->none, 0, none / (rate * rate));
     side_sums_add(&s->none_share, 0, none / (all * all));
-    s->calls += run->calls;
-    s->has_samples |= run->has_samples;
-    s->has_stacks &= run->stacks != NULL;
-    s->has_calls |= run->calls > 0;
-    if (run->run)
-        side_add_recording(s, run->run);
-    else if (run->has_samples && run->rate > 0 && !strcmp(run->dimension, "seconds"))
-        side_add_total(s, "cpu_time", TOTAL_SECONDS, run->samples / run->rate);
+    s->calls += recording->calls;
+    s->has_samples |= recording->has_samples;
+    s->has_stacks &= recording->stacks != NULL;
+    s->has_calls |= recording->calls > 0;
+    if (recording->run)
+        side_add_recording(s, recording->run);
+    else if (recording->has_samples && recording->rate > 0 &&
+             !strcmp(recording->dimension, "seconds"))
+        side_add_total(s, "cpu_time", TOTAL_SECONDS, recording->samples / recording->rate);
 }
 
-void side_add(struct side *s, const struct side_run *run)
+void side_add(struct side *s, const struct side_run *recording)
 {
     struct arena scratch = {0};
     struct identities ids;
-    identities_of(&ids, run->graph->functions, run->objects, &scratch);
-    side_add_known(s, run, &ids);
+    identities_of(&ids, recording->graph->functions, recording->objects, &scratch);
+    side_add_known(s, recording, &ids);
     arena_deinit(&scratch);
 }
 
-void side_add_known(struct side *s, const struct side_run *run, const struct identities *ids)
+void side_add_known(struct side *s, const struct side_run *recording, const struct identities *ids)
 {
     struct arena scratch = {0};
     const uint32_t *numbers = side_numbers(s, ids, &scratch);
     for (uint32_t i = 0; i < ids->len; i++)
-        side_add_function(s, run, i, numbers[i]);
-    side_add_arcs(s, run->graph, numbers);
-    side_add_summary(s, run->summary);
+        side_add_function(s, recording, i, numbers[i]);
+    side_add_arcs(s, recording->graph, numbers);
+    side_add_summary(s, recording->summary);
     arena_deinit(&scratch);
 }
 

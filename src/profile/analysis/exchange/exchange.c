@@ -55,11 +55,11 @@ static void exchange_take_objects(struct exchange_making *m)
         m->x->program = 0;
         return;
     }
-    const struct run *r = s->run;
-    uint32_t program = r->processes.len ? r->processes.at[0].program : RUN_NONE;
+    const struct recording *r = s->recording;
+    uint32_t program = r->processes.len ? r->processes.at[0].program : RECORDING_NONE;
     for (uint32_t i = 0; i < s->len; i++) {
         const struct space_object *o = &s->objects[i];
-        if (program != RUN_NONE && o->recorded == &r->objects.at[program])
+        if (program != RECORDING_NONE && o->recorded == &r->objects.at[program])
             m->x->program = i;
         vec_push(&m->x->objects,
                  (struct exchange_object){.path = space_object_name(s, i),

@@ -14,7 +14,7 @@
 
 #include "profile/analysis/names.h"
 #include "profile/analysis/recording/call_frames.h"
-#include "profile/analysis/recording/run_choice.h"
+#include "profile/analysis/recording/recording_choice.h"
 #include "profile/analysis/summary.h"
 
 struct exchange_code; /* exchange_code.h */
@@ -102,8 +102,8 @@ struct exchange_input {
 /* Finds the shares of the samples of a tree's run; `merged` is what call_tree_init_merged() says.
  */
 struct exchange_samples {
-    const struct run *run;
-    const struct run_choice *choice;
+    const struct recording *recording;
+    const struct recording_choice *choice;
     const double *weights; /* per node of the run; what has none is left out */
     const uint32_t *merged;
 };

@@ -55,9 +55,9 @@ static void code_add_piece(const struct sampled_piece *piece, void *context)
 static struct code_hit code_hit_at(const struct code_making *m, uint32_t node, uint32_t owner,
                                    double weight)
 {
-    const struct run_node *n = &m->in->run->nodes.at[node];
+    const struct recording_node *n = &m->in->recording->nodes.at[node];
     struct code_hit hit = {.owner = owner, .object = n->object, .weight = weight};
-    if (!m->in->run->objects.at[n->object].is_listed)
+    if (!m->in->recording->objects.at[n->object].is_listed)
         hit.place = space_place(m->in->from->space, n->object, n->address);
     return hit;
 }
@@ -78,7 +78,7 @@ static double code_weight_of(const struct code_making *m, uint32_t node)
 
 static void code_add_nodes(struct code_making *m)
 {
-    const struct run *r = m->in->run;
+    const struct recording *r = m->in->recording;
     for (uint32_t i = 1; i < r->nodes.len; i++) {
         double weight = code_weight_of(m, i);
         if (weight <= 0)
@@ -129,7 +129,7 @@ static void code_add_counted(struct code_making *m)
 static void code_add_callers(struct code_making *m, uint32_t node, double total)
 {
     const struct exchange_frame *frames = m->x->frames.at;
-    uint32_t parent = m->in->run->nodes.at[node].parent;
+    uint32_t parent = m->in->recording->nodes.at[node].parent;
     uint32_t outer = code_frame_of(m, parent);
     for (uint32_t i = code_frame_of(m, node), up; i && i != outer; i = up) {
         up = frames[i].parent;
@@ -146,7 +146,7 @@ static void code_add_callers(struct code_making *m, uint32_t node, double total)
 
 static void code_add_stacks(struct code_making *m)
 {
-    const struct run *r = m->in->run;
+    const struct recording *r = m->in->recording;
     double *total = ARENA_NEW(&m->scratch, double, r->nodes.len);
     for (uint32_t i = (uint32_t)r->nodes.len; i-- > 1;) {
         total[i] += code_weight_of(m, i);
@@ -367,7 +367,7 @@ static void code_make_self(struct code_making *m, struct arena *a)
     m->owners = ARENA_NEW(&m->scratch, struct code_owner, m->owners_len);
     for (uint32_t i = 0; i < m->owners_len; i++)
         m->owners[i] = (struct code_owner){.function = i, .cost = m->x->functions.at[i].self};
-    if (m->in->run)
+    if (m->in->recording)
         code_add_nodes(m);
     else
         attribute_pieces(m->in->profile, &m->in->functions->index, code_add_piece, m);

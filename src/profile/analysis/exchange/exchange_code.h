@@ -32,7 +32,7 @@ struct exchange_code_input {
     const struct exchange_input *from; /* of the exchange */
     const struct functions *functions; /* native */
     const struct profile *profile;     /* calls; and samples, if there is no run */
-    const struct run *run;             /* NULL: no recording */
+    const struct recording *recording; /* NULL: no recording */
     const double *weights;             /* per node of the run */
     const uint32_t *merged;            /* likewise: its node of the tree; NULL: of the model */
 };

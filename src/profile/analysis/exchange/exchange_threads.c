@@ -9,12 +9,12 @@
 void exchange_thread_shares(struct exchange_input *in, const struct exchange_samples *from,
                             struct arena *a)
 {
-    const struct run *r = from->run;
+    const struct recording *r = from->recording;
     VEC(struct exchange_share) all = {0};
     struct map place_of = {0};
     for (size_t i = 0; i < r->samples.len; i++) {
-        const struct run_sample *s = &r->samples.at[i];
-        if (from->weights[s->node] <= 0 || !run_choice_admits(from->choice, r, s))
+        const struct recording_sample *s = &r->samples.at[i];
+        if (from->weights[s->node] <= 0 || !recording_choice_admits(from->choice, r, s))
             continue;
         bool is_new;
         uint32_t node = from->merged[s->node];

@@ -28,14 +28,14 @@ struct making {
 
 static uint32_t *find_places(struct making *m, struct arena *a)
 {
-    const struct run *r = m->in->run;
+    const struct recording *r = m->in->recording;
     uint32_t *place = ARENA_NEW(a, uint32_t, r->nodes.len);
     struct map known = {0};
     map_reserve(&known, r->nodes.len / 2);
     for (size_t i = 0; i < r->nodes.len; i++) {
-        const struct run_node *n = &r->nodes.at[i];
+        const struct recording_node *n = &r->nodes.at[i];
         bool is_new;
-        struct place p = {.object = i ? n->object : RUN_NONE,
+        struct place p = {.object = i ? n->object : RECORDING_NONE,
                           .function = i ? m->in->function[i] : NO_FUNCTION,
                           .address = i ? n->address : 0};
         uint64_t both = (uint64_t)p.object << 32 | p.function;
@@ -71,7 +71,7 @@ static uint32_t inlined_function(struct making *m, const struct place *p,
 static void find_inlined(struct making *m, struct place *p)
 {
     struct object_frame frames[MOST_INLINED];
-    struct object *file = p->object == RUN_NONE ? NULL : m->in->files[p->object];
+    struct object *file = p->object == RECORDING_NONE ? NULL : m->in->files[p->object];
     p->start = (uint32_t)m->chain.len;
     if (!file || p->function == NO_FUNCTION)
         return;

@@ -10,7 +10,7 @@
 #include "profile/analysis/functions.h"
 
 struct call_frames_input {
-    const struct run *run;
+    const struct recording *recording;
     const struct functions *functions;
     const uint32_t *function;    /* per node of the run; NO_FUNCTION: it has no frame */
     struct object *const *files; /* per object of the run, whose debug information tells of inlined

@@ -34,15 +34,16 @@ static void sum_up(struct call_node *nodes, size_t len)
         nodes[nodes[i].parent].total += nodes[i].total;
 }
 
-void call_tree_init_merged(struct call_tree *t, const struct run *run, const double *samples,
-                           const struct call_frames *frames, uint32_t *merged)
+void call_tree_init_merged(struct call_tree *t, const struct recording *recording,
+                           const double *samples, const struct call_frames *frames,
+                           uint32_t *merged)
 {
     struct merging m = {0};
-    size_t len = run->nodes.len;
+    size_t len = recording->nodes.len;
     map_reserve(&m.children, len);
     vec_push(&m.nodes, (struct call_node){0});
     for (size_t i = 0; i < len; i++) {
-        uint32_t place = frames->place[i], node = i ? merged[run->nodes.at[i].parent] : 0;
+        uint32_t place = frames->place[i], node = i ? merged[recording->nodes.at[i].parent] : 0;
         uint32_t k = frames->start[place], end = frames->start[place + 1];
         bool is_in_own_piece = frames->is_piece && frames->is_piece[i] && k < end && node &&
                                m.nodes.at[node].function == frames->frame[k];
@@ -56,14 +57,14 @@ void call_tree_init_merged(struct call_tree *t, const struct run *run, const dou
     *t = (struct call_tree){m.nodes.at, (uint32_t)m.nodes.len, frames->functions};
 }
 
-void call_tree_init(struct call_tree *t, const struct run *run, const double *samples,
+void call_tree_init(struct call_tree *t, const struct recording *recording, const double *samples,
                     const struct call_frames *frames)
 {
-    size_t len = run->nodes.len;
+    size_t len = recording->nodes.len;
     uint32_t *merged = malloc((len + 1) * sizeof *merged);
     if (!merged)
         memory_exhausted(len * sizeof *merged);
-    call_tree_init_merged(t, run, samples, frames, merged);
+    call_tree_init_merged(t, recording, samples, frames, merged);
     free(merged);
 }
 

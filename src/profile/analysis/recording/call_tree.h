@@ -8,7 +8,7 @@
 #define MONARC_PROFILE_ANALYSIS_RECORDING_CALL_TREE_H
 
 #include "base/arena.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 
 /* The frames that the nodes of a run stand for: one, or several where code was inlined, or none for
  * the root. A frame is the number of a function; equal functions have equal numbers, inlined and
@@ -40,12 +40,13 @@ struct call_tree {
 
 /* `samples` has one number for each node of the run: its own ones, not those further in, each by
  * its weight. The tree lives until call_tree_deinit(). */
-void call_tree_init(struct call_tree *t, const struct run *run, const double *samples,
+void call_tree_init(struct call_tree *t, const struct recording *recording, const double *samples,
                     const struct call_frames *frames);
 
 /* The same, and which node of the tree each node of the run became: `merged` has room for all. */
-void call_tree_init_merged(struct call_tree *t, const struct run *run, const double *samples,
-                           const struct call_frames *frames, uint32_t *merged);
+void call_tree_init_merged(struct call_tree *t, const struct recording *recording,
+                           const double *samples, const struct call_frames *frames,
+                           uint32_t *merged);
 void call_tree_deinit(struct call_tree *t);
 
 /* Time of each function with all that it called: in `inclusive`, one number a function. A stack

@@ -30,7 +30,7 @@ struct excerpt_needs {
     size_t objects;
 };
 
-static void excerpts_add_nodes(struct excerpt_needs *n, const struct run *r)
+static void excerpts_add_nodes(struct excerpt_needs *n, const struct recording *r)
 {
     double *own = memory_zeroed(r->nodes.len, sizeof *own);
     double *below = memory_zeroed(r->nodes.len, sizeof *below);
@@ -48,15 +48,15 @@ static void excerpts_add_nodes(struct excerpt_needs *n, const struct run *r)
 }
 
 /* A call was made just before the address it returns to. */
-static void excerpts_add_calls(struct excerpt_needs *n, const struct run *r)
+static void excerpts_add_calls(struct excerpt_needs *n, const struct recording *r)
 {
     for (size_t i = 0; i < r->arcs.len; i++) {
-        const struct run_arc *arc = &r->arcs.at[i];
-        if (arc->from_object != RUN_NONE && arc->from) {
+        const struct recording_arc *arc = &r->arcs.at[i];
+        if (arc->from_object != RECORDING_NONE && arc->from) {
             vec_push(&n->all, ((struct excerpt_address){arc->from - 1, 0, arc->from_object, true}));
             vec_push(&n->all, ((struct excerpt_address){arc->from, 0, arc->from_object, false}));
         }
-        if (arc->self_object != RUN_NONE)
+        if (arc->self_object != RECORDING_NONE)
             vec_push(&n->all, ((struct excerpt_address){arc->self, 0, arc->self_object, true}));
     }
     for (size_t i = 0; i < r->blocks.len; i++)
@@ -64,7 +64,7 @@ static void excerpts_add_calls(struct excerpt_needs *n, const struct run *r)
                                                     r->blocks.at[i].object, true}));
 }
 
-struct excerpt_needs *excerpt_needs_new(const struct run *r)
+struct excerpt_needs *excerpt_needs_new(const struct recording *r)
 {
     struct excerpt_needs *n = memory_zeroed(1, sizeof *n);
     struct arena scratch = {0};
@@ -74,7 +74,7 @@ struct excerpt_needs *excerpt_needs_new(const struct run *r)
     excerpts_add_nodes(n, r);
     excerpts_add_calls(n, r);
     for (size_t i = 0; i < r->arcs.len; i++)
-        if (r->arcs.at[i].self_object != RUN_NONE)
+        if (r->arcs.at[i].self_object != RECORDING_NONE)
             n->counts_calls[r->arcs.at[i].self_object] = true;
     size_t len = n->all.len;
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
@@ -242,12 +242,12 @@ void excerpt_make(struct writer *w, const struct excerpt_needs *n, uint32_t obje
 
 /* --- what there is --------------------------------------------------------------------------- */
 
-struct object *excerpts_open(const struct run *r, uint32_t object, struct excerpt_facts *facts,
-                             struct err *e)
+struct object *excerpts_open(const struct recording *r, uint32_t object,
+                             struct excerpt_facts *facts, struct err *e)
 {
     struct arena scratch = {0};
     struct excerpt_facts ignored;
-    const struct run_object *o = &r->objects.at[object];
+    const struct recording_object *o = &r->objects.at[object];
     struct bytes *all = ARENA_NEW(&scratch, struct bytes, r->excerpts.len), id;
     size_t len = 0;
     for (size_t i = 0; i < r->excerpts.len; i++)
@@ -260,7 +260,7 @@ struct object *excerpts_open(const struct run *r, uint32_t object, struct excerp
     return opened;
 }
 
-void excerpts_add_up(struct excerpts_sum *sum, const struct run *r)
+void excerpts_add_up(struct excerpts_sum *sum, const struct recording *r)
 {
     *sum = (struct excerpts_sum){0};
     for (size_t i = 0; i < r->excerpts.len; i++) {

@@ -5,12 +5,12 @@
 #define MONARC_PROFILE_ANALYSIS_RECORDING_EXCERPTS_H
 
 #include "objfile/excerpt.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 
 struct excerpt_needs; /* of all objects of a run */
 
 /* Sorts what the run has by object. The run may not change until excerpt_needs_free(). */
-struct excerpt_needs *excerpt_needs_new(const struct run *r);
+struct excerpt_needs *excerpt_needs_new(const struct recording *r);
 void excerpt_needs_free(struct excerpt_needs *n);
 
 /* Whether there is anything to be known of an object. */
@@ -23,14 +23,14 @@ void excerpt_make(struct writer *w, const struct excerpt_needs *n, uint32_t obje
 
 /* An object over the excerpts that a run has of it, or NULL: it has none, or *e says what is wrong
  * with them. `facts` may be NULL. */
-struct object *excerpts_open(const struct run *r, uint32_t object, struct excerpt_facts *facts,
-                             struct err *e);
+struct object *excerpts_open(const struct recording *r, uint32_t object,
+                             struct excerpt_facts *facts, struct err *e);
 
 /* What all excerpts of a run hold together. */
 struct excerpts_sum {
     size_t objects, functions, places, bytes;
     size_t damaged; /* objects of which they cannot be used */
 };
-void excerpts_add_up(struct excerpts_sum *sum, const struct run *r);
+void excerpts_add_up(struct excerpts_sum *sum, const struct recording *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* Leaving out all that gmon.out cannot hold. */
-#include "profile/model/run_profile.h"
+#include "profile/model/recording_profile.h"
 
 #include <string.h>
 
@@ -9,12 +9,12 @@ struct profile_range {
     uint64_t low, high;
 };
 
-static bool is_of_program(const struct run *r, const struct run_sample *s)
+static bool is_of_program(const struct recording *r, const struct recording_sample *s)
 {
     return s->event == 0 && r->nodes.at[s->node].object == r->processes.at[0].program;
 }
 
-static struct profile_range range_of(const struct run *r)
+static struct profile_range range_of(const struct recording *r)
 {
     struct profile_range range = {UINT64_MAX, 0};
     for (size_t i = 0; i < r->samples.len; i++) {
@@ -29,16 +29,16 @@ static struct profile_range range_of(const struct run *r)
     return range;
 }
 
-bool run_profile(const struct run *r, struct profile *out)
+bool recording_profile(const struct recording *r, struct profile *out)
 {
     if (!r->processes.len || !r->events.len || !r->events.at[0].period ||
-        r->processes.at[0].program == RUN_NONE)
+        r->processes.at[0].program == RECORDING_NONE)
         return false;
     struct profile_range range = range_of(r);
-    const struct run_event *event = &r->events.at[0];
+    const struct recording_event *event = &r->events.at[0];
     if (range.high <= range.low || range.high - range.low > MOST_TEXT)
         return false;
-    bool is_time = event->unit == RUN_UNIT_NS;
+    bool is_time = event->unit == RECORDING_UNIT_NS;
     struct histogram h = {.low = range.low,
                           .high = range.high,
                           .bins = (uint32_t)((range.high - range.low) / BIN_BYTES),
@@ -53,7 +53,7 @@ bool run_profile(const struct run *r, struct profile *out)
     vec_push(&out->histograms, h);
     struct histogram *kept = &out->histograms.at[0];
     for (size_t i = 0; i < r->samples.len; i++) {
-        const struct run_sample *s = &r->samples.at[i];
+        const struct recording_sample *s = &r->samples.at[i];
         if (is_of_program(r, s))
             histogram_add(kept, (uint32_t)((r->nodes.at[s->node].address - range.low) / BIN_BYTES),
                           (s->weight + event->period / 2) / event->period);

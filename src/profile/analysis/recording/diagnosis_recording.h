@@ -1,19 +1,19 @@
 /* What there is to doubt in a recording. */
-#ifndef MONARC_PROFILE_ANALYSIS_RECORDING_DIAGNOSIS_RUN_H
-#define MONARC_PROFILE_ANALYSIS_RECORDING_DIAGNOSIS_RUN_H
+#ifndef MONARC_PROFILE_ANALYSIS_RECORDING_DIAGNOSIS_RECORDING_H
+#define MONARC_PROFILE_ANALYSIS_RECORDING_DIAGNOSIS_RECORDING_H
 
 #include "profile/analysis/diagnosis.h"
 
-struct run_diagnosis_input {
+struct recording_diagnosis_input {
     const struct space *space;
     const struct functions *functions;
-    const struct run_weights *weights;
+    const struct recording_weights *weights;
     const struct stacks *stacks;
-    const struct run_summary *run;
+    const struct recording_summary *run;
 };
 
 /* As diagnose(). Files of the objects must be open, as far as they are to be had. */
-void diagnose_run(struct diagnosis *d, const struct run_diagnosis_input *p, struct arena *a);
+void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p, struct arena *a);
 
 /* A recording that cannot be used. */
 void diagnose_unreadable(struct diagnosis *d, const char *why);

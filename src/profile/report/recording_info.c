@@ -1,9 +1,9 @@
 /* The lists of a run as they are, nothing resolved. Text shows the first MOST_LINES of a list, JSON
  * all; of stacks, symbols and samples both give numbers. */
-#include "profile/report/run_info.h"
+#include "profile/report/recording_info.h"
 
 #include "profile/analysis/recording/excerpts.h"
-#include "profile/report/run_head.h"
+#include "profile/report/recording_head.h"
 #include "profile/report/summary.h"
 
 #include <inttypes.h>
@@ -12,27 +12,27 @@
 
 enum { MOST_LINES = 100 };
 
-static const char *run_kind_name(uint32_t kind)
+static const char *recording_kind_name(uint32_t kind)
 {
-    static const char *const names[RUN_OBJECT_KINDS] = {
-        [RUN_OBJECT_FILE] = "file",     [RUN_OBJECT_VDSO] = "vdso",
-        [RUN_OBJECT_KERNEL] = "kernel", [RUN_OBJECT_GENERATED] = "generated code",
-        [RUN_OBJECT_WAIT] = "waiting",  [RUN_OBJECT_CUT] = "ends of stacks"};
+    static const char *const names[RECORDING_OBJECT_KINDS] = {
+        [RECORDING_OBJECT_FILE] = "file",     [RECORDING_OBJECT_VDSO] = "vdso",
+        [RECORDING_OBJECT_KERNEL] = "kernel", [RECORDING_OBJECT_GENERATED] = "generated code",
+        [RECORDING_OBJECT_WAIT] = "waiting",  [RECORDING_OBJECT_CUT] = "ends of stacks"};
     return names[kind];
 }
 
-static const char *run_mark_name(uint32_t kind)
+static const char *recording_mark_name(uint32_t kind)
 {
     static const char *const names[] = {"phase", "begin", "end", "stopped", "resumed"};
     return kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }
 
-static double run_seconds(uint64_t ns)
+static double recording_seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
 }
 
-static uint64_t run_calls_of(const struct run *r)
+static uint64_t recording_calls_of(const struct recording *r)
 {
     uint64_t calls = 0;
     for (size_t i = 0; i < r->arcs.len; i++)
@@ -41,7 +41,7 @@ static uint64_t run_calls_of(const struct run *r)
     return calls;
 }
 
-static uint64_t run_taken_of(const struct run *r, uint32_t event)
+static uint64_t recording_taken_of(const struct recording *r, uint32_t event)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < r->samples.len; i++)
@@ -51,13 +51,13 @@ static uint64_t run_taken_of(const struct run *r, uint32_t event)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-static void run_text_more(struct out *out, size_t len)
+static void recording_text_more(struct out *out, size_t len)
 {
     if (len > MOST_LINES)
         out_printf(out, "    and %zu more\n", len - MOST_LINES);
 }
 
-static void run_text_texts(struct out *out, const struct run *r)
+static void recording_text_texts(struct out *out, const struct recording *r)
 {
     bool has_command = false;
     for (size_t i = 0; i < r->texts.len; i++) {
@@ -79,35 +79,38 @@ static void run_text_texts(struct out *out, const struct run *r)
     }
 }
 
-static void run_text_facts(struct out *out, const struct run *r)
+static void recording_text_facts(struct out *out, const struct recording *r)
 {
     out_printf(out,
                "  ran %.3f s on %" PRIu32 " CPUs, used %.3f s of CPU time (%.3f s user, %.3f s "
                "system)\n",
-               run_seconds(r->length_ns), r->cpus, run_seconds(r->user_ns + r->system_ns),
-               run_seconds(r->user_ns), run_seconds(r->system_ns));
+               recording_seconds(r->length_ns), r->cpus,
+               recording_seconds(r->user_ns + r->system_ns), recording_seconds(r->user_ns),
+               recording_seconds(r->system_ns));
     out_printf(out,
                "  sampled by %s, %" PRIu32 " a second asked for; it took about %.3f s of the "
                "program's CPU time, and %.3f s of its own\n",
-               run_method_name(r->method), r->rate, run_seconds(r->cost_ns),
-               run_seconds(r->monitor_ns));
+               recording_method_name(r->method), r->rate, recording_seconds(r->cost_ns),
+               recording_seconds(r->monitor_ns));
     for (uint32_t i = 0; i < r->events.len; i++) {
-        const struct run_event *event = &r->events.at[i];
+        const struct recording_event *event = &r->events.at[i];
         out_str(out, "  event ");
         text_name(out, event->name);
         out_printf(out, ": %" PRIu64 " samples of %" PRIu64 " %s, together %" PRIu64 "%s\n",
-                   run_taken_of(r, i), event->period, event->unit == RUN_UNIT_NS ? "ns" : "events",
-                   run_weight(r, i), event->user_only ? ", user code alone" : "");
+                   recording_taken_of(r, i), event->period,
+                   event->unit == RECORDING_UNIT_NS ? "ns" : "events", recording_weight(r, i),
+                   event->user_only ? ", user code alone" : "");
     }
     out_printf(out,
                "  stacks: %zu frames in context, %" PRIu64 " of %" PRIu64
                " samples with whole ones; %zu entries in slices of %.6g s\n",
-               r->nodes.len - 1, r->whole, r->stacks, r->samples.len, run_seconds(r->slice_ns));
-    out_printf(out, "  calls: %" PRIu64 " along %zu arcs, %zu blocks\n", run_calls_of(r),
+               r->nodes.len - 1, r->whole, r->stacks, r->samples.len,
+               recording_seconds(r->slice_ns));
+    out_printf(out, "  calls: %" PRIu64 " along %zu arcs, %zu blocks\n", recording_calls_of(r),
                r->arcs.len, r->blocks.len);
 }
 
-static void run_text_symbols(struct out *out, const struct run *r)
+static void recording_text_symbols(struct out *out, const struct recording *r)
 {
     struct excerpts_sum sum;
     excerpts_add_up(&sum, r);
@@ -124,14 +127,14 @@ static void run_text_symbols(struct out *out, const struct run *r)
     out_char(out, '\n');
 }
 
-static void run_text_parts(struct out *out, const struct run *r)
+static void recording_text_parts(struct out *out, const struct recording *r)
 {
     if (r->parts.len)
         out_printf(out, "  runs: %zu\n", r->parts.len);
     for (size_t i = 0; i < r->parts.len && i < MOST_LINES; i++) {
-        const struct run_part *part = &r->parts.at[i];
+        const struct recording_part *part = &r->parts.at[i];
         out_printf(out, "    run %-4" PRIu32 " %9.3f s elapsed %9.3f s of CPU time", part->number,
-                   run_seconds(part->elapsed_ns), run_seconds(part->cpu_ns));
+                   recording_seconds(part->elapsed_ns), recording_seconds(part->cpu_ns));
         if (WIFSIGNALED(part->status))
             out_printf(out, ", ended by signal %d", WTERMSIG(part->status));
         else
@@ -141,30 +144,30 @@ static void run_text_parts(struct out *out, const struct run *r)
                        part->padding, part->seed);
         out_char(out, '\n');
     }
-    run_text_more(out, r->parts.len);
+    recording_text_more(out, r->parts.len);
 }
 
-static void run_text_objects(struct out *out, const struct run *r)
+static void recording_text_objects(struct out *out, const struct recording *r)
 {
     out_printf(out, "  objects: %zu\n", r->objects.len);
     for (size_t i = 0; i < r->objects.len && i < MOST_LINES; i++) {
-        const struct run_object *o = &r->objects.at[i];
+        const struct recording_object *o = &r->objects.at[i];
         out_str(out, "    ");
-        if (o->kind == RUN_OBJECT_FILE)
+        if (o->kind == RECORDING_OBJECT_FILE)
             text_name(out, o->path);
         else
-            out_printf(out, "[%s]", run_kind_name(o->kind));
+            out_printf(out, "[%s]", recording_kind_name(o->kind));
         out_str(out, o->is_deleted ? ", deleted" : "");
         out_str(out, o->is_read && !o->has_unwind ? ", no unwind tables\n" : "\n");
     }
-    run_text_more(out, r->objects.len);
+    recording_text_more(out, r->objects.len);
 }
 
-static void run_text_process(struct out *out, const struct run_process *p)
+static void recording_text_process(struct out *out, const struct recording_process *p)
 {
     out_printf(out, "    %7" PRIu32 "  parent %7" PRIu32, p->pid, p->parent_pid);
     if (p->has_cpu)
-        out_printf(out, "  %9.3f s of CPU time  ", run_seconds(p->user_ns + p->system_ns));
+        out_printf(out, "  %9.3f s of CPU time  ", recording_seconds(p->user_ns + p->system_ns));
     else
         out_str(out, "  CPU time not known     ");
     if (p->peak_bytes)
@@ -181,66 +184,79 @@ static void run_text_process(struct out *out, const struct run_process *p)
     out_char(out, '\n');
 }
 
-static void run_text_lists(struct out *out, const struct run *r)
+static void recording_text_lists(struct out *out, const struct recording *r)
 {
     out_printf(out, "  processes: %zu\n", r->processes.len);
     for (size_t i = 0; i < r->processes.len && i < MOST_LINES; i++)
-        run_text_process(out, &r->processes.at[i]);
-    run_text_more(out, r->processes.len);
+        recording_text_process(out, &r->processes.at[i]);
+    recording_text_more(out, r->processes.len);
     out_printf(out, "  threads: %zu\n", r->threads.len);
     for (size_t i = 0; i < r->threads.len && i < MOST_LINES; i++) {
-        const struct run_thread *t = &r->threads.at[i];
-        out_printf(out, "    %7" PRIu32 "  %9.3f s of CPU time  ", t->tid, run_seconds(t->cpu_ns));
+        const struct recording_thread *t = &r->threads.at[i];
+        out_printf(out, "    %7" PRIu32 "  %9.3f s of CPU time  ", t->tid,
+                   recording_seconds(t->cpu_ns));
         text_name(out, t->tid ? t->name : "several together");
         out_char(out, '\n');
     }
-    run_text_more(out, r->threads.len);
+    recording_text_more(out, r->threads.len);
     for (size_t i = 0; i < r->marks.len && i < MOST_LINES; i++) {
-        out_printf(out, "  mark at %.6f s, %s: ", run_seconds(r->marks.at[i].at_ns),
-                   run_mark_name(r->marks.at[i].kind));
+        out_printf(out, "  mark at %.6f s, %s: ", recording_seconds(r->marks.at[i].at_ns),
+                   recording_mark_name(r->marks.at[i].kind));
         text_name(out, r->marks.at[i].name);
         out_char(out, '\n');
     }
-    run_text_more(out, r->marks.len);
+    recording_text_more(out, r->marks.len);
     for (size_t i = 0; i < r->losses.len && i < MOST_LINES; i++) {
-        const struct run_loss *l = &r->losses.at[i];
-        out_printf(out, "  %s: %" PRIu64 " times, %.3f s: ", run_loss_name(l->kind), l->count,
-                   run_seconds(l->ns));
+        const struct recording_loss *l = &r->losses.at[i];
+        out_printf(out, "  %s: %" PRIu64 " times, %.3f s: ", recording_loss_name(l->kind), l->count,
+                   recording_seconds(l->ns));
         text_name(out, l->text);
         out_char(out, '\n');
     }
 }
 
-void run_info_text(struct out *out, const char *folder, const struct run *r, bool is_first)
+void recording_info_text(struct out *out, const char *folder, const struct recording *r,
+                         bool is_first)
 {
     if (!is_first)
         out_char(out, '\n');
     text_name(out, folder);
     out_str(out, ": recording of a run\n");
-    run_text_texts(out, r);
-    run_text_facts(out, r);
-    run_text_symbols(out, r);
-    run_text_parts(out, r);
-    run_text_objects(out, r);
-    run_text_lists(out, r);
+    recording_text_texts(out, r);
+    recording_text_facts(out, r);
+    recording_text_symbols(out, r);
+    recording_text_parts(out, r);
+    recording_text_objects(out, r);
+    recording_text_lists(out, r);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void run_json_facts(struct json *j, const struct run *r)
+static void recording_json_facts(struct json *j, const struct recording *r)
 {
     const struct {
         const char *key;
         uint64_t value;
-    } facts[] = {
-        {"machine", r->machine},        {"rate_asked_for", r->rate},  {"cpus", r->cpus},
-        {"start_ns", r->start_real_ns}, {"length_ns", r->length_ns},  {"slice_ns", r->slice_ns},
-        {"user_ns", r->user_ns},        {"system_ns", r->system_ns},  {"cpu_ns", r->cpu_ns},
-        {"recorder_ns", r->monitor_ns}, {"cost_ns", r->cost_ns},      {"stacks", r->stacks},
-        {"whole_stacks", r->whole},     {"frames", r->nodes.len - 1}, {"entries", r->samples.len},
-        {"symbols", r->symbols.len},    {"calls", run_calls_of(r)},   {"arcs", r->arcs.len},
-        {"blocks", r->blocks.len}};
-    json_pair_str(j, "method", run_method_name(r->method));
+    } facts[] = {{"machine", r->machine},
+                 {"rate_asked_for", r->rate},
+                 {"cpus", r->cpus},
+                 {"start_ns", r->start_real_ns},
+                 {"length_ns", r->length_ns},
+                 {"slice_ns", r->slice_ns},
+                 {"user_ns", r->user_ns},
+                 {"system_ns", r->system_ns},
+                 {"cpu_ns", r->cpu_ns},
+                 {"recorder_ns", r->monitor_ns},
+                 {"cost_ns", r->cost_ns},
+                 {"stacks", r->stacks},
+                 {"whole_stacks", r->whole},
+                 {"frames", r->nodes.len - 1},
+                 {"entries", r->samples.len},
+                 {"symbols", r->symbols.len},
+                 {"calls", recording_calls_of(r)},
+                 {"arcs", r->arcs.len},
+                 {"blocks", r->blocks.len}};
+    json_pair_str(j, "method", recording_method_name(r->method));
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         json_pair_u64(j, facts[i].key, facts[i].value);
     json_key(j, "texts"), json_begin(j, '[');
@@ -253,7 +269,7 @@ static void run_json_facts(struct json *j, const struct run *r)
     json_end(j);
 }
 
-static void run_json_symbols(struct json *j, const struct run *r)
+static void recording_json_symbols(struct json *j, const struct recording *r)
 {
     struct excerpts_sum sum;
     excerpts_add_up(&sum, r);
@@ -266,36 +282,36 @@ static void run_json_symbols(struct json *j, const struct run *r)
     json_end(j);
 }
 
-static void run_json_events(struct json *j, const struct run *r)
+static void recording_json_events(struct json *j, const struct recording *r)
 {
     json_key(j, "events"), json_begin(j, '[');
     for (uint32_t i = 0; i < r->events.len; i++) {
-        const struct run_event *event = &r->events.at[i];
+        const struct recording_event *event = &r->events.at[i];
         json_begin(j, '{');
         json_pair_str(j, "name", event->name);
-        json_pair_str(j, "unit", event->unit == RUN_UNIT_NS ? "ns" : "count");
+        json_pair_str(j, "unit", event->unit == RECORDING_UNIT_NS ? "ns" : "count");
         json_pair_u64(j, "period", event->period);
         json_key(j, "user_only"), json_bool(j, event->user_only);
-        json_pair_u64(j, "samples", run_taken_of(r, i));
-        json_pair_u64(j, "weight", run_weight(r, i));
+        json_pair_u64(j, "samples", recording_taken_of(r, i));
+        json_pair_u64(j, "weight", recording_weight(r, i));
         json_end(j);
     }
     json_end(j);
 }
 
-static void run_json_objects(struct json *j, const struct run *r)
+static void recording_json_objects(struct json *j, const struct recording *r)
 {
     json_key(j, "objects"), json_begin(j, '[');
     for (size_t i = 0; i < r->objects.len; i++) {
-        const struct run_object *o = &r->objects.at[i];
-        char id[2 * RUN_BUILD_ID_BYTES + 1] = "";
+        const struct recording_object *o = &r->objects.at[i];
+        char id[2 * RECORDING_BUILD_ID_BYTES + 1] = "";
         for (uint32_t k = 0; k < o->build_id_bytes; k++) {
             id[2 * k] = "0123456789abcdef"[o->build_id[k] >> 4];
             id[2 * k + 1] = "0123456789abcdef"[o->build_id[k] & 15];
         }
         json_begin(j, '{');
-        json_pair_str(j, "kind", run_kind_name(o->kind));
-        json_pair_str(j, "path", o->kind == RUN_OBJECT_FILE ? o->path : NULL);
+        json_pair_str(j, "kind", recording_kind_name(o->kind));
+        json_pair_str(j, "path", o->kind == RECORDING_OBJECT_FILE ? o->path : NULL);
         json_pair_str(j, "build_id", id);
         json_pair_address(j, "low", o->low);
         json_pair_address(j, "high", o->high);
@@ -310,16 +326,17 @@ static void run_json_objects(struct json *j, const struct run *r)
     json_end(j);
 }
 
-static void run_json_processes(struct json *j, const struct run *r)
+static void recording_json_processes(struct json *j, const struct recording *r)
 {
     json_key(j, "processes"), json_begin(j, '[');
     for (size_t i = 0; i < r->processes.len; i++) {
-        const struct run_process *p = &r->processes.at[i];
+        const struct recording_process *p = &r->processes.at[i];
         json_begin(j, '{');
         json_pair_u64(j, "pid", p->pid);
         json_pair_u64(j, "parent_pid", p->parent_pid);
         json_pair_str(j, "name", p->name);
-        json_pair_str(j, "program", p->program == RUN_NONE ? NULL : r->objects.at[p->program].path);
+        json_pair_str(j, "program",
+                      p->program == RECORDING_NONE ? NULL : r->objects.at[p->program].path);
         json_pair_u64(j, "start_ns", p->start_ns);
         json_pair_u64(j, "end_ns", p->end_ns);
         json_key(j, "cpu_ns");
@@ -332,7 +349,7 @@ static void run_json_processes(struct json *j, const struct run *r)
     json_end(j);
     json_key(j, "threads"), json_begin(j, '[');
     for (size_t i = 0; i < r->threads.len; i++) {
-        const struct run_thread *t = &r->threads.at[i];
+        const struct recording_thread *t = &r->threads.at[i];
         json_begin(j, '{');
         json_pair_u64(j, "pid", r->processes.at[t->process].pid);
         json_pair_u64(j, "thread", t->tid);
@@ -343,31 +360,31 @@ static void run_json_processes(struct json *j, const struct run *r)
     json_end(j);
 }
 
-static void run_json_marks(struct json *j, const struct run *r)
+static void recording_json_marks(struct json *j, const struct recording *r)
 {
     json_key(j, "marks"), json_begin(j, '[');
     for (size_t i = 0; i < r->marks.len; i++) {
         json_begin(j, '{');
         json_pair_u64(j, "at_ns", r->marks.at[i].at_ns);
-        json_pair_str(j, "kind", run_mark_name(r->marks.at[i].kind));
+        json_pair_str(j, "kind", recording_mark_name(r->marks.at[i].kind));
         json_pair_str(j, "name", r->marks.at[i].name);
         json_end(j);
     }
     json_end(j);
 }
 
-void run_info_json(struct json *j, const char *folder, const struct run *r)
+void recording_info_json(struct json *j, const char *folder, const struct recording *r)
 {
     json_begin(j, '{');
     json_pair_str(j, "name", folder);
     json_pair_str(j, "format", "run");
-    run_json_facts(j, r);
-    run_json_symbols(j, r);
-    run_json_events(j, r);
-    run_json_objects(j, r);
-    run_json_processes(j, r);
-    run_json_marks(j, r);
-    run_parts_json(j, r);
-    run_losses_json(j, r);
+    recording_json_facts(j, r);
+    recording_json_symbols(j, r);
+    recording_json_events(j, r);
+    recording_json_objects(j, r);
+    recording_json_processes(j, r);
+    recording_json_marks(j, r);
+    recording_parts_json(j, r);
+    recording_losses_json(j, r);
     json_end(j);
 }

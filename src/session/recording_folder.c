@@ -1,5 +1,5 @@
 /* Making, swapping and removing folders of recordings. */
-#include "session/run_folder.h"
+#include "session/recording_folder.h"
 
 #include "base/path.h"
 #include "session/recorded.h"
@@ -59,13 +59,13 @@ static void remove_files(int fd, int depth)
     closedir(folder);
 }
 
-bool run_folder_remove(const char *path)
+bool recording_folder_remove(const char *path)
 {
-    enum { RUN_AND_PROCESS = 2 };
+    enum { RECORDING_AND_PROCESS = 2 };
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT;
-    remove_files(fd, RUN_AND_PROCESS);
+    remove_files(fd, RECORDING_AND_PROCESS);
     return rmdir(path) == 0;
 }
 
@@ -101,7 +101,8 @@ static bool may_be_replaced(const char *name, struct arena *a, struct err *e)
 }
 
 /* With the option that would do, if any is to be had. */
-static bool cannot_be_made(const struct run_folder *f, int why, struct arena *a, struct err *e)
+static bool cannot_be_made(const struct recording_folder *f, int why, struct arena *a,
+                           struct err *e)
 {
     const char *place = getenv("TMPDIR");
     place = place && *place == '/' ? place : "/tmp";
@@ -113,13 +114,14 @@ static bool cannot_be_made(const struct run_folder *f, int why, struct arena *a,
                    strerror(why), arena_printf(a, "%s/%s", place, path_base_name(f->name)));
 }
 
-bool run_folder_make(struct run_folder *f, const char *name, struct arena *a, struct err *e)
+bool recording_folder_make(struct recording_folder *f, const char *name, struct arena *a,
+                           struct err *e)
 {
     char real[PATH_MAX];
     size_t len = strlen(name);
     while (len > 1 && name[len - 1] == '/')
         len--;
-    *f = (struct run_folder){.name = arena_copy(a, name, len)};
+    *f = (struct recording_folder){.name = arena_copy(a, name, len)};
     if (!may_be_replaced(f->name, a, e))
         return false;
     char *working = arena_printf(a, "%s.new-XXXXXX", f->name);
@@ -134,11 +136,11 @@ bool run_folder_make(struct run_folder *f, const char *name, struct arena *a, st
     return true;
 }
 
-bool run_folder_keep(struct run_folder *f, struct arena *a, struct err *e)
+bool recording_folder_keep(struct recording_folder *f, struct arena *a, struct err *e)
 {
     const char *old = arena_printf(a, "%s.old", f->name);
     if (is_recording(f->name, a)) {
-        if (!run_folder_remove(old))
+        if (!recording_folder_remove(old))
             return err_in(e, f->working, "is the new recording, since %s cannot be removed: %s",
                           old, strerror(errno));
         if (rename(f->name, old) && errno != ENOENT)
@@ -151,8 +153,8 @@ bool run_folder_keep(struct run_folder *f, struct arena *a, struct err *e)
     return true;
 }
 
-void run_folder_drop(struct run_folder *f)
+void recording_folder_drop(struct recording_folder *f)
 {
     if (f->working)
-        run_folder_remove(f->working);
+        recording_folder_remove(f->working);
 }

@@ -2,7 +2,7 @@
  *
  * What is a list of its own is appended with its indices moved; objects and events that both have
  * are one, and so are stacks of the same frames. */
-#include "profile/model/run_merge.h"
+#include "profile/model/recording_merge.h"
 
 #include "base/map.h"
 
@@ -11,24 +11,24 @@
 
 enum { MOST_SLICES = 1000 };
 
-struct run_merging {
-    struct run *into;
-    const struct run *from;
+struct recording_merging {
+    struct recording *into;
+    const struct recording *from;
     struct arena scratch;
     uint32_t *objects, *events, *nodes; /* of `from`: those of `into` */
     uint32_t processes, threads;        /* how many there were */
 };
 
-static const char *merge_text(struct run_merging *m, const char *text)
+static const char *merge_text(struct recording_merging *m, const char *text)
 {
     return text ? arena_copy(&m->into->arena, text, strlen(text)) : NULL;
 }
 
-bool run_object_same(const struct run_object *a, const struct run_object *b)
+bool recording_object_same(const struct recording_object *a, const struct recording_object *b)
 {
-    if (a->kind != b->kind || a->kind == RUN_OBJECT_GENERATED)
+    if (a->kind != b->kind || a->kind == RECORDING_OBJECT_GENERATED)
         return false;
-    if (a->kind != RUN_OBJECT_FILE)
+    if (a->kind != RECORDING_OBJECT_FILE)
         return true;
     bool has_ids = a->build_id_bytes && b->build_id_bytes;
     return !strcmp(a->path, b->path) && a->is_listed == b->is_listed &&
@@ -36,39 +36,39 @@ bool run_object_same(const struct run_object *a, const struct run_object *b)
                          !memcmp(a->build_id, b->build_id, a->build_id_bytes)));
 }
 
-static uint32_t merge_object(struct run_merging *m, const struct run_object *o)
+static uint32_t merge_object(struct recording_merging *m, const struct recording_object *o)
 {
-    struct run *into = m->into;
+    struct recording *into = m->into;
     for (uint32_t i = 0; i < into->objects.len; i++) {
-        struct run_object *same = &into->objects.at[i];
-        if (!run_object_same(same, o))
+        struct recording_object *same = &into->objects.at[i];
+        if (!recording_object_same(same, o))
             continue;
         same->low = o->low < same->low ? o->low : same->low;
         same->high = o->high > same->high ? o->high : same->high;
         return i;
     }
-    struct run_object added = *o;
+    struct recording_object added = *o;
     added.path = merge_text(m, o->path);
-    added.process = o->process == RUN_NONE ? RUN_NONE : o->process + m->processes;
+    added.process = o->process == RECORDING_NONE ? RECORDING_NONE : o->process + m->processes;
     vec_push(&into->objects, added);
     return (uint32_t)into->objects.len - 1;
 }
 
-static void merge_objects(struct run_merging *m)
+static void merge_objects(struct recording_merging *m)
 {
     m->objects = ARENA_NEW(&m->scratch, uint32_t, m->from->objects.len);
     for (size_t i = 0; i < m->from->objects.len; i++)
         m->objects[i] = merge_object(m, &m->from->objects.at[i]);
 }
 
-static uint32_t merge_moved_object(const struct run_merging *m, uint32_t object)
+static uint32_t merge_moved_object(const struct recording_merging *m, uint32_t object)
 {
-    return object == RUN_NONE ? RUN_NONE : m->objects[object];
+    return object == RECORDING_NONE ? RECORDING_NONE : m->objects[object];
 }
 
 static int merge_by_start(const void *left, const void *right)
 {
-    const struct run_symbol *l = left, *r = right;
+    const struct recording_symbol *l = left, *r = right;
     if (l->object != r->object)
         return l->object < r->object ? -1 : 1;
     if (l->start != r->start)
@@ -77,11 +77,11 @@ static int merge_by_start(const void *left, const void *right)
 }
 
 /* Symbols that both have are kept once. */
-static void merge_symbols(struct run_merging *m)
+static void merge_symbols(struct recording_merging *m)
 {
-    struct run *into = m->into;
+    struct recording *into = m->into;
     for (size_t i = 0; i < m->from->symbols.len; i++) {
-        struct run_symbol s = m->from->symbols.at[i];
+        struct recording_symbol s = m->from->symbols.at[i];
         s.object = m->objects[s.object];
         s.name = merge_text(m, s.name);
         vec_push(&into->symbols, s);
@@ -95,19 +95,19 @@ static void merge_symbols(struct run_merging *m)
     into->symbols.len = kept;
 }
 
-static void merge_excerpts(struct run_merging *m)
+static void merge_excerpts(struct recording_merging *m)
 {
     for (size_t i = 0; i < m->from->excerpts.len; i++)
-        run_add_excerpt(m->into, m->objects[m->from->excerpts.at[i].object],
-                        m->from->excerpts.at[i].bytes);
+        recording_add_excerpt(m->into, m->objects[m->from->excerpts.at[i].object],
+                              m->from->excerpts.at[i].bytes);
 }
 
-static bool merge_events(struct run_merging *m, struct err *e)
+static bool merge_events(struct recording_merging *m, struct err *e)
 {
-    struct run *into = m->into;
+    struct recording *into = m->into;
     m->events = ARENA_NEW(&m->scratch, uint32_t, m->from->events.len);
     for (size_t i = 0; i < m->from->events.len; i++) {
-        struct run_event event = m->from->events.at[i];
+        struct recording_event event = m->from->events.at[i];
         uint32_t number = 0;
         while (number < into->events.len && strcmp(into->events.at[number].name, event.name))
             number++;
@@ -124,9 +124,9 @@ static bool merge_events(struct run_merging *m, struct err *e)
 }
 
 /* Stacks of `into` are numbered by parent, object and address; those of `from` find theirs. */
-static void merge_nodes(struct run_merging *m)
+static void merge_nodes(struct recording_merging *m)
 {
-    struct run *into = m->into;
+    struct recording *into = m->into;
     struct map known = {0};
     map_reserve(&known, into->nodes.len + m->from->nodes.len);
     for (uint32_t i = 1; i < into->nodes.len; i++)
@@ -134,7 +134,7 @@ static void merge_nodes(struct run_merging *m)
                into->nodes.at[i].address, i, NULL);
     m->nodes = ARENA_NEW(&m->scratch, uint32_t, m->from->nodes.len);
     for (uint32_t i = 1; i < m->from->nodes.len; i++) {
-        struct run_node n = m->from->nodes.at[i];
+        struct recording_node n = m->from->nodes.at[i];
         bool is_new;
         n.parent = m->nodes[n.parent];
         n.object = m->objects[n.object];
@@ -148,16 +148,16 @@ static void merge_nodes(struct run_merging *m)
 
 /* --- time ------------------------------------------------------------------------------------ */
 
-static uint32_t merge_slice_at(const struct run *r, uint64_t at_ns)
+static uint32_t merge_slice_at(const struct recording *r, uint64_t at_ns)
 {
     uint64_t slice = at_ns / r->slice_ns;
     return slice < MOST_SLICES ? (uint32_t)slice : MOST_SLICES - 1;
 }
 
 /* Slices become so long that both runs have room in MOST_SLICES of them. */
-static void merge_slices(struct run_merging *m)
+static void merge_slices(struct recording_merging *m)
 {
-    struct run *into = m->into;
+    struct recording *into = m->into;
     uint64_t was = into->slice_ns, length = into->length_ns + m->from->length_ns;
     into->slice_ns = was > m->from->slice_ns ? was : m->from->slice_ns;
     into->slice_ns = into->slice_ns ? into->slice_ns : 1;
@@ -167,13 +167,13 @@ static void merge_slices(struct run_merging *m)
         into->samples.at[i].slice = merge_slice_at(into, was * into->samples.at[i].slice + was / 2);
 }
 
-static void merge_samples(struct run_merging *m)
+static void merge_samples(struct recording_merging *m)
 {
-    const struct run *from = m->from;
-    struct run *into = m->into;
+    const struct recording *from = m->from;
+    struct recording *into = m->into;
     vec_reserve(&into->samples, into->samples.len + from->samples.len);
     for (size_t i = 0; i < from->samples.len; i++) {
-        struct run_sample s = from->samples.at[i];
+        struct recording_sample s = from->samples.at[i];
         uint64_t at_ns = from->slice_ns * s.slice + from->slice_ns / 2;
         s.slice = merge_slice_at(into, into->length_ns + at_ns);
         s.thread += m->threads;
@@ -183,16 +183,16 @@ static void merge_samples(struct run_merging *m)
     }
 }
 
-static uint64_t merge_moved_end(const struct run_merging *m, uint64_t end_ns)
+static uint64_t merge_moved_end(const struct recording_merging *m, uint64_t end_ns)
 {
     return end_ns ? end_ns + m->into->length_ns : 0;
 }
 
-static void merge_processes(struct run_merging *m)
+static void merge_processes(struct recording_merging *m)
 {
-    struct run *into = m->into;
+    struct recording *into = m->into;
     for (size_t i = 0; i < m->from->processes.len; i++) {
-        struct run_process p = m->from->processes.at[i];
+        struct recording_process p = m->from->processes.at[i];
         p.program = merge_moved_object(m, p.program);
         p.start_ns += into->length_ns;
         p.end_ns = merge_moved_end(m, p.end_ns);
@@ -201,7 +201,7 @@ static void merge_processes(struct run_merging *m)
         vec_push(&into->processes, p);
     }
     for (size_t i = 0; i < m->from->threads.len; i++) {
-        struct run_thread t = m->from->threads.at[i];
+        struct recording_thread t = m->from->threads.at[i];
         t.process += m->processes;
         t.start_ns += into->length_ns;
         t.end_ns = merge_moved_end(m, t.end_ns);
@@ -217,34 +217,35 @@ static uint64_t merge_sum_of(uint64_t a, uint64_t b)
 
 /* What several runs lost for the same reason is said once. Reasons are few; of those that a file
  * invents the first are looked at. */
-static void merge_loss(struct run_merging *m, const struct run_loss *lost)
+static void merge_loss(struct recording_merging *m, const struct recording_loss *lost)
 {
     enum { MOST_REASONS = 64 };
-    struct run *into = m->into;
+    struct recording *into = m->into;
     for (size_t i = 0; i < into->losses.len && i < MOST_REASONS; i++) {
-        struct run_loss *same = &into->losses.at[i];
+        struct recording_loss *same = &into->losses.at[i];
         if (same->kind != lost->kind || strcmp(same->text, lost->text))
             continue;
         same->count = merge_sum_of(same->count, lost->count);
         same->ns = merge_sum_of(same->ns, lost->ns);
         return;
     }
-    struct run_loss added = *lost;
+    struct recording_loss added = *lost;
     added.text = merge_text(m, lost->text);
     vec_push(&into->losses, added);
 }
 
-static void merge_notes(struct run_merging *m)
+static void merge_notes(struct recording_merging *m)
 {
-    struct run *into = m->into;
+    struct recording *into = m->into;
     bool is_first = !into->texts.len;
     for (size_t i = 0; is_first && i < m->from->texts.len; i++)
-        vec_push(&into->texts, (struct run_text){merge_text(m, m->from->texts.at[i].key),
-                                                 merge_text(m, m->from->texts.at[i].value)});
+        vec_push(&into->texts, (struct recording_text){merge_text(m, m->from->texts.at[i].key),
+                                                       merge_text(m, m->from->texts.at[i].value)});
     for (size_t i = 0; i < m->from->marks.len; i++) {
-        struct run_mark mark = m->from->marks.at[i];
+        struct recording_mark mark = m->from->marks.at[i];
         mark.at_ns += into->length_ns;
-        mark.process = mark.process == RUN_NONE ? RUN_NONE : mark.process + m->processes;
+        mark.process =
+            mark.process == RECORDING_NONE ? RECORDING_NONE : mark.process + m->processes;
         mark.name = merge_text(m, mark.name);
         vec_push(&into->marks, mark);
     }
@@ -253,40 +254,40 @@ static void merge_notes(struct run_merging *m)
 }
 
 /* The sum is of runs of a series if both are. Before the first there is nothing. */
-static void merge_parts(struct run_merging *m)
+static void merge_parts(struct recording_merging *m)
 {
-    struct run *into = m->into;
+    struct recording *into = m->into;
     if (m->processes && !into->parts.len)
         return;
     if (!m->from->parts.len)
         into->parts.len = 0;
     for (size_t i = 0; i < m->from->parts.len; i++) {
-        struct run_part part = m->from->parts.at[i];
+        struct recording_part part = m->from->parts.at[i];
         part.process += m->processes;
         vec_push(&into->parts, part);
     }
 }
 
-static void merge_calls(struct run_merging *m)
+static void merge_calls(struct recording_merging *m)
 {
     for (size_t i = 0; i < m->from->arcs.len; i++) {
-        struct run_arc arc = m->from->arcs.at[i];
+        struct recording_arc arc = m->from->arcs.at[i];
         arc.from_object = merge_moved_object(m, arc.from_object);
         arc.self_object = merge_moved_object(m, arc.self_object);
         vec_push(&m->into->arcs, arc);
     }
     for (size_t i = 0; i < m->from->blocks.len; i++) {
-        struct run_block block = m->from->blocks.at[i];
+        struct recording_block block = m->from->blocks.at[i];
         block.object = m->objects[block.object];
         vec_push(&m->into->blocks, block);
     }
 }
 
 /* Sums, and what the first run says for all. */
-static void merge_facts(struct run_merging *m)
+static void merge_facts(struct recording_merging *m)
 {
-    struct run *into = m->into;
-    const struct run *from = m->from;
+    struct recording *into = m->into;
+    const struct recording *from = m->from;
     into->machine = into->machine ? into->machine : from->machine;
     into->method = into->method ? into->method : from->method;
     into->rate = into->rate ? into->rate : from->rate;
@@ -302,19 +303,21 @@ static void merge_facts(struct run_merging *m)
     into->whole += from->whole;
 }
 
-static struct run_merging merge_merging_of(struct run *into, const struct run *from)
+static struct recording_merging merge_merging_of(struct recording *into,
+                                                 const struct recording *from)
 {
     if (!into->nodes.len)
-        vec_push(&into->nodes, (struct run_node){.parent = RUN_NONE, .object = RUN_NONE});
-    return (struct run_merging){.into = into,
-                                .from = from,
-                                .processes = (uint32_t)into->processes.len,
-                                .threads = (uint32_t)into->threads.len};
+        vec_push(&into->nodes,
+                 (struct recording_node){.parent = RECORDING_NONE, .object = RECORDING_NONE});
+    return (struct recording_merging){.into = into,
+                                      .from = from,
+                                      .processes = (uint32_t)into->processes.len,
+                                      .threads = (uint32_t)into->threads.len};
 }
 
-bool run_merge(struct run *into, const struct run *from, struct err *e)
+bool recording_merge(struct recording *into, const struct recording *from, struct err *e)
 {
-    struct run_merging m = merge_merging_of(into, from);
+    struct recording_merging m = merge_merging_of(into, from);
     bool is_one_machine = !into->machine || !from->machine || into->machine == from->machine;
     if (!is_one_machine)
         return err_set(e, "the runs are of different machines (ELF numbers %u and %u)",
@@ -334,14 +337,14 @@ bool run_merge(struct run *into, const struct run *from, struct err *e)
         merge_facts(&m);
     }
     arena_deinit(&m.scratch);
-    return ok && run_check(into, e);
+    return ok && recording_check(into, e);
 }
 
 /* --- calls alone ----------------------------------------------------------------------------- */
 
 static int merge_by_ends(const void *left, const void *right)
 {
-    const struct run_arc *l = left, *r = right;
+    const struct recording_arc *l = left, *r = right;
     if (l->from_object != r->from_object)
         return l->from_object < r->from_object ? -1 : 1;
     if (l->from != r->from)
@@ -353,13 +356,13 @@ static int merge_by_ends(const void *left, const void *right)
 
 static int merge_by_address(const void *left, const void *right)
 {
-    const struct run_block *l = left, *r = right;
+    const struct recording_block *l = left, *r = right;
     if (l->object != r->object)
         return l->object < r->object ? -1 : 1;
     return (l->address > r->address) - (l->address < r->address);
 }
 
-void run_sum_calls(struct run *r)
+void recording_sum_calls(struct recording *r)
 {
     size_t arcs = 0, blocks = 0;
     if (r->arcs.len)
@@ -382,16 +385,16 @@ void run_sum_calls(struct run *r)
     r->blocks.len = blocks;
 }
 
-void run_add_calls(struct run *into, const struct run *from)
+void recording_add_calls(struct recording *into, const struct recording *from)
 {
-    struct run_merging m = merge_merging_of(into, from);
+    struct recording_merging m = merge_merging_of(into, from);
     m.objects = ARENA_NEW(&m.scratch, uint32_t, from->objects.len);
     for (size_t i = 0; i < from->objects.len; i++) {
         uint32_t kind = from->objects.at[i].kind;
-        bool has_calls = kind == RUN_OBJECT_FILE || kind == RUN_OBJECT_VDSO;
-        m.objects[i] = has_calls ? merge_object(&m, &from->objects.at[i]) : RUN_NONE;
+        bool has_calls = kind == RECORDING_OBJECT_FILE || kind == RECORDING_OBJECT_VDSO;
+        m.objects[i] = has_calls ? merge_object(&m, &from->objects.at[i]) : RECORDING_NONE;
     }
     merge_calls(&m);
-    run_sum_calls(into);
+    recording_sum_calls(into);
     arena_deinit(&m.scratch);
 }

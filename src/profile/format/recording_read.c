@@ -3,22 +3,22 @@
  * A reader of a record sees a cursor over its payload alone, and lists grow by what was there,
  * never by a claim. Refused: other versions, big-endian files, records that are cut off or longer
  * than what they hold, a wrong checksum, bytes behind the end, and whatever run_check() refuses. */
-#include "profile/format/run_file.h"
+#include "profile/format/recording_file.h"
 
 #include "monarc/sidecar.h"
 
 #include <inttypes.h>
 
-struct run_reader {
+struct recording_reader {
     struct cursor in;
-    struct run *run;
+    struct recording *recording;
     struct arena scratch;
     VEC(const char *) strings;
     uint64_t *last; /* by object: its last node's address */
     size_t last_len;
 };
 
-static uint64_t run_take(struct run_reader *from)
+static uint64_t recording_take(struct recording_reader *from)
 {
     struct cursor *in = &from->in;
     if (!in->failed && in->at < in->end && *in->at < 0x80)
@@ -36,267 +36,269 @@ static uint64_t run_take(struct run_reader *from)
     return 0;
 }
 
-static uint32_t read_take_u32(struct run_reader *from)
+static uint32_t read_take_u32(struct recording_reader *from)
 {
-    uint64_t value = run_take(from);
+    uint64_t value = recording_take(from);
     from->in.failed |= value > UINT32_MAX;
     return (uint32_t)value;
 }
 
-static bool read_take_bool(struct run_reader *from)
+static bool read_take_bool(struct recording_reader *from)
 {
-    uint64_t value = run_take(from);
+    uint64_t value = recording_take(from);
     from->in.failed |= value > 1;
     return value;
 }
 
-static int64_t read_take_signed(struct run_reader *from)
+static int64_t read_take_signed(struct recording_reader *from)
 {
-    uint64_t value = run_take(from);
+    uint64_t value = recording_take(from);
     return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
-static uint64_t read_take_difference(struct run_reader *from, uint64_t before)
+static uint64_t read_take_difference(struct recording_reader *from, uint64_t before)
 {
     return before + (uint64_t)read_take_signed(from);
 }
 
 /* NULL for none. */
-static const char *read_take_text(struct run_reader *from)
+static const char *read_take_text(struct recording_reader *from)
 {
-    uint64_t number = run_take(from);
+    uint64_t number = recording_take(from);
     if (number > from->strings.len)
         from->in.failed = true;
     return number && !from->in.failed ? from->strings.at[number - 1] : NULL;
 }
 
-static uint32_t read_take_index(struct run_reader *from)
+static uint32_t read_take_index(struct recording_reader *from)
 {
-    uint64_t number = run_take(from);
+    uint64_t number = recording_take(from);
     from->in.failed |= number > UINT32_MAX;
-    return number ? (uint32_t)(number - 1) : RUN_NONE;
+    return number ? (uint32_t)(number - 1) : RECORDING_NONE;
 }
 
 /* --- one item each --------------------------------------------------------------------------- */
 
-static void read_string(struct run_reader *from)
+static void read_string(struct recording_reader *from)
 {
-    uint64_t len = run_take(from);
+    uint64_t len = recording_take(from);
     const uint8_t *at = len <= cursor_left(&from->in) ? cursor_take(&from->in, len) : NULL;
     if (!at || memchr(at, 0, len))
         from->in.failed = true;
     else
-        vec_push(&from->strings, arena_copy(&from->run->arena, (const char *)at, len));
+        vec_push(&from->strings, arena_copy(&from->recording->arena, (const char *)at, len));
 }
 
-static void read_facts(struct run_reader *from)
+static void read_facts(struct recording_reader *from)
 {
-    struct run *r = from->run;
-    uint64_t machine = run_take(from);
+    struct recording *r = from->recording;
+    uint64_t machine = recording_take(from);
     from->in.failed |= machine > UINT16_MAX;
     r->machine = (uint16_t)machine;
     r->method = read_take_u32(from);
     r->rate = read_take_u32(from);
     r->cpus = read_take_u32(from);
-    r->start_real_ns = run_take(from);
-    r->length_ns = run_take(from);
-    r->slice_ns = run_take(from);
-    r->user_ns = run_take(from);
-    r->system_ns = run_take(from);
-    r->cpu_ns = run_take(from);
-    r->monitor_ns = run_take(from);
-    r->cost_ns = run_take(from);
-    r->stacks = run_take(from);
-    r->whole = run_take(from);
+    r->start_real_ns = recording_take(from);
+    r->length_ns = recording_take(from);
+    r->slice_ns = recording_take(from);
+    r->user_ns = recording_take(from);
+    r->system_ns = recording_take(from);
+    r->cpu_ns = recording_take(from);
+    r->monitor_ns = recording_take(from);
+    r->cost_ns = recording_take(from);
+    r->stacks = recording_take(from);
+    r->whole = recording_take(from);
 }
 
-static void read_text(struct run_reader *from)
+static void read_text(struct recording_reader *from)
 {
     const char *key = read_take_text(from), *value = read_take_text(from);
-    vec_push(&from->run->texts, (struct run_text){key, value});
+    vec_push(&from->recording->texts, (struct recording_text){key, value});
 }
 
-static void read_object(struct run_reader *from)
+static void read_object(struct recording_reader *from)
 {
-    struct run_object o = {.kind = read_take_u32(from)};
-    uint64_t bits = run_take(from);
-    o.is_deleted = bits & RUN_OBJECT_DELETED;
-    o.has_unwind = bits & RUN_OBJECT_HAS_UNWIND;
-    o.is_listed = bits & RUN_OBJECT_LISTED;
-    o.is_read = bits & RUN_OBJECT_READ;
+    struct recording_object o = {.kind = read_take_u32(from)};
+    uint64_t bits = recording_take(from);
+    o.is_deleted = bits & RECORDING_OBJECT_DELETED;
+    o.has_unwind = bits & RECORDING_OBJECT_HAS_UNWIND;
+    o.is_listed = bits & RECORDING_OBJECT_LISTED;
+    o.is_read = bits & RECORDING_OBJECT_READ;
     o.path = read_take_text(from);
     o.process = read_take_index(from);
-    o.low = run_take(from);
-    uint64_t extent = run_take(from);
+    o.low = recording_take(from);
+    uint64_t extent = recording_take(from);
     o.high = o.low + extent;
     o.build_id_bytes = read_take_u32(from);
-    bool is_sane =
-        bits <= RUN_OBJECT_BITS && o.high >= o.low && o.build_id_bytes <= RUN_BUILD_ID_BYTES;
+    bool is_sane = bits <= RECORDING_OBJECT_BITS && o.high >= o.low &&
+                   o.build_id_bytes <= RECORDING_BUILD_ID_BYTES;
     const uint8_t *id = is_sane ? cursor_take(&from->in, o.build_id_bytes) : NULL;
     if (!id) {
         from->in.failed = true;
         return;
     }
     memcpy(o.build_id, id, o.build_id_bytes);
-    vec_push(&from->run->objects, o);
+    vec_push(&from->recording->objects, o);
 }
 
-static void read_symbol(struct run_reader *from)
+static void read_symbol(struct recording_reader *from)
 {
-    struct run *r = from->run;
-    struct run_symbol before = {0};
+    struct recording *r = from->recording;
+    struct recording_symbol before = {0};
     if (r->symbols.len)
         before = r->symbols.at[r->symbols.len - 1];
     uint32_t step = read_take_u32(from);
-    struct run_symbol s = {.object = before.object + step};
+    struct recording_symbol s = {.object = before.object + step};
     from->in.failed |= s.object < before.object;
-    s.start = run_take(from) + (step ? 0 : before.start);
-    s.size = run_take(from);
+    s.start = recording_take(from) + (step ? 0 : before.start);
+    s.size = recording_take(from);
     s.name = read_take_text(from);
     vec_push(&r->symbols, s);
 }
 
-static void read_excerpt(struct run_reader *from)
+static void read_excerpt(struct recording_reader *from)
 {
     uint32_t object = read_take_u32(from);
-    uint64_t len = run_take(from);
+    uint64_t len = recording_take(from);
     const uint8_t *at = len <= cursor_left(&from->in) ? cursor_take(&from->in, (size_t)len) : NULL;
     if (!at || !len) {
         from->in.failed = true;
         return;
     }
-    uint8_t *copy = arena_alloc(&from->run->arena, (size_t)len);
+    uint8_t *copy = arena_alloc(&from->recording->arena, (size_t)len);
     memcpy(copy, at, (size_t)len);
-    vec_push(&from->run->excerpts, (struct run_excerpt){object, {copy, (size_t)len}});
+    vec_push(&from->recording->excerpts, (struct recording_excerpt){object, {copy, (size_t)len}});
 }
 
-static void read_process(struct run_reader *from)
+static void read_process(struct recording_reader *from)
 {
-    struct run_process p = {.pid = read_take_u32(from)};
+    struct recording_process p = {.pid = read_take_u32(from)};
     p.parent_pid = read_take_u32(from);
     p.program = read_take_index(from);
-    p.start_ns = run_take(from);
-    p.end_ns = run_take(from);
-    p.user_ns = run_take(from);
-    p.system_ns = run_take(from);
-    uint64_t bits = run_take(from);
-    p.has_cpu = bits & RUN_PROCESS_HAS_CPU;
-    p.has_ended = bits & RUN_PROCESS_HAS_ENDED;
+    p.start_ns = recording_take(from);
+    p.end_ns = recording_take(from);
+    p.user_ns = recording_take(from);
+    p.system_ns = recording_take(from);
+    uint64_t bits = recording_take(from);
+    p.has_cpu = bits & RECORDING_PROCESS_HAS_CPU;
+    p.has_ended = bits & RECORDING_PROCESS_HAS_ENDED;
     int64_t status = read_take_signed(from);
     p.status = (int32_t)status;
     p.name = read_take_text(from);
     p.why_unseen = read_take_text(from);
-    from->in.failed |= p.status != status || bits > (RUN_PROCESS_HAS_CPU | RUN_PROCESS_HAS_ENDED);
-    vec_push(&from->run->processes, p);
+    from->in.failed |=
+        p.status != status || bits > (RECORDING_PROCESS_HAS_CPU | RECORDING_PROCESS_HAS_ENDED);
+    vec_push(&from->recording->processes, p);
 }
 
-static void read_peak(struct run_reader *from)
+static void read_peak(struct recording_reader *from)
 {
-    struct run *r = from->run;
-    uint64_t process = run_take(from), bytes = run_take(from);
+    struct recording *r = from->recording;
+    uint64_t process = recording_take(from), bytes = recording_take(from);
     if (process < r->processes.len)
         r->processes.at[process].peak_bytes = bytes;
     else
         from->in.failed = true;
 }
 
-static void read_thread(struct run_reader *from)
+static void read_thread(struct recording_reader *from)
 {
-    struct run_thread t = {.process = read_take_u32(from)};
+    struct recording_thread t = {.process = read_take_u32(from)};
     t.tid = read_take_u32(from);
-    t.start_ns = run_take(from);
-    t.end_ns = run_take(from);
+    t.start_ns = recording_take(from);
+    t.end_ns = recording_take(from);
     t.has_cpu = read_take_bool(from);
-    t.cpu_ns = run_take(from);
+    t.cpu_ns = recording_take(from);
     const char *name = read_take_text(from);
     size_t len = name ? strlen(name) : 0;
-    from->in.failed |= !name || len > RUN_THREAD_NAME_BYTES;
+    from->in.failed |= !name || len > RECORDING_THREAD_NAME_BYTES;
     if (!from->in.failed)
         memcpy(t.name, name, len);
-    vec_push(&from->run->threads, t);
+    vec_push(&from->recording->threads, t);
 }
 
-static void read_event(struct run_reader *from)
+static void read_event(struct recording_reader *from)
 {
-    struct run_event event = {.name = read_take_text(from)};
+    struct recording_event event = {.name = read_take_text(from)};
     event.unit = read_take_u32(from);
-    event.period = run_take(from);
+    event.period = recording_take(from);
     event.user_only = read_take_bool(from);
-    vec_push(&from->run->events, event);
+    vec_push(&from->recording->events, event);
 }
 
-static void read_mark(struct run_reader *from)
+static void read_mark(struct recording_reader *from)
 {
-    struct run_mark m = {.at_ns = run_take(from)};
+    struct recording_mark m = {.at_ns = recording_take(from)};
     m.kind = read_take_u32(from);
     m.process = read_take_index(from);
     m.tid = read_take_u32(from);
     m.name = read_take_text(from);
-    vec_push(&from->run->marks, m);
+    vec_push(&from->recording->marks, m);
 }
 
-static void read_loss(struct run_reader *from)
+static void read_loss(struct recording_reader *from)
 {
-    struct run_loss l = {.kind = read_take_u32(from)};
-    l.count = run_take(from);
-    l.ns = run_take(from);
+    struct recording_loss l = {.kind = read_take_u32(from)};
+    l.count = recording_take(from);
+    l.ns = recording_take(from);
     l.text = read_take_text(from);
-    vec_push(&from->run->losses, l);
+    vec_push(&from->recording->losses, l);
 }
 
-static void read_part(struct run_reader *from)
+static void read_part(struct recording_reader *from)
 {
-    struct run_part part = {.process = read_take_u32(from)};
+    struct recording_part part = {.process = read_take_u32(from)};
     part.number = read_take_u32(from);
     part.status = (int32_t)read_take_signed(from);
     part.padding = read_take_u32(from);
-    part.seed = run_take(from);
-    part.elapsed_ns = run_take(from);
-    part.cpu_ns = run_take(from);
-    vec_push(&from->run->parts, part);
+    part.seed = recording_take(from);
+    part.elapsed_ns = recording_take(from);
+    part.cpu_ns = recording_take(from);
+    vec_push(&from->recording->parts, part);
 }
 
-static void read_arc(struct run_reader *from)
+static void read_arc(struct recording_reader *from)
 {
-    struct run *r = from->run;
-    struct run_arc before = {0}, arc = {.from_object = read_take_index(from)};
+    struct recording *r = from->recording;
+    struct recording_arc before = {0}, arc = {.from_object = read_take_index(from)};
     if (r->arcs.len)
         before = r->arcs.at[r->arcs.len - 1];
     arc.from = read_take_difference(from, before.from);
     arc.self_object = read_take_index(from);
     arc.self = read_take_difference(from, before.self);
-    arc.count = run_take(from);
+    arc.count = recording_take(from);
     vec_push(&r->arcs, arc);
 }
 
-static void read_block(struct run_reader *from)
+static void read_block(struct recording_reader *from)
 {
-    struct run *r = from->run;
+    struct recording *r = from->recording;
     uint64_t before = r->blocks.len ? r->blocks.at[r->blocks.len - 1].address : 0;
-    struct run_block block = {.object = read_take_u32(from)};
+    struct recording_block block = {.object = read_take_u32(from)};
     block.address = read_take_difference(from, before);
-    block.count = run_take(from);
+    block.count = recording_take(from);
     vec_push(&r->blocks, block);
 }
 
-static void read_prepare_nodes(struct run_reader *from)
+static void read_prepare_nodes(struct recording_reader *from)
 {
-    struct run *r = from->run;
+    struct recording *r = from->recording;
     if (!r->nodes.len)
-        vec_push(&r->nodes, (struct run_node){.parent = RUN_NONE, .object = RUN_NONE});
+        vec_push(&r->nodes,
+                 (struct recording_node){.parent = RECORDING_NONE, .object = RECORDING_NONE});
     from->last = ARENA_NEW(&from->scratch, uint64_t, r->objects.len + 1);
     from->last_len = r->objects.len;
 }
 
-static void read_node(struct run_reader *from)
+static void read_node(struct recording_reader *from)
 {
-    struct run *r = from->run;
-    uint64_t head = run_take(from), back = head >> 1;
-    if (from->in.failed || back >= r->nodes.len || r->nodes.len >= RUN_NONE) {
+    struct recording *r = from->recording;
+    uint64_t head = recording_take(from), back = head >> 1;
+    if (from->in.failed || back >= r->nodes.len || r->nodes.len >= RECORDING_NONE) {
         from->in.failed = true;
         return;
     }
-    struct run_node n = {.parent = (uint32_t)(r->nodes.len - 1 - back)};
+    struct recording_node n = {.parent = (uint32_t)(r->nodes.len - 1 - back)};
     uint32_t expected = n.parent ? r->nodes.at[n.parent].object : 0;
     n.object = head & 1 ? read_take_u32(from) : expected;
     if (n.object >= from->last_len) {
@@ -307,65 +309,65 @@ static void read_node(struct run_reader *from)
     vec_push(&r->nodes, n);
 }
 
-static void read_sample(struct run_reader *from)
+static void read_sample(struct recording_reader *from)
 {
-    struct run *r = from->run;
-    struct run_sample s = {0};
+    struct recording *r = from->recording;
+    struct recording_sample s = {0};
     if (r->samples.len)
         s = r->samples.at[r->samples.len - 1];
-    uint64_t head = run_take(from), node = head >> RUN_SAMPLE_BITS;
+    uint64_t head = recording_take(from), node = head >> RECORDING_SAMPLE_BITS;
     s.node += (uint32_t)(node >> 1 ^ -(node & 1));
-    if (head & RUN_SAMPLE_MOVED) {
+    if (head & RECORDING_SAMPLE_MOVED) {
         s.slice = (uint32_t)read_take_difference(from, s.slice);
         s.thread = (uint32_t)read_take_difference(from, s.thread);
         s.event = read_take_u32(from);
     }
-    s.count = head & RUN_SAMPLE_MANY ? read_take_u32(from) : 1;
+    s.count = head & RECORDING_SAMPLE_MANY ? read_take_u32(from) : 1;
     if (s.event >= r->events.len || node > (UINT64_C(1) << 33)) {
         from->in.failed = true;
         return;
     }
     s.weight = s.count * r->events.at[s.event].period;
-    if (head & RUN_SAMPLE_WEIGHTED)
+    if (head & RECORDING_SAMPLE_WEIGHTED)
         s.weight = read_take_difference(from, s.weight);
     vec_push(&r->samples, s);
 }
 
 /* --- records --------------------------------------------------------------------------------- */
 
-static void (*const READERS[])(struct run_reader *) = {
-    [RUN_TAG_STRINGS] = read_string, [RUN_TAG_TEXTS] = read_text,
-    [RUN_TAG_OBJECTS] = read_object, [RUN_TAG_SYMBOLS] = read_symbol,
-    [RUN_TAG_NODES] = read_node,     [RUN_TAG_PROCESSES] = read_process,
-    [RUN_TAG_THREADS] = read_thread, [RUN_TAG_EVENTS] = read_event,
-    [RUN_TAG_SAMPLES] = read_sample, [RUN_TAG_MARKS] = read_mark,
-    [RUN_TAG_LOSSES] = read_loss,    [RUN_TAG_ARCS] = read_arc,
-    [RUN_TAG_BLOCKS] = read_block,   [RUN_TAG_EXCERPTS] = read_excerpt,
-    [RUN_TAG_PEAKS] = read_peak,     [RUN_TAG_PARTS] = read_part,
+static void (*const READERS[])(struct recording_reader *) = {
+    [RECORDING_TAG_STRINGS] = read_string, [RECORDING_TAG_TEXTS] = read_text,
+    [RECORDING_TAG_OBJECTS] = read_object, [RECORDING_TAG_SYMBOLS] = read_symbol,
+    [RECORDING_TAG_NODES] = read_node,     [RECORDING_TAG_PROCESSES] = read_process,
+    [RECORDING_TAG_THREADS] = read_thread, [RECORDING_TAG_EVENTS] = read_event,
+    [RECORDING_TAG_SAMPLES] = read_sample, [RECORDING_TAG_MARKS] = read_mark,
+    [RECORDING_TAG_LOSSES] = read_loss,    [RECORDING_TAG_ARCS] = read_arc,
+    [RECORDING_TAG_BLOCKS] = read_block,   [RECORDING_TAG_EXCERPTS] = read_excerpt,
+    [RECORDING_TAG_PEAKS] = read_peak,     [RECORDING_TAG_PARTS] = read_part,
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */
-static void read_reserve(struct run_reader *from, uint32_t tag, size_t items)
+static void read_reserve(struct recording_reader *from, uint32_t tag, size_t items)
 {
-    struct run *r = from->run;
-    if (tag == RUN_TAG_NODES)
+    struct recording *r = from->recording;
+    if (tag == RECORDING_TAG_NODES)
         vec_reserve(&r->nodes, r->nodes.len + items);
-    if (tag == RUN_TAG_SAMPLES)
+    if (tag == RECORDING_TAG_SAMPLES)
         vec_reserve(&r->samples, r->samples.len + items);
 }
 
-static void read_record(struct run_reader *from, uint32_t tag)
+static void read_record(struct recording_reader *from, uint32_t tag)
 {
-    if (tag == RUN_TAG_RUN) {
+    if (tag == RECORDING_TAG_RUN) {
         read_facts(from);
         return;
     }
-    uint64_t items = run_take(from);
+    uint64_t items = recording_take(from);
     if (items > cursor_left(&from->in)) {
         from->in.failed = true;
         return;
     }
-    if (tag == RUN_TAG_NODES)
+    if (tag == RECORDING_TAG_NODES)
         read_prepare_nodes(from);
     read_reserve(from, tag, items);
     for (; items && !from->in.failed; items--)
@@ -374,13 +376,13 @@ static void read_record(struct run_reader *from, uint32_t tag)
 
 static bool read_is_known(uint32_t tag)
 {
-    return tag == RUN_TAG_RUN || (tag < sizeof READERS / sizeof *READERS && READERS[tag]);
+    return tag == RECORDING_TAG_RUN || (tag < sizeof READERS / sizeof *READERS && READERS[tag]);
 }
 
-bool run_probe(struct bytes in)
+bool recording_probe(struct bytes in)
 {
     return in.len >= 8 && bytes_u32(in.at, false) == MONARC_SIDE_MAGIC &&
-           bytes_u32(in.at + 4, false) == RUN_FILE_VERSION;
+           bytes_u32(in.at + 4, false) == RECORDING_FILE_VERSION;
 }
 
 static bool read_header(struct cursor *in, struct err *e)
@@ -393,7 +395,7 @@ static bool read_header(struct cursor *in, struct err *e)
         return err_at(e, &start, "is a big-endian recording; read it on a machine of that order");
     if (magic != MONARC_SIDE_MAGIC || order != MONARC_BYTE_ORDER)
         return err_at(e, &start, "is not a recording");
-    if (version != RUN_FILE_VERSION)
+    if (version != RECORDING_FILE_VERSION)
         return err_at(e, &start, "version %" PRIu32 " of recordings is not known", version);
     return true;
 }
@@ -403,12 +405,12 @@ static bool read_end(const struct cursor *where, struct cursor payload, const st
 {
     uint64_t sum = cursor_u64(&payload);
     if (payload.failed || cursor_left(&payload) ||
-        sum != run_checksum((struct bytes){where->base, cursor_offset(where)}))
+        sum != recording_checksum((struct bytes){where->base, cursor_offset(where)}))
         return err_at(e, where, "the checksum is wrong: the file was damaged");
     return !cursor_left(in) || err_at(e, in, "%zu bytes stand behind the end", cursor_left(in));
 }
 
-static bool read_records(struct run_reader *from, struct cursor in, struct err *e)
+static bool read_records(struct recording_reader *from, struct cursor in, struct err *e)
 {
     for (;;) {
         struct cursor where = in;
@@ -418,7 +420,7 @@ static bool read_records(struct run_reader *from, struct cursor in, struct err *
         if (in.failed || n > cursor_left(&in) || !cursor_take(&in, n))
             return err_at(e, &where, "the file ends within a record");
         payload.end = payload.at + n;
-        if (tag == RUN_TAG_END)
+        if (tag == RECORDING_TAG_END)
             return read_end(&where, payload, &in, e);
         if (!read_is_known(tag))
             continue;
@@ -431,13 +433,13 @@ static bool read_records(struct run_reader *from, struct cursor in, struct err *
     }
 }
 
-bool run_read(struct bytes bytes, const char *name, struct run *out, struct err *e)
+bool recording_read(struct bytes bytes, const char *name, struct recording *out, struct err *e)
 {
-    struct run_reader from = {.run = out};
+    struct recording_reader from = {.recording = out};
     struct cursor in = cursor_over(bytes, name);
     struct err why = {0};
     bool ok = read_header(&in, e) && read_records(&from, in, e) &&
-              (run_check(out, &why) || err_in(e, name, "%s", why.line));
+              (recording_check(out, &why) || err_in(e, name, "%s", why.line));
     vec_free(&from.strings);
     arena_deinit(&from.scratch);
     return ok;

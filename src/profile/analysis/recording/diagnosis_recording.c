@@ -1,6 +1,6 @@
 /* The examination of a recording: files that have changed since, code without symbols, stacks that
  * are not whole, time that is in no sample, processes that were not seen. */
-#include "profile/analysis/recording/diagnosis_run.h"
+#include "profile/analysis/recording/diagnosis_recording.h"
 
 #include "profile/analysis/symptoms.h"
 
@@ -14,29 +14,31 @@ enum { MOST_NAMED = 3, FEW_SAMPLES = 400, VERY_FEW_SAMPLES = 30 };
 static const double WORTH_A_NOTE = 0.01, MISLEADS = 0.1, KERNEL_HEAVY = 0.3, WHOLE = 0.99,
                     HARDLY_WHOLE = 0.9, ACCOUNTED = 0.95;
 
-struct run_examination {
+struct recording_examination {
     struct examination x;
-    const struct run_diagnosis_input *p;
+    const struct recording_diagnosis_input *p;
     double *by_object; /* self samples of each */
 };
 
-static double diagnosis_share(const struct run_examination *r, double samples)
+static double diagnosis_share(const struct recording_examination *r, double samples)
 {
     return r->p->weights->total > 0 ? samples / r->p->weights->total : 0;
 }
 
-static void diagnosis_report(struct run_examination *r, enum severity severity, const char *name,
-                             const char *finding, const char *evidence, const char *remedy)
+static void diagnosis_report(struct recording_examination *r, enum severity severity,
+                             const char *name, const char *finding, const char *evidence,
+                             const char *remedy)
 {
     report_symptom(&r->x, severity, name, finding, evidence, remedy);
 }
 
-static const char *diagnosis_percent_text(struct run_examination *r, const char *what, double part)
+static const char *diagnosis_percent_text(struct recording_examination *r, const char *what,
+                                          double part)
 {
     return arena_printf(r->x.arena, "%s has %.1f %% of the samples", what, 100 * part);
 }
 
-static void diagnosis_sum_objects(struct run_examination *r)
+static void diagnosis_sum_objects(struct recording_examination *r)
 {
     const struct functions *f = r->p->functions;
     r->by_object = ARENA_NEW(r->x.arena, double, r->p->space->len);
@@ -46,7 +48,7 @@ static void diagnosis_sum_objects(struct run_examination *r)
 
 /* --- files ----------------------------------------------------------------------------------- */
 
-static void diagnosis_examine_file(struct run_examination *r, uint32_t i)
+static void diagnosis_examine_file(struct recording_examination *r, uint32_t i)
 {
     const struct space_object *o = &r->p->space->objects[i];
     const char *path = o->recorded->path;
@@ -69,7 +71,7 @@ static void diagnosis_examine_file(struct run_examination *r, uint32_t i)
             "names into the recording; --debuginfod asks a server for them");
 }
 
-static void diagnosis_examine_symbols_of(struct run_examination *r, uint32_t i)
+static void diagnosis_examine_symbols_of(struct recording_examination *r, uint32_t i)
 {
     const struct functions *f = r->p->functions;
     const struct space_object *o = &r->p->space->objects[i];
@@ -93,11 +95,11 @@ static void diagnosis_examine_symbols_of(struct run_examination *r, uint32_t i)
         "-dbgsym, -debuginfo), puts its names into the recording; or link it without -s");
 }
 
-static void diagnosis_examine_files(struct run_examination *r)
+static void diagnosis_examine_files(struct recording_examination *r)
 {
     for (uint32_t i = 0; i < r->p->space->len; i++) {
         const struct space_object *o = &r->p->space->objects[i];
-        if (o->recorded->kind != RUN_OBJECT_FILE || !o->is_used || space_is_recorder(o))
+        if (o->recorded->kind != RECORDING_OBJECT_FILE || !o->is_used || space_is_recorder(o))
             continue;
         diagnosis_examine_file(r, i);
         if (o->file)
@@ -115,7 +117,7 @@ static int diagnosis_by_self(const void *left, const void *right, void *context)
 }
 
 /* The dearest functions of a kind of object, with their shares. */
-static const char *diagnosis_dearest(struct run_examination *r, uint32_t kind)
+static const char *diagnosis_dearest(struct recording_examination *r, uint32_t kind)
 {
     const struct functions *f = r->p->functions;
     struct arena scratch = {0};
@@ -134,7 +136,7 @@ static const char *diagnosis_dearest(struct run_examination *r, uint32_t kind)
     return text;
 }
 
-static double diagnosis_share_of_kind(const struct run_examination *r, uint32_t kind)
+static double diagnosis_share_of_kind(const struct recording_examination *r, uint32_t kind)
 {
     double samples = 0;
     for (uint32_t i = 0; i < r->p->space->len; i++)
@@ -143,32 +145,32 @@ static double diagnosis_share_of_kind(const struct run_examination *r, uint32_t 
     return diagnosis_share(r, samples);
 }
 
-static void diagnosis_examine_kernel(struct run_examination *r)
+static void diagnosis_examine_kernel(struct recording_examination *r)
 {
-    double kernel = diagnosis_share_of_kind(r, RUN_OBJECT_KERNEL);
-    double generated = diagnosis_share_of_kind(r, RUN_OBJECT_GENERATED);
+    double kernel = diagnosis_share_of_kind(r, RECORDING_OBJECT_KERNEL);
+    double generated = diagnosis_share_of_kind(r, RECORDING_OBJECT_GENERATED);
     if (kernel >= KERNEL_HEAVY)
         diagnosis_report(
             r, SEVERITY_NOTE, "kernel-heavy", "much of the time is in the kernel",
-            diagnosis_dearest(r, RUN_OBJECT_KERNEL),
+            diagnosis_dearest(r, RECORDING_OBJECT_KERNEL),
             "'monarc graph --callers' of one of these says who asks for it: fewer and larger "
             "calls, or memory that is used again, make it less");
     if (generated >= WORTH_A_NOTE &&
-        strstr(diagnosis_dearest(r, RUN_OBJECT_GENERATED), "[generated code]"))
+        strstr(diagnosis_dearest(r, RECORDING_OBJECT_GENERATED), "[generated code]"))
         diagnosis_report(
             r, SEVERITY_NOTE, "generated-code", "generated code has no names",
-            diagnosis_dearest(r, RUN_OBJECT_GENERATED),
+            diagnosis_dearest(r, RECORDING_OBJECT_GENERATED),
             "let the program write /tmp/perf-PID.map (node --perf-basic-prof, java with "
             "perf-map-agent or -XX:+DumpPerfMapAtExit)");
 }
 
-static void diagnosis_examine_samples(struct run_examination *r)
+static void diagnosis_examine_samples(struct recording_examination *r)
 {
-    const struct run_weights *w = r->p->weights;
+    const struct recording_weights *w = r->p->weights;
     const char *evidence = arena_printf(r->x.arena, "%" PRIu64 " samples", w->taken);
     const char *remedy = "run it for longer, or with a higher --rate; 'monarc merge' sums several "
                          "runs: four times the samples halve the uncertainty";
-    if (!w->weight && r->p->run->run->rate)
+    if (!w->weight && r->p->run->recording->rate)
         diagnosis_report(r, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
                          remedy);
     else if (w->taken && w->effective < FEW_SAMPLES)
@@ -180,13 +182,13 @@ static void diagnosis_examine_samples(struct run_examination *r)
 /* --- stacks ---------------------------------------------------------------------------------- */
 
 /* Samples below a cut, by the object of the frame whose caller is not known. */
-static double *diagnosis_cut_by_object(struct run_examination *r, double *whole)
+static double *diagnosis_cut_by_object(struct recording_examination *r, double *whole)
 {
-    const struct run *run = r->p->space->run;
-    double *below = ARENA_NEW(r->x.arena, double, run->nodes.len);
+    const struct recording *recording = r->p->space->recording;
+    double *below = ARENA_NEW(r->x.arena, double, recording->nodes.len);
     double *objects = ARENA_NEW(r->x.arena, double, r->p->space->len);
-    for (size_t i = run->nodes.len; i-- > 1;) {
-        const struct run_node *n = &run->nodes.at[i];
+    for (size_t i = recording->nodes.len; i-- > 1;) {
+        const struct recording_node *n = &recording->nodes.at[i];
         below[i] += r->p->weights->node[i];
         below[n->parent] += below[i];
         if (space_is_cut(r->p->space, n->parent)) {
@@ -197,7 +199,7 @@ static double *diagnosis_cut_by_object(struct run_examination *r, double *whole)
     return objects;
 }
 
-static void diagnosis_examine_stacks(struct run_examination *r)
+static void diagnosis_examine_stacks(struct recording_examination *r)
 {
     double whole = 1;
     double *objects = diagnosis_cut_by_object(r, &whole);
@@ -232,36 +234,39 @@ struct loss_row {
     enum severity severity;
 };
 
-static const struct loss_row LOSS_ROWS[RUN_LOSSES] = {
-    [RUN_LOST_RECORDS] = {"lost-records", "records were lost",
-                          "record with a lower --rate, or give the recorder more locked memory "
-                          "(ulimit -l, kernel.perf_event_mlock_kb)",
-                          SEVERITY_WARNING},
-    [RUN_LOST_THROTTLED] = {"throttled", "the kernel slowed sampling down",
-                            "record with a lower --rate, or raise "
-                            "kernel.perf_event_max_sample_rate; times stay right, they are coarser",
-                            SEVERITY_NOTE},
-    [RUN_LOST_UNPLACED] = {"unplaced-time", "CPU time that no sample places",
-                           "a higher --rate sees more of short threads and processes",
-                           SEVERITY_NOTE},
-    [RUN_LOST_KERNEL] =
+static const struct loss_row LOSS_ROWS[RECORDING_LOSSES] = {
+    [RECORDING_LOST_RECORDS] =
+        {"lost-records", "records were lost",
+         "record with a lower --rate, or give the recorder more locked memory "
+         "(ulimit -l, kernel.perf_event_mlock_kb)",
+         SEVERITY_WARNING},
+    [RECORDING_LOST_THROTTLED] =
+        {"throttled", "the kernel slowed sampling down",
+         "record with a lower --rate, or raise "
+         "kernel.perf_event_max_sample_rate; times stay right, they are coarser",
+         SEVERITY_NOTE},
+    [RECORDING_LOST_UNPLACED] = {"unplaced-time", "CPU time that no sample places",
+                                 "a higher --rate sees more of short threads and processes",
+                                 SEVERITY_NOTE},
+    [RECORDING_LOST_KERNEL] =
         {"kernel-unseen",
          "time in the kernel is known by amount; its places are estimates or unknown",
          "'setcap cap_perfmon=ep' on monarc, or kernel.perf_event_paranoid=1", SEVERITY_NOTE},
-    [RUN_LOST_UNSEEN] = {"unseen-time", "processes that were not recorded used CPU time",
-                         "'monarc flat --by-process' lists them", SEVERITY_WARNING},
-    [RUN_LOST_STOPPED] = {"stopped", "the program had its recording stopped for a while",
-                          "nothing, if that was meant: monarc_rt_stop() was called", SEVERITY_NOTE},
-    [RUN_LOST_OTHER] = {"recorder-note", NULL, "docs/recording.md says what it takes",
-                        SEVERITY_NOTE},
+    [RECORDING_LOST_UNSEEN] = {"unseen-time", "processes that were not recorded used CPU time",
+                               "'monarc flat --by-process' lists them", SEVERITY_WARNING},
+    [RECORDING_LOST_STOPPED] = {"stopped", "the program had its recording stopped for a while",
+                                "nothing, if that was meant: monarc_rt_stop() was called",
+                                SEVERITY_NOTE},
+    [RECORDING_LOST_OTHER] = {"recorder-note", NULL, "docs/recording.md says what it takes",
+                              SEVERITY_NOTE},
 };
 
-static void diagnosis_examine_losses(struct run_examination *r)
+static void diagnosis_examine_losses(struct recording_examination *r)
 {
-    const struct run *run = r->p->space->run;
+    const struct recording *recording = r->p->space->recording;
     double used = (double)r->p->run->cpu_ns;
-    for (size_t i = 0; i < run->losses.len; i++) {
-        const struct run_loss *l = &run->losses.at[i];
+    for (size_t i = 0; i < recording->losses.len; i++) {
+        const struct recording_loss *l = &recording->losses.at[i];
         const struct loss_row *row = &LOSS_ROWS[l->kind];
         bool is_large = l->ns && used > 0 && (double)l->ns / used > 1 - ACCOUNTED;
         if (!l->count && !l->ns)
@@ -276,9 +281,9 @@ static void diagnosis_examine_losses(struct run_examination *r)
     }
 }
 
-static void diagnosis_examine_account(struct run_examination *r)
+static void diagnosis_examine_account(struct recording_examination *r)
 {
-    const struct run_summary *s = r->p->run;
+    const struct recording_summary *s = r->p->run;
     if (!s->has_cpu || (double)s->accounted_ns >= ACCOUNTED * (double)s->cpu_ns)
         return;
     diagnosis_report(r, SEVERITY_WARNING, "unaccounted",
@@ -288,30 +293,31 @@ static void diagnosis_examine_account(struct run_examination *r)
                      "the other findings say where the rest is, as far as that is known");
 }
 
-static void diagnosis_examine_processes(struct run_examination *r)
+static void diagnosis_examine_processes(struct recording_examination *r)
 {
-    const struct run *run = r->p->space->run;
+    const struct recording *recording = r->p->space->recording;
     uint32_t unseen = 0;
     const char *first = NULL;
-    for (size_t i = 0; i < run->processes.len; i++) {
-        const struct run_process *p = &run->processes.at[i];
+    for (size_t i = 0; i < recording->processes.len; i++) {
+        const struct recording_process *p = &recording->processes.at[i];
         if (p->why_unseen && !first)
-            first = arena_printf(r->x.arena, "%s (%" PRIu32 "): %s", run_program_name(run, p),
-                                 p->pid, p->why_unseen);
+            first = arena_printf(r->x.arena, "%s (%" PRIu32 "): %s",
+                                 recording_program_name(recording, p), p->pid, p->why_unseen);
         unseen += p->why_unseen != NULL;
     }
     if (!unseen)
         return;
-    diagnosis_report(
-        r, SEVERITY_WARNING, "unseen-processes", "not all processes were wholly recorded",
-        arena_printf(r->x.arena, "%" PRIu32 " of %zu, first %s", unseen, run->processes.len, first),
-        "'monarc flat --by-process' lists them, with the reasons");
+    diagnosis_report(r, SEVERITY_WARNING, "unseen-processes",
+                     "not all processes were wholly recorded",
+                     arena_printf(r->x.arena, "%" PRIu32 " of %zu, first %s", unseen,
+                                  recording->processes.len, first),
+                     "'monarc flat --by-process' lists them, with the reasons");
 }
 
-static void diagnosis_examine_method(struct run_examination *r)
+static void diagnosis_examine_method(struct recording_examination *r)
 {
-    uint32_t method = r->p->space->run->method;
-    if (method == RUN_METHOD_PTRACE)
+    uint32_t method = r->p->space->recording->method;
+    if (method == RECORDING_METHOD_PTRACE)
         diagnosis_report(
             r, SEVERITY_NOTE, "coarse-method",
             "samples were taken by stopping threads, since perf events were refused",
@@ -324,9 +330,9 @@ static void diagnosis_examine_method(struct run_examination *r)
                          "record with stacks (without --no-stacks)");
 }
 
-void diagnose_run(struct diagnosis *d, const struct run_diagnosis_input *p, struct arena *a)
+void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p, struct arena *a)
 {
-    struct run_examination r = {.x = {.d = d, .arena = a}, .p = p};
+    struct recording_examination r = {.x = {.d = d, .arena = a}, .p = p};
     diagnosis_sum_objects(&r);
     diagnosis_examine_files(&r);
     diagnosis_examine_samples(&r);

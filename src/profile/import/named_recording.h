@@ -2,14 +2,14 @@
  *
  * An object that is told so is `is_listed`: its functions have addresses that stand for their
  * names, the same ones in every run, so that runs can be merged. Nothing is opened. */
-#ifndef MONARC_PROFILE_IMPORT_NAMED_RUN_H
-#define MONARC_PROFILE_IMPORT_NAMED_RUN_H
+#ifndef MONARC_PROFILE_IMPORT_NAMED_RECORDING_H
+#define MONARC_PROFILE_IMPORT_NAMED_RECORDING_H
 
 #include "base/intern.h"
-#include "profile/model/run.h"
+#include "profile/model/recording.h"
 
 struct named_run {
-    struct run *run;
+    struct recording *recording;
     struct intern paths;   /* of objects, which stand in the run in this order */
     struct map symbol_of;  /* object and hash -> number of a symbol */
     struct map node_of;    /* parent and object, address -> node */
@@ -21,7 +21,7 @@ struct named_run {
 };
 
 /* Begins with a root, in a zeroed run. */
-void named_run_begin(struct named_run *n, struct run *out);
+void named_run_begin(struct named_run *n, struct recording *out);
 
 /* Sorts, adds up, and frees what the run does not need. */
 void named_run_finish(struct named_run *n);
@@ -37,10 +37,10 @@ uint32_t named_run_frame(struct named_run *n, uint32_t caller, uint32_t object, 
                          size_t len);
 
 /* What stands outside of frames whose callers nobody told. */
-uint32_t named_run_cut(struct named_run *n, enum run_cut why);
+uint32_t named_run_cut(struct named_run *n, enum recording_cut why);
 
 uint32_t named_run_event(struct named_run *n, const char *name, size_t len,
-                         enum run_event_unit unit);
+                         enum recording_event_unit unit);
 uint32_t named_run_thread(struct named_run *n, uint32_t pid, uint32_t tid, const char *name,
                           size_t len);
 

@@ -2,29 +2,29 @@
  * time do not meet, and an older recording stays whole until the new one is.
  *
  * The last recording of that name is kept once, as NAME.old. */
-#ifndef MONARC_SESSION_RUN_FOLDER_H
-#define MONARC_SESSION_RUN_FOLDER_H
+#ifndef MONARC_SESSION_RECORDING_FOLDER_H
+#define MONARC_SESSION_RECORDING_FOLDER_H
 
 #include "base/arena.h"
 #include "base/err.h"
 
-struct run_folder {
+struct recording_folder {
     const char *name;    /* as the user will call it */
     const char *working; /* absolute; where it is made */
 };
 
 /* Makes a working folder beside `name`. Fails if `name` exists and holds anything but a recording.
  */
-MUST_CHECK bool run_folder_make(struct run_folder *f, const char *name, struct arena *a,
-                                struct err *e);
+MUST_CHECK bool recording_folder_make(struct recording_folder *f, const char *name, struct arena *a,
+                                      struct err *e);
 
 /* Gives it its name, after what has that name has become NAME.old. */
-MUST_CHECK bool run_folder_keep(struct run_folder *f, struct arena *a, struct err *e);
+MUST_CHECK bool recording_folder_keep(struct recording_folder *f, struct arena *a, struct err *e);
 
 /* Removes a recording, and the folder if nothing else is in it: false if it is still there. */
-bool run_folder_remove(const char *path);
+bool recording_folder_remove(const char *path);
 
 /* Removes the working folder with what a recording consists of. */
-void run_folder_drop(struct run_folder *f);
+void recording_folder_drop(struct recording_folder *f);
 
 #endif

@@ -1,5 +1,5 @@
 /* The head of a report on a recording. */
-#include "profile/report/run_head.h"
+#include "profile/report/recording_head.h"
 
 #include "output/text.h"
 
@@ -10,41 +10,41 @@
 
 enum { MOST_PROGRAMS = 8 };
 
-static const char *const LOSS_NAMES[RUN_LOSSES] = {
-    [RUN_LOST_RECORDS] = "records",   [RUN_LOST_THROTTLED] = "throttled",
-    [RUN_LOST_UNPLACED] = "unplaced", [RUN_LOST_KERNEL] = "kernel",
-    [RUN_LOST_UNSEEN] = "unseen",     [RUN_LOST_STOPPED] = "stopped",
-    [RUN_LOST_OTHER] = "other",
+static const char *const LOSS_NAMES[RECORDING_LOSSES] = {
+    [RECORDING_LOST_RECORDS] = "records",   [RECORDING_LOST_THROTTLED] = "throttled",
+    [RECORDING_LOST_UNPLACED] = "unplaced", [RECORDING_LOST_KERNEL] = "kernel",
+    [RECORDING_LOST_UNSEEN] = "unseen",     [RECORDING_LOST_STOPPED] = "stopped",
+    [RECORDING_LOST_OTHER] = "other",
 };
 
-const char *run_method_name(uint32_t method)
+const char *recording_method_name(uint32_t method)
 {
-    static const char *const names[] = {[RUN_METHOD_NONE] = "none",
-                                        [RUN_METHOD_PERF] = "perf",
-                                        [RUN_METHOD_PERF_USER] = "perf in user code",
-                                        [RUN_METHOD_PTRACE] = "ptrace",
-                                        [RUN_METHOD_PROCESS] = "in the process"};
+    static const char *const names[] = {[RECORDING_METHOD_NONE] = "none",
+                                        [RECORDING_METHOD_PERF] = "perf",
+                                        [RECORDING_METHOD_PERF_USER] = "perf in user code",
+                                        [RECORDING_METHOD_PTRACE] = "ptrace",
+                                        [RECORDING_METHOD_PROCESS] = "in the process"};
     return method < sizeof names / sizeof *names ? names[method] : "unknown";
 }
 
-const char *run_loss_name(uint32_t kind)
+const char *recording_loss_name(uint32_t kind)
 {
     return LOSS_NAMES[kind];
 }
 
-static double run_seconds(uint64_t ns)
+static double recording_seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
 }
 
-static double run_percent(uint64_t part, uint64_t whole)
+static double recording_percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100 * (double)part / (double)whole : 0;
 }
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-static void run_text_when(struct out *out, uint64_t real_ns)
+static void recording_text_when(struct out *out, uint64_t real_ns)
 {
     time_t at = (time_t)(real_ns / 1000000000);
     struct tm parts;
@@ -55,7 +55,7 @@ static void run_text_when(struct out *out, uint64_t real_ns)
 }
 
 /* A command line may be longer than anybody wants to see again; JSON has all of it. */
-static void run_text_command(struct out *out, const char *command)
+static void recording_text_command(struct out *out, const char *command)
 {
     enum { MOST_BYTES = 100 };
     char cut[MOST_BYTES + 4];
@@ -66,21 +66,21 @@ static void run_text_command(struct out *out, const char *command)
     text_name(out, command);
 }
 
-void run_head_text(struct out *out, const struct run_summary *s, const char *const *folders,
-                   size_t folders_len)
+void recording_head_text(struct out *out, const struct recording_summary *s,
+                         const char *const *folders, size_t folders_len)
 {
     out_str(out, "Program  ");
-    run_text_command(out, *s->command ? s->command : s->path);
+    recording_text_command(out, *s->command ? s->command : s->path);
     out_str(out, "\nProfile  ");
     text_name(out, folders[0]);
     if (folders_len > 1)
         out_printf(out, " and %zu more", folders_len - 1);
-    run_text_when(out, s->run->start_real_ns);
-    uint32_t runs = run_count(s->run);
+    recording_text_when(out, s->recording->start_real_ns);
+    uint32_t runs = recording_count(s->recording);
     if (runs > 1)
         out_printf(out, ", mean of %" PRIu32 " runs", runs);
     else
-        out_printf(out, ", %.3f s long", run_seconds(s->run->length_ns));
+        out_printf(out, ", %.3f s long", recording_seconds(s->recording->length_ns));
     if (s->processes > runs)
         out_printf(out, ", %" PRIu32 " processes%s", s->processes, runs > 1 ? " in all" : "");
     if (s->chosen) {
@@ -91,7 +91,8 @@ void run_head_text(struct out *out, const struct run_summary *s, const char *con
 }
 
 /* As many digits as the spread leaves a meaning. */
-static void run_text_spread(struct out *out, const char *what, const struct run_spread *s)
+static void recording_text_spread(struct out *out, const char *what,
+                                  const struct recording_spread *s)
 {
     const char *unit = s->most < 1 ? "ms" : "s";
     double scale = s->most < 1 ? 1000 : 1;
@@ -102,9 +103,9 @@ static void run_text_spread(struct out *out, const char *what, const struct run_
 }
 
 /* What a series of runs took. */
-static void run_text_parts(struct out *out, const struct run_summary *s)
+static void recording_text_parts(struct out *out, const struct recording_summary *s)
 {
-    const struct run *r = s->run;
+    const struct recording *r = s->recording;
     size_t failed = 0, varied = 0;
     if (r->parts.len < 2)
         return;
@@ -112,8 +113,8 @@ static void run_text_parts(struct out *out, const struct run_summary *s)
         failed += r->parts.at[i].status != 0;
         varied += r->parts.at[i].seed != 0;
     }
-    run_text_spread(out, "Runs     elapsed  ", &s->elapsed);
-    run_text_spread(out, "         CPU time ", &s->cpu);
+    recording_text_spread(out, "Runs     elapsed  ", &s->elapsed);
+    recording_text_spread(out, "         CPU time ", &s->cpu);
     if (varied)
         out_printf(out, "         memory layout varied from run to run (seed %" PRIu64 ")\n",
                    r->parts.at[0].seed);
@@ -122,17 +123,17 @@ static void run_text_parts(struct out *out, const struct run_summary *s)
 }
 
 /* Time that is nowhere, with the reason, and what else went missing. */
-static void run_text_losses(struct out *out, const struct run_summary *s)
+static void recording_text_losses(struct out *out, const struct recording_summary *s)
 {
-    for (size_t i = 0; i < s->run->losses.len; i++) {
-        const struct run_loss *l = &s->run->losses.at[i];
-        if (l->kind == RUN_LOST_OTHER || (!l->ns && !l->count))
+    for (size_t i = 0; i < s->recording->losses.len; i++) {
+        const struct recording_loss *l = &s->recording->losses.at[i];
+        if (l->kind == RECORDING_LOST_OTHER || (!l->ns && !l->count))
             continue;
         if (l->ns && s->cpu_ns)
-            out_printf(out, "         %.3f s (%.1f %%): ", run_seconds(l->ns),
-                       run_percent(l->ns, s->cpu_ns));
+            out_printf(out, "         %.3f s (%.1f %%): ", recording_seconds(l->ns),
+                       recording_percent(l->ns, s->cpu_ns));
         else if (l->ns)
-            out_printf(out, "         %.3f s: ", run_seconds(l->ns));
+            out_printf(out, "         %.3f s: ", recording_seconds(l->ns));
         else
             out_printf(out, "         %" PRIu64 " times: ", l->count);
         text_name(out, l->text);
@@ -141,7 +142,7 @@ static void run_text_losses(struct out *out, const struct run_summary *s)
 }
 
 /* One program needs no line. */
-static void run_text_programs(struct out *out, const struct run_summary *s)
+static void recording_text_programs(struct out *out, const struct recording_summary *s)
 {
     if (s->programs_len < 2)
         return;
@@ -157,18 +158,18 @@ static void run_text_programs(struct out *out, const struct run_summary *s)
     out_char(out, '\n');
 }
 
-static void run_text_cpu(struct out *out, const struct run_summary *s)
+static void recording_text_cpu(struct out *out, const struct recording_summary *s)
 {
     if (s->has_cpu)
         out_printf(out, "CPU      %.3f s of %.3f s CPU time accounted for (%.1f %%)%s\n",
-                   run_seconds(s->accounted_ns), run_seconds(s->cpu_ns),
-                   run_percent(s->accounted_ns, s->cpu_ns),
-                   run_count(s->run) > 1 ? ", all runs together" : "");
+                   recording_seconds(s->accounted_ns), recording_seconds(s->cpu_ns),
+                   recording_percent(s->accounted_ns, s->cpu_ns),
+                   recording_count(s->recording) > 1 ? ", all runs together" : "");
     if (!s->chosen)
-        run_text_losses(out, s);
+        recording_text_losses(out, s);
 }
 
-static void run_text_stacks(struct out *out, const struct run_summary *s)
+static void recording_text_stacks(struct out *out, const struct recording_summary *s)
 {
     if (s->whole >= 0 && s->whole < 0.99)
         out_printf(out,
@@ -177,36 +178,36 @@ static void run_text_stacks(struct out *out, const struct run_summary *s)
                    100 * s->whole);
 }
 
-void run_doubts_text(struct out *out, const struct run_summary *s)
+void recording_doubts_text(struct out *out, const struct recording_summary *s)
 {
     enum { MOST_OF_IT = 95 }; /* percent */
-    run_text_parts(out, s);
-    if (run_percent(s->accounted_ns, s->cpu_ns) < MOST_OF_IT)
-        run_text_cpu(out, s);
-    run_text_stacks(out, s);
+    recording_text_parts(out, s);
+    if (recording_percent(s->accounted_ns, s->cpu_ns) < MOST_OF_IT)
+        recording_text_cpu(out, s);
+    recording_text_stacks(out, s);
 }
 
-void run_account_text(struct out *out, const struct run_summary *s)
+void recording_account_text(struct out *out, const struct recording_summary *s)
 {
-    const struct run *r = s->run;
-    run_text_parts(out, s);
-    run_text_cpu(out, s);
-    run_text_stacks(out, s);
-    run_text_programs(out, s);
+    const struct recording *r = s->recording;
+    recording_text_parts(out, s);
+    recording_text_cpu(out, s);
+    recording_text_stacks(out, s);
+    recording_text_programs(out, s);
     if (r->cost_ns && !s->chosen)
         out_printf(out, "Cost     sampling took about %.3f s of the program's CPU time (%.1f %%)\n",
-                   run_seconds(r->cost_ns), run_percent(r->cost_ns, s->cpu_ns));
+                   recording_seconds(r->cost_ns), recording_percent(r->cost_ns, s->cpu_ns));
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-void run_losses_json(struct json *j, const struct run *r)
+void recording_losses_json(struct json *j, const struct recording *r)
 {
     json_key(j, "losses"), json_begin(j, '[');
     for (size_t i = 0; i < r->losses.len; i++) {
-        const struct run_loss *l = &r->losses.at[i];
+        const struct recording_loss *l = &r->losses.at[i];
         json_begin(j, '{');
-        json_pair_str(j, "kind", run_loss_name(l->kind));
+        json_pair_str(j, "kind", recording_loss_name(l->kind));
         json_pair_u64(j, "count", l->count);
         json_pair_u64(j, "ns", l->ns);
         json_pair_str(j, "text", l->text);
@@ -215,14 +216,16 @@ void run_losses_json(struct json *j, const struct run *r)
     json_end(j);
 }
 
-static void run_json_programs(struct json *j, const struct run_summary *s)
+static void recording_json_programs(struct json *j, const struct recording_summary *s)
 {
     json_key(j, "programs"), json_begin(j, '[');
     for (uint32_t i = 0; i < s->programs_len; i++) {
-        const struct run_program *p = &s->programs[i];
+        const struct recording_program *p = &s->programs[i];
         json_begin(j, '{');
         json_pair_str(j, "name", p->name);
-        json_pair_str(j, "path", p->object == RUN_NONE ? NULL : s->run->objects.at[p->object].path);
+        json_pair_str(j, "path",
+                      p->object == RECORDING_NONE ? NULL
+                                                  : s->recording->objects.at[p->object].path);
         json_pair_u64(j, "processes", p->processes);
         json_pair_double(j, "samples", p->samples);
         json_end(j);
@@ -230,12 +233,12 @@ static void run_json_programs(struct json *j, const struct run_summary *s)
     json_end(j);
 }
 
-static void run_json_share(struct json *j, const char *key, bool is_known, double value)
+static void recording_json_share(struct json *j, const char *key, bool is_known, double value)
 {
     json_key(j, key), is_known ? json_double(j, value) : json_none(j);
 }
 
-static void run_json_spread(struct json *j, const char *key, const struct run_spread *s)
+static void recording_json_spread(struct json *j, const char *key, const struct recording_spread *s)
 {
     json_key(j, key), json_begin(j, '{');
     json_pair_double(j, "mean", s->mean);
@@ -248,17 +251,17 @@ static void run_json_spread(struct json *j, const char *key, const struct run_sp
 }
 
 /* A member "runs": each of a series, which has one and more. */
-void run_parts_json(struct json *j, const struct run *r)
+void recording_parts_json(struct json *j, const struct recording *r)
 {
     if (!r->parts.len)
         return;
     json_key(j, "runs"), json_begin(j, '[');
     for (size_t i = 0; i < r->parts.len; i++) {
-        const struct run_part *part = &r->parts.at[i];
+        const struct recording_part *part = &r->parts.at[i];
         json_begin(j, '{');
         json_pair_u64(j, "number", part->number);
-        json_pair_double(j, "elapsed_time", run_seconds(part->elapsed_ns));
-        json_pair_double(j, "cpu_time", run_seconds(part->cpu_ns));
+        json_pair_double(j, "elapsed_time", recording_seconds(part->elapsed_ns));
+        json_pair_double(j, "cpu_time", recording_seconds(part->cpu_ns));
         json_key(j, "wait_status"), json_i64(j, part->status);
         json_pair_u64(j, "environment_bytes_added", part->padding);
         json_key(j, "seed"), part->seed ? json_u64(j, part->seed) : json_none(j);
@@ -267,30 +270,30 @@ void run_parts_json(struct json *j, const struct run *r)
     json_end(j);
 }
 
-void run_head_json(struct json *j, const struct run_summary *s)
+void recording_head_json(struct json *j, const struct recording_summary *s)
 {
-    const struct run *r = s->run;
+    const struct recording *r = s->recording;
     json_key(j, "recording"), json_begin(j, '{');
     json_pair_str(j, "command", s->command);
     json_pair_u64(j, "start_ns", r->start_real_ns);
     json_pair_u64(j, "length_ns", r->length_ns);
-    json_pair_str(j, "method", run_method_name(r->method));
+    json_pair_str(j, "method", recording_method_name(r->method));
     json_pair_u64(j, "rate_asked_for", r->rate);
     json_pair_str(j, "event", s->event ? s->event->name : NULL);
     json_pair_str(j, "part", s->chosen);
     json_pair_u64(j, "samples_taken", s->weights->taken);
     json_pair_u64(j, "processes", s->processes);
-    run_json_share(j, "cpu_time", s->has_cpu, run_seconds(s->cpu_ns));
-    run_json_share(j, "accounted_time", s->has_cpu, run_seconds(s->accounted_ns));
-    run_json_share(j, "whole_stacks", s->whole >= 0, s->whole);
-    json_pair_double(j, "cost_time", run_seconds(r->cost_ns));
-    json_pair_double(j, "recorder_time", run_seconds(r->monitor_ns));
-    run_parts_json(j, r);
+    recording_json_share(j, "cpu_time", s->has_cpu, recording_seconds(s->cpu_ns));
+    recording_json_share(j, "accounted_time", s->has_cpu, recording_seconds(s->accounted_ns));
+    recording_json_share(j, "whole_stacks", s->whole >= 0, s->whole);
+    json_pair_double(j, "cost_time", recording_seconds(r->cost_ns));
+    json_pair_double(j, "recorder_time", recording_seconds(r->monitor_ns));
+    recording_parts_json(j, r);
     if (r->parts.len > 1) {
-        run_json_spread(j, "elapsed", &s->elapsed);
-        run_json_spread(j, "cpu", &s->cpu);
+        recording_json_spread(j, "elapsed", &s->elapsed);
+        recording_json_spread(j, "cpu", &s->cpu);
     }
-    run_json_programs(j, s);
-    run_losses_json(j, r);
+    recording_json_programs(j, s);
+    recording_losses_json(j, r);
     json_end(j);
 }
