@@ -9,8 +9,9 @@ to .ci/run: they run with `--suite slow`, which is them alone, or with --all. Th
 by Meson's priorities; what must have the machine for itself comes last, one after the other. A program's cases are counted
 from what it prints: TAP, or Python's unittest, or a last line `N passed, N failed[, N skipped]`;
 a program that prints none of these is one case. Each skipped case is printed with its reason, and
-whatever a failing program printed is shown. Behind the seconds that passed stands the CPU time. The last line is the sum. It refuses to build
-anything, to read a terminal and to call a program passed that ended with an error.
+whatever a failing program printed is shown, and the failing cases once more at the end. Behind the
+seconds that passed stands the CPU time. The last line is the sum. It refuses to build anything, to
+read a terminal, to call a program passed that ended with an error, and to run one again that failed.
 """
 
 import argparse
@@ -229,6 +230,18 @@ def choose(args):
             and not set(args.without) & set(p.suites) and args.filter in p.name]
 
 
+def is_failure(line):
+    return line.startswith(("not ok", "FAIL:", "ERROR:"))
+
+
+def failing_lines(outcome, before=8, after=3):
+    """What an outcome's program printed about its failing cases, and what the runner found wrong."""
+    lines = outcome.text.splitlines()
+    told = sorted({k for i, line in enumerate(lines) if is_failure(line)
+                   for k in range(max(i - before, 0), i + after) if k < len(lines)})
+    return [lines[k][:2000] for k in told] + outcome.tally.notes
+
+
 def show(program, outcome, width):
     tally = outcome.tally
     parts = [f"{tally.passed:5} passed", f"{tally.failed} failed" if tally.failed else "",
@@ -240,12 +253,18 @@ def show(program, outcome, width):
     if tally.failed:
         lines = outcome.text.splitlines()
         if len(lines) > SHOWN_LINES:
-            before = lines[:-SHOWN_LINES]
-            wrong = [i for i, line in enumerate(before) if line.startswith(("not ok", "FAIL:", "ERROR:"))]
-            told = sorted({k for i in wrong for k in range(max(i - 8, 0), i + 3) if k < len(before)})
-            lines = [f"... {len(before)} lines before, of which:", *(before[k][:2000] for k in told),
-                     "...", *lines[-SHOWN_LINES:]]
+            told = failing_lines(Outcome(Tally(), "\n".join(lines[:-SHOWN_LINES])))
+            lines = [f"... {len(lines) - SHOWN_LINES} lines before, of which:", *told, "...",
+                     *lines[-SHOWN_LINES:]]
         print(*(f"    | {line}" for line in lines + tally.notes), sep="\n", flush=True)
+
+
+def recall(outcomes):
+    """The failing cases once more, where nobody has to look for them."""
+    for program, outcome in outcomes:
+        print(f"failed: {program.name}")
+        lines = failing_lines(outcome) or outcome.text.splitlines()[-20:]
+        print(*(f"    | {line}" for line in lines[:SHOWN_LINES]), sep="\n")
 
 
 def answer_signals():
@@ -263,15 +282,11 @@ def main():
         print(*(program.name for program in programs), sep="\n")
         return 0
     width = max((len(program.name) for program in programs), default=0)
-    total, started, cpu_seconds = Tally(), time.monotonic(), 0
+    outcomes, started = [], time.monotonic()
 
     def account(program, outcome):
-        nonlocal cpu_seconds
         show(program, outcome, width)
-        total.passed += outcome.tally.passed
-        total.failed += outcome.tally.failed
-        total.skips += outcome.tally.skips
-        cpu_seconds += outcome.cpu_seconds
+        outcomes.append((program, outcome))
 
     together = [program for program in programs if program.is_parallel]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
@@ -282,6 +297,13 @@ def main():
     for program in programs:
         if not program.is_parallel:
             account(program, run(program))
+    recall([entry for entry in outcomes if entry[1].tally.failed])
+    total, cpu_seconds = Tally(), 0
+    for _, outcome in outcomes:
+        total.passed += outcome.tally.passed
+        total.failed += outcome.tally.failed
+        total.skips += outcome.tally.skips
+        cpu_seconds += outcome.cpu_seconds
     if not programs:
         total.failed += 1
         print("no test was chosen")

@@ -2,7 +2,11 @@
 """counting.py: run_all.py counts what programs print, and never calls a broken one passed."""
 
 import importlib.util
+import os
+import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import tap
 
@@ -46,12 +50,38 @@ CASES = [
 ]
 
 
+BROKEN = """#!/bin/sh
+echo "# why it broke"
+echo "not ok 1 - a"
+echo 1..1
+exit 1
+"""
+
+
+def test_recall(t):
+    """Of two programs, the one that fails is shown again at the end, with what it printed."""
+    with tempfile.TemporaryDirectory() as folder:
+        meson, broken, fine = (Path(folder) / name for name in ("meson", "broken", "fine"))
+        for path, text in ((meson, "#!/bin/sh\necho '[]'\n"), (broken, BROKEN), (fine, "#!/bin/sh\n")):
+            path.write_text(text)
+            path.chmod(0o755)
+        done = subprocess.run([sys.executable, tap.ROOT / "tests" / "run_all.py", broken, fine],
+                              env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
+                              text=True, capture_output=True, check=False)
+        lines = done.stdout.splitlines()
+        counts = (done.returncode, lines[-1]) == (1, "1 passed, 1 failed")
+        t.clean("the failing program counts as failed", [] if counts else lines)
+        recalled = lines[-6:-2] == [f"failed: {broken}", "    | # why it broke", "    | not ok 1 - a", "    | 1..1"]
+        t.clean("it is shown at the end", [] if recalled else lines)
+
+
 def main():
     t = tap.Tap()
     for name, text, status, (passed, failed), skips in CASES:
         tally = run_all.count(text, status)
         wrong = (tally.passed, tally.failed, tally.skips) != (passed, failed, skips)
         t.clean(f"counts {name}", [f"got {tally}"] if wrong else [])
+    test_recall(t)
     t.end()
 
 

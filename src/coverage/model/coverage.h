@@ -12,7 +12,6 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/vec.h"
-#include "coverage/model/coverage.h"
 #include "monarc/gcov_files.h"
 
 enum { NO_INDEX = -1 }; /* as uint32_t: no file, no function */

@@ -6,7 +6,6 @@
 #include "coverage/analysis/coverage_change.h"
 #include "coverage/analysis/coverage_result.h"
 #include "coverage/model/coverage.h"
-#include "coverage/report/coverage_report.h"
 #include "output/out.h"
 
 struct coverage_gate {

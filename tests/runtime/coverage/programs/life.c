@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,12 +71,29 @@ static void *counting_thread(void *argument)
     return NULL;
 }
 
+static atomic_int endless_threads;
+
 static void *endless_thread(void *unused)
 {
     (void)unused;
+    counted();
+    atomic_fetch_add(&endless_threads, 1);
     for (;;)
         counted();
     return NULL;
+}
+
+/* One after the other, each once it has counted: no two calls of endless_thread() race for its
+ * counter, and none is still to come when the program ends. */
+static void start_endless_threads(int n)
+{
+    pthread_t t;
+    for (int i = 0; i < n; i++) {
+        if (pthread_create(&t, NULL, endless_thread, NULL) != 0)
+            abort();
+        while (atomic_load(&endless_threads) <= i)
+            sched_yield();
+    }
 }
 
 static void at_exit_counts(void)
@@ -198,9 +217,7 @@ static int threads(int n, int each)
 /* Dumps while other threads count, then leaves while they do. */
 static int dumps_under_threads(int n)
 {
-    pthread_t t;
-    for (int i = 0; i < 4; i++)
-        pthread_create(&t, NULL, endless_thread, NULL);
+    start_endless_threads(4);
     for (int i = 0; i < n; i++)
         if (monarc_cover_dump() != 0)
             return 97;
@@ -267,9 +284,7 @@ static int bare_fork(void)
 
 static int forks_under_threads(int n)
 {
-    pthread_t t;
-    for (int i = 0; i < 4; i++)
-        pthread_create(&t, NULL, endless_thread, NULL);
+    start_endless_threads(4);
     for (int i = 0; i < n; i++)
         if (fork() == 0)
             _exit(0);
