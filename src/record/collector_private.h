@@ -4,7 +4,6 @@
 
 #include "record/collector.h"
 #include "record/images.h"
-#include "record/mappings.h"
 #include "record/tally.h"
 
 #define COLLECTOR_STOPPED_TEXT \
@@ -83,7 +82,7 @@ struct collector {
 /* Looks stand in the tally as events of these numbers, up to the end of recording. */
 #define COLLECTOR_LOOK_EVENT (UINT32_C(1) << 30)
 
-/* collector_kernel.c: takes the looks out of the run again, and adds to its samples the time in the
+/* collector_finish.c: takes the looks out of the run again, and adds to its samples the time in the
  * kernel that those of user code leave out, at the places where the looks say it was. */
 void collector_kernel_time(struct collector *c, struct recording *out);
 

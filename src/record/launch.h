@@ -7,6 +7,7 @@
 #ifndef MONARC_RECORD_LAUNCH_H
 #define MONARC_RECORD_LAUNCH_H
 
+#include "base/arena.h"
 #include "base/err.h"
 
 #include <signal.h>
@@ -45,5 +46,27 @@ pid_t launch_apart(void (*work)(void *context), void *context);
  * *status as wait(2) gives it. */
 MUST_CHECK bool launch_unrecorded(char **argv, char **environment, const struct launch_state *state,
                                   int *status);
+
+/* The recorder's library: where it is, and whether a program can be made to load it. */
+
+/* libmonarc_rt.so: beside this program in its build tree or installation, then where it was to be
+ * installed. NULL with a message if it is nowhere. */
+const char *preload_find(struct arena *a, struct err *e);
+
+/* Whether `program` (looked up in PATH) will load `library`. Fails for static programs, programs
+ * for other machines and programs that run with other rights, saying what to do. *is_linked: the
+ * recorder is in the program already. What is no ELF file, a script say, passes. */
+MUST_CHECK bool preload_check(const char *program, const char *library, bool *is_linked,
+                              struct arena *a, struct err *e);
+
+/* Whether the program (looked up in PATH) was compiled to count calls or blocks, or calls monarc's
+ * functions: then there is something for the library to do. */
+bool preload_counts_calls(const char *program);
+
+/* As execvp() would find it; the name itself where it would not. */
+const char *preload_in_path(const char *program, struct arena *a);
+
+/* Puts the library behind those that LD_PRELOAD names already. */
+const char *preload_value(const char *library, struct arena *a);
 
 #endif

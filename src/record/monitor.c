@@ -3,9 +3,9 @@
 
 #include "record/launch.h"
 #include "record/perf/perf_source.h"
-#include "record/short_slice.h"
+#include "record/proc_threads.h"
 #include "record/ptrace/ptrace_source.h"
-#include "record/control_events.h"
+#include "record/control.h"
 #include "record/clocks.h"
 
 #include <elf.h>

@@ -68,4 +68,12 @@ bool proc_has_filter(pid_t tid);
 /* The CPU time of all threads of a process, ended ones included; 0 if it is gone. */
 uint64_t proc_process_cpu(pid_t pid);
 
+/* Being on time on a busy machine. */
+
+/* Of Linux 6.12 and later: asks for short turns, which begin the sooner, for where being late makes
+ * figures worse: threads that are to be looked at now, and periods of threads that begin. It costs
+ * who runs in our place; older kernels ignore it. Processes that we fork from then on do not have
+ * it, and the program was forked before. */
+void request_short_slice(void);
+
 #endif

@@ -3,7 +3,7 @@
  * say. The input is a list of four bytes each: what, thread, two of time that goes by. */
 #include "record/toy_collector.h"
 #include "record/waits/waits.h"
-#include "record/waits/waits_look.h"
+#include "record/waits/waits_private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* What the collector keeps: mappings, stacks and slices of samples. */
-#include "record/mappings.h"
+#include "record/images.h"
 #include "record/tally.h"
 
 #include <setjmp.h>

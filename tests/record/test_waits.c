@@ -2,7 +2,7 @@
  * nothing of it: as root with and without sight of switches, and as an ordinary user. */
 #include "watching.h"
 
-#include "record/waits/waits_look.h"
+#include "record/waits/waits_private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "toy_collector.h"
 
 #include "record/waits/waits.h"
-#include "record/waits/waits_look.h"
+#include "record/waits/waits_private.h"
 
 #include <malloc.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #include "cli/run/run.h"
 
 #include "base/path.h"
-#include "record/preload.h"
+#include "record/launch.h"
 #include "session/recorded_symbols.h"
 #include "profile/format/recording_file.h"
 #include "profile/model/recording_profile.h"

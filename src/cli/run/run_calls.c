@@ -2,7 +2,7 @@
 #include "cli/run/run_calls.h"
 
 #include "command/command.h"
-#include "record/preload.h"
+#include "record/launch.h"
 
 #include <dirent.h>
 #include <stdlib.h>

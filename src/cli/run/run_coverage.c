@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 #include "objfile/object.h"
-#include "record/preload.h"
+#include "record/launch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * there. Records of what tasks do are few, and taken all the same. */
 #include "record/clocks.h"
 #include "record/perf/perf_source_private.h"
-#include "record/short_slice.h"
+#include "record/proc_threads.h"
 
 #include <linux/perf_event.h>
 #include <poll.h>

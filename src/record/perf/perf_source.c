@@ -3,9 +3,8 @@
 
 #include "record/perf/perf_cost.h"
 #include "record/perf/perf_source_private.h"
-#include "record/short_slice.h"
-#include "record/clocks.h"
 #include "record/proc_threads.h"
+#include "record/clocks.h"
 
 #include <errno.h>
 #include <fcntl.h>

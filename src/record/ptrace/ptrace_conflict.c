@@ -1,19 +1,24 @@
 /* Looking into the file of a program for what tracing would break: what it is linked to and the
  * rights it has. Refuses to know programs by their names. */
-#include "record/ptrace/ptrace_conflict.h"
-
 #include "objfile/object.h"
+#include "record/clocks.h"
+#include "record/ptrace/ptrace_private.h"
 
+#include <linux/audit.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 64, MOST_KNOWN = 10000 };
 
-const char *ptrace_conflict_text(enum ptrace_conflict why)
+/* A sentence that says why it is left alone; NULL: it is not. */
+static const char *conflict_text(enum ptrace_conflict why)
 {
     static const char *const texts[TRACED_KINDS] = {
         [TRACED_TRACER] =
@@ -62,7 +67,8 @@ static bool badly_has_rights(const char *path, const struct stat *file)
     return is_set || getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
-enum ptrace_conflict ptrace_conflict(struct traced_files *known, pid_t pid)
+/* For the program that a process has just executed. */
+static enum ptrace_conflict conflict_of(struct traced_files *known, pid_t pid)
 {
     char path[PATH_BYTES];
     struct stat file;
@@ -84,4 +90,168 @@ void traced_files_deinit(struct traced_files *known)
 {
     map_deinit(&known->by_inode);
     *known = (struct traced_files){0};
+}
+
+/* Deciding what is left alone, and keeping count of the CPU time that is not seen for it. */
+
+#define WATCHED                                                                                  \
+    "a program with ptrace() in its code was stopped at each system call, to be let go when it " \
+    "uses it: its calls took longer"
+
+enum { LEFT_LOOK_NS = 250000000 };
+
+/* The CPU time of a process is unseen once its last thread is. */
+static void conflict_let_go(struct ptrace_source *s, struct ptrace_thread *t,
+                            enum ptrace_conflict why, int number)
+{
+    pid_t pid = t->process->pid;
+    uint64_t cpu = ptrace_leave_over(s, t);
+    if (t->process->has_executed)
+        collector_thread_cpu(s->collector, pid, t->tid, cpu - t->base_ns);
+    cpu = proc_process_cpu(pid);
+    if (t->process->threads == 1)
+        vec_push(&s->left, (struct ptrace_left){pid, conflict_text(why), cpu, cpu});
+    ptrace(PTRACE_DETACH, t->tid, 0, (long)number);
+    ptrace_threads_remove(&s->threads, t);
+}
+
+bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
+{
+    pid_t pid = t->process->pid;
+    enum ptrace_conflict why = conflict_of(&s->files, pid);
+    if (why == TRACED_TRACER) {
+        t->process->is_watched = true;
+        collector_lose(s->collector, RECORDING_LOST_OTHER, WATCHED, 1, 0);
+    }
+    if (why == TRACED_WELL || why == TRACED_TRACER)
+        return false;
+    uint64_t cpu = proc_process_cpu(pid);
+    if (ptrace(PTRACE_DETACH, pid, 0, 0))
+        return false;
+    vec_push(&s->left, (struct ptrace_left){pid, conflict_text(why), cpu, cpu});
+    ptrace_threads_remove(&s->threads, t);
+    return true;
+}
+
+static void left_look(struct ptrace_left *p)
+{
+    uint64_t cpu = proc_process_cpu(p->pid);
+    if (cpu > p->cpu_ns)
+        p->cpu_ns = cpu;
+}
+
+void ptrace_look_at_left(struct ptrace_source *s, uint64_t now_ns)
+{
+    if (now_ns < s->next_left_ns)
+        return;
+    s->next_left_ns = now_ns + LEFT_LOOK_NS;
+    for (size_t i = 0; i < s->left.len; i++)
+        left_look(&s->left.at[i]);
+}
+
+void ptrace_report_left(struct ptrace_source *s)
+{
+    for (size_t i = 0; i < s->left.len; i++) {
+        struct ptrace_left *p = &s->left.at[i];
+        left_look(p);
+        collector_lose(s->collector, RECORDING_LOST_UNSEEN, p->why, 1, p->cpu_ns - p->start_ns);
+    }
+    s->left.len = 0;
+}
+
+/* Programs with ptrace() in their code: recorded until they use it.
+ *
+ * A thread has one tracer. A debugger cannot have the threads that we have, and nothing tells us in
+ * time that it wants them but its call. So the threads of such programs, and of what they fork, are
+ * stopped at each system call, before it begins (PTRACE_SYSCALL in place of PTRACE_CONT). At a call
+ * of ptrace() that asks for a thread of ours, that one is let go first, and for good; the caller
+ * waits in its stop until it is. Most such programs only have the call, for a crash that does not
+ * come: they are recorded whole, at the cost of two stops a call, which is said.
+ *
+ * One that makes more than a few calls is let go, with all others that are watched, as it might ask
+ * for their threads: where stops wake us all the time, looks do not come by chance, and find calls.
+ *
+ * Where the kernel does not tell what a stop is at (before Linux 5.3), the program is let go. */
+
+enum { PTRACE_OF_I386 = 26, NOBODY = -1 };
+
+/* Lets a stopped thread go, with a signal or none, and whoever waits for that. */
+static void watch_let_go(struct ptrace_source *s, struct ptrace_thread *t, int number)
+{
+    pid_t caller = t->wanted_by;
+    t->wanted_by = 0;
+    conflict_let_go(s, t, TRACED_TRACER, number);
+    if (caller > 0)
+        ptrace(PTRACE_SYSCALL, caller, 0, 0);
+}
+
+bool ptrace_watch_wanted(struct ptrace_source *s, struct ptrace_thread *t, int event, int number)
+{
+    bool is_signal = event == 0 && number != (SIGTRAP | 0x80);
+    if (!t->wanted_by || (event && event != PTRACE_EVENT_STOP))
+        return false;
+    watch_let_go(s, t, is_signal ? number : 0);
+    return true;
+}
+
+void ptrace_watch_ended(struct ptrace_thread *t)
+{
+    if (t->wanted_by > 0)
+        ptrace(PTRACE_SYSCALL, t->wanted_by, 0, 0);
+    t->wanted_by = 0;
+}
+
+/* Starting takes some calls in any program; behind them, more than 200 a second. */
+static bool watch_is_flood(struct ptrace_process *p)
+{
+    enum { STARTING = 500, MANY_CALLS = 50, SHORT_NS = 250 * 1000 * 1000 };
+    uint64_t now = clock_now();
+    if (p->calls++ == STARTING)
+        p->first_call_ns = now;
+    if (p->calls < STARTING + MANY_CALLS)
+        return false;
+    p->calls = STARTING;
+    return now - p->first_call_ns < SHORT_NS;
+}
+
+/* All other threads of watched processes, each at its next stop. */
+static void watch_let_all_go(struct ptrace_source *s, pid_t but)
+{
+    for (size_t i = 0; i < s->threads.at.len; i++) {
+        struct ptrace_thread *t = &s->threads.at.at[i];
+        if (t->process->is_watched && t->tid != but && !t->is_ending && !t->wanted_by &&
+            !ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
+            t->wanted_by = NOBODY;
+    }
+}
+
+bool ptrace_watch_call(struct ptrace_source *s, struct ptrace_thread *t)
+{
+    struct __ptrace_syscall_info call;
+    if (!t->process->is_watched || s->is_finished)
+        return false;
+    if (watch_is_flood(t->process)) {
+        watch_let_all_go(s, t->tid);
+        watch_let_go(s, t, 0);
+        return true;
+    }
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, t->tid, sizeof call, &call) <= 0) {
+        watch_let_go(s, t, 0);
+        return true;
+    }
+    uint64_t traces = call.arch == AUDIT_ARCH_I386 ? PTRACE_OF_I386 : SYS_ptrace;
+    if (call.op != PTRACE_SYSCALL_INFO_ENTRY || call.entry.nr != traces)
+        return false;
+    if (call.entry.args[0] == PTRACE_TRACEME) {
+        watch_let_go(s, t, 0);
+        return true;
+    }
+    bool wants = call.entry.args[0] == PTRACE_ATTACH || call.entry.args[0] == PTRACE_SEIZE;
+    struct ptrace_thread *other =
+        wants ? ptrace_threads_find(&s->threads, (pid_t)call.entry.args[1]) : NULL;
+    if (!other || other == t || other->is_ending || other->wanted_by ||
+        ptrace(PTRACE_INTERRUPT, other->tid, 0, 0))
+        return false;
+    other->wanted_by = t->tid;
+    return true;
 }

@@ -1,6 +1,6 @@
 /* Making the rest of a call: the same instruction again, with other arguments, between two stops.
  *
- * A stop of ours ends a call in one of four ways (ptrace_form.c says which call in which):
+ * A stop of ours ends a call in one of four ways (the table below says which call in which):
  *
  *   a result that is whole              nothing to do
  *   an error of the ERESTART family     the kernel makes the call again
@@ -22,10 +22,19 @@
 #include "record/proc_threads.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { MOST_TRIES = 1000 };
 
@@ -184,4 +193,415 @@ void ptrace_rest_undo(struct ptrace_rest *rest)
     if (!rest->has_entered)
         rest_end(rest, rest->call.result);
     rest->tid = 0;
+}
+
+/* The table, and when its rows apply.
+ *
+ * While a stop is asked for, signal_pending() is true in the kernel. Calls that wait, or that loop
+ * over much data, look at it and end: with what they have done so far; with an error of the
+ * ERESTART family, after which the kernel makes the call again without the program noticing; or
+ * with EINTR. The first and the last are what this table has. Sources: Linux 6.1 to 6.18,
+ * fs/pipe.c, fs/splice.c, fs/eventpoll.c, fs/aio.c, fs/readdir.c, mm/shmem.c, net/socket.c,
+ * net/ipv4/tcp.c, net/unix/af_unix.c, drivers/char/mem.c, drivers/char/random.c,
+ * drivers/tty/n_tty.c, io_uring/, ipc/sem.c, kernel/signal.c.
+ *
+ * It refuses to list calls whose second half is not what the first would have gone on to do, such
+ * as read() from a pipe, which is content with what there is, or close(), which is over when it
+ * says EINTR. */
+
+/* clang-format off */
+#define NO -1
+static const struct call_form forms[] = {
+    /* name             x86-64 i386   rest           when           limit        fd adr len flg off lim error */
+    {"read",            {  0,   3}, REST_BYTES,    WHEN_ENDLESS,  LIMIT_RECEIVE,  0,  1,  2, NO, NO, NO, EINTR},
+    {"pread64",         { 17,  NO}, REST_BYTES,    WHEN_ENDLESS,  LIMIT_NONE,     0,  1,  2, NO,  3, NO, EINTR},
+    {"readv",           { 19, 145}, REST_VECTOR,   WHEN_ENDLESS,  LIMIT_RECEIVE,  0,  1,  2, NO, NO, NO, EINTR},
+    {"preadv",          {295,  NO}, REST_VECTOR,   WHEN_ENDLESS,  LIMIT_NONE,     0,  1,  2, NO,  3, NO, EINTR},
+    {"preadv2",         {327,  NO}, REST_VECTOR,   WHEN_ENDLESS,  LIMIT_NONE,     0,  1,  2, NO,  3, NO, EINTR},
+    {"write",           {  1,   4}, REST_BYTES,    WHEN_STREAM,   LIMIT_SEND,     0,  1,  2, NO, NO, NO, EINTR},
+    {"writev",          { 20, 146}, REST_VECTOR,   WHEN_STREAM,   LIMIT_SEND,     0,  1,  2, NO, NO, NO, EINTR},
+    {"pwritev2",        {328,  NO}, REST_VECTOR,   WHEN_STREAM,   LIMIT_NONE,     0,  1,  2, NO, NO, NO, EINTR},
+    {"sendfile",        { 40, 187}, REST_LENGTH,   WHEN_NO_PIPE,  LIMIT_NONE,     0, NO,  3, NO, NO, NO, EINTR},
+    {"sendfile64",      { NO, 239}, REST_LENGTH,   WHEN_NO_PIPE,  LIMIT_NONE,     0, NO,  3, NO, NO, NO, EINTR},
+    {"copy_file_range", {326, 377}, REST_LENGTH,   WHEN_ALWAYS,   LIMIT_NONE,    NO, NO,  4, NO, NO, NO, 0},
+    {"splice",          {275, 313}, REST_LENGTH,   WHEN_FILLED,   LIMIT_NONE,     0, NO,  4, NO, NO, NO, 0},
+    {"vmsplice",        {278, 316}, REST_VECTOR,   WHEN_FILLED,   LIMIT_NONE,     0,  1,  2, NO, NO, NO, 0},
+    {"getrandom",       {318, 355}, REST_BYTES,    WHEN_ALWAYS,   LIMIT_NONE,    NO,  0,  1, NO, NO, NO, EINTR},
+    {"getdents",        { 78, 141}, REST_BYTES,    WHEN_ALWAYS,   LIMIT_NONE,    NO,  1,  2, NO, NO, NO, EINTR},
+    {"getdents64",      {217, 220}, REST_BYTES,    WHEN_ALWAYS,   LIMIT_NONE,    NO,  1,  2, NO, NO, NO, EINTR},
+    {"sendto",          { 44, 369}, REST_BYTES,    WHEN_STREAM,   LIMIT_SEND,     0,  1,  2,  3, NO, NO, EINTR},
+    {"recvfrom",        { 45, 371}, REST_BYTES,    WHEN_WAITALL,  LIMIT_RECEIVE,  0,  1,  2,  3, NO, NO, EINTR},
+    {"sendmsg",         { 46, 370}, REST_MESSAGE,  WHEN_STREAM,   LIMIT_SEND,     0,  1, NO,  2, NO, NO, EINTR},
+    {"recvmsg",         { 47, 372}, REST_MESSAGE,  WHEN_WAITALL,  LIMIT_RECEIVE,  0,  1, NO,  2, NO, NO, EINTR},
+    {"sendmmsg",        {307, 345}, REST_MESSAGES, WHEN_BLOCKING, LIMIT_SEND,     0,  1,  2,  3, NO, NO, EINTR},
+    {"recvmmsg",        {299, 337}, REST_MESSAGES, WHEN_BLOCKING, LIMIT_RECEIVE,  0,  1,  2,  3, NO, NO, EINTR},
+    {"recvmmsg_time64", { NO, 417}, REST_MESSAGES, WHEN_BLOCKING, LIMIT_RECEIVE,  0,  1,  2,  3, NO, NO, EINTR},
+    {"connect",         { 42, 362}, REST_NONE,     WHEN_ALWAYS,   LIMIT_NONE,    NO, NO, NO, NO, NO, NO, EINTR},
+    {"accept",          { 43,  NO}, REST_NONE,     WHEN_ALWAYS,   LIMIT_RECEIVE,  0, NO, NO, NO, NO, NO, EINTR},
+    {"accept4",         {288, 364}, REST_NONE,     WHEN_ALWAYS,   LIMIT_RECEIVE,  0, NO, NO, NO, NO, NO, EINTR},
+    {"socketcall",      { NO, 102}, REST_NONE,     WHEN_ALWAYS,   LIMIT_NONE,    NO, NO, NO, NO, NO, NO, EINTR},
+    {"epoll_wait",      {232, 256}, REST_NONE,     WHEN_ALWAYS,   LIMIT_MS,      NO, NO, NO, NO, NO,  3, EINTR},
+    {"epoll_pwait",     {281, 319}, REST_NONE,     WHEN_ALWAYS,   LIMIT_MS,      NO, NO, NO, NO, NO,  3, EINTR},
+    {"epoll_pwait2",    {441, 441}, REST_NONE,     WHEN_ALWAYS,   LIMIT_TIME_64, NO, NO, NO, NO, NO,  3, EINTR},
+    {"semop",           { 65,  NO}, REST_NONE,     WHEN_ALWAYS,   LIMIT_NONE,    NO, NO, NO, NO, NO, NO, EINTR},
+    {"semtimedop",      {220,  NO}, REST_NONE,     WHEN_ALWAYS,   LIMIT_TIME,    NO, NO, NO, NO, NO,  3, EINTR},
+    {"semtimedop_time64",{NO, 420}, REST_NONE,     WHEN_ALWAYS,   LIMIT_TIME_64, NO, NO, NO, NO, NO,  3, EINTR},
+    {"rt_sigtimedwait", {128, 177}, REST_NONE,     WHEN_ALWAYS,   LIMIT_TIME,    NO, NO, NO, NO, NO,  2, EINTR},
+    {"rt_sigtimedwait_time64",{NO,421},REST_NONE,  WHEN_ALWAYS,   LIMIT_TIME_64, NO, NO, NO, NO, NO,  2, EINTR},
+    {"io_getevents",    {208, 247}, REST_EVENTS,   WHEN_ALWAYS,   LIMIT_TIME,    NO,  3,  1, NO, NO,  4, EINTR},
+    {"io_pgetevents",   {333, 385}, REST_EVENTS,   WHEN_ALWAYS,   LIMIT_TIME,    NO,  3,  1, NO, NO,  4, EINTR},
+    {"io_uring_enter",  {426, 426}, REST_WAIT,     WHEN_ALWAYS,   LIMIT_NONE,    NO, NO,  1,  3, NO, NO, EINTR},
+    {"fallocate",       {285, 324}, REST_NONE,     WHEN_ALWAYS,   LIMIT_WORK,    NO, NO, NO, NO, NO, NO, EINTR},
+    {"perf_event_open", {298, 336}, REST_NONE,     WHEN_ALWAYS,   LIMIT_NONE,    NO, NO, NO, NO, NO, NO, EINTR},
+    {"bpf",             {321, 357}, REST_NONE,     WHEN_ALWAYS,   LIMIT_WORK,    NO, NO, NO, NO, NO, NO, EAGAIN},
+    {"poll",            {  7, 168}, REST_NONE,     WHEN_ALWAYS,   LIMIT_MS,      NO, NO, NO, NO, NO,  2, 0},
+    {"nanosleep",       { 35, 162}, REST_NONE,     WHEN_ALWAYS,   LIMIT_TIME,    NO, NO, NO, NO, NO,  0, 0},
+    {"clock_nanosleep", {230, 267}, REST_NONE,     WHEN_ALWAYS,   LIMIT_TIME,    NO, NO, NO, NO, NO,  2, 0},
+    {"futex",           {202, 240}, REST_NONE,     WHEN_ALWAYS,   LIMIT_TIME,    NO, NO, NO,  1, NO,  3, 0},
+};
+#undef NO
+/* clang-format on */
+
+const struct call_form *form_find(const struct ptrace_call *call)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (forms[i].numbers[call->abi] == call->number)
+            return &forms[i];
+    return NULL;
+}
+
+/* --- descriptors ----------------------------------------------------------------------------- */
+
+static mode_t form_file_kind(pid_t pid, int fd, dev_t *device)
+{
+    char path[64];
+    struct stat file;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    if (stat(path, &file))
+        return 0;
+    *device = file.st_rdev;
+    return file.st_mode & S_IFMT;
+}
+
+/* A copy of one of the program's descriptors; -1: not to be had. */
+static int form_copy_fd(pid_t pid, int fd)
+{
+    int process = (int)syscall(SYS_pidfd_open, pid, 0);
+    int copy = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+    if (process >= 0)
+        close(process);
+    return copy;
+}
+
+/* An error that is waiting there is for the program's next call, and so is SIGPIPE. */
+static bool form_has(pid_t pid, int fd, int events)
+{
+    int copy = form_copy_fd(pid, fd);
+    struct pollfd look = {.fd = copy};
+    bool has = copy >= 0 && poll(&look, 1, 0) > 0 && look.revents & events;
+    if (copy >= 0)
+        close(copy);
+    return has;
+}
+
+/* The reading end of a pipe that is not empty. */
+static bool form_has_more(pid_t pid, int fd)
+{
+    int copy = form_copy_fd(pid, fd), more = 0;
+    bool has_more = copy >= 0 && (fcntl(copy, F_GETFL) & O_ACCMODE) == O_RDONLY &&
+                    !ioctl(copy, FIONREAD, &more) && more > 0;
+    if (copy >= 0)
+        close(copy);
+    return has_more;
+}
+
+/* /dev/zero, /dev/full, /dev/random and /dev/urandom: a short read of them has no other cause. */
+static bool form_is_endless(mode_t kind, dev_t device)
+{
+    unsigned n = minor(device);
+    return kind == S_IFCHR && major(device) == 1 && (n == 5 || n == 7 || n == 8 || n == 9);
+}
+
+static bool form_applies(const struct call_form *form, const struct ptrace_call *call, pid_t pid)
+{
+    dev_t device = 0;
+    int fd = form->fd < 0 ? -1 : (int)call->arguments[form->fd];
+    uint64_t flags = form->flags < 0 ? 0 : call->arguments[form->flags];
+    mode_t kind = fd < 0 ? 0 : form_file_kind(pid, fd, &device);
+    switch ((enum form_when)form->when) {
+    case WHEN_ALWAYS: return true;
+    case WHEN_ENDLESS: return form_is_endless(kind, device);
+    case WHEN_NO_PIPE: return kind && kind != S_IFIFO && !form_has(pid, fd, POLLERR | POLLHUP);
+    case WHEN_FILLED: return kind == S_IFIFO && form_has_more(pid, fd);
+    case WHEN_STREAM:
+        return (kind == S_IFIFO || kind == S_IFSOCK || kind == S_IFCHR) &&
+               !form_has(pid, fd, POLLERR);
+    case WHEN_WAITALL:
+        return flags & MSG_WAITALL && !(flags & (MSG_PEEK | MSG_DONTWAIT)) &&
+               !form_has(pid, fd, POLLERR);
+    case WHEN_BLOCKING: return !(flags & (MSG_DONTWAIT | MSG_WAITFORONE));
+    }
+    return false;
+}
+
+/* --- pieces of memory ------------------------------------------------------------------------ */
+
+enum {
+    MOST_PIECES = 1024 /* UIO_MAXIOV */,
+    HEADER_WORDS = 7,
+    SCRATCH_TIME = 16,
+    SCRATCH_HEADER = 32
+};
+
+/* Little-endian, as all machines of the table are. */
+static uint64_t form_word(const struct ptrace_call *call, const uint8_t *at)
+{
+    uint64_t word = 0;
+    memcpy(&word, at, call->word_bytes);
+    return word;
+}
+
+/* struct msghdr: name, its length, pieces, how many, ancillary data, its length, flags; each takes
+ * a word. */
+struct form_pieces {
+    uint64_t at, count;
+    uint8_t header[HEADER_WORDS * 8];
+};
+
+static bool form_find_pieces(const struct call_form *form, const struct ptrace_call *call,
+                             pid_t tid, struct form_pieces *out)
+{
+    size_t word = call->word_bytes;
+    if (form->rest == REST_VECTOR) {
+        out->at = call->arguments[form->address];
+        out->count = call->arguments[form->length];
+    } else if (ptrace_memory_read(tid, call->arguments[form->address], out->header,
+                                  HEADER_WORDS * word)) {
+        out->at = form_word(call, out->header + 2 * word);
+        out->count = form_word(call, out->header + 3 * word);
+    } else {
+        return false;
+    }
+    return out->count <= MOST_PIECES;
+}
+
+/* What the pieces hold in all; and the one in which byte `done` is, and where in it. */
+struct form_place {
+    uint64_t whole, index, offset, address, length;
+};
+
+static bool form_find_place(const struct ptrace_call *call, pid_t tid, const struct form_pieces *p,
+                            uint64_t done, struct form_place *out)
+{
+    uint8_t all[MOST_PIECES * 16];
+    size_t word = call->word_bytes;
+    *out = (struct form_place){.index = p->count};
+    if (!ptrace_memory_read(tid, p->at, all, p->count * 2 * word))
+        return false;
+    for (uint64_t i = 0; i < p->count; i++) {
+        uint64_t address = form_word(call, all + 2 * i * word);
+        uint64_t length = form_word(call, all + (2 * i + 1) * word);
+        if (out->index == p->count && done < out->whole + length) {
+            out->index = i;
+            out->offset = done - out->whole;
+            out->address = address;
+            out->length = length;
+        }
+        out->whole += length;
+    }
+    return true;
+}
+
+static void form_put_word(const struct ptrace_call *call, uint8_t *to, uint64_t word)
+{
+    memcpy(to, &word, call->word_bytes);
+}
+
+/* The rest of a piece by itself; then those behind it, where they are. */
+static bool form_rest_of_pieces(const struct call_form *form, const struct ptrace_call *call,
+                                pid_t tid, uint64_t done, uint64_t *arguments,
+                                struct form_scratch *scratch)
+{
+    struct form_pieces p;
+    struct form_place place;
+    size_t word = call->word_bytes;
+    if (!form_find_pieces(form, call, tid, &p) || !form_find_place(call, tid, &p, done, &place) ||
+        done >= place.whole)
+        return false;
+    uint64_t at = p.at + 2 * place.index * word, count = p.count - place.index;
+    if (place.offset) {
+        form_put_word(call, scratch->bytes, place.address + place.offset);
+        form_put_word(call, scratch->bytes + word, place.length - place.offset);
+        scratch->is_used = true;
+        scratch->piece = place.length - place.offset;
+        at = scratch->at;
+        count = 1;
+    }
+    if (form->rest == REST_VECTOR) {
+        arguments[form->address] = at;
+        arguments[form->length] = count;
+        return true;
+    }
+    uint8_t *header = scratch->bytes + SCRATCH_HEADER;
+    memcpy(header, p.header, HEADER_WORDS * word);
+    form_put_word(call, header + 2 * word, at);
+    form_put_word(call, header + 3 * word, count);
+    form_put_word(call, header + 4 * word, 0); /* ancillary data has gone with the first byte */
+    form_put_word(call, header + 5 * word, 0);
+    scratch->is_used = true;
+    arguments[form->address] = scratch->at + SCRATCH_HEADER;
+    return true;
+}
+
+/* struct mmsghdr: a struct msghdr, and how much of it was transferred. One that was sent in part
+ * stays so: no more messages may follow it. */
+static bool form_is_whole_message(const struct call_form *form, const struct ptrace_call *call,
+                                  pid_t tid, uint64_t index)
+{
+    struct form_pieces p;
+    struct form_place place;
+    size_t word = call->word_bytes;
+    struct ptrace_call one = *call;
+    uint32_t length;
+    one.arguments[form->address] += index * 8 * word;
+    return form_find_pieces(form, &one, tid, &p) && form_find_place(call, tid, &p, 0, &place) &&
+           ptrace_memory_read(tid, one.arguments[form->address] + HEADER_WORDS * word, &length,
+                              sizeof length) &&
+           length == place.whole;
+}
+
+/* --- the rest -------------------------------------------------------------------------------- */
+
+#define SECOND UINT64_C(1000000000)
+enum { URING_WAITS = 1 /* IORING_ENTER_GETEVENTS */, EVENT_BYTES = 32, FUTEX_COMMAND = 0x7f };
+
+static uint64_t form_argument(const struct ptrace_call *call, int i)
+{
+    return call->word_bytes == 4 ? (uint32_t)call->arguments[i] : call->arguments[i];
+}
+
+bool form_is_short(const struct call_form *form, const struct ptrace_call *call, pid_t pid,
+                   pid_t tid)
+{
+    uint64_t done = (uint64_t)call->result;
+    struct form_pieces p;
+    struct form_place place;
+    switch ((enum form_rest)form->rest) {
+    case REST_NONE: return false;
+    case REST_BYTES:
+    case REST_LENGTH:
+    case REST_EVENTS:
+        if (done >= form_argument(call, form->length))
+            return false;
+        break;
+    case REST_VECTOR:
+    case REST_MESSAGE:
+        if (!form_find_pieces(form, call, tid, &p) ||
+            !form_find_place(call, tid, &p, done, &place) || done >= place.whole)
+            return false;
+        break;
+    case REST_MESSAGES:
+        if (done >= form_argument(call, form->length) ||
+            (!strcmp(form->name, "sendmmsg") && !form_is_whole_message(form, call, tid, done - 1)))
+            return false;
+        break;
+    case REST_WAIT: return call->arguments[3] & URING_WAITS && (uint32_t)call->arguments[2];
+    }
+    return form_applies(form, call, pid);
+}
+
+bool form_limit_is_sockets(const struct call_form *form)
+{
+    return form->limit == LIMIT_RECEIVE || form->limit == LIMIT_SEND;
+}
+
+static uint64_t form_socket_limit_ns(const struct call_form *form, const struct ptrace_call *call,
+                                     pid_t pid)
+{
+    struct timeval limit = {0};
+    socklen_t size = sizeof limit;
+    int copy = form_copy_fd(pid, (int)call->arguments[form->fd]);
+    int option = form->limit == LIMIT_RECEIVE ? SO_RCVTIMEO : SO_SNDTIMEO;
+    bool is_read = copy >= 0 && !getsockopt(copy, SOL_SOCKET, option, &limit, &size);
+    if (copy >= 0)
+        close(copy);
+    if (!is_read || (!limit.tv_sec && !limit.tv_usec))
+        return UINT64_MAX;
+    return (uint64_t)limit.tv_sec * SECOND + (uint64_t)limit.tv_usec * 1000;
+}
+
+uint64_t form_limit_ns(const struct call_form *form, const struct ptrace_call *call, pid_t pid,
+                       pid_t tid)
+{
+    int64_t wide[2];
+    int32_t narrow[2];
+    if (form_limit_is_sockets(form))
+        return form_socket_limit_ns(form, call, pid);
+    if (form->limit_at < 0)
+        return UINT64_MAX;
+    uint64_t at = form_argument(call, form->limit_at);
+    if (form->limit == LIMIT_MS)
+        return (int32_t)at < 0 ? UINT64_MAX : at * 1000000;
+    if (!at)
+        return UINT64_MAX;
+    if (form->limit == LIMIT_TIME && call->word_bytes == 4) {
+        if (!ptrace_memory_read(tid, at, narrow, sizeof narrow))
+            return UINT64_MAX;
+        wide[0] = narrow[0];
+        wide[1] = narrow[1];
+    } else if (!ptrace_memory_read(tid, at, wide, sizeof wide)) {
+        return UINT64_MAX;
+    }
+    bool is_moment = !strcmp(form->name, "futex") && call->arguments[form->flags] & FUTEX_COMMAND;
+    if (is_moment || wide[0] < 0 || wide[0] >= INT32_MAX)
+        return UINT64_MAX;
+    return (uint64_t)wide[0] * SECOND + (uint64_t)wide[1];
+}
+
+static void form_set_limit(const struct call_form *form, const struct ptrace_call *call,
+                           uint64_t left_ns, uint64_t *arguments, struct form_scratch *scratch)
+{
+    if (left_ns == UINT64_MAX || form->limit_at < 0)
+        return;
+    if (form->limit == LIMIT_MS) {
+        arguments[form->limit_at] = (left_ns + 999999) / 1000000;
+        return;
+    }
+    uint64_t parts[2] = {left_ns / SECOND, left_ns % SECOND};
+    size_t size = form->limit == LIMIT_TIME ? call->word_bytes : 8;
+    memcpy(scratch->bytes + SCRATCH_TIME, &parts[0], size);
+    memcpy(scratch->bytes + SCRATCH_TIME + size, &parts[1], size);
+    scratch->is_used = true;
+    arguments[form->limit_at] = scratch->at + SCRATCH_TIME;
+}
+
+bool form_rest(const struct call_form *form, const struct ptrace_call *call, pid_t tid,
+               uint64_t done, uint64_t left_ns, uint64_t arguments[CALL_ARGUMENTS],
+               struct form_scratch *scratch)
+{
+    memcpy(arguments, call->arguments, sizeof call->arguments);
+    scratch->at = (call->sp - 512) & ~UINT64_C(15); /* the red zone is 128 bytes */
+    scratch->is_used = false;
+    scratch->piece = 0;
+    form_set_limit(form, call, left_ns, arguments, scratch);
+    if (form->offset >= 0 && (int64_t)arguments[form->offset] != -1)
+        arguments[form->offset] += done;
+    switch ((enum form_rest)form->rest) {
+    case REST_NONE: return true;
+    case REST_BYTES: arguments[form->address] += done; break;
+    case REST_LENGTH: break;
+    case REST_VECTOR:
+    case REST_MESSAGE:
+        return !done || form_rest_of_pieces(form, call, tid, done, arguments, scratch);
+    case REST_MESSAGES: arguments[form->address] += done * 8 * call->word_bytes; break;
+    case REST_EVENTS:
+        arguments[form->address] += done * EVENT_BYTES;
+        arguments[form->length + 1] -= done;
+        break;
+    case REST_WAIT: arguments[form->length] = 0; return true;
+    }
+    if (done >= form_argument(call, form->length))
+        return false;
+    arguments[form->length] -= done;
+    return true;
 }

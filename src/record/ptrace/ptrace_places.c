@@ -5,7 +5,7 @@
 #include "record/ptrace/ptrace_places.h"
 
 #include "record/clocks.h"
-#include "record/short_slice.h"
+#include "record/proc_threads.h"
 #include "record/ptrace/ptrace_continue.h"
 #include "record/ptrace/ptrace_private.h"
 

@@ -135,3 +135,128 @@ size_t ptrace_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room)
     ssize_t got = process_vm_readv(tid, &whole, 1, parts, n, 0);
     return got > 0 ? (size_t)got : 0;
 }
+
+/* The registers of a call, as rows of data.
+ *
+ * x86-64 keeps the arguments and the number of a call in the registers of a thread that stops at
+ * its end, for programs of both word sizes. (PTRACE_GETREGS shows a 32-bit program's in the 64-bit
+ * layout.) aarch64 and riscv64 have put the result over the first argument by then and do not say
+ * whether the thread has left the call, so a call is never made again there. */
+
+bool ptrace_memory_read(pid_t tid, uint64_t from, void *to, size_t size)
+{
+    struct iovec here = {to, size}, there = {(void *)(uintptr_t)from, size};
+    return process_vm_readv(tid, &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+bool ptrace_memory_write(pid_t tid, uint64_t to, const void *from, size_t size)
+{
+    struct iovec here = {(void *)(uintptr_t)from, size}, there = {(void *)(uintptr_t)to, size};
+    return process_vm_writev(tid, &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+#if defined(__x86_64__)
+
+enum { INSTRUCTION_BYTES = 2 };
+
+/* Where the arguments are, as offsets into struct user_regs_struct; and the instruction. */
+struct call_machine {
+    uint16_t code_segment;
+    uint8_t word_bytes;
+    uint8_t instruction[INSTRUCTION_BYTES];
+    size_t arguments[CALL_ARGUMENTS];
+};
+
+#define AT(name) offsetof(struct user_regs_struct, name)
+static const struct call_machine call_machines[CALL_ABIS] = {
+    [CALL_X86_64] = {0x33, 8, {0x0f, 0x05}, {AT(rdi), AT(rsi), AT(rdx), AT(r10), AT(r8), AT(r9)}},
+    [CALL_I386] = {0x23, 4, {0xcd, 0x80}, {AT(rbx), AT(rcx), AT(rdx), AT(rsi), AT(rdi), AT(rbp)}},
+};
+#undef AT
+
+static unsigned long long *call_argument(struct user_regs_struct *r, const struct call_machine *m,
+                                         int i)
+{
+    return (unsigned long long *)((char *)r + m->arguments[i]);
+}
+
+bool ptrace_call_read(pid_t tid, struct ptrace_call *out)
+{
+    struct user_regs_struct r;
+    if (ptrace(PTRACE_GETREGS, tid, 0, &r) || (int64_t)r.orig_rax < 0)
+        return false;
+    for (int abi = 0; abi < CALL_ABIS; abi++) {
+        const struct call_machine *m = &call_machines[abi];
+        if (r.cs != m->code_segment)
+            continue;
+        *out = (struct ptrace_call){.abi = (enum call_abi)abi,
+                                    .word_bytes = m->word_bytes,
+                                    .number = (int64_t)r.orig_rax,
+                                    .result = m->word_bytes == 4 ? (int32_t)r.rax : (int64_t)r.rax,
+                                    .pc = r.rip,
+                                    .sp = r.rsp};
+        for (int i = 0; i < CALL_ARGUMENTS; i++)
+            out->arguments[i] = *call_argument(&r, m, i);
+        return true;
+    }
+    return false;
+}
+
+bool ptrace_call_again(pid_t tid, const struct ptrace_call *call,
+                       const uint64_t arguments[CALL_ARGUMENTS])
+{
+    const struct call_machine *m = &call_machines[call->abi];
+    struct user_regs_struct r;
+    uint8_t code[INSTRUCTION_BYTES];
+    if (!ptrace_memory_read(tid, call->pc - INSTRUCTION_BYTES, code, sizeof code) ||
+        code[0] != m->instruction[0] || code[1] != m->instruction[1] ||
+        ptrace(PTRACE_GETREGS, tid, 0, &r))
+        return false;
+    for (int i = 0; i < CALL_ARGUMENTS; i++)
+        *call_argument(&r, m, i) = arguments[i];
+    r.rax = (unsigned long long)call->number;
+    r.orig_rax = (unsigned long long)-1; /* that call is over: the kernel is not to repeat it */
+    r.rip = call->pc - INSTRUCTION_BYTES;
+    return !ptrace(PTRACE_SETREGS, tid, 0, &r);
+}
+
+void ptrace_call_end(pid_t tid, const struct ptrace_call *call, int64_t result)
+{
+    const struct call_machine *m = &call_machines[call->abi];
+    struct user_regs_struct r;
+    if (ptrace(PTRACE_GETREGS, tid, 0, &r))
+        return;
+    for (int i = 0; i < CALL_ARGUMENTS; i++)
+        *call_argument(&r, m, i) = call->arguments[i];
+    r.rax = (unsigned long long)result;
+    r.orig_rax = (unsigned long long)call->number;
+    r.rip = call->pc;
+    ptrace(PTRACE_SETREGS, tid, 0, &r); /* fails if the thread is gone */
+}
+
+#else
+
+bool ptrace_call_read(pid_t tid, struct ptrace_call *out)
+{
+    (void)tid;
+    (void)out;
+    return false;
+}
+
+bool ptrace_call_again(pid_t tid, const struct ptrace_call *call,
+                       const uint64_t arguments[CALL_ARGUMENTS])
+{
+    (void)tid;
+    (void)call;
+    (void)arguments;
+    return false;
+}
+
+void ptrace_call_end(pid_t tid, const struct ptrace_call *call, int64_t result)
+{
+    (void)tid;
+    (void)call;
+    (void)result;
+}
+
+#endif

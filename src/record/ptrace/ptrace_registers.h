@@ -8,6 +8,9 @@
 
 #include "unwind/unwind.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct ptrace_registers {
@@ -24,5 +27,42 @@ bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out);
 
 /* Copies the stack from `sp` on as far as it goes, at most `room` bytes; returns how much. */
 size_t ptrace_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room);
+
+/* A system call that a stopped thread is at the end of: what it was asked, what it says, and how it
+ * is made again. Machines are data: see ptrace_registers.c. */
+
+enum call_abi { CALL_X86_64, CALL_I386, CALL_ABIS };
+enum { CALL_ARGUMENTS = 6 };
+
+struct ptrace_call {
+    enum call_abi abi;
+    uint8_t word_bytes; /* of a pointer */
+    int64_t number, result;
+    uint64_t arguments[CALL_ARGUMENTS];
+    uint64_t pc, sp;
+};
+
+/* What the kernel says to itself, and a program never sees: signal(7), "Interruption of system
+ * calls", and <linux/errno.h>. */
+enum call_restart {
+    CALL_RESTARTSYS = -512,
+    CALL_RESTARTNOHAND = -514,
+    CALL_RESTART_BLOCK = -516 /* by another call, restart_syscall() */
+};
+
+/* false: it is not at the end of a call, or on a machine of which that cannot be known. */
+bool ptrace_call_read(pid_t tid, struct ptrace_call *out);
+
+/* Has the call made anew with these arguments, when the thread goes on. false: it is gone, or there
+ * is no instruction that would make a call. */
+bool ptrace_call_again(pid_t tid, const struct ptrace_call *call,
+                       const uint64_t arguments[CALL_ARGUMENTS]);
+
+/* The call is over with this result, arguments and place are as in `call`. */
+void ptrace_call_end(pid_t tid, const struct ptrace_call *call, int64_t result);
+
+/* Both copy all or nothing. */
+bool ptrace_memory_read(pid_t tid, uint64_t from, void *to, size_t size);
+bool ptrace_memory_write(pid_t tid, uint64_t to, const void *from, size_t size);
 
 #endif

@@ -21,17 +21,33 @@
  * weights so stays the CPU time that was measured; what is left over in the end is reported.
  *
  * It refuses to place CPU time by any other rule. */
-#include "record/ptrace/ptrace_private.h"
 #include "record/clocks.h"
+#include "record/ptrace/ptrace_private.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum {
     LOOKS = 24,        /* sleeping threads to look at */
     QUIET_AFTER = 64,  /* looks without any activity */
     SHARE_OF_TIME = 16 /* of the time between looks, one part in so many may be looking */
 };
+
+/* xorshift64*, by Vigna: good enough to fall in step with nothing. */
+static double sampling_random(struct ptrace_source *s)
+{
+    s->random ^= s->random >> 12;
+    s->random ^= s->random << 25;
+    s->random ^= s->random >> 27;
+    return ((double)(s->random * UINT64_C(0x2545f4914f6cdd1d) >> 11) + 1) * 0x1p-53;
+}
 
 /* A thread that lost its CPU so long before us was displaced by something else. */
 #define JUST_NOW_MS 0.03
@@ -97,7 +113,7 @@ static void sampling_look_at_all(struct ptrace_source *s)
     for (size_t i = 0; i < s->threads.at.len; i++) {
         struct ptrace_thread *t = &s->threads.at.at[i];
         bool is_out = t->is_asked || t->is_ending || t->is_held || !t->process->has_executed;
-        bool is_chosen = !sampling_is_quiet(t) || chance >= 1 || ptrace_random(s) <= chance;
+        bool is_chosen = !sampling_is_quiet(t) || chance >= 1 || sampling_random(s) <= chance;
         if (!is_out && is_chosen && sampling_look_at(s, t))
             vec_push(&s->running, t->tid);
         sampling_count(s, t);
@@ -128,11 +144,11 @@ static enum ptrace_asked sampling_ask(const struct ptrace_source *s, struct ptra
     struct proc_times times;
     pid_t pid = t->process->pid;
     if (!proc_thread_runs(&t->files, pid, t->tid, t->files.syscall >= 0))
-        return PTRACE_NOBODY;
+        return PTRACE_NONE_ASKED;
     if (s->is_passing && ptrace(PTRACE_SEIZE, t->tid, 0, PTRACE_O_TRACESYSGOOD))
-        return errno == EPERM ? PTRACE_REFUSED : PTRACE_NOBODY;
+        return errno == EPERM ? PTRACE_REFUSED : PTRACE_NONE_ASKED;
     if (ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
-        return PTRACE_NOBODY;
+        return PTRACE_NONE_ASKED;
     t->is_asked = true;
     t->is_moot = !proc_thread_times(&t->files, pid, t->tid, t->files.schedstat >= 0, &times) ||
                  times.runs != t->turns;
@@ -152,7 +168,7 @@ enum ptrace_asked ptrace_look(struct ptrace_source *s, bool by_timer)
     double ours = sampling_our_begin(s, start);
     sampling_look_at_all(s);
     struct ptrace_thread *t = by_timer ? sampling_displaced(s, ours) : NULL;
-    enum ptrace_asked asked = PTRACE_NOBODY;
+    enum ptrace_asked asked = PTRACE_NONE_ASKED;
     if (t && !ptrace_thread_rests(t))
         asked = sampling_ask(s, t);
     else if (t && t->rest->has_entered && t->rest->has_registers)
@@ -162,9 +178,9 @@ enum ptrace_asked ptrace_look(struct ptrace_source *s, bool by_timer)
 }
 
 /* With more CPUs in use, looks come more often, up to a limit; with many threads, less often. */
-uint64_t ptrace_choose_cpu(struct ptrace_source *s)
+static uint64_t sampling_choose_cpu(struct ptrace_source *s)
 {
-    int n = CPU_COUNT(&s->used), chosen = (int)((1 - ptrace_random(s)) * n);
+    int n = CPU_COUNT(&s->used), chosen = (int)((1 - sampling_random(s)) * n);
     int often = n < 1 ? 1 : n > MOST_LOOKS_AT_ONCE ? MOST_LOOKS_AT_ONCE : n;
     for (int cpu = 0; n && cpu < CPU_SETSIZE; cpu++) {
         cpu_set_t one;
@@ -294,4 +310,85 @@ uint64_t ptrace_leave_over(struct ptrace_source *s, struct ptrace_thread *t)
     t->placed_ns = t->seen_ns = times.cpu_ns;
     t->is_young = true;
     return times.cpu_ns;
+}
+
+/* When to look, and on which CPU: at random times, far enough apart that looking takes a small part
+ * of the time, and only if the timer woke us as soon as it could. */
+
+#define SECOND UINT64_C(1000000000)
+enum {
+    MOST_RATE = 250, /* looks a second: each costs some 100 us of a CPU */
+    LEAST_SLEEP_NS = 20000,
+    PROMPT_NS = 8000,
+    LONGEST_PERIODS = 8, /* between two looks */
+    MOST_FILES = 20000,
+    FILES_OF_OTHERS = 400 /* left for the rest of the program that we are part of */
+};
+
+/* The next look is at least so far away that we sleep until then: see ptrace_sampling.c. */
+uint64_t ptrace_plan_next(struct ptrace_source *s)
+{
+    uint64_t distance = sampling_choose_cpu(s), now = clock_now();
+    int cpus = CPU_COUNT(&s->used);
+    s->look_weight_ns = distance * (uint64_t)(cpus > 1 ? cpus : 1);
+    double periods = -log(sampling_random(s));
+    if (periods > LONGEST_PERIODS)
+        periods = LONGEST_PERIODS;
+    s->next_ns += (uint64_t)(periods * (double)distance);
+    if (s->next_ns < now + LEAST_SLEEP_NS)
+        s->next_ns = now + LEAST_SLEEP_NS + (uint64_t)(periods * (double)distance);
+    return s->next_ns - now;
+}
+
+/* Whether we are as soon on the CPU as we can be when the timer ends our sleep. After a longer wait
+ * for it, the thread that gives way has often gone on to the end of a system call. What can be is
+ * learnt: `prompt_ns` stays where one look in fifty is sooner. What the monitor has done on the
+ * CPU since then (waitpid() takes its time with a thousand threads) does not count. */
+bool ptrace_is_prompt(struct ptrace_source *s, uint64_t now)
+{
+    uint64_t since = now - s->next_ns, ran = clock_own_cpu() - s->asleep_cpu_ns;
+    double late = since > ran ? (double)(since - ran) : 0;
+    s->prompt_ns *= late < s->prompt_ns ? 0.9 : 1 + 0.1 / 49;
+    return late <= 2 * s->prompt_ns + PROMPT_NS;
+}
+
+/* How many threads may have both of their files open. As many as may be: each look would have to
+ * open them again. The program has its own limit by now. */
+static uint32_t plan_most_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return FILES_OF_OTHERS;
+    if (limit.rlim_cur < MOST_FILES) {
+        limit.rlim_cur = limit.rlim_max < MOST_FILES ? limit.rlim_max : MOST_FILES;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur > 2 * FILES_OF_OTHERS ? (uint32_t)(limit.rlim_cur - FILES_OF_OTHERS) / 2
+                                                : FILES_OF_OTHERS / 4;
+}
+
+static uint64_t plan_seed(void)
+{
+    uint64_t seed = 0;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
+        seed = clock_now() ^ (uint64_t)getpid() << 32;
+    return seed | 1;
+}
+
+void ptrace_init_looks(struct ptrace_source *s, uint32_t rate)
+{
+    s->random = plan_seed();
+    s->period_ns = SECOND / (rate && rate < MOST_RATE ? rate : MOST_RATE);
+    s->most_files = plan_most_files();
+    s->prompt_ns = PROMPT_NS;
+}
+
+void ptrace_prepare_looks(struct ptrace_source *s)
+{
+    sched_getaffinity(0, sizeof s->cpus, &s->cpus);
+    s->self = getpid();
+    s->self_tid = (pid_t)syscall(SYS_gettid);
+    s->next_ns = clock_now();
+    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 }

@@ -9,7 +9,7 @@
  *
  * The program sees nothing but TracerPid in /proc/self/status, and that no debugger can attach to
  * it. Programs that trace others, or themselves, and those with rights of their own are left alone
- * and reported as not seen (see ptrace_leave.h). */
+ * and reported as not seen (see ptrace_conflict.c). */
 #ifndef MONARC_RECORD_PTRACE_PTRACE_SOURCE_H
 #define MONARC_RECORD_PTRACE_PTRACE_SOURCE_H
 

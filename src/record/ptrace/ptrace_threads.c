@@ -1,8 +1,17 @@
 /* A dense list for scanning and a map for finding. The map cannot forget; it is built anew when
  * most of its entries are of threads that are gone. */
-#include "record/ptrace/ptrace_threads.h"
+#include "record/ptrace/ptrace_private.h"
 
+#include "base/hash.h"
+#include "base/intern.h"
+#include "record/clocks.h"
+
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { MAP_SLACK = 1024 };
 
@@ -93,4 +102,116 @@ void ptrace_threads_remove_others(struct ptrace_threads *t, pid_t pid, pid_t kep
     for (size_t i = t->at.len; i-- > 0;)
         if (t->at.at[i].process->pid == pid && t->at.at[i].tid != kept)
             ptrace_threads_remove(t, &t->at.at[i]);
+}
+
+/* A print of the executable mappings. Refuses to understand them: that is the collector's part. */
+
+/* Of the time between two readings, one part in so many may be reading. */
+enum { SHARE_OF_TIME = 150, MOST_LINE = 4400 };
+
+static uint64_t maps_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* "start-end rwxp ...": whether the x stands there. */
+static bool maps_line_executes(const char *line, size_t len)
+{
+    const char *space = memchr(line, ' ', len);
+    return space && (size_t)(line + len - space) > 3 && space[3] == 'x';
+}
+
+static uint64_t maps_add_lines(uint64_t print, const char *text, size_t len, size_t *used)
+{
+    const char *at = text, *end = text + len, *newline;
+    for (; (newline = memchr(at, '\n', (size_t)(end - at))); at = newline + 1)
+        if (maps_line_executes(at, (size_t)(newline - at)))
+            print =
+                print * UINT64_C(0x9e3779b97f4a7c15) + hash_bytes(at, (size_t)(newline - at)) + 1;
+    *used = (size_t)(at - text);
+    return print;
+}
+
+/* 0: nothing could be read. */
+static uint64_t maps_print(pid_t pid)
+{
+    char text[16384];
+    size_t len = 0, used;
+    uint64_t print = 0;
+    snprintf(text, sizeof text, "/proc/%d/maps", (int)pid);
+    int fd = open(text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    for (ssize_t got; (got = read(fd, text + len, sizeof text - len)) > 0;) {
+        print = maps_add_lines(print, text, len + (size_t)got, &used);
+        len = len + (size_t)got - used;
+        if (len > MOST_LINE) /* no such line: paths end before */
+            break;
+        memmove(text, text + used, len);
+    }
+    close(fd);
+    return print;
+}
+
+bool ptrace_maps_changed(struct ptrace_maps *m, pid_t pid, uint64_t now_ns)
+{
+    if (now_ns < m->next_ns)
+        return false;
+    uint64_t start = maps_clock(), print = maps_print(pid);
+    m->next_ns = now_ns + (maps_clock() - start) * SHARE_OF_TIME;
+    if (!print || print == m->print)
+        return false;
+    m->print = print;
+    return true;
+}
+
+/* Waits of traced threads: what their clocks show between stops. Nothing is stopped for it.
+ *
+ * The threads' clocks are read as often as a twentieth of the monitor's CPU allows: each
+ * millisecond at the most, and less often where all threads run, or go on to wait as they did. */
+
+enum {
+    LEAST_PAUSE_NS = 4 * 1000 * 1000,
+    SHORT_PAUSE_NS = 1000 * 1000, /* where a thread waits */
+    PAUSE_TO_WORK = 20,
+};
+
+void ptrace_observe(struct ptrace_source *s, struct ptrace_thread *t)
+{
+    struct proc_times times;
+    pid_t pid = t->process->pid;
+    bool keep = t->files.schedstat >= 0;
+    if (!s->waits || !t->process->has_executed)
+        return;
+    bool is_running = proc_thread_runs(&t->files, pid, t->tid, keep); /* before its clock is read */
+    if (!proc_thread_times(&t->files, pid, t->tid, keep, &times))
+        return;
+    s->has_waiting |= !is_running && times.runs != t->observed_runs;
+    t->observed_runs = times.runs;
+    const struct waits_clock clock = {times.cpu_ns, times.ready_ns, times.runs, is_running};
+    waits_observe(s->waits, pid, t->tid, clock_now(), &clock);
+}
+
+void ptrace_observe_all(struct ptrace_source *s)
+{
+    uint64_t begin = clock_now();
+    if (!s->waits || begin < s->next_observed_ns)
+        return;
+    s->has_waiting = false;
+    for (size_t i = 0; i < s->threads.at.len; i++)
+        if (!s->threads.at.at[i].is_ending)
+            ptrace_observe(s, &s->threads.at.at[i]);
+    uint64_t now = clock_now(), pause = (now - begin) * PAUSE_TO_WORK;
+    uint64_t least = s->has_waiting ? SHORT_PAUSE_NS : LEAST_PAUSE_NS;
+    s->next_observed_ns = now + (pause > least ? pause : least);
+}
+
+void ptrace_observe_end(struct ptrace_source *s, struct ptrace_thread *t)
+{
+    if (!s->waits)
+        return;
+    ptrace_observe(s, t);
+    waits_exit(s->waits, t->process->pid, t->tid, clock_now());
 }
