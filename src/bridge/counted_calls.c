@@ -3,7 +3,7 @@
 
 #include "base/saturating.h"
 #include "base/sort.h"
-#include "profile/analysis/static_calls.h"
+#include "profile/analysis/graph/graph.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* monarc annotate: the source, with what was measured beside it. */
-#include "profile/analysis/annotate.h"
+#include "profile/analysis/source_lines.h"
 
 #include "cli/source_view.h"
 #include "cli/view.h"

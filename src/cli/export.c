@@ -1,7 +1,7 @@
 /* monarc export: a profile as a file that another tool opens. */
 #include "base/file.h"
 #include "cli/view.h"
-#include "profile/analysis/exchange/exchange_code.h"
+#include "profile/analysis/exchange/exchange.h"
 #include "profile/export/exports.h"
 
 #include <errno.h>

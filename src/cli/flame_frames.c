@@ -2,7 +2,7 @@
 #include "cli/flame_frames.h"
 
 #include "base/sort.h"
-#include "profile/analysis/exchange/model_paths.h"
+#include "profile/analysis/exchange/exchange.h"
 
 void flame_of_stacks(struct flame *f, const struct call_report *report, struct arena *a)
 {

@@ -1,10 +1,9 @@
 /* monarc flat: the flat profile. */
-#include "profile/analysis/flat.h"
+#include "profile/analysis/tables.h"
 
 #include "command/command.h"
 #include "cli/compare/base.h"
 #include "cli/view.h"
-#include "profile/analysis/shares.h"
 
 enum { FUNCTIONS_OF_THREAD = 10 };
 
@@ -62,14 +61,14 @@ static bool flat_print(struct session *s, const struct request *r, struct out *o
 {
     const struct view_options *o = &r->view;
     struct flat table;
-    struct base base = {0};
+    struct baseline base = {0};
     bool has_base = r->base.names.len > 0;
     bool ok = !has_base || base_open(&base, &r->base, s, &o->session, e);
     flat_make(&table, &s->summary, &s->graph, &s->names, &o->rules, &s->arena);
     struct report_input in = {.names = &s->names, .flat = &table, .base = has_base ? &base : NULL};
     if (ok)
         print_report(REPORT_FLAT, &in, &o->print, out);
-    base_deinit(&base);
+    baseline_deinit(&base);
     return ok;
 }
 

@@ -3,8 +3,7 @@
 #include "cli/compare/base.h"
 #include "cli/view.h"
 #include "output/graphviz.h"
-#include "profile/analysis/entries.h"
-#include "profile/analysis/tree.h"
+#include "profile/analysis/tables.h"
 #include "session/call_trees.h"
 
 #include <string.h>
@@ -108,7 +107,7 @@ static bool graph_print_entries(struct session *s, const struct request *r, stru
 {
     const struct view_options *o = &r->view;
     struct entries table;
-    struct base base = {0};
+    struct baseline base = {0};
     bool has_base = r->base.names.len > 0;
     bool ok = !has_base || base_open(&base, &r->base, s, &o->session, e);
     entries_make(&table, &s->summary, &s->graph, &s->names, &o->rules, &s->arena);
@@ -116,7 +115,7 @@ static bool graph_print_entries(struct session *s, const struct request *r, stru
         .names = &s->names, .entries = &table, .base = has_base ? &base : NULL};
     if (ok)
         print_report(REPORT_GRAPH, &in, &o->print, out);
-    base_deinit(&base);
+    baseline_deinit(&base);
     return ok;
 }
 

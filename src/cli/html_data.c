@@ -3,7 +3,7 @@
 
 #include "base/parallel.h"
 #include "base/path.h"
-#include "profile/analysis/recording/diagnosis_recording.h"
+#include "profile/analysis/diagnosis.h"
 #include "profile/report/recording_head.h"
 #include "session/git_blame.h"
 #include "session/imported.h"

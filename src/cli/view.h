@@ -6,7 +6,7 @@
 #ifndef MONARC_CLI_VIEW_H
 #define MONARC_CLI_VIEW_H
 
-#include "profile/analysis/flat.h"
+#include "profile/analysis/tables.h"
 #include "session/session.h"
 #include "cli/print.h"
 #include "profile/report/report_header.h"

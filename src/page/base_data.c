@@ -2,7 +2,7 @@
 #include "page/base_data.h"
 
 #include "page/columns.h"
-#include "profile/analysis/compare/match.h"
+#include "profile/analysis/compare/comparison.h"
 
 #include <string.h>
 

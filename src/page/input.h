@@ -4,12 +4,11 @@
 
 #include "coverage/analysis/coverage_change.h"
 #include "coverage/analysis/coverage_result.h"
-#include "profile/analysis/annotate.h"
-#include "profile/analysis/diagnosis.h"
-#include "profile/analysis/lines.h"
-#include "profile/analysis/recording/call_frames.h"
 #include "profile/analysis/source_lines.h"
-#include "profile/analysis/space.h"
+#include "profile/analysis/diagnosis.h"
+#include "profile/analysis/tables.h"
+#include "profile/analysis/recording/call_tree.h"
+#include "profile/analysis/recording/stacks.h"
 #include "source/blame.h"
 #include "source/search.h"
 

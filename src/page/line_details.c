@@ -5,8 +5,8 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "page/columns.h"
-#include "profile/analysis/annotate.h"
-#include "profile/analysis/lines.h"
+#include "profile/analysis/source_lines.h"
+#include "profile/analysis/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #ifndef MONARC_PAGE_ROWS_H
 #define MONARC_PAGE_ROWS_H
 
-#include "profile/analysis/exchange/model_paths.h"
+#include "profile/analysis/exchange/exchange.h"
 #include "page/input.h"
-#include "profile/analysis/flat.h"
+#include "profile/analysis/tables.h"
 
 enum page_row_kind {
     ROW_FUNCTION,

@@ -1,7 +1,7 @@
 /* Making trees of recorded stacks. */
 #include "session/call_trees.h"
 
-#include "profile/analysis/tree.h"
+#include "profile/analysis/tables.h"
 
 #include <string.h>
 

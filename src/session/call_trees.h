@@ -2,7 +2,7 @@
 #ifndef MONARC_SESSION_CALL_TREES_H
 #define MONARC_SESSION_CALL_TREES_H
 
-#include "profile/analysis/tree.h"
+#include "profile/analysis/tables.h"
 #include "profile/report/call_tree.h"
 #include "session/session.h"
 

@@ -3,7 +3,7 @@
 #include "session/diagnosed.h"
 
 #include "base/path.h"
-#include "profile/analysis/recording/diagnosis_recording.h"
+#include "profile/analysis/diagnosis.h"
 #include "profile/model/merge.h"
 
 #include <errno.h>

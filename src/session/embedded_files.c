@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "coverage/format/gcov.h"
-#include "profile/analysis/firmware.h"
+#include "profile/analysis/diagnosis.h"
 #include "profile/format/embedded.h"
 #include "profile/format/format.h"
 

@@ -2,7 +2,7 @@
 #ifndef MONARC_SESSION_LINE_TABLE_H
 #define MONARC_SESSION_LINE_TABLE_H
 
-#include "profile/analysis/lines.h"
+#include "profile/analysis/tables.h"
 #include "session/session.h"
 
 /* All that lines_make() wants but how names are shown and whether inlined code is told apart. The

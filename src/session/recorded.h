@@ -2,10 +2,9 @@
 #ifndef MONARC_SESSION_RECORDED_H
 #define MONARC_SESSION_RECORDED_H
 
-#include "profile/analysis/other_measure.h"
-#include "profile/analysis/recording/call_frames.h"
-#include "profile/analysis/recording/recording_summary.h"
-#include "profile/analysis/stacks.h"
+#include "profile/analysis/summary.h"
+#include "profile/analysis/recording/call_tree.h"
+#include "profile/analysis/recording/stacks.h"
 #include "session/profiles.h"
 #include "session/symbol_files.h"
 #include "profile/model/sidecar.h"

@@ -2,7 +2,7 @@
 #include "session/session.h"
 
 #include "base/path.h"
-#include "profile/analysis/merged_calls.h"
+#include "profile/analysis/attribution.h"
 #include "session/arcs_profile.h"
 #include "session/imported.h"
 #include "session/operands.h"

@@ -3,8 +3,8 @@
 #ifndef MONARC_SESSION_SESSION_H
 #define MONARC_SESSION_SESSION_H
 
-#include "profile/analysis/fit.h"
-#include "profile/analysis/graph/graph_measured.h"
+#include "profile/analysis/diagnosis.h"
+#include "profile/analysis/graph/graph.h"
 #include "profile/analysis/names.h"
 #include "profile/analysis/summary.h"
 #include "session/profiles.h"

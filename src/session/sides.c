@@ -1,11 +1,11 @@
 /* A side's runs: each opened, added, and closed before the next one. */
 #include "session/sides.h"
 
-#include "profile/analysis/compare/side_lines.h"
+#include "profile/analysis/compare/comparison.h"
 #include "session/line_table.h"
 #include "session/operands.h"
 
-static bool add_lines(struct side *s, struct session *session, const struct session_options *o,
+static bool add_lines(struct run_set *s, struct session *session, const struct session_options *o,
                       struct err *e)
 {
     struct filter everything = {0};
@@ -14,12 +14,12 @@ static bool add_lines(struct side *s, struct session *session, const struct sess
     if (!session_lines_input(session, o->program, &in, e))
         return false;
     lines_make(&table, &in, &(struct view_rules){.filter = &everything}, &session->arena);
-    side_add_lines(s, &table, &in);
+    run_set_add_lines(s, &table, &in);
     return true;
 }
 
 /* One run: PROGRAM PROFILE, or RECORDING. */
-static bool add_run(struct side *s, const struct session_options *base, char **names, size_t len,
+static bool add_run(struct run_set *s, const struct session_options *base, char **names, size_t len,
                     bool by_lines, struct err *e)
 {
     struct session session = {0};
@@ -31,16 +31,16 @@ static bool add_run(struct side *s, const struct session_options *base, char **n
     if (is_fine && by_lines)
         is_fine = add_lines(s, &session, &o, e);
     else if (is_fine)
-        side_add(s, &(struct side_run){.summary = &session.summary,
-                                       .graph = &session.graph,
-                                       .names = &session.names,
-                                       .objects = session_objects(&session)});
+        run_set_add(s, &(struct analysed_run){.summary = &session.summary,
+                                              .graph = &session.graph,
+                                              .names = &session.names,
+                                              .objects = session_objects(&session)});
     session_close(&session);
     return is_fine;
 }
 
 /* All runs that were recorded as one (run --repeat) are runs of the side. */
-static bool add_recording(struct side *s, const struct session_options *base, const char *name,
+static bool add_recording(struct run_set *s, const struct session_options *base, const char *name,
                           bool by_lines, struct err *e)
 {
     struct arena scratch = {0};
@@ -53,8 +53,8 @@ static bool add_recording(struct side *s, const struct session_options *base, co
     return is_fine;
 }
 
-bool side_open(struct side *s, const struct session_options *base, const struct side_names *names,
-               struct err *e)
+bool side_open(struct run_set *s, const struct session_options *base,
+               const struct side_names *names, struct err *e)
 {
     const char *program = names->program;
     size_t at = 0;

@@ -2,7 +2,7 @@
 #ifndef MONARC_SESSION_SIDES_H
 #define MONARC_SESSION_SIDES_H
 
-#include "profile/analysis/compare/side.h"
+#include "profile/analysis/compare/comparison.h"
 #include "session/session.h"
 
 /* Names as they are given: PROGRAM PROFILE..., PROFILE... of a program that is named apart, or
@@ -14,9 +14,9 @@ struct side_names {
     bool by_lines; /* compare lines instead of functions */
 };
 
-/* Into a zeroed *s. `base` says how files are read; its operands are not looked at. side_deinit()
- * after failure, too. */
-MUST_CHECK bool side_open(struct side *s, const struct session_options *base,
+/* Into a zeroed *s. `base` says how files are read; its operands are not looked at.
+ * run_set_deinit() after failure, too. */
+MUST_CHECK bool side_open(struct run_set *s, const struct session_options *base,
                           const struct side_names *names, struct err *e);
 
 #endif

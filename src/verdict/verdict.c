@@ -198,11 +198,12 @@ static void verdict_calls(struct verdict *v, const struct rules *rules, const st
 /* --- time ------------------------------------------------------------------------------------ */
 
 /* What a rule on functions judges: times, or shares. */
-static struct amount verdict_amount_of(const struct side *s, uint32_t function, enum rule_kind kind)
+static struct amount verdict_amount_of(const struct run_set *s, uint32_t function,
+                                       enum rule_kind kind)
 {
     if (kind == RULE_TIME)
-        return side_time_of(s, function, SIDE_SELF);
-    return side_share_of(s, function, kind == RULE_SELF ? SIDE_SELF : SIDE_TOTAL);
+        return run_set_time(s, function, TIME_SELF);
+    return run_set_share(s, function, kind == RULE_SELF ? TIME_SELF : TIME_TOTAL);
 }
 
 static double verdict_allowed(const struct comparison *c, const struct rule *rule, double old)

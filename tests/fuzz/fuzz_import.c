@@ -2,7 +2,7 @@
  *
  * Laws: what was read is a run; self times and what is in no function are all of its samples; a run
  * added to itself has twice its weight; a failure has a message. */
-#include "profile/analysis/stacks.h"
+#include "profile/analysis/recording/stacks.h"
 #include "profile/import/import.h"
 #include "profile/model/recording_merge.h"
 

@@ -8,7 +8,7 @@
  * The first byte of the input says whether it is read as GNU gprof reads it. */
 #include "gnu/gprof/functions_gnu.h"
 #include "objfile/private.h"
-#include "profile/analysis/measured.h"
+#include "profile/analysis/attribution.h"
 
 #include <stdlib.h>
 #include <string.h>

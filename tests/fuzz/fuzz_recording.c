@@ -3,7 +3,7 @@
  *
  * Laws: a sidecar that was read can be written and read back the same; inclusive samples are no
  * more than there are; a recovered profile has no more samples than the stacks; JSON is JSON. */
-#include "profile/analysis/stacks.h"
+#include "profile/analysis/recording/stacks.h"
 #include "profile/format/live.h"
 #include "profile/format/sidecar.h"
 #include "profile/model/recording_convert.h"

@@ -5,7 +5,7 @@
  * weight; objects over excerpts tell their places in order, and the same again once they are
  * written anew. */
 #include "profile/analysis/recording/excerpts.h"
-#include "profile/analysis/stacks.h"
+#include "profile/analysis/recording/stacks.h"
 #include "profile/format/recording_file.h"
 #include "profile/model/recording_merge.h"
 

@@ -1,6 +1,6 @@
 /* libFuzzer: demangled names to shorten. Demangled names come from hostile files, too: no byte
  * outside of the name is read, and short forms are not longer than the name. */
-#include "profile/analysis/recording/short_names.h"
+#include "profile/analysis/names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "session/sides.h"
 
-bool base_open(struct base *b, const struct base_names *names, struct session *s,
+bool base_open(struct baseline *b, const struct base_names *names, struct session *s,
                const struct session_options *o, struct err *e)
 {
     struct session_options options = *o;
@@ -12,10 +12,10 @@ bool base_open(struct base *b, const struct base_names *names, struct session *s
     if (!side_open(&b->old, &options,
                    &(struct side_names){program, names->names.at, names->names.len}, e))
         return false;
-    side_add(&b->new, &(struct side_run){.summary = &s->summary,
-                                         .graph = &s->graph,
-                                         .names = &s->names,
-                                         .objects = session_objects(s)});
-    base_make(b);
+    run_set_add(&b->new, &(struct analysed_run){.summary = &s->summary,
+                                                .graph = &s->graph,
+                                                .names = &s->names,
+                                                .objects = session_objects(s)});
+    baseline_make(b);
     return true;
 }

@@ -3,15 +3,15 @@
 #define MONARC_CLI_COMPARE_BASE_H
 
 #include "cli/view.h"
-#include "profile/analysis/compare/base.h"
+#include "profile/analysis/compare/comparison.h"
 
 struct base_names {
     VEC(char *) names; /* values of the option */
 };
 
 /* Fills a zeroed *b: the base that is named beside a session that was opened with `o`.
- * base_deinit() after failure, too. */
-MUST_CHECK bool base_open(struct base *b, const struct base_names *names, struct session *s,
+ * baseline_deinit() after failure, too. */
+MUST_CHECK bool base_open(struct baseline *b, const struct base_names *names, struct session *s,
                           const struct session_options *o, struct err *e);
 
 /* clang-format off */

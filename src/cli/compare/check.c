@@ -195,7 +195,7 @@ static const char *check_program(const struct request *r)
 
 static bool check_profiles(struct request *r, struct err *e)
 {
-    struct side old = {0}, new = {0};
+    struct run_set old = {0}, new = {0};
     struct comparison c;
     struct comparison_rules all = {
         .confidence = r->rules.confidence, .noise = r->rules.noise, .shows_all = true};
@@ -208,8 +208,8 @@ static bool check_profiles(struct request *r, struct err *e)
         verdict_profile(&r->verdict, &r->rules, &c);
         comparison_deinit(&c);
     }
-    side_deinit(&old);
-    side_deinit(&new);
+    run_set_deinit(&old);
+    run_set_deinit(&new);
     return ok;
 }
 

@@ -151,7 +151,8 @@ static bool diff_is_coverage(const struct request *r, bool *is_coverage, struct 
 
 /* --- profiles -------------------------------------------------------------------------------- */
 
-static bool diff_open_sides(struct request *r, struct side *old, struct side *new, struct err *e)
+static bool diff_open_sides(struct request *r, struct run_set *old, struct run_set *new,
+                            struct err *e)
 {
     struct session_options *o = &r->view.session;
     struct progress *progress = progress_start();
@@ -167,7 +168,7 @@ static bool diff_open_sides(struct request *r, struct side *old, struct side *ne
 
 static int diff_profiles(struct request *r, struct out *out, struct err *e)
 {
-    struct side old = {0}, new = {0};
+    struct run_set old = {0}, new = {0};
     struct comparison c;
     struct comparison_rules rules = {.confidence = r->confidence / 100,
                                      .least = r->least / 100,
@@ -185,8 +186,8 @@ static int diff_profiles(struct request *r, struct out *out, struct err *e)
         status = comparison_has_findings(&c) ? EXIT_DIFFERS : EXIT_FINE;
         comparison_deinit(&c);
     }
-    side_deinit(&old);
-    side_deinit(&new);
+    run_set_deinit(&old);
+    run_set_deinit(&new);
     return status;
 }
 

@@ -3,7 +3,7 @@
 #define MONARC_GNU_GPROF_ATTRIBUTE_GNU_H
 
 #include "gnu/gprof/symspec.h"
-#include "profile/analysis/attribute.h"
+#include "profile/analysis/attribution.h"
 
 /* Units of two bytes per bin of a histogram. */
 static inline double gnu_scale(const struct histogram *h)

@@ -8,7 +8,7 @@
  * table and counted instead. */
 #include "gnu/gprof/functions_gnu.h"
 
-#include "profile/analysis/measured.h"
+#include "profile/analysis/attribution.h"
 #include "base/vec.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef MONARC_GNU_GPROF_GPROF_TEXT_H
 #define MONARC_GNU_GPROF_GPROF_TEXT_H
 
-#include "profile/analysis/attribute.h"
+#include "profile/analysis/attribution.h"
 #include "gnu/gprof/gnu_flat.h"
 #include "gnu/gprof/gnu_layout.h"
 #include "profile/analysis/graph/graph.h"

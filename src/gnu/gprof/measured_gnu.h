@@ -2,7 +2,7 @@
 #ifndef MONARC_GNU_GPROF_MEASURED_GNU_H
 #define MONARC_GNU_GPROF_MEASURED_GNU_H
 
-#include "profile/analysis/measured.h"
+#include "profile/analysis/attribution.h"
 
 /* Bins in units of two bytes, with the first histogram's scale for all; both ends of arcs as they
  * are; blocks. measured_deinit() frees it. */

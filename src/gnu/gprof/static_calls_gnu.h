@@ -3,7 +3,7 @@
 #ifndef MONARC_GNU_GPROF_STATIC_CALLS_GNU_H
 #define MONARC_GNU_GPROF_STATIC_CALLS_GNU_H
 
-#include "profile/analysis/static_calls.h"
+#include "profile/analysis/graph/graph.h"
 #include "profile/model/profile.h"
 
 /* False, with no calls, where GNU gprof does not know the machine. */

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "objfile/object.h"
-#include "profile/analysis/merged_calls.h"
+#include "profile/analysis/attribution.h"
 #include "profile/model/profile.h"
 
 enum { SPROF_NONE = -1 }; /* as uint32_t: no symbol, no arc */

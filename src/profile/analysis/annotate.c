@@ -1,5 +1,5 @@
 /* Choosing lines, reading their text, and disassembling what belongs to them. */
-#include "profile/analysis/annotate.h"
+#include "profile/analysis/source_lines.h"
 
 #include "base/sort.h"
 #include "objfile/code/disassemble.h"

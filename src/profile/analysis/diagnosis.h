@@ -1,12 +1,137 @@
-/* Why is a profile empty or strange? Everything a program and its profile give away, as a table of
- * symptoms with the evidence and what to do about it. */
+/* Symptoms of a profile that is empty or strange, with the evidence and what to do about each; and
+ * what an examination has to find them in. */
 #ifndef MONARC_PROFILE_ANALYSIS_DIAGNOSIS_H
 #define MONARC_PROFILE_ANALYSIS_DIAGNOSIS_H
 
-#include "profile/analysis/symptoms.h"
+#include "base/vec.h"
+#include "objfile/object.h"
+#include "profile/analysis/functions.h"
+#include "profile/analysis/names.h"
+#include "profile/analysis/summary.h"
+#include "profile/model/embedded.h"
+#include "profile/model/profile.h"
+
+struct embedded;
+
+enum severity {
+    SEVERITY_NOTE,    /* good to know; nothing is wrong */
+    SEVERITY_WARNING, /* the profile misleads */
+    SEVERITY_ERROR,   /* the profile cannot be used */
+};
+
+struct symptom {
+    const char *name; /* for scripts: "few-samples"; docs/schema/doctor.schema.json lists them */
+    enum severity severity;
+    const char *finding, *evidence, *remedy; /* sentences without full stop */
+};
+
+struct diagnosis {
+    VEC(struct symptom) all;
+};
+
+void diagnosis_deinit(struct diagnosis *d);
+
+/* Errors first, otherwise in the order of discovery. */
+void diagnosis_sort(struct diagnosis *d);
+
+/* The worst severity; false: there are no symptoms. */
+bool diagnosis_worst(const struct diagnosis *d, enum severity *worst);
+
+/* What was gathered. Parts that could not be had are NULL, with the error in their place. */
+struct diagnosis_input {
+    const char *program, *profile; /* paths */
+    struct object *object;
+    const char *object_error;
+    const struct functions *functions; /* with `object` */
+    const struct profile *measured;    /* what could be read of the profile; perhaps incomplete */
+    const char *profile_error;         /* why the rest could not */
+    bool is_missing;                   /* there is no such file */
+    const char *candidates;            /* files nearby that may be meant, or NULL */
+    int64_t profile_changed;           /* seconds since 1970; 0: unknown */
+    const struct embedded *embedded;   /* what the embedded recorder said of itself, or NULL */
+
+    /* With both: */
+    const struct attribution *time;
+    const struct graph *graph;
+    const struct summary *summary;
+};
+
+/* Why is a profile empty or strange? Everything a program and its profile give away, as a table of
+ * symptoms with the evidence and what to do about it. */
 
 /* Texts live in `a`; the list itself is freed with diagnosis_deinit(). Errors come first. */
 void diagnose(struct diagnosis *d, const struct diagnosis_input *p, struct names *names,
               struct arena *a);
+
+/* What there is to doubt in a recording. */
+
+struct recording_diagnosis_input {
+    const struct space *space;
+    const struct functions *functions;
+    const struct recording_weights *weights;
+    const struct stacks *stacks;
+    const struct recording_summary *run;
+};
+
+/* As diagnose(). Files of the objects must be open, as far as they are to be had. */
+void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p, struct arena *a);
+
+/* A recording that cannot be used. */
+void diagnose_unreadable(struct diagnosis *d, const char *why);
+
+/* Whether a profile was recorded by this program: files do not say, so it is judged by what cannot
+ * be true otherwise.
+ *
+ *   - pointer size and byte order are the program's;
+ *   - the histogram lies over the program's code, and ends where glibc's startup code would have
+ *     ended it (only asked of programs with that startup code);
+ *   - most samples are in executable sections;
+ *   - a counted function calls the recorder once, in its prologue: callees of arcs lie close behind
+ *     the start of a function, no two in the same one.
+ *
+ * Profiles of too few arcs and samples can pass by accident; a profile of the right program fails
+ * only if it was recorded with a load bias, which is told apart. */
+
+enum fit_kind {
+    FIT_WELL,
+    FIT_OTHER_WORD,
+    FIT_OTHER_ORDER,
+    FIT_BIASED,  /* addresses are those of one run of a position-independent program */
+    FIT_OUTSIDE, /* no histogram touches the program's code */
+    FIT_OTHER_END,
+    FIT_SAMPLES_ASTRAY,
+    FIT_CALLEES_ASTRAY,
+};
+
+struct fit {
+    enum fit_kind kind;
+    uint64_t bias;                     /* of FIT_BIASED */
+    uint64_t code_low, code_high;      /* of executable sections and segments */
+    uint64_t range_low, range_high;    /* of all histograms */
+    uint64_t samples, samples_outside; /* of executable sections and segments */
+    uint64_t callees, callees_astray;  /* distinct addresses */
+};
+
+enum { PROLOGUE_BYTES = 64 }; /* from a function's start to the return of its call to mcount */
+
+void fit_judge(struct fit *fit, const struct profile *p, struct object *o,
+               const struct functions *f);
+
+/* How a misfit was noticed, as the rest of a sentence; in the arena. */
+const char *fit_evidence(const struct fit *fit, const struct profile *p, const struct object *o,
+                         struct arena *a);
+
+/* Whether a recording of the embedded recorder stood in this very program: by the sum over its text
+ * that the recorder took on the machine. */
+
+enum firmware_match {
+    FIRMWARE_SAME,
+    FIRMWARE_OTHER,   /* another program, or another build of it */
+    FIRMWARE_UNKNOWN, /* the recorder took no sum, or not all of the text is in the file */
+};
+
+/* One sentence about anything but FIRMWARE_SAME goes to `why`, which may be NULL. */
+enum firmware_match firmware_match(const struct embedded_core *core, struct object *program,
+                                   struct err *why);
 
 #endif

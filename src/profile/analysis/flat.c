@@ -1,9 +1,11 @@
 /* Making the flat profile. */
-#include "profile/analysis/flat.h"
+#include "profile/analysis/tables.h"
 
+#include "base/map.h"
 #include "base/sort.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct flat_sort {
@@ -140,4 +142,214 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
         t->rows[t->len++] = *r;
     }
     arena_deinit(&scratch);
+}
+
+/* Summing functions by object; listing threads, with what each ran; listing processes. */
+
+static int shares_by_samples(const void *left, const void *right)
+{
+    const struct share_row *l = left, *r = right;
+    if (l->samples != r->samples)
+        return l->samples < r->samples ? 1 : -1;
+    if (l->calls != r->calls)
+        return l->calls < r->calls ? 1 : -1;
+    int by = strcmp(l->name, r->name);
+    if (!by)
+        by = (l->pid > r->pid) - (l->pid < r->pid);
+    return by ? by : (l->thread > r->thread) - (l->thread < r->thread);
+}
+
+static void shares_finish(struct shares *t)
+{
+    double covered = 0;
+    if (t->len && t->kind != SHARES_PROCESSES)
+        qsort(t->rows, t->len, sizeof *t->rows, shares_by_samples);
+    for (uint32_t i = 0; i < t->len; i++)
+        covered += t->rows[i].samples;
+    t->rest = t->summary->samples > covered ? t->summary->samples - covered : 0;
+    if (t->rest < t->summary->samples * 1e-9) /* of rounding */
+        t->rest = 0;
+}
+
+/* --- objects --------------------------------------------------------------------------------- */
+
+void shares_by_object(struct shares *t, const struct summary *s, const struct space *space,
+                      const struct graph *g, struct arena *a)
+{
+    struct arena scratch = {0};
+    struct share_row *all = ARENA_NEW(&scratch, struct share_row, space->len);
+    for (uint32_t i = 0; i < g->functions->len; i++) {
+        struct share_row *row = &all[g->functions->at[i].object];
+        row->samples += g->nodes[i].self;
+        row->calls += g->nodes[i].calls + g->nodes[i].self_calls;
+    }
+    *t = (struct shares){.summary = s, .rows = ARENA_NEW(a, struct share_row, space->len)};
+    for (uint32_t i = 0; i < space->len; i++) {
+        all[i].name = space_object_name(space, i);
+        if (all[i].samples > 0 || all[i].calls)
+            t->rows[t->len++] = all[i];
+    }
+    shares_finish(t);
+    arena_deinit(&scratch);
+}
+
+/* --- threads --------------------------------------------------------------------------------- */
+
+/* Samples of one thread with one stack. */
+struct thread_node {
+    uint32_t thread, node;
+    double samples;
+};
+
+struct thread_walk {
+    const struct space *space;
+    VEC(struct thread_node) all;
+    uint32_t *row;           /* per function: its share of the thread at hand, plus one */
+    uint32_t *stamp, stamps; /* per function: the stack it was last counted in */
+    VEC(struct thread_share) shares;
+};
+
+static int shares_compare_threads(const void *left, const void *right)
+{
+    const struct thread_node *l = left, *r = right;
+    if (l->thread != r->thread)
+        return l->thread < r->thread ? -1 : 1;
+    return (l->node > r->node) - (l->node < r->node);
+}
+
+static void shares_gather_nodes(struct thread_walk *w, const struct recording_choice *c)
+{
+    const struct recording *r = w->space->recording;
+    struct map known = {0};
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *s = &r->samples.at[i];
+        bool is_new;
+        if (!recording_choice_admits(c, r, s))
+            continue;
+        uint32_t at = map_index(&known, s->thread, s->node, w->all.len, &is_new);
+        if (is_new)
+            vec_push(&w->all, (struct thread_node){s->thread, s->node, 0});
+        w->all.at[at].samples += (double)s->weight / (double)r->events.at[s->event].period;
+    }
+    if (w->all.len)
+        qsort(w->all.at, w->all.len, sizeof *w->all.at, shares_compare_threads);
+    map_deinit(&known);
+}
+
+static struct thread_share *shares_share_of(struct thread_walk *w, uint32_t function)
+{
+    if (!w->row[function]) {
+        vec_push(&w->shares, (struct thread_share){.function = function});
+        w->row[function] = (uint32_t)w->shares.len;
+    }
+    return &w->shares.at[w->row[function] - 1];
+}
+
+static void shares_count_stack(struct thread_walk *w, const struct thread_node *at)
+{
+    const struct space *s = w->space;
+    w->stamps++;
+    for (uint32_t node = at->node; node; node = s->recording->nodes.at[node].parent) {
+        uint32_t function = space_function_of(s, node);
+        if (space_is_cut(s, node) || w->stamp[function] == w->stamps)
+            continue;
+        w->stamp[function] = w->stamps;
+        struct thread_share *share = shares_share_of(w, function);
+        share->total += at->samples;
+        share->self += node == at->node ? at->samples : 0;
+    }
+}
+
+static int shares_by_self(const void *left, const void *right)
+{
+    const struct thread_share *l = left, *r = right;
+    if (l->self != r->self)
+        return l->self < r->self ? 1 : -1;
+    if (l->total != r->total)
+        return l->total < r->total ? 1 : -1;
+    return (l->function > r->function) - (l->function < r->function);
+}
+
+/* The functions of one thread; `*next` goes on behind its stacks. */
+static void shares_take_functions(struct thread_walk *w, struct share_row *row, uint32_t thread,
+                                  size_t *next, struct arena *a)
+{
+    w->shares.len = 0;
+    for (; *next < w->all.len && w->all.at[*next].thread == thread; ++*next) {
+        row->samples += w->all.at[*next].samples;
+        shares_count_stack(w, &w->all.at[*next]);
+    }
+    for (size_t i = 0; i < w->shares.len; i++)
+        w->row[w->shares.at[i].function] = 0;
+    if (!w->shares.len)
+        return;
+    qsort(w->shares.at, w->shares.len, sizeof *w->shares.at, shares_by_self);
+    struct thread_share *kept = ARENA_NEW(a, struct thread_share, w->shares.len);
+    memcpy(kept, w->shares.at, w->shares.len * sizeof *kept);
+    row->functions = kept;
+    row->functions_len = w->shares.len;
+}
+
+void shares_by_thread(struct shares *t, const struct summary *s, const struct space *space,
+                      const struct functions *f, const struct recording_choice *c, struct arena *a)
+{
+    const struct recording *r = space->recording;
+    struct arena scratch = {0};
+    struct thread_walk w = {.space = space,
+                            .row = ARENA_NEW(&scratch, uint32_t, f->len),
+                            .stamp = ARENA_NEW(&scratch, uint32_t, f->len)};
+    size_t next = 0;
+    shares_gather_nodes(&w, c);
+    *t = (struct shares){.summary = s,
+                         .kind = SHARES_THREADS,
+                         .rows = ARENA_NEW(a, struct share_row, r->threads.len)};
+    for (uint32_t i = 0; i < r->threads.len; i++) {
+        const struct recording_thread *from = &r->threads.at[i];
+        if (c->threads && !c->threads[i])
+            continue;
+        struct share_row row = {.name = from->name,
+                                .thread = from->tid,
+                                .pid = r->processes.at[from->process].pid,
+                                .cpu_ns = from->cpu_ns,
+                                .recording_ns = from->end_ns ? from->end_ns - from->start_ns : 0};
+        shares_take_functions(&w, &row, i, &next, a);
+        if (from->tid || row.samples > 0)
+            t->rows[t->len++] = row;
+    }
+    shares_finish(t);
+    vec_free(&w.all);
+    vec_free(&w.shares);
+    arena_deinit(&scratch);
+}
+
+/* --- processes ------------------------------------------------------------------------------- */
+
+/* What each had itself: the system's account of a process includes the children it waited for. */
+static uint64_t *shares_own_cpu(const struct recording *r, struct arena *a)
+{
+    uint64_t *own = ARENA_NEW(a, uint64_t, r->processes.len);
+    for (size_t i = 0; i < r->threads.len; i++)
+        if (r->threads.at[i].has_cpu)
+            own[r->threads.at[i].process] += r->threads.at[i].cpu_ns;
+    return own;
+}
+
+void shares_by_process(struct shares *t, const struct summary *s, const struct recording_choice *c,
+                       struct arena *a)
+{
+    const struct recording *r = s->run->recording;
+    double *samples = recording_process_samples(r, c, a);
+    uint64_t *own = shares_own_cpu(r, a);
+    *t = (struct shares){.summary = s,
+                         .kind = SHARES_PROCESSES,
+                         .rows = ARENA_NEW(a, struct share_row, r->processes.len)};
+    for (size_t i = 0; i < r->processes.len; i++) {
+        const struct recording_process *p = &r->processes.at[i];
+        t->rows[t->len++] = (struct share_row){.name = recording_program_name(r, p),
+                                               .samples = samples[i],
+                                               .pid = p->pid,
+                                               .cpu_ns = own[i],
+                                               .process = p};
+    }
+    shares_finish(t);
 }

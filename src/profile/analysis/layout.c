@@ -1,9 +1,9 @@
 /* Call-chain clustering. Units of functions with one name are numbered by their first function. */
 #include "profile/analysis/layout.h"
 
-#include "profile/analysis/summary.h"
 #include "base/map.h"
 #include "base/sort.h"
+#include "profile/analysis/summary.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #define MONARC_PROFILE_ANALYSIS_LAYOUT_H
 
 #include "profile/analysis/graph/graph.h"
-#include "profile/analysis/stacks.h"
+#include "profile/analysis/recording/stacks.h"
 
 struct layout_rules {
     struct object *file;         /* whose functions are ordered */

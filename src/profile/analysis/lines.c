@@ -1,11 +1,11 @@
 /* From code to rows: pieces of code of one place each, then what was measured in each piece, then
  * all pieces of a place together. */
-#include "profile/analysis/lines.h"
+#include "profile/analysis/tables.h"
 
-#include "profile/analysis/measured.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "base/sort.h"
+#include "profile/analysis/attribution.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,11 @@
 #ifndef MONARC_PROFILE_ANALYSIS_NAMES_H
 #define MONARC_PROFILE_ANALYSIS_NAMES_H
 
+#include "base/arena.h"
+#include "base/vec.h"
 #include "profile/analysis/functions.h"
+
+#include <regex.h>
 
 struct names {
     const struct functions *functions;
@@ -42,5 +46,64 @@ static inline const char *names_text(struct names *n, uint32_t function)
 {
     return n->brief && n->brief[function] ? n->brief[function] : names_get(n, function);
 }
+
+/* Demangled names as people say them: std::vector<int>::push_back for
+ * std::vector<int, std::allocator<int> >::push_back(int&&). */
+
+/* The short form of a demangled C++ or Rust name: without return type, parameters, qualifiers of
+ * the function, template arguments that are the standard library's defaults, its inline namespaces,
+ * ABI tags and Rust's hashes; std::string and its like by their names; what stands in templates
+ * more than two deep as `<...>`. Operators, conversions, lambdas, anonymous namespaces and `[clone
+ * ...]` stay. It is never longer than the name, and is the name itself where nothing is to be
+ * shortened or the name's brackets do not match. Takes time linear in the length. */
+const char *names_short(const char *demangled, struct arena *a);
+
+/* The same with the parameters, for functions that differ in nothing else. */
+const char *names_short_call(const char *demangled, struct arena *a);
+
+/* Which functions a view shows: by regular expressions on their names, and by places in sources.
+ *
+ * POSIX extended expressions (regex(7)), tried on the demangled and on the linkage name; a match of
+ * either counts. A function is shown if it matches one of `focus` (or there are none) and none of
+ * `ignore`, and if it is in one of `places` (or there are none). */
+
+/* FILE, FILE:LINE or FILE:FUNCTION; the end of a path is enough for FILE. */
+struct filter_place {
+    const char *file, *function; /* function: NULL if none was named */
+    uint32_t line;               /* 0: none was named */
+};
+
+struct filter {
+    VEC(regex_t) focus, ignore;
+    VEC(struct filter_place) places;
+    const uint32_t *last_lines; /* per function, where it ends; NULL: the functions are lines */
+    struct arena arena;
+};
+
+/* Fails with a message that quotes the expression. */
+MUST_CHECK bool filter_add(struct filter *f, const char *expression, bool is_ignore, struct err *e);
+
+/* Its texts live in the arena. */
+MUST_CHECK bool filter_place_parse(struct filter_place *out, const char *place, struct arena *a,
+                                   struct err *e);
+MUST_CHECK bool filter_add_place(struct filter *f, const char *place, struct err *e);
+
+/* Finds out where functions begin and end, if places were named; before they are asked about.
+ * `objects` are by function.object, with NULL elements. */
+void filter_locate(struct filter *f, struct functions *functions, struct object *const *objects);
+void filter_deinit(struct filter *f);
+
+bool filter_admits(const struct filter *f, struct names *names, uint32_t function);
+
+/* Whether a linkage name is what a person calls `wanted`: itself, demangled, without arguments, or
+ * the last part of that. */
+bool function_is_called(const char *linkage_name, const char *wanted);
+
+/* Functions of that name: the demangled one, with or without parameters, its short form, or the
+ * linkage name. */
+struct function_list {
+    VEC(uint32_t) all;
+};
+void functions_named(const char *name, struct names *names, struct function_list *found);
 
 #endif

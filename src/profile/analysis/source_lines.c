@@ -3,8 +3,8 @@
 #include "profile/analysis/source_lines.h"
 
 #include "base/intern.h"
-#include "base/path.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "base/sort.h"
 #include "source/search.h"
 
@@ -46,54 +46,6 @@ struct walk {
 
 /* --- whom we look for ---------------------------------------------------------------------------
  */
-
-static bool source_same_text(const char *left, const char *right, size_t len)
-{
-    return strlen(left) == len && !memcmp(left, right, len);
-}
-
-/* Where the argument list of a demangled name begins, or its length. */
-static size_t source_without_arguments(const char *name)
-{
-    size_t len = strlen(name);
-    int depth = 0;
-    if (len > 6 && !strcmp(name + len - 6, " const"))
-        len -= 6;
-    if (!len || name[len - 1] != ')')
-        return strlen(name);
-    for (size_t i = len; i-- > 0;) {
-        depth += name[i] == ')';
-        depth -= name[i] == '(';
-        if (!depth)
-            return i;
-    }
-    return len;
-}
-
-bool function_is_called(const char *linkage_name, const char *wanted)
-{
-    if (!strcmp(linkage_name, wanted))
-        return true;
-    size_t dot = strcspn(linkage_name, "."); /* clones: .isra.0, .part.1, .cold */
-    if (dot && linkage_name[dot] && source_same_text(wanted, linkage_name, dot))
-        return true;
-    char *shown = demangle(linkage_name, NULL);
-    if (!shown)
-        return false;
-    bool is_it = !strcmp(shown, wanted);
-    size_t len = source_without_arguments(shown), last = len;
-    int depth = 0; /* within template arguments */
-    for (; last > 0; last--) {
-        depth += shown[last - 1] == '>';
-        depth -= shown[last - 1] == '<';
-        if (!depth && (shown[last - 1] == ':' || shown[last - 1] == ' '))
-            break;
-    }
-    is_it = is_it || source_same_text(wanted, shown, len) ||
-            source_same_text(wanted, shown + last, len - last);
-    free(shown);
-    return is_it;
-}
 
 static bool source_is_wanted(struct walk *w, const char *linkage_name)
 {

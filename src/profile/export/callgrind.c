@@ -3,7 +3,7 @@
  * with its line; calls have exact counts. What a call cost is added up
  * by those who read it, so nothing is in it twice: see exchange.h. */
 #include "base/intern.h"
-#include "profile/analysis/exchange/exchange_code.h"
+#include "profile/analysis/exchange/exchange.h"
 #include "profile/export/exports.h"
 
 /* A name is spelled out once; after that its number is enough. */

@@ -2,7 +2,7 @@
 #ifndef MONARC_PROFILE_REPORT_ANNOTATE_H
 #define MONARC_PROFILE_REPORT_ANNOTATE_H
 
-#include "profile/analysis/annotate.h"
+#include "profile/analysis/source_lines.h"
 #include "profile/report/report_header.h"
 #include "profile/report/input.h"
 

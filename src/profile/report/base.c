@@ -1,9 +1,9 @@
 /* The member "base" of rows and entries. */
 #include "profile/report/base.h"
 
-void base_json(struct json *j, const struct base *base, uint32_t function, bool has_self)
+void base_json(struct json *j, const struct baseline *base, uint32_t function, bool has_self)
 {
-    const struct change *was = base ? base_of(base, function) : NULL;
+    const struct change *was = base ? baseline_change(base, function) : NULL;
     if (!base)
         return;
     json_key(j, "base");

@@ -3,10 +3,10 @@
 #define MONARC_PROFILE_REPORT_BASE_H
 
 #include "output/json.h"
-#include "profile/analysis/compare/base.h"
+#include "profile/analysis/compare/comparison.h"
 
 /* The member "base" of an open object: none without a base, null of what is new. Rows of functions
  * have self times, entries of a graph have none. */
-void base_json(struct json *j, const struct base *base, uint32_t function, bool has_self);
+void base_json(struct json *j, const struct baseline *base, uint32_t function, bool has_self);
 
 #endif

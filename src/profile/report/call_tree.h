@@ -2,8 +2,7 @@
 #ifndef MONARC_PROFILE_REPORT_CALL_TREE_H
 #define MONARC_PROFILE_REPORT_CALL_TREE_H
 
-#include "profile/analysis/recording/call_frames.h"
-#include "profile/analysis/recording/call_rows.h"
+#include "profile/analysis/recording/call_tree.h"
 #include "profile/report/report_header.h"
 #include "profile/report/input.h"
 

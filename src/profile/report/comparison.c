@@ -54,7 +54,7 @@ const char *comparison_row_word(const struct comparison *c)
     return c->new->is_of_lines ? "line" : "function";
 }
 
-void comparison_side_text(struct out *out, const struct side *s)
+void comparison_side_text(struct out *out, const struct run_set *s)
 {
     text_name(out, s->profiles.len ? s->profiles.at[0] : s->program);
     if (s->profiles.len > 1)
@@ -110,19 +110,19 @@ static void comparison_note(struct notes_printer *to, const char *sentence)
 
 /* The first recording of each side stands for it; runs of one side that were not made alike are a
  * finding of their own. */
-static bool comparison_notes_facts(const struct side *s, const struct side_facts **first)
+static bool comparison_notes_facts(const struct run_set *s, const struct run_facts **first)
 {
     *first = s->facts.len ? &s->facts.at[0] : NULL;
     return *first;
 }
 
-static bool comparison_facts_are_alike(const struct side_facts *l, const struct side_facts *r)
+static bool comparison_facts_are_alike(const struct run_facts *l, const struct run_facts *r)
 {
     return !strcmp(l->event, r->event) && !strcmp(l->processor, r->processor) &&
            l->machine == r->machine && l->method == r->method && l->rate == r->rate;
 }
 
-static void comparison_notes_within(struct notes_printer *to, const struct side *s,
+static void comparison_notes_within(struct notes_printer *to, const struct run_set *s,
                                     const char *which)
 {
     for (size_t i = 1; i < s->facts.len; i++)
@@ -139,7 +139,7 @@ static void comparison_notes_within(struct notes_printer *to, const struct side 
 /* What was recorded of either side in another way: each is a reason of its own to differ. */
 static void comparison_notes_sides(struct notes_printer *to, const struct comparison *c)
 {
-    const struct side_facts *old, *new;
+    const struct run_facts *old, *new;
     comparison_notes_within(to, c->old, "old");
     comparison_notes_within(to, c->new, "new");
     if (!comparison_notes_facts(c->old, &old) || !comparison_notes_facts(c->new, &new))
@@ -254,7 +254,7 @@ void comparison_total_text(char *into, size_t size, const struct total_change *t
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void comparison_json_side(struct json *j, const char *key, const struct side *s)
+static void comparison_json_side(struct json *j, const char *key, const struct run_set *s)
 {
     json_key(j, key), json_begin(j, '{');
     json_pair_str(j, "program", s->program);
@@ -311,7 +311,7 @@ static void comparison_json_total(struct json *j, const struct total_change *t)
     json_end(j);
 }
 
-static void comparison_json_identity(struct json *j, const char *key, const struct side *s,
+static void comparison_json_identity(struct json *j, const char *key, const struct run_set *s,
                                      uint32_t function)
 {
     json_key(j, key);

@@ -19,7 +19,7 @@ const char *comparison_remark(const struct comparison *c, const struct change *r
 const char *comparison_row_word(const struct comparison *c);
 
 /* "old.monarc, 2 runs, 1234 samples, 5678 calls" */
-void comparison_side_text(struct out *out, const struct side *s);
+void comparison_side_text(struct out *out, const struct run_set *s);
 
 /* In what times, or numbers of events, are printed, so that the largest has few digits. */
 struct amount_scale {

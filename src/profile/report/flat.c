@@ -111,9 +111,9 @@ void flat_json(struct out *out, const struct report_input *in)
 
 /* --- CSV ------------------------------------------------------------------------------------- */
 
-static void csv_base(struct csv *c, const struct base *base, uint32_t function)
+static void csv_base(struct csv *c, const struct baseline *base, uint32_t function)
 {
-    const struct change *was = base_of(base, function);
+    const struct change *was = baseline_change(base, function);
     if (!was || was->old == NO_FUNCTION) {
         csv_none(c), csv_none(c), csv_none(c);
         return;

@@ -4,7 +4,7 @@
  * and a line below the table names them. */
 #include "profile/report/flat.h"
 
-#include "profile/analysis/compare/base.h"
+#include "profile/analysis/compare/comparison.h"
 #include "profile/report/other_events.h"
 
 #include <inttypes.h>
@@ -35,7 +35,7 @@ struct flat_layout {
     const struct summary *summary;
     struct names *names;
     const struct text_style *style;
-    const struct base *base; /* or NULL */
+    const struct baseline *base; /* or NULL */
     bool has_time;
     int width[FLAT_COLUMNS]; /* 0: not shown */
     char head[FLAT_COLUMNS][16];
@@ -248,7 +248,7 @@ static void flat_totals(struct out *out, const struct flat_layout *l, const stru
 /* What the base has of the row's function; blank where it did not know it. */
 static void flat_base(struct out *out, const struct flat_layout *l, const struct flat_row *r)
 {
-    const struct change *was = l->base ? base_of(l->base, r->function) : NULL;
+    const struct change *was = l->base ? baseline_change(l->base, r->function) : NULL;
     if (!was || was->old == NO_FUNCTION) {
         for (enum flat_column i = FLAT_BASE_SHARE; i < FLAT_COLUMNS; i++)
             flat_blank(out, l, i);

@@ -3,8 +3,7 @@
 #ifndef MONARC_PROFILE_REPORT_GRAPH_H
 #define MONARC_PROFILE_REPORT_GRAPH_H
 
-#include "profile/analysis/entries.h"
-#include "profile/analysis/tree.h"
+#include "profile/analysis/tables.h"
 #include "profile/report/report_header.h"
 #include "profile/report/input.h"
 

@@ -43,7 +43,7 @@ static void graph_json_id(struct json *j, uint32_t number)
 /* What is listed of an entry: callers, or what it calls. */
 struct json_listed {
     const struct entries *entries;
-    const struct base *base;
+    const struct baseline *base;
     uint32_t node; /* the entry's */
     bool is_caller;
     struct names *names;
@@ -71,8 +71,8 @@ static void graph_json_line(struct json *j, const struct json_listed *l,
     json_pair_double(j, "callees_samples", line->children);
     if (l->base && (line->kind == LINE_ARC || line->kind == LINE_INTERNAL))
         json_pair_double(j, "base_calls",
-                         base_arc_calls(l->base, l->is_caller ? line->node : l->node,
-                                        l->is_caller ? l->node : line->node));
+                         baseline_arc_calls(l->base, l->is_caller ? line->node : l->node,
+                                            l->is_caller ? l->node : line->node));
     json_end(j);
 }
 

@@ -5,7 +5,7 @@
 #include "profile/report/graph.h"
 
 #include "output/out_parallel.h"
-#include "profile/analysis/compare/base.h"
+#include "profile/analysis/compare/comparison.h"
 #include "profile/report/other_events.h"
 
 #include <inttypes.h>
@@ -25,8 +25,8 @@ struct columns {
     bool has_samples, has_time;
     int index, time, decimals, calls;
     bool has_calls;
-    const struct base *base; /* or NULL */
-    int was;                 /* width of the base's calls; 0: it has none */
+    const struct baseline *base; /* or NULL */
+    int was;                     /* width of the base's calls; 0: it has none */
 };
 
 enum { WAS_SHARE = 6 };
@@ -87,14 +87,14 @@ static void text_was_arc(struct out *out, const struct columns *l, const struct 
     bool is_arc = line->kind == LINE_ARC || line->kind == LINE_INTERNAL;
     double calls = -1;
     if (l->base && is_arc)
-        calls = base_arc_calls(l->base, is_caller ? line->node : e->node,
-                               is_caller ? e->node : line->node);
+        calls = baseline_arc_calls(l->base, is_caller ? line->node : e->node,
+                                   is_caller ? e->node : line->node);
     text_was(out, l, calls, -1);
 }
 
 static void text_was_function(struct out *out, const struct columns *l, uint32_t node)
 {
-    const struct change *was = l->base ? base_of(l->base, node) : NULL;
+    const struct change *was = l->base ? baseline_change(l->base, node) : NULL;
     bool is_known = was && was->old != NO_FUNCTION;
     text_was(out, l, is_known ? was->old_calls : -1, is_known ? was->total.old : -1);
 }

@@ -29,7 +29,7 @@ struct report_input {
     const char *layout_path; /* where it went */
     const struct flame *flame;
     const struct comparison *comparison;
-    const struct base *base; /* an older measurement beside the table; or NULL */
+    const struct baseline *base; /* an older measurement beside the table; or NULL */
 };
 
 typedef void report_writer(struct out *out, const struct report_input *in);

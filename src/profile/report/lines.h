@@ -3,7 +3,7 @@
 #define MONARC_PROFILE_REPORT_LINES_H
 
 #include "base/path.h"
-#include "profile/analysis/lines.h"
+#include "profile/analysis/tables.h"
 #include "profile/report/report_header.h"
 #include "profile/report/input.h"
 

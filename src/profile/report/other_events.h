@@ -3,7 +3,7 @@
 #define MONARC_PROFILE_REPORT_OTHER_EVENTS_H
 
 #include "output/out.h"
-#include "profile/analysis/other_measure.h"
+#include "profile/analysis/summary.h"
 
 /* Of all columns, with the space before each. */
 int others_width(const struct other_measures *others);

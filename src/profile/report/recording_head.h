@@ -3,7 +3,7 @@
 #ifndef MONARC_PROFILE_REPORT_RECORDING_HEAD_H
 #define MONARC_PROFILE_REPORT_RECORDING_HEAD_H
 
-#include "profile/analysis/recording/recording_summary.h"
+#include "profile/analysis/summary.h"
 #include "output/out.h"
 #include "output/json.h"
 

@@ -2,7 +2,7 @@
 #ifndef MONARC_PROFILE_REPORT_SHARES_H
 #define MONARC_PROFILE_REPORT_SHARES_H
 
-#include "profile/analysis/shares.h"
+#include "profile/analysis/tables.h"
 #include "profile/report/report_header.h"
 #include "profile/report/input.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/path.h"
 #include "base/sort.h"
-#include "profile/analysis/recording/short_names.h"
+#include "profile/analysis/names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef MONARC_TUI_MODEL_LINE_VIEW_H
 #define MONARC_TUI_MODEL_LINE_VIEW_H
 
-#include "profile/analysis/annotate.h"
+#include "profile/analysis/source_lines.h"
 #include "tui/model/source.h"
 
 enum detail_kind {

@@ -3,7 +3,7 @@
 #ifndef MONARC_TUI_MODEL_MEASUREMENT_H
 #define MONARC_TUI_MODEL_MEASUREMENT_H
 
-#include "profile/analysis/entries.h"
+#include "profile/analysis/tables.h"
 #include "profile/analysis/source_lines.h"
 #include "session/session.h"
 

@@ -3,9 +3,9 @@
 #ifndef MONARC_TUI_MODEL_OLDER_H
 #define MONARC_TUI_MODEL_OLDER_H
 
-#include "profile/analysis/compare/match.h"
+#include "profile/analysis/compare/comparison.h"
 #include "profile/analysis/compare/significance.h"
-#include "profile/analysis/flat.h"
+#include "profile/analysis/tables.h"
 #include "tui/model/measurement.h"
 
 struct older {

@@ -1,7 +1,7 @@
 /* Listing what there is to zoom into. */
 #include "tui/model/parts.h"
 
-#include "profile/analysis/shares.h"
+#include "profile/analysis/tables.h"
 
 static void take_shares(struct parts *p, const struct shares *t, enum part_kind kind)
 {

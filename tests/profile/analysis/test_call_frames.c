@@ -1,7 +1,6 @@
 /* Frames of inlined code: what the debug information of a compiled program says of each address of
  * a function, as a tree. */
-#include "profile/analysis/recording/call_frames.h"
-#include "profile/analysis/recording/call_rows.h"
+#include "profile/analysis/recording/call_tree.h"
 #include "objfile/workshop.h"
 
 static const char SOURCE[] =

@@ -1,6 +1,6 @@
 /* Trees of calls over runs that are made by hand, so that every figure is known: no path that was
  * not recorded, recursion counted once, cut stacks that say so, and sums that meet on every row. */
-#include "profile/analysis/recording/call_rows.h"
+#include "profile/analysis/recording/call_tree.h"
 #include "base/vec.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
  * coarser histogram's bounds hold what a finer one of the same hits says. */
 #include "profile/analysis/toy.h"
 
-#include "profile/analysis/sharing.h"
+#include "profile/analysis/attribution.h"
 
 static void find(struct sharing *s, struct toy *b)
 {

@@ -1,7 +1,6 @@
 /* Short names of functions, a table of what libiberty makes of real symbols and of odd ones; names
  * are never longer than they were, and take no more time than their length allows. */
 #include "profile/analysis/names.h"
-#include "profile/analysis/recording/short_names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

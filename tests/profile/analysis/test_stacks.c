@@ -1,6 +1,6 @@
 /* Self and inclusive times of trees of stacks that are small enough to count by hand, and of random
  * ones against the definition, for which every stack is looked through. */
-#include "profile/analysis/stacks.h"
+#include "profile/analysis/recording/stacks.h"
 
 #include <math.h>
 #include <setjmp.h>

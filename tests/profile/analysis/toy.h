@@ -3,10 +3,8 @@
 #ifndef TESTS_ANALYSIS_TOY_H
 #define TESTS_ANALYSIS_TOY_H
 
-#include "profile/analysis/entries.h"
-#include "profile/analysis/flat.h"
+#include "profile/analysis/tables.h"
 #include "profile/analysis/summary.h"
-#include "profile/analysis/tree.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -7,10 +7,174 @@
 #ifndef MONARC_PROFILE_ANALYSIS_COMPARE_COMPARISON_H
 #define MONARC_PROFILE_ANALYSIS_COMPARE_COMPARISON_H
 
-#include "profile/analysis/compare/match.h"
-#include "profile/analysis/compare/side.h"
-#include "profile/analysis/filter.h"
-#include "profile/analysis/flat.h"
+#include "base/map.h"
+#include "profile/analysis/compare/significance.h"
+#include "profile/analysis/functions.h"
+#include "profile/analysis/names.h"
+#include "profile/analysis/summary.h"
+#include "profile/analysis/tables.h"
+
+/* What a function is known by, whichever build it is of: the basis of every comparison. */
+
+struct identity {
+    const char *name;   /* linkage name */
+    const char *object; /* label; NULL: the executable */
+    const char *file;   /* as debug information has it; NULL: unknown */
+    uint32_t line;      /* where it begins; 0: unknown */
+    uint64_t size;      /* bytes of code */
+    int64_t within;     /* of lines: how far behind the function's first line; else 0 */
+    bool is_made;       /* stands for code without a symbol, or for none */
+    uint64_t build;     /* what its name is an address in; 0: it has a name of its own */
+};
+
+struct identities {
+    struct identity *at;
+    uint32_t len;
+};
+
+/* Of all functions of a table; texts are the table's. `objects` are by function.object, with NULL
+ * elements; NULL: files are not asked for. */
+void identities_of(struct identities *ids, const struct functions *f, struct object *const *objects,
+                   struct arena *a);
+
+/* Which function of an old build is which of a new one.
+ *
+ * Functions are the same if their linkage names, objects and source files are; of several that
+ * share a name those in files whose paths end alike. One whose name is left alone in another file
+ * or object has moved. What remains may have been renamed: see profile/analysis/compare/similar.h.
+ */
+
+enum match_kind { MATCH_NONE, MATCH_SAME, MATCH_MOVED, MATCH_RENAMED };
+
+struct match {
+    uint32_t *old_of; /* per new function, or NO_FUNCTION */
+    uint32_t *new_of; /* per old function, likewise */
+    uint8_t *kind;    /* per new function: enum match_kind */
+};
+
+void match_identities(struct match *m, const struct identities *old, const struct identities *new,
+                      struct arena *a);
+
+/* Books a pair; both must be free. */
+void match_pair(struct match *m, uint32_t old, uint32_t new, enum match_kind kind);
+
+/* One side of a comparison: what one or several runs measured, added up function by function and
+ * copied, so that nothing of the runs need stay open. */
+
+/* Values of runs, added up. */
+struct run_sums {
+    double sum, squares;
+    double variance; /* that sampling explains, of all runs together */
+};
+
+/* A time over the runs. */
+struct run_times {
+    double samples, hits; /* hits: samples of equal weight that would be as certain */
+    struct run_sums time, share;
+};
+
+struct run_set_function {
+    const char *shown; /* the demangled name; NULL: nothing of it was measured */
+    bool is_profiler;
+    struct run_times self, total;
+    uint64_t calls, least_calls, most_calls; /* of all runs; of one */
+    uint32_t runs;                           /* that know the function */
+};
+
+enum total_unit { TOTAL_SECONDS, TOTAL_BYTES, TOTAL_COUNT };
+
+/* What is known of runs as a whole, by name: "cpu_time", "elapsed_time", "peak_memory",
+ * "processes", or an event's name. */
+struct run_total {
+    const char *name;
+    enum total_unit unit;
+    struct run_sums values;
+    double least, most; /* of one run */
+    uint32_t runs;      /* that know it */
+};
+
+/* How runs were made. Texts are the side's; "" and 0: not known. */
+struct run_facts {
+    const char *program, *command, *event, *processor;
+    uint16_t machine; /* EM_... */
+    uint32_t method, rate, cpus;
+    bool is_part; /* of a process that ran before and goes on */
+};
+
+/* Calls from one function to another, of all runs. */
+struct run_set_arc {
+    uint32_t caller, callee;
+    uint64_t calls;
+};
+
+struct run_set {
+    struct arena arena;
+    struct identities ids;              /* functions without measurements, too */
+    struct run_set_function *functions; /* parallel */
+    VEC(struct run_set_arc) arcs;
+    struct map arc_of; /* (caller, callee) -> index */
+    VEC(struct run_total) totals;
+    VEC(struct run_facts) facts; /* of the recordings among the runs */
+    VEC(const char *) profiles;
+    const char *program, *dimension;
+    uint32_t runs;
+    double samples, effective; /* of all runs */
+    double rate;               /* samples per unit; 0: unknown, or of the runs not the same */
+    struct run_sums none; /* time of a function without samples: how sure is it that it has none? */
+    struct run_sums none_share;
+    double time; /* of all runs, in units of the dimension */
+    uint64_t calls;
+    bool has_time; /* samples are worth a known amount of it, in all runs */
+    bool has_samples;
+    bool has_stacks; /* totals are measured, in all runs */
+    bool has_calls;
+    bool is_of_lines; /* `functions` are lines: see side_lines.h */
+};
+
+/* A finished analysis of one run. */
+struct analysed_run {
+    const struct summary *summary;
+    const struct graph *graph;
+    struct names *names;
+    struct object *const *objects; /* by function.object; NULL elements: not to be had */
+    const char *const *shown;      /* by function; NULL: `names` */
+};
+
+/* `s` is zeroed before the first run. */
+void run_set_add(struct run_set *s, const struct analysed_run *run);
+/* The same of functions whose identities are known; `objects` are not looked at. */
+void run_set_add_identified(struct run_set *s, const struct analysed_run *run,
+                            const struct identities *ids);
+void run_set_deinit(struct run_set *s);
+
+/* A function's self or total time, or share, of an average run, as the tests want it; zero for
+ * NO_FUNCTION. */
+enum time_kind { TIME_SELF, TIME_TOTAL };
+struct amount run_set_time(const struct run_set *s, uint32_t function, enum time_kind m);
+struct amount run_set_share(const struct run_set *s, uint32_t function, enum time_kind m);
+
+/* Of a name, or NULL. */
+const struct run_total *run_set_total(const struct run_set *s, const char *name);
+
+/* Calls of an average run. */
+double run_set_calls(const struct run_set *s, uint32_t function);
+
+/* Runs added to a side line by line: its rows are places in the source instead of functions. */
+
+/* `table` has all lines that were measured, and was made with inlines: what a line took in total is
+ * its own time and that of the code that was inlined there. A line is known by its function and by
+ * how far behind the function's first line it stands, so that what changed above the function does
+ * not matter; of functions that have no code of their own by its number. Calls are those made from
+ * the line. */
+void run_set_add_lines(struct run_set *s, struct lines_table *table,
+                       const struct lines_input *from);
+
+/* Functions that have another name now: of those that are gone and those that are new, the pairs
+ * that resemble each other in name, size, file, calls and in whom they call and are called by. */
+
+/* Books pairs into `m`. False: there are too many to compare each with each, and none was booked
+ * but clones that differ in the compiler's suffix. */
+bool match_similar(struct match *m, const struct run_set *old, const struct run_set *new);
 
 /* How a function of one build stands to the other build. */
 enum change_kind { CHANGE_KEPT, CHANGE_NEW, CHANGE_GONE, CHANGE_MOVED, CHANGE_RENAMED };
@@ -46,7 +210,7 @@ enum total_verdict {
 extern const char *const total_verdict_names[];
 
 struct total_change {
-    const struct side_total *of_old, *of_new;
+    const struct run_total *of_old, *of_new;
     const char *name;  /* "cpu_time" */
     const char *label; /* "CPU time" */
     enum total_unit unit;
@@ -70,7 +234,7 @@ struct comparison_rules {
 };
 
 struct comparison {
-    const struct side *old, *new;
+    const struct run_set *old, *new;
     struct match match;
     struct comparison_rules rules;
     struct change *rows;
@@ -90,7 +254,7 @@ struct comparison {
 };
 
 /* Everything but `totals` lives in the arena; comparison_deinit() frees those. */
-void comparison_make(struct comparison *c, const struct side *old, const struct side *new,
+void comparison_make(struct comparison *c, const struct run_set *old, const struct run_set *new,
                      const struct comparison_rules *rules, struct arena *a);
 
 /* What is judged and sorted by: times, or shares. */
@@ -125,5 +289,25 @@ const char *change_name(const struct comparison *c, const struct change *row);
 
 /* Calls in parts of the old ones: 0.03 are 3 % more. INFINITY where there were none. */
 double change_calls_growth(const struct change *row);
+
+/* A comparison looked up from its new side, for reports that show the old one beside their rows. */
+
+struct baseline {
+    struct run_set old, new;
+    struct comparison comparison;
+    const struct change **change_of; /* per function of the new side; NULL: nothing was measured */
+    struct arena arena;
+};
+
+/* When both sides are filled in: the new one has a single run, so that its functions' numbers are
+ * those of the run. */
+void baseline_make(struct baseline *b);
+void baseline_deinit(struct baseline *b);
+
+/* What the base has of a function; NULL: nothing. */
+const struct change *baseline_change(const struct baseline *b, uint32_t function);
+
+/* Calls from one function to another in an average run of the base. */
+double baseline_arc_calls(const struct baseline *b, uint32_t caller, uint32_t callee);
 
 #endif

@@ -1,11 +1,46 @@
 /* Matching by name, in passes that ask for less and less. */
-#include "profile/analysis/compare/match.h"
+#include "profile/analysis/compare/comparison.h"
 
+#include "base/hash.h"
 #include "base/intern.h"
 #include "base/path.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
+
+/* Identities out of a table of functions. */
+
+/* An address says something within one build only. Files without a build-id are taken for one build
+ * where the function has the same size, too. */
+static uint64_t identity_build(const struct functions *f, uint32_t function)
+{
+    struct bytes id = function_build_id(f, function);
+    const struct function *at = &f->at[function];
+    if (!at->is_unwind_range)
+        return 0;
+    return 1 | (id.len ? hash_bytes(id.at, id.len) : (at->last - at->start) << 1);
+}
+
+void identities_of(struct identities *ids, const struct functions *f, struct object *const *objects,
+                   struct arena *a)
+{
+    ids->at = ARENA_NEW(a, struct identity, f->len);
+    ids->len = f->len;
+    for (uint32_t i = 0; i < f->len; i++) {
+        const struct function *at = &f->at[i];
+        struct identity *id = &ids->at[i];
+        *id = (struct identity){.name = at->name,
+                                .object = function_object_label(f, i),
+                                .size = at->last - at->start + 1,
+                                .is_made = at->is_made,
+                                .build = identity_build(f, i)};
+        struct object *object = objects && function_has_code(at) ? objects[at->object] : NULL;
+        if (object && object_line(object, function_link_address(f, i), &id->file, &id->line) &&
+            !id->line)
+            id->file = NULL;
+    }
+}
 
 /* What two functions must have in common besides the name. */
 struct match_pass {
@@ -114,4 +149,210 @@ void match_identities(struct match *match, const struct identities *old,
     for (size_t i = 0; left && i < sizeof PASSES / sizeof *PASSES; i++)
         left = match_in_pass(&m, &PASSES[i]);
     arena_deinit(&scratch);
+}
+
+/* Guessing who was renamed. A pair must be each other's best. */
+
+/* Of a pair: how alike it is in all that is known of both. */
+static const double LEAST_LIKENESS = 0.65;
+enum { WEIGHT_NAME = 3, WEIGHT_NEIGHBOURS = 3, WEIGHT_CALLS = 2, WEIGHT_FILE = 1, WEIGHT_SIZE = 1 };
+enum { MOST_PAIRS = 1 << 20 };
+
+struct similar {
+    struct match *match;
+    const struct run_set *sides[2]; /* old, new */
+    struct arena arena;
+    VEC(uint32_t) left[2];   /* functions that are gone, and new ones */
+    uint64_t *neighbours[2]; /* of all functions of a side, by function: see similar_neighbours() */
+    uint32_t *neighbours_at[2]; /* where a function's begin; one more for the end */
+};
+
+/* --- candidates ------------------------------------------------------------------------------ */
+
+static bool similar_is_candidate(const struct run_set *s, uint32_t i)
+{
+    return s->functions[i].shown && !s->ids.at[i].is_made && !s->functions[i].is_profiler;
+}
+
+static void similar_candidates(struct similar *t)
+{
+    const uint32_t *taken[2] = {t->match->new_of, t->match->old_of};
+    for (int side = 0; side < 2; side++) {
+        t->left[side].len = 0;
+        for (uint32_t i = 0; i < t->sides[side]->ids.len; i++)
+            if (taken[side][i] == NO_FUNCTION && similar_is_candidate(t->sides[side], i))
+                vec_push(&t->left[side], i);
+    }
+}
+
+/* Without .isra.0, .part.1, .constprop.2, .lto_priv.3, .cold: the compiler numbers them anew. */
+static size_t similar_bare_length(const char *name)
+{
+    const char *dot = name[0] ? strchr(name + 1, '.') : NULL;
+    return dot ? (size_t)(dot - name) : strlen(name);
+}
+
+static void similar_match_clones(struct similar *t)
+{
+    struct intern names = {0};
+    VEC(uint32_t) old = {0};
+    for (size_t i = 0; i < t->left[0].len; i++) {
+        const char *name = t->sides[0]->ids.at[t->left[0].at[i]].name;
+        if (intern(&names, name, similar_bare_length(name)) == old.len)
+            vec_push(&old, t->left[0].at[i]);
+    }
+    for (size_t i = 0; i < t->left[1].len; i++) {
+        const char *name = t->sides[1]->ids.at[t->left[1].at[i]].name;
+        uint32_t found = intern_find(&names, name, similar_bare_length(name));
+        if (found == INTERN_NONE || old.at[found] == NO_FUNCTION)
+            continue;
+        match_pair(t->match, old.at[found], t->left[1].at[i], MATCH_RENAMED);
+        old.at[found] = NO_FUNCTION;
+    }
+    intern_deinit(&names);
+    vec_free(&old);
+}
+
+/* --- neighbours ------------------------------------------------------------------------------ */
+
+/* Functions are known on both sides by the old side's number, if they have one. */
+static uint64_t similar_known_as(const struct similar *t, int side, uint32_t function)
+{
+    return side ? t->match->old_of[function] : function;
+}
+
+static int similar_by_number(const void *left, const void *right)
+{
+    const uint64_t *l = left, *r = right;
+    return (*l > *r) - (*l < *r);
+}
+
+/* Callers (even) and callees (odd) of each function, sorted. */
+static void similar_neighbours(struct similar *t, int side)
+{
+    const struct run_set *s = t->sides[side];
+    uint32_t *at = t->neighbours_at[side] = ARENA_NEW(&t->arena, uint32_t, (size_t)s->ids.len + 2);
+    uint64_t *all = t->neighbours[side] = ARENA_NEW(&t->arena, uint64_t, 2 * s->arcs.len);
+    for (size_t i = 0; i < s->arcs.len; i++) {
+        at[s->arcs.at[i].caller + 2]++;
+        at[s->arcs.at[i].callee + 2]++;
+    }
+    for (uint32_t i = 2; i < s->ids.len + 2; i++)
+        at[i] += at[i - 1];
+    for (size_t i = 0; i < s->arcs.len; i++) {
+        const struct run_set_arc *arc = &s->arcs.at[i];
+        all[at[arc->callee + 1]++] = similar_known_as(t, side, arc->caller) * 2;
+        all[at[arc->caller + 1]++] = similar_known_as(t, side, arc->callee) * 2 + 1;
+    }
+    for (size_t i = 0; i < t->left[side].len; i++) {
+        uint32_t f = t->left[side].at[i];
+        if (at[f + 1] > at[f])
+            qsort(all + at[f], at[f + 1] - at[f], sizeof *all, similar_by_number);
+    }
+}
+
+/* Those in common of all: 0 to 1; negative if neither has any. */
+static double similar_in_neighbours(const struct similar *t, uint32_t old, uint32_t new)
+{
+    const uint64_t *o = t->neighbours[0] + t->neighbours_at[0][old];
+    const uint64_t *n = t->neighbours[1] + t->neighbours_at[1][new];
+    const uint64_t *o_end = t->neighbours[0] + t->neighbours_at[0][old + 1];
+    const uint64_t *n_end = t->neighbours[1] + t->neighbours_at[1][new + 1];
+    size_t all = (size_t)(o_end - o) + (size_t)(n_end - n), common = 0;
+    while (o < o_end && n < n_end) {
+        if (*o == *n)
+            common++, o++, n++;
+        else if (*o < *n)
+            o++;
+        else
+            n++;
+    }
+    return all ? 2.0 * (double)common / (double)all : -1;
+}
+
+/* --- likeness -------------------------------------------------------------------------------- */
+
+/* Pairs of letters in common of all (Dice's coefficient), over a table that forgets which of a few
+ * pairs share a place. */
+static double similar_in_name(const char *old, const char *new)
+{
+    enum { PLACES = 1024 };
+    uint16_t counts[PLACES] = {0};
+    size_t all = 0, common = 0;
+    for (const char *c = old; c[0] && c[1]; c++, all++)
+        counts[((uint8_t)c[0] * 31u + (uint8_t)c[1]) % PLACES]++;
+    for (const char *c = new; c[0] && c[1]; c++, all++) {
+        uint16_t *count = &counts[((uint8_t)c[0] * 31u + (uint8_t)c[1]) % PLACES];
+        if (*count)
+            common++, --*count;
+    }
+    return all ? 2.0 * (double)common / (double)all : 0;
+}
+
+static double similar_numbers(double old, double new)
+{
+    return fmax(old, new) > 0 ? fmin(old, new) / fmax(old, new) : 1;
+}
+
+static double similar_likeness(const struct similar *t, uint32_t old, uint32_t new)
+{
+    const struct identity *o = &t->sides[0]->ids.at[old], *n = &t->sides[1]->ids.at[new];
+    double sum = WEIGHT_NAME * similar_in_name(o->name, n->name), weight = WEIGHT_NAME;
+    double neighbours = similar_in_neighbours(t, old, new);
+    sum += WEIGHT_SIZE * similar_numbers((double)o->size, (double)n->size);
+    weight += WEIGHT_SIZE;
+    if (neighbours >= 0)
+        sum += WEIGHT_NEIGHBOURS * neighbours, weight += WEIGHT_NEIGHBOURS;
+    if (t->sides[0]->has_calls && t->sides[1]->has_calls) {
+        sum += WEIGHT_CALLS *
+               similar_numbers(run_set_calls(t->sides[0], old), run_set_calls(t->sides[1], new));
+        weight += WEIGHT_CALLS;
+    }
+    if (o->file && n->file) {
+        sum += WEIGHT_FILE * !strcmp(path_tail(o->file, 1), path_tail(n->file, 1));
+        weight += WEIGHT_FILE;
+    }
+    return sum / weight;
+}
+
+struct best {
+    uint32_t other; /* place in the other side's list */
+    double likeness;
+};
+
+static void similar_match_all(struct similar *t)
+{
+    struct best *best[2];
+    for (int side = 0; side < 2; side++) {
+        similar_neighbours(t, side);
+        best[side] = ARENA_NEW(&t->arena, struct best, t->left[side].len);
+    }
+    for (uint32_t i = 0; i < t->left[0].len; i++)
+        for (uint32_t j = 0; j < t->left[1].len; j++) {
+            double likeness = similar_likeness(t, t->left[0].at[i], t->left[1].at[j]);
+            if (likeness > best[0][i].likeness)
+                best[0][i] = (struct best){j, likeness};
+            if (likeness > best[1][j].likeness)
+                best[1][j] = (struct best){i, likeness};
+        }
+    for (uint32_t i = 0; i < t->left[0].len; i++) {
+        uint32_t j = best[0][i].other;
+        if (best[0][i].likeness >= LEAST_LIKENESS && best[1][j].other == i)
+            match_pair(t->match, t->left[0].at[i], t->left[1].at[j], MATCH_RENAMED);
+    }
+}
+
+bool match_similar(struct match *m, const struct run_set *old, const struct run_set *new)
+{
+    struct similar t = {.match = m, .sides = {old, new}};
+    similar_candidates(&t);
+    similar_match_clones(&t);
+    similar_candidates(&t);
+    bool is_possible = (double)t.left[0].len * (double)t.left[1].len <= MOST_PAIRS;
+    if (is_possible && t.left[0].len && t.left[1].len)
+        similar_match_all(&t);
+    vec_free(&t.left[0]);
+    vec_free(&t.left[1]);
+    arena_deinit(&t.arena);
+    return is_possible;
 }

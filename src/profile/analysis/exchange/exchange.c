@@ -1,8 +1,6 @@
 /* Puts functions, frames and objects together. What paths and arcs cost is in exchange_costs.c. */
 #include "profile/analysis/exchange/exchange.h"
 
-#include "profile/analysis/exchange/model_paths.h"
-
 #include <math.h>
 #include <string.h>
 

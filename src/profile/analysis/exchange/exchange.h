@@ -12,9 +12,11 @@
 #ifndef MONARC_PROFILE_ANALYSIS_EXCHANGE_EXCHANGE_H
 #define MONARC_PROFILE_ANALYSIS_EXCHANGE_EXCHANGE_H
 
+#include "base/vec.h"
+#include "profile/analysis/graph/graph.h"
 #include "profile/analysis/names.h"
-#include "profile/analysis/recording/call_frames.h"
-#include "profile/analysis/recording/recording_choice.h"
+#include "profile/analysis/recording/call_tree.h"
+#include "profile/analysis/recording/stacks.h"
 #include "profile/analysis/summary.h"
 
 struct exchange_code; /* exchange_code.h */
@@ -130,5 +132,70 @@ struct exchange_costs {
 };
 void exchange_measured_costs(const struct exchange_costs *c);
 void exchange_model_costs(const struct exchange_costs *c);
+
+/* Call paths made of a call graph that knows pairs alone: gprof's model carried on from the roots.
+ *
+ * A function's time is split among its callees as the graph splits it, whoever called it; so each
+ * function's self time, summed over all paths, is what was measured, and so are the times along
+ * arcs. A path is certain only while every function on it has one caller. Functions that call each
+ * other around are one frame, with their own times below it. What is too small to be seen is put
+ * together, so that totals hold. */
+
+enum { MODEL_SMALL = UINT32_MAX }; /* instead of a node: many that are too small */
+
+struct model_frame {
+    uint32_t parent; /* frame 0 is the root, of no function */
+    uint32_t node;   /* of the graph: a function, a cycle, or MODEL_SMALL */
+    double self;
+    bool is_estimate;
+};
+
+struct model_paths {
+    VEC(struct model_frame) frames; /* parents stand before their children */
+};
+
+/* `least`: in samples; what has less is put together. */
+void model_paths_make(struct model_paths *p, const struct graph *g, double least);
+void model_paths_deinit(struct model_paths *p);
+
+/* Where in the code the figures of an exchange come from: what functions spent, by instruction, and
+ * calls, by the instruction that makes them. It stands beside an exchange, for those who ask.
+ *
+ * The laws: the spots of a function cost its `self` together, those of an arc its `cost`, and they
+ * make its `calls`. Addresses are link addresses in the function's object. Calls that were counted
+ * are on the instructions that they were counted at; what they cost is shared out by stacks, or, of
+ * the model, by counts. Calls that were not counted are on those that stacks show. */
+
+struct exchange_spot {
+    uint64_t address; /* 0: in no file */
+    uint64_t calls, cost;
+    uint32_t line; /* in the function's own file; where that has none: the function's first */
+};
+
+/* Those of owner i are from first[i] up to first[i + 1], by address. */
+struct exchange_spots {
+    VEC(struct exchange_spot) all;
+    uint32_t *first;
+};
+
+struct exchange_code {
+    uint64_t *entry;             /* per function; 0: not known */
+    struct exchange_spots self;  /* per function */
+    struct exchange_spots calls; /* per arc */
+};
+
+struct exchange_code_input {
+    const struct exchange_input *from; /* of the exchange */
+    const struct functions *functions; /* native */
+    const struct profile *profile;     /* calls; and samples, if there is no run */
+    const struct recording *recording; /* NULL: no recording */
+    const double *weights;             /* per node of the run */
+    const uint32_t *merged;            /* likewise: its node of the tree; NULL: of the model */
+};
+
+/* Of an exchange that exchange_make() made with `keeps_frames`. */
+void exchange_code_make(struct exchange_code *c, const struct exchange *x,
+                        const struct exchange_code_input *in, struct arena *a);
+void exchange_code_deinit(struct exchange_code *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* What was measured is gathered by place, put on instructions, and shared out in whole numbers. */
-#include "profile/analysis/exchange/exchange_code.h"
+#include "profile/analysis/exchange/exchange.h"
 
 #include "base/search.h"
 #include "base/sort.h"

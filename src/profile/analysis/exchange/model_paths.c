@@ -1,5 +1,5 @@
 /* Breadth first over the graph without its cycles: a queue instead of recursion. */
-#include "profile/analysis/exchange/model_paths.h"
+#include "profile/analysis/exchange/exchange.h"
 
 #include "base/map.h"
 

@@ -8,7 +8,7 @@
  * GNU walks its stack and its member lists for every such call, and recurses. Here the stack is an
  * array, heads are found by union-find, and a second stack holds the functions that are in no cycle
  * yet (Gabow), so the work is linear in arcs and the depth is bounded by memory alone. */
-#include "profile/analysis/graph/cycles.h"
+#include "profile/analysis/graph/graph.h"
 
 #include <stdlib.h>
 

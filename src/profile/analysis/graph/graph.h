@@ -6,14 +6,46 @@
  *
  * Nodes 0 .. functions-1 are the functions of the table; node functions+c-1 is cycle c. Everything
  * lives in the arena given to graph_build(). */
-#ifndef MONARC_PROFILE_ANALYSIS_GRAPH_H
-#define MONARC_PROFILE_ANALYSIS_GRAPH_H
+#ifndef MONARC_PROFILE_ANALYSIS_GRAPH_GRAPH_H
+#define MONARC_PROFILE_ANALYSIS_GRAPH_GRAPH_H
 
-#include "profile/analysis/attribute.h"
-#include "profile/analysis/functions.h"
-#include "profile/analysis/static_calls.h"
 #include "base/vec.h"
+#include "objfile/code/calls.h"
+#include "profile/analysis/attribution.h"
+#include "profile/analysis/functions.h"
+#include "profile/analysis/recording/stacks.h"
 #include "profile/model/profile.h"
+
+/* The static call graph: calls that stand in the code, whether or not they were made.
+ *
+ * They are direct calls, and direct jumps to the entry of another function (tail calls), anywhere
+ * in the program; other rules may take less. */
+
+struct static_call {
+    uint32_t caller, callee;
+};
+
+/* By caller in address order, then by call site; the same pair may occur again. */
+struct static_calls {
+    struct static_call *at;
+    size_t len;
+};
+
+/* False, with no calls, where the machine's code cannot be read. */
+MUST_CHECK bool static_calls_native(struct static_calls *calls, const struct functions *f,
+                                    struct object *o, struct arena *a);
+
+struct static_call_rules {
+    const struct code_range *ranges;  /* of each function, what is read; an empty one is not */
+    const struct code_range *targets; /* a call must go into one of them; NULL: anywhere */
+    size_t targets_len;
+    bool takes_jumps;     /* direct jumps to the entry of a function count as calls */
+    bool takes_own_entry; /* those to the entry of the function they are in, too */
+};
+
+MUST_CHECK bool static_calls_find(struct static_calls *calls, const struct functions *f,
+                                  struct object *o, const struct static_call_rules *rules,
+                                  struct arena *a);
 
 #define NO_NODE UINT32_MAX
 
@@ -173,5 +205,25 @@ static inline bool graph_arc_is_internal(const struct graph *g, const struct gra
     uint32_t cycle = g->cycle_of[arc->caller];
     return arc->caller == arc->callee || (cycle && cycle == g->cycle_of[arc->callee]);
 }
+
+/* The call graph with times that were measured: whole call stacks say how much of a function's time
+ * belongs to which of its callers, so that nothing is split by call counts and functions that call
+ * each other around keep times of their own.
+ *
+ * Calls that only the stacks know, of functions compiled without -pg, have arcs of count 0, as
+ * static ones have. A caller that is on a stack further out as well counts once; so the times of a
+ * function's callers add up to more than its own where there is recursion among them. */
+
+/* In place of graph_build(), without ranks. No nodes are cycles. */
+void graph_build_measured(struct graph *g, struct functions *f, const struct profile *p,
+                          const struct attribution *t, const struct stacks *stacks,
+                          struct arena *a);
+
+/* Cycles of the call graph and its topological order. Internal to the graph. */
+
+/* Sets `order`, `cycle`, `head` and `next_member` of all functions, and g->cycles with a node for
+ * each, appended to g->nodes (which must have room for half as many nodes again as functions).
+ * Functions are met in the order of addresses, `roots` in between. */
+void cycles_find(struct graph *g, const struct graph_root *roots, size_t roots_len);
 
 #endif

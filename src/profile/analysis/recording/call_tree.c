@@ -1,11 +1,167 @@
-/* Merging the nodes of a run by function, in one pass: parents stand before their children. */
+/* Frames of nodes. Equal addresses are one place; places of an object are asked for in ascending
+ * order, so that its units are read one after the other. */
 #include "profile/analysis/recording/call_tree.h"
 
+#include "base/intern.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_INLINED = 64 };
+
+struct place {
+    uint32_t object, function;
+    uint64_t address;
+    uint32_t start, len; /* in `chain`: inlined functions, outermost first */
+};
+
+struct making {
+    const struct call_frames_input *in;
+    VEC(struct place) places;
+    VEC(uint32_t) chain;
+    struct map by_name; /* (number in `names`, object of functions) -> inlined function */
+    struct intern names;
+    VEC(struct function) inlined;
+};
+
+static uint32_t *find_places(struct making *m, struct arena *a)
+{
+    const struct recording *r = m->in->recording;
+    uint32_t *place = ARENA_NEW(a, uint32_t, r->nodes.len);
+    struct map known = {0};
+    map_reserve(&known, r->nodes.len / 2);
+    for (size_t i = 0; i < r->nodes.len; i++) {
+        const struct recording_node *n = &r->nodes.at[i];
+        bool is_new;
+        struct place p = {.object = i ? n->object : RECORDING_NONE,
+                          .function = i ? m->in->function[i] : NO_FUNCTION,
+                          .address = i ? n->address : 0};
+        uint64_t both = (uint64_t)p.object << 32 | p.function;
+        place[i] = map_index(&known, p.address, both, m->places.len, &is_new);
+        if (is_new)
+            vec_push(&m->places, p);
+    }
+    map_deinit(&known);
+    return place;
+}
+
+/* Inlined functions of one name in one object are one. */
+static uint32_t inlined_function(struct making *m, const struct place *p,
+                                 const struct object_frame *frame)
+{
+    const char *name = frame->function ? frame->function : "[inlined code]";
+    uint32_t object = m->in->functions->at[p->function].object;
+    uint32_t fresh = (uint32_t)m->inlined.len, number = intern(&m->names, name, strlen(name));
+    bool is_new;
+    uint32_t found = *map_at(&m->by_name, number, object, fresh, &is_new);
+    if (is_new)
+        vec_push(&m->inlined, (struct function){.start = p->address,
+                                                .last = p->address,
+                                                .name = name,
+                                                .file = frame->file,
+                                                .is_function = true,
+                                                .is_inlined = true,
+                                                .object = object});
+    return m->in->functions->len + found;
+}
+
+/* The last frame is the function that the node has already. */
+static void find_inlined(struct making *m, struct place *p)
+{
+    struct object_frame frames[MOST_INLINED];
+    struct object *file = p->object == RECORDING_NONE ? NULL : m->in->files[p->object];
+    p->start = (uint32_t)m->chain.len;
+    if (!file || p->function == NO_FUNCTION)
+        return;
+    size_t len = object_frames(file, p->address, frames, MOST_INLINED);
+    while (len > 1)
+        vec_push(&m->chain, inlined_function(m, p, &frames[--len - 1]));
+    p->len = (uint32_t)m->chain.len - p->start;
+}
+
+static void find_all_inlined(struct making *m)
+{
+    size_t len = m->places.len;
+    uint64_t *address = calloc(len + 1, sizeof *address), *object = calloc(len + 1, sizeof *object);
+    struct keyed *order = calloc(len + 1, sizeof *order);
+    if (!address || !object || !order)
+        memory_exhausted(len * sizeof *order);
+    for (uint32_t i = 0; i < len; i++) {
+        address[i] = m->places.at[i].address;
+        object[i] = m->places.at[i].object;
+        order[i].item = i;
+    }
+    sort_by(order, len, address);
+    sort_by(order, len, object);
+    for (size_t i = 0; i < len; i++)
+        find_inlined(m, &m->places.at[order[i].item]);
+    free(address);
+    free(object);
+    free(order);
+}
+
+static void put_frames(struct making *m, struct call_frames *out, struct arena *a)
+{
+    uint32_t *start = ARENA_NEW(a, uint32_t, m->places.len + 1), len = 0;
+    uint32_t *frame = ARENA_NEW(a, uint32_t, m->places.len + m->chain.len);
+    for (size_t i = 0; i < m->places.len; i++) {
+        const struct place *p = &m->places.at[i];
+        start[i] = len;
+        if (p->function != NO_FUNCTION)
+            frame[len++] = p->function;
+        for (uint32_t k = 0; k < p->len; k++)
+            frame[len++] = m->chain.at[p->start + k];
+    }
+    start[m->places.len] = len;
+    out->start = start;
+    out->frame = frame;
+}
+
+/* The table of functions with the inlined ones behind. */
+static void put_functions(struct making *m, struct named_frames *out, struct arena *a)
+{
+    const struct functions *f = m->in->functions;
+    size_t len = f->len + m->inlined.len;
+    struct function *at = ARENA_NEW(a, struct function, len);
+    if (f->len)
+        memcpy(at, f->at, f->len * sizeof *at);
+    if (m->inlined.len)
+        memcpy(at + f->len, m->inlined.at, m->inlined.len * sizeof *at);
+    out->functions = *f;
+    out->functions.at = at;
+    out->functions.len = (uint32_t)len;
+    out->functions.name_order = NULL;
+    out->first_inlined = f->len;
+    out->frames.functions = (uint32_t)len;
+}
+
+void named_frames_make(struct named_frames *out, const struct call_frames_input *in,
+                       struct arena *a)
+{
+    struct making m = {.in = in};
+    *out = (struct named_frames){.frames = {.place = find_places(&m, a), .is_piece = in->is_piece}};
+    if (in->files)
+        find_all_inlined(&m);
+    put_frames(&m, &out->frames, a);
+    put_functions(&m, out, a);
+    vec_free(&m.places);
+    vec_free(&m.chain);
+    vec_free(&m.inlined);
+    map_deinit(&m.by_name);
+    intern_deinit(&m.names);
+}
+
+bool named_frames_same(const struct named_frames *n, uint32_t left, uint32_t right)
+{
+    const struct function *l = &n->functions.at[left], *r = &n->functions.at[right];
+    bool is_kin = left >= n->first_inlined || right >= n->first_inlined;
+    return left == right || (is_kin && l->object == r->object && !strcmp(l->name, r->name));
+}
+
+/* Merging the nodes of a run by function, in one pass: parents stand before their children. */
 
 struct merging {
     VEC(struct call_node) nodes;
@@ -98,4 +254,226 @@ void call_tree_inclusive(const struct call_tree *t, double *inclusive)
         if (on_stack[t->nodes[i].function]++ == 0)
             inclusive[t->nodes[i].function] += t->nodes[i].total;
     free(on_stack);
+}
+
+/* Walking a tree of calls with a stack of its own.
+ *
+ * A row stands for a set of nodes of the tree: the frames of one function that are reached on the
+ * same way. The next level is found by stepping from all of them, inwards to the children or
+ * outwards to the parents, and sorting where one arrives by function. Sets that wait for their turn
+ * lie on a stack, the next one on top, and no step makes them larger: an outward walk takes room
+ * for as many places as there are calls of the function, however many paths lead out of them. */
+
+/* A node that a row stands for, and which of its samples belong there. */
+struct spot {
+    uint32_t node, function;
+    double samples;
+};
+
+/* Spots of one function: the last ones of the stack of spots while the branch is on top of its
+ * own. */
+struct branch {
+    uint32_t function, folded, depth;
+    bool is_only;
+    uint32_t spots, from; /* `from`: in `next`, until they are pushed */
+    double total;
+};
+
+struct walk {
+    const struct call_tree *t;
+    const struct call_query *q;
+    double least; /* samples of a row that is shown */
+    VEC(struct spot) spots, next;
+    VEC(struct branch) stack, found;
+    VEC(struct call_row) rows;
+};
+
+static void call_add_spot(struct walk *w, uint32_t node, double samples)
+{
+    if (samples > 0)
+        vec_push(&w->next, (struct spot){node, w->t->nodes[node].function, samples});
+}
+
+static void call_add_children(struct walk *w, uint32_t node)
+{
+    for (uint32_t i = w->t->nodes[node].first_child; i; i = w->t->nodes[i].next)
+        call_add_spot(w, i, w->t->nodes[i].total);
+}
+
+/* Puts into `next` where one arrives from a spot; returns what ends there. */
+static double call_step(struct walk *w, const struct spot *s)
+{
+    const struct call_node *node = &w->t->nodes[s->node];
+    if (w->q->direction != CALLS_OUTWARDS) {
+        call_add_children(w, s->node);
+        return node->self;
+    }
+    if (!node->parent)
+        return s->samples;
+    call_add_spot(w, node->parent, s->samples);
+    return 0;
+}
+
+static int call_by_function(const void *left, const void *right)
+{
+    const struct spot *l = left, *r = right;
+    if (l->function != r->function)
+        return l->function < r->function ? -1 : 1;
+    return (l->node > r->node) - (l->node < r->node);
+}
+
+/* The least first: it is printed last. */
+static int call_by_total(const void *left, const void *right)
+{
+    const struct branch *l = left, *r = right;
+    if (l->total != r->total)
+        return l->total < r->total ? -1 : 1;
+    return (l->function < r->function) - (l->function > r->function);
+}
+
+/* Ways that meet in one node are one from there on. */
+static void call_join_spots(struct walk *w)
+{
+    size_t kept = 0;
+    if (w->next.len)
+        qsort(w->next.at, w->next.len, sizeof *w->next.at, call_by_function);
+    for (size_t i = 0; i < w->next.len; i++)
+        if (kept && w->next.at[kept - 1].node == w->next.at[i].node)
+            w->next.at[kept - 1].samples += w->next.at[i].samples;
+        else
+            w->next.at[kept++] = w->next.at[i];
+    w->next.len = kept;
+}
+
+/* One branch for each function in `next`. */
+static void call_find_branches(struct walk *w, uint32_t depth)
+{
+    call_join_spots(w);
+    w->found.len = 0;
+    for (size_t i = 0; i < w->next.len; i++) {
+        const struct spot *s = &w->next.at[i];
+        if (!i || w->next.at[i - 1].function != s->function)
+            vec_push(&w->found,
+                     (struct branch){.function = s->function, .depth = depth, .from = (uint32_t)i});
+        w->found.at[w->found.len - 1].spots++;
+        w->found.at[w->found.len - 1].total += s->samples;
+    }
+    if (w->found.len)
+        qsort(w->found.at, w->found.len, sizeof *w->found.at, call_by_total);
+}
+
+static bool call_is_small(const struct walk *w, const struct branch *b)
+{
+    return b->depth > w->q->depth || b->total < w->least;
+}
+
+/* Small branches are the first ones, and become one row. */
+static size_t call_fold(struct walk *w)
+{
+    struct branch all = {0};
+    size_t i = 0;
+    for (; i < w->found.len && call_is_small(w, &w->found.at[i]); i++) {
+        all.function = w->found.at[i].function;
+        all.depth = w->found.at[i].depth;
+        all.folded++;
+        all.total += w->found.at[i].total;
+    }
+    if (i)
+        w->found.at[--i] = all;
+    return i;
+}
+
+static void call_push_branches(struct walk *w)
+{
+    size_t first = call_fold(w), len = w->found.len - first;
+    bool has_folded = len && w->found.at[first].folded;
+    for (size_t i = first; i < w->found.len; i++) {
+        struct branch *b = &w->found.at[i];
+        for (uint32_t k = 0; k < b->spots; k++)
+            vec_push(&w->spots, w->next.at[b->from + k]);
+        b->is_only = len == 1 || (len == 2 && has_folded && !b->folded);
+        vec_push(&w->stack, *b);
+    }
+}
+
+/* Prints the branch on top, and puts those below it in its place. */
+static void call_visit(struct walk *w)
+{
+    struct branch b = w->stack.at[--w->stack.len];
+    struct call_row row = {.function = b.function,
+                           .folded = b.folded,
+                           .depth = b.depth,
+                           .is_only = b.is_only,
+                           .total = b.total,
+                           .self = b.folded ? b.total : 0};
+    w->next.len = 0;
+    w->spots.len -= b.spots;
+    for (uint32_t i = 0; i < b.spots; i++)
+        row.self += call_step(w, &w->spots.at[w->spots.len + i]);
+    call_find_branches(w, b.depth + 1);
+    call_push_branches(w);
+    vec_push(&w->rows, row);
+}
+
+/* The outermost calls of the wanted function. */
+static void call_add_wanted(struct walk *w)
+{
+    const struct call_node *nodes = w->t->nodes;
+    bool *is_below = calloc(w->t->len, sizeof *is_below);
+    if (!is_below)
+        memory_exhausted(w->t->len);
+    for (uint32_t i = 1; i < w->t->len; i++) {
+        is_below[i] = is_below[nodes[i].parent] || w->q->is_wanted[nodes[i].function];
+        if (is_below[i] && !is_below[nodes[i].parent])
+            call_add_spot(w, i, nodes[i].total);
+    }
+    free(is_below);
+}
+
+/* The first row of a tree below or outside of a function: all its calls, however they are numbered.
+ * It is shown even if it is small. */
+static void call_start(struct walk *w)
+{
+    if (w->q->direction == CALLS_FROM_ROOT) {
+        call_add_children(w, 0);
+        call_find_branches(w, 0);
+        call_push_branches(w);
+        return;
+    }
+    struct branch all = {.is_only = true};
+    call_add_wanted(w);
+    for (size_t i = 0; i < w->next.len; i++) {
+        all.function =
+            i && all.function < w->next.at[i].function ? all.function : w->next.at[i].function;
+        all.total += w->next.at[i].samples;
+        all.spots++;
+        vec_push(&w->spots, w->next.at[i]);
+    }
+    if (all.spots)
+        vec_push(&w->stack, all);
+}
+
+void call_rows_make(struct call_rows *out, const struct call_tree *t, const struct call_query *q,
+                    struct arena *a)
+{
+    double whole = t->nodes[0].total;
+    struct walk w = {.t = t, .q = q, .least = q->min_percent / 100 * whole};
+    *out = (struct call_rows){.direction = q->direction, .whole = whole};
+    call_start(&w);
+    for (size_t i = 0; i < w.stack.len; i++)
+        out->covered += w.stack.at[i].total;
+    if (q->is_percent_of_rows)
+        w.least = q->min_percent / 100 * out->covered;
+    while (w.stack.len && w.rows.len < q->limit)
+        call_visit(&w);
+    out->is_cut = w.stack.len != 0;
+    out->len = w.rows.len;
+    out->rows = ARENA_NEW(a, struct call_row, w.rows.len);
+    if (w.rows.len)
+        memcpy(out->rows, w.rows.at, w.rows.len * sizeof *w.rows.at);
+    vec_free(&w.spots);
+    vec_free(&w.next);
+    vec_free(&w.stack);
+    vec_free(&w.found);
+    vec_free(&w.rows);
 }

@@ -8,6 +8,7 @@
 #define MONARC_PROFILE_ANALYSIS_RECORDING_CALL_TREE_H
 
 #include "base/arena.h"
+#include "profile/analysis/functions.h"
 #include "profile/model/recording.h"
 
 /* The frames that the nodes of a run stand for: one, or several where code was inlined, or none for
@@ -52,5 +53,82 @@ void call_tree_deinit(struct call_tree *t);
 /* Time of each function with all that it called: in `inclusive`, one number a function. A stack
  * counts once, however often the function is on it. */
 void call_tree_inclusive(const struct call_tree *t, double *inclusive);
+
+/* The functions that the nodes of a run stand for, those among them whose code was inlined.
+ *
+ * What is called what outside of inlining is decided elsewhere (functions of objects, kernel,
+ * generated code, why a stack is cut): callers bring one function for each node. Here the chains of
+ * inlined functions join, as the objects' debug information tells them. */
+
+struct call_frames_input {
+    const struct recording *recording;
+    const struct functions *functions;
+    const uint32_t *function;    /* per node of the run; NO_FUNCTION: it has no frame */
+    struct object *const *files; /* per object of the run, whose debug information tells of inlined
+                                    code; NULL: leave it out. So has the whole list */
+    const bool *is_piece;        /* per node, as in struct call_frames; NULL: none is */
+};
+
+struct named_frames {
+    struct call_frames frames;
+    struct functions functions; /* the same ones with the same numbers, and inlined ones behind
+                                   them: for names, not for functions_find() */
+    uint32_t first_inlined;     /* functions from this number on are inlined ones */
+};
+
+/* Asks each object once for each address. All lives in the arena; strings in objects and `in`. */
+void named_frames_make(struct named_frames *out, const struct call_frames_input *in,
+                       struct arena *a);
+
+/* Whether two numbers are one function of one object, inlined or not. */
+bool named_frames_same(const struct named_frames *n, uint32_t left, uint32_t right);
+
+/* A tree of calls as rows to print: from the outermost frames inwards, below one function, or from
+ * one function outwards.
+ *
+ * Of a stack with several calls of the function, the outermost one counts: so each stack counts
+ * once, and the root has the function's inclusive time. Further calls of it stand where they were
+ * seen.
+ *
+ * The law: a row's total is its self plus the totals of the rows below it by one level, those that
+ * stand for several included. (Rows are missing only where `is_cut` says so.) */
+
+enum call_direction {
+    CALLS_FROM_ROOT, /* all stacks, from outside to inside */
+    CALLS_BELOW,     /* what the function called, and what those called */
+    CALLS_OUTWARDS   /* who called the function, and who called those */
+};
+
+struct call_query {
+    enum call_direction direction;
+    const bool *is_wanted;   /* per number of a function: is the one asked for, inlined or not */
+    uint32_t depth;          /* levels below the first one */
+    uint64_t limit;          /* rows */
+    double min_percent;      /* of all stacks; what has less is folded */
+    bool is_percent_of_rows; /* or: of those that have the function */
+};
+
+struct call_row {
+    uint32_t function; /* of a row for several: that of the largest */
+    uint32_t folded;   /* 0; or: the row stands for so many that are too small, or too deep */
+    uint32_t depth;    /* 0: outermost frames, or the function asked for */
+    bool is_only;      /* no other row has the same parent, or only one for several */
+    double total;
+    double self; /* outwards: of stacks whose outermost frame this is; of folded rows all, since
+                      nothing stands below them */
+};
+
+struct call_rows {
+    enum call_direction direction;
+    double whole;   /* samples of all stacks of the tree */
+    double covered; /* of them: in the rows */
+    struct call_row *rows;
+    size_t len;
+    bool is_cut; /* the limit was reached */
+};
+
+/* Rows live in the arena. There are none if no stack has the function. */
+void call_rows_make(struct call_rows *out, const struct call_tree *t, const struct call_query *q,
+                    struct arena *a);
 
 #endif

@@ -1,8 +1,6 @@
 /* The examination of a recording: files that have changed since, code without symbols, stacks that
  * are not whole, time that is in no sample, processes that were not seen. */
-#include "profile/analysis/recording/diagnosis_recording.h"
-
-#include "profile/analysis/symptoms.h"
+#include "profile/analysis/diagnosis_private.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* System calls of Linux by number, for the machines whose stacks are read.
  *
  * From 424 on all machines share their numbers. A number that is not here has no name. */
-#include "profile/analysis/recording/syscalls.h"
+#include "profile/analysis/recording/stacks.h"
 
 #include <elf.h>
 #include <stddef.h>

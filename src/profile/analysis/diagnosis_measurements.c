@@ -1,0 +1,381 @@
+/* The examination of what was measured: is it enough, is it possible, is it all there? */
+#include "profile/analysis/diagnosis_private.h"
+
+#include "profile/analysis/attribution.h"
+#include "profile/analysis/diagnosis.h"
+#include "profile/model/check.h"
+#include "profile/model/embedded.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    FEW_SAMPLES = 400,     /* one half is known to within five points */
+    MANY_IN_ONE_BIN = 20,  /* samples that all hit one bin by accident: never */
+    OUTSIDE_PERCENT = 10,  /* unattributed */
+    OVERHEAD_PERCENT = 10, /* of the profiler, sampled or estimated */
+    FASTEST_CALL_NS = 1,   /* no machine calls and returns faster */
+};
+
+static const char *numbers_counts(struct examination *x, uint64_t samples, uint64_t calls)
+{
+    return arena_printf(x->arena, "%" PRIu64 " samples, %" PRIu64 " calls", samples, calls);
+}
+
+static void numbers_examine_emptiness(struct examination *x, uint64_t samples)
+{
+    const struct profile *m = x->p->measured;
+    const char *evidence = numbers_counts(x, samples, profile_calls(m));
+    if (!m->histograms.len && !m->arcs.len && !m->blocks.len)
+        report_symptom(x, SEVERITY_ERROR, "empty", "the profile holds no records", evidence,
+                       "the recorder was never started, or was ended at once: call monstartup() "
+                       "before and _mcleanup() after what is to be measured");
+    else if (!m->histograms.len)
+        report_symptom(x, SEVERITY_WARNING, "no-histogram",
+                       "the profile holds no histogram: there are no times", evidence,
+                       "start the sampling clock (profil, moncontrol), or read call counts only");
+    else if (!samples && m->arcs.len)
+        report_symptom(x, SEVERITY_WARNING, "clock-stopped",
+                       "calls were counted, but the sampling clock hit nothing", evidence,
+                       "run longer than some hundredths of a second of CPU time; do not block "
+                       "SIGPROF nor use ITIMER_PROF in the program; time in libc and other shared "
+                       "objects is not sampled");
+    else if (!samples)
+        report_symptom(x, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
+                       "run longer: the clock counts CPU time, not waiting; time in shared objects "
+                       "is not sampled");
+}
+
+static void numbers_examine_rate(struct examination *x)
+{
+    const struct profile *m = x->p->measured;
+    for (size_t i = 0; i < m->histograms.len; i++) {
+        if (m->histograms.at[i].rate)
+            continue;
+        report_symptom(x, SEVERITY_WARNING, "no-rate",
+                       "the sampling rate is 0: samples cannot be turned into time",
+                       arena_printf(x->arena, "histogram %zu", i),
+                       "shares are right all the same; make the recorder write its rate");
+        return;
+    }
+}
+
+static void numbers_examine_bins(struct examination *x, uint64_t samples)
+{
+    enum { FULL = 65535 };
+    const struct profile *m = x->p->measured;
+    uint64_t full = 0, peak = 0;
+    for (size_t i = 0; i < m->histograms.len; i++) {
+        const struct histogram *h = &m->histograms.at[i];
+        for (uint32_t k = 0; k < h->bins; k++)
+            full += h->width == 2 && histogram_get(h, k) == FULL;
+        uint64_t most = histogram_peak(h);
+        peak = most > peak ? most : peak;
+    }
+    if (full)
+        report_symptom(x, SEVERITY_WARNING, "full-bins",
+                       "counters are full: time is missing where most of it was spent",
+                       arena_printf(x->arena, "%" PRIu64 " counters stand at 65535", full),
+                       "run shorter and sum several runs with `monarc merge`, whose counters do "
+                       "not end there");
+    if (samples >= MANY_IN_ONE_BIN && peak == samples)
+        report_symptom(x, SEVERITY_WARNING, "one-bin", "all samples hit the same few bytes of code",
+                       arena_printf(x->arena, "%" PRIu64 " samples in one bin", samples),
+                       "this is right for one tight loop only; otherwise the range or the scale "
+                       "that profil() was given is wrong");
+}
+
+/* A counter that went round leaves fewer samples than the calls must have taken. */
+static void numbers_examine_plausibility(struct examination *x)
+{
+    const struct summary *s = x->p->summary;
+    if (!s || !s->has_samples || !(s->rate > 0) || strcmp(s->dimension, "seconds"))
+        return;
+    double least = (double)s->calls * FASTEST_CALL_NS * 1e-9;
+    double measured = summary_time(s, s->samples);
+    if (s->samples > 0 && least > measured + 1)
+        report_symptom(
+            x, SEVERITY_WARNING, "wrapped-bins",
+            "there are fewer samples than so many calls take: counters of 16 bits went "
+            "round, or the clock stood still for a part of the run",
+            arena_printf(x->arena, "%" PRIu64 " calls in %.3f seconds", s->calls, measured),
+            "run shorter and sum several runs with `monarc merge`");
+}
+
+static void numbers_examine_attribution(struct examination *x)
+{
+    const struct summary *s = x->p->summary;
+    if (!s || !(s->samples > 0) || 100 * summary_share(s, s->unattributed) < OUTSIDE_PERCENT)
+        return;
+    report_symptom(x, SEVERITY_WARNING, "samples-outside",
+                   "many samples are in no function of the program",
+                   arena_printf(x->arena, "%.6g of %.6g samples (%.1f %%)", s->unattributed,
+                                s->samples, 100 * summary_share(s, s->unattributed)),
+                   "they are in code without symbols (stripped objects, assembly, stubs that call "
+                   "shared objects), or the program is another one");
+}
+
+static void numbers_examine_sharing(struct examination *x)
+{
+    enum { MISLEADS_PERMILLE = 50 };
+    const struct summary *s = x->p->summary;
+    const struct sharing *t = s ? s->sharing : NULL;
+    if (!t || !(s->samples > 0) || 1000 * t->samples < SHARING_NOTEWORTHY_PERMILLE * s->samples)
+        return;
+    report_symptom(
+        x, 1000 * t->samples >= MISLEADS_PERMILLE * s->samples ? SEVERITY_WARNING : SEVERITY_NOTE,
+        "shared-bins",
+        "bins lie over several functions, whose samples cannot be told apart: the "
+        "interval of each has room for all of them",
+        sharing_text(t, s->samples, x->arena),
+        "give the recorder smaller bins, or start functions at multiples of a bin "
+        "(-falign-functions)");
+}
+
+static uint32_t numbers_busiest(const struct attribution *t, const struct functions *f)
+{
+    uint32_t top = 0;
+    for (uint32_t i = 1; i < f->len; i++)
+        if (t->self[i] > t->self[top])
+            top = i;
+    return top;
+}
+
+static void numbers_examine_certainty(struct examination *x)
+{
+    const struct summary *s = x->p->summary;
+    if (!s || !(s->samples > 0) || s->samples >= FEW_SAMPLES || !x->p->functions->len)
+        return;
+    uint32_t top = numbers_busiest(x->p->time, x->p->functions);
+    double hits = x->p->time->self[top];
+    if (hits == 0)
+        return;
+    struct interval i = share_interval(hits, s->samples);
+    report_symptom(x, SEVERITY_WARNING, "few-samples", "there are too few samples to tell",
+                   arena_printf(x->arena,
+                                "%.6g samples: %s has %.1f %% of them, its true share is between "
+                                "%.1f and %.1f %% (95 %% confidence)",
+                                s->samples, names_get(x->names, top), 100 * summary_share(s, hits),
+                                100 * i.low, 100 * i.high),
+                   "run longer, or sum several runs with `monarc merge`: four times the samples "
+                   "halve the interval");
+}
+
+static void numbers_examine_overhead(struct examination *x)
+{
+    const struct summary *s = x->p->summary;
+    if (!s || !s->has_samples)
+        return;
+    double estimate = summary_mcount_estimate(s), measured = summary_time(s, s->samples);
+    if (100 * summary_share(s, s->profiler) >= OVERHEAD_PERCENT)
+        report_symptom(x, SEVERITY_WARNING, "profiling-overhead",
+                       "much of the time is the profiler's own",
+                       arena_printf(x->arena, "%.1f %% of the samples are in mcount",
+                                    100 * summary_share(s, s->profiler)),
+                       "small functions seem dearer than they are; compile those without -pg, or "
+                       "record with 'monarc run'");
+    else if (!x->p->embedded && s->profiler == 0 && estimate > measured * OVERHEAD_PERCENT / 100 &&
+             estimate * s->rate > 1)
+        report_symptom(x, SEVERITY_WARNING, "hidden-overhead",
+                       "counting the calls took time that is not in the profile, because mcount "
+                       "is in libc",
+                       arena_printf(x->arena,
+                                    "%" PRIu64 " calls, some %.3f seconds beside the %.3f that "
+                                    "were sampled (an estimate: %d ns a call)",
+                                    s->calls, estimate, measured, MCOUNT_NANOSECONDS),
+                       "do not compare with the run time without -pg; compile small functions "
+                       "without -pg, or record with 'monarc run'");
+}
+
+static void numbers_examine_merged_calls(struct examination *x)
+{
+    struct merged_calls m;
+    merged_calls_of(&m, x->p->measured, x->p->functions);
+    if (m.functions)
+        report_symptom(x, SEVERITY_WARNING, "merged-calls",
+                       "calls from outside the object may be counted as another function's: "
+                       "glibc's recorder does not tell functions apart that begin close together",
+                       arena_printf(x->arena,
+                                    "%" PRIu32 " function%s within %d bytes of one that was "
+                                    "called, the first %s beside %s",
+                                    m.functions, m.functions == 1 ? " begins" : "s begin",
+                                    MERGED_CALLS_BYTES, names_get(x->names, m.first),
+                                    names_get(x->names, m.into)),
+                       "compile the object with -falign-functions=32, or record with 'monarc run'");
+}
+
+/* What the model's own check finds and nothing above says better. */
+static void numbers_examine_oddities(struct examination *x)
+{
+    static const struct {
+        enum finding_kind kind;
+        enum severity severity;
+        const char *remedy;
+    } rows[] = {
+        {FINDING_TRAILING_BYTES, SEVERITY_WARNING,
+         "the file was cut off within a record, or something was appended; run again"},
+        {FINDING_EMPTY_RANGE, SEVERITY_WARNING, "call monstartup() with the lower address first"},
+        {FINDING_NO_BINS, SEVERITY_WARNING, "give profil() a buffer"},
+        {FINDING_FINE_BINS, SEVERITY_NOTE, "GNU gprof loses samples here, monarc does not"},
+        {FINDING_OVERLAP, SEVERITY_WARNING, "do not put profiles of different programs in a file"},
+        {FINDING_MIXED_UNITS, SEVERITY_WARNING,
+         "times are only right for one rate: report the histograms one by one"},
+        {FINDING_MIXED_SCALES, SEVERITY_NOTE, "GNU gprof refuses such files, monarc does not"},
+    };
+    struct finding_list list = check_profile(x->p->measured);
+    for (size_t i = 0; i < list.len; i++)
+        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+            if (rows[k].kind != list.at[i].kind)
+                continue;
+            bool is_counted;
+            const char *sentence = finding_sentence(rows[k].kind, &is_counted);
+            report_symptom(x, rows[k].severity, finding_name(rows[k].kind), sentence,
+                           is_counted ? arena_printf(x->arena, "%" PRIu64, list.at[i].count) : "",
+                           rows[k].remedy);
+        }
+}
+
+void examine_measurements(struct examination *x)
+{
+    uint64_t samples = profile_samples(x->p->measured);
+    if (!x->p->embedded) { /* whose recorder tells more */
+        numbers_examine_emptiness(x, samples);
+        numbers_examine_rate(x);
+    }
+    numbers_examine_bins(x, samples);
+    numbers_examine_plausibility(x);
+    if (x->fits) {
+        numbers_examine_attribution(x);
+        numbers_examine_certainty(x);
+        numbers_examine_sharing(x);
+        numbers_examine_merged_calls(x);
+    }
+    numbers_examine_overhead(x);
+    numbers_examine_oddities(x);
+}
+
+/* The examination of what the embedded recorder says of itself: what a microcontroller's program
+ * does wrong is not what a hosted one does. */
+
+enum { MANY_PERCENT = 10, NEARLY_ALL_PERCENT = 90, FEW_FOR_A_PATTERN = 20 };
+
+static uint64_t percent_of(uint64_t part, uint64_t all)
+{
+    return all ? part * 100 / all : 0;
+}
+
+/* More arcs than were kept and lost calls together there cannot be. */
+static void examine_table(struct examination *x, const struct embedded_core *c)
+{
+    uint64_t enough = c->used + c->lost_calls;
+    enough += enough / 2;
+    if (!c->lost_calls)
+        return;
+    uint64_t next = 2 * (uint64_t)c->slots;
+    uint64_t suggested = enough < next ? enough : next;
+    report_symptom(
+        x, SEVERITY_WARNING, "arc-table-full",
+        "calls are missing: the table of arcs had no room for all callers",
+        arena_printf(x->arena,
+                     "core %" PRIu32 ": %" PRIu64 " calls lost, %" PRIu32 " of %" PRIu32
+                     " slots used",
+                     c->core, c->lost_calls, c->used, c->slots),
+        arena_printf(x->arena,
+                     "give the recorder %" PRIu64 " bytes more, %" PRIu64
+                     " slots%s; larger bins make room as well",
+                     (suggested - c->slots) * 3 * c->word, suggested,
+                     suggested == enough ? ", which will do" : ": it may take several steps"));
+}
+
+static void examine_losses(struct examination *x, const struct embedded_core *c, uint64_t samples)
+{
+    if (c->nested_calls)
+        report_symptom(
+            x, SEVERITY_NOTE, "calls-in-nmi",
+            "calls were not counted because an NMI came while the table was locked",
+            arena_printf(x->arena, "core %" PRIu32 ": %" PRIu64 " calls", c->core, c->nested_calls),
+            "compile what NMIs call without -pg, or use a core with LDREX");
+    if (c->saturated_samples)
+        report_symptom(x, SEVERITY_WARNING, "full-bins",
+                       "counters are full: time is missing where most of it was spent",
+                       arena_printf(x->arena, "core %" PRIu32 ": %" PRIu64 " samples in full bins",
+                                    c->core, c->saturated_samples),
+                       "record shorter, or sample less often, and sum several recordings with "
+                       "`monarc merge`");
+    uint64_t all = samples + c->outside_samples;
+    if (percent_of(c->outside_samples, all) >= MANY_PERCENT)
+        report_symptom(
+            x, SEVERITY_WARNING, "samples-outside-windows",
+            "the program runs where no samples are counted",
+            arena_printf(x->arena, "core %" PRIu32 ": %" PRIu64 " of %" PRIu64 " samples", c->core,
+                         c->outside_samples, all),
+            "code in RAM, a boot ROM or a second flash needs a window of its own in "
+            "monarc_embedded_setup(); if it is all of them, the interrupt hands in a wrong "
+            "program counter");
+}
+
+/* Samples in the recorder and nowhere else: the handler's own program counter was handed in. */
+static uint64_t samples_in_recorder(const struct examination *x)
+{
+    const struct functions *f = x->p->functions;
+    const struct attribution *time = x->p->time;
+    double sum = 0;
+    for (uint32_t i = 0; f && time && i < f->len; i++)
+        if (!strncmp(f->at[i].name, "monarc_embedded_sample", 22))
+            sum += time->self[i];
+    return (uint64_t)sum;
+}
+
+static void examine_interrupt(struct examination *x, const struct embedded *m, uint64_t samples)
+{
+    uint64_t own = samples_in_recorder(x);
+    if (!samples && !embedded_lost_samples(m))
+        report_symptom(
+            x, SEVERITY_WARNING, "no-timer-interrupt",
+            "nothing was sampled: monarc_embedded_sample() was never called",
+            arena_printf(x->arena, "0 samples, %" PRIu64 " calls", profile_calls(x->p->measured)),
+            "start a timer, put the handler's address into the vector table under the "
+            "timer's number, and call monarc_embedded_sample() in it");
+    else if (samples >= FEW_FOR_A_PATTERN && percent_of(own, samples) >= NEARLY_ALL_PERCENT)
+        report_symptom(x, SEVERITY_ERROR, "wrong-program-counter",
+                       "the samples are those of the interrupt handler, not of what it interrupted",
+                       arena_printf(x->arena, "%" PRIu64 " of %" PRIu64 " samples in the recorder",
+                                    own, samples),
+                       "take the program counter out of the exception frame: "
+                       "MONARC_CORTEX_M_HANDLER, or mepc on RISC-V");
+    if (!m->cores.at[0].rate)
+        report_symptom(x, SEVERITY_WARNING, "no-rate",
+                       "the sampling rate was not given: samples cannot be turned into time",
+                       "rate 0 in monarc_embedded_on()",
+                       "shares are right all the same; hand in how often the timer interrupts");
+}
+
+static void examine_calls(struct examination *x, const struct embedded *m)
+{
+    if (x->p->measured->arcs.len || embedded_lost_calls(m))
+        return;
+    report_symptom(x, SEVERITY_WARNING, "no-calls", "no calls were counted",
+                   "the table of arcs is empty",
+                   "compile the program, but not the recorder, with -pg (on x86 -mfentry, too) "
+                   "and link the stub of its architecture; where there is none, compile with "
+                   "-finstrument-functions");
+}
+
+void examine_embedded(struct examination *x)
+{
+    const struct embedded *m = x->p->embedded;
+    uint64_t samples = profile_samples(x->p->measured);
+    struct err why = {0};
+    if (!m->cores.len)
+        return;
+    if (x->p->object && firmware_match(&m->cores.at[0], x->p->object, &why) == FIRMWARE_OTHER)
+        report_symptom(
+            x, SEVERITY_ERROR, "other-firmware", "the recording was made by another program",
+            arena_printf(x->arena, "%s", why.line), "report with the very file that was flashed");
+    examine_interrupt(x, m, samples);
+    examine_calls(x, m);
+    for (size_t i = 0; i < m->cores.len; i++) {
+        examine_table(x, &m->cores.at[i]);
+        examine_losses(x, &m->cores.at[i], samples);
+    }
+}

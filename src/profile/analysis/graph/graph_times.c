@@ -1,0 +1,227 @@
+/* Building the call graph and passing time up it. The order of every sum is GNU gprof's, so that
+ * the results agree to the last bit. */
+#include "profile/analysis/graph/graph.h"
+
+#include "base/parallel.h"
+#include "base/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what is shown, and how much of it is passed on ----------------------------------------- */
+
+static void build_inherit_from(struct graph *g, struct graph_node *to, uint32_t member,
+                               uint32_t except)
+{
+    for (uint32_t i = g->callers.start[member]; i < g->callers.start[member + 1]; i++) {
+        const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
+        const struct graph_node *caller = &g->nodes[arc->caller];
+        if (arc->caller == member || caller->head == except)
+            continue;
+        to->is_shown |= caller->is_shown;
+        if (to->calls)
+            to->fraction += caller->fraction * ((double)arc->count / (double)to->calls);
+    }
+}
+
+/* A node is as visible, and passes on as large a part of its time, as its callers do. */
+static void build_inherit(struct graph *g, uint32_t node)
+{
+    uint32_t head = g->nodes[node].head;
+    g->nodes[head].is_shown = false;
+    g->nodes[head].fraction = 0;
+    if (head == node) {
+        build_inherit_from(g, &g->nodes[node], node, NO_NODE);
+        return;
+    }
+    for (uint32_t m = g->nodes[head].next_member; m != NO_NODE; m = g->nodes[m].next_member)
+        build_inherit_from(g, &g->nodes[head], m, head);
+    for (uint32_t m = g->nodes[head].next_member; m != NO_NODE; m = g->nodes[m].next_member) {
+        g->nodes[m].is_shown = g->nodes[head].is_shown;
+        g->nodes[m].fraction = g->nodes[head].fraction;
+    }
+}
+
+static void build_decide(struct graph_node *n, const struct graph_filter *filter, uint32_t function)
+{
+    n->is_shown = filter->shows(filter->context, function, n->is_shown);
+    if (!filter->passes_time(filter->context, function, n->fraction != 0))
+        n->fraction = 0;
+    else if (n->fraction == 0)
+        n->fraction = 1;
+}
+
+/* Without a filter everything is shown, and every node passes on all of its time. */
+static void build_show_all(struct graph *g)
+{
+    for (uint32_t i = 0; i < g->len; i++) {
+        struct graph_node *n = &g->nodes[i];
+        n->is_shown = true;
+        n->fraction = 1;
+        n->shown_self = n->self;
+        if (!graph_is_cycle(g, i))
+            g->shown_total += n->self;
+    }
+}
+
+/* From roots to leaves. */
+static void build_propagate_fractions(struct graph *g, const uint32_t *by_order,
+                                      const struct graph_filter *filter)
+{
+    uint32_t done = NO_NODE;
+    for (uint32_t i = g->functions->len; i-- > 0;) {
+        uint32_t node = by_order[i];
+        struct graph_node *n = &g->nodes[node];
+        struct graph_visit visit = {&by_order[i], i + 1, -1, g->nodes, sizeof *g->nodes};
+        graph_look_ahead(g, &visit);
+        if (n->head != done) {
+            done = n->head;
+            build_inherit(g, node);
+        }
+        build_decide(n, filter, node);
+        n->shown_self = n->self * n->fraction;
+        g->shown_total += n->shown_self;
+    }
+}
+
+/* --- time ----------------------------------------------------------------------------------- */
+
+static void build_sum_cycles(struct graph *g)
+{
+    for (uint32_t c = g->functions->len; c < g->len; c++) {
+        struct graph_node *cycle = &g->nodes[c];
+        for (uint32_t m = cycle->next_member; m != NO_NODE; m = g->nodes[m].next_member)
+            if (g->nodes[m].fraction != 0)
+                cycle->self += g->nodes[m].self;
+        cycle->shown_self = cycle->fraction * cycle->self;
+    }
+}
+
+static void build_gather_from_callees(struct graph *g, uint32_t node)
+{
+    struct graph_node *caller = &g->nodes[node];
+    if (caller->fraction == 0)
+        return;
+    for (uint32_t i = g->callees.start[node]; i < g->callees.start[node + 1]; i++) {
+        struct graph_arc *arc = &g->arcs[g->callees.arc[i]];
+        if (!arc->count || g->nodes[arc->callee].fraction == 0 || graph_arc_is_internal(g, arc))
+            continue;
+        const struct graph_node *callee = &g->nodes[g->nodes[arc->callee].head];
+        if (!callee->calls)
+            continue;
+        double part = (double)arc->count / (double)callee->calls;
+        arc->self = callee->self * part;
+        arc->children = callee->children * part;
+        double share = arc->self + arc->children, shown = caller->fraction * share;
+        caller->children += share;
+        caller->shown_children += shown;
+        arc->self *= caller->fraction;
+        arc->children *= caller->fraction;
+        if (caller->head != node) {
+            g->nodes[caller->head].children += share;
+            g->nodes[caller->head].shown_children += shown;
+        }
+    }
+}
+
+/* Functions by topological number, those of one cycle in address order. */
+static uint32_t *build_topological_order(const struct graph *g, struct arena *a)
+{
+    uint32_t n = g->functions->len;
+    uint32_t *by_order = ARENA_NEW(a, uint32_t, n), *place = ARENA_NEW(a, uint32_t, n + 2);
+    for (uint32_t i = 0; i < n; i++)
+        place[g->nodes[i].order + 1]++;
+    for (uint32_t i = 1; i <= n; i++)
+        place[i] += place[i - 1];
+    for (uint32_t i = 0; i < n; i++)
+        by_order[place[g->nodes[i].order]++] = i;
+    return by_order;
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+void graph_propagate(struct graph *g, struct graph_rules rules, struct arena *a)
+{
+    cycles_find(g, rules.roots, rules.roots_len);
+    struct arena scratch = {0};
+    const uint32_t *by_order = build_topological_order(g, &scratch);
+    if (rules.filter)
+        build_propagate_fractions(g, by_order, rules.filter);
+    else
+        build_show_all(g);
+    build_sum_cycles(g);
+    for (uint32_t i = 0; i < g->functions->len; i++) {
+        uint32_t left = g->functions->len - i;
+        struct graph_visit visit = {&by_order[i], left, 1, g->nodes, sizeof *g->nodes};
+        graph_look_ahead(g, &visit);
+        build_gather_from_callees(g, by_order[i]);
+    }
+    arena_deinit(&scratch);
+    if (!rules.is_unranked)
+        graph_rank(g, rules, a);
+}
+
+void graph_build(struct graph *g, struct functions *f, const struct profile *p,
+                 const struct attribution *t, struct graph_rules rules, struct arena *a)
+{
+    functions_order_names(f, a);
+    graph_connect(g, f, p, t, rules, a);
+    graph_propagate(g, rules, a);
+}
+
+/* A call graph whose times come from stacks. */
+
+static struct static_calls seen_calls(const struct stacks *stacks, struct arena *a)
+{
+    struct static_calls seen = {ARENA_NEW(a, struct static_call, stacks->calls_len),
+                                stacks->calls_len};
+    for (size_t i = 0; i < seen.len; i++)
+        seen.at[i] = (struct static_call){stacks->calls[i].caller, stacks->calls[i].callee};
+    return seen;
+}
+
+static void measure_nodes(struct graph *g, const struct stacks *stacks)
+{
+    for (uint32_t i = 0; i < g->len; i++) {
+        struct graph_node *n = &g->nodes[i];
+        double below = stacks->inclusive[i] - n->self;
+        n->children = below > 0 ? below : 0;
+        n->is_shown = true;
+        n->fraction = 1;
+        n->shown_self = n->self;
+        n->shown_children = n->children;
+        g->shown_total += n->self;
+    }
+}
+
+/* Both lists go by caller: with all arcs of a caller entered under their callees, its measured
+ * calls find theirs. */
+static void measure_arcs(struct graph *g, const struct stacks *stacks)
+{
+    struct arena scratch = {0};
+    uint32_t *arc_to = ARENA_NEW(&scratch, uint32_t, g->functions->len);
+    uint32_t caller = NO_FUNCTION;
+    for (size_t i = 0; i < stacks->calls_len; i++) {
+        const struct stack_call *call = &stacks->calls[i];
+        if (call->caller != caller) {
+            caller = call->caller;
+            for (uint32_t k = g->callees.start[caller]; k < g->callees.start[caller + 1]; k++)
+                arc_to[g->arcs[g->callees.arc[k]].callee] = g->callees.arc[k];
+        }
+        struct graph_arc *arc = &g->arcs[arc_to[call->callee]];
+        arc->self = call->self;
+        arc->children = call->inclusive - call->self;
+    }
+    arena_deinit(&scratch);
+}
+
+void graph_build_measured(struct graph *g, struct functions *f, const struct profile *p,
+                          const struct attribution *t, const struct stacks *stacks, struct arena *a)
+{
+    struct static_calls seen = seen_calls(stacks, a);
+    functions_order_names(f, a);
+    graph_connect(g, f, p, t, (struct graph_rules){.calls = &seen}, a);
+    g->is_measured = true;
+    measure_nodes(g, stacks);
+    measure_arcs(g, stacks);
+}

@@ -1,0 +1,261 @@
+/* The flat profile: one row a function, as a plain table that every report prints.
+ *
+ * The law: self of all rows + omitted.self + unattributed == samples of the summary, and likewise
+ * for calls: rows + omitted + unknown callees == calls read. Amounts of time are in samples. */
+#ifndef MONARC_PROFILE_ANALYSIS_TABLES_H
+#define MONARC_PROFILE_ANALYSIS_TABLES_H
+
+#include "profile/analysis/graph/graph.h"
+#include "profile/analysis/names.h"
+#include "profile/analysis/summary.h"
+
+struct flat_row {
+    uint32_t function;
+    bool is_profiler; /* mcount and its kind: the cost of measuring */
+    double self;
+    double running; /* self of this row and all above it */
+    double total;   /* with callees: samples in whose stack it is, where there are stacks; else as
+                       `model` */
+    double model;   /* self and callees', by the model of the call graph; of a member of a cycle,
+                       without what the other members' callees took */
+    uint64_t calls, recursive_calls; /* all calls; those of them by itself */
+    struct interval interval;        /* of self's share of the samples */
+};
+
+struct flat {
+    const struct summary *summary;
+    struct flat_row *rows;
+    uint32_t len;
+    struct {
+        uint32_t functions; /* that have time or calls, kept out by filters and limits */
+        double self;
+        uint64_t calls;
+    } omitted;
+    bool has_fractions; /* some self is no whole number of samples */
+    bool shows_model;
+};
+
+enum view_sort { BY_SELF, BY_TOTAL, BY_CALLS, BY_NAME };
+
+/* What of a table is wanted, and in which order; for the flat profile and the graph. */
+struct view_rules {
+    enum view_sort sort;
+    bool has_sort;
+    bool shows_all;     /* functions without time and calls, too */
+    uint64_t limit;     /* rows; 0: all */
+    double min_percent; /* of all samples: the self share of a row, the total of an entry */
+    bool shows_model;   /* what the model of the call graph says, beside measured totals */
+    const struct filter *filter;
+};
+
+void flat_make(struct flat *t, const struct summary *s, const struct graph *g, struct names *names,
+               const struct view_rules *rules, struct arena *a);
+
+/* Per call, in samples; negative: there were no calls, or no samples. Recursion is divided out of
+ * the total, since it is inclusive. */
+static inline double flat_self_per_call(const struct flat_row *r)
+{
+    return r->calls ? r->self / (double)r->calls : -1;
+}
+
+static inline double flat_total_per_call(const struct flat_row *r)
+{
+    uint64_t entered = r->calls - r->recursive_calls;
+    return entered ? r->total / (double)entered : -1;
+}
+
+/* How the samples of a recording are shared among its objects, threads or processes. */
+
+/* A function's samples in one thread. */
+struct thread_share {
+    uint32_t function;
+    double self, total;
+};
+
+struct share_row {
+    const char *name;
+    double samples;
+    uint64_t calls;                /* objects: of their functions */
+    uint32_t thread, pid;          /* threads: the system's numbers; thread 0: several together */
+    uint64_t cpu_ns, recording_ns; /* threads: CPU time, and time from start to end or writing */
+    const struct thread_share *functions; /* threads: what they ran, most samples first */
+    size_t functions_len;
+    const struct recording_process *process; /* processes */
+};
+
+enum shares_kind { SHARES_OBJECTS, SHARES_THREADS, SHARES_PROCESSES };
+
+/* Rows by samples, most first; processes as they started. What is in no row is unattributed. */
+struct shares {
+    const struct summary *summary;
+    enum shares_kind kind;
+    struct share_row *rows;
+    uint32_t len;
+    double rest;
+};
+
+void shares_by_object(struct shares *t, const struct summary *s, const struct space *space,
+                      const struct graph *g, struct arena *a);
+void shares_by_thread(struct shares *t, const struct summary *s, const struct space *space,
+                      const struct functions *f, const struct recording_choice *c, struct arena *a);
+void shares_by_process(struct shares *t, const struct summary *s, const struct recording_choice *c,
+                       struct arena *a);
+
+/* The call graph as entries: a function or a cycle, its callers above, its callees below.
+ *
+ * Amounts of time are in samples. Times along arcs are measured (graph_measured.h) or the model's
+ * estimate: a callee's time is split among its callers by call counts, and what flows in is what
+ * flows out. The callers of an entry, with LINE_SPONTANEOUS and LINE_UNKNOWN, account for all its
+ * time and calls. */
+
+enum line_kind {
+    LINE_ARC,
+    LINE_INTERNAL,    /* calls of itself or within the cycle: no time flows along them */
+    LINE_SPONTANEOUS, /* no call was recorded: the start, signal handlers, callers without -pg */
+    LINE_UNKNOWN,     /* called from no function of the program */
+    LINE_MEMBER,      /* of the cycle that the entry is */
+};
+
+struct entry_line {
+    enum line_kind kind;
+    bool is_static;           /* the call stands in the code, and none was recorded */
+    bool is_seen;             /* on stacks; it was not counted */
+    uint32_t node;            /* NO_NODE for LINE_SPONTANEOUS and LINE_UNKNOWN */
+    uint64_t calls, of;       /* along this arc; all calls of the callee or its cycle */
+    uint64_t recursive_calls; /* of LINE_MEMBER */
+    double self, children;
+};
+
+struct entry_lines {
+    VEC(struct entry_line) all;
+};
+
+/* One entry. Reuse it for the next; entry_deinit() frees its lists. */
+struct entry {
+    uint32_t node, number; /* number: in brackets, from 1 */
+    bool is_cycle;
+    double self, children;
+    uint64_t calls, recursive_calls;   /* calls from others; by itself or within the cycle */
+    struct entry_lines callers, below; /* below: callees; of a cycle its members */
+    struct arc_list scratch;
+};
+
+/* Which entries there are, in order. */
+struct entries {
+    const struct summary *summary;
+    struct graph *graph;
+    uint32_t *shown; /* nodes */
+    uint32_t len;
+    uint32_t
+        *number; /* of all nodes that have time or calls; filters and limits do not change it */
+    uint32_t omitted;
+};
+
+/* Ranks the graph's nodes if nobody has. */
+void entries_make(struct entries *t, const struct summary *s, struct graph *g, struct names *names,
+                  const struct view_rules *rules, struct arena *a);
+
+void entry_make(const struct entries *t, uint32_t node, struct entry *e);
+void entry_deinit(struct entry *e);
+
+/* Calls of a function whose callers are in no function of the program. */
+uint64_t graph_unknown_calls(const struct graph *g, uint32_t function);
+
+/* Callers or callees of one function as a tree, level by level.
+ *
+ * The call graph holds pairs, not paths: what is deeper than one level is the model's estimate,
+ * made by splitting time by call counts again at each step, and may never have run. (What ran is in
+ * profile/analysis/recording/call_tree.h, where there are stacks.) The graph is one by calls, not a
+ * measured one. Cycles are one node, so that every branch ends. */
+
+struct tree_row {
+    uint32_t node; /* NO_NODE: callers outside of the program's functions */
+    uint32_t depth;
+    uint64_t calls; /* between this node and the one above it, from everywhere; of the root all */
+    double samples; /* of the root's time, what flows through here */
+    bool is_static; /* the calls stand in the code, and none was recorded */
+    uint32_t cut;   /* callers or callees that are not shown: too deep, or too small */
+};
+
+struct tree {
+    const struct summary *summary;
+    const struct graph *graph;
+    uint32_t function; /* that was asked for; the root is its cycle, where it is in one */
+    bool is_upward;
+    bool has_paths; /* it may be deeper than the pairs that were recorded: the model's estimate */
+    struct tree_row *rows;
+    size_t len;
+    bool is_cut; /* the limit of rows was reached */
+};
+
+struct tree_rules {
+    uint32_t depth;     /* levels below the root */
+    uint64_t limit;     /* rows */
+    double min_percent; /* of all samples */
+};
+
+void tree_make(struct tree *t, const struct summary *s, const struct graph *g, uint32_t function,
+               bool is_upward, const struct tree_rules *rules, struct arena *a);
+
+/* The line profile: one row a (function, file, line) in which something was measured.
+ *
+ * The function is the one whose source the line is in: for inlined code the inlined one. Samples of
+ * a bin are split among the code in it by bytes, exactly as among functions, so that the law is the
+ * flat profile's: self of all rows + omitted.self + unattributed == samples of the summary. Code
+ * without a line has a row for its function, without file. Amounts of time are in samples. */
+
+/* A way in which the code of a row came to be where it is: frames[0] is the place it was inlined
+ * into, and so on outwards. None: it stands in its own function. */
+struct line_chain {
+    const struct object_frame *frames;
+    uint32_t len;
+    double self;
+};
+
+struct lines_row {
+    uint32_t function; /* index into `functions` of the table, which has file and line, too */
+    bool is_profiler;
+    double self;
+    double running;   /* self of this row and all above it */
+    double total;     /* self, and that of code inlined here; each sample once */
+    uint64_t calls;   /* made from here */
+    uint64_t entered; /* calls of functions that begin here */
+    struct interval interval;
+    const struct line_chain *chains; /* most samples first; only with inlines */
+    uint32_t chains_len;
+};
+
+struct lines_table {
+    const struct summary *summary;
+    struct sharing sharing;     /* of a profile's bins among lines, by entry of `functions` */
+    struct functions functions; /* one entry a row, before any were left out */
+    struct names names;         /* of these */
+    struct lines_row *rows;
+    uint32_t len;
+    struct {
+        uint32_t lines;
+        double self;
+    } omitted;
+    double without_line;         /* samples in functions, but on no line; part of rows */
+    const char *const *lineless; /* names of objects in which that is all there is */
+    size_t lineless_len;
+    bool has_fractions, has_inlines;
+};
+
+struct lines_input {
+    const struct functions *functions; /* native */
+    struct object *const *objects;     /* by function.object; NULL elements: not to be had */
+    const char *const *object_names;
+    uint32_t objects_len;
+    const struct profile *profile;
+    const struct summary *summary;
+    const char *demangle; /* style, or NULL */
+    bool has_inlines;     /* chains, and totals that differ from self */
+};
+
+/* Everything lives in the arena; strings also in the objects. `rules.min_percent` is of self, or
+ * with inlines of total. */
+void lines_make(struct lines_table *t, const struct lines_input *in, const struct view_rules *rules,
+                struct arena *a);
+
+#endif
