@@ -27,6 +27,7 @@
  * This is the only file that prints errors or ends the process. */
 #include "base/arena.h"
 #include "base/path.h"
+#include "output/text.h"
 #include "command/command.h"
 #include "cli/generate.h"
 
@@ -136,7 +137,13 @@ int main(int argc, char **argv)
         status = status && command && command->is_lookalike ? status : EXIT_BAD;
     }
     out_deinit(&out);
-    if (e.line[0])
-        fprintf(stderr, command && command->is_lookalike ? "%s\n" : "monarc: %s\n", e.line);
+    if (e.line[0]) { /* it may quote names from files */
+        out_init(&out, STDERR_FILENO);
+        out_str(&out, command && command->is_lookalike ? "" : "monarc: ");
+        text_name(&out, e.line);
+        out_char(&out, '\n');
+        out_flush(&out);
+        out_deinit(&out);
+    }
     return status;
 }

@@ -1,7 +1,19 @@
-/* Streaming JSON (RFC 8259). */
+/* JSON (RFC 8259) and CSV (RFC 4180), written as they come.
+ *
+ * A writer of JSON knows the brackets that are open, at most JSON_DEPTH of them, and whether a
+ * comma is due; nothing else is kept, so that a report of any length needs the same few bytes.
+ * Numbers are the shortest decimals that read back as the same double: reading what we write loses
+ * nothing, and equal tables print equal bytes.
+ *
+ * Both hold names from files that anybody may have written. JSON escapes what a terminal would obey
+ * and keeps every character; bytes that are no UTF-8 become U+FFFD. In CSV a spreadsheet is the
+ * reader: it takes a cell that begins with = + - or @ for a formula and runs it, so that such a
+ * text gets an apostrophe in front ("CSV injection", OWASP). Numbers are not texts and keep their
+ * sign. */
 #include "output/json.h"
 
 #include "base/utf8.h"
+#include "output/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,10 +22,11 @@
 
 static void json_new_line(struct json *j)
 {
+    enum { INDENT = 2 };
     if (j->is_compact)
         return;
     out_char(j->out, '\n');
-    out_spaces(j->out, 2 * (size_t)j->depth);
+    out_spaces(j->out, INDENT * (size_t)j->depth);
 }
 
 /* What stands between this value or key and what was before. */
@@ -51,48 +64,42 @@ void json_end(struct json *j)
         out_char(j->out, '\n');
 }
 
-static void json_escape(struct out *o, unsigned char c)
-{
-    static const char letters[] = "\bb\ff\nn\rr\tt\"\"\\\\";
-    const char *found = c ? strchr(letters, c) : NULL;
-    if (found && !((found - letters) & 1))
-        out_printf(o, "\\%c", found[1]);
-    else
-        out_printf(o, "\\u%04x", c);
-}
-
 static bool json_is_plain(unsigned char c)
 {
     return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
 }
 
-static void json_quoted(struct out *o, const unsigned char *s, size_t len)
+void json_str_n(struct json *j, const char *text, size_t len)
 {
+    /* Each character that has a letter of its own, before that letter. */
+    static const char letters[] = "\bb\ff\nn\rr\tt\"\"\\\\";
+    const unsigned char *s = (const unsigned char *)text;
+    struct out *o = j->out;
+    json_separate(j);
     out_char(o, '"');
     for (size_t i = 0, run; i < len; i += run) {
         for (run = 0; i + run < len && json_is_plain(s[i + run]);)
             run++;
-        out_bytes(o, (const char *)s + i, run);
+        out_bytes(o, text + i, run);
         if (i + run == len)
             break;
         i += run;
         run = utf8_length(s + i, len - i);
-        if (run > 1)
-            out_bytes(o, (const char *)s + i, run);
+        size_t hidden_len;
+        uint32_t hidden = text_hidden(text + i, len - i, &hidden_len);
+        const char *found = run == 1 && s[i] ? strchr(letters, s[i]) : NULL;
+        if (hidden)
+            out_printf(o, "\\u%04" PRIx32, hidden);
+        else if (run > 1)
+            out_bytes(o, text + i, run);
+        else if (found && !((found - letters) & 1))
+            out_printf(o, "\\%c", found[1]);
         else if (run == 1)
-            json_escape(o, s[i]);
-        else {
-            out_str(o, UTF8_REPLACEMENT);
-            run = 1;
-        }
+            out_printf(o, "\\u%04x", s[i]);
+        else
+            out_str(o, UTF8_REPLACEMENT), run = 1;
     }
     out_char(o, '"');
-}
-
-void json_str_n(struct json *j, const char *text, size_t len)
-{
-    json_separate(j);
-    json_quoted(j->out, (const unsigned char *)text, len);
 }
 
 void json_str(struct json *j, const char *text)
@@ -198,4 +205,70 @@ void json_document_begin(struct json *j, const char *report)
     json_pair_u64(j, "schema_version", SCHEMA_VERSION);
     if (report)
         json_pair_str(j, "report", report);
+}
+
+/* --- CSV -------------------------------------------------------------------------------------- */
+
+static void csv_separate(struct csv *c)
+{
+    if (c->has_fields)
+        out_char(c->out, ',');
+    c->has_fields = true;
+}
+
+void csv_str(struct csv *c, const char *text)
+{
+    csv_separate(c);
+    if (!text)
+        return;
+    bool is_quoted = strpbrk(text, ",\"") != NULL;
+    if (is_quoted)
+        out_char(c->out, '"');
+    if (*text && strchr("=+-@", *text))
+        out_char(c->out, '\'');
+    while (*text) { /* a quote is written twice */
+        size_t plain = strcspn(text, "\"");
+        text_name_n(c->out, text, plain);
+        text += plain;
+        if (*text == '"')
+            out_str(c->out, "\"\""), text++;
+    }
+    if (is_quoted)
+        out_char(c->out, '"');
+}
+
+void csv_u64(struct csv *c, uint64_t value)
+{
+    csv_separate(c);
+    out_u64(c->out, value, 0);
+}
+
+void csv_double(struct csv *c, double value)
+{
+    csv_separate(c);
+    if (isfinite(value))
+        out_shortest(c->out, value);
+}
+
+void csv_address(struct csv *c, uint64_t value)
+{
+    csv_separate(c);
+    out_printf(c->out, "0x%" PRIx64, value);
+}
+
+void csv_none(struct csv *c)
+{
+    csv_separate(c);
+}
+
+void csv_end(struct csv *c)
+{
+    out_str(c->out, "\r\n");
+    c->has_fields = false;
+}
+
+void csv_header(struct csv *c, const char *names)
+{
+    out_str(c->out, names);
+    csv_end(c);
 }

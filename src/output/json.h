@@ -1,4 +1,4 @@
-/* JSON, written as it comes: nothing is built in memory.
+/* JSON and CSV, written as they come: nothing is built in memory.
  *
  *     struct json j = {.out = out};
  *     json_begin(&j, '{');
@@ -56,5 +56,25 @@ void json_pair_address(struct json *j, const char *key, uint64_t value);
 /* What every document of ours begins with: its object, the schema's version, the report's name
  * (NULL: it has none). */
 void json_document_begin(struct json *j, const char *report);
+
+/* Comma-separated values, RFC 4180: CRLF line ends, quotes where needed, a header line. Numbers are
+ * written as JSON writes them; what is not known is an empty field. Control bytes in texts, line
+ * ends among them, are shown as `?` (see text_name()): programs that read a table line by line take
+ * them for rows, and terminals obey them. A text that a spreadsheet would run as a formula, as it
+ * begins with = + - or @, gets an apostrophe in front. */
+struct csv {
+    struct out *out;
+    bool has_fields; /* on this line */
+};
+
+void csv_str(struct csv *c, const char *text); /* NULL: empty */
+void csv_u64(struct csv *c, uint64_t value);
+void csv_double(struct csv *c, double value); /* not finite: empty */
+void csv_address(struct csv *c, uint64_t value);
+void csv_none(struct csv *c);
+void csv_end(struct csv *c);
+
+/* Names separated by commas, as they are. */
+void csv_header(struct csv *c, const char *names);
 
 #endif

@@ -1,10 +1,25 @@
-/* Output buffer and number formatting. */
+/* The buffer in which every report is written, numbers as digits, and printing on several threads.
+ *
+ * Bytes collect in one block of memory and leave it in writes of 64 KiB; a text of half that size
+ * passes by without a copy. Without a descriptor the block grows instead, by doubling, so that what
+ * is printed costs a constant time a byte. The first error of a write is kept and ends all output:
+ * a full disk is reported once, by out_finish(), and not by each of a thousand printers.
+ *
+ * printf is called where its format is worth the time (some 100 ns a number); columns of numbers go
+ * through digits.h, which gives the same digits in a tenth of that. Only negative, huge and special
+ * values are left to printf there, and a fraction of exactly one half needs a look at the rounding
+ * error of the product: both stand here.
+ *
+ * out_parallel() prints pieces of a report on several threads into a ring of buffers. */
 #include "output/out.h"
 
 #include "base/arena.h"
+#include "base/parallel.h"
 #include "output/digits.h"
 
 #include <errno.h>
+#include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -153,4 +168,98 @@ void out_field(struct out *o, const char *text, int width)
     size_t len = strnlen(text, (size_t)width);
     out_bytes(o, text, len);
     out_spaces(o, (size_t)width - len);
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+char *digits_fixed_rare(char *to, double value, unsigned width, unsigned decimals)
+{
+    return to + snprintf(to, DIGITS_ROOM, "%*.*f", (int)width, (int)decimals, value);
+}
+
+bool digits_half_rounds_up(double value, double power, double scaled)
+{
+    double error = fma(value, power, -scaled);
+    return error > 0 || (error == 0 && (uint64_t)scaled % 2);
+}
+
+/* --- several threads -------------------------------------------------------------------------- */
+
+/* Who finds the oldest piece ready appends it; who does not prints the next one, as long as the
+ * ring has a free buffer. The lock is let go while either works, so that a slow write does not stop
+ * the printing, and pieces reach `out` in the order of their numbers.
+ *
+ * As many buffers as keep threads from waiting for each other; more would only take memory. */
+enum { RING_BUFFERS = 24, BUFFERS_A_THREAD = 4 };
+
+struct ring {
+    void (*print)(size_t i, struct out *o, void *context);
+    void *context;
+    struct out *out;
+    size_t pieces, buffers_len;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t started, appended; /* pieces appended <= started <= appended + buffers_len */
+    bool is_appending;
+    bool is_ready[RING_BUFFERS];
+    struct out buffers[RING_BUFFERS];
+};
+
+static void ring_work(size_t thread, void *context)
+{
+    (void)thread;
+    struct ring *b = context;
+    pthread_mutex_lock(&b->lock);
+    while (b->appended < b->pieces) {
+        size_t oldest = b->appended % b->buffers_len;
+        if (b->is_ready[oldest] && !b->is_appending) {
+            /* Appending comes first: it is what makes room for further pieces. */
+            struct out *buffer = &b->buffers[oldest];
+            b->is_appending = true;
+            pthread_mutex_unlock(&b->lock);
+            out_bytes(b->out, buffer->at, buffer->len);
+            buffer->len = 0;
+            pthread_mutex_lock(&b->lock);
+            b->is_ready[b->appended++ % b->buffers_len] = false;
+            b->is_appending = false;
+            pthread_cond_broadcast(&b->changed);
+        } else if (b->started < b->pieces && b->started < b->appended + b->buffers_len) {
+            size_t i = b->started++;
+            pthread_mutex_unlock(&b->lock);
+            b->print(i, &b->buffers[i % b->buffers_len], b->context);
+            pthread_mutex_lock(&b->lock);
+            b->is_ready[i % b->buffers_len] = true;
+            pthread_cond_broadcast(&b->changed);
+        } else {
+            pthread_cond_wait(&b->changed, &b->lock);
+        }
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
+void out_parallel(struct out *out, size_t pieces, unsigned threads,
+                  void (*print)(size_t i, struct out *o, void *context), void *context)
+{
+    threads = threads ? threads : parallel_cpus();
+    if (threads == 1 || pieces == 1) {
+        for (size_t i = 0; i < pieces; i++)
+            print(i, out, context);
+        return;
+    }
+    size_t workers = threads < pieces ? threads : pieces;
+    struct ring b = {.print = print,
+                     .context = context,
+                     .out = out,
+                     .pieces = pieces,
+                     .buffers_len = workers * BUFFERS_A_THREAD < RING_BUFFERS
+                                        ? workers * BUFFERS_A_THREAD
+                                        : RING_BUFFERS,
+                     .lock = PTHREAD_MUTEX_INITIALIZER,
+                     .changed = PTHREAD_COND_INITIALIZER};
+    for (size_t i = 0; i < RING_BUFFERS; i++)
+        out_init(&b.buffers[i], -1);
+    parallel_for(workers, (unsigned)workers, ring_work, &b);
+    for (size_t i = 0; i < RING_BUFFERS; i++)
+        out_deinit(&b.buffers[i]);
 }

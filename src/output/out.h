@@ -91,4 +91,11 @@ void out_u64_left(struct out *o, uint64_t value, int width);
 /* Text in a field: `%-*.*s` (left) with both width and maximum. Counts bytes, as printf does. */
 void out_field(struct out *o, const char *text, int width);
 
+/* Calls print(i, o, context) for each i below `pieces`, several at a time on up to `threads`
+ * threads (0: as many as this process may use), each with a buffer `o` of its own, and appends what
+ * they print to `out` in order. Some dozens of pieces are in memory at once; at about 64 kB each
+ * they stay in the caches. One thread prints to `out` itself. */
+void out_parallel(struct out *out, size_t pieces, unsigned threads,
+                  void (*print)(size_t i, struct out *o, void *context), void *context);
+
 #endif

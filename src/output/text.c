@@ -1,20 +1,60 @@
-/* Amounts in columns, and escapes. */
+/* Names as people may see them, amounts, heat, and the escapes of four languages of markup.
+ *
+ * A symbol, a path or a comment in a tracefile may hold any byte. Three kinds of them do harm where
+ * they are shown: control bytes below 0x20 and 0x7f, which a terminal obeys and which end a line;
+ * the same controls as UTF-8 (C1, U+0080 to U+009F: a terminal takes U+009B for ESC [); and the
+ * characters that turn the direction of writing, with which a name reads as another one ("Trojan
+ * Source", CVE-2021-42574). The first become `?`, one column each, as they always did in tables;
+ * the others are rare and become their number, so that a reader can look it up.
+ *
+ * In XML 1.0 (sections 2.2 and 2.4), SVG and Graphviz a text must be UTF-8 besides: what is not
+ * becomes U+FFFD. */
 #include "output/text.h"
 
-#include <stdio.h>
-#include <string.h>
+#include "base/utf8.h"
 
-static void text_piece(struct out *out, const char *at, size_t len)
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* In UTF-8: C1 is c2 80 to c2 9f, the directions are e2 80 aa to ae and e2 81 a6 to a9. */
+uint32_t text_hidden(const char *at, size_t left, size_t *len)
 {
-    char *to = out_begin(out, len);
-    for (const char *c = at; c < at + len; c++)
-        *to++ = (unsigned char)*c < ' ' || *c == 127 ? '?' : *c;
+    const uint8_t *c = (const uint8_t *)at;
+    if (c[0] == 0xc2 && left > 1 && c[1] >= 0x80 && c[1] < 0xa0) {
+        *len = 2;
+        return c[1];
+    }
+    if (c[0] != 0xe2 || left < 3)
+        return 0;
+    *len = 3;
+    if (c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae)
+        return 0x2000u + (c[2] & 0x3f);
+    return c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9 ? 0x2040u + (c[2] & 0x3f) : 0;
+}
+
+void text_name_n(struct out *out, const char *name, size_t len)
+{
+    enum { ESCAPE = 6, SHORTEST = 2 }; /* `\u0080` for two bytes */
+    char *to = out_begin(out, len / SHORTEST * ESCAPE + len % SHORTEST + 1);
+    for (size_t i = 0, n; i < len;) {
+        uint32_t hidden = (unsigned char)name[i] < 0xc2 ? 0 : text_hidden(name + i, len - i, &n);
+        if (hidden) {
+            to += sprintf(to, "\\u%04" PRIx32, hidden);
+            i += n;
+            continue;
+        }
+        *to++ = (unsigned char)name[i] < ' ' || name[i] == 127 ? '?' : name[i];
+        i++;
+    }
     out_end(out, to);
 }
 
 void text_name(struct out *out, const char *name)
 {
-    text_piece(out, name, strlen(name));
+    text_name_n(out, name, strlen(name));
 }
 
 static bool is_continued(char byte)
@@ -40,30 +80,32 @@ static size_t text_byte_of(const char *name, size_t len, int column)
     return i;
 }
 
+static const char GAP[] = "...";
+
 void text_path_within(struct out *out, const char *path, size_t len, int room)
 {
-    static const char GAP[] = "...";
     int columns = text_columns(path, len), kept = room - (int)sizeof GAP + 1;
     size_t from = columns > room && kept > 0 ? text_byte_of(path, len, columns - kept) : 0;
     if (from)
         out_str(out, GAP);
-    text_piece(out, path + from, len - from);
+    text_name_n(out, path + from, len - from);
 }
 
 void text_name_within(struct out *out, const char *name, size_t len, int room)
 {
-    static const char GAP[] = "...";
     enum { LEAST = 2 + sizeof GAP };
     int columns = text_columns(name, len), kept = room - (int)sizeof GAP + 1;
     if (columns <= room || room < LEAST) {
-        text_piece(out, name, len);
+        text_name_n(out, name, len);
         return;
     }
     size_t tail = text_byte_of(name, len, columns - kept / 2);
-    text_piece(out, name, text_byte_of(name, len, kept - kept / 2));
+    text_name_n(out, name, text_byte_of(name, len, kept - kept / 2));
     out_str(out, GAP);
-    text_piece(out, name + tail, len - tail);
+    text_name_n(out, name + tail, len - tail);
 }
+
+/* --- amounts and heat ------------------------------------------------------------------------- */
 
 void text_amount(char *into, size_t size, double amount, char abbreviation)
 {
@@ -74,6 +116,7 @@ void text_amount(char *into, size_t size, double amount, char abbreviation)
         shown *= 1000;
         prefix--;
     }
+    /* Digits before the point as they will be after rounding: four are shown in all. */
     int whole = shown < 9.9995 ? 1 : shown < 99.995 ? 2 : shown < 999.95 ? 3 : 4;
     bool is_visible = abbreviation > ' ' && abbreviation <= '~';
     char unit = is_visible ? abbreviation : '?';
@@ -85,7 +128,7 @@ void text_amount(char *into, size_t size, double amount, char abbreviation)
         snprintf(into, size, "%.*f %c", 4 - whole, shown, unit);
 }
 
-enum { WARM = 2, HOT = 10 }; /* percent */
+enum { WARM = 2, HOT = 10 }; /* percent of all time */
 
 void text_heat_on(struct out *out, const struct text_style *style, double share)
 {
@@ -107,12 +150,116 @@ int text_digits(uint64_t value)
     return digits;
 }
 
+/* --- markup ----------------------------------------------------------------------------------- */
+
 void text_markdown(struct out *out, const char *value)
 {
-    for (; *value; value++) {
+    for (size_t n; *value; value++) {
         unsigned char c = (unsigned char)*value;
+        uint32_t hidden = text_hidden(value, strnlen(value, 3), &n);
+        if (hidden) {
+            out_printf(out, "\\\\u%04" PRIx32, hidden);
+            value += n - 1;
+            continue;
+        }
         if (strchr("\\`*_{}[]<>#|~&", c))
             out_char(out, '\\');
         out_char(out, c < ' ' || c == 127 ? '?' : (char)c);
+    }
+}
+
+/* Of the characters that end markup or begin an entity; NULL of the others. */
+static const char *xml_escape(char c)
+{
+    switch (c) {
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '&': return "&amp;";
+    case '"': return "&quot;";
+    default: return NULL;
+    }
+}
+
+/* U+FFFE and U+FFFF are well-formed UTF-8, and no characters of XML. */
+static bool xml_is_noncharacter(const uint8_t *at, size_t len)
+{
+    return len == 3 && at[0] == 0xef && at[1] == 0xbf && at[2] >= 0xbe;
+}
+
+void xml_text(struct out *out, const char *value)
+{
+    const uint8_t *at = (const uint8_t *)value;
+    for (size_t len; *at; at += len ? len : 1) {
+        bool is_space = *at == '\t' || *at == '\n' || *at == '\r';
+        len = *at < ' ' ? is_space : utf8_length(at, 4); /* no byte of a character is the NUL */
+        if (xml_escape((char)*at))
+            out_str(out, xml_escape((char)*at));
+        else if (is_space)
+            out_printf(out, "&#%u;", *at);
+        else if (len && !xml_is_noncharacter(at, len))
+            out_bytes(out, (const char *)at, len);
+        else
+            out_str(out, UTF8_REPLACEMENT), len = 1;
+    }
+}
+
+void xml_attribute(struct out *out, const char *key, const char *value)
+{
+    out_printf(out, " %s=\"", key);
+    xml_text(out, value);
+    out_char(out, '"');
+}
+
+void svg_text(struct out *out, const char *text, size_t len)
+{
+    const uint8_t *at = (const uint8_t *)text;
+    for (size_t i = 0, n; i < len; i += n ? n : 1) {
+        n = utf8_length(at + i, len - i);
+        const char *escape = xml_escape(text[i]);
+        if (!n || xml_is_noncharacter(at + i, n))
+            out_str(out, UTF8_REPLACEMENT);
+        else if (at[i] < ' ' || at[i] == 127)
+            out_char(out, '?');
+        else if (escape)
+            out_str(out, escape);
+        else
+            out_bytes(out, text + i, n);
+    }
+}
+
+void svg_text_within(struct out *out, const char *text, size_t len, int room)
+{
+    enum { LEAST = 10 };
+    struct out shortened;
+    out_init(&shortened, -1);
+    text_name_within(&shortened, text, len, room < LEAST ? LEAST : room);
+    if (text_columns(shortened.at, shortened.len) <= room)
+        svg_text(out, shortened.at, shortened.len);
+    out_deinit(&shortened);
+}
+
+void svg_length(struct out *out, const char *name, double value)
+{
+    const double hundred = 100;
+    out_printf(out, " %s=\"", name);
+    out_shortest(out, round(value * hundred) / hundred);
+    out_char(out, '"');
+}
+
+/* `&` would begin an entity, a backslash an escape. */
+void dot_quoted(struct out *out, const char *text, size_t len)
+{
+    for (size_t i = 0, n; i < len; i += n ? n : 1) {
+        n = utf8_length((const uint8_t *)text + i, len - i);
+        if (!n)
+            out_str(out, UTF8_REPLACEMENT);
+        else if (text[i] == '"' || text[i] == '\\')
+            out_printf(out, "\\%c", text[i]);
+        else if (text[i] == '&')
+            out_str(out, "&amp;");
+        else if ((unsigned char)text[i] < ' ' || text[i] == 127)
+            out_char(out, '?');
+        else
+            out_bytes(out, text + i, n);
     }
 }

@@ -1,8 +1,7 @@
 /* Numbers, and blocks: JSON, compressed, in base64. */
 #include "page/columns.h"
 
-#include "output/base64.h"
-#include "output/deflate.h"
+#include "output/pack.h"
 
 #include <inttypes.h>
 #include <math.h>

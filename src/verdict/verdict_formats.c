@@ -3,7 +3,6 @@
 
 #include "output/json.h"
 #include "output/text.h"
-#include "output/xml.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* CSV: commas between fields and nowhere else, quotes where RFC 4180 wants them, no control bytes.
  */
-#include "output/csv.h"
+#include "output/json.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -39,6 +39,23 @@ static void control_bytes_are_shown(void **state)
     (void)state;
     check_text("a\r\nb\x1b\x1f\x7f", "a??b???");
     check_text(" ~\xc3\xa9", " ~\xc3\xa9");
+    check_text("a\xc2\x9b\x31m\"b", "\"a\\u009b1m\"\"b\"");
+}
+
+static void formulas_are_texts(void **state)
+{
+    (void)state;
+    check_text("=1+2", "'=1+2");
+    check_text("+[Window show]", "'+[Window show]");
+    check_text("-x", "'-x");
+    check_text("@SUM(a,b)", "\"'@SUM(a,b)\"");
+    check_text("a=b", "a=b");
+    struct out out;
+    out_init(&out, -1);
+    struct csv c = {.out = &out};
+    csv_double(&c, -1.5);
+    expect(&out, "-1.5");
+    out_deinit(&out);
 }
 
 static void fields_and_lines(void **state)
@@ -62,6 +79,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_quoted_where_they_must_be),
         cmocka_unit_test(control_bytes_are_shown),
+        cmocka_unit_test(formulas_are_texts),
         cmocka_unit_test(fields_and_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,7 @@ static void test_strings(void **state)
         const char *in, *out;
     } CASES[] = {
         {"plain", "\"plain\""},
+        {"a\xc2\x9b\xe2\x80\xae", "\"a\\u009b\\u202e\""},
         {"\"\\/\b\f\n\r\t\x01\x7f", "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u007f\""},
         {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
         {"\xff", "\"\xef\xbf\xbd\""},

@@ -1,5 +1,5 @@
 /* Text made by several threads arrives whole and in order. */
-#include "output/out_parallel.h"
+#include "output/out.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

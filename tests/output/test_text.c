@@ -46,6 +46,35 @@ static void test_paths_lose_their_beginning(void **state)
     expect(text_path_within, "/long/way/to/c.c", 3, "/long/way/to/c.c");
 }
 
+static void whole(struct out *out, const char *name, size_t len, int room)
+{
+    (void)room;
+    text_name_n(out, name, len);
+}
+
+/* U+009B is a terminal's ESC [, U+202E turns what follows around; their neighbours are letters. */
+static void test_hidden_characters_are_numbers(void **state)
+{
+    (void)state;
+    expect(whole,
+           "a\302\233"
+           "31mb",
+           0, "a\\u009b31mb");
+    expect(whole, "\302\200\302\237\302\240", 0, "\\u0080\\u009f\302\240");
+    expect(whole, "\342\200\252\342\200\256\342\200\251\342\200\257", 0,
+           "\\u202a\\u202e\342\200\251\342\200\257");
+    expect(whole, "\342\201\246\342\201\251\342\201\245\342\201\252", 0,
+           "\\u2066\\u2069\342\201\245\342\201\252");
+    expect(whole, "\302", 0, "\302"); /* no character, and the end */
+    expect(whole, "\342\200", 0, "\342\200");
+    struct out o;
+    out_init(&o, -1);
+    text_markdown(&o, "a\342\200\256*");
+    out_char(&o, 0);
+    assert_string_equal(o.at, "a\\\\u202e\\*");
+    out_deinit(&o);
+}
+
 static void test_amounts(void **state)
 {
     (void)state;
@@ -94,6 +123,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_lose_their_middle),
                                        cmocka_unit_test(test_characters_are_columns),
                                        cmocka_unit_test(test_paths_lose_their_beginning),
-                                       cmocka_unit_test(test_amounts), cmocka_unit_test(test_heat)};
+                                       cmocka_unit_test(test_hidden_characters_are_numbers),
+                                       cmocka_unit_test(test_amounts),
+                                       cmocka_unit_test(test_heat)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include "coverage/report/coverage_report.h"
 
 #include "output/digits.h"
-#include "output/out_parallel.h"
+#include "output/out.h"
 #include "output/text.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "base/saturating.h"
 #include "coverage/report/coverage_report.h"
-#include "output/xml.h"
+#include "output/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* `monarc gcov`: GNU gcov 12's reports, options, messages and exit statuses, for the files of every
  * version. */
-#include "output/gzip.h"
+#include "output/pack.h"
 #include "base/intern.h"
 #include "command/command.h"
 #include "coverage/model/coverage.h"

@@ -2,7 +2,7 @@
 #include "gnu/gprof/gprof_text.h"
 
 #include "output/digits.h"
-#include "output/out_parallel.h"
+#include "output/out.h"
 
 #include <stdio.h>
 #include <string.h>

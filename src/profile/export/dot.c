@@ -1,6 +1,6 @@
 /* The call graph in the language of Graphviz. Functions below half a percent are left out, and a
  * line below the graph says how many; without times all are drawn. Nothing is pruned silently. */
-#include "output/dot_quoted.h"
+#include "output/text.h"
 #include "profile/export/exports.h"
 
 #define LEAST_SHARE 0.005

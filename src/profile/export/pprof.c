@@ -5,7 +5,7 @@
  * with time is a sample of the first value. Calls are the second value: a sample for each pair of
  * caller and callee, since who called the caller is not known of them; their time is 0. Where
  * threads are told apart, a path is a sample of each, with labels for its thread. */
-#include "output/gzip.h"
+#include "output/pack.h"
 #include "output/protobuf.h"
 #include "profile/export/exports.h"
 #include "profile/model/pprof_fields.h"

@@ -1,7 +1,7 @@
 /* Trees of recorded stacks for programs: JSON and CSV. Names are whole. */
 #include "profile/report/call_tree.h"
 
-#include "output/csv.h"
+#include "output/json.h"
 #include "profile/report/summary.h"
 
 static const char *direction_name(enum call_direction direction)

@@ -3,7 +3,6 @@
 #include "profile/report/comparison.h"
 
 #include "base/path.h"
-#include "output/csv.h"
 #include "output/json.h"
 #include "profile/report/recording_head.h"
 

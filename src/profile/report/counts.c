@@ -2,7 +2,7 @@
 #include "profile/report/counts.h"
 
 #include "base/sort.h"
-#include "output/csv.h"
+#include "output/json.h"
 #include "profile/report/summary.h"
 
 #include <inttypes.h>

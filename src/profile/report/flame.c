@@ -4,7 +4,7 @@
  * than the one before, so that they stay apart in grey and for people who cannot tell hues. */
 #include "profile/report/flame.h"
 
-#include "output/svg.h"
+#include "output/text.h"
 
 extern const char flame_script[];
 

@@ -1,7 +1,7 @@
 /* The flat profile as JSON and CSV. */
 #include "profile/report/flat.h"
 
-#include "output/csv.h"
+#include "output/json.h"
 #include "profile/report/base.h"
 #include "profile/report/summary.h"
 

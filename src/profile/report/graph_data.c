@@ -1,7 +1,7 @@
 /* Entries and trees for programs: JSON and CSV. */
 #include "profile/report/graph.h"
 
-#include "output/csv.h"
+#include "output/json.h"
 #include "profile/report/base.h"
 #include "profile/report/summary.h"
 

@@ -5,7 +5,6 @@
 #include "profile/report/graph.h"
 
 #include "base/map.h"
-#include "output/dot_quoted.h"
 #include "output/text.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
  * a line of dashes. Numbers are those of JSON and CSV, printed with fewer digits. */
 #include "profile/report/graph.h"
 
-#include "output/out_parallel.h"
 #include "profile/analysis/compare/comparison.h"
+#include "output/out.h"
 #include "profile/report/other_events.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "base/path.h"
-#include "output/csv.h"
+#include "output/json.h"
 #include "profile/report/summary.h"
 
 #include <inttypes.h>

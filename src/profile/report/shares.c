@@ -1,7 +1,7 @@
 /* Three forms of one table. */
 #include "profile/report/shares.h"
 
-#include "output/csv.h"
+#include "output/json.h"
 #include "profile/report/summary.h"
 
 #include <inttypes.h>

@@ -5,7 +5,6 @@
 
 #include "profile/analysis/names.h"
 #include "profile/analysis/summary.h"
-#include "output/csv.h"
 #include "output/json.h"
 
 /* Opens the document of a report and writes program, profiles and summary. */
