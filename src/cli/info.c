@@ -8,7 +8,6 @@
 #include "session/trace_file.h"
 #include "coverage/report/arcs_info.h"
 #include "profile/report/info.h"
-#include "profile/report/sidecar.h"
 #include "profile/report/recording_info.h"
 
 enum { OPTION_JSON = PROFILE_OPTIONS, OPTIONS_LEN };
@@ -45,10 +44,7 @@ struct describing {
 /* A recording, of which the reports want a name as well. */
 struct named_recording {
     const char *folder;
-    union {
-        const struct recording *recording;
-        const struct sidecar *sidecar;
-    };
+    const struct recording *recording;
 };
 
 /* How each kind of file is written: a row says it in text and in JSON. */
@@ -75,9 +71,6 @@ INFO_WRITER(trace, struct trace_info, trace_info_text(out, f, is_first), trace_i
 INFO_WRITER(recording, struct named_recording,
             recording_info_text(out, f->folder, f->recording, is_first),
             recording_info_json(j, f->folder, f->recording))
-INFO_WRITER(sidecar, struct named_recording,
-            sidecar_text_report(out, f->folder, f->sidecar, is_first),
-            sidecar_json_report(j, f->folder, f->sidecar))
 #undef INFO_WRITER
 
 static void info_write(const struct describing *d, const struct info_writer *kind,
@@ -156,17 +149,7 @@ static bool info_describe_file(const struct describing *d, struct err *e)
     return ok;
 }
 
-static bool info_describe_sidecar(const struct describing *d, struct err *e)
-{
-    struct sidecar r = {0};
-    bool ok = recorded_read_sidecar(d->path, &r, e);
-    if (ok)
-        info_write(d, &info_of_sidecar, &(struct named_recording){d->path, .sidecar = &r});
-    sidecar_deinit(&r);
-    return ok;
-}
-
-static bool info_describe_run(const struct describing *d, struct err *e)
+static bool info_describe_recording(const struct describing *d, struct err *e)
 {
     struct recording r = {0};
     struct profile_options read = d->request->read;
@@ -175,17 +158,14 @@ static bool info_describe_run(const struct describing *d, struct err *e)
     bool ok = recorded_read(d->path, &read, &r, e);
     progress_end(read.progress);
     if (ok)
-        info_write(d, &info_of_recording, &(struct named_recording){d->path, .recording = &r});
+        info_write(d, &info_of_recording, &(struct named_recording){d->path, &r});
     recording_deinit(&r);
     return ok;
 }
 
 static bool info_describe(const struct describing *d, struct err *e)
 {
-    if (!is_recording(d->path))
-        return info_describe_file(d, e);
-    return !is_folder(d->path) || recorded_is_run(d->path) ? info_describe_run(d, e)
-                                                           : info_describe_sidecar(d, e);
+    return is_recording(d->path) ? info_describe_recording(d, e) : info_describe_file(d, e);
 }
 
 static int info_describe_all(const struct request *request, char *const *paths, int len,

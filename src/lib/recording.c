@@ -2,9 +2,13 @@
 #include "lib/recording.h"
 
 #include "profile/format/recording_file.h"
+#include "profile/format/sidecar.h"
 #include "profile/model/recording_merge.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 _Static_assert((int)MONARC_OBJECT_CUT == RECORDING_OBJECT_CUT && MONARC_NONE == RECORDING_NONE,
                "kinds of objects and missing indices are the same");
@@ -46,6 +50,9 @@ struct recording_reading {
     struct monarc_recording *r;
     struct call_input in;
     bool is_known;
+    struct sidecar_profiles profiles; /* of a sidecar */
+    struct call_input *files;         /* what is in theirs */
+    size_t unread;
     struct err why;
 };
 
@@ -58,14 +65,70 @@ static bool recording_read_bytes(void *context)
                              : err_in(&reading->why, reading->in.name, "is not a recording");
 }
 
-static bool recording_read_run(struct recording_reading *reading, struct monarc_error *e)
+static bool sidecar_list_files(void *context)
 {
-    enum heap_outcome outcome = heap_run(&reading->r->heap, recording_read_bytes, reading);
-    return call_result(outcome, reading->is_known ? MONARC_BAD_INPUT : MONARC_UNKNOWN_FORMAT,
-                       &reading->why, e);
+    struct recording_reading *reading = context;
+    struct arena *a = &reading->r->recording.arena;
+    if (!sidecar_list(reading->in.bytes, reading->in.name, a, &reading->profiles, &reading->why))
+        return false;
+    reading->files = ARENA_NEW(a, struct call_input, reading->profiles.len);
+    return true;
 }
 
-/* A run that was not read to its end may break its own rules: nothing of it is kept. */
+static bool sidecar_read_bytes(void *context)
+{
+    struct recording_reading *reading = context;
+    struct sidecar_profiles *p = &reading->profiles;
+    struct recording *recording = &reading->r->recording;
+    for (size_t i = 0; i < p->len; i++)
+        if (reading->files[i].bytes.at &&
+            !format_read(reading->files[i].bytes, reading->files[i].name, &p->hint, &p->profiles[i],
+                         &reading->why))
+            return false;
+    if (!sidecar_read(reading->in.bytes, reading->in.name, p, recording, &reading->why))
+        return false;
+    if (reading->unread)
+        vec_push(&recording->losses,
+                 ((struct recording_loss){RECORDING_LOST_OTHER, reading->unread, 0,
+                                          "profiles of objects, which the sidecar only names"}));
+    for (size_t i = 0; i < p->len; i++)
+        profile_deinit(&p->profiles[i]);
+    return true;
+}
+
+/* In turns, because files are opened outside of what can be left: which files there are, what is in
+ * them, what it means. A source without path has no folder to look for them. */
+static bool recording_read_sidecar(struct recording_reading *reading, const char *path,
+                                   struct monarc_error *e)
+{
+    struct heap *h = &reading->r->heap;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    int folder = slash ? (int)(slash + 1 - path) : 0;
+    enum heap_outcome outcome = heap_run(h, sidecar_list_files, reading);
+    if (!call_result(outcome, MONARC_BAD_INPUT, &reading->why, e))
+        return false;
+    for (size_t i = 0; i < reading->profiles.len; i++) {
+        const char *name = reading->profiles.names[i];
+        char file[PATH_MAX];
+        struct monarc_source in = monarc_from_path(file);
+        reading->unread += name && !path;
+        if (!name || !path)
+            continue;
+        int len = snprintf(file, sizeof file, "%.*s%s", folder, path, name);
+        if (len < 0 || (size_t)len >= sizeof file)
+            return call_fail(e, MONARC_CANNOT_READ, "%s: the name of %s is too long", path, name);
+        if (!access(file, F_OK) && !call_read(&in, h, &reading->files[i], e))
+            return false;
+    }
+    outcome = heap_run(h, sidecar_read_bytes, reading);
+    if (!call_result(outcome, MONARC_BAD_INPUT, &reading->why, e))
+        return false;
+    for (size_t i = 0; i < reading->profiles.len; i++)
+        heap_give((void *)reading->files[i].bytes.at);
+    return true;
+}
+
+/* A recording that was not read to its end may break its own rules: nothing of it is kept. */
 bool monarc_recording_read(struct monarc_recording *r, const struct monarc_source *in,
                            struct monarc_error *e)
 {
@@ -73,15 +136,21 @@ bool monarc_recording_read(struct monarc_recording *r, const struct monarc_sourc
     monarc_recording_clear(r);
     if (!call_read(in, &r->heap, &reading.in, e))
         return false;
-    bool is_side = recording_is_side(reading.in.bytes);
-    bool ok = is_side ? recording_read_side(r, in->path, &reading.in, e)
-                      : recording_read_run(&reading, e);
+    struct bytes bytes = reading.in.bytes;
+    bool is_side = sidecar_probe(bytes) && !recording_probe(bytes), ok;
+    if (is_side) {
+        ok = recording_read_sidecar(&reading, in->path, e);
+    } else {
+        enum heap_outcome outcome = heap_run(&r->heap, recording_read_bytes, &reading);
+        ok = call_result(outcome, reading.is_known ? MONARC_BAD_INPUT : MONARC_UNKNOWN_FORMAT,
+                         &reading.why, e);
+    }
     if (!ok) {
         monarc_recording_clear(r);
         return false;
     }
-    if (reading.in.bytes.at != in->bytes)
-        heap_give((void *)reading.in.bytes.at);
+    if (bytes.at != in->bytes)
+        heap_give((void *)bytes.at);
     r->format = is_side ? MONARC_SIDECAR : MONARC_RECORDING;
     return true;
 }

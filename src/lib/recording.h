@@ -16,10 +16,4 @@ struct monarc_recording {
     enum monarc_format format;
 };
 
-/* Whether bytes are a sidecar; and reading one into an empty recording: the files that it names are
- * beside `path`, if that is not NULL. After a failure it is to be cleared. */
-bool recording_is_side(struct bytes in);
-bool recording_read_side(struct monarc_recording *r, const char *path, const struct call_input *in,
-                         struct monarc_error *e);
-
 #endif

@@ -7,7 +7,6 @@
 #include "profile/analysis/recording/stacks.h"
 #include "session/profiles.h"
 #include "session/symbol_files.h"
-#include "profile/model/sidecar.h"
 
 /* Which part of a run is wanted. Zeroed: all of its first event. */
 struct recorded_filter {
@@ -65,10 +64,6 @@ bool is_folder(const char *path);
 /* The folders of the runs that `monarc run --repeat` left in one, in their order; the folder itself
  * if it holds but one run. At least one; the texts are in `a`. */
 char **recorded_runs(const char *folder, struct arena *a, size_t *len);
-
-/* DIR/monarc.side alone, as a recorder inside a process writes it. The failure tells a folder
- * without one what to do. */
-MUST_CHECK bool recorded_read_sidecar(const char *folder, struct sidecar *r, struct err *e);
 
 /* Whether there is a recording of a whole run in the folder: version 2 of the file. */
 bool recorded_is_run(const char *folder);

@@ -7,7 +7,6 @@
 
 #include "profile/format/recording_file.h"
 #include "profile/format/sidecar.h"
-#include "profile/model/recording_convert.h"
 #include "profile/model/recording_merge.h"
 #include "session/imported.h"
 
@@ -83,17 +82,6 @@ static bool read_side(const char *folder, struct file_buffer *b, const char **pa
                : recorded_no_sidecar(folder, arena_printf(a, "%s/monarc.live", folder), e);
 }
 
-bool recorded_read_sidecar(const char *folder, struct sidecar *r, struct err *e)
-{
-    struct arena scratch = {0};
-    struct file_buffer b = {0};
-    const char *path;
-    bool ok = read_side(folder, &b, &path, &scratch, e) && sidecar_read(file_bytes(&b), path, r, e);
-    file_buffer_deinit(&b);
-    arena_deinit(&scratch);
-    return ok;
-}
-
 bool recorded_is_run(const char *folder)
 {
     struct arena scratch = {0};
@@ -108,57 +96,29 @@ bool recorded_is_run(const char *folder)
 
 /* --- of one process -------------------------------------------------------------------------- */
 
-static bool recorded_load_gmon(const char *folder, const struct sidecar *r,
-                               const struct sidecar_object *object, const struct profile_options *o,
-                               struct profile *p, struct arena *a, struct err *e)
-{
-    struct profile_options read = *o;
-    struct file_buffer buffer = {0};
-    if (!*object->gmon || strchr(object->gmon, '/'))
-        return err_in(e, folder, "the sidecar names '%s' as a file of this folder", object->gmon);
-    char *path = arena_printf(a, "%s/%s", folder, object->gmon);
-    if (access(path, F_OK))
-        return true;
-    read.hint.word = r->word;
-    read.hint.order = r->big_endian ? ORDER_BIG : ORDER_LITTLE;
-    bool ok = profile_load(&read, path, &buffer, p, e);
-    file_buffer_deinit(&buffer);
-    return ok;
-}
-
-/* A file that was loaded again shares the profile of its first load. */
-static bool recorded_is_first_load(const struct sidecar *r, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (sidecar_object_same(&r->objects.at[k], &r->objects.at[i]))
-            return false;
-    return true;
-}
-
-static bool recorded_convert(const char *folder, const struct sidecar *r,
-                             const struct profile_options *o, struct recording *out, struct err *e)
-{
-    struct arena scratch = {0};
-    struct err why = {0};
-    struct profile *profiles = ARENA_NEW(&scratch, struct profile, r->objects.len);
-    bool ok = sidecar_executable(r) || err_in(e, folder, "the recording names no executable");
-    for (size_t i = 0; ok && i < r->objects.len; i++)
-        if (recorded_is_first_load(r, i))
-            ok = recorded_load_gmon(folder, r, &r->objects.at[i], o, &profiles[i], &scratch, e);
-    ok = ok &&
-         (recording_from_recording(out, r, profiles, &why) || err_in(e, folder, "%s", why.line));
-    for (size_t i = 0; i < r->objects.len; i++)
-        profile_deinit(&profiles[i]);
-    arena_deinit(&scratch);
-    return ok;
-}
-
+/* A sidecar, and the profiles of objects that it names. An object without one had nothing to put in
+ * it. */
 static bool read_process(const char *folder, struct bytes side, const char *path,
                          const struct profile_options *o, struct recording *out, struct err *e)
 {
-    struct sidecar r = {0};
-    bool ok = sidecar_read(side, path, &r, e) && recorded_convert(folder, &r, o, out, e);
-    sidecar_deinit(&r);
+    struct arena scratch = {0};
+    struct sidecar_profiles found = {0};
+    struct profile_options read = *o;
+    bool ok = sidecar_list(side, path, &scratch, &found, e);
+    read.hint.word = found.hint.word;
+    read.hint.order = found.hint.order;
+    for (size_t i = 0; ok && i < found.len; i++) {
+        struct file_buffer buffer = {0};
+        const char *file =
+            found.names[i] ? arena_printf(&scratch, "%s/%s", folder, found.names[i]) : NULL;
+        if (file && !access(file, F_OK))
+            ok = profile_load(&read, file, &buffer, &found.profiles[i], e);
+        file_buffer_deinit(&buffer);
+    }
+    ok = ok && sidecar_read(side, path, &found, out, e);
+    for (size_t i = 0; i < found.len; i++)
+        profile_deinit(&found.profiles[i]);
+    arena_deinit(&scratch);
     return ok;
 }
 

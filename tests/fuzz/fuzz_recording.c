@@ -1,14 +1,15 @@
-/* Fuzzes the readers of a hosted recorder's files and what is made of them: the sidecar, or, with
- * FUZZ_LIVE, the live tables. Checksums are put right first, so that damage gets behind them.
+/* Fuzzes the readers of the files of a recorder inside a process and what is made of them: the
+ * sidecar, or, with FUZZ_LIVE, the live tables. Checksums are put right first, so that damage gets
+ * behind them.
  *
- * Laws: a sidecar that was read can be written and read back the same; inclusive samples are no
- * more than there are; a recovered profile has no more samples than the stacks; JSON is JSON. */
+ * Laws: what was read is a recording that can be written and read back the same; inclusive samples
+ * are no more than there are; a recovered profile has no more samples than the stacks; the sidecar
+ * that is made of live tables can be read; JSON is JSON. */
 #include "profile/analysis/recording/stacks.h"
-#include "profile/format/live.h"
+#include "profile/format/recording_file.h"
 #include "profile/format/sidecar.h"
-#include "profile/model/recording_convert.h"
+#include "profile/report/recording_info.h"
 #include "monarc/sidecar.h"
-#include "profile/report/sidecar.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -31,14 +32,14 @@ static void put_u64(uint8_t *at, uint64_t value, bool big_endian)
     memcpy(at, &value, sizeof value);
 }
 
-static void check_report(const struct sidecar *r)
+static void check_report(const struct recording *r)
 {
     struct out out;
     out_init(&out, -1);
-    sidecar_text_report(&out, "fuzz\xff\n", r, true);
+    recording_info_text(&out, "fuzz\xff\n", r, true);
     out.len = 0;
     struct json j = {.out = &out};
-    sidecar_json_report(&j, "fuzz\xff\n", r);
+    recording_info_json(&j, "fuzz\xff\n", r);
     json_error_t why;
     json_t *parsed = json_loadb(out.at, out.len, JSON_DECODE_INT_AS_REAL, &why);
     expect(parsed != NULL, "the report is JSON");
@@ -47,19 +48,17 @@ static void check_report(const struct sidecar *r)
 }
 
 /* As a report resolves it, with no object file to be had. */
-static void check_stacks(const struct sidecar *r)
+static void check_stacks(const struct recording *r)
 {
     struct arena a = {0};
-    struct recording recording = {0};
     struct space space;
     struct functions functions;
     struct recording_weights weights;
     struct stacks stacks;
-    struct profile p = {0}, *none = ARENA_NEW(&a, struct profile, r->objects.len);
-    if (recording_from_recording(&recording, r, none, NULL) &&
-        space_lay_out(&space, &recording, &a, NULL)) {
+    struct profile p = {0};
+    if (space_lay_out(&space, r, &a, NULL)) {
         space_functions(&space, &functions, &a);
-        recording_weigh(&weights, &recording, &(struct recording_choice){0}, &a);
+        recording_weigh(&weights, r, &(struct recording_choice){0}, &a);
         stacks_measure(&stacks, &space, &functions, NULL, weights.node, &a);
         space_add_calls(&space, &p);
         expect(p.arcs.len == r->arcs.len, "arcs are kept");
@@ -67,30 +66,42 @@ static void check_stacks(const struct sidecar *r)
             expect(stacks.inclusive[i] <= stacks.samples * 1.000001, "inclusive is at most all");
     }
     profile_deinit(&p);
-    recording_deinit(&recording);
     arena_deinit(&a);
 }
 
-static struct writer written(const struct sidecar *r)
+static void check_round_trip(const struct recording *r)
 {
-    struct writer w = {.word = 8};
-    sidecar_write(&w, r);
-    return w;
-}
-
-static void check_round_trip(const struct sidecar *r)
-{
-    struct sidecar back = {0};
+    struct recording back = {0};
     struct err e = {0};
-    struct writer once = written(r);
-    expect(sidecar_read((struct bytes){once.out.at, once.out.len}, "back", &back, &e),
+    struct writer once = {.word = 8}, twice = {.word = 8};
+    recording_write(&once, r);
+    expect(recording_read((struct bytes){once.out.at, once.out.len}, "back", &back, &e),
            "what is written can be read");
-    struct writer twice = written(&back);
+    recording_write(&twice, &back);
     expect(once.out.len == twice.out.len && !memcmp(once.out.at, twice.out.at, once.out.len),
            "what is written is read back the same");
     writer_deinit(&once);
     writer_deinit(&twice);
-    sidecar_deinit(&back);
+    recording_deinit(&back);
+}
+
+/* Reads it as a report does, without the profiles of objects. Returns whether it is a sidecar. */
+static bool check_sidecar(struct bytes in)
+{
+    struct arena a = {0};
+    struct sidecar_profiles none = {0};
+    struct recording r = {0};
+    struct err e = {0};
+    bool ok = sidecar_list(in, "fuzz", &a, &none, &e) && sidecar_read(in, "fuzz", &none, &r, &e);
+    expect(ok || e.line[0], "a failure has a message");
+    if (ok) {
+        check_report(&r);
+        check_stacks(&r);
+        check_round_trip(&r);
+    }
+    recording_deinit(&r);
+    arena_deinit(&a);
+    return ok;
 }
 
 #ifdef FUZZ_LIVE
@@ -103,33 +114,31 @@ static void repair(uint8_t *data, size_t size)
             put_u64(data + at + 56, sidecar_checksum((struct bytes){data + at, 56}), big_endian);
 }
 
-static void check_profiles(const struct unfinished *u)
-{
-    uint64_t hits = 0;
-    for (size_t i = 0; i < u->recording.nodes.len; i++)
-        hits = add_saturating(hits, u->recording.nodes.at[i].hits);
-    for (size_t i = 0; i < u->recording.objects.len; i++) {
-        const struct sidecar_object *o = &u->recording.objects.at[i];
-        struct profile p = {0};
-        if (o->text_high - o->text_low < 1 << 16 && unfinished_profile(u, o, &p))
-            expect(profile_samples(&p) <= hits, "no more samples than in the stacks");
-        profile_deinit(&p);
-    }
-}
-
 static void check(struct bytes in)
 {
-    struct unfinished u = {0};
+    struct live_tables t = {0};
     struct err e = {0};
-    bool ok = live_read(in, "fuzz", &u, &e);
+    struct writer w = {.word = 8};
+    uint64_t hits = 0;
+    bool ok = live_read(in, "fuzz", &t, &e), are_named = live_executable(&t);
     expect(ok || e.line[0], "a failure has a message");
-    unfinished_finish(&u);
-    check_profiles(&u);
-    check_report(&u.recording);
-    check_stacks(&u.recording);
-    if (ok)
-        check_round_trip(&u.recording);
-    unfinished_deinit(&u);
+    live_finish(&t);
+    for (size_t i = 0; i < t.nodes.list.len; i++)
+        hits = add_saturating(hits, t.nodes.list.at[i].hits);
+    for (size_t i = 0; i < t.objects.list.len; i++) {
+        const struct process_object *o = &t.objects.list.at[i];
+        struct profile p = {0};
+        if (o->text_high - o->text_low < 1 << 16 && live_profile(&t, i, &p))
+            expect(profile_samples(&p) <= hits, "no more samples than in the stacks");
+        are_named = are_named && *o->gmon && !strchr(o->gmon, '/');
+        profile_deinit(&p);
+    }
+    live_sidecar(&t, &w);
+    bool is_recording = check_sidecar((struct bytes){w.out.at, w.out.len});
+    expect(!ok || is_recording == are_named || t.process.samples > INT64_MAX / 1000000000,
+           "what is recovered can be read");
+    writer_deinit(&w);
+    live_deinit(&t);
 }
 
 #else
@@ -143,16 +152,7 @@ static void repair(uint8_t *data, size_t size)
 
 static void check(struct bytes in)
 {
-    struct sidecar r = {0};
-    struct err e = {0};
-    bool ok = sidecar_read(in, "fuzz", &r, &e);
-    expect(ok || e.line[0], "a failure has a message");
-    check_report(&r);
-    sidecar_sort_objects(&r);
-    check_stacks(&r);
-    if (ok)
-        check_round_trip(&r);
-    sidecar_deinit(&r);
+    (void)check_sidecar(in);
 }
 
 #endif

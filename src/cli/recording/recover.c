@@ -1,7 +1,6 @@
 /* monarc recover: finishes the recording of a program that was killed. */
 #include "command/command.h"
 #include "session/recorded.h"
-#include "profile/format/live.h"
 #include "profile/format/sidecar.h"
 
 #include <inttypes.h>
@@ -18,53 +17,37 @@ static const struct option_row OPTIONS[] = {
 OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
 
 /* A process of that number with that program: it may be another run of it, which --force is for. */
-static bool still_runs(const struct sidecar *r)
+static bool still_runs(const struct live_tables *t)
 {
     char link[64], path[PATH_MAX];
-    const struct sidecar_object *executable = sidecar_executable(r);
-    snprintf(link, sizeof link, "/proc/%" PRIu32 "/exe", r->process.pid);
+    const char *executable = live_executable(t);
+    snprintf(link, sizeof link, "/proc/%" PRIu32 "/exe", t->process.pid);
     ssize_t len = readlink(link, path, sizeof path - 1);
     if (len < 0 || !executable)
         return false;
     path[len] = '\0';
-    return !strcmp(path, executable->path);
+    return !strcmp(path, executable);
 }
 
-/* The first object with that file in the folder writes it for all loads. */
-static bool is_first_load(const struct sidecar *r, size_t i)
+/* The sidecar last, as the recorder does: it says that all is there. */
+static bool write_files(const struct live_tables *t, const char *folder, struct arena *a,
+                        struct err *e)
 {
-    for (size_t k = 0; k < i; k++)
-        if (sidecar_object_same(&r->objects.at[k], &r->objects.at[i]))
-            return false;
-    return true;
-}
-
-static bool write_profiles(const struct unfinished *u, const char *folder, struct arena *a,
-                           struct err *e)
-{
-    const struct sidecar *r = &u->recording;
     bool ok = true;
-    for (size_t i = 0; ok && i < r->objects.len; i++) {
-        const struct sidecar_object *o = &r->objects.at[i];
+    for (size_t i = 0; ok && i < t->objects.list.len; i++) {
+        const char *name = t->objects.list.at[i].gmon;
         struct profile p = {0};
-        if (!*o->gmon || strchr(o->gmon, '/'))
-            return err_in(e, folder, "the live tables name '%s' as a file of this folder", o->gmon);
-        if (is_first_load(r, i) && unfinished_profile(u, o, &p))
-            ok = profile_save(format_named("gmon"), &p, r->word, r->big_endian,
-                              arena_printf(a, "%s/%s", folder, o->gmon), e);
+        if (!*name || strchr(name, '/'))
+            return err_in(e, folder, "the live tables name '%s' as a file of this folder", name);
+        if (live_profile(t, i, &p))
+            ok = profile_save(format_named("gmon"), &p, t->word, t->big_endian,
+                              arena_printf(a, "%s/%s", folder, name), e);
         profile_deinit(&p);
     }
-    return ok;
-}
-
-/* Last, as the recorder does: the sidecar says that all is there. */
-static bool write_sidecar(const struct unfinished *u, const char *folder, struct arena *a,
-                          struct err *e)
-{
     struct writer w = {.word = 8};
-    sidecar_write(&w, &u->recording);
-    bool ok = file_replace(arena_printf(a, "%s/monarc.side", folder),
-                           (struct bytes){w.out.at, w.out.len}, e);
+    live_sidecar(t, &w);
+    ok = ok && file_replace(arena_printf(a, "%s/monarc.side", folder),
+                            (struct bytes){w.out.at, w.out.len}, e);
     writer_deinit(&w);
     return ok;
 }
@@ -73,27 +56,27 @@ static bool recover(const char *folder, bool is_forced, struct out *out, struct 
 {
     struct arena a = {0};
     struct file_buffer buffer = {0};
-    struct unfinished u = {0};
+    struct live_tables t = {0};
     const char *path = arena_printf(&a, "%s/monarc.live", folder);
-    bool ok = file_read_regular(path, &buffer, e) && live_read(file_bytes(&buffer), path, &u, e);
-    if (ok && !u.has_tables)
+    bool ok = file_read_regular(path, &buffer, e) && live_read(file_bytes(&buffer), path, &t, e);
+    if (ok && !t.has_tables)
         ok = err_in(
             e, path,
             "holds no table: what was counted lay in memory alone, or another program cut the "
             "file short");
-    if (ok && !is_forced && still_runs(&u.recording))
+    if (ok && !is_forced && still_runs(&t))
         ok = err_in(e, folder,
                     "process %" PRIu32 " still runs and will write its recording "
                     "(--force takes what there is)",
-                    u.recording.process.pid);
+                    t.process.pid);
     if (ok) {
-        unfinished_finish(&u);
-        ok = write_profiles(&u, folder, &a, e) && write_sidecar(&u, folder, &a, e);
+        live_finish(&t);
+        ok = write_files(&t, folder, &a, e);
     }
     if (ok && unlink(path) == 0)
         out_printf(out, "%s: recovered %" PRIu64 " samples and calls along %zu arcs\n", folder,
-                   u.recording.process.samples, u.arcs.len);
-    unfinished_deinit(&u);
+                   t.process.samples, t.arcs.len);
+    live_deinit(&t);
     file_buffer_deinit(&buffer);
     arena_deinit(&a);
     return ok;

@@ -4,7 +4,6 @@
 #include "base/path.h"
 #include "profile/analysis/compare/significance.h"
 #include "profile/analysis/recording/stacks.h"
-#include "profile/model/sidecar.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,7 +73,7 @@ void recording_dimension(const struct recording_event *event, const char **dimen
         return;
     *dimension = event->name;
     *abbreviation = '#';
-    for (uint32_t i = 0; i < EVENTS; i++)
+    for (uint32_t i = 0; event_name(i); i++)
         if (!strcmp(event->name, event_name(i)))
             *dimension = event_dimension(i, abbreviation);
 }

@@ -1,34 +1,36 @@
-/* Reading and writing sidecars.
+/* The sidecar of a recorder inside a process, read straight into a recording.
  *
- * A reader of records sees a cursor over its payload alone, so no count of a record can reach
- * beyond it. Lists grow by what was there, never by a claim. Refused: other versions, records that
- * are cut off, a wrong checksum, objects that end before they start. */
+ * The file is walked twice. First its frame (lengths, checksum), the process and its objects, which
+ * everything else refers to by run-time address; then the rest, each record into the list of the
+ * recording that it belongs to. Only the nodes of stacks are kept aside: they stand in any order,
+ * and a recording wants parents before children.
+ *
+ * Each record is read by a cursor over its payload alone, so that no count can reach beyond it;
+ * lists grow by what was there, never by a claim. The file decides the shape of the tree: the walk
+ * keeps its way in a list of its own, and nodes to which no path leads from an outermost frame are
+ * left out, with their samples. Time is linear in the file, except for objects, which are compared
+ * with each other (65,536 at most).
+ *
+ * Refused: other versions, records that are cut off, a wrong checksum, objects that end before they
+ * start, a sidecar without executable. Source: docs/formats/sidecar.md. */
 #include "profile/format/sidecar.h"
 
 #include "base/hash.h"
+#include "base/map.h"
+#include "base/search.h"
 #include "monarc/sidecar.h"
 
 #include <inttypes.h>
-
-enum {
-    HEADER_BYTES = 16,
-    OBJECT_BYTES = 88,
-    ARC_BYTES = 24,
-    THREAD_BYTES = 64,
-    NODE_BYTES = 32,
-    THREAD_NAME_BYTES = 16,
-    MARK_NAME_BYTES = 64,
-};
 
 uint64_t sidecar_checksum(struct bytes b)
 {
     return hash_fnv64(b.at, b.len);
 }
 
-/* --- reading --------------------------------------------------------------------------------- */
+/* ---- objects */
 
 /* Text up to and with its NUL, copied. */
-static const char *sidecar_take_text(struct cursor *in, struct arena *a)
+static const char *take_text(struct cursor *in, struct arena *a)
 {
     const uint8_t *nul = in->failed ? NULL : memchr(in->at, 0, cursor_left(in));
     if (!nul) {
@@ -41,154 +43,68 @@ static const char *sidecar_take_text(struct cursor *in, struct arena *a)
     return arena_copy(a, text, len);
 }
 
-static void sidecar_take_name(struct cursor *in, char *into, size_t bytes)
-{
-    const uint8_t *at = cursor_take(in, bytes);
-    if (at)
-        memcpy(into, at, bytes);
-    into[bytes] = '\0';
-}
-
-static void sidecar_read_process(struct cursor *in, struct process_facts *p)
-{
-    p->pid = cursor_u32(in);
-    p->parent = cursor_u32(in);
-    p->start_real_ns = cursor_u64(in);
-    p->start_ns = cursor_u64(in);
-    p->end_ns = cursor_u64(in);
-    p->cpu_ns = cursor_u64(in);
-    p->samples = cursor_u64(in);
-    p->sampled_ns = cursor_u64(in);
-    p->millihertz = cursor_u64(in);
-    p->rate = cursor_u32(in);
-    p->event = cursor_u32(in);
-    p->clock = cursor_u32(in);
-    p->written = cursor_u32(in);
-}
-
-static void sidecar_read_text(struct cursor *in, struct sidecar *r)
-{
-    const char *key = sidecar_take_text(in, &r->arena), *value = sidecar_take_text(in, &r->arena);
-    if (!in->failed)
-        vec_push(&r->texts, (struct sidecar_text){key, value});
-}
-
-/* In a live file a later record of an id replaces the earlier one. */
-static bool sidecar_keep_object(struct sidecar *r, const struct sidecar_object *o)
+bool process_objects_read(struct process_objects *objects, struct cursor in, struct arena *a)
 {
     enum { MOST_OBJECTS = 1 << 16 };
-    for (size_t i = r->objects.len; i-- > 0;)
-        if (r->objects.at[i].id == o->id) {
-            r->objects.at[i] = *o;
+    struct process_object o = {.record = {in.at, cursor_left(&in)}};
+    o.id = cursor_u32(&in);
+    o.is_executable = cursor_u32(&in) & 1;
+    o.start = cursor_u64(&in);
+    o.end = cursor_u64(&in);
+    o.bias = cursor_u64(&in);
+    o.text_low = cursor_u64(&in);
+    o.text_high = cursor_u64(&in);
+    o.build_id_bytes = cursor_u32(&in);
+    cursor_u32(&in);
+    const uint8_t *id = cursor_take(&in, sizeof o.build_id);
+    if (id)
+        memcpy(o.build_id, id, sizeof o.build_id);
+    o.path = take_text(&in, a);
+    o.gmon = take_text(&in, a);
+    if (in.failed || o.end < o.start || o.text_high < o.text_low ||
+        o.build_id_bytes > sizeof o.build_id)
+        return false;
+    for (size_t i = objects->list.len; i-- > 0;)
+        if (objects->list.at[i].id == o.id) {
+            objects->list.at[i] = o;
             return true;
         }
-    if (r->objects.len >= MOST_OBJECTS)
+    if (objects->list.len >= MOST_OBJECTS)
         return false;
-    vec_push(&r->objects, *o);
+    vec_push(&objects->list, o);
     return true;
 }
 
-static void sidecar_read_object(struct cursor *in, struct sidecar *r)
+static int by_start(const void *left, const void *right)
 {
-    struct sidecar_object o = {.id = cursor_u32(in)};
-    uint32_t flags = cursor_u32(in);
-    o.is_executable = flags & 1;
-    o.is_unloaded = flags >> 1 & 1;
-    o.start = cursor_u64(in);
-    o.end = cursor_u64(in);
-    o.bias = cursor_u64(in);
-    o.text_low = cursor_u64(in);
-    o.text_high = cursor_u64(in);
-    o.build_id_bytes = cursor_u32(in);
-    cursor_u32(in);
-    const uint8_t *id = cursor_take(in, BUILD_ID_BYTES);
-    if (id)
-        memcpy(o.build_id, id, BUILD_ID_BYTES);
-    o.path = sidecar_take_text(in, &r->arena);
-    o.gmon = sidecar_take_text(in, &r->arena);
-    in->failed |= o.end < o.start || o.text_high < o.text_low || o.build_id_bytes > BUILD_ID_BYTES;
-    if (!in->failed)
-        in->failed = !sidecar_keep_object(r, &o);
+    const struct process_object *l = left, *r = right;
+    if (l->start != r->start)
+        return l->start < r->start ? -1 : 1;
+    return (l->id > r->id) - (l->id < r->id);
 }
 
-static void sidecar_read_arcs(struct cursor *in, struct sidecar *r)
+void process_objects_sort(struct process_objects *objects)
 {
-    for (size_t n = cursor_left(in) / ARC_BYTES; n > 0; n--) {
-        struct arc arc = {.from = cursor_u64(in)};
-        arc.self = cursor_u64(in);
-        arc.count = cursor_u64(in);
-        vec_push(&r->arcs, arc);
-    }
+    if (objects->list.len)
+        qsort(objects->list.at, objects->list.len, sizeof *objects->list.at, by_start);
 }
 
-/* Notes of state 0 are free places. */
-static void sidecar_read_threads(struct cursor *in, struct sidecar *r)
+const struct process_object *process_object_at(const struct process_objects *objects,
+                                               uint64_t address)
 {
-    for (size_t n = cursor_left(in) / THREAD_BYTES; n > 0; n--) {
-        struct sidecar_thread t = {.id = cursor_u32(in)};
-        t.state = cursor_u32(in);
-        t.start_ns = cursor_u64(in);
-        t.end_ns = cursor_u64(in);
-        t.cpu_ns = cursor_u64(in);
-        t.samples = cursor_u64(in);
-        sidecar_take_name(in, t.name, THREAD_NAME_BYTES);
-        t.root = cursor_u64(in);
-        if (t.state)
-            vec_push(&r->threads, t);
-    }
+    size_t behind = PARTITION_POINT(objects->list.len, i, objects->list.at[i].start <= address);
+    const struct process_object *o = behind ? &objects->list.at[behind - 1] : NULL;
+    return o && address < o->end ? o : NULL;
 }
 
-static void sidecar_read_stacks(struct cursor *in, struct sidecar *r)
+bool process_object_same(const struct process_object *a, const struct process_object *b)
 {
-    for (size_t n = cursor_left(in) / NODE_BYTES; n > 0; n--) {
-        struct stack_node node = {.id = cursor_u64(in)};
-        node.parent = cursor_u64(in);
-        node.address = cursor_u64(in);
-        node.hits = cursor_u64(in);
-        vec_push(&r->nodes, node);
-    }
+    return a->build_id_bytes == b->build_id_bytes && a->end - a->start == b->end - b->start &&
+           a->start - a->bias == b->start - b->bias && !strcmp(a->path, b->path) &&
+           !memcmp(a->build_id, b->build_id, a->build_id_bytes);
 }
 
-static void sidecar_read_loss(struct cursor *in, struct sidecar *r)
-{
-    struct sidecar_loss loss = {.reason = cursor_u32(in)};
-    cursor_u32(in);
-    loss.count = cursor_u64(in);
-    loss.text = sidecar_take_text(in, &r->arena);
-    if (!in->failed)
-        vec_push(&r->losses, loss);
-}
-
-static void sidecar_read_mark(struct cursor *in, struct sidecar *r)
-{
-    struct sidecar_mark m = {.at_ns = cursor_u64(in)};
-    m.cpu_ns = cursor_u64(in);
-    m.samples = cursor_u64(in);
-    m.kind = cursor_u32(in);
-    m.thread = cursor_u32(in);
-    sidecar_take_name(in, m.name, MARK_NAME_BYTES);
-    if (!in->failed)
-        vec_push(&r->marks, m);
-}
-
-bool sidecar_record(uint32_t tag, struct cursor payload, struct sidecar *out, struct err *e)
-{
-    struct cursor in = payload;
-    switch (tag) {
-    case MONARC_SIDE_PROCESS: sidecar_read_process(&in, &out->process); break;
-    case MONARC_SIDE_TEXT: sidecar_read_text(&in, out); break;
-    case MONARC_SIDE_OBJECT: sidecar_read_object(&in, out); break;
-    case MONARC_SIDE_ARCS: sidecar_read_arcs(&in, out); break;
-    case MONARC_SIDE_THREADS: sidecar_read_threads(&in, out); break;
-    case MONARC_SIDE_STACKS: sidecar_read_stacks(&in, out); break;
-    case MONARC_SIDE_LOST: sidecar_read_loss(&in, out); break;
-    case MONARC_SIDE_MARK: sidecar_read_mark(&in, out); break;
-    default: break;
-    }
-    return !in.failed ||
-           err_at(e, &payload, "the %zu bytes of a record with tag %" PRIu32 " do not make one",
-                  cursor_left(&payload), tag);
-}
+/* ---- the frame of the file */
 
 bool sidecar_probe(struct bytes in)
 {
@@ -196,14 +112,51 @@ bool sidecar_probe(struct bytes in)
                            bytes_u32(in.at, true) == MONARC_SIDE_MAGIC);
 }
 
-static bool sidecar_read_header(struct cursor *in, struct sidecar *out, struct err *e)
+bool sidecar_next(struct cursor *in, uint32_t *tag, struct cursor *payload)
 {
-    struct cursor start = *in;
-    in->big_endian = cursor_left(in) >= 4 && bytes_u32(in->at, true) == MONARC_SIDE_MAGIC;
-    uint32_t magic = cursor_u32(in), version = cursor_u32(in), order = cursor_u32(in);
-    out->big_endian = in->big_endian;
-    uint32_t word = cursor_u32(in);
-    if (in->failed)
+    *tag = cursor_u32(in);
+    uint32_t n = cursor_u32(in);
+    *payload = *in;
+    if (!cursor_take(in, n) || (n % 8 && !cursor_take(in, 8 - n % 8)))
+        return false;
+    payload->end = payload->at + n;
+    return true;
+}
+
+static bool bad_record(uint32_t tag, const struct cursor *payload, struct err *e)
+{
+    return err_at(e, payload, "the %zu bytes of a record with tag %" PRIu32 " do not make one",
+                  cursor_left(payload), tag);
+}
+
+static bool read_process(struct cursor in, struct process_facts *p)
+{
+    p->pid = cursor_u32(&in);
+    p->parent = cursor_u32(&in);
+    p->start_real_ns = cursor_u64(&in);
+    p->start_ns = cursor_u64(&in);
+    p->end_ns = cursor_u64(&in);
+    p->cpu_ns = cursor_u64(&in);
+    p->samples = cursor_u64(&in);
+    p->sampled_ns = cursor_u64(&in);
+    p->millihertz = cursor_u64(&in);
+    p->rate = cursor_u32(&in);
+    p->event = cursor_u32(&in);
+    p->clock = cursor_u32(&in);
+    p->written = cursor_u32(&in);
+    return !in.failed;
+}
+
+/* The first walk: *records is where the second one begins. */
+static bool read_frame(struct bytes bytes, const char *name, struct cursor *records,
+                       struct process_facts *process, struct process_objects *objects,
+                       struct arena *a, struct err *e)
+{
+    struct cursor in = cursor_over(bytes, name), start = in;
+    in.big_endian = cursor_left(&in) >= 4 && bytes_u32(in.at, true) == MONARC_SIDE_MAGIC;
+    uint32_t magic = cursor_u32(&in), version = cursor_u32(&in), order = cursor_u32(&in);
+    uint32_t word = cursor_u32(&in);
+    if (in.failed)
         return err_at(e, &start, "%zu bytes are too few for a sidecar", cursor_left(&start));
     if (magic != MONARC_SIDE_MAGIC || order != MONARC_BYTE_ORDER)
         return err_at(e, &start, "is not a sidecar of a recorder");
@@ -211,197 +164,427 @@ static bool sidecar_read_header(struct cursor *in, struct sidecar *out, struct e
         return err_at(e, &start, "version %" PRIu32 " of the sidecar is not known", version);
     if (word != 4 && word != 8)
         return err_at(e, &start, "a pointer size of %" PRIu32 " bytes is not known", word);
-    out->word = (uint8_t)word;
-    return true;
-}
-
-static bool sidecar_read_end(const struct cursor *where, struct cursor *payload, struct err *e)
-{
-    struct bytes before = {where->base, cursor_offset(where)};
-    uint64_t sum = cursor_u64(payload);
-    if (payload->failed || sum != sidecar_checksum(before))
-        return err_at(e, where, "the checksum is wrong: the file was damaged");
-    return true;
-}
-
-bool sidecar_read(struct bytes bytes, const char *name, struct sidecar *out, struct err *e)
-{
-    struct cursor in = cursor_over(bytes, name);
-    if (!sidecar_read_header(&in, out, e))
-        return false;
+    in.word = (uint8_t)word;
+    *records = in;
     for (;;) {
-        struct cursor where = in;
-        uint32_t tag = cursor_u32(&in), n = cursor_u32(&in);
-        struct cursor payload = in;
-        if (!cursor_take(&in, n) || (n % 8 && !cursor_take(&in, 8 - n % 8)))
+        struct cursor where = in, payload;
+        uint32_t tag;
+        if (!sidecar_next(&in, &tag, &payload))
             return err_at(e, &where, "the file ends within a record");
-        payload.end = payload.at + n;
-        if (tag == MONARC_SIDE_END) {
-            sidecar_sort_objects(out);
-            return sidecar_read_end(&where, &payload, e);
+        if ((tag == MONARC_SIDE_PROCESS && !read_process(payload, process)) ||
+            (tag == MONARC_SIDE_OBJECT && !process_objects_read(objects, payload, a)))
+            return bad_record(tag, &payload, e);
+        if (tag != MONARC_SIDE_END)
+            continue;
+        uint64_t sum = cursor_u64(&payload);
+        if (payload.failed ||
+            sum != sidecar_checksum((struct bytes){where.base, cursor_offset(&where)}))
+            return err_at(e, &where, "the checksum is wrong: the file was damaged");
+        process_objects_sort(objects);
+        return true;
+    }
+}
+
+bool sidecar_list(struct bytes in, const char *name, struct arena *a, struct sidecar_profiles *out,
+                  struct err *e)
+{
+    struct process_objects objects = {0};
+    struct process_facts process;
+    struct cursor records = {0};
+    bool ok = read_frame(in, name, &records, &process, &objects, a, e);
+    size_t len = objects.list.len;
+    *out = (struct sidecar_profiles){
+        .len = len,
+        .names = ARENA_NEW(a, const char *, len),
+        .profiles = ARENA_NEW(a, struct profile, len),
+        .hint = {.word = records.word, .order = records.big_endian ? ORDER_BIG : ORDER_LITTLE}};
+    for (size_t i = 0; ok && i < len; i++) {
+        const struct process_object *o = &objects.list.at[i];
+        size_t first = 0;
+        while (!process_object_same(&objects.list.at[first], o))
+            first++;
+        out->names[i] = first == i ? o->gmon : NULL;
+        if (!*o->gmon || strchr(o->gmon, '/'))
+            ok = err_in(e, name, "the sidecar names '%s' as a file of its folder", o->gmon);
+    }
+    vec_free(&objects.list);
+    return ok;
+}
+
+/* ---- objects of the recording */
+
+static int executable_first(const void *left, const void *right)
+{
+    const struct process_object *l = *(struct process_object *const *)left;
+    const struct process_object *r = *(struct process_object *const *)right;
+    if (l->is_executable != r->is_executable)
+        return l->is_executable ? -1 : 1;
+    return (l->id > r->id) - (l->id < r->id);
+}
+
+/* The executable first, the others in the order in which the recorder met them. */
+static void add_objects(struct recording *r, struct process_objects *objects)
+{
+    struct arena scratch = {0};
+    size_t len = objects->list.len;
+    struct process_object **order = ARENA_NEW(&scratch, struct process_object *, len + 1);
+    struct process_object **firsts = ARENA_NEW(&scratch, struct process_object *, len + 1);
+    for (size_t i = 0; i < len; i++)
+        order[i] = &objects->list.at[i];
+    if (len)
+        qsort(order, len, sizeof *order, executable_first);
+    for (size_t i = 0; i < len; i++) {
+        struct process_object *o = order[i];
+        o->number = 0;
+        while (o->number < r->objects.len && !process_object_same(firsts[o->number], o))
+            o->number++;
+        if (o->number < r->objects.len)
+            continue;
+        bool is_file = o->path[0];
+        struct recording_object object = {
+            .kind = is_file ? RECORDING_OBJECT_FILE : RECORDING_OBJECT_VDSO,
+            .build_id_bytes = o->build_id_bytes,
+            .low = o->start - o->bias,
+            .high = o->end - o->bias,
+            .path = is_file ? arena_copy(&r->arena, o->path, strlen(o->path)) : NULL,
+            .process = RECORDING_NONE};
+        memcpy(object.build_id, o->build_id, o->build_id_bytes);
+        firsts[o->number] = o;
+        vec_push(&r->objects, object);
+    }
+    arena_deinit(&scratch);
+}
+
+/* The object's number, and *address at link time; RECORDING_NONE where no object holds it. */
+static uint32_t locate(const struct process_objects *objects, uint64_t *address)
+{
+    const struct process_object *o = process_object_at(objects, *address);
+    if (!o)
+        return RECORDING_NONE;
+    *address -= o->bias;
+    return o->number;
+}
+
+/* ---- samples */
+
+/* The recording's tree of call stacks while it grows. */
+struct stack_tree {
+    struct recording *r;
+    const struct process_objects *objects;
+    struct map index;        /* (parent and object, address) to the node */
+    uint32_t generated, cut; /* objects that stand for no file, made when first needed */
+    uint64_t period;         /* weight of a sample */
+};
+
+static uint32_t tree_node(struct stack_tree *t, uint32_t parent, uint32_t object, uint64_t address)
+{
+    bool is_new;
+    uint32_t node =
+        map_index(&t->index, map_two(parent, object), address, t->r->nodes.len, &is_new);
+    if (is_new)
+        vec_push(&t->r->nodes, (struct recording_node){parent, object, address});
+    return node;
+}
+
+/* A frame at a run-time address; 0 stands for all frames beyond the innermost ones. */
+static uint32_t tree_frame(struct stack_tree *t, uint32_t parent, uint64_t address)
+{
+    uint32_t object = address ? locate(t->objects, &address) : RECORDING_NONE;
+    if (object != RECORDING_NONE)
+        return tree_node(t, parent, object, address);
+    uint32_t *missing = address ? &t->generated : &t->cut;
+    if (*missing == RECORDING_NONE) {
+        *missing = (uint32_t)t->r->objects.len;
+        vec_push(&t->r->objects,
+                 (struct recording_object){.kind = address ? RECORDING_OBJECT_GENERATED
+                                                           : RECORDING_OBJECT_CUT,
+                                           .high = UINT64_MAX,
+                                           .process = address ? 0 : RECORDING_NONE});
+    }
+    return tree_node(t, parent, *missing, address ? address : RECORDING_CUT_TOO_MANY);
+}
+
+static void tree_hits(struct stack_tree *t, uint32_t node, uint32_t thread, uint64_t hits)
+{
+    struct recording_sample s = {
+        .thread = thread, .node = node, .count = hits < UINT32_MAX ? (uint32_t)hits : UINT32_MAX};
+    if (__builtin_mul_overflow(hits, t->period, &s.weight))
+        s.weight = UINT64_MAX;
+    vec_push(&t->r->samples, s);
+}
+
+/* Adds the recorder's nodes from the outermost inwards. `roots` maps the parents of the outermost
+ * frames of threads to these; other stacks are `shared_thread`'s. In the lists of children, node
+ * i + 1 is nodes[i], and 0 stands for all roots. */
+static void tree_stacks(struct stack_tree *t, const struct stack_nodes *list,
+                        const struct map *roots, uint32_t shared_thread)
+{
+    const struct stack_node *nodes = list->list.at;
+    size_t len = list->list.len;
+    struct arena scratch = {0};
+    struct map numbers = {0};
+    uint32_t *first_child = ARENA_NEW(&scratch, uint32_t, len + 1);
+    uint32_t *next = ARENA_NEW(&scratch, uint32_t, len + 1);
+    uint32_t *thread_of = ARENA_NEW(&scratch, uint32_t, len + 1); /* of outermost frames */
+    map_reserve(&numbers, len);
+    for (uint32_t i = 0; i < len; i++)
+        map_at(&numbers, nodes[i].id, 0, i + 1, NULL);
+    for (uint32_t i = (uint32_t)len; i > 0; i--) {
+        uint64_t parent = nodes[i - 1].parent;
+        const uint32_t *thread = map_find(roots, parent, 0);
+        bool is_outermost = thread || parent == MONARC_ROOT_NODE;
+        const uint32_t *found = is_outermost ? &(uint32_t){0} : map_find(&numbers, parent, 0);
+        if (!found)
+            continue;
+        thread_of[i] = thread ? *thread : shared_thread;
+        next[i] = first_child[*found];
+        first_child[*found] = i;
+    }
+    map_deinit(&numbers);
+
+    struct step {
+        uint32_t from, parent, thread; /* the recorder's node; the recording's */
+    };
+    VEC(struct step) steps = {0};
+    for (uint32_t i = first_child[0]; i; i = next[i])
+        vec_push(&steps, (struct step){i, RECORDING_ROOT, thread_of[i]});
+    while (steps.len) {
+        struct step at = steps.at[--steps.len];
+        const struct stack_node *node = &nodes[at.from - 1];
+        if (node->hits)
+            tree_hits(t, tree_frame(t, at.parent, node->address), at.thread, node->hits);
+        if (!first_child[at.from])
+            continue;
+        /* Frames with others further in hold return addresses; a node may be both. */
+        uint32_t parent = tree_frame(t, at.parent, node->address ? node->address - 1 : 0);
+        for (uint32_t i = first_child[at.from]; i; i = next[i])
+            vec_push(&steps, (struct step){i, parent, at.thread});
+    }
+    vec_free(&steps);
+    arena_deinit(&scratch);
+}
+
+static void tree_histogram(struct stack_tree *t, const struct histogram *h, uint32_t object,
+                           uint32_t thread)
+{
+    double bytes = histogram_bin_bytes(h);
+    for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++)
+        tree_hits(t, tree_node(t, RECORDING_ROOT, object, h->low + (uint64_t)(bytes * i)), thread,
+                  histogram_get(h, i));
+}
+
+/* ---- the process */
+
+/* Why and by which clock the file was written, as texts of the recording. */
+static void add_process_texts(struct recording *r, const struct process_facts *p)
+{
+    static const char *const clocks[] = {"none", "perf", "timer", "itimer"};
+    static const char *const reasons[] = {"recovery", "exit", "exec", "request"};
+    enum { WRITTEN_SIGNAL = 256, CLOCKS = 4, REASONS = 4 };
+    const char *written = p->written < REASONS ? reasons[p->written] : "unknown";
+    if (p->written >= WRITTEN_SIGNAL)
+        written = arena_printf(&r->arena, "signal %" PRIu32, p->written - WRITTEN_SIGNAL);
+    vec_push(&r->texts,
+             (struct recording_text){"clock", p->clock < CLOCKS ? clocks[p->clock] : "unknown"});
+    vec_push(&r->texts, (struct recording_text){"written", written});
+}
+
+/* The one process, the one event and the root of the tree. */
+static void add_process(struct recording *r, const struct process_facts *p,
+                        const struct process_object *program, uint64_t period)
+{
+    char abbreviation;
+    const char *dimension = event_dimension(p->event, &abbreviation);
+    bool is_clock = p->millihertz && dimension && !strcmp(dimension, "seconds");
+    const char *slash = strrchr(program->path, '/');
+    const char *name = slash ? slash + 1 : program->path;
+    r->method = RECORDING_METHOD_PROCESS;
+    r->rate = p->rate;
+    r->start_real_ns = p->start_real_ns;
+    r->length_ns = p->end_ns > p->start_ns ? p->end_ns - p->start_ns : 0;
+    r->slice_ns = r->length_ns ? r->length_ns : 1;
+    vec_push(&r->events, (struct recording_event){
+                             .name = event_name(p->event) ? event_name(p->event) : "unknown",
+                             .unit = is_clock ? RECORDING_UNIT_NS : RECORDING_UNIT_COUNT,
+                             .period = period,
+                             .user_only = true});
+    vec_push(&r->nodes,
+             (struct recording_node){.parent = RECORDING_NONE, .object = RECORDING_NONE});
+    vec_push(&r->processes, (struct recording_process){
+                                .pid = p->pid,
+                                .parent_pid = p->parent,
+                                .program = program->path[0] ? program->number : RECORDING_NONE,
+                                .end_ns = r->length_ns,
+                                .user_ns = p->cpu_ns,
+                                .has_cpu = true,
+                                .name = arena_copy(&r->arena, name, strlen(name))});
+    add_process_texts(r, p);
+}
+
+/* Thread notes; those of state 0 are free places. `roots` gets the parents of their stacks. */
+static void read_threads(struct cursor *in, uint64_t start_ns, struct recording *r,
+                         struct map *roots)
+{
+    enum { THREAD_BYTES = 64 };
+    while (cursor_left(in) >= THREAD_BYTES) {
+        struct recording_thread t = {.tid = cursor_u32(in), .has_cpu = true};
+        uint32_t state = cursor_u32(in);
+        uint64_t start = cursor_u64(in), end = cursor_u64(in);
+        t.cpu_ns = cursor_u64(in);
+        cursor_u64(in); /* samples: its stacks tell */
+        const uint8_t *name = cursor_take(in, RECORDING_THREAD_NAME_BYTES);
+        uint64_t root = cursor_u64(in);
+        if (!state)
+            continue;
+        memcpy(t.name, name, RECORDING_THREAD_NAME_BYTES);
+        t.start_ns = start > start_ns ? start - start_ns : 0;
+        t.end_ns = end > start_ns ? end - start_ns : 0;
+        t.end_ns = t.end_ns < t.start_ns ? t.start_ns : t.end_ns;
+        if (root > MONARC_ROOT_NODE)
+            map_at(roots, root, 0, (uint32_t)r->threads.len, NULL);
+        vec_push(&r->threads, t);
+    }
+}
+
+static void read_mark(struct cursor *in, uint64_t start_ns, struct recording *r)
+{
+    enum { NAME_BYTES = 64 };
+    struct recording_mark m = {.at_ns = cursor_u64(in)};
+    cursor_u64(in); /* CPU time and samples up to then */
+    cursor_u64(in);
+    m.kind = cursor_u32(in);
+    m.tid = cursor_u32(in);
+    const char *name = (const char *)cursor_take(in, NAME_BYTES);
+    if (!name)
+        return;
+    m.at_ns = m.at_ns > start_ns ? m.at_ns - start_ns : 0;
+    m.name = arena_copy(&r->arena, name, strnlen(name, NAME_BYTES));
+    vec_push(&r->marks, m);
+}
+
+static void read_arcs(struct cursor *in, const struct process_objects *objects, struct recording *r)
+{
+    enum { ARC_BYTES = 24 };
+    while (cursor_left(in) >= ARC_BYTES) {
+        uint64_t from = cursor_u64(in), self = cursor_u64(in), count = cursor_u64(in);
+        uint32_t from_object = locate(objects, &from), self_object = locate(objects, &self);
+        vec_push(&r->arcs, (struct recording_arc){from_object, self_object,
+                                                  from_object == RECORDING_NONE ? 0 : from,
+                                                  self_object == RECORDING_NONE ? 0 : self, count});
+    }
+}
+
+/* Calls and blocks within an object. */
+static void add_profile(struct recording *r, const struct profile *p, uint32_t object)
+{
+    for (size_t i = 0; i < p->arcs.len; i++) {
+        const struct arc *arc = &p->arcs.at[i];
+        vec_push(&r->arcs, (struct recording_arc){arc->from ? object : RECORDING_NONE, object,
+                                                  arc->from, arc->self, arc->count});
+    }
+    for (size_t i = 0; i < p->blocks.len; i++)
+        vec_push(&r->blocks,
+                 (struct recording_block){object, p->blocks.at[i].address, p->blocks.at[i].count});
+}
+
+/* The second walk, over all that refers to objects and to the start of the process. */
+static bool read_lists(struct cursor in, const struct process_objects *objects, uint64_t start_ns,
+                       struct recording *r, struct stack_nodes *nodes, struct map *roots,
+                       struct err *e)
+{
+    enum { NODE_BYTES = 32 };
+    struct cursor record;
+    uint32_t tag;
+    bool ok = true;
+    while (ok && sidecar_next(&in, &tag, &record) && tag != MONARC_SIDE_END) {
+        struct cursor payload = record;
+        switch (tag) {
+        case MONARC_SIDE_TEXT: {
+            const char *key = take_text(&payload, &r->arena);
+            const char *value = take_text(&payload, &r->arena);
+            if (!payload.failed)
+                vec_push(&r->texts, (struct recording_text){key, value});
+            break;
         }
-        if (!sidecar_record(tag, payload, out, e))
-            return false;
-    }
-}
-
-/* --- writing --------------------------------------------------------------------------------- */
-
-/* Starts a record; sidecar_end_record() fills in its length. */
-static size_t sidecar_begin_record(struct writer *w, uint32_t tag)
-{
-    writer_u32(w, tag);
-    writer_u32(w, 0);
-    return w->out.len;
-}
-
-static void sidecar_end_record(struct writer *w, size_t start)
-{
-    uint32_t n = (uint32_t)(w->out.len - start), stored = w->big_endian ? __builtin_bswap32(n) : n;
-    memcpy(w->out.at + start - 4, &stored, sizeof stored);
-    while (w->out.len % 8)
-        writer_u8(w, 0);
-}
-
-static void sidecar_write_str(struct writer *w, const char *text)
-{
-    writer_bytes(w, text, strlen(text) + 1);
-}
-
-static void sidecar_write_process(struct writer *w, const struct process_facts *p)
-{
-    size_t start = sidecar_begin_record(w, MONARC_SIDE_PROCESS);
-    writer_u32(w, p->pid);
-    writer_u32(w, p->parent);
-    writer_u64(w, p->start_real_ns);
-    writer_u64(w, p->start_ns);
-    writer_u64(w, p->end_ns);
-    writer_u64(w, p->cpu_ns);
-    writer_u64(w, p->samples);
-    writer_u64(w, p->sampled_ns);
-    writer_u64(w, p->millihertz);
-    writer_u32(w, p->rate);
-    writer_u32(w, p->event);
-    writer_u32(w, p->clock);
-    writer_u32(w, p->written);
-    sidecar_end_record(w, start);
-}
-
-static void sidecar_write_object(struct writer *w, const struct sidecar_object *o)
-{
-    size_t start = sidecar_begin_record(w, MONARC_SIDE_OBJECT);
-    writer_u32(w, o->id);
-    writer_u32(w, (o->is_executable ? 1 : 0) | (o->is_unloaded ? 2 : 0));
-    writer_u64(w, o->start);
-    writer_u64(w, o->end);
-    writer_u64(w, o->bias);
-    writer_u64(w, o->text_low);
-    writer_u64(w, o->text_high);
-    writer_u32(w, o->build_id_bytes);
-    writer_u32(w, 0);
-    writer_bytes(w, o->build_id, BUILD_ID_BYTES);
-    sidecar_write_str(w, o->path);
-    sidecar_write_str(w, o->gmon);
-    sidecar_end_record(w, start);
-}
-
-/* Lists are cut so that no record is longer than its length can say. */
-enum { MOST_A_RECORD = 1 << 24 };
-
-static void sidecar_write_arcs(struct writer *w, const struct sidecar *r)
-{
-    for (size_t i = 0; i < r->arcs.len;) {
-        size_t start = sidecar_begin_record(w, MONARC_SIDE_ARCS);
-        for (size_t end = i + MOST_A_RECORD; i < r->arcs.len && i < end; i++) {
-            writer_u64(w, r->arcs.at[i].from);
-            writer_u64(w, r->arcs.at[i].self);
-            writer_u64(w, r->arcs.at[i].count);
+        case MONARC_SIDE_ARCS: read_arcs(&payload, objects, r); break;
+        case MONARC_SIDE_THREADS: read_threads(&payload, start_ns, r, roots); break;
+        case MONARC_SIDE_STACKS:
+            while (cursor_left(&payload) >= NODE_BYTES) {
+                struct stack_node node = {.id = cursor_u64(&payload)};
+                node.parent = cursor_u64(&payload);
+                node.address = cursor_u64(&payload);
+                node.hits = cursor_u64(&payload);
+                vec_push(&nodes->list, node);
+            }
+            break;
+        case MONARC_SIDE_LOST: {
+            cursor_u64(&payload); /* the reason's number, which its text says */
+            uint64_t count = cursor_u64(&payload);
+            const char *text = take_text(&payload, &r->arena);
+            if (!payload.failed && count)
+                vec_push(&r->losses, (struct recording_loss){RECORDING_LOST_OTHER, count, 0, text});
+            break;
         }
-        sidecar_end_record(w, start);
-    }
-}
-
-static void sidecar_write_stacks(struct writer *w, const struct sidecar *r)
-{
-    for (size_t i = 0; i < r->nodes.len;) {
-        size_t start = sidecar_begin_record(w, MONARC_SIDE_STACKS);
-        for (size_t end = i + MOST_A_RECORD; i < r->nodes.len && i < end; i++) {
-            writer_u64(w, r->nodes.at[i].id);
-            writer_u64(w, r->nodes.at[i].parent);
-            writer_u64(w, r->nodes.at[i].address);
-            writer_u64(w, r->nodes.at[i].hits);
+        case MONARC_SIDE_MARK: read_mark(&payload, start_ns, r); break;
+        default: break;
         }
-        sidecar_end_record(w, start);
+        ok = !payload.failed || bad_record(tag, &record, e);
     }
+    return ok;
 }
 
-static void sidecar_write_thread(struct writer *w, const struct sidecar_thread *t)
+bool sidecar_read(struct bytes bytes, const char *name, const struct sidecar_profiles *profiles,
+                  struct recording *out, struct err *e)
 {
-    writer_u32(w, t->id);
-    writer_u32(w, t->state);
-    writer_u64(w, t->start_ns);
-    writer_u64(w, t->end_ns);
-    writer_u64(w, t->cpu_ns);
-    writer_u64(w, t->samples);
-    writer_bytes(w, t->name, THREAD_NAME_BYTES);
-    writer_u64(w, t->root);
-}
+    struct arena scratch = {0};
+    struct process_facts p = {0};
+    struct process_objects objects = {0};
+    struct stack_nodes nodes = {0};
+    struct map roots = {0};
+    struct cursor records;
+    size_t executable = 0;
+    bool ok = read_frame(bytes, name, &records, &p, &objects, &scratch, e);
+    while (executable < objects.list.len && !objects.list.at[executable].is_executable)
+        executable++;
+    if (ok && executable == objects.list.len)
+        ok = err_in(e, name, "the recording names no executable");
+    if (!ok)
+        goto done;
 
-static void sidecar_write_mark(struct writer *w, const struct sidecar_mark *m)
-{
-    size_t start = sidecar_begin_record(w, MONARC_SIDE_MARK);
-    writer_u64(w, m->at_ns);
-    writer_u64(w, m->cpu_ns);
-    writer_u64(w, m->samples);
-    writer_u32(w, m->kind);
-    writer_u32(w, m->thread);
-    writer_bytes(w, m->name, MARK_NAME_BYTES);
-    sidecar_end_record(w, start);
-}
+    /* In whole units, so that there are as many samples in the end as there were hits, and their
+     * time is right to one part in a million: ns a second, mHz a Hz. */
+    const uint64_t dividend = UINT64_C(1000000000000);
+    uint64_t period = p.millihertz ? (dividend + p.millihertz / 2) / p.millihertz : 1;
+    struct stack_tree tree = {.r = out,
+                              .objects = &objects,
+                              .generated = RECORDING_NONE,
+                              .cut = RECORDING_NONE,
+                              .period = period ? period : 1};
+    add_objects(out, &objects);
+    add_process(out, &p, &objects.list.at[executable], tree.period);
+    for (size_t i = 0; i < profiles->len && i < objects.list.len; i++)
+        add_profile(out, &profiles->profiles[i], objects.list.at[i].number);
+    ok = read_lists(records, &objects, p.start_ns, out, &nodes, &roots, e);
 
-static void sidecar_write_loss(struct writer *w, const struct sidecar_loss *l)
-{
-    size_t start = sidecar_begin_record(w, MONARC_SIDE_LOST);
-    writer_u32(w, l->reason);
-    writer_u32(w, 0);
-    writer_u64(w, l->count);
-    sidecar_write_str(w, l->text);
-    sidecar_end_record(w, start);
-}
-
-static void sidecar_write_lists(struct writer *w, const struct sidecar *r)
-{
-    for (size_t i = 0; i < r->texts.len; i++) {
-        size_t start = sidecar_begin_record(w, MONARC_SIDE_TEXT);
-        sidecar_write_str(w, r->texts.at[i].key);
-        sidecar_write_str(w, r->texts.at[i].value);
-        sidecar_end_record(w, start);
+    /* Samples of threads that were not told apart are one more thread's, unless there is but one.
+     */
+    uint32_t shared = 0;
+    if (out->threads.len != 1) {
+        shared = (uint32_t)out->threads.len;
+        vec_push(&out->threads, (struct recording_thread){.end_ns = out->length_ns});
     }
-    for (size_t i = 0; i < r->objects.len; i++)
-        sidecar_write_object(w, &r->objects.at[i]);
-    sidecar_write_arcs(w, r);
-    size_t start = sidecar_begin_record(w, MONARC_SIDE_THREADS);
-    for (size_t i = 0; i < r->threads.len; i++)
-        sidecar_write_thread(w, &r->threads.at[i]);
-    sidecar_end_record(w, start);
-    sidecar_write_stacks(w, r);
-    for (size_t i = 0; i < r->marks.len; i++)
-        sidecar_write_mark(w, &r->marks.at[i]);
-    for (size_t i = 0; i < r->losses.len; i++)
-        sidecar_write_loss(w, &r->losses.at[i]);
-}
-
-void sidecar_write(struct writer *w, const struct sidecar *r)
-{
-    w->big_endian = r->big_endian;
-    writer_u32(w, MONARC_SIDE_MAGIC);
-    writer_u32(w, MONARC_SIDE_VERSION);
-    writer_u32(w, MONARC_BYTE_ORDER);
-    writer_u32(w, r->word);
-    sidecar_write_process(w, &r->process);
-    sidecar_write_lists(w, r);
-    uint64_t sum = sidecar_checksum((struct bytes){w->out.at, w->out.len});
-    size_t start = sidecar_begin_record(w, MONARC_SIDE_END);
-    writer_u64(w, sum);
-    sidecar_end_record(w, start);
+    tree_stacks(&tree, &nodes, &roots, shared);
+    for (size_t i = 0; !nodes.list.len && i < profiles->len && i < objects.list.len; i++)
+        for (size_t k = 0; k < profiles->profiles[i].histograms.len; k++)
+            tree_histogram(&tree, &profiles->profiles[i].histograms.at[k],
+                           objects.list.at[i].number, shared);
+    map_deinit(&tree.index);
+    struct err why = {0};
+    ok = ok && (recording_check(out, &why) || err_in(e, name, "%s", why.line));
+done:
+    map_deinit(&roots);
+    vec_free(&nodes.list);
+    vec_free(&objects.list);
+    arena_deinit(&scratch);
+    return ok;
 }

@@ -196,3 +196,31 @@ bool recording_check(const struct recording *r, struct err *e)
              is_index_or_none(r->arcs.at[i].self_object, r->objects.len))
     return true;
 }
+
+/* The events that the recorder can sample by, by their numbers in its files. */
+static const struct {
+    const char *name, *dimension;
+    char abbreviation;
+} EVENTS[] = {
+    {"cpu", "seconds", 's'},
+    {"wall", "seconds", 's'},
+    {"page-faults", "page faults", 'f'},
+    {"context-switches", "switches", 'w'},
+    {"cycles", "cycles", 'c'},
+    {"instructions", "instructions", 'i'},
+    {"cache-misses", "cache misses", 'm'},
+    {"branch-misses", "branch misses", 'b'},
+};
+
+enum { EVENTS_LEN = sizeof EVENTS / sizeof *EVENTS };
+
+const char *event_name(uint32_t event)
+{
+    return event < EVENTS_LEN ? EVENTS[event].name : NULL;
+}
+
+const char *event_dimension(uint32_t event, char *abbreviation)
+{
+    *abbreviation = event < EVENTS_LEN ? EVENTS[event].abbreviation : '?';
+    return event < EVENTS_LEN ? EVENTS[event].dimension : NULL;
+}

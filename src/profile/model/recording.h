@@ -236,6 +236,11 @@ void recording_drop_excerpts(struct recording *r, uint32_t object);
 /* The first text of a key, or NULL. */
 const char *recording_text(const struct recording *r, const char *key);
 
+/* The name of an event by its number in the files of a recorder inside a process, as MONARC_EVENT
+ * takes it; its dimension and abbreviation in gmon.out. NULL: not known. */
+const char *event_name(uint32_t event);
+const char *event_dimension(uint32_t event, char *abbreviation);
+
 /* Weights of an event, all samples together. */
 uint64_t recording_weight(const struct recording *r, uint32_t event);
 

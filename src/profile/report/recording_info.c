@@ -81,10 +81,10 @@ static void recording_text_texts(struct out *out, const struct recording *r)
 
 static void recording_text_facts(struct out *out, const struct recording *r)
 {
-    out_printf(out,
-               "  ran %.3f s on %" PRIu32 " CPUs, used %.3f s of CPU time (%.3f s user, %.3f s "
-               "system)\n",
-               recording_seconds(r->length_ns), r->cpus,
+    out_printf(out, "  ran %.3f s", recording_seconds(r->length_ns));
+    if (r->cpus) /* a recorder inside a process does not count them */
+        out_printf(out, " on %" PRIu32 " CPUs", r->cpus);
+    out_printf(out, ", used %.3f s of CPU time (%.3f s user, %.3f s system)\n",
                recording_seconds(r->user_ns + r->system_ns), recording_seconds(r->user_ns),
                recording_seconds(r->system_ns));
     out_printf(out,
