@@ -3,7 +3,7 @@
 #include "base/path.h"
 #include "cli/flame_frames.h"
 #include "cli/view.h"
-#include "session/call_trees.h"
+#include "session/report_inputs.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
 #include "cli/view.h"
 #include "output/graphviz.h"
 #include "profile/analysis/tables.h"
-#include "session/call_trees.h"
+#include "session/report_inputs.h"
 
 #include <string.h>
 

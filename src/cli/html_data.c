@@ -5,10 +5,10 @@
 #include "base/path.h"
 #include "profile/analysis/diagnosis.h"
 #include "profile/report/recording_head.h"
-#include "session/git_blame.h"
+#include "session/coverage.h"
 #include "session/imported.h"
-#include "session/operands.h"
-#include "session/sides.h"
+#include "session/session.h"
+#include "session/report_inputs.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "command/command.h"
 #include "session/imported.h"
 #include "session/recorded.h"
-#include "session/trace_file.h"
+#include "session/coverage.h"
 #include "coverage/report/arcs_info.h"
 #include "profile/report/info.h"
 #include "profile/report/recording_info.h"

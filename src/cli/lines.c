@@ -3,7 +3,7 @@
 
 #include "command/command.h"
 #include "cli/view.h"
-#include "session/line_table.h"
+#include "session/report_inputs.h"
 
 #include <string.h>
 

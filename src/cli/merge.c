@@ -8,7 +8,7 @@
 #include "session/imported.h"
 #include "command/command.h"
 #include "session/recorded.h"
-#include "session/recorded_symbols.h"
+#include "session/symbol_files.h"
 #include "profile/format/recording_file.h"
 
 #include <errno.h>

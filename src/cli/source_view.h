@@ -8,7 +8,7 @@
 
 #include "cli/print.h"
 #include "command/command.h"
-#include "session/sources.h"
+#include "session/report_inputs.h"
 
 enum {
     SOURCE_OPTION_FUNCTION = PROFILE_OPTIONS,

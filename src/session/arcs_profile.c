@@ -5,8 +5,8 @@
 #include "coverage/analysis/coverage_table.h"
 #include "bridge/counted_calls.h"
 #include "bridge/placing.h"
-#include "session/coverage_files.h"
-#include "session/object_pair.h"
+#include "session/coverage.h"
+#include "session/arcs_file.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

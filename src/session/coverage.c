@@ -2,8 +2,14 @@
 #include "session/coverage.h"
 
 #include "base/file.h"
-#include "session/project.h"
+#include "base/parallel.h"
+#include "base/sort.h"
+#include "coverage/analysis/coverage_table.h"
+#include "coverage/analysis/line_coverage.h"
+#include "coverage/import/import.h"
+#include "session/arcs_file.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static bool find(struct coverage_session *s, const struct coverage_options *o, struct err *e)
@@ -87,4 +93,304 @@ void coverage_session_close(struct coverage_session *s)
     patch_coverage_deinit(&s->diff);
     patch_deinit(&s->patch);
     arena_deinit(&s->arena);
+}
+
+/* Each thread takes the next object, solves it and adds it to a table of its own, in memory that it
+ * uses again. Large objects come first, so that none is left to one thread at the end. */
+
+#define NONE ((uint32_t)NO_INDEX)
+
+struct job {
+    const struct coverage_files *found;
+    const struct read_rules *rules;
+    const struct keyed *objects; /* the largest first */
+    struct worker *workers;
+};
+
+struct worker {
+    struct coverage_table table;
+    struct source_names names;
+    struct problems problems;
+    struct coverage_reading sums; /* only its numbers */
+    struct object_pair pair;
+    struct file_buffer trace;
+    struct pair_scratch gather;
+    VEC(uint32_t) sources;
+    const struct read_rules *rules;
+    const struct coverage_files *found;
+    bool has_begun;
+};
+
+void coverage_reading_deinit(struct coverage_reading *r)
+{
+    for (size_t i = 0; i < r->tables.len; i++)
+        coverage_table_deinit(&r->tables.at[i]);
+    vec_free(&r->tables);
+    problems_deinit(&r->problems);
+}
+
+/* ---- one object */
+
+static void read_name_sources(struct worker *w, const char *path)
+{
+    const struct notes *n = &w->pair.notes.notes;
+    w->sources.len = 0;
+    for (size_t i = 0; i < n->files.len; i++)
+        vec_push(&w->sources, source_names_number(&w->names, n->files.at[i] ? n->files.at[i] : "",
+                                                  n->directory, path));
+}
+
+/* Says which functions are unknown, and counts them. */
+static void read_count_unknown(struct worker *w, const char *path)
+{
+    const struct flow *flow = &w->pair.flow;
+    for (size_t i = 0; i < flow->functions.len; i++)
+        w->sums.repaired_functions += flow->functions.at[i].reason == FLOW_REPAIRED;
+    w->sums.unknown_functions +=
+        object_pair_report_unknown(&w->pair, path, "unknown", &w->problems);
+}
+
+static void read_add_solved(struct worker *w)
+{
+    struct object_pair *p = &w->pair;
+    coverage_table_add_pair(&w->gather, &p->notes.notes, &p->counters.counters, &p->flow,
+                            w->sources.at, &w->table);
+}
+
+static void read_add_run(struct worker *w, const char *notes, const struct counters_file *file)
+{
+    struct object_pair *p = &w->pair;
+    const char *path = file->path;
+    const struct counters *c = &p->counters.counters;
+    w->sums.counters +=
+        object_pair_load_counters(p, path, file->is_rfc ? ARCS_DA : ARCS_GCDA, &w->problems);
+    object_pair_solve(p, w->rules->repairs);
+    if (c->functions.len)
+        object_pair_report_pairing(p, notes, path, &w->problems);
+    read_count_unknown(w, path);
+    if (w->rules->by_test)
+        coverage_table_begin_test(&w->table, w->found->tests.at[file->test]);
+    read_add_solved(w);
+    coverage_table_begin_test(&w->table, NULL);
+}
+
+static bool read_is_wanted(const struct worker *w, uint32_t test)
+{
+    return !w->rules->only || !strcmp(w->rules->only, w->found->tests.at[test]);
+}
+
+/* Whether a test counted it that is wanted. */
+static bool read_has_wanted_run(const struct worker *w, const struct coverage_object *object)
+{
+    if (!w->rules->only)
+        return true;
+    for (uint32_t i = object->first_counters; i != NONE; i = w->found->counters.at[i].next)
+        if (read_is_wanted(w, w->found->counters.at[i].test))
+            return true;
+    return false;
+}
+
+/* Adds up the counters of all runs and solves them once. false, and nothing is added: there is
+ * something to be said about a file, or about a function of the sum. */
+static bool read_add_sum(struct worker *w, const struct coverage_object *object)
+{
+    struct object_pair *p = &w->pair;
+    struct problems unsaid = {0};
+    uint64_t counters = 0;
+    bool is_fine = !object->is_rfc && !w->rules->by_test;
+    for (uint32_t i = object->first_counters; i != NONE && is_fine;
+         i = w->found->counters.at[i].next) {
+        const struct counters_file *file = &w->found->counters.at[i];
+        if (!read_is_wanted(w, file->test))
+            continue;
+        is_fine = !file->is_rfc && object_pair_load_counters(p, file->path, ARCS_GCDA, &unsaid) &&
+                  !unsaid.at.len && object_pair_add_run(p, !counters);
+        counters += is_fine;
+    }
+    problems_deinit(&unsaid);
+    if (!is_fine || counters < 2)
+        return false;
+    object_pair_take_sum(p);
+    object_pair_solve(p, w->rules->repairs);
+    if (!object_pair_is_sound(p))
+        return false;
+    w->sums.counters += counters;
+    read_add_solved(w);
+    return true;
+}
+
+static void read_add_runs(struct worker *w, const struct coverage_object *object)
+{
+    for (uint32_t i = object->first_counters; i != NONE; i = w->found->counters.at[i].next)
+        if (read_is_wanted(w, w->found->counters.at[i].test))
+            read_add_run(w, object->notes, &w->found->counters.at[i]);
+}
+
+static void read_add_object(struct worker *w, const struct coverage_files *found,
+                            const struct coverage_object *object)
+{
+    struct object_pair *p = &w->pair;
+    const struct notes *n = &p->notes.notes;
+    bool is_unrun = object->first_counters == NONE;
+    if ((is_unrun && object->is_known) || !read_has_wanted_run(w, object))
+        return;
+    if (object->is_rfc && object->is_known)
+        problem_add(&w->problems, PROBLEM_NOTE,
+                    "%s: its counters lie beside a gcda of that name; both are added up",
+                    object->notes);
+    if (is_unrun && w->rules->leaves_unrun) {
+        w->sums.unrun++;
+        return;
+    }
+    if (!object_pair_load_notes(p, object->notes, object->is_rfc ? ARCS_BBG : ARCS_GCNO,
+                                &w->problems))
+        return;
+    w->sums.objects++;
+    if (is_unrun && p->notes_are_whole && !n->functions.len)
+        return; /* nothing but data: there is nothing to run */
+    read_name_sources(w, object->notes);
+    if (is_unrun) {
+        w->sums.unrun++;
+        problem_add(&w->problems, PROBLEM_NOTE, "%s: has no counters", object->notes);
+        object_pair_solve_unrun(p);
+        read_count_unknown(w, object->notes);
+        coverage_table_add_pair(&w->gather, n, NULL, &p->flow, w->sources.at, &w->table);
+    }
+    if (is_unrun || found->counters.at[object->first_counters].next == NONE ||
+        !read_add_sum(w, object))
+        read_add_runs(w, object);
+}
+
+/* ---- one tracefile */
+
+/* Sections of tests that are not wanted get no source. */
+static void read_name_sections(struct worker *w, const struct tracefile *trace, const char *test)
+{
+    const char *only = w->rules->only;
+    w->sources.len = 0;
+    for (size_t i = 0; i < trace->sections.len; i++) {
+        const struct trace_section *s = &trace->sections.at[i];
+        bool is_wanted = !only || !strcmp(only, *s->test ? s->test : test);
+        vec_push(&w->sources,
+                 is_wanted ? source_names_number(&w->names, s->source, NULL, NULL) : NONE);
+    }
+}
+
+static void read_add_trace(struct worker *w, const char *path, const char *test)
+{
+    struct err e = {0};
+    struct tracefile trace = {0};
+    if (!file_read_if(path, trace_is_known, &w->trace, &e)) {
+        problem_add(&w->problems, PROBLEM_LOST, "%s", e.line);
+        return;
+    }
+    struct bytes bytes = file_bytes(&w->trace);
+    const struct trace_importer *format = trace_importer_of(bytes);
+    if (bytes.len && !format) {
+        problem_add(&w->problems, PROBLEM_LOST,
+                    "%s: is neither notes (.gcno, .bbg), counters (.gcda, .da), nor a tracefile "
+                    "of lcov, JSON of gcovr or llvm-cov, or Cobertura XML",
+                    path);
+        return;
+    }
+    if (format && !format->read(bytes, path, &trace, &e))
+        problem_add(&w->problems, trace.sections.len ? PROBLEM_PARTIAL : PROBLEM_LOST, "%s",
+                    e.line);
+    for (size_t i = 0; i < trace.losses.len; i++)
+        problem_add(&w->problems, PROBLEM_NOTE, "%s: left out: %" PRIu64 " %s", path,
+                    trace.losses.at[i].number, trace.losses.at[i].what);
+    if (trace.negative)
+        problem_add(&w->problems, PROBLEM_PARTIAL,
+                    "%s: %" PRIu64 " counts are negative, and taken as 0", path, trace.negative);
+    read_name_sections(w, &trace, test);
+    coverage_table_add_trace(&w->table, &trace, w->sources.at, w->rules->by_test ? test : NULL);
+    w->sums.traces++;
+    tracefile_deinit(&trace);
+}
+
+/* ---- all */
+
+static void read_add_file(size_t i, unsigned worker, void *context)
+{
+    struct job *job = context;
+    struct worker *w = &job->workers[worker];
+    const struct coverage_files *found = job->found;
+    if (!w->has_begun)
+        memory_keep_of_thread();
+    w->has_begun = true;
+    if (i < found->objects.len)
+        read_add_object(w, found, &found->objects.at[job->objects[i].item]);
+    else
+        read_add_trace(w, found->traces.at[i - found->objects.len],
+                       found->tests.at[found->trace_tests.at[i - found->objects.len]]);
+    progress_step(job->rules->progress);
+}
+
+static void read_drop_scratch(struct worker *w)
+{
+    pair_scratch_deinit(&w->gather);
+    object_pair_deinit(&w->pair);
+    file_buffer_deinit(&w->trace);
+    vec_free(&w->sources);
+}
+
+static void read_take(struct coverage_reading *out, struct worker *w)
+{
+    vec_push(&out->tables, w->table);
+    problems_merge(&out->problems, &w->problems);
+    out->objects += w->sums.objects;
+    out->unrun += w->sums.unrun;
+    out->counters += w->sums.counters;
+    out->traces += w->sums.traces;
+    out->unknown_functions += w->sums.unknown_functions;
+    out->repaired_functions += w->sums.repaired_functions;
+    out->system_sources += w->names.system_sources;
+    out->unwanted_sources += w->names.unwanted_sources;
+    source_names_deinit(&w->names);
+    problems_deinit(&w->problems);
+}
+
+static void read_name_orphans(const struct coverage_files *found, struct problems *p)
+{
+    for (size_t i = 0; i < found->counters.len; i++)
+        if (!found->counters.at[i].is_paired)
+            problem_add(p, PROBLEM_LOST, "%s: has no notes: no %s", found->counters.at[i].path,
+                        found->counters.at[i].is_rfc ? ".bbg of that name"
+                                                     : ".gcno of that name and stamp");
+    for (size_t i = 0; i < found->unreadable.len; i++)
+        problem_add(p, PROBLEM_LOST, "%s", found->unreadable.at[i]);
+}
+
+static const struct keyed *read_by_size(const struct coverage_files *found, struct arena *a)
+{
+    struct keyed *objects = ARENA_NEW(a, struct keyed, found->objects.len + 1);
+    for (uint32_t i = 0; i < found->objects.len; i++)
+        objects[i] = (struct keyed){UINT64_MAX - found->objects.at[i].size, i};
+    sort_keyed(objects, found->objects.len);
+    return objects;
+}
+
+void coverage_read(const struct coverage_files *found, const struct source_filter *filter,
+                   const struct read_rules *rules, struct coverage_reading *out)
+{
+    size_t files = found->objects.len + found->traces.len;
+    unsigned workers = parallel_workers(files, rules->threads);
+    struct arena scratch = {0};
+    struct job job = {.found = found, .rules = rules, .objects = read_by_size(found, &scratch)};
+    job.workers = ARENA_NEW(&scratch, struct worker, workers + 1);
+    for (unsigned i = 0; i < workers; i++) {
+        job.workers[i].rules = rules;
+        job.workers[i].found = found;
+        job.workers[i].names.filter = filter;
+        job.workers[i].names.table = &job.workers[i].table;
+    }
+    progress_phase(rules->progress, "reading coverage", files);
+    parallel_for_workers(files, workers, read_add_file, &job);
+    for (unsigned i = 0; i < workers; i++) {
+        read_drop_scratch(&job.workers[i]);
+        read_take(out, &job.workers[i]);
+    }
+    read_name_orphans(found, &out->problems);
+    problems_sort(&out->problems);
+    arena_deinit(&scratch);
 }

@@ -3,10 +3,154 @@
 #ifndef MONARC_SESSION_COVERAGE_H
 #define MONARC_SESSION_COVERAGE_H
 
+#include "base/bytes.h"
+#include "base/err.h"
+#include "base/intern.h"
 #include "coverage/analysis/coverage_change.h"
 #include "coverage/analysis/coverage_result.h"
+#include "coverage/analysis/coverage_table.h"
 #include "coverage/format/patch.h"
-#include "session/coverage_read.h"
+#include "coverage/model/tracefile.h"
+#include "output/progress.h"
+#include "source/blame.h"
+#include "source/search.h"
+
+#include <stdbool.h>
+
+/* --- names of sources (coverage_sources.c) ---------------------------------------------------- */
+
+/* What the user wants to see of the sources that notes name. */
+struct source_filter {
+    const char *root;                   /* whole path; patterns may be relative to it */
+    struct source_search *maps;         /* FROM=TO of --path-map */
+    VEC(const char *) include, exclude; /* glob patterns */
+    bool keeps_system;                  /* sources of the system, such as its headers */
+};
+
+/* One thread's; zeroed but for the first members. */
+struct source_names {
+    const struct source_filter *filter;
+    struct coverage_table *table;
+    struct arena arena;
+    struct intern raw;       /* names as they are in the notes, with their folders */
+    VEC(uint32_t) sources;   /* of raw names: in the table, or NO_INDEX */
+    VEC(char) text;          /* scratch */
+    uint64_t system_sources; /* left out */
+    uint64_t unwanted_sources;
+};
+
+/* The table's number of a source, or NO_INDEX if it is not wanted. `directory` is where the
+ * compiler ran, or NULL; `beside` the file that names it. */
+uint32_t source_names_number(struct source_names *n, const char *name, const char *directory,
+                             const char *beside);
+void source_names_deinit(struct source_names *n);
+
+/* The whole path of something relative to the current folder. */
+char *path_absolute(const char *path, struct arena *a);
+
+/* --- files (coverage_files.c) ----------------------------------------------------------------- */
+
+/* An object: its notes, and the counters of its runs. */
+struct coverage_object {
+    const char *notes;
+    uint64_t size;           /* of the notes, in bytes */
+    uint32_t first_counters; /* in counters, linked by `next`; NO_INDEX: never ran */
+    bool is_rfc;             /* bbg, not gcno */
+    bool is_known;           /* counters went to other notes of this object: it did run */
+};
+
+struct counters_file {
+    const char *path;
+    uint32_t next; /* of the same object, or NO_INDEX */
+    bool is_paired;
+    bool is_rfc;   /* da, not gcda */
+    uint32_t test; /* in tests */
+};
+
+struct coverage_files {
+    struct arena arena;
+    VEC(struct coverage_object) objects;
+    VEC(struct counters_file) counters;
+    VEC(const char *) traces;
+    VEC(uint32_t) trace_tests;    /* parallel: in tests */
+    VEC(const char *) tests;      /* what was looked at, one after the other */
+    VEC(const char *) unreadable; /* sentences about folders and files that cannot be looked at */
+    struct map stems;             /* number of a path without suffix -> objects */
+    struct intern names;
+    struct map files; /* device and inode: seen */
+};
+
+struct find_rules {
+    bool follows_links; /* symbolic links to folders, inside those that were named */
+    const char *prefix; /* as GCOV_PREFIX when the program ran, or NULL */
+    unsigned strip;     /* GCOV_PREFIX_STRIP */
+};
+
+/* Looks at a folder or file that was named. Counters in it are of a test of that name. */
+MUST_CHECK bool coverage_files_look(struct coverage_files *f, const char *path,
+                                    const struct find_rules *rules, struct err *e);
+
+/* The same of every folder in a folder, in the order of their names: each is a test. */
+MUST_CHECK bool coverage_files_look_at_runs(struct coverage_files *f, const char *path,
+                                            const struct find_rules *rules, struct err *e);
+
+/* After all were found: gives counters to objects, gcda to gcno and da to bbg, or to gcno where
+ * there is no bbg. First by name; then where GCOV_PREFIX put them; what is left goes to an object
+ * with the same file name and stamp; among several, to the one whose path has the longest end in
+ * common with it. */
+void coverage_files_pair(struct coverage_files *f, const struct find_rules *rules);
+void coverage_files_deinit(struct coverage_files *f);
+
+/* --- reading (coverage.c) --------------------------------------------------------------------- */
+
+struct read_rules {
+    unsigned threads;          /* 0: as many as there are */
+    bool leaves_unrun;         /* objects without counters */
+    bool repairs;              /* damaged counts */
+    bool by_test;              /* lines' counts are kept apart by test, too */
+    const char *only;          /* what this test counted alone; NULL: all */
+    struct progress *progress; /* told what is done; NULL: nobody is */
+};
+
+struct coverage_reading {
+    VEC(struct coverage_table) tables;
+    struct problems problems;
+    uint64_t objects, unrun, counters, traces; /* that were read */
+    uint64_t system_sources, unwanted_sources; /* names left out, over all objects' */
+    uint64_t unknown_functions, repaired_functions;
+};
+
+/* Reads everything into a zeroed *out. What cannot be used is a problem there. */
+void coverage_read(const struct coverage_files *found, const struct source_filter *filter,
+                   const struct read_rules *rules, struct coverage_reading *out);
+void coverage_reading_deinit(struct coverage_reading *r);
+
+/* --- the project (coverage_sources.c) --------------------------------------------------------- */
+
+/* Which sources are the user's project, so that a report on coverage is about these and not about
+ * the libraries that were built along with them. */
+struct project_tables {
+    const struct coverage_table *at; /* their paths are all sources */
+    size_t len;
+};
+
+struct project {
+    const char *root;  /* names below it are shown without it */
+    const char *scope; /* sources elsewhere are left out; NULL: none are */
+};
+
+/* The working copy that the current folder or `named` (NULL: none) is in, if it has any of the
+ * sources; otherwise the current folder, if it has; otherwise, as in a build folder beside the
+ * sources, the folder that all sources are in. Texts are in `a`, which also owns *out's. */
+void project_find(const struct project_tables *tables, const char *here, const char *named,
+                  struct arena *a, struct project *out);
+
+/* Whether a whole path is of the project. CMake fetches other projects' sources into a folder
+ * `_deps` of the build folder, which may be below the root: those are not. */
+bool project_has(const char *scope, const char *path);
+
+/* --- all of it (coverage.c) ---------------------------------------------------------------------
+ */
 
 struct coverage_options {
     struct find_rules find;
@@ -35,5 +179,23 @@ struct coverage_session {
 MUST_CHECK bool coverage_session_open(struct coverage_session *s, const struct coverage_options *o,
                                       struct err *e);
 void coverage_session_close(struct coverage_session *s);
+
+/* --- single files ----------------------------------------------------------------------------- */
+
+/* A tracefile of lcov by itself, or another coverage tool's file of that kind. */
+struct trace_file {
+    const char *format, *title; /* of what it is */
+    struct tracefile found;
+};
+
+/* Into a zeroed *f. *is_one: the bytes begin as such a file. On failure `found` holds the sections
+ * that were whole. */
+MUST_CHECK bool trace_file_read(struct trace_file *f, struct bytes in, const char *name,
+                                bool *is_one, struct err *e);
+
+/* Runs `git blame` on a source: git decides what belongs to whom; what it prints is input like any
+ * other. Into a zeroed *out. False if git is not there, or knows nothing of the file: *out has no
+ * lines then. */
+MUST_CHECK bool git_blame(const char *path, struct blame *out, struct err *e);
 
 #endif

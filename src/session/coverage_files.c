@@ -1,9 +1,10 @@
 /* A walk over folders without recursion. Each file and folder is taken once, whatever links lead to
  * it, so that loops end. */
-#include "session/coverage_files.h"
+#include "session/coverage.h"
 
 #include "base/cursor.h"
 #include "base/path.h"
+#include "coverage/import/import.h"
 #include "coverage/model/coverage.h"
 #include "source/search.h"
 
@@ -412,4 +413,18 @@ void coverage_files_pair(struct coverage_files *f, const struct find_rules *rule
     if (!is_complete)
         files_pair_by_ends(f);
     files_note_twins(f);
+}
+
+/* Tracefiles one by one, for those who do not add them up. */
+
+bool trace_file_read(struct trace_file *f, struct bytes in, const char *name, bool *is_one,
+                     struct err *e)
+{
+    const struct trace_importer *format = trace_importer_of(in);
+    *is_one = format != NULL;
+    if (!format)
+        return err_in(e, name, "is not a tracefile");
+    f->format = format->name;
+    f->title = format->title;
+    return format->read(in, name, &f->found, e);
 }

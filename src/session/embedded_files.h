@@ -9,9 +9,12 @@
 #define MONARC_SESSION_EMBEDDED_FILES_H
 
 #include "base/bytes.h"
+#include "base/err.h"
 #include "objfile/object.h"
 #include "output/out.h"
 #include "profile/model/embedded.h"
+
+#include <termios.h>
 
 #define EMBEDDED_MEMORY_NAME "monarc.memory"
 
@@ -33,5 +36,26 @@ bool embedded_beside(const char *profile, struct embedded *out);
 
 /* Makes the folders of a path up to its last slash. */
 MUST_CHECK bool make_folders_of(const char *path, struct err *e);
+
+/* Reading from a serial line. */
+
+struct serial {
+    int fd;
+    const char *path;
+    uint32_t timeout_seconds; /* 0: none */
+    bool has_before;
+    struct termios before; /* put back by serial_close() */
+};
+
+/* Whether the path is a terminal device other than the one that standard input is. */
+bool serial_is_line(const char *path);
+
+/* Opens it raw, with 8 bits and no parity. serial_close() after failure, too. */
+MUST_CHECK bool serial_open(struct serial *s, const char *path, uint32_t baud,
+                            uint32_t timeout_seconds, struct err *e);
+
+/* Waits for bytes. *n is 0 at the end of the line, or when nothing came in time. */
+MUST_CHECK bool serial_read(struct serial *s, uint8_t *to, size_t size, size_t *n, struct err *e);
+void serial_close(struct serial *s);
 
 #endif

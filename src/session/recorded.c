@@ -462,6 +462,24 @@ bool recorded_open(struct recorded *r, char *const *folders, size_t len,
            recorded_resolve(r, folders[0], o, f, e);
 }
 
+/* --- completing ------------------------------------------------------------------------------- */
+
+void recorded_complete(struct recording *r, const char *folder, const struct profile_options *o,
+                       struct symbol_files *files, uint64_t most_ns, struct recorded_symbols *out)
+{
+    struct recording own = {0};
+    size_t losses = r->losses.len;
+    vec_copy(&own.arcs, &r->arcs);
+    vec_copy(&own.blocks, &r->blocks);
+    recorded_add_calls(folder, o, r);
+    recorded_add_symbols(r, files, most_ns, out);
+    vec_free(&r->arcs);
+    vec_free(&r->blocks);
+    r->arcs.at = own.arcs.at, r->arcs.len = own.arcs.len, r->arcs.cap = own.arcs.cap;
+    r->blocks.at = own.blocks.at, r->blocks.len = own.blocks.len, r->blocks.cap = own.blocks.cap;
+    r->losses.len = losses;
+}
+
 /* --- what is missing ------------------------------------------------------------------------- */
 
 static bool recorded_mentions_mcount(struct object *o)

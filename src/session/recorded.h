@@ -81,6 +81,12 @@ MUST_CHECK bool recorded_read_alone(const char *folder, struct recording *out, s
  * a loss. */
 void recorded_add_calls(const char *folder, const struct profile_options *o, struct recording *out);
 
+/* recorded_add_symbols() for a run as the file in `folder` has it: with the needs of the calls that
+ * recorders inside its processes counted, which are in folders of their own and do not become part
+ * of it. */
+void recorded_complete(struct recording *r, const char *folder, const struct profile_options *o,
+                       struct symbol_files *files, uint64_t most_ns, struct recorded_symbols *out);
+
 /* Several folders as one run. */
 MUST_CHECK bool recorded_read_all(char *const *folders, size_t len, const struct profile_options *o,
                                   struct recording *out, struct err *e);

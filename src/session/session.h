@@ -10,6 +10,8 @@
 #include "session/profiles.h"
 #include "session/recorded.h"
 
+#include <stdbool.h>
+
 /* What becomes of other dimensions of a profile than the first, and other events of a recording. */
 enum session_others {
     OTHERS_REFUSED, /* a profile with several is; of a recording they are passed over */
@@ -84,5 +86,14 @@ MUST_CHECK bool session_debug_is_whole(const struct session *s, struct err *e);
 
 /* Whether any of them has line numbers. */
 bool session_has_debug_info(const struct session *s);
+
+/* What an operand of a command is, by its name and its first bytes. */
+
+/* Whether the file is one that could have been profiled: it begins as ELF files do. */
+bool is_program(const char *path);
+
+/* Whether an operand is about coverage: a folder without a recording, notes, counters, or a
+ * tracefile. */
+bool is_coverage_operand(const char *name);
 
 #endif

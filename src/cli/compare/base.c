@@ -1,7 +1,7 @@
 /* Opening a base: profiles are of the same program unless another one is named first. */
 #include "cli/compare/base.h"
 
-#include "session/sides.h"
+#include "session/report_inputs.h"
 
 bool base_open(struct baseline *b, const struct base_names *names, struct session *s,
                const struct session_options *o, struct err *e)

@@ -3,8 +3,8 @@
 #include "base/path.h"
 #include "cli/cover/cover_options.h"
 #include "cli/view.h"
-#include "session/operands.h"
-#include "session/sides.h"
+#include "session/session.h"
+#include "session/report_inputs.h"
 #include "verdict/verdict.h"
 
 enum {

@@ -3,8 +3,8 @@
 #include "cli/view.h"
 #include "coverage/report/change_report.h"
 #include "profile/analysis/compare/comparison.h"
-#include "session/operands.h"
-#include "session/sides.h"
+#include "session/session.h"
+#include "session/report_inputs.h"
 
 enum {
     OPTION_OLD,

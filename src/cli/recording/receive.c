@@ -3,7 +3,6 @@
 #include "command/command.h"
 #include "profile/format/frames.h"
 #include "session/embedded_files.h"
-#include "session/serial.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "base/path.h"
 #include "command/command.h"
 #include "session/recorded.h"
-#include "session/recorded_symbols.h"
+#include "session/symbol_files.h"
 
 #include <inttypes.h>
 #include <string.h>

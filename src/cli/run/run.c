@@ -6,7 +6,8 @@
 
 #include "base/path.h"
 #include "record/launch.h"
-#include "session/recorded_symbols.h"
+#include "session/recorded.h"
+#include "session/symbol_files.h"
 #include "profile/format/recording_file.h"
 #include "profile/model/recording_profile.h"
 #include "session/profiles.h"

@@ -1,0 +1,329 @@
+/* Each raw name is looked at once; most objects name the same headers. */
+#include "base/path.h"
+#include "coverage/model/coverage.h"
+#include "session/coverage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NONE ((uint32_t)NO_INDEX)
+
+void source_names_deinit(struct source_names *n)
+{
+    intern_deinit(&n->raw);
+    vec_free(&n->sources);
+    vec_free(&n->text);
+    arena_deinit(&n->arena);
+}
+
+char *path_absolute(const char *path, struct arena *a)
+{
+    char cwd[4096];
+    if (path[0] == '/' || !getcwd(cwd, sizeof cwd))
+        return path_tidy(path, a);
+    return path_tidy(arena_printf(a, "%s/%s", cwd, path), a);
+}
+
+static bool is_there(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+/* Old notes and those made reproducible do not say where the compiler ran: the source is below the
+ * folder of the notes or one above it, if it is anywhere. */
+static const char *guessed(struct source_names *n, const char *name, const char *beside)
+{
+    char *folder = path_absolute(beside, &n->arena);
+    for (char *slash; (slash = strrchr(folder, '/'));) {
+        *slash = 0;
+        const char *path = arena_printf(&n->arena, "%s/%s", folder, name);
+        if (is_there(path))
+            return path_tidy(path, &n->arena);
+    }
+    return path_absolute(name, &n->arena);
+}
+
+static const char *whole_name(struct source_names *n, const char *name, const char *directory,
+                              const char *beside)
+{
+    if (name[0] == '/')
+        return path_tidy(name, &n->arena);
+    if (directory && directory[0] == '/')
+        return path_tidy(arena_printf(&n->arena, "%s/%s", directory, name), &n->arena);
+    if (beside)
+        return guessed(n, name, beside);
+    return path_absolute(name, &n->arena);
+}
+
+static const char *mapped(struct source_names *n, const char *path)
+{
+    const struct source_search *s = n->filter->maps;
+    const char *found = NULL;
+    for (size_t i = s->maps.len; !found && i-- > 0;)
+        found = path_map_apply(&s->maps.at[i], path, &n->arena);
+    return found ? path_tidy(found, &n->arena) : path;
+}
+
+static const char *below(const char *root, const char *path)
+{
+    size_t len = strlen(root);
+    if (len == 1)
+        return path + 1;
+    return !strncmp(path, root, len) && path[len] == '/' ? path + len + 1 : NULL;
+}
+
+static bool is_system(const char *path)
+{
+    static const char *const PLACES[] = {"/usr/include/", "/usr/lib/",           "/usr/lib64/",
+                                         "/usr/libexec/", "/usr/local/include/", "/usr/local/lib/"};
+    for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++)
+        if (!strncmp(path, PLACES[i], strlen(PLACES[i])))
+            return true;
+    /* A cross compiler's: /usr/TARGET/include/ */
+    const char *slash = strncmp(path, "/usr/", 5) ? NULL : strchr(path + 5, '/');
+    return slash && !strncmp(slash, "/include/", 9);
+}
+
+static bool matches(const char *const *patterns, size_t len, const char *path, const char *shown)
+{
+    for (size_t i = 0; i < len; i++)
+        if (!fnmatch(patterns[i], path, 0) || (shown && !fnmatch(patterns[i], shown, 0)))
+            return true;
+    return false;
+}
+
+static bool is_wanted(struct source_names *n, const char *path)
+{
+    const struct source_filter *w = n->filter;
+    const char *shown = below(w->root, path);
+    if (!shown && !w->keeps_system && !w->include.len && is_system(path)) {
+        n->system_sources++;
+        return false;
+    }
+    if ((w->include.len && !matches(w->include.at, w->include.len, path, shown)) ||
+        matches(w->exclude.at, w->exclude.len, path, shown)) {
+        n->unwanted_sources++;
+        return false;
+    }
+    return true;
+}
+
+static void append(struct source_names *n, const char *text)
+{
+    size_t len = strlen(text) + 1;
+    vec_reserve(&n->text, n->text.len + len);
+    memcpy(n->text.at + n->text.len, text, len);
+    n->text.len += len;
+}
+
+/* What decides: the name, and for a relative one where the compiler ran or, if that is not known,
+ * the folder of the notes. */
+static uint32_t raw_number(struct source_names *n, const char *name, const char *directory,
+                           const char *beside)
+{
+    n->text.len = 0;
+    append(n, name);
+    if (name[0] != '/' && directory && directory[0] == '/') {
+        append(n, directory);
+    } else if (name[0] != '/' && beside) {
+        const char *slash = strrchr(beside, '/');
+        append(n, slash ? "/" : ".");
+        for (const char *c = beside; slash && c < slash; c++)
+            vec_push(&n->text, *c);
+    }
+    return intern(&n->raw, n->text.at, n->text.len);
+}
+
+uint32_t source_names_number(struct source_names *n, const char *name, const char *directory,
+                             const char *beside)
+{
+    uint32_t raw = raw_number(n, name, directory, beside);
+    if (raw < n->sources.len)
+        return n->sources.at[raw];
+    const char *path = mapped(n, whole_name(n, name, directory, beside));
+    vec_push(&n->sources, is_wanted(n, path) ? coverage_table_source(n->table, path) : NONE);
+    return n->sources.at[raw];
+}
+
+/* A version-control system's folder says where a project begins; without one, the sources do. */
+
+static bool is_below(const char *root, const char *path)
+{
+    size_t len = strlen(root);
+    len -= len == 1; /* "/" */
+    return !strncmp(path, root, len) && path[len] == '/';
+}
+
+bool project_has(const char *scope, const char *path)
+{
+    return is_below(scope, path) && !strstr(path + strlen(scope), "/_deps/");
+}
+
+static bool has_any(const char *folder, const char *const *names, size_t len)
+{
+    struct arena scratch = {0};
+    bool is_there = false;
+    for (size_t i = 0; i < len && !is_there; i++)
+        is_there = !access(arena_printf(&scratch, "%s/%s", folder, names[i]), F_OK);
+    arena_deinit(&scratch);
+    return is_there;
+}
+
+static bool is_working_copy(const char *folder)
+{
+    static const char *const MARKS[] = {".git", ".hg", ".svn", ".bzr", "_darcs", ".fslckout"};
+    return has_any(folder, MARKS, sizeof MARKS / sizeof *MARKS);
+}
+
+static bool is_build_folder(const char *folder)
+{
+    static const char *const MARKS[] = {"CMakeCache.txt", "build.ninja", "config.status"};
+    return has_any(folder, MARKS, sizeof MARKS / sizeof *MARKS);
+}
+
+/* The outermost folder of a working copy, or NULL. A whole home that is one is no project. */
+static const char *working_copy(const char *folder, struct arena *a)
+{
+    const char *home = getenv("HOME");
+    char *at = arena_copy(a, folder, strlen(folder));
+    while (*at && !(home && !strcmp(at, home))) {
+        if (is_working_copy(at))
+            return at;
+        *strrchr(at, '/') = 0;
+    }
+    return NULL;
+}
+
+static bool has_sources(const struct project_tables *t, const char *root)
+{
+    for (size_t i = 0; i < t->len; i++)
+        for (uint32_t k = 0; k < t->at[i].paths.texts.len; k++)
+            if (project_has(root, intern_text(&t->at[i].paths, k)))
+                return true;
+    return false;
+}
+
+/* Takes `path` into the common root so far. */
+static char *project_join(char *root, const char *path, struct arena *a)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return root;
+    if (!root)
+        return arena_copy(a, path, (size_t)(slash - path));
+    while (*root && !is_below(root, path))
+        *strrchr(root, '/') = 0;
+    return root;
+}
+
+/* The folder of all sources, or NULL. Distributions keep libraries' sources below /usr/src; they
+ * are no part of the project unless all of it is there. */
+static char *common_root(const struct project_tables *t, bool takes_libraries, struct arena *a)
+{
+    char *root = NULL;
+    for (size_t i = 0; i < t->len; i++) {
+        for (uint32_t k = 0; k < t->at[i].paths.texts.len; k++) {
+            const char *path = intern_text(&t->at[i].paths, k);
+            bool is_library = is_below("/usr/src", path) || strstr(path, "/_deps/");
+            if (takes_libraries || !is_library)
+                root = project_join(root, path, a);
+        }
+    }
+    return root || takes_libraries ? root : common_root(t, true, a);
+}
+
+void project_find(const struct project_tables *tables, const char *here, const char *named,
+                  struct arena *a, struct project *out)
+{
+    const char *copy = working_copy(here, a);
+    if (!copy || !has_sources(tables, copy))
+        copy = named ? working_copy(named, a) : NULL;
+    if (copy && has_sources(tables, copy)) {
+        *out = (struct project){copy, copy};
+        return;
+    }
+    char *common = common_root(tables, false, a);
+    bool is_here = has_sources(tables, here) && !(is_build_folder(here) && common && *common);
+    if (is_here)
+        *out = (struct project){here, here};
+    else if (common && *common)
+        *out = (struct project){common, common};
+    else
+        *out = (struct project){here, NULL};
+}
+
+/* One process a file, whose output is read to its end. */
+
+struct git_output {
+    VEC(uint8_t) bytes;
+};
+
+static pid_t git_start(char *folder, char *file, int output)
+{
+    char git[] = "git", c[] = "-C", option[] = "-c", monitor[] = "core.fsmonitor=false";
+    char command[] = "blame", how[] = "--porcelain", end[] = "--";
+    char *arguments[] = {git, option, monitor, c, folder, command, how, end, file, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t pid = 0;
+    if (posix_spawn_file_actions_init(&actions))
+        return 0;
+    if (posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) ||
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) ||
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) ||
+        posix_spawnp(&pid, git, &actions, NULL, arguments, environ))
+        pid = 0;
+    posix_spawn_file_actions_destroy(&actions);
+    return pid;
+}
+
+static void git_read_all(int input, struct git_output *out)
+{
+    uint8_t block[16384];
+    for (ssize_t len; (len = read(input, block, sizeof block)) > 0 || (len < 0 && errno == EINTR);)
+        for (ssize_t i = 0; i < len; i++)
+            vec_push(&out->bytes, block[i]);
+}
+
+/* Whether git said all that there is. */
+static bool git_run(char *folder, char *file, struct git_output *out)
+{
+    int ends[2], status = -1;
+    if (pipe2(ends, O_CLOEXEC))
+        return false;
+    pid_t pid = git_start(folder, file, ends[1]);
+    close(ends[1]);
+    if (pid)
+        git_read_all(ends[0], out);
+    close(ends[0]);
+    while (pid && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return pid && !status;
+}
+
+bool git_blame(const char *path, struct blame *out, struct err *e)
+{
+    struct arena scratch = {0};
+    struct git_output said = {0};
+    const char *base = path_base_name(path);
+    char *folder = base > path ? arena_copy(&scratch, path, (size_t)(base - path))
+                               : arena_copy(&scratch, ".", 1);
+    char *file = arena_copy(&scratch, base, strlen(base));
+    bool ok = git_run(folder, file, &said) &&
+              blame_read((struct bytes){said.bytes.at, said.bytes.len}, path, out, e);
+    if (!ok) {
+        blame_deinit(out);
+        *out = (struct blame){0};
+        err_in(e, path, "git does not know who wrote it");
+    }
+    vec_free(&said.bytes);
+    arena_deinit(&scratch);
+    return ok;
+}

@@ -1,0 +1,256 @@
+/* From a session to a table of lines. */
+#include "session/report_inputs.h"
+
+#include "profile/analysis/compare/side_lines.h"
+#include "profile/analysis/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool sources_open(struct sources *s, struct sources_options *o, struct err *e)
+{
+    struct session *v = &s->session;
+    bool is_found;
+    o->search.arena = &v->arena;
+    if (getenv("GPROF_PATH"))
+        source_search_add(&o->search, getenv("GPROF_PATH"));
+    o->session.places_samples = true;
+    if (!session_open(v, &o->session, e))
+        return false;
+    s->input.functions = &v->functions;
+    s->input.profile = &v->profile;
+    s->input.time = &v->time;
+    s->input.graph = &v->graph;
+    s->input.names = &v->names;
+    s->input.objects = session_objects(v);
+    s->input.only_function = o->function;
+    s->input.only_file = o->file;
+    if (!session_has_debug_info(v))
+        return session_debug_is_whole(v, e) &&
+               err_set(e,
+                       "%s: has no line numbers; compile it with -g, or name the folder of its "
+                       "separate debug file with --debug-dir",
+                       o->session.program);
+    source_lines_make(&s->lines, &s->input, &is_found, &v->arena);
+    if (is_found)
+        return true;
+    if (o->function && o->file)
+        return err_set(e, "%s: function '%s' has no code on lines of a file '%s'",
+                       o->session.program, o->function, o->file);
+    if (o->function)
+        return err_set(e, "%s: no function is called '%s'", o->session.program, o->function);
+    return err_set(e, "%s: nothing was measured in a file '%s'", o->session.program, o->file);
+}
+
+void sources_close(struct sources *s, struct sources_options *o)
+{
+    source_lines_deinit(&s->lines);
+    session_close(&s->session);
+    source_search_deinit(&o->search);
+}
+
+/* Collecting the input of a line table. */
+
+static void line_table_objects(struct session *s, struct lines_input *in)
+{
+    in->objects_len = session_objects_len(s);
+    in->objects = session_objects(s);
+    const char **names = ARENA_NEW(&s->arena, const char *, in->objects_len);
+    for (uint32_t i = 0; i < in->objects_len; i++)
+        names[i] = s->folder ? space_object_name(&s->recorded.space, i) : s->summary.program;
+    in->object_names = names;
+}
+
+bool session_lines_input(struct session *s, const char *program, struct lines_input *in,
+                         struct err *e)
+{
+    in->functions = &s->functions;
+    in->profile = &s->profile;
+    in->summary = &s->summary;
+    line_table_objects(s, in);
+    if (session_has_debug_info(s))
+        return true;
+    return session_debug_is_whole(s, e) &&
+           err_set(e,
+                   "%s: has no line numbers; compile it with -g, or name the folder of its "
+                   "separate debug file with --debug-dir",
+                   program);
+}
+
+/* A side's runs: each opened, added, and closed before the next one. */
+
+static bool add_lines(struct side *s, struct session *session, const struct session_options *o,
+                      struct err *e)
+{
+    struct filter everything = {0};
+    struct lines_input in = {.demangle = o->no_demangle ? NULL : "auto", .has_inlines = true};
+    struct lines_table table;
+    if (!session_lines_input(session, o->program, &in, e))
+        return false;
+    lines_make(&table, &in, &(struct view_rules){.filter = &everything}, &session->arena);
+    side_add_lines(s, &table, &in);
+    return true;
+}
+
+/* One run: PROGRAM PROFILE, or RECORDING. */
+static bool add_run(struct side *s, const struct session_options *base, char **names, size_t len,
+                    bool by_lines, struct err *e)
+{
+    struct session session = {0};
+    struct session_options o = *base;
+    o.measures_graph = true;
+    o.places_samples = by_lines;
+    o.names_inlined = !by_lines; /* lines have names of their own */
+    bool is_fine = session_operands(&o, names, len, e) && session_open(&session, &o, e);
+    if (is_fine && by_lines)
+        is_fine = add_lines(s, &session, &o, e);
+    else if (is_fine)
+        side_add(s, &(struct side_run){.summary = &session.summary,
+                                       .graph = &session.graph,
+                                       .names = &session.names,
+                                       .objects = session_objects(&session)});
+    session_close(&session);
+    return is_fine;
+}
+
+/* All runs that were recorded as one (run --repeat) are runs of the side. */
+static bool add_recording(struct side *s, const struct session_options *base, const char *name,
+                          bool by_lines, struct err *e)
+{
+    struct arena scratch = {0};
+    size_t len;
+    char **runs = recorded_runs(name, &scratch, &len);
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < len; i++)
+        is_fine = add_run(s, base, &runs[i], 1, by_lines, e);
+    arena_deinit(&scratch);
+    return is_fine;
+}
+
+bool side_open(struct side *s, const struct session_options *base, const struct side_names *names,
+               struct err *e)
+{
+    const char *program = names->program;
+    size_t at = 0;
+    if (names->len && is_program(names->names[0]))
+        program = names->names[at++];
+    if (at == names->len)
+        return err_set(e, "%s: name the profile of it that is to be compared, too",
+                       program ? program : "a side");
+    for (; at < names->len; at++) {
+        if (!program || is_folder(names->names[at])) {
+            if (!add_recording(s, base, names->names[at], names->by_lines, e))
+                return false;
+            continue;
+        }
+        char *run[2] = {(char *)program, names->names[at]};
+        if (!add_run(s, base, run, 2, names->by_lines, e))
+            return false;
+    }
+    return true;
+}
+
+/* Making trees of recorded stacks. */
+
+enum { MOST_ROWS = 1000 };
+#define MIN_PERCENT 0.5
+
+/* Of an inlined function and the function itself, one is enough: their tree is one. */
+static void find_wanted(struct call_trees *c)
+{
+    struct function_list found = {0};
+    functions_named(c->request->function, &c->names, &found);
+    for (size_t i = 0; i < found.all.len; i++) {
+        bool is_known = false;
+        for (size_t k = 0; k < c->wanted.all.len && !is_known; k++)
+            is_known = named_frames_same(&c->frames, c->wanted.all.at[k], found.all.at[i]);
+        if (!is_known)
+            vec_push(&c->wanted.all, found.all.at[i]);
+    }
+    vec_free(&found.all);
+}
+
+static struct call_query query_of(const struct call_trees *c)
+{
+    const struct call_trees_request *r = c->request;
+    return (struct call_query){.direction = r->direction,
+                               .depth = r->depth ? (uint32_t)r->depth : UINT32_MAX,
+                               .limit = r->limit ? r->limit : MOST_ROWS,
+                               .min_percent = r->min_percent < 0 ? MIN_PERCENT : r->min_percent,
+                               .is_percent_of_rows = r->function && r->min_percent < 0};
+}
+
+static void make_tree(struct call_trees *c, struct call_rows *rows, uint32_t function)
+{
+    struct call_query q = query_of(c);
+    bool *is_wanted = ARENA_NEW(&c->session->arena, bool, c->frames.functions.len);
+    for (uint32_t i = 0; function != NO_FUNCTION && i < c->frames.functions.len; i++)
+        is_wanted[i] = named_frames_same(&c->frames, function, i);
+    q.is_wanted = is_wanted;
+    call_rows_make(rows, &c->tree, &q, &c->session->arena);
+}
+
+static void make_trees(struct call_trees *c)
+{
+    size_t len = c->request->function ? c->wanted.all.len : 1;
+    struct call_rows *trees = ARENA_NEW(&c->session->arena, struct call_rows, len);
+    uint32_t *functions = ARENA_NEW(&c->session->arena, uint32_t, len);
+    for (size_t i = 0; i < len; i++) {
+        functions[i] = c->request->function ? c->wanted.all.at[i] : NO_FUNCTION;
+        make_tree(c, &trees[i], functions[i]);
+    }
+    struct call_query q = query_of(c);
+    c->report = (struct call_report){.summary = &c->session->summary,
+                                     .frames = &c->frames,
+                                     .names = &c->names,
+                                     .trees = trees,
+                                     .functions = functions,
+                                     .len = len,
+                                     .min_percent = q.min_percent,
+                                     .is_percent_of_rows = q.is_percent_of_rows};
+}
+
+void call_trees_shorten_names(struct call_trees *c)
+{
+    bool *is_shown = ARENA_NEW(&c->session->arena, bool, c->frames.functions.len);
+    for (size_t i = 0; i < c->report.len; i++) {
+        const struct call_rows *rows = &c->report.trees[i];
+        for (size_t k = 0; k < rows->len; k++)
+            is_shown[rows->rows[k].function] = true;
+        if (c->report.functions[i] != NO_FUNCTION)
+            is_shown[c->report.functions[i]] = true;
+    }
+    names_shorten(&c->names, is_shown);
+}
+
+bool call_trees_make(struct call_trees *c, struct session *s, const struct call_trees_request *q,
+                     struct err *e)
+{
+    const struct recorded *from = &s->recorded;
+    struct call_frames_input frames = {.recording = &from->recording,
+                                       .functions = &s->functions,
+                                       .function = from->space.function,
+                                       .is_piece = from->space.is_piece,
+                                       .files = q->has_inlines ? session_objects(s) : NULL};
+    *c = (struct call_trees){.session = s, .request = q};
+    if (q->has_inlines && from->named.functions.len)
+        c->frames = from->named;
+    else
+        named_frames_make(&c->frames, &frames, &s->arena);
+    s->summary.inlined = c->frames.functions.len - c->frames.first_inlined;
+    s->summary.has_hosts = !q->has_inlines;
+    names_init(&c->names, &c->frames.functions, q->demangle, &s->arena);
+    if (q->function)
+        find_wanted(c);
+    if (q->function && !c->wanted.all.len)
+        return err_set(e, "%s: has no function '%s'", s->program, q->function);
+    call_tree_init(&c->tree, &from->recording, from->weights.node, &c->frames.frames);
+    make_trees(c);
+    return true;
+}
+
+void call_trees_deinit(struct call_trees *c)
+{
+    call_tree_deinit(&c->tree);
+    vec_free(&c->wanted.all);
+}

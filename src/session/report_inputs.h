@@ -1,0 +1,86 @@
+/* The source lines of a program or recording, with what was measured on each. */
+#ifndef MONARC_SESSION_REPORT_INPUTS_H
+#define MONARC_SESSION_REPORT_INPUTS_H
+
+#include "profile/analysis/compare/side.h"
+#include "profile/analysis/lines.h"
+#include "profile/analysis/source_lines.h"
+#include "profile/analysis/tree.h"
+#include "profile/report/call_tree.h"
+#include "session/session.h"
+#include "source/search.h"
+
+struct sources_options {
+    struct session_options session;
+    struct source_search search;
+    const char *function, *file; /* only lines of these; NULL: of all */
+};
+
+/* The program or recording, its profile, and its lines. */
+struct sources {
+    struct session session;
+    struct source_input input;
+    struct source_lines lines;
+};
+
+/* Opens, reads and analyses; fails too if the function or file that was asked for is not there. The
+ * rest of `input` may be filled before. sources_close() after failure, too. */
+MUST_CHECK bool sources_open(struct sources *s, struct sources_options *o, struct err *e);
+void sources_close(struct sources *s, struct sources_options *o);
+
+/* A line table of what a session has opened. */
+
+/* All that lines_make() wants but how names are shown and whether inlined code is told apart. The
+ * session was opened with `places_samples`. false: the program has no lines. */
+MUST_CHECK bool session_lines_input(struct session *s, const char *program, struct lines_input *in,
+                                    struct err *e);
+
+/* Opening the sides of a comparison, run by run. */
+
+/* Names as they are given: PROGRAM PROFILE..., PROFILE... of a program that is named apart, or
+ * recordings. Each profile, and each recording, is a run of its own. */
+struct side_names {
+    const char *program; /* NULL: the first name is it */
+    char *const *names;
+    size_t len;
+    bool by_lines; /* compare lines instead of functions */
+};
+
+/* Into a zeroed *s. `base` says how files are read; its operands are not looked at. side_deinit()
+ * after failure, too. */
+MUST_CHECK bool side_open(struct side *s, const struct session_options *base,
+                          const struct side_names *names, struct err *e);
+
+/* Trees of recorded stacks: of all of them, or of the callers or callees of a function. */
+
+/* What is wanted. */
+struct call_trees_request {
+    enum call_direction direction;
+    const char *function; /* a name as functions_named() takes it; NULL: all stacks */
+    uint64_t depth;       /* levels; 0: all */
+    uint64_t limit;       /* rows; 0: as many as can be read */
+    double min_percent;   /* negative: as is usual */
+    bool has_inlines;     /* functions that were inlined stand in the trees as well */
+    const char *demangle; /* as names_init() takes it */
+};
+
+struct call_trees {
+    struct session *session;
+    const struct call_trees_request *request;
+    struct named_frames frames;
+    struct names names;
+    struct call_tree tree;
+    struct function_list wanted; /* one of each function that is asked for */
+    struct call_report report;   /* what a report prints */
+};
+
+/* Of a session on a recording. False if the function is not there. call_trees_deinit() after
+ * failure, too. */
+MUST_CHECK bool call_trees_make(struct call_trees *c, struct session *s,
+                                const struct call_trees_request *q, struct err *e);
+
+/* Shortens the names of what the trees show. */
+void call_trees_shorten_names(struct call_trees *c);
+void call_trees_deinit(struct call_trees *c);
+
+#endif
