@@ -266,12 +266,6 @@ static bool arcs_repair(struct arcs_file *f, struct arcs_file *notes,
                   left, unknown);
 }
 
-static void arcs_set_order(struct arcs_file *f, uint8_t order)
-{
-    if (order != ORDER_UNKNOWN)
-        f->notes.origin.big_endian = f->counters.origin.big_endian = order == ORDER_BIG;
-}
-
 bool arcs_convert(const struct arcs_request *request, const char *path, struct err *e)
 {
     struct arcs_file f = {0}, notes = {0};
@@ -279,7 +273,9 @@ bool arcs_convert(const struct arcs_request *request, const char *path, struct e
               (!request->is_repaired || arcs_repair(&f, &notes, request, path, e)) &&
               arcs_change(&f, &notes, request, path, e);
     if (ok) {
-        arcs_set_order(&f, request->byte_order);
+        if (request->byte_order != ORDER_UNKNOWN)
+            f.notes.origin.big_endian = f.counters.origin.big_endian =
+                request->byte_order == ORDER_BIG;
         ok = arcs_file_save(&f, request->output, e);
     }
     arcs_file_deinit(&f);
@@ -392,11 +388,6 @@ bool object_pair_load_counters(struct object_pair *p, const char *path, enum arc
            (!is_whole || adopt(p, path, problems));
 }
 
-static bool is_same_origin(const struct arcs_origin *a, const struct arcs_origin *b)
-{
-    return a->version == b->version && a->stamp == b->stamp && a->checksum == b->checksum;
-}
-
 bool object_pair_add_run(struct object_pair *p, bool is_first)
 {
     struct err e = {0};
@@ -404,7 +395,9 @@ bool object_pair_add_run(struct object_pair *p, bool is_first)
     if (is_first)
         counters_clear(&p->sum);
     size_t len = p->sum.functions.len;
-    if ((!is_first && !is_same_origin(&c->origin, &p->sum.origin)) ||
+    if ((!is_first &&
+         !(c->origin.version == p->sum.origin.version && c->origin.stamp == p->sum.origin.stamp &&
+           c->origin.checksum == p->sum.origin.checksum)) ||
         !counters_merge(&p->sum, c, &e))
         return false;
     for (size_t i = len; i < p->sum.functions.len; i++)

@@ -40,12 +40,6 @@ static bool arcs_is_folder(const char *path)
 
 /* ---- which files */
 
-static bool arcs_has_own_suffix(const char *path)
-{
-    return path_has_suffix(path, ".gcda") || path_has_suffix(path, ".gcno") ||
-           path_has_suffix(path, ".da") || path_has_suffix(path, ".bbg");
-}
-
 /* One operand: a folder, counters, or the notes of such. */
 static bool arcs_look(struct job *j, const char *path, struct err *e)
 {
@@ -56,7 +50,10 @@ static bool arcs_look(struct job *j, const char *path, struct err *e)
     struct stat st;
     if (is_counters && notes && !arcs_is_folder(notes))
         vec_push(&j->pairs, ((struct pair){notes, path}));
-    else if (arcs_is_folder(path) || arcs_has_own_suffix(path) || stat(path, &st))
+    else if (arcs_is_folder(path) ||
+             (path_has_suffix(path, ".gcda") || path_has_suffix(path, ".gcno") ||
+              path_has_suffix(path, ".da") || path_has_suffix(path, ".bbg")) ||
+             stat(path, &st))
         return coverage_files_look(&j->found, path, &rules, e);
     else if (kind == ARCS_DA)
         vec_push(&j->pairs, ((struct pair){arcs_path_beside(path, "bbg", &j->arena), path}));

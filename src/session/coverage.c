@@ -37,20 +37,6 @@ static bool find(struct coverage_session *s, const struct coverage_options *o, s
                    where);
 }
 
-static bool read_patch(struct coverage_session *s, const struct coverage_options *o, struct err *e)
-{
-    struct file_buffer buffer = {0};
-    if (!o->patch)
-        return true;
-    bool ok = file_read(o->patch, &buffer, e) &&
-              patch_read(file_bytes(&buffer), strcmp(o->patch, "-") ? o->patch : "standard input",
-                         &s->patch, e);
-    file_buffer_deinit(&buffer);
-    if (ok)
-        patch_coverage_build(&s->result, &s->patch, &s->diff);
-    return ok;
-}
-
 /* Whoever names patterns, tracefiles or --system has said which sources are meant. */
 static void choose_project(struct coverage_session *s, const struct coverage_options *o,
                            struct project *project)
@@ -82,7 +68,16 @@ bool coverage_session_open(struct coverage_session *s, const struct coverage_opt
     rules.scope = project.scope;
     rules.is_in_scope = project_has;
     coverage_result_build(s->reading.tables.at, s->reading.tables.len, &rules, &s->result);
-    return read_patch(s, o, e);
+    struct file_buffer buffer = {0};
+    if (!o->patch)
+        return true;
+    bool ok = file_read(o->patch, &buffer, e) &&
+              patch_read(file_bytes(&buffer), strcmp(o->patch, "-") ? o->patch : "standard input",
+                         &s->patch, e);
+    file_buffer_deinit(&buffer);
+    if (ok)
+        patch_coverage_build(&s->result, &s->patch, &s->diff);
+    return ok;
 }
 
 void coverage_session_close(struct coverage_session *s)
@@ -157,23 +152,6 @@ static void read_add_solved(struct worker *w)
                             w->sources.at, &w->table);
 }
 
-static void read_add_run(struct worker *w, const char *notes, const struct counters_file *file)
-{
-    struct object_pair *p = &w->pair;
-    const char *path = file->path;
-    const struct counters *c = &p->counters.counters;
-    w->sums.counters +=
-        object_pair_load_counters(p, path, file->is_rfc ? ARCS_DA : ARCS_GCDA, &w->problems);
-    object_pair_solve(p, w->rules->repairs);
-    if (c->functions.len)
-        object_pair_report_pairing(p, notes, path, &w->problems);
-    read_count_unknown(w, path);
-    if (w->rules->by_test)
-        coverage_table_begin_test(&w->table, w->found->tests.at[file->test]);
-    read_add_solved(w);
-    coverage_table_begin_test(&w->table, NULL);
-}
-
 static bool read_is_wanted(const struct worker *w, uint32_t test)
 {
     return !w->rules->only || !strcmp(w->rules->only, w->found->tests.at[test]);
@@ -222,8 +200,22 @@ static bool read_add_sum(struct worker *w, const struct coverage_object *object)
 static void read_add_runs(struct worker *w, const struct coverage_object *object)
 {
     for (uint32_t i = object->first_counters; i != NONE; i = w->found->counters.at[i].next)
-        if (read_is_wanted(w, w->found->counters.at[i].test))
-            read_add_run(w, object->notes, &w->found->counters.at[i]);
+        if (read_is_wanted(w, w->found->counters.at[i].test)) {
+            struct object_pair *p = &w->pair;
+            const char *path = w->found->counters.at[i].path;
+            const struct counters *c = &p->counters.counters;
+            w->sums.counters += object_pair_load_counters(
+                p, path, w->found->counters.at[i].is_rfc ? ARCS_DA : ARCS_GCDA, &w->problems);
+            object_pair_solve(p, w->rules->repairs);
+            if (c->functions.len)
+                object_pair_report_pairing(p, object->notes, path, &w->problems);
+            read_count_unknown(w, path);
+            if (w->rules->by_test)
+                coverage_table_begin_test(&w->table,
+                                          w->found->tests.at[w->found->counters.at[i].test]);
+            read_add_solved(w);
+            coverage_table_begin_test(&w->table, NULL);
+        }
 }
 
 static void read_add_object(struct worker *w, const struct coverage_files *found,
@@ -326,30 +318,6 @@ static void read_add_file(size_t i, unsigned worker, void *context)
     progress_step(job->rules->progress);
 }
 
-static void read_drop_scratch(struct worker *w)
-{
-    pair_scratch_deinit(&w->gather);
-    object_pair_deinit(&w->pair);
-    file_buffer_deinit(&w->trace);
-    vec_free(&w->sources);
-}
-
-static void read_take(struct coverage_reading *out, struct worker *w)
-{
-    vec_push(&out->tables, w->table);
-    problems_merge(&out->problems, &w->problems);
-    out->objects += w->sums.objects;
-    out->unrun += w->sums.unrun;
-    out->counters += w->sums.counters;
-    out->traces += w->sums.traces;
-    out->unknown_functions += w->sums.unknown_functions;
-    out->repaired_functions += w->sums.repaired_functions;
-    out->system_sources += w->names.system_sources;
-    out->unwanted_sources += w->names.unwanted_sources;
-    source_names_deinit(&w->names);
-    problems_deinit(&w->problems);
-}
-
 static void read_name_orphans(const struct coverage_files *found, struct problems *p)
 {
     for (size_t i = 0; i < found->counters.len; i++)
@@ -387,8 +355,22 @@ void coverage_read(const struct coverage_files *found, const struct source_filte
     progress_phase(rules->progress, "reading coverage", files);
     parallel_for_workers(files, workers, read_add_file, &job);
     for (unsigned i = 0; i < workers; i++) {
-        read_drop_scratch(&job.workers[i]);
-        read_take(out, &job.workers[i]);
+        pair_scratch_deinit(&job.workers[i].gather);
+        object_pair_deinit(&job.workers[i].pair);
+        file_buffer_deinit(&job.workers[i].trace);
+        vec_free(&job.workers[i].sources);
+        vec_push(&out->tables, job.workers[i].table);
+        problems_merge(&out->problems, &job.workers[i].problems);
+        out->objects += job.workers[i].sums.objects;
+        out->unrun += job.workers[i].sums.unrun;
+        out->counters += job.workers[i].sums.counters;
+        out->traces += job.workers[i].sums.traces;
+        out->unknown_functions += job.workers[i].sums.unknown_functions;
+        out->repaired_functions += job.workers[i].sums.repaired_functions;
+        out->system_sources += job.workers[i].names.system_sources;
+        out->unwanted_sources += job.workers[i].names.unwanted_sources;
+        source_names_deinit(&job.workers[i].names);
+        problems_deinit(&job.workers[i].problems);
     }
     read_name_orphans(found, &out->problems);
     problems_sort(&out->problems);

@@ -284,26 +284,6 @@ static const char *files_stripped(const char *path, unsigned strip)
     return path;
 }
 
-static void files_look_below_prefix(struct coverage_files *f, const struct find_rules *rules)
-{
-    char cwd[4096];
-    if (!getcwd(cwd, sizeof cwd))
-        return;
-    for (uint32_t i = 0; i < f->objects.len; i++) {
-        const char *notes = f->objects.at[i].notes;
-        const char *whole = notes[0] == '/' ? notes : arena_printf(&f->arena, "%s/%s", cwd, notes);
-        const char *tidy = files_stripped(path_tidy(whole, &f->arena), rules->strip);
-        const char *path =
-            arena_printf(&f->arena, "%s%s%s", rules->prefix, *tidy == '/' ? "" : "/", tidy);
-        path = f->objects.at[i].is_rfc ? files_beside(f, path, "da")
-                                       : files_there_beside(f, path, "gcda", "da");
-        size_t before = f->counters.len;
-        files_take_if_there(f, path, files_add_counters);
-        if (f->counters.len > before)
-            files_give(f, (uint32_t)before, i);
-    }
-}
-
 /* Components at the ends of two paths that agree, suffix aside. */
 static unsigned files_common_end(const char *a, const char *b)
 {
@@ -360,26 +340,6 @@ static uint32_t files_nearest(struct coverage_files *f, const struct namesakes *
     return best;
 }
 
-static void files_pair_by_ends(struct coverage_files *f)
-{
-    struct namesakes names = {0};
-    for (uint32_t i = 0; i < f->objects.len; i++) {
-        uint32_t *first =
-            map_at(&names.first, files_base_of(f, f->objects.at[i].notes), 0, NONE, NULL);
-        vec_push(&names.next, *first);
-        *first = i;
-    }
-    for (uint32_t i = 0; i < f->counters.len; i++) {
-        if (f->counters.at[i].is_paired)
-            continue;
-        uint32_t object = files_nearest(f, &names, f->counters.at[i].path);
-        if (object != NONE)
-            files_give(f, i, object);
-    }
-    map_deinit(&names.first);
-    vec_free(&names.next);
-}
-
 /* The object of that name and family; da can be read with gcno. */
 static const uint32_t *files_object_of(const struct coverage_files *f, uint32_t stem, bool is_rfc)
 {
@@ -408,10 +368,43 @@ void coverage_files_pair(struct coverage_files *f, const struct find_rules *rule
             files_give(f, i, *object);
         is_complete &= object != NULL;
     }
-    if (rules->prefix)
-        files_look_below_prefix(f, rules);
-    if (!is_complete)
-        files_pair_by_ends(f);
+    if (rules->prefix) {
+        char cwd[4096];
+        if (getcwd(cwd, sizeof cwd)) {
+            for (uint32_t i = 0; i < f->objects.len; i++) {
+                const char *notes = f->objects.at[i].notes;
+                const char *whole =
+                    notes[0] == '/' ? notes : arena_printf(&f->arena, "%s/%s", cwd, notes);
+                const char *tidy = files_stripped(path_tidy(whole, &f->arena), rules->strip);
+                const char *path =
+                    arena_printf(&f->arena, "%s%s%s", rules->prefix, *tidy == '/' ? "" : "/", tidy);
+                path = f->objects.at[i].is_rfc ? files_beside(f, path, "da")
+                                               : files_there_beside(f, path, "gcda", "da");
+                size_t before = f->counters.len;
+                files_take_if_there(f, path, files_add_counters);
+                if (f->counters.len > before)
+                    files_give(f, (uint32_t)before, i);
+            }
+        }
+    }
+    if (!is_complete) {
+        struct namesakes names = {0};
+        for (uint32_t i = 0; i < f->objects.len; i++) {
+            uint32_t *first =
+                map_at(&names.first, files_base_of(f, f->objects.at[i].notes), 0, NONE, NULL);
+            vec_push(&names.next, *first);
+            *first = i;
+        }
+        for (uint32_t i = 0; i < f->counters.len; i++) {
+            if (f->counters.at[i].is_paired)
+                continue;
+            uint32_t object = files_nearest(f, &names, f->counters.at[i].path);
+            if (object != NONE)
+                files_give(f, i, object);
+        }
+        map_deinit(&names.first);
+        vec_free(&names.next);
+    }
     files_note_twins(f);
 }
 

@@ -37,20 +37,6 @@ static bool is_there(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-/* Old notes and those made reproducible do not say where the compiler ran: the source is below the
- * folder of the notes or one above it, if it is anywhere. */
-static const char *guessed(struct source_names *n, const char *name, const char *beside)
-{
-    char *folder = path_absolute(beside, &n->arena);
-    for (char *slash; (slash = strrchr(folder, '/'));) {
-        *slash = 0;
-        const char *path = arena_printf(&n->arena, "%s/%s", folder, name);
-        if (is_there(path))
-            return path_tidy(path, &n->arena);
-    }
-    return path_absolute(name, &n->arena);
-}
-
 static const char *whole_name(struct source_names *n, const char *name, const char *directory,
                               const char *beside)
 {
@@ -58,8 +44,18 @@ static const char *whole_name(struct source_names *n, const char *name, const ch
         return path_tidy(name, &n->arena);
     if (directory && directory[0] == '/')
         return path_tidy(arena_printf(&n->arena, "%s/%s", directory, name), &n->arena);
-    if (beside)
-        return guessed(n, name, beside);
+    if (beside) {
+        /* Old notes and those made reproducible do not say where the compiler ran: the source is
+         * below the folder of the notes or one above it, if it is anywhere. */
+        char *folder = path_absolute(beside, &n->arena);
+        for (char *slash; (slash = strrchr(folder, '/'));) {
+            *slash = 0;
+            const char *path = arena_printf(&n->arena, "%s/%s", folder, name);
+            if (is_there(path))
+                return path_tidy(path, &n->arena);
+        }
+        return path_absolute(name, &n->arena);
+    }
     return path_absolute(name, &n->arena);
 }
 
@@ -124,11 +120,11 @@ static void append(struct source_names *n, const char *text)
     n->text.len += len;
 }
 
-/* What decides: the name, and for a relative one where the compiler ran or, if that is not known,
- * the folder of the notes. */
-static uint32_t raw_number(struct source_names *n, const char *name, const char *directory,
-                           const char *beside)
+uint32_t source_names_number(struct source_names *n, const char *name, const char *directory,
+                             const char *beside)
 {
+    /* What decides: the name, and for a relative one where the compiler ran or, if that is not
+     * known, the folder of the notes. */
     n->text.len = 0;
     append(n, name);
     if (name[0] != '/' && directory && directory[0] == '/') {
@@ -139,13 +135,7 @@ static uint32_t raw_number(struct source_names *n, const char *name, const char 
         for (const char *c = beside; slash && c < slash; c++)
             vec_push(&n->text, *c);
     }
-    return intern(&n->raw, n->text.at, n->text.len);
-}
-
-uint32_t source_names_number(struct source_names *n, const char *name, const char *directory,
-                             const char *beside)
-{
-    uint32_t raw = raw_number(n, name, directory, beside);
+    uint32_t raw = intern(&n->raw, n->text.at, n->text.len);
     if (raw < n->sources.len)
         return n->sources.at[raw];
     const char *path = mapped(n, whole_name(n, name, directory, beside));
@@ -284,14 +274,6 @@ static pid_t git_start(char *folder, char *file, int output)
     return pid;
 }
 
-static void git_read_all(int input, struct git_output *out)
-{
-    uint8_t block[16384];
-    for (ssize_t len; (len = read(input, block, sizeof block)) > 0 || (len < 0 && errno == EINTR);)
-        for (ssize_t i = 0; i < len; i++)
-            vec_push(&out->bytes, block[i]);
-}
-
 /* Whether git said all that there is. */
 static bool git_run(char *folder, char *file, struct git_output *out)
 {
@@ -300,8 +282,13 @@ static bool git_run(char *folder, char *file, struct git_output *out)
         return false;
     pid_t pid = git_start(folder, file, ends[1]);
     close(ends[1]);
-    if (pid)
-        git_read_all(ends[0], out);
+    if (pid) {
+        uint8_t block[16384];
+        for (ssize_t len;
+             (len = read(ends[0], block, sizeof block)) > 0 || (len < 0 && errno == EINTR);)
+            for (ssize_t i = 0; i < len; i++)
+                vec_push(&out->bytes, block[i]);
+    }
     close(ends[0]);
     while (pid && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;

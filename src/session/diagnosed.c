@@ -77,26 +77,6 @@ static bool read_profile(struct diagnosed *d, const struct diagnosed_options *o)
     return ok;
 }
 
-static void open_profile(struct diagnosed *d, const struct diagnosed_options *o)
-{
-    struct diagnosis_input *p = &d->input;
-    struct profile rest = {0}; /* other dimensions */
-    struct stat st;
-    bool is_file = strcmp(p->profile, "-") != 0;
-    bool has_status = is_file && !stat(p->profile, &st);
-    p->is_missing = is_file && !has_status && !errno_is_trouble(errno);
-    if (has_status)
-        p->profile_changed = st.st_mtime;
-    if (!read_profile(d, o))
-        p->profile_error = d->profile_error.line;
-    profile_split_dimension(&d->measured, &rest);
-    profile_deinit(&rest);
-    if (p->is_missing)
-        p->candidates = find_candidates(p->program, &d->arena);
-    else if (!p->profile_error || d->measured.word)
-        p->measured = &d->measured;
-}
-
 /* What the embedded recorder said of itself, if this is what was made of it. */
 static void take_embedded(struct diagnosed *d)
 {
@@ -132,7 +112,22 @@ void diagnosed_profile(struct diagnosed *d, const char *program, const char *pro
 {
     d->input = (struct diagnosis_input){.program = program, .profile = profile};
     open_program(d, o);
-    open_profile(d, o);
+    struct diagnosis_input *p = &d->input;
+    struct profile rest = {0}; /* other dimensions */
+    struct stat st;
+    bool is_file = strcmp(p->profile, "-") != 0;
+    bool has_status = is_file && !stat(p->profile, &st);
+    p->is_missing = is_file && !has_status && !errno_is_trouble(errno);
+    if (has_status)
+        p->profile_changed = st.st_mtime;
+    if (!read_profile(d, o))
+        p->profile_error = d->profile_error.line;
+    profile_split_dimension(&d->measured, &rest);
+    profile_deinit(&rest);
+    if (p->is_missing)
+        p->candidates = find_candidates(p->program, &d->arena);
+    else if (!p->profile_error || d->measured.word)
+        p->measured = &d->measured;
     take_embedded(d);
     analyse(d);
     diagnose(&d->diagnosis, &d->input, &d->names, &d->arena);

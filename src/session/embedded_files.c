@@ -102,15 +102,6 @@ static bool embedded_read_coverage(struct cursor *in, struct received *r, const 
     return true;
 }
 
-static bool embedded_read_images(struct cursor *in, struct received *r, struct err *e)
-{
-    const uint8_t *begin = in->at;
-    if (!embedded_read_all(in, &r->embedded, e))
-        return false;
-    r->memory = (struct bytes){begin, (size_t)(in->at - begin)};
-    return true;
-}
-
 /* What is behind the images counts only if it is coverage: a dump of all memory has anything. */
 static bool files_read_all(struct bytes all, const char *name, struct received *r,
                            const char *folder, struct err *e)
@@ -119,8 +110,10 @@ static bool files_read_all(struct bytes all, const char *name, struct received *
     if (gcfn_probe(all))
         return embedded_read_coverage(&in, r, folder, e);
     if (embedded_find(&images)) {
-        if (!embedded_read_images(&images, r, e))
+        const uint8_t *begin = images.at;
+        if (!embedded_read_all(&images, &r->embedded, e))
             return false;
+        r->memory = (struct bytes){begin, (size_t)(images.at - begin)};
         struct bytes rest = {images.at, cursor_left(&images)};
         return !gcfn_probe(rest) || embedded_read_coverage(&images, r, folder, e);
     }
@@ -151,17 +144,6 @@ static void embedded_tell_profile(const struct profile *p, const char *path, str
                profile_samples(p), profile_calls(p), p->arcs.len);
 }
 
-/* The table in words, for whoever reads no further. `monarc doctor` says what to do. */
-static void embedded_tell_losses(const struct embedded *m, struct out *out)
-{
-    uint64_t calls = embedded_lost_calls(m), samples = embedded_lost_samples(m);
-    if (calls || samples)
-        out_printf(out,
-                   "lost: %" PRIu64 " calls and %" PRIu64
-                   " samples; `monarc doctor` says why and what to do\n",
-                   calls, samples);
-}
-
 static bool embedded_write_profiles(const struct received *r,
                                     const struct embedded_request *request, struct arena *a,
                                     struct out *out, struct err *e)
@@ -180,7 +162,13 @@ static bool embedded_write_profiles(const struct received *r,
     if (!embedded_save_profile(&m->time, path, e) || !file_replace(memory, r->memory, e))
         return false;
     embedded_tell_profile(&m->time, path, out);
-    embedded_tell_losses(m, out);
+    /* The table in words, for whoever reads no further. `monarc doctor` says what to do. */
+    uint64_t calls = embedded_lost_calls(m), samples = embedded_lost_samples(m);
+    if (calls || samples)
+        out_printf(out,
+                   "lost: %" PRIu64 " calls and %" PRIu64
+                   " samples; `monarc doctor` says why and what to do\n",
+                   calls, samples);
     if (!m->stacks.histograms.len)
         return true;
     path = arena_printf(a, "%s/gmon.stack.out", request->folder);

@@ -49,25 +49,19 @@ void sources_close(struct sources *s, struct sources_options *o)
     source_search_deinit(&o->search);
 }
 
-/* Collecting the input of a line table. */
-
-static void line_table_objects(struct session *s, struct lines_input *in)
-{
-    in->objects_len = session_objects_len(s);
-    in->objects = session_objects(s);
-    const char **names = ARENA_NEW(&s->arena, const char *, in->objects_len);
-    for (uint32_t i = 0; i < in->objects_len; i++)
-        names[i] = s->folder ? space_object_name(&s->recorded.space, i) : s->summary.program;
-    in->object_names = names;
-}
-
 bool session_lines_input(struct session *s, const char *program, struct lines_input *in,
                          struct err *e)
 {
     in->functions = &s->functions;
     in->profile = &s->profile;
     in->summary = &s->summary;
-    line_table_objects(s, in);
+    /* Collecting the input of a line table. */
+    in->objects_len = session_objects_len(s);
+    in->objects = session_objects(s);
+    const char **names = ARENA_NEW(&s->arena, const char *, in->objects_len);
+    for (uint32_t i = 0; i < in->objects_len; i++)
+        names[i] = s->folder ? space_object_name(&s->recorded.space, i) : s->summary.program;
+    in->object_names = names;
     if (session_has_debug_info(s))
         return true;
     return session_debug_is_whole(s, e) &&
@@ -155,21 +149,6 @@ bool side_open(struct side *s, const struct session_options *base, const struct 
 enum { MOST_ROWS = 1000 };
 #define MIN_PERCENT 0.5
 
-/* Of an inlined function and the function itself, one is enough: their tree is one. */
-static void find_wanted(struct call_trees *c)
-{
-    struct function_list found = {0};
-    functions_named(c->request->function, &c->names, &found);
-    for (size_t i = 0; i < found.all.len; i++) {
-        bool is_known = false;
-        for (size_t k = 0; k < c->wanted.all.len && !is_known; k++)
-            is_known = named_frames_same(&c->frames, c->wanted.all.at[k], found.all.at[i]);
-        if (!is_known)
-            vec_push(&c->wanted.all, found.all.at[i]);
-    }
-    vec_free(&found.all);
-}
-
 static struct call_query query_of(const struct call_trees *c)
 {
     const struct call_trees_request *r = c->request;
@@ -240,8 +219,19 @@ bool call_trees_make(struct call_trees *c, struct session *s, const struct call_
     s->summary.inlined = c->frames.functions.len - c->frames.first_inlined;
     s->summary.has_hosts = !q->has_inlines;
     names_init(&c->names, &c->frames.functions, q->demangle, &s->arena);
-    if (q->function)
-        find_wanted(c);
+    if (q->function) {
+        /* Of an inlined function and the function itself, one is enough: their tree is one. */
+        struct function_list found = {0};
+        functions_named(c->request->function, &c->names, &found);
+        for (size_t i = 0; i < found.all.len; i++) {
+            bool is_known = false;
+            for (size_t k = 0; k < c->wanted.all.len && !is_known; k++)
+                is_known = named_frames_same(&c->frames, c->wanted.all.at[k], found.all.at[i]);
+            if (!is_known)
+                vec_push(&c->wanted.all, found.all.at[i]);
+        }
+        vec_free(&found.all);
+    }
     if (q->function && !c->wanted.all.len)
         return err_set(e, "%s: has no function '%s'", s->program, q->function);
     call_tree_init(&c->tree, &from->recording, from->weights.node, &c->frames.frames);

@@ -17,27 +17,6 @@
 
 /* --- operands -------------------------------------------------------------------------------- */
 
-static bool session_take_recordings(struct session_options *o, char **names, size_t len,
-                                    struct err *e)
-{
-    o->profiles = names;
-    o->profiles_len = len;
-    o->is_recording = true;
-    for (size_t i = 1; i < len; i++)
-        if (!is_recording(names[i]))
-            return err_in(e, names[0],
-                          "is a recording, which has its profiles in it; name it with other "
-                          "recordings only");
-    return true;
-}
-
-static void session_describe_time(char *into, size_t size, time_t at)
-{
-    struct tm parts;
-    if (!localtime_r(&at, &parts) || !strftime(into, size, "%Y-%m-%d %H:%M:%S", &parts))
-        into[0] = '\0';
-}
-
 /* The newer one of gmon.out and the folder that 'monarc run' leaves for the program, here. */
 static void session_take_newest(struct session_options *o)
 {
@@ -54,7 +33,11 @@ static void session_take_newest(struct session_options *o)
     bool has_gmon = !stat("gmon.out", &gmon);
     o->is_recording = has_side && (!has_gmon || side.st_mtime >= gmon.st_mtime);
     if (has_side && has_gmon) {
-        session_describe_time(when, sizeof when, o->is_recording ? gmon.st_mtime : side.st_mtime);
+        time_t at = o->is_recording ? gmon.st_mtime : side.st_mtime;
+        struct tm parts;
+        if (!localtime_r(&at, &parts) ||
+            !strftime(when, (sizeof when), "%Y-%m-%d %H:%M:%S", &parts))
+            when[0] = '\0';
         snprintf(o->newest, sizeof o->newest, "%s is newer than %s of %s, which is not shown",
                  o->is_recording ? "the recording" : "gmon.out",
                  o->is_recording ? "gmon.out" : "the recording", when);
@@ -82,8 +65,17 @@ bool session_operands(struct session_options *o, char **names, size_t len, struc
     o->program = names[0];
     o->profiles = names + 1;
     o->profiles_len = len - 1;
-    if (is_recording(o->program) || !strcmp(o->program, "-"))
-        return session_take_recordings(o, names, len, e);
+    if (is_recording(o->program) || !strcmp(o->program, "-")) {
+        o->profiles = names;
+        o->profiles_len = len;
+        o->is_recording = true;
+        for (size_t i = 1; i < len; i++)
+            if (!is_recording(names[i]))
+                return err_in(e, names[0],
+                              "is a recording, which has its profiles in it; name it with other "
+                              "recordings only");
+        return true;
+    }
     if (!o->profiles_len)
         session_take_newest(o);
     else if (o->takes_counters && !session_take_counters(o, e))
@@ -130,22 +122,6 @@ static bool session_judge(struct session *s, const struct session_options *o, st
     return o->is_forced ||
            err_set(e, "%s was not recorded by %s: %s (--force reports all the same)",
                    o->profiles_len == 1 ? o->profiles[0] : "the profile", o->program, evidence);
-}
-
-/* Adds to the rules of the graph what was asked for. */
-static bool session_add_static_calls(struct session *s, const struct session_options *o,
-                                     struct graph_rules *rules, struct err *e)
-{
-    if (!o->adds_static)
-        return true;
-    if (o->is_recording)
-        return err_set(e, "%s: --static reads the code of one program; name it, not a recording",
-                       o->program);
-    if (!static_calls_native(&s->calls, &s->functions, s->object, &s->arena))
-        return err_set(e, "%s: --static cannot read the code of this machine (ELF number %u)",
-                       o->program, object_machine(s->object));
-    rules->calls = &s->calls;
-    return true;
 }
 
 static bool session_open_program(struct session *s, struct session_options *o, struct err *e)
@@ -250,44 +226,6 @@ static bool session_split_dimensions(struct session *s, const struct session_opt
     return true;
 }
 
-/* What the recorder of shared objects may have booked on another function. */
-static void session_note_merged_calls(struct session *s)
-{
-    struct merged_calls m;
-    merged_calls_of(&m, &s->profile, &s->functions);
-    if (m.functions)
-        s->notes[s->summary.notes_len++] = arena_printf(
-            &s->arena,
-            "calls of %s from outside may be counted as those of %s: glibc's recorder does not "
-            "tell functions apart that begin in the same %d bytes (%" PRIu32 " such function%s)",
-            s->functions.at[m.first].name, s->functions.at[m.into].name, MERGED_CALLS_BYTES,
-            m.functions, m.functions == 1 ? "" : "s");
-}
-
-/* Functions that only the unwind tables tell apart have addresses for names. */
-static void session_note_unnamed(struct session *s)
-{
-    double unnamed = 0;
-    for (uint32_t i = 0; i < s->functions.len; i++)
-        unnamed += s->functions.at[i].is_unwind_range ? s->time.self[i] : 0;
-    if (unnamed > 0)
-        s->notes[s->summary.notes_len++] = arena_printf(
-            &s->arena,
-            "%.3g %% of the samples are in functions without a symbol: link without -s, or name "
-            "the folder of the debug file with --debug-dir",
-            100 * unnamed / s->time.total);
-}
-
-/* Bins that lie over several functions leave their shares uncertain. */
-static void session_find_sharing(struct session *s)
-{
-    const struct sharing *t = &s->sharing;
-    sharing_of_functions(&s->sharing, &s->profile, &s->functions, &s->arena);
-    s->summary.sharing = s->time.has_histogram ? t : NULL;
-    if (t->samples * 1000 >= s->time.total * SHARING_NOTEWORTHY_PERMILLE && t->samples > 0)
-        s->notes[s->summary.notes_len++] = sharing_text(t, s->time.total, &s->arena);
-}
-
 static bool session_open_gmon(struct session *s, struct session_options *o, struct err *e)
 {
     if (!session_open_program(s, o, e) || !session_split_dimensions(s, o, e))
@@ -297,25 +235,33 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
     s->summary.notes = s->notes;
     if (*o->newest)
         s->notes[s->summary.notes_len++] = o->newest;
-    session_note_merged_calls(s);
-    session_note_unnamed(s);
-    session_find_sharing(s);
+    /* What the recorder of shared objects may have booked on another function. */
+    struct merged_calls m;
+    merged_calls_of(&m, &s->profile, &s->functions);
+    if (m.functions)
+        s->notes[s->summary.notes_len++] = arena_printf(
+            &s->arena,
+            "calls of %s from outside may be counted as those of %s: glibc's recorder does not "
+            "tell functions apart that begin in the same %d bytes (%" PRIu32 " such function%s)",
+            s->functions.at[m.first].name, s->functions.at[m.into].name, MERGED_CALLS_BYTES,
+            m.functions, m.functions == 1 ? "" : "s");
+    /* Functions that only the unwind tables tell apart have addresses for names. */
+    double unnamed = 0;
+    for (uint32_t i = 0; i < s->functions.len; i++)
+        unnamed += s->functions.at[i].is_unwind_range ? s->time.self[i] : 0;
+    if (unnamed > 0)
+        s->notes[s->summary.notes_len++] = arena_printf(
+            &s->arena,
+            "%.3g %% of the samples are in functions without a symbol: link without -s, or name "
+            "the folder of the debug file with --debug-dir",
+            100 * unnamed / s->time.total);
+    /* Bins that lie over several functions leave their shares uncertain. */
+    const struct sharing *t = &s->sharing;
+    sharing_of_functions(&s->sharing, &s->profile, &s->functions, &s->arena);
+    s->summary.sharing = s->time.has_histogram ? t : NULL;
+    if (t->samples * 1000 >= s->time.total * SHARING_NOTEWORTHY_PERMILLE && t->samples > 0)
+        s->notes[s->summary.notes_len++] = sharing_text(t, s->time.total, &s->arena);
     return true;
-}
-
-/* As the model of calls has them. */
-static void session_total_others(struct session *s, struct graph_rules rules)
-{
-    struct other_measures *others = &s->summary.others;
-    for (size_t i = 0; i < others->len; i++) {
-        struct other_measure *other = &others->at[i];
-        struct attribution t = {.self = other->self, .total = other->samples};
-        struct graph g = {0};
-        graph_build(&g, &s->functions, &s->profile, &t, rules, &s->arena);
-        other->totals = ARENA_NEW(&s->arena, double, g.len);
-        for (uint32_t node = 0; node < g.len; node++)
-            other->totals[node] = g.nodes[node].self + g.nodes[node].children;
-    }
 }
 
 static void session_build_graph(struct session *s, const struct session_options *o,
@@ -329,8 +275,19 @@ static void session_build_graph(struct session *s, const struct session_options 
         return;
     }
     graph_build(&s->graph, &s->functions, &s->profile, &s->time, rules, &s->arena);
-    if (o->others == OTHERS_TOTAL)
-        session_total_others(s, rules);
+    if (o->others == OTHERS_TOTAL) {
+        /* As the model of calls has them. */
+        struct other_measures *others = &s->summary.others;
+        for (size_t i = 0; i < others->len; i++) {
+            struct other_measure *other = &others->at[i];
+            struct attribution t = {.self = other->self, .total = other->samples};
+            struct graph g = {0};
+            graph_build(&g, &s->functions, &s->profile, &t, rules, &s->arena);
+            other->totals = ARENA_NEW(&s->arena, double, g.len);
+            for (uint32_t node = 0; node < g.len; node++)
+                other->totals[node] = g.nodes[node].self + g.nodes[node].children;
+        }
+    }
 }
 
 bool session_open(struct session *s, struct session_options *o, struct err *e)
@@ -343,8 +300,17 @@ bool session_open(struct session *s, struct session_options *o, struct err *e)
     /* Who prints entries has them ranked: entries_make(). */
     struct graph_rules rules = {.is_unranked = true};
     progress_phase(o->read.progress, "adding up", 0);
-    if (!session_add_static_calls(s, o, &rules, e))
-        return false;
+    /* Adds to the rules of the graph what was asked for. */
+    if (o->adds_static) {
+        if (o->is_recording)
+            return err_set(e,
+                           "%s: --static reads the code of one program; name it, not a recording",
+                           o->program);
+        if (!static_calls_native(&s->calls, &s->functions, s->object, &s->arena))
+            return err_set(e, "%s: --static cannot read the code of this machine (ELF number %u)",
+                           o->program, object_machine(s->object));
+        rules.calls = &s->calls;
+    }
     session_build_graph(s, o, rules);
     names_init(&s->names, &s->functions, o->no_demangle ? NULL : "auto", &s->arena);
     summary_count(&s->summary, &s->profile, &s->time, &s->graph);

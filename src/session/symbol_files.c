@@ -72,18 +72,6 @@ static bool symbol_same_id(struct bytes a, struct bytes b)
 
 /* --- folders --------------------------------------------------------------------------------- */
 
-static void symbol_note_file(struct symbol_files *f, const char *path)
-{
-    struct object *o = object_open(path, NULL, NULL, NULL);
-    if (!o)
-        return;
-    struct bytes id = symbol_own_id(o);
-    if (id.len)
-        vec_push(&f->found, ((struct symbol_file){intern(&f->ids, (const char *)id.at, id.len),
-                                                  arena_copy(&f->arena, path, strlen(path))}));
-    object_close(o);
-}
-
 static bool symbol_walk(struct symbol_files *f, const char *from, struct err *e)
 {
     char *roots[] = {arena_copy(&f->arena, from, strlen(from)), NULL};
@@ -95,8 +83,18 @@ static bool symbol_walk(struct symbol_files *f, const char *from, struct err *e)
         return err_errno(e, from, errno);
     for (FTSENT *at; (at = fts_read(walk));) {
         bool is_link = at->fts_info == FTS_SL && !stat(at->fts_path, &st) && S_ISREG(st.st_mode);
-        if (at->fts_info == FTS_F || is_link)
-            symbol_note_file(f, at->fts_path);
+        if (at->fts_info == FTS_F || is_link) {
+            struct object *o = object_open(at->fts_path, NULL, NULL, NULL);
+            if (o) {
+                struct bytes id = symbol_own_id(o);
+                if (id.len)
+                    vec_push(&f->found,
+                             ((struct symbol_file){
+                                 intern(&f->ids, (const char *)id.at, id.len),
+                                 arena_copy(&f->arena, at->fts_path, strlen(at->fts_path))}));
+                object_close(o);
+            }
+        }
     }
     fts_close(walk);
     return true;
