@@ -173,43 +173,24 @@ static bool arcs_counters_to_da(struct arcs_file *f, struct arcs_file *notes,
            err_in(e, path, "%s", why.line);
 }
 
-/* The notes that say who the functions of a da file are, if there are any: named, or beside it. */
-static bool arcs_adopt_notes(struct arcs_file *f, struct arcs_file *notes,
-                             const struct arcs_request *request, const char *path, struct err *e)
-{
-    struct err why = {0};
-    struct arena scratch = {0};
-    const char *beside = arcs_path_beside(path, "gcno", &scratch);
-    bool has_notes = request->notes || arcs_kind_of_path(beside) == ARCS_GCNO;
-    arena_deinit(&scratch);
-    if (!has_notes)
-        return true;
-    return arcs_load_notes(notes, request, path, e) &&
-           (arcs_counters_adopt(&f->counters, &notes->notes, &why) ||
-            err_in(e, path, "%s", why.line));
-}
-
-/* Counters of gcc before 3.3 are the functions' of the notes, in their order. */
-static bool arcs_share_counters(struct arcs_file *f, struct arcs_file *notes,
-                                const struct arcs_request *request, const char *path, struct err *e)
-{
-    struct err why = {0};
-    struct arena scratch = {0};
-    const char *beside = arcs_path_beside(path, "bbg", &scratch);
-    bool ok =
-        arcs_file_load(notes, request->notes ? request->notes : beside, e) &&
-        ((notes->is_notes && bb_counters_share(&f->counters, &notes->notes, &why)) ||
-         err_in(e, path, "%s", notes->is_notes ? why.line : "the other file is not a notes file"));
-    arena_deinit(&scratch);
-    return ok;
-}
-
 static bool arcs_change_version(struct arcs_file *f, struct arcs_file *notes, enum arcs_kind to,
                                 const struct arcs_request *request, const char *path, struct err *e)
 {
     struct err why = {0};
-    if (f->kind == ARCS_DA && !arcs_adopt_notes(f, notes, request, path, e))
-        return false;
+    if (f->kind == ARCS_DA) {
+        /* The notes that say who the functions of a da file are, if there are any: named, or beside
+         * it. */
+        struct arena scratch = {0};
+        const char *beside = arcs_path_beside(path, "gcno", &scratch);
+        bool has_notes = request->notes || arcs_kind_of_path(beside) == ARCS_GCNO;
+        arena_deinit(&scratch);
+        if (has_notes) {
+            if (!(arcs_load_notes(notes, request, path, e) &&
+                  (arcs_counters_adopt(&f->counters, &notes->notes, &why) ||
+                   err_in(e, path, "%s", why.line))))
+                return false;
+        }
+    }
     const struct arcs_origin *origin = f->is_notes ? &f->notes.origin : &f->counters.origin;
     uint32_t version = request->version ? request->version : arcs_version_word_for(origin);
     bool is_adopted = f->kind == ARCS_DA && origin->family == ARCS_GCOV;
@@ -227,9 +208,18 @@ static bool arcs_change(struct arcs_file *f, struct arcs_file *notes,
     if (request->is_arcs_only)
         arcs_counters_reduce(&f->counters);
     enum arcs_kind to = request->to ? request->to : f->kind;
-    if (!f->is_notes && bb_counters_lack_names(&f->counters) &&
-        !arcs_share_counters(f, notes, request, path, e))
-        return false;
+    if (!f->is_notes && bb_counters_lack_names(&f->counters)) {
+        /* Counters of gcc before 3.3 are the functions' of the notes, in their order. */
+        struct arena scratch = {0};
+        const char *beside = arcs_path_beside(path, "bbg", &scratch);
+        bool ok = arcs_file_load(notes, request->notes ? request->notes : beside, e) &&
+                  ((notes->is_notes && bb_counters_share(&f->counters, &notes->notes, &why)) ||
+                   err_in(e, path, "%s",
+                          notes->is_notes ? why.line : "the other file is not a notes file"));
+        arena_deinit(&scratch);
+        if (!ok)
+            return false;
+    }
     bool to_notes = to == ARCS_GCNO || to == ARCS_BBG, ok = true;
     if (to_notes != f->is_notes)
         return err_in(e, path, "%s cannot become %s: the one has notes, the other counters",

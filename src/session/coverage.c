@@ -255,19 +255,6 @@ static void read_add_object(struct worker *w, const struct coverage_files *found
 
 /* ---- one tracefile */
 
-/* Sections of tests that are not wanted get no source. */
-static void read_name_sections(struct worker *w, const struct tracefile *trace, const char *test)
-{
-    const char *only = w->rules->only;
-    w->sources.len = 0;
-    for (size_t i = 0; i < trace->sections.len; i++) {
-        const struct trace_section *s = &trace->sections.at[i];
-        bool is_wanted = !only || !strcmp(only, *s->test ? s->test : test);
-        vec_push(&w->sources,
-                 is_wanted ? source_names_number(&w->names, s->source, NULL, NULL) : NONE);
-    }
-}
-
 static void read_add_trace(struct worker *w, const char *path, const char *test)
 {
     struct err e = {0};
@@ -294,7 +281,15 @@ static void read_add_trace(struct worker *w, const char *path, const char *test)
     if (trace.negative)
         problem_add(&w->problems, PROBLEM_PARTIAL,
                     "%s: %" PRIu64 " counts are negative, and taken as 0", path, trace.negative);
-    read_name_sections(w, &trace, test);
+    /* Sections of tests that are not wanted get no source. */
+    const char *only = w->rules->only;
+    w->sources.len = 0;
+    for (size_t i = 0; i < trace.sections.len; i++) {
+        const struct trace_section *s = &trace.sections.at[i];
+        bool is_wanted = !only || !strcmp(only, *s->test ? s->test : test);
+        vec_push(&w->sources,
+                 is_wanted ? source_names_number(&w->names, s->source, NULL, NULL) : NONE);
+    }
     coverage_table_add_trace(&w->table, &trace, w->sources.at, w->rules->by_test ? test : NULL);
     w->sums.traces++;
     tracefile_deinit(&trace);
@@ -316,17 +311,6 @@ static void read_add_file(size_t i, unsigned worker, void *context)
         read_add_trace(w, found->traces.at[i - found->objects.len],
                        found->tests.at[found->trace_tests.at[i - found->objects.len]]);
     progress_step(job->rules->progress);
-}
-
-static void read_name_orphans(const struct coverage_files *found, struct problems *p)
-{
-    for (size_t i = 0; i < found->counters.len; i++)
-        if (!found->counters.at[i].is_paired)
-            problem_add(p, PROBLEM_LOST, "%s: has no notes: no %s", found->counters.at[i].path,
-                        found->counters.at[i].is_rfc ? ".bbg of that name"
-                                                     : ".gcno of that name and stamp");
-    for (size_t i = 0; i < found->unreadable.len; i++)
-        problem_add(p, PROBLEM_LOST, "%s", found->unreadable.at[i]);
 }
 
 static const struct keyed *read_by_size(const struct coverage_files *found, struct arena *a)
@@ -372,7 +356,14 @@ void coverage_read(const struct coverage_files *found, const struct source_filte
         source_names_deinit(&job.workers[i].names);
         problems_deinit(&job.workers[i].problems);
     }
-    read_name_orphans(found, &out->problems);
+    for (size_t i = 0; i < found->counters.len; i++)
+        if (!found->counters.at[i].is_paired)
+            problem_add(&out->problems, PROBLEM_LOST, "%s: has no notes: no %s",
+                        found->counters.at[i].path,
+                        found->counters.at[i].is_rfc ? ".bbg of that name"
+                                                     : ".gcno of that name and stamp");
+    for (size_t i = 0; i < found->unreadable.len; i++)
+        problem_add(&out->problems, PROBLEM_LOST, "%s", found->unreadable.at[i]);
     problems_sort(&out->problems);
     arena_deinit(&scratch);
 }

@@ -86,27 +86,6 @@ static void take_embedded(struct diagnosed *d)
         d->input.embedded = &d->embedded;
 }
 
-static void analyse(struct diagnosed *d)
-{
-    struct diagnosis_input *p = &d->input;
-    const struct profile *sum = &d->sum;
-    if (!p->object || !p->measured)
-        return;
-    if (!profile_merge(&d->sum, p->measured, NULL))
-        sum = p->measured;
-    attribute_native(&d->time, sum, &d->functions.index, &d->arena);
-    functions_join_times(&d->functions, d->time.self);
-    graph_build(&d->graph, &d->functions, sum, &d->time, (struct graph_rules){0}, &d->arena);
-    d->summary =
-        (struct summary){.program = p->program, .profiles = &p->profile, .profiles_len = 1};
-    summary_count(&d->summary, sum, &d->time, &d->graph);
-    sharing_of_functions(&d->sharing, sum, &d->functions, &d->arena);
-    d->summary.sharing = d->time.has_histogram ? &d->sharing : NULL;
-    p->time = &d->time;
-    p->graph = &d->graph;
-    p->summary = &d->summary;
-}
-
 void diagnosed_profile(struct diagnosed *d, const char *program, const char *profile,
                        const struct diagnosed_options *o)
 {
@@ -129,7 +108,22 @@ void diagnosed_profile(struct diagnosed *d, const char *program, const char *pro
     else if (!p->profile_error || d->measured.word)
         p->measured = &d->measured;
     take_embedded(d);
-    analyse(d);
+    const struct profile *sum = &d->sum;
+    if (p->object && p->measured) {
+        if (!profile_merge(&d->sum, p->measured, NULL))
+            sum = p->measured;
+        attribute_native(&d->time, sum, &d->functions.index, &d->arena);
+        functions_join_times(&d->functions, d->time.self);
+        graph_build(&d->graph, &d->functions, sum, &d->time, (struct graph_rules){0}, &d->arena);
+        d->summary =
+            (struct summary){.program = p->program, .profiles = &p->profile, .profiles_len = 1};
+        summary_count(&d->summary, sum, &d->time, &d->graph);
+        sharing_of_functions(&d->sharing, sum, &d->functions, &d->arena);
+        d->summary.sharing = d->time.has_histogram ? &d->sharing : NULL;
+        p->time = &d->time;
+        p->graph = &d->graph;
+        p->summary = &d->summary;
+    }
     diagnose(&d->diagnosis, &d->input, &d->names, &d->arena);
 }
 

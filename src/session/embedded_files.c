@@ -30,15 +30,6 @@ struct received {
     VEC(struct received_counters) objects;
 };
 
-static void embedded_received_deinit(struct received *r)
-{
-    embedded_deinit(&r->embedded);
-    for (size_t i = 0; i < r->objects.len; i++)
-        counters_deinit(&r->objects.at[i].counters);
-    vec_free(&r->objects);
-    arena_deinit(&r->arena);
-}
-
 bool make_folders_of(const char *path, struct err *e)
 {
     char part[4096];
@@ -233,7 +224,11 @@ bool embedded_files_write(struct bytes in, const char *name, const struct embedd
                    "note: of %zu, the .gcno file is not where it was compiled: name its folder "
                    "to `monarc cover` as well\n",
                    without_notes);
-    embedded_received_deinit(&r);
+    embedded_deinit(&r.embedded);
+    for (size_t i = 0; i < r.objects.len; i++)
+        counters_deinit(&r.objects.at[i].counters);
+    vec_free(&r.objects);
+    arena_deinit(&r.arena);
     return ok;
 }
 

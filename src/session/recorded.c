@@ -199,24 +199,6 @@ static bool recorded_choose_phase(struct recorded *r, const struct recorded_filt
     return len || err_set(e, "the recording has no phase or region '%s'", f->phase);
 }
 
-static bool recorded_choose_time(struct recorded *r, const struct recorded_filter *f, struct err *e)
-{
-    struct recording_window w = {0, UINT64_MAX, RECORDING_NONE};
-    if (f->has_from)
-        w.from_ns = (uint64_t)fmin(f->from * 1e9, 1e18);
-    if (f->has_to)
-        w.to_ns = (uint64_t)fmin(f->to * 1e9, 1e18);
-    if (f->phase)
-        return recorded_choose_phase(r, f, w, e);
-    if (!f->has_from && !f->has_to)
-        return true;
-    struct recording_window *kept = ARENA_NEW(&r->arena, struct recording_window, 1);
-    *kept = w;
-    r->choice.windows = kept;
-    r->choice.windows_len = 1;
-    return true;
-}
-
 /* As a phrase for the head of a report; NULL: everything. */
 static const char *recorded_chosen_text(struct recorded *r, const struct recorded_filter *f)
 {
@@ -295,8 +277,22 @@ static void recorded_place_samples(struct recorded *r, const struct functions *f
 
 static bool recorded_choose(struct recorded *r, const struct recorded_filter *f, struct err *e)
 {
-    return recorded_choose_event(r, f->event, e) && recorded_choose_processes(r, f, e) &&
-           recorded_choose_time(r, f, e);
+    if (!recorded_choose_event(r, f->event, e) || !recorded_choose_processes(r, f, e))
+        return false;
+    struct recording_window w = {0, UINT64_MAX, RECORDING_NONE};
+    if (f->has_from)
+        w.from_ns = (uint64_t)fmin(f->from * 1e9, 1e18);
+    if (f->has_to)
+        w.to_ns = (uint64_t)fmin(f->to * 1e9, 1e18);
+    if (f->phase)
+        return recorded_choose_phase(r, f, w, e);
+    if (!f->has_from && !f->has_to)
+        return true;
+    struct recording_window *kept = ARENA_NEW(&r->arena, struct recording_window, 1);
+    *kept = w;
+    r->choice.windows = kept;
+    r->choice.windows_len = 1;
+    return true;
 }
 
 /* The frames of nodes where inlined functions are named, or NULL. */
@@ -321,18 +317,6 @@ static void recorded_name_inlined(struct recorded *r, struct functions *f)
                                                   .is_piece = r->space.is_piece},
                       &r->arena);
     *f = r->named.functions;
-}
-
-/* Code by the functions that have symbols, whatever was inlined into them. */
-static void recorded_weigh_hosts(struct recorded *r, const struct functions *f)
-{
-    r->host_self = r->stacks.self;
-    if (!r->named.functions.len)
-        return;
-    r->host_self = ARENA_NEW(&r->arena, double, f->len);
-    for (uint32_t node = 1; node < r->recording.nodes.len; node++)
-        if (!space_is_cut(&r->space, node))
-            r->host_self[space_function_of(&r->space, node)] += r->weights.node[node];
 }
 
 /* Functions and their callees in another event, by its stacks. */
@@ -373,30 +357,6 @@ static void recorded_weigh_others(struct recorded *r, const struct functions *f,
     }
 }
 
-/* Old and foreign recordings may not say for which machine they are. */
-static void recorded_find_machine(struct recorded *r)
-{
-    const struct object *program =
-        r->space.main == RECORDING_NONE ? NULL : r->space.objects[r->space.main].file;
-    if (!r->recording.machine && program)
-        r->recording.machine = object_machine(program);
-}
-
-/* Events whose samples have no usual weight get the mean of what there is, so that a sample is one
- * on average. */
-static void recorded_fill_periods(struct recording *r)
-{
-    for (uint32_t i = 0; i < r->events.len; i++) {
-        uint64_t weight = 0, count = 0;
-        for (size_t k = 0; k < r->samples.len && !r->events.at[i].period; k++) {
-            weight += r->samples.at[k].event == i ? r->samples.at[k].weight : 0;
-            count += r->samples.at[k].event == i ? r->samples.at[k].count : 0;
-        }
-        if (!r->events.at[i].period)
-            r->events.at[i].period = count && weight > count ? weight / count : 1;
-    }
-}
-
 /* Counted calls of a mean run: whole numbers, as their sums are to stay sums, and what was called
  * at all is still called. Times are divided where they get their unit (session.c). */
 static void recorded_take_mean_of_calls(struct recording *r)
@@ -419,7 +379,17 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
                       struct functions *f, struct err *e)
 {
     struct err why = {0};
-    recorded_fill_periods(&r->recording);
+    /* Events whose samples have no usual weight get the mean of what there is, so that a sample is
+     * one on average. */
+    for (uint32_t i = 0; i < r->recording.events.len; i++) {
+        uint64_t weight = 0, count = 0;
+        for (size_t k = 0; k < r->recording.samples.len && !r->recording.events.at[i].period; k++) {
+            weight += r->recording.samples.at[k].event == i ? r->recording.samples.at[k].weight : 0;
+            count += r->recording.samples.at[k].event == i ? r->recording.samples.at[k].count : 0;
+        }
+        if (!r->recording.events.at[i].period)
+            r->recording.events.at[i].period = count && weight > count ? weight / count : 1;
+    }
     recorded_take_mean_of_calls(&r->recording);
     if (!recorded_choose(r, &o->filter, &why) ||
         !space_lay_out(&r->space, &r->recording, &r->arena, &why))
@@ -430,7 +400,11 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
             !recorded_open_file(r, object, o, e))
             return false;
     }
-    recorded_find_machine(r);
+    /* Old and foreign recordings may not say for which machine they are. */
+    const struct object *program =
+        r->space.main == RECORDING_NONE ? NULL : r->space.objects[r->space.main].file;
+    if (!r->recording.machine && program)
+        r->recording.machine = object_machine(program);
     r->space.keeps_pieces = o->keeps_pieces;
     space_functions(&r->space, f, &r->arena);
     recording_weigh(&r->weights, &r->recording, &r->choice, &r->arena);
@@ -443,7 +417,14 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
                           &r->arena);
     stacks_measure_between(&r->stacks, &r->space, f, recorded_frames(r), &r->choice,
                            r->weights.node, &r->arena);
-    recorded_weigh_hosts(r, f);
+    /* Code by the functions that have symbols, whatever was inlined into them. */
+    r->host_self = r->stacks.self;
+    if (r->named.functions.len) {
+        r->host_self = ARENA_NEW(&r->arena, double, f->len);
+        for (uint32_t node = 1; node < r->recording.nodes.len; node++)
+            if (!space_is_cut(&r->space, node))
+                r->host_self[space_function_of(&r->space, node)] += r->weights.node[node];
+    }
     recording_summarize(&r->summary, &r->recording, &r->choice, &r->weights,
                         recorded_chosen_text(r, &o->filter), &r->arena);
     recorded_weigh_others(r, f, o);
@@ -482,36 +463,6 @@ void recorded_complete(struct recording *r, const char *folder, const struct pro
 
 /* --- what is missing ------------------------------------------------------------------------- */
 
-static bool recorded_mentions_mcount(struct object *o)
-{
-    return object_call_counter(o) || object_mentions(o, "__cyg_profile_func_enter");
-}
-
-static void recorded_note_counts(struct recorded *r)
-{
-    enum { FEW = 30 };
-    if (!r->weights.weight && r->recording.rate)
-        vec_push(&r->notes, "no samples were taken: run it for longer, or with a higher --rate");
-    else if (r->weights.taken && r->weights.effective < FEW)
-        vec_push(&r->notes,
-                 arena_printf(&r->arena,
-                              "%" PRIu64 " sample%s little: run it for longer, or "
-                              "with a higher --rate",
-                              r->weights.taken, r->weights.taken == 1 ? " says" : "s say"));
-}
-
-static void recorded_note_missing(struct recorded *r)
-{
-    const char *what = r->missing_has_names ? "lines or inlined functions" : "symbols";
-    if (!r->missing)
-        return;
-    const char *why = access(r->missing, F_OK) ? "there is no such file"
-                                               : "the file that ran is gone or could not be read";
-    vec_push(&r->notes, r->missing_why
-                            ? arena_printf(&r->arena, "no %s of %s", what, r->missing_why)
-                            : arena_printf(&r->arena, "no %s of %s: %s", what, r->missing, why));
-}
-
 static const char *recorded_why_no_callers(bool is_inside, const struct object *program)
 {
     if (!is_inside)
@@ -526,12 +477,30 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     struct object *program =
         r->space.main == RECORDING_NONE ? NULL : r->space.objects[r->space.main].file;
     bool is_inside = r->recording.method == RECORDING_METHOD_PROCESS;
-    recorded_note_counts(r);
-    if (is_inside && !has_calls && program && !recorded_mentions_mcount(program))
+    enum { FEW = 30 };
+    if (!r->weights.weight && r->recording.rate)
+        vec_push(&r->notes, "no samples were taken: run it for longer, or with a higher --rate");
+    else if (r->weights.taken && r->weights.effective < FEW)
+        vec_push(&r->notes,
+                 arena_printf(&r->arena,
+                              "%" PRIu64 " sample%s little: run it for longer, or "
+                              "with a higher --rate",
+                              r->weights.taken, r->weights.taken == 1 ? " says" : "s say"));
+    if (is_inside && !has_calls && program &&
+        (!object_call_counter(program) && !object_mentions(program, "__cyg_profile_func_enter")))
         vec_push(&r->notes, "calls were not counted: the program is not compiled with -pg");
     if (r->recording.nodes.len > 1 && !r->stacks.has_callers)
         vec_push(&r->notes, recorded_why_no_callers(is_inside, program));
-    recorded_note_missing(r);
+    const char *what = r->missing_has_names ? "lines or inlined functions" : "symbols";
+    if (r->missing) {
+        const char *why = access(r->missing, F_OK)
+                              ? "there is no such file"
+                              : "the file that ran is gone or could not be read";
+        vec_push(&r->notes,
+                 r->missing_why
+                     ? arena_printf(&r->arena, "no %s of %s", what, r->missing_why)
+                     : arena_printf(&r->arena, "no %s of %s: %s", what, r->missing, why));
+    }
     if (r->replaced)
         vec_push(&r->notes,
                  arena_printf(&r->arena,

@@ -111,19 +111,6 @@ static bool session_read_profiles(struct session *s, const struct session_option
            profiles_load(&o->read, o->profiles, o->profiles_len, &s->profile, &second);
 }
 
-static bool session_judge(struct session *s, const struct session_options *o, struct err *e)
-{
-    fit_judge(&s->fit, &s->profile, s->object, &s->functions);
-    if (s->fit.kind == FIT_WELL)
-        return true;
-    const char *evidence = fit_evidence(&s->fit, &s->profile, s->object, &s->arena);
-    s->summary.mismatch = evidence;
-    s->summary.was_forced = o->is_forced;
-    return o->is_forced ||
-           err_set(e, "%s was not recorded by %s: %s (--force reports all the same)",
-                   o->profiles_len == 1 ? o->profiles[0] : "the profile", o->program, evidence);
-}
-
 static bool session_open_program(struct session *s, struct session_options *o, struct err *e)
 {
     progress_phase(o->read.progress, "reading the program", 0);
@@ -144,7 +131,17 @@ static bool session_open_program(struct session *s, struct session_options *o, s
                        "%s: has no symbols, so that samples cannot be told apart; link without "
                        "-s, or keep the debug file and name its directory with --debug-dir",
                        o->program);
-    return session_read_profiles(s, o, e) && session_judge(s, o, e);
+    if (!session_read_profiles(s, o, e))
+        return false;
+    fit_judge(&s->fit, &s->profile, s->object, &s->functions);
+    if (s->fit.kind == FIT_WELL)
+        return true;
+    const char *evidence = fit_evidence(&s->fit, &s->profile, s->object, &s->arena);
+    s->summary.mismatch = evidence;
+    s->summary.was_forced = o->is_forced;
+    return o->is_forced ||
+           err_set(e, "%s was not recorded by %s: %s (--force reports all the same)",
+                   o->profiles_len == 1 ? o->profiles[0] : "the profile", o->program, evidence);
 }
 
 /* Time per function as the stacks have it. */

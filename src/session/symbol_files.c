@@ -262,20 +262,6 @@ static uint64_t symbols_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The heaviest first. */
-static struct keyed *symbols_order(const struct recording *r, struct arena *a)
-{
-    struct keyed *order = ARENA_NEW(a, struct keyed, r->objects.len);
-    double *weight = ARENA_NEW(a, double, r->objects.len);
-    for (size_t i = 0; i < r->samples.len; i++)
-        if (r->samples.at[i].node)
-            weight[r->nodes.at[r->samples.at[i].node].object] += r->samples.at[i].count;
-    for (uint32_t i = 0; i < r->objects.len; i++)
-        order[i] = (struct keyed){sort_descending(weight[i]), i};
-    sort_keyed(order, r->objects.len);
-    return order;
-}
-
 static void symbols_replace(struct recording *r, uint32_t object, const struct writer *w)
 {
     recording_drop_excerpts(r, object);
@@ -331,7 +317,15 @@ void recorded_add_symbols(struct recording *r, struct symbol_files *files, uint6
 {
     struct arena scratch = {0};
     struct excerpt_needs *needs = excerpt_needs_new(r);
-    const struct keyed *order = symbols_order(r, &scratch);
+    /* The heaviest first. */
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, r->objects.len);
+    double *weight = ARENA_NEW(&scratch, double, r->objects.len);
+    for (size_t i = 0; i < r->samples.len; i++)
+        if (r->samples.at[i].node)
+            weight[r->nodes.at[r->samples.at[i].node].object] += r->samples.at[i].count;
+    for (uint32_t i = 0; i < r->objects.len; i++)
+        order[i] = (struct keyed){sort_descending(weight[i]), i};
+    sort_keyed(order, r->objects.len);
     uint64_t start_ns = symbols_now_ns();
     *out = (struct recorded_symbols){0};
     for (size_t i = 0; i < r->objects.len; i++) {
