@@ -66,26 +66,6 @@ static bool arcs_look(struct job *j, const char *path, struct err *e)
     return true;
 }
 
-/* From pairs of files as cover finds them. */
-static void arcs_list_pairs(struct job *j)
-{
-    const struct coverage_files *found = &j->found;
-    for (size_t i = 0; i < found->objects.len; i++) {
-        const struct coverage_object *object = &found->objects.at[i];
-        j->unrun += object->first_counters == (uint32_t)NO_INDEX && !object->is_known;
-        for (uint32_t k = object->first_counters; k != (uint32_t)NO_INDEX;
-             k = found->counters.at[k].next)
-            vec_push(&j->pairs, ((struct pair){object->notes, found->counters.at[k].path}));
-    }
-    for (size_t i = 0; i < found->counters.len; i++)
-        if (!found->counters.at[i].is_paired)
-            problem_add(&j->problems, PROBLEM_LOST,
-                        "%s: has no notes of that name and stamp; --notes says where they are",
-                        found->counters.at[i].path);
-    for (size_t i = 0; i < found->unreadable.len; i++)
-        problem_add(&j->problems, PROBLEM_LOST, "%s", found->unreadable.at[i]);
-}
-
 static bool arcs_find(struct job *j, char *const *paths, size_t len, struct err *e)
 {
     const struct find_rules rules = {0};
@@ -106,7 +86,22 @@ static bool arcs_find(struct job *j, char *const *paths, size_t len, struct err 
     } else {
         coverage_files_pair(&j->found, &rules);
     }
-    arcs_list_pairs(j);
+    /* From pairs of files as cover finds them. */
+    const struct coverage_files *files = &j->found;
+    for (size_t i = 0; i < files->objects.len; i++) {
+        const struct coverage_object *object = &files->objects.at[i];
+        j->unrun += object->first_counters == (uint32_t)NO_INDEX && !object->is_known;
+        for (uint32_t k = object->first_counters; k != (uint32_t)NO_INDEX;
+             k = files->counters.at[k].next)
+            vec_push(&j->pairs, ((struct pair){object->notes, files->counters.at[k].path}));
+    }
+    for (size_t i = 0; i < files->counters.len; i++)
+        if (!files->counters.at[i].is_paired)
+            problem_add(&j->problems, PROBLEM_LOST,
+                        "%s: has no notes of that name and stamp; --notes says where they are",
+                        files->counters.at[i].path);
+    for (size_t i = 0; i < files->unreadable.len; i++)
+        problem_add(&j->problems, PROBLEM_LOST, "%s", files->unreadable.at[i]);
     return j->pairs.len ||
            err_set(e, "%s%s",
                    j->problems.at.len ? j->problems.at.at[0].text

@@ -347,17 +347,6 @@ static const uint32_t *files_object_of(const struct coverage_files *f, uint32_t 
     return object || !is_rfc ? object : map_find(&f->stems, stem, false);
 }
 
-/* Notes of both families for one object: what has no counters there has them here. */
-static void files_note_twins(struct coverage_files *f)
-{
-    for (uint32_t i = 0; i < f->objects.len; i++) {
-        struct coverage_object *object = &f->objects.at[i];
-        const uint32_t *twin =
-            map_find(&f->stems, files_stem_of(f, object->notes), !object->is_rfc);
-        object->is_known = twin && f->objects.at[*twin].first_counters != NONE;
-    }
-}
-
 void coverage_files_pair(struct coverage_files *f, const struct find_rules *rules)
 {
     bool is_complete = true;
@@ -405,7 +394,12 @@ void coverage_files_pair(struct coverage_files *f, const struct find_rules *rule
         map_deinit(&names.first);
         vec_free(&names.next);
     }
-    files_note_twins(f);
+    /* Notes of both families for one object: what has no counters there has them here. */
+    for (uint32_t i = 0; i < f->objects.len; i++) {
+        struct coverage_object *other = &f->objects.at[i];
+        const uint32_t *twin = map_find(&f->stems, files_stem_of(f, other->notes), !other->is_rfc);
+        other->is_known = twin && f->objects.at[*twin].first_counters != NONE;
+    }
 }
 
 /* Tracefiles one by one, for those who do not add them up. */

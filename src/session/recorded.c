@@ -132,36 +132,6 @@ static bool recorded_is_thread(const struct recording_thread *t, const char *wan
     return !strcmp(t->name, wanted) || (t->tid && !strcmp(number, wanted));
 }
 
-static bool recorded_choose_processes(struct recorded *r, const struct recorded_filter *f,
-                                      struct err *e)
-{
-    bool *threads = ARENA_NEW(&r->arena, bool, r->recording.threads.len), has_any = false;
-    bool has_thread = !f->named_thread;
-    if (!f->pid && !f->program && !f->named_thread)
-        return true;
-    bool *processes = ARENA_NEW(&r->arena, bool, r->recording.processes.len);
-    for (size_t i = 0; i < r->recording.processes.len; i++) {
-        const struct recording_process *p = &r->recording.processes.at[i];
-        processes[i] =
-            (!f->pid || p->pid == f->pid) && (!f->program || recorded_is_program(r, p, f->program));
-        has_any |= processes[i];
-    }
-    for (size_t i = 0; i < r->recording.threads.len; i++) {
-        const struct recording_thread *t = &r->recording.threads.at[i];
-        threads[i] = processes[t->process] && (!f->has_thread || t->tid == f->thread) &&
-                     (!f->named_thread || recorded_is_thread(t, f->named_thread));
-        has_thread |= threads[i];
-    }
-    r->choice.threads = threads;
-    if (has_any && !has_thread)
-        return err_set(e, "the recording has no thread '%s'; see 'monarc flat --by-thread'",
-                       f->named_thread);
-    if (!has_any && f->program)
-        return err_set(e, "no process of the recording ran '%s'; see --by-process", f->program);
-    return has_any ||
-           err_set(e, "the recording has no process %" PRIu32 "; see --by-process", f->pid);
-}
-
 /* A phase lasts until the next one of its process; a region until its end. */
 static uint64_t recorded_end_of_phase(const struct recording *r, size_t mark)
 {
@@ -277,8 +247,33 @@ static void recorded_place_samples(struct recorded *r, const struct functions *f
 
 static bool recorded_choose(struct recorded *r, const struct recorded_filter *f, struct err *e)
 {
-    if (!recorded_choose_event(r, f->event, e) || !recorded_choose_processes(r, f, e))
+    if (!recorded_choose_event(r, f->event, e))
         return false;
+    bool *threads = ARENA_NEW(&r->arena, bool, r->recording.threads.len), has_any = false;
+    bool has_thread = !f->named_thread;
+    if (f->pid || f->program || f->named_thread) {
+        bool *processes = ARENA_NEW(&r->arena, bool, r->recording.processes.len);
+        for (size_t i = 0; i < r->recording.processes.len; i++) {
+            const struct recording_process *p = &r->recording.processes.at[i];
+            processes[i] = (!f->pid || p->pid == f->pid) &&
+                           (!f->program || recorded_is_program(r, p, f->program));
+            has_any |= processes[i];
+        }
+        for (size_t i = 0; i < r->recording.threads.len; i++) {
+            const struct recording_thread *t = &r->recording.threads.at[i];
+            threads[i] = processes[t->process] && (!f->has_thread || t->tid == f->thread) &&
+                         (!f->named_thread || recorded_is_thread(t, f->named_thread));
+            has_thread |= threads[i];
+        }
+        r->choice.threads = threads;
+        if (has_any && !has_thread)
+            return err_set(e, "the recording has no thread '%s'; see 'monarc flat --by-thread'",
+                           f->named_thread);
+        if (!has_any && f->program)
+            return err_set(e, "no process of the recording ran '%s'; see --by-process", f->program);
+        if (!has_any)
+            return err_set(e, "the recording has no process %" PRIu32 "; see --by-process", f->pid);
+    }
     struct recording_window w = {0, UINT64_MAX, RECORDING_NONE};
     if (f->has_from)
         w.from_ns = (uint64_t)fmin(f->from * 1e9, 1e18);
@@ -301,24 +296,6 @@ static const struct call_frames *recorded_frames(const struct recorded *r)
     return r->named.functions.len ? &r->named.frames : NULL;
 }
 
-/* Adds the inlined functions of all nodes to the table. */
-static void recorded_name_inlined(struct recorded *r, struct functions *f)
-{
-    struct object **files = ARENA_NEW(&r->arena, struct object *, r->space.len);
-    struct functions *found = ARENA_NEW(&r->arena, struct functions, 1);
-    for (uint32_t i = 0; i < r->space.len; i++)
-        files[i] = r->space.objects[i].file;
-    *found = *f;
-    named_frames_make(&r->named,
-                      &(struct call_frames_input){.recording = &r->recording,
-                                                  .functions = found,
-                                                  .function = r->space.function,
-                                                  .files = files,
-                                                  .is_piece = r->space.is_piece},
-                      &r->arena);
-    *f = r->named.functions;
-}
-
 /* Functions and their callees in another event, by its stacks. */
 static void recorded_weigh_other(struct recorded *r, const struct functions *f,
                                  const struct recording_weights *weights, bool has_totals,
@@ -336,25 +313,6 @@ static void recorded_weigh_other(struct recorded *r, const struct functions *f,
     for (uint32_t node = 1; node < r->recording.nodes.len; node++)
         if (!space_is_cut(&r->space, node))
             other->self[space_function_of(&r->space, node)] += weights->node[node];
-}
-
-static void recorded_weigh_others(struct recorded *r, const struct functions *f,
-                                  const struct recorded_options *o)
-{
-    if (o->filter.event || r->recording.events.len < 2)
-        return;
-    r->others.at = ARENA_NEW(&r->arena, struct other_measure, r->recording.events.len);
-    for (uint32_t i = 0; i < r->recording.events.len; i++) {
-        struct recording_choice choice = r->choice;
-        struct recording_weights weights;
-        if (i == r->choice.event)
-            continue;
-        choice.event = i;
-        recording_weigh(&weights, &r->recording, &choice, &r->arena);
-        struct other_measure *other = &r->others.at[r->others.len++];
-        other->name = r->recording.events.at[i].name;
-        recorded_weigh_other(r, f, &weights, o->totals_others, other);
-    }
 }
 
 /* Counted calls of a mean run: whole numbers, as their sums are to stay sums, and what was called
@@ -410,8 +368,22 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
     recording_weigh(&r->weights, &r->recording, &r->choice, &r->arena);
     if (r->recording.method != RECORDING_METHOD_PROCESS)
         summary_set_profiler_aside(&r->weights, &r->space, f);
-    if (o->names_inlined)
-        recorded_name_inlined(r, f);
+    if (o->names_inlined) {
+        /* Adds the inlined functions of all nodes to the table. */
+        struct object **files = ARENA_NEW(&r->arena, struct object *, r->space.len);
+        struct functions *found = ARENA_NEW(&r->arena, struct functions, 1);
+        for (uint32_t i = 0; i < r->space.len; i++)
+            files[i] = r->space.objects[i].file;
+        *found = *f;
+        named_frames_make(&r->named,
+                          &(struct call_frames_input){.recording = &r->recording,
+                                                      .functions = found,
+                                                      .function = r->space.function,
+                                                      .files = files,
+                                                      .is_piece = r->space.is_piece},
+                          &r->arena);
+        *f = r->named.functions;
+    }
     stacks_measure(&r->stacks, &r->space, f, recorded_frames(r), r->weights.node, &r->arena);
     stacks_measure_errors(&r->stacks, &r->space, f, recorded_frames(r), &r->choice, r->weights.node,
                           &r->arena);
@@ -427,7 +399,20 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
     }
     recording_summarize(&r->summary, &r->recording, &r->choice, &r->weights,
                         recorded_chosen_text(r, &o->filter), &r->arena);
-    recorded_weigh_others(r, f, o);
+    if (!o->filter.event && r->recording.events.len >= 2) {
+        r->others.at = ARENA_NEW(&r->arena, struct other_measure, r->recording.events.len);
+        for (uint32_t i = 0; i < r->recording.events.len; i++) {
+            struct recording_choice other_choice = r->choice;
+            struct recording_weights other_weights;
+            if (i == r->choice.event)
+                continue;
+            other_choice.event = i;
+            recording_weigh(&other_weights, &r->recording, &other_choice, &r->arena);
+            struct other_measure *other = &r->others.at[r->others.len++];
+            other->name = r->recording.events.at[i].name;
+            recorded_weigh_other(r, f, &other_weights, o->totals_others, other);
+        }
+    }
     r->summary.path =
         r->space.main == RECORDING_NONE ? name : r->recording.objects.at[r->space.main].path;
     space_add_calls(&r->space, &r->profile);

@@ -17,38 +17,6 @@
 
 /* --- operands -------------------------------------------------------------------------------- */
 
-/* The newer one of gmon.out and the folder that 'monarc run' leaves for the program, here. */
-static void session_take_newest(struct session_options *o)
-{
-    const char *name = path_base_name(o->program);
-    struct stat gmon, side;
-    char when[32];
-    struct arena scratch = {0};
-    size_t runs;
-    snprintf(o->default_path, sizeof o->default_path, "%s.monarc", name);
-    const char *path = arena_printf(&scratch, "%s/monarc.side",
-                                    recorded_runs(o->default_path, &scratch, &runs)[0]);
-    bool has_side = strlen(name) + 8 < sizeof o->default_path && !stat(path, &side);
-    arena_deinit(&scratch);
-    bool has_gmon = !stat("gmon.out", &gmon);
-    o->is_recording = has_side && (!has_gmon || side.st_mtime >= gmon.st_mtime);
-    if (has_side && has_gmon) {
-        time_t at = o->is_recording ? gmon.st_mtime : side.st_mtime;
-        struct tm parts;
-        if (!localtime_r(&at, &parts) ||
-            !strftime(when, (sizeof when), "%Y-%m-%d %H:%M:%S", &parts))
-            when[0] = '\0';
-        snprintf(o->newest, sizeof o->newest, "%s is newer than %s of %s, which is not shown",
-                 o->is_recording ? "the recording" : "gmon.out",
-                 o->is_recording ? "gmon.out" : "the recording", when);
-    }
-    if (!o->is_recording)
-        strcpy(o->default_path, "gmon.out");
-    o->default_paths[0] = o->default_path;
-    o->profiles = o->default_paths;
-    o->profiles_len = 1;
-}
-
 /* Profiles, or counters of arc profiling, but not both. */
 static bool session_take_counters(struct session_options *o, struct err *e)
 {
@@ -76,9 +44,37 @@ bool session_operands(struct session_options *o, char **names, size_t len, struc
                               "recordings only");
         return true;
     }
-    if (!o->profiles_len)
-        session_take_newest(o);
-    else if (o->takes_counters && !session_take_counters(o, e))
+    if (!o->profiles_len) {
+        /* The newer one of gmon.out and the folder that 'monarc run' leaves for the program, here.
+         */
+        const char *name = path_base_name(o->program);
+        struct stat gmon, side;
+        char when[32];
+        struct arena scratch = {0};
+        size_t runs;
+        snprintf(o->default_path, sizeof o->default_path, "%s.monarc", name);
+        const char *path = arena_printf(&scratch, "%s/monarc.side",
+                                        recorded_runs(o->default_path, &scratch, &runs)[0]);
+        bool has_side = strlen(name) + 8 < sizeof o->default_path && !stat(path, &side);
+        arena_deinit(&scratch);
+        bool has_gmon = !stat("gmon.out", &gmon);
+        o->is_recording = has_side && (!has_gmon || side.st_mtime >= gmon.st_mtime);
+        if (has_side && has_gmon) {
+            time_t at = o->is_recording ? gmon.st_mtime : side.st_mtime;
+            struct tm parts;
+            if (!localtime_r(&at, &parts) ||
+                !strftime(when, (sizeof when), "%Y-%m-%d %H:%M:%S", &parts))
+                when[0] = '\0';
+            snprintf(o->newest, sizeof o->newest, "%s is newer than %s of %s, which is not shown",
+                     o->is_recording ? "the recording" : "gmon.out",
+                     o->is_recording ? "gmon.out" : "the recording", when);
+        }
+        if (!o->is_recording)
+            strcpy(o->default_path, "gmon.out");
+        o->default_paths[0] = o->default_path;
+        o->profiles = o->default_paths;
+        o->profiles_len = 1;
+    } else if (o->takes_counters && !session_take_counters(o, e))
         return false;
     return o->is_recording || !o->has_recorded_filter ||
            err_in(e, o->program,
@@ -198,10 +194,11 @@ static bool session_open_recording(struct session *s, struct session_options *o,
     return true;
 }
 
-/* Leaves the first dimension in the profile, and books the others beside it. */
-static bool session_split_dimensions(struct session *s, const struct session_options *o,
-                                     struct err *e)
+static bool session_open_gmon(struct session *s, struct session_options *o, struct err *e)
 {
+    if (!session_open_program(s, o, e))
+        return false;
+    /* Leaves the first dimension in the profile, and books the others beside it. */
     struct other_measures *others = &s->summary.others;
     struct profile rest = {0};
     if (profile_has_dimensions(&s->profile) && o->others == OTHERS_REFUSED)
@@ -211,22 +208,15 @@ static bool session_split_dimensions(struct session *s, const struct session_opt
     others->at = ARENA_NEW(&s->arena, struct other_measure, rest.histograms.len);
     while (rest.histograms.len) {
         struct profile other = rest;
-        struct attribution t;
+        struct attribution other_time;
         rest = (struct profile){0};
         profile_split_dimension(&other, &rest);
-        attribute_native(&t, &other, &s->functions.index, &s->arena);
-        functions_join_times(&s->functions, t.self);
-        others->at[others->len++] =
-            (struct other_measure){.name = t.dimension, .self = t.self, .samples = t.total};
+        attribute_native(&other_time, &other, &s->functions.index, &s->arena);
+        functions_join_times(&s->functions, other_time.self);
+        others->at[others->len++] = (struct other_measure){
+            .name = other_time.dimension, .self = other_time.self, .samples = other_time.total};
         profile_deinit(&other);
     }
-    return true;
-}
-
-static bool session_open_gmon(struct session *s, struct session_options *o, struct err *e)
-{
-    if (!session_open_program(s, o, e) || !session_split_dimensions(s, o, e))
-        return false;
     attribute_native(&s->time, &s->profile, &s->functions.index, &s->arena);
     functions_join_times(&s->functions, s->time.self);
     s->summary.notes = s->notes;
