@@ -1,4 +1,20 @@
-/* Reading, converting, merging and writing gcno, gcda, bbg and da for the commands. */
+/* One arc-profiling file of any family, converting and merging such files, and pairs of notes and
+ * counters for the commands that read many.
+ *
+ *           GCC's files          the proposal's files of 2002
+ *   notes   gcno                 bbg   (+ bb, its lines, before gcc 3.4)
+ *   counts  gcda                 da
+ *
+ * The first four bytes tell the families apart. Files of gcc before 3.4 have no magic; they are
+ * believed when the name ends as theirs do and all numbers inside are possible. Everything is read
+ * into `struct notes` or `struct counters`, which know no family, and written from there; what a
+ * family cannot express is refused by its writer.
+ *
+ * To change the family of counters, their notes are needed: gcda identifies a function by
+ * checksums, da by its name, so one is looked up in the notes beside the other.
+ *
+ * Texts of notes and counters point into the file's buffer: it must outlive them, also in a sum of
+ * several files. */
 #include "session/arcs_file.h"
 
 #include "base/path.h"
@@ -17,6 +33,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* By enum arcs_kind. */
 static const char *const NAMES[] = {"none", "gcno", "gcda", "bbg", "da"};
 
 enum { KINDS_LEN = sizeof NAMES / sizeof *NAMES };
@@ -35,6 +52,7 @@ bool arcs_file_may_lack_magic(const char *path)
     return path_has_suffix(path, ".bbg") || path_has_suffix(path, ".da");
 }
 
+/* Without a magic, only the whole file can speak for itself. */
 static enum arcs_kind arcs_kind_of_whole(const char *path)
 {
     struct file_buffer b = {0};
@@ -44,6 +62,7 @@ static enum arcs_kind arcs_kind_of_whole(const char *path)
     return kind;
 }
 
+/* Reads four bytes of a regular file; of a pipe they would be gone. */
 enum arcs_kind arcs_kind_of_path(const char *path)
 {
     struct stat st;
@@ -82,6 +101,7 @@ bool arcs_file_read(struct arcs_file *f, const char *name, struct err *e)
     return arcs_file_read_as(f, arcs_kind_of(file_bytes(&f->buffer)), name, e);
 }
 
+/* gcc 3.3 and older wrote lines into a bb file of their own; bbg has nothing but the graph. */
 bool arcs_file_read_lines(struct notes *n, struct file_buffer *lines, const char *name,
                           struct err *e)
 {
@@ -116,6 +136,7 @@ static bool arcs_may_be_arcs(struct bytes first)
     return arcs_kind_of(first) != ARCS_NONE;
 }
 
+/* What cannot be such a file is read no further than its first block. */
 bool arcs_file_fetch(struct arcs_file *f, const char *path, struct err *e)
 {
     return arcs_file_may_lack_magic(path) ? file_read(path, &f->buffer, e)
@@ -131,6 +152,7 @@ bool arcs_file_save(const struct arcs_file *f, const char *path, struct err *e)
 {
     struct writer w = {0};
     struct err why = {0};
+    /* The bytes are complete before the old file is replaced. */
     bool ok = f->kind == ARCS_GCNO   ? gcno_write(&w, &f->notes, &why)
               : f->kind == ARCS_GCDA ? gcda_write(&w, &f->counters, &why)
               : f->kind == ARCS_BBG  ? bbg_write(&w, &f->notes, &why)
@@ -161,6 +183,10 @@ static bool arcs_load_notes(struct arcs_file *notes, const struct arcs_request *
     return ok;
 }
 
+/* --- converting --------------------------------------------------------------------------------
+ */
+
+/* da names functions, gcda does not: the names come from the notes. */
 static bool arcs_counters_to_da(struct arcs_file *f, struct arcs_file *notes,
                                 const struct arcs_request *request, const char *path, struct err *e)
 {
@@ -173,6 +199,8 @@ static bool arcs_counters_to_da(struct arcs_file *f, struct arcs_file *notes,
            err_in(e, path, "%s", why.line);
 }
 
+/* To GCC's family, or to another version within it. Counters of da get the identities that their
+ * notes have; then nothing is left to be changed unless a version was asked for. */
 static bool arcs_change_version(struct arcs_file *f, struct arcs_file *notes, enum arcs_kind to,
                                 const struct arcs_request *request, const char *path, struct err *e)
 {
@@ -207,6 +235,7 @@ static bool arcs_change(struct arcs_file *f, struct arcs_file *notes,
     struct err why = {0};
     if (request->is_arcs_only)
         arcs_counters_reduce(&f->counters);
+    /* Notes stay notes and counters stay counters; the family and the version may change. */
     enum arcs_kind to = request->to ? request->to : f->kind;
     if (!f->is_notes && bb_counters_lack_names(&f->counters)) {
         /* Counters of gcc before 3.3 are the functions' of the notes, in their order. */
@@ -234,7 +263,9 @@ static bool arcs_change(struct arcs_file *f, struct arcs_file *notes,
     return ok;
 }
 
-/* Of counters that contradict each other, makes the nearest that do not. */
+/* Of counters that contradict each other, as threads without atomic updates leave them, makes the
+ * nearest that do not (flow_repair.c). The notes are dropped afterwards, as converting may want
+ * others. */
 static bool arcs_repair(struct arcs_file *f, struct arcs_file *notes,
                         const struct arcs_request *request, const char *path, struct err *e)
 {
@@ -263,6 +294,7 @@ bool arcs_convert(const struct arcs_request *request, const char *path, struct e
               (!request->is_repaired || arcs_repair(&f, &notes, request, path, e)) &&
               arcs_change(&f, &notes, request, path, e);
     if (ok) {
+        /* Only the one of the two that is written has any effect. */
         if (request->byte_order != ORDER_UNKNOWN)
             f.notes.origin.big_endian = f.counters.origin.big_endian =
                 request->byte_order == ORDER_BIG;
@@ -273,7 +305,8 @@ bool arcs_convert(const struct arcs_request *request, const char *path, struct e
     return ok;
 }
 
-/* Adds one file; its bytes stay, as the sum may point into them. */
+/* Adds one file of a merge. All are of one family: sums over families would need the notes of
+ * each. The bytes stay, as the sum may point into them. */
 static bool arcs_add_file(struct arcs_file *sum, struct arcs_file *one, const char *path,
                           struct err *e)
 {
@@ -303,6 +336,7 @@ bool arcs_merge(const struct arcs_request *request, char *const *paths, size_t l
         counters_deinit(&parts[i].counters);
         progress_step(request->progress);
     }
+    /* Functions that no run entered are written as gcc writes them: a length without values. */
     counters_mark_zeros(&sum.counters);
     ok = ok && arcs_change(&sum, &notes, request, paths[0], e) &&
          arcs_file_save(&sum, request->output, e);
@@ -316,6 +350,11 @@ bool arcs_merge(const struct arcs_request *request, char *const *paths, size_t l
 
 /* One loader for notes and counters, for the commands that take many pairs. */
 
+/* --- pairs of notes and counters ---------------------------------------------------------------
+ */
+
+/* What is loaded goes where the last file was: a thousand objects cost the memory of the largest.
+ */
 static bool load(struct arcs_file *f, const char *path, enum arcs_kind as, struct err *e)
 {
     notes_clear(&f->notes);
@@ -325,7 +364,8 @@ static bool load(struct arcs_file *f, const char *path, enum arcs_kind as, struc
            (as ? arcs_file_read_as(f, as, path, e) : arcs_file_read(f, path, e));
 }
 
-/* What loading came to; `functions` are those that could be read. */
+/* What loading came to: a problem that loses the file, one that loses a part of it, or none.
+ * `functions` is how many could be read before the damage. */
 static bool judge(const struct arcs_file *f, const char *path, bool is_whole, bool is_notes,
                   size_t functions, const struct err *e, struct problems *problems)
 {
@@ -378,6 +418,8 @@ bool object_pair_load_counters(struct object_pair *p, const char *path, enum arc
            (!is_whole || adopt(p, path, problems));
 }
 
+/* Sums may be built before solving as long as all runs are of one build: then solving once gives
+ * the same as solving each, and is many times faster. */
 bool object_pair_add_run(struct object_pair *p, bool is_first)
 {
     struct err e = {0};
@@ -396,6 +438,7 @@ bool object_pair_add_run(struct object_pair *p, bool is_first)
     return true;
 }
 
+/* Swapped, not copied: the memory of the last run serves as the sum of the next object. */
 void object_pair_take_sum(struct object_pair *p)
 {
     struct counters sum = p->sum;
@@ -403,6 +446,8 @@ void object_pair_take_sum(struct object_pair *p)
     p->counters.counters = sum;
 }
 
+/* Decides whether the quick way (sum, then solve) may be kept. As soon as there is anything to
+ * report, runs are taken one by one, so that the message names the file that is at fault. */
 bool object_pair_is_sound(const struct object_pair *p)
 {
     const struct flow *flow = &p->flow;
@@ -434,6 +479,8 @@ void object_pair_report_pairing(const struct object_pair *p, const char *notes,
 {
     const struct pairing *pairing = &p->flow.pairing;
     const struct arcs_origin *a = &p->notes.notes.origin, *b = &p->counters.counters.origin;
+    /* From the worst to the least: not the same family or version, another compiler, another
+     * build, functions that only one side has. */
     if (!pair_is_possible(a, b)) {
         problem_add(problems, PROBLEM_LOST,
                     "%s: is of version %s, %s of %s: they do not belong "

@@ -1,4 +1,17 @@
-/* Pairs are read and solved one after the other; only the counts of their lines are kept. */
+/* From counters of arc profiling to a profile: counts of blocks at addresses (arcs_profile()), or
+ * calls between functions (arcs_calls()).
+ *
+ * Pairs of notes and counters are found as `monarc cover` finds them, read and solved one after
+ * the other; of each only the counts of its lines stay (bridge/line_counts.c). With all of them,
+ * the program's line tables say at which addresses those lines begin (bridge/placing.c).
+ *
+ *   gcno + gcda ─► flow ─► counts of lines ─┐
+ *                                           ├─► block records ─► gmon.out
+ *   program ─► line table ──────────────────┘
+ *
+ * Nothing is written if no count found a place. What found none is summed up in one sentence with
+ * an example of each kind: lines without code, functions and sources that the program does not
+ * have. Memory is one pair, the lines, and the program's tables. */
 #include "session/arcs_profile.h"
 
 #include "base/path.h"
@@ -18,6 +31,7 @@ struct pair {
     const char *notes, *counters;
 };
 
+/* One call of arcs_profile() or arcs_calls(). */
 struct job {
     const struct arcs_profile_request *request;
     struct arena arena;
@@ -48,6 +62,7 @@ static bool arcs_look(struct job *j, const char *path, struct err *e)
     enum arcs_kind kind = arcs_kind_of_path(path);
     bool is_counters = kind == ARCS_GCDA || kind == ARCS_DA;
     struct stat st;
+    /* Both were named, so nothing needs to be looked for. */
     if (is_counters && notes && !arcs_is_folder(notes))
         vec_push(&j->pairs, ((struct pair){notes, path}));
     else if (arcs_is_folder(path) ||
@@ -66,6 +81,8 @@ static bool arcs_look(struct job *j, const char *path, struct err *e)
     return true;
 }
 
+/* From operands to pairs. A folder of notes is looked through for those that have counters only.
+ */
 static bool arcs_find(struct job *j, char *const *paths, size_t len, struct err *e)
 {
     const struct find_rules rules = {0};
@@ -111,7 +128,8 @@ static bool arcs_find(struct job *j, char *const *paths, size_t len, struct err 
 
 /* ---- one pair */
 
-/* A name as it is in the notes, made whole where these say how. */
+/* A source's number. Its name in the notes is relative to where the compiler ran, which newer
+ * notes say; --path-map then moves it to where it is now. */
 static uint32_t arcs_file_number(struct job *j, const struct notes *n, const char *name)
 {
     bool is_below = name[0] != '/' && n->directory && n->directory[0] == '/';
@@ -120,6 +138,7 @@ static uint32_t arcs_file_number(struct job *j, const struct notes *n, const cha
     return intern(&j->counts.files, path, strlen(path));
 }
 
+/* Damaged functions are repaired or left out, and said either way. */
 static void arcs_add_pair(struct job *j, const struct pair *pair)
 {
     struct object_pair p = {0};
@@ -140,6 +159,7 @@ static void arcs_add_pair(struct job *j, const struct pair *pair)
 
 /* ---- all */
 
+/* Opens the program and insists on line numbers: without, no count could be placed. */
 static bool arcs_open_program(struct job *j, struct err *e)
 {
     const struct arcs_profile_request *r = j->request;
@@ -158,6 +178,7 @@ static bool arcs_open_program(struct job *j, struct err *e)
     return true;
 }
 
+/* Word size and byte order are the program's, unless the user wants another machine's. */
 static bool arcs_write(struct job *j, struct err *e)
 {
     const struct arcs_profile_request *r = j->request;
@@ -175,6 +196,7 @@ static bool arcs_write(struct job *j, struct err *e)
 }
 
 PRINTF_LIKE(3, 4)
+/* Adds a part to a sentence whose parts are separated by semicolons. */
 static void arcs_say(struct job *j, char **said, const char *format, ...)
 {
     char text[700];
@@ -213,6 +235,8 @@ static char *arcs_unplaced(struct job *j)
     return said;
 }
 
+/* What was lost of the input changes the status; what the program has no place for is only said,
+ * as a build without tests always has some. */
 static int arcs_conclude(struct job *j, struct err *e)
 {
     const struct problems *p = &j->problems;
@@ -233,6 +257,7 @@ static int profile_convert(struct job *j, char *const *paths, size_t len, struct
     for (size_t i = 0; i < j->pairs.len; i++)
         arcs_add_pair(j, &j->pairs.at[i]);
     problems_sort(&j->problems);
+    /* All pairs are in: lines that several objects share (headers) get their sums. */
     line_counts_settle(&j->counts);
     struct placing in = {.counts = &j->counts,
                          .object = j->object,
@@ -273,6 +298,8 @@ int arcs_profile(const struct arcs_profile_request *request, char *const *paths,
 
 /* ---- calls */
 
+/* With calls alone, a pair that cannot be used means times or counts that are too small: refused
+ * without --force. */
 static bool arcs_put_calls(struct job *j, const struct arcs_calls_request *r, struct profile *out,
                            struct err *e)
 {

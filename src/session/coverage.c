@@ -1,4 +1,17 @@
-/* From operands to a result: which files there are, reading them, adding them up. */
+/* From operands to the one result that `monarc cover` prints: which files there are, reading them
+ * on several threads, and adding them up.
+ *
+ * Objects are independent of each other. Each thread takes the next one, solves it, and adds it to
+ * a table of its own, in memory that it uses again for the next; the tables are laid side by side
+ * at the end (coverage_result_build()), so that no lock is held while counting. Large objects come
+ * first, so that none is left to a single thread at the end; the order does not show in the
+ * result, as problems are sorted and tables are keyed by source and line.
+ *
+ * The counters of an object's runs are added up before they are solved, once, if all of them fit;
+ * otherwise each is solved by itself, to find out which one is at fault.
+ *
+ * Nothing that is wrong with a file ends the command: it becomes a problem, and the status says
+ * so. Memory is that of the tables, and of one object for each thread. */
 #include "session/coverage.h"
 
 #include "base/file.h"
@@ -12,6 +25,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Looks at all operands, the current folder if there is none, then gives counters to objects. The
+ * two messages answer the commonest mistakes: the wrong folder, and a program compiled without
+ * --coverage. */
 static bool find(struct coverage_session *s, const struct coverage_options *o, struct err *e)
 {
     static const char HERE[] = ".";
@@ -52,6 +68,9 @@ static void choose_project(struct coverage_session *s, const struct coverage_opt
         project->scope = NULL;
 }
 
+/* --- all of it ---------------------------------------------------------------------------------
+ */
+
 bool coverage_session_open(struct coverage_session *s, const struct coverage_options *o,
                            struct err *e)
 {
@@ -66,6 +85,8 @@ bool coverage_session_open(struct coverage_session *s, const struct coverage_opt
     s->root = project.root;
     rules.root = project.root;
     rules.scope = project.scope;
+    /* What lies outside the project is dropped only now, as the project may be found by its
+     * sources. */
     rules.is_in_scope = project_has;
     coverage_result_build(s->reading.tables.at, s->reading.tables.len, &rules, &s->result);
     struct file_buffer buffer = {0};
@@ -102,6 +123,7 @@ struct job {
     struct worker *workers;
 };
 
+/* One thread's. All but `table`, `names` and `problems` is scratch. */
 struct worker {
     struct coverage_table table;
     struct source_names names;
@@ -126,6 +148,8 @@ void coverage_reading_deinit(struct coverage_reading *r)
 
 /* ---- one object */
 
+/* The table's number for each source that the notes name; NO_INDEX for those that are not wanted.
+ */
 static void read_name_sources(struct worker *w, const char *path)
 {
     const struct notes *n = &w->pair.notes.notes;
@@ -145,6 +169,7 @@ static void read_count_unknown(struct worker *w, const char *path)
         object_pair_report_unknown(&w->pair, path, "unknown", &w->problems);
 }
 
+/* The solved pair joins the thread's table. */
 static void read_add_solved(struct worker *w)
 {
     struct object_pair *p = &w->pair;
@@ -197,6 +222,8 @@ static bool read_add_sum(struct worker *w, const struct coverage_object *object)
     return true;
 }
 
+/* One run after the other, each with its own problems, and kept apart by test if that was asked
+ * for. */
 static void read_add_runs(struct worker *w, const struct coverage_object *object)
 {
     for (uint32_t i = object->first_counters; i != NONE; i = w->found->counters.at[i].next)
@@ -218,6 +245,9 @@ static void read_add_runs(struct worker *w, const struct coverage_object *object
         }
 }
 
+/* An object is one translation unit: its notes, and what each run counted. Without counters it is
+ * reported as never run, or left out; it is no object at all if its counters went to notes of the
+ * other family. */
 static void read_add_object(struct worker *w, const struct coverage_files *found,
                             const struct coverage_object *object)
 {
@@ -255,6 +285,7 @@ static void read_add_object(struct worker *w, const struct coverage_files *found
 
 /* ---- one tracefile */
 
+/* A tracefile has counts of lines already: they go into the table as they are, without solving. */
 static void read_add_trace(struct worker *w, const char *path, const char *test)
 {
     struct err e = {0};
@@ -297,11 +328,13 @@ static void read_add_trace(struct worker *w, const char *path, const char *test)
 
 /* ---- all */
 
+/* Objects come first, then tracefiles; `i` counts through both. */
 static void read_add_file(size_t i, unsigned worker, void *context)
 {
     struct job *job = context;
     struct worker *w = &job->workers[worker];
     const struct coverage_files *found = job->found;
+    /* The thread keeps freed memory for its next object instead of giving it back each time. */
     if (!w->has_begun)
         memory_keep_of_thread();
     w->has_begun = true;
@@ -313,6 +346,8 @@ static void read_add_file(size_t i, unsigned worker, void *context)
     progress_step(job->rules->progress);
 }
 
+/* By the size of the notes, which is known from looking for them, and is in proportion to the
+ * work. */
 static const struct keyed *read_by_size(const struct coverage_files *found, struct arena *a)
 {
     struct keyed *objects = ARENA_NEW(a, struct keyed, found->objects.len + 1);

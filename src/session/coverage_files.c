@@ -1,5 +1,20 @@
-/* A walk over folders without recursion. Each file and folder is taken once, whatever links lead to
- * it, so that loops end. */
+/* Which notes, counters and tracefiles there are below what was named, and which belong together.
+ *
+ * Folders are walked without recursion, with a list of those still to do. Each file and folder is
+ * taken once, whatever names and links lead to it (by device and inode), so that loops end and no
+ * count is added twice.
+ *
+ * Pairing goes from the certain to the probable, and counters that found their object are not
+ * asked again:
+ *
+ *   1. the same path but for the suffix      build/a.gcno         build/a.gcda
+ *   2. where GCOV_PREFIX put them            /src/build/a.gcno    $PREFIX/src/build/a.gcda
+ *   3. the same file name and stamp; among   build/lib/a.gcno     /tmp/copy/lib/a.gcda
+ *      several the longest common end
+ *
+ * The stamp in both headers ties a gcda to the compilation that made its gcno, so step 3 cannot
+ * pair files of two builds. Paths are interned: a step costs one look-up for each file, and step 3
+ * at most NAMESAKES comparisons for a name such as main.gcda that is everywhere. */
 #include "session/coverage.h"
 
 #include "base/cursor.h"
@@ -50,6 +65,7 @@ static struct file_role files_role_of(const char *name)
     return (struct file_role){is_gcno || is_bbg, is_gcda || is_da, is_bbg || is_da};
 }
 
+/* The number of the path without its suffix: what notes and counters of one object share. */
 static uint32_t files_stem_of(struct coverage_files *f, const char *path)
 {
     return intern(&f->names, path, (size_t)(strrchr(path, '.') - path));
@@ -64,6 +80,7 @@ static void files_add_notes(struct coverage_files *f, const char *path, uint64_t
 
 static void files_add_counters(struct coverage_files *f, const char *path, uint64_t size)
 {
+    /* The signature is that of files_add_notes(), which files_take_if_there() calls as well. */
     (void)size;
     vec_push(&f->counters, (struct counters_file){path, NONE, false, files_role_of(path).is_rfc,
                                                   map_value(f->tests.len - 1)});
@@ -75,11 +92,13 @@ static void files_add_trace(struct coverage_files *f, const char *path)
     vec_push(&f->trace_tests, map_value(f->tests.len - 1));
 }
 
+/* A file that is there but cannot be read is no absent file: it is reported. */
 static void files_cannot(struct coverage_files *f, const char *path, int error)
 {
     vec_push(&f->unreadable, arena_printf(&f->arena, "%s: %s", path, strerror(error)));
 }
 
+/* A walk over one operand. */
 struct walk {
     struct coverage_files *found;
     const struct find_rules *rules;
@@ -94,11 +113,14 @@ static const char *files_joined(struct arena *a, const char *folder, const char 
     return arena_printf(a, "%s%s%s", folder, slash, name);
 }
 
+/* One entry of a folder. Names decide before stat() is called, as most files of a build are
+ * neither notes nor counters, and a build has a hundred thousand of them. */
 static void files_take_entry(struct walk *w, int fd, const char *folder, const struct dirent *entry)
 {
     struct coverage_files *f = w->found;
     struct file_role role = files_role_of(entry->d_name);
     bool is_notes = role.is_notes, is_file = is_notes || role.is_counters;
+    /* Some file systems do not say what an entry is. */
     bool may_be_folder = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN ||
                          (entry->d_type == DT_LNK && w->rules->follows_links);
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
@@ -136,6 +158,7 @@ static void files_take_folder(struct walk *w, const char *folder)
             close(fd);
         return;
     }
+    /* readdir() tells its end from an error by errno alone. */
     for (const struct dirent *entry; errno = 0, (entry = readdir(dir));)
         files_take_entry(w, fd, folder, entry);
     if (errno)
@@ -143,6 +166,7 @@ static void files_take_folder(struct walk *w, const char *folder)
     closedir(dir);
 }
 
+/* `add` is files_add_notes() or files_add_counters(). */
 static void files_take_if_there(struct coverage_files *f, const char *path,
                                 void (*add)(struct coverage_files *f, const char *path,
                                             uint64_t size))
@@ -221,6 +245,7 @@ bool coverage_files_look(struct coverage_files *f, const char *path, const struc
     struct stat st;
     struct walk w = {f, rules, {0}};
     vec_push(&f->tests, files_test_name(f, path));
+    /* Standard input can only be a tracefile: notes and counters are known by their names. */
     if (!strcmp(path, "-")) {
         files_add_trace(f, path);
         return true;
@@ -233,6 +258,8 @@ bool coverage_files_look(struct coverage_files *f, const char *path, const struc
     }
     if (files_is_new_file(f, &st))
         vec_push(&w.folders, path);
+    /* The last one found is looked at first: memory is the depth times the breadth of the tree,
+     * not all of it. */
     while (w.folders.len)
         files_take_folder(&w, w.folders.at[--w.folders.len]);
     vec_free(&w.folders);
@@ -264,6 +291,7 @@ bool coverage_files_look_at_runs(struct coverage_files *f, const char *path,
 
 /* ---- pairs */
 
+/* Puts counters at the head of an object's chain. */
 static void files_give(struct coverage_files *f, uint32_t counters, uint32_t object)
 {
     struct counters_file *c = &f->counters.at[counters];
@@ -284,7 +312,9 @@ static const char *files_stripped(const char *path, unsigned strip)
     return path;
 }
 
-/* Components at the ends of two paths that agree, suffix aside. */
+/* Components at the ends of two paths that agree, suffix aside. Twice the components, and one more
+ * if the comparison ended at a whole component in both: "b/a" is nearer to "x/b/a" than to "xb/a".
+ */
 static unsigned files_common_end(const char *a, const char *b)
 {
     size_t i = path_stem_length(a), k = path_stem_length(b);
@@ -296,7 +326,11 @@ static unsigned files_common_end(const char *a, const char *b)
     return 2 * components + ((!i || a[i - 1] == '/') && (!k || b[k - 1] == '/'));
 }
 
-/* The stamp in the header of gcno or gcda, byte order aside; 0 if there is none. */
+/* The stamp in the header of gcno or gcda, byte order aside; 0 if there is none.
+ *   0     4        8      12
+ *   magic version  stamp  ...
+ * The stamp in the header of gcno or gcda, byte order aside; 0 if there is none. "gcno" in the
+ * order of a big-endian machine begins with 'g', in the other with 'o' or 'a'. */
 static uint32_t files_stamp_in(const char *path)
 {
     uint8_t head[12];
@@ -321,6 +355,7 @@ static uint32_t files_base_of(struct coverage_files *f, const char *path)
 
 enum { NAMESAKES = 4096 }; /* looked at for one counters file */
 
+/* Step 3 above. */
 static uint32_t files_nearest(struct coverage_files *f, const struct namesakes *names,
                               const char *path)
 {
@@ -357,6 +392,8 @@ void coverage_files_pair(struct coverage_files *f, const struct find_rules *rule
             files_give(f, i, *object);
         is_complete &= object != NULL;
     }
+    /* Step 2: libgcov removes GCOV_PREFIX_STRIP components of the object's path, and puts the
+     * prefix before it. */
     if (rules->prefix) {
         char cwd[4096];
         if (getcwd(cwd, sizeof cwd)) {

@@ -1,4 +1,15 @@
-/* Each raw name is looked at once; most objects name the same headers. */
+/* What a source is called, whether the user wants to see it, which sources are the project's, and
+ * who wrote their lines.
+ *
+ * The same header has a different name in the notes of each object: relative to where its compiler
+ * ran, through a link, with `..` in it. Each raw name, with the folder that it is relative to, is
+ * looked at once and then known by its number; a build of ten thousand objects names the same
+ * hundred headers each time. The steps are: make it whole, tidy it, apply --path-map, filter.
+ *
+ * The project is found by the sources, as nobody wants the coverage of /usr/include: the working
+ * copy of a version-control system (`.git` and the like) around the current folder or the first
+ * operand, if it has any of the sources; else the current folder; else, for a build folder beside
+ * the sources, the folder that all of them are in. */
 #include "base/path.h"
 #include "coverage/model/coverage.h"
 #include "session/coverage.h"
@@ -37,6 +48,9 @@ static bool is_there(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
+/* The whole path of a source. The notes say where the compiler ran since gcc 9; older ones, and
+ * those made reproducible, do not. There the source is looked for below the folder of the notes,
+ * and below each folder above it. */
 static const char *whole_name(struct source_names *n, const char *name, const char *directory,
                               const char *beside)
 {
@@ -59,6 +73,7 @@ static const char *whole_name(struct source_names *n, const char *name, const ch
     return path_absolute(name, &n->arena);
 }
 
+/* The last --path-map that fits wins, as the last option does elsewhere. */
 static const char *mapped(struct source_names *n, const char *path)
 {
     const struct source_search *s = n->filter->maps;
@@ -68,6 +83,7 @@ static const char *mapped(struct source_names *n, const char *path)
     return found ? path_tidy(found, &n->arena) : path;
 }
 
+/* The path relative to `root`, or NULL. */
 static const char *below(const char *root, const char *path)
 {
     size_t len = strlen(root);
@@ -76,6 +92,7 @@ static const char *below(const char *root, const char *path)
     return !strncmp(path, root, len) && path[len] == '/' ? path + len + 1 : NULL;
 }
 
+/* Sources that come with the system or its compilers. */
 static bool is_system(const char *path)
 {
     static const char *const PLACES[] = {"/usr/include/", "/usr/lib/",           "/usr/lib64/",
@@ -88,6 +105,7 @@ static bool is_system(const char *path)
     return slash && !strncmp(slash, "/include/", 9);
 }
 
+/* Patterns may be written for the whole path or for what is shown. */
 static bool matches(const char *const *patterns, size_t len, const char *path, const char *shown)
 {
     for (size_t i = 0; i < len; i++)
@@ -96,6 +114,7 @@ static bool matches(const char *const *patterns, size_t len, const char *path, c
     return false;
 }
 
+/* Whoever names patterns (--include) has said what is wanted, system or not. */
 static bool is_wanted(struct source_names *n, const char *path)
 {
     const struct source_filter *w = n->filter;
@@ -112,6 +131,7 @@ static bool is_wanted(struct source_names *n, const char *path)
     return true;
 }
 
+/* With the final NUL, so that "a" + "bc" and "ab" + "c" differ. */
 static void append(struct source_names *n, const char *text)
 {
     size_t len = strlen(text) + 1;
@@ -173,6 +193,8 @@ static bool is_working_copy(const char *folder)
     return has_any(folder, MARKS, sizeof MARKS / sizeof *MARKS);
 }
 
+/* CMake, Ninja and Autoconf leave these. A build folder is never the project, even where generated
+ * sources lie in it. */
 static bool is_build_folder(const char *folder)
 {
     static const char *const MARKS[] = {"CMakeCache.txt", "build.ninja", "config.status"};
@@ -192,6 +214,7 @@ static const char *working_copy(const char *folder, struct arena *a)
     return NULL;
 }
 
+/* Whether any source of any object lies below the folder. */
 static bool has_sources(const struct project_tables *t, const char *root)
 {
     for (size_t i = 0; i < t->len; i++)
@@ -252,10 +275,16 @@ void project_find(const struct project_tables *tables, const char *here, const c
 
 /* One process a file, whose output is read to its end. */
 
+/* --- git blame ---------------------------------------------------------------------------------
+ */
+
+/* One process a file, whose output is read to its end. */
 struct git_output {
     VEC(uint8_t) bytes;
 };
 
+/* The repository's own configuration must not run programs for us: core.fsmonitor is switched off.
+ * No shell is between. */
 static pid_t git_start(char *folder, char *file, int output)
 {
     char git[] = "git", c[] = "-C", option[] = "-c", monitor[] = "core.fsmonitor=false";

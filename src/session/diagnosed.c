@@ -1,5 +1,14 @@
-/* Gathers what a diagnosis needs; profile/analysis/diagnosis.h judges. What cannot be opened is no
- * failure here: it is what the diagnosis is about. */
+/* Gathers what a diagnosis needs; profile/analysis/diagnosis.h judges.
+ *
+ * `monarc doctor` is asked when something does not work, so what cannot be opened is no failure
+ * here: it is what the diagnosis is about. Each step goes as far as it can, keeps the error that
+ * stopped it, and leaves out what builds on it.
+ *
+ *   program ─► functions ─┐
+ *   profile ──────────────┼─► times, graph, sharing ─► diagnosis
+ *   memory of a target ───┘
+ *
+ * A recording is opened as the reports open it, whatever its files are by now. */
 #include "session/diagnosed.h"
 
 #include "base/path.h"
@@ -23,6 +32,8 @@ static bool looks_like_profile(const char *name, const char *program)
            !strcmp(name + len - (sizeof suffix - 1), suffix);
 }
 
+/* If the profile is not where it was expected: what lies here that could be meant. Five are
+ * enough. */
 static const char *find_candidates(const char *program, struct arena *a)
 {
     enum { MOST = 5 };
@@ -41,6 +52,7 @@ static const char *find_candidates(const char *program, struct arena *a)
     return found;
 }
 
+/* Its functions and their names, if it can be opened. */
 static void open_program(struct diagnosed *d, const struct diagnosed_options *o)
 {
     struct diagnosis_input *p = &d->input;
@@ -77,7 +89,8 @@ static bool read_profile(struct diagnosed *d, const struct diagnosed_options *o)
     return ok;
 }
 
-/* What the embedded recorder said of itself, if this is what was made of it. */
+/* What the embedded recorder said of itself, if this is what was made of it. The recorder's memory
+ * may lie beside the profile of an older run: sums must agree. */
 static void take_embedded(struct diagnosed *d)
 {
     const struct profile *p = d->input.measured, *same = &d->embedded.time;

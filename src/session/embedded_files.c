@@ -1,4 +1,17 @@
-/* From a target's bytes to gmon.out and gcda files. All is read before anything is written. */
+/* From a target's bytes to gmon.out and gcda files, and the serial line that the bytes may come
+ * from.
+ *
+ * The embedded recorder sends, dumps or leaves in memory any of these, told apart by their first
+ * bytes:
+ *
+ *   images of its memory (one for each core)     ─► gmon.out, gmon.stack.out, the memory itself
+ *   coverage, a gcfn record before each gcda     ─► NAME.gcda at the path compiled in
+ *   images, then coverage                        ─► both
+ *   a finished gmon.out                          ─► gmon.out
+ *
+ * Everything is read and checked before anything is written, so a dump that is cut short leaves
+ * the folder as it was. File names come from the target: they are put below the folder that was
+ * asked for, and refused if they lead out of it. */
 #include "session/embedded_files.h"
 
 #include "base/file.h"
@@ -46,6 +59,7 @@ bool make_folders_of(const char *path, struct err *e)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
+/* Whether ".." is one of the components. */
 static bool embedded_leaves_folder(const char *path)
 {
     for (const char *at = path; (at = strstr(at, "..")); at += 2)
@@ -54,7 +68,9 @@ static bool embedded_leaves_folder(const char *path)
     return false;
 }
 
-/* Where the compiler put the notes, if they are still there and of the same stamp. */
+/* Where the compiler put the notes, if they are still there and of the same stamp. The notes of an
+ * object, where the compiler put them, if they are still there and of the same stamp. They are
+ * copied beside the counters, so that the folder can be read alone. */
 static const char *embedded_find_notes(const char *name, const struct counters *c, struct arena *a)
 {
     size_t len = strlen(name);
@@ -73,6 +89,7 @@ static const char *embedded_find_notes(const char *name, const struct counters *
     return found;
 }
 
+/* One object after the other to the end of the bytes. */
 static bool embedded_read_coverage(struct cursor *in, struct received *r, const char *folder,
                                    struct err *e)
 {
@@ -93,7 +110,8 @@ static bool embedded_read_coverage(struct cursor *in, struct received *r, const 
     return true;
 }
 
-/* What is behind the images counts only if it is coverage: a dump of all memory has anything. */
+/* Tells what the bytes are and reads them. What is behind the images counts only if it is
+ * coverage: a dump of all memory has anything there. */
 static bool files_read_all(struct bytes all, const char *name, struct received *r,
                            const char *folder, struct err *e)
 {
@@ -120,6 +138,7 @@ static bool files_read_all(struct bytes all, const char *name, struct received *
 
 /* --- writing --------------------------------------------------------------------------------- */
 
+/* gmon.out in the target's word size and byte order. */
 static bool embedded_save_profile(const struct profile *p, const char *path, struct err *e)
 {
     struct writer w = {.word = p->word, .big_endian = p->big_endian};
@@ -135,6 +154,8 @@ static void embedded_tell_profile(const struct profile *p, const char *path, str
                profile_samples(p), profile_calls(p), p->arcs.len);
 }
 
+/* Samples and calls, the memory as it came (which `monarc doctor` reads again), and the depth of
+ * the stack if it was measured. */
 static bool embedded_write_profiles(const struct received *r,
                                     const struct embedded_request *request, struct arena *a,
                                     struct out *out, struct err *e)
@@ -165,6 +186,7 @@ static bool embedded_write_profiles(const struct received *r,
     path = arena_printf(a, "%s/gmon.stack.out", request->folder);
     if (!embedded_save_profile(&m->stacks, path, e))
         return false;
+    /* With several cores, the first speaks for the stack. */
     const struct embedded_core *c = &m->cores.at[0];
     out_printf(out, "%s: at most %" PRIu64 " bytes of stack in use, at 0x%" PRIx64 "\n", path,
                c->stack_deepest, c->stack_deepest_pc);
@@ -188,6 +210,8 @@ static bool embedded_write_counters(const struct received_counters *o, struct ar
     return ok;
 }
 
+/* What the image says of the program that left it is held against the ELF file. Another program
+ * is refused; one that cannot tell is noted. */
 static bool embedded_check_program(const struct received *r, const struct embedded_request *request,
                                    struct out *out, struct err *e)
 {
@@ -252,6 +276,10 @@ bool embedded_beside(const char *profile, struct embedded *out)
 
 /* A serial line as a terminal device. */
 
+/* --- the serial line ---------------------------------------------------------------------------
+ */
+
+/* Rates that the system has codes for; others are refused. */
 static const struct {
     uint32_t baud;
     speed_t code;
@@ -261,6 +289,7 @@ static const struct {
     {1000000, B1000000}, {1500000, B1500000}, {2000000, B2000000}, {3000000, B3000000},
 };
 
+/* Standard input as a terminal is the user typing, not a target. */
 bool serial_is_line(const char *path)
 {
     struct stat st;
@@ -283,6 +312,8 @@ static bool speed_of(uint32_t baud, speed_t *code)
     return false;
 }
 
+/* Raw: no echo, no line editing, no XON/XOFF, eight bits, no parity. The settings that were there
+ * before are kept for serial_close(). */
 bool serial_open(struct serial *s, const char *path, uint32_t baud, uint32_t timeout_seconds,
                  struct err *e)
 {
@@ -304,6 +335,8 @@ bool serial_open(struct serial *s, const char *path, uint32_t baud, uint32_t tim
     return !tcsetattr(s->fd, TCSANOW, &raw) || err_errno(e, path, errno);
 }
 
+/* Waits with a time limit, so that a target that stopped sending does not hold the command for
+ * ever. */
 bool serial_read(struct serial *s, uint8_t *to, size_t size, size_t *n, struct err *e)
 {
     struct pollfd wait = {.fd = s->fd, .events = POLLIN};

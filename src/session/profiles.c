@@ -1,7 +1,19 @@
-/* Loading, summing and saving profiles for the commands.
+/* Loading, summing and saving profiles for the commands, and the options that say how to read
+ * them.
  *
- * Many files are cut into as many stretches as there are threads; each thread sums its stretch with
- * one buffer, and the stretches are summed in order. */
+ * Many files are cut into as many stretches as there are threads, at most four, as the disk is the
+ * limit beyond that:
+ *
+ *    paths      0 1 2 3 4 5 6 7 8 9
+ *    stretch    └──0──┘└─1─┘└──2──┘      one merger and one buffer each
+ *
+ * Each thread sums its stretch file by file, and the sums are merged in the order of the
+ * stretches. Merging is associative, but the first file decides about format, word size and
+ * dimension, and the first that fails is the one to be named; therefore the order matters. A
+ * failure on several threads is not believed: everything is read again by one thread, whose first
+ * error is the one that a plain loop would have met.
+ *
+ * Memory is that of one sum and one file for each thread, not of all files. */
 #include "session/profiles.h"
 
 #include "base/parallel.h"
@@ -12,6 +24,9 @@
 #include <sys/stat.h>
 
 enum { MOST_THREADS = 4, FILES_PER_THREAD = 2 };
+
+/* --- options -----------------------------------------------------------------------------------
+ */
 
 bool parse_word(const char *option, const char *value, uint8_t *word, struct err *e)
 {
@@ -32,6 +47,7 @@ bool parse_byte_order(const char *option, const char *value, enum byte_order *or
 bool parse_format(const char *option, const char *value, const struct format **format,
                   struct err *e)
 {
+    /* All that are known, as the table of formats has them. */
     struct out names;
     *format = format_named(value);
     if (*format)
@@ -67,6 +83,7 @@ bool profile_option(struct profile_options *o, int row, const char *value, struc
     }
 }
 
+/* What the user said goes before what the program says. */
 struct profile_options profile_options_of(const struct profile_options *o,
                                           const struct object *program)
 {
@@ -78,6 +95,11 @@ struct profile_options profile_options_of(const struct profile_options *o,
     return hinted;
 }
 
+/* --- reading -----------------------------------------------------------------------------------
+ */
+
+/* A file that begins like no profile at all is not read to its end: it may be a device, or a core
+ * file of many gigabytes. */
 bool profile_load(const struct profile_options *o, const char *path, struct file_buffer *b,
                   struct profile *out, struct err *e)
 {
@@ -91,6 +113,7 @@ bool profile_load(const struct profile_options *o, const char *path, struct file
                   err_in(e, name, "%s", why.line));
 }
 
+/* What one thread has to do, and what became of it. */
 struct stretch {
     const struct profile_options *options;
     char *const *paths;
@@ -100,6 +123,7 @@ struct stretch {
     bool ok;
 };
 
+/* Reads into `p`, whose memory is used again for each file, and adds it to the sum. */
 static bool load_one(struct stretch *s, const char *path, struct file_buffer *b, struct profile *p)
 {
     struct err why = {0};
@@ -165,6 +189,7 @@ bool profiles_load(const struct profile_options *o, char *const *paths, size_t l
 {
     size_t threads = parallel_cpus();
     threads = threads < MOST_THREADS ? threads : MOST_THREADS;
+    /* A thread that reads one small file costs more than it saves. */
     threads = threads < len / FILES_PER_THREAD ? threads : len / FILES_PER_THREAD;
     if (threads > 1 && can_reread(paths, len) && load_on((unsigned)threads, o, paths, len, sum, e))
         return true;

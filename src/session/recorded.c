@@ -1,8 +1,19 @@
-/* Opening recordings: the files of their objects, what is chosen of them, and what they lack.
+/* Opening recordings: what is chosen of them, the files of their objects, and what they lack.
+ *
+ * recorded_resolve() is the whole way from a `struct recording`, where a sample is a weight on a
+ * node of a tree of addresses, to functions with times:
+ *
+ *   events, threads, windows  ─► choice ─► weights   one number for each node of the tree
+ *   objects ─► excerpts, files ─► space ─► functions one range of addresses over all objects
+ *   weights on functions      ─► stacks              self and total times, with their errors
  *
  * Names come from the recording itself, if they are in it; else from the files of objects in which
- * something was measured. A file with another build-id than the recorded one would give wrong names
- * and is never taken. */
+ * something was measured. A file with another build-id than the recorded one would give wrong
+ * names, and is never taken. An object without any file keeps its samples: they are shown as the
+ * object's, and a note says what is missing.
+ *
+ * The cost is linear in nodes, samples and symbols. All results live in the arena of the
+ * recording. */
 #include "session/recorded.h"
 
 #include "objfile/excerpt.h"
@@ -20,6 +31,8 @@
 
 /* --- files ----------------------------------------------------------------------------------- */
 
+/* Whether the recorder listed function names of an object as it ran (JIT, perf maps), so that only
+ * lines are missing without its file. */
 static bool recorded_has_symbols(const struct recorded *r, const struct space_object *object)
 {
     for (size_t i = 0; i < r->recording.symbols.len; i++)
@@ -28,7 +41,9 @@ static bool recorded_has_symbols(const struct recorded *r, const struct space_ob
     return false;
 }
 
-/* Whether a file is to be taken instead of what is told. */
+/* Whether a file is to be taken instead of the excerpt. With equal knowledge, it is when the
+ * report wants whole tables, which an excerpt does not have, or when the excerpt is not complete.
+ */
 static bool recorded_is_more(struct object *file, const struct excerpt_facts *told, bool wants_file)
 {
     enum object_symbol_source source;
@@ -39,6 +54,8 @@ static bool recorded_is_more(struct object *file, const struct excerpt_facts *to
     return more > has || (more == has && (wants_file || told->ranges_left_out));
 }
 
+/* Looks for the object's file. What is looked through (--symbols) is read once, when the first
+ * object needs it. False for trouble with that alone: a file that is not there is no failure. */
 static bool recorded_find_file(struct recorded *r, struct space_object *object,
                                const struct recorded_options *o, struct object **file,
                                struct err *e)
@@ -64,6 +81,7 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
     struct object *file = NULL;
     if (object->recorded->is_listed)
         return true;
+    /* An excerpt that is damaged is as good as none, but is mentioned. */
     struct err damage = {0};
     struct object *told =
         excerpts_open(&r->recording, (uint32_t)(object - r->space.objects), &facts, &damage);
@@ -79,6 +97,7 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
         object_close(file);
         file = NULL;
     }
+    /* The better one of the two stays open; the other is closed at once. */
     if (file) {
         object_close(told);
         object->file = file;
@@ -87,6 +106,8 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
     object->file = told;
     const char *path = object->recorded->path;
     if (told) {
+        /* What is missing is noted for recorded_take_notes(); the last object of each kind stands
+         * for all. */
         r->left_out = facts.ranges_left_out ? path : r->left_out;
         if (o->wants_code && !object_has_code(told))
             r->without_code = path;
@@ -103,6 +124,7 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
 
 /* --- choosing -------------------------------------------------------------------------------- */
 
+/* Without a name, the first event. The list in the message helps when a name is misspelt. */
 static bool recorded_choose_event(struct recorded *r, const char *name, struct err *e)
 {
     const char *all = "";
@@ -117,6 +139,7 @@ static bool recorded_choose_event(struct recorded *r, const char *name, struct e
            err_set(e, "the event '%s' was not recorded; there is %s", name, *all ? all : "none");
 }
 
+/* By the name that the kernel has for the process, or by the path of its executable. */
 static bool recorded_is_program(const struct recorded *r, const struct recording_process *p,
                                 const char *name)
 {
@@ -125,6 +148,7 @@ static bool recorded_is_program(const struct recorded *r, const struct recording
     return is_path || !strcmp(recording_program_name(&r->recording, p), name);
 }
 
+/* By name, or by the system's number. */
 static bool recorded_is_thread(const struct recording_thread *t, const char *wanted)
 {
     char number[16];
@@ -149,6 +173,7 @@ static uint64_t recorded_end_of_phase(const struct recording *r, size_t mark)
     return end;
 }
 
+/* A window of time for each occurrence of the phase, cut to --from and --to. */
 static bool recorded_choose_phase(struct recorded *r, const struct recorded_filter *f,
                                   struct recording_window limits, struct err *e)
 {
@@ -157,6 +182,7 @@ static bool recorded_choose_phase(struct recorded *r, const struct recorded_filt
     size_t len = 0;
     for (size_t i = 0; i < r->recording.marks.len; i++) {
         const struct recording_mark *m = &r->recording.marks.at[i];
+        /* Kinds of marks: 0 a phase begins, 1 a region begins, 2 a region ends. */
         if (m->kind > 1 || strcmp(m->name, f->phase))
             continue;
         struct recording_window w = {m->at_ns, recorded_end_of_phase(&r->recording, i), m->process};
@@ -169,7 +195,8 @@ static bool recorded_choose_phase(struct recorded *r, const struct recorded_filt
     return len || err_set(e, "the recording has no phase or region '%s'", f->phase);
 }
 
-/* As a phrase for the head of a report; NULL: everything. */
+/* What was chosen, as a phrase for the head of a report ("process 12, phase load"), or NULL for
+ * everything. Samples lie in slices of time, so windows are as exact as those. */
 static const char *recorded_chosen_text(struct recorded *r, const struct recorded_filter *f)
 {
     const char *text = NULL;
@@ -211,7 +238,10 @@ static uint64_t recorded_place_of(const struct recorded *r, const struct functio
                                        : function->start;
 }
 
-/* Nodes with samples of their own, by place; those within GAP bytes share a histogram. */
+/* Puts the samples into histograms of one byte a bin, for reports that go by address. Nodes are
+ * sorted by place; those within GAP bytes of the next share a histogram, so that the few hot
+ * places of a large program do not make a histogram of all its text. Weights become whole counts
+ * of the event's unit. */
 static void recorded_place_samples(struct recorded *r, const struct functions *f)
 {
     enum { GAP = 64, LARGEST = 1 << 16 };
@@ -245,6 +275,7 @@ static void recorded_place_samples(struct recorded *r, const struct functions *f
 
 /* --- all together ---------------------------------------------------------------------------- */
 
+/* Fills r->choice: event, threads and windows of time. An empty choice means all. */
 static bool recorded_choose(struct recorded *r, const struct recorded_filter *f, struct err *e)
 {
     if (!recorded_choose_event(r, f->event, e))
@@ -290,13 +321,14 @@ static bool recorded_choose(struct recorded *r, const struct recorded_filter *f,
     return true;
 }
 
-/* The frames of nodes where inlined functions are named, or NULL. */
+/* The frames of nodes where inlined functions are named, or NULL, where a node is one function. */
 static const struct call_frames *recorded_frames(const struct recorded *r)
 {
     return r->named.functions.len ? &r->named.frames : NULL;
 }
 
-/* Functions and their callees in another event, by its stacks. */
+/* Functions and their callees in another event, by its stacks. Where neither totals nor inlined
+ * functions are wanted, one pass over the nodes is enough. */
 static void recorded_weigh_other(struct recorded *r, const struct functions *f,
                                  const struct recording_weights *weights, bool has_totals,
                                  struct other_measure *other)
@@ -320,6 +352,7 @@ static void recorded_weigh_other(struct recorded *r, const struct functions *f,
 static void recorded_take_mean_of_calls(struct recording *r)
 {
     uint64_t runs = recording_count(r);
+    /* `(sum % runs >= runs - runs / 2)` rounds half up. */
     if (runs == 1)
         return;
     recording_sum_calls(r);
@@ -333,6 +366,8 @@ static void recorded_take_mean_of_calls(struct recording *r)
     }
 }
 
+/* Reads from top to bottom as the picture above: periods, choice, files, functions, weights,
+ * stacks, summary. */
 bool recorded_resolve(struct recorded *r, const char *name, const struct recorded_options *o,
                       struct functions *f, struct err *e)
 {
@@ -366,6 +401,8 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
     r->space.keeps_pieces = o->keeps_pieces;
     space_functions(&r->space, f, &r->arena);
     recording_weigh(&r->weights, &r->recording, &r->choice, &r->arena);
+    /* A monitor outside measures its own recorder inside the program as well; that time is not the
+     * program's. */
     if (r->recording.method != RECORDING_METHOD_PROCESS)
         summary_set_profiler_aside(&r->weights, &r->space, f);
     if (o->names_inlined) {
@@ -430,6 +467,9 @@ bool recorded_open(struct recorded *r, char *const *folders, size_t len,
 
 /* --- completing ------------------------------------------------------------------------------- */
 
+/* The calls of recorders inside are needed to know which functions to describe, but they lie in
+ * folders of their own and are not to be written twice: what was in the recording is put back
+ * afterwards. */
 void recorded_complete(struct recording *r, const char *folder, const struct profile_options *o,
                        struct symbol_files *files, uint64_t most_ns, struct recorded_symbols *out)
 {
@@ -448,6 +488,8 @@ void recorded_complete(struct recording *r, const char *folder, const struct pro
 
 /* --- what is missing ------------------------------------------------------------------------- */
 
+/* The advice depends on who took the samples, as one recorder unwinds by tables and the other by
+ * frame pointers. */
 static const char *recorded_why_no_callers(bool is_inside, const struct object *program)
 {
     if (!is_inside)
@@ -457,11 +499,14 @@ static const char *recorded_why_no_callers(bool is_inside, const struct object *
     return "no callers are known: record with stacks, compile with -pg or -fno-omit-frame-pointer";
 }
 
+/* Sentences for the foot of a report, the most important first: too few samples, no calls, no
+ * callers, then what is missing of each object, then what the recorder itself reported. */
 void recorded_take_notes(struct recorded *r, bool has_calls)
 {
     struct object *program =
         r->space.main == RECORDING_NONE ? NULL : r->space.objects[r->space.main].file;
     bool is_inside = r->recording.method == RECORDING_METHOD_PROCESS;
+    /* With fewer samples, the error of the largest function is about a fifth of it. */
     enum { FEW = 30 };
     if (!r->weights.weight && r->recording.rate)
         vec_push(&r->notes, "no samples were taken: run it for longer, or with a higher --rate");

@@ -1,4 +1,13 @@
-/* From a session to a table of lines. */
+/* What some reports want beyond a session: the lines of the source, a table of lines, the sides of
+ * a comparison, and trees of recorded stacks.
+ *
+ * Each part is a short bridge from the files that a session opened to the input of one analysis,
+ * so that `flat`, the page and the terminal ask for the same thing in the same way. Nothing is
+ * analysed here. What is made lives in the session's arena and dies with it.
+ *
+ * Only the sides differ: a comparison wants to know how much runs vary, so it takes each run by
+ * itself, opens it, adds its numbers to the side, and closes it before the next. Memory is that of
+ * one run and of the side's rows, however many runs there are. */
 #include "session/report_inputs.h"
 
 #include "profile/analysis/compare/side_lines.h"
@@ -7,10 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- source lines ------------------------------------------------------------------------------
+ */
+
 bool sources_open(struct sources *s, struct sources_options *o, struct err *e)
 {
     struct session *v = &s->session;
     bool is_found;
+    /* Sources are looked for in the folders that the options name, then in those of gprof's own
+     * variable. */
     o->search.arena = &v->arena;
     if (getenv("GPROF_PATH"))
         source_search_add(&o->search, getenv("GPROF_PATH"));
@@ -32,6 +46,7 @@ bool sources_open(struct sources *s, struct sources_options *o, struct err *e)
                        "separate debug file with --debug-dir",
                        o->session.program);
     source_lines_make(&s->lines, &s->input, &is_found, &v->arena);
+    /* Nothing was found: the message says which of the two restrictions was not met. */
     if (is_found)
         return true;
     if (o->function && o->file)
@@ -49,6 +64,11 @@ void sources_close(struct sources *s, struct sources_options *o)
     source_search_deinit(&o->search);
 }
 
+/* --- a table of lines --------------------------------------------------------------------------
+ */
+
+/* Objects of a recording have names; a program's only object is called as the command was given
+ * it. */
 bool session_lines_input(struct session *s, const char *program, struct lines_input *in,
                          struct err *e)
 {
@@ -73,6 +93,7 @@ bool session_lines_input(struct session *s, const char *program, struct lines_in
 
 /* A side's runs: each opened, added, and closed before the next one. */
 
+/* Adds one run's lines; those of inlined functions are lines of their own source. */
 static bool add_lines(struct side *s, struct session *session, const struct session_options *o,
                       struct err *e)
 {
@@ -90,6 +111,7 @@ static bool add_lines(struct side *s, struct session *session, const struct sess
 static bool add_run(struct side *s, const struct session_options *base, char **names, size_t len,
                     bool by_lines, struct err *e)
 {
+    /* Each run is opened with the same options; only what was named differs. */
     struct session session = {0};
     struct session_options o = *base;
     o.measures_graph = true;
@@ -146,9 +168,14 @@ bool side_open(struct side *s, const struct session_options *base, const struct 
 
 /* Making trees of recorded stacks. */
 
+/* A tree of all stacks has millions of nodes. Without limits of the user's, branches below half a
+ * percent are left out, and so is all that is behind the thousandth row. */
 enum { MOST_ROWS = 1000 };
 #define MIN_PERCENT 0.5
 
+/* The request with its defaults filled in. In the tree of one function, the usual threshold is a
+ * share of that function's own time: half a percent of the whole would often leave nothing of it.
+ */
 static struct call_query query_of(const struct call_trees *c)
 {
     const struct call_trees_request *r = c->request;
@@ -159,6 +186,9 @@ static struct call_query query_of(const struct call_trees *c)
                                .is_percent_of_rows = r->function && r->min_percent < 0};
 }
 
+/* The tree of one function, or of all stacks for NO_FUNCTION. The same function stands in the
+ * table of frames once for itself and once for each place that it was inlined into, all of which
+ * are wanted. */
 static void make_tree(struct call_trees *c, struct call_rows *rows, uint32_t function)
 {
     struct call_query q = query_of(c);
@@ -169,6 +199,7 @@ static void make_tree(struct call_trees *c, struct call_rows *rows, uint32_t fun
     call_rows_make(rows, &c->tree, &q, &c->session->arena);
 }
 
+/* One tree for each function that was asked for, in the order of the table of functions. */
 static void make_trees(struct call_trees *c)
 {
     size_t len = c->request->function ? c->wanted.all.len : 1;
@@ -189,6 +220,8 @@ static void make_trees(struct call_trees *c)
                                      .is_percent_of_rows = q.is_percent_of_rows};
 }
 
+/* Names get shorter by what distinguishes them from the others shown, so it must be known first
+ * which those are. */
 void call_trees_shorten_names(struct call_trees *c)
 {
     bool *is_shown = ARENA_NEW(&c->session->arena, bool, c->frames.functions.len);
@@ -212,6 +245,7 @@ bool call_trees_make(struct call_trees *c, struct session *s, const struct call_
                                        .is_piece = from->space.is_piece,
                                        .files = q->has_inlines ? session_objects(s) : NULL};
     *c = (struct call_trees){.session = s, .request = q};
+    /* The session named inlined functions for its own times already. */
     if (q->has_inlines && from->named.functions.len)
         c->frames = from->named;
     else

@@ -1,4 +1,21 @@
-/* Opening a program with its profiles, or a recording, and the analysis that all reports need. */
+/* Opening what a command was given: a program with its profiles, or recordings.
+ *
+ * Operands are told apart by what the files are, never by the names they bear, in this order: a
+ * folder or another profiler's file is a recording; everything else is PROGRAM [PROFILE...].
+ * Without a profile, the newer of gmon.out and PROGRAM.monarc is taken, and the other one is
+ * mentioned.
+ *
+ *   PROGRAM PROFILE...  object, functions ─► profile ─► fit ─► self times ┐
+ *                                                                         ├─► graph, names,
+ *   RECORDING...        recorded_open(): functions, stacks, self times ───┘   summary
+ *
+ * Behind the junction no report asks which of the two it was, but for `summary.run` and
+ * `summary.stacks`, which only a recording has.
+ *
+ * What holds throughout: a profile that the program cannot have left is refused unless --force
+ * says otherwise (fit.h); all pointers of a session live in its arena, its object files, or the
+ * options that it was opened with; opening costs what reading the files costs, plus the graph,
+ * which is linear in functions and arcs. */
 #include "session/session.h"
 
 #include "base/path.h"
@@ -17,7 +34,8 @@
 
 /* --- operands -------------------------------------------------------------------------------- */
 
-/* Profiles, or counters of arc profiling, but not both. */
+/* Profiles, or counters of arc profiling, but not both. A sum of seconds and counts of arcs means
+ * nothing, so operands are all of one kind. */
 static bool session_take_counters(struct session_options *o, struct err *e)
 {
     size_t counters = 0;
@@ -92,10 +110,15 @@ static bool session_reads_stdin(const struct session_options *o)
     return false;
 }
 
-/* The program says what the files do not. Files that make no sense so, but do otherwise, are
- * another program's, which the judgement will say better than the reader can. */
+/* Reads and sums the profiles, with the program's word size and byte order as a hint, as gmon.out
+ * states neither.
+ *
+ * Files that make no sense with the hint, but do without, are another program's. That is left to
+ * fit_judge(), which can say so better than a reader that met an odd length. Standard input cannot
+ * be read twice. */
 static bool session_read_profiles(struct session *s, const struct session_options *o, struct err *e)
 {
+    /* Counters of arc profiling become calls between functions, without times. */
     if (o->are_counters)
         return arcs_calls(&(struct arcs_calls_request){s->object, &s->functions, o->is_forced},
                           o->profiles, o->profiles_len, &s->profile, e);
@@ -107,6 +130,7 @@ static bool session_read_profiles(struct session *s, const struct session_option
            profiles_load(&o->read, o->profiles, o->profiles_len, &s->profile, &second);
 }
 
+/* Opens the program, reads its profiles, and compares the two. */
 static bool session_open_program(struct session *s, struct session_options *o, struct err *e)
 {
     progress_phase(o->read.progress, "reading the program", 0);
@@ -130,6 +154,8 @@ static bool session_open_program(struct session *s, struct session_options *o, s
     if (!session_read_profiles(s, o, e))
         return false;
     fit_judge(&s->fit, &s->profile, s->object, &s->functions);
+    /* From here on the profile seems to be another program's: with --force, the reason becomes a
+     * note. */
     if (s->fit.kind == FIT_WELL)
         return true;
     const char *evidence = fit_evidence(&s->fit, &s->profile, s->object, &s->arena);
@@ -140,7 +166,8 @@ static bool session_open_program(struct session *s, struct session_options *o, s
                    o->profiles_len == 1 ? o->profiles[0] : "the profile", o->program, evidence);
 }
 
-/* Time per function as the stacks have it. */
+/* Fills the attribution that a histogram would have given from what the stacks measured. `rate`
+ * turns weights into the unit that is printed: nanoseconds into seconds, samples into events. */
 static void session_attribute_run(struct session *s)
 {
     const struct recorded *r = &s->recorded;
@@ -158,6 +185,8 @@ static void session_attribute_run(struct session *s)
     t->rate *= recording_count(&r->recording); /* of a series: times are those of a mean run */
 }
 
+/* Takes over what recorded_open() made. The profile moves from the recording to the session;
+ * everything else is shared, and lives until recorded_close(). */
 static bool session_open_recording(struct session *s, struct session_options *o, struct err *e)
 {
     struct recorded_options options = {.read = o->read,
@@ -194,11 +223,15 @@ static bool session_open_recording(struct session *s, struct session_options *o,
     return true;
 }
 
+/* Attributes the samples of a profile to functions, and notes what makes the result less certain.
+ */
 static bool session_open_gmon(struct session *s, struct session_options *o, struct err *e)
 {
     if (!session_open_program(s, o, e))
         return false;
-    /* Leaves the first dimension in the profile, and books the others beside it. */
+    /* Leaves the first dimension in the profile, and attributes the samples of the others one by
+     * one, each in a column of its own beside it. A command that prints one dimension refuses
+     * several rather than choose one. */
     struct other_measures *others = &s->summary.others;
     struct profile rest = {0};
     if (profile_has_dimensions(&s->profile) && o->others == OTHERS_REFUSED)
@@ -206,6 +239,7 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
                        o->profiles[0]);
     profile_split_dimension(&s->profile, &rest);
     others->at = ARENA_NEW(&s->arena, struct other_measure, rest.histograms.len);
+    /* `rest` gets shorter by one dimension with each turn. */
     while (rest.histograms.len) {
         struct profile other = rest;
         struct attribution other_time;
@@ -251,6 +285,8 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
     return true;
 }
 
+/* Calls and times together. With stacks, a function's children are what was measured below it;
+ * without, gprof's model spreads them over callers by the number of calls. */
 static void session_build_graph(struct session *s, const struct session_options *o,
                                 struct graph_rules rules)
 {
@@ -299,6 +335,7 @@ bool session_open(struct session *s, struct session_options *o, struct err *e)
         rules.calls = &s->calls;
     }
     session_build_graph(s, o, rules);
+    /* Names come last: demangling is for what may be printed. */
     names_init(&s->names, &s->functions, o->no_demangle ? NULL : "auto", &s->arena);
     summary_count(&s->summary, &s->profile, &s->time, &s->graph);
     return true;
@@ -325,6 +362,8 @@ struct object *session_object(const struct session *s, uint32_t number)
     return s->folder ? s->recorded.space.objects[number].file : s->object;
 }
 
+/* A recording has as many objects as it has mapped files, a program is the one object of itself.
+ */
 struct object **session_objects(struct session *s)
 {
     uint32_t len = session_objects_len(s);
@@ -357,6 +396,7 @@ bool session_has_debug_info(const struct session *s)
 
 /* What an operand of a command is, by its name and its first bytes. */
 
+/* A FIFO is opened without waiting for its writer, and not read to its end. */
 bool is_program(const char *path)
 {
     char magic[4];
@@ -368,6 +408,7 @@ bool is_program(const char *path)
     return is_elf;
 }
 
+/* A folder of several runs has one if its first run has. */
 static bool has_recording(const char *folder)
 {
     struct arena scratch = {0};

@@ -1,11 +1,17 @@
-/* Finding files by build-id.
+/* Finding files by build-id, and putting what they say into recordings.
  *
- * Candidates are the recorded path, with the separate debug file that belongs to it, then
- * FROM/.build-id/xx/yyy.debug and any ELF file below FROM, then what a debuginfod server has. The
- * first of those that know most is taken. Folders are walked once, and of each ELF file in them the
- * headers are read; links to folders are not followed, so that the walk ends. The network is asked
- * only if the caller wants that, through elfutils' libdebuginfod, which is loaded then, and which
- * keeps what it got in a cache of its own. */
+ * Candidates for an object are the recorded path, with the separate debug file that belongs to it,
+ * then FROM/.build-id/xx/yyy.debug and any ELF file below FROM, then what a debuginfod server has.
+ * The first of those that know most is taken. Folders are walked once, and of each ELF file in
+ * them the headers are read; links to folders are not followed, so that the walk ends. The network
+ * is asked only if the caller wants that, through elfutils' libdebuginfod, which is loaded then,
+ * and which keeps what it got in a cache of its own.
+ *
+ * recorded_add_symbols() makes an excerpt of each object's file: the names, lines and inlined
+ * functions at the addresses that were measured, some kilobytes instead of some hundred megabytes.
+ * Objects are taken in the order of their samples, so that what matters most gets its lines if
+ * there is not time for all. What cannot be had is left out: a recording without symbols is one
+ * all the same. */
 #include "session/symbol_files.h"
 
 #include "base/file.h"
@@ -37,6 +43,7 @@ struct debuginfod {
     int (*find_executable)(void *client, const unsigned char *id, int len, char **path);
 };
 
+/* An ELF file below FROM. */
 struct symbol_file {
     uint32_t id; /* number of its build-id */
     const char *path;
@@ -65,6 +72,7 @@ static struct bytes symbol_own_id(const struct object *o)
     return id;
 }
 
+/* Two files without build-ids count as the same: there is nothing to tell them apart by. */
 static bool symbol_same_id(struct bytes a, struct bytes b)
 {
     return a.len == b.len && (!a.len || !memcmp(a.at, b.at, a.len));
@@ -72,6 +80,7 @@ static bool symbol_same_id(struct bytes a, struct bytes b)
 
 /* --- folders --------------------------------------------------------------------------------- */
 
+/* Notes the build-id of every ELF file below `from`. Only headers are read. */
 static bool symbol_walk(struct symbol_files *f, const char *from, struct err *e)
 {
     char *roots[] = {arena_copy(&f->arena, from, strlen(from)), NULL};
@@ -102,6 +111,8 @@ static bool symbol_walk(struct symbol_files *f, const char *from, struct err *e)
 
 /* --- debuginfod ------------------------------------------------------------------------------ */
 
+/* Which of the three reasons it was is what the user has to know: no server, no library, an old
+ * library. */
 static bool symbol_load_debuginfod(struct symbol_files *f, struct err *e)
 {
     struct debuginfod *s = &f->server;
@@ -133,6 +144,7 @@ static const char *symbol_ask_server(struct symbol_files *f, const struct record
     if (fd < 0)
         fd = s->find_executable(s->client, o->build_id, (int)o->build_id_bytes, &path);
     if (fd < 0) {
+        /* Not a failure of the command: the object may do without. */
         f->trouble = arena_printf(&f->arena, "%s: %s", path_base_name(o->path), strerror(-fd));
         return NULL;
     }
@@ -172,6 +184,7 @@ void symbol_files_free(struct symbol_files *f)
     memory_free(f);
 }
 
+/* By how many functions the table has, and before that by whether there are lines. */
 unsigned symbols_richness(enum object_symbol_source source, bool has_debug_info)
 {
     static const unsigned rank[] = {[SYMBOLS_NONE] = 0,
@@ -206,6 +219,7 @@ static void symbol_try(struct symbol_files *f, const char *path, const struct re
     *best = next;
 }
 
+/* The file that ran, if it still is where it was. Another build in its place is not taken. */
 static struct object *symbol_open_recorded(struct symbol_files *f, const struct recording_object *o,
                                            bool *is_other, const char **why, struct arena *a)
 {
@@ -281,7 +295,8 @@ static bool symbols_are_more(struct object *file, const struct object *known,
            symbols_richness(facts->symbols_source, facts->has_debug_info);
 }
 
-/* Adds the excerpt of one object, if there is more to be known than is. */
+/* Adds the excerpt of one object, if there is more to be known than is. At most `most_ns` are
+ * spent on its lines; names always fit. */
 static void symbols_add(struct recording *r, const struct excerpt_needs *needs, uint32_t object,
                         struct symbol_files *files, uint64_t most_ns, struct recorded_symbols *out)
 {
@@ -359,6 +374,7 @@ void recorded_join_symbols(struct recording *r)
     }
 }
 
+/* The file is written beside and renamed, as all recordings are. */
 bool recorded_write(const char *folder, const struct recording *r, struct err *e)
 {
     struct arena scratch = {0};
