@@ -183,8 +183,7 @@ static bool arcs_load_notes(struct arcs_file *notes, const struct arcs_request *
     return ok;
 }
 
-/* --- converting --------------------------------------------------------------------------------
- */
+/* --- converting ------------------------------------------------------------------------------ */
 
 /* da names functions, gcda does not: the names come from the notes. */
 static bool arcs_counters_to_da(struct arcs_file *f, struct arcs_file *notes,
@@ -350,8 +349,7 @@ bool arcs_merge(const struct arcs_request *request, char *const *paths, size_t l
 
 /* One loader for notes and counters, for the commands that take many pairs. */
 
-/* --- pairs of notes and counters ---------------------------------------------------------------
- */
+/* --- pairs of notes and counters ------------------------------------------------------------- */
 
 /* What is loaded goes where the last file was: a thousand objects cost the memory of the largest.
  */

@@ -68,8 +68,7 @@ static void choose_project(struct coverage_session *s, const struct coverage_opt
         project->scope = NULL;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 bool coverage_session_open(struct coverage_session *s, const struct coverage_options *o,
                            struct err *e)

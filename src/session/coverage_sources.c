@@ -275,8 +275,7 @@ void project_find(const struct project_tables *tables, const char *here, const c
 
 /* One process a file, whose output is read to its end. */
 
-/* --- git blame ---------------------------------------------------------------------------------
- */
+/* --- git blame ------------------------------------------------------------------------------- */
 
 /* One process a file, whose output is read to its end. */
 struct git_output {

@@ -276,8 +276,7 @@ bool embedded_beside(const char *profile, struct embedded *out)
 
 /* A serial line as a terminal device. */
 
-/* --- the serial line ---------------------------------------------------------------------------
- */
+/* --- the serial line ------------------------------------------------------------------------- */
 
 /* Rates that the system has codes for; others are refused. */
 static const struct {

@@ -25,8 +25,7 @@
 
 enum { MOST_THREADS = 4, FILES_PER_THREAD = 2 };
 
-/* --- options -----------------------------------------------------------------------------------
- */
+/* --- options --------------------------------------------------------------------------------- */
 
 bool parse_word(const char *option, const char *value, uint8_t *word, struct err *e)
 {
@@ -95,8 +94,7 @@ struct profile_options profile_options_of(const struct profile_options *o,
     return hinted;
 }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading --------------------------------------------------------------------------------- */
 
 /* A file that begins like no profile at all is not read to its end: it may be a device, or a core
  * file of many gigabytes. */

@@ -10,14 +10,13 @@
  * one run and of the side's rows, however many runs there are. */
 #include "session/report_inputs.h"
 
-#include "profile/analysis/compare/side_lines.h"
-#include "profile/analysis/tree.h"
+#include "profile/analysis/compare/comparison.h"
+#include "profile/analysis/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* --- source lines ------------------------------------------------------------------------------
- */
+/* --- source lines ---------------------------------------------------------------------------- */
 
 bool sources_open(struct sources *s, struct sources_options *o, struct err *e)
 {
@@ -64,8 +63,7 @@ void sources_close(struct sources *s, struct sources_options *o)
     source_search_deinit(&o->search);
 }
 
-/* --- a table of lines --------------------------------------------------------------------------
- */
+/* --- a table of lines ------------------------------------------------------------------------ */
 
 /* Objects of a recording have names; a program's only object is called as the command was given
  * it. */
@@ -94,7 +92,7 @@ bool session_lines_input(struct session *s, const char *program, struct lines_in
 /* A side's runs: each opened, added, and closed before the next one. */
 
 /* Adds one run's lines; those of inlined functions are lines of their own source. */
-static bool add_lines(struct side *s, struct session *session, const struct session_options *o,
+static bool add_lines(struct run_set *s, struct session *session, const struct session_options *o,
                       struct err *e)
 {
     struct filter everything = {0};
@@ -103,12 +101,12 @@ static bool add_lines(struct side *s, struct session *session, const struct sess
     if (!session_lines_input(session, o->program, &in, e))
         return false;
     lines_make(&table, &in, &(struct view_rules){.filter = &everything}, &session->arena);
-    side_add_lines(s, &table, &in);
+    run_set_add_lines(s, &table, &in);
     return true;
 }
 
 /* One run: PROGRAM PROFILE, or RECORDING. */
-static bool add_run(struct side *s, const struct session_options *base, char **names, size_t len,
+static bool add_run(struct run_set *s, const struct session_options *base, char **names, size_t len,
                     bool by_lines, struct err *e)
 {
     /* Each run is opened with the same options; only what was named differs. */
@@ -121,16 +119,16 @@ static bool add_run(struct side *s, const struct session_options *base, char **n
     if (is_fine && by_lines)
         is_fine = add_lines(s, &session, &o, e);
     else if (is_fine)
-        side_add(s, &(struct side_run){.summary = &session.summary,
-                                       .graph = &session.graph,
-                                       .names = &session.names,
-                                       .objects = session_objects(&session)});
+        run_set_add(s, &(struct analysed_run){.summary = &session.summary,
+                                              .graph = &session.graph,
+                                              .names = &session.names,
+                                              .objects = session_objects(&session)});
     session_close(&session);
     return is_fine;
 }
 
 /* All runs that were recorded as one (run --repeat) are runs of the side. */
-static bool add_recording(struct side *s, const struct session_options *base, const char *name,
+static bool add_recording(struct run_set *s, const struct session_options *base, const char *name,
                           bool by_lines, struct err *e)
 {
     struct arena scratch = {0};
@@ -143,8 +141,8 @@ static bool add_recording(struct side *s, const struct session_options *base, co
     return is_fine;
 }
 
-bool side_open(struct side *s, const struct session_options *base, const struct side_names *names,
-               struct err *e)
+bool side_open(struct run_set *s, const struct session_options *base,
+               const struct side_names *names, struct err *e)
 {
     const char *program = names->program;
     size_t at = 0;

@@ -2,10 +2,9 @@
 #ifndef MONARC_SESSION_REPORT_INPUTS_H
 #define MONARC_SESSION_REPORT_INPUTS_H
 
-#include "profile/analysis/compare/side.h"
-#include "profile/analysis/lines.h"
+#include "profile/analysis/compare/comparison.h"
+#include "profile/analysis/tables.h"
 #include "profile/analysis/source_lines.h"
-#include "profile/analysis/tree.h"
 #include "profile/report/call_tree.h"
 #include "session/session.h"
 #include "source/search.h"
@@ -46,9 +45,9 @@ struct side_names {
     bool by_lines; /* compare lines instead of functions */
 };
 
-/* Into a zeroed *s. `base` says how files are read; its operands are not looked at. side_deinit()
- * after failure, too. */
-MUST_CHECK bool side_open(struct side *s, const struct session_options *base,
+/* Into a zeroed *s. `base` says how files are read; its operands are not looked at.
+ * run_set_deinit() after failure, too. */
+MUST_CHECK bool side_open(struct run_set *s, const struct session_options *base,
                           const struct side_names *names, struct err *e);
 
 /* Trees of recorded stacks: of all of them, or of the callers or callees of a function. */
