@@ -1,4 +1,16 @@
-/* Processes, threads and their mappings, as sources tell them. */
+/* Processes, threads and their mappings, as sources tell them.
+ *
+ * A process here is a program that runs under a pid: an exec makes a new one, unless the old one
+ * has no sample yet. Processes, threads and events have numbers, in the order in which they were
+ * told, that go into the recording as they are. Maps from pid and tid lead to the newest owner of
+ * the number; the kernel uses numbers again.
+ *
+ * What holds throughout: each process has a list of mappings, shared with its parent until one of
+ * the two changes it; a thread's process is known before its first sample. Numbers of processes and
+ * threads are bounded (MOST_...): what comes after counts for the first process, or for one thread
+ * without a name.
+ *
+ * Pointers into the lists are valid until the next one is added: what follows takes numbers. */
 #include "record/collector.h"
 
 #include "record/collector_private.h"
@@ -77,11 +89,6 @@ void collector_event_total(struct collector *c, uint32_t event, uint64_t total)
     c->totals.at[event] = total;
 }
 
-static uint64_t collector_since_start(const struct collector *c, uint64_t at_ns)
-{
-    return at_ns > c->options.start_ns ? at_ns - c->options.start_ns : 0;
-}
-
 /* --- processes ------------------------------------------------------------------------------- */
 
 static uint32_t collector_add_process(struct collector *c, pid_t pid, pid_t parent, uint64_t at_ns)
@@ -126,37 +133,33 @@ size_t collector_running(const struct collector *c)
     return running;
 }
 
-/* A child is its parent's copy. */
-static void collector_fork_process(struct collector *c, pid_t pid, pid_t parent_pid, uint64_t at_ns)
-{
-    const uint32_t *found = map_find(&c->process_of, parent_pid, 0);
-    uint32_t parent = found ? *found : RECORDING_NONE;
-    if (c->processes.len >= MOST_PROCESSES)
-        return;
-    uint32_t number = collector_add_process(c, pid, parent_pid, at_ns);
-    if (parent == RECORDING_NONE) {
-        c->inner.at[number].mappings = mappings_new();
-        c->inner.at[number].awaits_program = true;
-    } else {
-        c->inner.at[number].mappings = mappings_share(c->inner.at[parent].mappings);
-        c->inner.at[number].forked_from = parent;
-        c->processes.at[number].program = c->processes.at[parent].program;
-        c->processes.at[number].name = c->processes.at[parent].name;
-    }
-    map_set(&c->process_of, pid, 0, number);
-}
-
+/* A child is its parent's copy; one whose parent is not known waits for its program. */
 void collector_fork(struct collector *c, pid_t pid, pid_t tid, pid_t parent_pid, uint64_t at_ns)
 {
     uint32_t *thread = map_find(&c->thread_of, tid, 0);
     if (thread)
         *thread = RECORDING_NONE; /* the number had another owner */
-    if (pid != parent_pid)
-        collector_fork_process(c, pid, parent_pid, at_ns);
+    if (pid != parent_pid && c->processes.len < MOST_PROCESSES) {
+        const uint32_t *found = map_find(&c->process_of, parent_pid, 0);
+        uint32_t parent = found ? *found : RECORDING_NONE;
+        uint32_t number = collector_add_process(c, pid, parent_pid, at_ns);
+        if (parent == RECORDING_NONE) {
+            c->inner.at[number].mappings = mappings_new();
+            c->inner.at[number].awaits_program = true;
+        } else {
+            c->inner.at[number].mappings = mappings_share(c->inner.at[parent].mappings);
+            c->inner.at[number].forked_from = parent;
+            c->processes.at[number].program = c->processes.at[parent].program;
+            c->processes.at[number].name = c->processes.at[parent].name;
+        }
+        map_set(&c->process_of, pid, 0, number);
+    }
     collector_thread(c, pid, tid, at_ns);
 }
 
-/* The next program of a process that was seen under its last one; its threads are gone. */
+/* The entry of the next program of a process, whose other threads are gone. Where nothing was
+ * sampled under the old program, its entry is used again: a shell that only executes something
+ * leaves no trace. */
 static uint32_t collector_next_program(struct collector *c, uint32_t old, uint64_t at_ns)
 {
     pid_t pid = (pid_t)c->processes.at[old].pid;
@@ -229,23 +232,21 @@ static uint32_t collector_add_thread(struct collector *c, uint32_t process, pid_
     return (uint32_t)c->threads.len - 1;
 }
 
-/* One stands for all that come when there are too many. */
-static uint32_t collector_other_threads(struct collector *c, uint32_t process, uint64_t at_ns)
-{
-    struct collected_process *p = &c->inner.at[process];
-    if (p->other_threads == RECORDING_NONE)
-        p->other_threads = collector_add_thread(c, process, 0, at_ns);
-    return p->other_threads;
-}
-
 uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
 {
     uint32_t *found = map_find(&c->thread_of, tid, 0);
     uint32_t process = collector_process(c, pid, at_ns);
     if (found && *found != RECORDING_NONE && c->threads.at[*found].process == process)
         return *found;
-    uint32_t number = c->threads.len < MOST_THREADS ? collector_add_thread(c, process, tid, at_ns)
-                                                    : collector_other_threads(c, process, at_ns);
+    uint32_t number;
+    if (c->threads.len < MOST_THREADS) {
+        number = collector_add_thread(c, process, tid, at_ns);
+    } else { /* one stands for all further threads of the process */
+        struct collected_process *p = &c->inner.at[process];
+        if (p->other_threads == RECORDING_NONE)
+            p->other_threads = collector_add_thread(c, process, 0, at_ns);
+        number = p->other_threads;
+    }
     map_set(&c->thread_of, tid, 0, number);
     return number;
 }
@@ -319,25 +320,18 @@ static bool collector_is_program(const struct collector *c, const struct image_i
     return id->build_id.len || (!c->images.is_replayed && images_is_elf(id));
 }
 
-/* Where maps are read again, the file that was there is there still, unless another has taken its
- * path: what the kernel told of it then is more than maps say. */
-static uint32_t collector_known_image(struct collector *c, const struct mappings *old,
-                                      const struct collector_mapping *m)
+/* The image behind a mapping. Where maps are read again (`old`), the file that was there is there
+ * still, unless another has taken its path: what the kernel told of it then is more than maps say.
+ */
+static uint32_t collector_image_of(struct collector *c, uint32_t process,
+                                   const struct mappings *old, const struct collector_mapping *m)
 {
     const struct mapping *found = old ? mappings_find(old, m->start) : NULL;
     const struct image *image = found ? c->images.all.at[found->image] : NULL;
     bool is_replaced = image && image->inode && m->inode &&
                        (image->inode != m->inode || image->device != m->device);
-    return image && !is_replaced && !strcmp(image->object.path, m->path) ? found->image
-                                                                         : RECORDING_NONE;
-}
-
-static uint32_t collector_image_of(struct collector *c, uint32_t process,
-                                   const struct mappings *old, const struct collector_mapping *m)
-{
-    uint32_t known = collector_is_file(m->path) ? collector_known_image(c, old, m) : RECORDING_NONE;
-    if (known != RECORDING_NONE)
-        return known;
+    if (collector_is_file(m->path) && image && !is_replaced && !strcmp(image->object.path, m->path))
+        return found->image;
     if (!strcmp(m->path, "[vdso]"))
         return images_other(&c->images, RECORDING_OBJECT_VDSO, RECORDING_NONE);
     struct image_identity id = {.path = m->path,
@@ -351,6 +345,8 @@ static uint32_t collector_image_of(struct collector *c, uint32_t process,
                                         : collector_generated(c, process);
 }
 
+/* Addresses are told apart by their offset in the image: in the file's bytes for a file, from the
+ * start of the mapping for the vDSO and the kernel, as they are for generated code. */
 static void collector_put_mapping(struct collector *c, uint32_t process, const struct mappings *old,
                                   const struct collector_mapping *m)
 {
@@ -383,22 +379,11 @@ void collector_map_kernel(struct collector *c, const struct collector_mapping *m
     mappings_put(&c->kernel_code, &(struct mapping){m->start, m->end, 0, image});
 }
 
-/* START-END rwxp OFFSET MAJOR:MINOR INODE PATH */
-static bool collector_parse_line(char *line, struct collector_mapping *m)
-{
-    char rights[5];
-    unsigned major, minor;
-    int at = 0;
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start,
-               &m->end, rights, &m->offset, &major, &minor, &m->inode, &at) < 7)
-        return false;
-    line[strcspn(line, "\n")] = '\0';
-    m->device = makedev(major, minor);
-    m->path = line + at;
-    m->is_executable = rights[2] == 'x';
-    return true;
-}
-
+/* Puts the executable mappings that a file in /proc lists, one a line:
+ *
+ *     START-END rwxp OFFSET MAJOR:MINOR INODE PATH
+ *
+ * Returns whether the process has any. */
 static bool collector_read_maps_at(struct collector *c, uint32_t process,
                                    const struct mappings *old, const char *path)
 {
@@ -407,8 +392,18 @@ static bool collector_read_maps_at(struct collector *c, uint32_t process,
     FILE *file = fopen(path, "re");
     while (file && getline(&line, &room, file) > 0) {
         struct collector_mapping m = {.pid = (pid_t)c->processes.at[process].pid};
-        if (collector_parse_line(line, &m) && m.is_executable)
-            collector_put_mapping(c, process, old, &m);
+        char rights[5];
+        unsigned major, minor;
+        int at = 0;
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m.start,
+                   &m.end, rights, &m.offset, &major, &minor, &m.inode, &at) < 7 ||
+            rights[2] != 'x')
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        m.device = makedev(major, minor);
+        m.path = line + at;
+        m.is_executable = true;
+        collector_put_mapping(c, process, old, &m);
     }
     free(line);
     if (file)
@@ -416,34 +411,23 @@ static bool collector_read_maps_at(struct collector *c, uint32_t process,
     return c->inner.at[process].mappings->all.len;
 }
 
-/* A first thread that has ended shows no mappings; those that go on do. */
-static bool collector_read_maps_of(struct collector *c, uint32_t process,
-                                   const struct mappings *old)
+bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns)
 {
     char path[64];
-    uint32_t pid = c->processes.at[process].pid;
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", pid);
-    if (collector_read_maps_at(c, process, old, path))
-        return true;
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
-    DIR *threads = opendir(path);
-    bool found = false;
+    uint32_t process = collector_process(c, pid, at_ns), number = c->processes.at[process].pid;
+    struct mappings *old = c->inner.at[process].mappings;
+    c->inner.at[process].mappings = mappings_new();
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", number);
+    bool found = collector_read_maps_at(c, process, old, path);
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", number);
+    DIR *threads = found ? NULL : opendir(path); /* the first thread may have ended: ask others */
     for (struct dirent *entry; threads && !found && (entry = readdir(threads));) {
         unsigned long tid = strtoul(entry->d_name, NULL, 10);
-        snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%lu/maps", pid, tid);
-        found = tid && tid != pid && collector_read_maps_at(c, process, old, path);
+        snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%lu/maps", number, tid);
+        found = tid && tid != number && collector_read_maps_at(c, process, old, path);
     }
     if (threads)
         closedir(threads);
-    return found;
-}
-
-bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns)
-{
-    uint32_t process = collector_process(c, pid, at_ns);
-    struct mappings *old = c->inner.at[process].mappings;
-    c->inner.at[process].mappings = mappings_new();
-    bool found = collector_read_maps_of(c, process, old);
     if (!found) { /* a process that is ending has none */
         mappings_release(c->inner.at[process].mappings);
         c->inner.at[process].mappings = old;
@@ -453,6 +437,9 @@ bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns)
     return true;
 }
 
+/* --- losses, and what programs tell of themselves -------------------------------------------- */
+
+/* There are few kinds of text: looking through all of them is cheap. */
 void collector_lose(struct collector *c, enum recording_loss_kind kind, const char *text,
                     uint64_t count, uint64_t ns)
 {
@@ -468,8 +455,6 @@ void collector_lose(struct collector *c, enum recording_loss_kind kind, const ch
     loss->count += count;
     loss->ns += ns;
 }
-
-/* What programs tell of themselves: where to stop, what to forget, what they do. */
 
 void collector_stop(struct collector *c, pid_t pid, uint64_t at_ns)
 {
@@ -489,23 +474,20 @@ void collector_resume(struct collector *c, pid_t pid, uint64_t at_ns)
             c->stops.at[i].to_ns = at_ns;
 }
 
-/* A program that stops and resumes all the time makes the list long: the newest come first. */
-static bool is_stopped(const struct collector *c, uint32_t process, uint64_t at_ns)
-{
-    for (size_t i = c->stops.len; i-- > 0;) {
-        const struct collected_stop *s = &c->stops.at[i];
-        if (s->process == process && s->to_ns <= at_ns)
-            return false;
-        if (s->process == process && s->from_ns <= at_ns)
-            return true;
-    }
-    return false;
-}
-
 bool collector_counts(const struct collector *c, uint32_t process, uint64_t at_ns)
 {
     const struct collected_process *p = &c->inner.at[process];
-    return at_ns >= p->not_before_ns && !(p->has_stops && is_stopped(c, process, at_ns));
+    if (at_ns < p->not_before_ns)
+        return false;
+    /* A program that stops and resumes all the time makes the list long: the newest come first. */
+    for (size_t i = p->has_stops ? c->stops.len : 0; i-- > 0;) {
+        const struct collected_stop *s = &c->stops.at[i];
+        if (s->process == process && s->to_ns <= at_ns)
+            return true;
+        if (s->process == process && s->from_ns <= at_ns)
+            return false;
+    }
+    return true;
 }
 
 uint64_t collector_counts_until(const struct collector *c, uint32_t process, uint64_t at_ns)
@@ -525,21 +507,21 @@ uint64_t collector_counts_until(const struct collector *c, uint32_t process, uin
 }
 
 /* What tally_forget() is to forget. */
-struct told_process {
+struct forgotten_process {
     const struct collector *c;
     uint32_t process;
 };
 
-static bool told_is_of(uint32_t thread, void *context)
+static bool forgotten_is_of(uint32_t thread, void *context)
 {
-    const struct told_process *of = context;
+    const struct forgotten_process *of = context;
     return of->c->threads.at[thread].process == of->process;
 }
 
 void collector_reset(struct collector *c, pid_t pid, uint64_t at_ns)
 {
-    struct told_process of = {c, collector_process(c, pid, at_ns)};
-    uint64_t forgotten = tally_forget(&c->tally, told_is_of, &of);
+    struct forgotten_process of = {c, collector_process(c, pid, at_ns)};
+    uint64_t forgotten = tally_forget(&c->tally, forgotten_is_of, &of);
     if (forgotten && c->events.at[0].unit == RECORDING_UNIT_NS)
         collector_lose(c, RECORDING_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1, forgotten);
     c->inner.at[of.process].not_before_ns = at_ns;
@@ -551,8 +533,7 @@ void collector_mark(struct collector *c, uint32_t kind, pid_t pid, pid_t tid, co
     enum { MOST_MARKS = 100000 };
     if (c->marks.len >= MOST_MARKS)
         return;
-    uint64_t start = c->options.start_ns;
-    vec_push(&c->marks, (struct recording_mark){.at_ns = at_ns > start ? at_ns - start : 0,
+    vec_push(&c->marks, (struct recording_mark){.at_ns = collector_since_start(c, at_ns),
                                                 .kind = kind,
                                                 .process = collector_process(c, pid, at_ns),
                                                 .tid = (uint32_t)tid,

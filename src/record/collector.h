@@ -131,10 +131,10 @@ void collector_sample(struct collector *c, const struct collector_sample *s);
 
 /* Where time in the kernel is not sampled: what tells which code it was for. */
 enum collector_probe {
-    COLLECTOR_LOOK_USER,   /* a thread that ran was in user code; no registers needed */
-    COLLECTOR_LOOK_CALL,   /* ... was in a system call */
-    COLLECTOR_LOOK_FAULTS, /* `weight` page faults happened here, or about so many */
-    COLLECTOR_LOOKS
+    COLLECTOR_PROBE_USER,   /* a thread that ran was in user code; no registers needed */
+    COLLECTOR_PROBE_CALL,   /* ... was in a system call */
+    COLLECTOR_PROBE_FAULTS, /* `weight` page faults happened here, or about so many */
+    COLLECTOR_PROBES
 };
 
 /* Looks have weights among themselves, in no unit: the CPU time that each kind of look stands for;

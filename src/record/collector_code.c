@@ -1,9 +1,19 @@
-/* Names for code that no file has, from where the programs leave them.
+/* Names for code that no file has, from where the programs leave them: /tmp/perf-PID.map and
+ * jitdumps, which jit_names.c reads (docs/formats/generated.md).
+ *
+ *     first sample in generated code    code_of(): its root, its number there, its users
+ *     each new address of a node        collector_generated_at()
+ *     a jitdump is mapped               collector_jitdump(): opened at once
+ *     the process ends, or executes     collector_code_ends(): the names are read, all is closed
+ *     the recording ends                collector_code_finish(): the rest is read, all is handed on
  *
  * Nothing is asked of the program. A process that has ended has no folder in /proc any more, so
- * what is found through it (its root, its number among its own) is kept from when it first has
- * generated code; the names themselves are read at the end of the process, when they are complete.
- */
+ * what is found through it is kept from when it first has generated code; the names themselves are
+ * read at the end of the process, when they are complete. Only addresses that were sampled get
+ * names: what is kept is bounded by the tree of stacks, not by what the program generated.
+ *
+ * Others may write to /tmp as well: a map must belong to one of the users that the process was, to
+ * us or to root. Of a file the first MOST_BYTES are read; at most MOST_OPEN files are held open. */
 #include "record/collector_private.h"
 
 #include "record/jit_names.h"
@@ -77,6 +87,7 @@ static void code_open_root(struct collector *c, struct collected_code *code)
     c->open_files += (code->root >= 0) + (code->mounts >= 0);
 }
 
+/* What is kept of a process with generated code, begun when it is first asked for. */
 static struct collected_code *code_of(struct collector *c, uint32_t process)
 {
     struct collected_process *p = &c->inner.at[process];
@@ -151,6 +162,8 @@ static bool code_is_its_own(const struct collected_code *code, const struct stat
     return is_own;
 }
 
+/* The whole of a file that may grow meanwhile, or its first MOST_BYTES. false: it is empty, or
+ * cannot be read. out->at is the caller's to free, in either case. */
 static bool code_read(struct collector *c, int fd, struct bytes *out)
 {
     struct stat st;
@@ -181,6 +194,7 @@ static bool code_read(struct collector *c, int fd, struct bytes *out)
     return len;
 }
 
+/* /any/where/jit-PID.dump */
 bool collector_is_jitdump(const char *path)
 {
     static const char end[] = ".dump";
@@ -208,21 +222,7 @@ void collector_jitdump(struct collector *c, uint32_t process, const struct colle
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-static void code_read_map(struct collector *c, const struct collected_code *code, uint32_t pid,
-                          struct jit_names *names)
-{
-    char path[64];
-    struct stat st;
-    struct bytes map = {0};
-    snprintf(path, sizeof path, "/tmp/perf-%" PRIu32 ".map", pid);
-    int fd = code_open(code, path, &st);
-    if (fd >= 0 && code_is_its_own(code, &st) && code_read(c, fd, &map))
-        jit_names_read_map(names, map);
-    free((void *)map.at);
-    if (fd >= 0)
-        close(fd);
-}
-
+/* A file that is not a jitdump is reported: the program has mapped it as one. */
 static void code_read_dump(struct collector *c, const struct collected_code *code,
                            const struct code_dump *dump, struct jit_names *names)
 {
@@ -247,35 +247,57 @@ static void code_read_all(struct collector *c, uint32_t process, struct jit_name
     }
     while (len-- > 0) {
         const struct collected_code *code = c->inner.at[line[len]].code;
-        code_read_map(c, own, code ? code->pid : c->processes.at[line[len]].pid, names);
+        char map_path[64]; /* as runtimes write it for perf, by their own number */
+        struct stat st;
+        struct bytes map = {0};
+        snprintf(map_path, sizeof map_path, "/tmp/perf-%" PRIu32 ".map",
+                 code ? code->pid : c->processes.at[line[len]].pid);
+        int fd = code_open(own, map_path, &st);
+        if (fd >= 0 && code_is_its_own(own, &st) && code_read(c, fd, &map))
+            jit_names_read_map(names, map);
+        free((void *)map.at);
+        if (fd >= 0)
+            close(fd);
         for (size_t i = 0; code && i < code->dumps.len; i++)
             code_read_dump(c, own, &code->dumps.at[i], names);
     }
 }
 
-static int code_by_value(const void *left, const void *right)
+static int addresses_order(const void *left, const void *right)
 {
     uint64_t l = *(const uint64_t *)left, r = *(const uint64_t *)right;
     return (l > r) - (l < r);
 }
 
-/* Ascending, each once. */
-static uint32_t code_sort(struct collected_code *code)
+size_t collector_sort_addresses(uint64_t *at, size_t len)
 {
     size_t kept = 0;
-    qsort(code->addresses.at, code->addresses.len, sizeof *code->addresses.at, code_by_value);
-    for (size_t i = 0; i < code->addresses.len; i++)
-        if (!i || code->addresses.at[i] != code->addresses.at[kept - 1])
-            code->addresses.at[kept++] = code->addresses.at[i];
-    code->addresses.len = kept;
-    return (uint32_t)kept;
+    if (len)
+        qsort(at, len, sizeof *at, addresses_order);
+    for (size_t i = 0; i < len; i++)
+        if (!i || at[i] != at[kept - 1])
+            at[kept++] = at[i];
+    return kept;
 }
 
-static void code_take(struct collector *c, uint32_t process, const struct jit_names *names)
+/* Takes the names of what was sampled from where the program leaves them; they replace those that
+ * were read earlier. */
+static void code_name(struct collector *c, uint32_t process)
 {
     struct collected_code *code = c->inner.at[process].code;
+    if (!code || !code->addresses.len || c->options.opens_no_files)
+        return;
+    struct jit_names names;
+    code->addresses.len = collector_sort_addresses(code->addresses.at, code->addresses.len);
+    code->named = code->addresses.len;
+    jit_names_init(&names, code->addresses.at, (uint32_t)code->addresses.len);
+    code_read_all(c, process, &names);
+    if (!names.sources) { /* what was read earlier stays */
+        jit_names_deinit(&names);
+        return;
+    }
     struct jit_pieces pieces = {0};
-    jit_names_place(names, &pieces);
+    jit_names_place(&names, &pieces);
     code->symbols.len = 0;
     code->reused = pieces.reused;
     for (size_t i = 0; i < pieces.all.len; i++) {
@@ -285,19 +307,6 @@ static void code_take(struct collector *c, uint32_t process, const struct jit_na
                                      arena_copy(&c->arena, p->name, strlen(p->name))});
     }
     vec_free(&pieces.all);
-}
-
-void collector_name_generated(struct collector *c, uint32_t process)
-{
-    struct collected_code *code = c->inner.at[process].code;
-    if (!code || !code->addresses.len || c->options.opens_no_files)
-        return;
-    struct jit_names names;
-    jit_names_init(&names, code->addresses.at, code_sort(code));
-    code_read_all(c, process, &names);
-    if (names.sources) /* else what was read earlier stays */
-        code_take(c, process, &names);
-    code->named = code->addresses.len;
     jit_names_deinit(&names);
 }
 
@@ -320,7 +329,7 @@ static void code_close_all(struct collector *c, struct collected_code *code)
 
 void collector_code_ends(struct collector *c, uint32_t process)
 {
-    collector_name_generated(c, process);
+    code_name(c, process);
     if (c->inner.at[process].code)
         code_close_all(c, c->inner.at[process].code);
 }
@@ -339,7 +348,7 @@ void collector_code_finish(struct collector *c, struct recording *out)
         if (!code)
             continue;
         if (!c->processes.at[i].end_ns || code->named < code->addresses.len)
-            collector_name_generated(c, i);
+            code_name(c, i);
         for (size_t k = 0; k < code->symbols.len; k++) {
             struct recording_symbol s = code->symbols.at[k];
             s.name = arena_copy(&out->arena, s.name, strlen(s.name));

@@ -1,12 +1,31 @@
-/* A run out of what was collected, and names of files that nobody will find later. */
-#include "base/search.h"
-#include "base/sort.h"
-#include "objfile/object.h"
+/* The recording that comes out of what was collected.
+ *
+ * Most of it is copied as it stands. Three things are made here, because nothing else could later:
+ *
+ *   1. Names of functions of files that cannot be found again: the vDSO, and files that were
+ * deleted while they were mapped. Only functions in which an address was sampled are named.
+ *   2. Weights of events that the kernel counted exactly: the samples share the counter's sum out.
+ *   3. Time in the kernel where a user may sample user code alone.
+ *
+ * The amount of that time is known: what the kernel's counters have of each process, less what
+ * samples of user code say, and what was lost of these; it is no more than the kernel's own
+ * accounts allow. Its places are estimated from probes, all that is known of them:
+ *
+ *   - Threads that ran were met in user code or in system calls. The share of the latter in the CPU
+ *     time is the share of these probes, and it is divided as they are.
+ *   - Page faults were counted, with their stacks. What is left belongs to them, as far as a fault
+ *     may reasonably take so long, in proportion to their numbers.
+ *
+ * Both are taken by program, as many processes are too short to be met. What neither of the two
+ * explains has no place, and is reported as such. It refuses to give a program more than the amount
+ * that is known. All steps are linear in samples, threads and processes. */
 #include "record/collector_private.h"
+
+#include "base/search.h"
+#include "objfile/object.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,79 +34,49 @@ static const char *finish_text(struct recording *out, const char *text)
     return arena_copy(&out->arena, text, strlen(text));
 }
 
-/* --- files that nobody will find later ------------------------------------------------------- */
+/* --- objects and their names ----------------------------------------------------------------- */
 
-/* Addresses of an object that were sampled, in ascending order. */
-struct sampled {
-    VEC(uint64_t) all;
-};
-
-static int finish_by_value(const void *left, const void *right)
+/* Names the functions of an open file in which an address was sampled. */
+static void finish_name_functions(struct collector *c, uint32_t image, struct recording *out)
 {
-    uint64_t l = *(const uint64_t *)left, r = *(const uint64_t *)right;
-    return (l > r) - (l < r);
-}
-
-static struct sampled finish_sampled(const struct collector *c, uint32_t object)
-{
-    struct sampled s = {0};
+    VEC(uint64_t) sampled = {0};
     for (size_t i = 1; i < c->tally.nodes.len; i++)
-        if (c->tally.nodes.at[i].object == object)
-            vec_push(&s.all, c->tally.nodes.at[i].address);
-    if (s.all.len)
-        qsort(s.all.at, s.all.len, sizeof *s.all.at, finish_by_value);
-    return s;
-}
-
-static bool finish_has_one(const struct sampled *s, uint64_t start, uint64_t size)
-{
-    size_t first = PARTITION_POINT(s->all.len, i, s->all.at[i] < start);
-    return first < s->all.len && s->all.at[first] - start < size;
-}
-
-static void finish_name_file(struct collector *c, uint32_t image, struct recording *out)
-{
-    struct object *o = c->images.all.at[image]->file;
-    struct sampled sampled = finish_sampled(c, image);
+        if (c->tally.nodes.at[i].object == image)
+            vec_push(&sampled, c->tally.nodes.at[i].address);
+    sampled.len = collector_sort_addresses(sampled.at, sampled.len);
     size_t len;
-    const struct object_symbol *symbols = object_symbols(o, &len, NULL);
-    for (size_t i = 0; i < len && sampled.all.len; i++) {
+    const struct object_symbol *symbols = object_symbols(c->images.all.at[image]->file, &len, NULL);
+    for (size_t i = 0; i < len && sampled.len; i++) {
         const struct object_symbol *s = &symbols[i];
-        if ((s->type == SYMBOL_FUNC || s->type == SYMBOL_IFUNC) && s->size &&
-            finish_has_one(&sampled, s->address, s->size))
-            vec_push(&out->symbols,
-                     (struct recording_symbol){image, s->address, s->size,
-                                               arena_copy(&out->arena, s->name, strlen(s->name))});
+        size_t first = PARTITION_POINT(sampled.len, k, sampled.at[k] < s->address);
+        if ((s->type == SYMBOL_FUNC || s->type == SYMBOL_IFUNC) && first < sampled.len &&
+            sampled.at[first] - s->address < s->size)
+            vec_push(&out->symbols, (struct recording_symbol){image, s->address, s->size,
+                                                              finish_text(out, s->name)});
     }
-    vec_free(&sampled.all);
+    vec_free(&sampled);
 }
 
-/* --- the run --------------------------------------------------------------------------------- */
-
-/* Reports compare build-ids of programs, also of those of which no code was sampled. */
-static void finish_open_programs(struct collector *c)
+static void finish_objects(struct collector *c, struct recording *out)
 {
+    /* Reports compare build-ids of programs, also of those of which no code was sampled. */
     for (size_t i = 0; i < c->processes.len; i++) {
         uint32_t program = c->processes.at[i].program;
         if (program != RECORDING_NONE && !c->images.all.at[program]->object.build_id_bytes)
             images_open(&c->images, program);
     }
-}
-
-static void finish_objects(struct collector *c, struct recording *out)
-{
-    finish_open_programs(c);
     for (uint32_t i = 0; i < c->images.all.len; i++) {
         images_look_again(&c->images, i);
         const struct image *image = c->images.all.at[i];
         struct recording_object o = image->object;
         o.path = finish_text(out, o.path);
         vec_push(&out->objects, o);
-        bool is_listed =
+        bool is_lost =
             o.kind == RECORDING_OBJECT_VDSO || (o.kind == RECORDING_OBJECT_FILE && o.is_deleted);
-        if (is_listed && image->file)
-            finish_name_file(c, i, out);
+        if (is_lost && image->file)
+            finish_name_functions(c, i, out);
     }
+    /* Each object's range: all addresses that were sampled, and all that its file loads. */
     for (size_t i = 1; i < out->nodes.len; i++) {
         struct recording_object *o = &out->objects.at[out->nodes.at[i].object];
         uint64_t address = out->nodes.at[i].address;
@@ -115,12 +104,7 @@ static int finish_by_place(const void *left, const void *right)
     return (l->start > r->start) - (l->start < r->start);
 }
 
-static void finish_symbols(struct collector *c, struct recording *out)
-{
-    collector_code_finish(c, out);
-    if (out->symbols.len)
-        qsort(out->symbols.at, out->symbols.len, sizeof *out->symbols.at, finish_by_place);
-}
+/* --- events that the kernel counted ---------------------------------------------------------- */
 
 #define TOO_FEW "too few for a sample, so that nothing says where they were"
 
@@ -134,6 +118,7 @@ static void finish_totals(struct collector *c, struct recording *out)
     for (size_t i = 0; i < out->samples.len; i++)
         if (out->samples.at[i].event < c->events.len)
             sampled[out->samples.at[i].event] += out->samples.at[i].weight;
+    /* A sample gets the difference of two sums, so that rounding does not change the last one. */
     for (size_t i = 0; i < out->samples.len; i++) {
         struct recording_sample *s = &out->samples.at[i];
         uint64_t total = s->event < c->events.len ? c->totals.at[s->event] : 0;
@@ -155,56 +140,7 @@ static void finish_totals(struct collector *c, struct recording *out)
     arena_deinit(&scratch);
 }
 
-void collector_finish(struct collector *c, uint64_t end_ns, struct recording *out)
-{
-    c->kernel_unseen =
-        tally_node(&c->tally, tally_node(&c->tally, RECORDING_ROOT, c->cut, RECORDING_CUT_NO_STACK),
-                   c->kernel, RECORDING_KERNEL_UNKNOWN);
-    tally_copy(&c->tally, c->young_factor, out);
-    finish_totals(c, out);
-    finish_objects(c, out);
-    finish_symbols(c, out);
-    for (size_t i = 0; i < c->processes.len; i++) {
-        struct recording_process p = c->processes.at[i];
-        p.name = finish_text(out, p.name);
-        vec_push(&out->processes, p);
-    }
-    for (size_t i = 0; i < c->threads.len; i++)
-        vec_push(&out->threads, c->threads.at[i]);
-    for (size_t i = 0; i < c->events.len; i++) {
-        struct recording_event event = c->events.at[i];
-        event.name = finish_text(out, event.name);
-        vec_push(&out->events, event);
-    }
-    for (size_t i = 0; i < c->marks.len; i++) {
-        struct recording_mark mark = c->marks.at[i];
-        mark.name = finish_text(out, mark.name);
-        vec_push(&out->marks, mark);
-    }
-    for (size_t i = 0; i < c->losses.len; i++)
-        vec_push(&out->losses, (struct recording_loss){c->losses.at[i].kind, c->losses.at[i].count,
-                                                       c->losses.at[i].ns,
-                                                       finish_text(out, c->losses.at[i].text)});
-    collector_kernel_time(c, out);
-    out->stacks = c->stacks;
-    out->whole = c->whole;
-    out->length_ns = end_ns > c->options.start_ns ? end_ns - c->options.start_ns : 0;
-}
-
-/* Time in the kernel where a user may sample user code alone.
- *
- * Its amount is known: what the kernel's counters have of each process, less what samples of user
- * code say, and what was lost of these; it is no more than the kernel's own accounts allow. Its
- * places are estimated from looks, all that is known of them:
- *
- *   - Threads that ran were met in user code or in system calls. The share of the latter in the
- *     CPU time is the share of these looks, and it is divided as they are.
- *   - Page faults were counted, with their stacks. What is left belongs to them, as far as a fault
- *     may reasonably take so long, in proportion to their numbers.
- *
- * Both are taken by program, as many processes are too short to be looked at. What neither of the
- * two explains has no place, and is told as such. It refuses to give a program more than the amount
- * that is known. */
+/* --- time in the kernel ---------------------------------------------------------------------- */
 
 enum {
     SHORTEST_FAULT_NS = 100,
@@ -236,51 +172,25 @@ static const struct recording_process *kernel_accounts(const struct recording *o
     return last;
 }
 
-/* How much of what the counters have is CPU time: they run on while the machine's host runs
- * something else. */
-static double kernel_running_share(const struct recording *out)
-{
-    const struct recording_process *first = kernel_accounts(out);
-    uint64_t accounts = first ? first->user_ns + first->system_ns : 0;
-    uint64_t counted = recording_cpu(out).others_ns;
-    return accounts && accounts < counted ? (double)accounts / (double)counted : 1;
-}
-
 /* What the threads of a pid had by the kernel's counters, less what samples of user code say. */
 struct kernel_left {
     double ns, user_ns;
-    uint32_t thread; /* RUN_NONE: none has told */
+    uint32_t thread; /* RECORDING_NONE: none has told */
     uint32_t last;   /* entry of the pid: programs that it executed share its threads */
 };
 
-/* What of the amounts is not the kernel's: samples of user code that were lost, whose time has its
- * own line; and what the kernel itself does not have in its accounts, which a lack of samples is
- * the cause of. Nobody knows in which processes that was. */
-static void kernel_leave_out(const struct collector *c, const struct recording *out,
-                             struct kernel_left *left)
-{
-    const struct recording_process *accounts = kernel_accounts(out);
-    double all = 0, lost = 0;
-    for (size_t i = 0; i < out->processes.len; i++)
-        all += left[i].ns;
-    for (size_t i = 0; i < c->losses.len; i++)
-        lost += (double)c->losses.at[i].ns;
-    double rest = all - lost;
-    if (accounts && recording_cpu(out).orphans_ns == 0) {
-        double system = (double)accounts->system_ns;
-        rest = fmin(rest, system + TICK_ERRORS * sqrt((system + TICK_NS) * TICK_NS));
-    }
-    for (size_t i = 0; i < out->processes.len && all > 0 && rest < all; i++)
-        left[i].ns *= fmax(rest, 0) / all;
-}
-
-/* Threads that have told, by number; and processes, by the last entry of their pid. */
+/* By the last entry of each pid, what its threads had. `told` has the threads whose CPU time is
+ * known. The counters run on while the machine's host runs something else: only a share of what
+ * they say is CPU time, by the kernel's accounts. */
 static struct kernel_left *kernel_left(struct collector *c, const struct recording *out,
                                        struct arena *a)
 {
     struct kernel_left *left = ARENA_NEW(a, struct kernel_left, out->processes.len);
     struct map last = {0}, told = {0};
-    double running = kernel_running_share(out);
+    const struct recording_process *accounts = kernel_accounts(out);
+    uint64_t accounted = accounts ? accounts->user_ns + accounts->system_ns : 0;
+    uint64_t counted = recording_cpu(out).others_ns;
+    double running = accounted && accounted < counted ? (double)accounted / (double)counted : 1;
     for (uint32_t i = 0; i < out->processes.len; i++)
         map_set(&last, out->processes.at[i].pid, 0, i);
     for (uint32_t i = 0; i < out->processes.len; i++) {
@@ -307,36 +217,36 @@ static struct kernel_left *kernel_left(struct collector *c, const struct recordi
     }
     map_deinit(&last);
     map_deinit(&told);
-    kernel_leave_out(c, out, left);
+    /* Not the kernel's are samples of user code that were lost, whose time has its own line; and
+     * what the kernel does not have in its own accounts, which a lack of samples is the cause of.
+     * In which processes that was is not known: all give the same share. */
+    double all = 0, rest = 0;
+    for (size_t i = 0; i < out->processes.len; i++)
+        all += left[i].ns;
+    rest = all;
+    for (size_t i = 0; i < c->losses.len; i++)
+        rest -= (double)c->losses.at[i].ns;
+    if (accounts && recording_cpu(out).orphans_ns == 0) {
+        double system = (double)accounts->system_ns;
+        rest = fmin(rest, system + TICK_ERRORS * sqrt((system + TICK_NS) * TICK_NS));
+    }
+    for (size_t i = 0; i < out->processes.len && all > 0 && rest < all; i++)
+        left[i].ns *= fmax(rest, 0) / all;
     return left;
 }
 
-/* --- programs -------------------------------------------------------------------------------- */
-
+/* Of all processes that ran a program; row 0 is of processes without one. */
 struct kernel_program {
     double ns;    /* in the kernel: chance makes what is left of a short process too much or too
                      little; only of all processes that ran a program it means something */
     double above; /* what is left of those that have something left */
     double user_ns;
-    double looks[COLLECTOR_LOOKS]; /* their weights */
-    uint64_t counts[COLLECTOR_LOOKS];
-    double placed[COLLECTOR_LOOKS]; /* of `ns`, at the places of such looks */
+    double looks[COLLECTOR_PROBES]; /* their weights */
+    uint64_t counts[COLLECTOR_PROBES];
+    double placed[COLLECTOR_PROBES]; /* of `ns`, at the places of such looks */
 };
 
-/* The rows of all programs; 0 is for none. */
-static struct kernel_program *kernel_programs(const struct recording *out,
-                                              const struct kernel_left *left, struct arena *a)
-{
-    struct kernel_program *all = ARENA_NEW(a, struct kernel_program, out->objects.len + 1);
-    for (size_t i = 0; i < out->processes.len; i++) {
-        struct kernel_program *p = &all[out->processes.at[i].program + 1];
-        p->ns += left[i].ns;
-        p->above += left[i].ns > 0 ? left[i].ns : 0;
-        p->user_ns += left[i].user_ns;
-    }
-    return all;
-}
-
+/* The row of the program in which a sample was taken. */
 static struct kernel_program *kernel_program_of(struct kernel_program *all,
                                                 const struct recording *out,
                                                 const struct recording_sample *s)
@@ -344,68 +254,25 @@ static struct kernel_program *kernel_program_of(struct kernel_program *all,
     return &all[out->processes.at[out->threads.at[s->thread].process].program + 1];
 }
 
-/* How much of a program's time is at the places of either kind. */
+/* How much of a program's time is at the places of either kind: calls get the share of their probes
+ * in all of its CPU time, page faults the rest, as far as a fault takes from SHORTEST_FAULT_NS to
+ * LONGEST_FAULT_NS. If what is then left over is within the error of the probes, it was calls. */
 static void kernel_divide(struct kernel_program *p)
 {
-    double seen = p->looks[COLLECTOR_LOOK_CALL] + p->looks[COLLECTOR_LOOK_USER];
-    double n = (double)(p->counts[COLLECTOR_LOOK_CALL] + p->counts[COLLECTOR_LOOK_USER]);
-    double faults = p->looks[COLLECTOR_LOOK_FAULTS], all_ns = p->ns + p->user_ns;
+    double seen = p->looks[COLLECTOR_PROBE_CALL] + p->looks[COLLECTOR_PROBE_USER];
+    double n = (double)(p->counts[COLLECTOR_PROBE_CALL] + p->counts[COLLECTOR_PROBE_USER]);
+    double faults = p->looks[COLLECTOR_PROBE_FAULTS], all_ns = p->ns + p->user_ns;
     if (p->ns <= 0)
         return;
-    double share = seen > 0 ? p->looks[COLLECTOR_LOOK_CALL] / seen : 0;
+    double share = seen > 0 ? p->looks[COLLECTOR_PROBE_CALL] / seen : 0;
     double chance = n > 0 ? ERRORS * sqrt((share * (1 - share) + 1 / n) / n) * all_ns : 0;
     double calls_ns = fmin(share * all_ns, p->ns);
     double faults_ns = fmax(p->ns - calls_ns, faults * SHORTEST_FAULT_NS);
     faults_ns = fmin(fmin(faults_ns, faults * LONGEST_FAULT_NS), p->ns);
     if (calls_ns > 0 && p->ns - faults_ns <= calls_ns + chance)
         calls_ns = p->ns - faults_ns;
-    p->placed[COLLECTOR_LOOK_CALL] = fmin(calls_ns, p->ns - faults_ns);
-    p->placed[COLLECTOR_LOOK_FAULTS] = faults_ns;
-}
-
-/* --- looks ----------------------------------------------------------------------------------- */
-
-struct kernel_looks {
-    VEC(struct recording_sample) at; /* `event` is enum collector_probe */
-};
-
-static struct kernel_looks kernel_take_looks(struct recording *out)
-{
-    struct kernel_looks looks = {0};
-    size_t kept = 0;
-    for (size_t i = 0; i < out->samples.len; i++) {
-        struct recording_sample s = out->samples.at[i];
-        if (s.event < COLLECTOR_LOOK_EVENT) {
-            out->samples.at[kept++] = s;
-            continue;
-        }
-        s.event -= COLLECTOR_LOOK_EVENT;
-        vec_push(&looks.at, s);
-    }
-    out->samples.len = kept;
-    return looks;
-}
-
-/* --- samples --------------------------------------------------------------------------------- */
-
-static uint64_t kernel_place(struct recording *out, struct kernel_program *all,
-                             const struct kernel_looks *looks, uint64_t counts[COLLECTOR_LOOKS])
-{
-    uint64_t placed = 0;
-    for (size_t i = 0; i < looks->at.len; i++) {
-        struct recording_sample s = looks->at.at[i];
-        const struct kernel_program *p = kernel_program_of(all, out, &s);
-        counts[s.event] += s.count;
-        if (s.event == COLLECTOR_LOOK_USER || !p->looks[s.event])
-            continue;
-        double ns = (double)s.weight * p->placed[s.event] / p->looks[s.event];
-        s.event = 0;
-        s.weight = (uint64_t)(ns + 0.5);
-        placed += s.weight;
-        if (s.weight)
-            vec_push(&out->samples, s);
-    }
-    return placed;
+    p->placed[COLLECTOR_PROBE_CALL] = fmin(calls_ns, p->ns - faults_ns);
+    p->placed[COLLECTOR_PROBE_FAULTS] = faults_ns;
 }
 
 /* Of what has no place, each process gets its part. */
@@ -417,7 +284,7 @@ static double kernel_leave(struct collector *c, struct recording *out,
     for (size_t i = 0; i < out->processes.len; i++) {
         const struct kernel_program *p = &all[out->processes.at[i].program + 1];
         double unplaced = p->ns;
-        for (int kind = 0; kind < COLLECTOR_LOOKS; kind++)
+        for (int kind = 0; kind < COLLECTOR_PROBES; kind++)
             unplaced -= p->placed[kind];
         if (left[i].ns <= 0 || unplaced <= 0 || left[i].thread == RECORDING_NONE)
             continue;
@@ -433,45 +300,110 @@ static double kernel_leave(struct collector *c, struct recording *out,
     return sum;
 }
 
-static void kernel_tell(struct recording *out, uint64_t placed,
-                        const uint64_t counts[COLLECTOR_LOOKS], double unplaced)
+static void finish_kernel_time(struct collector *c, struct recording *out)
 {
-    if (placed)
-        vec_push(&out->losses,
-                 (struct recording_loss){
-                     RECORDING_LOST_KERNEL,
-                     counts[COLLECTOR_LOOK_USER] + counts[COLLECTOR_LOOK_CALL], placed,
-                     arena_printf(&out->arena, KERNEL_PLACED "%s",
-                                  counts[COLLECTOR_LOOK_USER] + counts[COLLECTOR_LOOK_CALL],
-                                  counts[COLLECTOR_LOOK_CALL],
-                                  counts[COLLECTOR_LOOK_FAULTS] ? KERNEL_FAULTS : "")});
+    VEC(struct recording_sample) probes = {0}; /* taken out; `event` is enum collector_probe */
+    struct arena scratch = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < out->samples.len; i++) {
+        struct recording_sample s = out->samples.at[i];
+        if (s.event < COLLECTOR_PROBE_EVENT) {
+            out->samples.at[kept++] = s;
+        } else {
+            s.event -= COLLECTOR_PROBE_EVENT;
+            vec_push(&probes, s);
+        }
+    }
+    out->samples.len = kept;
+    if (!c->events.len || !c->events.at[0].user_only || c->events.at[0].unit != RECORDING_UNIT_NS) {
+        vec_free(&probes);
+        return;
+    }
+    uint32_t slice = kept ? out->samples.at[kept - 1].slice : 0;
+    struct kernel_left *left = kernel_left(c, out, &scratch);
+    struct kernel_program *all = ARENA_NEW(&scratch, struct kernel_program, out->objects.len + 1);
+    for (size_t i = 0; i < out->processes.len; i++) {
+        struct kernel_program *p = &all[out->processes.at[i].program + 1];
+        p->ns += left[i].ns;
+        p->above += left[i].ns > 0 ? left[i].ns : 0;
+        p->user_ns += left[i].user_ns;
+    }
+    for (size_t i = 0; i < probes.len; i++) {
+        const struct recording_sample *s = &probes.at[i];
+        struct kernel_program *p = kernel_program_of(all, out, s);
+        p->looks[s->event] += (double)s->weight;
+        p->counts[s->event] += s->count;
+    }
+    for (size_t i = 0; i < out->objects.len + 1; i++)
+        kernel_divide(&all[i]);
+
+    /* Probes become samples, each with its part of the program's time. */
+    uint64_t counts[COLLECTOR_PROBES] = {0}, placed = 0;
+    for (size_t i = 0; i < probes.len; i++) {
+        struct recording_sample s = probes.at[i];
+        const struct kernel_program *p = kernel_program_of(all, out, &s);
+        counts[s.event] += s.count;
+        if (s.event == COLLECTOR_PROBE_USER || !p->looks[s.event])
+            continue;
+        double ns = (double)s.weight * p->placed[s.event] / p->looks[s.event];
+        s.event = 0;
+        s.weight = (uint64_t)(ns + 0.5);
+        placed += s.weight;
+        if (s.weight)
+            vec_push(&out->samples, s);
+    }
+    uint64_t met = counts[COLLECTOR_PROBE_USER] + counts[COLLECTOR_PROBE_CALL];
+    if (placed) {
+        const char *faults = counts[COLLECTOR_PROBE_FAULTS] ? KERNEL_FAULTS : "";
+        const char *text = arena_printf(&out->arena, KERNEL_PLACED "%s", met,
+                                        counts[COLLECTOR_PROBE_CALL], faults);
+        vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_KERNEL, met, placed, text});
+    }
+    double unplaced = kernel_leave(c, out, left, all, slice);
     if (unplaced >= 1)
-        vec_push(&out->losses,
-                 (struct recording_loss){RECORDING_LOST_KERNEL, 0, (uint64_t)unplaced,
-                                         arena_printf(&out->arena, "%s", KERNEL_UNSEEN)});
+        vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_KERNEL, 0, (uint64_t)unplaced,
+                                                       finish_text(out, KERNEL_UNSEEN)});
+    tally_sum_up(out);
+    vec_free(&probes);
+    arena_deinit(&scratch);
 }
 
-void collector_kernel_time(struct collector *c, struct recording *out)
+/* --- all of it ------------------------------------------------------------------------------- */
+
+void collector_finish(struct collector *c, uint64_t end_ns, struct recording *out)
 {
-    struct kernel_looks looks = kernel_take_looks(out);
-    struct arena scratch = {0};
-    if (c->events.len && c->events.at[0].user_only && c->events.at[0].unit == RECORDING_UNIT_NS) {
-        uint64_t counts[COLLECTOR_LOOKS] = {0};
-        uint32_t slice = out->samples.len ? out->samples.at[out->samples.len - 1].slice : 0;
-        struct kernel_left *left = kernel_left(c, out, &scratch);
-        struct kernel_program *all = kernel_programs(out, left, &scratch);
-        for (size_t i = 0; i < looks.at.len; i++) {
-            const struct recording_sample *s = &looks.at.at[i];
-            struct kernel_program *p = kernel_program_of(all, out, s);
-            p->looks[s->event] += (double)s->weight;
-            p->counts[s->event] += s->count;
-        }
-        for (size_t i = 0; i < out->objects.len + 1; i++)
-            kernel_divide(&all[i]);
-        uint64_t placed = kernel_place(out, all, &looks, counts);
-        kernel_tell(out, placed, counts, kernel_leave(c, out, left, all, slice));
-        tally_sum_up(out);
+    c->kernel_unseen =
+        tally_node(&c->tally, tally_node(&c->tally, RECORDING_ROOT, c->cut, RECORDING_CUT_NO_STACK),
+                   c->kernel, RECORDING_KERNEL_UNKNOWN);
+    tally_copy(&c->tally, c->young_factor, out);
+    finish_totals(c, out);
+    finish_objects(c, out);
+    collector_code_finish(c, out);
+    if (out->symbols.len)
+        qsort(out->symbols.at, out->symbols.len, sizeof *out->symbols.at, finish_by_place);
+    for (size_t i = 0; i < c->processes.len; i++) {
+        struct recording_process p = c->processes.at[i];
+        p.name = finish_text(out, p.name);
+        vec_push(&out->processes, p);
     }
-    vec_free(&looks.at);
-    arena_deinit(&scratch);
+    for (size_t i = 0; i < c->threads.len; i++)
+        vec_push(&out->threads, c->threads.at[i]);
+    for (size_t i = 0; i < c->events.len; i++) {
+        struct recording_event event = c->events.at[i];
+        event.name = finish_text(out, event.name);
+        vec_push(&out->events, event);
+    }
+    for (size_t i = 0; i < c->marks.len; i++) {
+        struct recording_mark mark = c->marks.at[i];
+        mark.name = finish_text(out, mark.name);
+        vec_push(&out->marks, mark);
+    }
+    for (size_t i = 0; i < c->losses.len; i++)
+        vec_push(&out->losses, (struct recording_loss){c->losses.at[i].kind, c->losses.at[i].count,
+                                                       c->losses.at[i].ns,
+                                                       finish_text(out, c->losses.at[i].text)});
+    finish_kernel_time(c, out);
+    out->stacks = c->stacks;
+    out->whole = c->whole;
+    out->length_ns = end_ns > c->options.start_ns ? end_ns - c->options.start_ns : 0;
 }

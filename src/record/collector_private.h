@@ -1,4 +1,10 @@
-/* What the files of the collector share. */
+/* What the files of the collector share.
+ *
+ *   collector.c         processes, threads and mappings, losses, marks
+ *   collector_sample.c  from a sample to a node of the tree of stacks
+ *   collector_code.c    names of generated code
+ *   collector_finish.c  the recording that comes out, and time in the kernel that was not sampled
+ */
 #ifndef MONARC_RECORD_COLLECTOR_PRIVATE_H
 #define MONARC_RECORD_COLLECTOR_PRIVATE_H
 
@@ -34,9 +40,9 @@ struct collected_code {
 struct collected_process {
     struct mappings *mappings;
     struct collected_code *code; /* NULL: none was seen */
-    uint32_t generated;          /* its object for code in no file, or RUN_NONE */
-    uint32_t forked_from;        /* process whose code it has inherited, or RUN_NONE */
-    uint32_t other_threads;      /* the thread that stands for all further ones, or RUN_NONE */
+    uint32_t generated;          /* its object for code in no file, or RECORDING_NONE */
+    uint32_t forked_from;        /* process whose code it has inherited, or RECORDING_NONE */
+    uint32_t other_threads;      /* the thread that stands for all further ones, or RECORDING_NONE */
     uint64_t maps_read_ns;       /* when its maps were last read because an address was in none */
     uint64_t not_before_ns;      /* samples from before are forgotten */
     bool has_stops;              /* there are some in `stops` */
@@ -80,13 +86,16 @@ struct collector {
 };
 
 /* Looks stand in the tally as events of these numbers, up to the end of recording. */
-#define COLLECTOR_LOOK_EVENT (UINT32_C(1) << 30)
+#define COLLECTOR_PROBE_EVENT (UINT32_C(1) << 30)
 
-/* collector_finish.c: takes the looks out of the run again, and adds to its samples the time in the
- * kernel that those of user code leave out, at the places where the looks say it was. */
-void collector_kernel_time(struct collector *c, struct recording *out);
+/* A time as the recording tells it: since its start. */
+static inline uint64_t collector_since_start(const struct collector *c, uint64_t at_ns)
+{
+    return at_ns > c->options.start_ns ? at_ns - c->options.start_ns : 0;
+}
 
-/* The process that runs under the pid, made if it is new. */
+/* The process that runs under the pid, and the thread, made if they are new. Both may move the
+ * lists. */
 uint32_t collector_process(struct collector *c, pid_t pid, uint64_t at_ns);
 uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns);
 
@@ -104,10 +113,10 @@ void collector_generated_at(struct collector *c, uint32_t process, uint64_t addr
 bool collector_is_jitdump(const char *path);
 void collector_jitdump(struct collector *c, uint32_t process, const struct collector_mapping *m);
 
-/* Takes the names of generated code from where the program leaves them, for what was sampled. */
-void collector_name_generated(struct collector *c, uint32_t process);
+/* Sorts addresses, and leaves each once; returns how many are left. */
+size_t collector_sort_addresses(uint64_t *at, size_t len);
 
-/* The same when the process ends; nothing of it is held open then. */
+/* When the process ends: names its generated code; nothing of it is held open then. */
 void collector_code_ends(struct collector *c, uint32_t process);
 
 /* It had not ended: there may be more names, which are looked for at the end of the run. */

@@ -1,10 +1,24 @@
 /* From a sample to a node of the tree of stacks.
  *
+ * The tree has a node for each way in which a function was reached: (caller's node, object, address
+ * in the object). A stack comes as registers and a copied piece of memory, which is unwound, or as
+ * a chain of addresses that the kernel or another profiler has found. It is put into the tree from
+ * the outermost frame inwards:
+ *
+ *     root - [why the rest is missing] - outermost frame - ... - innermost frame - [leaf]
+ *
+ * The first bracket stands for a stack that has no outer end; the leaf says what the thread did
+ * outside of user code: a system call, a page fault, a wait. Both are objects of their own, so that
+ * reports need no case for them.
+ *
  * What the copied piece of stack does not hold is read from the process only if the thread has
  * certainly not run since: it stands still while it is looked at. A thread that goes on may have
  * returned and called others, and what then lies in the outer part of its stack are callers that
  * never called: that the piece which was copied looks the same proves nothing, since the same
- * frames are often built again. */
+ * frames are often built again.
+ *
+ * A sample costs one walk over its frames and a look-up in a map for each. Memory is bounded: from
+ * NODES_FOR_ALL nodes on, only the FEW_FRAMES innermost frames are kept. */
 #include "record/collector_private.h"
 
 #include "objfile/object.h"
@@ -31,6 +45,8 @@ struct sample_walk {
 
 /* --- what unwinding asks --------------------------------------------------------------------- */
 
+/* What is mapped at an address. A mapping that was not told (by ptrace, or when events were lost)
+ * is looked for in the process itself, but not more often than MAPS_AGAIN_NS. */
 static const struct mapping *sample_mapping(struct sample_walk *w, uint64_t pc)
 {
     struct collected_process *p = &w->c->inner.at[w->process];
@@ -43,6 +59,7 @@ static const struct mapping *sample_mapping(struct sample_walk *w, uint64_t pc)
     return mappings_find(w->c->inner.at[w->process].mappings, pc);
 }
 
+/* struct unwind_stack: module_at() */
 static bool sample_module(void *context, uint64_t pc, struct unwind_module *out)
 {
     struct sample_walk *w = context;
@@ -73,29 +90,23 @@ static uint64_t sample_sp(const struct sample_walk *w)
     }
 }
 
-/* Code is in its file, whatever has become of the process. */
-static bool sample_read_code(struct sample_walk *w, uint64_t address, uint64_t *word)
-{
-    const struct mapping *m = mappings_find(w->c->inner.at[w->process].mappings, address);
-    struct images *images = &w->c->images;
-    if (!m || images->all.at[m->image]->object.kind != RECORDING_OBJECT_FILE)
-        return false;
-    struct object *o = images_open(images, m->image);
-    if (!o)
-        return false;
-    uint64_t link = images_link_address(images, m->image, address - m->start + m->offset);
-    struct bytes code = object_code(o, link, sizeof *word);
-    if (code.len < sizeof *word)
-        return false;
-    memcpy(word, code.at, sizeof *word);
-    return true;
-}
-
+/* struct unwind_stack: read(). Code is in its file, whatever has become of the process; all else is
+ * in the process's memory, which is read by pages, as frames that follow each other are close. */
 static bool sample_read(void *context, uint64_t address, uint64_t *word)
 {
     struct sample_walk *w = context;
-    if (sample_read_code(w, address, word))
-        return true;
+    struct images *images = &w->c->images;
+    const struct mapping *m = mappings_find(w->c->inner.at[w->process].mappings, address);
+    bool is_file = m && images->all.at[m->image]->object.kind == RECORDING_OBJECT_FILE;
+    struct object *o = is_file ? images_open(images, m->image) : NULL;
+    if (o) {
+        uint64_t link = images_link_address(images, m->image, address - m->start + m->offset);
+        struct bytes code = object_code(o, link, sizeof *word);
+        if (code.len >= sizeof *word) {
+            memcpy(word, code.at, sizeof *word);
+            return true;
+        }
+    }
     uint64_t page = address & -(uint64_t)PAGE_BYTES;
     if (!w->sample->is_still || !page)
         return false;
@@ -164,13 +175,7 @@ static int64_t sample_syscall(struct sample_walk *w)
     return (int64_t)s->registers->at[is_arm ? 8 : 17];
 }
 
-static uint64_t sample_kernel_place(int64_t number)
-{
-    if (number >= 0)
-        return (uint64_t)number;
-    return number == -2 ? RECORDING_KERNEL_FAULT : RECORDING_KERNEL_UNKNOWN;
-}
-
+/* The address of a leaf in the object of waits. */
 static uint64_t sample_wait_place(enum collector_where where, int64_t number)
 {
     if (where != COLLECTOR_WAITING)
@@ -207,9 +212,12 @@ static uint32_t sample_leaf(struct sample_walk *w, uint32_t node)
     if (where == COLLECTOR_IN_USER && node != RECORDING_ROOT)
         return node;
     int64_t number = sample_syscall(w);
-    if (where == COLLECTOR_IN_KERNEL)
-        return tally_node(&c->tally, node, c->kernel, sample_kernel_place(number));
-    return tally_node(&c->tally, node, c->wait, sample_wait_place(where, number));
+    if (where != COLLECTOR_IN_KERNEL)
+        return tally_node(&c->tally, node, c->wait, sample_wait_place(where, number));
+    uint64_t place = number >= 0    ? (uint64_t)number
+                     : number == -2 ? RECORDING_KERNEL_FAULT
+                                    : RECORDING_KERNEL_UNKNOWN;
+    return tally_node(&c->tally, node, c->kernel, place);
 }
 
 /* --- stacks ---------------------------------------------------------------------------------- */
@@ -225,31 +233,22 @@ static enum recording_cut sample_cut_of(enum unwind_end end)
     }
 }
 
-/* The process's own: after a fork it may have other code where its parent's mapping was. */
-static uint32_t sample_generated(struct sample_walk *w, uint32_t parent, uint64_t address)
-{
-    struct collector *c = w->c;
-    size_t nodes = c->tally.nodes.len;
-    uint32_t node = tally_node(&c->tally, parent, collector_generated(c, w->process), address);
-    if (c->tally.nodes.len > nodes)
-        collector_generated_at(c, w->process, address);
-    return node;
-}
-
+/* The node of a frame of user code at an address of run time, within its caller's. */
 static uint32_t sample_frame(struct sample_walk *w, uint32_t parent, uint64_t address)
 {
     struct collector *c = w->c;
     const struct mapping *m = sample_mapping(w, address);
-    if (!m || c->images.all.at[m->image]->object.kind == RECORDING_OBJECT_GENERATED)
-        return sample_generated(w, parent, address);
+    if (!m || c->images.all.at[m->image]->object.kind == RECORDING_OBJECT_GENERATED) {
+        /* An object of the process's own: after a fork it may have other code at that address. */
+        size_t nodes = c->tally.nodes.len;
+        uint32_t node = tally_node(&c->tally, parent, collector_generated(c, w->process), address);
+        if (c->tally.nodes.len > nodes)
+            collector_generated_at(c, w->process, address);
+        return node;
+    }
     uint64_t offset = address - m->start + m->offset;
     return tally_node(&c->tally, parent, m->image,
                       images_link_address(&c->images, m->image, offset));
-}
-
-static bool sample_is_wait(enum collector_where where)
-{
-    return where != COLLECTOR_IN_USER && where != COLLECTOR_IN_KERNEL;
 }
 
 /* Whether a frame of a chain is one: where a function does not keep the frame pointer, the kernel
@@ -259,32 +258,29 @@ static bool sample_is_frame(struct sample_walk *w, uint32_t i)
     return !i || sample_mapping(w, w->sample->chain->user[i] - 1);
 }
 
-static uint32_t sample_chain_root(struct sample_walk *w)
-{
-    struct tally *tally = &w->c->tally;
-    const struct collector_chain *chain = w->sample->chain;
-    if (chain->is_leaf)
-        return tally_node(tally, RECORDING_ROOT, w->c->cut, RECORDING_CUT_NO_STACK);
-    if (chain->is_cut)
-        return tally_node(tally, RECORDING_ROOT, w->c->cut, RECORDING_CUT_TOO_MANY);
-    for (uint32_t i = 0; i < chain->user_len; i++)
-        if (!sample_is_frame(w, i))
-            return tally_node(tally, RECORDING_ROOT, w->c->cut, RECORDING_CUT_BROKEN);
-    return RECORDING_ROOT;
-}
-
-/* A chain tells return addresses; the first address is where user code was. */
+/* A chain tells return addresses, which belong to the call before them; the first address is where
+ * user code was. */
 static struct collector_place sample_chain(struct sample_walk *w)
 {
     const struct collector_chain *chain = w->sample->chain;
-    uint32_t node = sample_chain_root(w);
-    bool is_whole = node == RECORDING_ROOT;
+    enum recording_cut cut = RECORDING_CUT_BROKEN;
+    bool is_whole = !chain->is_leaf && !chain->is_cut;
+    if (chain->is_leaf)
+        cut = RECORDING_CUT_NO_STACK;
+    else if (chain->is_cut)
+        cut = RECORDING_CUT_TOO_MANY;
+    for (uint32_t i = 0; i < chain->user_len && is_whole; i++)
+        is_whole = sample_is_frame(w, i);
+    uint32_t node = RECORDING_ROOT;
+    if (!is_whole)
+        node = tally_node(&w->c->tally, node, w->c->cut, cut);
     for (uint32_t i = chain->user_len; i-- > 0;)
         if (sample_is_frame(w, i))
             node = sample_frame(w, node, chain->user[i] - (i ? 1 : 0));
     return (struct collector_place){node, node, !chain->is_leaf, is_whole};
 }
 
+/* The stack of a sample: as it was told, or unwound. Without stacks it is the innermost frame. */
 static struct collector_place sample_stack(struct sample_walk *w)
 {
     struct collector *c = w->c;
@@ -293,11 +289,12 @@ static struct collector_place sample_stack(struct sample_walk *w)
     enum unwind_end end;
     if (s->chain && (s->chain->user_len || !s->registers))
         return sample_chain(w);
-    if (!s->registers)
-        return (struct collector_place){
-            .stack = sample_is_wait(s->where)
-                         ? tally_node(&c->tally, RECORDING_ROOT, c->cut, RECORDING_CUT_NO_STACK)
-                         : RECORDING_ROOT};
+    if (!s->registers) {
+        bool ran = s->where == COLLECTOR_IN_USER || s->where == COLLECTOR_IN_KERNEL;
+        uint32_t node = ran ? RECORDING_ROOT
+                            : tally_node(&c->tally, RECORDING_ROOT, c->cut, RECORDING_CUT_NO_STACK);
+        return (struct collector_place){.stack = node};
+    }
     struct unwind_stack stack = {.address = sample_sp(w),
                                  .bytes = s->stack,
                                  .module_at = sample_module,
@@ -338,33 +335,11 @@ struct collector_place collector_place_as(struct collector *c, struct collector_
     return place;
 }
 
-static uint64_t sample_since_start(const struct collector *c, uint64_t at_ns)
+/* What fell into a time in which the process had recording switched off. */
+static void sample_lose(struct collector *c, uint32_t event, uint64_t weight)
 {
-    return at_ns > c->options.start_ns ? at_ns - c->options.start_ns : 0;
-}
-
-/* What lasted is cut where the process had recording switched off and on. */
-static bool sample_count_over(struct collector *c, const struct collector_sample *s,
-                              uint32_t thread, uint32_t node)
-{
-    uint32_t process = c->threads.at[thread].process;
-    uint64_t from = s->at_ns - (s->lasted_ns < s->at_ns ? s->lasted_ns : s->at_ns), given = 0;
-    bool is_counted = false;
-    for (uint64_t at = from, until; at < s->at_ns; at = until) {
-        until = collector_counts_until(c, process, at);
-        until = until < s->at_ns ? until : s->at_ns;
-        double part = (double)(until - from) / (double)(s->at_ns - from);
-        uint64_t so_far = until < s->at_ns ? (uint64_t)((double)s->weight * part) : s->weight;
-        if (collector_counts(c, process, at))
-            tally_add_over(&c->tally, sample_since_start(c, at), sample_since_start(c, until),
-                           thread, s->event, node, so_far - given);
-        else
-            collector_lose(c, RECORDING_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
-                           c->events.at[s->event].unit == RECORDING_UNIT_NS ? so_far - given : 0);
-        is_counted |= collector_counts(c, process, at);
-        given = so_far;
-    }
-    return is_counted;
+    collector_lose(c, RECORDING_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
+                   c->events.at[event].unit == RECORDING_UNIT_NS ? weight : 0);
 }
 
 void collector_sample_at(struct collector *c, const struct collector_sample *s,
@@ -372,17 +347,35 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
 {
     uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns);
     uint32_t process = c->threads.at[thread].process;
-    if (s->lasted_ns) {
-        if (!sample_count_over(c, s, thread, place.node))
-            return;
-    } else if (collector_counts(c, process, s->at_ns)) {
-        tally_add(&c->tally, sample_since_start(c, s->at_ns), thread,
-                  s->event | (s->is_young ? TALLY_YOUNG : 0), place.node, s->weight);
-    } else {
-        collector_lose(c, RECORDING_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
-                       c->events.at[s->event].unit == RECORDING_UNIT_NS ? s->weight : 0);
-        return;
+    bool is_counted = false;
+    if (!s->lasted_ns) {
+        is_counted = collector_counts(c, process, s->at_ns);
+        if (is_counted)
+            tally_add(&c->tally, collector_since_start(c, s->at_ns), thread,
+                      s->event | (s->is_young ? TALLY_YOUNG : 0), place.node, s->weight);
+        else
+            sample_lose(c, s->event, s->weight);
     }
+    /* What lasted is cut where recording was switched off and on. `given` is the weight so far: the
+     * parts are differences of it, so that their sum is exact. */
+    uint64_t lasted_ns = s->lasted_ns < s->at_ns ? s->lasted_ns : s->at_ns;
+    uint64_t from = s->at_ns - lasted_ns, given = 0;
+    for (uint64_t at = from, until; at < s->at_ns; at = until) {
+        until = collector_counts_until(c, process, at);
+        until = until < s->at_ns ? until : s->at_ns;
+        double part = (double)(until - from) / (double)lasted_ns;
+        uint64_t so_far = until < s->at_ns ? (uint64_t)((double)s->weight * part) : s->weight;
+        if (collector_counts(c, process, at)) {
+            tally_add_over(&c->tally, collector_since_start(c, at), collector_since_start(c, until),
+                           thread, s->event, place.node, so_far - given);
+            is_counted = true;
+        } else {
+            sample_lose(c, s->event, so_far - given);
+        }
+        given = so_far;
+    }
+    if (!is_counted)
+        return;
     c->inner.at[process].has_samples = true;
     c->stacks += place.has_stack;
     c->whole += place.is_whole;
@@ -395,12 +388,12 @@ void collector_probe(struct collector *c, const struct collector_sample *s,
     if (!collector_counts(c, c->threads.at[thread].process, s->at_ns))
         return;
     struct collector_place place = {.node = RECORDING_ROOT};
-    if (kind != COLLECTOR_LOOK_USER)
+    if (kind != COLLECTOR_PROBE_USER)
         place = collector_place(c, s);
     c->stacks += place.has_stack;
     c->whole += place.is_whole;
-    uint64_t at_ns = s->at_ns > c->options.start_ns ? s->at_ns - c->options.start_ns : 0;
-    tally_add(&c->tally, at_ns, thread, COLLECTOR_LOOK_EVENT + kind, place.node, s->weight);
+    tally_add(&c->tally, collector_since_start(c, s->at_ns), thread, COLLECTOR_PROBE_EVENT + kind,
+              place.node, s->weight);
 }
 
 void collector_sample(struct collector *c, const struct collector_sample *s)

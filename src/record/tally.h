@@ -25,7 +25,7 @@ struct tally {
 void tally_init(struct tally *t);
 void tally_deinit(struct tally *t);
 
-/* The node of a frame within its caller's; RUN_ROOT for none. */
+/* The node of a frame within its caller's; RECORDING_ROOT for none. */
 uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t address);
 
 /* Counts a sample. Times may be late by some slices: they count in the slice that runs. */

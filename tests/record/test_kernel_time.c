@@ -114,9 +114,9 @@ static void looks_divide_it(void **state)
     (void)state;
     user(c, PID, 500 * MS);
     collector_thread_cpu(c, PID, PID, 1000 * MS);
-    look(c, COLLECTOR_LOOK_USER, CODE, 100, -1);
-    look(c, COLLECTOR_LOOK_CALL, CODE, 75, SYS_read);
-    look(c, COLLECTOR_LOOK_CALL, OTHER_CODE, 25, SYS_write);
+    look(c, COLLECTOR_PROBE_USER, CODE, 100, -1);
+    look(c, COLLECTOR_PROBE_CALL, CODE, 75, SYS_read);
+    look(c, COLLECTOR_PROBE_CALL, OTHER_CODE, 25, SYS_write);
     end(c, &r);
     assert_ms(kernel_ms(&r, SYS_read), 375);
     assert_ms(kernel_ms(&r, SYS_write), 125);
@@ -132,7 +132,7 @@ static void faults_have_bounds(void **state)
     (void)state;
     user(c, PID, 500 * MS);
     collector_thread_cpu(c, PID, PID, 1000 * MS);
-    look(c, COLLECTOR_LOOK_FAULTS, CODE, 1000, -2);
+    look(c, COLLECTOR_PROBE_FAULTS, CODE, 1000, -2);
     end(c, &r);
     assert_ms(kernel_ms(&r, RECORDING_KERNEL_FAULT), 5);
     assert_ms(kernel_ms(&r, RECORDING_KERNEL_UNKNOWN), 495);
@@ -224,7 +224,7 @@ static void nothing_is_added_to_what_is_whole(void **state)
     collector_add_event(c, "cpu", RECORDING_UNIT_NS, MS, false);
     collector_fork(c, PID, PID, 1, 1);
     user(c, PID, 60 * MS);
-    look(c, COLLECTOR_LOOK_CALL, CODE, 1, SYS_read);
+    look(c, COLLECTOR_PROBE_CALL, CODE, 1, SYS_read);
     collector_thread_cpu(c, PID, PID, 100 * MS);
     end(c, &r);
     assert_ms(all_ms(&r), 60);

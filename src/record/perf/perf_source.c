@@ -199,7 +199,7 @@ static void perf_faulted(struct perf_source *s, struct collector_sample *sample)
     sample->syscall = -2;
     sample->weight = s->choices.at[s->faulting].period;
     if (sample->registers)
-        collector_probe(s->collector, sample, COLLECTOR_LOOK_FAULTS);
+        collector_probe(s->collector, sample, COLLECTOR_PROBE_FAULTS);
 }
 
 static void perf_sampled(struct perf_source *s, const struct perf_record *r)

@@ -309,7 +309,7 @@ static void places_tell_one(struct collector *c, const struct places_looks *seen
         .stack = {is_call ? seen->stacks.at + look->stack : NULL, look->stack_len},
         .is_live = true,
     };
-    collector_probe(c, &sample, is_call ? COLLECTOR_LOOK_CALL : COLLECTOR_LOOK_USER);
+    collector_probe(c, &sample, is_call ? COLLECTOR_PROBE_CALL : COLLECTOR_PROBE_USER);
 }
 
 void ptrace_places_tell(struct ptrace_places *p, struct collector *c)
