@@ -1,5 +1,16 @@
-/* Reads the ring of control records. See record/control.h. Refuses to wait, and to look at a record
- * in place: each is copied once and then judged. */
+/* Reads the ring of control records (docs/formats/control.md), and passes on what they say.
+ *
+ *     header:  next ............ writers count it up to take a place
+ *              read ............ we count it up: places before it are free
+ *     records: state, kind, pid, tid, time, text; CAPACITY of them, place = number % CAPACITY
+ *
+ * A record is FREE, then READY when its writer is done, or ABANDONED by us if that takes longer
+ * than PATIENCE_NS: a program may be killed, or stopped, between the two. The state changes by
+ * compare-and-exchange, so either the writer or we have the record, never both.
+ *
+ * The program can write anything at any time into this memory. So each record is copied once and
+ * then judged, `read` is kept here and only shown there, and a round takes a bounded number of
+ * records. It refuses to wait. */
 #include "record/control.h"
 
 #include <errno.h>
@@ -28,37 +39,30 @@ struct control {
 _Static_assert(sizeof(struct monarc_control_record) == MONARC_CONTROL_RECORD_BYTES, "control.md");
 _Static_assert(offsetof(struct monarc_control_header, dropped) == 192, "control.md");
 
-/* With all blocks on disk: on a full one, a program's write into the mapping would kill it. */
-static void *map_new(const char *path, struct err *e)
-{
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return err_errno(e, path, errno), NULL;
-    int why = posix_fallocate(fd, 0, (off_t)FILE_BYTES);
-    void *at = MAP_FAILED;
-    if (!why) {
-        at = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        why = at == MAP_FAILED ? errno : 0;
-    }
-    close(fd);
-    if (!why)
-        return at;
-    unlink(path);
-    return err_errno(e, path, why), NULL;
-}
-
 struct control *control_create(const char *path, struct err *e)
 {
-    struct monarc_control_header *h = map_new(path, e);
-    if (!h)
-        return NULL;
     struct control *c = calloc(1, sizeof *c);
     char *copy = c ? strdup(path) : NULL;
-    if (!copy) {
-        munmap(h, FILE_BYTES);
-        unlink(path);
+    int fd = copy ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    if (fd < 0) {
+        err_errno(e, path, copy ? errno : ENOMEM);
+        free(copy);
         free(c);
-        err_errno(e, path, ENOMEM);
+        return NULL;
+    }
+    /* With all blocks on disk: on a full one, a program's write into the mapping would kill it. */
+    int why = posix_fallocate(fd, 0, (off_t)FILE_BYTES);
+    struct monarc_control_header *h = MAP_FAILED;
+    if (!why) {
+        h = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        why = h == MAP_FAILED ? errno : 0;
+    }
+    close(fd);
+    if (why) {
+        unlink(path);
+        err_errno(e, path, why);
+        free(copy);
+        free(c);
         return NULL;
     }
     h->version = MONARC_CONTROL_VERSION;
@@ -99,19 +103,6 @@ static void control_advance(struct control *c)
     __atomic_store_n(&c->header->read, c->read, __ATOMIC_RELEASE);
 }
 
-/* Copies a ready record and frees its place. False: it is none that means anything. */
-static bool control_take(struct control *c, struct monarc_control_record *r,
-                         struct control_record *out)
-{
-    *out =
-        (struct control_record){.kind = r->kind, .pid = r->pid, .tid = r->tid, .at_ns = r->at_ns};
-    memcpy(out->text, r->text, sizeof out->text);
-    out->text[sizeof out->text - 1] = '\0';
-    __atomic_store_n(&r->state, MONARC_CONTROL_FREE, __ATOMIC_RELEASE);
-    control_advance(c);
-    return out->kind > 0 && out->kind < MONARC_CONTROL_KINDS;
-}
-
 /* True: the writer of this record is not waited for any longer. */
 static bool control_give_up(struct control *c, struct monarc_control_record *r, uint64_t now_ns,
                             bool is_end)
@@ -129,6 +120,7 @@ static bool control_give_up(struct control *c, struct monarc_control_record *r, 
     return true;
 }
 
+/* Copies the next record that means anything, and frees its place. */
 static bool control_take_next(struct control *c, uint64_t now_ns, bool is_end,
                               struct control_record *out)
 {
@@ -139,7 +131,14 @@ static bool control_take_next(struct control *c, uint64_t now_ns, bool is_end,
         struct monarc_control_record *r = &c->records[c->read % CAPACITY];
         uint32_t state = __atomic_load_n(&r->state, __ATOMIC_ACQUIRE);
         if (state == MONARC_CONTROL_READY) {
-            if (control_take(c, r, out))
+            /* Copies a ready record and frees its place. False: it is none that means anything. */
+            *out = (struct control_record){
+                .kind = r->kind, .pid = r->pid, .tid = r->tid, .at_ns = r->at_ns};
+            memcpy(out->text, r->text, sizeof out->text);
+            out->text[sizeof out->text - 1] = '\0';
+            __atomic_store_n(&r->state, MONARC_CONTROL_FREE, __ATOMIC_RELEASE);
+            control_advance(c);
+            if ((out->kind > 0 && out->kind < MONARC_CONTROL_KINDS))
                 return true;
         } else if (state != MONARC_CONTROL_FREE) {
             control_advance(c);
@@ -160,10 +159,11 @@ bool control_next_at_end(struct control *c, struct control_record *out)
     return control_take_next(c, 0, true, out);
 }
 
-/* One record after the other. Names are the program's, and may be anything. */
+/* --- to the collector ------------------------------------------------------------------------ */
 
-static void told_record(struct collector *c, const struct control_record *r, uint64_t now_ns,
-                        told_dump *dump, void *context)
+/* One record. Names are the program's, and may be anything. */
+static void pass_on(struct collector *c, const struct control_record *r, uint64_t now_ns,
+                    control_dump *dump, void *context)
 {
     enum { PHASE, REGION_BEGIN, REGION_END, STOPPED, RESUMED };
     pid_t pid = (pid_t)r->pid, tid = (pid_t)r->tid;
@@ -195,12 +195,12 @@ static void told_record(struct collector *c, const struct control_record *r, uin
 }
 
 void control_dispatch(struct control *control, struct collector *c, uint64_t now_ns, bool is_end,
-                      told_dump *dump, void *context)
+                      control_dump *dump, void *context)
 {
     struct control_record r;
     for (uint32_t left = control_capacity(control); left > 0; left--) {
         if (is_end ? !control_next_at_end(control, &r) : !control_next(control, now_ns, &r))
             break;
-        told_record(c, &r, now_ns, dump, context);
+        pass_on(c, &r, now_ns, dump, context);
     }
 }

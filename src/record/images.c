@@ -1,4 +1,20 @@
-/* Finding, opening and remembering mapped files. */
+/* What is mapped: files, each once, and the lists of where they are in each process.
+ *
+ * A mapping names its file by path and build-id, or by path, device and inode where the kernel
+ * could not read the build-id at that moment. Both may be told of one file, so the file itself
+ * decides whether two identities are the same. Paths are no identity: a file may be replaced while
+ * programs that have the old one run on.
+ *
+ * A file is opened once, by its first sample, and stays open with its unwind tables. It is looked
+ * for in this order, and taken only if build-id or inode say that it is the one that was mapped:
+ *
+ *     its path                                   as we see it
+ *     /proc/PID/root/PATH                        as the process sees it (containers)
+ *     /proc/PID/map_files/START-END, /proc/PID/exe   deleted or replaced since
+ *     ~/.debug/.build-id/...                     replayed only: what 'perf record' has kept
+ *
+ * The lists are sorted and disjoint. A forked child has its parent's until one of the two changes
+ * it: a thousand children of a server cost one list. Looking an address up is a binary search. */
 #include "record/images.h"
 
 #include "base/hash.h"
@@ -53,7 +69,8 @@ static struct image *images_image_new(struct images *s, enum recording_object_ki
     return image;
 }
 
-/* By what was told of it: a file that was told by its inode has a build-id once it is opened. */
+/* By what was told of it, which its build-id as it is now need not be: a file that was told by its
+ * inode has a build-id once it is opened. */
 static bool images_is_same_file(const struct image *image, const struct image_identity *id,
                                 const char *path)
 {
@@ -61,14 +78,6 @@ static bool images_is_same_file(const struct image *image, const struct image_id
     return !strcmp(o->path, path) && image->device == id->device && image->inode == id->inode &&
            image->told_bytes == id->build_id.len &&
            (!id->build_id.len || !memcmp(o->build_id, id->build_id.at, id->build_id.len));
-}
-
-/* Deleted files are named so by the kernel. */
-static const char *images_path_of(struct images *s, const char *path, bool *is_deleted)
-{
-    size_t len = strlen(path), tail = strlen(DELETED);
-    *is_deleted = len > tail && !strcmp(path + len - tail, DELETED);
-    return arena_copy(&s->arena, path, *is_deleted ? len - tail : len);
 }
 
 /* The kernel tells a file's build-id, or, where it could not read that at the moment, its inode:
@@ -87,25 +96,19 @@ static bool images_is_twin(struct images *s, uint32_t number, const struct image
     return stat(image->object.path, &st) == 0 && st.st_ino == id->inode && st.st_dev == id->device;
 }
 
-static uint32_t images_find_twin(struct images *s, const char *path,
-                                 const struct image_identity *id)
-{
-    for (uint32_t i = 0; i < s->all.len; i++)
-        if (!strcmp(s->all.at[i]->object.path, path) && images_is_twin(s, i, id))
-            return i;
-    return RECORDING_NONE;
-}
-
 uint32_t images_file(struct images *s, const struct image_identity *id)
 {
     struct image_identity known = *id;
     if (known.build_id.len > RECORDING_BUILD_ID_BYTES)
         known.build_id.len = RECORDING_BUILD_ID_BYTES;
-    bool is_deleted, is_new;
-    const char *path = images_path_of(s, id->path, &is_deleted);
+    /* Deleted files are named so by the kernel. */
+    size_t len = strlen(id->path), tail = strlen(DELETED);
+    bool is_deleted = len > tail && !strcmp(id->path + len - tail, DELETED), is_new;
+    const char *path = arena_copy(&s->arena, id->path, is_deleted ? len - tail : len);
     uint64_t hash = hash_bytes(path, strlen(path));
     uint64_t identity = known.build_id.len ? hash_bytes(known.build_id.at, known.build_id.len)
                                            : known.inode ^ known.device << 40;
+    /* Another file with the same key is stepped over: `attempt` makes another key. */
     for (uint64_t attempt = 0;; attempt++) {
         uint32_t *found =
             map_at(&s->by_identity, hash + attempt, identity, (uint32_t)s->all.len, &is_new);
@@ -115,10 +118,10 @@ uint32_t images_file(struct images *s, const struct image_identity *id)
             return *found;
         if (!is_new)
             continue;
-        uint32_t twin = is_deleted ? RECORDING_NONE : images_find_twin(s, path, &known);
-        if (twin == RECORDING_NONE)
-            break;
-        return *found = twin;
+        for (uint32_t i = 0; i < s->all.len && !is_deleted; i++)
+            if (!strcmp(s->all.at[i]->object.path, path) && images_is_twin(s, i, &known))
+                return *found = i;
+        break;
     }
     struct image *image = images_image_new(s, RECORDING_OBJECT_FILE);
     image->object.path = path;
@@ -167,6 +170,7 @@ static bool images_is_recorded_file(const struct images *s, const struct image *
            (st.st_ino == image->inode && st.st_dev == image->device);
 }
 
+/* NULL: there is no such file, or it is another one. */
 static struct object *images_open_at(const struct images *s, const struct image *image,
                                      const char *path)
 {
@@ -176,31 +180,6 @@ static struct object *images_open_at(const struct images *s, const struct image 
         return NULL;
     }
     return o;
-}
-
-/* Whether a file of which nothing could be opened is there all the same: as a packer left it,
- * without section headers, or not for us to read. Where the kernel told its build-id and no inode,
- * nothing else can be compared. */
-static bool images_is_there(const struct image *image)
-{
-    const char *path = image->object.path;
-    enum object_failure why;
-    struct stat st;
-    struct object *other = object_open(path, NULL, &why, NULL);
-    if (other)
-        object_close(other);
-    return !other && !stat(path, &st) &&
-           (image->inode ? st.st_ino == image->inode && st.st_dev == image->device
-                         : why != OBJECT_NOT_ELF);
-}
-
-static void images_take_identity(struct image *image, const char *path)
-{
-    struct stat st;
-    if (stat(path, &st))
-        return;
-    image->opened_device = st.st_dev;
-    image->opened_inode = st.st_ino;
 }
 
 void images_look_again(struct images *s, uint32_t number)
@@ -237,6 +216,7 @@ static void images_mapped_places(pid_t pid, uint64_t start, uint64_t end,
     snprintf(places[1], sizeof places[1], "/proc/%d/exe", (int)pid);
 }
 
+/* Never waits: what is there may be a pipe. */
 static bool images_is_elf_at(const char *path, const struct image_identity *id)
 {
     char magic[SELFMAG];
@@ -258,13 +238,20 @@ bool images_is_elf(const struct image_identity *id)
     return images_is_elf_at(places[0], id) || images_is_elf_at(places[1], id);
 }
 
-/* Where it was mapped from; else what the process can still show of it. */
+/* Where it was mapped from; else what the process can still show of it. Says of the object whether
+ * it is found under its path. */
 static struct object *images_find_file(struct images *s, struct image *image)
 {
     const char *path = image->object.path;
     struct object *o = image->object.is_deleted ? NULL : images_open_at(s, image, path);
-    if (o)
-        return images_take_identity(image, path), o;
+    struct stat st;
+    if (o) {
+        if (!stat(path, &st)) {
+            image->opened_device = st.st_dev;
+            image->opened_inode = st.st_ino;
+        }
+        return o;
+    }
     if (s->is_replayed) {
         image->object.is_deleted = true;
         return images_find_kept_file(s, image);
@@ -278,7 +265,17 @@ static struct object *images_find_file(struct images *s, struct image *image)
             image->object.is_deleted |= i > 0;
             return o;
         }
-    image->object.is_deleted |= !images_is_there(image);
+    /* A file of which nothing could be opened may be there all the same: as a packer left it,
+     * without section headers, or not for us to read. Where the kernel told its build-id and no
+     * inode, nothing else can be compared. */
+    enum object_failure why;
+    struct object *other = object_open(path, NULL, &why, NULL);
+    bool is_there = !other && !stat(path, &st) &&
+                    (image->inode ? st.st_ino == image->inode && st.st_dev == image->device
+                                  : why != OBJECT_NOT_ELF);
+    if (other)
+        object_close(other);
+    image->object.is_deleted |= !is_there;
     return NULL;
 }
 
@@ -301,17 +298,8 @@ static struct object *images_open_vdso(const struct images *s)
     return NULL;
 }
 
-static void images_take_build_id(struct image *image)
-{
-    struct bytes id = object_build_id(image->file);
-    struct recording_object *o = &image->object;
-    if (o->build_id_bytes || !id.len)
-        return;
-    o->build_id_bytes =
-        (uint32_t)(id.len < RECORDING_BUILD_ID_BYTES ? id.len : RECORDING_BUILD_ID_BYTES);
-    memcpy(o->build_id, id.at, o->build_id_bytes);
-}
-
+/* The unwind tables of a file, which point into it. .debug_frame is for code that was linked
+ * without .eh_frame, as for bare metal. */
 static void images_take_tables(struct images *s, struct image *image)
 {
     struct unwind_sections sections = {.machine = s->machine};
@@ -329,15 +317,6 @@ static void images_take_tables(struct images *s, struct image *image)
     image->object.has_unwind = image->tables != NULL;
 }
 
-static void images_take_segments(struct image *image)
-{
-    const struct object_facts *facts = object_facts(image->file);
-    for (size_t i = 0; i < facts->code_len; i++)
-        vec_push(&image->segments,
-                 (struct image_segment){facts->code[i].offset, facts->code[i].size,
-                                        facts->code[i].address});
-}
-
 struct object *images_open(struct images *s, uint32_t number)
 {
     struct image *image = s->all.at[number];
@@ -352,9 +331,19 @@ struct object *images_open(struct images *s, uint32_t number)
         image->file = images_open_vdso(s);
     if (!image->file)
         return NULL;
-    image->object.is_read = image->object.kind == RECORDING_OBJECT_FILE;
-    images_take_build_id(image);
-    images_take_segments(image);
+    struct recording_object *o = &image->object;
+    o->is_read = o->kind == RECORDING_OBJECT_FILE;
+    struct bytes id = object_build_id(image->file);
+    if (!o->build_id_bytes && id.len) {
+        size_t len = id.len < RECORDING_BUILD_ID_BYTES ? id.len : RECORDING_BUILD_ID_BYTES;
+        o->build_id_bytes = (uint32_t)len;
+        memcpy(o->build_id, id.at, len);
+    }
+    const struct object_facts *facts = object_facts(image->file);
+    for (size_t i = 0; i < facts->code_len; i++)
+        vec_push(&image->segments,
+                 (struct image_segment){facts->code[i].offset, facts->code[i].size,
+                                        facts->code[i].address});
     images_take_tables(s, image);
     return image->file;
 }
@@ -372,7 +361,7 @@ uint64_t images_link_address(struct images *s, uint32_t number, uint64_t offset)
     return offset;
 }
 
-/* Sorted lists of mappings, shared between processes. */
+/* --- lists of mappings ----------------------------------------------------------------------- */
 
 struct mappings *mappings_new(void)
 {
@@ -409,57 +398,19 @@ const struct mapping *mappings_find(const struct mappings *m, uint64_t address)
     return i < m->all.len && m->all.at[i].start <= address ? &m->all.at[i] : NULL;
 }
 
-static void insert(struct mappings *m, size_t at, const struct mapping *one)
-{
-    vec_push(&m->all, *one);
-    memmove(&m->all.at[at + 1], &m->all.at[at], (m->all.len - 1 - at) * sizeof *one);
-    m->all.at[at] = *one;
-}
-
-static void erase(struct mappings *m, size_t from, size_t to)
-{
-    if (from == to)
-        return;
-    memmove(&m->all.at[from], &m->all.at[to], (m->all.len - to) * sizeof *m->all.at);
-    m->all.len -= to - from;
-}
-
-/* What reaches into the range from below ends where it starts; what reaches out above goes on
- * behind it. */
-static void make_room(struct mappings *m, uint64_t start, uint64_t end)
-{
-    size_t first = first_above(m, start);
-    if (first < m->all.len && m->all.at[first].start < start) {
-        struct mapping above = m->all.at[first];
-        m->all.at[first].end = start;
-        first++;
-        if (above.end > end) {
-            above.offset += end - above.start;
-            above.start = end;
-            insert(m, first, &above);
-            return;
-        }
-    }
-    size_t last = first;
-    while (last < m->all.len && m->all.at[last].end <= end)
-        last++;
-    erase(m, first, last);
-    if (first < m->all.len && m->all.at[first].start < end) {
-        m->all.at[first].offset += end - m->all.at[first].start;
-        m->all.at[first].start = end;
-    }
-}
-
-static bool has_it(const struct mappings *m, const struct mapping *one)
-{
-    const struct mapping *found = mappings_find(m, one->start);
-    return found && found->start == one->start && found->end == one->end &&
-           found->offset == one->offset && found->image == one->image;
-}
-
+/* What reaches into the range of the new one from below ends where that starts; what reaches out
+ * above goes on behind it; what lies within is gone:
+ *
+ *     before   [ a        ][ b ][ c     ]
+ *     put           [ new           ]
+ *     after    [ a ][ new           ][ c]
+ *
+ * One mapping around the new one becomes two. */
 void mappings_put(struct mappings **m, const struct mapping *one)
 {
-    if (one->end <= one->start || has_it(*m, one))
+    const struct mapping *same = mappings_find(*m, one->start);
+    if (one->end <= one->start || (same && same->start == one->start && same->end == one->end &&
+                                   same->offset == one->offset && same->image == one->image))
         return;
     if ((*m)->users > 1) {
         struct mappings *own = mappings_new();
@@ -470,6 +421,31 @@ void mappings_put(struct mappings **m, const struct mapping *one)
         mappings_release(*m);
         *m = own;
     }
-    make_room(*m, one->start, one->end);
-    insert(*m, first_above(*m, one->start), one);
+    struct mappings *own = *m;
+    struct mapping rest = {0}; /* of one that reaches out above */
+    size_t first = first_above(own, one->start), last = first;
+    if (first < own->all.len && own->all.at[first].start < one->start) {
+        rest = own->all.at[first];
+        own->all.at[first].end = one->start;
+        last = ++first;
+    }
+    if (rest.end <= one->end) {
+        while (last < own->all.len && own->all.at[last].end <= one->end)
+            last++;
+        rest = (struct mapping){0};
+        if (last < own->all.len && own->all.at[last].start < one->end)
+            rest = own->all.at[last++];
+    }
+    if (rest.end) {
+        rest.offset += one->end - rest.start;
+        rest.start = one->end;
+    }
+    size_t fresh = rest.end ? 2 : 1, behind = own->all.len - last;
+    for (size_t i = last - first; i < fresh; i++)
+        vec_push(&own->all, *one);
+    memmove(&own->all.at[first + fresh], &own->all.at[last], behind * sizeof *one);
+    own->all.at[first] = *one;
+    if (rest.end)
+        own->all.at[first + 1] = rest;
+    own->all.len = first + fresh + behind;
 }

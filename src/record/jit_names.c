@@ -1,4 +1,12 @@
-/* Readers of perf maps and jitdumps: bytes in, functions at addresses out. They open nothing. */
+/* Readers of perf maps and jitdumps: bytes in, functions at addresses out. They open nothing.
+ *
+ * Both kinds of file are written while the program runs, so that a function may be told whose code
+ * was freed and used again: of all that were at an address, the last one names it. Only functions
+ * that hold one of the given addresses are kept, which bounds memory by what was sampled. Placing
+ * takes time in proportion to functions and addresses, but for sorting.
+ *
+ * Names are the program's: they are cut at JIT_NAME_BYTES, and cannot move a terminal's cursor.
+ * Sources: Documentation/jit-interface.txt and jitdump-specification.txt of tools/perf. */
 #include "record/jit_names.h"
 
 #include "base/cursor.h"
@@ -35,17 +43,6 @@ static uint32_t names_first(const struct jit_names *n, uint64_t address)
     return PARTITION_POINT(n->addresses_len, i, n->addresses[i] < address);
 }
 
-/* No longer than the limit, not ending within a character of UTF-8, and nothing that moves a
- * terminal's cursor. */
-static uint32_t names_text(struct jit_names *n, const uint8_t *text, size_t len)
-{
-    char clean[JIT_NAME_BYTES];
-    len = utf8_cut(text, len, sizeof clean);
-    for (size_t i = 0; i < len; i++)
-        clean[i] = text[i] < ' ' || text[i] == 0x7f ? '?' : (char)text[i];
-    return intern(&n->texts, clean, len);
-}
-
 static void names_add(struct jit_names *n, uint64_t start, uint64_t size, const uint8_t *text,
                       size_t len)
 {
@@ -56,7 +53,13 @@ static void names_add(struct jit_names *n, uint64_t start, uint64_t size, const 
     code.behind = names_first(n, code.end);
     if (code.first == code.behind)
         return;
-    code.name = names_text(n, text, len);
+    /* No longer than the limit, not ending within a character of UTF-8, and nothing that moves a
+     * terminal's cursor. */
+    char clean[JIT_NAME_BYTES];
+    len = utf8_cut(text, len, sizeof clean);
+    for (size_t i = 0; i < len; i++)
+        clean[i] = text[i] < ' ' || text[i] == 0x7f ? '?' : (char)text[i];
+    code.name = intern(&n->texts, clean, len);
     vec_push(&n->all, code);
 }
 
@@ -127,47 +130,34 @@ static bool jit_map_next(struct cursor *in, struct bytes *line)
     return true;
 }
 
-/* Where code starts, for code that does not say where it ends. */
-struct map_starts {
-    VEC(struct keyed) all; /* ascending */
-    bool is_needed;
-};
-
-static struct map_starts jit_map_find_starts(struct bytes map)
+/* Where code says that it has no size, it ends at the next function, and no further than a page: so
+ * the starts of all are needed, in order. They are taken in a first pass over the file. */
+void jit_names_read_map(struct jit_names *n, struct bytes map)
 {
-    struct map_starts s = {0};
-    struct cursor in = cursor_over(map, NULL);
+    VEC(struct keyed) starts = {0};
+    bool is_sizeless = false;
     struct map_line parsed;
+    struct cursor in = cursor_over(map, NULL);
+    for (struct bytes line; jit_map_next(&in, &line);)
+        if (jit_map_parse(line, &parsed)) {
+            vec_push(&starts, (struct keyed){.key = parsed.start});
+            is_sizeless |= !parsed.size;
+        }
+    if (is_sizeless)
+        sort_keyed(starts.at, starts.len);
+    in = cursor_over(map, NULL);
     for (struct bytes line; jit_map_next(&in, &line);) {
         if (!jit_map_parse(line, &parsed))
             continue;
-        vec_push(&s.all, (struct keyed){.key = parsed.start});
-        s.is_needed |= !parsed.size;
+        if (!parsed.size) {
+            size_t above = PARTITION_POINT(starts.len, i, starts.at[i].key <= parsed.start);
+            parsed.size = UNSIZED_BYTES;
+            if (above < starts.len && starts.at[above].key - parsed.start < UNSIZED_BYTES)
+                parsed.size = starts.at[above].key - parsed.start;
+        }
+        names_add(n, parsed.start, parsed.size, parsed.name, parsed.name_len);
     }
-    if (s.is_needed)
-        sort_keyed(s.all.at, s.all.len);
-    return s;
-}
-
-/* Up to the next function, and no further than a page. */
-static uint64_t jit_map_unsized(const struct map_starts *s, uint64_t start)
-{
-    size_t above = PARTITION_POINT(s->all.len, i, s->all.at[i].key <= start);
-    uint64_t size = above < s->all.len ? s->all.at[above].key - start : UNSIZED_BYTES;
-    return size < UNSIZED_BYTES ? size : UNSIZED_BYTES;
-}
-
-void jit_names_read_map(struct jit_names *n, struct bytes map)
-{
-    struct map_starts starts = jit_map_find_starts(map);
-    struct cursor in = cursor_over(map, NULL);
-    struct map_line parsed;
-    for (struct bytes line; jit_map_next(&in, &line);)
-        if (jit_map_parse(line, &parsed))
-            names_add(n, parsed.start,
-                      parsed.size ? parsed.size : jit_map_unsized(&starts, parsed.start),
-                      parsed.name, parsed.name_len);
-    vec_free(&starts.all);
+    vec_free(&starts);
     n->sources++;
 }
 
@@ -188,54 +178,52 @@ struct dump_reader {
     struct map by_index; /* the number that the runtime gave it */
 };
 
-static bool jit_dump_counts(const struct dump_reader *d, uint32_t pid)
-{
-    return pid == d->maker || pid == d->pid;
-}
-
-/* Of a record that is not whole, what there is of it counts if its name is. */
-static void jit_dump_load(struct dump_reader *d, struct cursor *in)
+/* One record of a function, and what of it matters here:
+ *
+ *     LOAD  pid tid  vma       address size index name\0 code
+ *     MOVE  pid tid  vma  old  address size index
+ *
+ * `vma` is where the code was written, which may be elsewhere. Of a record that is not whole, what
+ * there is of it counts if its name is. */
+static void jit_dump_function(struct dump_reader *d, struct cursor *in, bool is_move)
 {
     uint32_t pid = cursor_u32(in);
-    cursor_take(in, 4 + 8); /* thread, and where the code was written: elsewhere, at times */
+    cursor_take(in, 4 + 8 + (is_move ? 8 : 0));
     uint64_t start = cursor_u64(in), size = cursor_u64(in), index = cursor_u64(in);
-    const uint8_t *end = in->failed ? NULL : memchr(in->at, '\0', cursor_left(in));
-    if (!end || !jit_dump_counts(d, pid))
+    if (in->failed || (pid != d->maker && pid != d->pid))
         return;
-    struct dump_function function = {in->at, (size_t)(end - in->at)};
+    const uint32_t *found = map_find(&d->by_index, index, pid);
+    struct dump_function function;
+    if (is_move) {
+        if (!found)
+            return;
+        function = d->functions.at[*found];
+    } else {
+        const uint8_t *end = memchr(in->at, '\0', cursor_left(in));
+        if (!end)
+            return;
+        function = (struct dump_function){in->at, (size_t)(end - in->at)};
+        if (d->functions.len < UINT32_MAX)
+            map_set(&d->by_index, index, pid, d->functions.len);
+        vec_push(&d->functions, function);
+    }
     names_add(d->names, start, size, function.name, function.name_len);
-    if (d->functions.len < UINT32_MAX)
-        map_set(&d->by_index, index, pid, d->functions.len);
-    vec_push(&d->functions, function);
 }
 
-static void jit_dump_move(struct dump_reader *d, struct cursor *in)
-{
-    uint32_t pid = cursor_u32(in);
-    cursor_take(in, 4 + 8 + 8); /* thread, where the code was written, where it was before */
-    uint64_t start = cursor_u64(in), size = cursor_u64(in), index = cursor_u64(in);
-    const uint32_t *found = in->failed ? NULL : map_find(&d->by_index, index, pid);
-    if (!found || !jit_dump_counts(d, pid))
-        return;
-    const struct dump_function *function = &d->functions.at[*found];
-    names_add(d->names, start, size, function->name, function->name_len);
-}
-
-/* False at the end: of the file, or of what makes sense. */
+/* A record: its kind, its length, its time, and what the kind has. Records stand in the order of
+ * time. False at the end: of the file, or of what makes sense. */
 static bool jit_dump_next(struct dump_reader *d, struct cursor *in)
 {
     const uint8_t *begin = in->at;
     uint32_t kind = cursor_u32(in), size = cursor_u32(in);
-    cursor_take(in, 8); /* when; records stand in the order of time */
+    cursor_take(in, 8);
     if (in->failed || size < DUMP_RECORD_BYTES)
         return false;
     size_t left = cursor_left(in), len = size - DUMP_RECORD_BYTES;
     struct cursor record = *in;
     record.end = record.at + (len < left ? len : left);
-    if (kind == JIT_CODE_LOAD)
-        jit_dump_load(d, &record);
-    else if (kind == JIT_CODE_MOVE)
-        jit_dump_move(d, &record);
+    if (kind == JIT_CODE_LOAD || kind == JIT_CODE_MOVE)
+        jit_dump_function(d, &record, kind == JIT_CODE_MOVE);
     in->at = begin;
     return cursor_take(in, size) != NULL;
 }
@@ -263,12 +251,10 @@ bool jit_names_read_dump(struct jit_names *n, struct bytes dump, uint32_t pid, s
     return true;
 }
 
-/* Which function was last at which address.
- *
- * From the last function back, each takes those of its addresses that are still free; what is taken
- * is stepped over at once, so that a million functions on one page take no longer than on many. */
+/* --- which function was last at which address ------------------------------------------------- */
 
-#define NOBODY UINT32_MAX
+/* In a list of functions: none. */
+#define NO_CODE UINT32_MAX
 
 /* The first address from `i` on that is free, or the number of all: links are shortened as they are
  * followed. */
@@ -281,13 +267,15 @@ static uint32_t place_free(uint32_t *next, uint32_t i)
     return i;
 }
 
-/* For each address the function that was there last, or NOBODY. */
+/* For each address the function that was there last, or NO_CODE. From the last function back, each
+ * takes those of its addresses that are still free; what is taken is stepped over at once, so that
+ * a million functions on one page take no longer than on many. */
 static uint32_t *place_last(const struct jit_names *n, struct arena *a)
 {
     uint32_t *last = ARENA_NEW(a, uint32_t, n->addresses_len);
     uint32_t *next = ARENA_NEW(a, uint32_t, (size_t)n->addresses_len + 1);
     for (uint32_t i = 0; i < n->addresses_len; i++) {
-        last[i] = NOBODY;
+        last[i] = NO_CODE;
         next[i] = i;
     }
     next[n->addresses_len] = n->addresses_len;
@@ -302,86 +290,59 @@ static uint32_t *place_last(const struct jit_names *n, struct arena *a)
     return last;
 }
 
-/* --- addresses of several functions ---------------------------------------------------------- */
-
-/* Where functions begin and where they end, by address. */
-struct place_ends {
-    struct keyed *first, *behind;
-    size_t len;
-};
-
-static struct place_ends place_ends(const struct jit_names *n, size_t from, size_t to,
-                                    struct arena *a)
-{
-    struct place_ends ends = {ARENA_NEW(a, struct keyed, to - from),
-                              ARENA_NEW(a, struct keyed, to - from), to - from};
-    for (size_t i = 0; i < ends.len; i++) {
-        const struct jit_code *code = &n->all.at[from + i];
-        ends.first[i] = (struct keyed){code->first, code->name};
-        ends.behind[i] = (struct keyed){code->behind, code->name};
-    }
-    sort_keyed(ends.first, ends.len);
-    sort_keyed(ends.behind, ends.len);
-    return ends;
-}
-
-/* Addresses that functions of different names had, all from the file that names it. `here` counts
- * the functions of each name, and is zero before and after. */
+/* How many addresses functions of different names had, of [from, to), which one file told, where
+ * that file names the address. A sweep over the addresses: `here` counts the functions of each name
+ * that have begun and not ended; it is zero before and after. */
 static uint32_t place_reused(const struct jit_names *n, const uint32_t *last, uint32_t *here,
                              size_t from, size_t to)
 {
     struct arena scratch = {0};
-    struct place_ends ends = place_ends(n, from, to, &scratch);
+    size_t len = to - from, begun = 0, ended = 0;
+    struct keyed *begins = ARENA_NEW(&scratch, struct keyed, len);
+    struct keyed *ends = ARENA_NEW(&scratch, struct keyed, len);
+    for (size_t i = 0; i < len; i++) {
+        const struct jit_code *code = &n->all.at[from + i];
+        begins[i] = (struct keyed){code->first, code->name};
+        ends[i] = (struct keyed){code->behind, code->name};
+    }
+    sort_keyed(begins, len);
+    sort_keyed(ends, len);
     uint32_t source = n->all.at[from].source, names = 0, reused = 0;
-    size_t begun = 0, ended = 0;
-    for (uint32_t i = 0; i <= n->addresses_len && ended < ends.len; i++) {
-        for (; begun < ends.len && ends.first[begun].key <= i; begun++)
-            names += here[ends.first[begun].item]++ == 0;
-        for (; ended < ends.len && ends.behind[ended].key <= i; ended++)
-            names -= --here[ends.behind[ended].item] == 0;
-        reused += names > 1 && last[i] != NOBODY && n->all.at[last[i]].source == source;
+    for (uint32_t i = 0; i <= n->addresses_len && ended < len; i++) {
+        for (; begun < len && begins[begun].key <= i; begun++)
+            names += here[begins[begun].item]++ == 0;
+        for (; ended < len && ends[ended].key <= i; ended++)
+            names -= --here[ends[ended].item] == 0;
+        reused += names > 1 && last[i] != NO_CODE && n->all.at[last[i]].source == source;
     }
     arena_deinit(&scratch);
     return reused;
 }
 
-static uint32_t place_all_reused(const struct jit_names *n, const uint32_t *last, struct arena *a)
-{
-    uint32_t *here = ARENA_NEW(a, uint32_t, n->texts.texts.len), reused = 0;
-    for (size_t from = 0, to = 0; from < n->all.len; from = to) {
-        while (to < n->all.len && n->all.at[to].source == n->all.at[from].source)
-            to++;
-        reused += place_reused(n, last, here, from, to);
-    }
-    return reused;
-}
-
-/* --- pieces ---------------------------------------------------------------------------------- */
-
-/* Two functions that overlap are cut where the newer one begins or ends. */
-static void place_piece(const struct jit_names *n, struct jit_pieces *out, uint32_t *before,
-                        uint32_t now)
-{
-    const struct jit_code *code = &n->all.at[now];
-    struct jit_piece piece = {code->start, code->end, intern_text(&n->texts, code->name)};
-    struct jit_piece *last = out->all.len ? &out->all.at[out->all.len - 1] : NULL;
-    if (last && last->end > piece.start) {
-        if (now > *before)
-            last->end = piece.start;
-        else
-            piece.start = last->end;
-    }
-    vec_push(&out->all, piece);
-    *before = now;
-}
-
 void jit_names_place(const struct jit_names *n, struct jit_pieces *out)
 {
     struct arena scratch = {0};
-    uint32_t *last = place_last(n, &scratch), before = NOBODY;
-    for (uint32_t i = 0; i < n->addresses_len; i++)
-        if (last[i] != NOBODY && (!i || last[i] != last[i - 1]))
-            place_piece(n, out, &before, last[i]);
-    out->reused = place_all_reused(n, last, &scratch);
+    uint32_t *last = place_last(n, &scratch), before = NO_CODE;
+    for (uint32_t i = 0; i < n->addresses_len; i++) {
+        if (last[i] == NO_CODE || (i && last[i] == last[i - 1]))
+            continue;
+        const struct jit_code *code = &n->all.at[last[i]];
+        struct jit_piece piece = {code->start, code->end, intern_text(&n->texts, code->name)};
+        struct jit_piece *below = out->all.len ? &out->all.at[out->all.len - 1] : NULL;
+        if (below && below->end > piece.start) { /* they are cut where the newer begins or ends */
+            if (last[i] > before)
+                below->end = piece.start;
+            else
+                piece.start = below->end;
+        }
+        vec_push(&out->all, piece);
+        before = last[i];
+    }
+    uint32_t *here = ARENA_NEW(&scratch, uint32_t, n->texts.texts.len);
+    for (size_t from = 0, to = 0; from < n->all.len; from = to) {
+        while (to < n->all.len && n->all.at[to].source == n->all.at[from].source)
+            to++;
+        out->reused += place_reused(n, last, here, from, to);
+    }
     arena_deinit(&scratch);
 }
