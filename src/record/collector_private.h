@@ -42,12 +42,12 @@ struct collected_process {
     struct collected_code *code; /* NULL: none was seen */
     uint32_t generated;          /* its object for code in no file, or RECORDING_NONE */
     uint32_t forked_from;        /* process whose code it has inherited, or RECORDING_NONE */
-    uint32_t other_threads;      /* the thread that stands for all further ones, or RECORDING_NONE */
-    uint64_t maps_read_ns;       /* when its maps were last read because an address was in none */
-    uint64_t not_before_ns;      /* samples from before are forgotten */
-    bool has_stops;              /* there are some in `stops` */
-    bool has_samples;            /* or waits */
-    bool awaits_program;         /* the next file that is mapped is the program */
+    uint32_t other_threads; /* the thread that stands for all further ones, or RECORDING_NONE */
+    uint64_t maps_read_ns;  /* when its maps were last read because an address was in none */
+    uint64_t not_before_ns; /* samples from before are forgotten */
+    bool has_stops;         /* there are some in `stops` */
+    bool has_samples;       /* or waits */
+    bool awaits_program;    /* the next file that is mapped is the program */
 };
 
 struct collected_loss {

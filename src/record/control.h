@@ -37,12 +37,11 @@ uint32_t control_capacity(const struct control *c);
 /* Records that found the ring full, or were given up. */
 uint64_t control_lost(const struct control *c);
 
-/* What recorded processes tell the monitor through the control file, passed on to the collector. */
-
 /* A program wants what was recorded so far in a folder of its own; "": in the recording. */
 typedef void control_dump(void *context, const char *folder);
 
-/* Takes what was told until now; at the end, when all writers have ended, everything. */
+/* Passes what was told until now on to the collector; at the end, when all writers have ended,
+ * everything. */
 void control_dispatch(struct control *control, struct collector *c, uint64_t now_ns, bool is_end,
                       control_dump *dump, void *context);
 

@@ -82,7 +82,10 @@ void images_look_again(struct images *s, uint32_t image);
  * itself. */
 uint64_t images_link_address(struct images *s, uint32_t image, uint64_t offset);
 
-/* What is mapped where in a process, as far as code goes.
+/* --- what is mapped where in a process, as far as code goes --------------------------------------
+ */
+
+/* A list for each process, disjoint and by address.
  *
  * A forked child starts with its parent's mappings; they share one list until either changes it. */
 

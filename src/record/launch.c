@@ -1,4 +1,16 @@
-/* What the launcher and the program do before exec: nothing but system calls. */
+/* Starting the program, and what is preloaded into it.
+ *
+ *     monarc ──fork──► launcher, idle            perf events are opened on it
+ *       │   ◄─news──      └─clone(CLONE_PARENT)─► program, our child, waits
+ *       └──"e"──────────────────────────────────►   exec
+ *
+ * So the program inherits the events, and is reaped by us all the same. Each of the two waits for
+ * one byte in its pipe and ends if the pipe is closed: neither outlives us. All pipes are closed by
+ * the exec; if it fails, its errno comes through `news`, which else is only closed.
+ *
+ * Between fork and exec there are nothing but system calls: our own threads may hold any lock.
+ *
+ * The second part finds the recorder's library and judges whether a program can load it. */
 #include "record/launch.h"
 
 #include "objfile/object.h"
@@ -103,6 +115,8 @@ static _Noreturn void launch_be_launcher(const struct launch_plan *p)
     _exit(0);
 }
 
+/* --- our side -------------------------------------------------------------------------------- */
+
 static void launch_close_pipes(struct launch_plan *p, int end)
 {
     for (int i = 0; i < PIPES; i++)
@@ -110,21 +124,16 @@ static void launch_close_pipes(struct launch_plan *p, int end)
             close(p->pipes[i][end]);
 }
 
-static bool launch_make_pipes(struct launch_plan *p)
-{
-    memset(p->pipes, -1, sizeof p->pipes);
-    for (int i = 0; i < PIPES; i++)
-        if (pipe2(p->pipes[i], O_CLOEXEC))
-            return false;
-    return true;
-}
-
 bool launch_begin(struct launch *l, char **argv, char **environment,
                   const struct launch_state *state, struct err *e)
 {
     struct launch_plan plan = {.argv = argv, .environment = environment, .state = state};
     *l = (struct launch){.to_launcher = -1, .to_program = -1, .news = -1};
-    pid_t pid = launch_make_pipes(&plan) ? fork() : -1;
+    memset(plan.pipes, -1, sizeof plan.pipes);
+    bool ok = true;
+    for (int i = 0; i < PIPES && ok; i++)
+        ok = !pipe2(plan.pipes[i], O_CLOEXEC);
+    pid_t pid = ok ? fork() : -1;
     if (pid < 0) {
         int why = errno;
         launch_close_pipes(&plan, READ_END);
@@ -212,31 +221,18 @@ bool launch_unrecorded(char **argv, char **environment, const struct launch_stat
     return !why;
 }
 
-/* Finding the recorder, and judging programs. */
+/* --- the recorder that is preloaded ---------------------------------------------------------- */
 
 #define LIBRARY "libmonarc_rt.so.1"
 
-static const char *own_folder(struct arena *a)
-{
-    char path[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", path, sizeof path);
-    while (len > 0 && path[len - 1] != '/')
-        len--;
-    return len > 0 ? arena_copy(a, path, (size_t)len) : "";
-}
-
-/* ld.so reads LD_PRELOAD as a list, and knows no quoting. */
-static const char *usable(const char *path, struct err *e)
-{
-    if (!strpbrk(path, " :"))
-        return path;
-    err_in(e, path, "cannot be preloaded: there is a space or colon in its path");
-    return NULL;
-}
-
 const char *preload_find(struct arena *a, struct err *e)
 {
-    const char *here = own_folder(a), *libdir = strrchr(MONARC_LIBDIR, '/') + 1;
+    char own[PATH_MAX];
+    ssize_t own_len = readlink("/proc/self/exe", own, sizeof own);
+    while (own_len > 0 && own[own_len - 1] != '/')
+        own_len--;
+    const char *here = own_len > 0 ? arena_copy(a, own, (size_t)own_len) : "";
+    const char *libdir = strrchr(MONARC_LIBDIR, '/') + 1;
     const char *const places[] = {
         arena_printf(a, "%sruntime/profile/" LIBRARY, here),
         arena_printf(a, "%s../lib/%s/" LIBRARY, here, libdir),
@@ -249,7 +245,10 @@ const char *preload_find(struct arena *a, struct err *e)
             continue;
         const char *path = arena_copy(a, real, strlen(real));
         free(real);
-        return usable(path, e);
+        if (!strpbrk(path, " :")) /* ld.so reads LD_PRELOAD as a list, and knows no quoting */
+            return path;
+        err_in(e, path, "cannot be preloaded: there is a space or colon in its path");
+        return NULL;
     }
     err_set(e, "the recorder " LIBRARY " is neither beside this program nor in " MONARC_LIBDIR);
     return NULL;
@@ -278,28 +277,8 @@ const char *preload_in_path(const char *program, struct arena *a)
     }
 }
 
-/* The system and the recorder both ignore the environment of such programs. */
-static bool runs_with_other_rights(const char *path)
-{
-    struct stat st;
-    if (stat(path, &st))
-        return false;
-    return (st.st_mode & S_ISUID && st.st_uid != geteuid()) ||
-           (st.st_mode & S_ISGID && st.st_gid != getegid()) ||
-           (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0);
-}
-
-static bool is_for_this_machine(struct object *program, const char *library)
-{
-    struct object *recorder = object_open(library, NULL, NULL, NULL);
-    bool fits = !recorder || (object_machine(recorder) == object_machine(program) &&
-                              object_word(recorder) == object_word(program));
-    if (recorder)
-        object_close(recorder);
-    return fits;
-}
-
-/* A program that only refers to it asks for the recorder, weakly, and has none. */
+/* Whether the recorder is in the program, or among its libraries. A program that only refers to it
+ * asks for the recorder, weakly, and has none. */
 static bool has_recorder(struct object *o)
 {
     static const char library[] = "libmonarc_rt.so";
@@ -318,31 +297,6 @@ static bool has_recorder(struct object *o)
     return false;
 }
 
-static bool check_program(struct object *o, const char *path, const char *library, bool *is_linked,
-                          struct err *e)
-{
-    *is_linked = has_recorder(o);
-    if (!is_for_this_machine(o, library))
-        return err_in(e, path, "is for another machine than the recorder %s", library);
-    bool is_static = object_facts(o)->code_len && !object_facts(o)->interpreter;
-    if (!is_static || *is_linked)
-        return true;
-    return err_in(e, path,
-                  "is linked statically, so that nothing can be preloaded; link it with the "
-                  "recorder instead: gcc -pg -static ... libmonarc_rt.a");
-}
-
-/* Names of ours that a program looks up at run time stand among its constants. */
-static bool names_us(struct object *o)
-{
-    enum { MOST_BYTES = 4 << 20 };
-    static const char name[] = "monarc_";
-    uint64_t address;
-    struct bytes constants = object_section_bytes(o, ".rodata", &address);
-    size_t len = constants.len < MOST_BYTES ? constants.len : MOST_BYTES;
-    return len && memmem(constants.at, len, name, sizeof name - 1);
-}
-
 bool preload_counts_calls(const char *program)
 {
     static const char *const hooks[] = {"__cyg_profile_func_enter",       "monarc_rt_dump",
@@ -353,7 +307,14 @@ bool preload_counts_calls(const char *program)
     bool found = o && object_call_counter(o);
     for (size_t i = 0; o && !found && i < sizeof hooks / sizeof *hooks; i++)
         found = object_mentions(o, hooks[i]);
-    found = found || (o && names_us(o));
+    if (o && !found) { /* names of ours that it looks up at run time stand among its constants */
+        enum { MOST_BYTES = 4 << 20 };
+        static const char name[] = "monarc_";
+        uint64_t address;
+        struct bytes constants = object_section_bytes(o, ".rodata", &address);
+        size_t len = constants.len < MOST_BYTES ? constants.len : MOST_BYTES;
+        found = len && memmem(constants.at, len, name, sizeof name - 1);
+    }
     if (o)
         object_close(o);
     arena_deinit(&a);
@@ -364,14 +325,31 @@ bool preload_check(const char *program, const char *library, bool *is_linked, st
                    struct err *e)
 {
     const char *path = preload_in_path(program, a);
+    struct stat st;
     *is_linked = false;
-    if (runs_with_other_rights(path))
+    /* The system and the recorder both ignore the environment of programs with other rights. */
+    if (!stat(path, &st) && ((st.st_mode & S_ISUID && st.st_uid != geteuid()) ||
+                             (st.st_mode & S_ISGID && st.st_gid != getegid()) ||
+                             (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0)))
         return err_in(e, path,
                       "runs with other rights than yours (set-user-ID, set-group-ID or "
                       "capabilities), and such programs are not recorded; record a copy without");
     struct object *o = object_open(path, NULL, NULL, NULL);
-    bool ok = !o || check_program(o, path, library, is_linked, e);
-    if (o)
-        object_close(o);
-    return ok;
+    if (!o) /* a script, say */
+        return true;
+    struct object *recorder = object_open(library, NULL, NULL, NULL);
+    bool fits = !recorder || (object_machine(recorder) == object_machine(o) &&
+                              object_word(recorder) == object_word(o));
+    bool is_static = object_facts(o)->code_len && !object_facts(o)->interpreter;
+    *is_linked = has_recorder(o);
+    if (recorder)
+        object_close(recorder);
+    object_close(o);
+    if (!fits)
+        return err_in(e, path, "is for another machine than the recorder %s", library);
+    if (is_static && !*is_linked)
+        return err_in(e, path,
+                      "is linked statically, so that nothing can be preloaded; link it with the "
+                      "recorder instead: gcc -pg -static ... libmonarc_rt.a");
+    return true;
 }

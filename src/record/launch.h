@@ -42,12 +42,13 @@ void launch_end(struct launch *l);
 /* Starts a process of ours that does `work` and ends; -1: it cannot be started. */
 pid_t launch_apart(void (*work)(void *context), void *context);
 
-/* Runs a program that nobody records to its end. False if it could not be started (errno says why);
- * *status as wait(2) gives it. */
+/* Runs a program to its end without recording it. False if it could not be started (errno says
+ * why); *status as wait(2) gives it. */
 MUST_CHECK bool launch_unrecorded(char **argv, char **environment, const struct launch_state *state,
                                   int *status);
 
-/* The recorder's library: where it is, and whether a program can be made to load it. */
+/* --- the recorder's library: where it is, and whether a program can be made to load it -----------
+ */
 
 /* libmonarc_rt.so: beside this program in its build tree or installation, then where it was to be
  * installed. NULL with a message if it is nowhere. */
@@ -55,7 +56,7 @@ const char *preload_find(struct arena *a, struct err *e);
 
 /* Whether `program` (looked up in PATH) will load `library`. Fails for static programs, programs
  * for other machines and programs that run with other rights, saying what to do. *is_linked: the
- * recorder is in the program already. What is no ELF file, a script say, passes. */
+ * recorder is in the program already. What is not an ELF file, a script say, passes. */
 MUST_CHECK bool preload_check(const char *program, const char *library, bool *is_linked,
                               struct arena *a, struct err *e);
 

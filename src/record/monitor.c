@@ -1,4 +1,16 @@
-/* The loop between the program, the source and the signals. */
+/* The loop between the program, the source and the signals.
+ *
+ *     start     signals are blocked and read from a descriptor; the program is started, or attached
+ *               to; a source is opened: perf events, else ptrace
+ *     loop      what the program tells, a round of the source, then sleep until the source wants to
+ *               be asked again, its buffer fills, or a signal comes
+ *     end       the program and its processes have ended, time is up, or we are to stop
+ *     describe  what the recording says of itself, and CPU time that no sample is of
+ *
+ * Waiting for children is done here alone, so that no end of a process is taken by the wrong part.
+ * Signals that would end us go on to the program: the recording outlives Ctrl-C.
+ *
+ * It refuses to choose: which sources may be used, and for how long, is in its options. */
 #include "record/monitor.h"
 
 #include "record/launch.h"
@@ -43,16 +55,6 @@ struct monitor {
     enum unwind_machine machine;
 };
 
-/* ELF's number of it. */
-static uint16_t monitor_elf_machine(enum unwind_machine machine)
-{
-    static const uint16_t numbers[] = {[UNWIND_NO_MACHINE] = EM_NONE,
-                                       [UNWIND_X86_64] = EM_X86_64,
-                                       [UNWIND_AARCH64] = EM_AARCH64,
-                                       [UNWIND_RISCV64] = EM_RISCV};
-    return numbers[machine];
-}
-
 static enum unwind_machine monitor_machine(void)
 {
     struct utsname name;
@@ -65,9 +67,10 @@ static enum unwind_machine monitor_machine(void)
     return strcmp(name.machine, "riscv64") ? UNWIND_NO_MACHINE : UNWIND_RISCV64;
 }
 
-/* --- signals --------------------------------------------------------------------------------- */
+/* --- signals and children -------------------------------------------------------------------- */
 
-/* Those that would end us are passed on. SIGCHLD tells of the program. */
+/* Those that would end us are passed on. SIGCHLD tells of the program, which starts with the mask
+ * and the dispositions that we had before. */
 static bool monitor_take_signals(struct monitor *m)
 {
     static const int taken[] = {SIGCHLD, SIGINT,  SIGQUIT, SIGTERM,
@@ -85,32 +88,6 @@ static bool monitor_take_signals(struct monitor *m)
     return m->signals >= 0;
 }
 
-static void monitor_give_signals_back(struct monitor *m)
-{
-    if (m->signals >= 0)
-        close(m->signals);
-    sigaction(SIGCHLD, &m->before.child, NULL);
-    sigprocmask(SIG_SETMASK, &m->own_mask, NULL);
-}
-
-/* What the terminal sends goes to the program as well. */
-static void monitor_pass_on(struct monitor *m, const struct signalfd_siginfo *info)
-{
-    bool ends = info->ssi_signo != SIGUSR1 && info->ssi_signo != SIGUSR2;
-    m->result->was_interrupted |= ends && info->ssi_signo != SIGALRM;
-    if (!m->options->argv || m->has_ended)
-        m->is_stopped |= ends;
-    else if (info->ssi_code != SI_KERNEL)
-        kill(m->launch.program, (int)info->ssi_signo);
-}
-
-/* --- children -------------------------------------------------------------------------------- */
-
-static int monitor_shell_status(int status)
-{
-    return WIFSIGNALED(status) ? MONITOR_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 static void monitor_ended(struct monitor *m, pid_t pid, int status, const struct rusage *usage)
 {
     collector_process_status(m->collector, pid, status);
@@ -121,7 +98,8 @@ static void monitor_ended(struct monitor *m, pid_t pid, int status, const struct
         return;
     m->has_ended = true;
     m->program_end_ns = clock_now();
-    m->result->status = monitor_shell_status(status);
+    m->result->status =
+        WIFSIGNALED(status) ? MONITOR_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* Where another thread of ours stops the program for a moment, only ends are taken. */
@@ -151,20 +129,12 @@ static void monitor_reap(struct monitor *m)
     }
 }
 
-static void monitor_read_signals(struct monitor *m)
-{
-    struct signalfd_siginfo info;
-    while (read(m->signals, &info, sizeof info) == sizeof info)
-        if (info.ssi_signo != SIGCHLD)
-            monitor_pass_on(m, &info);
-    monitor_reap(m);
-}
-
 /* --- what the program tells ------------------------------------------------------------------ */
 
 static void monitor_describe(struct monitor *m, struct recording *out);
 
-/* Samples of just now are still in the kernel's buffers. */
+/* The program wants what was recorded so far. Samples of just now are still in the kernel's
+ * buffers: they get a moment. */
 static void monitor_dump(void *context, const char *folder)
 {
     struct monitor *m = context;
@@ -188,6 +158,7 @@ static void monitor_listen(struct monitor *m, bool is_end)
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
+/* Whether there is something left to record, and time for it. */
 static bool monitor_goes_on(struct monitor *m, uint64_t now)
 {
     const struct monitor_options *o = m->options;
@@ -202,24 +173,35 @@ static bool monitor_goes_on(struct monitor *m, uint64_t now)
            collector_running(m->collector);
 }
 
+/* Sleeps until there is something to do, and answers signals. What the terminal sends goes to the
+ * program as well: only what was sent to us alone is passed on. */
 static void monitor_wait(struct monitor *m, uint64_t ns)
 {
     struct pollfd fds[] = {{m->signals, POLLIN, 0}, {m->source->wake_fd, POLLIN, 0}};
     struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    if (ppoll(fds, 2, &time, NULL) > 0 && fds[0].revents)
-        monitor_read_signals(m);
+    struct signalfd_siginfo info;
+    if (ppoll(fds, 2, &time, NULL) <= 0 || !fds[0].revents)
+        return;
+    while (read(m->signals, &info, sizeof info) == sizeof info) {
+        bool ends = info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2;
+        if (info.ssi_signo == SIGCHLD)
+            continue;
+        m->result->was_interrupted |= ends && info.ssi_signo != SIGALRM;
+        if (!m->options->argv || m->has_ended)
+            m->is_stopped |= ends;
+        else if (info.ssi_code != SI_KERNEL)
+            kill(m->launch.program, (int)info.ssi_signo);
+    }
+    monitor_reap(m);
 }
 
 static void monitor_loop(struct monitor *m)
 {
-    uint64_t now = clock_now();
-    while (monitor_goes_on(m, now)) {
+    for (uint64_t now = clock_now(); monitor_goes_on(m, now); now = clock_now()) {
         monitor_listen(m, false);
-        uint64_t wait_ns = m->source->round(m->source, now);
-        monitor_wait(m, wait_ns);
+        monitor_wait(m, m->source->round(m->source, now));
         if (m->source->stopped)
             monitor_reap(m);
-        now = clock_now();
     }
     monitor_listen(m, m->has_ended);
     m->stop_ns = clock_now();
@@ -253,6 +235,7 @@ static void monitor_add_events(struct monitor *m)
     }
 }
 
+/* The source that is tried first. m->perf.is_refused says whether another may take its place. */
 static bool monitor_open_perf(struct monitor *m, struct err *e)
 {
     struct source_options options = monitor_source_options(m);
@@ -267,15 +250,21 @@ static bool monitor_open_perf(struct monitor *m, struct err *e)
     return true;
 }
 
-/* Where perf events are refused, and the program is about to be executed. */
-static bool monitor_open_ptrace(struct monitor *m, struct err *e)
+/* Where perf events are refused, for the reason in *e, and the program is about to be executed:
+ * ptrace, which has one clock, of user code and the kernel together. */
+static bool monitor_open_other(struct monitor *m, struct err *e)
 {
     struct source_options options = monitor_source_options(m);
     const struct event_list *events = m->options->events;
+    m->result->was_refused = m->perf.is_refused;
+    m->result->refusal = *e;
+    if (!m->perf.is_refused || m->options->refuses_ptrace)
+        return false;
+    *e = (struct err){0};
     for (size_t i = 0; i < events->choices.len; i++) {
         const struct event_choice *c = &events->choices.at[i];
         bool is_whole_clock = c->is_clock && !c->user_only && !c->kernel_only;
-        if (!is_whole_clock || i) /* ptrace has one clock, of user code and the kernel together */
+        if (!is_whole_clock || i)
             return err_set(e, "%s%s needs perf events, which are refused (%s)", c->name,
                            is_whole_clock ? " beside another event" : "", m->result->refusal.line);
     }
@@ -285,16 +274,8 @@ static bool monitor_open_ptrace(struct monitor *m, struct err *e)
     return true;
 }
 
-static bool monitor_open_other(struct monitor *m, struct err *e)
-{
-    m->result->was_refused = m->perf.is_refused;
-    m->result->refusal = *e;
-    if (!m->perf.is_refused || m->options->refuses_ptrace)
-        return false;
-    *e = (struct err){0};
-    return monitor_open_ptrace(m, e);
-}
-
+/* Events are opened between the launcher's start and the fork, so that the program inherits them;
+ * ptrace takes the program between its fork and its exec. */
 static bool monitor_start_program(struct monitor *m, struct err *e)
 {
     const struct monitor_options *o = m->options;
@@ -344,70 +325,38 @@ static bool monitor_attach(struct monitor *m, struct err *e)
     "CPU time of threads while they left a CPU and came back, where the clock of samples stands " \
     "still: %" PRIu64 " times"
 
-/* Names CPU time that no sample is of: what each of the threads had around its start and its end,
- * and what each switch took, are both bounded; whichever explains more is said. */
-static const char *monitor_unplaced(struct recording *out)
-{
-    enum { A_THREAD_NS = 100 * 1000, A_SWITCH_NS = 5 * 1000, TEXT = 160 };
-    struct rusage children;
-    char text[TEXT];
-    getrusage(RUSAGE_CHILDREN, &children);
-    uint64_t switches = (uint64_t)children.ru_nvcsw + (uint64_t)children.ru_nivcsw;
-    if (out->method == RECORDING_METHOD_PTRACE ||
-        switches * A_SWITCH_NS < (out->threads.len + 1) * A_THREAD_NS)
-        return UNPLACED;
-    snprintf(text, sizeof text, SWITCHING, switches);
-    return arena_copy(&out->arena, text, strlen(text));
-}
-
-/* What samples say of the first event, without waiting. */
-static uint64_t monitor_sampled_ns(const struct recording *r)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < r->samples.len; i++) {
-        const struct recording_sample *s = &r->samples.at[i];
-        uint32_t object = r->nodes.at[s->node].object;
-        if (s->event == 0 &&
-            (object == RECORDING_NONE || r->objects.at[object].kind != RECORDING_OBJECT_WAIT))
-            sum += s->weight;
-    }
-    return sum;
-}
-
-#define NOT_WAITED_FOR                                                                           \
-    "CPU time of child processes for which nobody waited (SIGCHLD ignored, or the parent ended " \
-    "first): the kernel's account of the program does not have it, its counters and samples do"
-
-static void monitor_tell_unaccounted(struct recording *out)
-{
-    uint64_t ns = recording_unaccounted_ns(out);
-    if (ns)
-        vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_OTHER, 1, ns,
-                                                       arena_copy(&out->arena, NOT_WAITED_FOR,
-                                                                  strlen(NOT_WAITED_FOR))});
-}
-
-/* Names what the kernel's counters have and no sample does, where it is more than chance: a clock's
- * last period is not over. Looks by ptrace weigh what the thread has used. */
+/* Adds a loss for what the kernel's counters have and no sample does, where it is more than a
+ * clock's last periods, which were not over; looks by ptrace weigh what the thread has used. What
+ * each thread had around its start and its end, and what each switch took, are both bounded:
+ * whichever explains more is named as the cause. */
 static void monitor_account(struct recording *out)
 {
-    enum { LOOKS_CHANCE_NS = 1000 * 1000 };
-    uint64_t seen = 0, period = 0;
-    if (out->events.len && out->events.at[0].unit == RECORDING_UNIT_NS) {
-        seen = monitor_sampled_ns(out);
-        period =
-            out->method == RECORDING_METHOD_PTRACE ? LOOKS_CHANCE_NS : out->events.at[0].period;
+    enum { LOOKS_ERROR_NS = 1000 * 1000, A_THREAD_NS = 100 * 1000, A_SWITCH_NS = 5 * 1000 };
+    struct rusage children;
+    uint64_t seen = 0, all = recording_used_ns(out);
+    if (!out->events.len || out->events.at[0].unit != RECORDING_UNIT_NS)
+        return;
+    bool is_ptrace = out->method == RECORDING_METHOD_PTRACE;
+    uint64_t period = is_ptrace ? LOOKS_ERROR_NS : out->events.at[0].period;
+    for (size_t i = 0; i < out->samples.len; i++) {
+        const struct recording_sample *s = &out->samples.at[i];
+        uint32_t object = out->nodes.at[s->node].object;
+        bool is_wait =
+            object != RECORDING_NONE && out->objects.at[object].kind == RECORDING_OBJECT_WAIT;
+        seen += s->event == 0 && !is_wait ? s->weight : 0;
     }
     for (size_t i = 0; i < out->losses.len; i++)
-        seen += out->losses.at[i].kind == RECORDING_LOST_KERNEL ||
-                        out->losses.at[i].kind == RECORDING_LOST_OTHER
-                    ? 0
-                    : out->losses.at[i].ns;
-    uint64_t all = recording_used_ns(out);
+        if (out->losses.at[i].kind != RECORDING_LOST_KERNEL &&
+            out->losses.at[i].kind != RECORDING_LOST_OTHER)
+            seen += out->losses.at[i].ns;
     if (!period || all <= seen || all - seen < all / 200 + 3 * period)
         return;
-    vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_UNPLACED, 0, all - seen,
-                                                   monitor_unplaced(out)});
+    const char *cause = UNPLACED;
+    getrusage(RUSAGE_CHILDREN, &children);
+    uint64_t switches = (uint64_t)children.ru_nvcsw + (uint64_t)children.ru_nivcsw;
+    if (!is_ptrace && switches * A_SWITCH_NS >= (out->threads.len + 1) * A_THREAD_NS)
+        cause = arena_printf(&out->arena, SWITCHING, switches);
+    vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_UNPLACED, 0, all - seen, cause});
 }
 
 /* What /proc/cpuinfo calls the first CPU: times of different ones are not to be compared. */
@@ -430,15 +379,25 @@ static bool monitor_processor(char *into, size_t size)
     return is_found;
 }
 
+#define NOT_WAITED_FOR                                                                         \
+    "CPU time of child processes for which no process waited (SIGCHLD ignored, or the parent " \
+    "ended first): the kernel's account of the program does not have it, its counters and "    \
+    "samples do"
+
+/* What the recording says of itself: the machine, the method, times, the command. */
 static void monitor_describe(struct monitor *m, struct recording *out)
 {
+    static const uint16_t elf_machines[] = {[UNWIND_NO_MACHINE] = EM_NONE,
+                                            [UNWIND_X86_64] = EM_X86_64,
+                                            [UNWIND_AARCH64] = EM_AARCH64,
+                                            [UNWIND_RISCV64] = EM_RISCV};
     struct rusage children, own;
     struct timespec real;
     getrusage(RUSAGE_CHILDREN, &children);
     getrusage(RUSAGE_SELF, &own);
     clock_gettime(CLOCK_REALTIME, &real);
     uint64_t now = (uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec;
-    out->machine = monitor_elf_machine(m->machine);
+    out->machine = elf_machines[m->machine];
     out->method = m->method;
     out->rate = m->options->rate;
     out->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
@@ -455,7 +414,11 @@ static void monitor_describe(struct monitor *m, struct recording *out)
         vec_push(&out->texts,
                  (struct recording_text){"processor",
                                          arena_copy(&out->arena, processor, strlen(processor))});
-    monitor_tell_unaccounted(out);
+    uint64_t unaccounted_ns = recording_unaccounted_ns(out);
+    if (unaccounted_ns)
+        vec_push(&out->losses,
+                 (struct recording_loss){RECORDING_LOST_OTHER, 1, unaccounted_ns,
+                                         arena_printf(&out->arena, "%s", NOT_WAITED_FOR)});
     if (getcwd(directory, sizeof directory))
         vec_push(&out->texts,
                  (struct recording_text){"directory",
@@ -500,11 +463,14 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
     if (m.source)
         m.source->free(m.source);
     launch_end(&m.launch);
-    if (!result->has_started && m.launch.program > 0) /* it has ended, since nobody starts it */
+    if (!result->has_started && m.launch.program > 0) /* it ends by itself, as it is not to start */
         waitpid(m.launch.program, NULL, __WALL);
     if (ok)
         monitor_describe(&m, out);
-    monitor_give_signals_back(&m);
+    if (m.signals >= 0)
+        close(m.signals);
+    sigaction(SIGCHLD, &m.before.child, NULL);
+    sigprocmask(SIG_SETMASK, &m.own_mask, NULL);
     collector_free(m.collector);
     return ok;
 }

@@ -1,4 +1,6 @@
-/* Reading /proc/PID/task/TID. Refuses to guess: what cannot be read is said to be gone. */
+/* Reading /proc/PID/task/TID. Files that are read at every look stay open if the caller wants it: a
+ * read costs a microsecond, opening some ten. Texts are taken apart in place, nothing is allocated.
+ * Refuses to guess: what cannot be read is said to be gone. */
 #include "record/proc_threads.h"
 
 #include "base/hash.h"
@@ -70,6 +72,7 @@ static size_t proc_read_again(int *fd, pid_t pid, pid_t tid, const char *file, b
     return got;
 }
 
+/* schedstat: "ON_CPU_NS READY_NS TURNS" */
 bool proc_thread_times(struct proc_thread *t, pid_t pid, pid_t tid, bool keep,
                        struct proc_times *out)
 {
@@ -82,16 +85,8 @@ bool proc_thread_times(struct proc_thread *t, pid_t pid, pid_t tid, bool keep,
     return true;
 }
 
-/* For threads whose `syscall` we may not read (a process that is not dumpable). */
-static bool proc_stat_runs(pid_t pid, pid_t tid)
-{
-    char text[STATUS_BYTES];
-    if (!proc_read(pid, tid, "stat", text, sizeof text))
-        return false;
-    const char *name_end = strrchr(text, ')');
-    return name_end && !strncmp(name_end, ") R", 3);
-}
-
+/* stat: "PID (NAME) STATE ..."; a name may hold blanks and brackets, so that fields are counted
+ * from its last bracket on. */
 int proc_thread_place(pid_t pid, pid_t tid)
 {
     enum { BEFORE = 36 }; /* fields between the state and the one we want */
@@ -105,6 +100,7 @@ int proc_thread_place(pid_t pid, pid_t tid)
     return at ? (int)strtol(at, NULL, 10) : -1;
 }
 
+/* sched: "se.exec_start    :    12345.678901", of kernels that are built with it */
 double proc_thread_last_run(pid_t pid, pid_t tid)
 {
     char text[512];
@@ -117,12 +113,16 @@ double proc_thread_last_run(pid_t pid, pid_t tid)
 
 bool proc_thread_runs(struct proc_thread *t, pid_t pid, pid_t tid, bool keep)
 {
-    char text[192];
-    if (!proc_read_again(&t->syscall, pid, tid, "syscall", keep, text, sizeof text))
-        return proc_stat_runs(pid, tid);
-    return !strncmp(text, "running", 7);
+    char text[STATUS_BYTES];
+    if (proc_read_again(&t->syscall, pid, tid, "syscall", keep, text, sizeof text))
+        return !strncmp(text, "running", 7);
+    /* A process that is not dumpable does not show us that. */
+    const char *name_end =
+        proc_read(pid, tid, "stat", text, sizeof text) ? strrchr(text, ')') : NULL;
+    return name_end && !strncmp(name_end, ") R", 3);
 }
 
+/* syscall: "NUMBER six arguments SP PC" */
 uint64_t proc_thread_call(struct proc_thread *t, pid_t pid, pid_t tid, bool keep)
 {
     char text[192];
@@ -214,8 +214,7 @@ uint64_t proc_process_cpu(pid_t pid)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* One system call that the C library has no name for. */
-
+/* sched_setattr(2), which the C library has no name for. */
 void request_short_slice(void)
 {
     enum { RESET_ON_FORK = 1 /* SCHED_FLAG_RESET_ON_FORK of <linux/sched.h> */, TURN_NS = 100000 };

@@ -1,4 +1,4 @@
-/* Threads as /proc shows them to whoever may look: what runs, and how long each was on a CPU.
+/* Threads as the kernel shows them in /proc: what runs, and how long each was on a CPU.
  *
  * Looking neither stops nor wakes anything. */
 #ifndef MONARC_RECORD_PROC_THREADS_H
@@ -68,12 +68,10 @@ bool proc_has_filter(pid_t tid);
 /* The CPU time of all threads of a process, ended ones included; 0 if it is gone. */
 uint64_t proc_process_cpu(pid_t pid);
 
-/* Being on time on a busy machine. */
-
-/* Of Linux 6.12 and later: asks for short turns, which begin the sooner, for where being late makes
- * figures worse: threads that are to be looked at now, and periods of threads that begin. It costs
- * who runs in our place; older kernels ignore it. Processes that we fork from then on do not have
- * it, and the program was forked before. */
+/* Asks the scheduler, from Linux 6.12 on, for short turns of the calling thread, which begin the
+ * sooner. For where being late makes figures worse on a busy machine: threads that are to be looked
+ * at now, and periods of threads that begin. It costs who runs in our place; older kernels ignore
+ * it. Processes that we fork from then on do not have it, and the program was forked before. */
 void request_short_slice(void);
 
 #endif

@@ -1,4 +1,15 @@
-/* Interning stacks and adding up samples. */
+/* Interning stacks and adding up samples.
+ *
+ * Counts of the slice of time that runs are in a hash table by (thread, event, node): most samples
+ * only add to one. When the slice ends they go to the list of closed slices, in the order in which
+ * they came; that list is sorted and added up when slices are merged, and at the end.
+ *
+ *     slices   0 ... 999, each 2 ms    time goes on    0 ... 499, each 4 ms, and so on
+ *
+ * So the list has at most TALLY_SLICES slices, whatever the run's length. What lasted, as waits do,
+ * has a row in each slice that it touched: MOST_LASTING rows, and the slices get longer early.
+ *
+ * Weights are spread by differences of running sums, so that no rounding is lost. */
 #include "record/tally.h"
 
 #include "base/sort.h"
@@ -35,13 +46,7 @@ uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t 
 
 /* --- slices ---------------------------------------------------------------------------------- */
 
-static bool tally_is_one_place(const struct recording_sample *l, const struct recording_sample *r)
-{
-    return l->slice == r->slice && l->thread == r->thread && l->event == r->event &&
-           l->node == r->node;
-}
-
-/* By slice, thread, event and node. */
+/* By slice, thread, event and node: two stable sorts by pairs of them, the minor pair first. */
 static void tally_sort_by_place(struct recording_sample *at, size_t len)
 {
     struct arena scratch = {0};
@@ -69,10 +74,12 @@ static size_t tally_add_up(struct recording_sample *at, size_t len)
     if (len)
         tally_sort_by_place(at, len);
     for (size_t i = 0; i < len; i++) {
-        if (kept && tally_is_one_place(&at[kept - 1], &at[i])) {
-            at[kept - 1].weight += at[i].weight;
-            if (__builtin_add_overflow(at[kept - 1].count, at[i].count, &at[kept - 1].count))
-                at[kept - 1].count = UINT32_MAX; /* of imports, which count otherwise */
+        struct recording_sample *l = kept ? &at[kept - 1] : NULL;
+        if (l && l->slice == at[i].slice && l->thread == at[i].thread && l->event == at[i].event &&
+            l->node == at[i].node) {
+            l->weight += at[i].weight;
+            if (__builtin_add_overflow(l->count, at[i].count, &l->count))
+                l->count = UINT32_MAX; /* of imports, which count otherwise */
         } else {
             at[kept++] = at[i];
         }
@@ -89,7 +96,7 @@ static void tally_close_slice(struct tally *t)
     t->open_of = (struct map){0};
 }
 
-/* Makes slices twice as long. */
+/* Makes slices twice as long: half as many are left. */
 static void tally_halve(struct tally *t)
 {
     t->slice_ns *= 2;
@@ -98,6 +105,7 @@ static void tally_halve(struct tally *t)
     t->closed.len = tally_add_up(t->closed.at, t->closed.len);
 }
 
+/* Begins the slice of a time, unless it runs already or is over. */
 static void tally_go_to(struct tally *t, uint64_t at_ns)
 {
     if (at_ns / t->slice_ns <= t->slice)
@@ -121,21 +129,15 @@ void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event,
     t->open.at[place].count++;
 }
 
-/* Many threads that wait have a row each in every slice. */
-static void tally_make_room(struct tally *t)
-{
-    if (t->closed.len < t->most)
-        return;
-    tally_close_slice(t);
-    tally_halve(t);
-    t->slice /= 2;
-    t->most = 2 * t->closed.len > MOST_LASTING ? 2 * t->closed.len : MOST_LASTING;
-}
-
 void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t thread,
                     uint32_t event, uint32_t node, uint64_t weight)
 {
-    tally_make_room(t);
+    if (t->closed.len >= t->most) { /* many threads that wait have a row each in every slice */
+        tally_close_slice(t);
+        tally_halve(t);
+        t->slice /= 2;
+        t->most = 2 * t->closed.len > MOST_LASTING ? 2 * t->closed.len : MOST_LASTING;
+    }
     tally_go_to(t, to_ns);
     uint64_t last = to_ns / t->slice_ns, given = 0;
     for (uint64_t slice = from_ns / t->slice_ns; slice < last && from_ns < to_ns; slice++) {

@@ -1,5 +1,5 @@
 """Time that is easily told wrongly: of threads that wait while monarc attaches and ever after, before an
-exec, of children for which nobody waited, between the start of a wait and its end; and counts that the
+exec, of children for which no process waited, between the start of a wait and its end; and counts that the
 kernel knows better than samples do."""
 import json
 import os
@@ -101,7 +101,7 @@ class Time(unittest.TestCase):
         self.assertLessEqual(recording["accounted_time"], recording["cpu_time"])
         self.assertAlmostEqual(recording["cpu_time"], work, delta=0.1 * work + 0.02)
         doctor = self.monarc("doctor", self.recording)
-        self.assertIn("for which nobody waited", doctor)
+        self.assertIn("for which no process waited", doctor)
         self.assertNotIn("Nothing is wrong", doctor)
 
     def test_a_wait_is_where_it_was(self):

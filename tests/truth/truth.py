@@ -234,7 +234,7 @@ class Report:
         """What is named and stands in no row; the kernel's is in one, and so is what only the kernel's
         account of the program lacks."""
         return sum(loss["ns"] for loss in self.recorded["losses"]
-                   if loss["kind"] != "kernel" and "nobody waited" not in loss["text"]) / 1e9
+                   if loss["kind"] != "kernel" and "no process waited" not in loss["text"]) / 1e9
 
     def missing_s(self):
         """Of that, what samples say that the kernel had no room for: it may be anybody's."""

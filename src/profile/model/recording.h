@@ -262,7 +262,7 @@ uint64_t recording_used_ns(const struct recording *r);
 uint64_t recording_peak_bytes(const struct recording *r);
 
 /* What of it is in nobody's account, far beyond what accounts and counters differ by: of children
- * for which nobody waited. 0: none, or it cannot be told. */
+ * for which no process waited. 0: none, or it cannot be told. */
 uint64_t recording_unaccounted_ns(const struct recording *r);
 
 /* Of how many runs the reports say the mean: 1, unless it is of a series. */

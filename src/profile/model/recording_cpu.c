@@ -1,8 +1,8 @@
 /* What CPU time a run's processes had, by the accounts that the kernel gives to who waits for them,
- * and where nobody waited, by its counters.
+ * and where no process waited, by its counters.
  *
  * Counters run on while the machine's host runs something else; accounts do not. Accounts lack
- * children for which nobody waited: SIGCHLD was ignored, or their parent was gone. */
+ * children for which no process waited: SIGCHLD was ignored, or their parent was gone. */
 #include "base/map.h"
 #include "profile/model/recording.h"
 
