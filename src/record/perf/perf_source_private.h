@@ -73,11 +73,11 @@ struct perf_source {
     uint32_t stack_bytes;
     struct waits *waits; /* NULL: not wanted */
     uint32_t tasks;      /* the choice that counts CPU time and tells what tasks do */
-    uint32_t counts;     /* the choice that tells each thread's CPU time at its end; or RECORDING_NONE */
+    uint32_t counts;     /* the choice that tells each thread's CPU time at its end; or RUN_NONE */
     uint64_t told_ns;    /* by these */
     uint32_t leaving;    /* the choice whose samples are of threads leaving the CPU */
     uint32_t faulting;   /* the choice whose samples are of page faults, where the kernel may not be
-                            sampled; or RECORDING_NONE */
+                            sampled; or RUN_NONE */
     struct ptrace_places *places; /* the same for system calls; NULL: nobody looks */
     int wake_fd;                  /* of all buffers, for the reader */
     VEC(int) apart;               /* events of perf_keep_apart() */

@@ -11,8 +11,8 @@
  * The sum of what is counted for a thread and its CPU time is its life: by perf's clock, which like
  * the switches leaves out what switching takes; the kernel's accounting has it, some 10 us each, in
  * the CPU time. Waiting includes what a
- * thread that was woken waits for a CPU; RECORDING_WAIT_READY is the time of threads that were pushed
- * off the CPU or gave it away, or that are new.
+ * thread that was woken waits for a CPU; RECORDING_WAIT_READY is the time of threads that were
+ * pushed off the CPU or gave it away, or that are new.
  *
  * What is kept is bounded by the number of threads that live at a time. Times are CLOCK_MONOTONIC
  * in ns. A thread's end is told here before it is told to the collector. */
