@@ -1,4 +1,20 @@
-/* From histogram bins to functions. */
+/* Attribution: the hits of histogram bins booked on functions, and what the recorder's coarse
+ * counters leave open.
+ *
+ * A recorder counts hits in bins of a few bytes each, and a bin knows nothing of functions. One
+ * that lies over several is split by the bytes that each has in it:
+ *
+ *     bins          |      8      |      6      |
+ *     functions     [      a     ][ b ]...[  c  ]        a: 8 * 12/13   b: 8 * 1/13 + 6 * 4/10 ...
+ *
+ * Bytes of no function take no part, so that a bin that touches a function at all is booked whole;
+ * one that touches none is unattributed. What holds: booked and unattributed hits are what was
+ * read, to the rounding of doubles. Histograms and functions both come by address: cost is linear
+ * in the bins that were hit, with a step for each function between.
+ *
+ * The split is a guess wherever a bin is shared. `sharing` says how far off it may be,
+ * `merged_calls` does the same for the arcs of LD_PROFILE, and `measured` lists the addresses that
+ * a profile says anything about, so that others read debug information of nothing else. */
 #include "profile/analysis/attribution.h"
 
 #include "base/map.h"
@@ -70,29 +86,25 @@ static uint64_t bin_start(const struct histogram *h, uint64_t range, uint32_t i)
     return h->low + (uint64_t)((scaled + h->bins - 1) / h->bins);
 }
 
-static void histogram_pieces(const struct histogram *h, const struct address_index *x,
-                             double counts, piece_visitor *visit, void *context)
-{
-    uint64_t range = h->high > h->low ? h->high - h->low : 0;
-    uint32_t function = 0;
-    for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
-        uint64_t low = bin_start(h, range, i), high = bin_start(h, range, i + 1);
-        high = high > low ? high : low + 1;
-        function = first_reaching(x, function, low);
-        double samples = (double)histogram_get(h, i) / counts;
-        split(
-            x, function,
-            &(struct sampled_piece){low, high, NO_RANGE_THERE, samples, low, high, h->low, samples},
-            visit, context);
-    }
-}
-
 void attribute_pieces(const struct profile *p, const struct address_index *x, piece_visitor *visit,
                       void *context)
 {
     double counts = p->counts_a_sample > 0 ? p->counts_a_sample : 1;
-    for (size_t i = 0; i < p->histograms.len; i++)
-        histogram_pieces(&p->histograms.at[i], x, counts, visit, context);
+    for (size_t i = 0; i < p->histograms.len; i++) {
+        const struct histogram *h = &p->histograms.at[i];
+        uint64_t range = h->high > h->low ? h->high - h->low : 0;
+        uint32_t function = 0;
+        for (uint32_t k = 0; (k = histogram_next(h, k)) < h->bins; k++) {
+            uint64_t low = bin_start(h, range, k), high = bin_start(h, range, k + 1);
+            high = high > low ? high : low + 1;
+            function = first_reaching(x, function, low);
+            double samples = (double)histogram_get(h, k) / counts;
+            split(x, function,
+                  &(struct sampled_piece){low, high, NO_RANGE_THERE, samples, low, high, h->low,
+                                          samples},
+                  visit, context);
+        }
+    }
 }
 
 static void book(const struct sampled_piece *piece, void *context)
@@ -112,7 +124,9 @@ void attribute_native(struct attribution *t, const struct profile *p, const stru
     attribute_pieces(p, x, book, t);
 }
 
-/* Samples that may be one owner's or another's, and the width of bins that would tell.
+/* --- sharing -------------------------------------------------------------------------------------
+ *
+ * Samples that may be one owner's or another's, and the width of bins that would tell.
  *
  * The pieces of a bin come one after the other. Whose a bin is shows once its last piece is known:
  * one owner's, whose samples they surely are, or several owners', each of whom may have them all.
@@ -138,17 +152,7 @@ struct sharing_walk {
     uint32_t bins;
 };
 
-/* The largest power of two, at most `most`, that has a multiple in [from, to]. */
-static uint64_t sharing_step_between(uint64_t from, uint64_t to, uint64_t most)
-{
-    uint64_t step = 1;
-    while (step * 2 <= most)
-        step *= 2;
-    while (step > 1 && to / step * step < from)
-        step /= 2;
-    return step;
-}
-
+/* Books the bin whose parts are gathered. */
 static void sharing_end_bin(struct sharing_walk *w)
 {
     struct sharing *s = w->out;
@@ -160,7 +164,12 @@ static void sharing_end_bin(struct sharing_walk *w)
             continue;
         is_shared = true;
         uint64_t from = left->end - w->origin, to = right->start - w->origin;
-        uint64_t step = sharing_step_between(from, to, bytes > 1 ? bytes - 1 : 1);
+        /* The largest power of two, at most `most`, that has a multiple in [from, to]. */
+        uint64_t step = 1;
+        while (step * 2 <= (bytes > 1 ? bytes - 1 : 1))
+            step *= 2;
+        while (step > 1 && to / step * step < from)
+            step /= 2;
         s->separating_bytes =
             s->separating_bytes && s->separating_bytes < step ? s->separating_bytes : step;
     }
@@ -180,6 +189,7 @@ static void sharing_end_bin(struct sharing_walk *w)
     w->parts.len = 0;
 }
 
+/* A piece_visitor: one bin's pieces follow each other. */
 static void sharing_take(const struct sampled_piece *piece, void *context)
 {
     struct sharing_walk *w = context;
@@ -234,7 +244,8 @@ const char *sharing_text(const struct sharing *s, double samples, struct arena *
                         s->separating_bytes == 1 ? "" : "s");
 }
 
-/* Functions that begin beside one with calls from outside. */
+/* --- merged calls
+ * --------------------------------------------------------------------------------- */
 
 void merged_calls_find(struct merged_calls *m, const struct profile *p, const struct keyed *entries,
                        uint32_t len)
@@ -278,7 +289,8 @@ void merged_calls_of(struct merged_calls *m, const struct profile *p, const stru
     arena_deinit(&scratch);
 }
 
-/* Collecting, sorting and joining what was measured. */
+/* --- measured addresses
+ * ---------------------------------------------------------------------------- */
 
 /* A range that begins within or at the end of the one before makes it longer. */
 void measured_add(struct measured *m, uint64_t low, uint64_t high)
@@ -290,45 +302,39 @@ void measured_add(struct measured *m, uint64_t low, uint64_t high)
         vec_push(&m->ranges, ((struct object_range){low, high}));
 }
 
-static void add_bins(struct measured *m, const struct histogram *h)
-{
-    unsigned __int128 range = h->high > h->low ? h->high - h->low : 0;
-    for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
-        uint64_t low = h->low + (uint64_t)(range * i / h->bins);
-        uint64_t high = h->low + (uint64_t)((range * (i + UINT64_C(1)) + h->bins - 1) / h->bins);
-        measured_add(m, low, high > low ? high : low + 1);
-    }
-}
-
-static void join(struct measured *m)
-{
-    struct arena scratch = {0};
-    size_t len = m->ranges.len;
-    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
-    struct object_range *copy = ARENA_NEW(&scratch, struct object_range, len);
-    for (size_t i = 0; i < len; i++) {
-        copy[i] = m->ranges.at[i];
-        order[i] = (struct keyed){copy[i].low, (uint32_t)i};
-    }
-    sort_keyed(order, len);
-    m->ranges.len = 0;
-    for (size_t i = 0; i < len; i++)
-        measured_add(m, copy[order[i].item].low, copy[order[i].item].high);
-    arena_deinit(&scratch);
-}
-
 void measured_add_blocks(struct measured *m, const struct profile *p)
 {
     for (size_t i = 0; i < p->blocks.len; i++)
         measured_add(m, p->blocks.at[i].address, p->blocks.at[i].address + 1);
-    join(m);
+    /* Ranges that touch become one. */
+    struct arena scratch = {0};
+    size_t len = m->ranges.len;
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
+    struct object_range *copy = ARENA_NEW(&scratch, struct object_range, len);
+    for (size_t k = 0; k < len; k++) {
+        copy[k] = m->ranges.at[k];
+        order[k] = (struct keyed){copy[k].low, (uint32_t)k};
+    }
+    sort_keyed(order, len);
+    m->ranges.len = 0;
+    for (size_t k = 0; k < len; k++)
+        measured_add(m, copy[order[k].item].low, copy[order[k].item].high);
+    arena_deinit(&scratch);
 }
 
 void measured_init(struct measured *m, const struct profile *p, const struct functions *f)
 {
     *m = (struct measured){0};
-    for (size_t i = 0; i < p->histograms.len; i++)
-        add_bins(m, &p->histograms.at[i]);
+    for (size_t i = 0; i < p->histograms.len; i++) {
+        const struct histogram *h = &p->histograms.at[i];
+        unsigned __int128 range = h->high > h->low ? h->high - h->low : 0;
+        for (uint32_t k = 0; (k = histogram_next(h, k)) < h->bins; k++) {
+            uint64_t low = h->low + (uint64_t)(range * k / h->bins);
+            uint64_t high =
+                h->low + (uint64_t)((range * (k + UINT64_C(1)) + h->bins - 1) / h->bins);
+            measured_add(m, low, high > low ? high : low + 1);
+        }
+    }
     for (size_t i = 0; i < p->arcs.len; i++) {
         uint64_t from = p->arcs.at[i].from;
         measured_add(m, from ? from - 1 : 0, from + 1);

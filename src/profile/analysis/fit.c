@@ -1,4 +1,15 @@
-/* Judging whether a profile belongs to a program. */
+/* Whether a profile was recorded by this very program. gmon.out does not say which program wrote
+ * it, so that is judged by what cannot be true otherwise; diagnosis.h lists the questions.
+ *
+ * Questions are asked from those that need no measurement (word, byte order) to those that need
+ * much of it (callees at starts of functions), and the first that fails is the answer. Each
+ * tolerates what a right profile may show: recorders round ranges, a few calls go to code that
+ * symbols do not cover.
+ *
+ * A recording of the embedded recorder does better: the recorder sums up the text that it finds on
+ * its machine, and the same sum is taken here of the file's sections.
+ *
+ * Cost: one look-up for each bin that was hit and each arc. */
 #include "profile/analysis/diagnosis.h"
 
 #include "base/sort.h"
@@ -22,6 +33,8 @@ struct code {
     VEC(struct span) at;
 };
 
+/* Fills `c` with the ranges in which code may lie, and the lowest and highest of their addresses.
+ */
 static void fit_find_code(struct code *c, struct object *o)
 {
     const struct object_facts *facts = object_facts(o);
@@ -44,65 +57,14 @@ static bool fit_touches_code(const struct code *c, uint64_t low, uint64_t high)
     return false;
 }
 
-static void fit_measure_code(struct fit *fit, const struct code *c)
-{
-    fit->code_low = c->at.len ? UINT64_MAX : 0;
-    for (size_t i = 0; i < c->at.len; i++) {
-        if (c->at.at[i].low < fit->code_low)
-            fit->code_low = c->at.at[i].low;
-        if (c->at.at[i].high > fit->code_high)
-            fit->code_high = c->at.at[i].high;
-    }
-}
-
-static void fit_measure_samples(struct fit *fit, const struct code *c, const struct profile *p)
-{
-    fit->range_low = p->histograms.len ? UINT64_MAX : 0;
-    for (size_t k = 0; k < p->histograms.len; k++) {
-        const struct histogram *h = &p->histograms.at[k];
-        if (h->low < fit->range_low)
-            fit->range_low = h->low;
-        if (h->high > fit->range_high)
-            fit->range_high = h->high;
-        for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
-            uint64_t count = histogram_get(h, i);
-            uint64_t low = h->low + (uint64_t)(histogram_bin_bytes(h) * i);
-            uint64_t high = h->low + (uint64_t)(histogram_bin_bytes(h) * (i + 1.0));
-            fit->samples = add_saturating(fit->samples, count);
-            if (!fit_touches_code(c, low, high > low ? high : low + 1))
-                fit->samples_outside = add_saturating(fit->samples_outside, count);
-        }
-    }
-}
-
-static void fit_measure_callees(struct fit *fit, const struct profile *p, const struct functions *f)
-{
-    size_t len = p->arcs.len;
-    struct keyed *callees = memory_zeroed(len, sizeof *callees);
-    for (size_t i = 0; i < len; i++)
-        callees[i].key = p->arcs.at[i].self;
-    sort_keyed(callees, len);
-    uint32_t previous = NO_FUNCTION;
-    for (size_t i = 0; i < len; i++) {
-        uint64_t address = callees[i].key;
-        if (i && address == callees[i - 1].key)
-            continue;
-        uint32_t function = functions_find(f, address);
-        fit->callees++;
-        fit->callees_astray += function == NO_FUNCTION || function == previous ||
-                               address - f->at[function].start > PROLOGUE_BYTES;
-        previous = function;
-    }
-    memory_free(callees);
-}
-
 static bool fit_is_near(uint64_t end, uint64_t candidate)
 {
     uint64_t page_end = (candidate + PAGE - 1) / PAGE * PAGE;
     return end == page_end || (end + ROUNDING >= candidate && end <= candidate + ROUNDING);
 }
 
-/* glibc's startup code measures up to `etext`, which follows the last code section. */
+/* glibc's startup code measures up to `etext`, which follows the last code section; recorders round
+ * that up to a bin or a page. */
 static bool fit_ends_with_code(const struct fit *fit, const struct code *c, struct object *o)
 {
     for (size_t i = 0; i < c->at.len; i++)
@@ -168,9 +130,49 @@ void fit_judge(struct fit *fit, const struct profile *p, struct object *o,
     struct code code = {0};
     *fit = (struct fit){0};
     fit_find_code(&code, o);
-    fit_measure_code(fit, &code);
-    fit_measure_samples(fit, &code, p);
-    fit_measure_callees(fit, p, f);
+    fit->code_low = code.at.len ? UINT64_MAX : 0;
+    for (size_t i = 0; i < code.at.len; i++) {
+        if (code.at.at[i].low < fit->code_low)
+            fit->code_low = code.at.at[i].low;
+        if (code.at.at[i].high > fit->code_high)
+            fit->code_high = code.at.at[i].high;
+    }
+    fit->range_low = p->histograms.len ? UINT64_MAX : 0;
+    for (size_t k = 0; k < p->histograms.len; k++) {
+        const struct histogram *h = &p->histograms.at[k];
+        if (h->low < fit->range_low)
+            fit->range_low = h->low;
+        if (h->high > fit->range_high)
+            fit->range_high = h->high;
+        for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
+            uint64_t count = histogram_get(h, i);
+            uint64_t low = h->low + (uint64_t)(histogram_bin_bytes(h) * i);
+            uint64_t high = h->low + (uint64_t)(histogram_bin_bytes(h) * (i + 1.0));
+            fit->samples = add_saturating(fit->samples, count);
+            if (!fit_touches_code(&code, low, high > low ? high : low + 1))
+                fit->samples_outside = add_saturating(fit->samples_outside, count);
+        }
+    }
+    /* A counted function calls the recorder in its prologue, and the recorder books the address it
+     * returns to. So each distinct callee lies within a few bytes of a start, and no two in one
+     * function. */
+    size_t arcs = p->arcs.len;
+    struct keyed *callees = memory_zeroed(arcs, sizeof *callees);
+    for (size_t i = 0; i < arcs; i++)
+        callees[i].key = p->arcs.at[i].self;
+    sort_keyed(callees, arcs);
+    uint32_t previous = NO_FUNCTION;
+    for (size_t i = 0; i < arcs; i++) {
+        uint64_t address = callees[i].key;
+        if (i && address == callees[i - 1].key)
+            continue;
+        uint32_t function = functions_find(f, address);
+        fit->callees++;
+        fit->callees_astray += function == NO_FUNCTION || function == previous ||
+                               address - f->at[function].start > PROLOGUE_BYTES;
+        previous = function;
+    }
+    memory_free(callees);
     fit->kind = fit_judge_program(fit, &code, p, o, f);
     vec_free(&code.at);
 }
@@ -212,9 +214,11 @@ const char *fit_evidence(const struct fit *fit, const struct profile *p, const s
     }
 }
 
-/* Adds up a program's text as the embedded recorder does on its machine. */
+/* --- embedded programs -------------------------------------------------------------------------
+ */
 
-/* The recorder's text may reach over several sections. */
+/* Adds up a program's text as the embedded recorder does on its machine. The text may reach over
+ * several sections. False: some of it is not in the file. */
 static bool sum_text(const struct embedded_core *core, struct object *program, uint32_t *sum)
 {
     size_t len;

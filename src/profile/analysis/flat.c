@@ -1,4 +1,14 @@
-/* Making the flat profile. */
+/* Flat tables: one row a function, or a row for each object, thread or process of a recording.
+ *
+ * A row of a function has what was measured of it itself, and what it took with its callees: where
+ * stacks were recorded that is counted, else gprof's model of the call graph estimates it. Rows
+ * that a filter or a limit leaves out are summed up in `omitted`, so that the law of tables.h holds
+ * for what is printed.
+ *
+ * Rows are sorted by passes of a stable radix sort, the last key first; demangled names, which are
+ * dear, are compared only where all numbers are equal. Shares of threads take each distinct pair of
+ * a thread and a stack once, and follow its frames outwards. Cost: linear in functions, in pairs of
+ * threads and stacks by their depth. */
 #include "profile/analysis/tables.h"
 
 #include "base/map.h"
@@ -13,6 +23,9 @@ struct flat_sort {
     struct names *names;
 };
 
+/* --- functions ---------------------------------------------------------------------------------
+ */
+
 static int by_name(uint32_t left, uint32_t right, const void *context)
 {
     const struct flat_sort *o = context;
@@ -20,6 +33,7 @@ static int by_name(uint32_t left, uint32_t right, const void *context)
                   names_get(o->names, o->rows[right].function));
 }
 
+/* A number that sorts like the column, greatest first. */
 static uint64_t key_of(const struct flat_row *r, enum view_sort by)
 {
     switch (by) {
@@ -61,32 +75,7 @@ static void sort_rows(struct keyed *sorted, uint32_t len, const struct flat_sort
     sort_equals(sorted, len, by_name, o);
 }
 
-static struct flat_row row_of(const struct graph *g, const struct summary *s, uint32_t i)
-{
-    const struct graph_node *n = &g->nodes[i];
-    bool is_inlined = g->functions->at[i].is_inlined; /* no call was counted: no model */
-    double model = is_inlined ? -1 : n->self + n->children,
-           self = s->measured ? s->measured->self[i] : n->self;
-    return (struct flat_row){.function = i,
-                             .is_profiler = function_is_profiler(g->functions, i),
-                             .self = self,
-                             .total = s->stacks    ? s->stacks->inclusive[i]
-                                      : is_inlined ? self
-                                                   : model,
-                             .model = model,
-                             .calls = n->calls + n->self_calls,
-                             .recursive_calls = n->self_calls,
-                             .interval = summary_self_interval(s, i, self)};
-}
-
-static bool is_in_others(const struct summary *s, uint32_t function)
-{
-    for (size_t i = 0; i < s->others.len; i++)
-        if (s->others.at[i].self[function] > 0)
-            return true;
-    return false;
-}
-
+/* Books a row that is not shown, unless nothing was measured of it. */
 static void omit(struct flat *t, const struct flat_row *r)
 {
     if (r->self == 0 && !r->calls && r->total == 0)
@@ -96,35 +85,42 @@ static void omit(struct flat *t, const struct flat_row *r)
     t->omitted.calls += r->calls;
 }
 
-/* Rows in table order that pass everything but the limit. */
-static uint32_t gather(struct flat *t, const struct graph *g, struct names *names,
-                       const struct view_rules *rules, struct flat_row *rows)
+void flat_make(struct flat *t, const struct summary *s, const struct graph *g, struct names *names,
+               const struct view_rules *rules, struct arena *a)
 {
+    struct arena scratch = {0};
+    *t = (struct flat){.summary = s, .shows_model = rules->shows_model && s->stacks};
+    struct flat_row *rows = ARENA_NEW(&scratch, struct flat_row, g->functions->len);
+    struct keyed *sorted = ARENA_NEW(&scratch, struct keyed, g->functions->len);
+    /* Rows in table order that pass everything but the limit. */
     uint32_t kept = 0;
     for (uint32_t i = 0; i < g->functions->len; i++) {
-        struct flat_row r = row_of(g, t->summary, i);
-        bool is_idle = r.self == 0 && !r.calls && r.total == 0 && !is_in_others(t->summary, i);
+        const struct graph_node *n = &g->nodes[i];
+        bool is_inlined = g->functions->at[i].is_inlined; /* no call was counted: no model */
+        double model = is_inlined ? -1 : n->self + n->children;
+        double self = s->measured ? s->measured->self[i] : n->self;
+        struct flat_row r = {.function = i,
+                             .is_profiler = function_is_profiler(g->functions, i),
+                             .self = self,
+                             .total = s->stacks    ? s->stacks->inclusive[i]
+                                      : is_inlined ? self
+                                                   : model,
+                             .model = model,
+                             .calls = n->calls + n->self_calls,
+                             .recursive_calls = n->self_calls,
+                             .interval = summary_self_interval(s, i, self)};
+        bool is_idle = r.self == 0 && !r.calls && r.total == 0;
+        for (size_t k = 0; k < s->others.len && is_idle; k++)
+            is_idle = !(s->others.at[k].self[i] > 0);
         if (is_idle && !rules->shows_all)
             continue;
-        t->has_fractions |= !t->summary->run && r.self != floor(r.self);
-        if (100 * summary_share(t->summary, r.self) < rules->min_percent ||
+        t->has_fractions |= !s->run && r.self != floor(r.self);
+        if (100 * summary_share(s, r.self) < rules->min_percent ||
             !filter_admits(rules->filter, names, i))
             omit(t, &r);
         else
             rows[kept++] = r;
     }
-    return kept;
-}
-
-void flat_make(struct flat *t, const struct summary *s, const struct graph *g, struct names *names,
-               const struct view_rules *rules, struct arena *a)
-{
-    struct arena scratch = {0};
-    uint32_t n = g->functions->len;
-    *t = (struct flat){.summary = s, .shows_model = rules->shows_model && s->stacks};
-    struct flat_row *rows = ARENA_NEW(&scratch, struct flat_row, n);
-    struct keyed *sorted = ARENA_NEW(&scratch, struct keyed, n);
-    uint32_t kept = gather(t, g, names, rules, rows);
     for (uint32_t i = 0; i < kept; i++)
         sorted[i].item = i;
     enum view_sort sort = rules->has_sort ? rules->sort : s->has_samples ? BY_SELF : BY_CALLS;
@@ -144,7 +140,8 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
     arena_deinit(&scratch);
 }
 
-/* Summing functions by object; listing threads, with what each ran; listing processes. */
+/* --- shares -------------------------------------------------------------------------------------
+ */
 
 static int shares_by_samples(const void *left, const void *right)
 {
@@ -159,6 +156,7 @@ static int shares_by_samples(const void *left, const void *right)
     return by ? by : (l->thread > r->thread) - (l->thread < r->thread);
 }
 
+/* Sorts the rows, but for processes, which stand as they started; the rest is what no row has. */
 static void shares_finish(struct shares *t)
 {
     double covered = 0;
@@ -201,6 +199,7 @@ struct thread_node {
     double samples;
 };
 
+/* What one thread ran, gathered stack by stack; emptied for the next thread. */
 struct thread_walk {
     const struct space *space;
     VEC(struct thread_node) all;
@@ -217,34 +216,7 @@ static int shares_compare_threads(const void *left, const void *right)
     return (l->node > r->node) - (l->node < r->node);
 }
 
-static void shares_gather_nodes(struct thread_walk *w, const struct recording_choice *c)
-{
-    const struct recording *r = w->space->recording;
-    struct map known = {0};
-    for (size_t i = 0; i < r->samples.len; i++) {
-        const struct recording_sample *s = &r->samples.at[i];
-        bool is_new;
-        if (!recording_choice_admits(c, r, s))
-            continue;
-        uint32_t at = map_index(&known, s->thread, s->node, w->all.len, &is_new);
-        if (is_new)
-            vec_push(&w->all, (struct thread_node){s->thread, s->node, 0});
-        w->all.at[at].samples += (double)s->weight / (double)r->events.at[s->event].period;
-    }
-    if (w->all.len)
-        qsort(w->all.at, w->all.len, sizeof *w->all.at, shares_compare_threads);
-    map_deinit(&known);
-}
-
-static struct thread_share *shares_share_of(struct thread_walk *w, uint32_t function)
-{
-    if (!w->row[function]) {
-        vec_push(&w->shares, (struct thread_share){.function = function});
-        w->row[function] = (uint32_t)w->shares.len;
-    }
-    return &w->shares.at[w->row[function] - 1];
-}
-
+/* Books a stack on each of its functions, on recursive ones once. */
 static void shares_count_stack(struct thread_walk *w, const struct thread_node *at)
 {
     const struct space *s = w->space;
@@ -254,7 +226,11 @@ static void shares_count_stack(struct thread_walk *w, const struct thread_node *
         if (space_is_cut(s, node) || w->stamp[function] == w->stamps)
             continue;
         w->stamp[function] = w->stamps;
-        struct thread_share *share = shares_share_of(w, function);
+        if (!w->row[function]) {
+            vec_push(&w->shares, (struct thread_share){.function = function});
+            w->row[function] = (uint32_t)w->shares.len;
+        }
+        struct thread_share *share = &w->shares.at[w->row[function] - 1];
         share->total += at->samples;
         share->self += node == at->node ? at->samples : 0;
     }
@@ -299,7 +275,20 @@ void shares_by_thread(struct shares *t, const struct summary *s, const struct sp
                             .row = ARENA_NEW(&scratch, uint32_t, f->len),
                             .stamp = ARENA_NEW(&scratch, uint32_t, f->len)};
     size_t next = 0;
-    shares_gather_nodes(&w, c);
+    struct map known = {0}; /* (thread, node) -> place in `all` */
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *sample = &r->samples.at[i];
+        bool is_new;
+        if (!recording_choice_admits(c, r, sample))
+            continue;
+        uint32_t at = map_index(&known, sample->thread, sample->node, w.all.len, &is_new);
+        if (is_new)
+            vec_push(&w.all, (struct thread_node){sample->thread, sample->node, 0});
+        w.all.at[at].samples += (double)sample->weight / (double)r->events.at[sample->event].period;
+    }
+    if (w.all.len)
+        qsort(w.all.at, w.all.len, sizeof *w.all.at, shares_compare_threads);
+    map_deinit(&known);
     *t = (struct shares){.summary = s,
                          .kind = SHARES_THREADS,
                          .rows = ARENA_NEW(a, struct share_row, r->threads.len)};
@@ -324,22 +313,17 @@ void shares_by_thread(struct shares *t, const struct summary *s, const struct sp
 
 /* --- processes ------------------------------------------------------------------------------- */
 
-/* What each had itself: the system's account of a process includes the children it waited for. */
-static uint64_t *shares_own_cpu(const struct recording *r, struct arena *a)
-{
-    uint64_t *own = ARENA_NEW(a, uint64_t, r->processes.len);
-    for (size_t i = 0; i < r->threads.len; i++)
-        if (r->threads.at[i].has_cpu)
-            own[r->threads.at[i].process] += r->threads.at[i].cpu_ns;
-    return own;
-}
-
 void shares_by_process(struct shares *t, const struct summary *s, const struct recording_choice *c,
                        struct arena *a)
 {
     const struct recording *r = s->run->recording;
     double *samples = recording_process_samples(r, c, a);
-    uint64_t *own = shares_own_cpu(r, a);
+    /* What each had itself: the system's account of a process includes the children it waited for.
+     */
+    uint64_t *own = ARENA_NEW(a, uint64_t, r->processes.len);
+    for (size_t i = 0; i < r->threads.len; i++)
+        if (r->threads.at[i].has_cpu)
+            own[r->threads.at[i].process] += r->threads.at[i].cpu_ns;
     *t = (struct shares){.summary = s,
                          .kind = SHARES_PROCESSES,
                          .rows = ARENA_NEW(a, struct share_row, r->processes.len)};

@@ -1,4 +1,5 @@
-/* Lookup in, and the native rules of, the function table.
+/* The table of a program's functions: how it is made of symbols, how an address is looked up in it,
+ * how pieces of functions find the functions that they are pieces of, and the order of its names.
  *
  * Native rules: every symbol in executable code that the compiler or an assembler made for a
  * function, clones (.isra, .part, .cold, ...) included; mapping symbols and labels inside a sized
@@ -12,7 +13,11 @@
  * none if that does not decide. Clones (.isra, .constprop) are functions: theirs is other code.
  *
  * Code that no symbol covers is cut as the unwind tables have it: one function `[0x4a30] (cc1)` for
- * each of their ranges. Such a function says that it is made, as its name is no symbol's. */
+ * each of their ranges. Such a function says that it is made, as its name is no symbol's.
+ *
+ * What holds: the table is sorted by start, starts are unique, no two ranges share an address,
+ * whatever symbols and section headers say. Cost: sorting the symbols (radix sort, linear), then
+ * linear passes. A lookup takes one bucket and a bisection of what begins in it. */
 #include "profile/analysis/functions.h"
 
 #include "base/intern.h"
@@ -24,7 +29,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Buckets narrow the search to few ranges; the rest is bisection. */
+/* --- finding an address -----------------------------------------------------------------------
+ *
+ * The span of the starts is cut into buckets of 2^shift bytes, some two a range; each knows the
+ * last range that starts at or before it:
+ *
+ *     bucket      |   0   |   1   |   2   |   3   |
+ *     ranges      [ a  ][ b ]   [       c       ][ d
+ *     bucket[]        a       a       c       c           (at its first byte)
+ *
+ * An address is in the range of its bucket, of the next bucket, or of one between: bisection. */
 
 enum { MAX_BUCKETS = 1 << 22 };
 
@@ -85,30 +99,26 @@ void functions_locate(struct functions *f, struct object *o)
     f->is_located = true;
 }
 
-/* Preference among symbols at one address: sized functions, then global ones, then the name with
+/* --- symbols ---------------------------------------------------------------------------------- */
+
+/* Preference among symbols at one address: typed functions, then global ones, then the name with
  * fewer leading underscores, then the first in the table. */
-struct candidate {
-    const struct object_symbol *symbols;
-};
-
-static unsigned functions_underscores(const char *name)
+static int functions_by_merit(uint32_t left, uint32_t right, const void *symbols)
 {
-    return (unsigned)strspn(name, "_");
-}
-
-static int functions_by_merit(uint32_t left, uint32_t right, const void *context)
-{
-    const struct candidate *c = context;
-    const struct object_symbol *l = &c->symbols[left], *r = &c->symbols[right];
+    const struct object_symbol *l = (const struct object_symbol *)symbols + left;
+    const struct object_symbol *r = (const struct object_symbol *)symbols + right;
     if ((l->type == SYMBOL_FUNC) != (r->type == SYMBOL_FUNC))
         return l->type == SYMBOL_FUNC ? -1 : 1;
     if ((l->binding == BIND_LOCAL) != (r->binding == BIND_LOCAL))
         return l->binding == BIND_LOCAL ? 1 : -1;
-    if (functions_underscores(l->name) != functions_underscores(r->name))
-        return functions_underscores(l->name) < functions_underscores(r->name) ? -1 : 1;
+    size_t l_underscores = strspn(l->name, "_"), r_underscores = strspn(r->name, "_");
+    if (l_underscores != r_underscores)
+        return l_underscores < r_underscores ? -1 : 1;
     return left < right ? -1 : left > right;
 }
 
+/* Whether a symbol may name a function: not data, not a mapping symbol ($x, $d), not a compiler's
+ * local label (.L), and only in a section of code. */
 static bool functions_is_candidate(const struct object_symbol *s, const struct object *o)
 {
     if (s->type == SYMBOL_OBJECT || s->type == SYMBOL_OTHER || !s->name[0] || s->is_mapping)
@@ -119,58 +129,10 @@ static bool functions_is_candidate(const struct object_symbol *s, const struct o
     return s->type != SYMBOL_NOTYPE || strncmp(s->name, ".L", 2);
 }
 
-static uint64_t functions_end_of(const struct object_symbol *s, const struct object *o)
-{
-    const struct object_section *section = object_section(o, s->section);
-    uint64_t section_end = section->address + section->size;
-    if (s->size && s->size <= section_end - s->address)
-        return s->address + s->size;
-    return section_end > s->address ? section_end : s->address + 1;
-}
-
-static void functions_append_native(struct functions *f, const struct object_symbol *s,
-                                    uint32_t symbol, const struct object *o)
-{
-    struct function *previous = f->len ? &f->at[f->len - 1] : NULL;
-    if (previous && previous->start == s->address)
-        return;
-    bool is_inside = previous && s->address <= previous->last && previous->is_function;
-    if (is_inside && s->type == SYMBOL_NOTYPE)
-        return;
-    if (previous && previous->last >= s->address)
-        previous->last = s->address - 1;
-    f->at[f->len++] = (struct function){.start = s->address,
-                                        .last = functions_end_of(s, o) - 1,
-                                        .name = s->name,
-                                        .symbol = symbol,
-                                        .unit = s->unit,
-                                        .is_function = s->size != 0,
-                                        .is_static = s->binding == BIND_LOCAL,
-                                        .has_namesake = s->has_namesake};
-}
-
-static bool functions_has_any(const struct functions *f, uint32_t len,
-                              const struct object_section *s)
-{
-    uint32_t first = PARTITION_POINT(len, i, f->at[i].last < s->address);
-    return first < len && f->at[first].start - s->address < s->size;
-}
-
 static int functions_by_start(const void *left, const void *right)
 {
     const struct function *l = left, *r = right;
     return (l->start > r->start) - (l->start < r->start);
-}
-
-/* Whether the unwind tables tell functions of a section apart: not where there are none, nor where
- * one is around all of it, as linkers describe .plt. */
-static bool functions_are_told_apart(const struct object_range *ranges, size_t len,
-                                     const struct object_section *s)
-{
-    uint64_t end = s->address + s->size;
-    size_t first = PARTITION_POINT(len, i, ranges[i].high <= s->address);
-    bool has_some = first < len && ranges[first].low < end;
-    return has_some && (ranges[first].low > s->address || ranges[first].high < end);
 }
 
 /* Gives code sections without symbols a name of their own. `f` has room for all sections. */
@@ -183,8 +145,16 @@ static void functions_append_sections(struct functions *f, struct object *o, str
     for (size_t i = 0; named && i < len; i++) {
         const struct object_section *s = &sections[i];
         bool is_code = s->is_alloc && s->is_code && s->has_bytes && s->size;
-        if (!is_code || functions_has_any(f, named, s) ||
-            functions_are_told_apart(ranges, ranges_len, s))
+        /* Whether the unwind tables tell functions of a section apart: not where there are none,
+         * nor where one is around all of it, as linkers describe .plt. */
+        uint64_t end = s->address + s->size;
+        size_t first = PARTITION_POINT(ranges_len, k, ranges[k].high <= s->address);
+        bool has_some = first < ranges_len && ranges[first].low < end;
+        bool is_told_apart =
+            has_some && (ranges[first].low > s->address || ranges[first].high < end);
+        uint32_t function = PARTITION_POINT(named, k, f->at[k].last < s->address);
+        bool has_any = function < named && f->at[function].start - s->address < s->size;
+        if (!is_code || has_any || is_told_apart)
             continue;
         f->at[f->len++] = (struct function){.start = s->address,
                                             .last = s->address + s->size - 1,
@@ -194,6 +164,9 @@ static void functions_append_sections(struct functions *f, struct object *o, str
     if (f->len > named)
         qsort(f->at, f->len, sizeof *f->at, functions_by_start);
 }
+
+/* --- unwind tables -----------------------------------------------------------------------------
+ */
 
 /* Without printf(): there may be 10^5 of them. */
 const char *function_range_name(uint64_t address, const char *file, struct arena *a)
@@ -212,15 +185,6 @@ const char *function_range_name(uint64_t address, const char *file, struct arena
     return name;
 }
 
-/* A symbol without a size does not reach into the next entry of the unwind tables. */
-static void functions_end_at_range(struct function *f, const struct object_range *ranges,
-                                   size_t len)
-{
-    size_t next = PARTITION_POINT(len, i, ranges[i].low <= f->start);
-    if (!f->is_function && f->symbol != NO_FUNCTION && next < len && ranges[next].low <= f->last)
-        f->last = ranges[next].low - 1;
-}
-
 /* Fills what is between the functions with the ranges that touch none of them. Both are merged in
  * the order of addresses. */
 static void functions_add_unwind_ranges(struct functions *f, struct object *o, struct arena *a)
@@ -235,7 +199,11 @@ static void functions_add_unwind_ranges(struct functions *f, struct object *o, s
     f->len = 0;
     for (uint32_t i = 0, k = 0; i < named.len || k < len;) {
         if (k == len || (i < named.len && named.at[i].start <= ranges[k].low)) {
-            functions_end_at_range(&named.at[i], ranges, len);
+            /* A symbol without a size does not reach into the next entry of the unwind tables. */
+            size_t next = PARTITION_POINT(len, j, ranges[j].low <= named.at[i].start);
+            if (!named.at[i].is_function && named.at[i].symbol != NO_FUNCTION && next < len &&
+                ranges[next].low <= named.at[i].last)
+                named.at[i].last = ranges[next].low - 1;
             f->at[f->len++] = named.at[i++];
             continue;
         }
@@ -252,23 +220,6 @@ static void functions_add_unwind_ranges(struct functions *f, struct object *o, s
                                                 .is_unwind_range = true};
         k++;
     }
-}
-
-/* No two ranges may share an address, whatever the section headers say. */
-static void functions_cut_overlaps(struct functions *f)
-{
-    uint32_t kept = f->len ? 1 : 0;
-    for (uint32_t i = 0; i < f->len; i++)
-        if (f->at[i].last < f->at[i].start)
-            f->at[i].last = f->at[i].start;
-    for (uint32_t i = 1; i < f->len; i++) {
-        if (f->at[i].start == f->at[kept - 1].start)
-            continue;
-        if (f->at[kept - 1].last >= f->at[i].start)
-            f->at[kept - 1].last = f->at[i].start - 1;
-        f->at[kept++] = f->at[i];
-    }
-    f->len = kept;
 }
 
 /* --- pieces ---------------------------------------------------------------------------------- */
@@ -295,7 +246,8 @@ static size_t functions_whole_name(const char *name)
     return best;
 }
 
-/* What is known of the functions of one name that a piece asks for. */
+/* What is known of the functions of one name that a piece asks for: numbers plus one, 0 for none.
+ */
 struct whole_candidates {
     uint32_t first, count, global;
 };
@@ -307,6 +259,8 @@ struct piece_search {
     uint32_t *next;                       /* per function: the next one of its name, plus one */
 };
 
+/* The function that a piece belongs to, plus one; 0: it cannot be told. A static function of the
+ * same source file comes first, then the global one, then the only one of the name. */
 static uint32_t functions_whole_of(const struct piece_search *s, uint32_t piece)
 {
     const struct function *at = s->f->at;
@@ -373,22 +327,59 @@ void functions_native(struct functions *f, struct object *o, struct arena *a)
     size_t len;
     const struct object_symbol *symbols = object_symbols(o, &len, NULL);
     struct keyed *order = memory_zeroed(len, sizeof *order);
-    uint32_t kept = 0;
+    uint32_t candidates = 0;
     for (uint32_t i = 0; i < len; i++)
         if (functions_is_candidate(&symbols[i], o))
-            order[kept++] = (struct keyed){symbols[i].address, i};
-    sort_keyed(order, kept);
-    sort_equals(order, kept, functions_by_merit, &(struct candidate){symbols});
+            order[candidates++] = (struct keyed){symbols[i].address, i};
+    sort_keyed(order, candidates);
+    sort_equals(order, candidates, functions_by_merit, symbols);
 
     size_t sections_len;
     object_sections(o, &sections_len);
-    *f = (struct functions){.at = ARENA_NEW(a, struct function, kept + sections_len),
+    *f = (struct functions){.at = ARENA_NEW(a, struct function, candidates + sections_len),
                             .build_id = object_build_id(o)};
-    for (uint32_t i = 0; i < kept; i++)
-        functions_append_native(f, &symbols[order[i].item], order[i].item, o);
+    for (uint32_t i = 0; i < candidates; i++) {
+        /* Appends the function of a symbol, unless one begins there already or a label lies inside
+         * of a sized function. Symbols come by address; what came before ends where this one
+         * begins, at the latest. */
+        const struct object_symbol *s = &symbols[order[i].item];
+        const struct object_section *section = object_section(o, s->section);
+        uint64_t section_end = section->address + section->size;
+        uint64_t end = s->size && s->size <= section_end - s->address ? s->address + s->size
+                       : section_end > s->address                     ? section_end
+                                                                      : s->address + 1;
+        struct function *previous = f->len ? &f->at[f->len - 1] : NULL;
+        if (previous && previous->start == s->address)
+            continue;
+        bool is_inside = previous && s->address <= previous->last && previous->is_function;
+        if (is_inside && s->type == SYMBOL_NOTYPE)
+            continue;
+        if (previous && previous->last >= s->address)
+            previous->last = s->address - 1;
+        f->at[f->len++] = (struct function){.start = s->address,
+                                            .last = end - 1,
+                                            .name = s->name,
+                                            .symbol = order[i].item,
+                                            .unit = s->unit,
+                                            .is_function = s->size != 0,
+                                            .is_static = s->binding == BIND_LOCAL,
+                                            .has_namesake = s->has_namesake};
+    }
     memory_free(order);
     functions_append_sections(f, o, a);
-    functions_cut_overlaps(f);
+    /* No two ranges may share an address, whatever the section headers say. */
+    uint32_t kept = f->len ? 1 : 0;
+    for (uint32_t i = 0; i < f->len; i++)
+        if (f->at[i].last < f->at[i].start)
+            f->at[i].last = f->at[i].start;
+    for (uint32_t i = 1; i < f->len; i++) {
+        if (f->at[i].start == f->at[kept - 1].start)
+            continue;
+        if (f->at[kept - 1].last >= f->at[i].start)
+            f->at[kept - 1].last = f->at[i].start - 1;
+        f->at[kept++] = f->at[i];
+    }
+    f->len = kept;
     functions_add_unwind_ranges(f, o, a);
     functions_find_pieces(f);
     for (uint32_t i = 0; i < f->len; i++)
@@ -404,17 +395,8 @@ bool function_is_compressed(const struct functions *f, uint32_t function, struct
     return symbol < len && symbols[symbol].is_compressed;
 }
 
-/* Sorting functions by linkage name. */
-
-/* Eight bytes of a name from `skip` on, as a number that sorts like them; 0 where it has ended. */
-static uint64_t name_part(const char *name, size_t skip)
-{
-    uint64_t part = 0;
-    size_t i = 0;
-    for (; i < 8 && name[skip + i]; i++)
-        part = part << 8 | (unsigned char)name[skip + i];
-    return i ? part << 8 * (8 - i) : 0;
-}
+/* --- names in order -----------------------------------------------------------------------------
+ */
 
 /* A run of names that are equal up to `skip`. */
 struct name_run {
@@ -423,11 +405,6 @@ struct name_run {
 
 /* Lines of one function follow each other: only the first one's name is sorted. */
 enum { SAME_AS_BEFORE = UINT32_MAX };
-
-static bool is_same(const char *left, const char *right)
-{
-    return left == right || !strcmp(left, right);
-}
 
 /* Numbers equal names equally, in sorted order: eight bytes at a time, runs of names that agree in
  * them again by the next eight. The runs still to do wait on a stack, the first one on top. */
@@ -441,7 +418,7 @@ void functions_order_names(struct functions *f, struct arena *a)
     VEC(struct name_run) todo = {0};
     for (uint32_t i = 0; i < f->len; i++) {
         order[i] = SAME_AS_BEFORE;
-        if (!i || !is_same(f->at[i - 1].name, f->at[i].name))
+        if (!i || (f->at[i - 1].name != f->at[i].name && strcmp(f->at[i - 1].name, f->at[i].name)))
             names[len++].item = i;
     }
     vec_push(&todo, ((struct name_run){0, len, 0}));
@@ -455,8 +432,16 @@ void functions_order_names(struct functions *f, struct arena *a)
             number++;
             continue;
         }
-        for (size_t i = 0; i < run.len; i++)
-            at[i].key = name_part(f->at[at[i].item].name, run.skip);
+        for (size_t i = 0; i < run.len; i++) {
+            /* Eight bytes of a name from `skip` on, as a number that sorts like them; 0 where it
+             * has ended. */
+            const char *name = f->at[at[i].item].name;
+            uint64_t part = 0;
+            size_t k = 0;
+            for (; k < 8 && name[run.skip + k]; k++)
+                part = part << 8 | (unsigned char)name[run.skip + k];
+            at[i].key = k ? part << 8 * (8 - k) : 0;
+        }
         sort_keyed(at, run.len);
         for (size_t end = run.len, start; end > 0; end = start) {
             for (start = end - 1; start && at[start - 1].key == at[end - 1].key;)

@@ -1,4 +1,14 @@
-/* Demangling with a memory. */
+/* Names of functions: shown, shortened, told apart, filtered, and found again by what people type.
+ *
+ * A name is demangled when it is first asked for, and kept: of 100,000 functions a report shows
+ * few. Short forms are made for all that a report may show at once, because a short form must stand
+ * for one function alone. Those that are equal are made again with their parameters, then given up:
+ * two rounds over a table of the texts, linear in their length. Static functions of one name are
+ * told apart by their source files, which costs a look into debug information for each of them.
+ *
+ * Filters ask about places first, which is a comparison of paths, and then run regular expressions
+ * on both names; `function_is_called` and `functions_named` take what a person would type for a
+ * name. */
 #include "profile/analysis/names.h"
 
 #include "base/intern.h"
@@ -14,15 +24,12 @@ void names_init(struct names *n, const struct functions *f, const char *style, s
         .functions = f, .style = style, .shown = ARENA_NEW(a, const char *, f->len), .arena = a};
 }
 
-static bool may_be_mangled(const char *core, const char *style)
-{
-    return (core[0] == '_' && core[1]) || strcmp(style, "auto");
-}
-
+/* The demangled name, with what stood in front and behind; the name itself where it is not mangled.
+ */
 static const char *readable(const char *name, const char *style, struct arena *a)
 {
     const char *core = name[0] == '.' || name[0] == '$' ? name + strspn(name, ".$") : name;
-    if (!may_be_mangled(core, style))
+    if (!((core[0] == '_' && core[1]) || strcmp(style, "auto")))
         return name;
     const char *version = strchr(core, '@');
     struct arena scratch = {0};
@@ -142,7 +149,7 @@ void names_tell_apart(struct names *n, struct object *const *objects, const bool
     arena_deinit(&scratch);
 }
 
-/* Filters on names and places. */
+/* --- filters ---------------------------------------------------------------------------------- */
 
 bool filter_add(struct filter *f, const char *expression, bool is_ignore, struct err *e)
 {
@@ -208,9 +215,18 @@ static int by_file_and_line(uint32_t left, uint32_t right, const void *context)
     return by ? by : (l->line > r->line) - (l->line < r->line);
 }
 
-/* A function ends where the next one of its file begins. */
-static void filter_find_ends(struct filter *f, const struct functions *functions)
+void filter_locate(struct filter *f, struct functions *functions, struct object *const *objects)
 {
+    if (!f->places.len)
+        return;
+    for (uint32_t i = 0; i < functions->len; i++) {
+        struct function *at = &functions->at[i];
+        struct object *object = function_has_code(at) ? objects[at->object] : NULL;
+        if (object && !at->line)
+            object_line(object, function_link_address(functions, i), &at->file, &at->line);
+        at->file = at->line ? at->file : NULL;
+    }
+    /* A function ends where the next one of its file begins. */
     struct arena scratch = {0};
     uint32_t *order = ARENA_NEW(&scratch, uint32_t, functions->len);
     uint32_t *ends = ARENA_NEW(&f->arena, uint32_t, functions->len);
@@ -229,51 +245,31 @@ static void filter_find_ends(struct filter *f, const struct functions *functions
     arena_deinit(&scratch);
 }
 
-void filter_locate(struct filter *f, struct functions *functions, struct object *const *objects)
+/* Whether a person may mean a function by `name`: its linkage name, or the shown one, whose
+ * parameters need not be typed. (Those of `(anonymous namespace)` are none, but no name begins with
+ * them.) */
+static bool is_name_of(struct names *names, uint32_t function, const char *name)
 {
-    if (!f->places.len)
-        return;
-    for (uint32_t i = 0; i < functions->len; i++) {
-        struct function *at = &functions->at[i];
-        struct object *object = function_has_code(at) ? objects[at->object] : NULL;
-        if (object && !at->line)
-            object_line(object, function_link_address(functions, i), &at->file, &at->line);
-        at->file = at->line ? at->file : NULL;
-    }
-    filter_find_ends(f, functions);
-}
-
-/* The shown name may have parameters that nobody types. */
-static bool is_called(const char *shown, const char *linkage, const char *name)
-{
+    const char *shown = names_get(names, function);
     size_t len = strlen(name);
-    return !strcmp(linkage, name) ||
+    return !strcmp(names->functions->at[function].name, name) ||
            (!strncmp(shown, name, len) && (!shown[len] || shown[len] == '('));
-}
-
-static bool is_in_place(const struct filter *f, const struct filter_place *p, struct names *names,
-                        uint32_t function)
-{
-    const struct function *at = &names->functions->at[function];
-    if (!at->file || !path_ends_in(at->file, p->file))
-        return false;
-    if (p->function)
-        return is_called(names_get(names, function), at->name, p->function);
-    if (!p->line)
-        return true;
-    return f->last_lines ? at->line <= p->line && p->line <= f->last_lines[function]
-                         : at->line == p->line;
 }
 
 static bool is_in_places(const struct filter *f, struct names *names, uint32_t function)
 {
-    for (size_t i = 0; i < f->places.len; i++)
-        if (is_in_place(f, &f->places.at[i], names, function))
+    const struct function *at = &names->functions->at[function];
+    for (size_t i = 0; i < f->places.len; i++) {
+        const struct filter_place *p = &f->places.at[i];
+        if (!at->file || !path_ends_in(at->file, p->file))
+            continue;
+        uint32_t last = f->last_lines ? f->last_lines[function] : at->line;
+        if (p->function ? is_name_of(names, function, p->function)
+                        : !p->line || (at->line <= p->line && p->line <= last))
             return true;
+    }
     return !f->places.len;
 }
-
-/* --- names ----------------------------------------------------------------------------------- */
 
 static bool any_matches(const regex_t *at, size_t len, const char *shown, const char *linkage)
 {
@@ -295,13 +291,16 @@ bool filter_admits(const struct filter *f, struct names *names, uint32_t functio
            !any_matches(f->ignore.at, f->ignore.len, shown, linkage);
 }
 
-static bool source_same_text(const char *left, const char *right, size_t len)
+/* --- names that people type
+ * ----------------------------------------------------------------------- */
+
+static bool is_text(const char *left, const char *right, size_t len)
 {
     return strlen(left) == len && !memcmp(left, right, len);
 }
 
 /* Where the argument list of a demangled name begins, or its length. */
-static size_t source_without_arguments(const char *name)
+static size_t arguments_start(const char *name)
 {
     size_t len = strlen(name);
     int depth = 0;
@@ -318,18 +317,20 @@ static size_t source_without_arguments(const char *name)
     return len;
 }
 
+/* Demangles `linkage_name` anew: it need not be one of a table. The last part of a name is what
+ * follows the last `::` or space outside of template arguments. */
 bool function_is_called(const char *linkage_name, const char *wanted)
 {
     if (!strcmp(linkage_name, wanted))
         return true;
     size_t dot = strcspn(linkage_name, "."); /* clones: .isra.0, .part.1, .cold */
-    if (dot && linkage_name[dot] && source_same_text(wanted, linkage_name, dot))
+    if (dot && linkage_name[dot] && is_text(wanted, linkage_name, dot))
         return true;
     char *shown = demangle(linkage_name, NULL);
     if (!shown)
         return false;
     bool is_it = !strcmp(shown, wanted);
-    size_t len = source_without_arguments(shown), last = len;
+    size_t len = arguments_start(shown), last = len;
     int depth = 0; /* within template arguments */
     for (; last > 0; last--) {
         depth += shown[last - 1] == '>';
@@ -337,36 +338,22 @@ bool function_is_called(const char *linkage_name, const char *wanted)
         if (!depth && (shown[last - 1] == ':' || shown[last - 1] == ' '))
             break;
     }
-    is_it = is_it || source_same_text(wanted, shown, len) ||
-            source_same_text(wanted, shown + last, len - last);
+    is_it = is_it || is_text(wanted, shown, len) || is_text(wanted, shown + last, len - last);
     free(shown);
     return is_it;
-}
-
-/* `shown` up to its parameters; those of `(anonymous namespace)` are none. */
-static bool is_plain_name(const char *shown, const char *name, size_t len)
-{
-    return !strncmp(shown, name, len) && (!shown[len] || shown[len] == '(');
-}
-
-/* The form in which text reports print it. */
-static bool is_short_name(struct names *names, uint32_t function, const char *name,
-                          struct arena *scratch)
-{
-    const char *shown = names_get(names, function);
-    return shown != names->functions->at[function].name &&
-           (!strcmp(names_short(shown, scratch), name) ||
-            !strcmp(names_short_call(shown, scratch), name));
 }
 
 void functions_named(const char *name, struct names *names, struct function_list *found)
 {
     struct arena scratch = {0};
-    size_t len = strlen(name);
-    for (uint32_t i = 0; i < names->functions->len; i++)
-        if (!strcmp(names->functions->at[i].name, name) ||
-            is_plain_name(names_get(names, i), name, len) ||
-            is_short_name(names, i, name, &scratch))
+    for (uint32_t i = 0; i < names->functions->len; i++) {
+        const char *shown = names_get(names, i);
+        bool is_it = is_name_of(names, i, name);
+        if (!is_it && shown != names->functions->at[i].name) /* as text reports print it */
+            is_it = !strcmp(names_short(shown, &scratch), name) ||
+                    !strcmp(names_short_call(shown, &scratch), name);
+        if (is_it)
             vec_push(&found->all, i);
+    }
     arena_deinit(&scratch);
 }

@@ -105,18 +105,6 @@ double *recording_process_samples(const struct recording *r, const struct record
     return samples;
 }
 
-/* Time in which nothing ran is not accounted as CPU time. */
-static uint64_t ran_ns(const struct recording *r, const struct recording_choice *c)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < r->samples.len; i++) {
-        const struct recording_sample *s = &r->samples.at[i];
-        if (recording_choice_admits(c, r, s) && !recording_is_wait(r, s->node))
-            sum += s->weight;
-    }
-    return sum;
-}
-
 static int by_samples(const void *left, const void *right)
 {
     const struct recording_program *l = left, *r = right;
@@ -202,22 +190,22 @@ void recording_summarize(struct recording_summary *s, const struct recording *r,
     bool is_cpu = s->event && s->event->unit == RECORDING_UNIT_NS && strcmp(s->event->name, "wall");
     s->cpu_ns = recording_used_ns(r);
     s->has_cpu = is_cpu && !chosen && s->cpu_ns;
-    if (s->has_cpu)
-        s->accounted_ns = ran_ns(r, c);
+    if (s->has_cpu) {
+        /* Time in which nothing ran is not accounted as CPU time. */
+        uint64_t accounted_ns = 0;
+        for (size_t i = 0; i < r->samples.len; i++) {
+            const struct recording_sample *sample = &r->samples.at[i];
+            if (recording_choice_admits(c, r, sample) && !recording_is_wait(r, sample->node))
+                accounted_ns += sample->weight;
+        }
+        s->accounted_ns = accounted_ns;
+    }
     if (s->cpu_ns < s->accounted_ns) /* the last periods of clocks are not over */
         s->cpu_ns = s->accounted_ns;
     if (r->stacks)
         s->whole = (double)r->whole / (double)r->stacks;
     list_programs(s, c, a);
     spread_parts(s);
-}
-
-/* What the embedded recorder does while a program is measured. */
-static bool is_embedded(const char *linkage_name)
-{
-    return !strcmp(linkage_name, "monarc_embedded_call") ||
-           !strncmp(linkage_name, "monarc_embedded_sample", 22) ||
-           !strncmp(linkage_name, "__cyg_profile_func_", 19);
 }
 
 bool is_profiler(const char *linkage_name)
@@ -233,7 +221,11 @@ bool is_profiler(const char *linkage_name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(linkage_name, names[i]))
             return true;
-    return !strncmp(linkage_name, "monarc_mcount", 13) || is_embedded(linkage_name);
+    /* What the embedded recorder does while a program is measured. */
+    return !strncmp(linkage_name, "monarc_mcount", 13) ||
+           (!strcmp(linkage_name, "monarc_embedded_call") ||
+            !strncmp(linkage_name, "monarc_embedded_sample", 22) ||
+            !strncmp(linkage_name, "__cyg_profile_func_", 19));
 }
 
 bool function_is_profiler(const struct functions *f, uint32_t function)

@@ -1,4 +1,5 @@
-/* Strongly connected components by depth-first search, in GNU gprof's order.
+/* Cycles: strongly connected components of the call graph by depth-first search, in GNU gprof's
+ * order.
  *
  * The result must equal GNU's member by member, because the order of a cycle's members decides how
  * sums are rounded and ties are printed: functions are entered in address order, callees newest arc
@@ -7,7 +8,12 @@
  *
  * GNU walks its stack and its member lists for every such call, and recurses. Here the stack is an
  * array, heads are found by union-find, and a second stack holds the functions that are in no cycle
- * yet (Gabow), so the work is linear in arcs and the depth is bounded by memory alone. */
+ * yet (Gabow, "Path-based depth-first search for strong and biconnected components", 2000), so the
+ * work is linear in arcs and the depth is bounded by memory alone.
+ *
+ * What holds: a function is UNSEEN, then BUSY while it or its cycle is on the stack, then numbered.
+ * A number is higher than those of all callees outside of the cycle, so that passing times on in
+ * the order of numbers meets each callee before its callers. */
 #include "profile/analysis/graph/graph.h"
 
 #include <stdlib.h>
@@ -31,6 +37,7 @@ struct search {
     uint32_t numbered;
 };
 
+/* The head of the cycle that a node is in so far, with path halving; itself, if it is in none. */
 static uint32_t head_of(struct search *s, uint32_t node)
 {
     while (s->head[node] != node) {
@@ -67,6 +74,8 @@ static void close_circle(struct search *s, uint32_t node)
     s->loose_len = first;
 }
 
+/* Leaves a function. Where it is its own head, its cycle is complete, and all members get its
+ * number. */
 static void pop(struct search *s)
 {
     uint32_t node = s->stack[--s->depth].node;
@@ -94,43 +103,6 @@ static void visit(struct search *s, uint32_t root)
             push(s, callee);
         else if (order == BUSY)
             close_circle(s, callee);
-    }
-}
-
-/* Calls whose caller lies in no function are in a member's `calls`, but in no arc. */
-static void count_cycle_calls(struct graph *g, struct graph_node *cycle, uint32_t member)
-{
-    const struct graph_lists *callers = &g->callers;
-    uint64_t known = 0;
-    for (uint32_t i = callers->start[member]; i < callers->start[member + 1]; i++) {
-        const struct graph_arc *arc = &g->arcs[callers->arc[i]];
-        if (arc->caller == member)
-            continue;
-        known += arc->count;
-        if (g->cycle_of[arc->caller] == cycle->cycle)
-            cycle->self_calls += arc->count;
-        else
-            cycle->calls += arc->count;
-    }
-    cycle->calls += g->nodes[member].calls - known;
-}
-
-/* Gives each head with members a node of its own and counts the calls into and within it. */
-static void make_cycle_nodes(struct graph *g, uint32_t functions)
-{
-    for (uint32_t i = 0; i < functions; i++) {
-        if (g->nodes[i].head != i || g->nodes[i].next_member == NO_NODE)
-            continue;
-        uint32_t number = ++g->cycles, id = g->len++;
-        struct graph_node *cycle = &g->nodes[id];
-        *cycle =
-            (struct graph_node){.cycle = number, .head = id, .next_member = i, .is_shown = true};
-        for (uint32_t m = i; m != NO_NODE; m = g->nodes[m].next_member) {
-            g->nodes[m].cycle = g->cycle_of[m] = number;
-            g->nodes[m].head = id;
-        }
-        for (uint32_t m = i; m != NO_NODE; m = g->nodes[m].next_member)
-            count_cycle_calls(g, cycle, m);
     }
 }
 
@@ -162,5 +134,33 @@ void cycles_find(struct graph *g, const struct graph_root *roots, size_t roots_l
     for (uint32_t i = 0; i < n; i++)
         g->nodes[i].head = head_of(&s, i);
     arena_deinit(&scratch);
-    make_cycle_nodes(g, n);
+    /* Gives each head with members a node of its own and counts the calls into and within it. */
+    for (uint32_t i = 0; i < n; i++) {
+        if (g->nodes[i].head != i || g->nodes[i].next_member == NO_NODE)
+            continue;
+        uint32_t number = ++g->cycles, id = g->len++;
+        struct graph_node *cycle = &g->nodes[id];
+        *cycle =
+            (struct graph_node){.cycle = number, .head = id, .next_member = i, .is_shown = true};
+        for (uint32_t m = i; m != NO_NODE; m = g->nodes[m].next_member) {
+            g->nodes[m].cycle = g->cycle_of[m] = number;
+            g->nodes[m].head = id;
+        }
+        for (uint32_t m = i; m != NO_NODE; m = g->nodes[m].next_member) {
+            /* Calls whose caller lies in no function are in a member's `calls`, but in no arc. */
+            const struct graph_lists *callers = &g->callers;
+            uint64_t known = 0;
+            for (uint32_t k = callers->start[m]; k < callers->start[m + 1]; k++) {
+                const struct graph_arc *arc = &g->arcs[callers->arc[k]];
+                if (arc->caller == m)
+                    continue;
+                known += arc->count;
+                if (g->cycle_of[arc->caller] == cycle->cycle)
+                    cycle->self_calls += arc->count;
+                else
+                    cycle->calls += arc->count;
+            }
+            cycle->calls += g->nodes[m].calls - known;
+        }
+    }
 }

@@ -83,22 +83,6 @@ static void entries_add_outside_caller(const struct graph *g, struct entry *e, u
                                                       .children = head->children});
 }
 
-static void entries_function_lines(const struct graph *g, struct entry *e)
-{
-    entries_add_outside_caller(g, e, graph_unknown_calls(g, e->node));
-    graph_sort_callers(g, e->node, &e->scratch);
-    for (size_t i = 0; i < e->scratch.all.len; i++) {
-        const struct graph_arc *arc = &g->arcs[e->scratch.all.at[i].arc];
-        vec_push(&e->callers.all, entries_arc_line(g, arc, arc->caller));
-    }
-    graph_sort_callees(g, e->node, &e->scratch);
-    for (size_t i = 0; i < e->scratch.all.len; i++) {
-        const struct graph_arc *arc = &g->arcs[e->scratch.all.at[i].arc];
-        if (arc->caller != arc->callee) /* recursion stands above already */
-            vec_push(&e->below.all, entries_arc_line(g, arc, arc->callee));
-    }
-}
-
 static int entries_by_node(const void *left, const void *right)
 {
     const struct entry_line *l = left, *r = right;
@@ -142,33 +126,6 @@ static void entries_sum_by_caller(struct entry_lines *lines)
         qsort(lines->all.at, kept, sizeof *lines->all.at, entries_by_weight);
 }
 
-static void entries_add_member(const struct graph *g, struct entry *e, uint32_t member)
-{
-    const struct graph_node *m = &g->nodes[member];
-    vec_push(&e->below.all, (struct entry_line){.kind = LINE_MEMBER,
-                                                .node = member,
-                                                .calls = m->calls,
-                                                .recursive_calls = m->self_calls,
-                                                .self = m->self,
-                                                .children = m->children});
-    for (uint32_t i = g->callers.start[member]; i < g->callers.start[member + 1]; i++) {
-        const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
-        if (!graph_arc_is_internal(g, arc))
-            vec_push(&e->callers.all, entries_arc_line(g, arc, arc->caller));
-    }
-}
-
-static void entries_cycle_lines(const struct graph *g, struct entry *e)
-{
-    uint64_t unknown = 0;
-    for (uint32_t m = g->nodes[e->node].next_member; m != NO_NODE; m = g->nodes[m].next_member) {
-        entries_add_member(g, e, m);
-        unknown += graph_unknown_calls(g, m);
-    }
-    entries_add_outside_caller(g, e, unknown);
-    entries_sum_by_caller(&e->callers);
-}
-
 void entry_make(const struct entries *t, uint32_t node, struct entry *e)
 {
     const struct graph *g = t->graph;
@@ -181,10 +138,40 @@ void entry_make(const struct entries *t, uint32_t node, struct entry *e)
     e->calls = n->calls;
     e->recursive_calls = n->self_calls;
     e->callers.all.len = e->below.all.len = 0;
-    if (e->is_cycle)
-        entries_cycle_lines(g, e);
-    else
-        entries_function_lines(g, e);
+    if (e->is_cycle) {
+        uint64_t unknown = 0;
+        for (uint32_t m = g->nodes[e->node].next_member; m != NO_NODE;
+             m = g->nodes[m].next_member) {
+            const struct graph_node *k = &g->nodes[m];
+            vec_push(&e->below.all, (struct entry_line){.kind = LINE_MEMBER,
+                                                        .node = m,
+                                                        .calls = k->calls,
+                                                        .recursive_calls = k->self_calls,
+                                                        .self = k->self,
+                                                        .children = k->children});
+            for (uint32_t i = g->callers.start[m]; i < g->callers.start[m + 1]; i++) {
+                const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
+                if (!graph_arc_is_internal(g, arc))
+                    vec_push(&e->callers.all, entries_arc_line(g, arc, arc->caller));
+            }
+            unknown += graph_unknown_calls(g, m);
+        }
+        entries_add_outside_caller(g, e, unknown);
+        entries_sum_by_caller(&e->callers);
+    } else {
+        entries_add_outside_caller(g, e, graph_unknown_calls(g, e->node));
+        graph_sort_callers(g, e->node, &e->scratch);
+        for (size_t i = 0; i < e->scratch.all.len; i++) {
+            const struct graph_arc *arc = &g->arcs[e->scratch.all.at[i].arc];
+            vec_push(&e->callers.all, entries_arc_line(g, arc, arc->caller));
+        }
+        graph_sort_callees(g, e->node, &e->scratch);
+        for (size_t i = 0; i < e->scratch.all.len; i++) {
+            const struct graph_arc *arc = &g->arcs[e->scratch.all.at[i].arc];
+            if (arc->caller != arc->callee) /* recursion stands above already */
+                vec_push(&e->below.all, entries_arc_line(g, arc, arc->callee));
+        }
+    }
 }
 
 void entry_deinit(struct entry *e)
@@ -321,38 +308,6 @@ static double total_of(const struct graph_node *n)
     return n->self + n->children;
 }
 
-/* The callers of `member`, with what part of `from` flows to each. */
-static void add_callers(const struct graph *g, uint32_t member, const struct branch *from,
-                        struct branches *next)
-{
-    uint64_t calls = g->nodes[from->node].calls;
-    double per_call = calls ? from->samples / (double)calls : 0;
-    for (uint32_t i = g->callers.start[member]; i < g->callers.start[member + 1]; i++) {
-        const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
-        if (!graph_arc_is_internal(g, arc))
-            vec_push(&next->all,
-                     (struct branch){g->nodes[arc->caller].head, arc->count,
-                                     per_call * (double)arc->count, graph_arc_is_static(g, arc)});
-    }
-    uint64_t unknown = graph_unknown_calls(g, member);
-    if (unknown)
-        vec_push(&next->all, (struct branch){NO_NODE, unknown, per_call * (double)unknown, false});
-}
-
-static void add_callees(const struct graph *g, uint32_t member, const struct branch *from,
-                        struct branches *next)
-{
-    double total = total_of(&g->nodes[from->node]);
-    double part = total > 0 ? from->samples / total : 0;
-    for (uint32_t i = g->callees.start[member]; i < g->callees.start[member + 1]; i++) {
-        const struct graph_arc *arc = &g->arcs[g->callees.arc[i]];
-        if (!graph_arc_is_internal(g, arc))
-            vec_push(&next->all, (struct branch){g->nodes[arc->callee].head, arc->count,
-                                                 part * (arc->self + arc->children),
-                                                 graph_arc_is_static(g, arc)});
-    }
-}
-
 static int by_node(const void *left, const void *right)
 {
     const struct branch *l = left, *r = right;
@@ -400,32 +355,35 @@ static void find_next(struct walk *w, const struct branch *from)
     bool is_cycle = graph_is_cycle(g, from->node);
     uint32_t m = is_cycle ? g->nodes[from->node].next_member : from->node;
     while (m != NO_NODE) {
-        if (w->t->is_upward)
-            add_callers(g, m, from, &w->next);
-        else
-            add_callees(g, m, from, &w->next);
+        if (w->t->is_upward) {
+            /* The callers of `member`, with what part of `from` flows to each. */
+            uint64_t calls = g->nodes[from->node].calls;
+            double per_call = calls ? from->samples / (double)calls : 0;
+            for (uint32_t i = g->callers.start[m]; i < g->callers.start[m + 1]; i++) {
+                const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
+                if (!graph_arc_is_internal(g, arc))
+                    vec_push(&w->next.all, (struct branch){g->nodes[arc->caller].head, arc->count,
+                                                           per_call * (double)arc->count,
+                                                           graph_arc_is_static(g, arc)});
+            }
+            uint64_t unknown = graph_unknown_calls(g, m);
+            if (unknown)
+                vec_push(&w->next.all,
+                         (struct branch){NO_NODE, unknown, per_call * (double)unknown, false});
+        } else {
+            double total = total_of(&g->nodes[from->node]);
+            double part = total > 0 ? from->samples / total : 0;
+            for (uint32_t i = g->callees.start[m]; i < g->callees.start[m + 1]; i++) {
+                const struct graph_arc *arc = &g->arcs[g->callees.arc[i]];
+                if (!graph_arc_is_internal(g, arc))
+                    vec_push(&w->next.all, (struct branch){g->nodes[arc->callee].head, arc->count,
+                                                           part * (arc->self + arc->children),
+                                                           graph_arc_is_static(g, arc)});
+            }
+        }
         m = is_cycle ? g->nodes[m].next_member : NO_NODE;
     }
     sum_by_node(&w->next);
-}
-
-static void visit(struct walk *w, const struct pending *here)
-{
-    struct tree_row row = {.node = here->branch.node,
-                           .depth = here->depth,
-                           .calls = here->branch.calls,
-                           .samples = here->branch.samples,
-                           .is_static = here->branch.is_static};
-    find_next(w, &here->branch);
-    for (size_t i = 0; i < w->next.all.len; i++) {
-        const struct branch *b = &w->next.all.at[i];
-        if (here->depth >= w->rules->depth ||
-            100 * summary_share(w->t->summary, b->samples) < w->rules->min_percent)
-            row.cut++;
-        else
-            vec_push(&w->stack, (struct pending){*b, here->depth + 1});
-    }
-    vec_push(&w->rows, row);
 }
 
 void tree_make(struct tree *t, const struct summary *s, const struct graph *g, uint32_t function,
@@ -443,7 +401,21 @@ void tree_make(struct tree *t, const struct summary *s, const struct graph *g, u
     vec_push(&w.stack, (struct pending){start, 0});
     while (w.stack.len && w.rows.len < rules->limit) {
         struct pending here = w.stack.at[--w.stack.len];
-        visit(&w, &here);
+        struct tree_row row = {.node = here.branch.node,
+                               .depth = here.depth,
+                               .calls = here.branch.calls,
+                               .samples = here.branch.samples,
+                               .is_static = here.branch.is_static};
+        find_next(&w, &here.branch);
+        for (size_t i = 0; i < w.next.all.len; i++) {
+            const struct branch *b = &w.next.all.at[i];
+            if (here.depth >= w.rules->depth ||
+                100 * summary_share(w.t->summary, b->samples) < w.rules->min_percent)
+                row.cut++;
+            else
+                vec_push(&w.stack, (struct pending){*b, here.depth + 1});
+        }
+        vec_push(&w.rows, row);
     }
     t->is_cut = w.stack.len != 0;
     t->len = w.rows.len;

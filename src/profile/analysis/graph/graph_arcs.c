@@ -1,4 +1,16 @@
-/* Finding static calls: which code is read, and which branches join two functions. */
+/* The arcs of the call graph: those that were counted, and those that stand in the code.
+ *
+ * A profile has an arc for each call site; the graph has one for each pair of functions. Ends are
+ * looked up by several threads at a time, for that is most of the work. Then arcs of one pair are
+ * added up in the order of the file, which decides the order of everything that is printed of
+ * equals.
+ *
+ * Static calls come from the disassembler: direct calls, and direct jumps to the entry of another
+ * function (tail calls). They get arcs of count 0 behind the counted ones, where no such call was
+ * counted.
+ *
+ * Arcs are then listed by caller and by callee, newest first, as GNU gprof's linked lists stand:
+ * one counting sort each. Cost: linear in arcs and in bytes of code. */
 #include "profile/analysis/graph/graph.h"
 
 #include "base/parallel.h"
@@ -16,6 +28,7 @@ struct search {
     } * pieces;
 };
 
+/* Whether calls may go to an address, by the rules. */
 static bool is_target(const struct static_call_rules *r, uint64_t address)
 {
     for (size_t i = 0; i < r->targets_len; i++)
@@ -24,46 +37,26 @@ static bool is_target(const struct static_call_rules *r, uint64_t address)
     return !r->targets;
 }
 
-static void take(const struct search *s, uint32_t caller, const struct code_call *call,
-                 struct piece *piece)
-{
-    if ((call->is_jump && !s->rules->takes_jumps) || !is_target(s->rules, call->to))
-        return;
-    uint32_t callee = functions_find(s->functions, call->to);
-    if (callee == NO_FUNCTION || s->functions->index.at[callee].start != call->to ||
-        (call->is_jump && callee == caller && !s->rules->takes_own_entry))
-        return;
-    vec_push(&piece->all, (struct static_call){caller, callee});
-}
-
+/* Decodes PIECE functions; threads take pieces as they come. A branch counts if it leads to the
+ * entry of a function: elsewhere it is a jump within one, or data that was decoded as code. */
 static void search_piece(size_t number, void *context)
 {
     struct search *s = context;
     struct code_calls found = {0};
     uint32_t first = (uint32_t)number * PIECE, len = s->functions->len - first;
     code_find_calls(s->code, &s->rules->ranges[first], len < PIECE ? len : PIECE, &found);
-    for (size_t i = 0; i < found.all.len; i++)
-        take(s, first + found.all.at[i].range, &found.all.at[i], &s->pieces[number]);
-    vec_free(&found.all);
-}
-
-static void run(struct search *s, struct static_calls *calls, struct arena *a)
-{
-    struct arena scratch = {0};
-    size_t pieces = (s->functions->len + PIECE - 1) / PIECE, len = 0;
-    s->pieces = ARENA_NEW(&scratch, struct piece, pieces);
-    parallel_for(pieces, 0, search_piece, s);
-    for (size_t i = 0; i < pieces; i++)
-        len += s->pieces[i].all.len;
-    calls->at = ARENA_NEW(a, struct static_call, len);
-    for (size_t i = 0; i < pieces; i++) {
-        struct piece *p = &s->pieces[i];
-        if (p->all.len)
-            memcpy(calls->at + calls->len, p->all.at, p->all.len * sizeof *p->all.at);
-        calls->len += p->all.len;
-        vec_free(&p->all);
+    for (size_t i = 0; i < found.all.len; i++) {
+        uint32_t caller = first + found.all.at[i].range;
+        const struct code_call *call = &found.all.at[i];
+        if ((call->is_jump && !s->rules->takes_jumps) || !is_target(s->rules, call->to))
+            continue;
+        uint32_t callee = functions_find(s->functions, call->to);
+        if (callee == NO_FUNCTION || s->functions->index.at[callee].start != call->to ||
+            (call->is_jump && callee == caller && !s->rules->takes_own_entry))
+            continue;
+        vec_push(&s->pieces[number].all, (struct static_call){caller, callee});
     }
-    arena_deinit(&scratch);
+    vec_free(&found.all);
 }
 
 bool static_calls_find(struct static_calls *calls, const struct functions *f, struct object *o,
@@ -73,7 +66,22 @@ bool static_calls_find(struct static_calls *calls, const struct functions *f, st
     struct code *code = code_open(o);
     if (!code)
         return false;
-    run(&(struct search){.functions = f, .code = code, .rules = rules}, calls, a);
+    struct search search = {.functions = f, .code = code, .rules = rules};
+    struct arena scratch = {0};
+    size_t pieces = (f->len + PIECE - 1) / PIECE, len = 0;
+    search.pieces = ARENA_NEW(&scratch, struct piece, pieces);
+    parallel_for(pieces, 0, search_piece, &search);
+    for (size_t i = 0; i < pieces; i++)
+        len += search.pieces[i].all.len;
+    calls->at = ARENA_NEW(a, struct static_call, len);
+    for (size_t i = 0; i < pieces; i++) {
+        struct piece *p = &search.pieces[i];
+        if (p->all.len)
+            memcpy(calls->at + calls->len, p->all.at, p->all.len * sizeof *p->all.at);
+        calls->len += p->all.len;
+        vec_free(&p->all);
+    }
+    arena_deinit(&scratch);
     code_close(code);
     return true;
 }
@@ -106,6 +114,7 @@ struct ends {
 
 enum { ENDS_A_PIECE = 16384 };
 
+/* Looks up the ends of ENDS_A_PIECE arcs. */
 static void build_find_ends(size_t piece, void *context)
 {
     struct ends *ends = context;
@@ -138,6 +147,7 @@ struct arc_finder {
     size_t mask;
 };
 
+/* Open addressing: the slot of the pair, or the empty one in which it belongs. */
 static uint32_t *build_hash_slot(const struct arc_finder *f, uint32_t caller, uint32_t callee)
 {
     uint64_t h = ((uint64_t)caller << 32 | callee) * 0x9e3779b97f4a7c15u;
@@ -150,22 +160,18 @@ static uint32_t *build_hash_slot(const struct arc_finder *f, uint32_t caller, ui
     return &f->slots[i];
 }
 
-static void build_start_hashing(struct arc_finder *f, size_t most)
-{
-    for (f->mask = 63; f->mask / 2 < most;)
-        f->mask = f->mask * 2 + 1;
-    f->slots = ARENA_NEW(&f->scratch, uint32_t, f->mask + 1);
-    for (uint32_t i = 0; i < f->g->arcs_len; i++)
-        *build_hash_slot(f, f->g->arcs[i].caller, f->g->arcs[i].callee) = i + 1;
-}
-
 /* Where the number of the pair's arc is kept: 0 there if it has none yet, or, without hashing, if
  * another caller's arc stands there. */
 static uint32_t *build_arc_place(struct arc_finder *f, uint32_t caller, uint32_t callee,
                                  size_t most)
 {
-    if (!f->slots && caller != f->caller && f->is_seen[caller])
-        build_start_hashing(f, most);
+    if (!f->slots && caller != f->caller && f->is_seen[caller]) {
+        for (f->mask = 63; f->mask / 2 < most;)
+            f->mask = f->mask * 2 + 1;
+        f->slots = ARENA_NEW(&f->scratch, uint32_t, f->mask + 1);
+        for (uint32_t i = 0; i < f->g->arcs_len; i++)
+            *build_hash_slot(f, f->g->arcs[i].caller, f->g->arcs[i].callee) = i + 1;
+    }
     f->caller = caller;
     f->is_seen[caller] = true;
     if (f->slots)
@@ -229,15 +235,11 @@ static void build_add_static_arcs(struct graph *g, const struct static_calls *ca
     arena_deinit(&scratch);
 }
 
-static bool build_is_admitted(const struct graph_filter *filter, struct end_pair pair)
-{
-    return !filter || filter->admits_arc(filter->context, pair.caller, pair.callee);
-}
-
 static void build_read_arcs(struct graph *g, const struct profile *p, struct graph_rules rules,
                             struct arena *a)
 {
     size_t len = p->arcs.len;
+    const struct graph_filter *filter = rules.filter;
     struct arc_finder f = {.g = g, .caller = NO_FUNCTION};
     f.newest = ARENA_NEW(&f.scratch, uint32_t, g->functions->len);
     f.is_seen = ARENA_NEW(&f.scratch, bool, g->functions->len);
@@ -255,7 +257,7 @@ static void build_read_arcs(struct graph *g, const struct profile *p, struct gra
         } else if (pair.caller == NO_FUNCTION) {
             g->unknown_callers += count;
             g->nodes[pair.callee].calls += rules.ignores_unknown_callers ? 0 : count;
-        } else if (build_is_admitted(rules.filter, pair)) {
+        } else if (!filter || filter->admits_arc(filter->context, pair.caller, pair.callee)) {
             build_add_calls(&f, pair, count, len);
         }
     }
@@ -267,18 +269,6 @@ static void build_read_arcs(struct graph *g, const struct profile *p, struct gra
     build_make_lists(g, &g->callees, false, a);
 }
 
-/* Calls of a function to itself count apart. */
-static void build_separate_recursion(struct graph *g)
-{
-    for (uint32_t i = 0; i < g->arcs_len; i++) {
-        const struct graph_arc *arc = &g->arcs[i];
-        if (arc->caller != arc->callee)
-            continue;
-        g->nodes[arc->caller].calls -= arc->count;
-        g->nodes[arc->caller].self_calls = arc->count;
-    }
-}
-
 void graph_connect(struct graph *g, const struct functions *f, const struct profile *p,
                    const struct attribution *t, struct graph_rules rules, struct arena *a)
 {
@@ -288,5 +278,12 @@ void graph_connect(struct graph *g, const struct functions *f, const struct prof
     for (uint32_t i = 0; i < f->len; i++)
         g->nodes[i] = (struct graph_node){.self = t->self[i], .head = i, .next_member = NO_NODE};
     build_read_arcs(g, p, rules, a);
-    build_separate_recursion(g);
+    /* Calls of a function to itself count apart. */
+    for (uint32_t i = 0; i < g->arcs_len; i++) {
+        const struct graph_arc *arc = &g->arcs[i];
+        if (arc->caller != arc->callee)
+            continue;
+        g->nodes[arc->caller].calls -= arc->count;
+        g->nodes[arc->caller].self_calls = arc->count;
+    }
 }

@@ -1,5 +1,21 @@
-/* Building the call graph and passing time up it. The order of every sum is GNU gprof's, so that
- * the results agree to the last bit. */
+/* Time passed up the call graph: gprof's model, or what stacks measured.
+ *
+ * The model knows how often each caller called, and no more. It passes a callee's time (its own and
+ * its callees') to the callers in the ratio of their calls:
+ *
+ *     main --- 3 calls ---.
+ *                          parse: self 2 s, callees 6 s        main gets 3/4 of 8 s, load 1/4
+ *     load --- 1 call ----'
+ *
+ * A cycle is one node here. Functions are taken by topological number, so each callee is complete
+ * before a caller asks, and the whole takes one pass over the arcs. A filter works the other way
+ * round, from roots to leaves: a node is as visible, and passes on as large a part of its time, as
+ * its callers do.
+ *
+ * The order of every sum is GNU gprof's, so that results agree to the last bit; `gnu/gprof` prints
+ * them.
+ *
+ * With stacks nothing is split: they say how much of a function's time each caller asked for. */
 #include "profile/analysis/graph/graph.h"
 
 #include "base/parallel.h"
@@ -10,6 +26,8 @@
 
 /* --- what is shown, and how much of it is passed on ----------------------------------------- */
 
+/* Adds what the callers of `member` pass to `to`, which is it or its cycle; members of the cycle
+ * `except` do not count as callers. */
 static void build_inherit_from(struct graph *g, struct graph_node *to, uint32_t member,
                                uint32_t except)
 {
@@ -42,28 +60,6 @@ static void build_inherit(struct graph *g, uint32_t node)
     }
 }
 
-static void build_decide(struct graph_node *n, const struct graph_filter *filter, uint32_t function)
-{
-    n->is_shown = filter->shows(filter->context, function, n->is_shown);
-    if (!filter->passes_time(filter->context, function, n->fraction != 0))
-        n->fraction = 0;
-    else if (n->fraction == 0)
-        n->fraction = 1;
-}
-
-/* Without a filter everything is shown, and every node passes on all of its time. */
-static void build_show_all(struct graph *g)
-{
-    for (uint32_t i = 0; i < g->len; i++) {
-        struct graph_node *n = &g->nodes[i];
-        n->is_shown = true;
-        n->fraction = 1;
-        n->shown_self = n->self;
-        if (!graph_is_cycle(g, i))
-            g->shown_total += n->self;
-    }
-}
-
 /* From roots to leaves. */
 static void build_propagate_fractions(struct graph *g, const uint32_t *by_order,
                                       const struct graph_filter *filter)
@@ -78,25 +74,17 @@ static void build_propagate_fractions(struct graph *g, const uint32_t *by_order,
             done = n->head;
             build_inherit(g, node);
         }
-        build_decide(n, filter, node);
+        n->is_shown = filter->shows(filter->context, node, n->is_shown);
+        if (!filter->passes_time(filter->context, node, n->fraction != 0))
+            n->fraction = 0;
+        else if (n->fraction == 0)
+            n->fraction = 1;
         n->shown_self = n->self * n->fraction;
         g->shown_total += n->shown_self;
     }
 }
 
-/* --- time ----------------------------------------------------------------------------------- */
-
-static void build_sum_cycles(struct graph *g)
-{
-    for (uint32_t c = g->functions->len; c < g->len; c++) {
-        struct graph_node *cycle = &g->nodes[c];
-        for (uint32_t m = cycle->next_member; m != NO_NODE; m = g->nodes[m].next_member)
-            if (g->nodes[m].fraction != 0)
-                cycle->self += g->nodes[m].self;
-        cycle->shown_self = cycle->fraction * cycle->self;
-    }
-}
-
+/* Takes each callee's share of its time by calls. GNU's order of additions and products. */
 static void build_gather_from_callees(struct graph *g, uint32_t node)
 {
     struct graph_node *caller = &g->nodes[node];
@@ -124,32 +112,41 @@ static void build_gather_from_callees(struct graph *g, uint32_t node)
     }
 }
 
-/* Functions by topological number, those of one cycle in address order. */
-static uint32_t *build_topological_order(const struct graph *g, struct arena *a)
-{
-    uint32_t n = g->functions->len;
-    uint32_t *by_order = ARENA_NEW(a, uint32_t, n), *place = ARENA_NEW(a, uint32_t, n + 2);
-    for (uint32_t i = 0; i < n; i++)
-        place[g->nodes[i].order + 1]++;
-    for (uint32_t i = 1; i <= n; i++)
-        place[i] += place[i - 1];
-    for (uint32_t i = 0; i < n; i++)
-        by_order[place[g->nodes[i].order]++] = i;
-    return by_order;
-}
-
 /* --- the whole ------------------------------------------------------------------------------ */
 
 void graph_propagate(struct graph *g, struct graph_rules rules, struct arena *a)
 {
     cycles_find(g, rules.roots, rules.roots_len);
     struct arena scratch = {0};
-    const uint32_t *by_order = build_topological_order(g, &scratch);
+    /* Functions by topological number, those of one cycle in address order. */
+    uint32_t n = g->functions->len;
+    uint32_t *by_order = ARENA_NEW(&scratch, uint32_t, n),
+             *place = ARENA_NEW(&scratch, uint32_t, n + 2);
+    for (uint32_t i = 0; i < n; i++)
+        place[g->nodes[i].order + 1]++;
+    for (uint32_t i = 1; i <= n; i++)
+        place[i] += place[i - 1];
+    for (uint32_t i = 0; i < n; i++)
+        by_order[place[g->nodes[i].order]++] = i;
     if (rules.filter)
         build_propagate_fractions(g, by_order, rules.filter);
-    else
-        build_show_all(g);
-    build_sum_cycles(g);
+    /* Without a filter everything is shown, and every node passes on all of its time. */
+    for (uint32_t i = 0; i < g->len && !rules.filter; i++) {
+        struct graph_node *node = &g->nodes[i];
+        node->is_shown = true;
+        node->fraction = 1;
+        node->shown_self = node->self;
+        if (!graph_is_cycle(g, i))
+            g->shown_total += node->self;
+    }
+    for (uint32_t c = g->functions->len; c < g->len; c++) {
+        struct graph_node *cycle = &g->nodes[c];
+        for (uint32_t m = cycle->next_member; m != NO_NODE; m = g->nodes[m].next_member)
+            if (g->nodes[m].fraction != 0)
+                cycle->self += g->nodes[m].self;
+        cycle->shown_self = cycle->fraction * cycle->self;
+    }
+    /* From leaves to roots: callees have passed on all they have before their callers ask. */
     for (uint32_t i = 0; i < g->functions->len; i++) {
         uint32_t left = g->functions->len - i;
         struct graph_visit visit = {&by_order[i], left, 1, g->nodes, sizeof *g->nodes};
@@ -169,19 +166,16 @@ void graph_build(struct graph *g, struct functions *f, const struct profile *p,
     graph_propagate(g, rules, a);
 }
 
-/* A call graph whose times come from stacks. */
-
-static struct static_calls seen_calls(const struct stacks *stacks, struct arena *a)
+void graph_build_measured(struct graph *g, struct functions *f, const struct profile *p,
+                          const struct attribution *t, const struct stacks *stacks, struct arena *a)
 {
     struct static_calls seen = {ARENA_NEW(a, struct static_call, stacks->calls_len),
                                 stacks->calls_len};
     for (size_t i = 0; i < seen.len; i++)
         seen.at[i] = (struct static_call){stacks->calls[i].caller, stacks->calls[i].callee};
-    return seen;
-}
-
-static void measure_nodes(struct graph *g, const struct stacks *stacks)
-{
+    functions_order_names(f, a);
+    graph_connect(g, f, p, t, (struct graph_rules){.calls = &seen}, a);
+    g->is_measured = true;
     for (uint32_t i = 0; i < g->len; i++) {
         struct graph_node *n = &g->nodes[i];
         double below = stacks->inclusive[i] - n->self;
@@ -192,12 +186,8 @@ static void measure_nodes(struct graph *g, const struct stacks *stacks)
         n->shown_children = n->children;
         g->shown_total += n->self;
     }
-}
-
-/* Both lists go by caller: with all arcs of a caller entered under their callees, its measured
- * calls find theirs. */
-static void measure_arcs(struct graph *g, const struct stacks *stacks)
-{
+    /* Both lists go by caller: with all arcs of a caller entered under their callees, its measured
+     * calls find theirs. */
     struct arena scratch = {0};
     uint32_t *arc_to = ARENA_NEW(&scratch, uint32_t, g->functions->len);
     uint32_t caller = NO_FUNCTION;
@@ -213,15 +203,4 @@ static void measure_arcs(struct graph *g, const struct stacks *stacks)
         arc->children = call->inclusive - call->self;
     }
     arena_deinit(&scratch);
-}
-
-void graph_build_measured(struct graph *g, struct functions *f, const struct profile *p,
-                          const struct attribution *t, const struct stacks *stacks, struct arena *a)
-{
-    struct static_calls seen = seen_calls(stacks, a);
-    functions_order_names(f, a);
-    graph_connect(g, f, p, t, (struct graph_rules){.calls = &seen}, a);
-    g->is_measured = true;
-    measure_nodes(g, stacks);
-    measure_arcs(g, stacks);
 }

@@ -1,5 +1,21 @@
-/* Frames of nodes. Equal addresses are one place; places of an object are asked for in ascending
- * order, so that its units are read one after the other. */
+/* From the nodes of a recording to a tree of calls, and from that to rows: three steps.
+ *
+ * 1. Frames. A node is an address; the frames it stands for are the function of that address and
+ * those whose code was inlined there, which debug information tells. Equal addresses are one place,
+ * and places of an object are asked for in ascending order, so that its units are read one after
+ * the other.
+ *
+ * 2. The tree. Nodes are merged by function, in one pass: parents stand before their children.
+ *
+ *        nodes   main+4  main+9           frames  main            tree  main
+ *                  |       |                       |  \                  |
+ *                f+1     f+7 (g inlined)           f   f             f (both)
+ *                                                      g                 g
+ *
+ * 3. Rows. A walk inwards from the roots, inwards below one function, or outwards from it.
+ *
+ * The file decides how deep stacks are: nothing here recurses. Cost: a look into debug information
+ * for each distinct address, and a map entry for each node; rows cost what they stand for. */
 #include "profile/analysis/recording/call_tree.h"
 
 #include "base/intern.h"
@@ -18,7 +34,8 @@ struct place {
     uint32_t start, len; /* in `chain`: inlined functions, outermost first */
 };
 
-struct making {
+/* The places of a recording with the functions that were inlined there, while they are found. */
+struct inlining {
     const struct call_frames_input *in;
     VEC(struct place) places;
     VEC(uint32_t) chain;
@@ -27,7 +44,8 @@ struct making {
     VEC(struct function) inlined;
 };
 
-static uint32_t *find_places(struct making *m, struct arena *a)
+/* The place of each node; fills `places`. */
+static uint32_t *find_places(struct inlining *m, struct arena *a)
 {
     const struct recording *r = m->in->recording;
     uint32_t *place = ARENA_NEW(a, uint32_t, r->nodes.len);
@@ -49,7 +67,7 @@ static uint32_t *find_places(struct making *m, struct arena *a)
 }
 
 /* Inlined functions of one name in one object are one. */
-static uint32_t inlined_function(struct making *m, const struct place *p,
+static uint32_t inlined_function(struct inlining *m, const struct place *p,
                                  const struct object_frame *frame)
 {
     const char *name = frame->function ? frame->function : "[inlined code]";
@@ -69,7 +87,7 @@ static uint32_t inlined_function(struct making *m, const struct place *p,
 }
 
 /* The last frame is the function that the node has already. */
-static void find_inlined(struct making *m, struct place *p)
+static void find_inlined(struct inlining *m, struct place *p)
 {
     struct object_frame frames[MOST_INLINED];
     struct object *file = p->object == RECORDING_NONE ? NULL : m->in->files[p->object];
@@ -82,71 +100,56 @@ static void find_inlined(struct making *m, struct place *p)
     p->len = (uint32_t)m->chain.len - p->start;
 }
 
-static void find_all_inlined(struct making *m)
+void named_frames_make(struct named_frames *out, const struct call_frames_input *in,
+                       struct arena *a)
 {
-    size_t len = m->places.len;
-    uint64_t *address = calloc(len + 1, sizeof *address), *object = calloc(len + 1, sizeof *object);
-    struct keyed *order = calloc(len + 1, sizeof *order);
-    if (!address || !object || !order)
-        memory_exhausted(len * sizeof *order);
-    for (uint32_t i = 0; i < len; i++) {
-        address[i] = m->places.at[i].address;
-        object[i] = m->places.at[i].object;
-        order[i].item = i;
+    struct inlining m = {.in = in};
+    *out = (struct named_frames){.frames = {.place = find_places(&m, a), .is_piece = in->is_piece}};
+    if (in->files) {
+        /* Places of one object by address. */
+        size_t places = m.places.len;
+        struct arena scratch = {0};
+        uint64_t *address = ARENA_NEW(&scratch, uint64_t, places);
+        uint64_t *object = ARENA_NEW(&scratch, uint64_t, places);
+        struct keyed *order = ARENA_NEW(&scratch, struct keyed, places);
+        for (uint32_t i = 0; i < places; i++) {
+            address[i] = m.places.at[i].address;
+            object[i] = m.places.at[i].object;
+            order[i].item = i;
+        }
+        sort_by(order, places, address);
+        sort_by(order, places, object);
+        for (size_t i = 0; i < places; i++)
+            find_inlined(&m, &m.places.at[order[i].item]);
+        arena_deinit(&scratch);
     }
-    sort_by(order, len, address);
-    sort_by(order, len, object);
-    for (size_t i = 0; i < len; i++)
-        find_inlined(m, &m->places.at[order[i].item]);
-    free(address);
-    free(object);
-    free(order);
-}
-
-static void put_frames(struct making *m, struct call_frames *out, struct arena *a)
-{
-    uint32_t *start = ARENA_NEW(a, uint32_t, m->places.len + 1), len = 0;
-    uint32_t *frame = ARENA_NEW(a, uint32_t, m->places.len + m->chain.len);
-    for (size_t i = 0; i < m->places.len; i++) {
-        const struct place *p = &m->places.at[i];
+    uint32_t *start = ARENA_NEW(a, uint32_t, m.places.len + 1), len = 0;
+    uint32_t *frame = ARENA_NEW(a, uint32_t, m.places.len + m.chain.len);
+    for (size_t i = 0; i < m.places.len; i++) {
+        const struct place *p = &m.places.at[i];
         start[i] = len;
         if (p->function != NO_FUNCTION)
             frame[len++] = p->function;
         for (uint32_t k = 0; k < p->len; k++)
-            frame[len++] = m->chain.at[p->start + k];
+            frame[len++] = m.chain.at[p->start + k];
     }
-    start[m->places.len] = len;
-    out->start = start;
-    out->frame = frame;
-}
-
-/* The table of functions with the inlined ones behind. */
-static void put_functions(struct making *m, struct named_frames *out, struct arena *a)
-{
-    const struct functions *f = m->in->functions;
-    size_t len = f->len + m->inlined.len;
-    struct function *at = ARENA_NEW(a, struct function, len);
+    start[m.places.len] = len;
+    out->frames.start = start;
+    out->frames.frame = frame;
+    /* The table of functions with the inlined ones behind. */
+    const struct functions *f = in->functions;
+    size_t all = f->len + m.inlined.len;
+    struct function *at = ARENA_NEW(a, struct function, all);
     if (f->len)
         memcpy(at, f->at, f->len * sizeof *at);
-    if (m->inlined.len)
-        memcpy(at + f->len, m->inlined.at, m->inlined.len * sizeof *at);
+    if (m.inlined.len)
+        memcpy(at + f->len, m.inlined.at, m.inlined.len * sizeof *at);
     out->functions = *f;
     out->functions.at = at;
-    out->functions.len = (uint32_t)len;
+    out->functions.len = (uint32_t)all;
     out->functions.name_order = NULL;
     out->first_inlined = f->len;
-    out->frames.functions = (uint32_t)len;
-}
-
-void named_frames_make(struct named_frames *out, const struct call_frames_input *in,
-                       struct arena *a)
-{
-    struct making m = {.in = in};
-    *out = (struct named_frames){.frames = {.place = find_places(&m, a), .is_piece = in->is_piece}};
-    if (in->files)
-        find_all_inlined(&m);
-    put_frames(&m, &out->frames, a);
-    put_functions(&m, out, a);
+    out->frames.functions = (uint32_t)all;
     vec_free(&m.places);
     vec_free(&m.chain);
     vec_free(&m.inlined);
@@ -161,13 +164,15 @@ bool named_frames_same(const struct named_frames *n, uint32_t left, uint32_t rig
     return left == right || (is_kin && l->object == r->object && !strcmp(l->name, r->name));
 }
 
-/* Merging the nodes of a run by function, in one pass: parents stand before their children. */
+/* --- the tree ------------------------------------------------------------------------------------
+ */
 
 struct merging {
     VEC(struct call_node) nodes;
     struct map children; /* (node, function) -> node */
 };
 
+/* The child of a tree's node for a function, new or old. */
 static uint32_t child_of(struct merging *m, uint32_t parent, uint32_t function)
 {
     bool is_new;
@@ -180,14 +185,6 @@ static uint32_t child_of(struct merging *m, uint32_t parent, uint32_t function)
                                            .next = m->nodes.at[parent].first_child});
     m->nodes.at[parent].first_child = fresh;
     return child;
-}
-
-static void sum_up(struct call_node *nodes, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        nodes[i].total = nodes[i].self;
-    for (size_t i = len; i-- > 1;)
-        nodes[nodes[i].parent].total += nodes[i].total;
 }
 
 void call_tree_init_merged(struct call_tree *t, const struct recording *recording,
@@ -209,7 +206,11 @@ void call_tree_init_merged(struct call_tree *t, const struct recording *recordin
         m.nodes.at[node].self += samples[i];
     }
     map_deinit(&m.children);
-    sum_up(m.nodes.at, m.nodes.len);
+    struct call_node *nodes = m.nodes.at;
+    for (size_t i = 0; i < m.nodes.len; i++)
+        nodes[i].total = nodes[i].self;
+    for (size_t i = m.nodes.len; i-- > 1;)
+        nodes[nodes[i].parent].total += nodes[i].total;
     *t = (struct call_tree){m.nodes.at, (uint32_t)m.nodes.len, frames->functions};
 }
 
@@ -217,11 +218,9 @@ void call_tree_init(struct call_tree *t, const struct recording *recording, cons
                     const struct call_frames *frames)
 {
     size_t len = recording->nodes.len;
-    uint32_t *merged = malloc((len + 1) * sizeof *merged);
-    if (!merged)
-        memory_exhausted(len * sizeof *merged);
+    uint32_t *merged = memory_zeroed(len, sizeof *merged);
     call_tree_init_merged(t, recording, samples, frames, merged);
-    free(merged);
+    memory_free(merged);
 }
 
 void call_tree_deinit(struct call_tree *t)
@@ -246,17 +245,15 @@ static uint32_t next_node(const struct call_tree *t, uint32_t i, uint32_t *on_st
 
 void call_tree_inclusive(const struct call_tree *t, double *inclusive)
 {
-    uint32_t *on_stack = calloc((size_t)t->functions + 1, sizeof *on_stack);
-    if (!on_stack)
-        memory_exhausted(t->functions);
+    uint32_t *on_stack = memory_zeroed(t->functions, sizeof *on_stack);
     memset(inclusive, 0, t->functions * sizeof *inclusive);
     for (uint32_t i = t->nodes[0].first_child; i; i = next_node(t, i, on_stack))
         if (on_stack[t->nodes[i].function]++ == 0)
             inclusive[t->nodes[i].function] += t->nodes[i].total;
-    free(on_stack);
+    memory_free(on_stack);
 }
 
-/* Walking a tree of calls with a stack of its own.
+/* --- rows ----------------------------------------------------------------------------------------
  *
  * A row stands for a set of nodes of the tree: the frames of one function that are reached on the
  * same way. The next level is found by stepping from all of them, inwards to the children or
@@ -279,7 +276,7 @@ struct branch {
     double total;
 };
 
-struct walk {
+struct row_walk {
     const struct call_tree *t;
     const struct call_query *q;
     double least; /* samples of a row that is shown */
@@ -288,20 +285,20 @@ struct walk {
     VEC(struct call_row) rows;
 };
 
-static void call_add_spot(struct walk *w, uint32_t node, double samples)
+static void call_add_spot(struct row_walk *w, uint32_t node, double samples)
 {
     if (samples > 0)
         vec_push(&w->next, (struct spot){node, w->t->nodes[node].function, samples});
 }
 
-static void call_add_children(struct walk *w, uint32_t node)
+static void call_add_children(struct row_walk *w, uint32_t node)
 {
     for (uint32_t i = w->t->nodes[node].first_child; i; i = w->t->nodes[i].next)
         call_add_spot(w, i, w->t->nodes[i].total);
 }
 
 /* Puts into `next` where one arrives from a spot; returns what ends there. */
-static double call_step(struct walk *w, const struct spot *s)
+static double call_step(struct row_walk *w, const struct spot *s)
 {
     const struct call_node *node = &w->t->nodes[s->node];
     if (w->q->direction != CALLS_OUTWARDS) {
@@ -331,9 +328,10 @@ static int call_by_total(const void *left, const void *right)
     return (l->function < r->function) - (l->function > r->function);
 }
 
-/* Ways that meet in one node are one from there on. */
-static void call_join_spots(struct walk *w)
+/* One branch for each function in `next`. */
+static void call_find_branches(struct row_walk *w, uint32_t depth)
 {
+    /* Ways that meet in one node are one from there on. */
     size_t kept = 0;
     if (w->next.len)
         qsort(w->next.at, w->next.len, sizeof *w->next.at, call_by_function);
@@ -343,12 +341,6 @@ static void call_join_spots(struct walk *w)
         else
             w->next.at[kept++] = w->next.at[i];
     w->next.len = kept;
-}
-
-/* One branch for each function in `next`. */
-static void call_find_branches(struct walk *w, uint32_t depth)
-{
-    call_join_spots(w);
     w->found.len = 0;
     for (size_t i = 0; i < w->next.len; i++) {
         const struct spot *s = &w->next.at[i];
@@ -362,13 +354,13 @@ static void call_find_branches(struct walk *w, uint32_t depth)
         qsort(w->found.at, w->found.len, sizeof *w->found.at, call_by_total);
 }
 
-static bool call_is_small(const struct walk *w, const struct branch *b)
+static bool call_is_small(const struct row_walk *w, const struct branch *b)
 {
     return b->depth > w->q->depth || b->total < w->least;
 }
 
 /* Small branches are the first ones, and become one row. */
-static size_t call_fold(struct walk *w)
+static size_t call_fold(struct row_walk *w)
 {
     struct branch all = {0};
     size_t i = 0;
@@ -383,7 +375,8 @@ static size_t call_fold(struct walk *w)
     return i;
 }
 
-static void call_push_branches(struct walk *w)
+/* Puts the branches that were found on the stack, small ones as one. */
+static void call_push_branches(struct row_walk *w)
 {
     size_t first = call_fold(w), len = w->found.len - first;
     bool has_folded = len && w->found.at[first].folded;
@@ -396,43 +389,9 @@ static void call_push_branches(struct walk *w)
     }
 }
 
-/* Prints the branch on top, and puts those below it in its place. */
-static void call_visit(struct walk *w)
-{
-    struct branch b = w->stack.at[--w->stack.len];
-    struct call_row row = {.function = b.function,
-                           .folded = b.folded,
-                           .depth = b.depth,
-                           .is_only = b.is_only,
-                           .total = b.total,
-                           .self = b.folded ? b.total : 0};
-    w->next.len = 0;
-    w->spots.len -= b.spots;
-    for (uint32_t i = 0; i < b.spots; i++)
-        row.self += call_step(w, &w->spots.at[w->spots.len + i]);
-    call_find_branches(w, b.depth + 1);
-    call_push_branches(w);
-    vec_push(&w->rows, row);
-}
-
-/* The outermost calls of the wanted function. */
-static void call_add_wanted(struct walk *w)
-{
-    const struct call_node *nodes = w->t->nodes;
-    bool *is_below = calloc(w->t->len, sizeof *is_below);
-    if (!is_below)
-        memory_exhausted(w->t->len);
-    for (uint32_t i = 1; i < w->t->len; i++) {
-        is_below[i] = is_below[nodes[i].parent] || w->q->is_wanted[nodes[i].function];
-        if (is_below[i] && !is_below[nodes[i].parent])
-            call_add_spot(w, i, nodes[i].total);
-    }
-    free(is_below);
-}
-
 /* The first row of a tree below or outside of a function: all its calls, however they are numbered.
  * It is shown even if it is small. */
-static void call_start(struct walk *w)
+static void call_start(struct row_walk *w)
 {
     if (w->q->direction == CALLS_FROM_ROOT) {
         call_add_children(w, 0);
@@ -441,7 +400,15 @@ static void call_start(struct walk *w)
         return;
     }
     struct branch all = {.is_only = true};
-    call_add_wanted(w);
+    /* The outermost calls of the wanted function. */
+    const struct call_node *nodes = w->t->nodes;
+    bool *is_below = memory_zeroed(w->t->len, sizeof *is_below);
+    for (uint32_t i = 1; i < w->t->len; i++) {
+        is_below[i] = is_below[nodes[i].parent] || w->q->is_wanted[nodes[i].function];
+        if (is_below[i] && !is_below[nodes[i].parent])
+            call_add_spot(w, i, nodes[i].total);
+    }
+    memory_free(is_below);
     for (size_t i = 0; i < w->next.len; i++) {
         all.function =
             i && all.function < w->next.at[i].function ? all.function : w->next.at[i].function;
@@ -457,15 +424,30 @@ void call_rows_make(struct call_rows *out, const struct call_tree *t, const stru
                     struct arena *a)
 {
     double whole = t->nodes[0].total;
-    struct walk w = {.t = t, .q = q, .least = q->min_percent / 100 * whole};
+    struct row_walk w = {.t = t, .q = q, .least = q->min_percent / 100 * whole};
     *out = (struct call_rows){.direction = q->direction, .whole = whole};
     call_start(&w);
     for (size_t i = 0; i < w.stack.len; i++)
         out->covered += w.stack.at[i].total;
     if (q->is_percent_of_rows)
         w.least = q->min_percent / 100 * out->covered;
-    while (w.stack.len && w.rows.len < q->limit)
-        call_visit(&w);
+    while (w.stack.len && w.rows.len < q->limit) {
+        /* Prints the branch on top, and puts those below it in its place. */
+        struct branch b = w.stack.at[--w.stack.len];
+        struct call_row row = {.function = b.function,
+                               .folded = b.folded,
+                               .depth = b.depth,
+                               .is_only = b.is_only,
+                               .total = b.total,
+                               .self = b.folded ? b.total : 0};
+        w.next.len = 0;
+        w.spots.len -= b.spots;
+        for (uint32_t i = 0; i < b.spots; i++)
+            row.self += call_step(&w, &w.spots.at[w.spots.len + i]);
+        call_find_branches(&w, b.depth + 1);
+        call_push_branches(&w);
+        vec_push(&w.rows, row);
+    }
     out->is_cut = w.stack.len != 0;
     out->len = w.rows.len;
     out->rows = ARENA_NEW(a, struct call_row, w.rows.len);

@@ -15,6 +15,7 @@
 /* A caller's address lies within the call instruction, of which the start has a line as well. */
 enum { LONGEST_CALL = 8 };
 
+/* An address of the run, and how much it matters. */
 struct excerpt_address {
     uint64_t address;
     double weight;
@@ -30,8 +31,13 @@ struct excerpt_needs {
     size_t objects;
 };
 
-static void excerpts_add_nodes(struct excerpt_needs *n, const struct recording *r)
+struct excerpt_needs *excerpt_needs_new(const struct recording *r)
 {
+    struct excerpt_needs *n = memory_zeroed(1, sizeof *n);
+    struct arena scratch = {0};
+    n->objects = r->objects.len;
+    n->first = ARENA_NEW(&n->arena, size_t, n->objects + 1);
+    n->counts_calls = ARENA_NEW(&n->arena, bool, n->objects);
     double *own = memory_zeroed(r->nodes.len, sizeof *own);
     double *below = memory_zeroed(r->nodes.len, sizeof *below);
     for (size_t i = 0; i < r->samples.len; i++)
@@ -45,11 +51,8 @@ static void excerpts_add_nodes(struct excerpt_needs *n, const struct recording *
                                                     r->nodes.at[i].object, own[i] > 0}));
     memory_free(own);
     memory_free(below);
-}
-
-/* A call was made just before the address it returns to. */
-static void excerpts_add_calls(struct excerpt_needs *n, const struct recording *r)
-{
+    /* A call was made just before the address it returns to; the address itself is what unwinding
+     * has. */
     for (size_t i = 0; i < r->arcs.len; i++) {
         const struct recording_arc *arc = &r->arcs.at[i];
         if (arc->from_object != RECORDING_NONE && arc->from) {
@@ -62,17 +65,6 @@ static void excerpts_add_calls(struct excerpt_needs *n, const struct recording *
     for (size_t i = 0; i < r->blocks.len; i++)
         vec_push(&n->all, ((struct excerpt_address){r->blocks.at[i].address, 0,
                                                     r->blocks.at[i].object, true}));
-}
-
-struct excerpt_needs *excerpt_needs_new(const struct recording *r)
-{
-    struct excerpt_needs *n = memory_zeroed(1, sizeof *n);
-    struct arena scratch = {0};
-    n->objects = r->objects.len;
-    n->first = ARENA_NEW(&n->arena, size_t, n->objects + 1);
-    n->counts_calls = ARENA_NEW(&n->arena, bool, n->objects);
-    excerpts_add_nodes(n, r);
-    excerpts_add_calls(n, r);
     for (size_t i = 0; i < r->arcs.len; i++)
         if (r->arcs.at[i].self_object != RECORDING_NONE)
             n->counts_calls[r->arcs.at[i].self_object] = true;
@@ -145,9 +137,28 @@ struct excerpt_ranges {
     VEC(struct excerpt_range) all;
 };
 
-/* Sorted by their starts: those that touch become one. */
-static void excerpts_join_ranges(struct excerpt_ranges *r)
+/* The ranges of code whose lines are wanted: all of a function that ran, else its start and the
+ * places of its frames. */
+static void excerpts_want_lines(struct excerpt_ranges *r, const struct excerpt_marks *m,
+                                const struct excerpt_needs *n, uint32_t object,
+                                const struct functions *f)
 {
+    for (uint32_t i = 0; i < f->len; i++) {
+        if (!m->is_used[i])
+            continue;
+        bool is_whole = m->weight[i] >= 0;
+        vec_push(&r->all, ((struct excerpt_range){f->at[i].start,
+                                                  is_whole ? f->at[i].last + 1 : f->at[i].start + 1,
+                                                  is_whole ? m->weight[i] : 0}));
+    }
+    for (size_t i = n->first[object]; i < n->first[object + 1]; i++) {
+        const struct excerpt_address *at = &n->all.at[i];
+        uint64_t before = at->address < LONGEST_CALL ? at->address : LONGEST_CALL;
+        if (at->address < UINT64_MAX)
+            vec_push(&r->all,
+                     ((struct excerpt_range){at->address - before, at->address + 1, at->weight}));
+    }
+    /* Sorted by their starts: those that touch become one. */
     struct arena scratch = {0};
     size_t len = r->all.len, kept = 0;
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
@@ -171,44 +182,6 @@ static void excerpts_join_ranges(struct excerpt_ranges *r)
     arena_deinit(&scratch);
 }
 
-static void excerpts_want_lines(struct excerpt_ranges *r, const struct excerpt_marks *m,
-                                const struct excerpt_needs *n, uint32_t object,
-                                const struct functions *f)
-{
-    for (uint32_t i = 0; i < f->len; i++) {
-        if (!m->is_used[i])
-            continue;
-        bool is_whole = m->weight[i] >= 0;
-        vec_push(&r->all, ((struct excerpt_range){f->at[i].start,
-                                                  is_whole ? f->at[i].last + 1 : f->at[i].start + 1,
-                                                  is_whole ? m->weight[i] : 0}));
-    }
-    for (size_t i = n->first[object]; i < n->first[object + 1]; i++) {
-        const struct excerpt_address *at = &n->all.at[i];
-        uint64_t before = at->address < LONGEST_CALL ? at->address : LONGEST_CALL;
-        if (at->address < UINT64_MAX)
-            vec_push(&r->all,
-                     ((struct excerpt_range){at->address - before, at->address + 1, at->weight}));
-    }
-    excerpts_join_ranges(r);
-}
-
-/* Of each function, whether there is another of its name. */
-static bool *excerpts_find_namesakes(const struct functions *f, struct arena *a)
-{
-    bool *has_namesake = ARENA_NEW(a, bool, f->len);
-    uint32_t *number = ARENA_NEW(a, uint32_t, f->len), *count = ARENA_NEW(a, uint32_t, f->len);
-    struct intern names = {0};
-    for (uint32_t i = 0; i < f->len; i++) {
-        number[i] = intern_kept(&names, f->at[i].name, strlen(f->at[i].name));
-        count[number[i]]++;
-    }
-    for (uint32_t i = 0; i < f->len; i++)
-        has_namesake[i] = count[number[i]] > 1;
-    intern_deinit(&names);
-    return has_namesake;
-}
-
 void excerpt_make(struct writer *w, const struct excerpt_needs *n, uint32_t object,
                   struct object *file, uint64_t most_ns)
 {
@@ -219,7 +192,18 @@ void excerpt_make(struct writer *w, const struct excerpt_needs *n, uint32_t obje
     functions_native(&f, file, &scratch);
     excerpts_mark(&marks, n, object, &f, &scratch);
     excerpts_want_lines(&ranges, &marks, n, object, &f);
-    const bool *has_namesake = excerpts_find_namesakes(&f, &scratch);
+    /* Of each function, whether there is another of its name. */
+    bool *has_namesake = ARENA_NEW(&scratch, bool, f.len);
+    uint32_t *number = ARENA_NEW(&scratch, uint32_t, f.len),
+             *count = ARENA_NEW(&scratch, uint32_t, f.len);
+    struct intern names = {0};
+    for (uint32_t i = 0; i < f.len; i++) {
+        number[i] = intern_kept(&names, f.at[i].name, strlen(f.at[i].name));
+        count[number[i]]++;
+    }
+    for (uint32_t i = 0; i < f.len; i++)
+        has_namesake[i] = count[number[i]] > 1;
+    intern_deinit(&names);
     struct excerpt_function *functions = ARENA_NEW(&scratch, struct excerpt_function, f.len);
     size_t len = 0;
     for (uint32_t i = 0; i < f.len; i++)

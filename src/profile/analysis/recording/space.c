@@ -1,4 +1,19 @@
-/* Laying objects out, gathering their functions, and finding those of the nodes. */
+/* The objects of a recording side by side: their places, their functions, and the function of each
+ * node.
+ *
+ * Each file gets a range of addresses of its own, one behind the other by page, the main program
+ * first at its link addresses:
+ *
+ *     | main program | page | libc.so | page | libm.so | page | [kernel] read, [waiting] futex, ...
+ *
+ * The page between is the place of code that no symbol names. What stands for no file has one
+ * address for each name, at the end. Places depend on the list of objects alone, not on where the
+ * system put them, so that two runs of one program agree.
+ *
+ * Then one table has the functions of all of them, and whatever reads a profile of one program
+ * reads this. Nodes are looked up in the table of their own object, which is small and warm. Cost:
+ * the symbols of objects that are used, and a look-up for each node. A recording whose objects
+ * claim more than 2^62 bytes is refused. */
 #include "profile/analysis/recording/stacks.h"
 
 #include "base/intern.h"
@@ -61,6 +76,7 @@ static uint32_t space_main_program(const struct recording *r)
     return listed;
 }
 
+/* Gives an object its place, and sets *next behind it. */
 static bool space_place_object(struct space_object *o, uint64_t *next, bool is_main, struct err *e)
 {
     if (o->high < o->low || o->high > MOST_END || *next > MOST_END)
@@ -71,21 +87,6 @@ static bool space_place_object(struct space_object *o, uint64_t *next, bool is_m
     /* A page more: it is the place of code without symbols. */
     *next = ((o->high + o->base + PAGE - 1) & ~(PAGE - 1)) + 2 * PAGE;
     return true;
-}
-
-static void space_mark_used(struct space *s)
-{
-    const struct recording *r = s->recording;
-    for (size_t i = 1; i < r->nodes.len; i++)
-        s->objects[r->nodes.at[i].object].is_used = true;
-    for (size_t i = 0; i < r->arcs.len; i++) {
-        if (r->arcs.at[i].from_object != RECORDING_NONE)
-            s->objects[r->arcs.at[i].from_object].is_used = true;
-        if (r->arcs.at[i].self_object != RECORDING_NONE)
-            s->objects[r->arcs.at[i].self_object].is_used = true;
-    }
-    if (s->main != RECORDING_NONE)
-        s->objects[s->main].is_used = true;
 }
 
 bool space_lay_out(struct space *s, const struct recording *r, struct arena *a, struct err *e)
@@ -109,7 +110,16 @@ bool space_lay_out(struct space *s, const struct recording *r, struct arena *a, 
             !space_place_object(&s->objects[i], &next, false, e))
             return false;
     s->end = next + PAGE;
-    space_mark_used(s);
+    for (size_t i = 1; i < r->nodes.len; i++)
+        s->objects[r->nodes.at[i].object].is_used = true;
+    for (size_t i = 0; i < r->arcs.len; i++) {
+        if (r->arcs.at[i].from_object != RECORDING_NONE)
+            s->objects[r->arcs.at[i].from_object].is_used = true;
+        if (r->arcs.at[i].self_object != RECORDING_NONE)
+            s->objects[r->arcs.at[i].self_object].is_used = true;
+    }
+    if (s->main != RECORDING_NONE)
+        s->objects[s->main].is_used = true;
     return true;
 }
 
@@ -143,6 +153,8 @@ void space_add_calls(const struct space *s, struct profile *p)
 
 /* --- functions of files ---------------------------------------------------------------------- */
 
+/* The functions of all objects while they are found, before they have their numbers in the table.
+ */
 struct gathering {
     struct space *space;
     struct functions *each; /* by object: of files, at link addresses */
@@ -154,6 +166,7 @@ struct gathering {
     struct arena *arena;
 };
 
+/* Keeps a function as far as it lies in what was mapped of the object. */
 static void space_keep_function(struct functions *f, const struct space_object *o,
                                 struct function at)
 {
@@ -188,6 +201,8 @@ static void space_functions_of_symbols(struct functions *f, const struct space *
     }
 }
 
+/* The functions of a file by its symbols, or, where it has none or is not to be had, by what the
+ * recording says of them. */
 static void space_functions_of_file(struct gathering *g, uint32_t object)
 {
     const struct space_object *o = &g->space->objects[object];
@@ -223,22 +238,13 @@ static const char *space_no_symbol(const struct gathering *g, uint32_t object)
 
 /* --- functions of other objects -------------------------------------------------------------- */
 
-/* One function a name: generated code of several processes may have the same. */
-static uint32_t space_made_function(struct gathering *g, uint32_t object, const char *name)
-{
-    uint32_t number = intern_kept(&g->made, name, strlen(name));
-    if (number == g->pseudo.len)
-        vec_push(&g->pseudo,
-                 (struct function){
-                     .name = name, .is_function = true, .is_made = true, .object = object});
-    return number;
-}
-
 static bool space_is_behind(const struct recording_symbol *s, uint32_t object, uint64_t address)
 {
     return s->object > object || (s->object == object && s->start > address);
 }
 
+/* The symbol that the recording itself has for an address, or NULL: of generated code, the vdso,
+ * and system calls by number. */
 static const char *space_symbol_at(const struct recording *r, uint32_t object, uint64_t address)
 {
     size_t behind =
@@ -248,6 +254,7 @@ static const char *space_symbol_at(const struct recording *r, uint32_t object, u
     return is_in ? s->name : NULL;
 }
 
+/* "[kernel] read", "[waiting] futex": what entered the kernel, by its number. */
 static const char *space_call_name(struct gathering *g, uint32_t object, uint64_t number,
                                    const char *group)
 {
@@ -270,6 +277,7 @@ static const char *space_cut_name(uint64_t why)
     return why < RECORDING_CUTS ? names[why] : "[stack cut]";
 }
 
+/* What a node is called that stands for no code of a file. */
 static const char *space_made_name(struct gathering *g, uint32_t object, uint64_t address)
 {
     const struct recording *r = g->space->recording;
@@ -314,13 +322,23 @@ static void space_place_nodes(struct gathering *g)
         }
         bool is_new;
         uint32_t *known = map_at(&seen, n->object, n->address, 0, &is_new);
-        if (is_new)
-            *known = space_made_function(g, n->object, space_made_name(g, n->object, n->address));
+        if (is_new) {
+            /* One function a name: generated code of several processes may have the same. */
+            const char *name = space_made_name(g, n->object, n->address);
+            *known = intern_kept(&g->made, name, strlen(name));
+            if (*known == g->pseudo.len)
+                vec_push(&g->pseudo, (struct function){.name = name,
+                                                       .is_function = true,
+                                                       .is_made = true,
+                                                       .object = n->object});
+        }
         g->local[i] = *known;
     }
     map_deinit(&seen);
 }
 
+/* Moves a file's functions to their places; behind them one for all of its code without a symbol,
+ * if any was met. */
 static void space_append_file(struct gathering *g, struct functions *f, uint32_t object)
 {
     const struct space_object *o = &g->space->objects[object];
@@ -343,47 +361,6 @@ static void space_append_file(struct gathering *g, struct functions *f, uint32_t
                                             .is_function = true,
                                             .is_made = true,
                                             .object = object};
-}
-
-static void space_append_made(struct gathering *g, struct functions *f)
-{
-    uint64_t next = g->space->end;
-    for (size_t i = 0; i < g->pseudo.len; i++) {
-        struct function at = g->pseudo.at[i];
-        at.start = at.last = next + i;
-        f->at[f->len++] = at;
-    }
-}
-
-static void space_assemble(struct gathering *g, struct functions *f)
-{
-    struct space *s = g->space;
-    size_t total = s->len + g->pseudo.len;
-    for (uint32_t i = 0; i < s->len; i++)
-        total += g->each[i].len;
-    f->at = ARENA_NEW(g->arena, struct function, total);
-    if (s->main != RECORDING_NONE)
-        space_append_file(g, f, s->main);
-    for (uint32_t i = 0; i < s->len; i++)
-        if (i != s->main && space_is_file(s, i))
-            space_append_file(g, f, i);
-    uint32_t made = f->len;
-    space_append_made(g, f);
-    functions_index(f, g->arena);
-    for (uint32_t why = 0; why < RECORDING_CUTS; why++)
-        s->cut[why] = NO_FUNCTION;
-    s->function[0] = NO_FUNCTION;
-    for (uint32_t i = 1; i < s->recording->nodes.len; i++) {
-        uint32_t object = s->recording->nodes.at[i].object;
-        bool is_gap = g->local[i] == NO_FUNCTION; /* of a file: behind its last function */
-        uint32_t function = !space_is_file(s, object)
-                                ? made + g->local[i]
-                                : g->first[object] + (is_gap ? g->each[object].len : g->local[i]);
-        s->is_piece[i] = f->at[function].piece_of != 0;
-        s->function[i] = functions_whole(f, function);
-        if (space_is_cut(s, i) && s->recording->nodes.at[i].address < RECORDING_CUTS)
-            s->cut[s->recording->nodes.at[i].address] = s->function[i];
-    }
 }
 
 void space_functions(struct space *s, struct functions *f, struct arena *a)
@@ -410,7 +387,36 @@ void space_functions(struct space *s, struct functions *f, struct arena *a)
     s->function = ARENA_NEW(a, uint32_t, s->recording->nodes.len);
     s->is_piece = ARENA_NEW(a, bool, s->recording->nodes.len);
     space_place_nodes(&g);
-    space_assemble(&g, f);
+    size_t total = s->len + g.pseudo.len;
+    for (uint32_t i = 0; i < s->len; i++)
+        total += g.each[i].len;
+    f->at = ARENA_NEW(g.arena, struct function, total);
+    if (s->main != RECORDING_NONE)
+        space_append_file(&g, f, s->main);
+    for (uint32_t i = 0; i < s->len; i++)
+        if (i != s->main && space_is_file(s, i))
+            space_append_file(&g, f, i);
+    uint32_t made = f->len;
+    for (size_t i = 0; i < g.pseudo.len; i++) {
+        struct function at = g.pseudo.at[i];
+        at.start = at.last = s->end + i;
+        f->at[f->len++] = at;
+    }
+    functions_index(f, g.arena);
+    for (uint32_t why = 0; why < RECORDING_CUTS; why++)
+        s->cut[why] = NO_FUNCTION;
+    s->function[0] = NO_FUNCTION;
+    for (uint32_t i = 1; i < s->recording->nodes.len; i++) {
+        uint32_t object = s->recording->nodes.at[i].object;
+        bool is_gap = g.local[i] == NO_FUNCTION; /* of a file: behind its last function */
+        uint32_t function = !space_is_file(s, object)
+                                ? made + g.local[i]
+                                : g.first[object] + (is_gap ? g.each[object].len : g.local[i]);
+        s->is_piece[i] = f->at[function].piece_of != 0;
+        s->function[i] = functions_whole(f, function);
+        if (space_is_cut(s, i) && s->recording->nodes.at[i].address < RECORDING_CUTS)
+            s->cut[s->recording->nodes.at[i].address] = s->function[i];
+    }
     intern_deinit(&g.made);
     vec_free(&g.pseudo);
     arena_deinit(&scratch);

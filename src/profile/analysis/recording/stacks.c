@@ -1,5 +1,19 @@
-/* Walking the tree of stacks. The file decides its depth, so the walk keeps its way in the tree
- * itself. */
+/* Self and inclusive times as stacks have them, and the calls between functions on them.
+ *
+ * The tree of stacks is walked once. A function's inclusive time is booked at its outermost frame,
+ * so that recursion counts once; so is a pair's, however often one function calls the other on a
+ * stack:
+ *
+ *     main -> f -> g -> f -> h     5 samples, all in h
+ *
+ *     inclusive: main 5, f 5, g 5, h 5     self: h 5     calls: main-f 5, f-g 5, g-f 5, f-h 5
+ *
+ * For that, the walk counts for each function and each pair how many frames of it are on the way
+ * from the root. What holds: the self times and `unplaced` add up to the samples of the root.
+ *
+ * The file decides how deep the tree is, so the walk keeps its way in the tree itself and does not
+ * recurse. Cost: linear in frames; booking the hits of a recursive function goes up the stack once
+ * more. */
 #include "profile/analysis/recording/stacks.h"
 
 #include "base/map.h"
@@ -24,6 +38,7 @@ struct frame {
     double samples;       /* of this frame and those further in */
 };
 
+/* The tree, and what the walk knows of the way from the root to where it is. */
 struct tree_of_frames {
     struct frame *at;
     uint32_t len;
@@ -41,41 +56,8 @@ static uint32_t stacks_frames_of(const struct call_frames *frames, uint32_t node
     return len ? len : 1;
 }
 
-/* The frames of a node one behind the other, inlined ones inside; samples are the innermost one's.
- * `innermost`: per node, its last frame. */
-static void stacks_add_frames(struct tree_of_frames *t, const struct space *s,
-                              const struct call_frames *frames, const double *weights,
-                              uint32_t *innermost, uint32_t node)
-{
-    uint32_t len = stacks_frames_of(frames, node),
-             outer = node ? s->recording->nodes.at[node].parent : 0;
-    const uint32_t *inner = frames ? &frames->frame[frames->start[frames->place[node]]] : NULL;
-    for (uint32_t k = 0; k < len; k++)
-        t->at[t->len + k] = (struct frame){.parent = k      ? t->len + k - 1
-                                                     : node ? innermost[outer]
-                                                            : 0,
-                                           .first_child = NO_FRAME,
-                                           .next = NO_FRAME,
-                                           .function = k ? inner[k] : space_function_of(s, node),
-                                           .call = NO_CALL,
-                                           .is_cut = space_is_cut(s, node),
-                                           .is_piece = !k && s->is_piece && s->is_piece[node],
-                                           .has_caller = outer && !space_is_cut(s, outer),
-                                           .samples = k + 1 == len ? weights[node] : 0};
-    t->len += len;
-    innermost[node] = t->len - 1;
-}
-
-/* Backwards, so that children keep their order. */
-static void stacks_link_frames(struct tree_of_frames *t)
-{
-    for (uint32_t i = t->len; i-- > 1;) {
-        struct frame *parent = &t->at[t->at[i].parent];
-        t->at[i].next = parent->first_child;
-        parent->first_child = i;
-    }
-}
-
+/* Numbers the pair of a frame and the one around it. A function's piece around itself is no call.
+ */
 static void stacks_enter_call(struct tree_of_frames *t, struct frame *frame)
 {
     uint32_t caller = frame->parent ? t->at[frame->parent].function : NO_FUNCTION;
@@ -105,6 +87,7 @@ static void stacks_hit(struct tree_of_frames *t, uint32_t i)
     }
 }
 
+/* Books what hit the frame itself. */
 static void stacks_enter(struct tree_of_frames *t, uint32_t i, struct stacks *out)
 {
     struct frame *frame = &t->at[i];
@@ -121,6 +104,7 @@ static void stacks_enter(struct tree_of_frames *t, uint32_t i, struct stacks *ou
     stacks_hit(t, i);
 }
 
+/* Books what hit the frame and those further in, and passes it outwards. */
 static void stacks_leave(struct tree_of_frames *t, uint32_t i, struct stacks *out)
 {
     struct frame *frame = &t->at[i];
@@ -137,63 +121,12 @@ static void stacks_leave(struct tree_of_frames *t, uint32_t i, struct stacks *ou
         t->calls.at[frame->call].inclusive += frame->samples;
 }
 
-static void stacks_walk(struct tree_of_frames *t, struct stacks *out)
-{
-    uint32_t i = t->at[0].first_child;
-    out->unplaced += t->at[0].samples;
-    if (i != NO_FRAME)
-        stacks_enter(t, i, out);
-    while (i != NO_FRAME && i) {
-        uint32_t next = t->at[i].first_child;
-        if (next == NO_FRAME) {
-            while (i && (next = t->at[i].next) == NO_FRAME) {
-                stacks_leave(t, i, out);
-                i = t->at[i].parent;
-            }
-            if (!i)
-                break;
-            stacks_leave(t, i, out);
-        }
-        i = next;
-        stacks_enter(t, i, out);
-    }
-    out->samples = t->at[0].samples;
-}
-
 static int stacks_by_ends(const void *left, const void *right)
 {
     const struct stack_call *l = left, *r = right;
     if (l->caller != r->caller)
         return l->caller < r->caller ? -1 : 1;
     return (l->callee > r->callee) - (l->callee < r->callee);
-}
-
-/* Calls of stacks that were not chosen are none. */
-static void stacks_keep_calls(struct stacks *out, struct tree_of_frames *t, struct arena *a)
-{
-    out->calls = ARENA_NEW(a, struct stack_call, t->calls.len);
-    for (size_t i = 0; i < t->calls.len; i++)
-        if (t->calls.at[i].inclusive > 0)
-            out->calls[out->calls_len++] = t->calls.at[i];
-    if (out->calls_len)
-        qsort(out->calls, out->calls_len, sizeof *out->calls, stacks_by_ends);
-    vec_free(&t->calls);
-    vec_free(&t->call_depth);
-    map_deinit(&t->pairs);
-}
-
-static void stacks_measure_cuts(struct stacks *t, const struct space *s, const struct functions *f,
-                                struct arena *a)
-{
-    for (size_t i = 0; i < t->calls_len; i++)
-        for (uint32_t why = 0; why < RECORDING_CUTS; why++) {
-            const struct stack_call *call = &t->calls[i];
-            if (call->caller != s->cut[why])
-                continue;
-            if (!t->cut)
-                t->cut = ARENA_NEW(a, struct stack_cut, f->len);
-            t->cut[call->callee].samples[why] += call->inclusive;
-        }
 }
 
 void stacks_measure(struct stacks *t, const struct space *s, const struct functions *f,
@@ -208,11 +141,73 @@ void stacks_measure(struct stacks *t, const struct space *s, const struct functi
     uint32_t *innermost = ARENA_NEW(&scratch, uint32_t, nodes);
     *t = (struct stacks){.self = ARENA_NEW(a, double, f->len),
                          .inclusive = ARENA_NEW(a, double, f->len)};
-    for (uint32_t i = 0; i < nodes; i++)
-        stacks_add_frames(&tree, s, frames, weights, innermost, i);
-    stacks_link_frames(&tree);
-    stacks_walk(&tree, t);
-    stacks_keep_calls(t, &tree, a);
-    stacks_measure_cuts(t, s, f, a);
+    for (uint32_t i = 0; i < nodes; i++) {
+        /* The frames of a node one behind the other, inlined ones inside; samples are the innermost
+         * one's. */
+        uint32_t own = stacks_frames_of(frames, i),
+                 outer = i ? s->recording->nodes.at[i].parent : 0;
+        const uint32_t *inner = frames ? &frames->frame[frames->start[frames->place[i]]] : NULL;
+        for (uint32_t k = 0; k < own; k++)
+            tree.at[tree.len + k] =
+                (struct frame){.parent = k   ? tree.len + k - 1
+                                         : i ? innermost[outer]
+                                             : 0,
+                               .first_child = NO_FRAME,
+                               .next = NO_FRAME,
+                               .function = k ? inner[k] : space_function_of(s, i),
+                               .call = NO_CALL,
+                               .is_cut = space_is_cut(s, i),
+                               .is_piece = !k && s->is_piece && s->is_piece[i],
+                               .has_caller = outer && !space_is_cut(s, outer),
+                               .samples = k + 1 == own ? weights[i] : 0};
+        tree.len += own;
+        innermost[i] = tree.len - 1;
+    }
+    /* Backwards, so that children keep their order. */
+    for (uint32_t k = tree.len; k-- > 1;) {
+        struct frame *parent = &tree.at[tree.at[k].parent];
+        tree.at[k].next = parent->first_child;
+        parent->first_child = k;
+    }
+    /* From the root to the leaves and back: a frame is entered before those further in, and left
+     * when all of them have passed their samples to it. */
+    uint32_t i = tree.at[0].first_child;
+    t->unplaced += tree.at[0].samples;
+    if (i != NO_FRAME)
+        stacks_enter(&tree, i, t);
+    while (i != NO_FRAME && i) {
+        uint32_t next = tree.at[i].first_child;
+        if (next == NO_FRAME) {
+            while (i && (next = tree.at[i].next) == NO_FRAME) {
+                stacks_leave(&tree, i, t);
+                i = tree.at[i].parent;
+            }
+            if (!i)
+                break;
+            stacks_leave(&tree, i, t);
+        }
+        i = next;
+        stacks_enter(&tree, i, t);
+    }
+    t->samples = tree.at[0].samples;
+    /* Calls of stacks that were not chosen are none. */
+    t->calls = ARENA_NEW(a, struct stack_call, tree.calls.len);
+    for (size_t k = 0; k < tree.calls.len; k++)
+        if (tree.calls.at[k].inclusive > 0)
+            t->calls[t->calls_len++] = tree.calls.at[k];
+    if (t->calls_len)
+        qsort(t->calls, t->calls_len, sizeof *t->calls, stacks_by_ends);
+    vec_free(&tree.calls);
+    vec_free(&tree.call_depth);
+    map_deinit(&tree.pairs);
+    for (size_t k = 0; k < t->calls_len; k++)
+        for (uint32_t why = 0; why < RECORDING_CUTS; why++) {
+            const struct stack_call *call = &t->calls[k];
+            if (call->caller != s->cut[why])
+                continue;
+            if (!t->cut)
+                t->cut = ARENA_NEW(a, struct stack_cut, f->len);
+            t->cut[call->callee].samples[why] += call->inclusive;
+        }
     arena_deinit(&scratch);
 }

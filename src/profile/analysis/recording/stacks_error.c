@@ -24,6 +24,7 @@
 
 enum { LEAST = 4 };
 
+/* Samples of one stack in one slice of one thread. */
 struct row {
     uint32_t node;
     uint32_t count;
@@ -52,6 +53,7 @@ static void hits_init(struct hits *h, uint32_t functions, struct arena *a, struc
                        .greatest = ARENA_NEW(scratch, double, functions)};
 }
 
+/* Books a row on a function, once. */
 static void hits_add(struct hits *h, uint32_t function, const struct row *r, uint32_t row,
                      uint32_t stratum)
 {
@@ -68,25 +70,13 @@ static void hits_add(struct hits *h, uint32_t function, const struct row *r, uin
     h->greatest[function] = fmax(h->greatest[function], r->squares / r->count);
 }
 
+/* Whom a sample at the node hit. */
 static uint32_t innermost_function(const struct space *s, const struct call_frames *frames,
                                    uint32_t node)
 {
     uint32_t place = frames ? frames->place[node] : 0;
     bool has_frames = frames && frames->start[place] < frames->start[place + 1];
     return has_frames ? frames->frame[frames->start[place + 1] - 1] : space_function_of(s, node);
-}
-
-/* All functions that a node stands for. */
-static void hits_add_frames(struct hits *h, const struct space *s, const struct call_frames *frames,
-                            uint32_t node, const struct row *r, uint32_t row, uint32_t stratum)
-{
-    uint32_t place = frames ? frames->place[node] : 0;
-    if (space_function_of(s, node) == NO_FUNCTION)
-        return;
-    hits_add(h, space_function_of(s, node), r, row, stratum);
-    for (uint32_t k = frames ? frames->start[place] + 1 : 0; frames && k < frames->start[place + 1];
-         k++)
-        hits_add(h, frames->frame[k], r, row, stratum);
 }
 
 /* Sum of w^2 (x - p)^2, where x is 1 for the samples of the function and 0 for all others. */
@@ -109,30 +99,6 @@ static void hits_finish(struct hits *h, uint32_t functions)
 }
 
 /* --- strata ---------------------------------------------------------------------------------- */
-
-/* Samples that count, by thread and slice; threads with too few for a stratum are one. */
-static struct keyed *rows_in_order(const struct recording *r, const struct recording_choice *c,
-                                   const double *weights, uint32_t *len, struct arena *scratch)
-{
-    struct keyed *rows = ARENA_NEW(scratch, struct keyed, r->samples.len);
-    uint64_t *count = ARENA_NEW(scratch, uint64_t, r->threads.len);
-    *len = 0;
-    for (uint32_t i = 0; i < r->samples.len; i++) {
-        const struct recording_sample *s = &r->samples.at[i];
-        if (!s->count || !s->weight || !(weights[s->node] > 0) || recording_is_wait(r, s->node) ||
-            !recording_choice_admits(c, r, s))
-            continue;
-        count[s->thread] += s->count;
-        rows[(*len)++].item = i;
-    }
-    for (uint32_t i = 0; i < *len; i++) {
-        const struct recording_sample *s = &r->samples.at[rows[i].item];
-        uint64_t thread = count[s->thread] < LEAST ? RECORDING_NONE : s->thread;
-        rows[i].key = thread << 32 | s->slice;
-    }
-    sort_keyed(rows, *len);
-    return rows;
-}
 
 /* The end of the stratum that begins at `start`: with a slice in which it has enough samples. What
  * would be left of the thread without being enough belongs to it as well. */
@@ -160,8 +126,24 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
     struct hits self, inclusive;
     const struct recording *r = s->recording;
     double period = c->event < r->events.len ? (double)r->events.at[c->event].period : 1;
-    uint32_t len, stratum = 0;
-    const struct keyed *rows = rows_in_order(r, c, weights, &len, &scratch);
+    uint32_t len = 0, stratum = 0;
+    /* Samples that count, by thread and slice; threads with too few for a stratum are one. */
+    struct keyed *rows = ARENA_NEW(&scratch, struct keyed, r->samples.len);
+    uint64_t *count = ARENA_NEW(&scratch, uint64_t, r->threads.len);
+    for (uint32_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *sample = &r->samples.at[i];
+        if (!sample->count || !sample->weight || !(weights[sample->node] > 0) ||
+            recording_is_wait(r, sample->node) || !recording_choice_admits(c, r, sample))
+            continue;
+        count[sample->thread] += sample->count;
+        rows[len++].item = i;
+    }
+    for (uint32_t i = 0; i < len; i++) {
+        const struct recording_sample *sample = &r->samples.at[rows[i].item];
+        uint64_t thread = count[sample->thread] < LEAST ? RECORDING_NONE : sample->thread;
+        rows[i].key = thread << 32 | sample->slice;
+    }
+    sort_keyed(rows, len);
     hits_init(&self, f->len, a, &scratch);
     hits_init(&inclusive, f->len, a, &scratch);
     for (uint32_t start = 0, end; start < len; start = end, stratum++) {
@@ -177,8 +159,17 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
             uint32_t leaf = innermost_function(s, frames, row.node);
             if (leaf != NO_FUNCTION && !space_is_cut(s, row.node))
                 hits_add(&self, leaf, &row, i, stratum);
-            for (uint32_t node = row.node; node != RECORDING_ROOT; node = r->nodes.at[node].parent)
-                hits_add_frames(&inclusive, s, frames, node, &row, i, stratum);
+            for (uint32_t node = row.node; node != RECORDING_ROOT;
+                 node = r->nodes.at[node].parent) {
+                /* All functions that a node stands for. */
+                uint32_t place = frames ? frames->place[node] : 0;
+                if (space_function_of(s, node) == NO_FUNCTION)
+                    continue;
+                hits_add(&inclusive, space_function_of(s, node), &row, i, stratum);
+                for (uint32_t k = frames ? frames->start[place] + 1 : 0;
+                     frames && k < frames->start[place + 1]; k++)
+                    hits_add(&inclusive, frames->frame[k], &row, i, stratum);
+            }
         }
         hits_end_stratum(&self, &all);
         hits_end_stratum(&inclusive, &all);
@@ -190,7 +181,9 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
     arena_deinit(&scratch);
 }
 
-/* How sure the times of a mean run are: by what the runs of a series differ.
+/* --- runs of a series ---
+ *
+ * How sure the times of a mean run are: by what the runs of a series differ.
  *
  * Of n runs, function f has x_j samples in run j, of which T_j are all. Its share p = sum x / sum T
  * is a ratio estimate, whose residuals d_j = x_j - p T_j give its standard error (Cochran, Sampling
