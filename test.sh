@@ -16,5 +16,7 @@ if ! need_packages build test || ! build_monarc; then
     echo "0 passed, 1 failed"
     exit 1
 fi
+# Pages are tested in a browser, exports by speedscope and DuckDB; without them, those tests are skipped.
+need_browser || true
 # One more than there are processors: some wait for most of their time.
 exec python3 tests/run_all.py -j 3 "$@"

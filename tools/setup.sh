@@ -12,17 +12,17 @@
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkgconf \
-        libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev libncurses-dev ;;
+        libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev libncurses-dev libgraphviz-dev ;;
     demo) echo g++ gfortran ;;
     test) echo g++ gfortran lcov gcovr libxml2-utils binutils lld mold python3 python3-jsonschema clang-format \
-        mandoc groff-base xz-utils strace dwz tmux procps musl-tools libgraphviz-dev graphviz protobuf-compiler valgrind debuginfod libdebuginfod1 ;;
-    ci) echo clang libclang-rt-14-dev shellcheck zsh fish qemu-user \
-        gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
+        mandoc groff-base xz-utils strace dwz tmux procps musl-tools graphviz protobuf-compiler valgrind debuginfod libdebuginfod1 \
+        zsh fish gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
         gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross \
-        gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-alpha-linux-gnu \
+        gcc-s390x-linux-gnu libc6-dev-s390x-cross \
         gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
         gcc-i686-linux-gnu libc6-dev-i386-cross \
-        gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
+        gcc-arm-linux-gnueabihf libc6-dev-armhf-cross ;;
+    ci) echo clang clang-tidy libclang-rt-14-dev shellcheck qemu-user gcc-alpha-linux-gnu \
         gcc-arm-none-eabi gcc-riscv64-unknown-elf gdb-multiarch qemu-system-arm qemu-system-misc \
         dpkg-dev debhelper fakeroot lintian debootstrap ;;
     browser) echo chromium ;;

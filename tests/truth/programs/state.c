@@ -255,8 +255,10 @@ static int ticks_of_own_clock(void)
     return ticks;
 }
 
-/* A handler for each signal, a profiling clock of the program's own: it gets its own ticks. A busy
- * machine may merge some, but never adds one: of five rounds, one has to have all. */
+/* A handler for each signal, a profiling clock of the program's own: it gets its own ten ticks. A
+ * busy machine may merge some: of five rounds, one has to have nearly all. It may add some, as the
+ * kernel counts the time of this clock by its own ticks, which hit a program that shares its CPU by
+ * chance; a recorder's clock would add a hundred. */
 static void own_clock(void)
 {
     int most = 0;
@@ -266,7 +268,7 @@ static void own_clock(void)
         int found = ticks_of_own_clock();
         most = found > most ? found : most;
     }
-    printf("ticks %s, other signals %d\n", most >= 8 && most <= 11 ? "as asked" : "amiss", others);
+    printf("ticks %s, other signals %d\n", most >= 8 && most <= 16 ? "as asked" : "amiss", others);
 }
 
 /* Blocks a signal, has it pending and executes itself: it is still pending there, alone. */
