@@ -1,5 +1,14 @@
-/* The table of commands, in the order in which --help lists them. */
+/* The table of commands, in the order in which --help lists them, and finding one in it.
+ *
+ * A name that is not in the table gets a suggestion: first what other profilers call the same thing
+ * (`perf record`, `perf report`, `coverage report`), then the command with the fewest edits between
+ * the two spellings, up to about a third of the letters. Both are found in one pass over a short
+ * table.
+ */
 #include "command/command.h"
+
+#include <stdint.h>
+#include <string.h>
 
 extern const struct command command_run;
 extern const struct command command_flat;
@@ -59,3 +68,61 @@ const struct command *const commands[] = {
 };
 /* clang-format on */
 const size_t commands_len = sizeof commands / sizeof *commands;
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < commands_len; i++)
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+    return NULL;
+}
+
+/* Levenshtein's distance: letters to be put in, taken out or replaced. Longer words than the table
+ * has are not measured. */
+static size_t command_edits(const char *a, const char *b)
+{
+    enum { MOST = 16 };
+    size_t row[MOST + 1], b_len = strlen(b);
+    if (strlen(a) > MOST || b_len > MOST)
+        return SIZE_MAX;
+    for (size_t k = 0; k <= b_len; k++)
+        row[k] = k;
+    for (size_t i = 0; a[i]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t k = 0; k < b_len; k++) {
+            size_t replaced = diagonal + (a[i] != b[k]);
+            size_t least = row[k] < row[k + 1] ? row[k] + 1 : row[k + 1] + 1;
+            diagonal = row[k + 1];
+            row[k + 1] = replaced < least ? replaced : least;
+        }
+    }
+    return row[b_len];
+}
+
+const char *command_suggestion(const char *name)
+{
+    /* clang-format off */
+    static const struct { const char *theirs, *ours; } SYNONYMS[] = {
+        {"record", "run"},      {"profile", "run"},   {"stat", "run"},      {"attach", "run"},
+        {"report", "flat"},     {"show", "flat"},     {"top", "tui"},       {"ui", "tui"},
+        {"view", "tui"},        {"coverage", "cover"}, {"callgraph", "graph"}, {"calls", "graph"},
+        {"tree", "graph"},      {"flamegraph", "flame"}, {"svg", "flame"},  {"compare", "diff"},
+        {"source", "annotate"}, {"list", "annotate"}, {"script", "export"}, {"web", "html"},
+        {"sum", "merge"},       {"dump", "info"},     {"capture", "cover"},
+    };
+    /* clang-format on */
+    const char *nearest = NULL;
+    size_t least = (strlen(name) + 1) / 3 + 1;
+    for (size_t i = 0; i < sizeof SYNONYMS / sizeof *SYNONYMS; i++)
+        if (!strcmp(name, SYNONYMS[i].theirs))
+            return SYNONYMS[i].ours;
+    for (size_t i = 0; i < commands_len; i++) {
+        size_t edits = command_edits(name, commands[i]->name);
+        if (edits < least) {
+            least = edits;
+            nearest = commands[i]->name;
+        }
+    }
+    return nearest;
+}

@@ -1,73 +1,63 @@
-/* monarc export: a profile as a file that another tool opens. */
-#include "base/file.h"
-#include "cli/view.h"
+/* monarc export and order: what was measured, for other tools.
+ *
+ * An export is made in three steps: the frames that functions have in stacks, inlined ones
+ * included, become one tree of calls (or the graph is taken as it is, where no stacks were
+ * recorded); the tree becomes a struct exchange, whose numbers agree with each other already; a
+ * format writes that. No format is known here by name: what it has room for is in its row of
+ * profile/export/exports.c.
+ *
+ * An order of functions for the linker is a layout (profile/analysis), written in the linker's
+ * words. Of a recording it is of one object, the executable unless another is named. */
+#include "base/path.h"
+#include "cli/cli.h"
 #include "profile/analysis/exchange/exchange.h"
 #include "profile/export/exports.h"
+#include "profile/report/layout.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { OPTION_FORMAT, OPTION_OUTPUT, OPTION_ASM, OPTION_NO_INLINES, OPTION_MODEL, OPTION_OWN };
+/* --- export: options ------------------------------------------------------------------------- */
 
-/* Options in common with the reports, in the order in which they stand in OPTIONS. */
-static const int VIEW_ROWS[] = {
-    PROFILE_OPTION_WORD,   PROFILE_OPTION_ENDIAN, PROFILE_OPTION_FORMAT, VIEW_OPTION_NO_DEMANGLE,
-    VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_SYMBOLS,   VIEW_OPTION_FORCE,     VIEW_OPTION_FOCUS,
-    VIEW_OPTION_SELECT,    VIEW_OPTION_EVENT,     VIEW_OPTION_PROCESS,   VIEW_OPTION_PROGRAM,
-    VIEW_OPTION_THREAD,    VIEW_OPTION_FROM,      VIEW_OPTION_TO,        VIEW_OPTION_PHASE,
-};
-enum { OPTIONS_LEN = OPTION_OWN + sizeof VIEW_ROWS / sizeof *VIEW_ROWS };
-
-static const struct option_row OPTIONS[] = {
-    {0, "format",
-     "callgrind|cpuprofile|dot|folded|otlp|parquet|parquet-calls|parquet-functions|pprof|"
-     "speedscope",
-     "what to write; must be given"},
-    {'o', "output", "FILE", "where it goes (default, and -: standard output)"},
-    {0, "asm", NULL, "of callgrind: costs and calls by instruction, not by function"},
-    {0, "no-inlines", NULL, "leave functions out where they were inlined"},
-    {0, "model", NULL, "paths and times along calls by gprof's model, not by recorded stacks"},
-    {0, "word", "32|64", "pointer size of the profiled machine (default: deduce)"},
-    {0, "endian", "little|big", "its byte order (default: deduce)"},
-    {'O', "profile-format", "gmon|gmon0|sprof|bsd44|bsd|bsd-alpha",
-     "read the files as this format"},
-    {0, "no-demangle", NULL, "write linkage names as they are"},
-    {0, "debug-dir", "DIR", "look for separate debug files there, too"},
-    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},
-    {0, "force", NULL, "go on even if program and profile do not belong together"},
-    {'f', "focus", "REGEX",
-     "write only paths through functions whose name matches (may be repeated)"},
-    {0, "select", "PLACE",
-     "write only paths through functions in FILE, FILE:LINE or FILE:FUNCTION"},
-    RECORDING_OPTION_ROWS,
-};
-OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
-
-struct request {
+struct export_request {
     struct view_options view;
     const struct export_format *format;
     const char *output;
     bool no_inlines, has_code;
 };
 
-static bool export_take(void *request, int row, const char *value, struct err *e)
+static bool export_take_format(void *target, const struct option_row *row, const char *value,
+                               struct err *e)
 {
-    struct request *r = request;
-    switch (row) {
-    case OPTION_FORMAT: return (r->format = export_format_find(value, e)) != NULL;
-    case OPTION_OUTPUT: r->output = value; return true;
-    case OPTION_ASM: return r->view.session.wants_code = r->has_code = true;
-    case OPTION_NO_INLINES: return r->no_inlines = true;
-    case OPTION_MODEL: r->view.session.measures_graph = false; return true;
-    default: return view_option(&r->view, VIEW_ROWS[row - OPTION_OWN], value, e);
-    }
+    (void)row;
+    return (((struct export_request *)target)->format = export_format_find(value, e)) != NULL;
 }
 
-/* --- what is exported ------------------------------------------------------------------------ */
+static const struct option_row EXPORT_OPTIONS[] = {
+    {0, "format",
+     "callgrind|cpuprofile|dot|folded|otlp|parquet|parquet-calls|parquet-functions|pprof|"
+     "speedscope",
+     "what is written; must be given", TAKEN_BY(export_take_format)},
+    {'o', "output", "FILE", "where it goes (default, and -: standard output)",
+     FILLS(struct export_request, output)},
+    {0, "asm", NULL, "of callgrind: costs and calls by instruction, not by function",
+     FILLS(struct export_request, has_code),
+     ALSO_SETS(struct export_request, view.session.wants_code)},
+    {0, "no-inlines", NULL, "leave functions out where they were inlined",
+     FILLS(struct export_request, no_inlines)},
+    {0, "model", NULL, "paths and times along calls by gprof's model, not by recorded stacks",
+     FILLS(struct export_request, view.is_model)},
+    {'f', "focus", "REGEX",
+     "write only paths through functions whose name matches (may be repeated)",
+     TAKEN_BY(take_focus)},
+    {0, "select", "PLACE", "write only paths through functions in FILE, FILE:LINE or FILE:FUNCTION",
+     TAKEN_BY(take_place)},
+};
 
-struct making {
+/* --- export ---------------------------------------------------------------------------------- */
+
+/* What the struct exchange points into. */
+struct exported {
     struct session *session;
     struct named_frames frames;
     struct names names;
@@ -76,7 +66,8 @@ struct making {
     struct exchange_code code;
 };
 
-static void export_use_stacks(struct making *m, const struct request *r, struct exchange_input *in)
+static void export_use_stacks(struct exported *m, const struct export_request *r,
+                              struct exchange_input *in)
 {
     struct session *s = m->session;
     struct call_frames_input frames = {.recording = &s->recorded.recording,
@@ -85,8 +76,7 @@ static void export_use_stacks(struct making *m, const struct request *r, struct 
                                        .is_piece = s->recorded.space.is_piece,
                                        .files = r->no_inlines ? NULL : session_objects(s)};
     named_frames_make(&m->frames, &frames, &s->arena);
-    names_init(&m->names, &m->frames.functions, r->view.session.no_demangle ? NULL : "auto",
-               &s->arena);
+    names_init(&m->names, &m->frames.functions, view_demangler(&r->view.session), &s->arena);
     m->merged = ARENA_NEW(&s->arena, uint32_t, s->recorded.recording.nodes.len);
     call_tree_init_merged(&m->tree, &s->recorded.recording, s->recorded.weights.node,
                           &m->frames.frames, m->merged);
@@ -101,13 +91,14 @@ static void export_use_stacks(struct making *m, const struct request *r, struct 
     in->first_inlined = m->frames.first_inlined;
 }
 
-static bool export_is_part(const struct request *r)
+/* Whether less than all was asked for. */
+static bool export_is_part(const struct export_request *r)
 {
     return r->view.filter.focus.len || r->view.filter.places.len;
 }
 
 /* Inlined functions are among those of the stacks, so places are looked for once more. */
-static const bool *export_choose(struct making *m, struct request *r,
+static const bool *export_choose(struct exported *m, struct export_request *r,
                                  const struct exchange_input *in)
 {
     struct filter *f = &r->view.filter;
@@ -122,16 +113,8 @@ static const bool *export_choose(struct making *m, struct request *r,
     return selected;
 }
 
-/* Who disassembles a program may be in another folder. */
-static void export_name_program(struct session *s, struct exchange *x)
-{
-    char *path = s->folder ? NULL : realpath(x->objects.at[0].path, NULL);
-    if (path)
-        x->objects.at[0].path = arena_copy(&s->arena, path, strlen(path));
-    free(path);
-}
-
-static void export_make_code(struct making *m, const struct exchange_input *in, struct exchange *x)
+static void export_make_code(struct exported *m, const struct exchange_input *in,
+                             struct exchange *x)
 {
     struct session *s = m->session;
     struct exchange_code_input code = {.from = in,
@@ -141,11 +124,15 @@ static void export_make_code(struct making *m, const struct exchange_input *in, 
                                        .weights = s->recorded.weights.node,
                                        .merged = m->merged};
     exchange_code_make(&m->code, x, &code, &s->arena);
-    export_name_program(s, x);
+    /* Whoever disassembles the program may be in another folder. */
+    char *path = s->folder ? NULL : realpath(x->objects.at[0].path, NULL);
+    if (path)
+        x->objects.at[0].path = arena_copy(&s->arena, path, strlen(path));
+    free(path);
     x->code = &m->code;
 }
 
-static void export_make(struct making *m, struct request *r, struct exchange *x)
+static void export_make(struct exported *m, struct export_request *r, struct exchange *x)
 {
     struct session *s = m->session;
     struct exchange_input in = {.summary = &s->summary,
@@ -164,43 +151,23 @@ static void export_make(struct making *m, struct request *r, struct exchange *x)
         export_make_code(m, &in, x);
 }
 
-/* --- where it goes --------------------------------------------------------------------------- */
-
-static bool export_save(const struct request *r, const struct exchange *x, struct err *e)
+/* An output_writer. */
+struct export_written {
+    const struct export_format *format;
+    const struct exchange *exchange;
+};
+static bool export_write(void *context, struct out *out, struct err *e)
 {
-    struct file_replacing file;
-    struct out text;
-    if (!file_replace_begin(&file, r->output, e))
-        return false;
-    out_init(&text, file.fd);
-    r->format->write(&text, x);
-    out_flush(&text);
-    bool ok = file_replace_end(&file, text.error, e);
-    out_deinit(&text);
-    return ok;
-}
-
-static bool export_write_to(const struct request *r, const struct exchange *x, struct out *out,
-                            struct err *e)
-{
-    if (export_is_part(r) && !x->functions.len)
-        return err_set(e, "%s: nothing that --focus and --select name was measured",
-                       x->summary->program);
-    if (r->format->needs_samples && !x->total)
-        return err_set(e,
-                       "%s has no samples, and %s no place for calls alone; callgrind, dot and "
-                       "pprof have",
-                       x->summary->program, r->format->name);
-    if (r->output && strcmp(r->output, "-"))
-        return export_save(r, x, e);
-    r->format->write(out, x);
+    const struct export_written *w = context;
+    (void)e;
+    w->format->write(out, w->exchange);
     return true;
 }
 
 static bool export_report(struct session *s, void *request, struct out *out, struct err *e)
 {
-    struct request *r = request;
-    struct making m = {.session = s};
+    struct export_request *r = request;
+    struct exported m = {.session = s};
     struct exchange x;
     if (!r->format)
         return err_set(e, "export needs --format NAME; see 'monarc export --help'");
@@ -208,7 +175,16 @@ static bool export_report(struct session *s, void *request, struct out *out, str
         return err_set(e, "%s has no place for instructions; --asm is of callgrind",
                        r->format->name);
     export_make(&m, r, &x);
-    bool ok = export_write_to(r, &x, out, e);
+    bool ok = true;
+    if (export_is_part(r) && !x.functions.len)
+        ok = err_set(e, "%s: nothing that --focus and --select name was measured",
+                     x.summary->program);
+    else if (r->format->needs_samples && !x.total)
+        ok = err_set(e,
+                     "%s has no samples, and %s no place for calls alone; callgrind, dot and "
+                     "pprof have",
+                     x.summary->program, r->format->name);
+    ok = ok && output_to(r->output, export_write, &(struct export_written){r->format, &x}, out, e);
     exchange_deinit(&x);
     exchange_code_deinit(&m.code);
     call_tree_deinit(&m.tree);
@@ -218,47 +194,132 @@ static bool export_report(struct session *s, void *request, struct out *out, str
 static int export_run(const struct command *self, int argc, char **argv, struct out *out,
                       struct err *e)
 {
-    struct request r = {.view.session.measures_graph = true};
-    return view_run(self, argc, argv,
-                    &(struct view_job){&r, &r.view, export_take, export_report, false, &r.output},
-                    out, e);
+    struct export_request r = {.view.session.measures_graph = true};
+    struct view_job job = {&r, &r.view, export_report, .output = &r.output};
+    return view_run(self, argc, argv, &job, out, e);
 }
 
+static const struct option_group EXPORT_GROUPS[] = {
+    GROUP(part_set, struct export_request, view.session),
+    GROUP(demangle_set, struct export_request, view.session.no_demangle),
+    FILE_GROUPS(struct export_request, view.session),
+    GROUP(read_set, struct export_request, view.session.read),
+};
 const struct command command_export = {
     .name = "export",
     .synopsis = "--format NAME [OPTION...] PROGRAM [PROFILE...] | RECORDING",
     .summary = "Write a profile as a file that another tool opens",
-    .details =
-        "PROFILE is gmon.out unless named; several are summed. RECORDING is the folder that\n"
-        "'monarc run' leaves, or perf.data or another profiler's file (docs/import.md). The "
-        "formats, and who reads them:\n"
-        "\n"
-        "  callgrind   KCachegrind, QCachegrind, callgrind_annotate: functions and calls, and\n"
-        "              instructions (--asm)\n"
-        "  cpuprofile  Chrome's DevTools, VS Code, Firefox' profiler: call paths\n"
-        "  dot         Graphviz: the graph of what has half a percent of the time\n"
-        "  folded      flamegraph.pl, inferno, speedscope: call paths, one a line\n"
-        "  otlp        OpenTelemetry's collectors: call paths; experimental, as the format is\n"
-        "  parquet     DuckDB, ClickHouse, pandas: a table of call paths\n"
-        "  parquet-calls      the same: a table of calls\n"
-        "  parquet-functions  the same: a table of functions with files and lines\n"
-        "  pprof       go tool pprof, Pyroscope, Parca, Perfetto: paths and calls, packed\n"
-        "  speedscope  https://www.speedscope.app: call paths\n"
-        "\n"
-        "Times are whole nanoseconds, events as many as were counted; rounding moves no sum by\n"
-        "more than one. Paths are recorded stacks. Where calls alone were counted, paths are\n"
-        "gprof's model carried on: those that may never have run are marked where the format has\n"
-        "a place for it, in cpuprofile and folded by a frame [paths by call counts] around all.\n"
-        "\n"
-        "Calls stand in callgrind, dot, parquet-calls and pprof, where they are the second\n"
-        "value; the others have no place for them.\n"
-        "\n"
-        "Examples:\n"
-        "  monarc export --format pprof -o prog.pb.gz prog.monarc\n"
-        "  monarc export --format callgrind -o callgrind.out.prog ./prog gmon.out\n"
-        "  monarc export --format callgrind --asm -o callgrind.out.prog prog.monarc\n"
-        "  monarc export --format dot ./prog | dot -Tsvg -o graph.svg\n",
-    .options = OPTIONS,
-    .options_len = sizeof OPTIONS / sizeof *OPTIONS,
+    OPTIONS_OF(EXPORT_OPTIONS, EXPORT_GROUPS),
     .run = export_run,
+};
+
+/* --- order ----------------------------------------------------------------------------------- */
+
+struct order_request {
+    struct view_options view;
+    enum layout_format format;
+    const char *output, *object;
+    uint64_t cluster_bytes;
+};
+
+static const struct option_row ORDER_OPTIONS[] = {
+    {0, "format", "lld|gold|ld|mold|names", "for which linker (default: lld)",
+     CHOOSES(struct order_request, format), .first = LAYOUT_LLD},
+    {'o', "output", "FILE", "where the order goes; standard output then says what it brings",
+     FILLS(struct order_request, output)},
+    {0, "object", "NAME", "order this shared object (of a recording), not the executable",
+     FILLS(struct order_request, object)},
+    {0, "cluster", "BYTES",
+     "let no cluster grow beyond this (default: what of 4096, 65536, 2097152 is best)",
+     FILLS(struct order_request, cluster_bytes)},
+    {'j', "json", NULL, "print what it brings as JSON; docs/schema/ has its schema",
+     FILLS_WITH(struct order_request, view.print.format, REPORT_JSON)},
+};
+
+/* Of a recording, the executable or the object that was named: by its path, or what is behind the
+ * last slash. */
+static bool order_find_object(const struct session *s, const struct order_request *r,
+                              struct layout_rules *rules, struct err *e)
+{
+    const struct space *space = &s->recorded.space;
+    if (!s->folder && r->object)
+        return err_set(e, "--object is for recordings; name the shared object as PROGRAM instead");
+    if (!s->folder) {
+        rules->file = s->object;
+        return true;
+    }
+    for (uint32_t i = 0; i < space->len; i++) {
+        const char *path = space_object_name(space, i);
+        if (r->object ? strcmp(path, r->object) && strcmp(path_base_name(path), r->object)
+                      : i != space->main)
+            continue;
+        rules->object = i;
+        rules->file = space->objects[i].file;
+        return rules->file || err_in(e, s->folder, "%s ran, but its file cannot be read", path);
+    }
+    return err_in(e, s->folder, "has no object '%s'", r->object ? r->object : "of the program");
+}
+
+struct order_written {
+    const struct layout *layout;
+    const struct layout_gain *gain;
+    enum layout_format format;
+};
+
+/* An output_writer. */
+static bool order_write(void *context, struct out *out, struct err *e)
+{
+    const struct order_written *w = context;
+    (void)e;
+    layout_file(out, w->layout, w->gain, w->format);
+    return true;
+}
+
+static bool order_report(struct session *s, void *request, struct out *out, struct err *e)
+{
+    const struct order_request *r = request;
+    struct layout order;
+    struct layout_gain gain;
+    struct layout_rules rules = {.cluster_bytes = r->cluster_bytes};
+    if (!order_find_object(s, r, &rules, e))
+        return false;
+    rules.stacks = s->folder ? &s->recorded.stacks : NULL;
+    layout_make(&order, &gain, &s->functions, &s->graph, &rules, &s->arena);
+    if (!order.len)
+        return err_set(e, "%s: no function that could be moved was sampled or called",
+                       object_path(rules.file));
+    bool has_file = r->output && strcmp(r->output, "-");
+    struct order_written written = {&order, &gain, r->format};
+    if ((has_file || !r->view.print.format) && !output_to(r->output, order_write, &written, out, e))
+        return false;
+    struct report_input in = {.names = &s->names,
+                              .summary = &s->summary,
+                              .layout = &order,
+                              .gain = &gain,
+                              .layout_path = r->output};
+    if (has_file || r->view.print.format)
+        print_report(REPORT_LAYOUT, &in, &r->view.print, out);
+    return true;
+}
+
+static int order_run(const struct command *self, int argc, char **argv, struct out *out,
+                     struct err *e)
+{
+    struct order_request r = {
+        .view.session = {.takes_counters = true, .wants_files = true, .keeps_pieces = true}};
+    struct view_job job = {&r, &r.view, order_report, .output = &r.output};
+    return view_run(self, argc, argv, &job, out, e);
+}
+
+static const struct option_group ORDER_GROUPS[] = {
+    GROUP(part_set, struct order_request, view.session),
+    FILE_GROUPS(struct order_request, view.session),
+    GROUP(read_set, struct order_request, view.session.read),
+};
+const struct command command_order = {
+    .name = "order",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...|COUNTERS...] | RECORDING",
+    .summary = "Order functions for the linker, so that what runs together stands together",
+    OPTIONS_OF(ORDER_OPTIONS, ORDER_GROUPS),
+    .run = order_run,
 };

@@ -1,94 +1,164 @@
-/* monarc flame: a picture of paths and times for documents. */
-#include "base/file.h"
+/* monarc flame: a picture of paths and times for documents.
+ *
+ * A picture is a list of frames, each behind the one that called it, with a depth and a width.
+ * Where stacks were recorded, the frames are the rows of the tree that 'monarc graph --tree'
+ * prints. A profile of arcs knows pairs alone: gprof's model is then carried on along paths
+ * (profile/analysis/exchange/model_paths.h), which come as frames with parents in no useful order.
+ * Those are summed from the leaves up, linked to their parents by descending time, and walked in
+ * that order, without recursion, as the depth is the input's to choose. Both cost a sort of the
+ * frames.
+ *
+ * What is below --min-percent is put together, so that the picture has as many boxes as can be
+ * seen: the default is a little more than a pixel of a page. */
 #include "base/path.h"
-#include "cli/flame_frames.h"
-#include "cli/view.h"
 #include "session/report_inputs.h"
+#include "base/sort.h"
+#include "cli/cli.h"
+#include "profile/analysis/exchange/exchange.h"
+#include "profile/report/call_tree.h"
+#include "profile/report/flame.h"
 
-#include <errno.h>
+#include <string.h>
 
-enum {
-    OPTION_OUTPUT,
-    OPTION_TITLE,
-    OPTION_DEPTH,
-    OPTION_NO_INLINES,
-    OPTION_MODEL,
-    OPTION_OWN /* what follows are options of all reports */
-};
+#define MIN_PERCENT 0.1
+enum { MOST_DEPTH = 1000000 };
 
-static const int VIEW_ROWS[] = {
-    PROFILE_OPTION_WORD,      PROFILE_OPTION_ENDIAN,   PROFILE_OPTION_FORMAT,
-    PROFILE_OPTION_DIMENSION, VIEW_OPTION_MIN_PERCENT, VIEW_OPTION_NO_DEMANGLE,
-    VIEW_OPTION_FULL_NAMES,   VIEW_OPTION_DEBUG_DIR,   VIEW_OPTION_SYMBOLS,
-    VIEW_OPTION_FORCE,        VIEW_OPTION_EVENT,       VIEW_OPTION_PROCESS,
-    VIEW_OPTION_PROGRAM,      VIEW_OPTION_THREAD,      VIEW_OPTION_FROM,
-    VIEW_OPTION_TO,           VIEW_OPTION_PHASE,
-};
-enum { OPTIONS_LEN = OPTION_OWN + sizeof VIEW_ROWS / sizeof *VIEW_ROWS };
-
-static const struct option_row OPTIONS[] = {
-    {'o', "output", "FILE", "the picture (default: flame.svg; - is standard output)"},
-    {0, "title", "TEXT", "what stands above the picture"},
-    {'d', "depth", "N", "levels (default: all)"},
-    {0, "no-inlines", NULL, "leave out functions where they were inlined"},
-    {0, "model", NULL, "paths by gprof's model, not by recorded stacks"},
-    PROFILE_OPTION_ROWS,
-    {'m', "min-percent", "P", "put together what has less than P percent (default: 0.1)"},
-    {0, "no-demangle", NULL, "show linkage names as they are"},
-    {0, "full-names", NULL, "show C++ names whole: parameters, default template arguments, ..."},
-    {0, "debug-dir", "DIR", "look for separate debug files there, too"},
-    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},
-    {0, "force", NULL, "draw even if program and profile do not belong together"},
-    RECORDING_OPTION_ROWS,
-};
-OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
-
-#define MIN_PERCENT 0.1 /* a little more than a pixel */
-
-struct request {
+struct flame_request {
     struct view_options view;
     const char *output, *title;
     uint64_t depth;
-    bool is_model, no_inlines;
+    bool no_inlines;
 };
 
-static bool flame_take(void *request, int row, const char *value, struct err *e)
+static const struct option_row OPTIONS[] = {
+    {'o', "output", "FILE", "the picture (default: flame.svg; - is standard output)",
+     FILLS(struct flame_request, output)},
+    {0, "title", "TEXT", "what stands above the picture", FILLS(struct flame_request, title)},
+    {'d', "depth", "N", "levels (default: all)", FILLS(struct flame_request, depth),
+     .most = MOST_DEPTH},
+    {'m', "min-percent", "P", "put together what has less than P percent (default: 0.1)",
+     FILLS(struct flame_request, view.rules.min_percent)},
+    {0, "no-inlines", NULL, "leave out functions where they were inlined",
+     FILLS(struct flame_request, no_inlines)},
+    {0, "model", NULL, "paths by gprof's model, not by recorded stacks",
+     FILLS(struct flame_request, view.is_model)},
+};
+
+/* --- frames ---------------------------------------------------------------------------------- */
+
+/* Of the rows of a tree of all stacks. Names live in the arena and in the report's. */
+static void flame_of_stacks(struct flame *f, const struct call_report *report, struct arena *a)
 {
-    enum { MOST_DEPTH = 1000000 };
-    struct request *r = request;
-    switch (row) {
-    case OPTION_OUTPUT: r->output = value; return true;
-    case OPTION_TITLE: r->title = value; return true;
-    case OPTION_DEPTH: return option_number("--depth", value, MOST_DEPTH, &r->depth, e);
-    case OPTION_NO_INLINES: return r->no_inlines = true;
-    case OPTION_MODEL: return r->is_model = true;
-    default: return view_option(&r->view, VIEW_ROWS[row - OPTION_OWN], value, e);
+    const struct call_rows *rows = &report->trees[0];
+    struct flame_frame *frames = ARENA_NEW(a, struct flame_frame, rows->len);
+    for (size_t i = 0; i < rows->len; i++) {
+        const struct call_row *row = &rows->rows[i];
+        frames[i] = (struct flame_frame){
+            .name = row->folded ? arena_printf(a, "(+%u more)", row->folded)
+                                : names_text(report->names, row->function),
+            .depth = row->depth,
+            .is_small = row->folded != 0,
+            .total = row->total,
+            .self = row->self,
+            .is_inlined = !row->folded && row->function >= report->frames->first_inlined,
+        };
     }
+    f->frames = frames;
+    f->len = rows->len;
+    f->covered = rows->covered;
 }
 
-static bool flame_write(const struct request *r, const struct flame *f, struct out *out,
-                        struct err *e)
+/* --- the model's paths ----------------------------------------------------------------------- */
+
+static const char *flame_name(struct names *names, const struct graph *g, uint32_t node,
+                              struct arena *a)
 {
-    const struct report *report = report_find(REPORT_FLAME, REPORT_SVG);
-    struct report_input in = {.flame = f};
-    struct file_replacing file;
-    struct out text;
-    if (!strcmp(r->output, "-")) {
-        report->write(out, &in);
-        return true;
+    uint32_t members = 0;
+    if (node == MODEL_SMALL)
+        return "(more, each too small)";
+    if (!graph_is_cycle(g, node))
+        return names_text(names, node);
+    for (uint32_t i = g->nodes[node].next_member; i != NO_NODE; i = g->nodes[i].next_member)
+        members++;
+    return arena_printf(a, "<cycle %u: %u functions>", g->nodes[node].cycle, members);
+}
+
+/* Of a graph; paths with less than `least` samples are put together. The paths come as a tree,
+ * whose frame 0 is the root, each behind its parent; here 0 also ends lists. */
+static void flame_of_graph(struct flame *f, const struct graph *g, struct names *names,
+                           double least, struct arena *a)
+{
+    struct model_paths paths = {0};
+    struct arena scratch = {0};
+    model_paths_make(&paths, g, least);
+    size_t len = paths.frames.len;
+    const struct model_frame *from = paths.frames.at;
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
+    double *total = ARENA_NEW(&scratch, double, len);
+    uint32_t *first = ARENA_NEW(&scratch, uint32_t, len); /* child with the most time */
+    uint32_t *next = ARENA_NEW(&scratch, uint32_t, len);  /* sibling with less */
+
+    /* Totals from the leaves up: children stand behind their parents. */
+    for (size_t i = len; i-- > 0;) {
+        total[i] += from[i].self;
+        if (i)
+            total[from[i].parent] += total[i];
     }
-    if (!file_replace_begin(&file, r->output, e))
-        return false;
-    out_init(&text, file.fd);
-    report->write(&text, &in);
-    out_flush(&text);
-    bool ok = file_replace_end(&file, text.error, e);
-    out_deinit(&text);
-    return ok;
+
+    /* Children are put in front of each other from the smallest on, so that the largest is first.
+     */
+    for (uint32_t i = 0; i < len; i++)
+        order[i] = (struct keyed){sort_descending(total[i]), i};
+    sort_keyed(order, len);
+    for (size_t i = len; i-- > 0;) {
+        uint32_t frame = order[i].item;
+        if (!frame)
+            continue;
+        next[frame] = first[from[frame].parent];
+        first[from[frame].parent] = frame;
+    }
+
+    /* Down to the first child, or on to the next sibling of the nearest frame that has one. */
+    struct flame_frame *frames = ARENA_NEW(a, struct flame_frame, len);
+    uint32_t depth = 0, at = first[0];
+    f->len = 0;
+    while (at) {
+        frames[f->len++] = (struct flame_frame){.name = flame_name(names, g, from[at].node, a),
+                                                .depth = depth,
+                                                .total = total[at],
+                                                .self = from[at].self,
+                                                .is_small = from[at].node == MODEL_SMALL,
+                                                .is_estimate = from[at].is_estimate};
+        if (first[at]) {
+            at = first[at];
+            depth++;
+            continue;
+        }
+        while (at && !next[at]) {
+            at = from[at].parent;
+            depth -= at != 0;
+        }
+        at = next[at];
+    }
+    f->frames = frames;
+    f->covered = total[0];
+    f->is_model = true;
+    arena_deinit(&scratch);
+    model_paths_deinit(&paths);
+}
+
+/* --- the command ----------------------------------------------------------------------------- */
+
+/* An output_writer. */
+static bool flame_write(void *context, struct out *out, struct err *e)
+{
+    (void)e;
+    report_find(REPORT_FLAME, REPORT_SVG)->write(out, &(struct report_input){.flame = context});
+    return true;
 }
 
 /* The names are those of the trees, which must live until the picture is written. */
-static bool flame_stacks(struct session *s, const struct request *r, struct flame *f,
+static bool flame_stacks(struct session *s, const struct flame_request *r, struct flame *f,
                          struct out *out, struct err *e)
 {
     struct call_trees_request wanted = {.direction = CALLS_FROM_ROOT,
@@ -96,14 +166,14 @@ static bool flame_stacks(struct session *s, const struct request *r, struct flam
                                         .limit = UINT32_MAX,
                                         .min_percent = r->view.rules.min_percent,
                                         .has_inlines = !r->no_inlines,
-                                        .demangle = r->view.session.no_demangle ? NULL : "auto"};
+                                        .demangle = view_demangler(&r->view.session)};
     struct call_trees trees;
     bool ok = call_trees_make(&trees, s, &wanted, e);
     if (ok) {
         if (view_has_short_names(&r->view))
             call_trees_shorten_names(&trees);
         flame_of_stacks(f, &trees.report, &s->arena);
-        ok = flame_write(r, f, out, e);
+        ok = output_to(r->output, flame_write, f, out, e);
     }
     call_trees_deinit(&trees);
     return ok;
@@ -112,12 +182,12 @@ static bool flame_stacks(struct session *s, const struct request *r, struct flam
 static bool flame_report(struct session *s, void *request, struct out *out, struct err *e)
 {
     const double percent = 100;
-    struct request *r = request;
+    struct flame_request *r = request;
     struct flame f = {.summary = &s->summary, .title = r->title};
     if (!f.title)
         f.title = arena_printf(&s->arena, "Where the time of %s went",
                                path_base_name(s->summary.program));
-    if (s->folder && !r->is_model)
+    if (s->folder && !r->view.is_model)
         return flame_stacks(s, r, &f, out, e);
     if (r->depth || r->no_inlines)
         return err_set(e,
@@ -126,45 +196,28 @@ static bool flame_report(struct session *s, void *request, struct out *out, stru
                        s->program);
     flame_of_graph(&f, &s->graph, &s->names,
                    r->view.rules.min_percent / percent * s->summary.samples, &s->arena);
-    return flame_write(r, &f, out, e);
+    return output_to(r->output, flame_write, &f, out, e);
 }
 
 static int flame_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {
-    struct request r = {.output = "flame.svg", .view = {.rules.min_percent = MIN_PERCENT}};
-    return view_run(self, argc, argv,
-                    &(struct view_job){&r, &r.view, flame_take, flame_report, false, &r.output},
-                    out, e);
+    struct flame_request r = {.output = "flame.svg", .view = {.rules.min_percent = MIN_PERCENT}};
+    struct view_job job = {&r, &r.view, flame_report, .output = &r.output};
+    return view_run(self, argc, argv, &job, out, e);
 }
 
+static const struct option_group GROUPS[] = {
+    GROUP(part_set, struct flame_request, view.session),
+    GROUP(demangle_set, struct flame_request, view.session.no_demangle),
+    GROUP(full_names_set, struct flame_request, view.full_names),
+    FILE_GROUPS(struct flame_request, view.session),
+    GROUP(read_set, struct flame_request, view.session.read),
+};
 const struct command command_flame = {
     .name = "flame",
-    .next = "'monarc graph --tree' lists the same paths as text",
     .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
     .summary = "Draw paths and their times as one SVG picture, for documents and browsers",
-    .details =
-        "PROGRAM and PROFILE, or RECORDING, are as for 'monarc flat'. Each box is a function on\n"
-        "one path of calls, as wide as its time; it stands on the function that called it. The\n"
-        "darker, the more time was spent in the function itself.\n"
-        "\n"
-        "Of a RECORDING the paths are the stacks that were seen, as 'monarc graph --tree' lists\n"
-        "them. A profile of arcs knows pairs alone: then, and with --model, paths are what "
-        "gprof's\n"
-        "model makes of them. Those that only the model assigns are hatched. Functions that call\n"
-        "each other around are one box there, with their own times above it.\n"
-        "\n"
-        "The picture is one file that refers to no other. In a browser, a box says its numbers\n"
-        "when the pointer is on it, a click enlarges it, and / asks for a pattern, marks the\n"
-        "functions that match it and says their share. As <img> it is a still picture. Names are\n"
-        "shortened; --full-names leaves them whole, --json of 'monarc graph --tree' has all.\n"
-        "What is below --min-percent is put together and grey.\n"
-        "\n"
-        "Examples:\n"
-        "  monarc flame -o flame.svg prog.monarc\n"
-        "  monarc flame -o - ./prog gmon.out > flame.svg\n"
-        "  monarc flame --phase load --min-percent 1 prog.monarc\n",
-    .options = OPTIONS,
-    .options_len = sizeof OPTIONS / sizeof *OPTIONS,
+    OPTIONS_OF(OPTIONS, GROUPS),
     .run = flame_run,
 };

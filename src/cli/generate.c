@@ -1,15 +1,15 @@
-/* Choosing what to generate, and the manual pages. */
-#include "cli/generate.h"
+/* monarc --generate: manual pages and shell completions, from the option tables.
+ *
+ * Whatever command_option() walks over is in them, own rows first and then group by group, so that
+ * an option that parses is documented and completed. A manual page has the texts of assets/help
+ * besides: paragraphs are filled by man, indented lines stay as they are (.EX). Pages carry no
+ * date: the same sources give the same bytes. */
+#include "cli/cli.h"
 
 #include <string.h>
 
-static const struct command *command_named(const char *name)
-{
-    for (size_t i = 0; i < commands_len; i++)
-        if (!strcmp(commands[i]->name, name))
-            return commands[i];
-    return NULL;
-}
+/* What the value of an option is, for completion. */
+enum value_kind { VALUE_NONE, VALUE_TEXT, VALUE_CHOICE, VALUE_FILE, VALUE_DIRECTORY };
 
 /* --- man(7) ---------------------------------------------------------------------------------- */
 
@@ -45,10 +45,11 @@ static void roff_bold(struct out *out, const char *text)
 }
 
 /* Indented lines stay as they are; others are filled, a paragraph up to each empty line. */
-static void roff_details(struct out *out, const char *text)
+static void roff_details(struct out *out, struct help_part part)
 {
     bool is_literal = false, wants_paragraph = false;
-    while (*text) {
+    const char *end = part.at + part.len;
+    for (const char *text = part.at; text < end;) {
         size_t len = strcspn(text, "\n");
         bool is_indented = len && text[0] == ' ';
         if (!len) {
@@ -104,27 +105,39 @@ static void roff_head(struct out *out, const char *command)
 
 static void man_options(const struct command *c, struct out *out)
 {
+    const char *heading, *last = "Options";
+    const struct option_row *row;
     out_str(out, ".SH OPTIONS\n");
-    for (size_t i = 0; i < c->options_len; i++)
-        roff_option(out, &c->options[i]);
-    out_str(out, ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nshow a summary and exit.\n");
+    for (size_t i = 0; (row = command_option(c, i, NULL, &heading)); i++) {
+        if (strcmp(heading, last))
+            out_printf(out, ".SS %s\n", heading);
+        last = heading;
+        roff_option(out, row);
+    }
+    out_str(out, ".SS Help\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR, "
+                 "\\fB\\-\\-help\\-all\\fR\nshow the usual options, or all, and exit.\n");
 }
 
 static void man_command(const struct command *c, struct out *out)
 {
+    struct help_text text = help_text_of(c);
     roff_head(out, c->name);
     out_printf(out, "monarc\\-%s \\- %s\n.SH SYNOPSIS\n\\fBmonarc %s\\fR ", c->name, c->summary,
                c->name);
     roff_str(out, c->synopsis);
     out_str(out, "\n.SH DESCRIPTION\n");
-    roff_details(out, c->details ? c->details : c->summary);
-    if (c->next) {
-        out_str(out, ".PP\nNext: ");
-        roff_str(out, c->next);
-        out_str(out, ".\n");
-    }
-    if (!c->is_lookalike || c->options_len)
+    roff_details(out, text.details);
+    if (command_option(c, 0, NULL, NULL) || !c->is_lookalike)
         man_options(c, out);
+    if (text.examples.len) {
+        out_str(out, ".SH EXAMPLES\n");
+        roff_details(out, text.examples);
+    }
+    if (text.next.len) {
+        out_str(out, ".SH NEXT\n");
+        roff_text(out, text.next.at, text.next.len);
+        out_char(out, '\n');
+    }
     out_str(out, ".SH EXIT STATUS\n");
     if (c->is_lookalike)
         out_str(out, "That of the program it stands in for.\n");
@@ -167,7 +180,7 @@ static void man_front(struct out *out)
                  ".SH SEE ALSO\n.BR gprof (1),\n.BR gcov (1)\n");
 }
 
-void generate_man(const struct command *c, struct out *out)
+static void generate_man(const struct command *c, struct out *out)
 {
     if (c)
         man_command(c, out);
@@ -175,10 +188,203 @@ void generate_man(const struct command *c, struct out *out)
         man_front(out);
 }
 
+/* --- completions ----------------------------------------------------------------------------- */
+
+static enum value_kind option_value_kind(const struct option_row *row)
+{
+    if (!row->value)
+        return VALUE_NONE;
+    if (strchr(row->value, '|'))
+        return VALUE_CHOICE;
+    if (!strcmp(row->value, "DIR"))
+        return VALUE_DIRECTORY;
+    return !strcmp(row->value, "FILE") ? VALUE_FILE : VALUE_TEXT;
+}
+
+/* The choices of "a|b|c" or "[a|b|c]", separated by spaces. */
+static void option_choices(const struct option_row *row, struct out *out)
+{
+    for (const char *c = row->value; *c; c++)
+        if (*c != '[' && *c != ']')
+            out_char(out, *c == '|' ? ' ' : *c);
+}
+
+/* In single quotes as sh, zsh and fish read them; `escaped` bytes get a backslash in front. */
+static void out_quoted(struct out *out, const char *text, const char *escaped)
+{
+    out_char(out, '\'');
+    for (; *text; text++) {
+        if (*text == '\'')
+            out_str(out, "'\\'");
+        else if (strchr(escaped, *text))
+            out_char(out, '\\');
+        out_char(out, *text);
+    }
+    out_char(out, '\'');
+}
+
+/* --- bash ------------------------------------------------------------------------------------ */
+
+static void bash_values(const struct command *c, const struct option_row *row, struct out *out)
+{
+    enum value_kind kind = option_value_kind(row);
+    if (kind == VALUE_NONE)
+        return;
+    out_printf(out, "    '%s --%s'", c->name, row->name);
+    if (row->letter)
+        out_printf(out, "|'%s -%c'", c->name, row->letter);
+    out_str(out, ")\n        ");
+    if (kind == VALUE_CHOICE) {
+        out_str(out, "mapfile -t COMPREPLY < <(compgen -W '");
+        option_choices(row, out);
+        out_str(out, "' -- \"$cur\")");
+    } else if (kind == VALUE_TEXT) {
+        out_str(out, ":");
+    } else {
+        out_printf(out, "mapfile -t COMPREPLY < <(compgen -%c -- \"$cur\")",
+                   kind == VALUE_DIRECTORY ? 'd' : 'f');
+    }
+    out_str(out, "\n        return ;;\n");
+}
+
+static void bash_options(const struct command *c, struct out *out)
+{
+    out_printf(out, "        %s) words='--help --help-all", c->name);
+    const struct option_row *row;
+    for (size_t i = 0; (row = command_option(c, i, NULL, NULL)); i++)
+        out_printf(out, " --%s", row->name);
+    out_str(out, "' ;;\n");
+}
+
+static void generate_bash(struct out *out)
+{
+    const struct option_row *row;
+    out_str(out,
+            "# Completion of monarc for bash, made from its option tables.\n"
+            "_monarc()\n{\n"
+            "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=''\n"
+            "    COMPREPLY=()\n"
+            "    if [ \"$cur\" = '=' ]; then cur=''\n"
+            "    elif [ \"$prev\" = '=' ]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+            "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+            "        mapfile -t COMPREPLY < <(compgen -W '");
+    for (size_t i = 0; i < commands_len; i++)
+        out_printf(out, "%s ", commands[i]->name);
+    out_str(out, "help --help --version' -- \"$cur\")\n        return\n    fi\n"
+                 "    case \"${COMP_WORDS[1]} $prev\" in\n");
+    for (size_t i = 0; i < commands_len; i++)
+        for (size_t k = 0; (row = command_option(commands[i], k, NULL, NULL)); k++)
+            bash_values(commands[i], row, out);
+    out_str(out, "    esac\n"
+                 "    if [ \"${cur#-}\" != \"$cur\" ]; then\n"
+                 "        case \"${COMP_WORDS[1]}\" in\n");
+    for (size_t i = 0; i < commands_len; i++)
+        bash_options(commands[i], out);
+    out_str(out, "        esac\n"
+                 "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+                 "        return\n    fi\n"
+                 "    mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n}\n"
+                 "complete -o filenames -F _monarc monarc\n");
+}
+
+/* --- zsh ------------------------------------------------------------------------------------- */
+
+static void zsh_option(const struct option_row *row, struct out *out)
+{
+    enum value_kind kind = option_value_kind(row);
+    bool is_optional = row->value && row->value[0] == '[';
+    out_str(out, " \\\n            ");
+    if (row->letter)
+        out_printf(out, "{-%c,--%s}", row->letter, row->name);
+    else
+        out_printf(out, "--%s", row->name);
+    if (kind != VALUE_NONE)
+        out_str(out, is_optional ? "=-" : row->letter ? "" : "=");
+    out_str(out, "'['");
+    out_quoted(out, row->help, "[]:\\");
+    out_str(out, "']'");
+    if (kind == VALUE_NONE)
+        return;
+    out_printf(out, "'%s:value:", is_optional ? ":" : "");
+    if (kind == VALUE_CHOICE) {
+        out_char(out, '(');
+        option_choices(row, out);
+        out_char(out, ')');
+    } else if (kind == VALUE_FILE || kind == VALUE_DIRECTORY) {
+        out_str(out, kind == VALUE_FILE ? "_files" : "_files -/");
+    }
+    out_char(out, '\'');
+}
+
+static void generate_zsh(struct out *out)
+{
+    const struct option_row *row;
+    out_str(out, "#compdef monarc\n# Completion of monarc for zsh, made from its option tables.\n"
+                 "_monarc()\n{\n    local -a commands\n    commands=(\n");
+    for (size_t i = 0; i < commands_len; i++) {
+        out_printf(out, "        %s:", commands[i]->name);
+        out_quoted(out, commands[i]->summary, ":\\");
+        out_char(out, '\n');
+    }
+    out_str(out, "    )\n    if (( CURRENT == 2 )); then\n"
+                 "        _describe command commands\n        return\n    fi\n"
+                 "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
+    for (size_t i = 0; i < commands_len; i++) {
+        out_printf(out, "    %s)\n        _arguments -s -S", commands[i]->name);
+        for (size_t k = 0; (row = command_option(commands[i], k, NULL, NULL)); k++)
+            zsh_option(row, out);
+        out_str(out,
+                " \\\n            {-h,--help}'[show help]' \\\n            '*:file:_files' ;;\n");
+    }
+    out_str(out, "    esac\n}\n_monarc \"$@\"\n");
+}
+
+/* --- fish ------------------------------------------------------------------------------------ */
+
+static void fish_option(const struct command *c, const struct option_row *row, struct out *out)
+{
+    enum value_kind kind = option_value_kind(row);
+    bool is_optional = row->value && row->value[0] == '[';
+    out_printf(out, "complete -c monarc -n '__fish_seen_subcommand_from %s' -l %s", c->name,
+               row->name);
+    if (row->letter)
+        out_printf(out, " -s %c", row->letter);
+    if (kind == VALUE_CHOICE) {
+        out_str(out, is_optional ? " -f -a '" : " -x -a '");
+        option_choices(row, out);
+        out_char(out, '\'');
+    } else if (kind == VALUE_TEXT) {
+        out_str(out, " -x");
+    } else if (kind != VALUE_NONE) {
+        out_str(out, " -r");
+    }
+    out_str(out, " -d ");
+    out_quoted(out, row->help, "\\");
+    out_char(out, '\n');
+}
+
+static void generate_fish(struct out *out)
+{
+    const struct option_row *row;
+    out_str(out, "# Completion of monarc for fish, made from its option tables.\n");
+    for (size_t i = 0; i < commands_len; i++) {
+        out_printf(out, "complete -c monarc -n __fish_use_subcommand -f -a %s -d ",
+                   commands[i]->name);
+        out_quoted(out, commands[i]->summary, "\\");
+        out_char(out, '\n');
+        for (size_t k = 0; (row = command_option(commands[i], k, NULL, NULL)); k++)
+            fish_option(commands[i], row, out);
+        out_printf(out,
+                   "complete -c monarc -n '__fish_seen_subcommand_from %s' -l help -s h "
+                   "-d 'show help'\n",
+                   commands[i]->name);
+    }
+}
+
 int generate(int argc, char **argv, struct out *out, struct err *e)
 {
     const char *what = argc > 0 ? argv[0] : "";
-    const struct command *about = argc > 1 ? command_named(argv[1]) : NULL;
+    const struct command *about = argc > 1 ? command_find(argv[1]) : NULL;
     if (!strcmp(what, "man") && (about || argc == 1)) {
         generate_man(about, out);
     } else if (!strcmp(what, "bash")) {

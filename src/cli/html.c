@@ -1,153 +1,445 @@
-/* monarc html: one page with everything to look at. */
+/* monarc html: one page with everything to look at.
+ *
+ * Operands are about a profile or about coverage, told apart by what they are. Each half is opened
+ * as its own commands open it, and described for the page: a struct page_profile and a struct
+ * page_coverage of pointers into the sessions, from which src/page writes. With --base the same is
+ * done once more, recursively, for what to compare with.
+ *
+ * The page is one file as long as browsers open that with ease (MOST_BYTES); beyond, or with
+ * --folder, sources are files beside it. It replaces an old page when it is complete. */
+#include "cli/html.h"
+
 #include "base/file.h"
+#include "base/parallel.h"
 #include "base/path.h"
-#include "cli/html_data.h"
+#include "profile/analysis/diagnosis.h"
+#include "profile/report/recording_head.h"
+#include "session/coverage.h"
+#include "session/imported.h"
+#include "session/session.h"
+#include "session/report_inputs.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
-/* In one file; browsers open more, but slowly. */
 enum { MOST_BYTES = 20 << 20 };
 
-enum {
-    OPTION_OUTPUT,
-    OPTION_TITLE,
-    OPTION_FOLDER,
-    OPTION_BASE,
-    OPTION_ASM,
-    OPTION_INLINES,
-    OPTION_BLAME,
-    OPTION_NO_INLINES,
-    OPTION_OWN /* what follows is another command's */
+/* One measurement, opened. */
+struct html_data {
+    struct arena arena;
+    struct session session;
+    struct diagnosis diagnosis;
+    struct source_input input;
+    struct source_lines lines;
+    struct annotated code;
+    struct lines_table inlines;
+    struct coverage_session covered;
+    struct coverage_gate gates[GATES];
+    struct coverage_change change;
+    struct blame *blames; /* by source of the coverage */
+    struct page_profile profile;
+    struct page_coverage coverage;
+    struct page_input page;
+    struct html_options *base_options; /* of `base` */
+    struct html_data *base;            /* an older one, or NULL */
 };
 
-/* Options that the page has in common with the reports on profiles, and with those on coverage, in
- * the order in which they stand in OPTIONS. */
-static const int VIEW_ROWS[] = {
-    PROFILE_OPTION_WORD,   PROFILE_OPTION_ENDIAN, PROFILE_OPTION_FORMAT, PROFILE_OPTION_DIMENSION,
-    VIEW_OPTION_DEBUG_DIR, VIEW_OPTION_SYMBOLS,   VIEW_OPTION_FORCE,     VIEW_OPTION_EVENT,
-    VIEW_OPTION_PROCESS,   VIEW_OPTION_PROGRAM,   VIEW_OPTION_THREAD,    VIEW_OPTION_FROM,
-    VIEW_OPTION_TO,        VIEW_OPTION_PHASE,
-};
-static const int COVER_ROWS[] = {
-    COVER_PLACE_OPTIONS, COVER_DIFF,           COVER_FAIL_LINE, COVER_FAIL_BRANCH,
-    COVER_FAIL_FUNCTION, COVER_FAIL_CONDITION, COVER_FAIL_DIFF, COVER_SCOPE_OPTIONS,
-};
-enum {
-    VIEW_ROWS_LEN = sizeof VIEW_ROWS / sizeof *VIEW_ROWS,
-    COVER_ROWS_LEN = sizeof COVER_ROWS / sizeof *COVER_ROWS,
-    OPTION_NO_DEMANGLE = OPTION_OWN + VIEW_ROWS_LEN + COVER_ROWS_LEN,
-    OPTIONS_LEN
-};
+/* --- operands -------------------------------------------------------------------------------- */
 
-static const struct option_row OPTIONS[] = {
-    {'o', "output", "FILE", "the page (default: report.html; - is standard output)"},
-    {0, "title", "TEXT", "what the page is called"},
-    {0, "folder", NULL, "sources as files beside the page, loaded when they are looked at"},
-    {0, "base", "OLD", "compare with an older profile, recording or coverage (may be repeated)"},
-    {0, "asm", "[att|intel]", "with the machine code of lines that have time"},
-    {0, "inlines", NULL, "with the places that the code of lines was inlined into"},
-    {0, "blame", NULL, "with the author and the age of each line of covered sources, by git"},
-    {0, "no-inlines", NULL, "inlined code is part of the function that it is in"},
-    PROFILE_OPTION_ROWS,
-    {0, "debug-dir", "DIR", "look for separate debug files there, too"},
-    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more"},
-    {0, "force", NULL, "report even if program and profile do not belong together"},
-    RECORDING_OPTION_ROWS,
-    COVER_PLACE_OPTION_ROWS,
-    {0, "diff", "PATCH", "show the coverage of the lines that a unified diff changes"},
-    {0, "fail-under-line", "P", "show whether P percent of the lines ran, exit with 1 if not"},
-    {0, "fail-under-branch", "P", "the same of branches"},
-    {0, "fail-under-function", "P", "the same of functions"},
-    {0, "fail-under-condition", "P", "the same of outcomes of conditions"},
-    {0, "fail-under-diff", "P", "the same of the changed lines"},
-    COVER_SCOPE_OPTION_ROWS,
-    {0, "no-demangle", NULL, "show linkage names as they are"},
-};
-OPTION_ROWS_MATCH(OPTIONS, OPTIONS_LEN);
-
-struct request {
-    struct html_options options;
-    struct html_data data;
-    struct page *page;
-    bool is_folder;
-    struct progress *progress;
-};
-
-static bool html_take_asm(struct html_options *o, const char *value, struct err *e)
+void html_operands(struct html_options *o, char **names, size_t len)
 {
-    o->view.session.wants_code = o->has_code = true;
-    o->is_intel = value && !strcmp(value, "intel");
-    return !value || o->is_intel || !strcmp(value, "att") ||
-           err_set(e, "option '--asm' takes att or intel, not '%s'", value);
-}
-
-static bool html_take(void *request, int row, const char *value, struct err *e)
-{
-    struct request *r = request;
-    struct html_options *o = &r->options;
-    switch (row) {
-    case OPTION_OUTPUT: o->output = value; return true;
-    case OPTION_TITLE: o->title = value; return true;
-    case OPTION_BASE: vec_push(&o->base, (char *)value); return true;
-    case OPTION_ASM: return html_take_asm(o, value, e);
-    case OPTION_INLINES: return o->has_inlines = true;
-    case OPTION_NO_INLINES: return o->view.session.has_hosts = true;
-    case OPTION_BLAME: return o->has_blame = true;
-    case OPTION_FOLDER: return r->is_folder = true;
-    case OPTION_NO_DEMANGLE:
-        o->view.session.no_demangle = true;
-        return o->cover.keeps_linkage_names = true;
-    default: break;
+    for (size_t i = 0; i < len; i++) {
+        if (is_coverage_operand(names[i]))
+            vec_push(&o->coverage, names[i]);
+        else
+            vec_push(&o->profile, names[i]);
     }
-    if (row < OPTION_OWN + VIEW_ROWS_LEN)
-        return view_option(&o->view, VIEW_ROWS[row - OPTION_OWN], value, e);
-    return cover_option(&o->cover, COVER_ROWS[row - OPTION_OWN - VIEW_ROWS_LEN], value, e);
 }
 
-/* --- writing --------------------------------------------------------------------------------- */
-
-/* NAME-sources/ beside the page. */
-static bool html_make_folder(struct request *r, const char **beside, struct err *e)
+void html_base_options(struct html_options *base, const struct html_options *o)
 {
-    struct arena *a = &r->data.arena;
-    const char *output = r->options.output;
-    size_t stem = path_has_suffix(output, ".html") ? strlen(output) - 5 : strlen(output);
-    const char *folder = arena_printf(a, "%.*s-sources", (int)stem, output);
-    if (mkdir(folder, 0777) && errno != EEXIST)
-        return err_errno(e, folder, errno);
-    *beside = arena_printf(a, "%s/", folder);
+    base->view.session = (struct session_options){.read = o->view.session.read,
+                                                  .debug_dir = o->view.session.debug_dir,
+                                                  .symbols = o->view.session.symbols,
+                                                  .is_forced = o->view.session.is_forced,
+                                                  .has_hosts = o->view.session.has_hosts,
+                                                  .no_demangle = o->view.session.no_demangle};
+    base->cover = o->cover;
+    base->cover.session.patch = NULL;
+    base->is_base = true;
+    html_operands(base, o->base.at, o->base.len);
+    if (base->profile.len == 1 && !is_recording(base->profile.at[0]) && o->profile.len) {
+        vec_push(&base->profile, base->profile.at[0]);
+        base->profile.at[0] = o->profile.at[0];
+    }
+}
+
+void html_options_deinit(struct html_options *o)
+{
+    vec_free(&o->profile);
+    vec_free(&o->coverage);
+    vec_free(&o->base);
+    filter_deinit(&o->view.filter);
+    if (!o->is_base)
+        cover_options_deinit(&o->cover);
+}
+
+static bool html_data_open(struct html_data *d, struct html_options *o, struct err *e);
+
+/* --- a profile ------------------------------------------------------------------------------- */
+
+static int64_t html_changed(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : st.st_mtime;
+}
+
+static void html_judge(struct html_data *d, const struct html_options *o)
+{
+    struct session *s = &d->session;
+    const struct recorded *from = &s->recorded;
+    const char *profile = o->view.session.profiles[0];
+    if (s->folder) {
+        diagnose_run(&d->diagnosis,
+                     &(struct recording_diagnosis_input){&from->space, &s->functions,
+                                                         &from->weights, &from->stacks,
+                                                         &from->summary},
+                     &d->arena);
+        return;
+    }
+    struct diagnosis_input in = {.program = s->program,
+                                 .profile = profile,
+                                 .object = s->object,
+                                 .functions = &s->functions,
+                                 .measured = &s->profile,
+                                 .profile_changed = html_changed(profile),
+                                 .time = &s->time,
+                                 .graph = &s->graph,
+                                 .summary = &s->summary};
+    diagnose(&d->diagnosis, &in, &s->names, &d->arena);
+}
+
+/* Of lines with time and a few around them, in functions with time. */
+static void html_find_code(struct html_data *d, const struct html_options *o)
+{
+    struct annotate_rules rules = {.context = 5, .has_code = true, .is_intel = o->is_intel};
+    progress_phase(o->view.session.read.progress, "reading machine code", 0);
+    annotate_make(&d->code, &d->lines, &d->session.summary, &d->input, &o->cover.search, &rules,
+                  &d->arena);
+    d->profile.code = &d->code;
+}
+
+static void html_find_inlines(struct html_data *d, const struct html_options *o)
+{
+    struct session *s = &d->session;
+    struct filter all = {0};
+    struct view_rules rules = {.sort = BY_SELF, .filter = &all};
+    uint32_t len = session_objects_len(s);
+    const char **names = ARENA_NEW(&d->arena, const char *, len);
+    for (uint32_t i = 0; i < len; i++)
+        names[i] = s->folder ? space_object_name(&s->recorded.space, i) : s->summary.program;
+    struct lines_input in = {.functions = &s->functions,
+                             .objects = d->profile.objects,
+                             .object_names = names,
+                             .objects_len = len,
+                             .profile = &s->profile,
+                             .summary = &s->summary,
+                             .demangle = d->profile.demangle,
+                             .has_inlines = true};
+    progress_phase(o->view.session.read.progress, "reading inlined calls", 0);
+    lines_make(&d->inlines, &in, &rules, &d->arena);
+    d->profile.inlines = &d->inlines;
+}
+
+static void html_find_lines(struct html_data *d, const struct html_options *o)
+{
+    struct progress *progress = o->view.session.read.progress;
+    struct session *s = &d->session;
+    bool is_found;
+    d->input = (struct source_input){.functions = &s->functions,
+                                     .profile = &s->profile,
+                                     .time = &s->time,
+                                     .graph = &s->graph,
+                                     .names = &s->names,
+                                     .objects = d->profile.objects,
+                                     .keeps_stretches = o->has_code,
+                                     .keeps_idle = o->has_code,
+                                     .keeps_extents = o->is_base || o->base.len};
+    progress_phase(progress, "reading line numbers", 0);
+    source_lines_make(&d->lines, &d->input, &is_found, &d->arena);
+    d->profile.lines = &d->lines;
+    if (o->has_code)
+        html_find_code(d, o);
+    if (o->has_inlines)
+        html_find_inlines(d, o);
+}
+
+static const char *html_method_of(const struct session *s)
+{
+    if (s->folder)
+        return recording_method_name(s->recorded.recording.method);
+    return s->summary.has_samples ? "profiling clock of the program itself" : "calls alone";
+}
+
+static bool html_open_profile(struct html_data *d, struct html_options *o, struct err *e)
+{
+    struct session *s = &d->session;
+    struct session_options *q = &o->view.session;
+    q->measures_graph = true;
+    q->places_samples = true;
+    q->names_inlined = true;
+    if (!session_operands(q, o->profile.at, o->profile.len, e) || !session_open(s, q, e))
+        return false;
+    html_judge(d, o);
+    d->profile = (struct page_profile){
+        .summary = &s->summary,
+        .graph = &s->graph,
+        .functions = &s->functions,
+        .demangle = view_demangler(q),
+        .objects = session_objects(s),
+        .diagnosis = &d->diagnosis,
+        .method = html_method_of(s),
+        .measured_at = html_changed(q->profiles[0]),
+    };
+    if (s->folder) {
+        d->profile.space = &s->recorded.space;
+        d->profile.named = s->recorded.named.functions.len ? &s->recorded.named : NULL;
+        d->profile.choice = &s->recorded.choice;
+        d->profile.weights = s->recorded.weights.node;
+        d->profile.measured_at = (int64_t)(s->recorded.recording.start_real_ns / 1000000000);
+    }
+    if (session_has_debug_info(s))
+        html_find_lines(d, o);
+    d->page.profile = &d->profile;
     return true;
 }
 
-static bool html_write_page(struct request *r, struct out *out, struct err *e)
+/* --- coverage -------------------------------------------------------------------------------- */
+
+struct blame_job {
+    struct html_data *d;
+    struct progress *progress;
+};
+
+static void html_blame_source(size_t i, void *context)
 {
-    struct file_replacing file;
-    struct out text;
-    const char *beside = NULL;
-    r->page = page_new(&r->data.page, r->progress);
-    if (!strcmp(r->options.output, "-"))
-        return page_write(r->page, out, NULL, e);
-    if ((r->is_folder || page_bytes(r->page) > MOST_BYTES) && !html_make_folder(r, &beside, e))
-        return false;
-    if (beside && !r->is_folder)
-        out_printf(out, "The sources are in %s: in one file there would be %zu MB.\n", beside,
-                   page_bytes(r->page) >> 20);
-    if (!file_replace_begin(&file, r->options.output, e))
-        return false;
-    out_init(&text, file.fd);
-    bool ok = page_write(r->page, &text, beside, e);
-    out_flush(&text);
-    ok = file_replace_end(&file, ok ? text.error : ECANCELED, ok ? e : NULL) && ok;
-    out_deinit(&text);
-    return ok;
+    const struct blame_job *job = context;
+    const char *path = job->d->covered.result.sources.at[i].file;
+    struct err why = {0};
+    if (path && !git_blame(path, &job->d->blames[i], &why))
+        job->d->blames[i] = (struct blame){0};
+    progress_step(job->progress);
 }
 
-static int html_failed_gate(const struct request *r, struct err *e)
+static void html_find_blame(struct html_data *d, struct progress *progress)
 {
-    for (size_t i = 0; i < r->data.coverage.gates_len; i++) {
-        const struct page_gate *g = &r->data.coverage.gates[i];
+    size_t len = d->covered.result.sources.len;
+    struct blame_job job = {d, progress};
+    d->blames = ARENA_NEW(&d->arena, struct blame, len + 1);
+    progress_phase(progress, "asking git who wrote the lines", len);
+    parallel_for(len, 0, html_blame_source, &job);
+    d->coverage.blames = d->blames;
+    d->coverage.blamed_at = d->coverage.measured_at ? d->coverage.measured_at : time(NULL);
+}
+
+static bool html_open_coverage(struct html_data *d, struct html_options *o, struct err *e)
+{
+    struct coverage_session *c = &d->covered;
+    o->cover.session.paths = o->coverage.at;
+    o->cover.session.paths_len = o->coverage.len;
+    if (!o->view.session.no_demangle)
+        o->cover.session.result.demangle = demangle;
+    if (!coverage_session_open(c, &o->cover.session, e))
+        return false;
+    d->coverage = (struct page_coverage){
+        .result = &c->result,
+        .problems = &c->reading.problems,
+        .diff = o->cover.session.patch ? &c->diff : NULL,
+        .patch = o->cover.session.patch,
+        .patch_lines = o->cover.session.patch ? &c->patch : NULL,
+        .objects = c->reading.objects,
+        .unrun = c->reading.unrun,
+        .counters = c->reading.counters,
+        .ignores_markers = o->cover.session.result.ignores_markers,
+        .traces = c->reading.traces,
+        .gates_len = cover_gates(&o->cover, c, d->gates),
+    };
+    struct page_gate *gates = ARENA_NEW(&d->arena, struct page_gate, GATES);
+    for (size_t i = 0; i < d->coverage.gates_len; i++)
+        gates[i] = (struct page_gate){d->gates[i].name, d->gates[i].limit, d->gates[i].percent,
+                                      d->gates[i].has_failed};
+    d->coverage.gates = gates;
+    if (c->files.counters.len)
+        d->coverage.measured_at = html_changed(c->files.counters.at[0].path);
+    if (o->has_blame)
+        html_find_blame(d, o->cover.session.read.progress);
+    d->page.coverage = &d->coverage;
+    return true;
+}
+
+/* --- both ------------------------------------------------------------------------------------ */
+
+/* A folder by its name, wherever it is seen from. */
+static const char *html_folder_name(struct html_data *d, const char *operand)
+{
+    char whole[PATH_MAX];
+    const char *last = path_base_name(operand);
+    if (strcmp(last, ".") && strcmp(last, "..") && *last)
+        return operand;
+    const char *name = realpath(operand, whole) ? path_base_name(whole) : "";
+    return *name ? arena_copy(&d->arena, name, strlen(name)) : operand;
+}
+
+static const char *html_title_of(struct html_data *d, const struct html_options *o)
+{
+    if (o->title)
+        return o->title;
+    if (d->page.profile)
+        return arena_printf(&d->arena, "%s: %s", path_base_name(d->session.summary.program),
+                            d->page.coverage ? "time and coverage" : "profile");
+    return arena_printf(&d->arena, "Coverage of %s",
+                        html_folder_name(d, o->coverage.len ? o->coverage.at[0] : "."));
+}
+
+/* What was left out of a tracefile was so when it was made; comments in today's sources stand on
+ * other lines. */
+static bool html_is_all_traces(const struct html_options *o)
+{
+    bool is_all = o->coverage.len > 0;
+    for (size_t i = 0; i < o->coverage.len; i++)
+        is_all &= path_has_suffix(o->coverage.at[i], ".info");
+    return is_all;
+}
+
+/* The base is opened as the page's own data. */
+static bool html_open_base(struct html_data *d, struct html_options *o, struct err *e)
+{
+    struct html_options *q = ARENA_NEW(&d->arena, struct html_options, 1);
+    d->base_options = q;
+    html_base_options(q, o);
+    q->cover.session.result.ignores_markers |= html_is_all_traces(q);
+    d->base = ARENA_NEW(&d->arena, struct html_data, 1);
+    if (!html_data_open(d->base, q, e))
+        return false;
+    d->profile.base = d->base->page.profile;
+    if (d->base->page.coverage && d->page.coverage) {
+        d->coverage.base = &d->base->covered.result;
+        coverage_change_make(&d->change, d->coverage.base, d->coverage.result);
+        d->coverage.change = &d->change;
+    }
+    return true;
+}
+
+static bool html_data_open(struct html_data *d, struct html_options *o, struct err *e)
+{
+    const char *more = getenv("GPROF_PATH");
+    if (more)
+        source_search_add(&o->cover.search, more);
+    if (o->profile.len && !html_open_profile(d, o, e))
+        return false;
+    if (o->coverage.len && !html_open_coverage(d, o, e))
+        return false;
+    if (o->base.len && !html_open_base(d, o, e))
+        return false;
+    d->page.title = html_title_of(d, o);
+    d->page.search = &o->cover.search;
+    d->page.folder = o->coverage.len ? d->covered.root : o->cover.session.filter.root;
+    return true;
+}
+
+static void html_data_close(struct html_data *d)
+{
+    if (d->base) {
+        html_data_close(d->base);
+        html_options_deinit(d->base_options);
+    }
+    for (size_t i = 0; d->blames && i < d->covered.result.sources.len; i++)
+        blame_deinit(&d->blames[i]);
+    coverage_change_deinit(&d->change);
+    diagnosis_deinit(&d->diagnosis);
+    annotate_deinit(&d->code);
+    source_lines_deinit(&d->lines);
+    coverage_session_close(&d->covered);
+    session_close(&d->session);
+    arena_deinit(&d->arena);
+}
+
+/* --- the command ----------------------------------------------------------------------------- */
+
+static const struct option_row OPTIONS[] = {
+    {'o', "output", "FILE", "the page (default: report.html; - is standard output)",
+     FILLS(struct html_options, output)},
+    {0, "title", "TEXT", "what the page is called", FILLS(struct html_options, title)},
+    {0, "folder", NULL, "sources as files beside the page, loaded when they are looked at",
+     FILLS(struct html_options, is_folder)},
+    {0, "asm", "[att|intel]", "with the machine code of lines that have time",
+     CHOOSES(struct html_options, is_intel), ALSO_SETS(struct html_options, has_code)},
+    {0, "inlines", NULL, "with the places that the code of lines was inlined into",
+     FILLS(struct html_options, has_inlines)},
+    {0, "blame", NULL, "with the author and the age of each line of covered sources, by git",
+     FILLS(struct html_options, has_blame)},
+    {0, "no-inlines", NULL, "inlined code is part of the function that it is in",
+     FILLS(struct html_options, view.session.has_hosts)},
+};
+
+/* A page that is being written. */
+struct html_page {
+    const struct html_options *options;
+    struct html_data data;
+    struct page *page;
+    const char *beside; /* folder of the sources, with a slash; NULL: they are in the page */
+};
+
+/* NAME-sources/ beside the page. */
+static bool html_make_folder(struct html_page *p, struct err *e)
+{
+    const char *output = p->options->output;
+    size_t stem = path_has_suffix(output, ".html") ? strlen(output) - 5 : strlen(output);
+    const char *folder = arena_printf(&p->data.arena, "%.*s-sources", (int)stem, output);
+    if (mkdir(folder, 0777) && errno != EEXIST)
+        return err_errno(e, folder, errno);
+    p->beside = arena_printf(&p->data.arena, "%s/", folder);
+    return true;
+}
+
+/* An output_writer. */
+static bool html_write(void *context, struct out *out, struct err *e)
+{
+    const struct html_page *p = context;
+    return page_write(p->page, out, p->beside, e);
+}
+
+static bool html_write_page(struct html_page *p, struct progress *progress, struct out *out,
+                            struct err *e)
+{
+    const struct html_options *o = p->options;
+    p->page = page_new(&p->data.page, progress);
+    if (strcmp(o->output, "-") && (o->is_folder || page_bytes(p->page) > MOST_BYTES)) {
+        if (!html_make_folder(p, e))
+            return false;
+        if (!o->is_folder)
+            out_printf(out, "The sources are in %s: in one file there would be %zu MB.\n",
+                       p->beside, page_bytes(p->page) >> 20);
+    }
+    return output_to(o->output, html_write, p, out, e);
+}
+
+/* Opens, writes, and judges the gates. */
+static int html_show(struct html_options *o, struct html_page *p, struct progress *progress,
+                     struct out *out, struct err *e)
+{
+    o->view.session.wants_code = o->has_code;
+    o->view.session.read.progress = o->cover.session.read.progress = progress;
+    if (!cover_options_finish(&o->cover, e) || !html_data_open(&p->data, o, e) ||
+        !html_write_page(p, progress, out, e))
+        return EXIT_BAD;
+    for (size_t i = 0; i < p->data.coverage.gates_len; i++) {
+        const struct page_gate *g = &p->data.coverage.gates[i];
         if (g->has_failed) {
             err_set(e, "%s coverage is %.2f %%, less than %.2f %%", g->name, g->percent, g->limit);
             return EXIT_DIFFERS;
@@ -156,92 +448,45 @@ static int html_failed_gate(const struct request *r, struct err *e)
     return EXIT_FINE;
 }
 
-static int html_show(struct request *r, const struct option_walk *walk, struct out *out,
-                     struct err *e)
-{
-    struct html_options *o = &r->options;
-    html_operands(o, walk->argv, (size_t)walk->operands);
-    if (!walk->operands) {
-        err_set(e, "html needs a PROGRAM, a RECORDING or a folder with coverage; see 'monarc html "
-                   "--help'");
-        return EXIT_BAD;
-    }
-    r->progress = progress_start();
-    o->view.session.read.progress = o->cover.session.read.progress = r->progress;
-    if (!cover_options_finish(&o->cover, e) || !html_data_open(&r->data, o, e) ||
-        !html_write_page(r, out, e))
-        return EXIT_BAD;
-    return html_failed_gate(r, e);
-}
-
 static int html_run(const struct command *self, int argc, char **argv, struct out *out,
                     struct err *e)
 {
-    struct option_walk walk = options_start(self, argc - 1, argv + 1);
-    struct request r = {.options.output = "report.html"};
+    struct html_options o = {.output = "report.html"};
+    struct html_page p = {.options = &o};
+    struct operands operands;
     int status = EXIT_BAD;
-    cover_options_init(&r.options.cover);
-    int end = options_each(&walk, html_take, &r, e);
-    if (end == OPTION_HELP) {
-        command_help(self, out);
+    cover_options_init(&o.cover);
+    enum options_end end = options_read(self, argc, argv, &o, &operands, out, e);
+    if (end == OPTIONS_HELPED) {
         status = EXIT_FINE;
-    } else if (end == OPTION_END) {
-        status = html_show(&r, &walk, out, e);
+    } else if (end == OPTIONS_READ && !operands.len) {
+        err_set(e, "html needs a PROGRAM, a RECORDING or a folder with coverage; see 'monarc html "
+                   "--help'");
+    } else if (end == OPTIONS_READ) {
+        struct progress *progress = progress_start();
+        html_operands(&o, operands.at, operands.len);
+        status = html_show(&o, &p, progress, out, e);
+        progress_end(progress);
     }
-    progress_end(r.progress);
-    page_free(r.page);
-    html_data_close(&r.data);
-    vec_free(&r.options.profile);
-    vec_free(&r.options.coverage);
-    vec_free(&r.options.base);
-    filter_deinit(&r.options.view.filter);
-    cover_options_deinit(&r.options.cover);
+    page_free(p.page);
+    html_data_close(&p.data);
+    html_options_deinit(&o);
     return status;
 }
 
+static const struct option_group GROUPS[] = {
+    GROUP(base_set, struct html_options, base),
+    GROUP(part_set, struct html_options, view.session),
+    GROUP(cover_gates_set, struct html_options, cover),
+    COVER_GROUPS(struct html_options, cover),
+    GROUP(demangle_set, struct html_options, view.session.no_demangle),
+    FILE_GROUPS(struct html_options, view.session),
+    GROUP(read_set, struct html_options, view.session.read),
+};
 const struct command command_html = {
     .name = "html",
     .synopsis = "[OPTION...] [PROGRAM [PROFILE...] | RECORDING...] [DIR|FILE...]",
     .summary = "Write one page with a profile, its sources and their coverage to look at",
-    .details =
-        "PROGRAM and PROFILE, or RECORDING, are as for 'monarc flat'; DIR and FILE as for 'monarc\n"
-        "cover': a folder without a recording, notes (.gcno, .bbg), counters (.gcda, .da) and\n"
-        "tracefiles (.info, .json, .xml) are about coverage. Named together, both are on one\n"
-        "page, and time and counts stand beside the same lines.\n"
-        "\n"
-        "The page is one file that a browser opens from disk: it needs no network and no server,\n"
-        "and loads nothing. Its policy lets nothing run but its own script. With --folder, and if\n"
-        "the sources have more than 20 MB, they are files in a folder beside the page (its\n"
-        "name is printed then), which the page loads as they are looked at.\n"
-        "\n"
-        "The views: summary, functions, callers and callees, flame, call graph, timeline (of a\n"
-        "recording), sources, comparison (with --base), coverage. The key ? lists the keys; the\n"
-        "address keeps the view, so that it can be sent with the page. Without scripts the page\n"
-        "has plain tables.\n"
-        "\n"
-        "--base names what to compare with: a profile of the same PROGRAM, a program and its\n"
-        "profile, a recording, coverage. Functions are the same if their linkage names are, and\n"
-        "lines stay where they are in functions that have as many lines as before.\n"
-        "\n"
-        "With --asm and --inlines, the page shows below the source, for the line that is chosen,\n"
-        "its machine code with the samples on each instruction, and where it was inlined.\n"
-        "\n"
-        "--blame runs 'git blame' for each source with coverage: who wrote the lines that never\n"
-        "ran, and when. Sources that git does not know are counted as that.\n"
-        "\n"
-        "In the flame, what stacks or the graph's shape prove is solid; what the model of the "
-        "call\n"
-        "graph assigns by call counts is hatched.\n"
-        "\n"
-        "Examples:\n"
-        "  monarc html ./prog gmon.out -o report.html\n"
-        "  monarc html prog.monarc\n"
-        "  monarc html --asm --inlines prog.monarc\n"
-        "  monarc html build/\n"
-        "  monarc html ./prog gmon.out --base old.gmon\n"
-        "  monarc html build/ --base yesterday.info --diff changes.patch --blame\n"
-        "  monarc html ./prog gmon.out build/ -o report.html\n",
-    .options = OPTIONS,
-    .options_len = sizeof OPTIONS / sizeof *OPTIONS,
+    OPTIONS_OF(OPTIONS, GROUPS),
     .run = html_run,
 };

@@ -28,8 +28,7 @@
 #include "base/arena.h"
 #include "base/path.h"
 #include "output/text.h"
-#include "command/command.h"
-#include "cli/generate.h"
+#include "cli/cli.h"
 
 #include <malloc.h>
 #include <signal.h>
@@ -50,7 +49,7 @@ static void mapping_lost(int signal_number)
     static const char LINE[] = "monarc: a file became shorter, or unreadable, while it was read\n";
     (void)signal_number;
     if (write(STDERR_FILENO, LINE, sizeof LINE - 1) < 0)
-        _exit(EXIT_BAD); /* nobody is there to be told */
+        _exit(EXIT_BAD); /* there is no one to tell */
     _exit(EXIT_BAD);
 }
 
@@ -76,36 +75,37 @@ static void list_commands(struct out *out)
             "\n'monarc COMMAND --help' explains one; 'monarc --version' says which this is.\n");
 }
 
-static const struct command *command_named(const char *name)
+static int unknown_command(const char *name, struct err *e)
 {
-    for (size_t i = 0; i < commands_len; i++)
-        if (!strcmp(commands[i]->name, name))
-            return commands[i];
-    return NULL;
+    const char *meant = command_suggestion(name);
+    if (meant)
+        err_set(e, "unknown command '%s'; did you mean '%s'? 'monarc --help' lists all", name,
+                meant);
+    else
+        err_set(e, "unknown command '%s'; 'monarc --help' lists all", name);
+    return EXIT_BAD;
 }
 
-/* Shows help or the version, or says why it cannot. */
+/* What `monarc` does without a command: help, the version, or generated files. */
 static int general_help(int argc, char **argv, struct out *out, struct err *e)
 {
     const char *word = argc > 1 ? argv[1] : "";
-    const struct command *about = argc > 2 ? command_named(argv[2]) : NULL;
     if (argc <= 1) {
         first_steps(out);
         out_str(out, "'monarc --help' lists all commands, 'monarc COMMAND --help' explains one.\n");
-    } else if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version"))
+    } else if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version")) {
         out_str(out, "monarc " MONARC_VERSION "\n");
-    else if (!strcmp(word, "help") && about)
+    } else if (!strcmp(word, "help") && argc > 2) {
+        const struct command *about = command_find(argv[2]);
+        if (!about)
+            return unknown_command(argv[2], e);
         command_help(about, out);
-    else if (!strcmp(word, "help") && argc > 2) {
-        err_set(e, "unknown command '%s'; 'monarc --help' lists them", argv[2]);
-        return EXIT_BAD;
-    } else if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
+    } else if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
         list_commands(out);
-    else if (!strcmp(word, "--generate"))
+    } else if (!strcmp(word, "--generate")) {
         return generate(argc - 2, argv + 2, out, e);
-    else {
-        err_set(e, "unknown command '%s'; 'monarc --help' lists them", word);
-        return EXIT_BAD;
+    } else {
+        return unknown_command(word, e);
     }
     return EXIT_FINE;
 }
@@ -121,12 +121,12 @@ int main(int argc, char **argv)
     struct err e = {0};
     out_init(&out, STDOUT_FILENO);
 
-    const struct command *command = argc > 0 ? command_named(path_base_name(argv[0])) : NULL;
+    const struct command *command = argc > 0 ? command_find(path_base_name(argv[0])) : NULL;
     int skip = 0;
     if (command && !command->is_lookalike)
         command = NULL;
     if (!command && argc > 1) {
-        command = command_named(argv[1]);
+        command = command_find(argv[1]);
         skip = 1;
     }
     int status = command ? command->run(command, argc - skip, argv + skip, &out, &e)

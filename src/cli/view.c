@@ -1,101 +1,154 @@
-/* Options shared by the native reports. */
-#include "cli/view.h"
+/* The way of a report: from the arguments through an open session to the terminal.
+ *
+ * All commands on a profile take it. Arguments fill the request, operands say what to open, the
+ * session reads and analyses, names are chosen, the command's report() makes a table of it, and
+ * print_report() finds the writer for the format that was asked for. What is slow is announced on
+ * the terminal while it lasts (output/progress.h).
+ *
+ * Holds throughout: a request is freed by its command, the session here, whatever failed; and
+ * a report that is complete on paper but whose debug information could not be read to its end is
+ * an error all the same, since it says less than it should.
+ *
+ * Reports for people may be coloured and paged. The pager gets a pipe in place of standard output;
+ * who leaves it early has seen enough, so EPIPE is no error. Neither happens where standard output
+ * is not a terminal: there a report is the same bytes each time. */
+#include "base/file.h"
+#include "cli/cli.h"
+#include "session/report_inputs.h"
 
-#include <math.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-bool option_decimal(const char *option, const char *value, double *out, struct err *e)
+/* --- terminal -------------------------------------------------------------------------------- */
+
+/* The shell command of the pager; NULL: none is wanted. */
+static const char *pager_command(void)
 {
-    char *end;
-    double number = strtod(value, &end);
-    if (end == value || *end || !isfinite(number) || number < 0)
-        return err_set(e, "option '%s' needs a number, not '%s'", option, value);
-    *out = number;
-    return true;
+    const char *pager = getenv("MONARC_PAGER");
+    if (!pager)
+        pager = getenv("PAGER");
+    if (!pager)
+        pager = "if command -v less >/dev/null; then exec less -FRX; else exec cat; fi";
+    return *pager && strcmp(pager, "cat") ? pager : NULL;
 }
 
-static bool parse_row_sort(struct view_rules *rules, const char *value, struct err *e)
+/* Runs the pager on `input`; 0 if the system has no room for it, which costs the user nothing but
+ * the pager. */
+static pid_t pager_spawn(const char *command, int input)
 {
-    static const char *const names[] = {
-        [BY_SELF] = "self", [BY_TOTAL] = "total", [BY_CALLS] = "calls", [BY_NAME] = "name"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(value, names[i]))
-            continue;
-        rules->sort = (enum view_sort)i;
-        rules->has_sort = true;
-        return true;
+    char shell[] = "sh", option[] = "-c";
+    char *arguments[] = {shell, option, (char *)command, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t pager = 0;
+    if (posix_spawn_file_actions_init(&actions))
+        return 0;
+    if (posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) ||
+        posix_spawn(&pager, "/bin/sh", &actions, NULL, arguments, environ))
+        pager = 0;
+    posix_spawn_file_actions_destroy(&actions);
+    return pager;
+}
+
+void terminal_start(struct terminal *t, const struct print_options *o, struct out *out)
+{
+    int ends[2];
+    bool is_terminal = out->fd >= 0 && isatty(out->fd);
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool may_colour = is_terminal && !(no_color && *no_color) && term && strcmp(term, "dumb");
+    *t = (struct terminal){.has_colour = o->colour == COLOUR_ALWAYS ||
+                                         (o->colour == COLOUR_AUTO && may_colour)};
+    const char *command = is_terminal && !o->no_pager ? pager_command() : NULL;
+    if (!command || pipe2(ends, O_CLOEXEC))
+        return;
+    t->pager = pager_spawn(command, ends[0]);
+    close(ends[0]);
+    if (!t->pager) {
+        close(ends[1]);
+        return;
     }
-    return err_set(e, "option '--sort' takes self, total, calls or name, not '%s'", value);
+    /* A pager left early must end this process neither by SIGPIPE nor, while it waits, by the
+     * user's ^C, which is meant for the pager. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    t->screen = out->fd;
+    out->fd = ends[1];
 }
 
-static bool recorded_option(struct view_options *o, int row, const char *value, struct err *e)
+void terminal_end(struct terminal *t, struct out *out)
 {
-    struct recorded_filter *f = &o->session.recorded;
-    uint64_t pid;
-    o->session.has_recorded_filter = true;
-    switch (row) {
-    case VIEW_OPTION_EVENT: f->event = value; return true;
-    case VIEW_OPTION_PROGRAM: f->program = value; return true;
-    case VIEW_OPTION_THREAD: f->named_thread = value; return true;
-    case VIEW_OPTION_PHASE: f->phase = value; return true;
-    case VIEW_OPTION_FROM: f->has_from = true; return option_decimal("--from", value, &f->from, e);
-    case VIEW_OPTION_TO: f->has_to = true; return option_decimal("--to", value, &f->to, e);
-    default:
-        if (!option_number("--process", value, UINT32_MAX, &pid, e))
-            return false;
-        f->pid = (uint32_t)pid;
-        return pid || err_set(e, "option '--process' needs the number of a process, not 0");
-    }
+    if (!t->pager)
+        return;
+    out_flush(out);
+    if (out->error == EPIPE)
+        out->error = 0;
+    close(out->fd);
+    while (waitpid(t->pager, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    out->fd = t->screen;
+    t->pager = 0;
 }
 
-/* A switch table. */
-bool view_option(struct view_options *o, int row, const char *value, struct err *e)
+void print_report(enum report_table table, struct report_input *in, const struct print_options *o,
+                  struct out *out)
 {
-    switch (row) {
-    case VIEW_OPTION_SORT: return parse_row_sort(&o->rules, value, e);
-    case VIEW_OPTION_LIMIT: return option_number("--limit", value, UINT32_MAX, &o->rules.limit, e);
-    case VIEW_OPTION_MIN_PERCENT:
-        return option_decimal("--min-percent", value, &o->rules.min_percent, e);
-    case VIEW_OPTION_FOCUS: return filter_add(&o->filter, value, false, e);
-    case VIEW_OPTION_IGNORE: return filter_add(&o->filter, value, true, e);
-    case VIEW_OPTION_SELECT: return filter_add_place(&o->filter, value, e);
-    case VIEW_OPTION_ALL: return o->rules.shows_all = true;
-    case VIEW_OPTION_NO_DEMANGLE: return o->session.no_demangle = true;
-    case VIEW_OPTION_LINKAGE_NAMES: return o->print.is_wide = o->print.has_linkage_names = true;
-    case VIEW_OPTION_FULL_NAMES: return o->print.is_wide = o->full_names = true;
-    case VIEW_OPTION_PIECES: return o->session.keeps_pieces = true;
-    case VIEW_OPTION_WIDE: return o->print.is_wide = true;
-    case VIEW_OPTION_DEBUG_DIR: o->session.debug_dir = value; return true;
-    case VIEW_OPTION_SYMBOLS: o->session.symbols = value; return true;
-    case VIEW_OPTION_FORCE: return o->session.is_forced = true;
-    case VIEW_OPTION_JSON: o->print.format = REPORT_JSON; return true;
-    case VIEW_OPTION_CSV: o->print.format = REPORT_CSV; return true;
-    case VIEW_OPTION_COLOR: return parse_colour(value, &o->print.colour, e);
-    case VIEW_OPTION_NO_PAGER: return o->print.no_pager = true;
-    case VIEW_OPTION_EVENT:
-    case VIEW_OPTION_PROCESS:
-    case VIEW_OPTION_PROGRAM:
-    case VIEW_OPTION_THREAD:
-    case VIEW_OPTION_FROM:
-    case VIEW_OPTION_TO:
-    case VIEW_OPTION_PHASE: return recorded_option(o, row, value, e);
-    default: return profile_option(&o->session.read, row, value, e);
-    }
+    const struct report *report = report_find(table, o->format);
+    enum { LEAST_COLUMNS = 80 }; /* also where there is no terminal to ask */
+    struct terminal terminal = {0};
+    struct winsize size;
+    bool is_wider =
+        out->fd >= 0 && !ioctl(out->fd, TIOCGWINSZ, &size) && size.ws_col > LEAST_COLUMNS;
+    in->style.width = o->is_wide ? 0 : is_wider ? size.ws_col : LEAST_COLUMNS;
+    if (report->is_for_people)
+        terminal_start(&terminal, o, out);
+    in->style.has_colour = terminal.has_colour;
+    in->style.names = o->has_linkage_names ? NAME_LINKAGE_TOO : NAME_SHOWN;
+    report->write(out, in);
+    terminal_end(&terminal, out);
 }
 
-bool view_operands(struct session_options *o, const struct option_walk *walk, struct err *e)
+/* The file is only replaced when all of the report is there: a report that fails, a full disk, or
+ * a signal leaves the old one. */
+bool output_to(const char *path, output_writer *write, void *context, struct out *standard,
+               struct err *e)
 {
-    const char *name = walk->command->name;
-    if (!walk->operands)
-        return err_set(e, "%s needs the PROGRAM that was profiled; see 'monarc %s --help'", name,
-                       name);
-    return session_operands(o, walk->argv, (size_t)walk->operands, e);
+    struct file_replacing file;
+    struct out text;
+    if (!path || !strcmp(path, "-"))
+        return write(context, standard, e);
+    if (!file_replace_begin(&file, path, e))
+        return false;
+    out_init(&text, file.fd);
+    bool ok = write(context, &text, e);
+    out_flush(&text);
+    ok = file_replace_end(&file, ok ? text.error : ECANCELED, ok ? e : NULL) && ok;
+    out_deinit(&text);
+    return ok;
 }
 
-/* Of the functions that a report can have rows of. */
-static const bool *rows_there_can_be(struct session *s, const struct view_options *o)
+/* --- a profile ------------------------------------------------------------------------------- */
+
+/* Operands of a command that cannot do without. */
+static bool view_operands(struct session_options *o, const struct command *self,
+                          const struct operands *operands, struct err *e)
+{
+    if (!operands->len)
+        return err_set(e,
+                       "%s needs the PROGRAM that was profiled, or a RECORDING; see 'monarc %s "
+                       "--help'",
+                       self->name, self->name);
+    return session_operands(o, operands->at, operands->len, e);
+}
+
+/* Names are told apart, and shortened, among the functions that a report can have rows of: others
+ * with the same name need no distinction. */
+static void view_prepare_names(struct session *s, const struct view_options *o)
 {
     bool *is_shown = ARENA_NEW(&s->arena, bool, s->functions.len);
     for (uint32_t i = 0; i < s->functions.len; i++) {
@@ -103,69 +156,92 @@ static const bool *rows_there_can_be(struct session *s, const struct view_option
         is_shown[i] = o->rules.shows_all || o->session.adds_static || n->self > 0 ||
                       n->children > 0 || n->calls || n->self_calls;
     }
-    return is_shown;
-}
-
-static void prepare_names(struct session *s, const struct view_options *o)
-{
-    const bool *is_shown = rows_there_can_be(s, o);
     names_tell_apart(&s->names, session_objects(s), is_shown);
     if (view_has_short_names(o))
         names_shorten(&s->names, is_shown);
 }
 
-/* Opens, and says how far it is where somebody waits at a terminal. */
-static bool open_telling(struct session *s, struct session_options *o, struct err *e)
-{
-    struct progress *progress = progress_start();
-    o->read.progress = progress;
-    bool ok = session_open(s, o, e);
-    o->read.progress = NULL;
-    progress_end(progress);
-    return ok;
-}
-
-/* Also while the report is made, if it is not written to the same terminal. */
-static bool report_telling(struct session *s, const struct view_job *job, struct out *out,
-                           struct err *e)
+/* Progress is shown while the report is made, too, if it is not written to the same terminal. */
+static bool view_report(struct session *s, const struct view_job *job, struct out *out,
+                        struct err *e)
 {
     const char *output = job->output ? *job->output : NULL;
-    bool is_elsewhere =
-        job->output && (output && strcmp(output, "-") ? true : !isatty(STDOUT_FILENO));
+    bool has_file = output && strcmp(output, "-");
+    bool is_elsewhere = job->output && (has_file || !isatty(STDOUT_FILENO));
     struct progress *progress = is_elsewhere ? progress_start() : NULL;
     progress_phase(progress, "making the report", 0);
     bool ok = job->report(s, job->request, out, e);
     progress_end(progress);
-    return ok;
-}
-
-static bool open_and_report(struct session *s, const struct view_job *job,
-                            const struct option_walk *walk, struct out *out, struct err *e)
-{
-    struct view_options *o = job->options;
-    if (!view_operands(&o->session, walk, e) || !open_telling(s, &o->session, e))
-        return false;
-    o->rules.filter = &o->filter;
-    if (!job->rows_are_lines)
-        filter_locate(&o->filter, &s->functions, session_objects(s));
-    prepare_names(s, o);
-    return report_telling(s, job, out, e) && session_debug_is_whole(s, e);
+    return ok && session_debug_is_whole(s, e);
 }
 
 int view_run(const struct command *self, int argc, char **argv, const struct view_job *job,
              struct out *out, struct err *e)
 {
-    struct option_walk walk = options_start(self, argc - 1, argv + 1);
+    struct view_options *o = job->options;
+    struct operands operands;
     struct session s = {0};
-    bool is_fine = false;
-    int end = options_each(&walk, job->take, job->request, e);
-    if (end == OPTION_HELP) {
-        command_help(self, out);
-        is_fine = true;
-    } else if (end == OPTION_END) {
-        is_fine = open_and_report(&s, job, &walk, out, e);
+    enum options_end end = options_read(self, argc, argv, job->request, &operands, out, e);
+    bool ok = end == OPTIONS_READ && view_operands(&o->session, self, &operands, e);
+    o->print.is_wide |= o->full_names || o->print.has_linkage_names;
+    o->session.measures_graph &= !o->is_model;
+    if (ok) {
+        struct progress *progress = progress_start();
+        o->session.read.progress = progress;
+        ok = session_open(&s, &o->session, e);
+        o->session.read.progress = NULL;
+        progress_end(progress);
+    }
+    if (ok) {
+        o->rules.filter = &o->filter;
+        if (!job->rows_are_lines)
+            filter_locate(&o->filter, &s.functions, session_objects(&s));
+        view_prepare_names(&s, o);
+        ok = view_report(&s, job, out, e);
     }
     session_close(&s);
-    filter_deinit(&job->options->filter);
-    return is_fine ? EXIT_FINE : EXIT_BAD;
+    filter_deinit(&o->filter);
+    return ok || end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
+}
+
+bool view_open_base(struct baseline *b, const struct option_list *names, struct session *s,
+                    const struct session_options *o, struct err *e)
+{
+    struct session_options options = *o;
+    options.adds_static = false;
+    const char *program = o->is_recording ? NULL : o->program;
+    if (!side_open(&b->old, &options, &(struct side_names){program, names->at, names->len}, e))
+        return false;
+    run_set_add(&b->new, &(struct analysed_run){.summary = &s->summary,
+                                                .graph = &s->graph,
+                                                .names = &s->names,
+                                                .objects = session_objects(s)});
+    baseline_make(b);
+    return true;
+}
+
+/* --- source lines ---------------------------------------------------------------------------- */
+
+int source_run(const struct command *self, int argc, char **argv, const struct source_job *job,
+               struct out *out, struct err *e)
+{
+    struct sources_options *o = &job->options->sources;
+    struct operands operands;
+    struct sources s = {0};
+    o->search.arena = &s.session.arena;
+    enum options_end end = options_read(self, argc, argv, job->request, &operands, out, e);
+    bool ok = end == OPTIONS_READ;
+    if (ok && job->prepare)
+        job->prepare(job->request, &s.input);
+    ok = ok && view_operands(&o->session, self, &operands, e);
+    if (ok) {
+        struct progress *progress = progress_start();
+        o->session.read.progress = progress;
+        ok = sources_open(&s, o, e);
+        o->session.read.progress = NULL;
+        progress_end(progress);
+    }
+    ok = ok && job->report(&s, job->request, out, e) && session_debug_is_whole(&s.session, e);
+    sources_close(&s, o);
+    return ok || end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
 }

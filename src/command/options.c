@@ -1,294 +1,57 @@
-/* Walking a command's arguments by its option table, and printing that table as help. */
+/* Walking a command's arguments by its option tables, and filling its request.
+ *
+ * An argument is looked up in the command's own rows first, then in its groups in their order; the
+ * first exact name wins, otherwise the only row that begins so. A row is then applied to the struct
+ * that its set fills, at the group's offset in the request: the row has the field's offset, size
+ * and kind, so one function fills all fields of all commands, and its messages read alike
+ * everywhere. Rows that cannot be told so hand their value to a function of the command
+ * (OPTION_TAKEN).
+ *
+ * Nothing is allocated but the elements of lists; texts stay in argv, which must outlive the
+ * request. Operands are moved to the front of argv as they are passed, which costs no memory
+ * either. A command line of n arguments and r rows costs n * r comparisons of names; r is below 80.
+ */
 #include "command/command.h"
 
+#include "base/vec.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct option_walk options_start(const struct command *c, int argc, char **argv)
+/* A walk over argv, from `next` on. */
+struct option_walk {
+    const struct command *command;
+    char *request;
+    char **argv;
+    int argc, next;
+    const char *cluster; /* rest of `-abc`; NULL: none */
+    int operands;        /* argv[1 ... operands] are operands */
+    struct out *out;
+};
+
+const struct option_row *command_option(const struct command *c, size_t i, size_t *offset,
+                                        const char **title)
 {
-    return (struct option_walk){.command = c, .argv = argv, .argc = argc};
-}
-
-static bool options_takes_value(const struct option_row *row)
-{
-    return row->value && row->value[0] != '[';
-}
-
-/* An exact name wins; otherwise the only row that begins so. */
-static int options_find_long(const struct command *c, const char *name, size_t len, struct err *e)
-{
-    int found = -1;
-    bool ambiguous = false;
-    for (size_t i = 0; i < c->options_len; i++) {
-        const char *candidate = c->options[i].name;
-        if (strncmp(candidate, name, len))
-            continue;
-        if (!candidate[len])
-            return (int)i;
-        ambiguous = found >= 0;
-        found = (int)i;
-    }
-    if (found < 0 && len <= 4 && !strncmp("help", name, len))
-        return OPTION_HELP;
-    if (found >= 0 && !ambiguous)
-        return found;
-    err_set(e, "option '--%.*s' is %s; see 'monarc %s --help'", (int)len, name,
-            ambiguous ? "ambiguous" : "unknown", c->name);
-    return OPTION_BAD;
-}
-
-static int options_find_letter(const struct command *c, char letter, struct err *e)
-{
-    for (size_t i = 0; i < c->options_len; i++)
-        if (c->options[i].letter == letter)
-            return (int)i;
-    if (letter == 'h')
-        return OPTION_HELP;
-    err_set(e, "option '-%c' is unknown; see 'monarc %s --help'", letter, c->name);
-    return OPTION_BAD;
-}
-
-static int options_missing_value(const struct option_row *row, struct err *e)
-{
-    err_set(e, "option '--%s' needs a value (%s)", row->name, row->value);
-    return OPTION_BAD;
-}
-
-static int options_next_long(struct option_walk *w, const char *text, const char **value,
-                             struct err *e)
-{
-    const char *equals = strchr(text, '=');
-    size_t len = equals ? (size_t)(equals - text) : strlen(text);
-    int i = options_find_long(w->command, text, len, e);
-    if (i < 0)
-        return i;
-    const struct option_row *row = &w->command->options[i];
-    if (equals && !row->value) {
-        err_set(e, "option '--%s' takes no value", row->name);
-        return OPTION_BAD;
-    }
-    if (equals)
-        *value = equals + 1;
-    else if (options_takes_value(row)) {
-        if (w->next >= w->argc)
-            return options_missing_value(row, e);
-        *value = w->argv[w->next++];
-    }
-    return i;
-}
-
-static int options_next_letter(struct option_walk *w, const char **value, struct err *e)
-{
-    int i = options_find_letter(w->command, *w->cluster++, e);
-    if (i < 0)
-        return i;
-    const struct option_row *row = &w->command->options[i];
-    if (row->value && *w->cluster) {
-        *value = w->cluster;
-        w->cluster = NULL;
-    } else if (options_takes_value(row)) {
-        if (w->next >= w->argc)
-            return options_missing_value(row, e);
-        *value = w->argv[w->next++];
-    }
-    if (w->cluster && !*w->cluster)
-        w->cluster = NULL;
-    return i;
-}
-
-int options_next(struct option_walk *w, const char **value, struct err *e)
-{
-    *value = NULL;
-    if (w->cluster)
-        return options_next_letter(w, value, e);
-    while (w->next < w->argc) {
-        char *text = w->argv[w->next++];
-        if (!strcmp(text, "--")) {
-            while (w->next < w->argc)
-                w->argv[w->operands++] = w->argv[w->next++];
-            break;
-        }
-        if (text[0] == '-' && text[1] == '-')
-            return options_next_long(w, text + 2, value, e);
-        if (text[0] == '-' && text[1]) {
-            w->cluster = text + 1;
-            return options_next_letter(w, value, e);
-        }
-        w->argv[w->operands++] = text;
-    }
-    return OPTION_END;
-}
-
-/* "--name VALUE", or "--name[=VALUE]" where the value may be left out. */
-static void options_write_option(struct out *out, const struct option_row *row)
-{
-    char letter[] = "  -x, ";
-    letter[3] = row->letter;
-    const char *front = row->letter ? letter : "      ";
-    if (!row->value)
-        out_printf(out, "%s--%s", front, row->name);
-    else if (options_takes_value(row))
-        out_printf(out, "%s--%s %s", front, row->name, row->value);
-    else
-        out_printf(out, "%s--%s[=%s", front, row->name, row->value + 1);
-}
-
-int options_each(struct option_walk *w, option_taker *take, void *request, struct err *e)
-{
-    const char *value;
-    int row;
-    while ((row = options_next(w, &value, e)) >= 0)
-        if (!take(request, row, value, e))
-            return OPTION_BAD;
-    return row;
-}
-
-/* --- help ------------------------------------------------------------------------------------ */
-
-enum { HELP_WIDTH = 79, HELP_COLUMN = 26 };
-
-/* Words of `len` bytes from column `column` on; further lines begin at column `indent`. Returns the
- * column where they end. */
-static int options_help_words(struct out *out, const char *text, size_t len, int column, int indent)
-{
-    const char *end = text + len;
-    while (text < end) {
-        size_t word = strcspn(text, " \n");
-        word = word < (size_t)(end - text) ? word : (size_t)(end - text);
-        if (word && column > indent && column + 1 + (int)word > HELP_WIDTH) {
-            out_char(out, '\n');
-            out_spaces(out, (size_t)indent);
-            column = indent;
-        } else if (word && column > indent) {
-            out_char(out, ' ');
-            column++;
-        }
-        out_bytes(out, text, word);
-        column += (int)word;
-        text += word + (text + word < end);
-    }
-    return column;
-}
-
-/* Where the second column of `  name   what it is` begins; `len` if there is none. */
-static size_t options_help_second_column(const char *line, size_t len)
-{
-    size_t at = strspn(line, " ");
-    while (at + 1 < len && (line[at] != ' ' || line[at + 1] != ' '))
-        at++;
-    return at + 1 < len ? at + strspn(line + at, " ") : len;
-}
-
-/* Prints an indented line and, of a table, the lines that go on in its second column; returns what
- * follows. */
-static const char *options_help_indented(struct out *out, const char *line)
-{
-    size_t len = strcspn(line, "\n"), second = options_help_second_column(line, len);
-    out_bytes(out, line, second);
-    int column = options_help_words(out, line + second, len - second, (int)second, (int)second);
-    const char *next = line + len + (line[len] == '\n');
-    while (second < len && strspn(next, " ") == second && next[second] != '\n') {
-        len = strcspn(next, "\n");
-        column = options_help_words(out, next + second, len - second, column, (int)second);
-        next += len + (next[len] == '\n');
-    }
-    out_char(out, '\n');
-    return next;
-}
-
-/* Paragraphs are filled; indented lines are tables and examples. */
-static void options_help_details(struct out *out, const char *text)
-{
-    int column = 0;
-    while (*text) {
-        size_t len = strcspn(text, "\n");
-        bool is_running = len && text[0] != ' ';
-        if (column && !is_running)
-            out_char(out, '\n'), column = 0;
-        if (len && !is_running) {
-            text = options_help_indented(out, text);
-            continue;
-        }
-        if (is_running)
-            column = options_help_words(out, text, len, column, 0);
+    size_t at = 0;
+    const char *heading = "Options";
+    const struct option_row *row = i < c->options_len ? &c->options[i] : NULL;
+    i -= c->options_len;
+    for (size_t g = 0; !row && g < c->groups_len; g++) {
+        const struct option_set *set = c->groups[g].set;
+        at = c->groups[g].offset;
+        heading = set->title;
+        if (i < set->len)
+            row = &set->rows[i];
         else
-            out_char(out, '\n');
-        text += len + (text[len] == '\n');
+            i -= set->len;
     }
-    if (column)
-        out_char(out, '\n');
-}
-
-static void options_help_option(struct out *out, const char *left, size_t len, const char *help)
-{
-    out_bytes(out, left, len);
-    if (len + 1 >= HELP_COLUMN) {
-        out_char(out, '\n');
-        len = 0;
-    }
-    out_spaces(out, HELP_COLUMN - len);
-    options_help_words(out, help, strlen(help), HELP_COLUMN, HELP_COLUMN);
-    out_char(out, '\n');
-}
-
-/* Prints what is too wide of a list of values, up to a bar, line by line; returns where the rest
- * begins, which stands behind some blanks. */
-static size_t options_help_wide(struct out *out, const struct out *left)
-{
-    enum { WIDTH = 79, INDENT = 10 };
-    size_t from = 0, indent = 0;
-    while (left->len - from + indent > WIDTH) {
-        size_t cut = from + WIDTH - indent;
-        while (cut > from && left->at[cut - 1] != '|')
-            cut--;
-        if (cut == from)
-            break;
-        out_spaces(out, indent);
-        out_bytes(out, left->at + from, cut - from);
-        out_char(out, '\n');
-        from = cut;
-        indent = INDENT;
-    }
-    out_spaces(out, indent);
-    return from;
-}
-
-static void options_help_options(struct out *out, const struct option_row *rows, size_t len)
-{
-    struct out left;
-    out_init(&left, -1);
-    for (size_t i = 0; i < len; i++) {
-        left.len = 0;
-        options_write_option(&left, &rows[i]);
-        size_t from = options_help_wide(out, &left);
-        options_help_option(out, left.at + from, left.len - from, rows[i].help);
-    }
-    out_deinit(&left);
-}
-
-void command_help(const struct command *c, struct out *out)
-{
-    static const char HELP[] = "  -h, --help";
-    out_printf(out, "Usage: monarc %s", c->name);
-    options_help_words(out, c->synopsis, strlen(c->synopsis), 14 + (int)strlen(c->name), 7);
-    out_printf(out, "\n%s.\n", c->summary);
-    out_str(out, "\nOptions:\n");
-    if (c->options_len)
-        options_help_options(out, c->options + c->rare_options, c->options_len - c->rare_options);
-    options_help_option(out, HELP, strlen(HELP), "show this and exit");
-    if (c->rare_options)
-        out_str(out, "\nFor profiles of other machines, rarely needed:\n");
-    options_help_options(out, c->options, c->rare_options);
-    if (c->details) {
-        out_char(out, '\n');
-        options_help_details(out, c->details);
-    }
-    if (c->next) {
-        out_str(out, "\nNext:");
-        options_help_words(out, c->next, strlen(c->next), 5, 0);
-        out_str(out, ".\n");
-    }
+    if (offset)
+        *offset = at;
+    if (title)
+        *title = heading;
+    return row;
 }
 
 bool option_number(const char *option, const char *value, uint64_t max, uint64_t *out,
@@ -301,4 +64,209 @@ bool option_number(const char *option, const char *value, uint64_t max, uint64_t
                        (unsigned long long)max, value);
     *out = n;
     return true;
+}
+
+/* --- filling a field ------------------------------------------------------------------------- */
+
+/* The index of `value` among the names of "a|b|c" or "[a|b|c]", or their number. */
+static unsigned option_choice(const char *names, const char *value, unsigned *len)
+{
+    unsigned found = UINT32_MAX, i = 0;
+    size_t value_len = strlen(value);
+    for (names += *names == '['; *names && *names != ']'; i++) {
+        size_t name_len = strcspn(names, "|]");
+        if (name_len == value_len && !strncmp(names, value, name_len))
+            found = i;
+        names += name_len + (names[name_len] == '|');
+    }
+    *len = i;
+    return found < i ? found : i;
+}
+
+/* "takes a, b or c, not 'x'". */
+static bool option_bad_choice(const struct option_row *row, const char *value, unsigned len,
+                              struct err *e)
+{
+    struct out names;
+    out_init(&names, -1);
+    const char *at = row->value + (*row->value == '[');
+    for (unsigned i = 0; i < len; i++) {
+        size_t name_len = strcspn(at, "|]");
+        out_str(&names, i == 0 ? "" : i + 1 == len ? " or " : ", ");
+        out_bytes(&names, at, name_len);
+        at += name_len + 1;
+    }
+    out_char(&names, '\0');
+    err_set(e, "option '--%s' takes %s, not '%s'", row->name, names.at, value);
+    out_deinit(&names);
+    return false;
+}
+
+static bool option_fill_number(const struct option_row *row, char *field, const char *value,
+                               struct err *e)
+{
+    char name[64];
+    uint64_t n, most = row->most ? row->most : UINT32_MAX;
+    snprintf(name, sizeof name, "--%s", row->name);
+    if (!option_number(name, value, most, &n, e))
+        return false;
+    if (n < row->least)
+        return err_set(e, "option '--%s' needs a number from %u to %llu, not '%s'", row->name,
+                       row->least, (unsigned long long)most, value);
+    if (row->size == sizeof(uint64_t))
+        *(uint64_t *)field = n;
+    else
+        *(unsigned *)field = (unsigned)n;
+    return true;
+}
+
+static bool option_fill_decimal(const struct option_row *row, double *field, const char *value,
+                                struct err *e)
+{
+    char *end;
+    double number = strtod(value, &end);
+    if (end == value || *end || !isfinite(number) || number < 0)
+        return err_set(e, "option '--%s' needs a number, not '%s'", row->name, value);
+    if (row->most && number > (double)row->most)
+        return err_set(e, "option '--%s' needs a number up to %llu, not '%s'", row->name,
+                       (unsigned long long)row->most, value);
+    *field = number;
+    return true;
+}
+
+/* Applies a row, whose value has been checked for presence, to its struct. */
+static bool option_apply(const struct option_row *row, char *target, const char *value,
+                         struct err *e)
+{
+    char *field = target + row->offset;
+    unsigned index = row->absent, len;
+    if (row->given)
+        *(bool *)(target + row->given - 1) = true;
+    switch (row->kind) {
+    case OPTION_DOCUMENTED: break;
+    case OPTION_FLAG: *(bool *)field = true; break;
+    case OPTION_TEXT: *(const char **)field = value; break;
+    case OPTION_FIXED: *(const char **)field = row->text; break;
+    case OPTION_NUMBER: return !value || option_fill_number(row, field, value, e);
+    case OPTION_DECIMAL: return option_fill_decimal(row, (double *)field, value, e);
+    case OPTION_LIST: vec_push((struct option_list *)field, (char *)value); break;
+    case OPTION_TAKEN: return row->take(target, row, value, e);
+    case OPTION_WORD:
+    case OPTION_CHOICE:
+        if (value && (index = option_choice(row->value, value, &len)) == len)
+            return option_bad_choice(row, value, len, e);
+        if (row->kind == OPTION_WORD)
+            *(const char **)field = index ? value : NULL;
+        else if (row->size == 1)
+            *(uint8_t *)field = (uint8_t)(row->first + index);
+        else
+            *(unsigned *)field = row->first + index;
+        break;
+    }
+    return true;
+}
+
+/* --- the walk -------------------------------------------------------------------------------- */
+
+/* Applies row `i` with `value`; where a value is needed and missing it is the next argument. */
+static bool walk_take(struct option_walk *w, size_t i, const char *value, struct err *e)
+{
+    size_t offset;
+    const struct option_row *row = command_option(w->command, i, &offset, NULL);
+    bool needs_value = row->value && row->value[0] != '[';
+    const char *next = w->next < w->argc ? w->argv[w->next] : NULL;
+    if (value && !row->value)
+        return err_set(e, "option '--%s' takes no value", row->name);
+    if (!value && needs_value && !next)
+        return err_set(e, "option '--%s' needs a value (%s)", row->name, row->value);
+    bool takes_next = needs_value || (row->may_be_next && !w->cluster && next &&
+                                      !next[strspn(next, "0123456789")]);
+    if (!value && takes_next && next) {
+        value = next;
+        w->next++;
+    }
+    return option_apply(row, w->request + offset, value, e);
+}
+
+/* `--name`, `--name=VALUE`, or the beginning of a name that no other option has. */
+static enum options_end walk_long(struct option_walk *w, const char *text, struct err *e)
+{
+    const char *equals = strchr(text, '=');
+    size_t len = equals ? (size_t)(equals - text) : strlen(text), found = 0;
+    const struct option_row *row;
+    unsigned candidates = 0;
+    for (size_t i = 0; (row = command_option(w->command, i, NULL, NULL)); i++) {
+        if (strncmp(row->name, text, len))
+            continue;
+        if (!candidates++ || !row->name[len])
+            found = i;
+        if (!row->name[len]) {
+            candidates = 1;
+            break;
+        }
+    }
+    if (!candidates && !strncmp("help-all", text, len)) {
+        bool is_all = len > strlen("help");
+        return (is_all ? command_help_all : command_help)(w->command, w->out), OPTIONS_HELPED;
+    }
+    if (candidates != 1) {
+        err_set(e, "%s option '--%.*s'; see 'monarc %s --help-all'",
+                candidates ? "ambiguous" : "unknown", (int)len, text, w->command->name);
+        return OPTIONS_BAD;
+    }
+    return walk_take(w, found, equals ? equals + 1 : NULL, e) ? OPTIONS_READ : OPTIONS_BAD;
+}
+
+/* The next letter of `-abc`; a value may follow it at once: -n10. */
+static enum options_end walk_letter(struct option_walk *w, struct err *e)
+{
+    char letter = *w->cluster++;
+    const struct option_row *row;
+    size_t i = 0;
+    while ((row = command_option(w->command, i, NULL, NULL)) && row->letter != letter)
+        i++;
+    if (!row && letter == 'h')
+        return command_help(w->command, w->out), OPTIONS_HELPED;
+    if (!row) {
+        err_set(e, "unknown option '-%c'; see 'monarc %s --help-all'", letter, w->command->name);
+        return OPTIONS_BAD;
+    }
+    const char *value = row->value && *w->cluster ? w->cluster : NULL;
+    if (value || !*w->cluster)
+        w->cluster = NULL;
+    return walk_take(w, i, value, e) ? OPTIONS_READ : OPTIONS_BAD;
+}
+
+enum options_end options_read(const struct command *c, int argc, char **argv, void *request,
+                              struct operands *left, struct out *out, struct err *e)
+{
+    struct option_walk w = {
+        .command = c, .request = request, .argv = argv, .argc = argc, .next = 1, .out = out};
+    enum options_end end = OPTIONS_READ;
+    bool is_over = false;
+    while (end == OPTIONS_READ && !is_over && (w.cluster || w.next < argc)) {
+        char *text = w.cluster ? NULL : argv[w.next];
+        if (w.cluster) {
+            end = walk_letter(&w, e);
+        } else if (!strcmp(text, "--")) {
+            w.next++;
+            is_over = true;
+        } else if (text[0] == '-' && text[1] == '-') {
+            w.next++;
+            end = walk_long(&w, text + 2, e);
+        } else if (text[0] == '-' && text[1]) {
+            w.next++;
+            w.cluster = text + 1;
+        } else if (c->ends_at_operand && c->ends_at_operand(request)) {
+            is_over = true;
+        } else {
+            argv[++w.operands] = text;
+            w.next++;
+        }
+    }
+    /* What is left is operands, from here to the end of argv, its NULL included. */
+    size_t rest = (size_t)(argc - w.next);
+    memmove(argv + w.operands + 1, argv + w.next, (rest + 1) * sizeof *argv);
+    *left = (struct operands){argv + 1, (size_t)w.operands + rest};
+    return end;
 }

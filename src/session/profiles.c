@@ -30,16 +30,8 @@ enum { MOST_THREADS = 4, FILES_PER_THREAD = 2 };
 bool parse_word(const char *option, const char *value, uint8_t *word, struct err *e)
 {
     if (strcmp(value, "32") && strcmp(value, "64"))
-        return err_set(e, "option '%s' takes 32 or 64, not '%s'", option, value);
+        return err_set(e, "option '--%s' takes 32 or 64, not '%s'", option, value);
     *word = value[0] == '3' ? 4 : 8;
-    return true;
-}
-
-bool parse_byte_order(const char *option, const char *value, enum byte_order *order, struct err *e)
-{
-    if (strcmp(value, "little") && strcmp(value, "big"))
-        return err_set(e, "option '%s' takes little or big, not '%s'", option, value);
-    *order = value[0] == 'l' ? ORDER_LITTLE : ORDER_BIG;
     return true;
 }
 
@@ -55,7 +47,7 @@ bool parse_format(const char *option, const char *value, const struct format **f
     for (size_t i = 0; i < formats_len; i++)
         out_printf(&names, "%s%s", i ? ", " : "", formats[i]->name);
     out_char(&names, '\0');
-    err_set(e, "option '%s' takes one of %s, not '%s'", option, names.at, value);
+    err_set(e, "option '--%s' takes one of %s, not '%s'", option, names.at, value);
     out_deinit(&names);
     return false;
 }
@@ -70,16 +62,6 @@ bool parse_read_format(const char *option, const char *value, struct profile_opt
         return false;
     o->hint.bsd_header = is_alpha ? BSD_PADDED_HEADER : BSD_HEADER;
     return true;
-}
-
-bool profile_option(struct profile_options *o, int row, const char *value, struct err *e)
-{
-    switch (row) {
-    case PROFILE_OPTION_WORD: return parse_word("--word", value, &o->hint.word, e);
-    case PROFILE_OPTION_ENDIAN: return parse_byte_order("--endian", value, &o->hint.order, e);
-    case PROFILE_OPTION_DIMENSION: o->dimension = value; return true;
-    default: return parse_read_format("--format", value, o, e);
-    }
 }
 
 /* What the user said goes before what the program says. */

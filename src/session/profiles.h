@@ -1,8 +1,5 @@
 /* Profiles as commands take them: options that say what the files do not, and reading many files
- * into one sum.
- *
- * A command puts PROFILE_OPTION_ROWS first in its option table and hands the rows below
- * PROFILE_OPTIONS to profile_option(). */
+ * into one sum. */
 #ifndef MONARC_SESSION_PROFILES_H
 #define MONARC_SESSION_PROFILES_H
 
@@ -11,22 +8,6 @@
 #include "output/progress.h"
 #include "profile/format/format.h"
 
-enum {
-    PROFILE_OPTION_WORD,
-    PROFILE_OPTION_ENDIAN,
-    PROFILE_OPTION_FORMAT,
-    PROFILE_OPTION_DIMENSION,
-    PROFILE_OPTIONS
-};
-
-/* clang-format off */
-#define PROFILE_OPTION_ROWS                                                                        \
-    {0, "word", "32|64", "pointer size of the profiled machine (default: deduce)"},                \
-    {0, "endian", "little|big", "its byte order (default: deduce)"},                               \
-    {'O', "format", "gmon|gmon0|sprof|bsd44|bsd|bsd-alpha", "read the files as this format"},                \
-    {0, "dimension", "NAME", "of a file with several (seconds, cache-misses): this one"}
-/* clang-format on */
-
 struct profile_options {
     struct format_hint hint;
     const struct format *format; /* NULL: ask the bytes */
@@ -34,24 +15,18 @@ struct profile_options {
     struct progress *progress;   /* told what is done; NULL: nobody is */
 };
 
-/* Takes option number `row`. */
-MUST_CHECK bool profile_option(struct profile_options *o, int row, const char *value,
-                               struct err *e);
-
 struct object;
 
 /* The same with what a program says of word size and byte order where the options do not. */
 struct profile_options profile_options_of(const struct profile_options *o,
                                           const struct object *program);
 
-/* The values of --word, --endian and --format, also of options named otherwise. */
+/* The values of options about formats; messages name `option`, without its dashes. */
 MUST_CHECK bool parse_word(const char *option, const char *value, uint8_t *word, struct err *e);
-MUST_CHECK bool parse_byte_order(const char *option, const char *value, enum byte_order *order,
-                                 struct err *e);
 MUST_CHECK bool parse_format(const char *option, const char *value, const struct format **format,
                              struct err *e);
 
-/* Of --format for reading, which is bsd-alpha as well. */
+/* A format to read, which may be bsd-alpha as well. */
 MUST_CHECK bool parse_read_format(const char *option, const char *value, struct profile_options *o,
                                   struct err *e);
 

@@ -21,6 +21,13 @@ struct recorded_filter {
     double from, to; /* seconds since the start */
 };
 
+/* Whether it was asked for a part at all. */
+static inline bool recorded_filter_chooses(const struct recorded_filter *f)
+{
+    return f->event || f->program || f->named_thread || f->phase || f->pid || f->has_from ||
+           f->has_to;
+}
+
 /* Everything in one or more folders, and the files it speaks of. */
 struct recorded {
     struct arena arena;

@@ -94,7 +94,7 @@ bool session_operands(struct session_options *o, char **names, size_t len, struc
         o->profiles_len = 1;
     } else if (o->takes_counters && !session_take_counters(o, e))
         return false;
-    return o->is_recording || !o->has_recorded_filter ||
+    return o->is_recording || !recorded_filter_chooses(&o->recorded) ||
            err_in(e, o->program,
                   "--event, --process, --program, --thread, --from, --to and --phase choose from a "
                   "recording; name one");

@@ -26,7 +26,6 @@ struct session_options {
     bool wants_files;    /* of recordings, the objects' files themselves, where they are there */
     bool wants_code;     /* of recordings, their machine code */
     struct recorded_filter recorded;
-    bool has_recorded_filter;
     bool is_forced, no_demangle;
     bool takes_counters; /* counters of arc profiling in place of profiles */
     bool adds_static;    /* calls that stand in the code join the graph */

@@ -371,7 +371,8 @@ class Programs(Case):
             by_name = (self.top / "by-name").read_text()
             same = self.cover(*(() if name == "text" else (f"--{name}", "-")))
             self.assertEqual(by_name, same, name)
-        for wrong in ("lcov", "lcov=", "nothing=x"):
+        self.assertEqual(self.cover("--format", "lcov"), self.cover("--lcov", "-"))
+        for wrong in ("lcov=", "nothing=x", "nothing"):
             self.cover("--format", wrong, status=2)
 
     def lines_of(self):

@@ -13,12 +13,18 @@ from harness import ROOT, main, monarc
 COMMANDS = monarc("--generate", "commands").stdout.decode().split()
 
 
+LOOKALIKES = ("gprof", "gcov", "gcov-tool", "gcov-dump", "sprof")
+NATIVE = [c for c in COMMANDS if c not in LOOKALIKES]
+
+
+def help_of(command):
+    return monarc(command, "--help-all" if command in NATIVE else "--help").stdout.decode()
+
+
 def options_of(command):
-    text = monarc("help", command).stdout.decode()
-    listed, _, rest = text[text.index("\nOptions:\n"):].partition("\n\n")
-    if rest.startswith("For profiles of other machines"):
-        listed += rest.partition("\n\n")[0]
-    return re.findall(r"^ .*?--([a-z0-9-]+)", listed, re.M)
+    """The options of a command, from the lines of its help that begin with one."""
+    text = help_of(command) if command in NATIVE else monarc("help", command).stdout.decode()
+    return re.findall(r"^  (?:-\w, |    )--([a-z0-9-]+)", text, re.M)
 
 
 class Pages(unittest.TestCase):
@@ -103,15 +109,8 @@ class Completions(unittest.TestCase):
                     self.assertIn(option, script)
 
 
-
-
-def help_of(command):
-    return monarc(command, "--help").stdout.decode()
-
-
-NATIVE = [c for c in COMMANDS if not c.startswith(("gprof", "gcov", "sprof"))]
-# One thing under two names: gprof's name and that of gcov's users, and `format` where it is taken.
-ALIKE = {"directory-path": "source-dir", "profile-format": "format"}
+# One thing under two names: gprof's name and that of gcov's users.
+ALIKE = {"directory-path": "source-dir"}
 
 
 class Options(unittest.TestCase):
@@ -128,6 +127,32 @@ class Options(unittest.TestCase):
             if command in NATIVE:
                 wide = [line for line in help_of(command).splitlines() if len(line) > 80]
                 self.assertEqual(wide, [], command)
+
+    def test_short_help(self):
+        """At most a screen of 60 lines: examples, then about ten options, all of which exist."""
+        for command in NATIVE:
+            short = monarc(command, "--help").stdout.decode()
+            self.assertLessEqual(len(short.splitlines()), 60, command)
+            self.assertEqual(monarc("help", command).stdout.decode(), short)
+            self.assertIn("\nExamples:\n  ", short)
+            listed = re.findall(r"^  (?:-\w, |    )--([a-z0-9-]+)", short, re.M)
+            if "--help-all\n" in short:
+                text = (ROOT / f"assets/help/{command}.txt").read_text()
+                self.assertEqual(listed, text.splitlines()[0].removeprefix("Common: ").split())
+                self.assertLessEqual(len(listed), 11, command)
+                self.assertLess(short.index("\nExamples:"), short.index("\nOptions that"))
+
+    def test_shared_options(self):
+        """A command that looks at recordings takes any part of them, and names from elsewhere."""
+        for command in NATIVE:
+            options = options_of(command)
+            self.assertEqual(len(options), len(set(options)), command)
+            if "thread" in options:
+                self.assertLessEqual({"event", "process", "program", "from", "to", "phase", "force",
+                                      "debug-dir", "symbols", "profile-format"}, set(options))
+        self.assertEqual([c for c in NATIVE if "thread" not in options_of(c)],
+                         ["run", "cover", "doctor", "info", "receive", "recover", "symbols", "merge",
+                          "convert"])
 
     def test_next_step(self):
         for command in NATIVE:
@@ -150,6 +175,16 @@ class Help(unittest.TestCase):
             if command != "gprof" and command != "gcov":
                 self.assertEqual(monarc(command, "--help").stdout, text.stdout)
         self.assertEqual(monarc("help", "nix").returncode, 2)
+
+    def test_suggestions(self):
+        for typed, meant in {"record": "run", "report": "flat", "top": "tui", "grpah": "graph",
+                             "flaot": "flat", "gcovtool": "gcov-tool", "anotate": "annotate"}.items():
+            done = monarc(typed)
+            self.assertEqual((done.returncode, done.stderr.decode()),
+                             (2, f"monarc: unknown command '{typed}'; did you mean '{meant}'? "
+                                 "'monarc --help' lists all\n"))
+        for typed in ("xyzzy", "", "x" * 300):
+            self.assertNotIn("did you mean", monarc(typed).stderr.decode())
         self.assertEqual(monarc("--generate", "nix").returncode, 2)
 
 

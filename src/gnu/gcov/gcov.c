@@ -351,9 +351,6 @@ const struct command command_gcov = {
     .name = "gcov",
     .synopsis = "[GCOV-OPTION...] SOURCE|OBJECT|NOTES|COUNTERS...",
     .summary = "Print the reports of GNU gcov, byte for byte",
-    .details =
-        "All options are gcov's; `monarc gcov -h` lists them. Started under the name `gcov`,\n"
-        "monarc does the same. Notes and counters may be of gcc 3.4 to 16 or clang 11 to 21.\n",
     .is_lookalike = true,
     .run = gcov_run,
 };

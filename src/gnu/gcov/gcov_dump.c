@@ -96,12 +96,6 @@ const struct command command_gcov_dump = {
     .name = "gcov-dump",
     .synopsis = "[OPTION...] FILE...",
     .summary = "Print the records of gcno and gcda files, as gcov-dump 12 does",
-    .details =
-        "Works the same when monarc is started as gcov-dump. Files of all versions of gcc and\n"
-        "clang are read, each in its own layout and byte order; bbg and da of the proposal, too.\n"
-        "\n"
-        "Example:\n"
-        "  monarc gcov-dump -l prog.gcda\n",
     .is_lookalike = true,
     .options = OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,

@@ -380,19 +380,6 @@ const struct command command_gcov_tool = {
     .name = "gcov-tool",
     .synopsis = "merge|rewrite|overlap|merge-stream [OPTION...] OPERAND...",
     .summary = "Merge, scale and compare folders of gcda files, as gcov-tool does",
-    .details =
-        "Works the same when monarc is started as gcov-tool. Files of every version of gcc and\n"
-        "clang are read, and written in their own version and byte order.\n"
-        "\n"
-        "merge adds the files of two folders: -o DIR names the result (merged_profile), -w W1,W2\n"
-        "weighs the two. rewrite writes a folder anew (rewrite_profile): -s scales by a number\n"
-        "or fraction, -n so that the largest count becomes this. overlap says how alike two\n"
-        "profiles are: -o by file, -f by function, -F with full names, -h those only that take\n"
-        "at least the share of -t (0.005). merge-stream adds the stream of a freestanding target\n"
-        "to the files that it names. -v says what is read.\n"
-        "\n"
-        "Example:\n"
-        "  monarc gcov-tool merge -o both monday tuesday\n",
     .is_lookalike = true,
     .run = tool_run,
 };

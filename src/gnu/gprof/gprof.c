@@ -439,8 +439,6 @@ const struct command command_gprof = {
     .name = "gprof",
     .synopsis = "[GPROF-OPTION...] [PROGRAM [PROFILE...]]",
     .summary = "Print the reports of GNU gprof, byte for byte",
-    .details = "All options are GNU gprof's; `monarc gprof -h` lists them. Started under the name\n"
-               "`gprof`, monarc does the same.\n",
     .is_lookalike = true,
     .run = gprof_run,
 };

@@ -154,13 +154,6 @@ const struct command command_sprof = {
     .name = "sprof",
     .synopsis = "[OPTION...] SHOBJ [PROFDATA]",
     .summary = "Print a shared object's profile of LD_PROFILE, as glibc's sprof does",
-    .details =
-        "Works the same when monarc is started as sprof. Without options -p and -q. PROFDATA is\n"
-        "SONAME.profile, here or in /var/tmp, unless named. 'monarc flat' and 'graph' take these\n"
-        "files too.\n"
-        "\n"
-        "Example:\n"
-        "  LD_PROFILE=libz.so.1 LD_PROFILE_OUTPUT=. ./prog && monarc sprof -p libz.so.1\n",
     .is_lookalike = true,
     .options = OPTIONS,
     .options_len = sizeof OPTIONS / sizeof *OPTIONS,

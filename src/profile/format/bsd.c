@@ -62,8 +62,8 @@ static bool bsd_skip_padding(struct reading *r, const struct cursor *where, stru
     if (padding == PADDING_UNCLEAR && r->out)
         return reading_fail(r, where, READ_AMBIGUOUS, 0, 0,
                             "the header may be padded to 24 bytes, as on Alphas, or "
-                            "begin with two empty bins; say which with --format bsd-alpha or "
-                            "--format bsd");
+                            "begin with two empty bins; say which with "
+                            "--profile-format bsd-alpha or --profile-format bsd");
     if (padding == PADDING_THERE) {
         cursor_take(&r->in, BSD_PADDED_HEADER - BSD_HEADER);
         h->ncnt -= BSD_PADDED_HEADER - BSD_HEADER;

@@ -45,12 +45,6 @@ extern const size_t reports_len;
 #define REPORT_DOT      "dot"
 #define REPORT_MARKDOWN "markdown"
 
-/* clang-format off */
-/* Rows of option tables, for commands whose tables are printed in these formats. */
-#define REPORT_OPTION_JSON {'j', REPORT_JSON, NULL, "print JSON; docs/schema/ has its schema"}
-#define REPORT_OPTION_CSV  {'c', REPORT_CSV, NULL, "print comma-separated values (RFC 4180)"}
-/* clang-format on */
-
 /* The row, or NULL; `format` may be NULL for text. */
 const struct report *report_find(enum report_table table, const char *format);
 

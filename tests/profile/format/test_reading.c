@@ -316,7 +316,8 @@ static void test_bsd_padding(void **state)
     struct profile p =
         read_with(&unclear, &none,
                   "f: at offset 0: the header may be padded to 24 bytes, as on Alphas, or "
-                  "begin with two empty bins; say which with --format bsd-alpha or --format bsd");
+                  "begin with two empty bins; say which with --profile-format bsd-alpha or "
+                  "--profile-format bsd");
     assert_int_equal(p.failure.what, READ_AMBIGUOUS);
     profile_deinit(&p);
     writer_deinit(&clear);

@@ -1,0 +1,174 @@
+/* What the commands share: sets of options, the way from arguments to a report, and printing one.
+ *
+ * A command on a profile puts a struct view_options into its request, lists VIEW_GROUPS of it, and
+ * calls view_run() with what makes its report. The rest of this header is for commands that need
+ * only parts of that. Sets of options for coverage are in cli/cover.h. */
+#ifndef MONARC_CLI_CLI_H
+#define MONARC_CLI_CLI_H
+
+#include "command/command.h"
+#include "profile/analysis/compare/comparison.h"
+#include "profile/analysis/tables.h"
+#include "profile/report/report_header.h"
+#include "profile/report/reports.h"
+#include "session/session.h"
+#include "session/report_inputs.h"
+
+/* --- terminal -------------------------------------------------------------------------------- */
+
+enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+
+/* How a report is printed, apart from what it says. */
+struct print_options {
+    const char *format;     /* a name in profile/report/reports.h; NULL: text */
+    bool has_linkage_names; /* behind demangled ones */
+    bool is_wide;           /* all columns, whatever the width */
+    bool no_pager;
+    enum colour_when colour;
+};
+
+/* Text on its way to people. Colour and pager only where standard output is a terminal: colour
+ * follows --color, NO_COLOR and TERM=dumb; the pager is MONARC_PAGER, PAGER or `less -FRX`, run by
+ * /bin/sh; an empty one, or `cat`, means none. */
+struct terminal {
+    bool has_colour;
+    pid_t pager; /* 0: none */
+    int screen;  /* what `out` wrote to before */
+};
+
+/* Starts the pager, if there is to be one: `out`, still empty, writes to it until terminal_end(),
+ * which waits for the user to leave it. Leaving early is no error. */
+void terminal_start(struct terminal *t, const struct print_options *o, struct out *out);
+void terminal_end(struct terminal *t, struct out *out);
+
+/* Prints the table of `in`, whose style is filled in. The format must be one of the table's. */
+void print_report(enum report_table table, struct report_input *in, const struct print_options *o,
+                  struct out *out);
+
+/* --- reports on a profile -------------------------------------------------------------------- */
+
+struct view_options {
+    struct session_options session;
+    struct view_rules rules;
+    struct filter filter;
+    struct print_options print;
+    bool full_names;
+    bool is_model; /* times along calls by gprof's model, not by recorded stacks */
+};
+
+/* A command on a program and its profiles, from its arguments to its report. */
+struct view_job {
+    void *request;                /* what report() gets; has its defaults */
+    struct view_options *options; /* of the request */
+    bool (*report)(struct session *s, void *request, struct out *out, struct err *e);
+    bool rows_are_lines;       /* what filters admit are lines, not functions */
+    const char *const *output; /* of the request: the file that it may write; NULL: it never does */
+};
+
+/* Takes the arguments, opens, reports and closes; returns an exit status. */
+int view_run(const struct command *self, int argc, char **argv, const struct view_job *job,
+             struct out *out, struct err *e);
+
+/* Whether names are to be shortened: text for people who did not ask for all of it. */
+static inline bool view_has_short_names(const struct view_options *o)
+{
+    return !o->print.format && !o->full_names && !o->session.no_demangle;
+}
+
+/* Where functions with inlined code of others are one, names are demangled "auto" or not at all. */
+static inline const char *view_demangler(const struct session_options *o)
+{
+    return o->no_demangle ? NULL : "auto";
+}
+
+/* Fills a zeroed *b: the values of --base beside a session that was opened with `o`. Profiles are
+ * of the same program unless another one is named first. baseline_deinit() after failure, too. */
+MUST_CHECK bool view_open_base(struct baseline *b, const struct option_list *names,
+                               struct session *s, const struct session_options *o, struct err *e);
+
+/* Writes a file in place of `path` in one step, or leaves what is there: `write` fills `out` and
+ * may fail. "-" is standard output. */
+typedef bool output_writer(void *context, struct out *out, struct err *e);
+MUST_CHECK bool output_to(const char *path, output_writer *write, void *context,
+                          struct out *standard, struct err *e);
+
+/* --- reports on source lines ----------------------------------------------------------------- */
+
+struct source_options {
+    struct sources_options sources;
+    struct print_options print;
+};
+
+struct source_job {
+    void *request;                                              /* what the functions get */
+    struct source_options *options;                             /* of the request */
+    void (*prepare)(void *request, struct source_input *input); /* before opening; may be NULL */
+    bool (*report)(struct sources *s, void *request, struct out *out, struct err *e);
+};
+int source_run(const struct command *self, int argc, char **argv, const struct source_job *job,
+               struct out *out, struct err *e);
+
+/* --- sets of options ------------------------------------------------------------------------- */
+
+/* Each with the struct that it fills. */
+extern const struct option_set read_set, /* struct profile_options: files of other machines */
+    debug_dir_set,                       /* const char * */
+    symbols_set,                         /* const char * */
+    force_set,                           /* bool */
+    part_set,                            /* struct session_options: which part of a recording */
+    filter_set,                          /* struct view_options: which functions */
+    rows_set,                            /* struct view_rules: order and number of rows */
+    demangle_set,                        /* bool: names are left as they are */
+    full_names_set,                      /* bool */
+    names_set,                           /* struct view_options */
+    wide_set,                            /* bool */
+    json_set,                            /* struct print_options: text or JSON */
+    table_format_set,                    /* struct print_options: text, JSON or CSV */
+    terminal_set,                        /* struct print_options: colour and pager */
+    path_map_set,                        /* struct source_search */
+    base_set,                            /* struct option_list: values of --base */
+    source_set;                          /* struct sources_options: which file, which function */
+
+#define GROUP(SET, TYPE, FIELD)       \
+    {                                 \
+        &(SET), offsetof(TYPE, FIELD) \
+    }
+
+/* Where names come from: of a struct session_options in a request. */
+#define FILE_GROUPS(TYPE, SESSION)                                                            \
+    GROUP(debug_dir_set, TYPE, SESSION.debug_dir), GROUP(symbols_set, TYPE, SESSION.symbols), \
+        GROUP(force_set, TYPE, SESSION.is_forced)
+
+/* What every table of functions or lines has: of a struct view_options in a request. */
+#define VIEW_GROUPS(TYPE, VIEW)                                                                   \
+    GROUP(rows_set, TYPE, VIEW.rules), GROUP(filter_set, TYPE, VIEW),                             \
+        GROUP(part_set, TYPE, VIEW.session), GROUP(demangle_set, TYPE, VIEW.session.no_demangle), \
+        GROUP(full_names_set, TYPE, VIEW.full_names), GROUP(names_set, TYPE, VIEW),               \
+        FILE_GROUPS(TYPE, VIEW.session), GROUP(wide_set, TYPE, VIEW.print.is_wide),               \
+        GROUP(terminal_set, TYPE, VIEW.print), GROUP(read_set, TYPE, VIEW.session.read)
+
+/* Of a struct source_options in a request. */
+#define SOURCE_GROUPS(TYPE, SOURCE)                                                         \
+    GROUP(source_set, TYPE, SOURCE.sources), GROUP(part_set, TYPE, SOURCE.sources.session), \
+        GROUP(demangle_set, TYPE, SOURCE.sources.session.no_demangle),                      \
+        FILE_GROUPS(TYPE, SOURCE.sources.session), GROUP(terminal_set, TYPE, SOURCE.print), \
+        GROUP(read_set, TYPE, SOURCE.sources.session.read)
+
+/* Rows that fill a struct filter, for commands with words of their own for them. */
+option_taker take_focus, take_ignore, take_place, take_path_map;
+
+/* --word and --endian of what is read or written: 4 or 8 bytes, and a byte order. */
+option_taker take_word, take_format;
+
+/* --- manual pages and completions ------------------------------------------------------------ */
+
+/* monarc --generate, which the build calls:
+ *
+ *     commands        the names of all commands, one a line
+ *     man [COMMAND]   monarc-COMMAND.1 or monarc.1, in man(7) macros
+ *     bash|zsh|fish   a completion script
+ *
+ * argv[0] is what follows --generate. Returns an exit status. */
+int generate(int argc, char **argv, struct out *out, struct err *e);
+
+#endif

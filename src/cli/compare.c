@@ -1,0 +1,555 @@
+/* monarc diff and check: what changed between two sides, and whether a build may become worse so.
+ *
+ * A side is one run or several of a program, or coverage. Profiles are compared function by
+ * function (profile/analysis/compare), coverage source by source (coverage/analysis). diff shows
+ * the comparison; check judges it by rules (src/verdict), writes the verdict in every format that
+ * was asked for, and says it as a status: 0, nothing changed or all rules hold; 1, something did or
+ * one does not; 2, trouble, or nothing to judge. A gate that could not look must never pass.
+ *
+ * Both sides are opened with the same options. A profile without a program is of the other side's.
+ */
+#include "base/file.h"
+#include "base/path.h"
+#include "cli/cover.h"
+#include "coverage/report/change_report.h"
+#include "profile/analysis/compare/comparison.h"
+#include "session/session.h"
+#include "session/report_inputs.h"
+#include "verdict/verdict.h"
+
+#include <string.h>
+
+/* --- diff: options and operands -------------------------------------------------------------- */
+
+struct diff_request {
+    struct view_options view;
+    struct cover_options cover;
+    struct option_list old, new;
+    double confidence, least, noise; /* percent */
+    bool by_lines, by_share;
+    const char *program; /* of both sides; NULL: each names its own */
+    struct arena arena;
+};
+
+static const struct option_row DIFF_OPTIONS[] = {
+    {0, "old", "NAME", "a program, profile, recording or folder of the old side (may be repeated)",
+     FILLS(struct diff_request, old)},
+    {0, "new", "NAME", "the same for the new side", FILLS(struct diff_request, new)},
+    {0, "confidence", "P", "call a change of time real with P percent confidence (default: 99)",
+     FILLS(struct diff_request, confidence)},
+    {0, "min-change", "P", "changes below P percent of the whole do not matter (default: 1)",
+     FILLS(struct diff_request, least)},
+    {0, "noise", "P", "two runs of one program may differ by P percent (default: 15)",
+     FILLS(struct diff_request, noise)},
+    {0, "by", "time|share", "judge and show times, or shares of them (default: time)",
+     CHOOSES(struct diff_request, by_share)},
+    {0, "lines", NULL, "compare the lines of profiles instead of functions",
+     FILLS(struct diff_request, by_lines)},
+    {0, "no-inlines", NULL, "inlined code is part of the function that it is in",
+     FILLS(struct diff_request, view.session.has_hosts)},
+    {0, "format", "text|json|csv|markdown", "what is written (default: text)",
+     NAMES_WORD(struct diff_request, view.print.format)},
+    {'j', "json", NULL, "the same as --format json; docs/schema/ has its schema",
+     FILLS_WITH(struct diff_request, view.print.format, REPORT_JSON)},
+    {'c', "csv", NULL, "the same as --format csv: comma-separated values (RFC 4180)",
+     FILLS_WITH(struct diff_request, view.print.format, REPORT_CSV)},
+    {0, "markdown", NULL, "the same as --format markdown, for the comment on a pull request",
+     FILLS_WITH(struct diff_request, view.print.format, REPORT_MARKDOWN)},
+};
+
+/* OLD NEW, PROGRAM OLD NEW, or PROGRAM OLD PROGRAM NEW; with --old and --new PROGRAM or nothing. */
+static bool diff_operands(struct diff_request *r, char **names, size_t len, struct err *e)
+{
+    bool has_program = len && is_program(names[0]);
+    if (r->old.len || r->new.len) {
+        if (!r->old.len || !r->new.len)
+            return err_set(e, "options '--old' and '--new' need each other");
+        if (len > 1 || len != has_program)
+            return err_set(e, "with --old and --new, PROGRAM is the only operand");
+        r->program = len ? names[0] : NULL;
+        return true;
+    }
+    if (len != 2 && len != 4 && !(len == 3 && has_program))
+        return err_set(e, "diff needs OLD and NEW, each a recording, a program with its profile, "
+                          "or coverage; see 'monarc diff --help'");
+    if (len == 3)
+        r->program = *names++, len--;
+    for (size_t i = 0; i < len; i++) {
+        if (i < len / 2)
+            vec_push(&r->old, names[i]);
+        else
+            vec_push(&r->new, names[i]);
+    }
+    return true;
+}
+
+/* Whether the sides are coverage: all of the names, or none. */
+static bool diff_is_coverage(const struct diff_request *r, bool *is_coverage, struct err *e)
+{
+    size_t coverage = 0;
+    for (size_t i = 0; i < r->old.len; i++)
+        coverage += is_coverage_operand(r->old.at[i]);
+    for (size_t i = 0; i < r->new.len; i++)
+        coverage += is_coverage_operand(r->new.at[i]);
+    *is_coverage = coverage > 0;
+    return !coverage || coverage == r->old.len + r->new.len ||
+           err_set(e, "profiles and coverage are compared apart: name either");
+}
+
+/* --- diff: profiles
+ * -------------------------------------------------------------------------------- */
+
+static int diff_profiles(struct diff_request *r, struct out *out, struct err *e)
+{
+    struct run_set old = {0}, new = {0};
+    struct comparison c;
+    struct comparison_rules rules = {.confidence = r->confidence / 100,
+                                     .least = r->least / 100,
+                                     .noise = r->noise / 100,
+                                     .by_share = r->by_share,
+                                     .sort = r->view.rules.sort,
+                                     .has_sort = r->view.rules.has_sort,
+                                     .shows_all = r->view.rules.shows_all,
+                                     .limit = r->view.rules.limit};
+    int status = EXIT_BAD;
+    struct session_options *o = &r->view.session;
+    struct side_names olds = {r->program, r->old.at, r->old.len, r->by_lines};
+    struct side_names news = {r->program, r->new.at, r->new.len, r->by_lines};
+    o->read.progress = progress_start();
+    bool ok = side_open(&old, o, &olds, e) && side_open(&new, o, &news, e);
+    progress_end(o->read.progress);
+    o->read.progress = NULL;
+    if (ok) {
+        comparison_make(&c, &old, &new, &rules, &r->arena);
+        struct report_input in = {.comparison = &c};
+        print_report(REPORT_COMPARISON, &in, &r->view.print, out);
+        status = comparison_has_findings(&c) ? EXIT_DIFFERS : EXIT_FINE;
+        comparison_deinit(&c);
+    }
+    run_set_deinit(&old);
+    run_set_deinit(&new);
+    return status;
+}
+
+/* --- diff: coverage
+ * -------------------------------------------------------------------------------- */
+
+static bool diff_open_coverage(struct diff_request *r, struct coverage_session *old,
+                               struct coverage_session *new, struct err *e)
+{
+    struct coverage_options *o = &r->cover.session;
+    struct progress *progress = progress_start();
+    o->read.progress = progress;
+    o->paths = r->old.at;
+    o->paths_len = r->old.len;
+    bool ok = coverage_session_open(old, o, e);
+    o->paths = r->new.at;
+    o->paths_len = r->new.len;
+    ok = ok && coverage_session_open(new, o, e);
+    o->read.progress = NULL;
+    progress_end(progress);
+    return ok;
+}
+
+static int diff_coverage(struct diff_request *r, struct out *out, struct err *e)
+{
+    struct coverage_session old = {0}, new = {0};
+    struct coverage_change c = {0};
+    const struct change_format *format = change_format_find(r->view.print.format);
+    int status = EXIT_BAD;
+    if (!format) {
+        err_set(e, "coverage is compared as text, JSON or Markdown, not as '%s'",
+                r->view.print.format);
+        return EXIT_BAD;
+    }
+    if (cover_options_finish(&r->cover, e) && diff_open_coverage(r, &old, &new, e)) {
+        coverage_change_make(&c, &old.result, &new.result);
+        struct terminal terminal = {0};
+        struct change_report report = {.change = &c,
+                                       .old = r->old.at[0],
+                                       .new = r->new.at[0],
+                                       .limit = r->view.rules.limit,
+                                       .shows_all = r->view.rules.shows_all};
+        if (format->is_for_people)
+            terminal_start(&terminal, &r->view.print, out);
+        format->write(out, &report);
+        terminal_end(&terminal, out);
+        status = change_count(&c) ? EXIT_DIFFERS : EXIT_FINE;
+    }
+    coverage_change_deinit(&c);
+    coverage_session_close(&old);
+    coverage_session_close(&new);
+    return status;
+}
+
+static int diff_run(const struct command *self, int argc, char **argv, struct out *out,
+                    struct err *e)
+{
+    struct diff_request r = {.confidence = 99, .least = 1, .noise = 100 * NOISE_OF_RUNS};
+    struct operands operands;
+    int status = EXIT_BAD;
+    bool is_coverage;
+    cover_options_init(&r.cover);
+    enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
+    if (end == OPTIONS_HELPED)
+        status = EXIT_FINE;
+    else if (end == OPTIONS_READ && r.confidence >= 100)
+        err_set(e, "option '--confidence' needs less than 100");
+    else if (end == OPTIONS_READ && diff_operands(&r, operands.at, operands.len, e) &&
+             diff_is_coverage(&r, &is_coverage, e))
+        status = is_coverage ? diff_coverage(&r, out, e) : diff_profiles(&r, out, e);
+    vec_free(&r.old);
+    vec_free(&r.new);
+    filter_deinit(&r.view.filter);
+    cover_options_deinit(&r.cover);
+    arena_deinit(&r.arena);
+    return status;
+}
+
+static const struct option_group DIFF_GROUPS[] = {
+    GROUP(rows_set, struct diff_request, view.rules),
+    GROUP(part_set, struct diff_request, view.session),
+    COVER_GROUPS(struct diff_request, cover),
+    GROUP(demangle_set, struct diff_request, view.session.no_demangle),
+    FILE_GROUPS(struct diff_request, view.session),
+    GROUP(wide_set, struct diff_request, view.print.is_wide),
+    GROUP(terminal_set, struct diff_request, view.print),
+    GROUP(read_set, struct diff_request, view.session.read),
+};
+const struct command command_diff = {
+    .name = "diff",
+    .synopsis = "[OPTION...] OLD NEW | PROGRAM OLD NEW | PROGRAM OLD PROGRAM NEW",
+    .summary = "Compare two profiles, recordings, or coverage",
+    OPTIONS_OF(DIFF_OPTIONS, DIFF_GROUPS),
+    .run = diff_run,
+};
+
+/* --- check: options and operands ------------------------------------------------------------- */
+
+struct check_output {
+    const struct verdict_format *format;
+    const char *path;
+};
+
+/* Names of one side, told apart. */
+struct check_side {
+    struct option_list names, profiles, coverage;
+};
+
+struct check_request {
+    struct view_options view;
+    struct cover_options cover;
+    struct rules rules;
+    struct check_side old, new;
+    VEC(struct check_output) outputs;
+    struct arena arena;
+    struct verdict verdict;
+    struct coverage_change change;
+    struct coverage_session covered_old, covered_new;
+};
+
+/* --format NAME[=FILE]. */
+static bool check_take_format(void *target, const struct option_row *row, const char *value,
+                              struct err *e)
+{
+    struct check_request *r = target;
+    const char *equals = strchr(value, '=');
+    size_t len = equals ? (size_t)(equals - value) : strlen(value);
+    struct check_output output = {verdict_format_find(value, len), equals ? equals + 1 : "-"};
+    if (!output.format)
+        return err_set(e, "unknown format '%.*s'; there are text, json, junit, github and markdown",
+                       (int)len, value);
+    if (!*output.path)
+        return err_set(e, "option '--%s' takes NAME=FILE, not '%s'", row->name, value);
+    vec_push(&r->outputs, output);
+    return true;
+}
+
+static bool check_take_json(void *target, const struct option_row *row, const char *value,
+                            struct err *e)
+{
+    (void)value;
+    return check_take_format(target, row, "json", e);
+}
+
+/* Rules have the names of their options, in files too. */
+static bool check_take_rule(void *target, const struct option_row *row, const char *value,
+                            struct err *e)
+{
+    return rules_set(&((struct check_request *)target)->rules, row->name, value, e);
+}
+
+static bool check_take_rules(void *target, const struct option_row *row, const char *path,
+                             struct err *e)
+{
+    struct check_request *r = target;
+    struct file_buffer buffer = {0};
+    (void)row;
+    bool ok = file_read(path, &buffer, e) && rules_read(&r->rules, file_bytes(&buffer), path, e);
+    file_buffer_deinit(&buffer);
+    return ok;
+}
+
+static const struct option_row CHECK_OPTIONS[] = {
+    {0, "baseline", "OLD", "what to compare with (may be repeated)",
+     FILLS(struct check_request, old.names)},
+    {0, "max-cpu-growth", "LIMIT", "CPU time of the whole may grow by LIMIT (default: 2%)",
+     TAKEN_BY(check_take_rule)},
+    {0, "max-elapsed-growth", "LIMIT", "likewise elapsed time, of three runs a side (default: 5%)",
+     TAKEN_BY(check_take_rule)},
+    {0, "max-memory-growth", "LIMIT", "likewise peak memory (default: 10%+1MB)",
+     TAKEN_BY(check_take_rule)},
+    {0, "max-time-growth", "PATTERN=LIMIT", "self time of functions (default: 10%+1%cpu)",
+     TAKEN_BY(check_take_rule)},
+    {0, "max-calls-growth", "PATTERN=LIMIT", "calls (default: 2%)", TAKEN_BY(check_take_rule)},
+    {0, "max-share-growth", "PATTERN=PP", "shares of self time by PP points",
+     TAKEN_BY(check_take_rule)},
+    {0, "max-total-growth", "PATTERN=PP", "shares of total time by PP points",
+     TAKEN_BY(check_take_rule)},
+    {0, "min-samples", "N", "judge functions if each side has N samples (default: 100)",
+     TAKEN_BY(check_take_rule)},
+    {0, "confidence", "P", "fail for time with P percent confidence (default: 99)",
+     TAKEN_BY(check_take_rule)},
+    {0, "noise", "P", "two runs of one program may differ by P percent (default: 15)",
+     TAKEN_BY(check_take_rule)},
+    {0, "max-coverage-fall", "PATTERN=PP", "no source's lines may lose PP points (default: 0)",
+     TAKEN_BY(check_take_rule)},
+    {0, "rules", "FILE", "take rules from a file: lines of NAME VALUE, named as options are",
+     TAKEN_BY(check_take_rules)},
+    {0, "format", "NAME[=FILE]", "write text, json, junit, github or markdown, to FILE",
+     TAKEN_BY(check_take_format)},
+    {'j', "json", NULL, "the same as --format json; docs/schema/ has its schema",
+     TAKEN_BY(check_take_json)},
+};
+
+/* --- check: sides
+ * ----------------------------------------------------------------------------------- */
+
+static void check_sort_names(struct check_side *s)
+{
+    for (size_t i = 0; i < s->names.len; i++) {
+        if (is_coverage_operand(s->names.at[i]))
+            vec_push(&s->coverage, s->names.at[i]);
+        else
+            vec_push(&s->profiles, s->names.at[i]);
+    }
+}
+
+static bool check_sides(struct check_request *r, char **names, size_t len, struct err *e)
+{
+    for (size_t i = 0; i < len; i++)
+        vec_push(&r->new.names, names[i]);
+    check_sort_names(&r->old);
+    check_sort_names(&r->new);
+    bool has_gates = false;
+    for (int i = 0; i < GATES; i++)
+        has_gates |= r->cover.has_gate[i];
+    if (!len)
+        return err_set(e, "check needs what is to be judged; see 'monarc check --help'");
+    if (!r->old.names.len && !has_gates)
+        return err_set(e, "check needs '--baseline OLD'");
+    if (r->old.names.len && !r->old.profiles.len != !r->new.profiles.len)
+        return err_set(e, "a profile is judged by the baseline's profile, and one side has none");
+    if ((r->old.coverage.len || has_gates) && !r->new.coverage.len)
+        return err_set(e, "coverage is to be judged, and none is named");
+    return true;
+}
+
+static void check_side_free(struct check_side *s)
+{
+    vec_free(&s->names);
+    vec_free(&s->profiles);
+    vec_free(&s->coverage);
+}
+
+/* --- check: judging
+ * --------------------------------------------------------------------------------- */
+
+static bool check_profiles(struct check_request *r, struct err *e)
+{
+    struct run_set old = {0}, new = {0};
+    struct comparison c;
+    struct comparison_rules all = {
+        .confidence = r->rules.confidence, .noise = r->rules.noise, .shows_all = true};
+    /* A baseline of profiles alone is of the same program. */
+    const char *first = r->new.profiles.at[0];
+    struct side_names olds = {is_program(first) ? first : NULL, r->old.profiles.at,
+                              r->old.profiles.len};
+    struct side_names news = {NULL, r->new.profiles.at, r->new.profiles.len};
+    bool ok =
+        side_open(&old, &r->view.session, &olds, e) && side_open(&new, &r->view.session, &news, e);
+    if (ok) {
+        comparison_make(&c, &old, &new, &all, &r->arena);
+        verdict_profile(&r->verdict, &r->rules, &c);
+        comparison_deinit(&c);
+    }
+    run_set_deinit(&old);
+    run_set_deinit(&new);
+    return ok;
+}
+
+static bool check_open_coverage(struct check_request *r, struct coverage_session *s,
+                                const struct check_side *side, const char *patch, struct err *e)
+{
+    struct coverage_options o = r->cover.session;
+    o.paths = side->coverage.at;
+    o.paths_len = side->coverage.len;
+    o.patch = patch;
+    return coverage_session_open(s, &o, e);
+}
+
+static void check_gates(struct check_request *r)
+{
+    struct coverage_gate gates[GATES];
+    size_t len = cover_gates(&r->cover, &r->covered_new, gates);
+    for (size_t i = 0; i < len; i++) {
+        const struct coverage_gate *g = &gates[i];
+        struct verdict_case c = {.status = g->has_failed ? CASE_FAILED : CASE_PASSED,
+                                 .rule = arena_printf(&r->verdict.arena, "fail-under-%s", g->name),
+                                 .subject = g->has_failed ? g->name : NULL,
+                                 .new = g->percent,
+                                 .limit = g->limit,
+                                 .chance = -1};
+        c.message = arena_printf(&r->verdict.arena, "%s coverage is %.2f %%, %.2f %% are asked for",
+                                 g->name, g->percent, g->limit);
+        verdict_add(&r->verdict, &c);
+    }
+}
+
+static bool check_coverage(struct check_request *r, struct err *e)
+{
+    if (!check_open_coverage(r, &r->covered_new, &r->new, r->cover.session.patch, e))
+        return false;
+    if (r->old.coverage.len) {
+        if (!check_open_coverage(r, &r->covered_old, &r->old, NULL, e))
+            return false;
+        coverage_change_make(&r->change, &r->covered_old.result, &r->covered_new.result);
+        verdict_coverage(&r->verdict, &r->rules, &r->change);
+    }
+    check_gates(r);
+    return true;
+}
+
+/* Annotations and links want paths from the current folder on. */
+static void check_shorten_paths(struct check_request *r)
+{
+    const char *here = path_absolute(".", &r->arena);
+    for (size_t i = 0; i < r->verdict.cases.len; i++) {
+        struct verdict_case *c = &r->verdict.cases.at[i];
+        const char *below = c->file ? path_below(c->file, here) : NULL;
+        if (below && below[0] == '/' && below[1])
+            c->file = below + 1;
+    }
+}
+
+/* --- check: the verdict
+ * -------------------------------------------------------------------------------- */
+
+struct check_written {
+    const struct verdict_format *format;
+    const struct verdict *verdict;
+};
+
+/* An output_writer. */
+static bool check_write(void *context, struct out *out, struct err *e)
+{
+    const struct check_written *w = context;
+    (void)e;
+    w->format->write(out, w->verdict);
+    return true;
+}
+
+static bool check_print(const struct check_request *r, struct out *out, struct err *e)
+{
+    bool is_taken = false;
+    for (size_t i = 0; i < r->outputs.len; i++) {
+        const struct check_output *o = &r->outputs.at[i];
+        if (!output_to(o->path, check_write, &(struct check_written){o->format, &r->verdict}, out,
+                       e))
+            return false;
+        is_taken |= !strcmp(o->path, "-");
+    }
+    if (!is_taken)
+        verdict_text(out, &r->verdict);
+    return true;
+}
+
+static const struct verdict_case *check_first(const struct verdict *v, enum case_status status)
+{
+    for (size_t i = 0; i < v->cases.len; i++)
+        if (v->cases.at[i].status == status)
+            return &v->cases.at[i];
+    return NULL;
+}
+
+static int check_judge(struct check_request *r, struct out *out, struct err *e)
+{
+    const struct verdict *v = &r->verdict;
+    rules_default(&r->rules);
+    if (!cover_options_finish(&r->cover, e))
+        return EXIT_BAD;
+    struct progress *progress = progress_start();
+    r->view.session.read.progress = r->cover.session.read.progress = progress;
+    bool ok = (!r->new.profiles.len || check_profiles(r, e)) &&
+              (!r->new.coverage.len || check_coverage(r, e));
+    progress_end(progress);
+    if (!ok)
+        return EXIT_BAD;
+    check_shorten_paths(r);
+    if (!check_print(r, out, e))
+        return EXIT_BAD;
+    if (v->failed) {
+        err_set(e, "%s%s", check_first(v, CASE_FAILED)->message, v->failed > 1 ? ", and more" : "");
+        return EXIT_DIFFERS;
+    }
+    if (v->lacks_data || !v->passed) {
+        const struct verdict_case *c = check_first(v, CASE_NOT_JUDGED);
+        err_set(e, "nothing was judged by %s: %s", c ? c->rule : "any rule",
+                c ? c->message : "there is none for what was named");
+        return EXIT_BAD;
+    }
+    return EXIT_FINE;
+}
+
+static int check_run(const struct command *self, int argc, char **argv, struct out *out,
+                     struct err *e)
+{
+    struct check_request r = {0};
+    struct operands operands;
+    int status = EXIT_BAD;
+    cover_options_init(&r.cover);
+    rules_init(&r.rules);
+    enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
+    if (end == OPTIONS_HELPED)
+        status = EXIT_FINE;
+    else if (end == OPTIONS_READ && check_sides(&r, operands.at, operands.len, e))
+        status = check_judge(&r, out, e);
+    verdict_deinit(&r.verdict);
+    coverage_change_deinit(&r.change);
+    coverage_session_close(&r.covered_old);
+    coverage_session_close(&r.covered_new);
+    rules_deinit(&r.rules);
+    check_side_free(&r.old);
+    check_side_free(&r.new);
+    vec_free(&r.outputs);
+    filter_deinit(&r.view.filter);
+    cover_options_deinit(&r.cover);
+    arena_deinit(&r.arena);
+    return status;
+}
+
+static const struct option_group CHECK_GROUPS[] = {
+    GROUP(cover_gates_set, struct check_request, cover),
+    GROUP(part_set, struct check_request, view.session),
+    COVER_GROUPS(struct check_request, cover),
+    GROUP(demangle_set, struct check_request, view.session.no_demangle),
+    FILE_GROUPS(struct check_request, view.session),
+    GROUP(read_set, struct check_request, view.session.read),
+};
+const struct command command_check = {
+    .name = "check",
+    .synopsis = "[OPTION...] --baseline OLD... NEW...",
+    .summary = "Fail a build whose calls, time or coverage became worse than a baseline's",
+    OPTIONS_OF(CHECK_OPTIONS, CHECK_GROUPS),
+    .run = check_run,
+};

@@ -1,0 +1,572 @@
+/* monarc cover: which code ran, from notes and counters of any compiler and from tracefiles.
+ *
+ * A coverage session finds the files, adds up what they say and lays it side by side by source and
+ * line (session/coverage.h). What is printed here is that one result: as text, and in every format
+ * that was asked for. Gates are judged on it afterwards.
+ *
+ * With --by-test each test's counts are kept apart, and questions about tests are answered instead
+ * of a report on coverage. A tracefile with a section for each test is then written test by test,
+ * each read anew, so that memory does not grow with their number.
+ *
+ * Holds throughout: what could not be used is named in the report and changes the status; where
+ * nothing could be used, no file is written, so that a report of nothing never replaces a good one.
+ */
+#include "cli/cover.h"
+
+#include "base/file.h"
+#include "base/path.h"
+#include "base/search.h"
+#include "coverage/analysis/test_coverage.h"
+#include "coverage/report/tests_report.h"
+#include "objfile/object.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* --- options --------------------------------------------------------------------------------- */
+
+enum { MOST_CONTEXT = 1000, MOST_THREADS = 64, MOST_PERCENT = 100 };
+
+static bool cover_take_include(void *target, const struct option_row *row, const char *value,
+                               struct err *e)
+{
+    (void)row, (void)e;
+    vec_push(&((struct cover_options *)target)->session.filter.include, value);
+    return true;
+}
+
+static bool cover_take_exclude(void *target, const struct option_row *row, const char *value,
+                               struct err *e)
+{
+    (void)row, (void)e;
+    vec_push(&((struct cover_options *)target)->session.filter.exclude, value);
+    return true;
+}
+
+static bool cover_take_map(void *target, const struct option_row *row, const char *value,
+                           struct err *e)
+{
+    (void)row;
+    return source_search_map(&((struct cover_options *)target)->search, value, e);
+}
+
+static bool cover_take_folder(void *target, const struct option_row *row, const char *value,
+                              struct err *e)
+{
+    (void)row, (void)e;
+    source_search_add(&((struct cover_options *)target)->search, value);
+    return true;
+}
+
+static const struct option_row PLACES[] = {
+    {'I', "source-dir", "DIR", "look for sources there, too (may be repeated)",
+     TAKEN_BY(cover_take_folder)},
+    {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)",
+     TAKEN_BY(cover_take_map)},
+    {0, "root", "DIR", "the project: its sources are shown without this (default: see below)",
+     FILLS(struct cover_options, session.filter.root),
+     ALSO_SETS(struct cover_options, session.has_root)},
+};
+const struct option_set cover_places_set = {"Sources", PLACES, sizeof PLACES / sizeof *PLACES};
+
+static const struct option_row SCOPE[] = {
+    {0, "include", "GLOB", "count only sources whose path matches (may be repeated)",
+     TAKEN_BY(cover_take_include)},
+    {'x', "exclude", "GLOB", "count no sources whose path matches (may be repeated)",
+     TAKEN_BY(cover_take_exclude)},
+    {0, "system", NULL, "count sources of the system and of other projects, too",
+     FILLS(struct cover_options, session.filter.keeps_system)},
+    {0, "all-branches", NULL, "count branches that exceptions take or the compiler made, too",
+     FILLS(struct cover_options, session.result.keeps_all_branches)},
+    {0, "no-markers", NULL, "ignore LCOV_EXCL_ and GCOVR_EXCL_ comments",
+     FILLS(struct cover_options, session.result.ignores_markers)},
+    {0, "ran-only", NULL, "leave out objects without counters",
+     FILLS(struct cover_options, session.read.leaves_unrun)},
+    {0, "repair", NULL, "repair counts that threads damaged, by the least change",
+     FILLS(struct cover_options, session.read.repairs)},
+    {0, "follow", NULL, "follow symbolic links to folders",
+     FILLS(struct cover_options, session.find.follows_links)},
+    {0, "threads", "N", "use N threads for coverage (default: one per CPU)",
+     FILLS(struct cover_options, session.read.threads), .most = MOST_THREADS},
+};
+const struct option_set cover_scope_set = {"What counts as coverage", SCOPE,
+                                           sizeof SCOPE / sizeof *SCOPE};
+
+#define GATE_ROW(NAME, WHICH, HELP)                                                  \
+    {                                                                                \
+        0, "fail-under-" NAME, "P", HELP, FILLS(struct cover_options, gates[WHICH]), \
+            ALSO_SETS(struct cover_options, has_gate[WHICH]), .most = MOST_PERCENT   \
+    }
+
+static const struct option_row GATE_ROWS[] = {
+    GATE_ROW("line", GATE_LINE, "exit with 1 if less than P percent of the lines ran"),
+    GATE_ROW("branch", GATE_BRANCH, "the same for branches"),
+    GATE_ROW("function", GATE_FUNCTION, "the same for functions"),
+    GATE_ROW("condition", GATE_CONDITION, "the same for outcomes of conditions"),
+    {0, "diff", "PATCH", "show the coverage of the lines that a unified diff changes",
+     FILLS(struct cover_options, session.patch)},
+    GATE_ROW("diff", GATE_DIFF, "exit with 1 if less than P percent of the changed lines ran"),
+};
+const struct option_set cover_gates_set = {"What must have run", GATE_ROWS,
+                                           sizeof GATE_ROWS / sizeof *GATE_ROWS};
+
+/* The last file of a format counts. */
+static void cover_add_output(struct cover_options *o, const struct coverage_format *format,
+                             const char *path)
+{
+    struct cover_output output = {format, path};
+    for (size_t i = 0; i < o->outputs.len; i++)
+        if (o->outputs.at[i].format == format) {
+            o->outputs.at[i] = output;
+            return;
+        }
+    vec_push(&o->outputs, output);
+}
+
+/* --format NAME[=FILE]. */
+static bool cover_take_format(void *target, const struct option_row *row, const char *value,
+                              struct err *e)
+{
+    const char *equals = strchr(value, '=');
+    size_t len = equals ? (size_t)(equals - value) : strlen(value);
+    if (equals && !equals[1])
+        return err_set(e, "option '--%s' takes NAME=FILE, not '%s'", row->name, value);
+    const struct coverage_format *format = coverage_format_find(value, len, e);
+    if (format)
+        cover_add_output(target, format, equals ? equals + 1 : "-");
+    return format != NULL;
+}
+
+/* --lcov FILE and its kind, which have their formats' names. */
+static bool cover_take_named(void *target, const struct option_row *row, const char *value,
+                             struct err *e)
+{
+    const struct coverage_format *format = coverage_format_find(row->name, strlen(row->name), e);
+    cover_add_output(target, format, value);
+    return format != NULL;
+}
+
+static const struct option_row OPTIONS[] = {
+    {0, "missing", NULL, "list the lines that never ran, with the source around them",
+     FILLS(struct cover_options, style.shows_missing)},
+    {0, "functions", NULL, "list the functions and how often each was called",
+     FILLS(struct cover_options, style.shows_functions)},
+    {0, "branches", NULL, "list the branches that were never taken, of lines that ran",
+     FILLS(struct cover_options, style.shows_branches)},
+    {0, "conditions", NULL, "list the outcomes of conditions that were never seen (gcc 14)",
+     FILLS(struct cover_options, style.shows_conditions)},
+    {0, "context", "N", "lines of source around what is missing (default: 2)",
+     FILLS(struct cover_options, style.context), .most = MOST_CONTEXT},
+    {'s', "sort", "name|percent|missed|lines", "order of the sources",
+     CHOOSES(struct cover_options, style.sort), .first = SORT_NAME},
+    {'n', "limit", "N", "show the first N sources", FILLS(struct cover_options, style.limit)},
+    {0, "format", "NAME[=FILE]", "write this format, to FILE; may be repeated",
+     TAKEN_BY(cover_take_format)},
+    {0, "lcov", "FILE", "write an lcov tracefile (- is standard output, here and below)",
+     TAKEN_BY(cover_take_named)},
+    {0, "lcov-version", "1|2", "records of lcov 1 (default) or those of lcov 2",
+     CHOOSES(struct cover_options, style.is_lcov2)},
+    {0, "cobertura", "FILE", "write Cobertura XML", TAKEN_BY(cover_take_named)},
+    {0, "json", "FILE", "write JSON; docs/schema/ has its schema", TAKEN_BY(cover_take_named)},
+    {0, "markdown", "FILE", "write a summary for a pull request", TAKEN_BY(cover_take_named)},
+    {'q', "quiet", NULL, "print no table", FILLS(struct cover_options, is_quiet)},
+    {0, "no-demangle", NULL, "show linkage names as they are",
+     FILLS(struct cover_options, keeps_linkage_names)},
+    {0, "test-name", "NAME", "the test's name in the tracefile", FILLS(struct cover_options, test)},
+    {0, "by-test", NULL, "list the tests, and what each adds; with --lcov a section for each",
+     FILLS(struct cover_options, by_test)},
+    {0, "runs", "DIR", "each folder in DIR has the counters of one test, or each tracefile is one",
+     FILLS(struct cover_options, session.runs)},
+    {0, "tests-of", "FILE:LINE", "list the tests that ran a line",
+     FILLS(struct cover_options, tests_of), ALSO_SETS(struct cover_options, by_test)},
+    {0, "tests-for", "PATCH", "list the tests to run for a patch to what was measured",
+     FILLS(struct cover_options, tests_for), ALSO_SETS(struct cover_options, by_test)},
+};
+
+void cover_options_init(struct cover_options *o)
+{
+    o->search.arena = &o->arena;
+    o->style.context = 2;
+}
+
+/* Options that contradict each other: only one thing can go to standard output. */
+static bool cover_check(const struct cover_options *o, struct err *e)
+{
+    int standard = 0;
+    for (size_t i = 0; i < o->outputs.len; i++)
+        standard += !strcmp(o->outputs.at[i].path, "-");
+    if (standard > 1)
+        return err_set(e, "only one report can go to standard output");
+    if (o->tests_of && o->tests_for)
+        return err_set(e, "options '--tests-of' and '--tests-for' are two questions");
+    if (o->has_gate[GATE_DIFF] && !o->session.patch)
+        return err_set(e, "option '--fail-under-diff' needs '--diff PATCH'");
+    return true;
+}
+
+bool cover_options_finish(struct cover_options *o, struct err *e)
+{
+    const char *prefix = getenv("GCOV_PREFIX"), *strip = getenv("GCOV_PREFIX_STRIP");
+    bool has_strip = strip && *strip;
+    uint64_t levels;
+    if (!cover_check(o, e))
+        return false;
+    if (prefix && *prefix)
+        o->session.find.prefix = prefix;
+    else if (has_strip)
+        o->session.find.prefix = "."; /* as libgcov has it */
+    if (has_strip && !option_number("GCOV_PREFIX_STRIP", strip, 1000, &levels, e))
+        return false;
+    o->session.find.strip = has_strip ? (unsigned)levels : o->session.find.strip;
+    o->session.filter.root =
+        path_absolute(o->session.filter.root ? o->session.filter.root : ".", &o->arena);
+    o->session.filter.maps = &o->search;
+    o->session.result.search = &o->search;
+    o->session.result.threads = o->session.read.threads;
+    bool shows_names = o->style.shows_functions;
+    for (size_t i = 0; i < o->outputs.len; i++)
+        shows_names |= o->outputs.at[i].format->shows_names;
+    o->session.result.demangle = shows_names && !o->keeps_linkage_names ? demangle : NULL;
+    return true;
+}
+
+size_t cover_gates(const struct cover_options *o, const struct coverage_session *s,
+                   struct coverage_gate gates[GATES])
+{
+    const struct coverage_ratios *sums = &s->result.sums;
+    const struct coverage_ratio *ratios[GATES] = {&sums->lines, &sums->branches, &sums->functions,
+                                                  &sums->conditions, &s->diff.sum};
+    static const char *const NAMES[GATES] = {"line", "branch", "function", "condition", "diff"};
+    size_t len = 0;
+    for (int i = 0; i < GATES; i++) {
+        const struct coverage_ratio *r = ratios[i];
+        if (!o->has_gate[i])
+            continue;
+        double percent = r->all ? 100.0 * (double)r->hit / (double)r->all : 100.0;
+        gates[len++] =
+            (struct coverage_gate){NAMES[i], o->gates[i], percent, percent < o->gates[i], !r->all};
+    }
+    return len;
+}
+
+void cover_options_deinit(struct cover_options *o)
+{
+    source_search_deinit(&o->search);
+    vec_free(&o->outputs);
+    vec_free(&o->session.filter.include);
+    vec_free(&o->session.filter.exclude);
+    arena_deinit(&o->arena);
+}
+
+/* --- a report on coverage -------------------------------------------------------------------- */
+
+/* Everything from what was read to what is printed. */
+struct cover {
+    const struct cover_options *options;
+    struct coverage_session session;
+    struct coverage_gate gates[GATES];
+    struct coverage_report report;
+};
+
+static void cover_fill_report(struct cover *c)
+{
+    const struct cover_options *o = c->options;
+    const struct coverage_reading *r = &c->session.reading;
+    /* Cobertura files must say when; builds that are to be reproduced say what. */
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    c->report = (struct coverage_report){
+        .result = &c->session.result,
+        .problems = &r->problems,
+        .diff = o->session.patch ? &c->session.diff : NULL,
+        .patch = o->session.patch,
+        .gates = c->gates,
+        .gates_len = cover_gates(o, &c->session, c->gates),
+        .objects = r->objects,
+        .unrun = r->unrun,
+        .counters = r->counters,
+        .traces = r->traces,
+        .unknown_functions = r->unknown_functions,
+        .repaired_functions = r->repaired_functions,
+        .leaves_system = r->system_sources > 0,
+        .leaves_unwanted = r->unwanted_sources > 0,
+        .keeps_all_branches = o->session.result.keeps_all_branches,
+        .timestamp = epoch && *epoch ? strtoll(epoch, NULL, 10) : (int64_t)time(NULL),
+        .root = c->session.root,
+        .test = o->test,
+        .threads = o->session.read.threads,
+    };
+}
+
+/* An output_writer. */
+struct cover_writing {
+    const struct cover *cover;
+    const struct coverage_format *format;
+};
+static bool cover_write(void *context, struct out *out, struct err *e)
+{
+    const struct cover_writing *w = context;
+    (void)e;
+    w->format->write(out, &w->cover->report, &w->cover->options->style);
+    return true;
+}
+
+/* The table for people comes last, unless standard output is taken. Files are left as they are if
+ * `keeps_files`. */
+static bool cover_print(const struct cover *c, bool keeps_files, struct out *out, struct err *e)
+{
+    const struct cover_options *o = c->options;
+    bool is_taken = o->is_quiet;
+    for (size_t i = 0; i < o->outputs.len; i++) {
+        const struct cover_output *output = &o->outputs.at[i];
+        bool is_standard = !strcmp(output->path, "-");
+        if ((is_standard || !keeps_files) &&
+            !output_to(output->path, cover_write, &(struct cover_writing){c, output->format}, out,
+                       e))
+            return false;
+        is_taken |= is_standard;
+    }
+    if (is_taken)
+        return true;
+    struct terminal terminal;
+    struct coverage_style style = o->style;
+    terminal_start(&terminal, &o->print, out);
+    style.has_colour = terminal.has_colour;
+    coverage_text(out, &c->report, &style);
+    terminal_end(&terminal, out);
+    return true;
+}
+
+/* Files were there, and none could be used. */
+static bool cover_has_nothing(const struct cover *c)
+{
+    const struct problems *p = &c->session.reading.problems;
+    return p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL] > 0 &&
+           !c->session.result.sources.len;
+}
+
+/* The status, with a line that says why it is not 0. */
+static int cover_conclude(const struct cover *c, struct err *e)
+{
+    const struct problems *p = &c->session.reading.problems;
+    uint64_t bad = p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL];
+    if (cover_has_nothing(c)) {
+        err_set(e, "nothing could be used: %s%s", p->at.at[0].text,
+                bad > 1 ? ", and more; the report names all" : "");
+        return EXIT_BAD;
+    }
+    for (size_t i = 0; i < c->report.gates_len; i++) {
+        const struct coverage_gate *g = &c->gates[i];
+        if (g->has_failed) {
+            err_set(e, "%s coverage is %.2f %%, less than %.2f %%", g->name, g->percent, g->limit);
+            return EXIT_DIFFERS;
+        }
+    }
+    if (bad) {
+        err_set(e, "%s%s", p->at.at[0].text, bad > 1 ? ", and more; the report names all" : "");
+        return EXIT_DIFFERS;
+    }
+    if (c->session.result.trouble) {
+        err_set(e, "%s", c->session.result.trouble);
+        return EXIT_DIFFERS;
+    }
+    if (c->session.reading.objects && !c->session.reading.counters && !c->session.reading.traces) {
+        err_set(e,
+                "there are no counters (.gcda, .da): run the program first; it writes them when it "
+                "ends by itself, not by _exit or a signal");
+        return EXIT_DIFFERS;
+    }
+    return EXIT_FINE;
+}
+
+static int cover_show(struct cover_options *o, struct out *out, struct err *e)
+{
+    struct cover c = {.options = o};
+    int status = EXIT_BAD;
+    struct progress *progress = progress_start();
+    o->session.read.progress = progress;
+    bool is_open = coverage_session_open(&c.session, &o->session, e);
+    progress_end(progress);
+    if (is_open) {
+        cover_fill_report(&c);
+        if (cover_print(&c, cover_has_nothing(&c), out, e))
+            status = cover_conclude(&c, e);
+    }
+    coverage_session_close(&c.session);
+    return status;
+}
+
+/* --- questions about tests ------------------------------------------------------------------- */
+
+struct cover_question {
+    const struct cover_options *options;
+    struct coverage_options session_options;
+    struct coverage_session session;
+    struct test_coverage tests;
+    struct test_selection selection;
+    struct tests_report report;
+    struct arena arena;
+};
+
+static bool question_find_line(struct cover_question *a, const char *place, struct err *e)
+{
+    const struct coverage_result *r = &a->session.result;
+    const char *colon = strrchr(place, ':');
+    uint64_t line;
+    if (!colon || colon == place || !option_number("--tests-of", colon + 1, UINT32_MAX, &line, e))
+        return err_set(e, "option '--tests-of' takes FILE:LINE, not '%s'", place);
+    const char *file = arena_copy(&a->arena, place, (size_t)(colon - place));
+    uint32_t source = patch_source(r, file, file);
+    if (source == UINT32_MAX)
+        return err_set(e, "nothing is known of a source '%s'", file);
+    const struct result_source *s = &r->sources.at[source];
+    uint32_t at =
+        s->first_line + PARTITION_POINT(s->lines, i, r->lines.at[s->first_line + i].line < line);
+    a->report.place = arena_printf(&a->arena, "%s:%" PRIu64, s->path, line);
+    a->report.line = at;
+    if (at < s->first_line + s->lines && r->lines.at[at].line == line)
+        return true;
+    if (at < s->first_line + s->lines)
+        return err_set(e, "%s has no code; the next line that has is %" PRIu32, a->report.place,
+                       r->lines.at[at].line);
+    return err_set(e, "%s has no code, nor has a line behind it", a->report.place);
+}
+
+static bool question_trace_test(const struct cover_question *a, const char *test, struct out *out,
+                                struct err *e)
+{
+    struct coverage_session session = {0};
+    struct coverage_options options = a->session_options;
+    options.read.by_test = false;
+    options.read.only = test;
+    bool ok = coverage_session_open(&session, &options, e);
+    struct coverage_report report = {.result = &session.result,
+                                     .problems = &session.reading.problems,
+                                     .threads = options.read.threads,
+                                     .test = test};
+    if (ok)
+        coverage_lcov(out, &report, &a->options->style);
+    coverage_session_close(&session);
+    return ok;
+}
+
+struct question_output {
+    const struct cover_question *question;
+    const struct coverage_format *format;
+};
+
+/* An output_writer. */
+static bool question_write(void *context, struct out *out, struct err *e)
+{
+    const struct question_output *w = context;
+    const struct cover_question *q = w->question;
+    if (!strcmp(w->format->name, "json")) {
+        tests_json(out, &q->report);
+        return true;
+    }
+    if (strcmp(w->format->name, "lcov"))
+        return err_set(e, "what tests ran is written as text, json and lcov, not as %s",
+                       w->format->name);
+    for (size_t i = 0; i < q->tests.tests.len; i++)
+        if (!question_trace_test(q, q->tests.tests.at[i].name, out, e))
+            return false;
+    return true;
+}
+
+static bool question_print(const struct cover_question *a, struct out *out, struct err *e)
+{
+    const struct cover_options *o = a->options;
+    bool is_taken = false;
+    for (size_t i = 0; i < o->outputs.len; i++) {
+        const struct cover_output *output = &o->outputs.at[i];
+        bool is_standard = !strcmp(output->path, "-");
+        if (!output_to(output->path, question_write, &(struct question_output){a, output->format},
+                       out, e))
+            return false;
+        is_taken |= is_standard;
+    }
+    if (is_taken)
+        return true;
+    struct terminal terminal;
+    terminal_start(&terminal, &o->print, out);
+    (o->is_quiet ? tests_names : tests_text)(out, &a->report);
+    terminal_end(&terminal, out);
+    return true;
+}
+
+static bool question_answer(struct cover_question *a, struct out *out, struct err *e)
+{
+    const struct cover_options *o = a->options;
+    struct coverage_reading *reading = &a->session.reading;
+    test_coverage_build(reading->tables.at, reading->tables.len, &a->session.result, &a->tests);
+    if (!a->tests.tests.len)
+        return err_set(e, "no test is known: name a folder of counters for each, or --runs DIR, or "
+                          "tracefiles");
+    a->report.tests = &a->tests;
+    a->report.limit = o->style.limit;
+    if (o->tests_of && !question_find_line(a, o->tests_of, e))
+        return false;
+    if (o->tests_for) {
+        test_selection_make(&a->tests, &a->session.patch, &a->selection);
+        a->report.selection = &a->selection;
+        a->report.patch = o->tests_for;
+    }
+    return question_print(a, out, e);
+}
+
+static int cover_tests(const struct cover_options *o, struct out *out, struct err *e)
+{
+    struct cover_question a = {.options = o, .session_options = o->session};
+    a.session_options.read.by_test = true;
+    a.session_options.patch = o->tests_for;
+    int status = EXIT_BAD;
+    if (coverage_session_open(&a.session, &a.session_options, e) && question_answer(&a, out, e))
+        status = EXIT_FINE;
+    const struct problems *p = &a.session.reading.problems;
+    if (status == EXIT_FINE && p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL]) {
+        err_set(e, "%s", p->at.at[0].text);
+        status = EXIT_DIFFERS;
+    }
+    test_selection_deinit(&a.selection);
+    test_coverage_deinit(&a.tests);
+    coverage_session_close(&a.session);
+    arena_deinit(&a.arena);
+    return status;
+}
+
+/* --- the command ----------------------------------------------------------------------------- */
+
+static int cover_run(const struct command *self, int argc, char **argv, struct out *out,
+                     struct err *e)
+{
+    struct cover_options o = {0};
+    struct operands operands;
+    int status = EXIT_BAD;
+    memory_keep();
+    cover_options_init(&o);
+    enum options_end end = options_read(self, argc, argv, &o, &operands, out, e);
+    if (end == OPTIONS_HELPED) {
+        status = EXIT_FINE;
+    } else if (end == OPTIONS_READ && cover_options_finish(&o, e)) {
+        o.session.paths = operands.at;
+        o.session.paths_len = operands.len;
+        status = o.by_test ? cover_tests(&o, out, e) : cover_show(&o, out, e);
+    }
+    cover_options_deinit(&o);
+    return status;
+}
+
+static const struct option_group GROUPS[] = {
+    {&cover_gates_set, 0},
+    {&cover_scope_set, 0},
+    {&cover_places_set, 0},
+    GROUP(terminal_set, struct cover_options, print),
+};
+const struct command command_cover = {
+    .name = "cover",
+    .synopsis = "[OPTION...] [DIR|FILE...]",
+    .summary = "Show which code ran: lines, functions, branches, conditions",
+    OPTIONS_OF(OPTIONS, GROUPS),
+    .run = cover_run,
+};

@@ -1,0 +1,475 @@
+/* monarc info, merge and convert: profile files, seen from outside.
+ *
+ * All three take every kind of file that holds measurements: profiles (profile/format), files of
+ * arc profiling (coverage/format), recordings, tracefiles and other tools' coverage. They ask the
+ * bytes which it is, never the name.
+ *
+ *     info     describes what a file holds; one that breaks off is described as far as it goes
+ *     merge    sums files of one kind exactly: call sites stay apart, counts never wrap, and the
+ *              program is not asked for; the output keeps the format of the first input
+ *     convert  writes another format, pointer size or byte order, and drops nothing on the way:
+ * what the target cannot hold is an error. With --program, counts of arcs become counts of blocks
+ * in that program
+ *
+ * An output is replaced only when it is complete, and may be one of the inputs. */
+#include "cli/cli.h"
+#include "coverage/format/arcs_convert.h"
+#include "coverage/report/arcs_info.h"
+#include "profile/format/recording_file.h"
+#include "profile/report/info.h"
+#include "profile/report/recording_info.h"
+#include "session/arcs_file.h"
+#include "session/arcs_profile.h"
+#include "session/imported.h"
+#include "session/profiles.h"
+#include "session/recorded.h"
+#include "session/symbol_files.h"
+#include "session/coverage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- info ------------------------------------------------------------------------------------ */
+
+struct info_request {
+    struct profile_options read;
+    struct print_options print;
+};
+
+/* One file or folder that is to be described, and where to. */
+struct info_target {
+    const struct info_request *request;
+    const char *path;
+    struct out *out;
+    struct json *json; /* NULL: text is wanted */
+    struct file_buffer *buffer;
+    bool is_first;
+};
+
+/* A recording, of which the reports want a name as well. */
+struct named_recording {
+    const char *folder;
+    const struct recording *recording;
+};
+
+/* How each kind of file is written: a row says it in text and in JSON. */
+struct info_writer {
+    void (*text)(struct out *out, const void *found, bool is_first);
+    void (*json)(struct json *j, const void *found);
+};
+
+#define INFO_WRITER(kind, type, text_of, json_of)                                     \
+    static void info_##kind##_text(struct out *out, const void *found, bool is_first) \
+    {                                                                                 \
+        const type *f = found;                                                        \
+        text_of;                                                                      \
+    }                                                                                 \
+    static void info_##kind##_json(struct json *j, const void *found)                 \
+    {                                                                                 \
+        const type *f = found;                                                        \
+        json_of;                                                                      \
+    }                                                                                 \
+    static const struct info_writer info_of_##kind = {info_##kind##_text, info_##kind##_json};
+INFO_WRITER(profile, struct file_info, info_text(out, f, is_first), info_json(j, f))
+INFO_WRITER(arcs, struct arcs_info, arcs_info_text(out, f, is_first), arcs_info_json(j, f))
+INFO_WRITER(trace, struct trace_info, trace_info_text(out, f, is_first), trace_info_json(j, f))
+INFO_WRITER(recording, struct named_recording,
+            recording_info_text(out, f->folder, f->recording, is_first),
+            recording_info_json(j, f->folder, f->recording))
+#undef INFO_WRITER
+
+static void info_write(const struct info_target *d, const struct info_writer *kind,
+                       const void *found)
+{
+    if (d->json)
+        kind->json(d->json, found);
+    else
+        kind->text(d->out, found, d->is_first);
+}
+
+/* A file of arc profiling, whose bytes are in the buffer. */
+static bool info_describe_arcs(const struct info_target *d, struct err *e)
+{
+    struct arcs_file f = {.buffer = *d->buffer};
+    e->line[0] = '\0';
+    bool ok = arcs_file_read(&f, d->path, e);
+    struct arcs_info info = {.name = d->path,
+                             .format = arcs_kind_name(f.kind),
+                             .size_bytes = d->buffer->len,
+                             .error = ok ? NULL : e->line,
+                             .notes = f.is_notes ? &f.notes : NULL,
+                             .counters = f.is_notes ? NULL : &f.counters};
+    info_write(d, &info_of_arcs, &info);
+    notes_deinit(&f.notes);
+    counters_deinit(&f.counters);
+    file_buffer_deinit(&f.lines);
+    return ok;
+}
+
+/* The same of a tracefile, or of another coverage tool's file; *is_one: it is one. */
+static bool info_describe_trace(const struct info_target *d, bool *is_one, struct err *e)
+{
+    struct trace_file f = {0};
+    struct err why = {0};
+    bool ok = trace_file_read(&f, file_bytes(d->buffer), d->path, is_one, &why);
+    struct trace_info info = {.name = d->path,
+                              .format = f.format,
+                              .title = f.title,
+                              .size_bytes = d->buffer->len,
+                              .error = ok ? NULL : why.line,
+                              .found = &f.found};
+    if (*is_one) {
+        info_write(d, &info_of_trace, &info);
+        *e = why;
+    }
+    tracefile_deinit(&f.found);
+    return ok;
+}
+
+static bool info_describe_file(const struct info_target *d, struct err *e)
+{
+    struct profile p = {0};
+    d->buffer->len = 0;
+    bool is_other = false;
+    bool ok = profile_load(&d->request->read, d->path, d->buffer, &p, e);
+    if (!ok && !d->request->read.format) {
+        /* Not a profile, or one that breaks off. */
+        is_other = arcs_kind_of(file_bytes(d->buffer)) != 0;
+        ok = is_other ? info_describe_arcs(d, e) : info_describe_trace(d, &is_other, e) && is_other;
+    }
+    const struct format *format = p.word ? format_of(&p) : NULL;
+    struct file_info file = {.name = d->path,
+                             .size_bytes = d->buffer->len,
+                             .format = format ? format->name : NULL,
+                             .title = format ? format->title : NULL,
+                             .error = ok ? NULL : e->line,
+                             .found = &p};
+    if (!is_other)
+        info_write(d, &info_of_profile, &file);
+    profile_deinit(&p);
+    return ok;
+}
+
+static bool info_describe_recording(const struct info_target *d, struct err *e)
+{
+    struct recording r = {0};
+    struct profile_options read = d->request->read;
+    read.progress = progress_start();
+    progress_phase(read.progress, "reading the recording", 0);
+    bool ok = recorded_read(d->path, &read, &r, e);
+    progress_end(read.progress);
+    if (ok)
+        info_write(d, &info_of_recording, &(struct named_recording){d->path, &r});
+    recording_deinit(&r);
+    return ok;
+}
+
+static int info_run(const struct command *self, int argc, char **argv, struct out *out,
+                    struct err *e)
+{
+    char default_path[] = "gmon.out";
+    char *default_paths[] = {default_path};
+    struct info_request r = {0};
+    struct operands operands;
+    enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
+    if (end != OPTIONS_READ)
+        return end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
+    if (!operands.len)
+        operands = (struct operands){default_paths, 1};
+    struct json j = {.out = out};
+    struct file_buffer buffer = {0};
+    struct info_target d = {&r, .out = out, .json = r.print.format ? &j : NULL, .buffer = &buffer};
+    int status = EXIT_FINE;
+    if (d.json) {
+        json_document_begin(&j, NULL);
+        json_key(&j, "files"), json_begin(&j, '[');
+    }
+    for (size_t i = 0; i < operands.len; i++) {
+        struct err why = {0};
+        d.path = operands.at[i];
+        d.is_first = i == 0;
+        bool ok =
+            is_recording(d.path) ? info_describe_recording(&d, &why) : info_describe_file(&d, &why);
+        if (ok)
+            continue;
+        if (status == EXIT_FINE)
+            *e = why;
+        status = EXIT_BAD;
+    }
+    if (d.json)
+        json_end(&j), json_end(&j);
+    file_buffer_deinit(&buffer);
+    return status;
+}
+
+static const struct option_group INFO_GROUPS[] = {
+    GROUP(json_set, struct info_request, print),
+    GROUP(read_set, struct info_request, read),
+};
+const struct command command_info = {
+    .name = "info",
+    .synopsis = "[OPTION...] [FILE|RECORDING...]",
+    .summary = "Say what profile files hold: records, ranges, rates, totals, oddities",
+    .groups = INFO_GROUPS,
+    .groups_len = sizeof INFO_GROUPS / sizeof *INFO_GROUPS,
+    .run = info_run,
+};
+
+/* --- merge ----------------------------------------------------------------------------------- */
+
+struct merge_request {
+    struct profile_options read;
+    const char *output;
+    const struct format *to;
+};
+
+static const struct option_row MERGE_OPTIONS[] = {
+    {'o', "output", "FILE", "where the sum goes; may be one of the inputs; - is standard output",
+     FILLS(struct merge_request, output)},
+    {0, "to", "FORMAT", "write gmon, gmon0, sprof, bsd44 or bsd (default: as the first input)",
+     TAKEN_BY(take_format), .offset = offsetof(struct merge_request, to)},
+};
+
+/* Into a folder that gets the sum as its recording, and has none: calls in folders within an old
+ * one would be counted again. */
+static bool merge_recordings(const struct merge_request *request, char *const *paths, size_t len,
+                             struct err *e)
+{
+    struct arena scratch = {0};
+    struct recording sum = {0};
+    struct writer w = {0};
+    const char *path = arena_printf(&scratch, "%s/monarc.side", request->output);
+    bool ok = true;
+    for (size_t i = 0; ok && i < len; i++)
+        ok = is_recording(paths[i]) ||
+             err_in(e, paths[i], "is not a recording; recordings are merged with recordings only");
+    if (ok && access(path, F_OK) == 0)
+        ok = err_in(e, request->output, "holds a recording already; name another folder");
+    progress_phase(request->read.progress, "adding up recordings", 0);
+    ok = ok && recorded_read_all(paths, len, &request->read, &sum, e);
+    if (ok && mkdir(request->output, 0777) && (errno != EEXIST || !is_folder(request->output)))
+        ok = err_errno(e, request->output, errno);
+    if (ok) {
+        recorded_join_symbols(&sum);
+        recording_write(&w, &sum);
+        ok = file_replace(path, (struct bytes){w.out.at, w.out.len}, e);
+    }
+    writer_deinit(&w);
+    recording_deinit(&sum);
+    arena_deinit(&scratch);
+    return ok;
+}
+
+static bool merge(const struct merge_request *request, char *const *paths, size_t len,
+                  struct err *e)
+{
+    if (is_recording(paths[0]))
+        return request->to ? err_set(e, "--to names formats of profiles, not of recordings")
+                           : merge_recordings(request, paths, len, e);
+    struct profile sum = {0};
+    struct arcs_request arcs = {.output = request->output, .progress = request->read.progress};
+    if (!request->to && arcs_kind_of_path(paths[0]))
+        return arcs_merge(&arcs, paths, len, e);
+    if (!profiles_load(&request->read, paths, len, &sum, e))
+        return false;
+    const struct format *format = request->to ? request->to : format_of(&sum);
+    bool ok = profile_save(format, &sum, sum.word, sum.big_endian, request->output, e);
+    profile_deinit(&sum);
+    return ok;
+}
+
+static int merge_run(const struct command *self, int argc, char **argv, struct out *out,
+                     struct err *e)
+{
+    struct merge_request r = {0};
+    struct operands operands;
+    enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
+    if (end != OPTIONS_READ)
+        return end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
+    if (!r.output || !operands.len) {
+        err_set(e, "merge needs -o FILE and at least one input; see 'monarc merge --help'");
+        return EXIT_BAD;
+    }
+    r.read.progress = progress_start();
+    bool ok = merge(&r, operands.at, operands.len, e);
+    progress_end(r.read.progress);
+    return ok ? EXIT_FINE : EXIT_BAD;
+}
+
+static const struct option_group MERGE_GROUPS[] = {
+    GROUP(read_set, struct merge_request, read),
+};
+const struct command command_merge = {
+    .name = "merge",
+    .synopsis = "[OPTION...] -o OUTPUT INPUT...",
+    .summary = "Sum profiles of several runs into one file",
+    OPTIONS_OF(MERGE_OPTIONS, MERGE_GROUPS),
+    .run = merge_run,
+};
+
+/* --- convert --------------------------------------------------------------------------------- */
+
+struct convert_request {
+    struct profile_options read;
+    const char *output;
+    const struct format *to;
+    uint8_t to_word;
+    enum byte_order to_order;
+    struct arcs_request arcs;           /* from files of arcs to files of arcs */
+    struct arcs_profile_request blocks; /* from files of arcs to a profile */
+    struct arena arena;
+};
+
+/* A format of profiles, or a kind of file of arcs. */
+static bool convert_take_target(void *target, const struct option_row *row, const char *value,
+                                struct err *e)
+{
+    struct convert_request *r = target;
+    r->arcs.to = arcs_kind_named(value);
+    if (r->arcs.to || parse_format(row->name, value, &r->to, e))
+        return true;
+    return err_set(e,
+                   "option '--to' takes one of gmon, gmon0, sprof, bsd44, bsd, gcno, gcda, bbg, "
+                   "da, not '%s'",
+                   value);
+}
+
+/* "12" is the release that Debian has of gcc 12, "12.2" that one. */
+static bool convert_take_version(void *target, const struct option_row *row, const char *value,
+                                 struct err *e)
+{
+    struct convert_request *r = target;
+    unsigned major, minor = 0;
+    int end = 0, parts = sscanf(value, "%2u%n.%1u%n", &major, &end, &minor, &end);
+    if (parts >= 1 && !value[end])
+        r->arcs.version =
+            parts == 1 ? arcs_version_word_of_major(major) : arcs_version_word(major, minor);
+    return r->arcs.version ||
+           err_set(e, "option '--%s' takes a version such as 4.9 or 12.2, not '%s'", row->name,
+                   value);
+}
+
+static const struct option_row CONVERT_OPTIONS[] = {
+    {'o', "output", "FILE", "where the result goes; - is standard output",
+     FILLS(struct convert_request, output)},
+    {0, "to", "FORMAT",
+     "write gmon, gmon0, sprof, bsd44, bsd; gcno, gcda, bbg or da (default: as it was)",
+     TAKEN_BY(convert_take_target)},
+    {0, "to-word", "32|64", "write 32- or 64-bit pointers (default: as it was)",
+     TAKEN_BY(take_word), .offset = offsetof(struct convert_request, to_word)},
+    {0, "to-endian", "little|big", "write this byte order (default: as it was)",
+     CHOOSES(struct convert_request, to_order), .first = ORDER_LITTLE},
+    {0, "notes", "FILE",
+     "the notes of counters, of --program also a folder of them (default: beside the counters)",
+     FILLS(struct convert_request, arcs.notes)},
+    {0, "gcc", "VERSION", "write gcno or gcda as this gcc does: 4.9, 9.2, 14.2; 12 is 12.2",
+     TAKEN_BY(convert_take_version)},
+    {0, "arcs-only", NULL, "leave out counters that are not of arcs: values, conditions, paths",
+     FILLS(struct convert_request, arcs.is_arcs_only)},
+    {0, "repair", NULL, "change a gcda that lost updates as little as makes it consistent",
+     FILLS(struct convert_request, arcs.is_repaired)},
+    {0, "program", "PROGRAM",
+     "of gcda, da or folders of gcda: write their counts as blocks of this program (--to gmon)",
+     FILLS(struct convert_request, blocks.program)},
+    {0, "calls", NULL, "with --program: add how often functions were called, by unknown callers",
+     FILLS(struct convert_request, blocks.adds_calls)},
+};
+
+/* Counters of arcs into block counts of a program. */
+static int convert_to_blocks(struct convert_request *request, char *const *paths, size_t len,
+                             struct err *e)
+{
+    struct arcs_profile_request *blocks = &request->blocks;
+    if (request->arcs.to || !request->to || request->arcs.version || request->arcs.is_arcs_only) {
+        err_set(e, "--program goes with --to gmon, and not with --gcc or --arcs-only");
+        return EXIT_BAD;
+    }
+    if (request->read.hint.word || request->read.hint.order || request->read.format) {
+        err_set(
+            e,
+            "--word, --endian and --profile-format are for profiles; --to-word and --to-endian say "
+            "what is written");
+        return EXIT_BAD;
+    }
+    blocks->output = request->output;
+    blocks->to = request->to;
+    blocks->notes = request->arcs.notes;
+    blocks->repairs = request->arcs.is_repaired;
+    blocks->word = request->to_word;
+    blocks->order = request->to_order;
+    return arcs_profile(blocks, paths, len, e);
+}
+
+static bool convert(struct convert_request *request, const char *path, struct err *e)
+{
+    if (request->to && arcs_kind_of_path(path))
+        return err_in(e, path,
+                      "counts arcs; to become %s they need --program PROGRAM, in which their lines "
+                      "have addresses",
+                      request->to->name);
+    request->arcs.output = request->output;
+    request->arcs.byte_order = (uint8_t)request->to_order;
+    if (request->arcs.to || request->arcs.version || request->arcs.is_repaired ||
+        arcs_kind_of_path(path))
+        return arcs_convert(&request->arcs, path, e);
+    struct file_buffer buffer = {0};
+    struct profile p = {0};
+    bool ok = profile_load(&request->read, path, &buffer, &p, e);
+    file_buffer_deinit(&buffer);
+    if (ok) {
+        const struct format *to = request->to ? request->to : format_of(&p);
+        uint8_t word = request->to_word ? request->to_word : p.word;
+        bool big_endian = request->to_order ? request->to_order == ORDER_BIG : p.big_endian;
+        ok = profile_save(to, &p, word, big_endian, request->output, e);
+    }
+    profile_deinit(&p);
+    return ok;
+}
+
+static int convert_run_request(struct convert_request *r, const struct operands *operands,
+                               struct err *e)
+{
+    bool is_many = r->blocks.program != NULL;
+    if (!r->output || operands->len < 1 || (operands->len > 1 && !is_many)) {
+        err_set(e, "convert needs -o FILE and one input; see 'monarc convert --help'");
+        return EXIT_BAD;
+    }
+    if (is_many)
+        return convert_to_blocks(r, operands->at, operands->len, e);
+    if (r->blocks.adds_calls || r->blocks.maps.maps.len || r->blocks.debug_dir) {
+        err_set(e, "--calls, --path-map and --debug-dir go with --program");
+        return EXIT_BAD;
+    }
+    return convert(r, operands->at[0], e) ? EXIT_FINE : EXIT_BAD;
+}
+
+static int convert_run(const struct command *self, int argc, char **argv, struct out *out,
+                       struct err *e)
+{
+    struct convert_request r = {0};
+    struct operands operands;
+    r.blocks.maps.arena = &r.arena;
+    enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
+    int status = end == OPTIONS_READ     ? convert_run_request(&r, &operands, e)
+                 : end == OPTIONS_HELPED ? EXIT_FINE
+                                         : EXIT_BAD;
+    source_search_deinit(&r.blocks.maps);
+    arena_deinit(&r.arena);
+    return status;
+}
+
+static const struct option_group CONVERT_GROUPS[] = {
+    GROUP(debug_dir_set, struct convert_request, blocks.debug_dir),
+    GROUP(path_map_set, struct convert_request, blocks.maps),
+    GROUP(read_set, struct convert_request, read),
+};
+const struct command command_convert = {
+    .name = "convert",
+    .synopsis = "[OPTION...] -o OUTPUT INPUT | --to gmon --program PROGRAM -o OUTPUT INPUT...",
+    .summary = "Write a profile in another format, pointer size or byte order",
+    OPTIONS_OF(CONVERT_OPTIONS, CONVERT_GROUPS),
+    .run = convert_run,
+};

@@ -1,0 +1,240 @@
+/* Options that several commands have, each once.
+ *
+ * A set is a list of rows that fill one struct; a command names the sets that it wants and where in
+ * its request their structs lie (command.h). Two commands that list a set therefore have the same
+ * options, in the same words, with the same limits, and an option that is added here appears in all
+ * of them, in their manual pages and in the completions.
+ *
+ * Three names mean the same everywhere: --format names what is written, --profile-format what is
+ * read, and --json is short for --format json.
+ *
+ * Sets are small where commands differ in what they can make use of: an option that a command
+ * would ignore is not offered by it. Those about coverage are in cover.c. */
+#include "cli/cli.h"
+
+#define SET(TITLE, ROWS)                           \
+    {                                              \
+        TITLE, ROWS, sizeof(ROWS) / sizeof *(ROWS) \
+    }
+
+/* --- what is read ---------------------------------------------------------------------------- */
+
+/* Into a byte, behind which nothing is assumed: 4 or 8. */
+bool take_word(void *target, const struct option_row *row, const char *value, struct err *e)
+{
+    return parse_word(row->name, value, (uint8_t *)((char *)target + row->offset), e);
+}
+
+/* A format that profiles can be written in. */
+bool take_format(void *target, const struct option_row *row, const char *value, struct err *e)
+{
+    return parse_format(row->name, value, (const struct format **)((char *)target + row->offset),
+                        e);
+}
+
+static bool take_read_format(void *target, const struct option_row *row, const char *value,
+                             struct err *e)
+{
+    return parse_read_format(row->name, value, target, e);
+}
+
+static const struct option_row READ[] = {
+    {0, "word", "32|64", "pointer size of the profiled machine (default: deduced)",
+     TAKEN_BY(take_word), .offset = offsetof(struct profile_options, hint.word)},
+    {0, "endian", "little|big", "its byte order (default: deduced)",
+     CHOOSES(struct profile_options, hint.order), .first = ORDER_LITTLE},
+    {'O', "profile-format", "gmon|gmon0|sprof|bsd44|bsd|bsd-alpha", "read the files as this format",
+     TAKEN_BY(take_read_format)},
+    {0, "dimension", "NAME", "of a file with several (seconds, cache-misses): this one",
+     FILLS(struct profile_options, dimension)},
+};
+const struct option_set read_set = SET("Profiles of other machines, and files with several", READ);
+
+/* Sets of one option fill a variable of its type. */
+struct one_text {
+    const char *value;
+};
+struct one_flag {
+    bool value;
+};
+struct one_list {
+    struct option_list value;
+};
+
+static const struct option_row DEBUG_DIR[] = {
+    {0, "debug-dir", "DIR", "look for separate debug files there, too",
+     FILLS(struct one_text, value)},
+};
+const struct option_set debug_dir_set = SET("Files of the program", DEBUG_DIR);
+
+static const struct option_row SYMBOLS[] = {
+    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more",
+     FILLS(struct one_text, value)},
+};
+const struct option_set symbols_set = SET("Files of the program", SYMBOLS);
+
+static const struct option_row FORCE[] = {
+    {0, "force", NULL, "go on even if program and profile do not belong together",
+     FILLS(struct one_flag, value)},
+};
+const struct option_set force_set = SET("Files of the program", FORCE);
+
+bool take_path_map(void *target, const struct option_row *row, const char *value, struct err *e)
+{
+    (void)row;
+    return source_search_map(target, value, e);
+}
+
+static const struct option_row PATH_MAP[] = {
+    {0, "path-map", "FROM=TO", "sources recorded below FROM are below TO (may be repeated)",
+     TAKEN_BY(take_path_map)},
+};
+const struct option_set path_map_set = SET("Sources", PATH_MAP);
+
+static const struct option_row BASE[] = {
+    {0, "base", "OLD", "compare with an older profile, recording or coverage (may be repeated)",
+     FILLS(struct one_list, value)},
+};
+const struct option_set base_set = SET("Comparison", BASE);
+
+/* --- which part ------------------------------------------------------------------------------ */
+
+static const struct option_row PART[] = {
+    {'e', "event", "NAME", "this event (default: the first one)",
+     FILLS(struct session_options, recorded.event)},
+    {0, "process", "PID", "only this process", FILLS(struct session_options, recorded.pid),
+     .least = 1},
+    {0, "program", "NAME", "only processes that ran this program",
+     FILLS(struct session_options, recorded.program)},
+    {0, "thread", "TID|NAME", "only threads with that number or name",
+     FILLS(struct session_options, recorded.named_thread)},
+    {0, "from", "T", "only what came later than T seconds after the start",
+     FILLS(struct session_options, recorded.from),
+     ALSO_SETS(struct session_options, recorded.has_from)},
+    {0, "to", "T", "only what came earlier than T seconds after the start",
+     FILLS(struct session_options, recorded.to),
+     ALSO_SETS(struct session_options, recorded.has_to)},
+    {0, "phase", "NAME", "only this phase or region",
+     FILLS(struct session_options, recorded.phase)},
+};
+const struct option_set part_set = SET("Which part of a recording", PART);
+
+bool take_focus(void *target, const struct option_row *row, const char *value, struct err *e)
+{
+    (void)row;
+    return filter_add(&((struct view_options *)target)->filter, value, false, e);
+}
+
+bool take_ignore(void *target, const struct option_row *row, const char *value, struct err *e)
+{
+    (void)row;
+    return filter_add(&((struct view_options *)target)->filter, value, true, e);
+}
+
+bool take_place(void *target, const struct option_row *row, const char *value, struct err *e)
+{
+    (void)row;
+    return filter_add_place(&((struct view_options *)target)->filter, value, e);
+}
+
+static const struct option_row FILTER[] = {
+    {'m', "min-percent", "P", "leave out what has less than P percent of all samples",
+     FILLS(struct view_options, rules.min_percent)},
+    {'f', "focus", "REGEX", "show only functions whose name matches (may be repeated)",
+     TAKEN_BY(take_focus)},
+    {'i', "ignore", "REGEX", "leave out functions whose name matches (may be repeated)",
+     TAKEN_BY(take_ignore)},
+    {0, "select", "PLACE", "show only what is in FILE, FILE:LINE or FILE:FUNCTION",
+     TAKEN_BY(take_place)},
+};
+const struct option_set filter_set = SET("Which functions", FILTER);
+
+static const struct option_row ROWS[] = {
+    {'s', "sort", "self|total|calls|name", "order of the rows", CHOOSES(struct view_rules, sort),
+     ALSO_SETS(struct view_rules, has_sort)},
+    {'n', "limit", "N", "show the first N rows", FILLS(struct view_rules, limit)},
+    {'a', "all", NULL, "show rows without time, calls or changes, too",
+     FILLS(struct view_rules, shows_all)},
+};
+const struct option_set rows_set = SET("Which rows", ROWS);
+
+/* As --file and --function do together. */
+static bool take_source_place(void *target, const struct option_row *row, const char *value,
+                              struct err *e)
+{
+    struct sources_options *o = target;
+    struct filter_place p;
+    if (!filter_place_parse(&p, value, o->search.arena, e))
+        return false;
+    o->file = p.file;
+    o->function = p.function;
+    return !p.line ||
+           err_set(e, "option '--%s' takes FILE or FILE:FUNCTION here, not a line", row->name);
+}
+
+static const struct option_row SOURCE[] = {
+    {0, "function", "NAME", "only code of this function, and what was inlined into it",
+     FILLS(struct sources_options, function)},
+    {'F', "file", "FILE", "only lines of this file; the end of its path is enough",
+     FILLS(struct sources_options, file)},
+    {0, "select", "PLACE", "only what is in FILE or FILE:FUNCTION", TAKEN_BY(take_source_place)},
+};
+const struct option_set source_set = SET("Which lines", SOURCE);
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+static const struct option_row DEMANGLE[] = {
+    {0, "no-demangle", NULL, "show linkage names as they are", FILLS(struct one_flag, value)},
+};
+const struct option_set demangle_set = SET("Names", DEMANGLE);
+
+static const struct option_row FULL_NAMES[] = {
+    {0, "full-names", NULL, "show C++ names in full: parameters, default template arguments, ...",
+     FILLS(struct one_flag, value)},
+};
+const struct option_set full_names_set = SET("Names", FULL_NAMES);
+
+static const struct option_row NAMES[] = {
+    {0, "linkage-names", NULL, "show linkage names behind demangled ones",
+     FILLS(struct view_options, print.has_linkage_names)},
+    {0, "pieces", NULL, "show .cold and .part pieces as functions of their own",
+     FILLS(struct view_options, session.keeps_pieces)},
+};
+const struct option_set names_set = SET("Names", NAMES);
+
+/* --- how it is printed ----------------------------------------------------------------------- */
+
+#define JSON_ROW                                                                     \
+    {                                                                                \
+        'j', "json", NULL, "the same as --format json; docs/schema/ has its schema", \
+            FILLS_WITH(struct print_options, format, REPORT_JSON)                    \
+    }
+
+static const struct option_row JSON[] = {
+    {0, "format", "text|json", "what is written (default: text)",
+     NAMES_WORD(struct print_options, format)},
+    JSON_ROW,
+};
+const struct option_set json_set = SET("How it is printed", JSON);
+
+static const struct option_row TABLE_FORMAT[] = {
+    {0, "format", "text|json|csv", "what is written (default: text)",
+     NAMES_WORD(struct print_options, format)},
+    JSON_ROW,
+    {'c', "csv", NULL, "the same as --format csv: comma-separated values (RFC 4180)",
+     FILLS_WITH(struct print_options, format, REPORT_CSV)},
+};
+const struct option_set table_format_set = SET("How it is printed", TABLE_FORMAT);
+
+static const struct option_row WIDE[] = {
+    {'w', "wide", NULL, "show all columns and full names (default: what fits the width)",
+     FILLS(struct one_flag, value)},
+};
+const struct option_set wide_set = SET("How it is printed", WIDE);
+
+static const struct option_row TERMINAL[] = {
+    {0, "color", "[auto|always|never]", "use colour (default: on a terminal)",
+     CHOOSES(struct print_options, colour), .absent = COLOUR_ALWAYS},
+    {0, "no-pager", NULL, "do not page on a terminal", FILLS(struct print_options, no_pager)},
+};
+const struct option_set terminal_set = SET("How it is printed", TERMINAL);

@@ -1,0 +1,380 @@
+/* monarc flat, lines, annotate, counts and doctor: where time went and how often code ran, by
+ * function, by line, in the source, and how far to trust that.
+ *
+ * Each command is its options, its defaults and a report() that hands what the session has read to
+ * one analysis and the resulting table to print_report(). Nothing is computed here. flat and lines
+ * go by functions and take the way of view_run(); annotate and counts go by source lines, which
+ * source_run() has found for them.
+ *
+ * A plain profile has bins and arcs and nothing else, so that a recording is asked for wherever
+ * objects, threads, processes or inlined functions are to have rows of their own. */
+#include "cli/cli.h"
+#include "profile/analysis/source_lines.h"
+#include "profile/analysis/tables.h"
+#include "profile/report/counts.h"
+#include "profile/report/lines.h"
+#include "session/diagnosed.h"
+#include "session/imported.h"
+#include "session/report_inputs.h"
+
+#include <string.h>
+
+/* --- flat ------------------------------------------------------------------------------------ */
+
+struct flat_request {
+    struct view_options view;
+    bool by_object, by_thread, by_process;
+    bool wants_inlines;
+    struct option_list base;
+};
+
+static const struct option_row FLAT_OPTIONS[] = {
+    {0, "model", NULL, "show gprof's estimate of total time beside the measured one",
+     FILLS(struct flat_request, view.rules.shows_model),
+     ALSO_SETS(struct flat_request, view.session.has_hosts)}, /* it knows no inlined functions */
+    {0, "by-object", NULL, "one row per executable or library (of a recording)",
+     FILLS(struct flat_request, by_object)},
+    {0, "by-thread", NULL,
+     "threads, and below each what it ran (of a recording; --limit: how many)",
+     FILLS(struct flat_request, by_thread)},
+    {0, "by-process", NULL, "one row per process: how it ended, what it used (of a recording)",
+     FILLS(struct flat_request, by_process)},
+    {0, "inlines", NULL, "inlined functions have rows of their own (default for recordings)",
+     FILLS(struct flat_request, wants_inlines)},
+    {0, "no-inlines", NULL, "inlined code is part of the function that it is in",
+     FILLS(struct flat_request, view.session.has_hosts)},
+};
+
+static bool flat_print_functions(struct session *s, const struct flat_request *r, struct out *out,
+                                 struct err *e)
+{
+    struct flat table;
+    struct baseline base = {0};
+    bool has_base = r->base.len > 0;
+    bool ok = !has_base || view_open_base(&base, &r->base, s, &r->view.session, e);
+    flat_make(&table, &s->summary, &s->graph, &s->names, &r->view.rules, &s->arena);
+    struct report_input in = {.names = &s->names, .flat = &table, .base = has_base ? &base : NULL};
+    if (ok)
+        print_report(REPORT_FLAT, &in, &r->view.print, out);
+    baseline_deinit(&base);
+    return ok;
+}
+
+static bool flat_report(struct session *s, void *request, struct out *out, struct err *e)
+{
+    enum { FUNCTIONS_OF_THREAD = 10 };
+    const struct flat_request *r = request;
+    struct shares table;
+    if (r->wants_inlines && !s->folder)
+        return err_set(e,
+                       "%s: --inlines is for recordings; 'monarc lines' distributes the bins of a "
+                       "plain profile among inlined functions",
+                       s->program);
+    if (r->wants_inlines && r->view.session.has_hosts)
+        return err_set(e, "option '--inlines' does not go with --no-inlines and --model");
+    if (!r->by_object && !r->by_thread && !r->by_process)
+        return flat_print_functions(s, r, out, e);
+    if (!s->folder)
+        return err_set(e,
+                       "%s: only a recording tells objects, threads and processes apart; make one "
+                       "with 'monarc run'",
+                       r->view.session.program);
+    if (r->by_process)
+        shares_by_process(&table, &s->summary, &s->recorded.choice, &s->arena);
+    else if (r->by_thread)
+        shares_by_thread(&table, &s->summary, &s->recorded.space, &s->functions,
+                         &s->recorded.choice, &s->arena);
+    else
+        shares_by_object(&table, &s->summary, &s->recorded.space, &s->graph, &s->arena);
+    size_t limit = r->view.rules.limit ? r->view.rules.limit : FUNCTIONS_OF_THREAD;
+    struct report_input in = {.names = &s->names, .shares = &table, .shown_functions = limit};
+    print_report(REPORT_SHARES, &in, &r->view.print, out);
+    return true;
+}
+
+static int flat_run(const struct command *self, int argc, char **argv, struct out *out,
+                    struct err *e)
+{
+    struct flat_request r = {.view.session = {.others = OTHERS_SELF, .names_inlined = true}};
+    struct view_job job = {.request = &r, .options = &r.view, .report = flat_report};
+    int status = view_run(self, argc, argv, &job, out, e);
+    vec_free(&r.base);
+    return status;
+}
+
+static const struct option_group FLAT_GROUPS[] = {
+    GROUP(table_format_set, struct flat_request, view.print),
+    GROUP(base_set, struct flat_request, base),
+    VIEW_GROUPS(struct flat_request, view),
+};
+const struct command command_flat = {
+    .name = "flat",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING...",
+    .summary = "Show where the time went, function by function",
+    OPTIONS_OF(FLAT_OPTIONS, FLAT_GROUPS),
+    .run = flat_run,
+};
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+struct lines_request {
+    struct view_options view;
+    struct line_paths paths;
+    bool has_inlines;
+    struct arena arena; /* the maps' texts */
+    VEC(struct path_map) maps;
+};
+
+static bool lines_take_map(void *target, const struct option_row *row, const char *value,
+                           struct err *e)
+{
+    struct lines_request *r = target;
+    struct path_map map;
+    if (!path_map_parse(value, &r->arena, &map))
+        return err_set(e, "option '--%s' takes FROM=TO, not '%s'", row->name, value);
+    vec_push(&r->maps, map);
+    return true;
+}
+
+static const struct option_row LINES_OPTIONS[] = {
+    {0, "inlines", NULL, "show what inlined code was inlined into, and book its time there, too",
+     FILLS(struct lines_request, has_inlines)},
+    {0, "full-paths", NULL, "show full paths of files", FILLS(struct lines_request, paths.is_full)},
+    {0, "path-map", "FROM=TO", "show files below FROM as below TO (may be repeated)",
+     TAKEN_BY(lines_take_map)},
+};
+
+static bool lines_report(struct session *s, void *request, struct out *out, struct err *e)
+{
+    struct lines_request *r = request;
+    struct lines_input in = {.demangle = view_demangler(&r->view.session),
+                             .has_inlines = r->has_inlines};
+    if (!session_lines_input(s, r->view.session.program, &in, e))
+        return false;
+    r->paths.maps = r->maps.at;
+    r->paths.maps_len = r->maps.len;
+    struct lines_table table;
+    struct progress *progress = progress_start();
+    progress_phase(progress, "reading line numbers", 0);
+    lines_make(&table, &in, &r->view.rules, &s->arena);
+    progress_end(progress);
+    struct report_input shown = {.names = &table.names, .lines = &table, .paths = &r->paths};
+    if (view_has_short_names(&r->view))
+        names_shorten(&table.names, NULL);
+    print_report(REPORT_LINES, &shown, &r->view.print, out);
+    return true;
+}
+
+static int lines_run(const struct command *self, int argc, char **argv, struct out *out,
+                     struct err *e)
+{
+    struct lines_request r = {.view.session.places_samples = true};
+    struct view_job job = {&r, &r.view, lines_report, .rows_are_lines = true};
+    int status = view_run(self, argc, argv, &job, out, e);
+    vec_free(&r.maps);
+    arena_deinit(&r.arena);
+    return status;
+}
+
+static const struct option_group LINES_GROUPS[] = {
+    GROUP(table_format_set, struct lines_request, view.print),
+    VIEW_GROUPS(struct lines_request, view),
+};
+const struct command command_lines = {
+    .name = "lines",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .summary = "Show where the time went, line by line",
+    OPTIONS_OF(LINES_OPTIONS, LINES_GROUPS),
+    .run = lines_run,
+};
+
+/* --- annotate -------------------------------------------------------------------------------- */
+
+struct annotate_request {
+    struct source_options source;
+    struct annotate_rules rules;
+};
+
+static bool annotate_take_folder(void *target, const struct option_row *row, const char *value,
+                                 struct err *e)
+{
+    (void)row, (void)e;
+    source_search_add(&((struct annotate_request *)target)->source.sources.search, value);
+    return true;
+}
+
+static const struct option_row ANNOTATE_OPTIONS[] = {
+    {'I', "directory-path", "DIRS", "look for sources there, too (separated by ':')",
+     TAKEN_BY(annotate_take_folder)},
+    {'a', "all", NULL, "show whole files, not just what is hot",
+     FILLS(struct annotate_request, rules.shows_all)},
+    {'C', "context", "N", "show N lines around hot ones (default: 3)",
+     FILLS(struct annotate_request, rules.context)},
+    {'m', "min-percent", "P", "a line is hot from P percent of all samples on (default: 1)",
+     FILLS(struct annotate_request, rules.min_percent)},
+    {0, "asm", "[att|intel]", "show machine code under the lines it comes from",
+     CHOOSES(struct annotate_request, rules.is_intel),
+     ALSO_SETS(struct annotate_request, rules.has_code)},
+};
+
+/* What is not asked for need not be kept: stretches of code, lines without time. */
+static void annotate_prepare(void *request, struct source_input *input)
+{
+    struct annotate_request *r = request;
+    r->rules.is_function = r->source.sources.function != NULL;
+    r->source.sources.session.wants_code = r->rules.has_code;
+    input->keeps_stretches = r->rules.has_code;
+    input->keeps_idle = r->rules.has_code || (r->rules.shows_all && r->source.print.format);
+}
+
+static bool annotate_report(struct sources *s, void *request, struct out *out, struct err *e)
+{
+    const struct annotate_request *r = request;
+    struct annotated table;
+    bool is_whole = true;
+    annotate_make(&table, &s->lines, &s->session.summary, &s->input, &r->source.sources.search,
+                  &r->rules, &s->session.arena);
+    struct report_input in = {.names = &s->session.names, .annotated = &table};
+    print_report(REPORT_ANNOTATED, &in, &r->source.print, out);
+    for (size_t i = 0; i < table.files.len && is_whole; i++)
+        if (table.files.at[i].is_lost)
+            is_whole = err_set(e, "%s", table.files.at[i].why);
+    annotate_deinit(&table);
+    return is_whole;
+}
+
+static int annotate_run(const struct command *self, int argc, char **argv, struct out *out,
+                        struct err *e)
+{
+    struct annotate_request r = {.rules = {.min_percent = 1, .context = 3}};
+    struct source_job job = {&r, &r.source, annotate_prepare, annotate_report};
+    return source_run(self, argc, argv, &job, out, e);
+}
+
+static const struct option_group ANNOTATE_GROUPS[] = {
+    GROUP(json_set, struct annotate_request, source.print),
+    GROUP(path_map_set, struct annotate_request, source.sources.search),
+    SOURCE_GROUPS(struct annotate_request, source),
+};
+const struct command command_annotate = {
+    .name = "annotate",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .summary = "Show the source with time, calls and counts beside each line",
+    OPTIONS_OF(ANNOTATE_OPTIONS, ANNOTATE_GROUPS),
+    .run = annotate_run,
+};
+
+/* --- counts ---------------------------------------------------------------------------------- */
+
+struct counts_request {
+    struct source_options source;
+    struct counts_rules rules;
+};
+
+static const struct option_row COUNTS_OPTIONS[] = {
+    {'b', "blocks", NULL, "one row per basic block, not per line",
+     FILLS(struct counts_request, rules.has_blocks)},
+    {0, "never", NULL, "only what was never executed",
+     FILLS(struct counts_request, rules.only_never),
+     ALSO_SETS(struct counts_request, rules.by_place)},
+    {'n', "limit", "N", "show the first N rows; 0: all (default: 20; JSON and CSV: all)",
+     FILLS(struct counts_request, rules.limit)},
+    {'s', "sort", "executions|place", "order of the rows",
+     CHOOSES(struct counts_request, rules.by_place)},
+};
+
+static bool counts_report(struct sources *s, void *request, struct out *out, struct err *e)
+{
+    const struct counts_request *r = request;
+    if (!s->session.profile.blocks.len)
+        return err_set(e,
+                       "%s: has no counts of lines or blocks: compile with --coverage, run, and "
+                       "make them with 'monarc convert --program'; 'monarc flat' shows how often "
+                       "functions were called",
+                       r->source.sources.session.profiles[0]);
+    struct report_input in = {.names = &s->session.names,
+                              .summary = &s->session.summary,
+                              .source_lines = &s->lines,
+                              .counts = &r->rules};
+    print_report(REPORT_COUNTS, &in, &r->source.print, out);
+    return true;
+}
+
+static int counts_run(const struct command *self, int argc, char **argv, struct out *out,
+                      struct err *e)
+{
+    struct counts_request r = {.rules = {.limit = 20}};
+    struct source_job job = {.request = &r, .options = &r.source, .report = counts_report};
+    return source_run(self, argc, argv, &job, out, e);
+}
+
+static const struct option_group COUNTS_GROUPS[] = {
+    GROUP(table_format_set, struct counts_request, source.print),
+    SOURCE_GROUPS(struct counts_request, source),
+};
+const struct command command_counts = {
+    .name = "counts",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .summary = "Show how often lines and basic blocks were executed",
+    OPTIONS_OF(COUNTS_OPTIONS, COUNTS_GROUPS),
+    .run = counts_run,
+};
+
+/* --- doctor ---------------------------------------------------------------------------------- */
+
+struct doctor_request {
+    struct diagnosed_options options;
+    struct print_options print;
+};
+
+/* Unlike the others it opens no session, which may be just what fails: it examines each part by
+ * itself, and its findings are its report. */
+static int doctor_run(const struct command *self, int argc, char **argv, struct out *out,
+                      struct err *e)
+{
+    struct doctor_request r = {0};
+    struct operands operands;
+    struct session_options which = {0};
+    struct diagnosed d = {0};
+    enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
+    if (end != OPTIONS_READ)
+        return end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
+    if (operands.len < 1 || operands.len > 2 ||
+        (operands.len == 2 && is_recording(operands.at[0]))) {
+        err_set(e, "doctor takes a PROGRAM and perhaps a PROFILE; see 'monarc doctor --help'");
+        return EXIT_BAD;
+    }
+    if (!session_operands(&which, operands.at, operands.len, e))
+        return EXIT_BAD;
+    struct progress *progress = progress_start();
+    progress_phase(progress, "examining the profile", 0);
+    if (which.is_recording)
+        diagnosed_recording(&d, which.profiles[0], &r.options);
+    else
+        diagnosed_profile(&d, which.program, which.profiles[0], &r.options);
+    progress_end(progress);
+    struct report_input in = {.diagnosis = &d.diagnosis, .diagnosed = &d.input};
+    print_report(REPORT_DIAGNOSIS, &in, &r.print, out);
+    enum severity worst = SEVERITY_NOTE;
+    diagnosis_worst(&d.diagnosis, &worst);
+    diagnosed_close(&d);
+    return worst == SEVERITY_ERROR     ? EXIT_BAD
+           : worst == SEVERITY_WARNING ? EXIT_DIFFERS
+                                       : EXIT_FINE;
+}
+
+static const struct option_group DOCTOR_GROUPS[] = {
+    GROUP(debug_dir_set, struct doctor_request, options.debug_dir),
+    GROUP(symbols_set, struct doctor_request, options.symbols),
+    GROUP(json_set, struct doctor_request, print),
+    GROUP(terminal_set, struct doctor_request, print),
+    GROUP(read_set, struct doctor_request, options.read),
+};
+const struct command command_doctor = {
+    .name = "doctor",
+    .synopsis = "[OPTION...] PROGRAM [PROFILE] | RECORDING",
+    .summary = "Say why a profile is empty or strange, and what to do about it",
+    .groups = DOCTOR_GROUPS,
+    .groups_len = sizeof DOCTOR_GROUPS / sizeof *DOCTOR_GROUPS,
+    .run = doctor_run,
+};

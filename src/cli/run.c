@@ -1,0 +1,370 @@
+/* monarc run: records a program, or a process that runs, and reports.
+ *
+ * This file has the command: options, what they need of each other, and what is shown afterwards.
+ * One run is recorded by run_record.c, several that are reported together by run_series.c.
+ *
+ * Options end at the program's name; those behind it are the program's. Of two commands to compare
+ * each is one operand, and options may stand behind them.
+ *
+ * The program's own output is left alone: reports come after it on standard output, or on standard
+ * error where the program may have written to standard output. Where recording is refused, the
+ * program runs all the same, unrecorded, in monarc's own process, so that nothing of monarc is
+ * left: whoever starts a program through monarc wants it to run. */
+#include "cli/run.h"
+
+#include "base/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern const struct command command_flat;
+
+enum {
+    DEFAULT_RATE = 1000, /* samples per second */
+    MOST_RATE = 10000,
+    DAEMON_SECONDS = 2,
+    DEFAULT_PAIRS = 10, /* of runs to compare */
+};
+
+/* --- options --------------------------------------------------------------------------------- */
+
+enum { MOST_PID = INT32_MAX, MOST_SECONDS = 1 << 30, MOST_RUNS = 10000 };
+
+static const struct option_row OPTIONS[] = {
+    {'o', "output", "DIR", "record into DIR (default: NAME.monarc here)",
+     FILLS(struct run_request, output)},
+    {'r', "rate", "N", "samples per second of CPU time, up to 10000 (default: 1000; 0: none)",
+     FILLS(struct run_request, rate)},
+    {'e', "event", "EVENT[,EVENT...]", "what is sampled, as 'perf list' has it (default: cpu)",
+     FILLS(struct run_request, events), ALSO_SETS(struct run_request, has_events)},
+    {0, "list-events", NULL, "print the events of this machine, and stop",
+     FILLS(struct run_request, lists_events)},
+    {0, "off-cpu", NULL, "record where threads wait, too; the same as --event wall",
+     FILLS(struct run_request, off_cpu)},
+    {'p', "pid", "PID", "record a process that is running already, until it ends or Ctrl-C",
+     FILLS(struct run_request, pid), .most = MOST_PID},
+    {0, "seconds", "N", "stop recording after N seconds; the program goes on",
+     FILLS(struct run_request, seconds), .most = MOST_SECONDS},
+    {0, "no-stacks", NULL, "record no call stacks", FILLS(struct run_request, no_stacks)},
+    {0, "no-follow", NULL, "record only the first process", FILLS(struct run_request, no_follow)},
+    {0, "follow-daemons", "N",
+     "wait up to N seconds for processes that outlive the program (default: 2)",
+     FILLS(struct run_request, daemon_seconds), .most = MOST_SECONDS},
+    {0, "calls", "auto|always|never",
+     "count calls of code compiled with -pg, by a library loaded into the program (default: auto)",
+     CHOOSES(struct run_request, calls), .first = CALLS_AUTO},
+    {0, "method", "auto|perf|ptrace", "how to sample (default: auto, the best that is permitted)",
+     CHOOSES(struct run_request, method), .first = METHOD_AUTO},
+    {0, "no-symbols", NULL, "do not write names and lines of functions into the recording",
+     FILLS(struct run_request, no_symbols)},
+    {0, "no-report", NULL, "record, but show nothing", FILLS(struct run_request, no_report)},
+    {0, "repeat", "N", "record N runs, and report their mean", FILLS(struct run_request, repeat),
+     ALSO_SETS(struct run_request, has_repeat), .least = 1, .most = MOST_RUNS},
+    {0, "warm-up", "[N]", "before them, N runs that are not recorded (default: 1)",
+     FILLS(struct run_request, warmups), ALSO_SETS(struct run_request, has_warmups),
+     .most = MOST_RUNS, .may_be_next = true},
+    {0, "compare", NULL, "record two COMMANDs in turn, and show what differs",
+     FILLS(struct run_request, compares)},
+    {0, "vary", NULL, "of each run, vary the layout of its memory, which should not matter",
+     FILLS(struct run_request, varies)},
+    {0, "seed", "N", "of what --vary and --compare draw at random, to draw the same again",
+     FILLS(struct run_request, seed), ALSO_SETS(struct run_request, has_seed), .most = INT64_MAX},
+    {0, "prepare", "COMMAND", "run COMMAND by the shell before each run",
+     FILLS(struct run_request, prepare)},
+    {0, "show-output", NULL, "of repeated runs: leave the programs their standard output",
+     FILLS(struct run_request, shows_output)},
+    {0, "ignore-failure", NULL, "of repeated runs: go on after one that failed",
+     FILLS(struct run_request, ignores_failure)},
+};
+
+/* Whether the first operand is the program, and all behind it its own. */
+static bool run_takes_program(const void *request)
+{
+    return !((const struct run_request *)request)->compares;
+}
+
+/* What --repeat and --compare need, and what needs them. */
+static bool run_check_series(struct run_request *r, struct err *e)
+{
+    bool is_series = r->has_repeat || r->compares;
+    bool has_others = r->has_warmups || r->varies || r->has_seed || r->prepare || r->shows_output ||
+                      r->ignores_failure;
+    if (has_others && !is_series)
+        return err_set(e, "--warm-up, --vary, --seed, --prepare, --show-output and "
+                          "--ignore-failure are of repeated runs: add --repeat N");
+    if (is_series && r->pid)
+        return err_set(e,
+                       "a process that runs already has one run: --pid and %s do not go "
+                       "together",
+                       r->compares ? "--compare" : "--repeat");
+    if (is_series && r->seconds)
+        return err_set(e, "--seconds ends a recording before the program does, and repeated runs "
+                          "are compared whole; use one of them");
+    if (r->compares && r->compared_len != 2)
+        return err_set(e, "--compare takes two commands, each in quotes, as "
+                          "--compare './old FILE' './new FILE'");
+    r->warmups = r->has_warmups && !r->warmups ? 1 : r->warmups;
+    if (r->compares && !r->has_repeat)
+        r->repeat = DEFAULT_PAIRS;
+    return true;
+}
+
+static bool run_check_request(struct run_request *r, struct err *e)
+{
+    if (!run_check_series(r, e))
+        return false;
+    r->rate = r->rate < MOST_RATE ? r->rate : MOST_RATE;
+    if (r->argv && r->pid)
+        return err_set(e, "run takes a PROGRAM or --pid, not both; see 'monarc run --help'");
+    if (!r->argv && !r->pid && !r->compares)
+        return err_set(e, "run needs the PROGRAM to record; see 'monarc run --help'");
+    if (r->off_cpu)
+        r->events = r->events ? arena_printf(&r->arena, "wall,%s", r->events) : "wall";
+    if (!r->events)
+        r->events = "cpu";
+    if (!events_parse(r->events, "", (uint32_t)(r->rate ? r->rate : DEFAULT_RATE), &r->choices, e))
+        return false;
+    for (size_t i = 0; i < r->choices.choices.len; i++) {
+        struct err why = {0};
+        bool is_clock = r->choices.choices.at[i].is_clock; /* for these there is another way */
+        r->off_cpu |= r->choices.choices.at[i].is_wall;
+        if (!is_clock && !events_probe(&r->choices.choices.at[i], &why))
+            return err_set(e, "%s", why.line);
+    }
+    return true;
+}
+
+/* --- where recording is refused --------------------------------------------------------------- */
+
+/* The number in a file of /proc, behind `key` if there is one; -1: not to be had. */
+static int proc_number(const char *path, const char *key)
+{
+    char text[4096];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (len <= 0)
+        return -1;
+    text[len] = '\0';
+    const char *at = key ? strstr(text, key) : text;
+    return at ? atoi(at + (key ? strlen(key) : 0)) : -1;
+}
+
+/* Why both ways are refused, and what would open one of them. Up to 2, perf_event_paranoid leaves
+ * user code to everybody. */
+static void run_say_refusal(struct out *out, int perf)
+{
+    enum { FILTER = 2, USER_CODE = 2, OWN_CHILDREN = 1 };
+    static const char AS_ROOT[] = "as root, or after 'setcap cap_perfmon=ep' on monarc, it is "
+                                  "recorded";
+    int paranoid = proc_number("/proc/sys/kernel/perf_event_paranoid", NULL);
+    int scope = proc_number("/proc/sys/kernel/yama/ptrace_scope", NULL);
+    bool is_filtered = proc_number("/proc/self/status", "\nSeccomp:") == FILTER;
+    out_printf(out, "perf events are refused (%s", strerror(perf));
+    if (paranoid > USER_CODE)
+        out_printf(out, "; kernel.perf_event_paranoid is %d", paranoid);
+    out_str(out, "), and so is ptrace");
+    if (is_filtered)
+        out_str(out, ", by a seccomp filter, as containers have: start the container with "
+                     "--cap-add PERFMON or --cap-add SYS_PTRACE");
+    else if (scope > OWN_CHILDREN)
+        out_printf(out, " (kernel.yama.ptrace_scope is %d): %s", scope, AS_ROOT);
+    else
+        out_printf(out, ": %s", AS_ROOT);
+}
+
+int run_unrecorded(char **argv, const struct monitor_result *result, struct err *e)
+{
+    struct out out;
+    out_init(&out, STDERR_FILENO);
+    out_printf(&out, "monarc run: %s runs unrecorded: ", argv[0]);
+    if (e->system == EMFILE || e->system == ENFILE)
+        out_str(&out, "too few descriptors may be open; raise the limit (ulimit -n 256)");
+    else if (e->system == EAGAIN)
+        out_str(&out, "too few processes may run; raise the limit (ulimit -u)");
+    else if (result->was_refused)
+        run_say_refusal(&out, result->refusal.system);
+    else
+        out_str(&out, e->line);
+    out_str(&out, "\n");
+    struct err ignored;
+    (void)!out_finish(&out, "standard error", &ignored);
+    out_deinit(&out);
+    *e = (struct err){0};
+    execvp(argv[0], argv);
+    int why = errno;
+    err_errno(e, argv[0], why);
+    return why == ENOENT ? MONITOR_NOT_FOUND : MONITOR_CANNOT_RUN;
+}
+
+/* --- reports --------------------------------------------------------------------------------- */
+
+struct output_before run_look_at_output(void)
+{
+    struct stat st;
+    struct output_before before = {.is_terminal = isatty(STDOUT_FILENO)};
+    if (fstat(STDOUT_FILENO, &st) == 0) {
+        before.is_regular = S_ISREG(st.st_mode);
+        before.at = before.is_regular ? lseek(STDOUT_FILENO, 0, SEEK_CUR) : 0;
+        if (before.is_regular && before.at < st.st_size)
+            before.at = st.st_size; /* opened for appending */
+    }
+    return before;
+}
+
+/* A report must not get among the program's results. A person sees which is which; a file tells
+ * whether something was written; a pipe does not. */
+static bool run_is_output_free(const struct output_before *before)
+{
+    struct stat st;
+    if (!before || before->is_terminal)
+        return true;
+    return before->is_regular && fstat(STDOUT_FILENO, &st) == 0 && st.st_size <= before->at;
+}
+
+static bool run_show(const struct command *report, const char **argv, const char *behind,
+                     struct out *out, int *status, struct err *e)
+{
+    int argc = 0;
+    while (argv[argc])
+        argc++;
+    *status = report->run(report, argc, (char **)argv, out, e);
+    if (!e->line[0])
+        out_str(out, behind);
+    return !e->line[0];
+}
+
+bool run_report(const struct command *report, const char **argv, const char *behind,
+                const struct output_before *before, struct out *out, int *status, struct err *e)
+{
+    if (run_is_output_free(before))
+        return run_show(report, argv, behind, out, status, e);
+    struct out aside;
+    out_init(&aside, STDERR_FILENO);
+    bool ok = run_show(report, argv, behind, &aside, status, e) &&
+              out_finish(&aside, "standard error", e);
+    out_deinit(&aside);
+    return ok;
+}
+
+bool run_report_flat(struct run_request *r, const char *folder, const struct output_before *before,
+                     struct out *out, struct err *e)
+{
+    const char *argv[] = {"flat", "--limit=30", "--no-pager", folder, NULL};
+    int status;
+    return r->no_report ||
+           run_report(&command_flat, argv,
+                      arena_printf(&r->arena,
+                                   "\nNext: monarc graph %s    (which calls led there)\n"
+                                   "      monarc lines %s    (line by line)\n"
+                                   "      monarc doctor %s   (how far to trust it)\n",
+                                   folder, folder, folder),
+                      before, out, &status, e);
+}
+
+/* Counts of lines that the program took along. */
+static bool run_tell_coverage(const struct run_request *r, const struct run_coverage *coverage,
+                              struct err *e)
+{
+    const char *first;
+    size_t missed = run_coverage_missed(coverage, &first);
+    struct out aside;
+    if (!missed)
+        return true;
+    out_init(&aside, STDERR_FILENO);
+    out_printf(
+        &aside,
+        "monarc run: %s: %s counts lines (--coverage), and %zu of %zu counter files were not "
+        "written: libgcov writes when a program returns from main or calls exit(), not when "
+        "it ends by _exit or a signal. Linked with -lmonarc_cover it writes then, too.\n",
+        first, r->argv[0], missed, coverage->len);
+    bool ok = out_finish(&aside, "standard error", e);
+    out_deinit(&aside);
+    return ok;
+}
+
+bool run_may_be_unrecorded(const struct run_request *r, const struct monitor_result *result)
+{
+    bool insists = r->has_events || (r->method != METHOD_AUTO);
+    return !r->pid && !insists && !result->cannot_run;
+}
+
+/* --- one run --------------------------------------------------------------------------------- */
+
+static const char *run_default_folder(struct run_request *r)
+{
+    if (r->argv)
+        return arena_printf(&r->arena, "%s.monarc", path_base_name(r->argv[0]));
+    return arena_printf(&r->arena, "%" PRIu64 ".monarc", r->pid);
+}
+
+static int run_one(struct run_request *r, struct out *out, struct err *e)
+{
+    struct monitor_result result;
+    struct recording_folder folder;
+    struct run_coverage coverage = {0};
+    struct output_before before = run_look_at_output();
+    const char *name = r->output ? r->output : run_default_folder(r);
+    if (!recording_folder_make(&folder, name, &r->arena, e))
+        return EXIT_BAD;
+    struct run_setting setting = {.argv = r->argv,
+                                  .working = folder.working,
+                                  .environment = environ,
+                                  .input = STDIN_FILENO,
+                                  .output = STDOUT_FILENO,
+                                  .coverage = &coverage};
+    bool ok = run_record(r, &setting, &result, e);
+    if (!ok)
+        recording_folder_drop(&folder);
+    if (!result.has_started)
+        return run_may_be_unrecorded(r, &result) ? run_unrecorded(r->argv, &result, e)
+                                                 : result.status;
+    ok = ok && recording_folder_keep(&folder, &r->arena, e) && run_tell_coverage(r, &coverage, e) &&
+         run_report_flat(r, folder.name, &before, out, e);
+    if (ok && r->dump_failure.line[0])
+        ok = err_set(e, "monarc_rt_dump: %s", r->dump_failure.line);
+    return ok || result.status ? result.status : EXIT_BAD;
+}
+
+static int run_run(const struct command *self, int argc, char **argv, struct out *out,
+                   struct err *e)
+{
+    struct run_request r = {.rate = DEFAULT_RATE, .daemon_seconds = DAEMON_SECONDS};
+    struct operands operands;
+    int status = EXIT_BAD;
+    enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
+    if (r.compares) {
+        r.compared = operands.at;
+        r.compared_len = operands.len;
+    } else {
+        r.argv = operands.len ? operands.at : NULL;
+    }
+    if (end == OPTIONS_HELPED) {
+        status = EXIT_FINE;
+    } else if (end == OPTIONS_READ && r.lists_events) {
+        events_list(out, "");
+        status = EXIT_FINE;
+    } else if (end == OPTIONS_READ && run_check_request(&r, e)) {
+        status = r.repeat ? run_series(&r, out, e) : run_one(&r, out, e);
+    }
+    events_deinit(&r.choices);
+    arena_deinit(&r.arena);
+    return status;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .synopsis = "[OPTION...] [--] PROGRAM [ARGUMENT...] | [OPTION...] --pid PID | [OPTION...] "
+                "--compare COMMAND COMMAND",
+    .summary = "Record a program, then show where its time went",
+    .options = OPTIONS,
+    .options_len = sizeof OPTIONS / sizeof *OPTIONS,
+    .ends_at_operand = run_takes_program,
+    .run = run_run,
+};

@@ -1,0 +1,91 @@
+/* What the parts of `monarc run` share: the request, recording one run, and telling what came of
+ * it. */
+#ifndef MONARC_CLI_RUN_H
+#define MONARC_CLI_RUN_H
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "record/monitor.h"
+#include "session/recording_folder.h"
+
+#include <time.h>
+
+enum run_calls_choice { CALLS_AUTO, CALLS_ALWAYS, CALLS_NEVER };
+enum run_method { METHOD_AUTO, METHOD_PERF, METHOD_PTRACE };
+
+struct run_request {
+    const char *output, *events;
+    uint64_t rate, pid, seconds, daemon_seconds;
+    bool no_stacks, no_follow, no_report, no_symbols, off_cpu, lists_events, has_events;
+    enum run_calls_choice calls;
+    enum run_method method;
+    char **argv; /* NULL: `pid` */
+
+    /* Of a series. */
+    uint64_t repeat, warmups, seed;
+    bool has_repeat, has_warmups, has_seed, varies, compares, ignores_failure, shows_output;
+    const char *prepare;
+    char **compared; /* the two commands */
+    size_t compared_len;
+
+    struct arena arena;
+    struct event_list choices;
+    struct err dump_failure; /* of the last dump that the program asked for in vain */
+};
+
+/* Counters of lines that a program writes by itself, if it is linked with libgcov. */
+struct run_coverage {
+    const char **files;
+    size_t len;
+    struct timespec start; /* of the run */
+};
+
+/* How many of the files were not written since, and the first of them. */
+size_t run_coverage_missed(const struct run_coverage *c, const char **first);
+
+/* What differs between the runs of a series. */
+struct run_setting {
+    char **argv;                 /* NULL: the request's process */
+    const char *working;         /* absolute: the folder that gets the recording */
+    char **environment;          /* as the program is to have it, but for the counting of calls */
+    int input, output;           /* its standard input and output */
+    const sigset_t *mask;        /* NULL: ours */
+    struct recording_part *part; /* NULL: no series; what is known of its elapsed time comes back */
+    struct run_coverage *coverage; /* NULL: of no interest */
+};
+
+/* Records one run into its folder. False: nothing was recorded, or it could not be kept; see
+ * *result and *e. */
+MUST_CHECK bool run_record(struct run_request *r, const struct run_setting *s,
+                           struct monitor_result *result, struct err *e);
+
+/* Runs that are reported together: --repeat and --compare. The exit status. */
+int run_series(struct run_request *r, struct out *out, struct err *e);
+
+/* Whether the program, which was not started since recording is refused, is to run all the same:
+ * unless the user insists on a way to record. */
+bool run_may_be_unrecorded(const struct run_request *r, const struct monitor_result *result);
+
+/* Where recording is refused: says so in one line, and becomes the program, which then runs as if
+ * it had been started alone. Returns only if that fails, with *e. `e` comes with what was said. */
+int run_unrecorded(char **argv, const struct monitor_result *result, struct err *e);
+
+/* What standard output was before the program ran. */
+struct output_before {
+    bool is_regular, is_terminal;
+    off_t at;
+};
+struct output_before run_look_at_output(void);
+
+/* Shows what another command says: the report on standard output, or on standard error where it
+ * would get among the program's results. `before` is NULL if the program had another output. `argv`
+ * ends in NULL; argv[0] is the command's name. */
+MUST_CHECK bool run_report(const struct command *report, const char **argv, const char *behind,
+                           const struct output_before *before, struct out *out, int *status,
+                           struct err *e);
+
+/* The flat profile of a recording, unless nothing is to be shown. */
+MUST_CHECK bool run_report_flat(struct run_request *r, const char *folder,
+                                const struct output_before *before, struct out *out, struct err *e);
+
+#endif
