@@ -1,10 +1,19 @@
-/* The interpreter of call frame instructions.
+/* Call frame instructions: from an FDE to what holds at one address.
+ *
+ * The programs of the CIE and of the FDE are run up to the address. They fill a row, which says of
+ * each register where the caller's value is:
+ *
+ *     CFA = rsp + 16     rip: at CFA - 8     rbp: at CFA - 16     rbx: kept     ...
+ *
+ * Nine of ten rows say no more than fits into a rule of eight bytes; those are kept in the tables'
+ * cache, and so is the fact that there is no FDE or a broken one.
  *
  * Each instruction takes at least a byte, and nothing jumps: programs end, and very long ones are
- * given up. Rows are remembered to a fixed depth; compilers need one. Refused: instructions that
- * are not known, as their operands are not either. Specification: DWARF 5, 6.4.2; LSB for the GNU
- * instructions; AADWARF64 for signed return addresses. */
-#include "unwind/cfa.h"
+ * given up. Rows are remembered to a fixed depth; compilers need one. Registers that a walk does
+ * not keep are left out. Refused: instructions that are not known, as their operands are not
+ * either. Specification: DWARF 5, 6.4.2; LSB for the GNU instructions; AADWARF64 for signed return
+ * addresses. */
+#include "unwind/unwind_private.h"
 
 #include "base/leb.h"
 
@@ -56,6 +65,7 @@ struct machine_state {
     struct row row;
     struct row initial; /* after the CIE's program: what registers are restored to */
     struct row remembered[MOST_REMEMBERED];
+    struct column unused; /* of a register that is not kept */
     unsigned remembered_len, steps;
     bool is_initial; /* the CIE's program is running */
     bool is_past;    /* `location` is beyond the address */
@@ -68,29 +78,19 @@ static void cfa_advance(struct machine_state *m, uint64_t units)
     m->is_past = m->location > m->wanted;
 }
 
-static void cfa_set_location(struct machine_state *m)
+/* Where a register's rule goes. */
+static struct column *cfa_column(struct machine_state *m, uint64_t number)
 {
-    const struct cie *cie = &m->fde->cie;
-    const struct frame_section *f = m->fde->is_debug ? &m->tables->debug : &m->tables->eh;
-    struct encoding_bases bases = {.section = f->address + (uint64_t)(m->in.base - f->bytes.at),
-                                   .text = m->tables->s.text_address,
-                                   .data = m->tables->s.data_address,
-                                   .function = m->fde->start,
-                                   .address_bytes = cie->address_bytes};
-    m->location = encoded_read(&m->in, cie->pointer_encoding, &bases);
-    m->is_past = m->location > m->wanted;
+    number = arch_column(m->tables->s.arch, number);
+    return number < ARCH_REGISTERS ? &m->row.at[number] : &m->unused;
 }
 
-/* Where a register's rule goes; those that are not kept share a place that nobody looks at. */
-static struct column *cfa_column_of(struct row *row, uint64_t number, struct column *nowhere)
+static void cfa_restore(struct machine_state *m, uint64_t number)
 {
-    return number < UNWIND_REGISTERS ? &row->at[number] : nowhere;
-}
-
-static void cfa_set(struct machine_state *m, uint64_t number, struct column value)
-{
-    struct column nowhere = {0};
-    *cfa_column_of(&m->row, number, &nowhere) = value;
+    number = arch_column(m->tables->s.arch, number);
+    m->is_broken |= m->is_initial;
+    if (number < ARCH_REGISTERS)
+        m->row.at[number] = m->initial.at[number];
 }
 
 static int64_t cfa_factored(const struct machine_state *m, uint64_t value)
@@ -101,14 +101,7 @@ static int64_t cfa_factored(const struct machine_state *m, uint64_t value)
 static void cfa_set_offset(struct machine_state *m, enum column_kind kind, uint64_t number,
                            uint64_t value)
 {
-    cfa_set(m, number, (struct column){.kind = kind, .offset = cfa_factored(m, value)});
-}
-
-static void cfa_restore(struct machine_state *m, uint64_t number)
-{
-    struct column nowhere = {0};
-    m->is_broken |= m->is_initial;
-    cfa_set(m, number, *cfa_column_of(&m->initial, number, &nowhere));
+    *cfa_column(m, number) = (struct column){.kind = kind, .offset = cfa_factored(m, value)};
 }
 
 static struct column cfa_take_expression(struct machine_state *m, enum column_kind kind)
@@ -121,62 +114,85 @@ static struct column cfa_take_expression(struct machine_state *m, enum column_ki
     return c;
 }
 
-static void cfa_set_expression(struct machine_state *m, enum column_kind kind)
+static void cfa_define(struct machine_state *m, uint64_t number, int64_t offset)
 {
-    uint64_t number = cursor_uleb(&m->in);
-    cfa_set(m, number, cfa_take_expression(m, kind));
-}
-
-static void cfa_set_register(struct machine_state *m)
-{
-    uint64_t number = cursor_uleb(&m->in), from = cursor_uleb(&m->in);
-    struct column c = {.kind = COLUMN_UNDEFINED};
-    if (from < UNWIND_REGISTERS)
-        c = (struct column){.kind = COLUMN_REGISTER, .number = (uint8_t)from};
-    cfa_set(m, number, c);
-}
-
-static void cfa_define_cfa(struct machine_state *m, uint64_t number, int64_t offset)
-{
-    m->is_broken |= number >= UNWIND_REGISTERS;
+    m->is_broken |= number >= ARCH_REGISTERS;
     m->row.cfa =
         (struct column){.kind = COLUMN_REGISTER, .number = (uint8_t)number, .offset = offset};
 }
 
-/* From nothing on, the offset is 0: so the CIEs of riscv64 begin. */
-static void cfa_define_cfa_register(struct machine_state *m, uint64_t number)
-{
-    m->is_broken |= m->row.cfa.kind == COLUMN_VAL_EXPRESSION;
-    cfa_define_cfa(m, number, m->row.cfa.offset);
-}
-
-static void cfa_define_cfa_offset(struct machine_state *m, int64_t offset)
-{
-    m->is_broken |= m->row.cfa.kind != COLUMN_REGISTER;
-    m->row.cfa.offset = offset;
-}
-
-static void cfa_remember(struct machine_state *m)
-{
-    if (m->remembered_len == MOST_REMEMBERED)
-        m->is_broken = true;
-    else
-        m->remembered[m->remembered_len++] = m->row;
-}
-
-static void cfa_recall(struct machine_state *m)
-{
-    if (m->remembered_len)
-        m->row = m->remembered[--m->remembered_len];
-    else
-        m->is_broken = true;
-}
-
-/* Instructions about one register. False: it is none of them. */
-static bool cfa_run_register(struct machine_state *m, uint8_t op)
+/* Instructions about the CFA, and those that move on. False: unknown. */
+static bool cfa_run_other(struct machine_state *m, uint8_t op)
 {
     struct cursor *in = &m->in;
+    struct column *cfa = &m->row.cfa;
     uint64_t number;
+    switch (op) {
+    case CFA_NOP:
+    case CFA_AARCH64_NEGATE_RA_STATE: /* signatures are taken off wherever there is one */
+    case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC: return true;
+    case CFA_GNU_ARGS_SIZE: cursor_uleb(in); return true;
+    case CFA_ADVANCE_LOC1: cfa_advance(m, cursor_u8(in)); return true;
+    case CFA_ADVANCE_LOC2: cfa_advance(m, cursor_u16(in)); return true;
+    case CFA_ADVANCE_LOC4: cfa_advance(m, cursor_u32(in)); return true;
+    case CFA_MIPS_ADVANCE_LOC8: cfa_advance(m, cursor_u64(in)); return true;
+    case CFA_SET_LOC: {
+        const struct unwind_tables *t = m->tables;
+        const struct frame_section *f = m->fde->is_debug ? &t->debug : &t->eh;
+        const struct encoding_bases bases = {.section =
+                                                 f->address + (uint64_t)(in->base - f->bytes.at),
+                                             .text = t->s.text_address,
+                                             .data = t->s.data_address,
+                                             .function = m->fde->start,
+                                             .address_bytes = m->fde->cie.address_bytes};
+        m->location = encoded_read(in, m->fde->cie.pointer_encoding, &bases);
+        m->is_past = m->location > m->wanted;
+        return true;
+    }
+    case CFA_REMEMBER_STATE:
+        m->is_broken |= m->remembered_len == MOST_REMEMBERED;
+        if (!m->is_broken)
+            m->remembered[m->remembered_len++] = m->row;
+        return true;
+    case CFA_RESTORE_STATE:
+        m->is_broken |= !m->remembered_len;
+        if (!m->is_broken)
+            m->row = m->remembered[--m->remembered_len];
+        return true;
+    case CFA_DEF_CFA:
+        number = cursor_uleb(in);
+        cfa_define(m, number, (int64_t)cursor_uleb(in));
+        return true;
+    case CFA_DEF_CFA_SF:
+        number = cursor_uleb(in);
+        cfa_define(m, number, cfa_factored(m, (uint64_t)cursor_sleb(in)));
+        return true;
+    case CFA_DEF_CFA_REGISTER: /* from nothing on, the offset is 0: so riscv64's CIEs begin */
+        m->is_broken |= cfa->kind == COLUMN_VAL_EXPRESSION;
+        cfa_define(m, cursor_uleb(in), cfa->offset);
+        return true;
+    case CFA_DEF_CFA_OFFSET:
+    case CFA_DEF_CFA_OFFSET_SF:
+        m->is_broken |= cfa->kind != COLUMN_REGISTER;
+        cfa->offset = op == CFA_DEF_CFA_OFFSET ? (int64_t)cursor_uleb(in)
+                                               : cfa_factored(m, (uint64_t)cursor_sleb(in));
+        return true;
+    case CFA_DEF_CFA_EXPRESSION: *cfa = cfa_take_expression(m, COLUMN_VAL_EXPRESSION); return true;
+    default: return false;
+    }
+}
+
+static bool cfa_run_one(struct machine_state *m)
+{
+    struct cursor *in = &m->in;
+    uint8_t op = cursor_u8(in), operand = op & CFA_LOW;
+    uint64_t number, from;
+    struct column *c;
+    switch (op & CFA_HIGH) {
+    case CFA_ADVANCE_LOC: cfa_advance(m, operand); return true;
+    case CFA_OFFSET: cfa_set_offset(m, COLUMN_OFFSET, operand, cursor_uleb(in)); return true;
+    case CFA_RESTORE: cfa_restore(m, operand); return true;
+    }
     switch (op) {
     case CFA_OFFSET_EXTENDED:
         number = cursor_uleb(in);
@@ -200,71 +216,25 @@ static bool cfa_run_register(struct machine_state *m, uint8_t op)
         return true;
     case CFA_RESTORE_EXTENDED: cfa_restore(m, cursor_uleb(in)); return true;
     case CFA_UNDEFINED:
-        cfa_set(m, cursor_uleb(in), (struct column){.kind = COLUMN_UNDEFINED});
+        *cfa_column(m, cursor_uleb(in)) = (struct column){.kind = COLUMN_UNDEFINED};
         return true;
     case CFA_SAME_VALUE:
-        cfa_set(m, cursor_uleb(in), (struct column){.kind = COLUMN_SAME});
+        *cfa_column(m, cursor_uleb(in)) = (struct column){.kind = COLUMN_SAME};
         return true;
-    case CFA_REGISTER: cfa_set_register(m); return true;
-    case CFA_EXPRESSION: cfa_set_expression(m, COLUMN_EXPRESSION); return true;
-    case CFA_VAL_EXPRESSION: cfa_set_expression(m, COLUMN_VAL_EXPRESSION); return true;
-    default: return false;
-    }
-}
-
-/* Instructions about the CFA. */
-static bool cfa_run_cfa(struct machine_state *m, uint8_t op)
-{
-    struct cursor *in = &m->in;
-    uint64_t number;
-    switch (op) {
-    case CFA_DEF_CFA:
-        number = cursor_uleb(in);
-        cfa_define_cfa(m, number, (int64_t)cursor_uleb(in));
+    case CFA_REGISTER:
+        c = cfa_column(m, cursor_uleb(in));
+        from = arch_column(m->tables->s.arch, cursor_uleb(in));
+        *c = from < ARCH_REGISTERS
+                 ? (struct column){.kind = COLUMN_REGISTER, .number = (uint8_t)from}
+                 : (struct column){.kind = COLUMN_UNDEFINED};
         return true;
-    case CFA_DEF_CFA_SF:
-        number = cursor_uleb(in);
-        cfa_define_cfa(m, number, cfa_factored(m, (uint64_t)cursor_sleb(in)));
+    case CFA_EXPRESSION:
+    case CFA_VAL_EXPRESSION:
+        c = cfa_column(m, cursor_uleb(in));
+        *c = cfa_take_expression(m,
+                                 op == CFA_EXPRESSION ? COLUMN_EXPRESSION : COLUMN_VAL_EXPRESSION);
         return true;
-    case CFA_DEF_CFA_REGISTER: cfa_define_cfa_register(m, cursor_uleb(in)); return true;
-    case CFA_DEF_CFA_OFFSET: cfa_define_cfa_offset(m, (int64_t)cursor_uleb(in)); return true;
-    case CFA_DEF_CFA_OFFSET_SF:
-        cfa_define_cfa_offset(m, cfa_factored(m, (uint64_t)cursor_sleb(in)));
-        return true;
-    case CFA_DEF_CFA_EXPRESSION:
-        m->row.cfa = cfa_take_expression(m, COLUMN_VAL_EXPRESSION);
-        return true;
-    default: return false;
-    }
-}
-
-static bool cfa_run_other(struct machine_state *m, uint8_t op)
-{
-    struct cursor *in = &m->in;
-    switch (op) {
-    case CFA_NOP: return true;
-    case CFA_SET_LOC: cfa_set_location(m); return true;
-    case CFA_ADVANCE_LOC1: cfa_advance(m, cursor_u8(in)); return true;
-    case CFA_ADVANCE_LOC2: cfa_advance(m, cursor_u16(in)); return true;
-    case CFA_ADVANCE_LOC4: cfa_advance(m, cursor_u32(in)); return true;
-    case CFA_MIPS_ADVANCE_LOC8: cfa_advance(m, cursor_u64(in)); return true;
-    case CFA_REMEMBER_STATE: cfa_remember(m); return true;
-    case CFA_RESTORE_STATE: cfa_recall(m); return true;
-    case CFA_GNU_ARGS_SIZE: cursor_uleb(in); return true;
-    case CFA_AARCH64_NEGATE_RA_STATE: /* signatures are taken off wherever there is one */
-    case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC: return true;
-    default: return false;
-    }
-}
-
-static bool cfa_run_one(struct machine_state *m)
-{
-    uint8_t op = cursor_u8(&m->in), operand = op & CFA_LOW;
-    switch (op & CFA_HIGH) {
-    case CFA_ADVANCE_LOC: cfa_advance(m, operand); return true;
-    case CFA_OFFSET: cfa_set_offset(m, COLUMN_OFFSET, operand, cursor_uleb(&m->in)); return true;
-    case CFA_RESTORE: cfa_restore(m, operand); return true;
-    default: return cfa_run_register(m, op) || cfa_run_cfa(m, op) || cfa_run_other(m, op);
+    default: return cfa_run_other(m, op);
     }
 }
 
@@ -296,4 +266,67 @@ bool row_at(const struct unwind_tables *t, const struct fde *fde, uint64_t addre
         return false;
     *out = m.row;
     return true;
+}
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+static bool is_kept(const struct column *c)
+{
+    return c->kind == COLUMN_UNSET || c->kind == COLUMN_SAME;
+}
+
+/* The place of a saved register as a multiple of words from the CFA. */
+static bool slot_of(const struct column *c, int16_t *slot)
+{
+    *slot = (int16_t)(c->offset / 8);
+    return c->kind == COLUMN_OFFSET && c->offset && *slot * INT64_C(8) == c->offset;
+}
+
+/* Whether a row is one of the nine of ten. */
+static bool shorten(const struct unwind_tables *t, const struct fde *fde, const struct row *row,
+                    struct rule *out)
+{
+    enum { FARTHEST = 1 << 23 };
+    const struct arch *a = t->s.arch;
+    const struct column *cfa = &row->cfa, *fp = &row->at[a->fp], *ra = &row->at[a->ra];
+    bool is_simple = cfa->kind == COLUMN_REGISTER &&
+                     (cfa->number == a->sp || cfa->number == a->fp) && cfa->offset >= -FARTHEST &&
+                     cfa->offset < FARTHEST && row->at[a->sp].kind == COLUMN_UNSET &&
+                     fde->cie.return_column == a->ra;
+    int16_t fp_slot = 0, ra_slot = 0;
+    if (!is_simple || !(is_kept(fp) || slot_of(fp, &fp_slot)) ||
+        !((!a->pushes_ra && is_kept(ra)) || slot_of(ra, &ra_slot)))
+        return false;
+    *out = (struct rule){.kind = cfa->number == a->sp ? RULE_SP : RULE_FP,
+                         .cfa_offset = (int32_t)cfa->offset,
+                         .fp_slot = is_kept(fp) ? 0 : fp_slot,
+                         .ra_slot = is_kept(ra) ? 0 : ra_slot};
+    return true;
+}
+
+struct rule rule_make(struct unwind_tables *t, uint64_t address)
+{
+    struct fde fde;
+    struct row row;
+    struct rule rule = {.kind = RULE_NO_FDE};
+    if (fde_find(t, address, &fde)) {
+        uint64_t ra = fde.cie.return_column;
+        rule = (struct rule){.kind = RULE_ROW, .cfa_offset = fde.is_debug, .fde = fde.offset};
+        if (!row_at(t, &fde, address, &row) || ra >= ARCH_REGISTERS)
+            rule = (struct rule){.kind = RULE_BROKEN};
+        else if (row.at[ra].kind == COLUMN_UNDEFINED)
+            rule = (struct rule){.kind = RULE_OUTERMOST};
+        else if (fde.cie.is_signal_frame)
+            rule.kind = RULE_SIGNAL;
+        else
+            shorten(t, &fde, &row, &rule);
+    }
+    struct rule_set *set = rule_set_of(&t->cache, address); /* the oldest of the set gives way */
+    for (int i = RULE_WAYS - 1; i > 0; i--) {
+        set->address[i] = set->address[i - 1];
+        set->rule[i] = set->rule[i - 1];
+    }
+    set->address[0] = address;
+    set->rule[0] = rule;
+    return rule;
 }

@@ -3,7 +3,7 @@
  * Steps and stack are bounded, so that a program that jumps back ends. Refused: operations that
  * make no sense in call frame information (6.4.2) or that address other objects and spaces.
  * Specification: DWARF 5, 2.5.1. */
-#include "unwind/expression.h"
+#include "unwind/unwind_private.h"
 
 #include "base/leb.h"
 
@@ -93,11 +93,11 @@ static uint64_t expression_peek(struct evaluation *e, uint64_t depth)
 static void expression_push_register(struct evaluation *e, uint64_t number, int64_t offset)
 {
     const struct unwind_registers *r = e->context->registers;
-    bool is_known = number < UNWIND_REGISTERS && r->known >> number & 1;
-    if (is_known)
+    bool has_value = number < ARCH_REGISTERS && is_known(r, (unsigned)number);
+    if (has_value)
         expression_push(e, r->at[number] + (uint64_t)offset);
-    e->context->lacks_register |= !is_known;
-    e->is_broken |= !is_known;
+    e->context->lacks_register |= !has_value;
+    e->is_broken |= !has_value;
 }
 
 static void expression_dereference(struct evaluation *e, unsigned bytes)

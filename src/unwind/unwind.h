@@ -2,32 +2,28 @@
  *
  * Pure functions over bytes: nothing here opens, maps or allocates but what unwind_tables_new()
  * returns. All input may be damaged or hostile: steps are bounded, and nothing is read outside of
- * what was given. Sources: System V ABI (x86-64, aarch64, riscv64), DWARF 5 section 6.4, LSB
- * `.eh_frame` and `.eh_frame_hdr`. */
+ * what was given. Machines are rows of src/arch; all that have stacks are 64-bit and little-endian.
+ * Sources: the machines' System V ABIs, DWARF 5 section 6.4, LSB `.eh_frame` and `.eh_frame_hdr`.
+ */
 #ifndef MONARC_UNWIND_UNWIND_H
 #define MONARC_UNWIND_UNWIND_H
 
+#include "arch/arch.h"
 #include "base/bytes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum unwind_machine { UNWIND_NO_MACHINE, UNWIND_X86_64, UNWIND_AARCH64, UNWIND_RISCV64 };
-
-/* Registers by their DWARF numbers: x86-64 0-15 (6 rbp, 7 rsp), aarch64 0-30 (29 fp, 30 lr) and
- * 31 sp, riscv64 0-31 (1 ra, 2 sp, 8 fp). */
-enum { UNWIND_REGISTERS = 32 };
-
 struct unwind_registers {
     uint64_t pc;
-    uint64_t at[UNWIND_REGISTERS];
-    uint32_t known; /* bit n: at[n] has a value */
+    uint64_t at[ARCH_REGISTERS]; /* by the numbers that the machine's tables use */
+    uint32_t known;              /* bit n: at[n] has a value */
 };
 
 /* Where a file's tables are. Addresses are link addresses; empty spans are sections that are not
  * there. The bytes must live as long as the tables. */
 struct unwind_sections {
-    enum unwind_machine machine;
+    const struct arch *arch; /* of the file; NULL: unknown */
     struct bytes eh_frame, eh_frame_hdr, debug_frame;
     uint64_t eh_frame_address, eh_frame_hdr_address;
     uint64_t text_address, data_address; /* bases of DW_EH_PE_textrel and DW_EH_PE_datarel */
@@ -72,8 +68,9 @@ enum unwind_end {
 /* Writes the look-up addresses of the frames, innermost first: the pc itself for the innermost
  * frame, for those that a signal interrupted and for what its handler returns to, for callers an
  * address within the call instruction (return address - 1). Returns how many, at most `most`; *end
- * says why no more. */
-uint32_t unwind_walk(const struct unwind_stack *s, enum unwind_machine machine,
+ * says why no more. Where the stacks of the machine cannot be read (see arch_has_stacks()) that is
+ * the pc alone. */
+uint32_t unwind_walk(const struct unwind_stack *s, const struct arch *arch,
                      const struct unwind_registers *registers, uint64_t *frames, uint32_t most,
                      enum unwind_end *end);
 

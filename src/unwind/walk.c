@@ -1,18 +1,43 @@
 /* Walking a stack, frame by frame.
  *
  * A walk follows the stack and the frame pointer alone, by rules of a few bytes. Where a frame
- * turns out to need another register, it starts again and follows all of them. Each step is
- * bounded, and so are steps that lead nowhere. */
-#include "unwind/walker.h"
+ * turns out to need another register, it starts again and follows all of them, by whole rows: any
+ * register saved in any way, CFAs that are computed, signal frames. What the copy of the stack does
+ * not have is asked for, a word at a time. Each step is bounded, and so are steps that lead
+ * nowhere: stack pointers must move outwards, but for a few changes of stack.
+ *
+ * Signal frames are known by the instructions that handlers return to where tables do not describe
+ * them (musl; the kernels of aarch64 and riscv64) or describe them wrongly. */
+#include "unwind/unwind_private.h"
 
-#include "unwind/rule_make.h"
-#include "unwind/tables.h"
+#include <stddef.h>
 
 enum { MOST_STACK_CHANGES = 8 };
 
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* A stack goes on that far behind its stack pointer at most. */
+static const uint64_t LARGEST_STACK = UINT64_C(1) << 32;
+
+/* No stack is outside of these. */
+static const uint64_t LOWEST = 1 << 16, HIGHEST = UINT64_C(1) << 56;
+
+bool memory_read_beyond(struct memory *m, uint64_t address, uint64_t *word)
+{
+    const struct unwind_stack *s = m->stack;
+    if (s->read && s->read(s->context, address, word))
+        return true;
+    bool is_behind = address - s->address < LARGEST_STACK;
+    bool may_be_stack = address >= LOWEST && address < HIGHEST;
+    m->why = is_behind || (m->is_elsewhere && may_be_stack) ? UNWIND_DEEP : UNWIND_BROKEN;
+    return false;
+}
+
+/* --- what every way of stepping needs --------------------------------------------------------- */
+
 bool walk_changes_stack(struct walker *w, uint64_t cfa)
 {
-    uint64_t sp = w->r.at[w->machine.sp], copied = w->stack->address;
+    uint64_t sp = w->r.at[w->arch->sp], copied = w->stack->address;
     bool is_inward = cfa == sp || (cfa >= copied && cfa < sp && sp - copied < w->stack->bytes.len);
     if (is_inward || w->stack_changes++ == MOST_STACK_CHANGES)
         return walk_ends(w, UNWIND_BROKEN);
@@ -42,11 +67,174 @@ uint64_t walk_unsigned(struct walker *w, uint64_t address)
     return stripped;
 }
 
+/* --- signal frames ---------------------------------------------------------------------------- */
+
+bool step_by_trampoline(struct walker *w)
+{
+    const struct unwind_stack *s = w->stack;
+    const struct arch_trampoline *t = w->arch->trampolines, *end = t + w->arch->trampolines_len;
+    uint64_t code[2] = {0};
+    if (!is_known(&w->r, w->arch->sp) || !s->read || !s->read(s->context, w->r.pc, &code[0]))
+        return false;
+    bool has_second = false;
+    for (;; t++) {
+        if (t == end)
+            return false;
+        if (t->code_len > sizeof *code && !has_second)
+            has_second = s->read(s->context, w->r.pc + sizeof *code, &code[1]);
+        if ((t->code_len <= sizeof *code || has_second) && !memcmp(code, t->code, t->code_len))
+            break;
+    }
+    uint64_t saved = w->r.at[w->arch->sp] + t->registers;
+    struct unwind_registers next = {.known = 0};
+    for (unsigned i = 0; i < t->map->len; i++) {
+        int number = t->map->at[i];
+        if (number == REGISTER_NONE)
+            continue;
+        uint64_t *to = number == REGISTER_PC ? &next.pc : &next.at[number];
+        if (!walk_word(w, saved + UINT64_C(8) * i, to))
+            return false;
+        if (number >= 0)
+            next.known |= register_bit((unsigned)number);
+    }
+    w->is_signal_frame = w->memory.is_elsewhere = true;
+    w->r = next;
+    return true;
+}
+
+/* --- by whole rows ---------------------------------------------------------------------------- */
+
+/* One step by a row; `cfa` once it is known. */
+struct step {
+    struct walker *w;
+    struct expression_context expressions;
+    uint64_t cfa;
+};
+
+static bool row_fails(struct step *s)
+{
+    return walk_ends(s->w, s->expressions.lacks_memory ? s->w->memory.why : UNWIND_BROKEN);
+}
+
+static bool run_expression(struct step *s, const struct column *c, const uint64_t *first,
+                           uint64_t *out)
+{
+    struct bytes program = {c->expression, c->len};
+    return expression_run(program, first, &s->expressions, out) || row_fails(s);
+}
+
+/* What a register is in the caller; *has_value false: it is not known. */
+static bool restore(struct step *s, const struct column *c, unsigned number, uint64_t *out,
+                    bool *has_value)
+{
+    const struct unwind_registers *r = &s->w->r;
+    uint8_t kind = c->kind;
+    uint64_t address = s->cfa + (uint64_t)c->offset;
+    *has_value = true;
+    if (kind == COLUMN_OFFSET || kind == COLUMN_EXPRESSION) {
+        bool is_computed = kind == COLUMN_EXPRESSION;
+        if (is_computed && !run_expression(s, c, &s->cfa, &address))
+            return false;
+        /* Functions that align their stack describe places by a frame pointer that is their
+         * caller's again before they return: then the place is outside of their frame. */
+        bool is_outside = is_computed && address >= s->cfa && s->w->is_interrupted;
+        bool is_popped = !s->w->is_signal_frame && (is_outside || walk_is_popped(s->w, address));
+        kind = is_popped ? COLUMN_SAME : COLUMN_OFFSET;
+    }
+    switch (kind) {
+    case COLUMN_OFFSET: return walk_word(s->w, address, out);
+    case COLUMN_VAL_OFFSET: *out = s->cfa + (uint64_t)c->offset; return true;
+    case COLUMN_REGISTER:
+        *has_value = is_known(r, c->number);
+        *out = r->at[c->number % ARCH_REGISTERS] + (uint64_t)c->offset;
+        return true;
+    case COLUMN_VAL_EXPRESSION: return run_expression(s, c, &s->cfa, out);
+    case COLUMN_UNDEFINED: *has_value = false; return true;
+    default:
+        *has_value = is_known(r, number);
+        *out = r->at[number];
+        return true;
+    }
+}
+
+static bool is_explicit(const struct column *c)
+{
+    return c->kind != COLUMN_UNSET && c->kind != COLUMN_SAME;
+}
+
+/* Fills w->r with the caller's. */
+static bool step_to_caller(struct step *s, const struct fde *fde, const struct row *row)
+{
+    struct walker *w = s->w;
+    const struct arch *a = w->arch;
+    const struct column *cfa = &row->cfa;
+    uint64_t ra = fde->cie.return_column;
+    bool is_leaf = !a->pushes_ra && !is_explicit(&row->at[ra]);
+    struct unwind_registers next = {.known = 0};
+    if (cfa->kind == COLUMN_VAL_EXPRESSION) {
+        if (!run_expression(s, cfa, NULL, &s->cfa))
+            return false;
+    } else if (is_known(&w->r, cfa->number))
+        s->cfa = w->r.at[cfa->number] + (uint64_t)cfa->offset;
+    else
+        return walk_lacks(w, cfa->number);
+    if (!w->is_signal_frame && !walk_moves_on(w, s->cfa, is_leaf || ra != a->ra))
+        return false;
+    /* A register that cannot be had ends the walk only if it is one that every walk needs. */
+    for (unsigned i = 0; i < ARCH_REGISTERS; i++) {
+        bool is_needed = i == ra || i == a->sp || i == a->fp, has_value = true;
+        bool was_read = restore(s, &row->at[i], i, &next.at[i], &has_value);
+        if (!was_read && is_needed)
+            return false;
+        if (was_read && has_value)
+            next.known |= register_bit(i);
+    }
+    if (row->at[a->sp].kind == COLUMN_UNSET) {
+        next.at[a->sp] = s->cfa;
+        next.known |= register_bit(a->sp);
+    }
+    if (!is_known(&next, (unsigned)ra) || (a->pushes_ra && !is_explicit(&row->at[ra])))
+        return walk_ends(w, UNWIND_BROKEN);
+    next.pc = next.at[ra];
+    if (!w->is_signal_frame) /* the caller's own went when it called */
+        next.known &= ~register_bit(a->ra);
+    w->memory.is_elsewhere |= w->is_signal_frame;
+    w->r = next;
+    return true;
+}
+
+static bool step_by_row(struct walker *w, struct rule rule, uint64_t address)
+{
+    struct unwind_tables *t = w->module.tables;
+    struct fde fde;
+    struct row row;
+    bool is_found = rule.kind == RULE_ROW || rule.kind == RULE_SIGNAL
+                        ? fde_read(t, rule.cfa_offset ? &t->debug : &t->eh, rule.fde, &fde, NULL)
+                        : fde_find(t, address, &fde);
+    if (!is_found || !row_at(t, &fde, address, &row))
+        return walk_ends(w, UNWIND_BROKEN);
+    w->is_signal_frame = rule.kind == RULE_SIGNAL;
+    if (w->is_signal_frame && !w->arch->has_true_signal_tables && step_by_trampoline(w))
+        return true;
+    if (w->arch->pushes_ra) { /* PLT entries compute with their pc */
+        w->r.at[w->arch->ra] = w->r.pc;
+        w->r.known |= register_bit(w->arch->ra);
+    }
+    struct step s = {
+        .w = w, .expressions = {.registers = &w->r, .memory = &w->memory, .bias = w->module.bias}};
+    bool goes_on = step_to_caller(&s, &fde, &row);
+    w->lacks_register |= !goes_on && s.expressions.lacks_register && !w->keeps_registers;
+    return goes_on;
+}
+
+/* --- the walk ----------------------------------------------------------------------------------
+ */
+
 /* The step that nine of ten frames take. */
 static inline bool step_by_rule(struct walker *w, struct rule rule)
 {
-    struct machine m = w->machine;
-    unsigned base = rule.kind == RULE_SP ? m.sp : m.fp;
+    unsigned sp = w->arch->sp, fp = w->arch->fp, ra = w->arch->ra;
+    unsigned base = rule.kind == RULE_SP ? sp : fp;
     if (!is_known(&w->r, base))
         return walk_lacks(w, base);
     uint64_t cfa = w->r.at[base] + (uint64_t)(int64_t)rule.cfa_offset, pc;
@@ -55,19 +243,19 @@ static inline bool step_by_rule(struct walker *w, struct rule rule)
     if (rule.ra_slot) {
         if (!walk_word(w, cfa + (uint64_t)(rule.ra_slot * INT64_C(8)), &pc))
             return false;
-    } else if (is_known(&w->r, m.ra))
-        pc = w->r.at[m.ra];
+    } else if (is_known(&w->r, ra))
+        pc = w->r.at[ra];
     else
         return walk_ends(w, UNWIND_BROKEN);
-    uint32_t known = register_bit(m.sp) | (w->r.known & register_bit(m.fp));
+    uint32_t known = register_bit(sp) | (w->r.known & register_bit(fp));
     if (rule.fp_slot) {
         uint64_t slot = cfa + (uint64_t)(rule.fp_slot * INT64_C(8));
         bool is_popped = walk_is_popped(w, slot);
-        if (!is_popped && !walk_word(w, slot, &w->r.at[m.fp]))
+        if (!is_popped && !walk_word(w, slot, &w->r.at[fp]))
             return false;
-        known |= is_popped ? 0 : register_bit(m.fp);
+        known |= is_popped ? 0 : register_bit(fp);
     }
-    w->r.at[m.sp] = cfa;
+    w->r.at[sp] = cfa;
     w->r.known = known;
     w->r.pc = pc;
     return true;
@@ -79,18 +267,10 @@ static enum unwind_end returns_to_nothing(const struct walker *w)
     return w->has_guessed ? w->guess_end : UNWIND_WHOLE;
 }
 
-/* A return address that is a function's first instruction, and no code that may have called is
- * before it: there makecontext() has a coroutine return to, in the end. */
-static bool is_first_of_coroutine(struct walker *w, uint64_t address)
-{
-    w->is_entry = !w->is_interrupted && rule_at(w->module.tables, address + 1).kind != RULE_NO_FDE;
-    return w->is_entry;
-}
-
 static bool step(struct walker *w, uint64_t pc)
 {
     struct unwind_tables *t = w->module.tables;
-    if (!t || t->s.machine != w->machine_kind)
+    if (!t || t->s.arch != w->arch)
         return step_without_tables(w);
     uint64_t address = pc - w->module.bias;
     bool was_chained = w->is_chained;
@@ -103,7 +283,10 @@ static bool step(struct walker *w, uint64_t pc)
     case RULE_SIGNAL: return step_by_row(w, rule, address);
     case RULE_OUTERMOST: return walk_ends(w, UNWIND_WHOLE);
     case RULE_NO_FDE:
-        if (is_first_of_coroutine(w, address))
+        /* A return address that is a function's first instruction, and no code that may have called
+         * is before it: there makecontext() has a coroutine return to, in the end. */
+        w->is_entry = !w->is_interrupted && rule_at(t, address + 1).kind != RULE_NO_FDE;
+        if (w->is_entry)
             return step_by_trampoline(w) || walk_ends(w, returns_to_nothing(w));
         w->is_chained = was_chained;
         return step_without_tables(w);
@@ -127,7 +310,7 @@ static bool walk_one(struct walker *w, uint64_t *frame, uint32_t *len)
     ++*len;
     w->is_interrupted = w->is_signal_frame;
     w->is_innermost = false;
-    if (goes_on && w->machine_kind == UNWIND_AARCH64 && !w->is_interrupted)
+    if (goes_on && w->arch->signs_ra && !w->is_interrupted)
         w->r.pc = walk_unsigned(w, w->r.pc);
     return goes_on;
 }
@@ -146,16 +329,21 @@ static uint32_t walk(struct walker *w, uint64_t *frames, uint32_t most)
     return len;
 }
 
-uint32_t unwind_walk(const struct unwind_stack *s, enum unwind_machine machine,
+uint32_t unwind_walk(const struct unwind_stack *s, const struct arch *arch,
                      const struct unwind_registers *registers, uint64_t *frames, uint32_t most,
                      enum unwind_end *end)
 {
     uint32_t len = 0;
+    if (!arch_has_stacks(arch)) {
+        *end = most ? UNWIND_NO_TABLE : UNWIND_TOO_MANY;
+        if (most)
+            frames[len++] = registers->pc;
+        return len;
+    }
     for (int keeps_registers = 0; keeps_registers < 2; keeps_registers++) {
         struct walker w;
         w.stack = s;
-        w.machine = machine_of(machine);
-        w.machine_kind = machine;
+        w.arch = arch;
         w.memory = (struct memory){.stack = s};
         w.r = *registers;
         w.is_innermost = w.is_interrupted = true;

@@ -1,8 +1,6 @@
 /* Alpha. A function that loads its table of global addresses first has a second entry behind those
  * two instructions, for callers that share the table: Alpha ELF supplement, st_other. */
-#include "objfile/code/architecture.h"
-
-#include "objfile/code/decode.h"
+#include "arch/code.h"
 
 #include <elf.h>
 
@@ -21,17 +19,16 @@ static void decode(const struct stretch *s, struct finding *f)
     decode_words(s, f, look);
 }
 
-static void adjust_symbol(const struct target *t, uint8_t other, struct object_symbol *s)
+static void adjust_symbol(uint8_t other, struct arch_symbol *s)
 {
     enum { LOADS_BYTES = 8 };
-    (void)t;
     if ((other & STO_ALPHA_STD_GPLOAD) == STO_ALPHA_STD_GPLOAD)
         s->local_entry = LOADS_BYTES;
 }
 
 static const struct instruction_set sets[] = {{"alpha", decode}};
 
-const struct architecture architecture_alpha = {
+const struct arch arch_alpha = {
     .name = "alpha",
     .machines = {EM_ALPHA},
     .has_local_entries = true,

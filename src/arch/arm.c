@@ -1,9 +1,7 @@
 /* 32-bit Arm: Arm and Thumb code in one program, told apart by mapping symbols and by the lowest
  * bit of a function's address. Symbols: AAELF32. */
-#include "objfile/code/architecture.h"
-
-#include "objfile/code/decode.h"
-#include "objfile/code/late_capstone.h"
+#include "arch/capstone.h"
+#include "arch/code.h"
 
 #include <elf.h>
 
@@ -58,10 +56,9 @@ static void decode_thumb(const struct stretch *s, struct finding *f)
 
 static const struct instruction_set sets[SETS] = {{"arm", decode_arm}, {"thumb", decode_thumb}};
 
-static const struct instruction_set *marked_set(const struct object_symbol *mark)
+static const struct instruction_set *marked_set(const char *mapping, bool is_compressed)
 {
-    return &sets[(mark->is_mapping ? mark->name[1] == 't' : mark->is_compressed) ? SET_THUMB
-                                                                                 : SET_ARM];
+    return &sets[(mapping ? mapping[1] == 't' : is_compressed) ? SET_THUMB : SET_ARM];
 }
 
 static bool is_mapping(const char *name)
@@ -70,31 +67,34 @@ static bool is_mapping(const char *name)
 }
 
 /* Odd addresses say that Thumb code runs there; the code itself lies one lower. */
-static void adjust_symbol(const struct target *t, uint8_t other, struct object_symbol *s)
+static void adjust_symbol(uint8_t other, struct arch_symbol *s)
 {
-    (void)t, (void)other;
-    if (s->type != SYMBOL_FUNC && s->type != SYMBOL_IFUNC)
+    (void)other;
+    if (!s->is_function)
         return;
     s->is_compressed = s->address & 1;
     s->address &= ~(uint64_t)1;
 }
 
 /* Big-endian programs have little-endian code since version 6 (BE8). */
-static bool has_big_endian_code(const struct target *t)
+static bool has_big_endian_code(const struct arch_target *t)
 {
     return t->is_big_endian && !(t->flags & EF_ARM_BE8);
 }
 
-static bool view(const struct target *t, struct capstone_view *out)
+static bool view(const struct arch_target *t, struct capstone_view *out)
 {
     (void)t;
     *out = (struct capstone_view){CS_ARCH_ARM, CS_MODE_ARM, CS_MODE_THUMB, .unit = 2};
     return true;
 }
 
-const struct architecture architecture_arm = {
-    .name = "arm",
+const struct arch arch_arm = {
+    .name = "armv7l",
+    .other_names = {"armv8l", "armv6l", "arm"},
     .machines = {EM_ARM},
+    .pe_machine = 0x1c4,
+    .word = 4,
     .function_type = STT_ARM_TFUNC,
     .is_mapping = is_mapping,
     .adjust_symbol = adjust_symbol,

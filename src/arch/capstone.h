@@ -1,7 +1,7 @@
 /* capstone, loaded when it is first needed: its tables hold 80,000 addresses, which the loader
- * would fill in whenever any command starts. Private to this room. */
-#ifndef MONARC_OBJFILE_CODE_LATE_CAPSTONE_H
-#define MONARC_OBJFILE_CODE_LATE_CAPSTONE_H
+ * would fill in whenever any command starts. The one header that includes capstone's. */
+#ifndef MONARC_ARCH_CAPSTONE_H
+#define MONARC_ARCH_CAPSTONE_H
 
 #include <capstone/capstone.h>
 

@@ -1,8 +1,6 @@
 /* z/Architecture and its predecessors. */
-#include "objfile/code/architecture.h"
-
-#include "objfile/code/decode.h"
-#include "objfile/code/late_capstone.h"
+#include "arch/capstone.h"
+#include "arch/code.h"
 
 #include <elf.h>
 
@@ -27,7 +25,7 @@ static void decode(const struct stretch *s, struct finding *f)
     }
 }
 
-static bool view(const struct target *t, struct capstone_view *out)
+static bool view(const struct arch_target *t, struct capstone_view *out)
 {
     (void)t;
     *out = (struct capstone_view){CS_ARCH_SYSZ, CS_MODE_BIG_ENDIAN, .unit = 2};
@@ -36,8 +34,9 @@ static bool view(const struct target *t, struct capstone_view *out)
 
 static const struct instruction_set sets[] = {{"s390", decode}};
 
-const struct architecture architecture_s390 = {
-    .name = "s390",
+const struct arch arch_s390x = {
+    .name = "s390x",
+    .other_names = {"s390"},
     .machines = {EM_S390},
     .sets = sets,
     .sets_len = 1,

@@ -1,9 +1,7 @@
 /* MIPS: MIPS16 and microMIPS functions are told apart by their symbols, and their calls are not
  * read. Symbols: MIPS psABI and its supplements. */
-#include "objfile/code/architecture.h"
-
-#include "objfile/code/decode.h"
-#include "objfile/code/late_capstone.h"
+#include "arch/capstone.h"
+#include "arch/code.h"
 
 #include <elf.h>
 
@@ -48,7 +46,7 @@ static void decode_r6(const struct stretch *s, struct finding *f)
 
 static const struct instruction_set sets[SETS] = {{"mips", decode}, {"mips-r6", decode_r6}};
 
-static const struct instruction_set *set_of(const struct target *t)
+static const struct instruction_set *set_of(const struct arch_target *t)
 {
     enum { R6_32 = 0x9, R6_64 = 0xa };
     uint32_t release = (t->flags & EF_MIPS_ARCH) >> 28;
@@ -60,37 +58,30 @@ static bool is_mapping(const char *name)
     return name[1] == 'L';
 }
 
-static bool is_common(const struct target *t, uint32_t index)
-{
-    (void)t;
-    return index == SHN_MIPS_SCOMMON;
-}
-
 /* Odd addresses say that compressed code runs there; the code itself lies one lower. */
-static void adjust_symbol(const struct target *t, uint8_t other, struct object_symbol *s)
+static void adjust_symbol(uint8_t other, struct arch_symbol *s)
 {
     enum { MIPS16 = 0xf0, MICROMIPS = 0x80, MODE = 0xf0 };
-    (void)t;
-    bool is_function = s->type == SYMBOL_FUNC || s->type == SYMBOL_IFUNC;
     bool is_compressed = (other & MODE) == MIPS16 || (other & 0xc0) == MICROMIPS;
-    if (!is_function && !is_compressed)
+    if (!s->is_function && !is_compressed)
         return;
     s->is_compressed = s->address & 1 || is_compressed;
     s->address &= ~(uint64_t)1;
 }
 
-static bool view(const struct target *t, struct capstone_view *out)
+static bool view(const struct arch_target *t, struct capstone_view *out)
 {
     *out = (struct capstone_view){CS_ARCH_MIPS, t->word == 8 ? CS_MODE_MIPS64 : CS_MODE_MIPS32,
                                   CS_MODE_MICRO, .unit = 2};
     return true;
 }
 
-const struct architecture architecture_mips = {
-    .name = "mips",
+const struct arch arch_mips = {
+    .name = "mips64",
+    .other_names = {"mips"},
     .machines = {EM_MIPS},
     .is_mapping = is_mapping,
-    .is_common = is_common,
+    .common_index = SHN_MIPS_SCOMMON,
     .adjust_symbol = adjust_symbol,
     .sets = sets,
     .sets_len = SETS,

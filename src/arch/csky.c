@@ -1,5 +1,5 @@
 /* C-SKY: its symbols alone; calls are not read. */
-#include "objfile/code/architecture.h"
+#include "arch/code.h"
 
 #include <elf.h>
 
@@ -8,7 +8,7 @@ static bool is_mapping(const char *name)
     return is_mapping_tag(name, "td");
 }
 
-const struct architecture architecture_csky = {
+const struct arch arch_csky = {
     .name = "csky",
     .machines = {EM_CSKY},
     .is_mapping = is_mapping,

@@ -1,8 +1,6 @@
 /* SPARC, V8 and V9. */
-#include "objfile/code/architecture.h"
-
-#include "objfile/code/decode.h"
-#include "objfile/code/late_capstone.h"
+#include "arch/capstone.h"
+#include "arch/code.h"
 
 #include <elf.h>
 
@@ -23,7 +21,7 @@ static void decode(const struct stretch *s, struct finding *f)
     decode_words(s, f, look);
 }
 
-static bool view(const struct target *t, struct capstone_view *out)
+static bool view(const struct arch_target *t, struct capstone_view *out)
 {
     if (t->machine == EM_SPARC32PLUS)
         return false;
@@ -34,8 +32,9 @@ static bool view(const struct target *t, struct capstone_view *out)
 
 static const struct instruction_set sets[] = {{"sparc", decode}};
 
-const struct architecture architecture_sparc = {
-    .name = "sparc",
+const struct arch arch_sparc = {
+    .name = "sparc64",
+    .other_names = {"sparc"},
     .machines = {EM_SPARC, EM_SPARC32PLUS, EM_SPARCV9},
     .sets = sets,
     .sets_len = 1,

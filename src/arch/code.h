@@ -1,17 +1,35 @@
-/* Instruction streams and the direct calls in them. Private to this room.
+/* Readers of machine code: the direct calls in it, found without running anything.
  *
- * A decoder reads a stretch of code of one kind from an address at which an instruction begins. It
- * never fails: bytes that are no instruction are passed over. */
-#ifndef MONARC_OBJFILE_CODE_DECODE_H
-#define MONARC_OBJFILE_CODE_DECODE_H
+ * A reader takes a stretch of code of one kind from an address at which an instruction begins. It
+ * never fails: bytes that are no instruction are passed over. Calls through registers, memory and
+ * linkage tables lead to no known place and are left out. For the machines' rows, and for objfile,
+ * which makes stretches of programs. */
+#ifndef MONARC_ARCH_CODE_H
+#define MONARC_ARCH_CODE_H
 
+#include "arch/arch.h"
 #include "base/bytes.h"
 #include "base/cursor.h"
-#include "objfile/code/found_calls.h"
+#include "base/vec.h"
 
 struct capstone;
 struct stretch;
 struct finding;
+
+struct code_range {
+    uint64_t low, high;
+};
+
+struct code_call {
+    uint64_t from; /* of the instruction */
+    uint64_t to; /* without mode bits; an ELFv2 local entry point counts as its symbol's address */
+    uint32_t range; /* that `from` lies in: an index */
+    bool is_jump;   /* unconditional: a call only if it leads to the entry of a function */
+};
+
+struct code_calls {
+    VEC(struct code_call) all;
+};
 
 struct instruction_set {
     const char *name;
@@ -26,7 +44,7 @@ struct stretch {
     bool is_big_endian;
 };
 
-/* Where decoders put what they find. */
+/* Where readers put what they find. */
 struct finding {
     struct code_calls *calls;
     uint64_t mask; /* of addresses: 32 or 64 bits */
@@ -43,7 +61,7 @@ static inline void found_call(struct finding *f, uint64_t from, uint64_t to)
     vec_push(&f->calls->all, (struct code_call){from, to & f->mask, f->index, false});
 }
 
-/* Most jumps stay within their function. */
+/* Most jumps stay within their function, and are no calls. */
 static inline void found_jump(struct finding *f, uint64_t from, uint64_t to)
 {
     to &= f->mask;
@@ -66,5 +84,11 @@ static inline void decode_words(const struct stretch *s, struct finding *f,
     for (size_t i = 0; i + 4 <= s->bytes.len; i += 4)
         look(f, s->address + i, bytes_u32(s->bytes.at + i, s->is_big_endian));
 }
+
+/* `$` and one of `letters`, alone or before a dot: a mapping symbol. */
+bool is_mapping_tag(const char *name, const char *letters);
+
+/* x86.c: the length of the x86 instruction at `at`; 0 if it is unusual, broken or cut off. */
+size_t x86_length(const uint8_t *at, size_t left, bool is_64);
 
 #endif

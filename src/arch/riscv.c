@@ -1,16 +1,19 @@
-/* RISC-V, 32 and 64 bits. Symbols: RISC-V psABI. */
-#include "objfile/code/architecture.h"
-
-#include "objfile/code/decode.h"
-#include "objfile/code/late_capstone.h"
+/* RISC-V, 32 and 64 bits. Stacks are read of 64-bit programs alone.
+ *
+ * Half of the instructions have two bytes. A call further than 1 MB takes two instructions, AUIPC
+ * and JALR, which are read together.
+ *
+ * Sources: RISC-V unprivileged ISA, 2.5 and chapter C; RISC-V psABI for symbols, registers and
+ * frames; Linux' <asm/ptrace.h>, <asm/sigcontext.h> and <asm/perf_regs.h>. */
+#include "arch/capstone.h"
+#include "arch/code.h"
+#include "arch/syscalls.h"
 
 #include <elf.h>
 #include <string.h>
 
-enum { SET_32, SET_64, SETS };
-
-/* RISC-V unprivileged ISA, 2.5 and chapter C: JAL, C.JAL, C.J, and AUIPC with JALR behind it. A
- * branch that links to register zero does not come back. */
+/* JAL, C.JAL, C.J, and AUIPC with JALR behind it. A branch that links to register zero does not
+ * come back. */
 struct riscv {
     struct finding *f;
     bool is_32, has_page;
@@ -80,12 +83,8 @@ static void decode_64(const struct stretch *s, struct finding *f)
     decode(s, f, false);
 }
 
-static const struct instruction_set sets[SETS] = {{"riscv32", decode_32}, {"riscv64", decode_64}};
-
-static const struct instruction_set *set_of(const struct target *t)
-{
-    return &sets[t->word == 4 ? SET_32 : SET_64];
-}
+static const struct instruction_set SET_32 = {"riscv32", decode_32};
+static const struct instruction_set SET_64 = {"riscv64", decode_64};
 
 /* $x may be followed by the instruction set: $xrv64i2p1_m2p0 */
 static bool is_mapping(const char *name)
@@ -94,7 +93,7 @@ static bool is_mapping(const char *name)
 }
 
 #if CS_API_MAJOR >= 5
-static bool view(const struct target *t, struct capstone_view *out)
+static bool view(const struct arch_target *t, struct capstone_view *out)
 {
     cs_mode mode = t->word == 8 ? CS_MODE_RISCV64 : CS_MODE_RISCV32;
     *out = (struct capstone_view){CS_ARCH_RISCV, mode | CS_MODE_RISCVC, .unit = 2};
@@ -104,13 +103,65 @@ static bool view(const struct target *t, struct capstone_view *out)
 #define view NULL
 #endif
 
-const struct architecture architecture_riscv = {
-    .name = "riscv",
+static const struct frameless_code FRAMELESS[] = {
+    {0x0000ffff, 0x00008082, 0, false}, /* ret */
+    {0x800fffff, 0x80010113, 0, false}, /* addi sp, sp, -n */
+    {0x0000ff83, 0x00001101, 0, false}, /* c.addi sp, -n */
+    {0x0000ff83, 0x00007101, 0, false}, /* c.addi16sp -n */
+    {0x00000fff, 0x00000e17, 0, false}, /* auipc t3, n: a PLT entry, to the jump */
+    {0x000fffff, 0x000e3e03, 0, false}, /* ld t3, n(t3) */
+    {0xffffffff, 0x000e0367, 0, false}, /* jalr t1, t3 */
+};
+
+/* pc, x1-x31, everywhere in the kernel; DWARF's numbers are x0-x31. */
+static const struct register_map REGISTERS = {
+    32, {REGISTER_PC, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+         16,          17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}};
+enum { SIGINFO_BYTES = 128, UCONTEXT_TO_SIGCONTEXT = 176 };
+
+static const struct arch_trampoline TRAMPOLINES[] = {{
+    .code = {0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0}, /* li a7, 139; ecall */
+    .code_len = 8,
+    .registers = SIGINFO_BYTES + UCONTEXT_TO_SIGCONTEXT,
+    .map = &REGISTERS,
+}};
+
+const struct arch arch_riscv32 = {
+    .name = "riscv32",
     .machines = {EM_RISCV},
+    .word = 4,
     .is_mapping = is_mapping,
-    .sets = sets,
-    .sets_len = SETS,
+    .sets = &SET_32,
+    .sets_len = 1,
     .marks = MARKS_SYMBOLS,
-    .set_of = set_of,
     .capstone = view,
+};
+
+const struct arch arch_riscv64 = {
+    .name = "riscv64",
+    .machines = {EM_RISCV},
+    .word = 8,
+    .is_mapping = is_mapping,
+    .sets = &SET_64,
+    .sets_len = 1,
+    .marks = MARKS_SYMBOLS,
+    .capstone = view,
+    .registers = 32,
+    .sp = 2,
+    .fp = 8,
+    .ra = 1,
+    .link = LINK_BELOW_FP,
+    .frameless = FRAMELESS,
+    .frameless_len = sizeof FRAMELESS / sizeof *FRAMELESS,
+    .trampolines = TRAMPOLINES,
+    .trampolines_len = 1,
+    .perf_registers = (UINT64_C(1) << 32) - 1,
+    .perf = &REGISTERS,
+    .regset = &REGISTERS,
+    .regset_len = 32,
+    .syscalls = syscalls_generic,
+    .syscalls_len = SYSCALLS_GENERIC,
+    .syscall_code = {0x73, 0, 0, 0}, /* ecall */
+    .syscall_code_len = 4,
+    .syscall_register = 17, /* a7 */
 };

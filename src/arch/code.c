@@ -1,0 +1,51 @@
+/* What readers of code share: names of mapping symbols, and capstone.
+ *
+ * Of capstone that version is loaded which the headers are of: the number in the library's name is
+ * that of its ABI. Without it, programs are read all the same; unusual x86 instructions are passed
+ * over and nothing is disassembled. */
+#include "arch/code.h"
+
+#include "arch/capstone.h"
+#include "base/arena.h"
+#include "base/late.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool is_mapping_tag(const char *name, const char *letters)
+{
+    return name[0] == '$' && name[1] && strchr(letters, name[1]) && (!name[2] || name[2] == '.');
+}
+
+void finding_deinit(struct finding *f)
+{
+    capstone_close(f->capstone);
+}
+
+struct capstone *capstone_open(cs_arch arch, cs_mode mode)
+{
+    struct capstone *c = calloc(1, sizeof *c);
+    if (!c)
+        memory_exhausted(sizeof *c);
+    void *l = c->library = late_open(LATE_NAME("libcapstone", CS_API_MAJOR));
+    if (l && late_find(l, "cs_open", &c->open) && late_find(l, "cs_close", &c->close) &&
+        late_find(l, "cs_option", &c->option) && late_find(l, "cs_malloc", &c->malloc) &&
+        late_find(l, "cs_free", &c->free) && late_find(l, "cs_disasm", &c->disasm) &&
+        late_find(l, "cs_disasm_iter", &c->disasm_iter) &&
+        c->open(arch, mode, &c->handle) == CS_ERR_OK)
+        return c;
+    capstone_close(c);
+    return NULL;
+}
+
+void capstone_close(struct capstone *c)
+{
+    if (!c)
+        return;
+    if (c->handle)
+        c->close(&c->handle);
+    if (c->library)
+        dlclose(c->library);
+    free(c);
+}

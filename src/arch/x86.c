@@ -1,0 +1,436 @@
+/* x86: 32-bit (i386) and 64-bit (x86-64) programs.
+ *
+ * Code. Instructions have no fixed length, so every one on the way to a call must be measured.
+ * Capstone knows them all, at two or three million instructions a second: seconds for a large
+ * program. x86_length() measures what compilers emit fifty times as fast and hands what it is not
+ * sure of to capstone; test_calls.c compares the two over whole libraries. 16-bit code is not
+ * known.
+ *
+ * Stacks are read of 64-bit programs alone: calls push the return address, and frames that have no
+ * tables may be linked by %rbp.
+ *
+ * Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapter 2 and
+ * appendix A; System V ABI, x86-64 supplement; Linux' <asm/perf_regs.h>, <asm/sigcontext.h>,
+ * <sys/user.h> and syscall_64.tbl. */
+#include "arch/capstone.h"
+#include "arch/code.h"
+
+#include <elf.h>
+#include <endian.h>
+#include <string.h>
+
+/* --- code ------------------------------------------------------------------------------------ */
+
+enum { MOST = 15, MOST_PREFIXES = 4 }; /* bytes in an instruction; prefixes that are usual */
+
+/* What follows an opcode. Upper case: a ModRM byte with its address, then the same as lower case.
+ *
+ *     .    nothing                        R    ModRM alone
+ *     b B  one byte                       w    two bytes
+ *     z Z  four bytes, or two under 66    v    z, or eight bytes under REX.W
+ *     e    three bytes (enter)            a    an address (mov)
+ *     G H  b, z if ModRM's reg is 0 or 1 (test), else nothing
+ *     c    a call's displacement          j s  a jump's, long and short
+ *     d    a conditional jump's           ?    prefixes, what differs by mode, what is rare
+ */
+static const char ONE_BYTE[] = "RRRRbz??RRRRbz??RRRRbz??RRRRbz??"  /* 00 */
+                               "RRRRbz??RRRRbz??RRRRbz??RRRRbz??"  /* 20 */
+                               "................................"  /* 40 */
+                               "???R????zZbB....bbbbbbbbbbbbbbbb"  /* 60 */
+                               "BZ?BRRRRRRRRRRR?..........?....."  /* 80 */
+                               "aaaa....bz......bbbbbbbbvvvvvvvv"  /* a0 */
+                               "BBw.??BZe.w..b?.RRRR???.RRRRRRRR"  /* c0 */
+                               "bbbbbbbbcj?s....?.??..GH......RR"; /* e0 */
+
+/* The same after 0f. */
+static const char TWO_BYTES[] = "RRRR?.....?.?R.?RRRRRRRRRRRRRRRR"  /* 00 */
+                                "????????RRRRRRRR......?.????????"  /* 20 */
+                                "RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR"  /* 40 */
+                                "RRRRRRRRRRRRRRRRBBBBRRR.????RRRR"  /* 60 */
+                                "ddddddddddddddddRRRRRRRRRRRRRRRR"  /* 80 */
+                                "...RBR??...RBRRRRRRRRRRRR?BRRRRR"  /* a0 */
+                                "RRBRBBBR........RRRRRRRRRRRRRRRR"  /* c0 */
+                                "RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR?"; /* e0 */
+
+/* An instruction while it is being measured. */
+struct measure {
+    const uint8_t *at; /* MOST bytes can be read here */
+    size_t len;        /* so far */
+    bool is_64, is_wide, has_66, has_67, has_repeat;
+};
+
+static void x86_take_prefixes(struct measure *m)
+{
+    for (; m->len < MOST_PREFIXES; m->len++)
+        switch (m->at[m->len]) {
+        case 0x66: m->has_66 = true; break;
+        case 0x67: m->has_67 = true; break;
+        case 0xf0:
+        case 0xf2:
+        case 0xf3: m->has_repeat = true; break;
+        case 0x26:
+        case 0x2e:
+        case 0x36:
+        case 0x3e:
+        case 0x64:
+        case 0x65: break;
+        default: return;
+        }
+}
+
+/* VEX and EVEX: opcode map, then what follows an opcode of it. '?' for what is none. */
+static char x86_vector_kind(struct measure *m)
+{
+    const uint8_t *p = m->at + m->len;
+    bool is_evex = p[0] == 0x62, is_short = p[0] == 0xc5;
+    bool is_loading = !m->is_64 && p[1] >> 6 != 3; /* les, lds, bound */
+    unsigned map = is_short ? 1 : is_evex ? p[1] & 0xf : p[1] & 0x1f;
+    if (is_loading || m->has_66 || m->has_repeat || map < 1 || map > 3 || (is_evex && !(p[2] & 4)))
+        return '?';
+    m->len += is_evex ? 4 : is_short ? 2 : 3;
+    uint8_t opcode = m->at[m->len++];
+    if (map == 1 && opcode == 0x77)
+        return is_evex ? '?' : '.';
+    if (map == 1)
+        return TWO_BYTES[opcode] == 'B' ? 'B' : 'R';
+    return map == 2 ? 'R' : 'B';
+}
+
+static char x86_opcode_kind(struct measure *m)
+{
+    uint8_t byte = m->at[0];
+    if (ONE_BYTE[byte] == '?' && byte != 0x0f) {
+        x86_take_prefixes(m);
+        byte = m->at[m->len];
+    }
+    if (byte == 0xc4 || byte == 0xc5 || byte == 0x62)
+        return x86_vector_kind(m);
+    if (m->is_64 && byte >> 4 == 4) {
+        m->is_wide = byte & 8;
+        byte = m->at[++m->len];
+        if (byte >> 4 == 4)
+            return '?';
+    }
+    m->len++;
+    if (byte != 0x0f)
+        return ONE_BYTE[byte];
+    byte = m->at[m->len++];
+    if (byte != 0x38 && byte != 0x3a)
+        return TWO_BYTES[byte];
+    m->len++;
+    return byte == 0x38 ? 'R' : 'B';
+}
+
+/* ModRM, SIB and displacement. */
+static size_t x86_address_len(const uint8_t *modrm)
+{
+    static const uint8_t lens[4][8] = {{1, 1, 1, 1, 2, 5, 1, 1},
+                                       {2, 2, 2, 2, 3, 2, 2, 2},
+                                       {5, 5, 5, 5, 6, 5, 5, 5},
+                                       {1, 1, 1, 1, 1, 1, 1, 1}};
+    unsigned mod = modrm[0] >> 6, rm = modrm[0] & 7;
+    bool has_no_base = mod == 0 && rm == 4 && (modrm[1] & 7) == 5;
+    return lens[mod][rm] + (has_no_base ? 4 : 0);
+}
+
+/* Bytes of the operand in the instruction; MOST for what is not known. */
+static size_t x86_operand_len(const struct measure *m, char kind, uint8_t modrm)
+{
+    size_t word = m->has_66 && !m->is_wide ? 2 : 4;
+    bool is_test = (modrm >> 3 & 7) < 2;
+    switch (kind) {
+    case '.':
+    case 'R': return 0;
+    case 'b':
+    case 's':
+    case 'B': return 1;
+    case 'w': return 2;
+    case 'e': return 3;
+    case 'z':
+    case 'Z': return word;
+    case 'v': return m->is_wide ? 8 : word;
+    case 'G': return is_test ? 1 : 0;
+    case 'H': return is_test ? word : 0;
+    case 'a': return m->has_67 ? MOST : m->is_64 ? 8 : 4;
+    case 'c':
+    case 'd':
+    case 'j': return m->has_66 && !m->is_64 ? MOST : 4; /* 64-bit code ignores 66 here */
+    default: return MOST;
+    }
+}
+
+/* Bytes after the opcode; MOST for what is not known. */
+static size_t x86_rest_len(const struct measure *m, char kind)
+{
+    const uint8_t *modrm = m->at + m->len;
+    bool has_modrm = kind >= 'A' && kind <= 'Z';
+    if (has_modrm && m->has_67 && !m->is_64)
+        return MOST;
+    size_t address = has_modrm ? x86_address_len(modrm) : 0;
+    return address + (kind == 'R' || kind == '.' ? 0 : x86_operand_len(m, kind, *modrm));
+}
+
+/* The length, or 0, and what kind of instruction it is. */
+static size_t x86_measure(const uint8_t *at, size_t left, bool is_64, char *kind)
+{
+    uint8_t copy[MOST + 1] = {0};
+    struct measure m = {.at = at, .is_64 = is_64};
+    if (left < MOST)
+        m.at = memcpy(copy, at, left);
+    *kind = x86_opcode_kind(&m);
+    size_t len = m.len + x86_rest_len(&m, *kind);
+    return len <= left && len <= MOST ? len : 0;
+}
+
+size_t x86_length(const uint8_t *at, size_t left, bool is_64)
+{
+    char kind;
+    return x86_measure(at, left, is_64, &kind);
+}
+
+/* Four bytes at the end of the instruction, or one, count from there. */
+static void x86_take_branch(struct finding *f, char kind, uint64_t from, const uint8_t *end,
+                            uint64_t after)
+{
+    uint32_t displacement;
+    if (kind == 's') {
+        found_jump(f, from, after + (uint64_t)(int8_t)end[-1]);
+        return;
+    }
+    memcpy(&displacement, end - sizeof displacement, sizeof displacement);
+    uint64_t to = after + (uint64_t)(int32_t)le32toh(displacement);
+    if (kind == 'c')
+        found_call(f, from, to);
+    else
+        found_jump(f, from, to);
+}
+
+static const struct capstone *x86_capstone_of(struct finding *f, bool is_64)
+{
+    if (f->capstone || f->has_no_capstone)
+        return f->capstone;
+    f->capstone = capstone_open(CS_ARCH_X86, is_64 ? CS_MODE_64 : CS_MODE_32);
+    f->has_no_capstone = !f->capstone;
+    if (f->capstone)
+        f->capstone->option(f->capstone->handle, CS_OPT_DETAIL, CS_OPT_ON);
+    return f->capstone;
+}
+
+/* The length by capstone, which also says what an unusual branch is; 1 for what it does not know.
+ */
+static size_t x86_ask_capstone(const uint8_t *at, size_t left, uint64_t address, bool is_64,
+                               struct finding *f)
+{
+    const struct capstone *c = x86_capstone_of(f, is_64);
+    cs_insn *found;
+    if (!c || !c->disasm(c->handle, at, left < MOST ? left : MOST, address, 1, &found))
+        return 1;
+    const cs_x86 *x86 = &found->detail->x86;
+    size_t len = found->size;
+    if (x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM) {
+        if (found->id == X86_INS_CALL)
+            found_call(f, address, (uint64_t)x86->operands[0].imm);
+        else if (found->id == X86_INS_JMP)
+            found_jump(f, address, (uint64_t)x86->operands[0].imm);
+    }
+    c->free(found, 1);
+    return len;
+}
+
+static void x86_decode(const struct stretch *s, struct finding *f, bool is_64)
+{
+    for (size_t i = 0; i < s->bytes.len;) {
+        const uint8_t *at = s->bytes.at + i;
+        size_t left = s->bytes.len - i;
+        char kind;
+        size_t len = x86_measure(at, left, is_64, &kind);
+        if (!len)
+            len = x86_ask_capstone(at, left, s->address + i, is_64, f);
+        else if (kind == 'c' || kind == 'j' || kind == 's')
+            x86_take_branch(f, kind, s->address + i, at + len, s->address + i + len);
+        i += len;
+    }
+}
+
+static void x86_decode_32(const struct stretch *s, struct finding *f)
+{
+    x86_decode(s, f, false);
+}
+
+static void x86_decode_64(const struct stretch *s, struct finding *f)
+{
+    x86_decode(s, f, true);
+}
+
+static const struct instruction_set SET_I386 = {"i386", x86_decode_32};
+static const struct instruction_set SET_X86_64 = {"x86-64", x86_decode_64};
+
+static bool x86_view(const struct arch_target *t, struct capstone_view *out)
+{
+    *out = (struct capstone_view){CS_ARCH_X86, t->machine == EM_X86_64 ? CS_MODE_64 : CS_MODE_32,
+                                  .unit = 1, .has_intel_syntax = true};
+    return t->machine != EM_IAMCU;
+}
+
+/* --- stacks ---------------------------------------------------------------------------------- */
+
+/* DWARF: 0 rax, rdx, rcx, rbx, rsi, rdi, 6 rbp, 7 rsp, 8-15 r8-r15, 16 the return address. */
+static const struct frameless_code FRAMELESS[] = {
+    {0xffffffff, 0xfa1e0ff3, 0, false},                                     /* endbr64 */
+    {0x000000ff, 0x00000055, 0, false},                                     /* push %rbp */
+    {0x00ffffff, 0x00e58948, 8, true},                                      /* mov %rsp, %rbp */
+    {0x00ffffff, 0x00ec8b48, 8, true},  {0x000000ff, 0x000000c3, 0, false}, /* ret */
+    {0x000000ff, 0x000000c2, 0, false},                                     /* ret $n */
+    {0x0000ffff, 0x0000c3f3, 0, false},                                     /* rep ret */
+    {0x0000ffff, 0x000025ff, 0, false}, /* jmp *n(%rip): a PLT entry */
+    {0x00ffffff, 0x0025fff2, 0, false}, /* the same with bnd */
+    {0x000000ff, 0x00000068, 0, false}, /* push $n: the same, bound lazily */
+    {0x0000ffff, 0x000035ff, 8, false}, /* push n(%rip): where those lead to */
+};
+
+/* struct sigcontext: r8-r15, di, si, bp, bx, dx, ax, cx, sp, ip. */
+static const struct register_map SAVED = {
+    17, {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, REGISTER_PC}};
+static const struct arch_trampoline TRAMPOLINES[] = {{
+    .code = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}, /* mov $15, %rax; syscall */
+    .code_len = 9,
+    .registers = 40,
+    .map = &SAVED,
+}};
+
+/* PERF_REG_X86_...: ax bx cx dx si di bp sp ip, flags and segments, r8-r15. */
+static const struct register_map PERF = {24,
+                                         {0,  3,  2,  1,  4, 5, 6,  7,  REGISTER_PC, -1, -1, -1,
+                                          -1, -1, -1, -1, 8, 9, 10, 11, 12,          13, 14, 15}};
+
+/* struct user_regs_struct: r15 r14 r13 r12 bp bx r11-r8 ax cx dx si di orig_ax ip cs flags sp... */
+static const struct register_map REGSET = {
+    20, {15, 14, 13, 12, 6, 3, 11, 10, 9, 8, 0, 2, 1, 4, 5, -1, REGISTER_PC, -1, -1, 7}};
+enum { REGSET_WORDS = 27, ORIG_RAX_WORD = 15, CS_WORD = 17, CS_64 = 0x33 };
+
+static bool is_behind_clone(const uint8_t before[8])
+{
+    static const uint8_t clone[] = {0xb8, 56, 0, 0, 0, 0x0f, 0x05}; /* mov $56, %eax; syscall */
+    static const uint8_t clone3[] = {0xb8, 0xb3, 1, 0, 0, 0x0f, 0x05};
+    return !memcmp(before + 1, clone, sizeof clone) || !memcmp(before + 1, clone3, sizeof clone3);
+}
+
+/* call n, call *%r, call *n(%rip) */
+static bool is_behind_call(const uint8_t before[8])
+{
+    return before[3] == 0xe8 || (before[6] == 0xff && (before[7] & 0xf8) == 0xd0) ||
+           (before[2] == 0xff && before[3] == 0x15);
+}
+
+/* --- system calls ---------------------------------------------------------------------------- */
+
+/* rax is the result by then. Libraries have `mov $N, %eax; syscall`, or `xor %eax, %eax; syscall`.
+ */
+static int64_t syscall_number(struct bytes before)
+{
+    const uint8_t *end = before.at + before.len;
+    if (before.len >= 5 && end[-5] == 0xb8 && end[-2] < 4 && !end[-1])
+        return end[-4] | end[-3] << 8;
+    return before.len >= 2 && end[-2] == 0x31 && end[-1] == 0xc0 ? 0 : SYSCALL_UNKNOWN;
+}
+
+/* clang-format off */
+static const char *const SYSCALLS[] = {
+    "read", "write", "open", "close", "stat", "fstat", "lstat", "poll", "lseek", "mmap", "mprotect",
+    "munmap", "brk", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "ioctl", "pread64",
+    "pwrite64", "readv", "writev", "access", "pipe", "select", "sched_yield", "mremap", "msync",
+    "mincore", "madvise", "shmget", "shmat", "shmctl", "dup", "dup2", "pause", "nanosleep",
+    "getitimer", "alarm", "setitimer", "getpid", "sendfile", "socket", "connect", "accept",
+    "sendto", "recvfrom", "sendmsg", "recvmsg", "shutdown", "bind", "listen", "getsockname",
+    "getpeername", "socketpair", "setsockopt", "getsockopt", "clone", "fork", "vfork", "execve",
+    "exit", "wait4", "kill", "uname", "semget", "semop", "semctl", "shmdt", "msgget", "msgsnd",
+    "msgrcv", "msgctl", "fcntl", "flock", "fsync", "fdatasync", "truncate", "ftruncate", "getdents",
+    "getcwd", "chdir", "fchdir", "rename", "mkdir", "rmdir", "creat", "link", "unlink", "symlink",
+    "readlink", "chmod", "fchmod", "chown", "fchown", "lchown", "umask", "gettimeofday",
+    "getrlimit", "getrusage", "sysinfo", "times", "ptrace", "getuid", "syslog", "getgid", "setuid",
+    "setgid", "geteuid", "getegid", "setpgid", "getppid", "getpgrp", "setsid", "setreuid",
+    "setregid", "getgroups", "setgroups", "setresuid", "getresuid", "setresgid", "getresgid",
+    "getpgid", "setfsuid", "setfsgid", "getsid", "capget", "capset", "rt_sigpending",
+    "rt_sigtimedwait", "rt_sigqueueinfo", "rt_sigsuspend", "sigaltstack", "utime", "mknod",
+    "uselib", "personality", "ustat", "statfs", "fstatfs", "sysfs", "getpriority", "setpriority",
+    "sched_setparam", "sched_getparam", "sched_setscheduler", "sched_getscheduler",
+    "sched_get_priority_max", "sched_get_priority_min", "sched_rr_get_interval", "mlock", "munlock",
+    "mlockall", "munlockall", "vhangup", "modify_ldt", "pivot_root", "_sysctl", "prctl",
+    "arch_prctl", "adjtimex", "setrlimit", "chroot", "sync", "acct", "settimeofday", "mount",
+    "umount2", "swapon", "swapoff", "reboot", "sethostname", "setdomainname", "iopl", "ioperm",
+    "create_module", "init_module", "delete_module", "get_kernel_syms", "query_module", "quotactl",
+    "nfsservctl", "getpmsg", "putpmsg", "afs_syscall", "tuxcall", "security", "gettid", "readahead",
+    "setxattr", "lsetxattr", "fsetxattr", "getxattr", "lgetxattr", "fgetxattr", "listxattr",
+    "llistxattr", "flistxattr", "removexattr", "lremovexattr", "fremovexattr", "tkill", "time",
+    "futex", "sched_setaffinity", "sched_getaffinity", "set_thread_area", "io_setup", "io_destroy",
+    "io_getevents", "io_submit", "io_cancel", "get_thread_area", "lookup_dcookie", "epoll_create",
+    "epoll_ctl_old", "epoll_wait_old", "remap_file_pages", "getdents64", "set_tid_address",
+    "restart_syscall", "semtimedop", "fadvise64", "timer_create", "timer_settime", "timer_gettime",
+    "timer_getoverrun", "timer_delete", "clock_settime", "clock_gettime", "clock_getres",
+    "clock_nanosleep", "exit_group", "epoll_wait", "epoll_ctl", "tgkill", "utimes", "vserver",
+    "mbind", "set_mempolicy", "get_mempolicy", "mq_open", "mq_unlink", "mq_timedsend",
+    "mq_timedreceive", "mq_notify", "mq_getsetattr", "kexec_load", "waitid", "add_key",
+    "request_key", "keyctl", "ioprio_set", "ioprio_get", "inotify_init", "inotify_add_watch",
+    "inotify_rm_watch", "migrate_pages", "openat", "mkdirat", "mknodat", "fchownat", "futimesat",
+    "newfstatat", "unlinkat", "renameat", "linkat", "symlinkat", "readlinkat", "fchmodat",
+    "faccessat", "pselect6", "ppoll", "unshare", "set_robust_list", "get_robust_list", "splice",
+    "tee", "sync_file_range", "vmsplice", "move_pages", "utimensat", "epoll_pwait", "signalfd",
+    "timerfd_create", "eventfd", "fallocate", "timerfd_settime", "timerfd_gettime", "accept4",
+    "signalfd4", "eventfd2", "epoll_create1", "dup3", "pipe2", "inotify_init1", "preadv", "pwritev",
+    "rt_tgsigqueueinfo", "perf_event_open", "recvmmsg", "fanotify_init", "fanotify_mark",
+    "prlimit64", "name_to_handle_at", "open_by_handle_at", "clock_adjtime", "syncfs", "sendmmsg",
+    "setns", "getcpu", "process_vm_readv", "process_vm_writev", "kcmp", "finit_module",
+    "sched_setattr", "sched_getattr", "renameat2", "seccomp", "getrandom", "memfd_create",
+    "kexec_file_load", "bpf", "execveat", "userfaultfd", "membarrier", "mlock2", "copy_file_range",
+    "preadv2", "pwritev2", "pkey_mprotect", "pkey_alloc", "pkey_free", "statx", "io_pgetevents",
+    "rseq",
+};
+/* clang-format on */
+
+const struct arch arch_i386 = {
+    .name = "i686",
+    .other_names = {"i586", "i486", "i386"},
+    .machines = {EM_386, EM_IAMCU},
+    .word = 4,
+    .pe_machine = 0x14c,
+    .has_pe_underscores = true,
+    .sets = &SET_I386,
+    .sets_len = 1,
+    .capstone = x86_view,
+};
+
+/* Also of x32 programs, whose words have four bytes. */
+const struct arch arch_x86_64 = {
+    .name = "x86_64",
+    .machines = {EM_X86_64},
+    .pe_machine = 0x8664,
+    .common_index = 0xff02, /* of the large model: x86-64 psABI, 4.3 */
+    .sets = &SET_X86_64,
+    .sets_len = 1,
+    .capstone = x86_view,
+    .registers = 16,
+    .sp = 7,
+    .fp = 6,
+    .ra = 16,
+    .pushes_ra = true,
+    .has_true_signal_tables = true,
+    .link = LINK_AT_FP,
+    .frameless = FRAMELESS,
+    .frameless_len = sizeof FRAMELESS / sizeof *FRAMELESS,
+    .trampolines = TRAMPOLINES,
+    .trampolines_len = 1,
+    .is_behind_clone = is_behind_clone,
+    .is_behind_call = is_behind_call,
+    .perf_registers = 0xff0fff, /* all but the segment registers, which is refused */
+    .perf = &PERF,
+    .regset = &REGSET,
+    .regset_len = REGSET_WORDS,
+    .mode_word = CS_WORD,
+    .mode = CS_64,
+    .syscall_word = ORIG_RAX_WORD,
+    .syscalls = SYSCALLS,
+    .syscalls_len = sizeof SYSCALLS / sizeof *SYSCALLS,
+    .syscall_code = {0x0f, 0x05},
+    .syscall_code_len = 2,
+    .syscall_number = syscall_number,
+};

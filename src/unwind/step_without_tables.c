@@ -1,0 +1,201 @@
+/* From a frame to its caller where no table covers the code.
+ *
+ * In this order: what signal handlers return to; where clone() makes a thread; where the kernel
+ * starts a process; a function that has just begun or is about to end, by the instruction at its pc
+ * or by the return address in its register; and the link to the caller's frame that functions leave
+ * in the stack. Such a link is believed if it lies further out than the stack pointer and has a
+ * return address into mapped code beside it.
+ *
+ *     LINK_AT_FP       fp -> | caller's fp | return address | caller's stack
+ *     LINK_BELOW_FP          | caller's fp | return address | <- fp: caller's stack
+ *     LINK_BACK_CHAIN  sp -> | caller's sp | ...   caller's sp -> | its caller's sp | cr | return
+ * address |
+ *
+ * A frame pointer may be any other value where a program is compiled without: a first one is a
+ * guess, which a second one behind it proves. A back chain is an obligation of the ABI. */
+#include "unwind/unwind_private.h"
+
+static enum unwind_end step_reason(const struct walker *w)
+{
+    return w->module.is_generated ? UNWIND_GENERATED : UNWIND_NO_TABLE;
+}
+
+/* Goes to the caller if `pc` is code. */
+static bool step_go(struct walker *w, uint64_t pc, uint64_t sp, const uint64_t *fp)
+{
+    struct unwind_module module;
+    const struct arch *a = w->arch;
+    if (a->signs_ra)
+        pc = walk_unsigned(w, pc);
+    if (pc && !walk_is_code(w, pc - 1, &module))
+        return false;
+    uint32_t known = register_bit(a->sp) | (w->r.known & register_bit(a->fp));
+    w->r.pc = pc;
+    w->r.at[a->sp] = sp;
+    if (fp) {
+        w->r.at[a->fp] = *fp;
+        known |= register_bit(a->fp);
+    }
+    w->r.known = known;
+    return true;
+}
+
+/* What is known of the instruction at pc; NULL: nothing. */
+static const struct frameless_code *step_frameless(struct walker *w)
+{
+    const struct unwind_stack *s = w->stack;
+    const struct arch *a = w->arch;
+    uint64_t code;
+    if (!s->read || !s->read(s->context, w->r.pc, &code))
+        return NULL;
+    for (size_t i = 0; i < a->frameless_len; i++)
+        if (((uint32_t)code & a->frameless[i].mask) == a->frameless[i].value)
+            return &a->frameless[i];
+    return NULL;
+}
+
+/* The return address is on the stack, at a place that the instruction at pc tells. */
+static bool step_by_pushed_ra(struct walker *w)
+{
+    uint64_t sp = w->r.at[w->arch->sp], fp, pc;
+    const struct frameless_code *c = is_known(&w->r, w->arch->sp) ? step_frameless(w) : NULL;
+    return c && memory_word(&w->memory, sp, &fp) && memory_word(&w->memory, sp + c->ra, &pc) &&
+           pc && step_go(w, pc, sp + c->ra + 8, c->has_pushed_fp ? &fp : NULL);
+}
+
+/* Tables leave out the instruction at which clone() and clone3() become two (so that the new thread
+ * has no caller): the old thread's return address is on top of its stack, and the new one begins.
+ */
+static bool step_behind_clone(struct walker *w, bool *is_new)
+{
+    const struct unwind_stack *s = w->stack;
+    const struct arch *a = w->arch;
+    uint64_t before, pc, sp = w->r.at[a->sp];
+    uint8_t code[8];
+    if (!w->is_innermost || !s->read || !is_known(&w->r, a->sp) ||
+        !s->read(s->context, w->r.pc - 8, &before))
+        return false;
+    memcpy(code, &before, sizeof code);
+    if (!a->is_behind_clone(code))
+        return false;
+    if (memory_word(&w->memory, sp, &pc) && pc && s->read(s->context, pc - 8, &before)) {
+        memcpy(code, &before, sizeof code);
+        if (a->is_behind_call(code) && step_go(w, pc, sp + 8, NULL))
+            return true;
+    }
+    *is_new = true;
+    return false;
+}
+
+/* A return address in its register that leads to code with tables was left there by our caller:
+ * calls of our own would have left one that leads to us, and we have none. How much of the stack we
+ * have taken is another matter: a back chain says so, and the instruction at pc may. */
+static bool step_by_ra_register(struct walker *w)
+{
+    const struct arch *a = w->arch;
+    struct unwind_module module;
+    if (!is_known(&w->r, a->ra) || !is_known(&w->r, a->sp) || !w->r.at[a->ra])
+        return false;
+    uint64_t pc = w->r.at[a->ra], sp = w->r.at[a->sp];
+    if (a->signs_ra)
+        pc = walk_unsigned(w, pc);
+    if (!walk_is_code(w, pc - 1, &module) || !module.tables ||
+        rule_at(module.tables, pc - 1 - module.bias).kind == RULE_NO_FDE)
+        return false;
+    bool keeps_sp = step_frameless(w) != NULL;
+    if (!keeps_sp && a->link == LINK_BACK_CHAIN) {
+        uint64_t outer, saved;
+        bool has_frame = memory_word(&w->memory, sp, &outer) && outer > sp && !(outer & 7) &&
+                         memory_word(&w->memory, outer + 16, &saved) && saved == pc;
+        sp = has_frame ? outer : sp;
+        keeps_sp = true;
+    }
+    if (!step_go(w, pc, sp, NULL))
+        return false;
+    if (!keeps_sp)
+        w->r.known &= ~register_bit(a->sp);
+    w->has_lost_sp |= !keeps_sp;
+    return true;
+}
+
+static bool step_by_frame_pointer(struct walker *w)
+{
+    const struct arch *a = w->arch;
+    uint64_t fp = w->r.at[a->fp], sp = w->r.at[a->sp], next, pc;
+    if (!is_known(&w->r, a->fp))
+        return walk_ends(w, step_reason(w));
+    if (!fp && w->is_chained) /* the mark of the outermost frame */
+        return walk_ends(w, UNWIND_WHOLE);
+    bool is_below = a->link == LINK_BELOW_FP;
+    if (fp & 7 || fp < sp + (is_below ? 16 : 0))
+        return walk_ends(w, step_reason(w));
+    uint64_t pair = is_below ? fp - 16 : fp, cfa = is_below ? fp : fp + 16;
+    /* The first frame pointer may be anything, so its leading out of the copy or to a return
+     * address of 0, which is how threads begin, means nothing. */
+    if (!memory_word(&w->memory, pair, &next) || !memory_word(&w->memory, pair + 8, &pc))
+        return walk_ends(w, w->is_chained ? w->memory.why : step_reason(w));
+    if ((!pc && !w->is_chained) || !step_go(w, pc, cfa, &next))
+        return walk_ends(w, step_reason(w));
+    if (!w->is_chained)
+        w->guess_end = step_reason(w);
+    w->has_guessed = !w->is_chained; /* the second in a row proves the first */
+    w->is_chained = true;
+    return true;
+}
+
+static bool step_by_back_chain(struct walker *w)
+{
+    uint64_t sp = w->r.at[w->arch->sp], outer, pc;
+    if (!is_known(&w->r, w->arch->sp))
+        return walk_ends(w, step_reason(w));
+    if (!walk_word(w, sp, &outer))
+        return false;
+    if (!outer) /* the mark of the outermost frame */
+        return walk_ends(w, UNWIND_WHOLE);
+    if (outer <= sp || outer & 7)
+        return walk_ends(w, step_reason(w));
+    return walk_word(w, outer + 16, &pc) &&
+           (step_go(w, pc, outer, NULL) || walk_ends(w, step_reason(w)));
+}
+
+/* Whether a process begins here: no frame pointer, and its arguments on the stack as the kernel put
+ * them there. The dynamic linker's entry has no tables. */
+static bool step_is_process_start(struct walker *w)
+{
+    enum { MOST_ARGUMENTS = 1 << 16 };
+    const struct arch *a = w->arch;
+    uint64_t sp = w->r.at[a->sp], count, first, last;
+    return is_known(&w->r, a->sp) && is_known(&w->r, a->fp) && !w->r.at[a->fp] &&
+           memory_word(&w->memory, sp, &count) && count && count < MOST_ARGUMENTS &&
+           memory_word(&w->memory, sp + 8, &first) && first > sp &&
+           memory_word(&w->memory, sp + 8 * (count + 1), &last) && !last;
+}
+
+bool step_without_tables(struct walker *w)
+{
+    if (step_by_trampoline(w))
+        return true;
+    bool is_new = false;
+    if (w->arch->is_behind_clone && step_behind_clone(w, &is_new))
+        return true;
+    if (is_new || step_is_process_start(w))
+        return walk_ends(w, UNWIND_WHOLE);
+    bool may_have_no_frame = w->is_interrupted;
+    if (may_have_no_frame && (w->arch->pushes_ra ? step_by_pushed_ra(w) : step_by_ra_register(w)))
+        return true;
+    return w->arch->link == LINK_BACK_CHAIN ? step_by_back_chain(w) : step_by_frame_pointer(w);
+}
+
+bool step_from_nowhere(struct walker *w)
+{
+    const struct arch *a = w->arch;
+    uint64_t sp = w->r.at[a->sp], pc = w->r.at[a->ra];
+    if (!is_known(&w->r, a->sp))
+        return walk_ends(w, UNWIND_BROKEN);
+    if (!a->pushes_ra)
+        return (is_known(&w->r, a->ra) && pc && step_go(w, pc, sp, NULL)) ||
+               walk_ends(w, UNWIND_BROKEN);
+    if (!walk_word(w, sp, &pc))
+        return false;
+    return (pc && step_go(w, pc, sp + 8, NULL)) || walk_ends(w, UNWIND_BROKEN);
+}
