@@ -23,6 +23,7 @@ packages_of() {
         gcc-i686-linux-gnu libc6-dev-i386-cross \
         gcc-arm-linux-gnueabihf libc6-dev-armhf-cross ;;
     ci) echo clang clang-tidy libclang-rt-14-dev shellcheck qemu-user gcc-alpha-linux-gnu \
+        gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
         gcc-arm-none-eabi gcc-riscv64-unknown-elf gdb-multiarch qemu-system-arm qemu-system-misc \
         dpkg-dev debhelper fakeroot lintian debootstrap ;;
     browser) echo chromium ;;

@@ -63,7 +63,7 @@ static size_t copy(pid_t pid, uint64_t from, void *to, size_t len)
 
 static struct unwind_tables *tables_of(struct object *o)
 {
-    struct unwind_sections s = {.machine = UNWIND_X86_64};
+    struct unwind_sections s = {.arch = &arch_x86_64};
     s.eh_frame = object_section_bytes(o, ".eh_frame", &s.eh_frame_address);
     s.eh_frame_hdr = object_section_bytes(o, ".eh_frame_hdr", &s.eh_frame_hdr_address);
     s.debug_frame = object_section_bytes(o, ".debug_frame", NULL);
@@ -245,11 +245,11 @@ static uint64_t unwind_all(struct bench *b, uint64_t *ends)
                                      .bytes = {s->stack, s->len},
                                      .module_at = module_at,
                                      .context = b};
-        sum += unwind_walk(&stack, UNWIND_X86_64, &s->r, frames, MOST_FRAMES, &end);
+        sum += unwind_walk(&stack, &arch_x86_64, &s->r, frames, MOST_FRAMES, &end);
         ends[end]++;
         if (getenv("STACKS_SHOW") && end != UNWIND_WHOLE) {
             uint64_t n = 0;
-            unwind_walk(&stack, UNWIND_X86_64, &s->r, frames, MOST_FRAMES, &end);
+            unwind_walk(&stack, &arch_x86_64, &s->r, frames, MOST_FRAMES, &end);
             for (n = 0; n < 5; n++) {
                 struct unwind_module m = {0};
                 module_at(b, frames[n], &m);

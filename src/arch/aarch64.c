@@ -12,7 +12,7 @@
 #include <elf.h>
 
 /* B and BL */
-static void look(struct finding *f, uint64_t at, uint32_t w)
+static void look(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = at + (signed_field(w, 26) << 2);
     if (w >> 26 == 0x25)
@@ -21,7 +21,7 @@ static void look(struct finding *f, uint64_t at, uint32_t w)
         found_jump(f, at, to);
 }
 
-static void decode(const struct stretch *s, struct finding *f)
+static void decode(const struct stretch *s, struct code_finding *f)
 {
     decode_words(s, f, look);
 }

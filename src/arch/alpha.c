@@ -5,7 +5,7 @@
 #include <elf.h>
 
 /* Alpha Architecture Handbook, 4.3: BSR and BR count words from the next instruction on. */
-static void look(struct finding *f, uint64_t at, uint32_t w)
+static void look(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = at + 4 + (signed_field(w, 21) << 2);
     if (w >> 26 == 0x34)
@@ -14,7 +14,7 @@ static void look(struct finding *f, uint64_t at, uint32_t w)
         found_jump(f, at, to);
 }
 
-static void decode(const struct stretch *s, struct finding *f)
+static void decode(const struct stretch *s, struct code_finding *f)
 {
     decode_words(s, f, look);
 }

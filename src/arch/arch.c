@@ -6,8 +6,9 @@
 
 #include "arch/syscalls.h"
 
+#include <elf.h>
+#include <link.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #define ARCH_ADDRESS(name) &arch_##name,
 const struct arch *const archs[ARCHS] = {ARCH_ROWS(ARCH_ADDRESS)};
@@ -41,12 +42,17 @@ const struct arch *arch_named(const char *name)
     return NULL;
 }
 
-/* A 32-bit monarc on a 64-bit kernel would see registers and stacks that are not its own. */
+/* The header of the file that this very code is in, which the linker provides. */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
 const struct arch *arch_own(void)
 {
-    struct utsname name;
-    const struct arch *a = uname(&name) ? NULL : arch_named(name.machine);
-    return a && a->word && a->word != sizeof(void *) ? NULL : a;
+    const unsigned char *ident = __ehdr_start.e_ident;
+    const struct arch *a =
+        arch_of(&(struct arch_target){.machine = __ehdr_start.e_machine,
+                                      .word = ident[EI_CLASS] == ELFCLASS32 ? 4 : 8,
+                                      .is_big_endian = ident[EI_DATA] == ELFDATA2MSB});
+    return a->name ? a : NULL;
 }
 
 const struct arch *arch_of_pe(uint16_t machine)

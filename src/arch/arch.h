@@ -179,7 +179,7 @@ const struct arch *arch_of(const struct arch_target *t);
 /* The row by what uname(2) says; NULL: unknown. */
 const struct arch *arch_named(const char *name);
 
-/* That of this machine, if monarc runs there with its own word size; NULL: unknown. */
+/* The row of the program that runs this code; NULL: unknown. */
 const struct arch *arch_own(void);
 
 /* The row of a Windows program; NULL: unknown. */

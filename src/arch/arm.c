@@ -8,7 +8,7 @@
 enum { SET_ARM, SET_THUMB, SETS };
 
 /* ARMv7-A and R, A8.8: B, BL and BLX with an immediate, which counts from two instructions on. */
-static void look_arm(struct finding *f, uint64_t at, uint32_t w)
+static void look_arm(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = at + 8 + (signed_field(w, 24) << 2);
     if (w >> 25 == 0x7d)
@@ -19,7 +19,7 @@ static void look_arm(struct finding *f, uint64_t at, uint32_t w)
         found_jump(f, at, to);
 }
 
-static void decode_arm(const struct stretch *s, struct finding *f)
+static void decode_arm(const struct stretch *s, struct code_finding *f)
 {
     decode_words(s, f, look_arm);
 }
@@ -33,7 +33,7 @@ static uint64_t thumb_displacement(uint32_t first, uint32_t second)
         sign << 24 | i1 << 23 | i2 << 22 | (first & 0x3ff) << 12 | (second & 0x7ff) << 1, 25);
 }
 
-static void decode_thumb(const struct stretch *s, struct finding *f)
+static void decode_thumb(const struct stretch *s, struct code_finding *f)
 {
     size_t len;
     for (size_t i = 0; i + 2 <= s->bytes.len; i += len) {

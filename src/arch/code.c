@@ -18,7 +18,7 @@ bool is_mapping_tag(const char *name, const char *letters)
     return name[0] == '$' && name[1] && strchr(letters, name[1]) && (!name[2] || name[2] == '.');
 }
 
-void finding_deinit(struct finding *f)
+void code_finding_deinit(struct code_finding *f)
 {
     capstone_close(f->capstone);
 }

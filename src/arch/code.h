@@ -14,7 +14,7 @@
 
 struct capstone;
 struct stretch;
-struct finding;
+struct code_finding;
 
 struct code_range {
     uint64_t low, high;
@@ -33,7 +33,7 @@ struct code_calls {
 
 struct instruction_set {
     const char *name;
-    void (*decode)(const struct stretch *s, struct finding *f);
+    void (*decode)(const struct stretch *s, struct code_finding *f);
 };
 
 /* A stretch of code. */
@@ -45,7 +45,7 @@ struct stretch {
 };
 
 /* Where readers put what they find. */
-struct finding {
+struct code_finding {
     struct code_calls *calls;
     uint64_t mask; /* of addresses: 32 or 64 bits */
     struct code_range range;
@@ -54,15 +54,15 @@ struct finding {
     bool has_no_capstone;
 };
 
-void finding_deinit(struct finding *f);
+void code_finding_deinit(struct code_finding *f);
 
-static inline void found_call(struct finding *f, uint64_t from, uint64_t to)
+static inline void found_call(struct code_finding *f, uint64_t from, uint64_t to)
 {
     vec_push(&f->calls->all, (struct code_call){from, to & f->mask, f->index, false});
 }
 
 /* Most jumps stay within their function, and are no calls. */
-static inline void found_jump(struct finding *f, uint64_t from, uint64_t to)
+static inline void found_jump(struct code_finding *f, uint64_t from, uint64_t to)
 {
     to &= f->mask;
     if (to <= f->range.low || to >= f->range.high)
@@ -78,8 +78,8 @@ static inline uint64_t signed_field(uint32_t word, unsigned bits)
 
 /* Looks at code whose instructions have four bytes each. The few bit patterns of branches are all
  * that is looked at; a test compares them with capstone's view. */
-static inline void decode_words(const struct stretch *s, struct finding *f,
-                                void (*look)(struct finding *f, uint64_t at, uint32_t w))
+static inline void decode_words(const struct stretch *s, struct code_finding *f,
+                                void (*look)(struct code_finding *f, uint64_t at, uint32_t w))
 {
     for (size_t i = 0; i + 4 <= s->bytes.len; i += 4)
         look(f, s->address + i, bytes_u32(s->bytes.at + i, s->is_big_endian));

@@ -8,7 +8,7 @@
 enum { SET_MIPS, SET_MIPS_R6, SETS };
 
 /* MIPS32 and MIPS64, volume II-A: J and JAL stay within 256 MB; BAL is BGEZAL of register zero. */
-static void look(struct finding *f, uint64_t at, uint32_t w)
+static void look(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t next = at + 4, absolute = (next & ~(uint64_t)0xfffffff) | (w & 0x3ffffff) << 2;
     uint64_t relative = next + (signed_field(w, 16) << 2);
@@ -23,7 +23,7 @@ static void look(struct finding *f, uint64_t at, uint32_t w)
 }
 
 /* Release 6 has no JAL's cousins with a delay slot to spare: BALC and BC reach 128 MB. */
-static void look_r6(struct finding *f, uint64_t at, uint32_t w)
+static void look_r6(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = at + 4 + (signed_field(w, 26) << 2);
     if (w >> 26 == 0x3a)
@@ -34,12 +34,12 @@ static void look_r6(struct finding *f, uint64_t at, uint32_t w)
         look(f, at, w);
 }
 
-static void decode(const struct stretch *s, struct finding *f)
+static void decode(const struct stretch *s, struct code_finding *f)
 {
     decode_words(s, f, look);
 }
 
-static void decode_r6(const struct stretch *s, struct finding *f)
+static void decode_r6(const struct stretch *s, struct code_finding *f)
 {
     decode_words(s, f, look_r6);
 }

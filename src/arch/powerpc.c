@@ -16,7 +16,7 @@
 #include <elf.h>
 
 /* I-form branches, with the bits AA (absolute) and LK (link). */
-static void look(struct finding *f, uint64_t at, uint32_t w)
+static void look(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = signed_field(w & ~(uint32_t)3, 26) + (w & 2 ? 0 : at);
     if (w >> 26 == 18 && w & 1)
@@ -25,7 +25,7 @@ static void look(struct finding *f, uint64_t at, uint32_t w)
         found_jump(f, at, to);
 }
 
-static void decode(const struct stretch *s, struct finding *f)
+static void decode(const struct stretch *s, struct code_finding *f)
 {
     decode_words(s, f, look);
 }

@@ -15,7 +15,7 @@
 /* JAL, C.JAL, C.J, and AUIPC with JALR behind it. A branch that links to register zero does not
  * come back. */
 struct riscv {
-    struct finding *f;
+    struct code_finding *f;
     bool is_32, has_page;
     uint32_t page_register;
     uint64_t page;
@@ -56,7 +56,7 @@ static void riscv_half(struct riscv *r, uint64_t at, uint32_t h)
     riscv_branch(r, kind == 0x2001, at, at + signed_field(offset, 12));
 }
 
-static void decode(const struct stretch *s, struct finding *f, bool is_32)
+static void decode(const struct stretch *s, struct code_finding *f, bool is_32)
 {
     struct riscv r = {.f = f, .is_32 = is_32};
     size_t len;
@@ -73,12 +73,12 @@ static void decode(const struct stretch *s, struct finding *f, bool is_32)
     }
 }
 
-static void decode_32(const struct stretch *s, struct finding *f)
+static void decode_32(const struct stretch *s, struct code_finding *f)
 {
     decode(s, f, true);
 }
 
-static void decode_64(const struct stretch *s, struct finding *f)
+static void decode_64(const struct stretch *s, struct code_finding *f)
 {
     decode(s, f, false);
 }

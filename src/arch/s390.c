@@ -6,7 +6,7 @@
 
 /* z/Architecture Principles of Operation, chapter 7: BRASL and BRAS; BRCL and BRC of every
  * condition. The two topmost bits of an instruction give its length. */
-static void decode(const struct stretch *s, struct finding *f)
+static void decode(const struct stretch *s, struct code_finding *f)
 {
     size_t len;
     for (size_t i = 0; i + 2 <= s->bytes.len; i += len) {

@@ -5,7 +5,7 @@
 #include <elf.h>
 
 /* SPARC V9, appendix A: CALL, and BA with 22 bits (V8) or 19 (V9). */
-static void look(struct finding *f, uint64_t at, uint32_t w)
+static void look(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint32_t always = w & 0xdfc00000; /* without the annul bit */
     if (w >> 30 == 1)
@@ -16,7 +16,7 @@ static void look(struct finding *f, uint64_t at, uint32_t w)
         found_jump(f, at, at + (signed_field(w, 19) << 2));
 }
 
-static void decode(const struct stretch *s, struct finding *f)
+static void decode(const struct stretch *s, struct code_finding *f)
 {
     decode_words(s, f, look);
 }

@@ -189,7 +189,7 @@ size_t x86_length(const uint8_t *at, size_t left, bool is_64)
 }
 
 /* Four bytes at the end of the instruction, or one, count from there. */
-static void x86_take_branch(struct finding *f, char kind, uint64_t from, const uint8_t *end,
+static void x86_take_branch(struct code_finding *f, char kind, uint64_t from, const uint8_t *end,
                             uint64_t after)
 {
     uint32_t displacement;
@@ -205,7 +205,7 @@ static void x86_take_branch(struct finding *f, char kind, uint64_t from, const u
         found_jump(f, from, to);
 }
 
-static const struct capstone *x86_capstone_of(struct finding *f, bool is_64)
+static const struct capstone *x86_capstone_of(struct code_finding *f, bool is_64)
 {
     if (f->capstone || f->has_no_capstone)
         return f->capstone;
@@ -219,7 +219,7 @@ static const struct capstone *x86_capstone_of(struct finding *f, bool is_64)
 /* The length by capstone, which also says what an unusual branch is; 1 for what it does not know.
  */
 static size_t x86_ask_capstone(const uint8_t *at, size_t left, uint64_t address, bool is_64,
-                               struct finding *f)
+                               struct code_finding *f)
 {
     const struct capstone *c = x86_capstone_of(f, is_64);
     cs_insn *found;
@@ -237,7 +237,7 @@ static size_t x86_ask_capstone(const uint8_t *at, size_t left, uint64_t address,
     return len;
 }
 
-static void x86_decode(const struct stretch *s, struct finding *f, bool is_64)
+static void x86_decode(const struct stretch *s, struct code_finding *f, bool is_64)
 {
     for (size_t i = 0; i < s->bytes.len;) {
         const uint8_t *at = s->bytes.at + i;
@@ -252,12 +252,12 @@ static void x86_decode(const struct stretch *s, struct finding *f, bool is_64)
     }
 }
 
-static void x86_decode_32(const struct stretch *s, struct finding *f)
+static void x86_decode_32(const struct stretch *s, struct code_finding *f)
 {
     x86_decode(s, f, false);
 }
 
-static void x86_decode_64(const struct stretch *s, struct finding *f)
+static void x86_decode_64(const struct stretch *s, struct code_finding *f)
 {
     x86_decode(s, f, true);
 }

@@ -8,6 +8,7 @@
  *     ELF header | program headers of code | the PE file | symbols | names | section headers */
 #include "objfile/pe.h"
 
+#include "arch/arch.h"
 #include "base/cursor.h"
 
 #include <elf.h>
@@ -44,32 +45,13 @@ struct pe_section {
 struct pe {
     struct bytes file;
     const char *path;
-    uint16_t machine, file_flags;
+    const struct arch *arch;
+    uint16_t file_flags;
     uint64_t base;
     uint32_t entry, symbols_at, symbols_len;
     VEC(struct pe_section) sections;
     struct bytes names; /* COFF's string table, with its length in front */
 };
-
-static const struct {
-    uint16_t pe, elf;
-    bool has_underscores; /* C names have one in front */
-} MACHINES[] = {
-    {0x8664, EM_X86_64, false},
-    {0x14c, EM_386, true},
-    {0xaa64, EM_AARCH64, false},
-    {0x1c4, EM_ARM, false},
-};
-
-enum { MACHINES_LEN = sizeof MACHINES / sizeof *MACHINES };
-
-static size_t pe_machine(const struct pe *p)
-{
-    size_t i = 0;
-    while (i < MACHINES_LEN && MACHINES[i].pe != p->machine)
-        i++;
-    return i;
-}
 
 bool pe_probe(struct bytes start)
 {
@@ -155,7 +137,8 @@ static bool pe_read(struct pe *p, enum object_failure *why, struct err *e)
 {
     struct cursor dos = pe_at(p, PE_LFANEW), in = pe_at(p, cursor_u32(&dos));
     uint32_t signature = cursor_u32(&in);
-    p->machine = cursor_u16(&in);
+    uint16_t machine = cursor_u16(&in);
+    p->arch = arch_of_pe(machine);
     uint16_t sections = cursor_u16(&in);
     cursor_u32(&in);
     p->symbols_at = cursor_u32(&in);
@@ -169,9 +152,9 @@ static bool pe_read(struct pe *p, enum object_failure *why, struct err *e)
         return err_in(e, p->path, "a DOS program, not an ELF object");
     if (magic != PE_MAGIC_32 && magic != PE_MAGIC_64)
         return err_in(e, p->path, "a Windows program of a kind that is not known");
-    if (pe_machine(p) == MACHINES_LEN)
+    if (!p->arch)
         return err_in(e, p->path, "a Windows program for a machine that is not known (0x%x)",
-                      p->machine);
+                      machine);
     cursor_take(&header, 14);
     p->entry = cursor_u32(&header);
     cursor_take(&header, magic == PE_MAGIC_32 ? 8 : 4);
@@ -299,7 +282,7 @@ static void pe_convert_symbol(struct pe_output *out, const uint8_t *entry)
     size_t len = is_long ? strlen(name) : strnlen(name, 8);
     if (!len || (class == PE_CLASS_STATIC && len == s->name_len && !memcmp(name, s->name, len)))
         return;
-    if (MACHINES[pe_machine(p)].has_underscores && *name == '_' && len > 1)
+    if (p->arch->has_pe_underscores && *name == '_' && len > 1)
         name++, len--;
     uint8_t kind = type == PE_TYPE_FUNCTION ? STT_FUNC : pe_is_code(s) ? STT_NOTYPE : STT_OBJECT;
     pe_write_symbol(out, pe_add_name(out, name, len), p->base + s->address + value,
@@ -381,7 +364,7 @@ static void pe_write_start(struct pe_output *out, uint16_t segments)
     const uint16_t sections = (uint16_t)(out->pe->sections.len + 3);
     writer_bytes(w, ident, sizeof ident);
     writer_u16(w, out->pe->file_flags & PE_FILE_IS_LIBRARY ? ET_DYN : ET_EXEC);
-    writer_u16(w, MACHINES[pe_machine(out->pe)].elf);
+    writer_u16(w, out->pe->arch->machines[0]);
     writer_u32(w, EV_CURRENT);
     writer_word(w, out->pe->base + out->pe->entry);
     writer_word(w, is_64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr));
@@ -429,8 +412,7 @@ bool pe_to_elf(struct bytes pe, const char *name, struct writer *elf, enum objec
     struct pe p = {.file = pe, .path = name};
     bool ok = pe_read(&p, why, e);
     if (ok) {
-        size_t machine = pe_machine(&p);
-        elf->word = MACHINES[machine].elf == EM_386 || MACHINES[machine].elf == EM_ARM ? 4 : 8;
+        elf->word = p.arch->word == 4 ? 4 : 8;
         elf->big_endian = false;
         *why = OBJECT_OK;
         pe_write(&p, elf);

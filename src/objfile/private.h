@@ -3,7 +3,7 @@
 #define MONARC_OBJFILE_PRIVATE_H
 
 #include "base/arena.h"
-#include "objfile/code/architecture.h"
+#include "arch/arch.h"
 #include "objfile/image.h"
 
 struct excerpt;
@@ -37,12 +37,12 @@ struct object {
     bool unwind_ranges_read;
 };
 
-static inline struct target image_target(const struct image *i)
+static inline struct arch_target image_target(const struct image *i)
 {
-    return (struct target){.machine = i->header.e_machine,
-                           .flags = i->header.e_flags,
-                           .word = i->header.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8,
-                           .is_big_endian = image_is_big_endian(i)};
+    return (struct arch_target){.machine = i->header.e_machine,
+                                .flags = i->header.e_flags,
+                                .word = i->header.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8,
+                                .is_big_endian = image_is_big_endian(i)};
 }
 
 /* debugfile.c, minidebug.c: the image, sought on the first call; without `elf` where there is none.

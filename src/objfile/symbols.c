@@ -2,7 +2,7 @@
  *
  * Chooses no symbols beyond leaving out those that name no place: what is a routine is decided by
  * the analysis. Names are pointers into the string table, which stays as it is in the file.
- * Specification: gABI chapter 4. What the supplements of the machines add is in objfile/code. */
+ * Specification: gABI chapter 4. What the supplements of the machines add is in src/arch. */
 #include "objfile/private.h"
 
 #include "base/cursor.h"
@@ -26,8 +26,8 @@ struct table {
     size_t names_len;   /* every offset below it starts a terminated string */
     uint32_t *sections; /* section index there to section index in the program; NULL: the same */
     struct descriptors descriptors;
-    struct target target;
-    const struct architecture *architecture;
+    struct arch_target target;
+    const struct arch *arch;
 };
 
 static Elf_Data *symbols_section_data(const struct image *image, size_t index, GElf_Shdr *header)
@@ -91,8 +91,8 @@ static void symbols_map_sections(struct table *t, struct arena *a)
 static void symbols_find_descriptors(struct table *t)
 {
     const struct image *self = &t->object->self;
-    struct target target = image_target(self);
-    const struct architecture *a = architecture_of(target.machine);
+    struct arch_target target = image_target(self);
+    const struct arch *a = arch_of(&target);
     if (!a->has_descriptors || !a->has_descriptors(&target) || self->header.e_type == ET_REL)
         return;
     size_t index = image_find(self, SHT_PROGBITS, ".opd");
@@ -108,8 +108,8 @@ static bool symbols_open_table(struct table *t, const struct object *o, const st
 {
     *t = (struct table){.object = o,
                         .image = image,
-                        .target = image->elf ? image_target(image) : (struct target){0}};
-    t->architecture = architecture_of(t->target.machine);
+                        .target = image->elf ? image_target(image) : (struct arch_target){0}};
+    t->arch = arch_of(&t->target);
     size_t index = image->elf ? image_find(image, type, NULL) : 0;
     GElf_Shdr header;
     t->entries = index ? symbols_section_data(image, index, &header) : NULL;
@@ -125,7 +125,7 @@ static size_t symbols_entries_in(const struct table *t)
     return t->entries->d_size / gelf_fsize(t->image->elf, ELF_T_SYM, 1, EV_CURRENT);
 }
 
-static uint8_t symbols_symbol_type(const struct architecture *a, const GElf_Sym *sym)
+static uint8_t symbols_symbol_type(const struct arch *a, const GElf_Sym *sym)
 {
     uint8_t type = GELF_ST_TYPE(sym->st_info);
     switch (type) {
@@ -150,7 +150,7 @@ static uint8_t symbols_symbol_binding(const GElf_Sym *sym)
     }
 }
 
-static bool symbols_is_mapping(const struct architecture *a, const struct object_symbol *s)
+static bool symbols_is_mapping(const struct arch *a, const struct object_symbol *s)
 {
     if (s->type != SYMBOL_NOTYPE || s->binding != BIND_LOCAL)
         return false;
@@ -179,13 +179,13 @@ static void symbols_follow_descriptor(const struct table *t, struct object_symbo
 static bool symbols_place(const struct table *t, const GElf_Sym *sym, uint32_t long_index,
                           struct object_symbol *s)
 {
-    const struct architecture *a = t->architecture;
+    const struct arch *a = t->arch;
     uint32_t index = sym->st_shndx == SHN_XINDEX ? long_index : sym->st_shndx;
     if (index == SHN_UNDEF)
         return false;
     s->section = 0;
     if (sym->st_shndx != SHN_XINDEX && index >= SHN_LORESERVE) {
-        if (index == SHN_COMMON || (a->is_common && a->is_common(&t->target, index)))
+        if (index == SHN_COMMON || (a->common_index && index == a->common_index))
             s->type = SYMBOL_COMMON;
         return true;
     }
@@ -203,7 +203,7 @@ static bool symbols_convert(const struct table *t, size_t i, struct object_symbo
     int type = GELF_ST_TYPE(sym.st_info);
     if (type == STT_SECTION || type == STT_FILE || sym.st_name >= t->names_len)
         return false;
-    const struct architecture *a = t->architecture;
+    const struct arch *a = t->arch;
     *s = (struct object_symbol){.name = t->names + sym.st_name,
                                 .address = sym.st_value,
                                 .size = sym.st_size,
@@ -213,8 +213,14 @@ static bool symbols_convert(const struct table *t, size_t i, struct object_symbo
     if (!symbols_place(t, &sym, long_index, s))
         return false;
     s->is_mapping = symbols_is_mapping(a, s);
-    if (a->adjust_symbol)
-        a->adjust_symbol(&t->target, sym.st_other, s);
+    if (a->adjust_symbol) {
+        struct arch_symbol adjusted = {s->address, .is_function = s->type == SYMBOL_FUNC ||
+                                                                  s->type == SYMBOL_IFUNC};
+        a->adjust_symbol(sym.st_other, &adjusted);
+        s->address = adjusted.address;
+        s->is_compressed = adjusted.is_compressed;
+        s->local_entry = adjusted.local_entry;
+    }
     symbols_follow_descriptor(t, s);
     return true;
 }

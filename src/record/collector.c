@@ -32,7 +32,7 @@ struct collector *collector_new(const struct collector_options *o)
     c->options = *o;
     c->young_factor = 1;
     tally_init(&c->tally);
-    images_init(&c->images, o->machine);
+    images_init(&c->images, o->arch);
     c->images.is_replayed = o->is_replayed;
     c->images.opens_nothing = o->opens_no_files;
     c->images.vdso_id = o->vdso_id;

@@ -21,7 +21,7 @@ struct collector;
 
 struct collector_options {
     uint64_t start_ns;
-    enum unwind_machine machine;
+    const struct arch *arch;
     bool no_stacks;
     bool is_replayed;    /* somebody else recorded it, at some time, perhaps elsewhere: processes of
                             these numbers are others by now, and none is asked */

@@ -83,11 +83,8 @@ static bool sample_read_memory(pid_t pid, uint64_t address, void *into, size_t l
 
 static uint64_t sample_sp(const struct sample_walk *w)
 {
-    switch (w->c->options.machine) {
-    case UNWIND_AARCH64: return w->sample->registers->at[31];
-    case UNWIND_RISCV64: return w->sample->registers->at[2];
-    default: return w->sample->registers->at[7];
-    }
+    const struct arch *a = w->c->options.arch;
+    return a ? w->sample->registers->at[a->sp] : 0;
 }
 
 /* struct unwind_stack: read(). Code is in its file, whatever has become of the process; all else is
@@ -124,55 +121,34 @@ static bool sample_read(void *context, uint64_t address, uint64_t *word)
 
 /* --- system calls ---------------------------------------------------------------------------- */
 
-/* The number that stands in the code before the instruction: `mov $N, %eax; syscall`, or
- * `xor %eax, %eax; syscall`, as libraries have it. */
-static int64_t sample_number_in_code(struct bytes code)
-{
-    const uint8_t *end = code.at + code.len;
-    if (code.len >= 7 && end[-7] == 0xb8 && end[-4] < 4 && !end[-3])
-        return end[-6] | end[-5] << 8;
-    if (code.len >= 4 && end[-4] == 0x31 && end[-3] == 0xc0)
-        return 0;
-    return -1;
-}
-
-static int64_t sample_syscall_x86_64(struct images *images, uint32_t image, uint64_t link)
-{
-    struct object *o = images_open(images, image);
-    struct bytes code = {0};
-    for (size_t len = 7; o && len >= 2 && code.len < len; len--)
-        code = object_code(o, link - len, len);
-    if (code.len < 2)
-        return -1;
-    if (code.at[code.len - 2] != 0x0f || code.at[code.len - 1] != 0x05)
-        return -2;
-    int64_t number = sample_number_in_code(code);
-    return number;
-}
-
-/* The number of the system call that the thread is in; -1: not known; -2: in none. Other machines
- * keep it in a register: aarch64 x8, riscv64 a7. */
+/* The number of the system call that the thread is in, or SYSCALL_UNKNOWN, SYSCALL_NONE. Where no
+ * register keeps it, it stands in the code before the instruction. */
 static int64_t sample_syscall(struct sample_walk *w)
 {
+    enum { MOST_BEFORE = 5 };
     const struct collector_sample *s = w->sample;
-    if (s->syscall != -1 || !s->registers)
+    const struct arch *a = w->c->options.arch;
+    if (s->syscall != SYSCALL_UNKNOWN || !s->registers || !a || !a->syscall_code_len)
         return s->syscall;
     const struct mapping *m = sample_mapping(w, s->registers->pc);
     if (!m || w->c->images.all.at[m->image]->object.kind != RECORDING_OBJECT_FILE)
-        return -1;
+        return SYSCALL_UNKNOWN;
     struct images *images = &w->c->images;
     uint64_t link = images_link_address(images, m->image, s->registers->pc - m->start + m->offset);
-    if (w->c->options.machine == UNWIND_X86_64)
-        return sample_syscall_x86_64(images, m->image, link);
     struct object *o = images_open(images, m->image);
-    struct bytes code = o ? object_code(o, link - 4, 4) : (struct bytes){0};
-    if (code.len < 4)
-        return -1;
-    bool is_arm = w->c->options.machine == UNWIND_AARCH64;
-    static const uint8_t svc[4] = {0x01, 0, 0, 0xd4}, ecall[4] = {0x73, 0, 0, 0};
-    if (memcmp(code.at, is_arm ? svc : ecall, 4) != 0)
-        return -2;
-    return (int64_t)s->registers->at[is_arm ? 8 : 17];
+    struct bytes code = {0};
+    size_t least = a->syscall_code_len, len = least + (a->syscall_number ? MOST_BEFORE : 0);
+    for (; o && len >= least && !code.len; len--) { /* less where a section begins */
+        code = object_code(o, link - len, len);
+        code.len = code.len < len ? 0 : len;
+    }
+    if (!code.len)
+        return SYSCALL_UNKNOWN;
+    code.len -= least;
+    if (memcmp(code.at + code.len, a->syscall_code, least) != 0)
+        return SYSCALL_NONE;
+    return a->syscall_number ? a->syscall_number(code)
+                             : (int64_t)s->registers->at[a->syscall_register];
 }
 
 /* The address of a leaf in the object of waits. */
@@ -182,7 +158,7 @@ static uint64_t sample_wait_place(enum collector_where where, int64_t number)
         return where == COLLECTOR_READY ? RECORDING_WAIT_READY : RECORDING_WAIT_STOPPED;
     if (number >= 0)
         return (uint64_t)number;
-    return number == -2 ? RECORDING_WAIT_FAULT : RECORDING_WAIT_UNKNOWN;
+    return number == SYSCALL_NONE ? RECORDING_WAIT_FAULT : RECORDING_WAIT_UNKNOWN;
 }
 
 /* Frames of the kernel's own code, as far as somebody has told where that is. */
@@ -214,9 +190,9 @@ static uint32_t sample_leaf(struct sample_walk *w, uint32_t node)
     int64_t number = sample_syscall(w);
     if (where != COLLECTOR_IN_KERNEL)
         return tally_node(&c->tally, node, c->wait, sample_wait_place(where, number));
-    uint64_t place = number >= 0    ? (uint64_t)number
-                     : number == -2 ? RECORDING_KERNEL_FAULT
-                                    : RECORDING_KERNEL_UNKNOWN;
+    uint64_t place = number >= 0              ? (uint64_t)number
+                     : number == SYSCALL_NONE ? RECORDING_KERNEL_FAULT
+                                              : RECORDING_KERNEL_UNKNOWN;
     return tally_node(&c->tally, node, c->kernel, place);
 }
 
@@ -305,7 +281,7 @@ static struct collector_place sample_stack(struct sample_walk *w)
     if (c->options.no_stacks)
         end = UNWIND_BROKEN;
     else
-        len = unwind_walk(&stack, c->options.machine, s->registers, frames, most, &end);
+        len = unwind_walk(&stack, c->options.arch, s->registers, frames, most, &end);
     if (!len)
         frames[len++] = s->registers->pc;
     uint32_t node = RECORDING_ROOT;

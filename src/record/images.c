@@ -36,9 +36,9 @@
 #define DELETED " (deleted)"
 #define PAGE    UINT64_C(4096)
 
-void images_init(struct images *s, enum unwind_machine machine)
+void images_init(struct images *s, const struct arch *arch)
 {
-    *s = (struct images){.machine = machine};
+    *s = (struct images){.arch = arch};
 }
 
 void images_deinit(struct images *s)
@@ -302,7 +302,7 @@ static struct object *images_open_vdso(const struct images *s)
  * without .eh_frame, as for bare metal. */
 static void images_take_tables(struct images *s, struct image *image)
 {
-    struct unwind_sections sections = {.machine = s->machine};
+    struct unwind_sections sections = {.arch = s->arch};
     struct object *o = image->file;
     uint64_t ignored;
     sections.eh_frame = object_section_bytes(o, ".eh_frame", &sections.eh_frame_address);

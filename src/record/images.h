@@ -44,7 +44,7 @@ struct images {
     struct arena arena; /* paths */
     VEC(struct image *) all;
     struct map by_identity;
-    enum unwind_machine machine;
+    const struct arch *arch;
     bool is_replayed; /* files are looked for under their paths and among those that perf keeps,
                          and known by their build-ids alone */
     bool opens_nothing;
@@ -60,7 +60,7 @@ struct image_identity {
     uint64_t start, end;
 };
 
-void images_init(struct images *s, enum unwind_machine machine);
+void images_init(struct images *s, const struct arch *arch);
 void images_deinit(struct images *s);
 
 /* The number of a file, or of an object that is no file. */

@@ -52,20 +52,8 @@ struct monitor {
     bool has_ended;   /* the program */
     bool is_stopped;  /* by the user, or because time is up */
     enum recording_method method;
-    enum unwind_machine machine;
+    const struct arch *arch; /* NULL: unknown */
 };
-
-static enum unwind_machine monitor_machine(void)
-{
-    struct utsname name;
-    if (uname(&name))
-        return UNWIND_NO_MACHINE;
-    if (!strcmp(name.machine, "x86_64"))
-        return UNWIND_X86_64;
-    if (!strcmp(name.machine, "aarch64"))
-        return UNWIND_AARCH64;
-    return strcmp(name.machine, "riscv64") ? UNWIND_NO_MACHINE : UNWIND_RISCV64;
-}
 
 /* --- signals and children -------------------------------------------------------------------- */
 
@@ -223,7 +211,7 @@ static struct source_options monitor_source_options(const struct monitor *m)
                                    .no_stops = o->refuses_ptrace,
                                    .wants_waits = o->wants_waits,
                                    .rate = o->rate,
-                                   .machine = m->machine};
+                                   .arch = m->arch};
 }
 
 static void monitor_add_events(struct monitor *m)
@@ -387,17 +375,13 @@ static bool monitor_processor(char *into, size_t size)
 /* What the recording says of itself: the machine, the method, times, the command. */
 static void monitor_describe(struct monitor *m, struct recording *out)
 {
-    static const uint16_t elf_machines[] = {[UNWIND_NO_MACHINE] = EM_NONE,
-                                            [UNWIND_X86_64] = EM_X86_64,
-                                            [UNWIND_AARCH64] = EM_AARCH64,
-                                            [UNWIND_RISCV64] = EM_RISCV};
     struct rusage children, own;
     struct timespec real;
     getrusage(RUSAGE_CHILDREN, &children);
     getrusage(RUSAGE_SELF, &own);
     clock_gettime(CLOCK_REALTIME, &real);
     uint64_t now = (uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec;
-    out->machine = elf_machines[m->machine];
+    out->machine = m->arch ? m->arch->machines[0] : EM_NONE;
     out->method = m->method;
     out->rate = m->options->rate;
     out->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
@@ -434,8 +418,17 @@ static void monitor_describe(struct monitor *m, struct recording *out)
 bool monitor_record(const struct monitor_options *o, struct recording *out,
                     struct monitor_result *result, struct err *e)
 {
-    struct monitor m = {.options = o, .result = result, .machine = monitor_machine()};
+    struct monitor m = {.options = o, .result = result, .arch = arch_own()};
     *result = (struct monitor_result){.status = MONITOR_CANNOT_RUN};
+    if (!arch_has_stacks(m.arch)) {
+        struct utsname name = {.machine = "?"};
+        uname(&name);
+        return err_set(
+            e,
+            "programs cannot be recorded from outside on this machine (%s): its registers "
+            "are not known",
+            m.arch ? m.arch->name : name.machine);
+    }
     m.launch = (struct launch){.to_launcher = -1, .to_program = -1, .news = -1};
     m.before.input = o->input;
     m.before.output = o->output;
@@ -443,7 +436,7 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
     struct err ignored = {0};
     m.start_ns = clock_now();
     m.collector = collector_new(&(struct collector_options){
-        .start_ns = m.start_ns, .machine = m.machine, .no_stacks = o->no_stacks});
+        .start_ns = m.start_ns, .arch = m.arch, .no_stacks = o->no_stacks});
     bool ok = monitor_take_signals(&m) || err_errno(e, "signalfd", errno);
     if (ok && o->control && !(m.control = control_create(o->control, &ignored)))
         collector_lose(m.collector, RECORDING_LOST_OTHER, NO_CONTROL, 1, 0);

@@ -40,7 +40,7 @@ struct source_options {
     bool no_stops;    /* no thread is ever to be stopped, not for a moment */
     bool wants_waits; /* off-CPU time, too */
     uint32_t rate;    /* samples per second of CPU time and thread */
-    enum unwind_machine machine;
+    const struct arch *arch;
 };
 
 #endif

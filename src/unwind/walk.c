@@ -178,7 +178,11 @@ static bool step_to_caller(struct step *s, const struct fde *fde, const struct r
         s->cfa = w->r.at[cfa->number] + (uint64_t)cfa->offset;
     else
         return walk_lacks(w, cfa->number);
-    if (!w->is_signal_frame && !walk_moves_on(w, s->cfa, is_leaf || ra != a->ra))
+    const struct column *saved = &row->at[ra];
+    bool has_not_pushed =
+        w->is_interrupted &&
+        (saved->kind == COLUMN_REGISTER || (saved->kind == COLUMN_OFFSET && saved->offset > 0));
+    if (!w->is_signal_frame && !walk_moves_on(w, s->cfa, is_leaf || has_not_pushed || ra != a->ra))
         return false;
     /* A register that cannot be had ends the walk only if it is one that every walk needs. */
     for (unsigned i = 0; i < ARCH_REGISTERS; i++) {
@@ -238,7 +242,8 @@ static inline bool step_by_rule(struct walker *w, struct rule rule)
     if (!is_known(&w->r, base))
         return walk_lacks(w, base);
     uint64_t cfa = w->r.at[base] + (uint64_t)(int64_t)rule.cfa_offset, pc;
-    if (!walk_moves_on(w, cfa, !rule.ra_slot))
+    /* The return address is below the CFA if the frame has pushed it; powerpc has it above. */
+    if (!walk_moves_on(w, cfa, !rule.ra_slot || (rule.ra_slot > 0 && w->is_interrupted)))
         return false;
     if (rule.ra_slot) {
         if (!walk_word(w, cfa + (uint64_t)(rule.ra_slot * INT64_C(8)), &pc))

@@ -18,16 +18,17 @@ BELOW_SESSION = ["base", "command", "output", "objfile", "source", *PROFILE, *CO
 ROOMS = {
     "base": [],
     "command": ["base", "output"],
-    "objfile": ["base"],
+    "arch": ["base"],
+    "objfile": ["base", "arch"],
     "source": ["base"],
-    "unwind": ["base"],
+    "unwind": ["base", "arch"],
     "output": ["base"],
     "profile/model": ["base"],
     "profile/format": ["base", "profile/model"],
-    "profile/analysis": ["base", "objfile", "source", "profile/model"],
+    "profile/analysis": ["base", "arch", "objfile", "source", "profile/model"],
     "profile/report": ["base", "output", "profile/model", "profile/analysis"],
     "profile/export": ["base", "output", "profile/model", "profile/analysis"],
-    "profile/import": ["base", "output", "objfile", "unwind", "profile/model", "record"],
+    "profile/import": ["base", "output", "arch", "objfile", "unwind", "profile/model", "record"],
     "coverage/model": ["base"],
     "coverage/format": ["base", "coverage/model"],
     "coverage/import": ["base", "coverage/model", "coverage/format"],
@@ -38,7 +39,7 @@ ROOMS = {
     "session": BELOW_SESSION + ["profile/import", "coverage/import"],
     "verdict": ["base", "output", "profile/model", "profile/analysis", "coverage/model",
                 "coverage/analysis", "source", "objfile"],
-    "record": ["base", "output", "objfile", "unwind", "profile/model", "profile/format"],
+    "record": ["base", "output", "arch", "objfile", "unwind", "profile/model", "profile/format"],
     "gnu": BELOW_SESSION + ["session"],
     "page": ["base", "output", "objfile", "source", "profile/model", "profile/analysis",
              "coverage/model", "coverage/analysis", "bridge"],
@@ -49,7 +50,7 @@ ROOMS = {
     "cli": BELOW_SESSION + ["session", "verdict", "gnu", "record", "page", "tui", "tui/model"],
 }
 
-# Libraries that live in src/objfile alone: <header> prefixes.
+# Libraries that live in src/objfile alone, capstone in src/arch: <header> prefixes.
 OBJECT_LIBRARIES = ("libelf.h", "gelf.h", "nlist.h", "elfutils/", "dwarf.h", "libdwarf", "capstone",
                     "libiberty", "demangle.h", "bfd.h")
 EXCEPTIONS = {
@@ -98,7 +99,10 @@ def wrong_in_room(room, name, is_quoted, where):
         if other != room and other not in ROOMS[room]:
             return f"{room} may not include {other}"
         return None
-    if name.startswith(OBJECT_LIBRARIES) and room != "objfile" and (where, name) not in EXCEPTIONS:
+    home = "arch" if name.startswith("capstone") else "objfile"
+    if name.startswith(OBJECT_LIBRARIES) and room != home and (where, name) not in EXCEPTIONS:
+        if home == "arch":
+            return "capstone lives in src/arch alone"
         return "object file libraries live in src/objfile alone"
     if ROOM_LIBRARIES.get(name, room) != room:
         return f"this library lives in src/{ROOM_LIBRARIES[name]} alone"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the seeds in corpus/calls again: code of each machine behind a byte that names its instruction
-# set (src/objfile/code/decode.h), 128 added for big-endian order. Needs gcc and objcopy for all machines
+# set (src/arch/code.h), 128 added for big-endian order. Needs gcc and objcopy for all machines
 # named below; the seeds are kept in the tree.
 set -eu
 out=$(cd "$(dirname "$0")" && pwd)/calls

@@ -3,7 +3,7 @@
 
 usage: unwind.py [ARCHITECTURE...]
 
-src/unwind is built into a program that interrupts itself a thousand times, between any two
+src/unwind and src/arch are built into a program that interrupts itself a thousand times, between any two
 instructions (qemu -singlestep), and compares each stack with what it knows of itself and with that
 machine's glibc. A machine without compiler or qemu is skipped. It refuses to expect whole stacks
 where the C library has no tables, as riscv64's has not for most functions.
@@ -21,10 +21,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "checks"))
 import tap  # noqa: E402
 
-MACHINES = ["aarch64", "riscv64"]
+# Names of compilers; qemu's are the same but for one.
+MACHINES = ["aarch64", "riscv64", "powerpc64le"]
+QEMU = {"powerpc64le": "ppc64le"}
 # Nothing is bound lazily: aarch64's glibc says of _dl_runtime_resolve that its frame is 16 bytes less
 # than it is, and what is interrupted below it cannot be followed by anybody.
 FLAGS = ["-Wl,-z,now", "-std=gnu11", "-O2", "-fasynchronous-unwind-tables", "-D_GNU_SOURCE"]
+
+
+# What src/arch needs of src/base.
+BASE = ["arena.c", "late.c", "memory.c"]
 
 
 def run(argv):
@@ -36,11 +42,14 @@ def run(argv):
 
 def test_machine(t, arch, folder, flags):
     program = folder / "unwind"
-    sources = sorted(str(path) for path in (tap.ROOT / "src/unwind").glob("*.c"))
-    wrong = run([f"{arch}-linux-gnu-gcc", *FLAGS, *flags, f"-I{tap.ROOT / 'src'}", *sources,
-                 str(HERE / "unwind.c"), "-o", str(program)])
-    wrong = wrong or run([f"qemu-{arch}", "-L", f"/usr/{arch}-linux-gnu", "-singlestep",
-                          str(program)])
+    sources = sorted(str(path) for room in ("unwind", "arch")
+                     for path in (tap.ROOT / "src" / room).glob("*.c"))
+    sources += [str(tap.ROOT / "src/base" / name) for name in BASE]
+    (folder / "capstone").symlink_to("/usr/include/capstone") # its headers are for every machine
+    wrong = run([f"{arch}-linux-gnu-gcc", *FLAGS, *flags, f"-I{tap.ROOT / 'src'}", f"-I{folder}",
+                 *sources, str(HERE / "unwind.c"), "-o", str(program)])
+    wrong = wrong or run([f"qemu-{QEMU.get(arch, arch)}", "-L", f"/usr/{arch}-linux-gnu",
+                          "-singlestep", str(program)])
     t.clean(f"{arch} {' '.join(flags)}: stacks are what they are", wrong)
 
 
@@ -50,7 +59,7 @@ def main():
     args = parser.parse_args()
     t = tap.Tap()
     for arch in args.machines or MACHINES:
-        missing = [tool for tool in (f"{arch}-linux-gnu-gcc", f"qemu-{arch}")
+        missing = [tool for tool in (f"{arch}-linux-gnu-gcc", f"qemu-{QEMU.get(arch, arch)}")
                    if not shutil.which(tool)]
         if missing:
             t.skip(arch, f"not installed: {', '.join(missing)}")

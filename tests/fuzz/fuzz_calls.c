@@ -1,9 +1,8 @@
 /* libFuzzer: looks for calls in arbitrary bytes, taken for code of any machine. The first byte
  * chooses the machine and the byte order. What is found lies in the code, in order; nothing else is
  * read. */
-#include "objfile/code/architecture.h"
-#include "objfile/code/decode.h"
-#include "objfile/code/x86.h"
+#include "arch/arch.h"
+#include "arch/code.h"
 
 #include <stdlib.h>
 
@@ -12,8 +11,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 /* The instruction sets of all architectures, one after the other, round and round. */
 static const struct instruction_set *set_number(size_t number)
 {
-    for (size_t i = 0;; i = (i + 1) % ARCHITECTURES) {
-        const struct architecture *a = architectures[i];
+    for (size_t i = 0;; i = (i + 1) % ARCHS) {
+        const struct arch *a = archs[i];
+        bool is_of_before = i && a->sets == archs[i - 1]->sets; /* of a family */
+        if (is_of_before)
+            continue;
         if (number < a->sets_len)
             return &a->sets[number];
         number -= a->sets_len;
@@ -53,10 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                         .set = set_number(data[0] & 0x7f),
                         .is_big_endian = data[0] & 0x80};
     struct code_calls calls = {0};
-    struct finding f = {
+    struct code_finding f = {
         .calls = &calls, .mask = UINT64_MAX, .range = {ADDRESS, ADDRESS + s.bytes.len}};
     s.set->decode(&s, &f);
-    finding_deinit(&f);
+    code_finding_deinit(&f);
     check_found(&calls, s.bytes.len);
     check_lengths(s.bytes);
     vec_free(&calls.all);

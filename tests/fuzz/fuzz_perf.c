@@ -37,7 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     long page = sysconf(_SC_PAGESIZE);
     if (len < 3)
         return 0;
-    struct perf_layout layout = perf_layout_live((enum unwind_machine)(data[0] % 4), data[0] & 8);
+    static const struct arch *const MACHINES[] = {NULL, &arch_x86_64, &arch_aarch64, &arch_riscv64};
+    struct perf_layout layout = perf_layout_live(MACHINES[data[0] % 4], data[0] & 8);
     uint8_t *pages = calloc(1, (size_t)page + SIZE);
     if (!pages)
         abort();

@@ -50,13 +50,13 @@ static struct bytes take(struct scene *s, struct cursor *in, size_t len)
     return (struct bytes){block, len};
 }
 
-static void check(const struct unwind_stack *stack, enum unwind_machine machine,
+static void check(const struct unwind_stack *stack, const struct arch *arch,
                   const struct unwind_registers *r, uint32_t most)
 {
     uint64_t cold[MOST], warm[MOST];
     enum unwind_end cold_end, warm_end;
-    uint32_t cold_len = unwind_walk(stack, machine, r, cold, most, &cold_end);
-    uint32_t warm_len = unwind_walk(stack, machine, r, warm, most, &warm_end);
+    uint32_t cold_len = unwind_walk(stack, arch, r, cold, most, &cold_end);
+    uint32_t warm_len = unwind_walk(stack, arch, r, warm, most, &warm_end);
     if (cold_len > most || cold_len != warm_len || cold_end != warm_end ||
         cold_end > UNWIND_TOO_MANY || (most && !cold_len) ||
         memcmp(cold, warm, cold_len * sizeof *cold))
@@ -67,29 +67,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct cursor in = cursor_over((struct bytes){data, len}, "");
     struct scene s = {.tables = NULL};
-    enum unwind_machine machine = UNWIND_X86_64 + cursor_u8(&in) % 3;
+    static const struct arch *const WITH_STACKS[] = {&arch_x86_64, &arch_aarch64, &arch_riscv64,
+                                                     &arch_ppc64le};
+    const struct arch *arch = WITH_STACKS[cursor_u8(&in) % 4];
     uint32_t most = cursor_u8(&in) % (MOST + 1);
     bool has_read = cursor_u8(&in) & 1;
     size_t eh = cursor_u16(&in), hdr = cursor_u16(&in), debug = cursor_u16(&in);
     if (in.failed)
         return 0;
     struct unwind_sections sections = {
-        .machine = machine, .eh_frame_address = EH, .eh_frame_hdr_address = HDR};
+        .arch = arch, .eh_frame_address = EH, .eh_frame_hdr_address = HDR};
     sections.eh_frame = take(&s, &in, eh);
     sections.eh_frame_hdr = take(&s, &in, hdr);
     sections.debug_frame = take(&s, &in, debug);
     struct unwind_registers r = {.pc = cursor_u64(&in), .known = UINT32_MAX};
-    for (int i = 0; i < UNWIND_REGISTERS; i++)
+    for (int i = 0; i < ARCH_REGISTERS; i++)
         r.at[i] = cursor_u64(&in);
     struct unwind_stack stack = {.module_at = module_at, .context = &s};
     stack.read = has_read ? read : NULL;
-    stack.address = r.at[machine == UNWIND_X86_64 ? 7 : machine == UNWIND_AARCH64 ? 31 : 2];
+    stack.address = r.at[arch->sp];
     in.failed = false;
     stack.bytes = take(&s, &in, cursor_left(&in));
     s.tables = unwind_tables_new(&sections);
     if (!s.tables)
         abort();
-    check(&stack, machine, &r, most);
+    check(&stack, arch, &r, most);
     unwind_tables_free(s.tables);
     for (unsigned i = 0; i < s.blocks_len; i++)
         free(s.blocks[i]);

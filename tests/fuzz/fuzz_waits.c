@@ -74,7 +74,7 @@ static void check(const struct waits *w, const struct collector *c, uint64_t lif
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     enum { START = 1000000000, MOST = 4096 };
-    static const struct waits_options options = {.machine = UNWIND_X86_64, .look_after_ns = 1000};
+    static const struct waits_options options = {.arch = &arch_x86_64, .look_after_ns = 1000};
     struct collector c = {0};
     struct feed f = {.waits = waits_new(&c, &options), .now = START};
     struct waits_look look;

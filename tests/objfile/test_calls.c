@@ -1,9 +1,8 @@
 /* Direct calls found in code: against capstone, against what compilers made of known programs, and
  * where a byte scan goes wrong. */
-#include "objfile/code/architecture.h"
-#include "objfile/code/calls.h"
-#include "objfile/code/decode.h"
-#include "objfile/code/x86.h"
+#include "arch/arch.h"
+#include "objfile/code.h"
+#include "arch/code.h"
 #include "objfile/workshop.h"
 
 #include "base/cursor.h"
@@ -91,20 +90,20 @@ static void test_lengths(void **state)
 
 static const struct instruction_set *set_named(const char *name)
 {
-    for (size_t i = 0; i < ARCHITECTURES; i++)
-        for (size_t k = 0; k < architectures[i]->sets_len; k++)
-            if (!strcmp(architectures[i]->sets[k].name, name))
-                return &architectures[i]->sets[k];
+    for (size_t i = 0; i < ARCHS; i++)
+        for (size_t k = 0; k < archs[i]->sets_len; k++)
+            if (!strcmp(archs[i]->sets[k].name, name))
+                return &archs[i]->sets[k];
     fail_msg("no instruction set '%s'", name);
     return NULL;
 }
 
 static void decode_as(const char *set, struct bytes code, uint64_t address, bool is_big_endian,
-                      struct finding *f)
+                      struct code_finding *f)
 {
     struct stretch s = {code, address, set_named(set), is_big_endian};
     s.set->decode(&s, f);
-    finding_deinit(f);
+    code_finding_deinit(f);
 }
 
 struct branch {
@@ -116,7 +115,7 @@ static struct branch by_decoder(const char *set, bool is_big_endian, const uint8
                                 uint64_t address)
 {
     struct code_calls calls = {0};
-    struct finding f = {.calls = &calls, .mask = UINT64_MAX, .range = {address, address}};
+    struct code_finding f = {.calls = &calls, .mask = UINT64_MAX, .range = {address, address}};
     struct branch found = {0};
     decode_as(set, (struct bytes){at, len}, address, is_big_endian, &f);
     assert_true(calls.all.len < 2);
@@ -324,7 +323,7 @@ static void test_riscv_mips_r6_and_alpha(void **state)
 
 static size_t decode_bytes(const char *set, const uint8_t *at, size_t len, struct code_calls *calls)
 {
-    struct finding f = {.calls = calls, .mask = UINT64_MAX, .range = {0x1000, 0x1000 + len}};
+    struct code_finding f = {.calls = calls, .mask = UINT64_MAX, .range = {0x1000, 0x1000 + len}};
     calls->all.len = 0;
     decode_as(set, (struct bytes){at, len}, 0x1000, false, &f);
     return calls->all.len;
@@ -536,13 +535,26 @@ static void test_unknown(void **state)
 static void test_architectures(void **state)
 {
     (void)state;
-    assert_null(architecture_of(EM_NONE)->name);
-    for (size_t i = 0; i < ARCHITECTURES; i++) {
-        const struct architecture *a = architectures[i];
+    assert_null(arch_of(&(struct arch_target){EM_NONE})->name);
+    assert_null(arch_named("vax"));
+    assert_ptr_equal(arch_own()->name, arch_named(arch_own()->name)->name);
+    for (size_t i = 0; i < ARCHS; i++) {
+        const struct arch *a = archs[i];
         assert_non_null(a->name);
         assert_true(a->machines[0]);
         for (size_t k = 0; k < sizeof a->machines / sizeof *a->machines && a->machines[k]; k++)
-            assert_ptr_equal(architecture_of(a->machines[k]), a);
+            assert_ptr_equal(arch_of(&(struct arch_target){.machine = a->machines[k],
+                                                           .word = a->word,
+                                                           .is_big_endian = a->order == 'b'}),
+                             a);
+        assert_ptr_equal(arch_named(a->name), a);
+        if (arch_has_stacks(a)) /* the numbers of registers are within what a walk keeps */
+            for (size_t k = 0; k < 3; k++) {
+                const struct register_map *m[] = {a->perf, a->regset, a->trampolines->map};
+                assert_true(m[k] && m[k]->len <= sizeof m[k]->at);
+                for (size_t n = 0; n < m[k]->len; n++)
+                    assert_in_range(m[k]->at[n] + 2, 0, ARCH_REGISTERS + 1);
+            }
         for (size_t k = 0; k < a->sets_len; k++)
             assert_ptr_equal(set_named(a->sets[k].name), &a->sets[k]);
     }

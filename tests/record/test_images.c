@@ -54,7 +54,7 @@ static bool is_said_deleted(const char *path, uint64_t inode, struct bytes build
     struct images images;
     struct stat st = {0};
     (void)!stat(path, &st);
-    images_init(&images, UNWIND_X86_64);
+    images_init(&images, &arch_x86_64);
     uint32_t number =
         images_file(&images, &(struct image_identity){.path = path,
                                                       .device = inode ? st.st_dev : 0,

@@ -15,7 +15,7 @@ static const uint64_t CODE = 0x1000, OTHER_CODE = 0x2000;
 static struct collector *begin(void)
 {
     struct collector *c =
-        collector_new(&(struct collector_options){.machine = UNWIND_X86_64, .start_ns = 1});
+        collector_new(&(struct collector_options){.arch = &arch_x86_64, .start_ns = 1});
     collector_add_event(c, "cpu", RECORDING_UNIT_NS, MS, true);
     collector_fork(c, PID, PID, 1, 1);
     return c;
@@ -219,7 +219,7 @@ static void nothing_is_added_to_what_is_whole(void **state)
 {
     struct recording r;
     struct collector *c =
-        collector_new(&(struct collector_options){.machine = UNWIND_X86_64, .start_ns = 1});
+        collector_new(&(struct collector_options){.arch = &arch_x86_64, .start_ns = 1});
     (void)state;
     collector_add_event(c, "cpu", RECORDING_UNIT_NS, MS, false);
     collector_fork(c, PID, PID, 1, 1);

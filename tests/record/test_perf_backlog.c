@@ -156,6 +156,6 @@ int main(void)
         cmocka_unit_test(what_cannot_be_read_is_left_out),
         cmocka_unit_test(neither_is_what_says_another_length),
     };
-    layout = perf_layout_live(UNWIND_X86_64, true);
+    layout = perf_layout_live(&arch_x86_64, true);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,7 +223,7 @@ static void tasks_and_losses(void **state)
 
 int main(void)
 {
-    layout = perf_layout_live(UNWIND_X86_64, true);
+    layout = perf_layout_live(&arch_x86_64, true);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_have_registers_and_stack),
         cmocka_unit_test(samples_without),

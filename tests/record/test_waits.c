@@ -255,7 +255,7 @@ static int run_long_waits(bool sees_switches)
 {
     struct watching w = {.collector = {.functions = places, .functions_len = PLACES},
                          .sees_switches = sees_switches};
-    struct waits_options options = {.machine = UNWIND_X86_64};
+    struct waits_options options = {.arch = &arch_x86_64};
     struct told *told = told_new(&long_waits), *bare = told_new(&long_waits);
     pid_t child;
     if (!watching_run(&w, waiting_program, told, &options, &child)) {
@@ -295,7 +295,7 @@ static int run_short_waits(bool sees_switches)
     static const struct told short_waits = {.repeated = 100, .sleep_ns = MS, .poll_ns = 2 * MS};
     struct watching w = {.collector = {.functions = places, .functions_len = PLACES},
                          .sees_switches = sees_switches};
-    struct waits_options options = {.machine = UNWIND_X86_64, .no_looking = true};
+    struct waits_options options = {.arch = &arch_x86_64, .no_looking = true};
     struct told *told = told_new(&short_waits);
     pid_t child;
     if (!watching_run(&w, waiting_program, told, &options, &child)) {

@@ -20,7 +20,7 @@
 
 enum { NOBODY = 5000000 }; /* no process has such a number */
 
-static const struct waits_options no_looks = {.machine = UNWIND_X86_64, .no_looking = true};
+static const struct waits_options no_looks = {.arch = &arch_x86_64, .no_looking = true};
 
 static uint64_t ready_of(const struct collector *c, pid_t tid)
 {
@@ -250,7 +250,7 @@ static uint64_t now_ns(void)
 static void test_stale_looks(void **state)
 {
     (void)state;
-    static const struct waits_options looks = {.machine = UNWIND_X86_64};
+    static const struct waits_options looks = {.arch = &arch_x86_64};
     struct sleeper s = {0};
     sleeper_begin(&s);
     for (int is_stale = 0; is_stale < 2; is_stale++) {
@@ -299,7 +299,7 @@ static void test_pieces(void **state)
 static void test_gone_at_the_end(void **state)
 {
     (void)state;
-    static const struct waits_options looks = {.machine = UNWIND_X86_64};
+    static const struct waits_options looks = {.arch = &arch_x86_64};
     struct collector c = {0};
     struct waits *w = waits_new(&c, &looks);
     waits_exec(w, NOBODY, 100);
@@ -318,7 +318,7 @@ static void test_gone_at_the_end(void **state)
 static void test_observed(void **state)
 {
     (void)state;
-    static const struct waits_options looks = {.machine = UNWIND_X86_64};
+    static const struct waits_options looks = {.arch = &arch_x86_64};
     struct collector c = {0};
     struct waits *w = waits_new(&c, &looks);
     struct sleeper s = {0};
@@ -365,7 +365,7 @@ static void test_observed(void **state)
 static void test_observed_one_after_another(void **state)
 {
     (void)state;
-    static const struct waits_options looks = {.machine = UNWIND_X86_64};
+    static const struct waits_options looks = {.arch = &arch_x86_64};
     struct collector c = {0};
     struct waits *w = waits_new(&c, &looks);
     struct sleeper s = {0};

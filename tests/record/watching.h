@@ -83,7 +83,7 @@ static bool watching_begin(struct watching *w, pid_t pid)
 {
     w->cpus = sysconf(_SC_NPROCESSORS_CONF);
     w->cpus = w->cpus < MOST_CPUS ? w->cpus : MOST_CPUS;
-    w->layout = perf_layout_live(UNWIND_X86_64, w->sees_switches);
+    w->layout = perf_layout_live(&arch_x86_64, w->sees_switches);
     for (int cpu = 0; cpu < w->cpus; cpu++)
         if (!watching_open(w, pid, cpu, true) ||
             (w->sees_switches && !watching_open(w, pid, cpu, false)))

@@ -30,7 +30,7 @@ struct own_module {
 struct own_modules {
     struct own_module at[MOST_MODULES];
     size_t len;
-    enum unwind_machine machine;
+    const struct arch *arch;
     bool without_headers;
 };
 
@@ -56,7 +56,7 @@ static inline int own_add(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
     struct own_modules *all = context;
-    struct unwind_sections s = {.machine = all->machine};
+    struct unwind_sections s = {.arch = all->arch};
     struct own_module m = {.low = UINT64_MAX, .bias = info->dlpi_addr};
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *h = &info->dlpi_phdr[i];
@@ -92,10 +92,10 @@ static inline bool own_module_at(void *context, uint64_t pc, struct unwind_modul
     return false;
 }
 
-static inline void own_modules_init(struct own_modules *all, enum unwind_machine machine,
+static inline void own_modules_init(struct own_modules *all, const struct arch *arch,
                                     bool without_headers)
 {
-    *all = (struct own_modules){.machine = machine, .without_headers = without_headers};
+    *all = (struct own_modules){.arch = arch, .without_headers = without_headers};
     dl_iterate_phdr(own_add, all);
 }
 

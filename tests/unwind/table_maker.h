@@ -3,7 +3,7 @@
 #define MONARC_TESTS_TABLE_MAKER_H
 
 #include "base/writer.h"
-#include "unwind/tables.h"
+#include "unwind/unwind_private.h"
 
 #include <string.h>
 

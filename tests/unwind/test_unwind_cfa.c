@@ -2,8 +2,7 @@
  * refused of them. */
 #include "table_maker.h"
 
-#include "unwind/cfa.h"
-#include "unwind/expression.h"
+#include "unwind/unwind_private.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +88,7 @@ static bool make_row(struct bytes program, uint32_t at, struct row *row, struct 
     maker_init(m);
     maker_plain_cie(m);
     maker_plain_fde(m, CODE, CODE_BYTES, program);
-    struct unwind_sections s = {.machine = UNWIND_X86_64, .eh_frame = maker_bytes(m)};
+    struct unwind_sections s = {.arch = &arch_x86_64, .eh_frame = maker_bytes(m)};
     struct unwind_tables *t = unwind_tables_new(&s);
     struct fde fde;
     bool is_good = fde_find(t, CODE + at, &fde) && row_at(t, &fde, CODE + at, row);

@@ -142,7 +142,7 @@ static uint32_t unwind(struct stepper *s, uint64_t *frames, enum unwind_end *end
                                  .module_at = module_at,
                                  .read = peek,
                                  .context = s};
-    return unwind_walk(&stack, UNWIND_X86_64, &r, frames, MOST_FRAMES, end);
+    return unwind_walk(&stack, &arch_x86_64, &r, frames, MOST_FRAMES, end);
 }
 
 static bool is_expected(struct stepper *s, const uint64_t *frames, uint32_t len,
@@ -255,7 +255,7 @@ static void test_every_instruction(void **state)
     s.pid = fork();
     if (!s.pid)
         be_stepped();
-    own_modules_init(&s.modules, UNWIND_X86_64, false);
+    own_modules_init(&s.modules, &arch_x86_64, false);
     bool is_ready = begin(&s);
     uint64_t end_sp = s.now.rsp + 8;
     while (is_ready && s.steps < MOST_STEPS && s.now.rsp != end_sp) {

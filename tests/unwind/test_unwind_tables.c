@@ -2,7 +2,7 @@
  * lengths, augmentations known and unknown; and that cut tables lead nowhere. */
 #include "table_maker.h"
 
-#include "unwind/eh_pe.h"
+#include "unwind/unwind_private.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 static struct unwind_tables *tables_over(const struct table_maker *m, struct bytes hdr)
 {
-    struct unwind_sections s = {.machine = UNWIND_X86_64,
+    struct unwind_sections s = {.arch = &arch_x86_64,
                                 .eh_frame_address = EH_ADDRESS,
                                 .eh_frame_hdr = hdr,
                                 .eh_frame_hdr_address = HDR_ADDRESS,
@@ -228,7 +228,7 @@ static void test_cut(void **state)
             uint8_t *frame = malloc(len + 1), *header = malloc(hdr_len + 1);
             memcpy(frame, m.w.out.at, len);
             memcpy(header, hdr.at, hdr_len);
-            struct unwind_sections s = {.machine = UNWIND_X86_64,
+            struct unwind_sections s = {.arch = &arch_x86_64,
                                         .eh_frame = {frame, len},
                                         .eh_frame_address = EH_ADDRESS,
                                         .eh_frame_hdr = {header, hdr_len},

@@ -19,7 +19,7 @@ struct scene {
     struct unwind_tables *tables;
     struct unwind_stack stack;
     struct unwind_registers r;
-    enum unwind_machine machine;
+    const struct arch *arch;
     uint64_t words[WORDS], frames[MOST];
     const uint8_t *code; /* 8 bytes at BARE; NULL: code cannot be read */
     enum unwind_end end;
@@ -82,16 +82,16 @@ static void make_lr(struct table_maker *m, uint8_t sp, uint8_t fp, uint8_t ra)
     maker_plain_fde(m, LAST, 16, BYTES(0x07, ra));
 }
 
-static void scene_open(struct scene *s, enum unwind_machine machine)
+static void scene_open(struct scene *s, const struct arch *arch)
 {
-    *s = (struct scene){.machine = machine};
-    if (machine == UNWIND_X86_64)
+    *s = (struct scene){.arch = arch};
+    if (arch == &arch_x86_64)
         make_x86(&s->m);
-    else if (machine == UNWIND_AARCH64)
+    else if (arch == &arch_aarch64)
         make_lr(&s->m, 31, 29, 30);
     else
         make_lr(&s->m, 2, 8, 1);
-    struct unwind_sections sections = {.machine = machine, .eh_frame = maker_bytes(&s->m)};
+    struct unwind_sections sections = {.arch = arch, .eh_frame = maker_bytes(&s->m)};
     s->tables = unwind_tables_new(&sections);
     s->stack = (struct unwind_stack){.address = STACK,
                                      .bytes = {(const uint8_t *)s->words, sizeof s->words},
@@ -99,7 +99,7 @@ static void scene_open(struct scene *s, enum unwind_machine machine)
                                      .read = read_code,
                                      .context = s};
     s->r.known = UINT32_MAX;
-    s->r.at[machine == UNWIND_X86_64 ? 7 : machine == UNWIND_AARCH64 ? 31 : 2] = STACK;
+    s->r.at[arch->sp] = STACK;
 }
 
 static void scene_close(struct scene *s)
@@ -115,7 +115,7 @@ static void scene_close(struct scene *s)
 static void expect(struct scene *s, enum unwind_end end, const uint64_t *frames, size_t len)
 {
     for (int i = 0; i < 2; i++) {
-        uint32_t found = unwind_walk(&s->stack, s->machine, &s->r, s->frames, MOST, &s->end);
+        uint32_t found = unwind_walk(&s->stack, s->arch, &s->r, s->frames, MOST, &s->end);
         if (s->end != end || found != len || memcmp(s->frames, frames, len * sizeof *frames))
             fail_msg("walk %d: end %d for %d, %u frames for %zu: %#lx %#lx %#lx", i, s->end, end,
                      found, len, s->frames[0], s->frames[1], s->frames[2]);
@@ -132,7 +132,7 @@ static void test_ends(void **state)
 {
     (void)state;
     struct scene s;
-    scene_open(&s, UNWIND_X86_64);
+    scene_open(&s, &arch_x86_64);
     s.r.pc = LEAF;
     set_words(&s, FRAMES(PUSHED + 5, STACK + 256, LAST + 1));
     expect(&s, UNWIND_WHOLE, FRAMES(LEAF, PUSHED + 4, LAST));
@@ -151,9 +151,9 @@ static void test_ends(void **state)
     expect(&s, UNWIND_BROKEN, FRAMES(LEAF, BY_RBP));
     for (size_t i = 0; i < WORDS; i++)
         s.words[i] = LEAF + 1; /* a recursion without end */
-    uint32_t found = unwind_walk(&s.stack, s.machine, &s.r, s.frames, MOST, &s.end);
+    uint32_t found = unwind_walk(&s.stack, s.arch, &s.r, s.frames, MOST, &s.end);
     assert_true(found == MOST && s.end == UNWIND_TOO_MANY);
-    found = unwind_walk(&s.stack, s.machine, &s.r, s.frames, 0, &s.end);
+    found = unwind_walk(&s.stack, s.arch, &s.r, s.frames, 0, &s.end);
     assert_true(found == 0 && s.end == UNWIND_TOO_MANY);
     scene_close(&s);
 }
@@ -163,7 +163,7 @@ static void test_other_registers(void **state)
 {
     (void)state;
     struct scene s;
-    scene_open(&s, UNWIND_X86_64);
+    scene_open(&s, &arch_x86_64);
     s.r.pc = LEAF;
     set_words(&s, FRAMES(SAVES_RBX + 1, STACK + 40, BY_RBX + 1, 7, 7, 7, LAST + 1));
     expect(&s, UNWIND_WHOLE, FRAMES(LEAF, SAVES_RBX, BY_RBX, LAST));
@@ -179,7 +179,7 @@ static void test_frame_pointers(void **state)
 {
     (void)state;
     struct scene s;
-    scene_open(&s, UNWIND_X86_64);
+    scene_open(&s, &arch_x86_64);
     for (int i = 0; i < 2; i++) {
         uint64_t here = i ? GENERATED : BARE;
         enum unwind_end none = i ? UNWIND_GENERATED : UNWIND_NO_TABLE;
@@ -221,7 +221,7 @@ static void test_code_around_frames(void **state)
                  {{0xff, 0x25}, 0},
                  {{0x48, 0x89, 0xe5}, 1}};
     struct scene s;
-    scene_open(&s, UNWIND_X86_64);
+    scene_open(&s, &arch_x86_64);
     s.r.pc = BARE;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         s.code = CASES[i].code;
@@ -238,7 +238,7 @@ static void test_code_around_frames(void **state)
 static void test_from_nowhere(void **state)
 {
     (void)state;
-    static const enum unwind_machine MACHINES[] = {UNWIND_X86_64, UNWIND_AARCH64, UNWIND_RISCV64};
+    static const struct arch *const MACHINES[] = {&arch_x86_64, &arch_aarch64, &arch_riscv64};
     for (size_t i = 0; i < 3; i++) {
         struct scene s;
         scene_open(&s, MACHINES[i]);
@@ -256,7 +256,7 @@ static void test_from_nowhere(void **state)
 static void test_return_register(void **state)
 {
     (void)state;
-    static const enum unwind_machine MACHINES[] = {UNWIND_AARCH64, UNWIND_RISCV64};
+    static const struct arch *const MACHINES[] = {&arch_aarch64, &arch_riscv64};
     for (size_t i = 0; i < 2; i++) {
         struct scene s;
         scene_open(&s, MACHINES[i]);
@@ -285,7 +285,7 @@ static void test_signed_addresses(void **state)
 {
     (void)state;
     struct scene s;
-    scene_open(&s, UNWIND_AARCH64);
+    scene_open(&s, &arch_aarch64);
     s.r.pc = LEAF;
     s.r.at[30] = (PUSHED + 5) | UINT64_C(0x2a) << 48;
     set_words(&s, FRAMES(STACK + 256, (LAST + 1) | UINT64_C(0x7fabc) << 36)); /* 36 bits */
@@ -298,7 +298,7 @@ static void test_process_start(void **state)
 {
     (void)state;
     struct scene s;
-    scene_open(&s, UNWIND_X86_64);
+    scene_open(&s, &arch_x86_64);
     s.r.pc = LEAF;
     set_words(&s, FRAMES(BARE + 5, 2, STACK + 300, STACK + 310, 0, STACK + 320));
     expect(&s, UNWIND_WHOLE, FRAMES(LEAF, BARE + 4));
@@ -314,7 +314,7 @@ static void test_other_stacks(void **state)
 {
     (void)state;
     struct scene s;
-    scene_open(&s, UNWIND_X86_64);
+    scene_open(&s, &arch_x86_64);
     s.r.pc = BY_RBP;
     s.r.at[6] = STACK - 0x10000; /* further in, and not in the copy */
     expect(&s, UNWIND_DEEP, FRAMES(BY_RBP));

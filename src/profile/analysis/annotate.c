@@ -2,7 +2,7 @@
 #include "profile/analysis/source_lines.h"
 
 #include "base/sort.h"
-#include "objfile/code/disassemble.h"
+#include "objfile/code.h"
 
 #include <string.h>
 

@@ -53,7 +53,9 @@ enum {
 };
 
 #define UNENDED "the recording was not ended properly: it was read as far as it goes"
-#define TRACES  "bytes of instruction traces (AUX), which are not read"
+#define UNKNOWN_ARCH \
+    "the recording is of a machine that is not known, \"%s\": its stacks are not unwound"
+#define TRACES "bytes of instruction traces (AUX), which are not read"
 #define ALONE                                                                                     \
     "one file of a folder of 'perf record --threads': the samples are in its other files, which " \
     "are read if the folder is named"
@@ -67,7 +69,8 @@ struct perf_file {
     struct perf_replay replay;
     struct perf_rounds queue;
     struct perf_unpack unpack;
-    uint16_t machine; /* EM_..., 0: not said */
+    uint16_t machine;         /* EM_..., 0: not said */
+    const char *unknown_arch; /* the name of a machine that is not known; NULL: none */
     uint32_t cpus;
     uint64_t trace_bytes;
     VEC(struct recording_text) texts;
@@ -100,19 +103,13 @@ static const char *perf_text(struct perf_file *f, struct cursor *in)
 
 static void perf_take_arch(struct perf_file *f, const char *arch)
 {
-    static const struct {
-        const char *name;
-        enum unwind_machine machine;
-        uint16_t elf;
-    } known[] = {{"x86_64", UNWIND_X86_64, EM_X86_64},     {"aarch64", UNWIND_AARCH64, EM_AARCH64},
-                 {"riscv64", UNWIND_RISCV64, EM_RISCV},    {"ppc64", UNWIND_NO_MACHINE, EM_PPC64},
-                 {"ppc64le", UNWIND_NO_MACHINE, EM_PPC64}, {"s390x", UNWIND_NO_MACHINE, EM_S390},
-                 {"i686", UNWIND_NO_MACHINE, EM_386},      {"armv7l", UNWIND_NO_MACHINE, EM_ARM}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(arch, known[i].name)) {
-            f->replay.machine = known[i].machine;
-            f->machine = known[i].elf;
-        }
+    if (!arch[0])
+        return;
+    f->replay.arch = arch_named(arch);
+    if (f->replay.arch)
+        f->machine = f->replay.arch->machines[0];
+    else
+        f->unknown_arch = arch;
 }
 
 /* { header; u32 pid; u8 id[20]; u8 len; u8 unused[3]; char path[] }: a record, or one of many in
@@ -423,22 +420,13 @@ static void perf_describe(struct perf_file *f, struct recording *out)
         vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_OTHER, 1, 0, UNENDED});
     if (f->is_of_folder && !f->is_unordered)
         vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_OTHER, 1, 0, ALONE});
+    if (f->unknown_arch)
+        vec_push(&out->losses,
+                 (struct recording_loss){RECORDING_LOST_OTHER, 1, 0,
+                                         arena_printf(&out->arena, UNKNOWN_ARCH, f->unknown_arch)});
     if (f->trace_bytes)
         vec_push(&out->losses,
                  (struct recording_loss){RECORDING_LOST_OTHER, f->trace_bytes, 0, TRACES});
-}
-
-static enum unwind_machine perf_own_machine(void)
-{
-#if defined __x86_64__
-    return UNWIND_X86_64;
-#elif defined __aarch64__
-    return UNWIND_AARCH64;
-#elif defined __riscv && __riscv_xlen == 64
-    return UNWIND_RISCV64;
-#else
-    return UNWIND_NO_MACHINE;
-#endif
 }
 
 bool perf_data_read(struct bytes in, const char *name, const struct perf_data_options *o,
@@ -449,7 +437,7 @@ bool perf_data_read(struct bytes in, const char *name, const struct perf_data_op
     f.big_endian = in.len >= 8 && !memcmp(in.at, CIGAM, 8);
     f.replay.kinds.names = &f.replay.arena;
     f.replay.opens_no_files = o->opens_no_files;
-    f.replay.machine = f.big_endian ? UNWIND_NO_MACHINE : perf_own_machine();
+    f.replay.arch = f.big_endian ? NULL : arch_own();
     f.queue.take = perf_replay_queued;
     f.queue.context = &f;
     bool ok = perf_data_probe(in) || err_in(e, name, "is not a perf.data file");

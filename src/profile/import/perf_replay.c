@@ -237,7 +237,7 @@ static void replay_start(struct perf_replay *p)
 {
     p->collector =
         collector_new(&(struct collector_options){.start_ns = p->start_ns,
-                                                  .machine = p->machine,
+                                                  .arch = p->arch,
                                                   .is_replayed = true,
                                                   .opens_no_files = p->opens_no_files,
                                                   .vdso_id = perf_replay_known_id(p, "[vdso]")});
@@ -246,7 +246,7 @@ static void replay_start(struct perf_replay *p)
         bool is_clock = perf_kind_is_clock(k);
         uint64_t rate = k->period ? k->period : 1;
         uint64_t period = !k->is_rate ? k->period : is_clock ? UINT64_C(1000000000) / rate : 0;
-        p->kinds.all.at[i].layout.machine = p->machine;
+        p->kinds.all.at[i].layout.arch = p->arch;
         collector_add_event(p->collector, perf_kind_name(&p->kinds, i),
                             is_clock ? RECORDING_UNIT_NS : RECORDING_UNIT_COUNT, period,
                             k->excludes_kernel);

@@ -31,7 +31,7 @@ struct perf_replay {
     struct perf_kinds kinds;
     struct perf_build_ids build_ids;
     struct perf_kernel kernel;
-    enum unwind_machine machine;
+    const struct arch *arch;
     bool opens_no_files;
     uint64_t start_ns, end_ns;   /* 0: not known */
     struct collector *collector; /* made with the first record */

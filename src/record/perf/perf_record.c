@@ -7,29 +7,15 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
-#define MASK_X86_64  UINT64_C(0xff0fff) /* all but the segment registers, which is refused */
-#define MASK_AARCH64 ((UINT64_C(1) << 33) - 1)
-#define MASK_RISCV64 ((UINT64_C(1) << 32) - 1)
-
-static uint64_t perf_own_registers(enum unwind_machine machine)
+struct perf_layout perf_layout_live(const struct arch *arch, bool has_stacks)
 {
-    switch (machine) {
-    case UNWIND_X86_64: return MASK_X86_64;
-    case UNWIND_AARCH64: return MASK_AARCH64;
-    case UNWIND_RISCV64: return MASK_RISCV64;
-    default: return 0;
-    }
-}
-
-struct perf_layout perf_layout_live(enum unwind_machine machine, bool has_stacks)
-{
-    return (struct perf_layout){.machine = machine,
+    return (struct perf_layout){.arch = arch,
                                 .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
                                                PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                                                PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
                                                PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER |
                                                (has_stacks ? PERF_SAMPLE_STACK_USER : 0),
-                                .registers = perf_own_registers(machine),
+                                .registers = arch ? arch->perf_registers : 0,
                                 .has_trailer = true};
 }
 
@@ -39,20 +25,6 @@ struct perf_layout perf_layout_live(enum unwind_machine machine, bool has_stacks
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
 enum { BRANCH_BYTES = 24 };
 
-/* From the kernel's numbers (asm/perf_regs.h) to DWARF's; -1: not kept; -2: the pc. */
-static int perf_dwarf_register(enum unwind_machine machine, unsigned number)
-{
-    static const int8_t x86_64[24] = {0,  3,  2,  1,  4, 5, 6,  7,  -2, -1, -1, -1,
-                                      -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15};
-    if (machine == UNWIND_X86_64)
-        return number < 24 ? x86_64[number] : -1;
-    if (machine == UNWIND_AARCH64)
-        return number < 32 ? (int)number : number == 32 ? -2 : -1;
-    if (machine == UNWIND_RISCV64 && number < 32)
-        return number ? (int)number : -2;
-    return -1;
-}
-
 static void perf_read_registers(const struct perf_layout *l, struct cursor *in,
                                 struct perf_record *out)
 {
@@ -60,10 +32,13 @@ static void perf_read_registers(const struct perf_layout *l, struct cursor *in,
     if (abi == PERF_SAMPLE_REGS_ABI_NONE)
         return;
     out->has_user_code = true;
+    static const struct register_map unknown = {0};
+    const struct register_map *map = arch_has_stacks(l->arch) ? l->arch->perf : &unknown;
     for (uint64_t mask = l->registers; mask; mask &= mask - 1) {
         uint64_t value = cursor_u64(in);
-        int number = perf_dwarf_register(l->machine, (unsigned)__builtin_ctzll(mask));
-        if (number == -2)
+        unsigned kernels = (unsigned)__builtin_ctzll(mask);
+        int number = kernels < map->len ? map->at[kernels] : REGISTER_NONE;
+        if (number == REGISTER_PC)
             out->registers.pc = value;
         if (number < 0)
             continue;

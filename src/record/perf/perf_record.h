@@ -13,7 +13,7 @@
 
 /* What an event was opened with (struct perf_event_attr), as far as records depend on it. */
 struct perf_layout {
-    enum unwind_machine machine;
+    const struct arch *arch;
     uint64_t sample_type;        /* PERF_SAMPLE_... */
     uint64_t registers;          /* sample_regs_user: a bit for each that is there */
     uint64_t read_format;        /* PERF_FORMAT_... */
@@ -23,7 +23,7 @@ struct perf_layout {
 };
 
 /* That of our own recordings; without stacks, samples have registers alone. */
-struct perf_layout perf_layout_live(enum unwind_machine machine, bool has_stacks);
+struct perf_layout perf_layout_live(const struct arch *arch, bool has_stacks);
 
 struct perf_record {
     uint32_t type; /* PERF_RECORD_... */

@@ -471,8 +471,8 @@ static void perf_make_waits(struct perf_source *s)
 {
     for (uint32_t i = 0; i < s->choices.len && s->options.wants_waits && !s->waits; i++)
         if (s->choices.at[i].is_wall)
-            s->waits = waits_new(
-                s->collector, &(struct waits_options){.event = i, .machine = s->options.machine});
+            s->waits = waits_new(s->collector,
+                                 &(struct waits_options){.event = i, .arch = s->options.arch});
 }
 
 /* Threads of a process that runs already may wait throughout: nothing else would tell of them. */
@@ -524,7 +524,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
                               .collector = c,
                               .options = *o,
                               .result = result,
-                              .layout = perf_layout_live(o->machine, !o->no_stacks),
+                              .layout = perf_layout_live(o->arch, !o->no_stacks),
                               .reader = {.end = -1, .news = -1}};
     *result = (struct perf_source_result){0};
     for (size_t i = 0; i < events_len; i++)

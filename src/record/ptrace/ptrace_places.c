@@ -250,7 +250,7 @@ struct ptrace_places *ptrace_places_new(uint32_t rate)
     p->full_period_ns = p->looker.period_ns;
     p->in_kernel = MUCH_KERNEL;
     p->end = eventfd(0, EFD_CLOEXEC);
-    if (ptrace_machine() != UNWIND_NO_MACHINE && p->end >= 0 && places_start(p))
+    if (arch_has_stacks(arch_own()) && p->end >= 0 && places_start(p))
         return p;
     if (p->end >= 0)
         close(p->end);

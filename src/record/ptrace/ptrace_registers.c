@@ -3,122 +3,54 @@
 #include "record/ptrace/ptrace_registers.h"
 
 #include <elf.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 
 enum { PAGE_BYTES = 4096, STACK_PARTS = 17 };
 
-#if defined(__x86_64__) || defined(__aarch64__)
-typedef struct user_regs_struct machine_registers;
-
-static bool registers_get(pid_t tid, machine_registers *r)
+/* Whether the instruction at an address makes a system call. */
+static bool is_syscall_at(pid_t tid, uint64_t address, const struct arch *a)
 {
-    struct iovec part = {r, sizeof *r};
-    return ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &part) == 0 && part.iov_len == sizeof *r;
-}
-#endif
-
-#if defined(__x86_64__)
-enum { USER_CODE_64 = 0x33 }; /* the code segment of 64-bit programs */
-
-enum unwind_machine ptrace_machine(void)
-{
-    return UNWIND_X86_64;
+    uint8_t found[sizeof a->syscall_code];
+    return ptrace_memory_read(tid, address, found, a->syscall_code_len) &&
+           !memcmp(found, a->syscall_code, a->syscall_code_len);
 }
 
 bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
 {
-    machine_registers r;
-    if (!registers_get(tid, &r) || r.cs != USER_CODE_64)
+    enum { MOST_WORDS = 64, MOST_SYSCALLS = 4096 };
+    const struct arch *a = arch_own();
+    uint64_t words[MOST_WORDS];
+    if (!arch_has_stacks(a))
         return false;
-    out->user = (struct unwind_registers){
-        .pc = r.rip,
-        .at = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11,
-               r.r12, r.r13, r.r14, r.r15},
-        .known = 0xffff,
-    };
-    out->sp = r.rsp;
-    out->syscall = (int64_t)r.orig_rax >= 0 ? (int64_t)r.orig_rax : -1;
+    struct iovec part = {words, a->regset_len * sizeof *words};
+    if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &part) ||
+        part.iov_len != a->regset_len * sizeof *words ||
+        (a->mode_word && words[a->mode_word] != a->mode))
+        return false;
+    out->user = (struct unwind_registers){.known = 0};
+    for (unsigned i = 0; i < a->regset->len; i++) {
+        int number = a->regset->at[i];
+        if (number == REGISTER_PC)
+            out->user.pc = words[i];
+        if (number < 0)
+            continue;
+        out->user.at[number] = words[i];
+        out->user.known |= UINT32_C(1) << number;
+    }
+    out->sp = out->user.at[a->sp];
+    if (a->syscall_word) {
+        int64_t number = (int64_t)words[a->syscall_word];
+        out->syscall = number >= 0 ? number : -1;
+        return true;
+    }
+    uint64_t number = out->user.at[a->syscall_register], pc = out->user.pc;
+    bool is_call = is_syscall_at(tid, pc - a->syscall_code_len, a) || is_syscall_at(tid, pc, a);
+    out->syscall = is_call && number < MOST_SYSCALLS ? (int64_t)number : -1;
     return true;
 }
-
-#else
-
-#if defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)
-static bool registers_code_is(pid_t tid, uint64_t address, uint32_t instruction)
-{
-    uint32_t found = 0;
-    struct iovec to = {&found, sizeof found}, from = {(void *)(uintptr_t)address, sizeof found};
-    return process_vm_readv(tid, &to, 1, &from, 1, 0) == (ssize_t)sizeof found &&
-           found == instruction;
-}
-
-static int64_t registers_syscall(pid_t tid, uint64_t pc, uint64_t number, uint32_t instruction)
-{
-    bool is_call =
-        registers_code_is(tid, pc - 4, instruction) || registers_code_is(tid, pc, instruction);
-    return is_call && number < 4096 ? (int64_t)number : -1;
-}
-#endif
-
-#if defined(__aarch64__)
-enum unwind_machine ptrace_machine(void)
-{
-    return UNWIND_AARCH64;
-}
-
-bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
-{
-    enum { SVC = 0xd4000001 };
-    machine_registers r;
-    if (!registers_get(tid, &r))
-        return false;
-    out->user.pc = r.pc;
-    for (int i = 0; i < 31; i++)
-        out->user.at[i] = r.regs[i];
-    out->user.at[31] = out->sp = r.sp;
-    out->user.known = UINT32_MAX;
-    out->syscall = registers_syscall(tid, r.pc, r.regs[8], SVC);
-    return true;
-}
-#elif defined(__riscv) && __riscv_xlen == 64
-enum unwind_machine ptrace_machine(void)
-{
-    return UNWIND_RISCV64;
-}
-
-/* The registers stand in the order of their numbers, with the pc in place of x0. */
-bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
-{
-    enum { ECALL = 0x73, SP = 2, NUMBER = 17 };
-    uint64_t r[UNWIND_REGISTERS];
-    struct iovec part = {r, sizeof r};
-    if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &part) || part.iov_len != sizeof r)
-        return false;
-    out->user.pc = r[0];
-    for (int i = 1; i < UNWIND_REGISTERS; i++)
-        out->user.at[i] = r[i];
-    out->user.at[0] = 0;
-    out->user.known = UINT32_MAX;
-    out->sp = r[SP];
-    out->syscall = registers_syscall(tid, r[0], r[NUMBER], ECALL);
-    return true;
-}
-#else
-enum unwind_machine ptrace_machine(void)
-{
-    return UNWIND_NO_MACHINE;
-}
-
-bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
-{
-    (void)tid;
-    (void)out;
-    return false;
-}
-#endif
-#endif
 
 /* One part a page: what lies behind the end of the stack costs only its own part. */
 size_t ptrace_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room)

@@ -19,10 +19,8 @@ struct ptrace_registers {
     int64_t syscall; /* the number; -1: none */
 };
 
-/* The machine this was built for, or UNWIND_NO_MACHINE. */
-enum unwind_machine ptrace_machine(void);
-
-/* false: the thread is gone or not stopped, or not of our machine. */
+/* false: the thread is gone or not stopped, or not of our machine, or that has no stacks in
+ * src/arch. */
 bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out);
 
 /* Copies the stack from `sp` on as far as it goes, at most `room` bytes; returns how much. */

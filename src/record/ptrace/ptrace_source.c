@@ -439,7 +439,7 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     const char *name = o->wants_waits ? "wall" : "cpu";
     s->event = collector_add_event(c, name, RECORDING_UNIT_NS, s->period_ns, false);
     if (o->wants_waits)
-        s->waits = waits_new(c, &(struct waits_options){.event = s->event, .machine = o->machine});
+        s->waits = waits_new(c, &(struct waits_options){.event = s->event, .arch = o->arch});
     *out = &s->base;
     return true;
 }

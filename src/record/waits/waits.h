@@ -25,7 +25,7 @@ struct waits;
 
 struct waits_options {
     uint32_t event; /* of the collector, in ns */
-    enum unwind_machine machine;
+    const struct arch *arch;
     uint64_t look_after_ns; /* 0: 2 ms */
     bool no_looking;        /* the threads are not to be looked at */
 };

@@ -120,17 +120,12 @@ enum {
     LATE_NS = 10 * 1000 * 1000,       /* what is told may be told late */
 };
 
-static unsigned waits_stack_register(enum unwind_machine machine)
-{
-    return machine == UNWIND_X86_64 ? 7 : machine == UNWIND_AARCH64 ? 31 : 2;
-}
-
 /* The registers as far as they are known: all, if the source saw the thread leave at this place. */
 static struct unwind_registers waits_registers(const struct waits *w,
                                                const struct waiting_thread *t,
                                                const struct waits_look *look)
 {
-    unsigned sp = waits_stack_register(w->options.machine);
+    unsigned sp = w->options.arch ? w->options.arch->sp : 0;
     struct unwind_registers r = {.pc = look->pc, .known = UINT32_C(1) << sp};
     r.at[sp] = look->sp;
     if (t->has_place && t->registers->pc == look->pc && t->registers->at[sp] == look->sp)

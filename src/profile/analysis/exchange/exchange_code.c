@@ -3,7 +3,7 @@
 
 #include "base/search.h"
 #include "base/sort.h"
-#include "objfile/code/disassemble.h"
+#include "objfile/code.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #define MONARC_PROFILE_ANALYSIS_GRAPH_GRAPH_H
 
 #include "base/vec.h"
-#include "objfile/code/calls.h"
+#include "objfile/code.h"
 #include "profile/analysis/attribution.h"
 #include "profile/analysis/functions.h"
 #include "profile/analysis/recording/stacks.h"

@@ -16,6 +16,7 @@
  * claim more than 2^62 bytes is refused. */
 #include "profile/analysis/recording/stacks.h"
 
+#include "arch/arch.h"
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/path.h"
@@ -260,7 +261,7 @@ static const char *space_call_name(struct gathering *g, uint32_t object, uint64_
 {
     const struct recording *r = g->space->recording;
     const char *name = space_symbol_at(r, object, number);
-    name = name ? name : syscall_name(r->machine, number);
+    name = name ? name : arch_syscall_name(r->machine, number);
     return name ? arena_printf(g->arena, "%s %s", group, name)
                 : arena_printf(g->arena, "%s system call %" PRIu64, group, number);
 }

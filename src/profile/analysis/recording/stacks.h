@@ -115,11 +115,6 @@ struct profile;
 /* The calls and blocks of the run, at their places; ends that are in no object as 0. */
 void space_add_calls(const struct space *s, struct profile *p);
 
-/* Names of system calls. */
-
-/* The name of a system call of Linux on an ELF machine (EM_...), or NULL. */
-const char *syscall_name(uint16_t machine, uint64_t number);
-
 /* Samples in whose stack the caller's frame is the callee's next one out; `self`: those of them
  * that hit the callee itself. However often the pair is on a stack, that counts once. */
 struct stack_call {
