@@ -1,5 +1,5 @@
 /* libFuzzer: -R maps. Every function that a line names is found again, and nothing else is. */
-#include "gnu/gprof/file_map.h"
+#include "gnu/gprof/functions_gnu.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,26 @@
 #ifndef MONARC_GNU_GCOV_GCOV_READ_H
 #define MONARC_GNU_GCOV_GCOV_READ_H
 
+#include "base/arena.h"
+#include "base/err.h"
 #include "base/file.h"
 #include "base/intern.h"
-#include "gnu/gcov/as_gcov.h"
+#include "gnu/gcov/gcov_report.h"
+#include "output/out.h"
 
 #include <time.h>
+
+/* GNU gcov's command line. */
+struct gcov_options {
+    struct gcov_style style;
+    bool functions, json, long_names, no_output, demangled, preserve_paths, relative_only;
+    bool to_stdout, progress, hash_names, debug;
+    const char *object;        /* -o: a folder, or the name of a file */
+    const char *source_prefix; /* -s */
+    char **files;
+    int files_len;
+    char **expanded; /* the arguments, if any came from @FILE */
+};
 
 /* gcov's exit statuses; the last complaint decides. */
 enum gcov_status {
@@ -61,5 +76,20 @@ uint32_t gcov_source_named(const struct gcov_input *in, const char *name);
 /* Forgets pairs and sources. */
 void gcov_input_clear(struct gcov_input *in);
 void gcov_input_deinit(struct gcov_input *in);
+
+/* The names gcov looks for and writes: notes and counters of an argument, sources, reports. */
+
+/* The argument, or with -o what that says, without its extension: "x.gcno" is beside it. */
+char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena *a);
+
+/* A path without "." and, where no link is in between, without "dir/..". Asks the file system. */
+char *gcov_canonical(const char *path, struct arena *a);
+
+/* The report's file for a source: "x.c.gcov" by default. */
+char *gcov_report_name(const struct gcov_options *o, const char *argument, const char *source,
+                       struct arena *a);
+
+/* The JSON document's file for an argument: "x.gcov.json.gz" by default. */
+char *gcov_json_name(const struct gcov_options *o, const char *argument, struct arena *a);
 
 #endif

@@ -5,6 +5,7 @@
 #define MONARC_GNU_GCOV_TOOL_OVERLAP_H
 
 #include "coverage/model/coverage.h"
+#include "output/out.h"
 
 /* Shares of all counts of the first profile, of the second, and what they have in common. */
 struct shared {
@@ -40,5 +41,13 @@ void overlap_deinit(struct overlap *o);
 
 /* Hot is a share of at least the threshold. */
 enum heat overlap_heat(const struct overlap *o, double share);
+
+/* The text of `gcov-tool overlap`. */
+
+struct overlap_print {
+    bool has_functions, has_files, has_full_names, is_hot_only;
+};
+
+void overlap_text(struct out *out, const struct overlap *o, const struct overlap_print *how);
 
 #endif

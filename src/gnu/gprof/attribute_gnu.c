@@ -2,6 +2,11 @@
  * the results agree to the last bit. */
 #include "gnu/gprof/attribute_gnu.h"
 
+#include "base/sort.h"
+
+#include <elf.h>
+#include <string.h>
+
 static uint64_t minimum(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -59,4 +64,220 @@ double attribute_gnu(struct attribution *t, const struct profile *p, const struc
         }
     }
     return scale;
+}
+
+/* The addresses that a profile says something about, as GNU gprof books samples and calls. */
+
+/* Code from `start` to before `end` gets a share of units [low, high) if start / 2 < high and
+ * end / 2 > low, which is to say that it has an address from 2 * low + 1 to before 2 * high. */
+static void add_bins(struct measured *m, const struct histogram *h, double scale)
+{
+    uint64_t first = h->low / 2;
+    for (uint32_t i = 0; (i = histogram_next(h, i)) < h->bins; i++) {
+        uint64_t low = first + (uint64_t)(scale * i), high = first + (uint64_t)(scale * (i + 1.0));
+        if (low < high)
+            measured_add(m, 2 * low + 1, 2 * high);
+    }
+}
+
+void measured_gnu(struct measured *m, const struct profile *p)
+{
+    *m = (struct measured){0};
+    double scale = p->histograms.len ? gnu_scale(&p->histograms.at[0]) : 0;
+    for (size_t i = 0; i < p->histograms.len; i++)
+        add_bins(m, &p->histograms.at[i], scale);
+    for (size_t i = 0; i < p->arcs.len; i++) {
+        measured_add(m, p->arcs.at[i].from, p->arcs.at[i].from + 1);
+        measured_add(m, p->arcs.at[i].self, p->arcs.at[i].self + 1);
+    }
+    measured_add_blocks(m, p);
+}
+
+/* Telling calls from lines and calls from functions apart. */
+
+static void match_functions(struct line_calls *c, const struct functions *functions,
+                            const struct gnu_functions *with_lines, struct arena *a)
+{
+    const struct functions *all = &with_lines->table;
+    c->node_of = ARENA_NEW(a, uint32_t, all->len);
+    uint32_t node = 0;
+    for (uint32_t i = 0; i < all->len; i++) {
+        c->node_of[i] = NO_NODE;
+        while (node < functions->len && functions->at[node].start < all->at[i].start)
+            node++;
+        bool is_function = node < functions->len && all->at[i].symbol < with_lines->first_line &&
+                           functions->at[node].start == all->at[i].start;
+        if (is_function)
+            c->node_of[i] = node;
+    }
+}
+
+static void take_time(struct line_calls *c, const struct functions *functions,
+                      const struct functions *all, const struct attribution *time, struct arena *a)
+{
+    c->time = *time;
+    c->time.self = ARENA_NEW(a, double, functions->len);
+    for (uint32_t i = 0; i < all->len; i++)
+        if (c->node_of[i] != NO_NODE)
+            c->time.self[c->node_of[i]] = time->self[i];
+}
+
+/* A call from a line, in the order of the profile. */
+struct line_call {
+    uint32_t line, callee;
+};
+
+struct line_call_list {
+    VEC(struct line_call) all;
+};
+
+static uint32_t callee_of(const struct functions *f, uint64_t address)
+{
+    uint32_t callee = functions_find(f, address);
+    while (callee != NO_FUNCTION && !f->at[callee].is_function)
+        callee--; /* from 0 to NO_FUNCTION */
+    return callee;
+}
+
+static void split_calls(struct line_calls *c, const struct functions *functions,
+                        const struct functions *all, struct profile *p,
+                        struct line_call_list *from_lines)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->arcs.len; i++) {
+        struct arc arc = p->arcs.at[i];
+        uint32_t caller = functions_find(all, arc.from);
+        if (caller == NO_FUNCTION)
+            continue; /* GNU gprof does not count them */
+        uint32_t callee = callee_of(functions, arc.self), node = c->node_of[caller];
+        if (node != NO_NODE) {
+            arc.from = functions->at[node].start;
+        } else {
+            arc.from = UINT64_MAX;
+            if (callee != NO_FUNCTION)
+                vec_push(&from_lines->all, ((struct line_call){caller, callee}));
+        }
+        p->arcs.at[kept++] = arc;
+    }
+    p->arcs.len = kept;
+}
+
+/* By line; of one line the newest first, each function where it was first called. */
+static void order_roots(struct line_calls *c, const struct functions *functions,
+                        const struct functions *all, const struct line_call_list *calls,
+                        struct arena *a)
+{
+    struct arena scratch = {0};
+    size_t len = calls->all.len;
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
+    uint32_t *last_line = ARENA_NEW(&scratch, uint32_t, functions->len); /* plus 1 */
+    for (size_t i = 0; i < len; i++)
+        order[i] = (struct keyed){calls->all.at[i].line, (uint32_t)i};
+    sort_keyed(order, len);
+    c->roots = ARENA_NEW(a, struct graph_root, len);
+    uint32_t before = 0;
+    for (size_t start = 0, end; start < len; start = end) {
+        uint32_t line = (uint32_t)order[start].key;
+        while (before < functions->len && functions->at[before].start <= all->at[line].start)
+            before++;
+        for (end = start; end < len && order[end].key == line; end++)
+            ;
+        size_t first = c->roots_len;
+        for (size_t i = start; i < end; i++) {
+            uint32_t callee = calls->all.at[order[i].item].callee;
+            if (last_line[callee] != line + 1)
+                c->roots[c->roots_len++] = (struct graph_root){before, callee};
+            last_line[callee] = line + 1;
+        }
+        for (size_t low = first, high = c->roots_len; low + 1 < high; low++) {
+            struct graph_root other = c->roots[--high];
+            c->roots[high] = c->roots[low];
+            c->roots[low] = other;
+        }
+    }
+    arena_deinit(&scratch);
+}
+
+void line_calls_make(struct line_calls *c, const struct functions *functions,
+                     const struct gnu_functions *with_lines, const struct attribution *time,
+                     struct profile *p, struct arena *a)
+{
+    const struct functions *all = &with_lines->table;
+    *c = (struct line_calls){0};
+    struct line_call_list from_lines = {0};
+    match_functions(c, functions, with_lines, a);
+    take_time(c, functions, all, time, a);
+    split_calls(c, functions, all, p, &from_lines);
+    order_roots(c, functions, all, &from_lines, a);
+    vec_free(&from_lines.all);
+}
+
+/* GNU gprof's -c: which code it reads, and which calls in it it takes. */
+
+static bool is_known_to_gnu(uint16_t machine)
+{
+    switch (machine) {
+    case EM_386:
+    case EM_IAMCU:
+    case EM_X86_64:
+    case EM_AARCH64:
+    case EM_MIPS:
+    case EM_SPARC:
+    case EM_SPARC32PLUS:
+    case EM_SPARCV9: return true;
+    default: return false;
+    }
+}
+
+static struct code_range common(struct code_range a, struct code_range b)
+{
+    struct code_range both = {a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
+    return both.low < both.high ? both : (struct code_range){0};
+}
+
+/* What of a range lies in the first histogram that has a part of it. */
+static struct code_range clip(struct code_range range, const struct profile *p)
+{
+    for (size_t i = 0; i < p->histograms.len; i++) {
+        const struct histogram *h = &p->histograms.at[i];
+        struct code_range part = common(range, (struct code_range){h->low, h->high});
+        if (part.low < part.high)
+            return part;
+    }
+    return (struct code_range){0};
+}
+
+static struct code_range *covered_ranges(const struct profile *p, struct arena *a)
+{
+    struct code_range *covered = ARENA_NEW(a, struct code_range, p->histograms.len + 1);
+    for (size_t i = 0; i < p->histograms.len; i++)
+        covered[i] = (struct code_range){p->histograms.at[i].low, p->histograms.at[i].high};
+    return covered;
+}
+
+bool static_calls_gnu(struct static_calls *calls, const struct functions *f, struct object *o,
+                      const struct profile *p, struct arena *a)
+{
+    *calls = (struct static_calls){0};
+    if (!is_known_to_gnu(object_machine(o)))
+        return false;
+    struct arena scratch = {0};
+    struct object_range section = gnu_text_of(o);
+    struct code_range text = {section.low, section.high},
+                      *ranges = ARENA_NEW(&scratch, struct code_range, f->len);
+    bool is_aarch64 = object_machine(o) == EM_AARCH64;
+    for (uint32_t i = 0; i < f->len; i++) {
+        bool is_last = i + 1 == f->len;
+        struct code_range range = {f->at[i].start,
+                                   is_last ? f->at[i].last + 1 : f->at[i + 1].start};
+        ranges[i] = common(clip(range, p), text);
+    }
+    struct static_call_rules rules = {.ranges = ranges,
+                                      .targets = covered_ranges(p, &scratch),
+                                      .targets_len = p->histograms.len,
+                                      .takes_jumps = is_aarch64,
+                                      .takes_own_entry = is_aarch64};
+    bool is_known = static_calls_find(calls, f, o, &rules, a);
+    arena_deinit(&scratch);
+    return is_known;
 }

@@ -3,7 +3,9 @@
 #ifndef MONARC_GNU_GPROF_FUNCTIONS_GNU_H
 #define MONARC_GNU_GPROF_FUNCTIONS_GNU_H
 
+#include "base/arena.h"
 #include "base/bytes.h"
+#include "base/err.h"
 #include "profile/analysis/graph/graph.h"
 
 struct file_map;
@@ -27,6 +29,9 @@ struct gnu_functions {
     uint32_t unlisted_len;
     uint32_t first_line; /* symbols from this number on are lines; 0: there are none */
 };
+
+/* Where .text is; {0, 0}: there is none. */
+struct object_range gnu_text_of(const struct object *o);
 
 /* Builds the table in `a`. An object without usable symbols yields an empty table. */
 void functions_gnu(struct gnu_functions *f, struct object *o, const struct gnu_symbol_rules *rules,
@@ -53,5 +58,29 @@ void functions_from_map(struct gnu_functions *f, struct bytes text, const struct
  * entry, replaced by those of what is kept; NULL: there are none. */
 void functions_finish(struct functions *f, struct gnu_symbol **symbols, uint64_t last_address,
                       struct arena *a);
+
+/* GNU gprof's -R map: which file each function came from, `FILE: ... FUNCTION` a line.
+ *
+ * What GNU makes of such a line: the file is the text up to the first colon, the function what
+ * follows the last space. Of neighbouring lines with the same file only the first one counts; the
+ * functions of the others vanish. If a function is named twice, a binary search decides which line
+ * it meets. Files and rests of lines are cut at 1023 bytes. */
+
+struct mapped {
+    const char *file, *function;
+    bool is_first; /* of a run of lines with this file */
+};
+
+struct file_map {
+    struct mapped *at; /* by function; equal ones as they came */
+    uint32_t len;
+};
+
+/* False if a line has no colon, no space behind it, or no file, or there is no line at all. (GNU
+ * gprof says so of some of these and crashes on others.) */
+MUST_CHECK bool file_map_read(struct file_map *m, struct bytes text, struct arena *a);
+
+/* The line of a function, or NULL. */
+const struct mapped *file_map_find(const struct file_map *m, const char *function);
 
 #endif

@@ -11,7 +11,7 @@
 #ifndef MONARC_GNU_GPROF_GNU_LAYOUT_H
 #define MONARC_GNU_GPROF_GNU_LAYOUT_H
 
-#include "gnu/gprof/file_map.h"
+#include "gnu/gprof/functions_gnu.h"
 #include "gnu/gprof/symspec.h"
 
 struct gnu_layout {

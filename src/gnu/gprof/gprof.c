@@ -1,22 +1,16 @@
 /* `monarc gprof`: GNU gprof 2.40's reports, options, messages and exit statuses. */
-#include "gnu/gprof/gprof.h"
+#include "gnu/gprof/gprof_read.h"
 
 #include "gnu/gprof/attribute_gnu.h"
-#include "gnu/gprof/file_map.h"
 #include "gnu/gprof/functions_gnu.h"
 #include "gnu/gprof/gnu_layout.h"
 #include "profile/analysis/graph/graph.h"
-#include "gnu/gprof/line_calls.h"
-#include "gnu/gprof/measured_gnu.h"
-#include "gnu/gprof/static_calls_gnu.h"
 #include "profile/analysis/names.h"
 #include "base/file.h"
 #include "base/parallel.h"
 #include "command/command.h"
-#include "gnu/gprof/gprof_annotate.h"
-#include "gnu/gprof/gprof_sum.h"
-#include "gnu/gnu_compat.h"
 #include "gnu/gprof/gprof_text.h"
+#include "gnu/gnu_compat.h"
 
 #include <elf.h>
 #include <string.h>

@@ -1,13 +1,204 @@
 /* GNU gprof's annotated source (-A) and execution counts (-C). */
-#include "gnu/gprof/gprof_text.h"
-
-#include "output/digits.h"
+#include "base/file.h"
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/path.h"
 #include "base/sort.h"
+#include "gnu/gnu_compat.h"
+#include "gnu/gprof/gprof_text.h"
+#include "output/digits.h"
+#include "source/text.h"
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-/* --- execution counts ------------------------------------------------------------------------- */
+/* One line of a file with at least one function that the selection admits. */
+struct gnu_line {
+    uint32_t line;
+    uint32_t function; /* the first by address: its blocks and its kind stand for all */
+    bool is_shared;    /* there are more */
+    uint64_t calls;    /* of all of them */
+};
+
+struct gnu_source {
+    const char *path;
+    struct gnu_line *lines; /* ascending */
+    uint32_t len;
+    uint64_t calls; /* of all lines */
+};
+
+struct gnu_sources {
+    struct gnu_source *files; /* in the order in which GNU gprof prints them */
+    uint32_t len;
+};
+
+struct gprof_source_style {
+    uint64_t min_count;    /* -m */
+    uint32_t table_length; /* -t */
+    bool all_lines;        /* -x */
+};
+
+/* --- basic blocks ---------------------------------------------------------------------------- */
+
+/* Blocks that some function owns, summed by address, with the owner as key. */
+static struct keyed *sum_blocks(struct gnu_blocks *b, uint32_t *len, const struct profile *p,
+                                const struct functions *f, struct arena *a)
+{
+    struct keyed *order = ARENA_NEW(a, struct keyed, p->blocks.len);
+    struct map seen = {0};
+    b->at = ARENA_NEW(a, struct block, p->blocks.len);
+    for (size_t i = 0; i < p->blocks.len; i++) {
+        const struct block *block = &p->blocks.at[i];
+        uint32_t owner = functions_find(f, block->address);
+        if (owner == NO_FUNCTION)
+            continue;
+        bool is_new;
+        uint32_t place = *map_at(&seen, block->address, 0, *len, &is_new);
+        if (is_new) {
+            order[*len] = (struct keyed){owner, *len};
+            b->at[(*len)++] = *block;
+        } else {
+            b->at[place].count = add_saturating(b->at[place].count, block->count);
+        }
+    }
+    map_deinit(&seen);
+    return order;
+}
+
+void gnu_blocks_make(struct gnu_blocks *b, const struct profile *p, const struct functions *f,
+                     struct arena *a)
+{
+    uint32_t len = 0;
+    if (!p->blocks.len)
+        return;
+    struct keyed *order = sum_blocks(b, &len, p, f, a);
+    sort_keyed(order, len);
+    struct block *sorted = ARENA_NEW(a, struct block, len);
+    b->start = ARENA_NEW(a, uint32_t, f->len + 1);
+    for (uint32_t i = 0; i < len; i++) {
+        sorted[i] = b->at[order[i].item];
+        b->start[order[i].key + 1]++;
+    }
+    for (uint32_t i = 0; i < f->len; i++)
+        b->start[i + 1] += b->start[i];
+    b->at = sorted;
+}
+
+/* --- files and their lines ------------------------------------------------------------------- */
+
+static bool has_line(const struct function *f)
+{
+    return f->file && f->line;
+}
+
+/* Numbers the files and notes the first function of each; file_of[function] counts from 1. */
+static uint32_t *number_files(struct path_numbers *paths, struct keyed **firsts,
+                              const struct functions *f, const struct gnu_symbol *symbols,
+                              struct arena *a)
+{
+    VEC(struct keyed) found = {0};
+    uint32_t *file_of = ARENA_NEW(a, uint32_t, f->len);
+    for (uint32_t i = 0; i < f->len; i++) {
+        if (!has_line(&f->at[i]))
+            continue;
+        uint32_t file = path_number(paths, f->at[i].file);
+        uint64_t created = symbols[i].created;
+        if (file == found.len)
+            vec_push(&found, ((struct keyed){created, file}));
+        else if (created < found.at[file].key)
+            found.at[file].key = created;
+        file_of[i] = file + 1;
+    }
+    *firsts = ARENA_NEW(a, struct keyed, found.len);
+    if (found.len)
+        memcpy(*firsts, found.at, found.len * sizeof **firsts);
+    vec_free(&found);
+    return file_of;
+}
+
+/* Adds a function that stands on a line of the file. */
+static void add_line(struct gnu_source *s, const struct functions *f, uint32_t function,
+                     uint64_t calls)
+{
+    struct gnu_line *last = s->len ? &s->lines[s->len - 1] : NULL;
+    s->calls = add_saturating(s->calls, calls);
+    if (last && last->line == f->at[function].line) {
+        last->is_shared = true;
+        last->calls = add_saturating(last->calls, calls);
+        return;
+    }
+    s->lines[s->len++] = (struct gnu_line){f->at[function].line, function, false, calls};
+}
+
+/* Functions by file, line and address: the addresses ascend already. */
+static struct keyed *sorted_by_line(const struct functions *f, const struct selection *selection,
+                                    const uint32_t *file_of, uint32_t *len, struct arena *a)
+{
+    struct keyed *order = ARENA_NEW(a, struct keyed, f->len);
+    for (uint32_t i = 0; i < f->len; i++)
+        if (file_of[i] && selection_admits(selection, ASK_ANNOTATE, i))
+            order[(*len)++] = (struct keyed){(uint64_t)file_of[i] << 32 | f->at[i].line, i};
+    sort_keyed(order, *len);
+    return order;
+}
+
+static void gnu_sources_make(struct gnu_sources *s, const struct functions *f,
+                             const struct gnu_symbol *symbols, const struct graph *g,
+                             const struct selection *selection, struct arena *a)
+{
+    struct path_numbers paths = {0};
+    struct keyed *firsts;
+    uint32_t *file_of = number_files(&paths, &firsts, f, symbols, a), len = 0;
+    uint32_t files = (uint32_t)paths.paths.texts.len;
+    const struct keyed *order = sorted_by_line(f, selection, file_of, &len, a);
+    struct gnu_line *lines = ARENA_NEW(a, struct gnu_line, len);
+    struct gnu_source *by_number = ARENA_NEW(a, struct gnu_source, files);
+    for (uint32_t i = 0; i < len; i++) {
+        uint32_t function = order[i].item;
+        struct gnu_source *file = &by_number[file_of[function] - 1];
+        if (!file->lines)
+            file->lines = lines + i;
+        add_line(file, f, function, g ? g->nodes[function].calls : 0);
+    }
+    sort_keyed(firsts, files);
+    s->files = ARENA_NEW(a, struct gnu_source, files);
+    for (uint32_t i = 0; i < files; i++) {
+        s->files[i] = by_number[firsts[files - 1 - i].item];
+        s->files[i].path = intern_text(&paths.paths, firsts[files - 1 - i].item);
+    }
+    s->len = files;
+    path_numbers_deinit(&paths);
+}
+
+/* --- execution counts (-C) ------------------------------------------------------------------- */
+
+/* No strict order: what has no file is compared by address alone. */
+static int by_place(uint32_t left, uint32_t right, const void *context)
+{
+    const struct function *at = context, *l = &at[left], *r = &at[right];
+    if (l->file && r->file) {
+        int files = l->file == r->file ? 0 : strcmp(l->file, r->file);
+        if (files)
+            return files;
+        if (l->line != r->line)
+            return l->line < r->line ? -1 : 1;
+    }
+    return l->start < r->start ? -1 : l->start > r->start;
+}
+
+uint32_t *gnu_counts_order(const struct functions *f, const struct selection *selection,
+                           uint32_t *len, struct arena *a)
+{
+    uint32_t *order = ARENA_NEW(a, uint32_t, f->len);
+    *len = 0;
+    for (uint32_t i = 0; i < f->len; i++)
+        if (selection_admits(selection, ASK_COUNTS, i))
+            order[(*len)++] = i;
+    sort_u32(order, *len, by_place, f->at);
+    return order;
+}
 
 static void gprof_count_line(const struct function *f, uint64_t address, uint64_t count,
                              struct out *out)
@@ -36,8 +227,7 @@ void gprof_counts(struct gprof_report *r, const uint32_t *order, uint32_t len, s
     }
 }
 
-/* --- annotated source --------------------------------------------------------------------------
- */
+/* --- annotated source (-A) ------------------------------------------------------------------- */
 
 enum { MARGIN = 16 };
 
@@ -191,7 +381,7 @@ static void gprof_print_summary(const struct annotation *t, const struct gnu_sou
                t->executable ? (double)s->calls / executable : 0.0);
 }
 
-void gprof_annotated_head(struct gprof_report *r, const char *path, struct out *out)
+static void gprof_annotated_head(struct gprof_report *r, const char *path, struct out *out)
 {
     if (r->has_annotated)
         out_char(out, '\n');
@@ -200,8 +390,8 @@ void gprof_annotated_head(struct gprof_report *r, const char *path, struct out *
     out_printf(out, "*** File %s:\n", path);
 }
 
-void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, struct bytes text,
-                     const struct gprof_source_style *style, struct out *out)
+static void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, struct bytes text,
+                            const struct gprof_source_style *style, struct out *out)
 {
     struct annotation t = {.report = r, .style = style, .last_count = r->last_count};
     gprof_print_lines(&t, s, text, out);
@@ -209,4 +399,128 @@ void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, struct 
         gprof_print_top(s, style->table_length, out);
     gprof_print_summary(&t, s, out);
     r->last_count = t.last_count;
+}
+
+/* --- finding and writing files --------------------------------------------------------------- */
+
+/* One call of -A. */
+struct annotating {
+    const struct gprof_options *options;
+    struct gprof_report *report;
+    struct gprof_source_style style;
+    struct gnu_sources sources;
+    const char **found; /* where each file is, or NULL */
+    struct map inodes;  /* of all that were found */
+    struct map written; /* likewise, of results */
+    struct source_text text;
+    bool was_refused;
+};
+
+static bool is_printed(const struct annotating *t, const struct gnu_source *s)
+{
+    return s->len && (s->calls || t->report->show_all);
+}
+
+/* Finds all files before the first result is written. */
+static void find_sources(struct annotating *t, struct arena *a)
+{
+    t->found = ARENA_NEW(a, const char *, t->sources.len);
+    for (uint32_t i = 0; i < t->sources.len; i++) {
+        struct stat st;
+        bool is_wanted = is_printed(t, &t->sources.files[i]) || t->options->separate_files;
+        if (is_wanted)
+            t->found[i] = source_find_gnu(&t->options->search, t->sources.files[i].path);
+        if (t->found[i] && t->options->separate_files && !stat(t->found[i], &st))
+            map_at(&t->inodes, st.st_dev, st.st_ino, i, NULL);
+    }
+}
+
+/* Directories are empty files, as for GNU gprof; pipes and devices are not read. */
+static bool read_source(struct annotating *t, const char *recorded, const char *path)
+{
+    struct err why;
+    struct stat st;
+    if (!path && access(recorded, F_OK) == 0)
+        lookalike_say("%s: Permission denied\n", recorded);
+    else if (!path)
+        lookalike_say("%s: could not locate `%s'\n", t->options->whoami, recorded);
+    if (!path)
+        return false;
+    if (source_text_read(&t->text, path, &why) || (!stat(path, &st) && S_ISDIR(st.st_mode)))
+        return true;
+    lookalike_say("%s\n", why.line);
+    t->was_refused |= errno_is_trouble(why.system);
+    return false;
+}
+
+static bool replaces_source(struct annotating *t, const char *target)
+{
+    struct stat st;
+    return !stat(target, &st) && map_find(&t->inodes, st.st_dev, st.st_ino);
+}
+
+/* Two sources of one name share one result, in which the last one stays, as with GNU gprof; not
+ * without a word. */
+static void warn_of_earlier(struct annotating *t, const char *target, const char *source)
+{
+    struct stat st;
+    if (!stat(target, &st) && map_find(&t->written, st.st_dev, st.st_ino))
+        lookalike_say("%s: warning: %s held another source of that name; now it is %s\n",
+                      t->options->whoami, target, source);
+}
+
+static void note_written(struct annotating *t, const char *target, uint32_t file)
+{
+    struct stat st;
+    if (!stat(target, &st))
+        map_at(&t->written, st.st_dev, st.st_ino, file, NULL);
+}
+
+/* FILE-ann in the current folder. */
+static void write_beside(struct annotating *t, uint32_t file, struct arena *a)
+{
+    const struct gnu_source *s = &t->sources.files[file];
+    const char *target = arena_printf(a, "%s-ann", path_base_name(s->path));
+    struct out text;
+    struct err why;
+    if (replaces_source(t, target)) {
+        lookalike_say("%s: %s: is a source file of the program; not overwritten\n",
+                      t->options->whoami, target);
+        t->was_refused = true;
+        return;
+    }
+    out_init(&text, -1);
+    gprof_annotated(t->report, s, t->text.bytes, &t->style, &text);
+    warn_of_earlier(t, target, s->path);
+    if (file_replace(target, (struct bytes){(const uint8_t *)text.at, text.len}, &why))
+        note_written(t, target, file);
+    else {
+        lookalike_say("%s\n", why.line);
+        t->was_refused = true;
+    }
+    out_deinit(&text);
+}
+
+bool gprof_annotate(const struct gprof_options *o, struct gprof_report *r, struct arena *a,
+                    struct out *out)
+{
+    struct annotating t = {
+        .options = o, .report = r, .style = {o->min_count, o->table_length, o->all_lines}};
+    gnu_sources_make(&t.sources, r->functions, r->symbols, r->graph, r->selection, a);
+    find_sources(&t, a);
+    for (uint32_t i = 0; i < t.sources.len; i++) {
+        const struct gnu_source *s = &t.sources.files[i];
+        if (!is_printed(&t, s) || !read_source(&t, s->path, t.found[i]))
+            continue;
+        if (o->separate_files) {
+            write_beside(&t, i, a);
+            continue;
+        }
+        gprof_annotated_head(r, s->path, out);
+        gprof_annotated(r, s, t.text.bytes, &t.style, out);
+    }
+    source_text_deinit(&t.text);
+    map_deinit(&t.inodes);
+    map_deinit(&t.written);
+    return !t.was_refused;
 }

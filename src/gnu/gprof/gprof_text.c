@@ -244,3 +244,13 @@ const char gprof_bsd_graph_explanation[] =
     "\n"
     "total     calls of the child by all functions.\n"
     "\n";
+
+/* GNU gprof's orderings: linkage names or files, one a line. */
+
+void gprof_layout(const struct gnu_layout *t, struct out *out)
+{
+    for (size_t i = 0; i < t->len; i++) {
+        out_str(out, t->names[i]);
+        out_char(out, '\n');
+    }
+}

@@ -6,13 +6,57 @@
 #ifndef MONARC_GNU_GPROF_GPROF_TEXT_H
 #define MONARC_GNU_GPROF_GPROF_TEXT_H
 
-#include "profile/analysis/attribution.h"
-#include "gnu/gprof/gnu_flat.h"
+#include "gnu/gprof/as_gprof.h"
 #include "gnu/gprof/gnu_layout.h"
+#include "gnu/gprof/symspec.h"
+#include "output/out.h"
+#include "profile/analysis/attribution.h"
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/names.h"
-#include "gnu/gprof/sources_gnu.h"
-#include "output/out.h"
+
+/* GNU gprof's flat profile as a table: which functions are listed, in which order. */
+struct gnu_flat_row {
+    uint32_t function;
+    uint64_t calls; /* 0: none are known */
+    double self, cumulative, children;
+};
+
+/* All amounts are in samples. */
+struct gnu_flat {
+    struct gnu_flat_row *rows;
+    uint32_t len;
+    double total;   /* what percentages refer to; 0: no time was accumulated */
+    double longest; /* time of a call of the function whose calls take longest; 0: of none */
+};
+
+struct gnu_flat_input {
+    const struct functions *functions; /* their names in order */
+    const struct attribution *time;
+    const struct selection *selection;
+    const struct graph *graph; /* NULL: there were no arcs */
+    const uint32_t *node_of; /* nodes of functions, where the graph has not all of them, or NULL */
+    bool shows_idle;         /* -z: functions without calls and time, too */
+};
+
+void gnu_flat_make(struct gnu_flat *t, const struct gnu_flat_input *in, struct arena *a);
+
+/* What GNU gprof knows of each source file: how often the functions (with -l: the lines) on its
+ * lines were entered, and the basic blocks counted there. The table behind -A and -C. */
+
+/* Block counts by function (or line) of a table. */
+struct gnu_blocks {
+    struct block *at;
+    uint32_t *start; /* of function i: at[start[i]] to before at[start[i + 1]]; NULL: none at all */
+};
+
+/* Sums blocks by address and gives each to the function around it; those in none are dropped. Of
+ * one function they stand in the order of the profile. */
+void gnu_blocks_make(struct gnu_blocks *b, const struct profile *p, const struct functions *f,
+                     struct arena *a);
+
+/* The functions that the selection admits to the execution counts, by file, line and address. */
+uint32_t *gnu_counts_order(const struct functions *f, const struct selection *selection,
+                           uint32_t *len, struct arena *a);
 
 /* How a function is printed: name, perhaps its place, and in a graph its cycle and its rank in
  * brackets (parentheses: not shown). One line of the cache where the text fits, since a graph's
@@ -70,18 +114,15 @@ void gprof_layout(const struct gnu_layout *t, struct out *out);
 /* -C: the functions in that order. */
 void gprof_counts(struct gprof_report *r, const uint32_t *order, uint32_t len, struct out *out);
 
-struct gprof_source_style {
-    uint64_t min_count;    /* -m */
-    uint32_t table_length; /* -t */
-    bool all_lines;        /* -x */
-};
+/* `monarc gprof -A`: sources found, read and printed, or written into files beside (-y). */
 
-/* -A: the line above a file, unless it goes into a file of its own; the file. */
-void gprof_annotated_head(struct gprof_report *r, const char *path, struct out *out);
-void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, struct bytes text,
-                     const struct gprof_source_style *style, struct out *out);
+/* A missing source is named on standard error and passed over, as is a file that cannot be written.
+ * False: a file was refused, since writing it would have replaced a source. */
+MUST_CHECK bool gprof_annotate(const struct gprof_options *o, struct gprof_report *r,
+                               struct arena *a, struct out *out);
 
-/* --- shared by the three ---------------------------------------------------------------------- */
+/* --- shared by the reports ----------------------------------------------------------------------
+ */
 
 void gprof_new_page(struct gprof_report *r, struct out *out);
 

@@ -3,14 +3,315 @@
  *
  * A profile of another object is refused. Where glibc's recorder adds up calls of neighbours, a
  * line on standard error says so; sprof is silent (docs/compat.md). */
+#include "base/map.h"
+#include "base/vec.h"
+#include "objfile/object.h"
+#include "output/out.h"
+#include "profile/analysis/attribution.h"
+#include "profile/model/profile.h"
 #include "base/path.h"
-#include "gnu/sprof/sprof_text.h"
+#include "base/sort.h"
 #include "session/profiles.h"
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* A profile of one shared object, as sprof counts: samples and calls of each symbol, and who called
+ * whom. */
+
+#define NONE UINT32_MAX /* no symbol, no arc */
+
+struct sprof_symbol {
+    const struct object_symbol *named;
+    uint64_t ticks, calls;
+    uint32_t froms, tos; /* the last arc that was found, first of a chain */
+};
+
+/* Calls between two symbols, or one and what has no symbol. */
+struct sprof_arc {
+    uint32_t symbol; /* the other side */
+    uint32_t next;   /* the one found before */
+    uint64_t count;
+};
+
+struct sprof_tables {
+    VEC(struct sprof_symbol) symbols; /* by address, one for each */
+    VEC(struct sprof_arc) arcs;
+    VEC(uint64_t) ends; /* the furthest end of a symbol so far */
+    uint64_t total_ticks;
+    double tick; /* in units of the dimension */
+    const char *dimension;
+    struct map known;
+    struct merged_calls merged;
+};
+
+/* --- counting -------------------------------------------------------------------------------- */
+
+/* Counts samples and arcs by symbol with sprof's rules: functions and symbols without a type that
+ * have a size, one for each address; bins that begin in a symbol are its own; the first of symbols
+ * that overlap has what is in both.
+ *
+ * Addresses are true ones. sprof itself takes those of the file, which count from the start of the
+ * object's code, for addresses, and is right only where that is 0 (docs/compat.md). */
+
+static bool sprof_is_candidate(const struct object_symbol *s)
+{
+    return s->size && (s->type == SYMBOL_FUNC || s->type == SYMBOL_NOTYPE);
+}
+
+static bool sprof_is_better(const struct object_symbol *new, const struct object_symbol *old)
+{
+    bool is_plain = new->name[0] != '_', was_plain = old->name[0] != '_';
+    return (old->is_hidden && !new->is_hidden) || (is_plain && !was_plain) ||
+           (is_plain && was_plain && old->binding == BIND_WEAK && new->binding != BIND_WEAK);
+}
+
+static void sprof_list_symbols(struct object *o, struct sprof_tables *t)
+{
+    size_t len, candidates = 0;
+    const struct object_symbol *symbols = object_symbols(o, &len, NULL);
+    VEC(struct keyed) order = {0};
+    for (size_t i = 0; i < len; i++)
+        if (sprof_is_candidate(&symbols[i]))
+            vec_push(&order, (struct keyed){symbols[i].address, map_value(i)});
+    candidates = order.len;
+    sort_keyed(order.at, candidates);
+    for (size_t i = 0; i < candidates; i++) {
+        const struct object_symbol *s = &symbols[order.at[i].item];
+        struct sprof_symbol *last = t->symbols.len ? &t->symbols.at[t->symbols.len - 1] : NULL;
+        if (!last || last->named->address != s->address)
+            vec_push(&t->symbols, (struct sprof_symbol){.named = s, .froms = NONE, .tos = NONE});
+        else if (sprof_is_better(s, last->named))
+            last->named = s;
+    }
+    vec_free(&order);
+    for (size_t i = 0; i < t->symbols.len; i++) {
+        const struct object_symbol *s = t->symbols.at[i].named;
+        uint64_t before = i ? t->ends.at[i - 1] : 0, end = s->address + s->size;
+        vec_push(&t->ends, end > before ? end : before);
+    }
+}
+
+/* The first symbol that has the address in it. */
+static uint32_t sprof_find(const struct sprof_tables *t, uint64_t address)
+{
+    size_t low = 0, high = t->symbols.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->ends.at[middle] > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low < t->symbols.len && t->symbols.at[low].named->address <= address ? (uint32_t)low
+                                                                                : NONE;
+}
+
+static uint64_t sprof_bin(const struct histogram *h, uint32_t i)
+{
+    return h->low + (uint64_t)((unsigned __int128)(h->high - h->low) * i / h->bins);
+}
+
+static void sprof_count_ticks(const struct histogram *h, struct sprof_tables *t)
+{
+    uint32_t bin = 0;
+    for (size_t i = 0; i < t->symbols.len && bin < h->bins; i++) {
+        struct sprof_symbol *s = &t->symbols.at[i];
+        uint64_t end = s->named->address + s->named->size;
+        while (bin < h->bins && sprof_bin(h, bin) < s->named->address)
+            bin++;
+        for (; bin < h->bins && sprof_bin(h, bin) < end; bin++)
+            s->ticks = add_saturating(s->ticks, histogram_get(h, bin));
+        t->total_ticks = add_saturating(t->total_ticks, s->ticks);
+    }
+}
+
+/* Adds to the arc of a chain, or puts a new one in front. What has no symbol is one arc for all
+ * that came from outside, and each its own otherwise. */
+static void sprof_add_arc(struct sprof_tables *t, uint32_t owner, bool is_from, uint32_t other,
+                          bool is_outside, uint64_t count)
+{
+    uint32_t *chain = is_from ? &t->symbols.at[owner].froms : &t->symbols.at[owner].tos;
+    bool is_new = true;
+    if (other != NONE || is_outside) {
+        uint32_t *at = map_at(&t->known, map_two(owner, is_from), other, NONE, &is_new);
+        if (!is_new) {
+            t->arcs.at[*at].count = add_saturating(t->arcs.at[*at].count, count);
+            return;
+        }
+        *at = map_value(t->arcs.len);
+    }
+    vec_push(&t->arcs, (struct sprof_arc){other, *chain, count});
+    *chain = map_value(t->arcs.len - 1);
+}
+
+static void sprof_count_arc(struct sprof_tables *t, const struct arc *arc)
+{
+    uint32_t callee = sprof_find(t, arc->self);
+    uint32_t caller = arc->from ? sprof_find(t, arc->from) : NONE;
+    if (callee != NONE) {
+        t->symbols.at[callee].calls = add_saturating(t->symbols.at[callee].calls, arc->count);
+        sprof_add_arc(t, callee, true, caller, !arc->from, arc->count);
+    }
+    if (caller != NONE)
+        sprof_add_arc(t, caller, false, callee, false, arc->count);
+}
+
+static void sprof_find_merged(struct sprof_tables *t, const struct profile *p)
+{
+    struct arena scratch = {0};
+    struct keyed *entries = ARENA_NEW(&scratch, struct keyed, t->symbols.len);
+    uint32_t len = 0;
+    for (uint32_t i = 0; i < t->symbols.len; i++) {
+        const struct object_symbol *s = t->symbols.at[i].named;
+        if (s->binding != BIND_LOCAL && !s->is_hidden)
+            entries[len++] = (struct keyed){s->address, i};
+    }
+    merged_calls_find(&t->merged, p, entries, len);
+    arena_deinit(&scratch);
+}
+
+static void sprof_count(struct object *o, const struct profile *p, struct sprof_tables *out)
+{
+    const struct histogram *h = &p->histograms.at[0];
+    sprof_list_symbols(o, out);
+    sprof_count_ticks(h, out);
+    out->tick = h->rate ? 1.0 / h->rate : 0;
+    out->dimension = h->dimension;
+    for (size_t i = 0; i < p->arcs.len; i++)
+        sprof_count_arc(out, &p->arcs.at[i]);
+    sprof_find_merged(out, p);
+}
+
+static void sprof_tables_deinit(struct sprof_tables *t)
+{
+    vec_free(&t->symbols);
+    vec_free(&t->arcs);
+    vec_free(&t->ends);
+    map_deinit(&t->known);
+}
+
+/* --- printing -------------------------------------------------------------------------------- */
+
+/* sprof's layouts. Times of children are 0 in the graph, as sprof does not know them. */
+
+static const struct sprof_symbol *sprof_row(const void *at)
+{
+    return *(const struct sprof_symbol *const *)at;
+}
+
+static int sprof_by_ticks(const void *a, const void *b)
+{
+    const struct sprof_symbol *s = sprof_row(a), *t = sprof_row(b);
+    int by_ticks = (s->ticks < t->ticks) - (s->ticks > t->ticks);
+    int by_calls = (s->calls < t->calls) - (s->calls > t->calls);
+    int by_name = strcmp(s->named->name, t->named->name);
+    int by_address = (s > t) - (s < t);
+    return by_ticks ? by_ticks : by_calls ? by_calls : by_name ? by_name : by_address;
+}
+
+static double sprof_percent(const struct sprof_tables *t, uint64_t ticks)
+{
+    return t->total_ticks ? 100.0 * (double)ticks / (double)t->total_ticks : 0;
+}
+
+static void sprof_print_flat(struct out *out, const struct sprof_tables *t)
+{
+    VEC(const struct sprof_symbol *) rows = {0};
+    uint64_t ticks = 0;
+    out_printf(out, "Flat profile:\n\nEach sample counts as %g %s.\n", t->tick, t->dimension);
+    out_str(out, "  %   cumulative   self              self     total\n"
+                 " time   seconds   seconds    calls  us/call  us/call  name\n");
+    for (size_t i = 0; i < t->symbols.len; i++)
+        if (t->symbols.at[i].calls || t->symbols.at[i].ticks)
+            vec_push(&rows, &t->symbols.at[i]);
+    if (rows.len)
+        qsort(rows.at, rows.len, sizeof *rows.at, sprof_by_ticks);
+    for (size_t i = 0; i < rows.len; i++) {
+        const struct sprof_symbol *s = rows.at[i];
+        ticks += s->ticks;
+        out_printf(out, "%6.2f%10.2f%9.2f%9" PRIu64 "%9.2f           %s\n",
+                   sprof_percent(t, s->ticks), t->tick * (double)ticks, t->tick * (double)s->ticks,
+                   s->calls, s->calls ? (double)s->ticks * 1e6 * t->tick / (double)s->calls : 0,
+                   s->named->name);
+    }
+    vec_free(&rows);
+}
+
+static double sprof_time(const struct sprof_tables *t, uint32_t symbol)
+{
+    return symbol == NONE ? 0 : t->tick * (double)t->symbols.at[symbol].ticks;
+}
+
+static void sprof_print_caller(struct out *out, const struct sprof_tables *t,
+                               const struct sprof_arc *arc, uint64_t calls)
+{
+    out_printf(out, "            %8.2f%8.2f%9" PRIu64 "/%-9" PRIu64 "   %s",
+               sprof_time(t, arc->symbol), 0.0, arc->count, calls,
+               arc->symbol == NONE ? "<UNKNOWN>" : t->symbols.at[arc->symbol].named->name);
+    if (arc->symbol != NONE)
+        out_printf(out, " [%" PRIu32 "]", arc->symbol);
+    out_char(out, '\n');
+}
+
+static void sprof_print_callee(struct out *out, const struct sprof_tables *t,
+                               const struct sprof_arc *arc)
+{
+    out_printf(out, "            %8.2f%8.2f%9" PRIu64 "/", sprof_time(t, arc->symbol), 0.0,
+               arc->count);
+    if (arc->symbol == NONE) {
+        out_str(out, "???         <UNKNOWN>\n\n");
+        return;
+    }
+    const struct sprof_symbol *s = &t->symbols.at[arc->symbol];
+    out_printf(out, "%-9" PRIu64 "   %s [%" PRIu32 "]\n", s->calls, s->named->name, arc->symbol);
+}
+
+static void sprof_print_graph(struct out *out, const struct sprof_tables *t)
+{
+    out_str(out, "\nindex % time    self  children    called     name\n\n");
+    for (uint32_t i = 0; i < t->symbols.len; i++) {
+        const struct sprof_symbol *s = &t->symbols.at[i];
+        char index[16];
+        if (s->froms == NONE && s->tos == NONE)
+            continue;
+        for (uint32_t a = s->froms; a != NONE; a = t->arcs.at[a].next)
+            sprof_print_caller(out, t, &t->arcs.at[a], s->calls);
+        int width = 7 - snprintf(index, sizeof index, "[%" PRIu32 "]", i);
+        out_printf(out, "%s%*s%5.1f%8.2f%8.2f%9" PRIu64 "         %s [%" PRIu32 "]\n", index, width,
+                   " ", sprof_percent(t, s->ticks), t->tick * (double)s->ticks, 0.0, s->calls,
+                   s->named->name, i);
+        for (uint32_t a = s->tos; a != NONE; a = t->arcs.at[a].next)
+            sprof_print_callee(out, t, &t->arcs.at[a]);
+        out_str(out, "-----------------------------------------------\n");
+    }
+}
+
+static void sprof_print_pair(struct out *out, const struct sprof_tables *t, uint32_t caller,
+                             uint32_t callee, uint64_t count)
+{
+    out_printf(out, "%-34s %-34s %9" PRIu64 "\n",
+               caller == NONE ? "<UNKNOWN>" : t->symbols.at[caller].named->name,
+               callee == NONE ? "<UNKNOWN>" : t->symbols.at[callee].named->name, count);
+}
+
+static void sprof_print_pairs(struct out *out, const struct sprof_tables *t)
+{
+    for (uint32_t i = 0; i < t->symbols.len; i++) {
+        const struct sprof_symbol *s = &t->symbols.at[i];
+        for (uint32_t a = s->froms; a != NONE; a = t->arcs.at[a].next)
+            if (t->arcs.at[a].symbol == NONE)
+                sprof_print_pair(out, t, NONE, i, t->arcs.at[a].count);
+        for (uint32_t a = s->tos; a != NONE; a = t->arcs.at[a].next)
+            sprof_print_pair(out, t, i, t->arcs.at[a].symbol, t->arcs.at[a].count);
+    }
+}
+
+/* --- the command ----------------------------------------------------------------------------- */
 
 enum sprof_mode { SPROF_FLAT = 1, SPROF_GRAPH = 2, SPROF_PAIRS = 4 };
 

@@ -1,10 +1,11 @@
 /* What `monarc gprof` needs from a profile that GNU gprof reads in its own way. */
-#ifndef MONARC_GNU_GPROF_GPROF_H
-#define MONARC_GNU_GPROF_GPROF_H
+#ifndef MONARC_GNU_GPROF_GPROF_READ_H
+#define MONARC_GNU_GPROF_GPROF_READ_H
 
 #include "gnu/gprof/as_gprof.h"
-#include "profile/model/profile.h"
 #include "objfile/object.h"
+#include "profile/analysis/graph/graph.h"
+#include "profile/model/profile.h"
 
 struct gprof_input {
     struct profile profile;
@@ -17,5 +18,13 @@ struct gprof_input {
  */
 MUST_CHECK bool gprof_read_profiles(const struct gprof_options *o, const struct object *image,
                                     struct gprof_input *input, struct out *out, struct err *e);
+
+/* `monarc gprof -s`. */
+
+/* Replaces ./gmon.sum by the sum of what was read, in the image's word size and byte order and the
+ * format that -O names. `g`: connected, or NULL where there were no arcs. */
+MUST_CHECK bool gprof_write_sum(const struct gprof_options *o, const struct object *image,
+                                const struct profile *p, const struct functions *f,
+                                const struct graph *g, struct err *e);
 
 #endif
