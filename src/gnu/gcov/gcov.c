@@ -153,11 +153,6 @@ static int as_gcov_parse(int argc, char **argv, struct gcov_options *o, struct o
     return AS_GCOV_RUN;
 }
 
-static void as_gcov_release(struct gcov_options *o)
-{
-    lookalike_release(o->expanded);
-}
-
 /* --- the command ----------------------------------------------------------------------------- */
 
 /* What of a name is wanted. */
@@ -193,14 +188,6 @@ static void gcov_learn_name(struct gcov *g, const char *name)
     vec_push(&g->known, known);
 }
 
-static const struct known_name *gcov_known_name(struct gcov *g, const char *name)
-{
-    uint32_t index = intern(&g->names, name, strlen(name));
-    if (index == g->known.len)
-        gcov_learn_name(g, intern_text(&g->names, index));
-    return &g->known.at[index];
-}
-
 static void gcov_name_instances(struct gcov *g)
 {
     struct gcov_report *r = &g->report;
@@ -212,7 +199,10 @@ static void gcov_name_instances(struct gcov *g)
         r->shown_names[i] = name ? name : "";
         if (!g->options.demangled && !g->options.json)
             continue;
-        const struct known_name *known = gcov_known_name(g, r->shown_names[i]);
+        uint32_t index = intern(&g->names, r->shown_names[i], strlen(r->shown_names[i]));
+        if (index == g->known.len)
+            gcov_learn_name(g, intern_text(&g->names, index));
+        const struct known_name *known = &g->known.at[index];
         r->quoted_names[i] = known->quoted;
         if (g->options.demangled)
             r->shown_names[i] = known->readable;
@@ -311,20 +301,6 @@ static void gcov_analyse(struct gcov *g)
     gcov_name_instances(g);
 }
 
-static void gcov_forget(struct gcov *g)
-{
-    struct gcov_report *r = &g->report;
-    coverage_units_deinit(r->units, r->units_len);
-    line_coverage_deinit(&r->lines);
-    vec_free(&r->starts);
-    arena_deinit(&g->table);
-    free(g->is_wanted);
-    g->is_wanted = NULL;
-    g->report =
-        (struct gcov_report){.version = r->version, .dialect = r->dialect, .is_llvm = r->is_llvm};
-    gcov_input_clear(&g->input);
-}
-
 /* ---- output */
 
 static void gcov_fail_to_write(struct gcov *g, const char *what, const char *name)
@@ -333,26 +309,20 @@ static void gcov_fail_to_write(struct gcov *g, const char *what, const char *nam
     g->input.status = GCOV_NOT_WRITTEN;
 }
 
-/* The source's text, with *has_text; says if it cannot be read. */
-static struct bytes gcov_read_source(struct gcov *g, uint32_t source, struct file_buffer *b,
-                                     bool *has_text)
-{
-    struct err e;
-    const char *path = g->report.sources[source].path;
-    *has_text = file_read_regular(path, b, &e);
-    if (!*has_text && errno_is_trouble(e.system)) {
-        out_printf(g->input.complaints, "%s\n", e.line);
-        g->input.status = GCOV_DAMAGED;
-    } else if (!*has_text)
-        out_printf(g->input.complaints, "Cannot open source file %s\n", path);
-    return file_bytes(b);
-}
-
 static void gcov_print_text(struct gcov *g, uint32_t source, struct out *out)
 {
     struct file_buffer b = {0};
     bool has_text;
-    struct bytes text = gcov_read_source(g, source, &b, &has_text);
+    /* The source's text, with *has_text; says if it cannot be read. */
+    struct err e;
+    const char *path = g->report.sources[source].path;
+    has_text = file_read_regular(path, &b, &e);
+    if (!has_text && errno_is_trouble(e.system)) {
+        out_printf(g->input.complaints, "%s\n", e.line);
+        g->input.status = GCOV_DAMAGED;
+    } else if (!has_text)
+        out_printf(g->input.complaints, "Cannot open source file %s\n", path);
+    struct bytes text = file_bytes(&b);
     gcov_text(&g->report, source, has_text ? &text : NULL, out);
     file_buffer_deinit(&b);
 }
@@ -424,18 +394,13 @@ static void gcov_write_json(struct gcov *g, const char *argument)
     out_deinit(&text);
 }
 
-static void gcov_warn_of_lines(struct gcov *g)
+static void gcov_print_report(struct gcov *g, const char *argument)
 {
+    gcov_analyse(g);
     for (uint32_t i = 0; i < g->report.lines.instances.len; i++)
         if (!gcov_function(&g->report, i)->runs)
             out_printf(g->input.complaints, "%s:no lines for '%s'\n", g->input.notes_name,
                        g->report.shown_names[i]);
-}
-
-static void gcov_print_report(struct gcov *g, const char *argument)
-{
-    gcov_analyse(g);
-    gcov_warn_of_lines(g);
     struct gcov_report *r = &g->report;
     for (uint32_t i = 0; g->options.functions && i < r->lines.instances.len; i++) {
         gcov_function_summary(r, i, g->out);
@@ -455,21 +420,15 @@ static void gcov_print_report(struct gcov *g, const char *argument)
     }
     if (g->options.json && !g->options.no_output)
         gcov_write_json(g, shown);
-    gcov_forget(g);
-}
-
-static void gcov_work(struct gcov *g)
-{
-    const struct gcov_options *o = &g->options;
-    for (int i = 0; i < o->files_len; i++) {
-        if (o->progress)
-            out_printf(g->out, "Processing file %d out of %d\n", i + 1, o->files_len);
-        gcov_read(&g->input, o->files[i]);
-        if (o->json || i == o->files_len - 1)
-            gcov_print_report(g, o->files[i]);
-    }
-    if (!o->to_stdout)
-        gcov_lines_summary(&g->report, g->lines, g->executed, g->out);
+    coverage_units_deinit(r->units, r->units_len);
+    line_coverage_deinit(&r->lines);
+    vec_free(&r->starts);
+    arena_deinit(&g->table);
+    free(g->is_wanted);
+    g->is_wanted = NULL;
+    g->report =
+        (struct gcov_report){.version = r->version, .dialect = r->dialect, .is_llvm = r->is_llvm};
+    gcov_input_clear(&g->input);
 }
 
 static int gcov_run(const struct command *self, int argc, char **argv, struct out *out,
@@ -484,7 +443,16 @@ static int gcov_run(const struct command *self, int argc, char **argv, struct ou
     g.input.complaints = &complaints;
     int status = as_gcov_parse(argc, argv, &g.options, out);
     if (status == AS_GCOV_RUN) {
-        gcov_work(&g);
+        const struct gcov_options *o = &g.options;
+        for (int i = 0; i < o->files_len; i++) {
+            if (o->progress)
+                out_printf(g.out, "Processing file %d out of %d\n", i + 1, o->files_len);
+            gcov_read(&g.input, o->files[i]);
+            if (o->json || i == o->files_len - 1)
+                gcov_print_report(&g, o->files[i]);
+        }
+        if (!o->to_stdout)
+            gcov_lines_summary(&g.report, g.lines, g.executed, g.out);
         status = g.input.status;
     }
     (void)!out_finish(&complaints, "standard error", e);
@@ -493,7 +461,7 @@ static int gcov_run(const struct command *self, int argc, char **argv, struct ou
     intern_deinit(&g.names);
     vec_free(&g.known);
     out_deinit(&g.scratch);
-    as_gcov_release(&g.options);
+    lookalike_release(g.options.expanded);
     return status;
 }
 

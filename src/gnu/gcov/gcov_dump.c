@@ -330,21 +330,17 @@ static void print_conditions(struct printing *p, struct arcfile_record *r)
     }
 }
 
-/* gcov-dump's own names: slot 9 of gcc 15 and 16 is taken for "ior". */
-static const char *dump_kind_label(enum counter_kind kind)
-{
-    return kind == KIND_PATHS           ? "ior"
-           : kind == KIND_INDIRECT_TOPN ? "indirect_call"
-                                        : counter_kind_name(kind);
-}
-
 static void print_counters(struct printing *p, struct arcfile_record *r, enum counter_kind kind)
 {
     struct cursor *in = &r->in;
     size_t counts = r->zeros ? r->zeros : cursor_left(in) / 8;
     bool is_raw = p->d->is_raw;
-    out_printf(p->out, " %s %zu counts%s", dump_kind_label(kind), counts,
-               r->zeros ? " (all zero)" : "");
+    /* gcov-dump's own names: slot 9 of gcc 15 and 16 is taken for "ior". */
+    out_printf(p->out, " %s %zu counts%s",
+               kind == KIND_PATHS           ? "ior"
+               : kind == KIND_INDIRECT_TOPN ? "indirect_call"
+                                            : counter_kind_name(kind),
+               counts, r->zeros ? " (all zero)" : "");
     if (r->zeros > MOST_ZEROS) /* no function has so many: the length is damaged */
         return;
     for (size_t i = 0; i < counts && p->d->is_long; i++) {
@@ -355,23 +351,6 @@ static void print_counters(struct printing *p, struct arcfile_record *r, enum co
             out_str(p->out, ": ");
         }
         out_printf(p->out, "%" PRId64 " ", r->zeros ? 0 : (int64_t)arcfile_u64(in));
-    }
-}
-
-static void print_histogram(struct printing *p, struct cursor *in)
-{
-    uint32_t used[GCOV_HISTOGRAM_WORDS];
-    dump_start_values(p, cursor_offset(in));
-    out_str(p->out, "counter histogram:");
-    for (unsigned i = 0; i < GCOV_HISTOGRAM_WORDS; i++)
-        used[i] = cursor_u32(in);
-    for (unsigned i = 0; i < GCOV_HISTOGRAM_WORDS * 32 && !in->failed; i++) {
-        if (!(used[i / 32] & UINT32_C(1) << i % 32))
-            continue;
-        dump_start_values(p, cursor_offset(in));
-        out_printf(p->out, "%2u: num counts=%" PRIu32, i, cursor_u32(in));
-        out_printf(p->out, ", min counter=%" PRId64, (int64_t)arcfile_u64(in));
-        out_printf(p->out, ", cum_counter=%" PRId64, (int64_t)arcfile_u64(in));
     }
 }
 
@@ -392,8 +371,21 @@ static void print_summary(struct printing *p, struct arcfile_record *r)
     out_printf(p->out, ", sum_all=%" PRId64, (int64_t)arcfile_u64(in));
     out_printf(p->out, ", run_max=%" PRId64, (int64_t)arcfile_u64(in));
     out_printf(p->out, ", sum_max=%" PRId64, (int64_t)arcfile_u64(in));
-    if (cursor_left(in) >= 4 * GCOV_HISTOGRAM_WORDS)
-        print_histogram(p, in);
+    if (cursor_left(in) >= 4 * GCOV_HISTOGRAM_WORDS) {
+        uint32_t used[GCOV_HISTOGRAM_WORDS];
+        dump_start_values(p, cursor_offset(in));
+        out_str(p->out, "counter histogram:");
+        for (unsigned i = 0; i < GCOV_HISTOGRAM_WORDS; i++)
+            used[i] = cursor_u32(in);
+        for (unsigned i = 0; i < GCOV_HISTOGRAM_WORDS * 32 && !in->failed; i++) {
+            if (!(used[i / 32] & UINT32_C(1) << i % 32))
+                continue;
+            dump_start_values(p, cursor_offset(in));
+            out_printf(p->out, "%2u: num counts=%" PRIu32, i, cursor_u32(in));
+            out_printf(p->out, ", min counter=%" PRId64, (int64_t)arcfile_u64(in));
+            out_printf(p->out, ", cum_counter=%" PRId64, (int64_t)arcfile_u64(in));
+        }
+    }
 }
 
 static void print_paths(struct printing *p, struct arcfile_record *r)
@@ -427,39 +419,6 @@ static int dump_depth_of(uint32_t tag)
     return depth;
 }
 
-static bool print_records(struct printing *p, bool is_notes, struct err *e)
-{
-    struct arcfile_record r = {0};
-    enum arcfile_step step;
-    while ((step = arcfile_next(&p->file, &r, e)) == ARCFILE_RECORD) {
-        int32_t length = (int32_t)r.length;
-        p->depth = dump_depth_of(r.tag);
-        dump_start_line(p, r.offset);
-        out_printf(p->out, "%08" PRIx32 ":%4" PRIu32 ":", r.tag,
-                   r.zeros ? -(uint32_t)length : r.length);
-        print_contents(p, &r, is_notes);
-        out_char(p->out, '\n');
-    }
-    if (step == ARCFILE_END && !is_notes && r.offset == cursor_offset(&p->file.in))
-        return err_at(e, &p->file.in, "the end mark is missing; the file was cut off here");
-    return step == ARCFILE_END;
-}
-
-static void print_words(struct printing *p, bool is_notes)
-{
-    const struct arcs_origin *origin = &p->file.origin;
-    bool is_big = origin->big_endian;
-    const char *magic = is_notes ? (is_big ? "oncg" : "gcno") : (is_big ? "adcg" : "gcda");
-    char version[4];
-    for (int i = 0; i < 4; i++)
-        version[i] = (char)(origin->version >> (24 - 8 * i));
-    out_printf(p->out, "%s:%s:magic `%s':version `%.4s'%s\n", p->name, is_notes ? "note" : "data",
-               magic, version, is_big ? " (swapped endianness)" : "");
-    out_printf(p->out, "%s:stamp %" PRIu32 "\n", p->name, origin->stamp);
-    if (p->file.dialect->has_byte_lengths && !p->file.origin.lacks_checksum)
-        out_printf(p->out, "%s:checksum %" PRIu32 "\n", p->name, origin->checksum);
-}
-
 static bool print_header(struct printing *p, bool is_notes, struct err *e)
 {
     struct cursor *in = &p->file.in;
@@ -486,8 +445,33 @@ static bool gcov_dump_print(struct gcov_dump *d, const char *name, struct bytes 
     bool is_notes = gcno_probe(in);
     if (!arcfile_open(&p.file, is_notes ? GCOV_MAGIC_NOTES : GCOV_MAGIC_COUNTERS, in, name, e))
         return false;
-    print_words(&p, is_notes);
-    return print_header(&p, is_notes, e) && print_records(&p, is_notes, e);
+    const struct arcs_origin *origin = &p.file.origin;
+    bool is_big = origin->big_endian;
+    const char *magic = is_notes ? (is_big ? "oncg" : "gcno") : (is_big ? "adcg" : "gcda");
+    char version[4];
+    for (int i = 0; i < 4; i++)
+        version[i] = (char)(origin->version >> (24 - 8 * i));
+    out_printf(p.out, "%s:%s:magic `%s':version `%.4s'%s\n", p.name, is_notes ? "note" : "data",
+               magic, version, is_big ? " (swapped endianness)" : "");
+    out_printf(p.out, "%s:stamp %" PRIu32 "\n", p.name, origin->stamp);
+    if (p.file.dialect->has_byte_lengths && !p.file.origin.lacks_checksum)
+        out_printf(p.out, "%s:checksum %" PRIu32 "\n", p.name, origin->checksum);
+    if (!print_header(&p, is_notes, e))
+        return false;
+    struct arcfile_record r = {0};
+    enum arcfile_step step;
+    while ((step = arcfile_next(&p.file, &r, e)) == ARCFILE_RECORD) {
+        int32_t length = (int32_t)r.length;
+        p.depth = dump_depth_of(r.tag);
+        dump_start_line(&p, r.offset);
+        out_printf(p.out, "%08" PRIx32 ":%4" PRIu32 ":", r.tag,
+                   r.zeros ? -(uint32_t)length : r.length);
+        print_contents(&p, &r, is_notes);
+        out_char(p.out, '\n');
+    }
+    if (step == ARCFILE_END && !is_notes && r.offset == cursor_offset(&p.file.in))
+        return err_at(e, &p.file.in, "the end mark is missing; the file was cut off here");
+    return step == ARCFILE_END;
 }
 
 /* --- the command ----------------------------------------------------------------------------- */

@@ -103,33 +103,6 @@ static inline char *gcov_put_readable(char *to, const struct gcov_quoted *q)
 
 /* ---- lines */
 
-static void gcov_put_branch(struct json_printing *p, const struct coverage_unit *u, uint32_t k)
-{
-    const struct notes_arc *arc = &u->notes->arcs.at[k];
-    char *to = gcov_separate(p, gcov_room_for_piece(p->out, 0));
-    to = gcov_put_bool(gcov_put(to, "{\"fallthrough\": "), arc->flags & NOTES_ARC_FALLTHROUGH);
-    to = gcov_put_count(gcov_put(to, ", \"count\": "), flow_known_count(u->flow->arcs.at[k]));
-    to = gcov_put_bool(gcov_put(to, ", \"throw\": "), u->graph.arc_kinds.at[k] & ARC_THROW);
-    if (p->r->dialect->has_block_numbers) {
-        to = gcov_put_number(gcov_put(to, ", \"source_block_id\": "), arc->source);
-        to = gcov_put_number(gcov_put(to, ", \"destination_block_id\": "), arc->target);
-    }
-    out_end(p->out, gcov_put(to, "}"));
-}
-
-/* A call is an arc too; `from`: the count of its block. */
-static void gcov_put_call(struct json_printing *p, const struct coverage_unit *u, uint32_t k,
-                          int64_t from)
-{
-    const struct notes_arc *arc = &u->notes->arcs.at[k];
-    char *to = gcov_separate(p, gcov_room_for_piece(p->out, 0));
-    to = gcov_put_number(gcov_put(to, "{\"source_block_id\": "), arc->source);
-    to = gcov_put_number(gcov_put(to, ", \"destination_block_id\": "), arc->target);
-    to = gcov_put_count(gcov_put(to, ", \"returned\": "),
-                        from - flow_known_count(u->flow->arcs.at[k]));
-    out_end(p->out, gcov_put(to, "}"));
-}
-
 /* The unit of a block, and in *first where its arcs begin and end in the graph's `out`. */
 static const struct coverage_unit *
 arcs_of(const struct json_printing *p, const struct instance_block *block, const uint32_t **first)
@@ -150,8 +123,21 @@ static void gcov_put_branches(struct json_printing *p, const struct covered_line
         if (block->is_elsewhere || (first[1] - first[0] < 2 && block->block))
             continue; /* the only way on */
         for (uint32_t k = first[0]; k < first[1]; k++)
-            if (block_graph_is_branch(&u->graph, u->graph.out.at[k]))
-                gcov_put_branch(p, u, u->graph.out.at[k]);
+            if (block_graph_is_branch(&u->graph, u->graph.out.at[k])) {
+                const struct notes_arc *arc = &u->notes->arcs.at[u->graph.out.at[k]];
+                char *to = gcov_separate(p, gcov_room_for_piece(p->out, 0));
+                to = gcov_put_bool(gcov_put(to, "{\"fallthrough\": "),
+                                   arc->flags & NOTES_ARC_FALLTHROUGH);
+                to = gcov_put_count(gcov_put(to, ", \"count\": "),
+                                    flow_known_count(u->flow->arcs.at[u->graph.out.at[k]]));
+                to = gcov_put_bool(gcov_put(to, ", \"throw\": "),
+                                   u->graph.arc_kinds.at[u->graph.out.at[k]] & ARC_THROW);
+                if (p->r->dialect->has_block_numbers) {
+                    to = gcov_put_number(gcov_put(to, ", \"source_block_id\": "), arc->source);
+                    to = gcov_put_number(gcov_put(to, ", \"destination_block_id\": "), arc->target);
+                }
+                out_end(p->out, gcov_put(to, "}"));
+            }
     }
 }
 
@@ -164,9 +150,17 @@ static void gcov_put_calls(struct json_printing *p, const struct covered_line *l
         const uint32_t *first;
         const struct coverage_unit *u = arcs_of(p, block, &first);
         for (uint32_t k = first[0]; k < first[1] && !block->is_elsewhere; k++)
-            if (u->graph.arc_kinds.at[u->graph.out.at[k]] & ARC_CALL)
-                gcov_put_call(p, u, u->graph.out.at[k],
-                              instance_block_count(p->r->units, at, block->block));
+            if (u->graph.arc_kinds.at[u->graph.out.at[k]] & ARC_CALL) {
+                /* A call is an arc too; `from`: the count of its block. */
+                int64_t from = instance_block_count(p->r->units, at, block->block);
+                const struct notes_arc *arc = &u->notes->arcs.at[u->graph.out.at[k]];
+                char *to = gcov_separate(p, gcov_room_for_piece(p->out, 0));
+                to = gcov_put_number(gcov_put(to, "{\"source_block_id\": "), arc->source);
+                to = gcov_put_number(gcov_put(to, ", \"destination_block_id\": "), arc->target);
+                to = gcov_put_count(gcov_put(to, ", \"returned\": "),
+                                    from - flow_known_count(u->flow->arcs.at[u->graph.out.at[k]]));
+                out_end(p->out, gcov_put(to, "}"));
+            }
     }
 }
 

@@ -293,17 +293,6 @@ static size_t partition(struct keyed *items, size_t len)
     }
 }
 
-static void insert_all(struct keyed *items, size_t len)
-{
-    for (size_t i = 1; i < len; i++) {
-        struct keyed moving = items[i];
-        size_t k = i;
-        for (; k && moving.key < items[k - 1].key; k--)
-            items[k] = items[k - 1];
-        items[k] = moving;
-    }
-}
-
 void gcov_order(struct keyed *items, size_t len)
 {
     struct {
@@ -330,5 +319,11 @@ void gcov_order(struct keyed *items, size_t len)
             part = cut;
         }
     }
-    insert_all(items, len);
+    for (size_t i = 1; i < len; i++) {
+        struct keyed moving = items[i];
+        size_t k = i;
+        for (; k && moving.key < items[k - 1].key; k--)
+            items[k] = items[k - 1];
+        items[k] = moving;
+    }
 }

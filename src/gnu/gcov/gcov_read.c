@@ -22,20 +22,6 @@ uint32_t gcov_source_named(const struct gcov_input *in, const char *name)
     return found == INTERN_NONE ? (uint32_t)NO_INDEX : in->source_of_name.at[found];
 }
 
-static void gcov_warn_of_date(struct gcov_input *in, const char *name, uint32_t source,
-                              time_t notes)
-{
-    if (in->source_times.at[source] <= notes)
-        return;
-    out_printf(in->complaints, "%s:source file is newer than notes file '%s'\n", name,
-               in->notes_name);
-    if (!in->has_explained_dates)
-        out_str(in->complaints, "(the message is displayed only once per source file)\n");
-    in->has_explained_dates = true;
-    in->source_times.at[source] = 0;
-    in->sources.at[source].is_newer = true;
-}
-
 static uint32_t gcov_add_source(struct gcov_input *in, const char *path)
 {
     const char *prefix = in->options->source_prefix;
@@ -76,7 +62,15 @@ static uint32_t gcov_source_at(struct gcov_input *in, const char *name, time_t n
             in->source_of_name.at[same] = gcov_add_source(in, path);
         in->source_of_name.at[number] = in->source_of_name.at[same];
     }
-    gcov_warn_of_date(in, name, in->source_of_name.at[number], notes_time);
+    if (in->source_times.at[in->source_of_name.at[number]] > notes_time) {
+        out_printf(in->complaints, "%s:source file is newer than notes file '%s'\n", name,
+                   in->notes_name);
+        if (!in->has_explained_dates)
+            out_str(in->complaints, "(the message is displayed only once per source file)\n");
+        in->has_explained_dates = true;
+        in->source_times.at[in->source_of_name.at[number]] = 0;
+        in->sources.at[in->source_of_name.at[number]].is_newer = true;
+    }
     return in->source_of_name.at[number];
 }
 
@@ -235,32 +229,6 @@ static const char *gcov_function_name(const struct notes_function *f)
     return f->name ? f->name : "";
 }
 
-/* Functions of which something is amiss. What the end of a cut file took away is said once, with
- * how many are missing. */
-static void gcov_judge_functions(struct gcov_input *in, const struct gcov_pair *p)
-{
-    size_t missing = 0;
-    for (size_t i = 0; i < p->flow.functions.len; i++) {
-        const struct flow_function *what = &p->flow.functions.at[i];
-        const struct notes_function *f = &p->notes.functions.at[i];
-        if (what->state != FLOW_UNKNOWN)
-            continue;
-        in->status = in->status ? in->status : GCOV_DAMAGED;
-        if (what->reason == FLOW_COUNTERS_CUT)
-            missing++;
-        else if (what->reason == FLOW_OTHER_CODE || what->reason == FLOW_COUNTER_COUNT)
-            out_printf(in->complaints, "%s:profile mismatch for '%s'\n", in->counters_name,
-                       gcov_function_name(f));
-        else
-            out_printf(in->complaints, "%s:'%s' is not known: %s%s\n", in->notes_name,
-                       gcov_function_name(f), flow_reason_text(what->reason),
-                       arcs_defect_text(what->defect));
-    }
-    if (missing)
-        out_printf(in->complaints, "%s:%zu functions are missing, assuming not executed\n",
-                   in->counters_name, missing);
-}
-
 static bool gcov_is_done(struct gcov_input *in, const char *argument)
 {
     for (size_t i = 0; i < in->done.len; i++)
@@ -270,15 +238,6 @@ static bool gcov_is_done(struct gcov_input *in, const char *argument)
         }
     vec_push(&in->done, in->counters_name);
     return false;
-}
-
-/* All pairs are kept until the report; the next one can use what this one needs no more. */
-static void gcov_trim(struct gcov_pair *p)
-{
-    notes_trim(&p->notes);
-    flow_trim(&p->flow);
-    if (!dialect_of(&p->notes.origin)->has_masks)
-        counters_deinit(&p->counters);
 }
 
 /* The proposal's file if it was named, or is all that there is; GNU's otherwise, there or not. */
@@ -306,8 +265,33 @@ void gcov_read(struct gcov_input *in, const char *argument)
     read_notes(in, p);
     read_counters(in, p);
     flow_solve(&p->notes, p->has_counters ? &p->counters : NULL, &p->flow);
-    gcov_judge_functions(in, p);
-    gcov_trim(p);
+    /* Functions of which something is amiss. What the end of a cut file took away is said once,
+     * with how many are missing. */
+    size_t missing = 0;
+    for (size_t i = 0; i < p->flow.functions.len; i++) {
+        const struct flow_function *what = &p->flow.functions.at[i];
+        const struct notes_function *f = &p->notes.functions.at[i];
+        if (what->state != FLOW_UNKNOWN)
+            continue;
+        in->status = in->status ? in->status : GCOV_DAMAGED;
+        if (what->reason == FLOW_COUNTERS_CUT)
+            missing++;
+        else if (what->reason == FLOW_OTHER_CODE || what->reason == FLOW_COUNTER_COUNT)
+            out_printf(in->complaints, "%s:profile mismatch for '%s'\n", in->counters_name,
+                       gcov_function_name(f));
+        else
+            out_printf(in->complaints, "%s:'%s' is not known: %s%s\n", in->notes_name,
+                       gcov_function_name(f), flow_reason_text(what->reason),
+                       arcs_defect_text(what->defect));
+    }
+    if (missing)
+        out_printf(in->complaints, "%s:%zu functions are missing, assuming not executed\n",
+                   in->counters_name, missing);
+    /* All pairs are kept until the report; the next one can use what this one needs no more. */
+    notes_trim(&p->notes);
+    flow_trim(&p->flow);
+    if (!dialect_of(&p->notes.origin)->has_masks)
+        counters_deinit(&p->counters);
 }
 
 void gcov_input_clear(struct gcov_input *in)

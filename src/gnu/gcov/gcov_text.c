@@ -109,22 +109,6 @@ static void gcov_fill_count(struct count_field *f, const struct printing *p, con
     }
 }
 
-static void gcov_print_number(struct printing *p, uint32_t number, int64_t count, int64_t highest)
-{
-    char field[64], *at = field;
-    bool is_hot = p->r->style.has_hotness && highest;
-    if (is_hot && count * 2 > highest)
-        at = stpcpy(at, ON("41"));
-    else if (is_hot && count * 5 > highest)
-        at = stpcpy(at, ON("43"));
-    else if (is_hot && count * 10 > highest)
-        at = stpcpy(at, ON("42"));
-    at = digits_u64(at, number, 5);
-    if (is_hot)
-        at = stpcpy(at, OFF);
-    out_bytes(p->out, field, (size_t)(at - field));
-}
-
 /* At least as much room as the line of a branch or call takes, or what a line begins with. */
 enum { SHORT_LINE = 256 };
 
@@ -158,7 +142,18 @@ static void gcov_print_beginning(struct printing *p, const struct mark *m, uint3
     gcov_fill_count(&f, p, m);
     f.text[f.len++] = ':';
     out_bytes(p->out, f.text, f.len);
-    gcov_print_number(p, number, m->count, highest);
+    char field[64], *at = field;
+    bool is_hot = p->r->style.has_hotness && highest;
+    if (is_hot && m->count * 2 > highest)
+        at = stpcpy(at, ON("41"));
+    else if (is_hot && m->count * 5 > highest)
+        at = stpcpy(at, ON("43"));
+    else if (is_hot && m->count * 10 > highest)
+        at = stpcpy(at, ON("42"));
+    at = digits_u64(at, number, 5);
+    if (is_hot)
+        at = stpcpy(at, OFF);
+    out_bytes(p->out, field, (size_t)(at - field));
 }
 
 /* ---- branches, calls, blocks, conditions */

@@ -64,32 +64,6 @@ static void read_one(struct gcda_tree *tree, const char *path, const char *name,
     vec_push(&tree->files, file);
 }
 
-/* Reads the files below `folder`, in the order in which the system lists them. fts neither recurses
- * nor follows links. What is wrong with a file is a line on `complaints`. Fails if the folder
- * cannot be entered. */
-static bool gcda_tree_read(const char *folder, struct gcda_tree *out, struct out *complaints,
-                           struct out *verbose, struct err *e)
-{
-    char *const roots[] = {(char *)folder, NULL};
-    struct stat st;
-    FTS *walk = stat(folder, &st) || !S_ISDIR(st.st_mode)
-                    ? NULL
-                    : fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_COMFOLLOW, NULL);
-    if (!walk)
-        return err_set(e, "cannot access directory %s", folder);
-    size_t skip = strlen(folder);
-    for (FTSENT *at; (at = fts_read(walk));) {
-        char name[4096];
-        if (at->fts_info != FTS_F || !path_has_suffix(at->fts_name, ".gcda"))
-            continue;
-        const char *below = at->fts_path + skip;
-        snprintf(name, sizeof name, "./%s", below + strspn(below, "/"));
-        read_one(out, at->fts_path, name, complaints, verbose);
-    }
-    fts_close(walk);
-    return true;
-}
-
 /* Makes the folders of a path, as mkdir -p. */
 static bool make_folders(const char *path, struct err *e)
 {
@@ -238,8 +212,27 @@ static int tool_parse(struct tool *t, int argc, char **argv, const char *letters
 
 static bool tool_read_tree(struct tool *t, const char *folder, struct gcda_tree *tree)
 {
-    return gcda_tree_read(folder, tree, t->complaints, t->verbose, t->e) &&
-           (tree->files.len || err_set(t->e, "%s: there are no gcda files", folder));
+    /* Reads the files below `folder`, in the order in which the system lists them. fts neither
+     * recurses nor follows links. What is wrong with a file is a line on `complaints`. Fails if the
+     * folder cannot be entered. */
+    char *const roots[] = {(char *)folder, NULL};
+    struct stat st;
+    FTS *walk = stat(folder, &st) || !S_ISDIR(st.st_mode)
+                    ? NULL
+                    : fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_COMFOLLOW, NULL);
+    if (!walk)
+        return err_set(t->e, "cannot access directory %s", folder);
+    size_t skip = strlen(folder);
+    for (FTSENT *at; (at = fts_read(walk));) {
+        char name[4096];
+        if (at->fts_info != FTS_F || !path_has_suffix(at->fts_name, ".gcda"))
+            continue;
+        const char *below = at->fts_path + skip;
+        snprintf(name, sizeof name, "./%s", below + strspn(below, "/"));
+        read_one(tree, at->fts_path, name, t->complaints, t->verbose);
+    }
+    fts_close(walk);
+    return (tree->files.len || err_set(t->e, "%s: there are no gcda files", folder));
 }
 
 /* Names are different within a tree: those of the first have their indices as numbers. */
@@ -329,18 +322,6 @@ static int tool_merge(struct tool *t, int argc, char **argv)
     return status;
 }
 
-static void tool_normalize(struct tool *t, const struct gcda_tree *tree)
-{
-    uint64_t max = 0;
-    for (size_t i = 0; i < tree->files.len; i++) {
-        uint64_t of_file = counters_max(&tree->files.at[i].counters);
-        max = of_file > max ? of_file : max;
-    }
-    t->is_scaled = max != 0;
-    t->scale = (struct count_scale){
-        .numerator = t->normalized, .denominator = (int64_t)max, .is_exact = true};
-}
-
 static int tool_rewrite(struct tool *t, int argc, char **argv)
 {
     static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
@@ -358,8 +339,16 @@ static int tool_rewrite(struct tool *t, int argc, char **argv)
         gcda_tree_deinit(&tree);
         return 1;
     }
-    if (t->normalized)
-        tool_normalize(t, &tree);
+    if (t->normalized) {
+        uint64_t max = 0;
+        for (size_t i = 0; i < tree.files.len; i++) {
+            uint64_t of_file = counters_max(&tree.files.at[i].counters);
+            max = of_file > max ? of_file : max;
+        }
+        t->is_scaled = max != 0;
+        t->scale = (struct count_scale){
+            .numerator = t->normalized, .denominator = (int64_t)max, .is_exact = true};
+    }
     for (size_t i = 0; i < tree.files.len && t->is_scaled; i++) {
         counters_scale(&tree.files.at[i].counters, &t->scale);
         counters_mark_zeros(&tree.files.at[i].counters);
@@ -368,27 +357,6 @@ static int tool_rewrite(struct tool *t, int argc, char **argv)
     status = !ok || tree.bad;
     gcda_tree_deinit(&tree);
     return status;
-}
-
-static void tool_compare(struct tool *t, struct gcda_tree *first, struct gcda_tree *second)
-{
-    struct overlap o = {.threshold = t->threshold};
-    tool_pair_trees(first, second);
-    for (size_t i = 0; i < first->files.len; i++)
-        o.sum[0] += (double)counters_sum(&first->files.at[i].counters);
-    for (size_t i = 0; i < second->files.len; i++)
-        o.sum[1] += (double)counters_sum(&second->files.at[i].counters);
-    for (size_t i = 0; i < first->files.len; i++) {
-        const struct gcda_file *f = &first->files.at[i];
-        bool has_partner = f->partner != (uint32_t)NO_INDEX;
-        overlap_add(&o, f->name, &f->counters,
-                    has_partner ? &second->files.at[f->partner].counters : NULL);
-    }
-    for (size_t i = 0; i < second->files.len; i++)
-        if (second->files.at[i].partner == (uint32_t)NO_INDEX)
-            overlap_add(&o, second->files.at[i].name, NULL, &second->files.at[i].counters);
-    overlap_text(t->out, &o, &t->print);
-    overlap_deinit(&o);
 }
 
 static int tool_overlap(struct tool *t, int argc, char **argv)
@@ -409,7 +377,23 @@ static int tool_overlap(struct tool *t, int argc, char **argv)
     status = 1;
     if (tool_read_tree(t, argv[optind], &trees[0]) &&
         tool_read_tree(t, argv[optind + 1], &trees[1])) {
-        tool_compare(t, &trees[0], &trees[1]);
+        struct overlap o = {.threshold = t->threshold};
+        tool_pair_trees(&trees[0], &trees[1]);
+        for (size_t i = 0; i < trees[0].files.len; i++)
+            o.sum[0] += (double)counters_sum(&trees[0].files.at[i].counters);
+        for (size_t i = 0; i < trees[1].files.len; i++)
+            o.sum[1] += (double)counters_sum(&trees[1].files.at[i].counters);
+        for (size_t i = 0; i < trees[0].files.len; i++) {
+            const struct gcda_file *f = &trees[0].files.at[i];
+            bool has_partner = f->partner != (uint32_t)NO_INDEX;
+            overlap_add(&o, f->name, &f->counters,
+                        has_partner ? &trees[1].files.at[f->partner].counters : NULL);
+        }
+        for (size_t i = 0; i < trees[1].files.len; i++)
+            if (trees[1].files.at[i].partner == (uint32_t)NO_INDEX)
+                overlap_add(&o, trees[1].files.at[i].name, NULL, &trees[1].files.at[i].counters);
+        overlap_text(t->out, &o, &t->print);
+        overlap_deinit(&o);
         status = trees[0].bad || trees[1].bad;
     }
     gcda_tree_deinit(&trees[0]);

@@ -235,14 +235,6 @@ void as_gprof_exclude_recorder(struct selection *s)
     }
 }
 
-/* -d: the level is added up and said. The traces that it switches on in GNU gprof are of GNU's own
- * data structures; there are none here. */
-static void as_say_debug_level(struct gprof_options *o, const char *value, struct out *out)
-{
-    o->debug_level |= value ? (uint32_t)strtol(value, NULL, 10) | 1 : UINT32_MAX;
-    out_printf(out, "[main] debug-level=0x%" PRIx32 "\n", o->debug_level);
-}
-
 int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct selection *selection,
                    struct out *out, struct err *e)
 {
@@ -263,7 +255,10 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
             return 0;
         }
         if (code == 'd') {
-            as_say_debug_level(o, optarg, out);
+            /* -d: the level is added up and said. The traces that it switches on in GNU gprof are
+             * of GNU's own data structures; there are none here. */
+            o->debug_level |= optarg ? (uint32_t)strtol(optarg, NULL, 10) | 1 : UINT32_MAX;
+            out_printf(out, "[main] debug-level=0x%" PRIx32 "\n", o->debug_level);
             continue;
         }
         if (as_take_selection(&p, code, optarg) || as_take_setting(o, code, optarg, e))

@@ -93,35 +93,6 @@ void measured_gnu(struct measured *m, const struct profile *p)
     measured_add_blocks(m, p);
 }
 
-/* Telling calls from lines and calls from functions apart. */
-
-static void match_functions(struct line_calls *c, const struct functions *functions,
-                            const struct gnu_functions *with_lines, struct arena *a)
-{
-    const struct functions *all = &with_lines->table;
-    c->node_of = ARENA_NEW(a, uint32_t, all->len);
-    uint32_t node = 0;
-    for (uint32_t i = 0; i < all->len; i++) {
-        c->node_of[i] = NO_NODE;
-        while (node < functions->len && functions->at[node].start < all->at[i].start)
-            node++;
-        bool is_function = node < functions->len && all->at[i].symbol < with_lines->first_line &&
-                           functions->at[node].start == all->at[i].start;
-        if (is_function)
-            c->node_of[i] = node;
-    }
-}
-
-static void take_time(struct line_calls *c, const struct functions *functions,
-                      const struct functions *all, const struct attribution *time, struct arena *a)
-{
-    c->time = *time;
-    c->time.self = ARENA_NEW(a, double, functions->len);
-    for (uint32_t i = 0; i < all->len; i++)
-        if (c->node_of[i] != NO_NODE)
-            c->time.self[c->node_of[i]] = time->self[i];
-}
-
 /* A call from a line, in the order of the profile. */
 struct line_call {
     uint32_t line, callee;
@@ -205,8 +176,23 @@ void line_calls_make(struct line_calls *c, const struct functions *functions,
     const struct functions *all = &with_lines->table;
     *c = (struct line_calls){0};
     struct line_call_list from_lines = {0};
-    match_functions(c, functions, with_lines, a);
-    take_time(c, functions, all, time, a);
+    /* Telling calls from lines and calls from functions apart. */
+    c->node_of = ARENA_NEW(a, uint32_t, all->len);
+    uint32_t node = 0;
+    for (uint32_t i = 0; i < all->len; i++) {
+        c->node_of[i] = NO_NODE;
+        while (node < functions->len && functions->at[node].start < all->at[i].start)
+            node++;
+        bool is_function = node < functions->len && all->at[i].symbol < with_lines->first_line &&
+                           functions->at[node].start == all->at[i].start;
+        if (is_function)
+            c->node_of[i] = node;
+    }
+    c->time = *time;
+    c->time.self = ARENA_NEW(a, double, functions->len);
+    for (uint32_t i = 0; i < all->len; i++)
+        if (c->node_of[i] != NO_NODE)
+            c->time.self[c->node_of[i]] = time->self[i];
     split_calls(c, functions, all, p, &from_lines);
     order_roots(c, functions, all, &from_lines, a);
     vec_free(&from_lines.all);

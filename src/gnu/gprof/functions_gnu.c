@@ -39,12 +39,6 @@ static bool functions_dots_precede_numbers(const char *name)
     return true;
 }
 
-static bool functions_static_name_is_kept(const char *name)
-{
-    return name[0] && !strchr(name, '$') && functions_dots_precede_numbers(name) &&
-           strncmp(name, "__gnu_compiled", 14) && strncmp(name, "___gnu_compiled", 15);
-}
-
 enum gnu_class { CLASS_NONE, CLASS_GLOBAL, CLASS_STATIC };
 
 static enum gnu_class functions_classify(const struct object_symbol *s, const struct object *o,
@@ -63,26 +57,10 @@ static enum gnu_class functions_classify(const struct object_symbol *s, const st
         return CLASS_GLOBAL;
     if (rules->only_functions && s->type != SYMBOL_FUNC)
         return CLASS_NONE;
-    return functions_static_name_is_kept(s->name) ? CLASS_STATIC : CLASS_NONE;
-}
-
-/* At one address: functions, then labels; of those, global ones, then static ones. */
-static uint64_t functions_class_key(const struct function *f)
-{
-    return (uint64_t)(!f->is_function * 2 + f->is_static);
-}
-
-/* In the order of addresses, then of classes, then as they came. */
-static const struct keyed *functions_sorted_functions(const struct functions *f, struct arena *a)
-{
-    struct keyed *order = ARENA_NEW(a, struct keyed, f->len);
-    for (uint32_t i = 0; i < f->len; i++)
-        order[i] = (struct keyed){functions_class_key(&f->at[i]), i};
-    sort_keyed(order, f->len);
-    for (uint32_t i = 0; i < f->len; i++)
-        order[i].key = f->at[order[i].item].start;
-    sort_keyed(order, f->len);
-    return order;
+    return (s->name[0] && !strchr(s->name, '$') && functions_dots_precede_numbers(s->name) &&
+            strncmp(s->name, "__gnu_compiled", 14) && strncmp(s->name, "___gnu_compiled", 15))
+               ? CLASS_STATIC
+               : CLASS_NONE;
 }
 
 static bool functions_is_preferred(const struct function *a, const struct function *b)
@@ -100,7 +78,15 @@ void functions_finish(struct functions *f, struct gnu_symbol **symbols, uint64_t
                       struct arena *a)
 {
     struct arena scratch = {0};
-    const struct keyed *order = functions_sorted_functions(f, &scratch);
+    /* In the order of addresses, then of classes, then as they came. */
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, f->len);
+    /* At one address: functions, then labels; of those, global ones, then static ones. */
+    for (uint32_t i = 0; i < f->len; i++)
+        order[i] = (struct keyed){(uint64_t)(!f->at[i].is_function * 2 + f->at[i].is_static), i};
+    sort_keyed(order, f->len);
+    for (uint32_t i = 0; i < f->len; i++)
+        order[i].key = f->at[order[i].item].start;
+    sort_keyed(order, f->len);
     struct function *sorted = ARENA_NEW(a, struct function, f->len);
     struct gnu_symbol *theirs = symbols ? ARENA_NEW(a, struct gnu_symbol, f->len) : NULL;
     uint32_t kept = 0;
@@ -281,9 +267,11 @@ static void lines_end_line(struct lines *l, uint64_t end)
     vec_push(&l->symbols, l->line);
 }
 
-/* The functions that start in a place are located there. */
-static void lines_locate(struct lines *l, const struct object_place *place, bool is_known)
+static void lines_add_place(const struct object_place *place, void *context)
 {
+    struct lines *l = context;
+    bool is_known = place->function && place->file && place->line;
+    /* The functions that start in a place are located there. */
     struct functions *f = l->functions;
     while (l->to_locate < f->len && f->at[l->to_locate].start < place->start)
         l->to_locate++;
@@ -291,13 +279,6 @@ static void lines_locate(struct lines *l, const struct object_place *place, bool
         f->at[l->to_locate].file = is_known ? place->file : NULL;
         f->at[l->to_locate].line = is_known ? place->line : 0;
     }
-}
-
-static void lines_add_place(const struct object_place *place, void *context)
-{
-    struct lines *l = context;
-    bool is_known = place->function && place->file && place->line;
-    lines_locate(l, place, is_known);
     if (!is_known ||
         (l->has_line && l->line.line == place->line &&
          lines_is_same(l->line.name, place->function) && lines_is_same(l->line.file, place->file)))
@@ -377,16 +358,6 @@ static void lines_keep_unlisted(struct gnu_functions *out, const struct lines *l
     }
 }
 
-/* GNU leaves the end of its last entry at 0: calls find it, samples do not. */
-static void lines_lose_last_end(struct gnu_functions *f)
-{
-    if (!f->table.len)
-        return;
-    struct function *last = &f->table.at[f->table.len - 1];
-    if (!f->unlisted_len || f->unlisted[f->unlisted_len - 1].start < last->start)
-        last->last = last->start - 1;
-}
-
 void functions_add_lines(struct gnu_functions *out, struct object *o,
                          const struct measured *measured, struct arena *a)
 {
@@ -406,7 +377,12 @@ void functions_add_lines(struct gnu_functions *out, struct object *o,
     lines_keep_unlisted(out, &l, a);
     vec_free(&l.unlisted);
     functions_index(f, a);
-    lines_lose_last_end(out);
+    /* GNU leaves the end of its last entry at 0: calls find it, samples do not. */
+    if (!out->table.len)
+        return;
+    struct function *last = &out->table.at[out->table.len - 1];
+    if (!out->unlisted_len || out->unlisted[out->unlisted_len - 1].start < last->start)
+        last->last = last->start - 1;
 }
 
 /* Reading -R maps as GNU gprof does. */
@@ -438,18 +414,6 @@ static int by_function(uint32_t left, uint32_t right, const void *context)
     return strcmp(at[left].function, at[right].function);
 }
 
-static void sort_by_function(struct file_map *m, struct arena *a)
-{
-    uint32_t *order = ARENA_NEW(a, uint32_t, m->len);
-    struct mapped *sorted = ARENA_NEW(a, struct mapped, m->len);
-    for (uint32_t i = 0; i < m->len; i++)
-        order[i] = i;
-    sort_u32(order, m->len, by_function, m->at);
-    for (uint32_t i = 0; i < m->len; i++)
-        sorted[i] = m->at[order[i]];
-    m->at = sorted;
-}
-
 bool file_map_read(struct file_map *m, struct bytes text, struct arena *a)
 {
     size_t lines = 1 + text.len / LONGEST;
@@ -466,7 +430,14 @@ bool file_map_read(struct file_map *m, struct bytes text, struct arena *a)
         m->len++;
         skip_blank(&text);
     }
-    sort_by_function(m, a);
+    uint32_t *order = ARENA_NEW(a, uint32_t, m->len);
+    struct mapped *sorted = ARENA_NEW(a, struct mapped, m->len);
+    for (uint32_t i = 0; i < m->len; i++)
+        order[i] = i;
+    sort_u32(order, m->len, by_function, m->at);
+    for (uint32_t i = 0; i < m->len; i++)
+        sorted[i] = m->at[order[i]];
+    m->at = sorted;
     return m->len;
 }
 

@@ -256,34 +256,6 @@ static void gnu_sort_by_count(const struct chaining *o, struct arc_numbers *arcs
     arena_deinit(&scratch);
 }
 
-/* The functions that were called, by the number of their callers among the arcs that make up 90 %
- * of all calls, and of them the first in each 80; but none from one on that has exactly five. */
-static struct arc_numbers gnu_find_busiest(struct chaining *o, const struct arc_numbers *arcs,
-                                           const struct arc_numbers *used)
-{
-    enum { ONE_IN = 80, STOP = 5 };
-    const double SHARE = 0.9;
-    uint32_t *callers = ARENA_NEW(&o->scratch, uint32_t, o->nodes);
-    double total = (double)gnu_count_all(o, arcs);
-    uint64_t running = 0;
-    for (uint32_t i = 0; i < arcs->len; i++) {
-        const struct chain_arc *arc = &o->arcs[arcs->at[i]];
-        running += arc->count;
-        if ((double)running / total > SHARE)
-            break;
-        callers[arc->callee]++;
-    }
-
-    struct keyed *sorted = ARENA_NEW(&o->scratch, struct keyed, used->len);
-    for (uint32_t i = 0; i < used->len; i++)
-        sorted[i] = (struct keyed){~(uint64_t)callers[used->at[i]], used->at[i]};
-    sort_keyed(sorted, used->len);
-    struct arc_numbers busiest = {ARENA_NEW(&o->scratch, uint32_t, used->len / ONE_IN), 0};
-    for (uint32_t i = 0; i < used->len / ONE_IN && callers[sorted[i].item] != STOP; i++)
-        busiest.at[busiest.len++] = sorted[i].item;
-    return busiest;
-}
-
 static void gnu_take_arc(struct chaining *o, uint32_t graph_arc, struct arc_numbers *taken)
 {
     uint32_t number = o->first_measured + graph_arc;
@@ -359,7 +331,29 @@ void gnu_layout_functions(struct gnu_layout *t, const struct functions *f, const
             used.at[used.len++] = i;
     }
     gnu_sort_by_count(&o, &arcs);
-    struct arc_numbers busiest = gnu_find_busiest(&o, &arcs, &used);
+    /* The functions that were called, by the number of their callers among the arcs that make up 90
+     * % of all calls, and of them the first in each 80; but none from one on that has exactly five.
+     */
+    enum { ONE_IN = 80, STOP = 5 };
+    const double SHARE = 0.9;
+    uint32_t *callers = ARENA_NEW(&o.scratch, uint32_t, o.nodes);
+    double total = (double)gnu_count_all(&o, &arcs);
+    uint64_t running = 0;
+    for (uint32_t i = 0; i < arcs.len; i++) {
+        const struct chain_arc *arc = &o.arcs[arcs.at[i]];
+        running += arc->count;
+        if ((double)running / total > SHARE)
+            break;
+        callers[arc->callee]++;
+    }
+
+    struct keyed *sorted = ARENA_NEW(&o.scratch, struct keyed, used.len);
+    for (uint32_t i = 0; i < used.len; i++)
+        sorted[i] = (struct keyed){~(uint64_t)callers[used.at[i]], used.at[i]};
+    sort_keyed(sorted, used.len);
+    struct arc_numbers busiest = {ARENA_NEW(&o.scratch, uint32_t, used.len / ONE_IN), 0};
+    for (uint32_t i = 0; i < used.len / ONE_IN && callers[sorted[i].item] != STOP; i++)
+        busiest.at[busiest.len++] = sorted[i].item;
     gnu_place_busiest(&o, &busiest);
     gnu_place_arcs(&o, &arcs, 0.99, &rest);
     gnu_place_arcs(&o, &rest, 1, &ignored);

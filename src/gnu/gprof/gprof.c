@@ -39,54 +39,18 @@ struct gprof {
     struct names names;
 };
 
-static bool gprof_open_image(struct gprof *g, struct err *e)
-{
-    const struct gprof_options *o = &g->options;
-    static const struct object_options GNU_OBJECT = {.has_symtab_only = true,
-                                                     .reads_dwarf_as_bfd = true};
-    enum object_failure why;
-    struct err reason;
-    g->image = object_open(o->image, &GNU_OBJECT, &why, &reason);
-    if (!g->image && why == OBJECT_UNREADABLE) {
-        *e = reason;
-        return false;
-    }
-    if (!g->image)
-        return err_set(e, "%s: %s: not in executable format", o->whoami, o->image);
-    return true;
-}
-
-static bool gprof_read_map(struct gprof *g, struct err *e)
-{
-    struct file_buffer text = {0};
-    bool ok = file_read(g->options.symbol_map, &text, e);
-    if (ok)
-        functions_from_map(&g->functions, file_bytes(&text), g->image, &g->arena);
-    file_buffer_deinit(&text);
-    return ok && (g->functions.table.len || err_set(e, "%s: file `%s' has no symbols",
-                                                    g->options.whoami, g->options.symbol_map));
-}
-
-static bool gprof_read_file_map(struct gprof *g, struct err *e)
-{
-    const struct gprof_options *o = &g->options;
-    struct file_buffer text = {0};
-    struct err ignored;
-    if (!o->order_map)
-        return true;
-    bool is_open = strcmp(o->order_map, "-") && file_read(o->order_map, &text, &ignored);
-    bool ok = is_open && file_map_read(&g->files, file_bytes(&text), &g->arena);
-    file_buffer_deinit(&text);
-    if (!is_open)
-        return err_set(e, "%s: could not open %s.", o->whoami, o->order_map);
-    return ok || err_set(e, "%s: unable to parse mapping file %s.", o->whoami, o->order_map);
-}
-
 static bool gprof_read_functions(struct gprof *g, struct err *e)
 {
     const struct gprof_options *o = &g->options;
-    if (o->symbol_map)
-        return gprof_read_map(g, e);
+    if (o->symbol_map) {
+        struct file_buffer text = {0};
+        bool ok = file_read(g->options.symbol_map, &text, e);
+        if (ok)
+            functions_from_map(&g->functions, file_bytes(&text), g->image, &g->arena);
+        file_buffer_deinit(&text);
+        return ok && (g->functions.table.len || err_set(e, "%s: file `%s' has no symbols",
+                                                        g->options.whoami, g->options.symbol_map));
+    }
     size_t len;
     enum object_symbol_source source;
     object_symbols(g->image, &len, &source);
@@ -198,31 +162,6 @@ MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
     return ok;
 }
 
-/* The index names the files of static functions; only those it lists are looked up. */
-static void gprof_locate_static_functions(struct gprof *g)
-{
-    for (uint32_t i = 0; i < g->functions.table.len && !g->functions.table.is_located; i++) {
-        struct function *f = &g->functions.table.at[i];
-        bool is_listed = g->options.show_all || g->graph.nodes[i].calls || g->time.self[i] != 0;
-        if (f->is_static && is_listed)
-            f->file = object_file(g->image, f->start);
-    }
-}
-
-/* -l. Lines that nothing was measured in are listed where something asks for more than that. */
-static void gprof_add_lines(struct gprof *g)
-{
-    const struct gprof_options *o = &g->options;
-    const unsigned measured_only = STYLE_FLAT | STYLE_GRAPH | STYLE_INFO | STYLE_SUMMARY;
-    bool lists_all = o->show_all || o->static_graph || (o->styles & ~measured_only) ||
-                     selection_needs_lines(&g->selection);
-    struct measured measured;
-    g->only_functions = g->functions;
-    measured_gnu(&measured, &g->input.profile);
-    functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
-    measured_deinit(&measured);
-}
-
 /* Pairs of threads: each comment says what either may change; what both read, neither changes.
  *
  * Reading the profiles, and sorting names or finding the functions' lines. The first thread has the
@@ -254,8 +193,15 @@ static void gprof_propagate_or_locate(size_t part, void *context)
     struct gprof *g = context;
     if (part == 0)
         graph_propagate(&g->graph, g->rules, &g->arena);
-    else if (!g->options.traditional)
-        gprof_locate_static_functions(g);
+    else if (!g->options.traditional) {
+        /* The index names the files of static functions; only those it lists are looked up. */
+        for (uint32_t i = 0; i < g->functions.table.len && !g->functions.table.is_located; i++) {
+            struct function *f = &g->functions.table.at[i];
+            bool is_listed = g->options.show_all || g->graph.nodes[i].calls || g->time.self[i] != 0;
+            if (f->is_static && is_listed)
+                f->file = object_file(g->image, f->start);
+        }
+    }
 }
 
 /* BFD's names of machines for which GNU gprof has no -c. */
@@ -270,28 +216,6 @@ static const char *gprof_machine_name(const struct object *o)
     case EM_S390: return is_64 ? "s390:64-bit" : "s390:31-bit";
     default: return "UNKNOWN!";
     }
-}
-
-/* -c. Where GNU gprof does not know the machine, it says so and goes on. */
-static void gprof_find_static_calls(struct gprof *g)
-{
-    if (!g->options.static_graph)
-        return;
-    if (static_calls_gnu(&g->calls, &g->functions.table, g->image, &g->input.profile, &g->arena))
-        g->rules.calls = &g->calls;
-    else
-        lookalike_say("%s: -c not supported on architecture %s\n", g->options.whoami,
-                      gprof_machine_name(g->image));
-}
-
-/* Block counts belong to lines; with functions alone they are passed over, which is said. */
-static void gprof_take_blocks(struct gprof *g)
-{
-    if (g->options.lines)
-        gnu_blocks_make(&g->blocks, &g->input.profile, &g->functions.table, &g->arena);
-    else if (g->input.profile.blocks.len)
-        lookalike_say("%s: warning: ignoring basic-block exec counts (use -l or --line)\n",
-                      g->options.whoami);
 }
 
 static bool gprof_write_sum_file(struct gprof *g, struct err *e)
@@ -322,7 +246,16 @@ static bool gprof_read_all_profiles(struct gprof *g, struct out *out, struct err
     }
     if (!gprof_read_profiles(&g->options, g->image, &g->input, out, e))
         return false;
-    gprof_add_lines(g);
+    /* -l. Lines that nothing was measured in are listed where something asks for more than that. */
+    const struct gprof_options *o = &g->options;
+    const unsigned measured_only = STYLE_FLAT | STYLE_GRAPH | STYLE_INFO | STYLE_SUMMARY;
+    bool lists_all = o->show_all || o->static_graph || (o->styles & ~measured_only) ||
+                     selection_needs_lines(&g->selection);
+    struct measured measured;
+    g->only_functions = g->functions;
+    measured_gnu(&measured, &g->input.profile);
+    functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
+    measured_deinit(&measured);
     parallel_for(2, 2, gprof_select_or_sort, g);
     return true;
 }
@@ -367,10 +300,23 @@ static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
     g->rules.is_unranked = gprof_is_flat_alone(&g->options);
     g->scale =
         attribute_gnu(&g->time, &g->input.profile, &g->functions.table, &g->selection, &g->arena);
-    gprof_take_blocks(g);
+    /* Block counts belong to lines; with functions alone they are passed over, which is said. */
+    if (g->options.lines)
+        gnu_blocks_make(&g->blocks, &g->input.profile, &g->functions.table, &g->arena);
+    else if (g->input.profile.blocks.len)
+        lookalike_say("%s: warning: ignoring basic-block exec counts (use -l or --line)\n",
+                      g->options.whoami);
     if (!g->input.has_arcs)
         return gprof_write_sum_file(g, e);
-    gprof_find_static_calls(g);
+    /* -c. Where GNU gprof does not know the machine, it says so and goes on. */
+    if (g->options.static_graph) {
+        if (static_calls_gnu(&g->calls, &g->functions.table, g->image, &g->input.profile,
+                             &g->arena))
+            g->rules.calls = &g->calls;
+        else
+            lookalike_say("%s: -c not supported on architecture %s\n", g->options.whoami,
+                          gprof_machine_name(g->image));
+    }
     gprof_connect(g);
     if (!gprof_write_sum_file(g, e))
         return false;
@@ -383,7 +329,29 @@ static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
 static bool gprof_print_reports(struct gprof *g, struct out *out, struct err *e)
 {
     const struct gprof_options *o = &g->options;
-    if (!gprof_open_image(g, e) || !gprof_read_file_map(g, e) || !gprof_read_functions(g, e))
+    static const struct object_options GNU_OBJECT = {.has_symtab_only = true,
+                                                     .reads_dwarf_as_bfd = true};
+    enum object_failure why;
+    struct err reason;
+    g->image = object_open(o->image, &GNU_OBJECT, &why, &reason);
+    if (!g->image && why == OBJECT_UNREADABLE) {
+        *e = reason;
+        return false;
+    }
+    if (!g->image)
+        return err_set(e, "%s: %s: not in executable format", o->whoami, o->image);
+    struct file_buffer text = {0};
+    struct err ignored;
+    if (o->order_map) {
+        bool is_open = strcmp(o->order_map, "-") && file_read(o->order_map, &text, &ignored);
+        bool ok = is_open && file_map_read(&g->files, file_bytes(&text), &g->arena);
+        file_buffer_deinit(&text);
+        if (!is_open)
+            return err_set(e, "%s: could not open %s.", o->whoami, o->order_map);
+        if (!ok)
+            return err_set(e, "%s: unable to parse mapping file %s.", o->whoami, o->order_map);
+    }
+    if (!gprof_read_functions(g, e))
         return false;
     if (o->format == 'p')
         return err_set(e, "%s: sorry, file format `prof' is not yet supported", o->whoami);

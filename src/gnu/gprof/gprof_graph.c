@@ -9,11 +9,6 @@
 
 enum { LINE = 3 * DIGITS_ROOM, LINES_A_PIECE = 1024 };
 
-static double gprof_percent_base(const struct gprof_report *r)
-{
-    return r->graph->shown_total > 0 ? r->graph->shown_total : 1;
-}
-
 static void gprof_header(struct gprof_report *r, struct out *out)
 {
     gprof_new_page(r, out);
@@ -55,29 +50,12 @@ static void gprof_entry_start(const struct gprof_report *r, const struct graph_n
     snprintf(rank, sizeof rank, "[%u]", n->rank);
     out_field(out, rank, 6);
     out_char(out, ' ');
-    out_fixed(out, 100 * (n->shown_self + n->shown_children) / gprof_percent_base(r), 5, 1);
+    out_fixed(out,
+              100 * (n->shown_self + n->shown_children) /
+                  (r->graph->shown_total > 0 ? r->graph->shown_total : 1),
+              5, 1);
     gprof_times(r, n->shown_self, n->shown_children, out);
     out_char(out, ' ');
-}
-
-static void gprof_entry(struct gprof_report *r, uint32_t node, struct out *out)
-{
-    const struct graph_node *n = &r->graph->nodes[node];
-    gprof_entry_start(r, n, out);
-    if (!n->calls && !n->self_calls) {
-        out_spaces(out, 16);
-    } else {
-        out_u64(out, n->calls, 7);
-        if (n->self_calls) {
-            out_char(out, '+');
-            out_u64_left(out, n->self_calls, 7);
-            out_char(out, ' ');
-        } else {
-            out_spaces(out, 9);
-        }
-    }
-    gprof_name(r, node, out);
-    out_char(out, '\n');
 }
 
 /* One caller or callee in any layout and of any size. */
@@ -214,18 +192,6 @@ static uint32_t gprof_lines_of(const struct graph *g, uint32_t node)
            g->callees.start[node];
 }
 
-static void gprof_cut(struct pieces *pieces, const struct graph *g)
-{
-    uint32_t lines = LINES_A_PIECE;
-    for (uint32_t i = 0; i < g->len; i++) {
-        if (lines >= LINES_A_PIECE) {
-            vec_push(&pieces->first, i);
-            lines = 0;
-        }
-        lines += gprof_lines_of(g, g->ranked[i]);
-    }
-}
-
 static void gprof_print_piece(size_t piece, struct out *out, void *context)
 {
     struct pieces *pieces = context;
@@ -243,7 +209,22 @@ static void gprof_print_piece(size_t piece, struct out *out, void *context)
             gprof_cycle(r, node, out);
         } else {
             gprof_callers(r, node, &list, out);
-            gprof_entry(r, node, out);
+            const struct graph_node *n = &r->graph->nodes[node];
+            gprof_entry_start(r, n, out);
+            if (!n->calls && !n->self_calls) {
+                out_spaces(out, 16);
+            } else {
+                out_u64(out, n->calls, 7);
+                if (n->self_calls) {
+                    out_char(out, '+');
+                    out_u64_left(out, n->self_calls, 7);
+                    out_char(out, ' ');
+                } else {
+                    out_spaces(out, 9);
+                }
+            }
+            gprof_name(r, node, out);
+            out_char(out, '\n');
             gprof_callees(r, node, &list, out);
         }
         out_str(out, r->bsd ? "\n-----------------------------------------------\n\n"
@@ -258,7 +239,14 @@ void gprof_graph(struct gprof_report *r, struct out *out)
         out_str(out, gprof_bsd_graph_explanation);
     gprof_header(r, out);
     struct pieces pieces = {.report = r};
-    gprof_cut(&pieces, r->graph);
+    uint32_t lines = LINES_A_PIECE;
+    for (uint32_t i = 0; i < r->graph->len; i++) {
+        if (lines >= LINES_A_PIECE) {
+            vec_push(&pieces.first, i);
+            lines = 0;
+        }
+        lines += gprof_lines_of(r->graph, r->graph->ranked[i]);
+    }
     out_parallel(out, pieces.first.len, 0, gprof_print_piece, &pieces);
     vec_free(&pieces.first);
     if (!r->bsd && !r->brief)
@@ -268,35 +256,6 @@ void gprof_graph(struct gprof_report *r, struct out *out)
 /* GNU gprof's index of functions by name, in three columns. */
 
 enum { ROWS_A_PIECE = 512 };
-
-/* Functions with calls or time of their own, by name, then the cycles. */
-static uint32_t *select_nodes(const struct gprof_report *r, uint32_t *len, struct arena *a)
-{
-    const struct graph *g = r->graph;
-    struct keyed *by_name = ARENA_NEW(a, struct keyed, r->functions->len);
-    uint32_t *list = ARENA_NEW(a, uint32_t, g->len), n = 0;
-    for (uint32_t i = 0; i < r->functions->len; i++)
-        if (r->show_all || g->nodes[i].calls || g->nodes[i].self != 0)
-            by_name[n++] = (struct keyed){r->functions->name_order[i], i};
-    sort_keyed(by_name, n);
-    for (uint32_t i = 0; i < n; i++)
-        list[i] = by_name[i].item;
-    for (uint32_t c = r->functions->len; c < g->len; c++)
-        list[n++] = c;
-    *len = n;
-    return list;
-}
-
-static void bsd_cell(const struct gprof_report *r, uint32_t node, const char *rank, struct out *out)
-{
-    char cycle[32];
-    const char *name = cycle;
-    if (graph_is_cycle(r->graph, node))
-        snprintf(cycle, sizeof cycle, "<cycle %u>", r->graph->nodes[node].cycle);
-    else
-        name = r->functions->at[node].name;
-    out_printf(out, "%6.6s %-19.19s", rank, name);
-}
 
 /* Prints one cell, padding the rank to the column; returns the position after it. */
 static size_t cell(struct gprof_report *r, uint32_t node, const char *rank, size_t position,
@@ -332,16 +291,6 @@ static size_t cell(struct gprof_report *r, uint32_t node, const char *rank, size
     return position;
 }
 
-static const char *rank_text(const struct graph_node *n, char text[16])
-{
-    char *end = text;
-    *end++ = n->is_shown ? '[' : '(';
-    end = digits_u64(end, n->rank, 0);
-    *end++ = n->is_shown ? ']' : ')';
-    *end = '\0';
-    return text;
-}
-
 struct table {
     struct gprof_report *report;
     const uint32_t *nodes; /* column by column */
@@ -355,10 +304,22 @@ static void print_row(const struct table *t, uint32_t row, struct out *out)
     size_t position = 0, column = 0;
     for (uint32_t i = row; i < t->len; i += t->rows, column += column_width) {
         char text[16];
-        const char *rank = rank_text(&r->graph->nodes[t->nodes[i]], text);
-        if (r->bsd)
-            bsd_cell(r, t->nodes[i], rank, out);
-        else
+        const struct graph_node *n = &r->graph->nodes[t->nodes[i]];
+        char *end = text;
+        *end++ = n->is_shown ? '[' : '(';
+        end = digits_u64(end, n->rank, 0);
+        *end++ = n->is_shown ? ']' : ')';
+        *end = '\0';
+        const char *rank = text;
+        if (r->bsd) {
+            char cycle[32];
+            const char *name = cycle;
+            if (graph_is_cycle(r->graph, t->nodes[i]))
+                snprintf(cycle, sizeof cycle, "<cycle %u>", r->graph->nodes[t->nodes[i]].cycle);
+            else
+                name = r->functions->at[t->nodes[i]].name;
+            out_printf(out, "%6.6s %-19.19s", rank, name);
+        } else
             position = cell(r, t->nodes[i], rank, position, column, out);
     }
     out_char(out, '\n');
@@ -376,7 +337,20 @@ void gprof_index(struct gprof_report *r, struct out *out)
 {
     struct arena scratch = {0};
     struct table t = {.report = r};
-    t.nodes = select_nodes(r, &t.len, &scratch);
+    /* Functions with calls or time of their own, by name, then the cycles. */
+    const struct graph *g = r->graph;
+    struct keyed *by_name = ARENA_NEW(&scratch, struct keyed, r->functions->len);
+    uint32_t *list = ARENA_NEW(&scratch, uint32_t, g->len), n = 0;
+    for (uint32_t i = 0; i < r->functions->len; i++)
+        if (r->show_all || g->nodes[i].calls || g->nodes[i].self != 0)
+            by_name[n++] = (struct keyed){r->functions->name_order[i], i};
+    sort_keyed(by_name, n);
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = by_name[i].item;
+    for (uint32_t c = r->functions->len; c < g->len; c++)
+        list[n++] = c;
+    t.len = n;
+    t.nodes = list;
     t.rows = (t.len + 2) / 3;
     out_str(out, "\f\nIndex by function name\n\n");
     out_parallel(out, (t.rows + ROWS_A_PIECE - 1) / ROWS_A_PIECE, 0, print_piece, &t);

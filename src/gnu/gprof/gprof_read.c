@@ -13,14 +13,6 @@
 
 enum { HEADER_BYTES = 20, GNU_VERSIONS = 2 };
 
-/* Word size and byte order are the image's, never deduced. */
-static struct format_hint image_hint(const struct object *image)
-{
-    return (struct format_hint){.bsd_header = BSD_HEADER,
-                                .word = object_word(image),
-                                .order = object_is_big_endian(image) ? ORDER_BIG : ORDER_LITTLE};
-}
-
 /* The message for a file that could not be read to its end. */
 static bool explain(const char *whoami, const char *path, const struct format *format,
                     const struct profile *p, struct err *e)
@@ -70,31 +62,26 @@ static bool overlaps_any(const struct profile *all, const struct histogram *h)
     return false;
 }
 
-/* Whether `h` can stand beside the first histogram read. */
-static bool fits_first(const char *whoami, const struct histogram *first, const struct histogram *h,
-                       struct err *e)
-{
-    if (strncmp(first->dimension, h->dimension, 15))
-        return err_set(e, "%s: dimension unit changed between histogram records, from '%s' to '%s'",
-                       whoami, first->dimension, h->dimension);
-    if (first->abbreviation != h->abbreviation)
-        return err_set(e,
-                       "%s: dimension abbreviation changed between histogram records, "
-                       "from '%c' to '%c'",
-                       whoami, first->abbreviation, h->abbreviation);
-    if (fabs(gnu_scale(first) - gnu_scale(h)) > 0.000001)
-        return err_set(e, "%s: different scales in histogram records", whoami);
-    return true;
-}
-
 /* Moves the histograms of one file into the sum. */
 static bool add_histograms(const char *whoami, struct profile *all, struct profile *file,
                            struct err *e)
 {
     for (size_t i = 0; i < file->histograms.len; i++) {
         struct histogram *h = &file->histograms.at[i];
-        if (all->histograms.len && !fits_first(whoami, &all->histograms.at[0], h, e))
-            return false;
+        if (all->histograms.len) {
+            /* Whether `h` can stand beside the first histogram read. */
+            if (strncmp(all->histograms.at[0].dimension, h->dimension, 15))
+                return err_set(
+                    e, "%s: dimension unit changed between histogram records, from '%s' to '%s'",
+                    whoami, all->histograms.at[0].dimension, h->dimension);
+            if (all->histograms.at[0].abbreviation != h->abbreviation)
+                return err_set(e,
+                               "%s: dimension abbreviation changed between histogram records, "
+                               "from '%c' to '%c'",
+                               whoami, all->histograms.at[0].abbreviation, h->abbreviation);
+            if (fabs(gnu_scale(&all->histograms.at[0]) - gnu_scale(h)) > 0.000001)
+                return err_set(e, "%s: different scales in histogram records", whoami);
+        }
         struct histogram *same = same_range(all, h);
         if (same) {
             histogram_add_all(same, h);
@@ -122,22 +109,6 @@ static void add_arcs(struct profile *all, struct profile *file)
     vec_reserve(&all->arcs, all->arcs.len + file->arcs.len);
     memcpy(all->arcs.at + all->arcs.len, file->arcs.at, file->arcs.len * sizeof *file->arcs.at);
     all->arcs.len += file->arcs.len;
-}
-
-static void add_blocks(struct profile *all, const struct profile *file)
-{
-    for (size_t i = 0; i < file->blocks.len; i++)
-        vec_push(&all->blocks, file->blocks.at[i]);
-}
-
-static void print_info(const char *path, const struct profile *p, uint32_t version, struct out *out)
-{
-    unsigned long long histograms = p->histogram_records, arcs = p->arc_records,
-                       blocks = p->block_records;
-    out_printf(out, "File `%s' (version %u) contains:\n", path, version);
-    out_printf(out, "\t%llu histogram record%s\n", histograms, histograms == 1 ? "" : "s");
-    out_printf(out, "\t%llu call-graph record%s\n", arcs, arcs == 1 ? "" : "s");
-    out_printf(out, "\t%llu basic-block count record%s\n", blocks, blocks == 1 ? "" : "s");
 }
 
 /* A BSD file has one histogram, always: if it is empty or upside down, that says something. */
@@ -171,12 +142,19 @@ static bool add_file(const struct gprof_options *o, const struct format_hint *hi
          add_histograms(o->whoami, &input->profile, &file, e);
     if (ok) {
         add_arcs(&input->profile, &file);
-        add_blocks(&input->profile, &file);
+        for (size_t i = 0; i < file.blocks.len; i++)
+            vec_push(&input->profile.blocks, file.blocks.at[i]);
     }
     input->has_arcs |= is_bsd || file.arc_records;
     input->version = is_bsd ? input->version : file.version;
-    if (ok && (o->styles & STYLE_INFO))
-        print_info(path, &file, input->version, out);
+    if (ok && (o->styles & STYLE_INFO)) {
+        unsigned long long histograms = file.histogram_records, arcs = file.arc_records,
+                           blocks = file.block_records;
+        out_printf(out, "File `%s' (version %u) contains:\n", path, input->version);
+        out_printf(out, "\t%llu histogram record%s\n", histograms, histograms == 1 ? "" : "s");
+        out_printf(out, "\t%llu call-graph record%s\n", arcs, arcs == 1 ? "" : "s");
+        out_printf(out, "\t%llu basic-block count record%s\n", blocks, blocks == 1 ? "" : "s");
+    }
     profile_deinit(&file);
     return ok;
 }
@@ -187,41 +165,17 @@ bool gprof_read_profiles(const struct gprof_options *o, const struct object *ima
     char gmon_out[] = "gmon.out", *default_paths[] = {gmon_out};
     char **paths = o->profiles_len ? o->profiles : default_paths;
     int len = o->profiles_len ? o->profiles_len : 1;
-    struct format_hint hint = image_hint(image);
+    /* Word size and byte order are the image's, never deduced. */
+    struct format_hint hint =
+        (struct format_hint){.bsd_header = BSD_HEADER,
+                             .word = object_word(image),
+                             .order = object_is_big_endian(image) ? ORDER_BIG : ORDER_LITTLE};
     struct file_buffer buffer = {0};
     bool ok = true;
     for (int i = 0; ok && i < len; i++)
         ok = add_file(o, &hint, paths[i], input, &buffer, out, e);
     file_buffer_deinit(&buffer);
     return ok;
-}
-
-/* -s: what was read and booked, as a profile again.
- *
- * As GNU gprof writes it, calls no longer know their sites: each arc goes from the start of a line
- * symbol to the start of a function, by caller in the order of addresses, the newest of a caller
- * first. Counts that do not fit their field become several records, which readers add up. */
-
-/* One rate holds for all. */
-static void copy_histograms(struct profile *sum, const struct profile *p)
-{
-    for (size_t i = 0; i < p->histograms.len; i++) {
-        vec_push(&sum->histograms, p->histograms.at[i]);
-        sum->histograms.at[i].rate = p->histograms.at[0].rate;
-    }
-}
-
-static void copy_arcs(struct profile *sum, const struct graph *g)
-{
-    vec_reserve(&sum->arcs, g->measured_len);
-    for (uint32_t caller = 0; caller < g->functions->len; caller++)
-        for (uint32_t i = g->callees.start[caller]; i < g->callees.start[caller + 1]; i++) {
-            const struct graph_arc *arc = &g->arcs[g->callees.arc[i]];
-            if (!graph_arc_is_static(g, arc))
-                vec_push(&sum->arcs, ((struct arc){.from = g->functions->at[caller].start,
-                                                   .self = g->functions->at[arc->callee].start,
-                                                   .count = arc->count}));
-        }
 }
 
 /* By symbol, within one as they first came; those in no symbol are dropped. */
@@ -264,9 +218,28 @@ bool gprof_write_sum(const struct gprof_options *o, const struct object *image,
                      struct err *e)
 {
     struct profile sum = {.format = PROFILE_GNU};
-    copy_histograms(&sum, p);
-    if (g)
-        copy_arcs(&sum, g);
+    /* One rate holds for all. */
+    for (size_t i = 0; i < p->histograms.len; i++) {
+        vec_push(&sum.histograms, p->histograms.at[i]);
+        sum.histograms.at[i].rate = p->histograms.at[0].rate;
+    }
+    if (g) {
+        /* -s: what was read and booked, as a profile again.
+         *
+         * As GNU gprof writes it, calls no longer know their sites: each arc goes from the start of
+         * a line symbol to the start of a function, by caller in the order of addresses, the newest
+         * of a caller first. Counts that do not fit their field become several records, which
+         * readers add up. */
+        vec_reserve(&sum.arcs, g->measured_len);
+        for (uint32_t caller = 0; caller < g->functions->len; caller++)
+            for (uint32_t i = g->callees.start[caller]; i < g->callees.start[caller + 1]; i++) {
+                const struct graph_arc *arc = &g->arcs[g->callees.arc[i]];
+                if (!graph_arc_is_static(g, arc))
+                    vec_push(&sum.arcs, ((struct arc){.from = g->functions->at[caller].start,
+                                                      .self = g->functions->at[arc->callee].start,
+                                                      .count = arc->count}));
+            }
+    }
     copy_blocks(&sum, p, f);
     bool ok = profile_save(choose_format(o, &sum), &sum, object_word(image),
                            object_is_big_endian(image), "gmon.sum", e);

@@ -88,11 +88,6 @@ void gnu_blocks_make(struct gnu_blocks *b, const struct profile *p, const struct
 
 /* --- files and their lines ------------------------------------------------------------------- */
 
-static bool has_line(const struct function *f)
-{
-    return f->file && f->line;
-}
-
 /* Numbers the files and notes the first function of each; file_of[function] counts from 1. */
 static uint32_t *number_files(struct path_numbers *paths, struct keyed **firsts,
                               const struct functions *f, const struct gnu_symbol *symbols,
@@ -101,7 +96,7 @@ static uint32_t *number_files(struct path_numbers *paths, struct keyed **firsts,
     VEC(struct keyed) found = {0};
     uint32_t *file_of = ARENA_NEW(a, uint32_t, f->len);
     for (uint32_t i = 0; i < f->len; i++) {
-        if (!has_line(&f->at[i]))
+        if ((!f->at[i].file || !f->at[i].line))
             continue;
         uint32_t file = path_number(paths, f->at[i].file);
         uint64_t created = symbols[i].created;
@@ -132,18 +127,6 @@ static void add_line(struct gnu_source *s, const struct functions *f, uint32_t f
     s->lines[s->len++] = (struct gnu_line){f->at[function].line, function, false, calls};
 }
 
-/* Functions by file, line and address: the addresses ascend already. */
-static struct keyed *sorted_by_line(const struct functions *f, const struct selection *selection,
-                                    const uint32_t *file_of, uint32_t *len, struct arena *a)
-{
-    struct keyed *order = ARENA_NEW(a, struct keyed, f->len);
-    for (uint32_t i = 0; i < f->len; i++)
-        if (file_of[i] && selection_admits(selection, ASK_ANNOTATE, i))
-            order[(*len)++] = (struct keyed){(uint64_t)file_of[i] << 32 | f->at[i].line, i};
-    sort_keyed(order, *len);
-    return order;
-}
-
 static void gnu_sources_make(struct gnu_sources *s, const struct functions *f,
                              const struct gnu_symbol *symbols, const struct graph *g,
                              const struct selection *selection, struct arena *a)
@@ -152,7 +135,12 @@ static void gnu_sources_make(struct gnu_sources *s, const struct functions *f,
     struct keyed *firsts;
     uint32_t *file_of = number_files(&paths, &firsts, f, symbols, a), len = 0;
     uint32_t files = (uint32_t)paths.paths.texts.len;
-    const struct keyed *order = sorted_by_line(f, selection, file_of, &len, a);
+    /* Functions by file, line and address: the addresses ascend already. */
+    struct keyed *order = ARENA_NEW(a, struct keyed, f->len);
+    for (uint32_t i = 0; i < f->len; i++)
+        if (file_of[i] && selection_admits(selection, ASK_ANNOTATE, i))
+            order[(len)++] = (struct keyed){(uint64_t)file_of[i] << 32 | f->at[i].line, i};
+    sort_keyed(order, len);
     struct gnu_line *lines = ARENA_NEW(a, struct gnu_line, len);
     struct gnu_source *by_number = ARENA_NEW(a, struct gnu_source, files);
     for (uint32_t i = 0; i < len; i++) {
@@ -267,20 +255,6 @@ static bool gprof_line_runs_on(const struct gprof_report *r, const struct gnu_li
            b->at[b->start[l->function]].address > r->functions->at[l->function].start;
 }
 
-static void gprof_margin_add_blocks(struct margin *m, struct annotation *t,
-                                    const struct gnu_line *l)
-{
-    const struct gnu_blocks *b = t->report->blocks;
-    for (uint32_t i = b->start ? b->start[l->function] : 0;
-         b->start && i < b->start[l->function + 1]; i++) {
-        t->last_count = b->at[i].count;
-        m->sum = (m->has_sum ? m->sum : 0) + t->last_count;
-        m->has_sum = true;
-        if (!t->style->all_lines || !m->has_last || m->last != t->last_count)
-            gprof_margin_add(m, t->last_count);
-    }
-}
-
 /* Collects the counts of a line; false: it has none. */
 static bool gprof_margin_fill(struct margin *m, struct annotation *t, const struct gnu_line *l)
 {
@@ -292,7 +266,15 @@ static bool gprof_margin_fill(struct margin *m, struct annotation *t, const stru
     }
     m->sum = m->last;
     m->has_sum = m->has_last;
-    gprof_margin_add_blocks(m, t, l);
+    const struct gnu_blocks *b = t->report->blocks;
+    for (uint32_t i = b->start ? b->start[l->function] : 0;
+         b->start && i < b->start[l->function + 1]; i++) {
+        t->last_count = b->at[i].count;
+        m->sum = (m->has_sum ? m->sum : 0) + t->last_count;
+        m->has_sum = true;
+        if (!t->style->all_lines || !m->has_last || m->last != t->last_count)
+            gprof_margin_add(m, t->last_count);
+    }
     if (t->style->all_lines && m->end == m->text) {
         gprof_margin_add(m, t->last_count);
         m->sum = t->last_count;
@@ -322,25 +304,6 @@ static void gprof_print_margin(struct annotation *t, const struct gnu_line *l, s
     out_bytes(out, m.text, len < MARGIN ? len : MARGIN);
 }
 
-static void gprof_print_lines(struct annotation *t, const struct gnu_source *s, struct bytes text,
-                              struct out *out)
-{
-    const char *at = text.len ? (const char *)text.at : "", *end = at + text.len;
-    uint64_t number = 1;
-    for (uint32_t next = 0; at < end; number++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        const char *stop = newline ? newline + 1 : end;
-        while (next < s->len && s->lines[next].line < number)
-            next++;
-        if (next < s->len && s->lines[next].line == number)
-            gprof_print_margin(t, &s->lines[next], out);
-        else
-            out_bytes(out, "                ", MARGIN);
-        out_bytes(out, at, (size_t)(stop - at));
-        at = stop;
-    }
-}
-
 static int gprof_by_calls(uint32_t left, uint32_t right, const void *context)
 {
     const struct gnu_line *lines = context;
@@ -350,54 +313,50 @@ static int gprof_by_calls(uint32_t left, uint32_t right, const void *context)
     return left < right ? -1 : 1;
 }
 
-static void gprof_print_top(const struct gnu_source *s, uint32_t most, struct out *out)
-{
-    struct arena scratch = {0};
-    uint32_t *order = ARENA_NEW(&scratch, uint32_t, s->len);
-    for (uint32_t i = 0; i < s->len; i++)
-        order[i] = i;
-    sort_u32(order, s->len, gprof_by_calls, s->lines);
-    out_printf(out, "\n\nTop %" PRIu32 " Lines:\n\n     Line      Count\n\n", most);
-    for (uint32_t i = 0; i < most && i < s->len && s->lines[order[i]].calls; i++) {
-        out_u64(out, s->lines[order[i]].line, 9);
-        out_char(out, ' ');
-        out_u64(out, s->lines[order[i]].calls, 10);
-        out_char(out, '\n');
-    }
-    arena_deinit(&scratch);
-}
-
-static void gprof_print_summary(const struct annotation *t, const struct gnu_source *s,
-                                struct out *out)
-{
-    double executable = (double)t->executable;
-    out_printf(out, "\nExecution Summary:\n\n%9" PRIu64 "   Executable lines in this file\n",
-               t->executable);
-    out_printf(out, "%9" PRIu64 "   Lines executed\n", t->executed);
-    out_printf(out, "%9.2f   Percent of the file executed\n",
-               t->executable ? 100 * (double)t->executed / executable : 100.0);
-    out_printf(out, "\n%9" PRIu64 "   Total number of line executions\n", s->calls);
-    out_printf(out, "%9.2f   Average executions per line\n",
-               t->executable ? (double)s->calls / executable : 0.0);
-}
-
-static void gprof_annotated_head(struct gprof_report *r, const char *path, struct out *out)
-{
-    if (r->has_annotated)
-        out_char(out, '\n');
-    r->has_annotated = true;
-    gprof_new_page(r, out);
-    out_printf(out, "*** File %s:\n", path);
-}
-
 static void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, struct bytes text,
                             const struct gprof_source_style *style, struct out *out)
 {
     struct annotation t = {.report = r, .style = style, .last_count = r->last_count};
-    gprof_print_lines(&t, s, text, out);
-    if (style->table_length)
-        gprof_print_top(s, style->table_length, out);
-    gprof_print_summary(&t, s, out);
+    const char *at = text.len ? (const char *)text.at : "", *end = at + text.len;
+    uint64_t number = 1;
+    for (uint32_t next = 0; at < end; number++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const char *stop = newline ? newline + 1 : end;
+        while (next < s->len && s->lines[next].line < number)
+            next++;
+        if (next < s->len && s->lines[next].line == number)
+            gprof_print_margin(&t, &s->lines[next], out);
+        else
+            out_bytes(out, "                ", MARGIN);
+        out_bytes(out, at, (size_t)(stop - at));
+        at = stop;
+    }
+    if (style->table_length) {
+        struct arena scratch = {0};
+        uint32_t *order = ARENA_NEW(&scratch, uint32_t, s->len);
+        for (uint32_t i = 0; i < s->len; i++)
+            order[i] = i;
+        sort_u32(order, s->len, gprof_by_calls, s->lines);
+        out_printf(out, "\n\nTop %" PRIu32 " Lines:\n\n     Line      Count\n\n",
+                   style->table_length);
+        for (uint32_t i = 0; i < style->table_length && i < s->len && s->lines[order[i]].calls;
+             i++) {
+            out_u64(out, s->lines[order[i]].line, 9);
+            out_char(out, ' ');
+            out_u64(out, s->lines[order[i]].calls, 10);
+            out_char(out, '\n');
+        }
+        arena_deinit(&scratch);
+    }
+    double executable = (double)t.executable;
+    out_printf(out, "\nExecution Summary:\n\n%9" PRIu64 "   Executable lines in this file\n",
+               t.executable);
+    out_printf(out, "%9" PRIu64 "   Lines executed\n", t.executed);
+    out_printf(out, "%9.2f   Percent of the file executed\n",
+               t.executable ? 100 * (double)t.executed / executable : 100.0);
+    out_printf(out, "\n%9" PRIu64 "   Total number of line executions\n", s->calls);
+    out_printf(out, "%9.2f   Average executions per line\n",
+               t.executable ? (double)s->calls / executable : 0.0);
     r->last_count = t.last_count;
 }
 
@@ -419,20 +378,6 @@ struct annotating {
 static bool is_printed(const struct annotating *t, const struct gnu_source *s)
 {
     return s->len && (s->calls || t->report->show_all);
-}
-
-/* Finds all files before the first result is written. */
-static void find_sources(struct annotating *t, struct arena *a)
-{
-    t->found = ARENA_NEW(a, const char *, t->sources.len);
-    for (uint32_t i = 0; i < t->sources.len; i++) {
-        struct stat st;
-        bool is_wanted = is_printed(t, &t->sources.files[i]) || t->options->separate_files;
-        if (is_wanted)
-            t->found[i] = source_find_gnu(&t->options->search, t->sources.files[i].path);
-        if (t->found[i] && t->options->separate_files && !stat(t->found[i], &st))
-            map_at(&t->inodes, st.st_dev, st.st_ino, i, NULL);
-    }
 }
 
 /* Directories are empty files, as for GNU gprof; pipes and devices are not read. */
@@ -459,16 +404,6 @@ static bool replaces_source(struct annotating *t, const char *target)
     return !stat(target, &st) && map_find(&t->inodes, st.st_dev, st.st_ino);
 }
 
-/* Two sources of one name share one result, in which the last one stays, as with GNU gprof; not
- * without a word. */
-static void warn_of_earlier(struct annotating *t, const char *target, const char *source)
-{
-    struct stat st;
-    if (!stat(target, &st) && map_find(&t->written, st.st_dev, st.st_ino))
-        lookalike_say("%s: warning: %s held another source of that name; now it is %s\n",
-                      t->options->whoami, target, source);
-}
-
 static void note_written(struct annotating *t, const char *target, uint32_t file)
 {
     struct stat st;
@@ -491,7 +426,12 @@ static void write_beside(struct annotating *t, uint32_t file, struct arena *a)
     }
     out_init(&text, -1);
     gprof_annotated(t->report, s, t->text.bytes, &t->style, &text);
-    warn_of_earlier(t, target, s->path);
+    /* Two sources of one name share one result, in which the last one stays, as with GNU gprof; not
+     * without a word. */
+    struct stat st;
+    if (!stat(target, &st) && map_find(&t->written, st.st_dev, st.st_ino))
+        lookalike_say("%s: warning: %s held another source of that name; now it is %s\n",
+                      t->options->whoami, target, s->path);
     if (file_replace(target, (struct bytes){(const uint8_t *)text.at, text.len}, &why))
         note_written(t, target, file);
     else {
@@ -507,7 +447,16 @@ bool gprof_annotate(const struct gprof_options *o, struct gprof_report *r, struc
     struct annotating t = {
         .options = o, .report = r, .style = {o->min_count, o->table_length, o->all_lines}};
     gnu_sources_make(&t.sources, r->functions, r->symbols, r->graph, r->selection, a);
-    find_sources(&t, a);
+    /* Finds all files before the first result is written. */
+    t.found = ARENA_NEW(a, const char *, t.sources.len);
+    for (uint32_t i = 0; i < t.sources.len; i++) {
+        struct stat st;
+        bool is_wanted = is_printed(&t, &t.sources.files[i]) || t.options->separate_files;
+        if (is_wanted)
+            t.found[i] = source_find_gnu(&t.options->search, t.sources.files[i].path);
+        if (t.found[i] && t.options->separate_files && !stat(t.found[i], &st))
+            map_at(&t.inodes, st.st_dev, st.st_ino, i, NULL);
+    }
     for (uint32_t i = 0; i < t.sources.len; i++) {
         const struct gnu_source *s = &t.sources.files[i];
         if (!is_printed(&t, s) || !read_source(&t, s->path, t.found[i]))
@@ -516,7 +465,11 @@ bool gprof_annotate(const struct gprof_options *o, struct gprof_report *r, struc
             write_beside(&t, i, a);
             continue;
         }
-        gprof_annotated_head(r, s->path, out);
+        if (r->has_annotated)
+            out_char(out, '\n');
+        r->has_annotated = true;
+        gprof_new_page(r, out);
+        out_printf(out, "*** File %s:\n", s->path);
         gprof_annotated(r, s, t.text.bytes, &t.style, out);
     }
     source_text_deinit(&t.text);

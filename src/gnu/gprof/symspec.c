@@ -151,24 +151,6 @@ static bool symspec_one_contains(const struct address_range *r, const struct fun
     return false;
 }
 
-/* Notes what each range of the left side may call, and the arcs, whose ends are numbered from
- * `left_base` and `right_base`. */
-static void symspec_link_arcs(struct selection *s, const struct symspec *id,
-                              const struct functions *right, uint32_t left_base,
-                              uint32_t right_base)
-{
-    struct address_range **of = s->callees[id->question][id->exclude]->of;
-    for (struct match_entry *l = id->left_matches.entries; l; l = l->next)
-        for (struct match_entry *r = id->right_matches.entries; r; r = r->next) {
-            const struct function *target = &right->at[r->entry];
-            struct address_range *range = ARENA_NEW(s->arena, struct address_range, 1);
-            *range = (struct address_range){of[l->entry], target->start, target->last};
-            of[l->entry] = range;
-            s->spec_arcs[s->spec_arcs_len++] =
-                (struct spec_arc){left_base + l->entry, right_base + r->entry};
-        }
-}
-
 static bool symspec_names_place(const struct symspec *id)
 {
     return id->left.has_file || id->right.has_file || id->left.line || id->right.line;
@@ -188,16 +170,6 @@ static uint32_t symspec_count_entries(const struct match_entry *newest)
     for (; newest; newest = newest->next)
         n++;
     return n;
-}
-
-static size_t symspec_count_arcs(const struct selection *s)
-{
-    size_t arcs = 0;
-    for (const struct symspec *id = s->newest; id; id = id->next)
-        if (id->is_arc)
-            arcs += (size_t)symspec_count_entries(id->left_matches.entries) *
-                    symspec_count_entries(id->right_matches.entries);
-    return arcs;
 }
 
 static void symspec_add_ranges(struct selection *s, const struct functions *table)
@@ -227,7 +199,11 @@ static void symspec_close_gaps(struct selection *s, uint32_t base, const struct 
 /* Ranges are numbered table by table, those of the right sides last. */
 static void symspec_make_arcs(struct selection *s, const struct functions *right)
 {
-    size_t arcs = symspec_count_arcs(s);
+    size_t arcs = 0;
+    for (const struct symspec *id = s->newest; id; id = id->next)
+        if (id->is_arc)
+            arcs += (size_t)symspec_count_entries(id->left_matches.entries) *
+                    symspec_count_entries(id->right_matches.entries);
     if (!arcs)
         return;
     uint32_t base[QUESTIONS][2], ranges = right->len;
@@ -245,23 +221,23 @@ static void symspec_make_arcs(struct selection *s, const struct functions *right
         uint32_t left_base = base[id->question][id->exclude];
         symspec_chain_ranges(s, left_base, id->left_matches.entries);
         symspec_chain_ranges(s, right_base, id->right_matches.entries);
-        if (id->is_arc)
-            symspec_link_arcs(s, id, right, left_base, right_base);
+        if (id->is_arc) {
+            /* Notes what each range of the left side may call, and the arcs, whose ends are
+             * numbered from `left_base` and `right_base`. */
+            struct address_range **of = s->callees[id->question][id->exclude]->of;
+            for (struct match_entry *l = id->left_matches.entries; l; l = l->next)
+                for (struct match_entry *r = id->right_matches.entries; r; r = r->next) {
+                    const struct function *target = &right->at[r->entry];
+                    struct address_range *range = ARENA_NEW(s->arena, struct address_range, 1);
+                    *range = (struct address_range){of[l->entry], target->start, target->last};
+                    of[l->entry] = range;
+                    s->spec_arcs[s->spec_arcs_len++] =
+                        (struct spec_arc){left_base + l->entry, right_base + r->entry};
+                }
+        }
     }
     for (int t = 0; t < 2 * QUESTIONS; t++)
         symspec_close_gaps(s, base[t / 2][t % 2], &s->table[t / 2][t % 2]);
-}
-
-static void symspec_resolve_files(struct selection *s, struct gnu_functions *f, struct object *o)
-{
-    for (struct symspec *id = s->newest; id; id = id->next) {
-        if (symspec_names_place(id))
-            functions_locate(&f->table, o);
-        if (id->left.has_file)
-            id->left.file = symspec_resolve_file(id->left.file, f);
-        if (id->right.has_file)
-            id->right.file = symspec_resolve_file(id->right.file, f);
-    }
 }
 
 /* One side of one spec matches one function. */
@@ -289,30 +265,24 @@ static bool symspec_first_letters(const struct selection *s, bool letters[256])
     return true;
 }
 
-static void symspec_match_all(const struct selection *s, const struct functions *f,
-                              struct match_list *list)
-{
-    bool letters[256] = {0}, is_narrow = symspec_first_letters(s, letters);
-    for (uint32_t i = 0; i < f->len; i++) {
-        if (is_narrow && !letters[(unsigned char)f->at[i].name[0]])
-            continue;
-        for (struct symspec *id = s->newest; id; id = id->next) {
-            if (symspec_spec_matches(&id->left, &f->at[i])) {
-                vec_push(&list->all, ((struct match){id, i, false}));
-                list->left[id->question][id->exclude]++;
-            }
-            if (id->is_arc && symspec_spec_matches(&id->right, &f->at[i])) {
-                vec_push(&list->all, ((struct match){id, i, true}));
-                list->right++;
-            }
-        }
-    }
-}
-
 static void symspec_make_tables(struct selection *s, const struct gnu_functions *f)
 {
     struct match_list list = {0};
-    symspec_match_all(s, &f->table, &list);
+    bool letters[256] = {0}, is_narrow = symspec_first_letters(s, letters);
+    for (uint32_t i = 0; i < f->table.len; i++) {
+        if (is_narrow && !letters[(unsigned char)f->table.at[i].name[0]])
+            continue;
+        for (struct symspec *id = s->newest; id; id = id->next) {
+            if (symspec_spec_matches(&id->left, &f->table.at[i])) {
+                vec_push(&list.all, ((struct match){id, i, false}));
+                list.left[id->question][id->exclude]++;
+            }
+            if (id->is_arc && symspec_spec_matches(&id->right, &f->table.at[i])) {
+                vec_push(&list.all, ((struct match){id, i, true}));
+                list.right++;
+            }
+        }
+    }
     struct functions right = {.at = ARENA_NEW(s->arena, struct function, list.right)};
     for (int q = 0; q < QUESTIONS; q++)
         for (int x = 0; x < 2; x++) {
@@ -330,20 +300,18 @@ static void symspec_make_tables(struct selection *s, const struct gnu_functions 
     vec_free(&list.all);
 }
 
-static void symspec_note_reach(struct arc_targets *targets, const struct functions *table,
-                               struct arena *a)
-{
-    targets->reach = ARENA_NEW(a, uint64_t, table->len);
-    for (uint32_t i = 0; i < table->len; i++)
-        targets->reach[i] = i && targets->reach[i - 1] > table->at[i].last ? targets->reach[i - 1]
-                                                                           : table->at[i].last;
-}
-
 void selection_resolve(struct selection *s, struct gnu_functions *all, struct object *o)
 {
     const struct functions *f = &all->table;
     s->functions = f;
-    symspec_resolve_files(s, all, o);
+    for (struct symspec *id = s->newest; id; id = id->next) {
+        if (symspec_names_place(id))
+            functions_locate(&all->table, o);
+        if (id->left.has_file)
+            id->left.file = symspec_resolve_file(id->left.file, all);
+        if (id->right.has_file)
+            id->right.file = symspec_resolve_file(id->right.file, all);
+    }
     symspec_make_tables(s, all);
     s->member = ARENA_NEW(s->arena, uint16_t, f->len);
     for (int q = 0; q < QUESTIONS; q++)
@@ -351,7 +319,12 @@ void selection_resolve(struct selection *s, struct gnu_functions *all, struct ob
             struct functions *table = &s->table[q][x];
             functions_finish(table, NULL, 0, s->arena);
             s->is_empty[q][x] = !table->len;
-            symspec_note_reach(s->callees[q][x], table, s->arena);
+            struct arc_targets *targets = s->callees[q][x];
+            targets->reach = ARENA_NEW(s->arena, uint64_t, table->len);
+            for (uint32_t i = 0; i < table->len; i++)
+                targets->reach[i] = i && targets->reach[i - 1] > table->at[i].last
+                                        ? targets->reach[i - 1]
+                                        : table->at[i].last;
             for (uint32_t i = 0; table->len && i < f->len; i++)
                 if (functions_find(table, f->at[i].start) != NO_FUNCTION)
                     s->member[i] |= (uint16_t)(1u << (2 * q + x));

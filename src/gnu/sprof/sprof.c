@@ -51,18 +51,6 @@ struct sprof_tables {
 
 /* --- counting -------------------------------------------------------------------------------- */
 
-/* Counts samples and arcs by symbol with sprof's rules: functions and symbols without a type that
- * have a size, one for each address; bins that begin in a symbol are its own; the first of symbols
- * that overlap has what is in both.
- *
- * Addresses are true ones. sprof itself takes those of the file, which count from the start of the
- * object's code, for addresses, and is right only where that is 0 (docs/compat.md). */
-
-static bool sprof_is_candidate(const struct object_symbol *s)
-{
-    return s->size && (s->type == SYMBOL_FUNC || s->type == SYMBOL_NOTYPE);
-}
-
 static bool sprof_is_better(const struct object_symbol *new, const struct object_symbol *old)
 {
     bool is_plain = new->name[0] != '_', was_plain = old->name[0] != '_';
@@ -75,8 +63,14 @@ static void sprof_list_symbols(struct object *o, struct sprof_tables *t)
     size_t len, candidates = 0;
     const struct object_symbol *symbols = object_symbols(o, &len, NULL);
     VEC(struct keyed) order = {0};
+    /* Counts samples and arcs by symbol with sprof's rules: functions and symbols without a type
+     * that have a size, one for each address; bins that begin in a symbol are its own; the first of
+     * symbols that overlap has what is in both.
+     *
+     * Addresses are true ones. sprof itself takes those of the file, which count from the start of
+     * the object's code, for addresses, and is right only where that is 0 (docs/compat.md). */
     for (size_t i = 0; i < len; i++)
-        if (sprof_is_candidate(&symbols[i]))
+        if (symbols[i].size && (symbols[i].type == SYMBOL_FUNC || symbols[i].type == SYMBOL_NOTYPE))
             vec_push(&order, (struct keyed){symbols[i].address, map_value(i)});
     candidates = order.len;
     sort_keyed(order.at, candidates);
@@ -116,20 +110,6 @@ static uint64_t sprof_bin(const struct histogram *h, uint32_t i)
     return h->low + (uint64_t)((unsigned __int128)(h->high - h->low) * i / h->bins);
 }
 
-static void sprof_count_ticks(const struct histogram *h, struct sprof_tables *t)
-{
-    uint32_t bin = 0;
-    for (size_t i = 0; i < t->symbols.len && bin < h->bins; i++) {
-        struct sprof_symbol *s = &t->symbols.at[i];
-        uint64_t end = s->named->address + s->named->size;
-        while (bin < h->bins && sprof_bin(h, bin) < s->named->address)
-            bin++;
-        for (; bin < h->bins && sprof_bin(h, bin) < end; bin++)
-            s->ticks = add_saturating(s->ticks, histogram_get(h, bin));
-        t->total_ticks = add_saturating(t->total_ticks, s->ticks);
-    }
-}
-
 /* Adds to the arc of a chain, or puts a new one in front. What has no symbol is one arc for all
  * that came from outside, and each its own otherwise. */
 static void sprof_add_arc(struct sprof_tables *t, uint32_t owner, bool is_from, uint32_t other,
@@ -147,18 +127,6 @@ static void sprof_add_arc(struct sprof_tables *t, uint32_t owner, bool is_from, 
     }
     vec_push(&t->arcs, (struct sprof_arc){other, *chain, count});
     *chain = map_value(t->arcs.len - 1);
-}
-
-static void sprof_count_arc(struct sprof_tables *t, const struct arc *arc)
-{
-    uint32_t callee = sprof_find(t, arc->self);
-    uint32_t caller = arc->from ? sprof_find(t, arc->from) : NONE;
-    if (callee != NONE) {
-        t->symbols.at[callee].calls = add_saturating(t->symbols.at[callee].calls, arc->count);
-        sprof_add_arc(t, callee, true, caller, !arc->from, arc->count);
-    }
-    if (caller != NONE)
-        sprof_add_arc(t, caller, false, callee, false, arc->count);
 }
 
 static void sprof_find_merged(struct sprof_tables *t, const struct profile *p)
@@ -179,20 +147,30 @@ static void sprof_count(struct object *o, const struct profile *p, struct sprof_
 {
     const struct histogram *h = &p->histograms.at[0];
     sprof_list_symbols(o, out);
-    sprof_count_ticks(h, out);
+    uint32_t bin = 0;
+    for (size_t i = 0; i < out->symbols.len && bin < h->bins; i++) {
+        struct sprof_symbol *s = &out->symbols.at[i];
+        uint64_t end = s->named->address + s->named->size;
+        while (bin < h->bins && sprof_bin(h, bin) < s->named->address)
+            bin++;
+        for (; bin < h->bins && sprof_bin(h, bin) < end; bin++)
+            s->ticks = add_saturating(s->ticks, histogram_get(h, bin));
+        out->total_ticks = add_saturating(out->total_ticks, s->ticks);
+    }
     out->tick = h->rate ? 1.0 / h->rate : 0;
     out->dimension = h->dimension;
-    for (size_t i = 0; i < p->arcs.len; i++)
-        sprof_count_arc(out, &p->arcs.at[i]);
+    for (size_t i = 0; i < p->arcs.len; i++) {
+        uint32_t callee = sprof_find(out, p->arcs.at[i].self);
+        uint32_t caller = p->arcs.at[i].from ? sprof_find(out, p->arcs.at[i].from) : NONE;
+        if (callee != NONE) {
+            out->symbols.at[callee].calls =
+                add_saturating(out->symbols.at[callee].calls, p->arcs.at[i].count);
+            sprof_add_arc(out, callee, true, caller, !p->arcs.at[i].from, p->arcs.at[i].count);
+        }
+        if (caller != NONE)
+            sprof_add_arc(out, caller, false, callee, false, p->arcs.at[i].count);
+    }
     sprof_find_merged(out, p);
-}
-
-static void sprof_tables_deinit(struct sprof_tables *t)
-{
-    vec_free(&t->symbols);
-    vec_free(&t->arcs);
-    vec_free(&t->ends);
-    map_deinit(&t->known);
 }
 
 /* --- printing -------------------------------------------------------------------------------- */
@@ -219,43 +197,9 @@ static double sprof_percent(const struct sprof_tables *t, uint64_t ticks)
     return t->total_ticks ? 100.0 * (double)ticks / (double)t->total_ticks : 0;
 }
 
-static void sprof_print_flat(struct out *out, const struct sprof_tables *t)
-{
-    VEC(const struct sprof_symbol *) rows = {0};
-    uint64_t ticks = 0;
-    out_printf(out, "Flat profile:\n\nEach sample counts as %g %s.\n", t->tick, t->dimension);
-    out_str(out, "  %   cumulative   self              self     total\n"
-                 " time   seconds   seconds    calls  us/call  us/call  name\n");
-    for (size_t i = 0; i < t->symbols.len; i++)
-        if (t->symbols.at[i].calls || t->symbols.at[i].ticks)
-            vec_push(&rows, &t->symbols.at[i]);
-    if (rows.len)
-        qsort(rows.at, rows.len, sizeof *rows.at, sprof_by_ticks);
-    for (size_t i = 0; i < rows.len; i++) {
-        const struct sprof_symbol *s = rows.at[i];
-        ticks += s->ticks;
-        out_printf(out, "%6.2f%10.2f%9.2f%9" PRIu64 "%9.2f           %s\n",
-                   sprof_percent(t, s->ticks), t->tick * (double)ticks, t->tick * (double)s->ticks,
-                   s->calls, s->calls ? (double)s->ticks * 1e6 * t->tick / (double)s->calls : 0,
-                   s->named->name);
-    }
-    vec_free(&rows);
-}
-
 static double sprof_time(const struct sprof_tables *t, uint32_t symbol)
 {
     return symbol == NONE ? 0 : t->tick * (double)t->symbols.at[symbol].ticks;
-}
-
-static void sprof_print_caller(struct out *out, const struct sprof_tables *t,
-                               const struct sprof_arc *arc, uint64_t calls)
-{
-    out_printf(out, "            %8.2f%8.2f%9" PRIu64 "/%-9" PRIu64 "   %s",
-               sprof_time(t, arc->symbol), 0.0, arc->count, calls,
-               arc->symbol == NONE ? "<UNKNOWN>" : t->symbols.at[arc->symbol].named->name);
-    if (arc->symbol != NONE)
-        out_printf(out, " [%" PRIu32 "]", arc->symbol);
-    out_char(out, '\n');
 }
 
 static void sprof_print_callee(struct out *out, const struct sprof_tables *t,
@@ -279,8 +223,16 @@ static void sprof_print_graph(struct out *out, const struct sprof_tables *t)
         char index[16];
         if (s->froms == NONE && s->tos == NONE)
             continue;
-        for (uint32_t a = s->froms; a != NONE; a = t->arcs.at[a].next)
-            sprof_print_caller(out, t, &t->arcs.at[a], s->calls);
+        for (uint32_t a = s->froms; a != NONE; a = t->arcs.at[a].next) {
+            out_printf(out, "            %8.2f%8.2f%9" PRIu64 "/%-9" PRIu64 "   %s",
+                       sprof_time(t, t->arcs.at[a].symbol), 0.0, t->arcs.at[a].count, s->calls,
+                       t->arcs.at[a].symbol == NONE
+                           ? "<UNKNOWN>"
+                           : t->symbols.at[t->arcs.at[a].symbol].named->name);
+            if (t->arcs.at[a].symbol != NONE)
+                out_printf(out, " [%" PRIu32 "]", t->arcs.at[a].symbol);
+            out_char(out, '\n');
+        }
         int width = 7 - snprintf(index, sizeof index, "[%" PRIu32 "]", i);
         out_printf(out, "%s%*s%5.1f%8.2f%8.2f%9" PRIu64 "         %s [%" PRIu32 "]\n", index, width,
                    " ", sprof_percent(t, s->ticks), t->tick * (double)s->ticks, 0.0, s->calls,
@@ -357,11 +309,6 @@ static const char *default_profile(struct object *o, const char *path, struct ar
     return arena_printf(a, "%s.profile", soname ? soname : path_base_name(path));
 }
 
-static const char *found_profile(const char *name, struct arena *a)
-{
-    return strchr(name, '/') || !access(name, F_OK) ? name : arena_printf(a, "/var/tmp/%s", name);
-}
-
 /* The range is that of the object's code, in whole pages of the machine that wrote it. */
 static bool is_of_object(struct object *o, const struct profile *p)
 {
@@ -379,25 +326,31 @@ static bool is_of_object(struct object *o, const struct profile *p)
 
 static void print(struct out *out, const struct sprof_tables *t, unsigned mode)
 {
-    if (mode & SPROF_FLAT)
-        sprof_print_flat(out, t);
+    if (mode & SPROF_FLAT) {
+        VEC(const struct sprof_symbol *) rows = {0};
+        uint64_t ticks = 0;
+        out_printf(out, "Flat profile:\n\nEach sample counts as %g %s.\n", t->tick, t->dimension);
+        out_str(out, "  %   cumulative   self              self     total\n"
+                     " time   seconds   seconds    calls  us/call  us/call  name\n");
+        for (size_t i = 0; i < t->symbols.len; i++)
+            if (t->symbols.at[i].calls || t->symbols.at[i].ticks)
+                vec_push(&rows, &t->symbols.at[i]);
+        if (rows.len)
+            qsort(rows.at, rows.len, sizeof *rows.at, sprof_by_ticks);
+        for (size_t i = 0; i < rows.len; i++) {
+            const struct sprof_symbol *s = rows.at[i];
+            ticks += s->ticks;
+            out_printf(
+                out, "%6.2f%10.2f%9.2f%9" PRIu64 "%9.2f           %s\n", sprof_percent(t, s->ticks),
+                t->tick * (double)ticks, t->tick * (double)s->ticks, s->calls,
+                s->calls ? (double)s->ticks * 1e6 * t->tick / (double)s->calls : 0, s->named->name);
+        }
+        vec_free(&rows);
+    }
     if (mode & SPROF_GRAPH)
         sprof_print_graph(out, t);
     if (mode & SPROF_PAIRS)
         sprof_print_pairs(out, t);
-}
-
-static void warn(const struct sprof_tables *t, struct out *complaints)
-{
-    const struct merged_calls *m = &t->merged;
-    if (m->functions)
-        out_printf(complaints,
-                   "sprof: %" PRIu32 " function%s within %d bytes of one that was called from "
-                   "outside: glibc adds such calls of '%s'%s to those of '%s'\n",
-                   m->functions, m->functions == 1 ? " begins" : "s begin", MERGED_CALLS_BYTES,
-                   t->symbols.at[m->first].named->name,
-                   m->functions == 1 ? "" : ", the first of them,",
-                   t->symbols.at[m->into].named->name);
 }
 
 static bool show(const char *path, const char *named, unsigned mode, struct out *out,
@@ -413,7 +366,9 @@ static bool show(const char *path, const char *named, unsigned mode, struct out 
     if (ok) {
         struct profile_options as_said = {0};
         struct profile_options options = profile_options_of(&as_said, o);
-        profile = found_profile(profile, &scratch);
+        profile = strchr(profile, '/') || !access(profile, F_OK)
+                      ? profile
+                      : arena_printf(&scratch, "/var/tmp/%s", profile);
         ok = profile_load(&options, profile, &b, &p, e) &&
              (is_of_object(o, &p) ||
               err_set(e, "`%s' is no correct profile data file for `%s'", profile, path));
@@ -421,9 +376,20 @@ static bool show(const char *path, const char *named, unsigned mode, struct out 
     if (ok) {
         sprof_count(o, &p, &t);
         print(out, &t, mode ? mode : SPROF_FLAT | SPROF_GRAPH);
-        warn(&t, complaints);
+        const struct merged_calls *m = &t.merged;
+        if (m->functions)
+            out_printf(complaints,
+                       "sprof: %" PRIu32 " function%s within %d bytes of one that was called from "
+                       "outside: glibc adds such calls of '%s'%s to those of '%s'\n",
+                       m->functions, m->functions == 1 ? " begins" : "s begin", MERGED_CALLS_BYTES,
+                       t.symbols.at[m->first].named->name,
+                       m->functions == 1 ? "" : ", the first of them,",
+                       t.symbols.at[m->into].named->name);
     }
-    sprof_tables_deinit(&t);
+    vec_free(&t.symbols);
+    vec_free(&t.arcs);
+    vec_free(&t.ends);
+    map_deinit(&t.known);
     profile_deinit(&p);
     file_buffer_deinit(&b);
     object_close(o);
